@@ -96,7 +96,7 @@ pub fn break_cycles(
                 0 => ServiceLevels::Same(0),
                 _ => ServiceLevels::BySwitch(lane_of),
             };
-            return Ok(routing.with_lanes(Lanes::new(levels, Sl2Vl::IDENTITY)));
+            return Ok(routing.with_lanes(Lanes::new(levels, Sl2Vl::modulo(lane + 1))));
         }
         previous = Some(position);
     }

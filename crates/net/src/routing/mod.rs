@@ -65,6 +65,7 @@ pub struct Entry {
     pub name: &'static str,
     schema: fn() -> Value,
     examples: fn() -> Vec<Map<String, Value>>,
+    check: fn(Value) -> Result<(), Refusal>,
     route: RouteFn,
 }
 
@@ -75,9 +76,9 @@ impl Entry {
             name: E::NAME,
             schema: || schemars::schema_for!(E).to_value(),
             examples: || E::examples().iter().map(options).collect(),
+            check: |given| parse::<E>(given).map(|_| ()),
             route: |given, on, layers, watch| {
-                let engine: E = serde_json::from_value(given)
-                    .map_err(|e| Refusal::new("", e.to_string(), "see `flyloom list engines`"))?;
+                let engine = parse::<E>(given)?;
                 let routing = engine.route(on, layers, watch)?;
                 Ok(routing.named(E::NAME, options(&engine)))
             },
@@ -92,6 +93,14 @@ impl Entry {
     /// Option sets that cover its kinds.
     pub fn examples(&self) -> Vec<Map<String, Value>> {
         (self.examples)()
+    }
+
+    /// Checks names and types of options without routing anything.
+    ///
+    /// # Errors
+    /// When an option is unknown or of the wrong type.
+    pub fn check(&self, given: &Map<String, Value>) -> Result<(), Refusal> {
+        (self.check)(Value::Object(given.clone())).map_err(|r| r.within(self.name))
     }
 
     /// Routes `on` with `layers` routes a terminal.
@@ -112,6 +121,11 @@ impl Entry {
             stopped @ RouteError::Interrupted(_) => stopped,
         })
     }
+}
+
+fn parse<E: Engine>(given: Value) -> Result<E, Refusal> {
+    serde_json::from_value(given)
+        .map_err(|e| Refusal::new("", e.to_string(), "see `flyloom list engines`"))
 }
 
 fn options<E: Engine>(engine: &E) -> Map<String, Value> {

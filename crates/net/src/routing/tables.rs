@@ -36,9 +36,13 @@ pub enum Sl2Vl {
 }
 
 impl Sl2Vl {
-    /// Lane = service level.
-    pub const IDENTITY: Self =
-        Self::Uniform([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+    /// Lane = service level modulo `lanes`, so that no level leaves the lanes in use.
+    ///
+    /// # Panics
+    /// When `lanes` is 0.
+    pub fn modulo(lanes: u8) -> Self {
+        Self::Uniform(std::array::from_fn(|sl| sl as u8 % lanes))
+    }
 
     /// The lane of a packet of level `sl` that enters `switch` at `in_port` and leaves at `out_port`.
     #[inline]
@@ -85,7 +89,7 @@ impl Lanes {
 
     /// Everything on lane 0.
     pub const fn single() -> Self {
-        Self { count: 1, levels: ServiceLevels::Same(0), sl2vl: Sl2Vl::IDENTITY }
+        Self { count: 1, levels: ServiceLevels::Same(0), sl2vl: Sl2Vl::Uniform([0; 16]) }
     }
 
     /// Number of data lanes: all lanes in use are below it. At least 1.
@@ -253,8 +257,21 @@ impl Routing {
         }
     }
 
-    /// The working switches that carry working terminals in the plane of `terminal`: the sources of
-    /// its traffic, and the number of working terminals on each.
+    /// The service level of the path from terminal `from` to `to` in `layer`.
+    pub fn service_level(&self, from: TerminalId, layer: u32, to: TerminalId) -> u8 {
+        let row = layer as usize * self.topology.terminals().len() + to.ix();
+        match &self.lanes.levels {
+            ServiceLevels::Same(sl) => *sl,
+            ServiceLevels::BySwitch(v) => {
+                let source = self.topology.terminals()[from.ix()].plug.switch;
+                v[row * self.topology.switches().len() + source.ix()]
+            }
+            ServiceLevels::ByTerminal(v) => v[row * self.topology.terminals().len() + from.ix()],
+        }
+    }
+
+    /// The working switches that carry working terminals, by plane: the sources of all traffic, with
+    /// the number of working terminals on each.
     pub fn sources(&self) -> Sources {
         let t = &self.topology;
         let mut by_plane = vec![Vec::new(); usize::from(t.planes())];
