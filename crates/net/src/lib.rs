@@ -1,1 +1,9 @@
-//! placeholder
+//! The static floor of flyloom: everything about a network that is true without a clock.
+//!
+//! Values flow: a [`topology::Family`] builds a [`Topology`], a routing engine makes a routing for
+//! it, `verify` proves the routing, `ib` writes it for a subnet manager. Nothing here does I/O.
+
+pub mod network;
+pub mod topology;
+
+pub use network::{Builder, Topology};

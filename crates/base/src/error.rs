@@ -1,0 +1,53 @@
+//! The two ways a computation ends without a result: the input is refused, or the user stops it.
+
+use std::fmt;
+
+/// Input that cannot be used: which parameter, why, and the way out.
+///
+/// `param` is the name the user typed (`q`, `endpoints`, `line 12`), `why` a clause that says what
+/// is wrong with its value, `help` what would be valid.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct Refusal {
+    /// The parameter, field or place at fault.
+    pub param: String,
+    /// What is wrong, with the value given.
+    pub why: String,
+    /// What would be valid; empty when the reason already says it.
+    pub help: String,
+}
+
+impl Refusal {
+    /// A refusal of `param` because `why`; `help` says what would be valid.
+    pub fn new(param: impl Into<String>, why: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { param: param.into(), why: why.into(), help: help.into() }
+    }
+
+    /// The same refusal with `outer` put before the parameter, as in `file.toml: topology.q`.
+    #[must_use]
+    pub fn within(mut self, outer: &str) -> Self {
+        self.param = if self.param.is_empty() {
+            outer.to_owned()
+        } else {
+            format!("{outer}: {}", self.param)
+        };
+        self
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.param.is_empty() {
+            write!(f, "{}: ", self.param)?;
+        }
+        f.write_str(&self.why)?;
+        if !self.help.is_empty() {
+            write!(f, "; {}", self.help)?;
+        }
+        Ok(())
+    }
+}
+
+/// The user asked to stop (Ctrl-C, or a watch that said so).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("interrupted")]
+pub struct Interrupted;
