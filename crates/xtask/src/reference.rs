@@ -153,10 +153,13 @@ fn signature(p: &Param) -> String {
 }
 
 fn docstring(part: &Part, params: &[&Param]) -> String {
-    let mut lines = part.doc.lines();
-    let mut out = format!("{}\n", lines.next().unwrap_or_default().trim_end());
-    for line in lines {
-        out.push_str(&indented(line.trim_end(), 4));
+    let lines = part.doc.lines().flat_map(|line| match line.trim_end() {
+        long if long.chars().count() + 7 > COLUMNS => wrap(long, COLUMNS - 7),
+        short => vec![short.to_owned()],
+    });
+    let mut out = String::new();
+    for (n, line) in lines.enumerate() {
+        out.push_str(&indented(&line, if n == 0 { 0 } else { 4 }));
     }
     if !params.is_empty() {
         out.push_str("\n    Parameters\n    ----------\n");
@@ -280,6 +283,14 @@ mod tests {
         let check = "import ast, sys; ast.parse(sys.argv[1])";
         let done = std::process::Command::new("python3").args(["-c", check, &text]).status();
         assert!(done.is_ok_and(|s| s.success()), "{text}");
+    }
+
+    #[test]
+    fn long_comments_are_wrapped() {
+        let long = JSON.replace("A ring.", &"word ".repeat(60));
+        let all = files(&long).expect("good JSON");
+        let columns = all[0].1.lines().map(|l| l.chars().count()).max();
+        assert!(columns <= Some(100) && columns > Some(80), "{columns:?}");
     }
 
     #[test]
