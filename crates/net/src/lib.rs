@@ -3,7 +3,11 @@
 //! Values flow: a [`topology::Family`] builds a [`Topology`], a routing engine makes a routing for
 //! it, `verify` proves the routing, `ib` writes it for a subnet manager. Nothing here does I/O.
 
+pub mod lanes;
+pub mod load;
 pub mod network;
+pub mod routing;
 pub mod topology;
+pub mod verify;
 
 pub use network::{Builder, Topology};
