@@ -51,6 +51,9 @@ pub enum Arrangement {
     Circulant,
 }
 
+const ALL: [Arrangement; 4] =
+    [Arrangement::Absolute, Arrangement::Relative, Arrangement::Palmtree, Arrangement::Circulant];
+
 /// Most switches per group, and most global ports per switch.
 const MOST: u32 = 1024;
 /// Promises count two-link shortcuts one by one up to this many steps, else they give bounds.
@@ -115,7 +118,7 @@ impl Wiring {
             Arrangement::Absolute => return index + 1,
             Arrangement::Relative => index + 1,
             Arrangement::Palmtree => self.g - index - 1,
-            Arrangement::Circulant if index % 2 == 0 => index / 2 + 1,
+            Arrangement::Circulant if index.is_multiple_of(2) => index / 2 + 1,
             Arrangement::Circulant => self.g - index / 2 - 1,
         };
         (from + ahead) % self.g
@@ -250,9 +253,8 @@ impl Family for Dragonfly {
             g: Some(g),
             arrangement: Some(arrangement),
         };
-        use Arrangement::{Absolute, Circulant, Palmtree, Relative};
-        let mut members = vec![of(2, None), sized(1, 1, 1, Absolute), sized(3, 5, 1, Relative)];
-        for arrangement in [Absolute, Relative, Palmtree, Circulant] {
+        let mut members = vec![of(2, None), sized(1, 1, 1, ALL[0]), sized(3, 5, 1, ALL[1])];
+        for arrangement in ALL {
             members.push(of(1, Some(arrangement)));
             members.push(of(3, Some(arrangement)));
             members.push(sized(4, 3, 6, arrangement));
@@ -317,8 +319,6 @@ mod tests {
     use super::*;
     use crate::network::{Peer, Topology};
     use proptest::prelude::*;
-
-    const ALL: [Arrangement; 4] = [Absolute, Relative, Palmtree, Circulant];
 
     fn balanced(h: u32, arrangement: Arrangement) -> Dragonfly {
         Dragonfly { p: None, a: None, h, g: None, arrangement: Some(arrangement) }
@@ -393,7 +393,7 @@ mod tests {
         }
     }
 
-    /// The "1D dragonfly" of McGlohon et al., "Fit Fly", 2021: 342 routers, 9 links a pair.
+    /// The "1D dragonfly" of the Fit Fly study: 342 routers of 35 used ports, 9 links a pair.
     #[test]
     fn fewer_groups_share_the_ports_evenly() {
         let member =
@@ -446,6 +446,25 @@ mod tests {
                 prop_assert!(low.one <= exact.one && exact.one <= high.one);
                 prop_assert!(low.two <= exact.two && exact.two <= high.two);
             }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn any_numbers_give_a_promise_or_a_refusal(
+            a in prop_oneof![any::<u32>(), 0..=MOST],
+            h in prop_oneof![any::<u32>(), 0..=MOST],
+            g in prop::option::of(prop_oneof![any::<u32>(), 0_u32..2000]),
+            p in prop::option::of(any::<u32>()),
+            kind in 0_usize..4,
+        ) {
+            let member = Dragonfly { p, a: Some(a), h, g, arrangement: Some(ALL[kind]) };
+            let there = (1..=MOST).contains(&h) && (1..=MOST).contains(&a)
+                && p.unwrap_or(0) <= MAX_P
+                && g.is_none_or(|g| g >= 1 && g <= a * h + 1);
+            prop_assert_eq!(member.promise().is_ok(), there);
         }
     }
 

@@ -197,9 +197,9 @@ impl Tree {
     /// Adds a switch; `place` is its pod (of a core: the spine below it) and its number there.
     fn add(&self, b: &mut Builder, level: u32, place: [u32; 2]) {
         let coordinates = self.coordinates(level, place);
-        let name: String = coordinates.iter().map(|c| format!("-{c}")).collect();
+        let name: Vec<String> = coordinates.iter().map(u32::to_string).collect();
         let group = if level == 2 { self.pods } else { place[0] };
-        let mut switch = Switch::new(format!("ft{name}")).at(group, coordinates);
+        let mut switch = Switch::new(format!("ft-{}", name.join("-"))).at(group, coordinates);
         switch.level = level as u8;
         switch.ports = self.ports;
         b.switch(switch);
@@ -430,6 +430,31 @@ mod tests {
             } else {
                 prop_assert!(parse(&text).promise().is_err());
                 prop_assert!(parse(&text).build().is_err());
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn any_numbers_give_a_promise_or_a_refusal(
+            levels in prop_oneof![Just(2), Just(3)],
+            numbers in prop::collection::vec(
+                prop::option::of(prop_oneof![any::<u32>(), 0_u32..40, Just(36)]), 6,
+            ),
+        ) {
+            let [leaves, spines, parallel, p, k, oversubscription] = numbers[..] else {
+                panic!("six numbers");
+            };
+            let levels = Some(levels);
+            let tree = FatTree { levels, leaves, spines, parallel, p, k, oversubscription };
+            if let Ok(promise) = tree.promise() {
+                prop_assert!(promise.switches > 0 && promise.endpoints > 0 && promise.links > 0);
+                let t = tree.tree().expect("promised");
+                let leaf = t.p + t.spines * t.parallel;
+                prop_assert!(k.is_none_or(|k| leaf <= k && promise.network_radix <= k));
+                prop_assert!(p.is_none_or(|p| p == t.p));
             }
         }
     }

@@ -1,8 +1,8 @@
-//! `HyperX`: a grid whose rows are complete graphs; flattened butterflies and hypercubes are members.
+//! `HyperX`: a grid whose rows are complete graphs, as in flattened butterflies and hypercubes.
 //!
-//! Source: Ahn, Binkert, Davis, McLaren & Schreiber, "HyperX: topology, routing, and packaging of
-//! efficient large-scale networks", SC 2009, section 2; Kim, Dally & Abts, "Flattened butterfly",
-//! ISCA 2007, for the number of endpoints.
+//! Source: Ahn et al., "`HyperX`: topology, routing, and packaging of efficient large-scale
+//! networks", SC 2009, section 2; Kim, Dally & Abts, "Flattened butterfly: a cost-efficient topology
+//! for high-radix networks", ISCA 2007, for the number of endpoints.
 //!
 //! Ports come dimension by dimension, in a dimension by the coordinate they lead to, parallel links
 //! side by side.
@@ -220,9 +220,26 @@ mod tests {
         assert_eq!((t.network_radix(), t.radix()), (8, 10));
     }
 
+    proptest! {
+        #[test]
+        fn any_numbers_give_a_promise_or_a_refusal(
+            shape in prop::collection::vec(prop_oneof![any::<u32>(), 0_u32..40], 0..8),
+            k in prop::option::of(prop::collection::vec(any::<u32>(), 0..8)),
+            p in prop::option::of(any::<u32>()),
+        ) {
+            let member = hyperx(&shape, k.as_deref(), p);
+            if let Ok(promise) = member.promise() {
+                let switches: u64 = shape.iter().map(|&s| u64::from(s)).product();
+                prop_assert_eq!(promise.switches, switches);
+                prop_assert!(switches > 0);
+            }
+        }
+    }
+
     #[test]
     fn impossible_members_are_refused_by_promise_and_build_alike() {
-        let cases: [(&[u32], Option<&[u32]>, Option<u32>, &str); 7] = [
+        type Case = (&'static [u32], Option<&'static [u32]>, Option<u32>, &'static str);
+        let cases: [Case; 7] = [
             (&[4, 0], None, None, "shape"),
             (&[1 << 20], None, None, "shape"),
             (&[2, 3], Some(&[1, 2, 3]), None, "k"),

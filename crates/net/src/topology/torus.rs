@@ -106,8 +106,9 @@ impl<'a> Grid<'a> {
         let places = self.places as u32;
         for id in 0..places {
             let coordinates = self.at(id);
-            let name: String = coordinates.iter().map(|c| format!("-{c}")).collect();
-            b.switch(Switch::new(format!("{prefix}{name}")).at(0, coordinates));
+            let place: Vec<String> = coordinates.iter().map(u32::to_string).collect();
+            let name = format!("{prefix}-{}", place.join("-"));
+            b.switch(Switch::new(name).at(0, coordinates));
         }
         b.endpoints_on((0..places).map(SwitchId), p);
     }
