@@ -4,6 +4,8 @@
 //! it, `verify` proves the routing, `ib` writes it for a subnet manager. Nothing here does I/O.
 
 pub mod network;
+pub mod plan;
+pub mod structure;
 pub mod topology;
 
 pub use network::{Builder, Topology};
