@@ -1,0 +1,1 @@
+//! Fabrics as `ibnetdiscover` prints them and `ibsim` reads them.
