@@ -313,7 +313,7 @@ fn girth_of_sparse_graphs_agrees_with_search_without_each_link() {
     for seed in 0..60 {
         let mut draw = base::seed::Stream::new(seed, "chords", 0);
         let mut links: Vec<(u32, u32)> = (0..60).map(|v| (v, (v + 1) % 60)).collect();
-        for _ in 0..1 + seed % 7 {
+        for _ in 0..=seed % 7 {
             let (a, b) = (draw.below(60) as u32, draw.below(59) as u32);
             links.push((a, (a + 1 + b) % 60));
         }
