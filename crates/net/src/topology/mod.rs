@@ -11,10 +11,21 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 // gen:begin
+pub mod dragonfly;
+pub mod fat_tree;
+pub mod hyperx;
 pub mod slim_fly;
+pub mod torus;
 
 /// Every family, by name.
-pub static FAMILIES: &[Entry] = &[Entry::of::<slim_fly::SlimFly>()];
+pub static FAMILIES: &[Entry] = &[
+    Entry::of::<dragonfly::Dragonfly>(),
+    Entry::of::<fat_tree::FatTree>(),
+    Entry::of::<hyperx::HyperX>(),
+    Entry::of::<slim_fly::SlimFly>(),
+    Entry::of::<torus::Torus>(),
+    Entry::of::<torus::Mesh>(),
+];
 // gen:end
 
 /// A number claimed by formula before anything is built.

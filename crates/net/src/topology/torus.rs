@@ -1,0 +1,362 @@
+//! Tori and meshes of any dimension: neighbours differ by one in one coordinate.
+//!
+//! Source: Dally & Towles, "Principles and Practices of Interconnection Networks", 2004, chapter 5.
+//!
+//! A dimension of size 2 is one link in a torus as in a mesh: plus one and minus one are the same
+//! neighbour, so that 2x2x...x2 is the hypercube. (`BookSim` lays two links there; those who want
+//! them take `hyperx` with multiplicity 2.) A dimension of size 1 has no link. Ports come
+//! dimension by dimension, plus before minus; on the border of a mesh the outward port stays empty,
+//! so that a port number means the same direction everywhere.
+
+use super::{Claim, Family, Promise, Ratio, Shape};
+use crate::network::{Builder, Cable, Plug, Switch};
+use base::{Refusal, SwitchId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Torus: a grid of any dimension whose rows are closed to rings.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Torus {
+    /// Switches along each dimension: `8x8x4`. A size of 2 is one link, not two.
+    pub shape: Shape,
+    /// Endpoints per switch; default 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p: Option<u32>,
+}
+
+/// Mesh: a grid of any dimension whose rows are open.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Mesh {
+    /// Switches along each dimension: `8x8x4`.
+    pub shape: Shape,
+    /// Endpoints per switch; default 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p: Option<u32>,
+}
+
+/// The most endpoints on one switch, in every family of this module and its siblings.
+pub(super) const MAX_P: u32 = 4096;
+
+/// `value` when it lies from `least` to `most`, else a refusal of `param`. O(1).
+pub(super) fn in_range(param: &str, value: u32, least: u32, most: u32) -> Result<u32, Refusal> {
+    if (least..=most).contains(&value) {
+        return Ok(value);
+    }
+    Err(Refusal::new(param, format!("{value} is out of range"), format!("{least} to {most}")))
+}
+
+/// The places of a grid in row-major order: the last coordinate runs fastest.
+pub(super) struct Grid<'a> {
+    /// Size of each dimension, none of them 0.
+    pub(super) sizes: &'a [u32],
+    /// Number of places, at most [`Grid::MOST`].
+    pub(super) places: u64,
+}
+
+impl<'a> Grid<'a> {
+    /// The most places a grid may have.
+    const MOST: u64 = 1 << 30;
+    /// The most dimensions a grid may have.
+    const DIMENSIONS: usize = 32;
+
+    /// The grid of this shape.
+    ///
+    /// # Errors
+    /// Refuses `shape` when it has no dimension or more than 32, a size of 0, or over 2^30 places.
+    pub(super) fn new(shape: &'a Shape) -> Result<Self, Refusal> {
+        let sizes = &shape.0[..];
+        let refuse = |why: String, help: String| Err(Refusal::new("shape", why, help));
+        if sizes.is_empty() || sizes.len() > Self::DIMENSIONS {
+            let why = format!("{} dimensions", sizes.len());
+            return refuse(why, format!("1 to {} dimensions", Self::DIMENSIONS));
+        }
+        if let Some(d) = sizes.iter().position(|&s| s == 0) {
+            let why = format!("dimension {} has size 0", d + 1);
+            return refuse(why, "every size is at least 1".into());
+        }
+        let places = sizes
+            .iter()
+            .try_fold(1_u64, |n, &s| n.checked_mul(u64::from(s)).filter(|&n| n <= Self::MOST));
+        match places {
+            Some(places) => Ok(Self { sizes, places }),
+            None => refuse("too many switches".into(), format!("at most {}", Self::MOST)),
+        }
+    }
+
+    /// Dimensions with their size, of size 2 or more only: the others have no neighbours.
+    pub(super) fn wide(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        self.sizes.iter().enumerate().map(|(d, &s)| (d, u64::from(s))).filter(|&(_, s)| s > 1)
+    }
+
+    /// How far apart in number two places are that differ by one along dimension `d`.
+    pub(super) fn stride(&self, d: usize) -> u32 {
+        self.sizes[d + 1..].iter().product()
+    }
+
+    /// The coordinates of place `id`.
+    pub(super) fn at(&self, id: u32) -> Vec<u32> {
+        (0..self.sizes.len()).map(|d| id / self.stride(d) % self.sizes[d]).collect()
+    }
+
+    /// Adds a switch for every place, named `prefix-x-y-...`, with its coordinates, then `p`
+    /// endpoints on each.
+    pub(super) fn populate(&self, b: &mut Builder, prefix: &str, p: u32) {
+        let places = self.places as u32;
+        for id in 0..places {
+            let coordinates = self.at(id);
+            let place: Vec<String> = coordinates.iter().map(u32::to_string).collect();
+            let name = format!("{prefix}-{}", place.join("-"));
+            b.switch(Switch::new(name).at(0, coordinates));
+        }
+        b.endpoints_on((0..places).map(SwitchId), p);
+    }
+}
+
+/// A grid with its rows closed or open, and what hangs on it: what both families are made of.
+struct Rows<'a> {
+    grid: Grid<'a>,
+    p: u32,
+    closed: bool,
+}
+
+impl<'a> Rows<'a> {
+    fn new(shape: &'a Shape, p: Option<u32>, closed: bool) -> Result<Self, Refusal> {
+        let p = in_range("p", p.unwrap_or(1), 0, MAX_P)?;
+        Ok(Self { grid: Grid::new(shape)?, p, closed })
+    }
+
+    fn promise(&self) -> Promise {
+        let n = self.grid.places;
+        let (mut links, mut radix, mut diameter) = (0, 0, 0);
+        // three times the sum of distances from all switches, over n
+        let mut far = 0;
+        for (_, s) in self.grid.wide() {
+            radix += if s == 2 { 1 } else { 2 };
+            if self.closed && s > 2 {
+                links += n;
+                diameter += s / 2;
+                far += 3 * (s * s / 4) * (n / s);
+            } else {
+                links += n / s * (s - 1);
+                diameter += s - 1;
+                far += (s * s - 1) * (n / s);
+            }
+        }
+        Promise {
+            switches: n,
+            endpoints: n * u64::from(self.p),
+            links,
+            network_radix: radix,
+            diameter: Claim::Exact(diameter as u32),
+            mean_distance: Claim::Exact(Ratio { num: far, den: 3 * (n - 1).max(1) }),
+        }
+    }
+
+    fn build(&self, prefix: &str) -> Builder {
+        let mut b = Builder::new();
+        self.grid.populate(&mut b, prefix, self.p);
+        for id in 0..self.grid.places as u32 {
+            let mut ports = self.p;
+            for (d, size) in self.grid.wide() {
+                let (size, stride) = (size as u32, self.grid.stride(d));
+                let last = id / stride % size == size - 1;
+                // in a row of two, plus and minus share the single port
+                let plus = ports + 1;
+                let minus = if size == 2 { plus } else { plus + 1 };
+                ports = minus;
+                if last && !(self.closed && size > 2) {
+                    continue;
+                }
+                let next = if last { id - (size - 1) * stride } else { id + stride };
+                let a = Plug { switch: SwitchId(id), port: plus as u16 };
+                let z = Plug { switch: SwitchId(next), port: minus as u16 };
+                b.link_at(a, z, Cable::default());
+            }
+        }
+        b
+    }
+}
+
+impl Family for Torus {
+    const NAME: &'static str = "torus";
+
+    fn examples() -> Vec<Self> {
+        let of = |shape: &[u32], p| Self { shape: Shape(shape.to_vec()), p };
+        vec![
+            of(&[1], None),
+            of(&[7], Some(2)),
+            of(&[2, 2, 2, 2], None),
+            of(&[5, 4], Some(0)),
+            of(&[3, 1, 2], None),
+            of(&[4, 6, 3], Some(1)),
+        ]
+    }
+
+    fn promise(&self) -> Result<Promise, Refusal> {
+        Ok(Rows::new(&self.shape, self.p, true)?.promise())
+    }
+
+    fn build(&self) -> Result<Builder, Refusal> {
+        Ok(Rows::new(&self.shape, self.p, true)?.build(Self::NAME))
+    }
+}
+
+impl Family for Mesh {
+    const NAME: &'static str = "mesh";
+
+    fn examples() -> Vec<Self> {
+        let of = |shape: &[u32], p| Self { shape: Shape(shape.to_vec()), p };
+        vec![
+            of(&[1, 1], None),
+            of(&[9], Some(2)),
+            of(&[2, 2, 2], None),
+            of(&[5, 4], Some(0)),
+            of(&[3, 1, 2, 4], Some(1)),
+        ]
+    }
+
+    fn promise(&self) -> Result<Promise, Refusal> {
+        Ok(Rows::new(&self.shape, self.p, false)?.promise())
+    }
+
+    fn build(&self) -> Result<Builder, Refusal> {
+        Ok(Rows::new(&self.shape, self.p, false)?.build(Self::NAME))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{broken_promises, recipe};
+    use super::*;
+    use crate::network::{Peer, Topology};
+    use proptest::prelude::*;
+
+    fn built<F: Family>(family: &F) -> Topology {
+        let built = family.build().expect("a member").finish(recipe(family));
+        built.expect("a valid network")
+    }
+
+    fn torus(shape: &[u32]) -> Torus {
+        Torus { shape: Shape(shape.to_vec()), p: Some(0) }
+    }
+
+    fn mesh(shape: &[u32]) -> Mesh {
+        Mesh { shape: Shape(shape.to_vec()), p: Some(0) }
+    }
+
+    /// Distance along one dimension, from the coordinates alone.
+    fn apart(a: u32, b: u32, size: u32, closed: bool) -> u32 {
+        let straight = a.abs_diff(b);
+        if closed { straight.min(size - straight) } else { straight }
+    }
+
+    fn distances_are_taxicab(t: &Topology, shape: &[u32], closed: bool) {
+        for (v, from) in t.switches().iter().enumerate() {
+            let found = t.graph().distances_from(v);
+            for (w, to) in t.switches().iter().enumerate() {
+                let steps =
+                    |d: usize| apart(from.coordinates[d], to.coordinates[d], shape[d], closed);
+                let expected: u32 = (0..shape.len()).map(steps).sum();
+                assert_eq!(found[w], expected, "{} to {}", from.name, to.name);
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn grids_are_what_they_promise_and_measure_as_grids(
+            shape in prop::collection::vec(1_u32..6, 1..5),
+            p in 0_u32..3,
+        ) {
+            let t = Torus { shape: Shape(shape.clone()), p: Some(p) };
+            let m = Mesh { shape: Shape(shape.clone()), p: Some(p) };
+            let (bt, bm) = (built(&t), built(&m));
+            let promised = [t.promise().expect("a torus"), m.promise().expect("a mesh")];
+            prop_assert_eq!(broken_promises(&promised[0], &bt), Vec::<String>::new());
+            prop_assert_eq!(broken_promises(&promised[1], &bm), Vec::<String>::new());
+            distances_are_taxicab(&bt, &shape, true);
+            distances_are_taxicab(&bm, &shape, false);
+        }
+    }
+
+    #[test]
+    fn a_port_leads_one_step_along_its_dimension() {
+        let shape = [4, 1, 2, 3];
+        let t = built(&Torus { shape: Shape(shape.to_vec()), p: Some(2) });
+        // endpoints 1-2, dimension 0: 3 plus, 4 minus; dimension 2: 5; dimension 3: 6, 7
+        let steps = [(3, 0, 1), (4, 0, 3), (5, 2, 1), (6, 3, 1), (7, 3, 2)];
+        for s in 0..24 {
+            for (port, d, step) in steps {
+                let Peer::Switch(c) = t.peer(SwitchId(s), port) else {
+                    panic!("port {port} of switch {s} is empty");
+                };
+                let mut expected = t.switches()[s as usize].coordinates.clone();
+                expected[d] = (expected[d] + step) % shape[d];
+                assert_eq!(t.switches()[t.head(c).switch.ix()].coordinates, expected);
+            }
+            assert_eq!(t.peer(SwitchId(s), 8), Peer::Empty);
+        }
+    }
+
+    #[test]
+    fn twos_make_the_hypercube() {
+        for n in 1..9_u32 {
+            let shape = vec![2; n as usize];
+            let of = Ratio { num: u64::from(n) << (n - 1), den: (1 << n) - 1 };
+            for promise in [torus(&shape).promise(), mesh(&shape).promise()] {
+                let promise = promise.expect("a cube");
+                assert_eq!(promise.links, u64::from(n) << (n - 1));
+                assert_eq!((promise.diameter, promise.network_radix), (Claim::Exact(n), n));
+                let Claim::Exact(mean) = promise.mean_distance else { panic!("not exact") };
+                assert_eq!(mean.num * of.den, of.num * mean.den);
+            }
+            let t = built(&torus(&shape));
+            for link in t.links() {
+                assert_eq!((link.a.switch.0 ^ link.b.switch.0).count_ones(), 1);
+            }
+        }
+    }
+
+    /// Dally & Towles: per dimension k/4 for even k, (k^2 - 1) / (4 k) for odd k, over all pairs
+    /// with itself; (k^2 - 1) / (3 k) in a mesh.
+    #[test]
+    fn means_are_those_of_the_textbook() {
+        let mean = |promise: Result<Promise, Refusal>| match promise.expect("a grid").mean_distance
+        {
+            Claim::Exact(r) => r.num as f64 / r.den as f64,
+            Claim::Between(..) => panic!("not exact"),
+        };
+        for (k, n) in [(3, 2), (4, 3), (8, 3), (7, 4), (16, 1)] {
+            let (shape, size) = (vec![k; n], f64::from(k));
+            let all = size.powi(n as i32);
+            let others = all / (all - 1.0) * n as f64;
+            let ring = if k % 2 == 0 { size / 4.0 } else { (size * size - 1.0) / (4.0 * size) };
+            let row = (size * size - 1.0) / (3.0 * size);
+            assert!((mean(torus(&shape).promise()) - ring * others).abs() < 1e-12, "{k}^{n}");
+            assert!((mean(mesh(&shape).promise()) - row * others).abs() < 1e-12, "{k}^{n}");
+        }
+    }
+
+    #[test]
+    fn impossible_shapes_are_refused_by_promise_and_build_alike() {
+        let shapes: [&[u32]; 5] = [&[], &[4, 0], &[u32::MAX, u32::MAX], &[2; 31], &[1; 33]];
+        for shape in shapes {
+            let (t, m) = (torus(shape), mesh(shape));
+            let refusals = [
+                t.promise().expect_err("no torus"),
+                t.build().expect_err("no torus"),
+                m.promise().expect_err("no mesh"),
+                m.build().expect_err("no mesh"),
+            ];
+            assert!(refusals.iter().all(|r| r.param == "shape" && *r == refusals[0]), "{shape:?}");
+        }
+        let crowded = Torus { shape: Shape(vec![3]), p: Some(MAX_P + 1) };
+        assert_eq!(crowded.promise().expect_err("too many").help, "0 to 4096");
+        let long = torus(&[1 << 30]).promise().expect("the longest ring");
+        assert_eq!(long.diameter, Claim::Exact(1 << 29));
+    }
+}
