@@ -77,52 +77,124 @@ pub fn distances_among(
     Ok(Distances { histogram, unreachable: (n * n.saturating_sub(1)).saturating_sub(reached) })
 }
 
+/// The state of one sweep: which of its sources have reached which switch.
+struct Sweep {
+    /// Sources that have reached a switch, at any distance.
+    seen: Vec<Mask>,
+    /// Sources that reached it in the last level; all zero away from `active`.
+    front: Vec<Mask>,
+    /// Where the next level is gathered; all zero between levels.
+    next: Vec<Mask>,
+    /// The switches whose `front` is not zero.
+    active: Vec<u32>,
+    /// All sources of this sweep.
+    full: Mask,
+}
+
 /// Distance histogram from up to 512 sources to the members of the set.
+///
+/// A level is pushed from the switches reached last while these have few arcs, else pulled by the
+/// switches that still miss a source (Beamer et al., "Direction-optimizing breadth-first search",
+/// SC 2012).
 fn sweep(graph: &Graph, sources: &[u32], member: &[bool]) -> Vec<u64> {
     let n = graph.switches();
-    let mut seen = vec![[0_u64; WIDE]; n];
-    let mut front = vec![[0_u64; WIDE]; n];
-    let mut next = vec![[0_u64; WIDE]; n];
-    let mut full = [0_u64; WIDE];
+    let blank = vec![[0; WIDE]; n];
+    let mut state = Sweep {
+        seen: blank.clone(),
+        front: blank.clone(),
+        next: blank,
+        active: sources.to_vec(),
+        full: [0; WIDE],
+    };
     for (i, &s) in sources.iter().enumerate() {
-        front[s as usize][i / 64] |= 1 << (i % 64);
-        seen[s as usize][i / 64] |= 1 << (i % 64);
-        full[i / 64] |= 1 << (i % 64);
+        let bit = 1 << (i % 64);
+        state.front[s as usize][i / 64] |= bit;
+        state.seen[s as usize][i / 64] |= bit;
+        state.full[i / 64] |= bit;
     }
     let mut histogram = vec![0];
     loop {
-        let mut fresh_total = 0_u64;
-        let mut moved = false;
-        for v in 0..n {
-            let mut gathered: Mask = [0; WIDE];
-            if seen[v] != full {
-                for &w in graph.neighbours(v) {
-                    for (g, f) in gathered.iter_mut().zip(&front[w as usize]) {
-                        *g |= f;
-                    }
-                }
-                for (g, s) in gathered.iter_mut().zip(&seen[v]) {
-                    *g &= !s;
-                }
-                let count: u32 = gathered.iter().map(|g| g.count_ones()).sum();
-                moved |= count > 0;
-                if member[v] {
-                    fresh_total += u64::from(count);
-                }
-                for (s, g) in seen[v].iter_mut().zip(&gathered) {
-                    *s |= g;
-                }
-            }
-            next[v] = gathered;
+        let arcs: usize = state.active.iter().map(|&v| graph.degree(v as usize)).sum();
+        let reached =
+            if arcs * PUSH_GAIN < graph.arcs() { state.push(graph) } else { state.pull(graph) };
+        for v in std::mem::replace(&mut state.active, reached) {
+            state.front[v as usize] = [0; WIDE];
         }
-        if !moved {
+        std::mem::swap(&mut state.front, &mut state.next);
+        if state.active.is_empty() {
             while histogram.last() == Some(&0) && histogram.len() > 1 {
                 histogram.pop();
             }
             return histogram;
         }
-        histogram.push(fresh_total);
-        std::mem::swap(&mut front, &mut next);
+        let among = state.active.iter().map(|&v| v as usize).filter(|&v| member[v]);
+        histogram.push(among.map(|v| count(&state.front[v])).sum());
+    }
+}
+
+/// A level is pushed when that touches this many times fewer arcs than pulling it would.
+const PUSH_GAIN: usize = 4;
+
+/// Neighbours gathered between two looks at whether a switch has seen every source.
+const STRIDE: usize = 32;
+
+#[inline]
+fn count(mask: &Mask) -> u64 {
+    mask.iter().map(|m| u64::from(m.count_ones())).sum()
+}
+
+impl Sweep {
+    /// The next level, from the switches of the last: for few of them. Returns those reached.
+    fn push(&mut self, graph: &Graph) -> Vec<u32> {
+        let mut reached = Vec::new();
+        for &v in &self.active {
+            let from = self.front[v as usize];
+            for &w in graph.neighbours(v as usize) {
+                let (seen, next) = (&self.seen[w as usize], &mut self.next[w as usize]);
+                let known = *next != [0; WIDE];
+                for i in 0..WIDE {
+                    next[i] |= from[i] & !seen[i];
+                }
+                if !known && *next != [0; WIDE] {
+                    reached.push(w);
+                }
+            }
+        }
+        for &w in &reached {
+            for (s, g) in self.seen[w as usize].iter_mut().zip(&self.next[w as usize]) {
+                *s |= g;
+            }
+        }
+        reached
+    }
+
+    /// The next level, by every switch that misses a source. Returns those reached.
+    fn pull(&mut self, graph: &Graph) -> Vec<u32> {
+        let mut reached = Vec::with_capacity(graph.switches());
+        for (v, seen) in self.seen.iter_mut().enumerate() {
+            if *seen == self.full {
+                continue;
+            }
+            let mut all = *seen;
+            for near in graph.neighbours(v).chunks(STRIDE) {
+                for &w in near {
+                    for (g, f) in all.iter_mut().zip(&self.front[w as usize]) {
+                        *g |= f;
+                    }
+                }
+                if all == self.full {
+                    break;
+                }
+            }
+            if all != *seen {
+                for i in 0..WIDE {
+                    self.next[v][i] = all[i] & !seen[i];
+                }
+                *seen = all;
+                reached.push(v as u32);
+            }
+        }
+        reached
     }
 }
 

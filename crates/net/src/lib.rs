@@ -8,7 +8,9 @@ pub mod ib;
 pub mod lanes;
 pub mod load;
 pub mod network;
+pub mod plan;
 pub mod routing;
+pub mod structure;
 pub mod topology;
 pub mod verify;
 

@@ -1,0 +1,128 @@
+//! What has to be done so that the cables are the planned ones again.
+//!
+//! Every port carries at most one planned cable and one found cable. Of those that differ, planned
+//! and found cables therefore make paths and rings in which they take turns: a lone planned cable
+//! is missing, a lone found one is extra, a planned one with a found one at one end has its other
+//! end in a wrong port, and a ring of two and two is a swapped pair.
+
+use super::devices::Socket;
+use std::collections::BTreeMap;
+
+/// Something that a person does to mend cables. In a list, each is done after those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Move {
+    /// Plug a cable in between two free ports.
+    Add(Socket, Socket),
+    /// Take away the cable between two ports.
+    Remove(Socket, Socket),
+    /// Move the plug in the first port to the second, which is free.
+    Plug(Socket, Socket),
+    /// Exchange the plugs in two ports.
+    Swap(Socket, Socket),
+}
+
+/// Cables that differ from the plan for one reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Difference {
+    /// A planned cable that is not there; its ports are free once the differences before it in the
+    /// list are mended.
+    Missing([Socket; 2]),
+    /// A found cable that is not planned.
+    Extra([Socket; 2]),
+    /// A cable whose end should be in `planned[0]` but is in `found[1]`; the other end is right.
+    Wrong { planned: [Socket; 2], found: [Socket; 2] },
+    /// Cables whose ends are exchanged, round a ring; and the plugs to exchange, in order.
+    Swapped { planned: Vec<[Socket; 2]>, found: Vec<[Socket; 2]>, swaps: Vec<(Socket, Socket)> },
+}
+
+type Cables = BTreeMap<Socket, Socket>;
+
+/// The differences between the planned cables that are absent and the found ones that are not
+/// planned, both given from either end. `near` says how far apart two ports are (0: same device);
+/// swaps are chosen between near ports.
+pub(super) fn differences(
+    mut absent: Cables,
+    mut strange: Cables,
+    near: impl Fn(Socket, Socket) -> u32,
+) -> Vec<Difference> {
+    let mut list = Vec::new();
+    let ends: Vec<Socket> = absent
+        .keys()
+        .filter(|s| !strange.contains_key(s))
+        .chain(strange.keys().filter(|s| !absent.contains_key(s)))
+        .copied()
+        .collect();
+    for end in ends {
+        let planned_first = absent.contains_key(&end);
+        let mut path = vec![end];
+        take_path(&mut absent, &mut strange, &mut path, planned_first);
+        if path.len() > 1 {
+            let planned_last = planned_first == (path.len() % 2 == 0);
+            let planned_first = if planned_last && !planned_first {
+                path.reverse();
+                true
+            } else {
+                planned_first
+            };
+            split_path(&path, planned_first, &mut list);
+        }
+    }
+    while let Some((&start, _)) = absent.first_key_value() {
+        let mut ring = vec![start];
+        take_path(&mut absent, &mut strange, &mut ring, true);
+        ring.pop();
+        list.push(swapped(&ring, &near));
+    }
+    list
+}
+
+/// Follows planned and found cables in turn from the last of `path`, taking them away.
+fn take_path(absent: &mut Cables, strange: &mut Cables, path: &mut Vec<Socket>, planned: bool) {
+    let mut planned = planned;
+    while let Some(&at) = path.last() {
+        let cables = if planned { &mut *absent } else { &mut *strange };
+        let Some(to) = cables.remove(&at) else { break };
+        cables.remove(&to);
+        path.push(to);
+        planned = !planned;
+    }
+}
+
+fn split_path(path: &[Socket], planned_first: bool, list: &mut Vec<Difference>) {
+    let mut at = 0;
+    if !planned_first {
+        list.push(Difference::Extra([path[0], path[1]]));
+        at = 1;
+    }
+    while let [to, stays, from] = path[at..path.len().min(at + 3)] {
+        list.push(Difference::Wrong { planned: [to, stays], found: [stays, from] });
+        at += 2;
+    }
+    if let [a, b] = path[at..] {
+        list.push(Difference::Missing([a, b]));
+    }
+}
+
+/// `ring` starts with a planned cable: planned 0-1, found 1-2, planned 2-3, ..., found back to 0.
+fn swapped(ring: &[Socket], near: &impl Fn(Socket, Socket) -> u32) -> Difference {
+    let pairs = |from: usize| -> Vec<[Socket; 2]> {
+        (from..ring.len())
+            .step_by(2)
+            .map(|i| {
+                let (a, b) = (ring[i], ring[(i + 1) % ring.len()]);
+                [a.min(b), a.max(b)]
+            })
+            .collect()
+    };
+    // the plug in every even port belongs in the even port before it: exchange along the list
+    let even: Vec<Socket> = ring.iter().copied().step_by(2).collect();
+    // the plug in every odd port belongs in the odd port after it
+    let odd: Vec<Socket> = ring.iter().copied().skip(1).step_by(2).rev().collect();
+    let spread = |ports: &[Socket]| ports.windows(2).map(|w| near(w[0], w[1])).sum::<u32>();
+    let ports = if spread(&odd) < spread(&even) { odd } else { even };
+    Difference::Swapped {
+        planned: pairs(0),
+        found: pairs(1),
+        swaps: ports.windows(2).map(|w| (w[0], w[1])).collect(),
+    }
+}

@@ -1,0 +1,28 @@
+//! From a network to a machine room: racks, cables, and whether what was cabled is what was planned.
+//!
+//! [`floor()`] seats switches and endpoints in racks on a grid, [`cables`] lists every cable with its
+//! labels, length and kind, [`check_cables`] compares a fabric that was found with its plan.
+
+pub mod cable;
+pub mod check;
+mod devices;
+mod findings;
+pub mod floor;
+mod mend;
+
+pub use cable::{CableKind, LengthClass, PlannedCable, by_length, cables, write_csv};
+pub use check::{CableCheck, Fault, Finding, check_cables};
+pub use devices::{Node, Socket};
+pub use floor::{Floor, FloorRules, Rack, Seat, floor};
+pub use mend::Move;
+
+use base::{EndpointId, SwitchId};
+
+/// Something that cables are plugged into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Device {
+    /// A switch; its ports count from 1.
+    Switch(SwitchId),
+    /// An endpoint; rail r is its port r + 1.
+    Endpoint(EndpointId),
+}
