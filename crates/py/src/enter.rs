@@ -16,7 +16,9 @@ pub fn refuse(refusal: Refusal) -> PyErr {
     let error = RefusalError::new_err(refusal.to_string());
     Python::attach(|py| {
         let value = error.value(py);
-        for (name, text) in [("param", &refusal.param), ("why", &refusal.why), ("help", &refusal.help)] {
+        for (name, text) in
+            [("param", &refusal.param), ("why", &refusal.why), ("help", &refusal.help)]
+        {
             let _ = value.setattr(name, text);
         }
     });
@@ -62,8 +64,7 @@ pub fn enter<T: Send>(
     progress: Option<Py<PyAny>>,
     work: impl FnOnce(&dyn Watch) -> T + Send,
 ) -> PyResult<T> {
-    let shared =
-        Shared { stop: AtomicBool::new(false), latest: Mutex::new((String::new(), 0, 0)) };
+    let shared = Shared { stop: AtomicBool::new(false), latest: Mutex::new((String::new(), 0, 0)) };
     let shared = &shared;
     let (send, receive) = mpsc::channel();
     std::thread::scope(|scope| {
@@ -71,15 +72,19 @@ pub fn enter<T: Send>(
             // the receiver is gone only when the caller was interrupted and wants no result
             let _ = send.send(work(shared));
         });
-        let receive = Mutex::new(receive);
+        let mut receive = receive;
         let mut stopped: Option<PyErr> = None;
         let mut wait = Duration::from_millis(20);
         loop {
-            let got = py.detach(|| receive.lock().map(|r| r.recv_timeout(wait)));
+            let got;
+            (receive, got) = py.detach(move || {
+                let got = receive.recv_timeout(wait);
+                (receive, got)
+            });
             match got {
-                Ok(Ok(result)) => return stopped.map_or(Ok(result), Err),
-                Ok(Err(mpsc::RecvTimeoutError::Timeout)) => {}
-                Ok(Err(mpsc::RecvTimeoutError::Disconnected)) | Err(_) => {
+                Ok(result) => return stopped.map_or(Ok(result), Err),
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => {
                     let lost = || PyKeyboardInterrupt::new_err("the computation was lost");
                     return Err(stopped.unwrap_or_else(lost));
                 }
@@ -91,7 +96,11 @@ pub fn enter<T: Send>(
                     Some(report) => {
                         let (what, done, total) =
                             shared.latest.lock().map(|l| l.clone()).unwrap_or_default();
-                        if what.is_empty() { Ok(()) } else { report.call1(py, (what, done, total)).map(drop) }
+                        if what.is_empty() {
+                            Ok(())
+                        } else {
+                            report.call1(py, (what, done, total)).map(drop)
+                        }
                     }
                 });
                 if let Err(error) = heard {
