@@ -112,7 +112,9 @@ def _paths(edges: list[tuple[int, int]], seed: int) -> dict[tuple[int, int], lis
     return paths
 
 
-def measured(edges: list[tuple[int, int]], homes: list[int], seed: int, patterns: int = 100) -> dict:
+def measured(
+    edges: list[tuple[int, int]], homes: list[int], seed: int, patterns: int = 100
+) -> dict:
     """Loads and effective bisection bandwidth of random shortest paths; homes[e] is e's switch."""
     draw = random.Random(seed)
     paths = _paths(edges, seed)
@@ -125,8 +127,9 @@ def measured(edges: list[tuple[int, int]], homes: list[int], seed: int, patterns
     for _ in range(patterns):
         order = draw.sample(range(len(homes)), len(homes))
         half = len(order) // 2
-        flows = [paths[homes[a], homes[b]] for a, b in zip(order[:half], order[half:])]
-        flows += [paths[homes[b], homes[a]] for a, b in zip(order[:half], order[half:])]
+        pairs = list(zip(order[:half], order[half:], strict=True))
+        flows = [paths[homes[a], homes[b]] for a, b in pairs]
+        flows += [paths[homes[b], homes[a]] for a, b in pairs]
         use = Counter(channel for path in flows for channel in path)
         values.append(sum(1 / max([use[c] for c in path], default=1) for path in flows)
                       / len(flows))

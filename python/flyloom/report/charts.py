@@ -7,6 +7,7 @@ with ``vl-convert-python``, without network access. Same specification, same byt
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -84,12 +85,15 @@ def _colour(networks: Sequence[str]) -> dict:
 # --- effective bisection bandwidth ---------------------------------------------------------------
 
 
+_ROW_PX = 720
+
+
 def ebb_spec(routings: Sequence[Mapping], networks: Sequence[str]) -> dict | None:
     """The distributions of effective bisection bandwidth, one row a routing, on one scale.
 
     A row shows the density of the patterns' values (scaled to the row's own peak, so that narrow
     and wide ones can both be read), the mean's confidence interval as a band and the mean as a
-    line with its value. Routings without ``ebb`` have no row; ``None`` when none has.
+    line, its value at the right. Routings without ``ebb`` have no row; ``None`` when none has.
     """
     values: list[dict] = []
     keys: list[str] = []
@@ -113,8 +117,11 @@ def ebb_spec(routings: Sequence[Mapping], networks: Sequence[str]) -> dict | Non
     if not keys:
         return None
     low, high = _domain(values)
-    x = {"field": "low", "type": "quantitative", "title": "effective bisection bandwidth "
-         "(fraction of the injection bandwidth)", "scale": {"domain": [low, high], "nice": False}}
+    x = {
+        "field": "low", "type": "quantitative",
+        "title": "effective bisection bandwidth (fraction of the injection bandwidth)",
+        "axis": {"labelFlush": False}, "scale": {"domain": [low, high], "nice": False},
+    }
 
     def only(part: str) -> list[dict]:
         return [{"filter": f"datum.part === '{part}'"}]
@@ -130,9 +137,9 @@ def ebb_spec(routings: Sequence[Mapping], networks: Sequence[str]) -> dict | Non
         {"transform": only("mean"), "mark": {"type": "rule", "color": INK, "strokeWidth": 1.6},
          "encoding": {"x": {"field": "mean", "type": "quantitative"}}},
         {"transform": only("mean"),
-         "mark": {"type": "text", "align": "left", "dx": 5, "baseline": "top", "color": INK,
-                  "fontSize": 11, "fontWeight": 600},
-         "encoding": {"x": {"field": "mean", "type": "quantitative"}, "y": {"value": 0},
+         "mark": {"type": "text", "align": "left", "dx": 8, "color": INK, "fontSize": 11.5,
+                  "fontWeight": 600},
+         "encoding": {"x": {"value": _ROW_PX}, "y": {"value": 22},
                       "text": {"field": "says", "type": "nominal"}}},
     ]
     return {
@@ -141,7 +148,7 @@ def ebb_spec(routings: Sequence[Mapping], networks: Sequence[str]) -> dict | Non
             "field": "routing", "type": "nominal", "sort": keys,
             "header": {"labelAngle": 0, "labelAlign": "left", "labelOrient": "left",
                        "labelFontWeight": "normal"}}},
-        "spec": {"width": 620, "height": 38, "layer": layers},
+        "spec": {"width": _ROW_PX, "height": 38, "layer": layers},
         "spacing": 5,
         "resolve": {"scale": {"y": "independent"}},
     }
@@ -150,9 +157,9 @@ def ebb_spec(routings: Sequence[Mapping], networks: Sequence[str]) -> dict | Non
 def _domain(values: Sequence[Mapping]) -> tuple[float, float]:
     """Axis ends that hold all bins with patterns and all intervals, to the next twentieth."""
     used = [v for v in values if v["part"] == "mean" or v["patterns"]]
-    low, high = min(v["low"] for v in used), max(v["high"] for v in used)
-    high = max(high, low + 0.05)
-    return max(0.0, int(low * 20 - 1e-9) / 20), -int(-(high + 0.02) * 20 + 1e-9) / 20
+    low = math.floor(20 * min(v["low"] for v in used) + 1e-9) / 20
+    high = math.ceil(20 * max(v["high"] for v in used) - 1e-9) / 20
+    return max(0.0, low), max(high, low + 0.05)
 
 
 # --- load per channel ----------------------------------------------------------------------------
@@ -208,12 +215,13 @@ def load_spec(routings: Sequence[Mapping], networks: Sequence[str]) -> dict | No
                   "header": {"labelAnchor": "start", "labelFontSize": 11.5, "labelLimit": 235}},
         "columns": columns, "spacing": {"row": 14, "column": 22},
         "spec": {
-            "width": 620 if columns == 1 else {2: 430, 3: 280, 4: 205}[columns], "height": 92,
+            "width": 620 if columns == 1 else {2: 470, 3: 300, 4: 222}[columns], "height": 92,
             "layer": [
                 {"mark": {"type": "bar", "binSpacing": 0.5, "opacity": 0.8},
                  "encoding": {
                      "x": {"field": "low", "type": "quantitative", "title": "load / mean load",
-                           "scale": {"domain": [0, end], "nice": False}},
+                           "axis": {"labelFlush": False, "tickCount": 5},
+                           "scale": {"domain": [-0.05, end], "nice": False}},
                      "x2": {"field": "high"},
                      "y": {"field": "share", "type": "quantitative", "title": "channels",
                            "axis": {"format": "%", "tickCount": 3}, "scale": {"zero": True}},
@@ -263,7 +271,7 @@ def cable_spec(networks: Sequence[Mapping]) -> dict | None:
                   "header": {"labelAnchor": "start"}},
         "columns": columns, "spacing": {"row": 14, "column": 34},
         "spec": {
-            "width": {1: 620, 2: 390, 3: 240}[columns], "height": {"step": 24},
+            "width": {1: 620, 2: 440, 3: 270}[columns], "height": {"step": 24},
             "layer": [
                 {"mark": {"type": "bar", "height": 16},
                  "encoding": {

@@ -1,7 +1,8 @@
 """The input of a report: its shape, its checks, one clear error.
 
 :func:`check` is the border: behind it every key exists (``None`` when it was left out), numbers are
-plain finite Python numbers and references resolve, so that the page and the charts need no checks.
+plain finite Python numbers, text holds only characters that a page can carry and references
+resolve, so that the page and the charts need no checks.
 
 The shape, in the notation of :data:`SHAPE`: a key with ``?`` may be missing or ``None``; ``[x]`` is
 a list of ``x``; a dictionary takes exactly the keys shown, or others too where ``"*"`` stands
@@ -16,6 +17,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
+
+from flyloom._svg import printable
 
 
 class ReportError(ValueError):
@@ -121,7 +124,8 @@ def _walk(value: object, shape: object, where: str) -> object:
     if isinstance(shape, dict):
         return _walk_mapping(value, shape, where)
     if isinstance(shape, list):
-        return [_walk(item, shape[0], f"{where}[{i}]") for i, item in enumerate(_list(value, where))]
+        items = enumerate(_list(value, where))
+        return [_walk(item, shape[0], f"{where}[{i}]") for i, item in items]
     return _leaf(value, shape, where)
 
 
@@ -156,7 +160,7 @@ def _list(value: object, where: str) -> list:
 
 def _leaf(value: object, shape: str, where: str) -> object:
     if shape == TEXT and isinstance(value, str):
-        return value
+        return printable(value)
     if hasattr(value, "item") and not isinstance(value, (str, bytes)):
         value = value.item()
     if isinstance(value, bool):
@@ -169,7 +173,7 @@ def _leaf(value: object, shape: str, where: str) -> object:
         if shape in (NUMBER, ANY) and math.isfinite(value):
             return float(value)
     elif shape == ANY and (value is None or isinstance(value, str)):
-        return value
+        return value and printable(value)
     elif shape == ANY and isinstance(value, (list, tuple)):
         return tuple(_leaf(item, ANY, f"{where}[{i}]") for i, item in enumerate(value))
     raise _fail(where, f"{value!r:.60} found", f"give {_SAYS[shape]}")
@@ -206,13 +210,19 @@ def _check_network(network: Mapping, where: str) -> None:
             raise _fail(at, f"{len(edge)} values found", "give two switch ids")
         if max(edge) >= count:
             raise _fail(at, f"switch {max(edge)} does not exist", valid)
-    if network["floor"] is None:
-        return
-    _unique((rack["name"] for rack in network["floor"]["racks"]), f"{where}.floor.racks", "name")
+    if network["floor"] is not None:
+        _check_floor(network["floor"], count, f"{where}.floor")
+
+
+def _check_floor(floor: Mapping, count: int, where: str) -> None:
+    valid = f"switch ids of this network go from 0 to {count - 1}"
+    _unique((rack["name"] for rack in floor["racks"]), f"{where}.racks", "name")
+    cells = ((rack["row"], rack["column"]) for rack in floor["racks"])
+    _unique(cells, f"{where}.racks", "place (row, column)")
     placed: set[int] = set()
-    for i, rack in enumerate(network["floor"]["racks"]):
+    for i, rack in enumerate(floor["racks"]):
         for j, switch in enumerate(rack["switches"]):
-            at = f"{where}.floor.racks[{i}].switches[{j}]"
+            at = f"{where}.racks[{i}].switches[{j}]"
             if switch["id"] >= count:
                 raise _fail(f"{at}.id", f'switch {switch["id"]} does not exist', valid)
             if switch["id"] in placed:
@@ -220,12 +230,12 @@ def _check_network(network: Mapping, where: str) -> None:
             if switch["unit"] == 0:
                 raise _fail(f"{at}.unit", "0 found", "rack units count from 1")
             placed.add(switch["id"])
-    names = {rack["name"] for rack in network["floor"]["racks"]}
-    for i, pair in enumerate(network["floor"]["rack_pairs"]):
+    names = {rack["name"] for rack in floor["racks"]}
+    for i, pair in enumerate(floor["rack_pairs"]):
         for end in "ab":
             if pair[end] not in names:
                 found = f"no rack is called {pair[end]!r}"
-                raise _fail(f"{where}.floor.rack_pairs[{i}].{end}", found, "name one of floor.racks")
+                raise _fail(f"{where}.rack_pairs[{i}].{end}", found, "name one of floor.racks")
 
 
 def _check_routing(routing: Mapping, networks: Sequence[str], where: str) -> None:

@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from flyloom import draw
+from flyloom._svg import plural
 from flyloom.report import charts
 from flyloom.report.check import check
 
@@ -128,11 +129,6 @@ def words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def plural(number: int, noun: str, many: str | None = None) -> str:
-    """``1 cable``, ``2 cables``; ``many`` is the plural where it is not the noun and an s."""
-    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
-
-
 # --- the parts of the page -----------------------------------------------------------------------
 
 
@@ -191,9 +187,11 @@ def _pictures(network: Mapping, colours: Mapping[str, str], max_links: int) -> d
     """A network with its drawings, and the facts that the captions quote."""
     from markupsafe import Markup
 
-    out = {**network, "colour": colours[network["label"]], "matrix": None, "plan": None,
-           "fronts": None, "wide": bool(network["floor"]) and len(network["floor"]["racks"]) > 5}
     floor, size = network["floor"], network["structure"]["switches"]
+    columns = {rack["column"] for rack in floor["racks"]} if floor else ()
+    out = {**network, "colour": colours[network["label"]], "matrix": None, "plan": None,
+           "fronts": None, "many_racks": bool(floor) and len(floor["racks"]) > 5,
+           "wide_floor": len(columns) > 5}
     racks: list[str | None] | None = None
     if floor and floor["racks"]:
         racks = [None] * size
@@ -211,10 +209,10 @@ def _pictures(network: Mapping, colours: Mapping[str, str], max_links: int) -> d
 
 
 def tiles(report: Mapping) -> list[dict]:
-    """The headline: what was built, proven, measured, loaded. ``{"head", "big", "small", "mood"}``.
+    """The headline: what was built, proven, measured, loaded.
 
-    ``mood`` is ``good``, ``bad`` or ``plain``; a tile whose stage did not run says why when the
-    data does, and is left out otherwise.
+    A tile is ``{"head", "big", "small", "mood"}``; ``mood`` is ``good``, ``bad`` or ``plain``. A
+    tile whose stage did not run says why when the data does, and is left out otherwise.
     """
     out = [_built(network) for network in report["networks"][:2]]
     if len(report["networks"]) > 2:
