@@ -7,9 +7,10 @@ import re
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
-import browser
 import networkx as nx
 import pytest
+
+import browser
 import report_data
 
 pytest.importorskip("jinja2")

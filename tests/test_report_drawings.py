@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import networkx as nx
 import pytest
-import report_data
 
+import report_data
 from flyloom import draw
 from flyloom.report import charts, check
 

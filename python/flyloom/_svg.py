@@ -56,7 +56,8 @@ class Svg:
         for name, value in values.items():
             if value is None:
                 continue
-            text = number(value) if isinstance(value, (int, float)) else escape(printable(str(value)))
+            plain = isinstance(value, (int, float))
+            text = number(value) if plain else escape(printable(str(value)))
             out.append(f' {name.rstrip("_").replace("_", "-")}="{text}"')
         return "".join(out)
 

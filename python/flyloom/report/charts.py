@@ -120,7 +120,8 @@ def ebb_spec(routings: Sequence[Mapping], networks: Sequence[str]) -> dict | Non
     x = {
         "field": "low", "type": "quantitative",
         "title": "effective bisection bandwidth (fraction of the injection bandwidth)",
-        "axis": {"labelFlush": False}, "scale": {"domain": [low, high], "nice": False},
+        "axis": {"labelFlush": False, "labelOverlap": "greedy", "tickCount": 8},
+        "scale": {"domain": [low, high], "nice": False},
     }
 
     def only(part: str) -> list[dict]:

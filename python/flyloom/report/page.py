@@ -241,10 +241,10 @@ def _proven(report: Mapping) -> dict | None:
         return None
     good = [r for r in judged if r["verified"]]
     bad = [r for r in judged if not r["verified"]]
-    small = "every verdict holds, each with its witness"
+    small = "every verdict holds, with its witness below"
     if bad:
         names = ", ".join(dict.fromkeys(r["label"] for r in bad))
-        small = f"every verdict holds; not so, and the reason shown: {names}"
+        small = f"hold every verdict; not verified, with the reason below: {names}"
     mood = "good" if not bad else "plain" if good else "bad"
     return {"head": "Proven", "mood": mood, "small": small,
             "big": f"{len(good)} of {plural(len(judged), 'routing')}"}
