@@ -135,6 +135,10 @@ def test_headline(data):
     sound = max(r["ebb"]["mean"] for r in data["routings"] if r["verified"])
     assert tiles["Measured"]["big"] == f"{sound:.3f}"
     assert tiles["Loaded and read back"]["big"] == "identical"
+    raised = copy.deepcopy(data)
+    raised["routings"][2]["ebb"] |= {"mean": 0.99, "ci_low": 0.98, "ci_high": 1.0}  # deadlocks
+    tiles = {tile["head"]: tile for tile in page.tiles(page.check(raised))}
+    assert tiles["Measured"]["big"] == f"{sound:.3f}"
     spoilt = copy.deepcopy(data)
     spoilt["routings"][0]["deploy"]["differing_sl_entries"] = 3
     last = page.tiles(page.check(spoilt))[-1]

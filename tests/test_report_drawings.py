@@ -205,3 +205,20 @@ def test_charts_of_nothing_are_none():
     assert charts.ebb_spec([], []) is None
     assert charts.load_spec([], []) is None
     assert charts.cable_spec([]) is None
+
+
+def test_chart_ids_are_prefixed_and_the_same_each_time():
+    pytest.importorskip("vl_convert")
+    spec = {
+        "$schema": charts.SCHEMA, "data": {"values": [{"a": 1, "b": 2}, {"a": 3, "b": 4}]},
+        "mark": {"type": "bar", "clip": True},
+        "encoding": {"x": {"field": "a", "type": "quantitative"},
+                     "y": {"field": "b", "type": "quantitative"}},
+    }
+    first, second = (charts.svg(spec, prefix=prefix) for prefix in ("one-", "two-"))
+    names = re.findall(r'\bid="([^"]+)"', first)
+    assert names and all(name.startswith("one-") for name in names)
+    assert set(re.findall(r"url\(#([^)]+)\)", first)) <= set(names)
+    assert first.replace("one-", "two-") == second
+    assert charts.svg(spec, prefix="one-") == first
+    ElementTree.fromstring(first)
