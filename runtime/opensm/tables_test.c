@@ -4,8 +4,8 @@
  *   tables_test fuzz FILE SEED N  parses N seeded mutations of FILE; a crash is the failure
  *   tables_test cuts FILE         parses every proper prefix of FILE; fails when one is accepted
  *
- * `dump` prints `lmc L`, `sls MASK`, `route GUID LID PORT SL` for LIDs 1..49151 that have either
- * (port or SL 255: none), and `vl GUID IN OUT HEX` for in- and out-ports 0..PORTS-1 where the file
+ * `dump` prints `lmc L`, `sls MASK`, `route GUID LID PORT SL` for LIDs 1..49151 that the file
+ * gives a port or an SL other than the default (255: none), and `vl GUID IN OUT HEX` for in- and out-ports 0..PORTS-1 where the file
  * gives a table; GUID `endpoint` for endpoints.
  */
 #include "tables.h"
@@ -48,7 +48,7 @@ static int dump(const char *path, unsigned ports)
 		for (lid = 1; lid <= FLT_LID_MAX; lid++) {
 			unsigned port = flt_port(t, sw, lid), sl = flt_sl(t, sw, lid);
 
-			if (port != FLT_NO_ROUTE || sl != FLT_NO_SL)
+			if (port != FLT_NO_ROUTE || sl != flt_sl(t, sw, 0))
 				printf("route 0x%016" PRIx64 " %u %u %u\n", flt_guid(t, sw), lid, port, sl);
 		}
 		for (in = 0; in < ports; in++)
