@@ -8,8 +8,9 @@
  *   qos TRUE                                 without it OpenSM programs no SL2VL tables
  *
  * The file is read anew at every routing (start, SIGHUP, a changed link). A file that does not fit
- * the fabric fails the engine with a message in OpenSM's log; the tables of before stay in the
- * switches and in the path records. LIDs must be those of the file: pin them with guid2lid.
+ * the fabric fails the engine with a message in OpenSM's log: the switches keep their tables, and
+ * OpenSM gives out no path records (a path without its SL could deadlock) until a SIGHUP finds a
+ * good file. LIDs must be those of the file: pin them with guid2lid.
  */
 #define _GNU_SOURCE /* OpenSM's headers use pthread_rwlock_t */
 #include "tables.h"
@@ -26,7 +27,9 @@
 #include <opensm/osm_opensm.h>
 #include <opensm/osm_version.h>
 
-#define SHOWN_MAX 5 /* findings of one kind spelt out in the log */
+#define REFUSED "ERR FL01: " /* nothing is installed */
+#define WARNED "ERR FL02: "  /* installed, but some routes are dead */
+#define SHOWN_MAX 5          /* findings of one kind spelt out in the log */
 
 struct engine {
 	osm_opensm_t *osm;
@@ -49,8 +52,7 @@ static void say(const struct engine *e, osm_log_level_t level, const char *fmt, 
 	va_start(args, fmt);
 	vsnprintf(text, sizeof text, fmt, args);
 	va_end(args);
-	osm_log(&e->osm->log, level, "flyloom: %s%s\n", level == OSM_LOG_ERROR ? "ERR FL01: " : "",
-		text);
+	osm_log(&e->osm->log, level, "flyloom: %s\n", text);
 }
 
 __attribute__((format(printf, 2, 3)))
@@ -64,7 +66,7 @@ static void refuse(struct findings *f, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof text, fmt, args);
 	va_end(args);
-	say(f->engine, OSM_LOG_ERROR, "%s: %s", f->engine->osm->subn.opt.event_plugin_options, text);
+	say(f->engine, OSM_LOG_ERROR, REFUSED "%s: %s", f->engine->osm->subn.opt.event_plugin_options, text);
 }
 
 /* ---- walks over the fabric ---- */
@@ -203,7 +205,7 @@ static void check_lanes(struct findings *f, const struct flt *t, osm_switch_t *s
 static void warn(struct findings *f, uint64_t guid, unsigned lid, const char *what)
 {
 	if (f->warned++ < SHOWN_MAX)
-		say(f->engine, OSM_LOG_ERROR, "switch 0x%016" PRIx64 " LID %u: %s", guid, lid, what);
+		say(f->engine, OSM_LOG_ERROR, WARNED "switch 0x%016" PRIx64 " LID %u: %s", guid, lid, what);
 }
 
 /* What no file can help (a dead cable, a new endpoint) is told, and the rest installed. */
@@ -247,13 +249,13 @@ static bool fits(const struct engine *e, const struct flt *t)
 	if (flt_has_sl2vl(t))
 		each_switch(&f, t, check_lanes);
 	if (f.fatal) {
-		say(e, OSM_LOG_ERROR, "%s: %lu defects, the tables are not installed",
+		say(e, OSM_LOG_ERROR, REFUSED "%s: %lu defects, the tables are not installed",
 		    opt->event_plugin_options, f.fatal);
 		return false;
 	}
 	each_switch(&f, t, warn_routes);
 	if (f.warned)
-		say(e, OSM_LOG_ERROR, "%s: %lu routes do not fit the fabric, the tables are installed",
+		say(e, OSM_LOG_ERROR, WARNED "%s: %lu routes do not fit the fabric, the tables are installed",
 		    opt->event_plugin_options, f.warned);
 	return true;
 }
@@ -307,15 +309,15 @@ static int build_tables(void *context)
 	char err[512];
 
 	if (!path || !*path) {
-		say(e, OSM_LOG_ERROR, "no table file, set event_plugin_options to its path");
+		say(e, OSM_LOG_ERROR, REFUSED "no table file, set event_plugin_options to its path");
 		return -1; /* negative: a positive value would make OpenSM route by min hop */
 	}
 	if (flt_load(path, &fresh, err, sizeof err)) {
-		say(e, OSM_LOG_ERROR, "%s", err);
+		say(e, OSM_LOG_ERROR, REFUSED "%s", err);
 		return -1;
 	}
 	if (flt_switches(fresh) > INT16_MAX) {
-		say(e, OSM_LOG_ERROR, "%s: more than %d switches", path, INT16_MAX);
+		say(e, OSM_LOG_ERROR, REFUSED "%s: more than %d switches", path, INT16_MAX);
 		flt_free(fresh);
 		return -1;
 	}
@@ -382,7 +384,7 @@ static void *create(struct osm_opensm *osm)
 	for (i = 0; i <= FLT_LID_MAX; i++)
 		e->switch_of[i] = FLT_NO_SWITCH;
 	if (osm_register_external_routing_engine(osm, &module, e) != CL_SUCCESS) {
-		say(e, OSM_LOG_ERROR, "OpenSM does not take the routing engine");
+		say(e, OSM_LOG_ERROR, REFUSED "OpenSM does not take the routing engine");
 		free(e);
 		return NULL;
 	}

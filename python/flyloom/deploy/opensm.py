@@ -16,9 +16,9 @@ from . import plugin, process, tools
 from .errors import DeployError
 from .ibsim import Ibsim
 
-_FAILED = re.compile(r"ERR FL01|cannot build fwd tables|ERR 3A0F|ERR 7505")
+_FAILED = re.compile(r"No routing engine able to|Failed to setup routing engine '(?!no_fallback')")
 _ROUTED = re.compile(r"(\S+) tables configured on all switches(?=.*SUBNET UP)", re.DOTALL)
-_ERR_LINE = re.compile(r"\bERR [0-9A-F]{4}|ERR FL01")
+_ERR_LINE = re.compile(r"\bERR [0-9A-Z]{4}:|routing engine '(?!no_fallback')|No routing engine")
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -271,6 +271,7 @@ class OpenSM:
             roots = self.dir / "roots"
             roots.write_text("".join(f"0x{guid:016x}\n" for guid in self._root_guids))
             conf["root_guid_file"] = roots
+        (self.dir / "qos-policy.conf").touch()
         if self.tables is not None:
             conf["event_plugin_name"] = plugin.EVENT_PLUGIN
             conf["event_plugin_options"] = self.tables
