@@ -251,9 +251,7 @@ impl Topology {
             "graphml" => Ok(graph_file::graphml::write(t)),
             "edges" => Ok(graph_file::edge_list::write(t)),
             "dot" => Ok(graph_file::dot::write(t)),
-            "netlist" => {
-                Addresses::assign(t, lmc).and_then(|a| write_netlist(t, &a, None))
-            }
+            "netlist" => Addresses::assign(t, lmc).and_then(|a| write_netlist(t, &a, None)),
             other => Err(Refusal::new(
                 "format",
                 format!("'{other}' is no format"),
@@ -345,6 +343,17 @@ impl Topology {
         };
         let (inner, addresses) = enter(py, None, work)?.map_err(refuse)?;
         Ok(Routing { inner, addresses: Some(addresses) })
+    }
+
+    /// Tables from the text of a table file of ours, whose addresses are those of `addresses(lmc)`.
+    fn read_tables(&self, py: Python<'_>, text: &str, name: &str, lmc: u8) -> PyResult<Routing> {
+        let on = &self.inner;
+        let work = |_: &dyn base::Watch| {
+            let addresses = Addresses::assign(on, lmc)?;
+            net::ib::table::read(text, name, on, &addresses)
+        };
+        let inner = enter(py, None, work)?.map_err(refuse)?;
+        Ok(Routing { inner, addresses: None })
     }
 
     /// GUIDs and LIDs under `lmc`: a dict of columns by switch, endpoint and terminal.

@@ -84,7 +84,8 @@ pub fn read_path_records(text: &str, file: &str) -> Result<PathLevels, Refusal> 
 /// The lanes of an imported routing: the level of each path by base LID of its source, and the
 /// SL2VL tables of each switch (lane 0 everywhere where `tables` is empty).
 ///
-/// Paths between terminals of one switch need no level.
+/// A path without a record takes the level of another terminal's on the same switch; paths between
+/// terminals of one switch need none.
 ///
 /// # Errors
 /// When a path between two switches has no record.
@@ -96,13 +97,24 @@ pub fn lanes_of(
 ) -> Result<Lanes, Refusal> {
     let on: &Topology = routing.topology();
     let terminals = on.terminals();
+    let mut of_switch: HashMap<(SwitchId, u16), u8> = HashMap::new();
+    let switch_of: HashMap<u16, SwitchId> =
+        addresses.lid.iter().zip(terminals).map(|(lid, t)| (*lid, t.plug.switch)).collect();
+    let mut records: Vec<_> = levels.iter().collect();
+    records.sort_unstable();
+    for (&(slid, dlid), &sl) in records {
+        if let Some(&s) = switch_of.get(&slid) {
+            of_switch.entry((s, dlid)).or_insert(sl);
+        }
+    }
     let mut by_terminal = vec![0_u8; routing.layers() as usize * terminals.len() * terminals.len()];
     for (layer, to) in routing.destinations() {
         let row = (layer as usize * terminals.len() + to.ix()) * terminals.len();
         let dlid = addresses.lid[to.ix()] + layer as u16;
         for (from, terminal) in terminals.iter().enumerate() {
             let same_switch = terminal.plug.switch == terminals[to.ix()].plug.switch;
-            let level = levels.get(&(addresses.lid[from], dlid)).copied();
+            let own = levels.get(&(addresses.lid[from], dlid));
+            let level = own.or_else(|| of_switch.get(&(terminal.plug.switch, dlid))).copied();
             if level.is_none() && !same_switch {
                 let why =
                     format!("no record of the path from LID {} to LID {dlid}", addresses.lid[from]);

@@ -21,9 +21,13 @@ pub mod dfsssp;
 pub mod min_hop;
 pub mod sssp;
 
-/// Every engine, by name.
-pub static ENGINES: &[Entry] =
-    &[Entry::of::<dfsssp::Dfsssp>(), Entry::of::<min_hop::MinHop>(), Entry::of::<sssp::Sssp>()];
+/// Every `Engine` of this folder, by file and name; written by `cargo xtask gen`.
+#[rustfmt::skip]
+pub static ENGINES: &[Entry] = &[
+    Entry::of::<dfsssp::Dfsssp>(),
+    Entry::of::<min_hop::MinHop>(),
+    Entry::of::<sssp::Sssp>(),
+];
 // gen:end
 
 /// Why there is no routing.
