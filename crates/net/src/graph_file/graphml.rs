@@ -1,6 +1,6 @@
 //! `GraphML`, as networkx and others write it.
 //!
-//! Source: Brandes, Eiglsperger, Herman, Himsolt, Marshall, "GraphML Progress Report", GD 2001, and
+//! Source: Brandes, Eiglsperger, Herman, Himsolt, Marshall, "`GraphML` Progress Report", GD 2001, and
 //! its schema 1.1.
 //!
 //! Nodes are switches. The attributes of a node that mean something are `name` (else its id),
