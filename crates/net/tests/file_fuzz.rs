@@ -87,7 +87,7 @@ fn apply(text: &str, damage: &Damage, at: usize) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(4000))]
     #[test]
     fn damaged_files_never_panic_and_refusals_name_the_file(
         which in 0_usize..6,

@@ -57,7 +57,7 @@ fn built(inline: &str) -> Topology {
     family.build(&recipe.params).expect("a member")
 }
 
-/// What the reader says of `text` with a fault put in, unless it is what is expected: a refusal that
+/// What the reader says of `text` with a fault in it, unless it is what is expected: a refusal that
 /// names the file, begins with what stands before `~` and goes on with what stands after it.
 fn told_otherwise(
     text: &str,
@@ -270,8 +270,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
     fn any_network_survives_json(
-        ends in proptest::collection::vec((0_u32..6, 0_u32..6, 0_usize..8, any::<bool>(), any::<f32>()), 0..20),
-        rails in proptest::collection::vec((0_u32..6, 0_u16..5, proptest::option::of(any::<u64>())), 0..12),
+        ends in proptest::collection::vec(
+            (0_u32..6, 0_u32..6, 0_usize..8, any::<bool>(), any::<f32>()), 0..20),
+        rails in proptest::collection::vec(
+            (0_u32..6, 0_u16..5, proptest::option::of(any::<u64>())), 0..12),
         names in proptest::collection::vec(".*", 6),
     ) {
         let mut b = Builder::new();

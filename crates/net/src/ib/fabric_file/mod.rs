@@ -51,8 +51,8 @@ struct Node<'a> {
 ///
 /// Adapters and routers become endpoints, their ports rails (port - 1). Names, GUIDs, LIDs, widths
 /// and speeds are kept; a name that is empty or not unique is replaced by the node's id. Without
-/// any word of its width or speed a cable is 4x HDR. The common LMC of the adapters, where it is not
-/// 0, is the recipe's `lmc`. The GUID of port 0 of a switch is taken to be the switch's own.
+/// any word of its width or speed a cable is 4x HDR. The common LMC of the adapters, where it is
+/// not 0, is the recipe's `lmc`. The GUID of port 0 of a switch is taken to be the switch's own.
 /// O(file log ports).
 ///
 /// # Errors
