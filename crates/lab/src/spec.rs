@@ -110,6 +110,9 @@ impl Default for Ebb {
 pub struct Deploy {
     /// `ibsim`: a simulated InfiniBand fabric under a real OpenSM.
     pub fabric: Fabric,
+    /// Let ibutils' ibdmchk judge the tables too (time grows with the square of the LIDs).
+    #[serde(default)]
+    pub oracle: bool,
 }
 
 /// A fabric that tables can be loaded into.
@@ -118,6 +121,20 @@ pub struct Deploy {
 pub enum Fabric {
     /// The InfiniBand fabric simulator.
     Ibsim,
+}
+
+/// The experiment with every default filled in and every point spelled out, as TOML text.
+pub fn effective(experiment: &Experiment, points: &[Point]) -> String {
+    #[derive(Serialize)]
+    struct Effective<'a> {
+        schema: u32,
+        name: &'a str,
+        seed: u64,
+        point: &'a [Point],
+    }
+    let Experiment { schema, name, seed, .. } = experiment;
+    let all = Effective { schema: *schema, name, seed: *seed, point: points };
+    toml::to_string(&all).unwrap_or_else(|e| format!("# cannot be written as TOML: {e}\n"))
 }
 
 /// The JSON schema of the experiment file, for editors and for tests.

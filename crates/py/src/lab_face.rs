@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json;
 
-/// Parses an experiment's TOML text: `{"experiment": {...}, "points": [{...}, ...]}`.
+/// Parses an experiment's TOML text: a dict of `experiment`, `points` (dicts) and `effective` (TOML text).
 ///
 /// Raises `RefusalError` naming `file` and the place at fault.
 #[pyfunction]
@@ -14,7 +14,13 @@ pub fn expand<'py>(py: Python<'py>, text: &str, file: &str) -> PyResult<Bound<'p
     let bad = |e: serde_json::Error| PyValueError::new_err(e.to_string());
     let experiment = serde_json::to_value(&expanded.experiment).map_err(bad)?;
     let points = serde_json::to_value(&expanded.points).map_err(bad)?;
-    to_python(py, &json!({ "experiment": experiment, "points": points }))
+    to_python(
+        py,
+        &json!({
+            "experiment": experiment, "points": points,
+            "effective": lab::spec::effective(&expanded.experiment, &expanded.points),
+        }),
+    )
 }
 
 /// Every family and engine: a list of `{kind, name, doc, params}`.

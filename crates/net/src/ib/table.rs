@@ -23,8 +23,8 @@ pub fn text(routing: &Routing, addresses: &Addresses, lfts: &Lfts) -> Result<Str
     let _ = writeln!(out, "flyloom-tables 1\n# {}: {}", on.recipe(), routing.engine());
     let _ = writeln!(out, "lmc {}", addresses.lmc);
     for (guid, table) in &lfts.by_guid {
-        let _ = write!(out, "lft 0x{guid:016x} 0");
-        for &port in table {
+        let _ = write!(out, "lft 0x{guid:016x} 1");
+        for &port in &table[1..] {
             if port == DROP {
                 out.push_str(" -");
             } else {
@@ -82,8 +82,8 @@ fn levels(routing: &Routing, addresses: &Addresses, out: &mut String) -> Result<
                     b"0123456789abcdef"[usize::from(sl & 15)];
             }
         }
-        let digits = String::from_utf8_lossy(&line);
-        let _ = writeln!(out, "sl 0x{:016x} 0 {digits}", addresses.switch_guid[s.ix()]);
+        let digits = String::from_utf8_lossy(&line[1..]);
+        let _ = writeln!(out, "sl 0x{:016x} 1 {digits}", addresses.switch_guid[s.ix()]);
     }
     Ok(())
 }

@@ -1,0 +1,120 @@
+"""The files of an experiment's results: Parquet tables, cable lists, manifest, report."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import time
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from flyloom import _core
+
+ROW_KEYS = (
+    "switches", "endpoints", "links", "network_radix", "concentration", "radix", "diameter",
+    "mean_distance", "girth", "moore_fraction",
+)
+
+
+def write(job: Any, records: list[dict], networks: dict[str, dict]) -> Path:
+    """Writes everything of one run into ``job.directory``; the path of the report."""
+    from flyloom.experiment import code_digest, machine, write_whole
+    from flyloom.report import build, render
+
+    directory = job.directory
+    rows = [row(record, networks[record["network_key"]], job.seed) for record in records]
+    write_whole(directory / "rows.parquet", parquet(rows))
+    write_whole(directory / "series.parquet", parquet(series(records)))
+    for facts in networks.values():
+        name = re.sub(r"[^A-Za-z0-9.-]+", "-", facts["label"]).strip("-")
+        write_whole(directory / f"cables-{name}.csv", facts["plan"]["cables_csv"])
+    write_whole(directory / "effective.toml", job.effective)
+    saved = {
+        "experiment": job.experiment, "text": job.path.read_text(encoding="utf-8"),
+        "networks": networks, "records": records, "stages": job.stages, "skipped": job.skipped,
+        "edges": {key: job.networks[key][0].edges.tolist() for key in networks},
+        "switch_names": {key: job.networks[key][0].switch_names for key in networks},
+        "groups": {key: job.networks[key][0].groups.tolist() for key in networks},
+    }
+    write_whole(directory / "results.json", json.dumps(saved))
+    manifest = {
+        "schema": 1, "name": job.experiment["name"], "seed": job.seed,
+        "flyloom": _core.__version__, "code": code_digest(),
+        "points": [record["digest"] for record in records],
+        "packages": {name: metadata.version(name) for name in ("numpy", "pyarrow")},
+        "machine": machine(), "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "stages": job.stages, "skipped": job.skipped,
+    }
+    write_whole(directory / "manifest.json", json.dumps(manifest, indent=1))
+    write_whole(directory / "report.html", render(build.data(saved)))
+    return directory / "report.html"
+
+
+def rebuild(directory: Path) -> Path:
+    """Writes ``report.html`` of a finished run anew from its ``results.json``."""
+    from flyloom._core import RefusalError
+    from flyloom.experiment import write_whole
+    from flyloom.report import build, render
+
+    path = directory / "results.json"
+    try:
+        saved = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        help_ = "give the folder of a finished run, out/NAME"
+        raise RefusalError(f"{path}: cannot be read: {error.strerror}; {help_}") from None
+    except ValueError as error:
+        raise RefusalError(f"{path}: not the results of a run: {error}") from None
+    write_whole(directory / "report.html", render(build.data(saved)))
+    return directory / "report.html"
+
+
+def row(record: dict, facts: dict, seed: int) -> dict[str, Any]:
+    """One point as a flat row; units are in the names, None where something was not measured."""
+    proof, deploy = record["verify"], record.get("deploy") or {}
+    ebb, load = record["ebb"] or {}, record["load"] or {}
+    complete = proof["complete"]
+    low, high = ebb.get("confidence_interval_95") or (None, None)
+    structure = {key: facts["structure"].get(key) for key in ROW_KEYS}
+    return {
+        "point": record["digest"], "network": record["network"], "recipe": facts["recipe"],
+        **structure,
+        "racks": len(facts["plan"]["racks"]), "cables": facts["plan"]["cables"],
+        "cable_length_m": facts["plan"]["length_m"], "cable_cost_usd": facts["plan"]["cost_usd"],
+        "engine": record["engine"], "lmc": record["lmc"], "layers": record["layers"],
+        "options": json.dumps(record["options"], sort_keys=True), "seed": seed,
+        "lanes": record["lanes"], "verified": proof["holds"], "complete": complete["holds"],
+        "deadlock_free": bool(proof["deadlock"] and proof["deadlock"]["holds"]),
+        "max_hops": complete.get("max_hops"), "mean_hops": complete.get("mean_hops"),
+        "edge_forwarding_index": load.get("edge_forwarding_index"),
+        "effective_bisection_bandwidth": ebb.get("effective_bisection_bandwidth"),
+        "ebb_ci95_low": low, "ebb_ci95_high": high, "ebb_patterns": ebb.get("patterns"),
+        "deployed_entries": deploy.get("entries"),
+        "deployed_differing_entries": deploy.get("differing_entries"),
+        "deployed_deadlock_free": deploy.get("deadlock_free"),
+    }
+
+
+def series(records: list[dict]) -> list[dict[str, Any]]:
+    """Histograms and samples in long form: point, series, x, y."""
+    rows = []
+    for record in records:
+        point = record["digest"]
+        for load, channels in (record["load"] or {}).get("histogram", []):
+            rows.append({"point": point, "series": "channels_by_routes", "x": load, "y": channels})
+        for i, mean in enumerate((record["ebb"] or {}).get("pattern_means", [])):
+            rows.append({"point": point, "series": "ebb_by_pattern", "x": i, "y": mean})
+        for hops, routes in enumerate(record["verify"]["complete"].get("hop_histogram", [])):
+            rows.append({"point": point, "series": "routes_by_hops", "x": hops, "y": routes})
+    return [{**r, "x": float(r["x"]), "y": float(r["y"])} for r in rows]
+
+
+def parquet(rows: list[dict[str, Any]]) -> bytes:
+    """Rows as the bytes of a Parquet file; the same rows give the same bytes."""
+    import pyarrow
+    import pyarrow.parquet
+
+    buffer = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), buffer, compression="zstd")
+    return buffer.getvalue()
