@@ -233,7 +233,7 @@ def _fdbs_text(fabric: _Fabric, fdbs: str) -> str:
 
 def _psl_text(fabric: _Fabric, sl_of: Callable[[int, int], int | None]) -> str:
     lines = []
-    for guid, (real, own_lid) in fabric.sources.items():
+    for guid, (real, _) in fabric.sources.items():
         for other, (target, lid) in fabric.sources.items():
             if other == guid:
                 continue
