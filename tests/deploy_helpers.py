@@ -129,11 +129,17 @@ def make_tables(net: Net, lmc: int, seed: int, tree_only: bool = False) -> Table
     whole = {(s, p) for s in net.switches for p, _ in net.neighbours(s)}
     lft: dict[int, dict[int, int]] = {s: {lid[s]: 0} for s in net.switches}
     for offset in range(width):
-        cables = tree if tree_only else {
-            end for end in whole
-            if offset == 0 or end in tree
-            or random.Random(f"{seed} {offset} {sorted([end, net.far[end]])}").random() > 1 / 3
-        }
+        cables = (
+            tree
+            if tree_only
+            else {
+                end
+                for end in whole
+                if offset == 0
+                or end in tree
+                or random.Random(f"{seed} {offset} {sorted([end, net.far[end]])}").random() > 1 / 3
+            }
+        )
         for target in net.switches:
             out = towards(net, target, cables)
             here = [e for e in net.endpoints if net.leaf(e)[0] == target]

@@ -32,6 +32,8 @@ def gone(pids, timeout_s=10):
     return not any(map(alive, pids))
 
 
+# short naps: a signal just before a long sleep would go unheard until its end
+IDLE = "for _ in range(1200): time.sleep(0.05)"
 OWNER = """
     import sys, threading, time
     from pathlib import Path
@@ -40,6 +42,7 @@ OWNER = """
     def work():
         with Ibsim(Path(sys.argv[1]).read_text()) as ibsim, OpenSM(ibsim, "minhop") as opensm:
             print(ibsim.pid, opensm.pid, ibsim.workdir, flush=True)
+            sys.stdin.readline()
             {then}
 """
 
@@ -51,6 +54,7 @@ def start_owner(then, call="work()"):
     env = dict(os.environ, PYTHONPATH=str(package_root))
     owner = subprocess.Popen(
         [sys.executable, "-c", code, str(NET)],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -60,6 +64,8 @@ def start_owner(then, call="work()"):
     assert len(words) == 3, owner.communicate()[1]
     pids = [int(words[0]), int(words[1])]
     assert all(map(alive, pids))
+    owner.stdin.write("go on\n")
+    owner.stdin.flush()
     return owner, pids, Path(words[2])
 
 
@@ -73,7 +79,7 @@ def start_owner(then, call="work()"):
     ],
 )
 def test_a_signal_to_the_owner_ends_all(signal_number, code, tidy):
-    owner, pids, folder = start_owner("time.sleep(60)")
+    owner, pids, folder = start_owner(IDLE)
     owner.send_signal(signal_number)
     owner.communicate(timeout=20)
     assert owner.returncode == code

@@ -151,9 +151,9 @@ def test_a_missing_route_is_not_connected(net, tmp_path):
     del tables.lft[switch][lid]
     (tmp_path / "t").write_text(tables.text())
     pins = guid2lid_text(tables.first_lids(net))
-    with Ibsim(net.text) as ibsim:
-        with OpenSM(ibsim, tables=tmp_path / "t", guid2lid=pins) as opensm:
-            found = oracle.ibdmchk(opensm.subnet_lst, opensm.fdbs)
+    tables_path = tmp_path / "t"
+    with Ibsim(net.text) as ibsim, OpenSM(ibsim, tables=tables_path, guid2lid=pins) as opensm:
+        found = oracle.ibdmchk(opensm.subnet_lst, opensm.fdbs)
     assert (found.verdict, found.connected) == (oracle.UNDECIDED, False)
 
 

@@ -122,7 +122,9 @@ def test_sl2vl_matches_a_scan_of_the_lines(program, tmp_path):
     for g in "12":
         for i in "0123":
             for o in "0123":
-                hits = [v for a, b, c, v in rows if a in (g, "*") and b in (i, "*") and c in (o, "*")]
+                hits = [
+                    v for a, b, c, v in rows if a in (g, "*") and b in (i, "*") and c in (o, "*")
+                ]
                 wanted += [f"vl 0x{int(g):016x} {i} {o} {hits[-1]:x}"] if hits else []
     found = [line for line in dump(program, tmp_path / "t", 4) if line.startswith("vl 0x")]
     assert [line[:-15] for line in found] == wanted
@@ -169,7 +171,11 @@ ROW = " ".join("0" * 16)
         (HEAD + f"sl2vl * 255 1 {ROW}\nend\n", 4, "in-port is '255', must be 0..254 or *"),
         (HEAD + f"sl2vl * 1 256 {ROW}\nend\n", 4, "out-port is '256', must be 0..254 or *"),
         (HEAD + f"sl2vl * 1 1 {ROW[:-2]}\nend\n", 4, "VL is 'nothing', must be"),
-        (HEAD + f"sl2vl * 1 1 {ROW[:-1]}16\nend\n", 4, "VL is '16', must be a decimal number 0..15"),
+        (
+            HEAD + f"sl2vl * 1 1 {ROW[:-1]}16\nend\n",
+            4,
+            "VL is '16', must be a decimal number 0..15",
+        ),
         (HEAD + f"sl2vl * 1 1 {ROW} 0\nend\n", 4, "after a complete sl2vl record"),
     ],
 )

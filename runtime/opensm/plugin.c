@@ -66,7 +66,8 @@ static void refuse(struct findings *f, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof text, fmt, args);
 	va_end(args);
-	say(f->engine, OSM_LOG_ERROR, REFUSED "%s: %s", f->engine->osm->subn.opt.event_plugin_options, text);
+	say(f->engine, OSM_LOG_ERROR, REFUSED "%s: %s",
+	    f->engine->osm->subn.opt.event_plugin_options, text);
 }
 
 /* ---- walks over the fabric ---- */

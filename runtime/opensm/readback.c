@@ -5,7 +5,10 @@
  * Queries, one a line, LIDs and ports decimal; each gives one answer line, in the same order:
  *
  *   vl <switch lid> <in port> <out port>     SL2VL table: 16 hex digits, the VLs of SL 0..15
- *   sl <source lid> <dest lid>               SA PathRecord: SL, MTU code and rate code, decimal
+ *   sl <source lid> <dest lid> [<source port guid> <dest port guid>]
+ *                                            SA PathRecord: SL, MTU code and rate code, decimal;
+ *                                            with the GUIDs (hex) OpenSM finds the ports at once,
+ *                                            without them it looks through all, each time
  *
  * An answer of `-` means that the fabric answered with an error (no such path). rc 1 with a line
  * on stderr when a query is malformed or stays unanswered. Talks by libibumad, so it runs on
@@ -15,8 +18,8 @@
 #define _GNU_SOURCE
 #include <infiniband/umad.h>
 
+#include <inttypes.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +30,7 @@
 #define TRIES 5
 #define PATIENCE_MS 2000
 #define QP1_KEY 0x80010000
+#define GID_PREFIX 0xFE80000000000000ull /* OpenSM's default subnet prefix */
 
 enum kind { VL, SL };
 
@@ -34,6 +38,7 @@ struct query {
 	uint16_t a, b, c;     /* vl: lid, in, out; sl: source, destination */
 	uint8_t kind;
 	bool done, refused;
+	uint64_t guid[2];     /* sl: ports of source and destination, 0: not given */
 	uint8_t answer[8];    /* vl: the table; sl: SL, MTU, rate */
 };
 
@@ -99,6 +104,13 @@ static void build_sa(uint8_t *mad, const struct query *q)
 	mad[2] = 2;
 	put(mad + 16, 2, 0x0035);                        /* PathRecord */
 	put(mad + 48, 8, 1u << 4 | 1u << 5 | 1u << 12);  /* DLID, SLID, NumbPath given */
+	if (q->guid[0]) {
+		mad[55] |= 1u << 2 | 1u << 3;            /* DGID, SGID too */
+		put(record + 8, 8, GID_PREFIX);
+		put(record + 16, 8, q->guid[1]);
+		put(record + 24, 8, GID_PREFIX);
+		put(record + 32, 8, q->guid[0]);
+	}
 	put(record + 40, 2, q->b);
 	put(record + 42, 2, q->a);
 	record[49] = 1;
@@ -209,11 +221,13 @@ static int run_all(struct run *r)
 static int parse_line(const char *line, struct query *q)
 {
 	unsigned a, b, c = 0;
+	uint64_t from = 0, to = 0;
 	char rest;
+	int words = sscanf(line, "sl %u %u %" SCNx64 " %" SCNx64 " %c", &a, &b, &from, &to, &rest);
 
 	if (sscanf(line, "vl %u %u %u %c", &a, &b, &c, &rest) == 3 && b < 256 && c < 256)
 		q->kind = VL;
-	else if (sscanf(line, "sl %u %u %c", &a, &b, &rest) == 2 && b && b < 0xC000)
+	else if ((words == 2 || (words == 4 && from && to)) && b && b < 0xC000)
 		q->kind = SL;
 	else
 		return -1;
@@ -222,6 +236,8 @@ static int parse_line(const char *line, struct query *q)
 	q->a = (uint16_t)a;
 	q->b = (uint16_t)b;
 	q->c = (uint16_t)c;
+	q->guid[0] = from;
+	q->guid[1] = to;
 	return 0;
 }
 
@@ -242,7 +258,7 @@ static int read_queries(struct run *r)
 		memset(&r->query[r->count], 0, sizeof *r->query);
 		if (parse_line(line, &r->query[r->count])) {
 			fprintf(stderr, "flyloom-readback: query %zu is not 'vl lid in out' or"
-				" 'sl source dest': %s", r->count + 1, line);
+				" 'sl source dest [guid guid]': %s", r->count + 1, line);
 			return -1;
 		}
 		r->count++;

@@ -5,8 +5,8 @@
  *   tables_test cuts FILE         parses every proper prefix of FILE; fails when one is accepted
  *
  * `dump` prints `lmc L`, `sls MASK`, `route GUID LID PORT SL` for LIDs 1..49151 that the file
- * gives a port or an SL other than the default (255: none), and `vl GUID IN OUT HEX` for in- and out-ports 0..PORTS-1 where the file
- * gives a table; GUID `endpoint` for endpoints.
+ * gives a port or an SL other than the default (255: none), and `vl GUID IN OUT HEX` for in- and
+ * out-ports 0..PORTS-1 where the file gives a table; GUID `endpoint` for endpoints.
  */
 #include "tables.h"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -306,7 +307,5 @@ def _exit_in_order(number, frame) -> None:
 
 
 def _close(pipe) -> None:
-    try:
+    with contextlib.suppress(OSError):
         pipe.close()
-    except OSError:
-        pass

@@ -271,7 +271,6 @@ class OpenSM:
             roots = self.dir / "roots"
             roots.write_text("".join(f"0x{guid:016x}\n" for guid in self._root_guids))
             conf["root_guid_file"] = roots
-        (self.dir / "qos-policy.conf").touch()
         if self.tables is not None:
             conf["event_plugin_name"] = plugin.EVENT_PLUGIN
             conf["event_plugin_options"] = self.tables

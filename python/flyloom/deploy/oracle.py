@@ -137,8 +137,15 @@ def _parse_cables(subnet_lst: str) -> list[tuple[_Side, _Side, str]]:
 def _side(groups: tuple[str, ...]) -> _Side:
     kind, ports, system, node, port_guid, ids, name, lid, number = groups
     return _Side(
-        kind, int(ports, 16), int(system, 16), int(node, 16), int(port_guid, 16), ids, name,
-        int(lid, 16), int(number, 16),
+        kind,
+        int(ports, 16),
+        int(system, 16),
+        int(node, 16),
+        int(port_guid, 16),
+        ids,
+        name,
+        int(lid, 16),
+        int(number, 16),
     )
 
 
@@ -171,12 +178,17 @@ def _add_virtual(
     fabric: _Fabric, real: _Side, switch: _Side, rest: str, lid: int, spare: int
 ) -> None:
     guid = _VIRTUAL_GUIDS + 2 * lid
-    near = _Side(
-        "CA", 1, guid, guid, guid + 1, real.ids, f"{real.name}-lid{lid}", lid, 1
-    )
+    near = _Side("CA", 1, guid, guid, guid + 1, real.ids, f"{real.name}-lid{lid}", lid, 1)
     far = _Side(
-        switch.kind, switch.ports, switch.system, switch.node, switch.port_guid, switch.ids,
-        switch.name, switch.lid, spare,
+        switch.kind,
+        switch.ports,
+        switch.system,
+        switch.node,
+        switch.port_guid,
+        switch.ids,
+        switch.name,
+        switch.lid,
+        spare,
     )
     fabric.cables += [(near, far, rest), (far, near, rest)]
     fabric.twin_of[switch.node, spare] = switch.number
@@ -221,7 +233,7 @@ def _fdbs_text(fabric: _Fabric, fdbs: str) -> str:
 
 def _psl_text(fabric: _Fabric, sl_of: Callable[[int, int], int | None]) -> str:
     lines = []
-    for guid, (real, own_lid) in fabric.sources.items():
+    for guid, (real, _) in fabric.sources.items():
         for other, (target, lid) in fabric.sources.items():
             if other == guid:
                 continue
@@ -249,9 +261,7 @@ def _slvl_text(fabric: _Fabric, sl2vl: Sl2vl) -> str:
     return "".join(lines)
 
 
-def _slvl_line(
-    fabric: _Fabric, sl2vl: Sl2vl, switch: int, in_port: int, out_port: int
-) -> str:
+def _slvl_line(fabric: _Fabric, sl2vl: Sl2vl, switch: int, in_port: int, out_port: int) -> str:
     real_in = fabric.twin_of.get((switch, in_port), in_port)
     real_out = fabric.twin_of.get((switch, out_port), out_port)
     try:

@@ -71,9 +71,7 @@ def build(dest_dir: Path | str) -> Path:
 def build_reader(dest_dir: Path | str) -> Path:
     """Build the program flyloom-readback in ``dest_dir`` and return its path; errors as build."""
     tools.path("umad headers")
-    return compile_c(
-        _READER_SOURCES, Path(dest_dir) / "flyloom-readback", [*_FLAGS, "-libumad"]
-    )
+    return compile_c(_READER_SOURCES, Path(dest_dir) / "flyloom-readback", [*_FLAGS, "-libumad"])
 
 
 def _cache_dir(names: list[str], version: str) -> Path:

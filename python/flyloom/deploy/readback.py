@@ -11,7 +11,9 @@ from .errors import DeployError
 from .ibsim import Ibsim
 
 _WINDOW = 8  # requests under way: fast, and ibsim's sockets queue no more than 10
-_SWITCH = re.compile(r'^Switch\s+(\d+)\s+"S-([0-9a-f]{16})"\s+# "(.*)" .*port 0 lid (\d+) lmc (\d+)')
+_SWITCH = re.compile(
+    r'^Switch\s+(\d+)\s+"S-([0-9a-f]{16})"\s+# "(.*)" .*port 0 lid (\d+) lmc (\d+)'
+)
 _CA = re.compile(r'^(?:Ca|Rt)\s+(\d+)\s+"H-([0-9a-f]{16})"\s+# "(.*)"')
 _PORT = re.compile(r'^\[(\d+)\]\s*(?:\(([0-9a-f]+)\))?\s*"[SH]-([0-9a-f]{16})"\[(\d+)\]')
 _CA_LID = re.compile(r"# lid (\d+) lmc (\d+)")
@@ -119,9 +121,11 @@ def sl2vl(
     ones. One request each: ports squared a switch. DeployError for a switch not in the fabric.
     """
     nodes = parse_discover(discover(ibsim))
-    wanted = list(switches) if switches is not None else [
-        node.guid for node in nodes.values() if node.is_switch
-    ]
+    wanted = (
+        list(switches)
+        if switches is not None
+        else [node.guid for node in nodes.values() if node.is_switch]
+    )
     keys, queries = [], []
     for guid in wanted:
         node = nodes.get(guid)
@@ -149,11 +153,32 @@ def path_records(
     One PathRecord request a pair, several under way at once: some 10,000 a second and more.
     """
     keys = list(pairs)
-    answers = _ask(ibsim, [f"sl {a} {b}\n" for a, b in keys], timeout_s)
+    guid_of = _port_guids(parse_discover(discover(ibsim)))
+    queries = [
+        f"sl {a} {b} {guid_of[a]:x} {guid_of[b]:x}\n"
+        if a in guid_of and b in guid_of
+        else f"sl {a} {b}\n"
+        for a, b in keys
+    ]
+    answers = _ask(ibsim, queries, timeout_s)
     return {
         key: None if answer == "-" else int(answer.split()[0])
         for key, answer in zip(keys, answers, strict=True)
     }
+
+
+def _port_guids(nodes: Mapping[int, Node]) -> dict[int, int]:
+    """{LID: GUID of its port}: without it OpenSM looks through all ports for each request."""
+    found = {}
+    for node in nodes.values():
+        if node.is_switch:
+            found[node.lid] = node.guid
+        else:
+            for port in node.ports.values():
+                if port.lid is not None and port.guid is not None:
+                    found |= dict.fromkeys(range(port.lid, port.lid + (1 << port.lmc)), port.guid)
+    found.pop(0, None)
+    return found
 
 
 def differing(
