@@ -1,1 +1,0 @@
-//! Fabrics as `ibnetdiscover` prints them and `ibsim` reads them.
