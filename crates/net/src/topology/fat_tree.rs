@@ -357,6 +357,24 @@ mod tests {
         }
     }
 
+    /// Port P + 1 of core (j, c) leads to switch j of pod P, to its up-link number c.
+    #[test]
+    fn cores_are_cabled_by_pod_and_serve_one_switch_of_each() {
+        let (_, t) = checked("fat_tree:levels=3,k=6,oversubscription=2");
+        let cores = t.switches().iter().enumerate().filter(|(_, s)| s.level == 2);
+        for (id, core) in cores.clone() {
+            for pod in 0..6_u16 {
+                let Peer::Switch(c) = t.peer(SwitchId::from(id), pod + 1) else {
+                    panic!("port {} of {} is empty", pod + 1, core.name);
+                };
+                let below = &t.switches()[t.head(c).switch.ix()];
+                assert_eq!(below.coordinates, [1, u32::from(pod), core.coordinates[1]]);
+                assert_eq!(u32::from(t.head(c).port), 3 + core.coordinates[2] + 1);
+            }
+        }
+        assert_eq!(cores.count(), 2 * 3);
+    }
+
     /// The rival of the deployed Slim Fly cluster: 36-port switches, 216 endpoints.
     #[test]
     fn the_deployed_tree_has_parallel_links_side_by_side() {

@@ -218,6 +218,11 @@ mod tests {
             }
         }
         assert_eq!((t.network_radix(), t.radix()), (8, 10));
+        // lanes are not crossed: columns start at port 5, two lanes a pair
+        let lane = |plug: Plug| (plug.port - 5) % 2;
+        let columns = t.links().iter().filter(|l| l.a.port >= 5);
+        assert!(columns.clone().all(|l| lane(l.a) == lane(l.b)));
+        assert_eq!(columns.count(), 3 * 6 * 2);
     }
 
     proptest! {
