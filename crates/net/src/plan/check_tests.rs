@@ -177,6 +177,31 @@ fn a_swapped_pair_is_one_finding_with_the_swap_on_one_switch() {
 }
 
 #[test]
+fn a_ring_of_three_is_one_finding_with_two_swaps_on_one_switch() {
+    // on the first and the last switch, either way round
+    for (switch, order) in [
+        ("sf-0-0-0", [7, 8, 9]),
+        ("sf-0-0-0", [7, 9, 8]),
+        ("sf-1-4-4", [7, 8, 9]),
+        ("sf-1-4-4", [9, 8, 7]),
+    ] {
+        let mut room = slim_fly();
+        for pair in order.windows(2) {
+            let (x, y) = (room.at(switch, pair[0]), room.at(switch, pair[1]));
+            assert!(room.swap(x, y));
+        }
+        let check = room.check();
+        assert_eq!((check.findings.len(), check.misplaced), (1, 3), "{check}");
+        let f = &check.findings[0];
+        assert_eq!((f.fault, f.planned.len(), f.moves.len()), (Fault::Swapped, 3, 2));
+        assert_eq!(f.mend.matches(switch).count(), 4, "all plugs are on {switch}: {}", f.mend);
+        let mut cables = jacks(&room);
+        obey(&room, &mut cables, f);
+        assert_eq!(cables, jacks(&slim_fly()));
+    }
+}
+
+#[test]
 fn a_dead_switch_is_one_finding_with_all_that_goes_with_it() {
     let mut room = slim_fly();
     room.dead.insert("sf-1-2-3".into());
@@ -272,6 +297,34 @@ fn a_rail_that_is_out_is_a_missing_cable_not_a_missing_endpoint() {
     assert_eq!(room.faults(), [(Fault::Missing, 1)]);
     room.dead.insert("s1".into());
     assert_eq!(room.faults(), [(Fault::MissingSwitch, 1)]);
+    room.dead.insert("h2".into());
+    let check = room.check();
+    let expect = [(Fault::MissingSwitch, 1), (Fault::MissingEndpoint, 1)];
+    assert_eq!(check.counts().into_iter().collect::<Vec<_>>(), expect);
+    assert!(check.findings[0].what.ends_with("3 cables and 0 endpoints go with it"), "{check}");
+}
+
+#[test]
+fn guids_of_which_none_is_in_the_fabric_are_those_of_no_fabric_yet() {
+    let mut room = slim_fly();
+    let switches = room.plan.switches().iter().map(|s| s.name.clone());
+    let names = switches.chain(room.plan.endpoints().iter().map(|e| e.name.clone()));
+    room.strangers = names.enumerate().map(|(i, n)| (n, 0x9000 + i as u64)).collect();
+    assert!(room.check().is_clean(), "matched by name, nothing was replaced");
+}
+
+#[test]
+fn a_stranger_with_few_cables_of_a_missing_switch_has_not_replaced_it() {
+    let mut room = slim_fly();
+    room.dead.insert("sf-0-0-2".into());
+    room.strangers.insert("stray".into(), 0x77);
+    let (own, _) = room.at("sf-0-0-2", 9);
+    let other = room.cables[own].0.iter().find(|j| j.0 != "sf-0-0-2").expect("an end").clone();
+    room.cables.push(([("stray".to_owned(), 9), other], Cable::default()));
+    let extra = [("stray".to_owned(), 1), ("sf-1-1-1".to_owned(), 30)];
+    room.cables.push((extra, Cable::default()));
+    let expect = [(Fault::MissingSwitch, 1), (Fault::Unknown, 1), (Fault::Extra, 2)];
+    assert_eq!(room.faults(), expect);
 }
 
 #[test]
