@@ -1,1 +1,8 @@
-//! placeholder
+//! Experiments: the file a user writes, the points it stands for, and the schema of both.
+
+pub mod expand;
+pub mod registry;
+pub mod spec;
+
+pub use expand::expand;
+pub use spec::{Experiment, Point};

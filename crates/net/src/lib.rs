@@ -5,9 +5,13 @@
 
 pub mod graph_file;
 pub mod ib;
+pub mod lanes;
+pub mod load;
 pub mod network;
 pub mod plan;
+pub mod routing;
 pub mod structure;
 pub mod topology;
+pub mod verify;
 
 pub use network::{Builder, Topology};

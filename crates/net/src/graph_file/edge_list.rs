@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Names are words without blanks or `#`. A `{}` after a link, as networkx writes it, is ignored.
-//! When all names are whole numbers the switches are in order of these, else in order of appearance.
+//! When all names are whole numbers the switches are in order of these, else as they appear.
 
 use super::{add_endpoints, recipe, terminals_up, unique_names};
 use crate::network::{Builder, Switch, Topology};

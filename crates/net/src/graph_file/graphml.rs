@@ -1,7 +1,7 @@
 //! `GraphML`, as networkx and others write it.
 //!
-//! Source: Brandes, Eiglsperger, Herman, Himsolt, Marshall, "GraphML Progress Report", GD 2001, and
-//! its schema 1.1.
+//! Source: Brandes, Eiglsperger, Herman, Himsolt, Marshall, "`GraphML` Progress Report", GD 2001,
+//! and its schema 1.1.
 //!
 //! Nodes are switches. The attributes of a node that mean something are `name` (else its id),
 //! `endpoints` (how many), `group`, `level` and `plane`; those of an edge `speed` (`HDR`), `width`

@@ -20,6 +20,7 @@ use base::{Refusal, SwitchId};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
+use std::fmt::Write;
 
 /// The version of the format that is written, and the only one that is read.
 pub const VERSION: u64 = 1;
@@ -213,7 +214,7 @@ fn build(document: Document) -> Result<Topology, Refusal> {
         let place = || format!("links[{i}]");
         let a = Plug { switch: switch(&place, a)?, port: a_port };
         let z = Plug { switch: switch(&place, z)?, port: z_port };
-        b.link_at(a, z, to_cable(cable, &place)?);
+        b.link_at(a, z, to_cable(cable.as_ref(), &place)?);
     }
     let mut terminals = Vec::new();
     for (i, e) in document.endpoints.into_iter().enumerate() {
@@ -230,7 +231,7 @@ fn build(document: Document) -> Result<Topology, Refusal> {
             let place = || format!("endpoints[{i}].rails[{r}]");
             let address = address.unwrap_or_default();
             let plug = Plug { switch: switch(&place, s)?, port };
-            let cable = to_cable(cable, &place)?;
+            let cable = to_cable(cable.as_ref(), &place)?;
             let rail = address.rail.unwrap_or(r as u16);
             let (port_guid, lid) = (address.port_guid.map(|g| g.0), address.lid);
             let terminal = Terminal { endpoint, rail, plug, port_guid, lid, cable };
@@ -265,8 +266,8 @@ fn in_order(terminals: Vec<(Option<u32>, Terminal)>) -> Result<Vec<Terminal>, Re
     Ok(slots.into_iter().flatten().collect())
 }
 
-fn to_cable(entry: Option<CableEntry>, place: &dyn Fn() -> String) -> Result<Cable, Refusal> {
-    let Some(CableEntry { speed, width, length_m, up }) = entry else {
+fn to_cable(entry: Option<&CableEntry>, place: &dyn Fn() -> String) -> Result<Cable, Refusal> {
+    let Some(&CableEntry { speed, width, length_m, up }) = entry else {
         return Ok(Cable::default());
     };
     if ![1, 2, 4, 8, 12].contains(&width) {
@@ -314,7 +315,7 @@ pub fn write(t: &Topology) -> String {
         ("endpoints", endpoints.collect(), "}\n"),
     ];
     for (key, entries, end) in lists {
-        out.push_str(&format!("\"{key}\": [\n{}\n]{end}", entries.join(",\n")));
+        let _ = write!(out, "\"{key}\": [\n{}\n]{end}", entries.join(",\n"));
     }
     out
 }

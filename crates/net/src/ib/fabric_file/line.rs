@@ -1,7 +1,7 @@
 //! The two kinds of line that carry a fabric: a node's and a port's.
 
 use super::{MAX_PORT, Wrong};
-use crate::network::Speed;
+use crate::network::{Cable, Speed};
 
 /// What is left of a line.
 #[derive(Debug, Clone, Copy)]
@@ -69,8 +69,9 @@ impl<'a> Scan<'a> {
     fn id(&mut self) -> Result<&'a str, Wrong> {
         self.space();
         let id = if self.eat("\"") { self.until('"') } else { None };
-        id.filter(|i| !i.is_empty()).ok_or_else(|| {
-            Wrong::new("the id of a node is missing", "expected \"S-...\" or \"H-...\"")
+        id.filter(|i| !i.is_empty() && !i.contains(['#', '@'])).ok_or_else(|| {
+            let why = "the id of a node is missing or has # or @ in it";
+            Wrong::new(why, "expected \"S-...\" or \"H-...\"")
         })
     }
 }
@@ -248,4 +249,58 @@ pub(super) fn fastest(mask: u64) -> Option<Speed> {
 pub(super) fn fastest_extended(mask: u64) -> Option<Speed> {
     let speeds = [(8, Speed::NDR), (4, Speed::HDR), (2, Speed::EDR), (1, Speed::FDR)];
     speeds.into_iter().find(|(bit, _)| mask & bit != 0).map(|(_, speed)| speed)
+}
+
+/// Why a line that is no part of a network is refused.
+pub(super) fn foreign(line: &str) -> Wrong {
+    let starts = |words: &[&str]| words.iter().any(|w| line.starts_with(w));
+    let plain = "use the output of ibnetdiscover without options, or with -f or -g";
+    if starts(&["<", ">"]) {
+        return Wrong::new("a line of ibnetdiscover --diff: differences are no network", plain);
+    }
+    if starts(&["SW ", "CA ", "RT "]) {
+        return Wrong::new("a line of ibnetdiscover -p: it lists ports, not nodes", plain);
+    }
+    if starts(&["Switch:", "CA:", "RT:"]) {
+        return Wrong::new("a line of iblinkinfo", plain);
+    }
+    let written_out = "write the whole network into this one file";
+    if starts(&["include", "module", "do"]) {
+        let word = line.split([' ', '=', '\t']).next().unwrap_or(line);
+        let why = format!("'{word}' belongs to the simulator and changes the network as it runs");
+        return Wrong::new(why, written_out);
+    }
+    if line.starts_with('@') {
+        return Wrong::new("port aliases are not read", "name the node and the port instead");
+    }
+    let shown: String = line.chars().take(40).collect();
+    let help = "expected vendid=, switchguid=, caguid=, Switch, Ca, a [port] line or a # comment";
+    Wrong::new(format!("'{shown}' is not understood"), help)
+}
+
+impl Rate {
+    /// The cable that both ends describe.
+    pub(super) fn agree(&self, other: &Self) -> Result<Cable, Wrong> {
+        let told = "both ends must tell the same width and speed";
+        let default = Cable::default();
+        let exact = self.exact && other.exact;
+        let width = both(self.width, other.width, exact)
+            .map_err(|(a, b)| Wrong::new(format!("{a}x here, but {b}x at the other end"), told))?;
+        let speed = both(self.speed, other.speed, exact)
+            .map_err(|(a, b)| Wrong::new(format!("{a} here, but {b} at the other end"), told))?;
+        Ok(Cable {
+            width: width.unwrap_or(default.width),
+            speed: speed.unwrap_or(default.speed),
+            ..default
+        })
+    }
+}
+
+/// The value of both, or of the one that has any; the lower one where only one is exact.
+fn both<T: Copy + Ord>(a: Option<T>, b: Option<T>, exact: bool) -> Result<Option<T>, (T, T)> {
+    match (a, b) {
+        (Some(a), Some(b)) if exact && a != b => Err((a, b)),
+        (Some(a), Some(b)) => Ok(Some(a.min(b))),
+        _ => Ok(a.or(b)),
+    }
 }

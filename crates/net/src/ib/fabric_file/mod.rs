@@ -21,7 +21,7 @@ mod netlist;
 
 pub use netlist::write_netlist;
 
-use crate::network::{Builder, Cable, Plug, Recipe, Speed, Switch, Topology};
+use crate::network::{Builder, Plug, Recipe, Speed, Switch, Topology};
 use base::{EndpointId, Refusal, SwitchId};
 use line::{NodeLine, PortLine, Scan};
 use serde_json::Map;
@@ -51,8 +51,8 @@ struct Node<'a> {
 ///
 /// Adapters and routers become endpoints, their ports rails (port - 1). Names, GUIDs, LIDs, widths
 /// and speeds are kept; a name that is empty or not unique is replaced by the node's id. Without
-/// any word of its width or speed a cable is 4x HDR. The common LMC of the adapters, where it is not
-/// 0, is the recipe's `lmc`. The GUID of port 0 of a switch is taken to be the switch's own.
+/// any word of its width or speed a cable is 4x HDR. The common LMC of the adapters, where it is
+/// not 0, is the recipe's `lmc`. The GUID of port 0 of a switch is taken to be the switch's own.
 /// O(file log ports).
 ///
 /// # Errors
@@ -196,7 +196,7 @@ impl<'a> File<'a> {
                 _ => {}
             }
         }
-        Err(foreign(line))
+        Err(line::foreign(line))
     }
 
     fn port(&mut self, number: usize, line: &'a str) -> Result<(), Wrong> {
@@ -380,59 +380,5 @@ fn same_lmc(lmc: &mut Option<(u8, usize)>, new: u8, line: usize) -> Result<(), W
             *lmc = Some((new, line));
             Ok(())
         }
-    }
-}
-
-/// Why a line that is no part of a network is refused.
-fn foreign(line: &str) -> Wrong {
-    let starts = |words: &[&str]| words.iter().any(|w| line.starts_with(w));
-    let plain = "use the output of ibnetdiscover without options, or with -f or -g";
-    if starts(&["<", ">"]) {
-        return Wrong::new("a line of ibnetdiscover --diff: differences are no network", plain);
-    }
-    if starts(&["SW ", "CA ", "RT "]) {
-        return Wrong::new("a line of ibnetdiscover -p: it lists ports, not nodes", plain);
-    }
-    if starts(&["Switch:", "CA:", "RT:"]) {
-        return Wrong::new("a line of iblinkinfo", plain);
-    }
-    let written_out = "write the whole network into this one file";
-    if starts(&["include", "module", "do"]) {
-        let word = line.split([' ', '=', '\t']).next().unwrap_or(line);
-        let why = format!("'{word}' belongs to the simulator and changes the network as it runs");
-        return Wrong::new(why, written_out);
-    }
-    if line.starts_with('@') {
-        return Wrong::new("port aliases are not read", "name the node and the port instead");
-    }
-    let shown: String = line.chars().take(40).collect();
-    let help = "expected vendid=, switchguid=, caguid=, Switch, Ca, a [port] line or a # comment";
-    Wrong::new(format!("'{shown}' is not understood"), help)
-}
-
-/// The cable that two port lines describe.
-impl line::Rate {
-    fn agree(&self, other: &Self) -> Result<Cable, Wrong> {
-        let told = "both ends must tell the same width and speed";
-        let default = Cable::default();
-        let exact = self.exact && other.exact;
-        let width = both(self.width, other.width, exact)
-            .map_err(|(a, b)| Wrong::new(format!("{a}x here, but {b}x at the other end"), told))?;
-        let speed = both(self.speed, other.speed, exact)
-            .map_err(|(a, b)| Wrong::new(format!("{a} here, but {b} at the other end"), told))?;
-        Ok(Cable {
-            width: width.unwrap_or(default.width),
-            speed: speed.unwrap_or(default.speed),
-            ..default
-        })
-    }
-}
-
-/// The value of both, or of the one that has any; the lower one where only one is exact.
-fn both<T: Copy + Ord>(a: Option<T>, b: Option<T>, exact: bool) -> Result<Option<T>, (T, T)> {
-    match (a, b) {
-        (Some(a), Some(b)) if exact && a != b => Err((a, b)),
-        (Some(a), Some(b)) => Ok(Some(a.min(b))),
-        _ => Ok(a.or(b)),
     }
 }

@@ -1,0 +1,33 @@
+# The front door. Each target calls one script; `make help` lists them.
+.PHONY: help setup demo test bench docs gen fmt lint clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+
+setup: ## make .venv with everything in it; quick when nothing changed
+	@scripts/setup
+
+demo: setup ## the main job: the deployed Slim Fly, from design to report
+	@.venv/bin/flyloom run examples/deployed_slim_fly.toml
+
+test: setup ## everything that is checked, as in continuous integration
+	@scripts/test
+
+bench: setup ## speed and memory, as ratios measured in one run
+	@.venv/bin/python bench/run.py
+
+docs: setup ## the docs are plain Markdown in docs/; this runs every example in them
+	@.venv/bin/python -m pytest -q tests/test_docs.py
+
+gen: ## rewrite what is generated from the sources
+	@cargo xtask gen
+
+fmt: ## format the Rust code
+	@cargo fmt --all
+
+lint: ## clippy, warnings as errors
+	@cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+clean: ## remove .venv, target and the compiled core
+	@rm -rf .venv target python/flyloom/_core*.so

@@ -1,0 +1,7 @@
+//! Prints the table of families and engines as JSON, for `cargo xtask gen`.
+
+#![allow(clippy::print_stdout)]
+
+fn main() {
+    println!("{:#}", lab::registry::registry());
+}

@@ -1,0 +1,279 @@
+//! From the text of an experiment to its points: parse, lay the sweep over the point, check each.
+
+use crate::spec::{Experiment, Point};
+use base::Refusal;
+use net::{routing, topology};
+use serde_json::{Map, Value};
+
+/// The most points of one sweep.
+const MAX_POINTS: usize = 1_000_000;
+
+/// An experiment with its points, each complete and checked.
+#[derive(Debug, Clone)]
+pub struct Expanded {
+    /// What the file says.
+    pub experiment: Experiment,
+    /// Its points: the zips outermost, then the grid's keys in the order of the file.
+    pub points: Vec<Point>,
+}
+
+/// Parses the text of `file` (TOML) and expands its sweep.
+///
+/// # Errors
+/// One refusal that names the file, the line and column where TOML or a type is at fault, or the
+/// key of a point that cannot be; families, engines and the types of their parameters are checked
+/// before anything runs.
+pub fn expand(text: &str, file: &str) -> Result<Expanded, Refusal> {
+    let experiment: Experiment = toml::from_str(text).map_err(|e| located(&e, text, file))?;
+    let refuse =
+        |param: &str, why: String, help: &str| Refusal::new(format!("{file}: {param}"), why, help);
+    if experiment.schema != 1 {
+        let why = format!("version {} is not known", experiment.schema);
+        return Err(refuse("schema", why, "schema = 1"));
+    }
+    let name_ok = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if experiment.name.is_empty()
+        || experiment.name.starts_with('.')
+        || !experiment.name.chars().all(name_ok)
+    {
+        let why = format!("'{}' cannot name a folder", experiment.name);
+        return Err(refuse("name", why, "letters, digits, '-', '_' and '.'"));
+    }
+    let mut trees = vec![Value::Object(experiment.point.clone())];
+    let sweep = experiment.sweep.clone().unwrap_or_default();
+    for zip in &sweep.zip {
+        trees = lay_zip(&trees, zip).map_err(|r| r.within("sweep.zip").within(file))?;
+    }
+    for (key, values) in &sweep.grid {
+        let values =
+            values_of(values).map_err(|r| r.within(&format!("sweep.grid.{key}")).within(file))?;
+        trees = multiply(&trees, |tree, i| set(tree, key, &values[i]), values.len())
+            .map_err(|r| r.within("sweep.grid").within(file))?;
+    }
+    let several = trees.len() > 1;
+    let mut points = Vec::with_capacity(trees.len());
+    for (i, tree) in trees.into_iter().enumerate() {
+        let place = if several { format!("{file}: point {}", i + 1) } else { file.to_owned() };
+        let keys = "a point has label, topology, routing, verify, ebb and deploy";
+        let point: Point = serde_json::from_value(tree)
+            .map_err(|e| Refusal::new(place.clone(), e.to_string(), keys))?;
+        check(&point).map_err(|r| r.within(&place))?;
+        points.push(point);
+    }
+    Ok(Expanded { experiment, points })
+}
+
+fn located(e: &toml::de::Error, text: &str, file: &str) -> Refusal {
+    let message = e.message().trim().to_owned();
+    let place = e.span().map_or_else(String::new, |span| {
+        let before = &text[..span.start.min(text.len())];
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+        format!(": line {line}, column {column}")
+    });
+    Refusal::new(format!("{file}{place}"), message, "")
+}
+
+/// The values of one grid dimension.
+fn values_of(given: &Value) -> Result<Vec<Value>, Refusal> {
+    match given {
+        Value::Array(items) if !items.is_empty() => Ok(items.clone()),
+        Value::Object(range) => {
+            let number = |key: &str| range.get(key).and_then(Value::as_f64);
+            let (Some(from), Some(to), Some(step)) = (number("from"), number("to"), number("step"))
+            else {
+                return Err(Refusal::new(
+                    "",
+                    "a range without from, to or step",
+                    "{ from, to, step }",
+                ));
+            };
+            if range.len() != 3 || step <= 0.0 || to < from || !((to - from) / step).is_finite() {
+                return Err(Refusal::new(
+                    "",
+                    "an empty or endless range",
+                    "from <= to and step > 0",
+                ));
+            }
+            let count = ((to - from) / step + 1e-9).floor() as usize + 1;
+            if count > MAX_POINTS {
+                return Err(Refusal::new(
+                    "",
+                    format!("{count} values"),
+                    format!("at most {MAX_POINTS}"),
+                ));
+            }
+            let whole = [from, step].iter().all(|x| x.fract() == 0.0);
+            let at = |i: usize| from + step * i as f64;
+            Ok((0..count)
+                .map(|i| if whole { Value::from(at(i) as i64) } else { Value::from(at(i)) })
+                .collect())
+        }
+        _ => Err(Refusal::new("", "not a list of values", "a list, or { from, to, step }")),
+    }
+}
+
+fn lay_zip(trees: &[Value], zip: &Map<String, Value>) -> Result<Vec<Value>, Refusal> {
+    let mut lists = Vec::new();
+    for (key, values) in zip {
+        lists.push((key, values_of(values).map_err(|r| r.within(key))?));
+    }
+    let Some(length) = lists.first().map(|(_, v)| v.len()) else {
+        return Err(Refusal::new("", "an empty zip", "lists of equal length"));
+    };
+    if let Some((key, values)) = lists.iter().find(|(_, v)| v.len() != length) {
+        let why = format!("{} values where the first list has {length}", values.len());
+        return Err(Refusal::new(key.as_str(), why, "lists of equal length"));
+    }
+    multiply(
+        trees,
+        |tree, i| lists.iter().try_for_each(|(key, values)| set(tree, key, &values[i])),
+        length,
+    )
+}
+
+fn multiply(
+    trees: &[Value],
+    change: impl Fn(&mut Value, usize) -> Result<(), Refusal>,
+    times: usize,
+) -> Result<Vec<Value>, Refusal> {
+    if trees.len() * times > MAX_POINTS {
+        let why = format!("more than {MAX_POINTS} points");
+        return Err(Refusal::new("", why, "split the experiment"));
+    }
+    let mut all = Vec::with_capacity(trees.len() * times);
+    for tree in trees {
+        for i in 0..times {
+            let mut copy = tree.clone();
+            change(&mut copy, i)?;
+            all.push(copy);
+        }
+    }
+    Ok(all)
+}
+
+/// Sets the value at a dotted path, making tables on the way.
+fn set(tree: &mut Value, path: &str, value: &Value) -> Result<(), Refusal> {
+    let mut at = tree;
+    for key in path.split('.') {
+        let Value::Object(table) = at else {
+            return Err(Refusal::new(
+                path,
+                "the path goes through a value",
+                "paths go through tables",
+            ));
+        };
+        at = table.entry(key).or_insert_with(|| Value::Object(Map::new()));
+    }
+    *at = value.clone();
+    Ok(())
+}
+
+/// Checks what can be checked without building anything.
+fn check(point: &Point) -> Result<(), Refusal> {
+    match (point.topology.get("family"), point.topology.get("file")) {
+        (Some(Value::String(name)), None) => {
+            let mut params = point.topology.clone();
+            params.remove("family");
+            topology::family(name)?.promise(&params).map_err(|r| r.within("topology"))?;
+        }
+        (None, Some(Value::String(_))) => {
+            let extra = point.topology.keys().find(|k| !["file", "p"].contains(&k.as_str()));
+            if let Some(key) = extra {
+                return Err(Refusal::new(
+                    format!("topology.{key}"),
+                    "not a key of a file",
+                    "file, p",
+                ));
+            }
+        }
+        _ => {
+            let help = "family = \"slim_fly\" with its parameters, or file = \"path\"";
+            return Err(Refusal::new("topology", "neither one family nor one file", help));
+        }
+    }
+    if point.routing.lmc > 7 {
+        let why = format!("{} is no LMC", point.routing.lmc);
+        return Err(Refusal::new("routing.lmc", why, "0 to 7"));
+    }
+    match point.routing.engine.strip_prefix("opensm:") {
+        Some(_) => match point.routing.options.keys().next() {
+            Some(key) => {
+                Err(Refusal::new(format!("routing.{key}"), "OpenSM's engines take no options", ""))
+            }
+            None => Ok(()),
+        },
+        None => routing::engine(&point.routing.engine)
+            .and_then(|e| e.check(&point.routing.options))
+            .map_err(|r| r.within("routing")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str = r#"
+        schema = 1
+        name = "one"
+        [topology]
+        family = "slim_fly"
+        q = 5
+        [routing]
+        engine = "dfsssp"
+    "#;
+
+    #[test]
+    fn a_file_without_a_sweep_is_one_point_with_defaults() {
+        let e = expand(ONE, "one.toml").expect("valid");
+        assert_eq!(e.points.len(), 1);
+        assert_eq!((e.points[0].ebb.patterns, e.points[0].verify.hop_limit), (1000, 64));
+        assert!(e.points[0].deploy.is_none());
+    }
+
+    #[test]
+    fn zips_and_grids_multiply() {
+        let text = format!(
+            "{ONE}\n[sweep.grid]\n\"routing.lmc\" = {{ from = 0, to = 2, step = 1 }}\n\
+             \"routing.engine\" = [\"min_hop\", \"sssp\"]\n[[sweep.zip]]\nlabel = [\"a\", \"b\"]\n\
+             \"topology.q\" = [5, 7]\n"
+        );
+        let e = expand(&text, "s.toml").expect("valid");
+        let seen: Vec<_> = e
+            .points
+            .iter()
+            .map(|p| {
+                format!("{:?} {} {} {}", p.label, p.topology["q"], p.routing.lmc, p.routing.engine)
+            })
+            .collect();
+        assert_eq!(seen.len(), 12);
+        assert_eq!(seen[0], "Some(\"a\") 5 0 min_hop");
+        assert_eq!(seen[11], "Some(\"b\") 7 2 sssp");
+    }
+
+    #[test]
+    fn faults_are_located() {
+        let fault = |text: &str| expand(text, "f.toml").expect_err("invalid").to_string();
+        assert!(fault("schema = 1\nname = \n").starts_with("f.toml: line 2, column 8"));
+        assert!(fault(&ONE.replace("q = 5", "q = 6")).contains("nearest: 5, 7"));
+        assert!(fault(&ONE.replace("schema = 1", "schema = 2")).contains("schema = 1"));
+        assert!(
+            fault(&ONE.replace("[routing]", "[rooting]\nx = 1\n[routing]")).contains("rooting")
+        );
+        assert!(fault(&ONE.replace("\"dfsssp\"", "\"dfs\"")).contains("engines: "));
+        assert!(fault(&ONE.replace("\"dfsssp\"", "\"dfsssp\"\nlanes = 3")).contains("lanes"));
+        assert!(fault(&ONE.replace("\"dfsssp\"", "\"dfsssp\"\nlmc = 8")).contains("0 to 7"));
+        assert!(fault(&ONE.replace("\"one\"", "\"../x\"")).contains("folder"));
+        assert!(
+            fault(&format!("{ONE}\n[sweep.grid]\n\"routing.lmc\" = 3"))
+                .contains("sweep.grid.routing.lmc")
+        );
+        assert!(
+            fault(&format!("{ONE}\n[[sweep.zip]]\na = [1]\nb = [1, 2]")).contains("equal length")
+        );
+        assert!(
+            fault(&format!("{ONE}\n[sweep.grid]\n\"topology.q.x\" = [1]"))
+                .contains("through a value")
+        );
+    }
+}

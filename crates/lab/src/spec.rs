@@ -1,0 +1,140 @@
+//! The experiment file, typed: everything a user can write, with its defaults; unknown keys refused.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// An experiment: one point, or the points of its sweep.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Experiment {
+    /// Version of this format: 1.
+    pub schema: u32,
+    /// Short name; results go to `out/<name>`.
+    pub name: String,
+    /// Title of the report.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// A few sentences for the top of the report.
+    #[serde(default)]
+    pub summary: Option<String>,
+    /// Seed of every random draw.
+    #[serde(default)]
+    pub seed: u64,
+    /// Dimensions over which the point is repeated.
+    #[serde(default)]
+    pub sweep: Option<Sweep>,
+    /// What every point has in common.
+    #[serde(flatten)]
+    pub point: Map<String, Value>,
+}
+
+/// Dimensions of a sweep. Keys are dotted paths into the point, such as `routing.engine`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sweep {
+    /// Every value with every other: a list, or `{ from, to, step }`.
+    #[serde(default)]
+    pub grid: Map<String, Value>,
+    /// Lists of equal length taken together; several zips multiply.
+    #[serde(default)]
+    pub zip: Vec<Map<String, Value>>,
+}
+
+/// One point: a network, its routing, and what to find out about them.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// Name of the network in tables and charts; its recipe when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// `family` and its parameters, or `file` with the path of a network (and `p` endpoints a
+    /// switch where the file has none).
+    pub topology: Map<String, Value>,
+    /// How it is routed.
+    pub routing: Routing,
+    /// Proof of the tables.
+    #[serde(default)]
+    pub verify: Verify,
+    /// Effective bisection bandwidth.
+    #[serde(default)]
+    pub ebb: Ebb,
+    /// Load the tables into a subnet manager and read them back; left out: do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deploy: Option<Deploy>,
+}
+
+/// A routing engine and its options.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Routing {
+    /// One of ours (`flyloom list engines`), or `opensm:<engine>` for OpenSM's own.
+    pub engine: String,
+    /// LID mask control: 2^lmc routes to every terminal, 0 to 7.
+    #[serde(default)]
+    pub lmc: u8,
+    /// The engine's own options.
+    #[serde(flatten)]
+    pub options: Map<String, Value>,
+}
+
+/// Proof of the tables.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Verify {
+    /// Most links between switches that a route may take.
+    pub hop_limit: u32,
+}
+
+impl Default for Verify {
+    fn default() -> Self {
+        Self { hop_limit: 64 }
+    }
+}
+
+/// Effective bisection bandwidth.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ebb {
+    /// Random bisections; 0 leaves it out.
+    pub patterns: u32,
+}
+
+impl Default for Ebb {
+    fn default() -> Self {
+        Self { patterns: 1000 }
+    }
+}
+
+/// Which fabric the tables are loaded into.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Deploy {
+    /// `ibsim`: a simulated InfiniBand fabric under a real OpenSM.
+    pub fabric: Fabric,
+}
+
+/// A fabric that tables can be loaded into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Fabric {
+    /// The InfiniBand fabric simulator.
+    Ibsim,
+}
+
+/// The JSON schema of the experiment file, for editors and for tests.
+pub fn schema() -> Value {
+    let mut schema = schemars::schema_for!(Experiment).to_value();
+    let point = schemars::schema_for!(Point).to_value();
+    // a file is an experiment whose other keys are those of a point, none of them required before
+    // the sweep has been laid over it
+    if let (Some(all), Some(extra)) = (schema.as_object_mut(), point.as_object()) {
+        for part in ["properties", "$defs"] {
+            let extra = extra.get(part).and_then(Value::as_object).cloned().unwrap_or_default();
+            let into = all.entry(part).or_insert_with(|| Value::Object(Map::new()));
+            if let Some(into) = into.as_object_mut() {
+                into.extend(extra);
+            }
+        }
+        all.insert("additionalProperties".into(), Value::Bool(false));
+    }
+    schema
+}

@@ -1,0 +1,133 @@
+//! Service levels of paths and SL2VL tables as text, read into lanes.
+//!
+//! Source: OpenSM's `opensm-sl2vl.dump` (`Switch 0x<guid>, base LID n, "name"`, then
+//! `in out : 16 lanes` a line), and path records written one a line as `slid dlid sl ...`.
+
+use super::names::Addresses;
+use crate::network::Topology;
+use crate::routing::{Lanes, Routing, ServiceLevels, Sl2Vl};
+use base::{Refusal, SwitchId};
+use std::collections::{BTreeMap, HashMap};
+
+/// SL2VL tables by switch GUID, in-port and out-port.
+pub type Sl2VlTables = BTreeMap<(u64, u16, u16), [u8; 16]>;
+
+/// Reads `opensm-sl2vl.dump`, or the same layout from another tool.
+///
+/// # Errors
+/// Names the line of `file` and what was expected there.
+pub fn read_sl2vl(text: &str, file: &str) -> Result<Sl2VlTables, Refusal> {
+    let mut tables = BTreeMap::new();
+    let mut guid = None;
+    for (n, line) in text.lines().enumerate() {
+        let bad =
+            |why: &str, help: &str| Refusal::new(format!("{file}: line {}", n + 1), why, help);
+        let line = line.trim();
+        if let Some(rest) = line.strip_prefix("Switch 0x") {
+            let hex = rest.split([',', ' ']).next().unwrap_or("");
+            let parsed = u64::from_str_radix(hex, 16);
+            guid = Some(parsed.map_err(|_| bad("no switch GUID", "Switch 0x<guid>, ..."))?);
+        } else if line.is_empty() || line.starts_with('#') {
+        } else if line.starts_with("Channel Adapter") || line.starts_with("Router") {
+            guid = None;
+        } else if let Some(guid) = guid {
+            let help = "in-port, out-port, ':' and 16 lanes";
+            let (ports, lanes) = line.split_once(':').ok_or_else(|| bad("no table row", help))?;
+            let numbers = |part: &str| -> Option<Vec<u16>> {
+                part.split_whitespace().map(|w| w.parse().ok()).collect()
+            };
+            let (Some(ports), Some(lanes)) = (numbers(ports), numbers(lanes)) else {
+                return Err(bad("a word that is no number", help));
+            };
+            let lanes: Option<Vec<u8>> =
+                lanes.iter().map(|l| u8::try_from(*l).ok().filter(|l| *l < 16)).collect();
+            let table: Option<[u8; 16]> = lanes.and_then(|l| l.try_into().ok());
+            match (ports.as_slice(), table) {
+                (&[input, output], Some(table)) => tables.insert((guid, input, output), table),
+                _ => return Err(bad("a row of another length", help)),
+            };
+        }
+    }
+    Ok(tables)
+}
+
+/// Path records: service level by (source LID, destination LID).
+pub type PathLevels = HashMap<(u16, u16), u8>;
+
+/// Reads path records, one a line: `slid dlid sl` and anything after; `#` lines are comments.
+///
+/// # Errors
+/// Names the line of `file` and what was expected there.
+pub fn read_path_records(text: &str, file: &str) -> Result<PathLevels, Refusal> {
+    let mut levels = HashMap::new();
+    for (n, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let mut words = line.split_whitespace();
+        let mut number = || words.next().and_then(|w| w.parse::<u16>().ok());
+        let record = (number(), number(), number().filter(|sl| *sl < 16));
+        let (Some(from), Some(to), Some(sl)) = record else {
+            let at = format!("{file}: line {}", n + 1);
+            return Err(Refusal::new(
+                at,
+                format!("'{line}' is no path record"),
+                "slid dlid sl, sl 0 to 15",
+            ));
+        };
+        levels.insert((from, to), sl as u8);
+    }
+    Ok(levels)
+}
+
+/// The lanes of an imported routing: the level of each path by base LID of its source, and the
+/// SL2VL tables of each switch (lane 0 everywhere where `tables` is empty).
+///
+/// A path without a record takes the level of another terminal's on the same switch; paths between
+/// terminals of one switch need none.
+///
+/// # Errors
+/// When a path between two switches has no record.
+pub fn lanes_of(
+    routing: &Routing,
+    addresses: &Addresses,
+    levels: &PathLevels,
+    tables: &Sl2VlTables,
+) -> Result<Lanes, Refusal> {
+    let on: &Topology = routing.topology();
+    let terminals = on.terminals();
+    let mut of_switch: HashMap<(SwitchId, u16), u8> = HashMap::new();
+    let switch_of: HashMap<u16, SwitchId> =
+        addresses.lid.iter().zip(terminals).map(|(lid, t)| (*lid, t.plug.switch)).collect();
+    let mut records: Vec<_> = levels.iter().collect();
+    records.sort_unstable();
+    for (&(slid, dlid), &sl) in records {
+        if let Some(&s) = switch_of.get(&slid) {
+            of_switch.entry((s, dlid)).or_insert(sl);
+        }
+    }
+    let mut by_terminal = vec![0_u8; routing.layers() as usize * terminals.len() * terminals.len()];
+    for (layer, to) in routing.destinations() {
+        let row = (layer as usize * terminals.len() + to.ix()) * terminals.len();
+        let dlid = addresses.lid[to.ix()] + layer as u16;
+        for (from, terminal) in terminals.iter().enumerate() {
+            let same_switch = terminal.plug.switch == terminals[to.ix()].plug.switch;
+            let own = levels.get(&(addresses.lid[from], dlid));
+            let level = own.or_else(|| of_switch.get(&(terminal.plug.switch, dlid))).copied();
+            if level.is_none() && !same_switch {
+                let why =
+                    format!("no record of the path from LID {} to LID {dlid}", addresses.lid[from]);
+                return Err(Refusal::new("path records", why, "one record a pair of terminals"));
+            }
+            by_terminal[row + from] = level.unwrap_or(0);
+        }
+    }
+    let switch: HashMap<u64, SwitchId> =
+        addresses.switch_guid.iter().enumerate().map(|(s, g)| (*g, SwitchId::from(s))).collect();
+    let by_port = tables.iter().filter_map(|(&(guid, input, output), table)| {
+        switch.get(&guid).map(|s| ((*s, input, output), *table))
+    });
+    let sl2vl = Sl2Vl::PerPort { fallback: [0; 16], tables: by_port.collect() };
+    Ok(Lanes::new(ServiceLevels::ByTerminal(by_terminal), sl2vl))
+}

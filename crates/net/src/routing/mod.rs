@@ -1,0 +1,192 @@
+//! Routing engines: what each needs, what each returns, and the table of all of them.
+//!
+//! A new engine is one new file beside this one: a struct of options that implements [`Engine`].
+//! `cargo xtask gen` adds its row to [`ENGINES`]; the conformance tests then run on it.
+
+use crate::network::Topology;
+use base::{Interrupted, Refusal, Watch};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+pub mod tables;
+pub mod trees;
+
+pub use tables::{Lanes, NO_ROUTE, Routing, ServiceLevels, Sl2Vl};
+
+// gen:begin
+pub mod dfsssp;
+pub mod min_hop;
+pub mod sssp;
+
+/// Every `Engine` of this folder, by file and name; written by `cargo xtask gen`.
+#[rustfmt::skip]
+pub static ENGINES: &[Entry] = &[
+    Entry::of::<dfsssp::Dfsssp>(),
+    Entry::of::<min_hop::MinHop>(),
+    Entry::of::<sssp::Sssp>(),
+];
+// gen:end
+
+/// Why there is no routing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RouteError {
+    /// The engine cannot route this network, or not with these options.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The user stopped it.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+}
+
+/// A routing algorithm; its value holds the options of one run.
+pub trait Engine: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
+    /// The name users type.
+    const NAME: &'static str;
+
+    /// Option sets that the conformance tests run.
+    fn examples() -> Vec<Self>;
+
+    /// Tables for `on` with `layers` routes to every terminal (1 to 128: one an LID offset).
+    ///
+    /// # Errors
+    /// [`RouteError::Refused`] when the engine cannot route the network, with the reason.
+    fn route(
+        &self,
+        on: &Arc<Topology>,
+        layers: u32,
+        watch: &dyn Watch,
+    ) -> Result<Routing, RouteError>;
+}
+
+type RouteFn = fn(Value, &Arc<Topology>, u32, &dyn Watch) -> Result<Routing, RouteError>;
+
+/// One row of the table of engines.
+pub struct Entry {
+    /// The name users type.
+    pub name: &'static str,
+    schema: fn() -> Value,
+    examples: fn() -> Vec<Map<String, Value>>,
+    check: fn(Value) -> Result<(), Refusal>,
+    route: RouteFn,
+}
+
+impl Entry {
+    /// The row of engine `E`.
+    pub const fn of<E: Engine>() -> Self {
+        Self {
+            name: E::NAME,
+            schema: || schemars::schema_for!(E).to_value(),
+            examples: || E::examples().iter().map(options).collect(),
+            check: |given| parse::<E>(given).map(|_| ()),
+            route: |given, on, layers, watch| {
+                let engine = parse::<E>(given)?;
+                let routing = engine.route(on, layers, watch)?;
+                Ok(routing.named(E::NAME, options(&engine)))
+            },
+        }
+    }
+
+    /// The JSON schema of its options, with their documentation.
+    pub fn schema(&self) -> Value {
+        (self.schema)()
+    }
+
+    /// Option sets that cover its kinds.
+    pub fn examples(&self) -> Vec<Map<String, Value>> {
+        (self.examples)()
+    }
+
+    /// Checks names and types of options without routing anything.
+    ///
+    /// # Errors
+    /// When an option is unknown or of the wrong type.
+    pub fn check(&self, given: &Map<String, Value>) -> Result<(), Refusal> {
+        (self.check)(Value::Object(given.clone())).map_err(|r| r.within(self.name))
+    }
+
+    /// Routes `on` with `layers` routes a terminal.
+    ///
+    /// # Errors
+    /// When an option is unknown or of the wrong type, `layers` is not 1 to 128, the network is not
+    /// connected, or the engine cannot route it.
+    pub fn route(
+        &self,
+        given: &Map<String, Value>,
+        on: &Arc<Topology>,
+        layers: u32,
+        watch: &dyn Watch,
+    ) -> Result<Routing, RouteError> {
+        check_routable(on, layers)?;
+        (self.route)(Value::Object(given.clone()), on, layers, watch).map_err(|e| match e {
+            RouteError::Refused(r) => RouteError::Refused(r.within(self.name)),
+            stopped @ RouteError::Interrupted(_) => stopped,
+        })
+    }
+}
+
+fn parse<E: Engine>(given: Value) -> Result<E, Refusal> {
+    serde_json::from_value(given)
+        .map_err(|e| Refusal::new("", e.to_string(), "see `flyloom list engines`"))
+}
+
+fn options<E: Engine>(engine: &E) -> Map<String, Value> {
+    match serde_json::to_value(engine) {
+        Ok(Value::Object(given)) => given.into_iter().filter(|(_, v)| !v.is_null()).collect(),
+        _ => Map::new(),
+    }
+}
+
+/// The row of the engine called `name`.
+///
+/// # Errors
+/// When there is none; the refusal lists those that exist.
+pub fn engine(name: &str) -> Result<&'static Entry, Refusal> {
+    ENGINES.iter().find(|e| e.name == name).ok_or_else(|| {
+        let names: Vec<&str> = ENGINES.iter().map(|e| e.name).collect();
+        let why = format!("there is no engine '{name}'");
+        Refusal::new("engine", why, format!("engines: {}", names.join(", ")))
+    })
+}
+
+/// The most table entries (switches * terminals * layers) that are computed at once.
+const MAX_ENTRIES: u64 = 1 << 31;
+
+/// What every engine needs: a size that fits, and working switches connected within each plane.
+fn check_routable(on: &Topology, layers: u32) -> Result<(), Refusal> {
+    if !(1..=128).contains(&layers) {
+        let why = format!("{layers} routes a terminal");
+        return Err(Refusal::new("layers", why, "1 to 128 (LMC 0 to 7)"));
+    }
+    let (switches, terminals) = (on.switches().len() as u64, on.terminals().len() as u64);
+    let entries = switches * (terminals * u64::from(layers) + switches);
+    if entries > MAX_ENTRIES {
+        let why = format!("the tables would have {entries} entries");
+        return Err(Refusal::new(
+            "",
+            why,
+            format!("at most {MAX_ENTRIES}: fewer endpoints or layers"),
+        ));
+    }
+    check_connected(on)
+}
+
+/// Refuses a network in which two working switches of one plane cannot reach each other.
+///
+/// # Errors
+/// Names one switch of each part.
+pub fn check_connected(on: &Topology) -> Result<(), Refusal> {
+    let (component, _) = on.graph().components();
+    let mut first_of_plane: Vec<Option<usize>> = vec![None; usize::from(on.planes())];
+    for (s, switch) in on.switches().iter().enumerate().filter(|(_, s)| s.up) {
+        let first = *first_of_plane[usize::from(switch.plane)].get_or_insert(s);
+        if component[first] != component[s] {
+            let (a, b) = (&on.switches()[first].name, &switch.name);
+            let why = format!("the network is disconnected: no way from switch {a} to switch {b}");
+            return Err(Refusal::new("", why, "connect them, or remove the part that is cut off"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,307 @@
+//! Forwarding tables as values: a route per destination and layer, and the lane of every hop.
+
+use crate::network::{Peer, Topology};
+use base::{ChannelId, SwitchId, TerminalId};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Table entry of a switch that has no route to the destination.
+pub const NO_ROUTE: u16 = u16::MAX;
+
+/// Which service level a path carries. A path runs from a source switch to a destination address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServiceLevels {
+    /// Every path the same.
+    Same(u8),
+    /// By source switch: entry `(layer * terminals + terminal) * switches + source switch`.
+    BySwitch(Vec<u8>),
+    /// By source terminal: entry `(layer * terminals + terminal) * terminals + source terminal`.
+    /// Tables read from a subnet manager can differ between terminals of one switch.
+    ByTerminal(Vec<u8>),
+}
+
+/// The lane a packet takes, from its service level, at each switch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sl2Vl {
+    /// The same table at every port of every switch.
+    Uniform([u8; 16]),
+    /// A table for each (switch, in-port, out-port) listed; the fallback elsewhere.
+    PerPort {
+        /// Where no table is listed.
+        fallback: [u8; 16],
+        /// The tables listed.
+        tables: BTreeMap<(SwitchId, u16, u16), [u8; 16]>,
+    },
+}
+
+impl Sl2Vl {
+    /// Lane = service level modulo `lanes`, so that no level leaves the lanes in use.
+    ///
+    /// # Panics
+    /// When `lanes` is 0.
+    pub fn modulo(lanes: u8) -> Self {
+        Self::Uniform(std::array::from_fn(|sl| sl as u8 % lanes))
+    }
+
+    /// The lane of a packet of level `sl` that enters `switch` at `in_port` and leaves at `out_port`.
+    #[inline]
+    pub fn lane(&self, switch: SwitchId, in_port: u16, out_port: u16, sl: u8) -> u8 {
+        match self {
+            Self::Uniform(table) => table[usize::from(sl & 15)],
+            Self::PerPort { fallback, tables } => {
+                let table = tables.get(&(switch, in_port, out_port)).unwrap_or(fallback);
+                table[usize::from(sl & 15)]
+            }
+        }
+    }
+}
+
+/// How packets are spread over virtual lanes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lanes {
+    count: u8,
+    levels: ServiceLevels,
+    sl2vl: Sl2Vl,
+}
+
+impl Lanes {
+    /// Lanes given by the service level of each path and the lane of each service level.
+    pub fn new(levels: ServiceLevels, sl2vl: Sl2Vl) -> Self {
+        let mut used = [false; 16];
+        match &levels {
+            ServiceLevels::Same(sl) => used[usize::from(sl & 15)] = true,
+            ServiceLevels::BySwitch(v) | ServiceLevels::ByTerminal(v) => {
+                v.iter().for_each(|sl| used[usize::from(sl & 15)] = true);
+            }
+        }
+        let highest = |table: &[u8; 16]| {
+            table.iter().zip(used).filter(|(_, used)| *used).map(|(vl, _)| *vl).max().unwrap_or(0)
+        };
+        let most = match &sl2vl {
+            Sl2Vl::Uniform(table) => highest(table),
+            Sl2Vl::PerPort { fallback, tables } => {
+                tables.values().map(highest).max().unwrap_or(0).max(highest(fallback))
+            }
+        };
+        Self { count: most + 1, levels, sl2vl }
+    }
+
+    /// Everything on lane 0.
+    pub const fn single() -> Self {
+        Self { count: 1, levels: ServiceLevels::Same(0), sl2vl: Sl2Vl::Uniform([0; 16]) }
+    }
+
+    /// Number of data lanes: all lanes in use are below it. At least 1.
+    pub fn count(&self) -> u8 {
+        self.count
+    }
+
+    /// Service level of each path.
+    pub fn levels(&self) -> &ServiceLevels {
+        &self.levels
+    }
+
+    /// Lane of each service level.
+    pub fn sl2vl(&self) -> &Sl2Vl {
+        &self.sl2vl
+    }
+}
+
+/// Forwarding tables of a network: `layers` routes to every terminal, one to every switch.
+#[derive(Debug, Clone)]
+pub struct Routing {
+    topology: Arc<Topology>,
+    engine: String,
+    options: Map<String, Value>,
+    layers: u32,
+    next: Vec<u16>,
+    to_switch: Vec<u16>,
+    lanes: Lanes,
+}
+
+impl Routing {
+    /// A routing from its tables.
+    ///
+    /// `next[(layer * terminals + terminal) * switches + switch]` is the port by which `switch`
+    /// forwards to `terminal` in `layer` (the terminal's own port at its switch), [`NO_ROUTE`] where
+    /// it has none. `to_switch[destination * switches + switch]` likewise, 0 at the destination.
+    ///
+    /// # Panics
+    /// When the lengths do not fit the network.
+    pub fn new(topology: Arc<Topology>, layers: u32, next: Vec<u16>, to_switch: Vec<u16>) -> Self {
+        let (s, t) = (topology.switches().len(), topology.terminals().len());
+        assert_eq!(next.len(), layers as usize * t * s, "one entry a layer, terminal and switch");
+        assert_eq!(to_switch.len(), s * s, "one entry a pair of switches");
+        let (engine, options) = ("file".to_owned(), Map::new());
+        Self { topology, engine, options, layers, next, to_switch, lanes: Lanes::single() }
+    }
+
+    /// The same tables with these lanes.
+    #[must_use]
+    pub fn with_lanes(mut self, lanes: Lanes) -> Self {
+        let (s, t) = (self.topology.switches().len(), self.topology.terminals().len());
+        let width = match &lanes.levels {
+            ServiceLevels::Same(_) => None,
+            ServiceLevels::BySwitch(v) => Some((v.len(), s)),
+            ServiceLevels::ByTerminal(v) => Some((v.len(), t)),
+        };
+        if let Some((len, sources)) = width {
+            assert_eq!(
+                len,
+                self.layers as usize * t * sources,
+                "one level a layer, terminal, source"
+            );
+        }
+        self.lanes = lanes;
+        self
+    }
+
+    /// The same tables, known as the work of `engine` with `options`.
+    #[must_use]
+    pub fn named(mut self, engine: &str, options: Map<String, Value>) -> Self {
+        engine.clone_into(&mut self.engine);
+        self.options = options;
+        self
+    }
+
+    /// The network it routes.
+    pub fn topology(&self) -> &Arc<Topology> {
+        &self.topology
+    }
+
+    /// Name of the engine that made it, or `file`.
+    pub fn engine(&self) -> &str {
+        &self.engine
+    }
+
+    /// The engine's options.
+    pub fn options(&self) -> &Map<String, Value> {
+        &self.options
+    }
+
+    /// Routes to every terminal.
+    pub fn layers(&self) -> u32 {
+        self.layers
+    }
+
+    /// The LID mask control that carries its layers: the least m with 2^m at least `layers`.
+    pub fn lmc(&self) -> u8 {
+        self.layers.next_power_of_two().trailing_zeros() as u8
+    }
+
+    /// Its lanes.
+    pub fn lanes(&self) -> &Lanes {
+        &self.lanes
+    }
+
+    /// All entries towards terminals, as [`Routing::new`] lays them out.
+    pub fn next(&self) -> &[u16] {
+        &self.next
+    }
+
+    /// All entries towards switches, as [`Routing::new`] lays them out.
+    pub fn to_switch(&self) -> &[u16] {
+        &self.to_switch
+    }
+
+    /// The forwarding port of every switch towards `terminal` in `layer`.
+    #[inline]
+    pub fn tree(&self, layer: u32, terminal: TerminalId) -> &[u16] {
+        let s = self.topology.switches().len();
+        let at = (layer as usize * self.topology.terminals().len() + terminal.ix()) * s;
+        &self.next[at..at + s]
+    }
+
+    /// The forwarding port of every switch towards switch `to`.
+    pub fn tree_to_switch(&self, to: SwitchId) -> &[u16] {
+        let s = self.topology.switches().len();
+        &self.to_switch[to.ix() * s..(to.ix() + 1) * s]
+    }
+
+    /// The distinct (service level, in-port) with which traffic for `terminal` starts at `source`.
+    ///
+    /// The in-port matters only where lanes depend on it; it is 0 for uniform SL2VL tables.
+    pub fn starts(&self, layer: u32, terminal: TerminalId, source: SwitchId) -> Vec<(u8, u16)> {
+        let t = self.topology.terminals().len();
+        let row = layer as usize * t + terminal.ix();
+        let by_port = matches!(self.lanes.sl2vl, Sl2Vl::PerPort { .. });
+        let one = |from: Option<TerminalId>| {
+            let level = match (&self.lanes.levels, from) {
+                (ServiceLevels::Same(sl), _) => *sl,
+                (ServiceLevels::BySwitch(v), _) => {
+                    v[row * self.topology.switches().len() + source.ix()]
+                }
+                (ServiceLevels::ByTerminal(v), Some(from)) => v[row * t + from.ix()],
+                (ServiceLevels::ByTerminal(_), None) => 0,
+            };
+            let port = from.filter(|_| by_port);
+            (level, port.map_or(0, |from| self.topology.terminals()[from.ix()].plug.port))
+        };
+        if !by_port && !matches!(self.lanes.levels, ServiceLevels::ByTerminal(_)) {
+            return vec![one(None)];
+        }
+        let mut all: Vec<(u8, u16)> =
+            self.topology.terminals_on(source).iter().map(|&from| one(Some(from))).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The channel by which `switch` forwards along `tree`; `None` when it delivers or has no route.
+    #[inline]
+    pub fn step(&self, tree: &[u16], switch: SwitchId) -> Option<ChannelId> {
+        match self.topology.peer(switch, tree[switch.ix()]) {
+            Peer::Switch(channel) => Some(channel),
+            Peer::Terminal(_) | Peer::Empty => None,
+        }
+    }
+
+    /// The service level of the path from terminal `from` to `to` in `layer`.
+    pub fn service_level(&self, from: TerminalId, layer: u32, to: TerminalId) -> u8 {
+        let row = layer as usize * self.topology.terminals().len() + to.ix();
+        match &self.lanes.levels {
+            ServiceLevels::Same(sl) => *sl,
+            ServiceLevels::BySwitch(v) => {
+                let source = self.topology.terminals()[from.ix()].plug.switch;
+                v[row * self.topology.switches().len() + source.ix()]
+            }
+            ServiceLevels::ByTerminal(v) => v[row * self.topology.terminals().len() + from.ix()],
+        }
+    }
+
+    /// The working switches that carry working terminals, by plane: the sources of all traffic, with
+    /// the number of working terminals on each.
+    pub fn sources(&self) -> Sources {
+        let t = &self.topology;
+        let mut by_plane = vec![Vec::new(); usize::from(t.planes())];
+        for s in t.edge_switches() {
+            let id = SwitchId(s);
+            let count = t.terminals_on(id).iter().filter(|&&x| t.terminal_is_up(x)).count() as u32;
+            if count > 0 {
+                by_plane[usize::from(t.switches()[id.ix()].plane)].push((id, count));
+            }
+        }
+        Sources { by_plane }
+    }
+
+    /// The working destinations: every layer and working terminal, layers outermost.
+    pub fn destinations(&self) -> impl Iterator<Item = (u32, TerminalId)> + '_ {
+        let all = (0..self.topology.terminals().len()).map(TerminalId::from);
+        let up: Vec<TerminalId> = all.filter(|&t| self.topology.terminal_is_up(t)).collect();
+        (0..self.layers).flat_map(move |layer| up.clone().into_iter().map(move |t| (layer, t)))
+    }
+}
+
+/// The switches that traffic starts from, by plane.
+#[derive(Debug, Clone)]
+pub struct Sources {
+    by_plane: Vec<Vec<(SwitchId, u32)>>,
+}
+
+impl Sources {
+    /// The source switches of `plane`, each with its number of working terminals.
+    pub fn of_plane(&self, plane: u16) -> &[(SwitchId, u32)] {
+        &self.by_plane[usize::from(plane)]
+    }
+}

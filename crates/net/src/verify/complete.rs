@@ -1,0 +1,233 @@
+//! Does every route arrive? From every working switch to every working terminal and switch.
+
+use super::Verdict;
+use crate::network::{Peer, Topology};
+use crate::routing::{NO_ROUTE, Routing};
+use base::{Interrupted, SwitchId, TerminalId, Watch};
+use std::fmt;
+
+/// What complete routes look like.
+///
+/// Hops are links between switches. Means and histogram are over ordered pairs of a source switch
+/// and a terminal on another switch, for switches that carry endpoints, all layers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reach {
+    /// `histogram[h]` routes take `h` hops.
+    pub histogram: Vec<u64>,
+    /// Routes checked, those from switches without endpoints and to switches included.
+    pub routes: u64,
+}
+
+impl Reach {
+    /// Most hops of any route between endpoints.
+    pub fn max_hops(&self) -> u32 {
+        self.histogram.len().saturating_sub(1) as u32
+    }
+
+    /// Mean number of hops; 0 when there is no route between switches.
+    pub fn mean_hops(&self) -> f64 {
+        let routes: u64 = self.histogram.iter().sum();
+        let hops: u64 = self.histogram.iter().enumerate().map(|(h, n)| h as u64 * n).sum();
+        if routes == 0 { 0.0 } else { hops as f64 / routes as f64 }
+    }
+}
+
+/// A destination of a forwarding table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Destination {
+    /// A terminal, by one of its layers.
+    Terminal(u32, TerminalId),
+    /// A switch itself.
+    Switch(SwitchId),
+}
+
+/// Why a route does not arrive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// The last switch has no entry for the destination.
+    NoRoute,
+    /// The last switch forwards to a port without a working cable.
+    DeadPort(u16),
+    /// The last switch delivers to somebody else.
+    WrongDelivery(u16),
+    /// The route comes back to a switch it has left.
+    Loop,
+    /// The route takes more hops than allowed.
+    TooLong(u32),
+}
+
+/// A route that does not arrive: the switches it visits, and what happens at the last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Break {
+    /// Where it was going.
+    pub to: Destination,
+    /// The names of the switches it visits, in order.
+    pub path: Vec<String>,
+    /// The destination's name.
+    pub destination: String,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+impl fmt::Display for Break {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let from = self.path.first().map_or("", String::as_str);
+        let last = self.path.last().map_or("", String::as_str);
+        write!(f, "route from {from} to {}", self.destination)?;
+        match self.to {
+            Destination::Terminal(layer, _) if layer > 0 => write!(f, " (layer {layer})")?,
+            _ => {}
+        }
+        match self.fault {
+            Fault::NoRoute => write!(f, ": {last} has no entry")?,
+            Fault::DeadPort(port) => write!(f, ": {last} sends it to port {port}, which is dead")?,
+            Fault::WrongDelivery(port) => {
+                write!(f, ": {last} delivers it at port {port}, to somebody else")?;
+            }
+            Fault::Loop => write!(f, ": it comes back to {last}")?,
+            Fault::TooLong(limit) => write!(f, ": it takes more than {limit} hops")?,
+        }
+        write!(f, " (path {})", self.path.join(" > "))
+    }
+}
+
+const UNKNOWN: u32 = u32::MAX;
+
+/// Checks all routes. O(layers * terminals * switches).
+///
+/// # Errors
+/// [`Interrupted`] when `watch` says so.
+pub(super) fn check(
+    routing: &Routing,
+    hop_limit: u32,
+    watch: &dyn Watch,
+) -> Result<Verdict<Reach, Break>, Interrupted> {
+    let on: &Topology = routing.topology();
+    let sources = routing.sources();
+    let mut walk = Walk { routing, hops: Vec::new(), trail: Vec::new(), hop_limit };
+    let mut reach = Reach::default();
+    let total = u64::from(routing.layers()) * on.terminals().len() as u64;
+    for (i, (layer, t)) in routing.destinations().enumerate() {
+        if i.is_multiple_of(1024) {
+            watch.tick("completeness", i as u64, total)?;
+        }
+        let home = on.terminals()[t.ix()].plug;
+        let to = Destination::Terminal(layer, t);
+        match walk.tree(routing.tree(layer, t), home.switch, home.port, to) {
+            Ok(routes) => reach.routes += routes,
+            Err(broken) => return Ok(Verdict::Fails(broken)),
+        }
+        for &(s, _) in sources.of_plane(on.plane_of(t)).iter().filter(|(s, _)| *s != home.switch) {
+            let hops = walk.hops[s.ix()] as usize;
+            if reach.histogram.len() <= hops {
+                reach.histogram.resize(hops + 1, 0);
+            }
+            reach.histogram[hops] += 1;
+        }
+    }
+    for d in (0..on.switches().len()).map(SwitchId::from).filter(|d| on.switches()[d.ix()].up) {
+        match walk.tree(routing.tree_to_switch(d), d, 0, Destination::Switch(d)) {
+            Ok(routes) => reach.routes += routes,
+            Err(broken) => return Ok(Verdict::Fails(broken)),
+        }
+    }
+    Ok(Verdict::Holds(reach))
+}
+
+struct Walk<'a> {
+    routing: &'a Routing,
+    /// Hops from each switch to the current destination.
+    hops: Vec<u32>,
+    trail: Vec<u32>,
+    hop_limit: u32,
+}
+
+impl Walk<'_> {
+    /// Follows every switch of the plane to `home`, where `port` must deliver; number of routes.
+    fn tree(
+        &mut self,
+        tree: &[u16],
+        home: SwitchId,
+        port: u16,
+        to: Destination,
+    ) -> Result<u64, Break> {
+        let on: &Topology = self.routing.topology();
+        let plane = on.switches()[home.ix()].plane;
+        self.hops.clear();
+        self.hops.resize(on.switches().len(), UNKNOWN);
+        if tree[home.ix()] != port {
+            let fault = match tree[home.ix()] {
+                NO_ROUTE => Fault::NoRoute,
+                other => Fault::WrongDelivery(other),
+            };
+            return Err(self.broken(tree, home.0, to, fault));
+        }
+        self.hops[home.ix()] = 0;
+        let mut routes = 0;
+        for (s, switch) in on.switches().iter().enumerate() {
+            if !switch.up || switch.plane != plane {
+                continue;
+            }
+            routes += 1;
+            let mut at = s;
+            self.trail.clear();
+            while self.hops[at] == UNKNOWN {
+                self.trail.push(at as u32);
+                self.hops[at] = UNKNOWN - 1; // on the trail: meeting it again closes a loop
+                at = match on.peer(SwitchId::from(at), tree[at]) {
+                    Peer::Switch(c) if on.link_is_up(c.link()) => on.head(c).switch.ix(),
+                    _ => {
+                        let fault = dead_end(on, SwitchId::from(at), tree[at]);
+                        return Err(self.broken(tree, s as u32, to, fault));
+                    }
+                };
+            }
+            if self.hops[at] == UNKNOWN - 1 {
+                return Err(self.broken(tree, s as u32, to, Fault::Loop));
+            }
+            let mut hops = self.hops[at];
+            for &v in self.trail.iter().rev() {
+                hops += 1;
+                self.hops[v as usize] = hops;
+            }
+            if hops > self.hop_limit {
+                return Err(self.broken(tree, s as u32, to, Fault::TooLong(self.hop_limit)));
+            }
+        }
+        Ok(routes)
+    }
+
+    /// The story of the route from `source`, told again from the start.
+    fn broken(&self, tree: &[u16], source: u32, to: Destination, fault: Fault) -> Break {
+        let on: &Topology = self.routing.topology();
+        let name = |s: usize| on.switches()[s].name.clone();
+        let mut at = source as usize;
+        let mut seen = vec![false; on.switches().len()];
+        let mut path = vec![name(at)];
+        while !seen[at] {
+            seen[at] = true;
+            let Peer::Switch(c) = on.peer(SwitchId::from(at), tree[at]) else { break };
+            if !on.link_is_up(c.link()) {
+                break;
+            }
+            at = on.head(c).switch.ix();
+            path.push(name(at));
+        }
+        let destination = match to {
+            Destination::Switch(s) => name(s.ix()),
+            Destination::Terminal(_, t) => {
+                let terminal = &on.terminals()[t.ix()];
+                on.endpoints()[terminal.endpoint.ix()].name.clone()
+            }
+        };
+        Break { to, path, destination, fault }
+    }
+}
+
+fn dead_end(on: &Topology, at: SwitchId, port: u16) -> Fault {
+    match (port, on.peer(at, port)) {
+        (NO_ROUTE, _) => Fault::NoRoute,
+        (port, Peer::Terminal(_)) => Fault::WrongDelivery(port),
+        (port, _) => Fault::DeadPort(port),
+    }
+}

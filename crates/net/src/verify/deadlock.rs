@@ -1,0 +1,307 @@
+//! Can packets wait for one another in a circle? The channel dependency graph, lane by lane.
+//!
+//! Source: Dally & Seitz 1987. A vertex is a (channel, lane) pair between switches; a path that
+//! takes one and then another makes the first depend on the second. Endpoints sink what they get,
+//! so channels to and from them cannot be on a circle and are left out.
+
+use super::Verdict;
+use crate::lanes::Dependencies;
+use crate::network::Topology;
+use crate::routing::{Routing, Sl2Vl};
+use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
+use std::collections::HashMap;
+use std::fmt;
+
+/// Witness: a number for every (channel, lane) pair that rises along every path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Numbering {
+    /// Lanes counted, `0..lanes`.
+    pub lanes: u8,
+    /// Entry `channel * lanes + lane`.
+    pub number: Vec<u32>,
+    /// Distinct dependencies between pairs.
+    pub dependencies: u64,
+}
+
+/// One edge of a circle of waiting packets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wait {
+    /// The channel held, and its lane.
+    pub held: (ChannelId, u8),
+    /// Switch it leaves and port, switch it enters, by name.
+    pub channel: String,
+    /// A route that holds it while it wants the next channel of the circle.
+    pub route: String,
+}
+
+/// Counterexample: channels, each held by a route that waits for the next; the last for the first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cycle {
+    /// The circle.
+    pub waits: Vec<Wait>,
+}
+
+impl fmt::Display for Cycle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, wait) in self.waits.iter().enumerate() {
+            let next = &self.waits[(i + 1) % self.waits.len()];
+            if i > 0 {
+                writeln!(f)?;
+            }
+            let (here, there) = (&wait.channel, &next.channel);
+            write!(f, "{here} waits for {there} ({})", wait.route)?;
+        }
+        Ok(())
+    }
+}
+
+/// Builds the dependency graph of all paths and numbers it, or finds a circle.
+///
+/// # Errors
+/// [`Interrupted`] when `watch` says so.
+pub(super) fn check(
+    routing: &Routing,
+    watch: &dyn Watch,
+) -> Result<Verdict<Numbering, Cycle>, Interrupted> {
+    let on: &Topology = routing.topology();
+    let mut graph = LaneGraph {
+        on,
+        lanes: usize::from(routing.lanes().count()),
+        numbering: Dependencies::new(on),
+        bits: Vec::new(),
+    };
+    let pairs = graph.numbering.count() * graph.lanes * graph.lanes;
+    graph.bits = vec![0_u64; pairs.div_ceil(64)];
+    each_turn(routing, watch, |from, to, _| graph.insert(from, to))?;
+    let dependencies = graph.bits.iter().map(|b| u64::from(b.count_ones())).sum();
+    match graph.number() {
+        Ok(number) => {
+            let lanes = routing.lanes().count();
+            Ok(Verdict::Holds(Numbering { lanes, number, dependencies }))
+        }
+        Err(left) => Ok(Verdict::Fails(explain(routing, graph.circle(&left), watch)?)),
+    }
+}
+
+type Held = (ChannelId, u8);
+
+/// A path, named by where it starts and ends.
+#[derive(Clone, Copy)]
+struct PathName {
+    source: SwitchId,
+    layer: u32,
+    to: TerminalId,
+}
+
+/// Calls `visit` for every turn of every path between endpoints; shared suffixes may be left out
+/// after their first visit when lanes do not depend on ports.
+fn each_turn(
+    routing: &Routing,
+    watch: &dyn Watch,
+    mut visit: impl FnMut(Held, Held, PathName),
+) -> Result<(), Interrupted> {
+    let on: &Topology = routing.topology();
+    let sources = routing.sources();
+    let uniform = matches!(routing.lanes().sl2vl(), Sl2Vl::Uniform(_));
+    let mut stamp = vec![u32::MAX; on.switches().len() * 16];
+    let total = u64::from(routing.layers()) * on.terminals().len() as u64;
+    for (i, (layer, to)) in routing.destinations().enumerate() {
+        if i.is_multiple_of(1024) {
+            watch.tick("deadlock", i as u64, total)?;
+        }
+        let tree = routing.tree(layer, to);
+        for &(source, _) in sources.of_plane(on.plane_of(to)) {
+            for (sl, start_port) in routing.starts(layer, to, source) {
+                let (mut at, mut in_port) = (source, start_port);
+                let mut held: Option<Held> = None;
+                while let Some(channel) = routing.step(tree, at) {
+                    let out_port = tree[at.ix()];
+                    let wanted = (channel, routing.lanes().sl2vl().lane(at, in_port, out_port, sl));
+                    if let Some(held) = held {
+                        visit(held, wanted, PathName { source, layer, to });
+                    }
+                    let seen = &mut stamp[at.ix() * 16 + usize::from(sl & 15)];
+                    if uniform && *seen == i as u32 {
+                        break;
+                    }
+                    *seen = i as u32;
+                    held = Some(wanted);
+                    let head = on.head(channel);
+                    (at, in_port) = (head.switch, head.port);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+struct LaneGraph<'a> {
+    on: &'a Topology,
+    lanes: usize,
+    numbering: Dependencies,
+    /// Bit `(dependency * lanes + lane held) * lanes + lane wanted`.
+    bits: Vec<u64>,
+}
+
+impl LaneGraph<'_> {
+    fn bit(&self, from: Held, to: Held) -> usize {
+        let dependency = self.numbering.of(from.0, to.0);
+        (dependency * self.lanes + usize::from(from.1)) * self.lanes + usize::from(to.1)
+    }
+
+    fn insert(&mut self, from: Held, to: Held) {
+        let bit = self.bit(from, to);
+        self.bits[bit / 64] |= 1 << (bit % 64);
+    }
+
+    fn has(&self, from: Held, to: Held) -> bool {
+        let bit = self.bit(from, to);
+        self.bits[bit / 64] >> (bit % 64) & 1 == 1
+    }
+
+    /// The pairs that depend on nothing but what `from` waits for.
+    fn wanted(&self, from: Held) -> impl Iterator<Item = Held> + '_ {
+        let next = self.on.graph().channels(self.on.head(from.0).switch.ix());
+        let pairs = next.iter().flat_map(|&c| (0..self.lanes as u8).map(move |l| (c, l)));
+        pairs.filter(move |&to| self.has(from, to))
+    }
+
+    fn vertices(&self) -> impl Iterator<Item = Held> + '_ {
+        let switches = 0..self.on.graph().switches();
+        let channels = switches.flat_map(|s| self.on.graph().channels(s).iter().copied());
+        channels.flat_map(|c| (0..self.lanes as u8).map(move |l| (c, l)))
+    }
+
+    fn ix(&self, (channel, lane): Held) -> usize {
+        channel.0 as usize * self.lanes + usize::from(lane)
+    }
+
+    /// A topological number for every pair (Kahn), or which pairs are on or behind a circle.
+    fn number(&self) -> Result<Vec<u32>, Vec<bool>> {
+        let size = self.on.graph().links() * 2 * self.lanes;
+        let mut waiting_on = vec![0_u32; size];
+        for from in self.vertices() {
+            for to in self.wanted(from) {
+                waiting_on[self.ix(to)] += 1;
+            }
+        }
+        let mut ready: Vec<Held> =
+            self.vertices().filter(|&v| waiting_on[self.ix(v)] == 0).collect();
+        let mut number = vec![0_u32; size];
+        let mut left: Vec<bool> = vec![false; size];
+        let mut unnumbered = 0_usize;
+        for v in self.vertices() {
+            left[self.ix(v)] = true;
+            unnumbered += 1;
+        }
+        let mut counter = 0;
+        let mut head = 0;
+        while let Some(&v) = ready.get(head) {
+            head += 1;
+            number[self.ix(v)] = counter;
+            left[self.ix(v)] = false;
+            counter += 1;
+            for to in self.wanted(v) {
+                let n = &mut waiting_on[self.ix(to)];
+                *n -= 1;
+                if *n == 0 {
+                    ready.push(to);
+                }
+            }
+        }
+        if head == unnumbered { Ok(number) } else { Err(left) }
+    }
+
+    /// A short circle among the pairs that could not be numbered.
+    ///
+    /// Every such pair has another before it, so walking backwards must close a circle; a search
+    /// from each of its members then finds the shortest way back to that member.
+    fn circle(&self, left: &[bool]) -> Vec<Held> {
+        let mut before: HashMap<Held, Held> = HashMap::new();
+        for from in self.vertices().filter(|&v| left[self.ix(v)]) {
+            for to in self.wanted(from) {
+                before.entry(to).or_insert(from);
+            }
+        }
+        let mut at = self.vertices().find(|&v| left[self.ix(v)]).expect("a pair is left");
+        let mut order = HashMap::new();
+        let mut walk = Vec::new();
+        while !order.contains_key(&at) {
+            order.insert(at, walk.len());
+            walk.push(at);
+            at = before[&at];
+        }
+        let on_circle = &walk[order[&at]..];
+        on_circle
+            .iter()
+            .take(64)
+            .filter_map(|&start| self.shortest_way_back(start, left))
+            .min_by_key(Vec::len)
+            .expect("every member of a circle can come back to itself")
+    }
+
+    fn shortest_way_back(&self, start: Held, left: &[bool]) -> Option<Vec<Held>> {
+        let mut before: HashMap<Held, Held> = HashMap::new();
+        let mut queue = vec![start];
+        let mut head = 0;
+        while let Some(&v) = queue.get(head) {
+            head += 1;
+            for to in self.wanted(v).filter(|&to| left[self.ix(to)]) {
+                if to == start {
+                    let mut circle = vec![v];
+                    while circle[circle.len() - 1] != start {
+                        circle.push(before[&circle[circle.len() - 1]]);
+                    }
+                    circle.reverse();
+                    return Some(circle);
+                }
+                if to != start && !before.contains_key(&to) {
+                    before.insert(to, v);
+                    queue.push(to);
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Puts names to a circle, and finds a route for each of its waits.
+fn explain(routing: &Routing, circle: Vec<Held>, watch: &dyn Watch) -> Result<Cycle, Interrupted> {
+    let on: &Topology = routing.topology();
+    let wants: HashMap<Held, (usize, Held)> =
+        (0..circle.len()).map(|i| (circle[i], (i, circle[(i + 1) % circle.len()]))).collect();
+    let mut routes: Vec<Option<PathName>> = vec![None; circle.len()];
+    each_turn(routing, watch, |from, to, path| {
+        if let Some(&(i, wanted)) = wants.get(&from)
+            && wanted == to
+            && routes[i].is_none()
+        {
+            routes[i] = Some(path);
+        }
+    })?;
+    let endpoint = |t: TerminalId| {
+        let terminal = &on.terminals()[t.ix()];
+        on.endpoints()[terminal.endpoint.ix()].name.as_str()
+    };
+    let describe = |path: PathName| {
+        let from = on.terminals_on(path.source).iter().find(|&&t| on.terminal_is_up(t));
+        let from = from.map_or("?", |&t| endpoint(t));
+        let layer = if path.layer > 0 { format!(", layer {}", path.layer) } else { String::new() };
+        format!("route {from} to {}{layer}", endpoint(path.to))
+    };
+    let waits = circle
+        .iter()
+        .zip(routes)
+        .map(|(&(channel, lane), route)| {
+            let (tail, head) = (on.tail(channel), on.head(channel));
+            let (a, b) =
+                (&on.switches()[tail.switch.ix()].name, &on.switches()[head.switch.ix()].name);
+            Wait {
+                held: (channel, lane),
+                channel: format!("{a}[{}] > {b}, lane {lane}", tail.port),
+                route: route.map_or_else(String::new, describe),
+            }
+        })
+        .collect();
+    Ok(Cycle { waits })
+}

@@ -1,0 +1,21 @@
+//! The compiled module `flyloom._core`: classes and functions of the Rust crates, without logic.
+#![allow(missing_docs, unreachable_pub, clippy::needless_pass_by_value, clippy::missing_errors_doc)]
+
+mod enter;
+mod lab_face;
+mod routing;
+mod topology;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    m.add("RefusalError", m.py().get_type::<enter::RefusalError>())?;
+    m.add_class::<topology::Topology>()?;
+    m.add_class::<routing::Routing>()?;
+    m.add_function(wrap_pyfunction!(lab_face::expand, m)?)?;
+    m.add_function(wrap_pyfunction!(lab_face::registry, m)?)?;
+    m.add_function(wrap_pyfunction!(lab_face::experiment_schema, m)?)?;
+    Ok(())
+}

@@ -1,0 +1,269 @@
+//! `Routing`: forwarding tables with their proof, their measures and their files.
+
+use crate::enter::{enter, interrupted, refuse, to_python};
+use base::{Refusal, SwitchId, TerminalId};
+use net::ib::names::Addresses;
+use net::ib::{compare, lft, sl_files, table};
+use net::load::ebb::{self, EbbError};
+use net::load::edge_load;
+use net::routing::{self, RouteError, ServiceLevels};
+use net::verify::{self, Verdict};
+use numpy::{PyArray1, PyArray3, PyArrayMethods};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+/// Immutable forwarding tables of a network: routes per destination and layer, and their lanes.
+#[pyclass(frozen, module = "flyloom")]
+pub struct Routing {
+    pub inner: routing::Routing,
+    /// Addresses the tables were read with; `None` for tables of ours, whose addresses are made.
+    pub addresses: Option<Addresses>,
+}
+
+impl Routing {
+    pub fn from_result(routed: Result<routing::Routing, RouteError>) -> PyResult<Self> {
+        match routed {
+            Ok(inner) => Ok(Self { inner, addresses: None }),
+            Err(RouteError::Refused(refusal)) => Err(refuse(refusal)),
+            Err(RouteError::Interrupted(_)) => Err(interrupted()),
+        }
+    }
+
+    fn addresses(&self) -> Result<Addresses, Refusal> {
+        match &self.addresses {
+            Some(kept) => Ok(kept.clone()),
+            None => Addresses::assign(self.inner.topology(), self.inner.lmc()),
+        }
+    }
+}
+
+fn difference(d: &compare::Difference) -> Value {
+    json!({ "entries": d.entries, "differing": d.differing, "first": d.first })
+}
+
+#[pymethods]
+impl Routing {
+    /// Name of the engine, or `file`.
+    #[getter]
+    fn engine(&self) -> &str {
+        self.inner.engine()
+    }
+
+    /// Routes to every terminal.
+    #[getter]
+    fn layers(&self) -> u32 {
+        self.inner.layers()
+    }
+
+    /// LID mask control that carries the layers.
+    #[getter]
+    fn lmc(&self) -> u8 {
+        self.inner.lmc()
+    }
+
+    /// Data lanes in use.
+    #[getter]
+    fn lanes(&self) -> u8 {
+        self.inner.lanes().count()
+    }
+
+    /// Forwarding ports, (layers, terminals, switches) uint16; 65535 where there is no route.
+    #[getter]
+    fn next<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<u16>>> {
+        let on = self.inner.topology();
+        let shape = [self.inner.layers() as usize, on.terminals().len(), on.switches().len()];
+        PyArray1::from_slice(py, self.inner.next()).reshape(shape)
+    }
+
+    /// Service levels, (layers, terminals, switches) uint8 by source switch, or None when all paths
+    /// have the same or levels differ between terminals of one switch.
+    #[getter]
+    fn service_levels<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray3<u8>>>> {
+        let on = self.inner.topology();
+        let shape = [self.inner.layers() as usize, on.terminals().len(), on.switches().len()];
+        match self.inner.lanes().levels() {
+            ServiceLevels::BySwitch(v) => PyArray1::from_slice(py, v).reshape(shape).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The switches that a packet from terminal `source` to `destination` visits in `layer`.
+    #[pyo3(signature = (source, destination, layer=0))]
+    fn path(&self, source: u32, destination: u32, layer: u32) -> PyResult<Vec<u32>> {
+        let on = self.inner.topology();
+        let known = on.terminals().len() as u32;
+        if source >= known || destination >= known || layer >= self.inner.layers() {
+            let why = format!("terminals {source}, {destination}, layer {layer}");
+            let help = format!("terminals below {known}, layers below {}", self.inner.layers());
+            return Err(refuse(Refusal::new("path", why, help)));
+        }
+        let tree = self.inner.tree(layer, TerminalId(destination));
+        let mut at = on.terminals()[source as usize].plug.switch;
+        let mut path = vec![at.0];
+        while let Some(channel) =
+            self.inner.step(tree, at).filter(|_| path.len() <= on.switches().len())
+        {
+            at = on.head(channel).switch;
+            path.push(at.0);
+        }
+        Ok(path)
+    }
+
+    /// Proof of the tables: a dict of verdicts, each with its witness or counterexample.
+    #[pyo3(signature = (hop_limit=64, progress=None))]
+    fn verify<'py>(
+        &self,
+        py: Python<'py>,
+        hop_limit: u32,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let work = |watch: &dyn base::Watch| verify::verify(&self.inner, hop_limit, watch);
+        let v = enter(py, progress, work)?.map_err(|_| interrupted())?;
+        to_python(py, &verdicts(&self.inner, &v))
+    }
+
+    /// Routes over each channel: a dict with the edge forwarding index and the histogram.
+    fn load<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let load = enter(py, None, |_| edge_load::edge_load(&self.inner))?;
+        let histogram: Vec<_> = load.histogram.iter().map(|(n, c)| json!([n, c])).collect();
+        let all = json!({
+            "edge_forwarding_index": load.index(), "lower_bound": load.mean_bound(),
+            "hops": load.hops, "histogram": histogram,
+        });
+        to_python(py, &all)
+    }
+
+    /// Routes over each channel, (2 * links,) uint64: channel 2 l runs from end a of link l to end b.
+    fn channel_loads<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
+        let load = enter(py, None, |_| edge_load::edge_load(&self.inner))?;
+        Ok(PyArray1::from_vec(py, load.routes))
+    }
+
+    /// Effective bisection bandwidth: a dict; `pattern_means` has one value a pattern.
+    #[pyo3(signature = (patterns=1000, seed=0, progress=None))]
+    fn ebb<'py>(
+        &self,
+        py: Python<'py>,
+        patterns: u32,
+        seed: u64,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let work = |watch: &dyn base::Watch| ebb::ebb(&self.inner, patterns, seed, watch);
+        let found = enter(py, progress, work)?.map_err(|e| match e {
+            EbbError::Refused(refusal) => refuse(refusal),
+            EbbError::Interrupted(_) => interrupted(),
+        })?;
+        let (mean, half) = (found.mean(), found.confidence_95());
+        let interval = half.is_finite().then(|| [mean - half, mean + half]);
+        let all = json!({
+            "effective_bisection_bandwidth": mean, "confidence_interval_95": interval,
+            "patterns": patterns, "seed": seed, "max_congestion": found.max_congestion,
+            "pattern_means": found.patterns, "flow_histogram": found.flows,
+        });
+        to_python(py, &all)
+    }
+
+    /// The forwarding tables as dump_fts prints them.
+    fn lft_text(&self, py: Python<'_>) -> PyResult<String> {
+        let work = |_: &dyn base::Watch| -> Result<String, Refusal> {
+            let addresses = self.addresses()?;
+            let tables = lft::tables(&self.inner, &addresses)?;
+            let mut text = String::new();
+            lft::write(&tables, self.inner.topology(), &addresses, &mut text)
+                .map_err(|e| Refusal::new("tables", e.to_string(), ""))?;
+            Ok(text)
+        };
+        enter(py, None, work)?.map_err(refuse)
+    }
+
+    /// The file that the OpenSM plug-in reads: tables, service levels, SL2VL.
+    fn table_text(&self, py: Python<'_>) -> PyResult<String> {
+        let work = |_: &dyn base::Watch| -> Result<String, Refusal> {
+            let addresses = self.addresses()?;
+            table::text(&self.inner, &addresses, &lft::tables(&self.inner, &addresses)?)
+        };
+        enter(py, None, work)?.map_err(refuse)
+    }
+
+    /// Compares what a fabric reports with these tables, entry for entry: dump_fts text, path
+    /// records (`slid dlid sl` a line) and SL2VL tables (OpenSM's dump layout); None: not compared.
+    #[pyo3(signature = (lfts=None, levels=None, sl2vl=None))]
+    fn compare<'py>(
+        &self,
+        py: Python<'py>,
+        lfts: Option<&str>,
+        levels: Option<&str>,
+        sl2vl: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let work = |_: &dyn base::Watch| -> Result<Value, Refusal> {
+            let addresses = self.addresses()?;
+            let mut all = serde_json::Map::new();
+            if let Some(text) = lfts {
+                let found = lft::read(text, "tables read back")?;
+                let d = compare::lfts(&lft::tables(&self.inner, &addresses)?, &found);
+                all.insert("lft".into(), difference(&d));
+            }
+            if let Some(text) = levels {
+                let found = sl_files::read_path_records(text, "path records read back")?;
+                let d = compare::levels(&self.inner, &addresses, &found);
+                all.insert("sl".into(), difference(&d));
+            }
+            if let Some(text) = sl2vl {
+                let found = sl_files::read_sl2vl(text, "SL2VL read back")?;
+                let d = compare::sl2vl(&self.inner, &addresses, &found);
+                all.insert("sl2vl".into(), difference(&d));
+            }
+            Ok(Value::Object(all))
+        };
+        let value = enter(py, None, work)?.map_err(refuse)?;
+        to_python(py, &value)
+    }
+
+    fn __repr__(&self) -> String {
+        let (engine, layers) = (self.inner.engine(), self.inner.layers());
+        format!(
+            "<Routing {engine} of {}: {layers} layers, {} lanes>",
+            self.inner.topology().recipe(),
+            self.lanes()
+        )
+    }
+}
+
+fn verdicts(routing: &routing::Routing, v: &verify::Verification) -> Value {
+    let name = |s: SwitchId| routing.topology().switches()[s.ix()].name.clone();
+    let complete = match &v.complete {
+        Verdict::Holds(reach) => json!({
+            "holds": true, "routes": reach.routes, "max_hops": reach.max_hops(),
+            "mean_hops": reach.mean_hops(), "hop_histogram": reach.histogram,
+        }),
+        Verdict::Fails(broken) => json!({ "holds": false, "counterexample": broken.to_string() }),
+    };
+    let deadlock = match &v.deadlock {
+        None => Value::Null,
+        Some(Verdict::Holds(n)) => json!({
+            "holds": true, "dependencies": n.dependencies, "lanes": n.lanes,
+            "rechecked": matches!(v.rechecked, Some(Ok(()))),
+            "recheck_error": v.rechecked.as_ref().and_then(|r| r.as_ref().err()),
+        }),
+        Some(Verdict::Fails(cycle)) => {
+            let waits: Vec<Value> = cycle
+                .waits
+                .iter()
+                .map(|w| {
+                    let (from, to) =
+                        (routing.topology().tail(w.held.0), routing.topology().head(w.held.0));
+                    json!({
+                        "from": name(from.switch), "port": from.port, "to": name(to.switch),
+                        "lane": w.held.1, "channel": w.channel, "route": w.route,
+                    })
+                })
+                .collect();
+            let lines: Vec<String> = cycle.to_string().lines().map(str::to_owned).collect();
+            json!({ "holds": false, "cycle": waits, "counterexample": lines })
+        }
+    };
+    json!({
+        "holds": v.holds(), "complete": complete, "deadlock": deadlock,
+        "lanes": routing.lanes().count(),
+    })
+}

@@ -1,0 +1,406 @@
+//! `Topology`: a network with its structure, plan and files.
+
+use crate::enter::{enter, from_python, interrupted, refuse, to_python};
+use crate::routing::Routing;
+use base::{LinkId, Refusal, SwitchId};
+use net::graph_file;
+use net::ib::fabric_file::write_netlist;
+use net::ib::names::Addresses;
+use net::network::Topology as Network;
+use net::{plan, structure, topology};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// An immutable network of switches, links and endpoints.
+#[pyclass(frozen, module = "flyloom")]
+pub struct Topology {
+    pub inner: Arc<Network>,
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+fn column<T>(items: &[T], value: impl Fn(&T) -> u32) -> Vec<u32> {
+    items.iter().map(value).collect()
+}
+
+#[pymethods]
+impl Topology {
+    /// The member of `family` with these parameters (a dict). Raises `RefusalError`.
+    #[staticmethod]
+    fn from_spec(py: Python<'_>, family: &str, params: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let params = object(from_python(params)?);
+        let inner =
+            enter(py, None, |_| topology::family(family)?.build(&params))?.map_err(refuse)?;
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The network of the inline form `family:key=value,...`. Raises `RefusalError`.
+    #[staticmethod]
+    fn from_inline(py: Python<'_>, text: &str) -> PyResult<Self> {
+        let build = |_: &dyn base::Watch| -> Result<Network, Refusal> {
+            let recipe = topology::parse_inline(text)?;
+            topology::family(&recipe.family)?.build(&recipe.params)
+        };
+        Ok(Self { inner: Arc::new(enter(py, None, build)?.map_err(refuse)?) })
+    }
+
+    /// The network written in `text` (ibnetdiscover, ibsim netlist, GraphML, JSON, edge list),
+    /// called `name` in errors; `p` endpoints a switch where the format has none.
+    #[staticmethod]
+    #[pyo3(signature = (text, name, p=None))]
+    fn from_text(py: Python<'_>, text: &str, name: &str, p: Option<u32>) -> PyResult<Self> {
+        let inner = enter(py, None, |_| graph_file::read_any(text, name, p))?.map_err(refuse)?;
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// How it came to be, in the inline form.
+    #[getter]
+    fn recipe(&self) -> String {
+        self.inner.recipe().to_string()
+    }
+
+    /// The family's name, or `file`.
+    #[getter]
+    fn family(&self) -> &str {
+        &self.inner.recipe().family
+    }
+
+    /// Number of switches, failed ones included.
+    #[getter]
+    fn switches(&self) -> usize {
+        self.inner.switches().len()
+    }
+
+    /// Number of endpoints.
+    #[getter]
+    fn endpoints(&self) -> usize {
+        self.inner.endpoints().len()
+    }
+
+    /// Number of terminals (rails of endpoints).
+    #[getter]
+    fn terminals(&self) -> usize {
+        self.inner.terminals().len()
+    }
+
+    /// Number of switch-to-switch links, failed ones included.
+    #[getter]
+    fn links(&self) -> usize {
+        self.inner.links().len()
+    }
+
+    /// Most switch-to-switch ports of any switch.
+    #[getter]
+    fn network_radix(&self) -> u32 {
+        self.inner.network_radix()
+    }
+
+    /// Most endpoints on any switch.
+    #[getter]
+    fn concentration(&self) -> u32 {
+        self.inner.concentration()
+    }
+
+    /// Most ports in use on any switch.
+    #[getter]
+    fn radix(&self) -> u32 {
+        self.inner.radix()
+    }
+
+    /// Names of the switches.
+    #[getter]
+    fn switch_names(&self) -> Vec<&str> {
+        self.inner.switches().iter().map(|s| s.name.as_str()).collect()
+    }
+
+    /// Names of the endpoints.
+    #[getter]
+    fn endpoint_names(&self) -> Vec<&str> {
+        self.inner.endpoints().iter().map(|e| e.name.as_str()).collect()
+    }
+
+    /// Group of each switch, (switches,) uint32.
+    #[getter]
+    fn groups<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        PyArray1::from_vec(py, column(self.inner.switches(), |s| s.group))
+    }
+
+    /// Level of each switch in a tree, (switches,) uint32.
+    #[getter]
+    fn levels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        PyArray1::from_vec(py, column(self.inner.switches(), |s| s.level.into()))
+    }
+
+    /// The family's coordinates of each switch.
+    #[getter]
+    fn coordinates(&self) -> Vec<Vec<u32>> {
+        self.inner.switches().iter().map(|s| s.coordinates.clone()).collect()
+    }
+
+    /// Both switches of every working link, (links, 2) uint32.
+    #[getter]
+    fn edges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u32>>> {
+        let up =
+            (0..self.inner.links().len()).map(LinkId::from).filter(|&l| self.inner.link_is_up(l));
+        let link = |l: LinkId| &self.inner.links()[l.ix()];
+        let ends: Vec<u32> = up.flat_map(|l| [link(l).a.switch.0, link(l).b.switch.0]).collect();
+        let rows = ends.len() / 2;
+        PyArray1::from_vec(py, ends).reshape([rows, 2])
+    }
+
+    /// Switch and port of every terminal, (terminals, 2) uint32.
+    #[getter]
+    fn attachments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u32>>> {
+        let all = self.inner.terminals().iter();
+        let plugs: Vec<u32> = all.flat_map(|t| [t.plug.switch.0, t.plug.port.into()]).collect();
+        let rows = plugs.len() / 2;
+        PyArray1::from_vec(py, plugs).reshape([rows, 2])
+    }
+
+    /// Every link as columns: switch and port at both ends, rate, length (NaN: unknown), state.
+    #[getter]
+    fn link_table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let links = self.inner.links();
+        let table = PyDict::new(py);
+        table.set_item("a_switch", PyArray1::from_vec(py, column(links, |l| l.a.switch.0)))?;
+        table.set_item("a_port", PyArray1::from_vec(py, column(links, |l| l.a.port.into())))?;
+        table.set_item("b_switch", PyArray1::from_vec(py, column(links, |l| l.b.switch.0)))?;
+        table.set_item("b_port", PyArray1::from_vec(py, column(links, |l| l.b.port.into())))?;
+        let rates: Vec<f64> = links.iter().map(|l| l.cable.rate_gbps()).collect();
+        table.set_item("rate_gbps", PyArray1::from_vec(py, rates))?;
+        let lengths: Vec<f32> =
+            links.iter().map(|l| l.cable.length_m.unwrap_or(f32::NAN)).collect();
+        table.set_item("length_m", PyArray1::from_vec(py, lengths))?;
+        let up: Vec<bool> =
+            (0..links.len()).map(|l| self.inner.link_is_up(LinkId::from(l))).collect();
+        table.set_item("up", PyArray1::from_vec(py, up))?;
+        Ok(table)
+    }
+
+    /// What the family promises by formula: a dict, or None for files.
+    fn promise<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let recipe = self.inner.recipe();
+        let Ok(entry) = topology::family(&recipe.family) else { return Ok(None) };
+        let p = entry.promise(&recipe.params).map_err(refuse)?;
+        let diameter = match p.diameter {
+            topology::Claim::Exact(d) => [d, d],
+            topology::Claim::Between(low, high) => [low, high],
+        };
+        let ratio = |r: topology::Ratio| r.num as f64 / r.den as f64;
+        let mean = match p.mean_distance {
+            topology::Claim::Exact(r) => [ratio(r), ratio(r)],
+            topology::Claim::Between(low, high) => [ratio(low), ratio(high)],
+        };
+        let promise = json!({
+            "switches": p.switches, "endpoints": p.endpoints, "links": p.links,
+            "network_radix": p.network_radix, "diameter": diameter, "mean_distance": mean,
+        });
+        to_python(py, &promise).map(Some)
+    }
+
+    /// Counts, distances, girth and the Moore bound: a dict. `paths`: minimal-path counts too.
+    #[pyo3(signature = (paths=false, progress=None))]
+    fn structure<'py>(
+        &self,
+        py: Python<'py>,
+        paths: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let on = &self.inner;
+        let work = |watch: &dyn base::Watch| {
+            let s = structure::structure(on, watch)?;
+            let counts = if paths { Some(structure::minimal_paths(on, watch)?) } else { None };
+            Ok::<_, base::Interrupted>((s, counts))
+        };
+        let (s, counts) = enter(py, progress, work)?.map_err(|_| interrupted())?;
+        let bad = |e: serde_json::Error| PyValueError::new_err(e.to_string());
+        let mut all = serde_json::to_value(&s).map_err(bad)?;
+        all["mean_distance"] = s.mean_distance_hops().into();
+        all["mean_distance_all_switches"] = s.mean_distance_all_switches_hops().into();
+        all["recipe"] = on.recipe().to_string().into();
+        if let Some(counts) = counts {
+            all["minimal_paths"] = serde_json::to_value(&counts).map_err(bad)?;
+        }
+        to_python(py, &all)
+    }
+
+    /// The same network with these links and switches (by number) failed.
+    #[pyo3(signature = (links=vec![], switches=vec![]))]
+    fn with_failures(&self, links: Vec<u32>, switches: Vec<u32>) -> PyResult<Self> {
+        let links: Vec<LinkId> = links.into_iter().map(LinkId).collect();
+        let switches: Vec<SwitchId> = switches.into_iter().map(SwitchId).collect();
+        let inner = self.inner.with_failures(&links, &switches).map_err(refuse)?;
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The network as text: `json`, `graphml`, `edges`, `dot` or `netlist` (ibsim).
+    #[pyo3(signature = (format, lmc=0))]
+    fn to_text(&self, py: Python<'_>, format: &str, lmc: u8) -> PyResult<String> {
+        let t = &self.inner;
+        let write = |_: &dyn base::Watch| match format {
+            "json" => Ok(graph_file::json::write(t)),
+            "graphml" => Ok(graph_file::graphml::write(t)),
+            "edges" => Ok(graph_file::edge_list::write(t)),
+            "dot" => Ok(graph_file::dot::write(t)),
+            "netlist" => Addresses::assign(t, lmc).and_then(|a| write_netlist(t, &a, None)),
+            other => Err(Refusal::new(
+                "format",
+                format!("'{other}' is no format"),
+                "json, graphml, edges, dot, netlist",
+            )),
+        };
+        enter(py, None, write)?.map_err(refuse)
+    }
+
+    /// Racks, cables and cost under `rules` (a dict; defaults where left out): a dict with `racks`,
+    /// `switches` and `endpoints` (seats), `cables_csv`, `by_step`, `rack_pairs`, `classes`.
+    #[pyo3(signature = (rules=None))]
+    fn plan<'py>(
+        &self,
+        py: Python<'py>,
+        rules: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let rules = match rules {
+            None => plan::FloorRules::default(),
+            Some(given) => serde_json::from_value(from_python(given)?)
+                .map_err(|e| refuse(Refusal::new("plan", e.to_string(), "")))?,
+        };
+        let t = &self.inner;
+        let all = enter(py, None, |_| plan_document(t, &rules))?.map_err(refuse)?;
+        to_python(py, &all)
+    }
+
+    /// Compares a fabric that was found with this plan: a dict with counts and `findings`.
+    fn check_cables<'py>(&self, py: Python<'py>, found: &Self) -> PyResult<Bound<'py, PyAny>> {
+        let (t, other) = (&self.inner, &found.inner);
+        let work = |_: &dyn base::Watch| -> Result<Value, Refusal> {
+            let addresses = Addresses::assign(t, 0)?;
+            let floor = plan::floor(t, &plan::FloorRules::default()).ok();
+            let check = plan::check_cables(t, Some(&addresses), other, floor.as_ref())?;
+            let clean = check.is_clean();
+            let mut value = serde_json::to_value(&check).unwrap_or_default();
+            value["clean"] = clean.into();
+            Ok(value)
+        };
+        let value = enter(py, None, work)?.map_err(refuse)?;
+        to_python(py, &value)
+    }
+
+    /// Tables by `engine` (ours) with `options` (a dict) and `layers` routes a terminal.
+    #[pyo3(signature = (engine, options=None, layers=1, progress=None))]
+    fn route(
+        &self,
+        py: Python<'_>,
+        engine: &str,
+        options: Option<&Bound<'_, PyAny>>,
+        layers: u32,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Routing> {
+        let options = options.map(from_python).transpose()?.map(object).unwrap_or_default();
+        let on = &self.inner;
+        let entry = net::routing::engine(engine).map_err(refuse)?;
+        let routed = enter(py, progress, |watch| entry.route(&options, on, layers, watch))?;
+        Routing::from_result(routed)
+    }
+
+    /// Tables read from a fabric: `lfts` is what dump_fts printed; `levels` path records
+    /// (`slid dlid sl` a line) and `sl2vl` OpenSM's dump, or None for one lane.
+    #[pyo3(signature = (lfts, name, levels=None, sl2vl=None, keep_lids=true, lmc=0))]
+    #[allow(clippy::too_many_arguments)]
+    fn import_tables(
+        &self,
+        py: Python<'_>,
+        lfts: &str,
+        name: &str,
+        levels: Option<&str>,
+        sl2vl: Option<&str>,
+        keep_lids: bool,
+        lmc: u8,
+    ) -> PyResult<Routing> {
+        let on = &self.inner;
+        let work = |_: &dyn base::Watch| -> Result<_, Refusal> {
+            let addresses =
+                if keep_lids { Addresses::from_fabric(on)? } else { Addresses::assign(on, lmc)? };
+            let tables = net::ib::lft::read(lfts, name)?;
+            let mut routing = net::ib::lft::to_routing(&tables, on, &addresses)?;
+            if let Some(levels) = levels {
+                let levels = net::ib::sl_files::read_path_records(levels, name)?;
+                let tables = sl2vl.map(|t| net::ib::sl_files::read_sl2vl(t, name)).transpose()?;
+                let tables = tables.unwrap_or_default();
+                let lanes = net::ib::sl_files::lanes_of(&routing, &addresses, &levels, &tables)?;
+                routing = routing.with_lanes(lanes);
+            }
+            Ok((routing, addresses))
+        };
+        let (inner, addresses) = enter(py, None, work)?.map_err(refuse)?;
+        Ok(Routing { inner, addresses: Some(addresses) })
+    }
+
+    /// Tables from the text of a table file of ours, whose addresses are those of `addresses(lmc)`.
+    fn read_tables(&self, py: Python<'_>, text: &str, name: &str, lmc: u8) -> PyResult<Routing> {
+        let on = &self.inner;
+        let work = |_: &dyn base::Watch| {
+            let addresses = Addresses::assign(on, lmc)?;
+            net::ib::table::read(text, name, on, &addresses)
+        };
+        let inner = enter(py, None, work)?.map_err(refuse)?;
+        Ok(Routing { inner, addresses: None })
+    }
+
+    /// GUIDs and LIDs under `lmc`: a dict of columns by switch, endpoint and terminal.
+    #[pyo3(signature = (lmc=0))]
+    fn addresses<'py>(&self, py: Python<'py>, lmc: u8) -> PyResult<Bound<'py, PyAny>> {
+        let a = Addresses::assign(&self.inner, lmc).map_err(refuse)?;
+        let all = json!({
+            "lmc": a.lmc, "switch_guid": a.switch_guid, "switch_lid": a.switch_lid,
+            "node_guid": a.node_guid, "port_guid": a.port_guid, "lid": a.lid,
+            "guid2lid": a.guid2lid(),
+        });
+        to_python(py, &all)
+    }
+
+    fn __repr__(&self) -> String {
+        let t = &self.inner;
+        let (s, e, l) = (t.switches().len(), t.endpoints().len(), t.links().len());
+        format!("<Topology {}: {s} switches, {e} endpoints, {l} links>", t.recipe())
+    }
+}
+
+fn plan_document(t: &Network, rules: &plan::FloorRules) -> Result<Value, Refusal> {
+    let floor = plan::floor(t, rules)?;
+    let cables = plan::cables(t, &floor, rules);
+    let mut csv = String::new();
+    plan::write_csv(t, &floor, &cables, &mut csv)
+        .map_err(|e| Refusal::new("cables", e.to_string(), ""))?;
+    let mut steps = [0_u64; 4];
+    let mut pairs = std::collections::BTreeMap::new();
+    for cable in &cables {
+        steps[usize::from(cable.step)] += 1;
+        if cable.step == 3 {
+            *pairs.entry((cable.a.seat.rack, cable.b.seat.rack)).or_insert(0_u64) += 1;
+        }
+    }
+    let name = |rack: u32| floor.racks[rack as usize].name.as_str();
+    let pairs: Vec<Value> = pairs
+        .into_iter()
+        .map(|((a, b), n)| json!({ "a": name(a), "b": name(b), "cables": n }))
+        .collect();
+    let classes = plan::by_length(&cables, rules);
+    Ok(json!({
+        "racks": floor.racks, "switches": floor.switches, "endpoints": floor.endpoints,
+        "cables": cables.len(), "cables_csv": csv, "by_step": steps, "rack_pairs": pairs,
+        "classes": classes,
+        "cost_usd": classes.iter().map(|c| c.cost_usd).sum::<f64>(),
+        "length_m": classes.iter().map(|c| c.total_m).sum::<f64>(),
+        "rules": rules,
+    }))
+}

@@ -1,0 +1,238 @@
+//! `cargo xtask gen`: the registry tables in `mod.rs`, then what follows from the compiled table.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::{cargo, output, read, reference, source};
+
+const BEGIN: &str = "// gen:begin";
+const END: &str = "// gen:end";
+
+/// Whether to rewrite stale files or to report them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Rewrite.
+    Write,
+    /// Report, and fail when anything is stale.
+    Check,
+}
+
+/// A folder whose files each add members to one table.
+struct Registry {
+    /// Folder of the members, relative to the root; its `mod.rs` holds the marks.
+    folder: &'static str,
+    /// Name of the trait the members implement.
+    implements: &'static str,
+    /// Name of the generated static.
+    table: &'static str,
+}
+
+const REGISTRIES: &[Registry] = &[
+    Registry { folder: "crates/net/src/topology", implements: "Family", table: "FAMILIES" },
+    Registry { folder: "crates/net/src/routing", implements: "Engine", table: "ENGINES" },
+];
+
+/// One member: the module it lives in and its type.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Member {
+    module: String,
+    name: String,
+}
+
+/// Runs the whole generation. Returns a line to print, or what is wrong: in `Check` mode the
+/// stale files, in both modes unreadable sources, missing marks or an empty registry.
+pub(crate) fn run(root: &Path, mode: Mode) -> Result<String, String> {
+    let mut stale = Vec::new();
+    for registry in REGISTRIES {
+        let path = root.join(registry.folder).join("mod.rs");
+        let members = members(&root.join(registry.folder), registry.implements)?;
+        let now = read(&path)?;
+        let fresh = splice(&now, &block(registry, &members))
+            .map_err(|why| format!("{}/mod.rs: {why}", registry.folder))?;
+        settle(&path, &fresh, mode, &mut stale)?;
+    }
+    // The compiled table is worth asking only when it is fresh.
+    if stale.is_empty() || mode == Mode::Write {
+        let json = output(root, &cargo(), REGISTRY_DUMP)?;
+        for (name, fresh) in reference::files(&json)? {
+            settle(&root.join(name), &fresh, mode, &mut stale)?;
+        }
+    }
+    report(root, mode, &stale)
+}
+
+const REGISTRY_DUMP: &[&str] = &["run", "-q", "-p", "flyloom-lab", "--example", "registry"];
+
+/// Compares a file with its fresh text; notes it when stale and, in `Write` mode, writes it.
+fn settle(path: &Path, fresh: &str, mode: Mode, stale: &mut Vec<PathBuf>) -> Result<(), String> {
+    if std::fs::read_to_string(path).is_ok_and(|now| now == fresh) {
+        return Ok(());
+    }
+    stale.push(path.to_owned());
+    match mode {
+        Mode::Check => Ok(()),
+        Mode::Write => std::fs::write(path, fresh).map_err(|e| format!("{}: {e}", path.display())),
+    }
+}
+
+fn report(root: &Path, mode: Mode, stale: &[PathBuf]) -> Result<String, String> {
+    let mut text = String::new();
+    for path in stale {
+        let name = path.strip_prefix(root).unwrap_or(path).display();
+        let word = if mode == Mode::Check { "stale" } else { "wrote" };
+        let _ = writeln!(text, "gen: {word} {name}");
+    }
+    match mode {
+        Mode::Check if !stale.is_empty() => Err(text + "gen: run `cargo xtask gen`"),
+        _ if stale.is_empty() => Ok("gen: everything is fresh".to_owned()),
+        _ => Ok(text.trim_end().to_owned()),
+    }
+}
+
+/// The members of a folder, sorted by module, then type: every `x.rs` and `x/mod.rs` beside
+/// `mod.rs` that implements the trait outside its tests.
+fn members(folder: &Path, implements: &str) -> Result<Vec<Member>, String> {
+    let fail = |e: std::io::Error| format!("{}: {e}", folder.display());
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(fail)? {
+        let path = entry.map_err(fail)?.path();
+        let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or_default().to_owned();
+        let file = if path.is_dir() { path.join("mod.rs") } else { path };
+        let is_rust = file.extension().is_some_and(|e| e == "rs");
+        if stem == "mod" || !is_rust || !file.is_file() {
+            continue;
+        }
+        let masked = source::mask(&read(&file)?);
+        for name in source::impls_of(&masked, implements) {
+            found.push(Member { module: stem.clone(), name });
+        }
+    }
+    if found.is_empty() {
+        return Err(format!("{}: no file implements `{implements}`", folder.display()));
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The text between the marks: the modules, then the table.
+fn block(registry: &Registry, members: &[Member]) -> String {
+    let mut text = String::new();
+    let mut modules: Vec<&str> = members.iter().map(|m| m.module.as_str()).collect();
+    modules.dedup();
+    for module in modules {
+        let _ = writeln!(text, "pub mod {module};");
+    }
+    let Registry { implements, table, .. } = registry;
+    let _ = write!(
+        text,
+        "\n/// Every `{implements}` of this folder, by file and name; written by \
+         `cargo xtask gen`.\n#[rustfmt::skip]\npub static {table}: &[Entry] = &[\n"
+    );
+    for Member { module, name } in members {
+        let _ = writeln!(text, "    Entry::of::<{module}::{name}>(),");
+    }
+    text + "];\n"
+}
+
+/// Puts `block` between the two marks of `text`; the marks' own lines stay as they are.
+fn splice(text: &str, block: &str) -> Result<String, String> {
+    let place = |mark: &str| {
+        let mut hits = text.match_indices(mark).filter(|(at, _)| {
+            let head = text[..*at].rsplit('\n').next().unwrap_or_default();
+            let tail = text[at + mark.len()..].split('\n').next().unwrap_or_default();
+            head.is_empty() && tail.trim().is_empty()
+        });
+        match (hits.next(), hits.next()) {
+            (Some((at, _)), None) => Ok(at),
+            (None, _) => Err(format!("no line `{mark}`; it must hold one, for `cargo xtask gen`")),
+            _ => Err(format!("more than one line `{mark}`")),
+        }
+    };
+    let (begin, end) = (place(BEGIN)?, place(END)?);
+    if end < begin {
+        return Err(format!("`{END}` stands before `{BEGIN}`"));
+    }
+    Ok(format!("{}{BEGIN}\n{block}{}", &text[..begin], &text[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
+        let dir = std::env::temp_dir().join(format!("flyloom-gen-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&dir);
+        for (file, text) in files {
+            let path = dir.join(file);
+            std::fs::create_dir_all(path.parent().expect("inside dir")).expect("temp dir");
+            std::fs::write(path, text).expect("temp file");
+        }
+        dir
+    }
+
+    #[test]
+    fn members_are_sorted_and_helpers_left_out() {
+        let dir = folder(
+            "members",
+            &[
+                ("mod.rs", "impl Family for NotAMember {}"),
+                ("torus.rs", "impl Family for Torus {}\nimpl Family for Mesh {}"),
+                ("helper.rs", "pub fn f() {}"),
+                ("hyper_x/mod.rs", "impl Family for HyperX {}"),
+                ("notes.txt", "impl Family for Text {}"),
+            ],
+        );
+        let found = members(&dir, "Family").expect("readable");
+        let names: Vec<String> =
+            found.iter().map(|m| format!("{}::{}", m.module, m.name)).collect();
+        assert_eq!(names, ["hyper_x::HyperX", "torus::Mesh", "torus::Torus"]);
+        assert!(members(&dir, "Engine").expect_err("none").contains("no file implements `Engine`"));
+        std::fs::remove_dir_all(dir).expect("temp dir goes");
+    }
+
+    #[test]
+    fn block_names_each_module_once() {
+        let member = |m: &str, n: &str| Member { module: m.into(), name: n.into() };
+        let text = block(&REGISTRIES[0], &[member("torus", "Mesh"), member("torus", "Torus")]);
+        assert_eq!(text.matches("pub mod torus;").count(), 1);
+        let mesh = text.find("Entry::of::<torus::Mesh>(),").expect("mesh");
+        let torus = text.find("Entry::of::<torus::Torus>(),").expect("torus");
+        assert!(text.find("FAMILIES: &[Entry]").expect("table") < mesh && mesh < torus);
+    }
+
+    #[test]
+    fn splice_replaces_only_the_block_and_settles() {
+        let text = "head\n// gen:begin\nold\n// gen:end\ntail\n";
+        let once = splice(text, "new\n").expect("marks are there");
+        assert_eq!(once, "head\n// gen:begin\nnew\n// gen:end\ntail\n");
+        assert_eq!(splice(&once, "new\n").expect("marks are there"), once);
+    }
+
+    #[test]
+    fn splice_refuses_missing_double_and_swapped_marks() {
+        for (text, part) in [
+            ("// gen:begin\n", "no line `// gen:end`"),
+            ("// gen:begin\n// gen:begin\n// gen:end\n", "more than one line `// gen:begin`"),
+            ("// gen:end\n// gen:begin\n", "stands before"),
+            ("//! says // gen:begin and // gen:end\n", "no line `// gen:begin`"),
+        ] {
+            let why = splice(text, "").expect_err(text);
+            assert!(why.contains(part), "{why}");
+        }
+    }
+
+    #[test]
+    fn check_reports_and_leaves_the_file_alone() {
+        let dir = folder("settle", &[("a.txt", "old")]);
+        let (path, mut stale) = (dir.join("a.txt"), Vec::new());
+        settle(&path, "new", Mode::Check, &mut stale).expect("readable");
+        assert_eq!(std::fs::read_to_string(&path).expect("there"), "old");
+        let why = report(&dir, Mode::Check, &stale).expect_err("stale");
+        assert!(why.contains("stale a.txt") && why.contains("run `cargo xtask gen`"), "{why}");
+        settle(&path, "new", Mode::Write, &mut Vec::new()).expect("writable");
+        let mut none = Vec::new();
+        settle(&path, "new", Mode::Check, &mut none).expect("readable");
+        assert!(none.is_empty() && report(&dir, Mode::Check, &none).is_ok());
+        std::fs::remove_dir_all(dir).expect("temp dir goes");
+    }
+}

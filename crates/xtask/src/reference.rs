@@ -1,0 +1,316 @@
+//! What follows from the compiled table: Python functions and reference pages.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+const PYTHON: &str = "python/flyloom/_generated.py";
+const COLUMNS: usize = 96;
+
+/// One part of the product as the compiled table describes it.
+struct Part {
+    kind: String,
+    name: String,
+    doc: String,
+    params: Vec<Param>,
+}
+
+/// One parameter of a part.
+struct Param {
+    name: String,
+    kind: String,
+    required: bool,
+    default: Value,
+    doc: String,
+}
+
+/// The generated files, as (path from the root, text), made from the JSON array that the
+/// registry example prints: objects of `kind` ("topology" or "engine"), `name`, `doc` and
+/// `params`, each with `name`, `type`, `required`, `default` and `doc`.
+///
+/// # Errors
+/// JSON that is not of that form, with the place.
+pub(crate) fn files(json: &str) -> Result<Vec<(&'static str, String)>, String> {
+    let parts = parse(json).map_err(|why| format!("the registry's JSON: {why}"))?;
+    let of = |kind: &str| parts.iter().filter(|p| p.kind == kind).collect::<Vec<_>>();
+    let (topologies, engines) = (of("topology"), of("engine"));
+    Ok(vec![
+        (PYTHON, python(&topologies)),
+        ("docs/topologies.md", page("Topologies", TOPOLOGIES_HEAD, &topologies)),
+        ("docs/engines.md", page("Routing engines", ENGINES_HEAD, &engines)),
+    ])
+}
+
+const TOPOLOGIES_HEAD: &str = "\
+Each family is a function of the Python package with the same parameters as keywords, a family of
+the experiment file, and an inline network of the command line, as in `slim_fly:q=5,p=4`.";
+
+const ENGINES_HEAD: &str = "\
+Each engine is named by `--engine` on the command line, `engine` in the experiment file and the
+second argument of `flyloom.route`.";
+
+fn parse(json: &str) -> Result<Vec<Part>, String> {
+    let value: Value = serde_json::from_str(json).map_err(|e| e.to_string())?;
+    let list = value.as_array().ok_or("not an array")?;
+    list.iter().enumerate().map(|(n, v)| part(v).map_err(|e| format!("[{n}]: {e}"))).collect()
+}
+
+fn part(value: &Value) -> Result<Part, String> {
+    let kind = text(value, "kind")?;
+    if kind != "topology" && kind != "engine" {
+        return Err(format!("`kind` is \"{kind}\", not \"topology\" or \"engine\""));
+    }
+    let params = value["params"].as_array().ok_or("`params` is not an array")?;
+    let params = params.iter().enumerate();
+    Ok(Part {
+        kind,
+        name: text(value, "name")?,
+        doc: text(value, "doc")?,
+        params: params
+            .map(|(n, v)| param(v).map_err(|e| format!("params[{n}]: {e}")))
+            .collect::<Result<_, _>>()?,
+    })
+}
+
+fn param(value: &Value) -> Result<Param, String> {
+    Ok(Param {
+        name: text(value, "name")?,
+        kind: text(value, "type")?,
+        required: value["required"].as_bool().ok_or("`required` is not true or false")?,
+        default: value["default"].clone(),
+        doc: text(value, "doc")?,
+    })
+}
+
+fn text(value: &Value, key: &str) -> Result<String, String> {
+    let text = value[key].as_str().ok_or(format!("`{key}` is missing or not a string"))?;
+    Ok(text.trim().to_owned())
+}
+
+/// The Python module: one keyword-only function per topology.
+fn python(parts: &[&Part]) -> String {
+    let mut out = String::from(
+        "\"\"\"One function per topology; written by `cargo xtask gen`, never edited.\"\"\"\n\n\
+         from __future__ import annotations\n\n\
+         from collections.abc import Sequence\n\n\
+         from flyloom import _core\n\n__all__ = [\n",
+    );
+    for part in parts {
+        let _ = writeln!(out, "    \"{}\",", part.name);
+    }
+    out.push_str("]\n");
+    for part in parts {
+        out.push_str(&function(part));
+    }
+    out.push_str(
+        "\n\ndef _given(**params: object) -> dict[str, object]:\n    \
+         \"\"\"Return the parameters that were given: those that are not None.\"\"\"\n    \
+         return {name: value for name, value in params.items() if value is not None}\n",
+    );
+    // A module without a sequence parameter needs no import of it.
+    if out.matches("Sequence").count() == 1 {
+        out = out.replace("from collections.abc import Sequence\n\n", "");
+    }
+    out
+}
+
+fn function(part: &Part) -> String {
+    let mut out = format!("\n\ndef {}(", part.name);
+    // Python takes keyword-only arguments in any order: the required ones are shown first.
+    let (required, optional): (Vec<&Param>, Vec<&Param>) =
+        part.params.iter().partition(|p| p.required);
+    let ordered: Vec<&Param> = required.into_iter().chain(optional).collect();
+    if !ordered.is_empty() {
+        out.push_str("\n    *,\n");
+    }
+    for p in &ordered {
+        let _ = writeln!(out, "    {},", signature(p));
+    }
+    let raw = if docstring(part, &ordered).contains('\\') { "r" } else { "" };
+    let _ = write!(
+        out,
+        ") -> _core.Topology:\n    {raw}\"\"\"{}    \"\"\"\n    return _core.Topology.from_spec(",
+        docstring(part, &ordered).replace("\"\"\"", "'''"),
+    );
+    if ordered.is_empty() {
+        let _ = writeln!(out, "\"{}\", {{}})", part.name);
+        return out;
+    }
+    let _ = writeln!(out, "\n        \"{}\",\n        _given(", part.name);
+    for p in &ordered {
+        let _ = writeln!(out, "            {0}={0},", p.name);
+    }
+    out + "        ),\n    )\n"
+}
+
+fn signature(p: &Param) -> String {
+    let kind = python_type(&p.kind);
+    match (p.required, &p.default) {
+        (true, _) => format!("{}: {kind}", p.name),
+        (false, Value::Null) => format!("{}: {kind} | None = None", p.name),
+        (false, value) => format!("{}: {kind} = {}", p.name, python_value(value)),
+    }
+}
+
+fn docstring(part: &Part, params: &[&Param]) -> String {
+    let lines = part.doc.lines().flat_map(|line| match line.trim_end() {
+        long if long.chars().count() + 7 > COLUMNS => wrap(long, COLUMNS - 7),
+        short => vec![short.to_owned()],
+    });
+    let mut out = String::new();
+    for (n, line) in lines.enumerate() {
+        out.push_str(&indented(&line, if n == 0 { 0 } else { 4 }));
+    }
+    if !params.is_empty() {
+        out.push_str("\n    Parameters\n    ----------\n");
+    }
+    for p in params {
+        let note = if p.required { "" } else { ", optional" };
+        let _ = writeln!(out, "    {} : {}{note}", p.name, python_type(&p.kind));
+        for line in wrap(&one_line(&p.doc), COLUMNS - 8) {
+            out.push_str(&indented(&line, 8));
+        }
+    }
+    out.push_str("\n    Returns\n    -------\n    Topology\n");
+    out.push_str("\n    Raises\n    ------\n    RefusalError\n");
+    out.push_str("        When a parameter is outside what the family is defined for.\n");
+    out
+}
+
+fn python_type(kind: &str) -> &str {
+    match kind {
+        "integer" => "int",
+        "number" => "float",
+        "string" => "str",
+        "boolean" => "bool",
+        "list[int]" | "ints" => "Sequence[int]",
+        other => other,
+    }
+}
+
+fn python_value(value: &Value) -> String {
+    match value {
+        Value::Null => "None".to_owned(),
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(python_value).collect();
+            let comma = if items.len() == 1 { "," } else { "" };
+            format!("({}{comma})", items.join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A reference page: a section a part, a table of its parameters.
+fn page(title: &str, head: &str, parts: &[&Part]) -> String {
+    let mut out = format!(
+        "# {title}\n\n<!-- Written by `cargo xtask gen` from the code's own comments. -->\n\n\
+         {head}\n"
+    );
+    for part in parts {
+        let _ = write!(out, "\n## {}\n\n{}\n", part.name, part.doc);
+        if part.params.is_empty() {
+            out.push_str("\nNo parameters.\n");
+            continue;
+        }
+        out.push_str("\n| parameter | type | default | meaning |\n|---|---|---|---|\n");
+        for p in &part.params {
+            let default = match (p.required, &p.default) {
+                (true, _) => "required".to_owned(),
+                (false, Value::Null) => "-".to_owned(),
+                (false, value) => format!("`{value}`"),
+            };
+            let doc = one_line(&p.doc).replace('|', "\\|");
+            let _ = writeln!(out, "| `{}` | {} | {default} | {doc} |", p.name, p.kind);
+        }
+    }
+    out
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn indented(line: &str, by: usize) -> String {
+    if line.is_empty() { "\n".to_owned() } else { format!("{:by$}{line}\n", "") }
+}
+
+/// Breaks a text at spaces into lines of at most `width` characters, where words allow.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|w| !w.is_empty()) {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const JSON: &str = r#"[
+      {"kind":"topology","name":"ring","doc":"A ring.\n\nSource: folklore.",
+       "params":[{"name":"p","type":"int","required":false,"default":null,"doc":"endpoints"},
+                 {"name":"n","type":"int","required":true,"default":null,"doc":"switches | a\nlot"},
+                 {"name":"way","type":"str","required":false,"default":"left","doc":"w"}]},
+      {"kind":"engine","name":"min_hop","doc":"Fewest hops.","params":[]}]"#;
+
+    fn file(name: &str) -> String {
+        let all = files(JSON).expect("good JSON");
+        all.into_iter().find(|(n, _)| *n == name).expect("is made").1
+    }
+
+    #[test]
+    fn python_shows_required_parameters_first() {
+        let text = file(PYTHON);
+        let heads = ["    n: int,\n", "    p: int | None = None,\n", "    way: str = \"left\",\n"];
+        let places: Vec<_> = heads.iter().map(|h| text.find(h).expect(h)).collect();
+        assert!(places.is_sorted());
+        assert!(text.contains("def ring(\n    *,\n") && !text.contains("def min_hop("));
+        assert!(!text.contains("Sequence"), "an import nobody uses");
+    }
+
+    #[test]
+    fn python_is_python() {
+        let text = file(PYTHON);
+        let check = "import ast, sys; ast.parse(sys.argv[1])";
+        let done = std::process::Command::new("python3").args(["-c", check, &text]).status();
+        assert!(done.is_ok_and(|s| s.success()), "{text}");
+    }
+
+    #[test]
+    fn long_comments_are_wrapped() {
+        let long = JSON.replace("A ring.", &"word ".repeat(60));
+        let all = files(&long).expect("good JSON");
+        let columns = all[0].1.lines().map(|l| l.chars().count()).max();
+        assert!(columns <= Some(100) && columns > Some(80), "{columns:?}");
+    }
+
+    #[test]
+    fn pages_hold_their_own_kind_and_escape_tables() {
+        let (topologies, engines) = (file("docs/topologies.md"), file("docs/engines.md"));
+        assert!(topologies.contains("| `n` | int | required | switches \\| a lot |"));
+        assert!(topologies.contains("## ring") && !topologies.contains("min_hop"));
+        assert!(engines.contains("## min_hop") && engines.contains("No parameters."));
+    }
+
+    #[test]
+    fn bad_json_is_named() {
+        for (json, part) in [
+            ("{}", "not an array"),
+            ("[{}]", "[0]: `kind` is missing"),
+            (r#"[{"kind":"fish"}]"#, "not \"topology\" or \"engine\""),
+            (r#"[{"kind":"engine","name":"a","doc":"","params":[{}]}]"#, "params[0]: `name`"),
+        ] {
+            let why = files(json).expect_err(json);
+            assert!(why.contains(part), "{why}");
+        }
+    }
+}

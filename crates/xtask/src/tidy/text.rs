@@ -1,0 +1,305 @@
+//! Rules about the text of one file.
+
+use super::Finding;
+use crate::source;
+
+/// More lines than this are noted.
+pub(super) const LINES_AIM: usize = 400;
+/// More lines than this are a finding.
+const LINES_MAX: usize = 700;
+/// Characters in a line of code.
+const COLUMNS_MAX: usize = 100;
+/// Crates that perform no I/O, read no clock and print nothing.
+const PURE: &[&str] = &["crates/base/", "crates/net/", "crates/des/", "crates/sim/"];
+/// Modules of `std` that only `lab` and above may use.
+const IMPURE_MODULES: &[&str] = &["fs", "time", "net", "process", "env"];
+const PRINTS: &[&str] = &["println!", "print!", "eprintln!", "eprint!"];
+/// Folders whose files are the members of a registry, with the trait they implement.
+const SOURCED: &[(&str, &str)] =
+    &[("crates/net/src/topology/", "Family"), ("crates/net/src/routing/", "Engine")];
+/// Marks of unfinished work. Split, so that this file does not find itself.
+const UNFINISHED: &[&str] = &[concat!("FIX", "ME"), concat!("TO", "DO"), concat!("XX", "X")];
+
+/// Whether the text rules apply: code, scripts, configuration and prose, but no data files.
+pub(super) fn is_ours(name: &str) -> bool {
+    let prose = ["md", "toml", "sh"];
+    is_code(name)
+        || prose.iter().any(|e| has_extension(name, e))
+        || name == "Makefile"
+        || name.starts_with("scripts/")
+        || name.starts_with(".ci/")
+}
+
+/// Whether the file is code, with a limit on its length.
+pub(super) fn is_code(name: &str) -> bool {
+    ["rs", "py", "c", "h"].iter().any(|e| has_extension(name, e))
+}
+
+fn has_extension(name: &str, extension: &str) -> bool {
+    std::path::Path::new(name).extension().is_some_and(|e| e == extension)
+}
+
+/// Applies every rule to the file `name` (path from the root) with text `body`.
+pub(super) fn check(name: &str, body: &str) -> Vec<Finding> {
+    let mut findings = unfinished(name, body);
+    if is_code(name) {
+        findings.extend(limits(name, body));
+        findings.extend(first_line(name, body));
+    }
+    if has_extension(name, "rs") {
+        findings.extend(rust(name, body));
+        findings.extend(cites(name, body));
+    }
+    if has_extension(name, "md") {
+        findings.extend(headings(name, body));
+    }
+    findings
+}
+
+fn unfinished(name: &str, body: &str) -> Vec<Finding> {
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let mut findings = Vec::new();
+    for (n, line) in body.lines().enumerate() {
+        for mark in UNFINISHED {
+            let whole = line.match_indices(mark).any(|(at, _)| {
+                let before = line[..at].chars().next_back();
+                !is_word(before) && !is_word(line[at + mark.len()..].chars().next())
+            });
+            if whole {
+                let what = format!("`{mark}`: finish it, or say what is true today");
+                findings.push(Finding::new(name, n + 1, what));
+            }
+        }
+    }
+    findings
+}
+
+fn limits(name: &str, body: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let lines = body.lines().count();
+    if lines > LINES_MAX {
+        let what = format!("{lines} lines; a file has at most {LINES_MAX} (aim: {LINES_AIM})");
+        findings.push(Finding::new(name, 0, what));
+    }
+    for (n, line) in body.lines().enumerate() {
+        let columns = line.chars().count();
+        // An address cannot be broken.
+        if columns > COLUMNS_MAX && !line.contains("://") {
+            let what = format!("{columns} columns; a line has at most {COLUMNS_MAX}");
+            findings.push(Finding::new(name, n + 1, what));
+        }
+    }
+    findings
+}
+
+/// Line one says what the file is: `//!`, a docstring, or a C comment.
+fn first_line(name: &str, body: &str) -> Option<Finding> {
+    let first = body.lines().find(|l| !l.starts_with("#!")).unwrap_or_default();
+    let (starts, wanted): (&[&str], &str) = if has_extension(name, "rs") {
+        (&["//! "], "`//! what this file is`")
+    } else if has_extension(name, "py") {
+        (&["\"\"\"", "r\"\"\""], "a docstring")
+    } else {
+        (&["/*", "//"], "a comment saying what this file is")
+    };
+    let says = starts.iter().any(|s| first.strip_prefix(s).is_some_and(|r| !r.trim().is_empty()));
+    (!says).then(|| Finding::new(name, 1, format!("the first line must be {wanted}")))
+}
+
+/// Rules on Rust code, outside comments and strings.
+fn rust(name: &str, body: &str) -> Vec<Finding> {
+    let masked = source::mask(body);
+    let inside_tests = source::test_lines(&masked);
+    let test_file = ["/tests/", "/benches/", "/examples/"].iter().any(|f| name.contains(f));
+    let pure = PURE.iter().any(|p| name.starts_with(p));
+    let mut findings = Vec::new();
+    for (n, line) in masked.lines().enumerate() {
+        let mut add = |what: String| findings.push(Finding::new(name, n + 1, what));
+        if contains_macro(line, "dbg!") {
+            add("`dbg!` is for the desk, not for the tree".to_owned());
+        }
+        if test_file || inside_tests[n] {
+            continue;
+        }
+        if line.contains(".unwrap()") {
+            add("`.unwrap()` outside tests; return an error, or \
+                 `expect(\"why it cannot happen\")`"
+                .to_owned());
+        }
+        if !pure {
+            continue;
+        }
+        for module in impure_modules(line) {
+            add(format!("`std::{module}` below lab: no I/O and no clock on this floor"));
+        }
+        for print in PRINTS.iter().filter(|p| contains_macro(line, p)) {
+            add(format!("`{print}` below lab: nothing is printed on this floor"));
+        }
+    }
+    findings
+}
+
+/// Whether the line calls the macro `name!` itself, not one whose name ends alike.
+fn contains_macro(line: &str, name: &str) -> bool {
+    line.match_indices(name)
+        .any(|(at, _)| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+}
+
+/// The modules of `std` that a line of pure code may not name: `std::fs` and `std::{fmt, fs}`.
+fn impure_modules(line: &str) -> Vec<&'static str> {
+    let word = |text: &str| -> String {
+        text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+    };
+    let mut named = Vec::new();
+    for (at, head) in line.match_indices("std::") {
+        let rest = &line[at + head.len()..];
+        match rest.strip_prefix('{') {
+            Some(group) => named.extend(group.split([',', '}']).map(word)),
+            None => named.push(word(rest)),
+        }
+    }
+    let is_named = |m: &&&str| named.iter().any(|n| n == **m);
+    IMPURE_MODULES.iter().filter(is_named).copied().collect()
+}
+
+/// Families and engines say where they come from.
+fn cites(name: &str, body: &str) -> Option<Finding> {
+    let (_, implements) = SOURCED.iter().find(|(folder, _)| name.starts_with(folder))?;
+    let member = !source::impls_of(&source::mask(body), implements).is_empty();
+    let cited = body.lines().any(|line| {
+        let text = line.trim_start();
+        let comment = text.strip_prefix("//!").or_else(|| text.strip_prefix("///"));
+        comment.is_some_and(|c| {
+            c.trim_start().strip_prefix("Source:").is_some_and(|r| !r.trim().is_empty())
+        })
+    });
+    let what = format!("implements `{implements}` without a `Source:` line in its comments");
+    (member && !cited).then(|| Finding::new(name, 0, what))
+}
+
+/// A page of Markdown has one title, outside its code blocks.
+fn headings(name: &str, body: &str) -> Vec<Finding> {
+    let mut titles = 0;
+    let mut fence: Option<&str> = None;
+    let mut findings = Vec::new();
+    for (n, line) in body.lines().enumerate() {
+        let text = line.trim_start();
+        let mark = ["```", "~~~"].into_iter().find(|m| text.starts_with(m));
+        match (fence, mark) {
+            (None, Some(m)) => fence = Some(m),
+            (Some(open), Some(m)) if open == m => fence = None,
+            _ => {}
+        }
+        if fence.is_none() && line.starts_with("# ") {
+            titles += 1;
+            if titles > 1 {
+                findings.push(Finding::new(name, n + 1, "a second title (`# `) on one page"));
+            }
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines found by all rules, as `line: message`.
+    fn found(name: &str, body: &str) -> Vec<String> {
+        check(name, body).iter().map(|f| format!("{}: {}", f.line, f.what)).collect()
+    }
+
+    #[track_caller]
+    fn fires(name: &str, body: &str, line: usize, part: &str) {
+        let all = found(name, body);
+        assert_eq!(all.len(), 1, "{all:?}");
+        assert!(all[0].starts_with(&format!("{line}: ")) && all[0].contains(part), "{all:?}");
+    }
+
+    #[track_caller]
+    fn quiet(name: &str, body: &str) {
+        assert_eq!(found(name, body), Vec::<String>::new());
+    }
+
+    #[test]
+    fn first_lines() {
+        quiet("crates/net/src/a.rs", "//! A file.\n");
+        fires("crates/net/src/a.rs", "use x;\n", 1, "//!");
+        fires("crates/net/src/a.rs", "", 1, "//!");
+        quiet("python/flyloom/a.py", "\"\"\"A module.\"\"\"\n");
+        quiet("bench/a.py", "#!/usr/bin/env python3\n\"\"\"A script.\"\"\"\n");
+        fires("python/flyloom/a.py", "import x\n", 1, "docstring");
+        quiet("runtime/a.c", "/* A file. */\n");
+        fires("runtime/a.c", "int x;\n", 1, "comment");
+    }
+
+    #[test]
+    fn lengths() {
+        let rust = |n: usize| format!("//! A file.\n{}", "fn f() {}\n".repeat(n - 1));
+        quiet("a.rs", &rust(LINES_MAX));
+        fires("a.rs", &rust(LINES_MAX + 1), 0, "701 lines");
+        quiet("a.md", &"text\n".repeat(2 * LINES_MAX));
+        let line = |n: usize| format!("\"\"\"A.\"\"\"\nx = {}\n", "é".repeat(n - 4));
+        quiet("a.py", &line(COLUMNS_MAX));
+        fires("a.py", &line(COLUMNS_MAX + 1), 2, "101 columns");
+        quiet("a.py", &format!("\"\"\"A.\"\"\"\n# https://{}\n", "x".repeat(120)));
+    }
+
+    #[test]
+    fn unfinished_work() {
+        for mark in UNFINISHED {
+            fires("docs/a.md", &format!("one\n\nand {mark}: later\n"), 3, mark);
+            fires("a.py", &format!("\"\"\"A.\"\"\"\n# ({mark})\n"), 2, mark);
+            quiet("a.py", &format!("\"\"\"A.\"\"\"\nA{mark} = {mark}S\n"));
+        }
+        fires("a.rs", "//! A.\nfn f() { dbg!(1); }\n", 2, "dbg!");
+        fires("a.rs", "//! A.\n#[cfg(test)]\nmod t { fn f() { dbg!(1); } }\n", 3, "dbg!");
+    }
+
+    #[test]
+    fn unwraps() {
+        fires("crates/net/src/a.rs", "//! A.\nfn f() { g().unwrap(); }\n", 2, ".unwrap()");
+        quiet("crates/net/src/a.rs", "//! A.\nfn f() { g().unwrap_or(1); \"x.unwrap()\"; }\n");
+        quiet("crates/net/src/a.rs", "//! A.\n#[cfg(test)]\nmod t { fn f() { g().unwrap(); } }\n");
+        quiet("crates/net/tests/a.rs", "//! A.\nfn f() { g().unwrap(); }\n");
+    }
+
+    #[test]
+    fn pure_floors() {
+        for bad in ["use std::fs;", "use std::{fmt, fs};", "std::time::Instant::now();"] {
+            fires("crates/net/src/a.rs", &format!("//! A.\n{bad}\n"), 2, "below lab");
+            quiet("crates/lab/src/a.rs", &format!("//! A.\n{bad}\n"));
+        }
+        for print in PRINTS {
+            let body = format!("//! A.\nfn f() {{ {print}(\"x\") }}\n");
+            fires("crates/sim/src/a.rs", &body, 2, &format!("`{print}`"));
+        }
+        quiet("crates/base/src/a.rs", "//! A.\nuse std::fmt::{self, Write};\n// std::fs\n");
+        quiet("crates/base/src/a.rs", "//! A.\n#[cfg(test)]\nmod t { use std::fs; }\n");
+    }
+
+    #[test]
+    fn sources() {
+        let family = "//! A.\nimpl Family for Ring {}\n";
+        fires("crates/net/src/topology/ring.rs", family, 0, "Source:");
+        fires("crates/net/src/topology/ring.rs", &format!("{family}// Source: x\n"), 0, "Source:");
+        fires("crates/net/src/topology/ring.rs", &format!("{family}/// Source:\n"), 0, "Source:");
+        quiet("crates/net/src/topology/ring.rs", &format!("{family}/// Source: SC14\n"));
+        quiet("crates/net/src/topology/helper.rs", "//! A.\n");
+        let engine = "//! A.\nimpl Engine for Dor {}\n";
+        fires("crates/net/src/routing/dor.rs", engine, 0, "Source:");
+        quiet("crates/net/src/routing/dor.rs", &engine.replace("A.", "A.\n//! Source: SC14"));
+    }
+
+    #[test]
+    fn titles() {
+        quiet("docs/a.md", "# One\n\n## Two\n\n```sh\n# a comment\n```\n");
+        fires("docs/a.md", "# One\n\n# Two\n", 3, "second title");
+    }
+
+    #[test]
+    fn data_is_left_alone() {
+        assert!(!is_ours("tests/data/ib/a.net") && !is_ours("LICENSE"));
+        assert!(is_ours("scripts/setup") && is_ours("Makefile") && is_ours(".ci/run"));
+    }
+}

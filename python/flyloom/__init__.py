@@ -1,0 +1,44 @@
+"""flyloom: from an interconnect's idea to a running, verified fabric.
+
+    >>> import flyloom as fl
+    >>> network = fl.slim_fly(q=5, p=4)
+    >>> routing = fl.route(network, "dfsssp", lmc=1)
+    >>> fl.verify(routing).holds
+    True
+
+Names are loaded when first used, so that ``import flyloom`` is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+_HOMES = {
+    "flyloom._core": ["RefusalError", "Routing", "Topology", "__version__"],
+    "flyloom.deploy": ["DeployError"],
+    "flyloom.deploy.fabric": ["deploy", "route_with_opensm"],
+    "flyloom.experiment": ["run"],
+    "flyloom.graph": ["from_networkx", "from_pairs", "network", "to_networkx", "to_scipy"],
+    "flyloom.results": ["Result"],
+    "flyloom.verbs": [
+        "check_cables", "ebb", "edge_load", "plan", "promise", "route", "structure", "verify",
+    ],
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str):
+    if home := _HOME_OF.get(name):
+        value = getattr(importlib.import_module(home), name)
+    else:
+        generated = importlib.import_module("flyloom._generated")
+        if name.startswith("_") or name not in generated.__all__:
+            raise AttributeError(f"module 'flyloom' has no attribute '{name}'")
+        value = getattr(generated, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    generated = importlib.import_module("flyloom._generated")
+    return sorted({*globals(), *_HOME_OF, *generated.__all__})

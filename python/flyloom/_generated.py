@@ -1,0 +1,254 @@
+"""One function per topology; written by `cargo xtask gen`, never edited."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flyloom import _core
+
+__all__ = [
+    "dragonfly",
+    "fat_tree",
+    "hyperx",
+    "slim_fly",
+    "mesh",
+    "torus",
+]
+
+
+def dragonfly(
+    *,
+    h: int,
+    p: int | None = None,
+    a: int | None = None,
+    g: int | None = None,
+    arrangement: str | None = None,
+) -> _core.Topology:
+    """Dragonfly: g groups of a switches, complete inside, h global links on every switch.
+
+    Parameters
+    ----------
+    h : int
+        Global ports per switch.
+    p : int, optional
+        Endpoints per switch; default h.
+    a : int, optional
+        Switches per group; default 2 h.
+    g : int, optional
+        Groups, at most a h + 1, which is the default.
+    arrangement : str, optional
+        Which group each global port leads to; default absolute.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "dragonfly",
+        _given(
+            h=h,
+            p=p,
+            a=a,
+            g=g,
+            arrangement=arrangement,
+        ),
+    )
+
+
+def fat_tree(
+    *,
+    levels: int | None = None,
+    leaves: int | None = None,
+    spines: int | None = None,
+    parallel: int | None = None,
+    p: int | None = None,
+    k: int | None = None,
+    oversubscription: int | None = None,
+) -> _core.Topology:
+    """Fat tree: endpoints on the lowest level, every pair of them joined over a highest switch.
+
+    Either the counts are given (leaves, spines), or k, the ports of a switch, and they
+    follow.
+
+    Parameters
+    ----------
+    levels : int, optional
+        Levels of switches: 2 (the default) or 3.
+    leaves : int, optional
+        Leaf switches, with two levels; default: as many as a spine of k ports serves.
+    spines : int, optional
+        Spine switches, with two levels; default: as many as a leaf of k ports has up-links for.
+    parallel : int, optional
+        Links between a leaf and a spine (three levels: an edge and an aggregation switch) of
+        one pod; default 1.
+    p : int, optional
+        Endpoints per leaf (edge switch); default: oversubscription times its up-links.
+    k : int, optional
+        Ports of every switch; required with three levels, where it is also the number of pods.
+    oversubscription : int, optional
+        Endpoint ports per up-link of a leaf (edge switch), r in r:1; default 1.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "fat_tree",
+        _given(
+            levels=levels,
+            leaves=leaves,
+            spines=spines,
+            parallel=parallel,
+            p=p,
+            k=k,
+            oversubscription=oversubscription,
+        ),
+    )
+
+
+def hyperx(
+    *,
+    shape: Sequence[int],
+    k: Sequence[int] | None = None,
+    p: int | None = None,
+) -> _core.Topology:
+    """`HyperX`: switches on a grid, linked when they differ in exactly one coordinate.
+
+    Parameters
+    ----------
+    shape : Sequence[int]
+        Switches along each dimension: `4x6`.
+    k : Sequence[int], optional
+        Parallel links a pair, along each dimension (`1x2`) or one number for all; default 1.
+    p : int, optional
+        Endpoints per switch. The default, the least of size times k over the dimensions, is the
+        most that uniform traffic can use in full (the flattened butterfly's rule).
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "hyperx",
+        _given(
+            shape=shape,
+            k=k,
+            p=p,
+        ),
+    )
+
+
+def slim_fly(
+    *,
+    q: int,
+    p: int | None = None,
+) -> _core.Topology:
+    """Slim Fly: diameter 2 with 2 q^2 switches of network radix (3 q - d) / 2, for q = 4 w + d.
+
+    Parameters
+    ----------
+    q : int
+        Order of the field: a prime power with q mod 4 = 0, 1 or 3.
+    p : int, optional
+        Endpoints per switch; the published default is half the network radix, rounded up.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "slim_fly",
+        _given(
+            q=q,
+            p=p,
+        ),
+    )
+
+
+def mesh(
+    *,
+    shape: Sequence[int],
+    p: int | None = None,
+) -> _core.Topology:
+    """Mesh: a grid of any dimension whose rows are open.
+
+    Parameters
+    ----------
+    shape : Sequence[int]
+        Switches along each dimension: `8x8x4`.
+    p : int, optional
+        Endpoints per switch; default 1.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "mesh",
+        _given(
+            shape=shape,
+            p=p,
+        ),
+    )
+
+
+def torus(
+    *,
+    shape: Sequence[int],
+    p: int | None = None,
+) -> _core.Topology:
+    """Torus: a grid of any dimension whose rows are closed to rings.
+
+    Parameters
+    ----------
+    shape : Sequence[int]
+        Switches along each dimension: `8x8x4`. A size of 2 is one link, not two.
+    p : int, optional
+        Endpoints per switch; default 1.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "torus",
+        _given(
+            shape=shape,
+            p=p,
+        ),
+    )
+
+
+def _given(**params: object) -> dict[str, object]:
+    """Return the parameters that were given: those that are not None."""
+    return {name: value for name, value in params.items() if value is not None}

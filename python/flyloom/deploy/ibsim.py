@@ -1,0 +1,312 @@
+"""A simulated InfiniBand fabric: one ibsim process, its console, and the programs run on it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import process, tools
+from .errors import DeployError
+
+_NODE = re.compile(r'^\s*(Switch|Hca|Ca|Rt)\s+(\d+)\s+"([^"]+)"', re.MULTILINE)
+_REFUSED = re.compile(r"unknown - skipped|^# .*(can't|not found|bad |expected)", re.MULTILINE)
+_PROMPT = b"sim> "
+_NODE_ID_MAX = 31  # of ibsim's attach request
+_LID_CAP = 49152  # LIDs 0..49151: all unicast ones, and the most that ibsim's LFTs take
+
+
+@dataclass(frozen=True)
+class Size:
+    """What ibsim must have room for."""
+
+    nodes: int
+    switches: int
+    ports: int
+    """Switch ports plus one each, plus endpoint ports."""
+    first_endpoint: str | None
+    """Node id of the first endpoint, where OpenSM and the readers attach."""
+
+
+def size_of(netlist_text: str) -> Size:
+    """Count the nodes and ports of an ibsim netlist; DeployError when it has no node."""
+    nodes = switches = ports = 0
+    first = None
+    for kind, count, node_id in _NODE.findall(netlist_text):
+        nodes += 1
+        ports += int(count) + (kind == "Switch")
+        switches += kind == "Switch"
+        if kind != "Switch" and first is None:
+            first = node_id
+    if not nodes:
+        raise DeployError('the netlist has no node, needs lines like: Switch 36 "S-..."')
+    return Size(nodes, switches, ports, first)
+
+
+class Ibsim:
+    """A running ibsim on a netlist. Use as a context manager: nothing survives the block.
+
+    ``netlist_text`` is in ibsim's own format (that of ibnetdiscover). ``workdir`` is a folder for
+    its files, made when absent and then kept; without it a temporary one that goes away.
+    ``nodes``, ``switches``, ``ports`` raise ibsim's limits above the counts of the netlist.
+    Several run side by side: sockets are abstract and named by chance. At most 10 programs at a
+    time attach to one (OpenSM is one of them). Errors are DeployError.
+
+    Inside the block SIGTERM ends this process in order (as sys.exit(143)), if nobody else
+    handles it and the block is in the main thread; SIGKILL takes the children along.
+    """
+
+    def __init__(
+        self,
+        netlist_text: str,
+        workdir: Path | str | None = None,
+        *,
+        nodes: int | None = None,
+        switches: int | None = None,
+        ports: int | None = None,
+        timeout_s: float = 60.0,
+    ) -> None:
+        self.size = size_of(netlist_text)
+        self.limits = (
+            max(nodes or 0, self.size.nodes + 16),
+            max(switches or 0, self.size.switches + 16),
+            max(ports or 0, self.size.ports + 256),
+        )
+        self.timeout_s = timeout_s
+        self.name = f"flyloom-{os.getpid()}-{uuid.uuid4().hex[:12]}"
+        self.workdir: Path
+        """Folder of all files of this fabric."""
+        self._netlist_text = netlist_text
+        self._wanted_dir = Path(workdir) if workdir is not None else None
+        self._child: subprocess.Popen | None = None
+        self._dependants: list = []  # OpenSMs, stopped before ibsim
+        self._output = bytearray()
+        self._news = threading.Condition()
+        self._reader: threading.Thread | None = None
+        self._old_sigterm = None
+
+    # ---- life ----
+
+    def __enter__(self) -> Ibsim:
+        self._catch_sigterm()
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *why) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start ibsim and wait until it serves; DeployError with its words when it does not."""
+        program = tools.path("ibsim")
+        if self._wanted_dir is None:
+            self.workdir = Path(tempfile.mkdtemp(prefix="flyloom-ibsim-"))
+        else:
+            self.workdir = self._wanted_dir.resolve()
+            self.workdir.mkdir(parents=True, exist_ok=True)
+        net = self.workdir / "fabric.net"
+        net.write_text(self._netlist_text)
+        n, s, p = (str(limit) for limit in self.limits)
+        args = [program, "-s", "-N", n, "-S", s, "-P", p, "-L", str(_LID_CAP), str(net)]
+        with open(self.workdir / "ibsim.err", "wb") as err:
+            self._child = process.spawn(
+                args,
+                cwd=self.workdir,
+                env=dict(os.environ, IBSIM_SOCKNAME=self.name),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=err,
+            )
+        self._reader = threading.Thread(target=self._read_output, daemon=True)
+        self._reader.start()
+        process.wait_until(self._serves, self.timeout_s, "ibsim did not open its sockets")
+        self._await_prompt(0, self.timeout_s)
+
+    def stop(self) -> None:
+        """Stop every OpenSM, then ibsim, then remove a temporary folder. May be repeated."""
+        try:
+            for opensm in list(self._dependants):
+                opensm.stop()
+        finally:
+            child, self._child = self._child, None
+            try:
+                if child is not None:
+                    process.end(child, lambda: self._write(child, "quit"), 2.0)
+                    if self._reader is not None:
+                        self._reader.join(2.0)
+                    for pipe in (child.stdin, child.stdout):
+                        _close(pipe)
+            finally:
+                if self._wanted_dir is None and hasattr(self, "workdir"):
+                    shutil.rmtree(self.workdir, ignore_errors=True)
+                self._restore_sigterm()
+
+    @property
+    def pid(self) -> int:
+        """Process id of ibsim; DeployError when it does not run."""
+        return self._running().pid
+
+    def attach(self, dependant) -> None:
+        """Have ``dependant.stop()`` called before ibsim stops."""
+        self._dependants.append(dependant)
+
+    def detach(self, dependant) -> None:
+        """Undo attach()."""
+        if dependant in self._dependants:
+            self._dependants.remove(dependant)
+
+    # ---- use ----
+
+    def env(self, node_id: str | None = None) -> dict[str, str]:
+        """Environment in which a program sees the fabric, attached at a node of the netlist
+        (default: the first endpoint). OpenSM's file places lie in the work folder."""
+        node_id = node_id or self.size.first_endpoint
+        if node_id is None:
+            raise DeployError("the netlist has no endpoint to attach at: add a Ca record")
+        if len(node_id) > _NODE_ID_MAX:
+            raise DeployError(f"node id {node_id!r} is longer than {_NODE_ID_MAX} characters")
+        return dict(
+            os.environ,
+            IBSIM_SOCKNAME=self.name,
+            SIM_HOST=node_id,
+            LD_PRELOAD=tools.path("umad2sim library"),
+        )
+
+    def run(
+        self,
+        args: Sequence[str],
+        *,
+        node_id: str | None = None,
+        stdin_text: str = "",
+        timeout_s: float = 120.0,
+        ok_codes: Sequence[int] | None = (0,),
+    ) -> str:
+        """Run one of the InfiniBand tools on the fabric and return its standard output."""
+        self._running()
+        program = tools.path(args[0]) if tools.check_one(args[0]) else args[0]
+        with tempfile.TemporaryDirectory(prefix="client-", dir=self.workdir) as cwd:
+            return process.run(
+                [program, *args[1:]],
+                cwd=Path(cwd),
+                env=self.env(node_id),
+                stdin_text=stdin_text,
+                timeout_s=timeout_s,
+                ok_codes=ok_codes,
+            )
+
+    def console(self, command: str, timeout_s: float = 30.0) -> str:
+        """Give ibsim's console a command (``unlink "S-.."[5]``) and return its answer.
+
+        DeployError when ibsim calls the command an error.
+        """
+        if "\n" in command or not command.strip():
+            raise DeployError("a console command is one line of text")
+        with self._news:
+            start = len(self._output)
+        self._write(self._running(), command)
+        answer = self._await_prompt(start, timeout_s)
+        if _REFUSED.search(answer):
+            raise DeployError(f"ibsim refused {command!r}: {answer.strip()}")
+        return answer
+
+    def unlink(self, node_id: str, port: int | None = None) -> str:
+        """Pull the cable at a node's port, or all cables of the node."""
+        return self.console(f'unlink "{node_id}"' + (f"[{port}]" if port is not None else ""))
+
+    def relink(self, node_id: str, port: int | None = None) -> str:
+        """Put back what unlink() pulled."""
+        return self.console(f'relink "{node_id}"' + (f"[{port}]" if port is not None else ""))
+
+    def link(self, node_a: str, port_a: int, node_b: str, port_b: int) -> str:
+        """Put a cable between two free ports."""
+        return self.console(f'link "{node_a}"[{port_a}] "{node_b}"[{port_b}]')
+
+    # ---- inner ----
+
+    def _running(self) -> subprocess.Popen:
+        if self._child is None:
+            raise DeployError("ibsim does not run: use it inside its with block")
+        if self._child.poll() is not None:
+            raise DeployError(f"ibsim ended with code {self._child.returncode}: {self._words()}")
+        return self._child
+
+    def _words(self) -> str:
+        err = self.workdir / "ibsim.err"
+        return err.read_text(errors="replace").strip()[-2000:] if err.exists() else ""
+
+    def _serves(self) -> bool:
+        self._running()
+        sockets = Path("/proc/net/unix").read_text()
+        return f"@{self.name}:out9" in sockets
+
+    def _write(self, child: subprocess.Popen, command: str) -> None:
+        try:
+            child.stdin.write(command.encode() + b"\n")
+            child.stdin.flush()
+        except (OSError, ValueError) as why:
+            raise DeployError(f"ibsim takes no command any more: {self._words()}") from why
+
+    def _read_output(self) -> None:
+        pipe = self._child.stdout
+        while True:
+            try:
+                chunk = os.read(pipe.fileno(), 65536)
+            except (OSError, ValueError):
+                chunk = b""
+            with self._news:
+                self._output += chunk
+                self._news.notify_all()
+            if not chunk:
+                return
+
+    def _await_prompt(self, start: int, timeout_s: float) -> str:
+        limit = time.monotonic() + timeout_s
+        with self._news:
+            while not self._output[start:].endswith(_PROMPT):
+                left = limit - time.monotonic()
+                if left <= 0:
+                    raise DeployError(f"ibsim's console did not answer within {timeout_s:g} s")
+                if not self._reader.is_alive():
+                    break
+                self._news.wait(min(left, 0.2))
+            text = bytes(self._output[start:])
+        if not text.endswith(_PROMPT):
+            self._running()
+            raise DeployError(f"ibsim's console ended: {self._words()}")
+        return text[: -len(_PROMPT)].decode(errors="replace")
+
+    def _catch_sigterm(self) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            self._old_sigterm = signal.signal(signal.SIGTERM, _exit_in_order)
+
+    def _restore_sigterm(self) -> None:
+        if self._old_sigterm is None or signal.getsignal(signal.SIGTERM) is not _exit_in_order:
+            return
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, self._old_sigterm)
+            self._old_sigterm = None
+
+
+def _exit_in_order(number, frame) -> None:
+    raise SystemExit(128 + number)
+
+
+def _close(pipe) -> None:
+    try:
+        pipe.close()
+    except OSError:
+        pass

@@ -1,0 +1,148 @@
+"""Networks from anywhere: inline forms, files, pairs, networkx; and to networkx and scipy."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from flyloom._core import RefusalError, Topology, registry
+
+
+def network(source: Any, p: int | None = None) -> Topology:
+    """The network that ``source`` stands for.
+
+    Parameters
+    ----------
+    source
+        A ``Topology``; an inline form such as ``"slim_fly:q=5,p=4"``; the path of a spec file
+        (TOML with ``family`` and its parameters, at top level or in ``[topology]``) or of a network
+        file (ibnetdiscover output, ibsim netlist, GraphML, JSON, edge list); a networkx graph.
+    p
+        Endpoints a switch, for files that have none.
+
+    Raises
+    ------
+    RefusalError
+        With the file, line and field at fault.
+    """
+    if isinstance(source, Topology):
+        return source
+    if hasattr(source, "nodes") and hasattr(source, "edges"):
+        return from_networkx(source, p or 0)
+    text = str(source)
+    family = text.partition(":")[0].strip()
+    known = {entry["name"] for entry in registry() if entry["kind"] == "topology"}
+    if family in known and not Path(text).is_file():
+        return Topology.from_inline(text)
+    path = Path(text)
+    if not path.is_file() and ":" not in text and not path.suffix:
+        hint = f"families: {', '.join(sorted(known))}"
+        raise RefusalError(f"'{text}' is neither a family nor a file; {hint}")
+    if not path.is_file() and ":" in text and "/" not in family:
+        return Topology.from_inline(text)  # says which families there are
+    return _from_file(path, p)
+
+
+def _from_file(path: Path, p: int | None) -> Topology:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise RefusalError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise RefusalError(f"{path}: not a text file: byte {error.start} is not UTF-8") from None
+    if path.suffix != ".toml":
+        return Topology.from_text(text, str(path), p)
+    try:
+        spec = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RefusalError(f"{path}: {error}") from None
+    spec = spec.get("topology", spec)
+    if "file" in spec:
+        return _from_file(path.parent / str(spec["file"]), spec.get("p", p))
+    if not isinstance(spec.get("family"), str):
+        raise RefusalError(f"{path}: family: missing; write family = \"slim_fly\" and its parameters")
+    params = {key: value for key, value in spec.items() if key != "family"}
+    try:
+        return Topology.from_spec(spec["family"], params)
+    except RefusalError as error:
+        raise RefusalError(f"{path}: {error}") from None
+
+
+def from_pairs(pairs: Iterable[tuple[int, int]], p: int = 0) -> Topology:
+    """A network of the switch pairs ``pairs`` (numbers from 0, repeats are parallel links), with
+    ``p`` endpoints on every switch."""
+    links = [[int(a), 0, int(b), 0, None] for a, b in pairs]
+    count = 1 + max((max(link[0], link[2]) for link in links), default=-1)
+    return _from_lists([f"s{i}" for i in range(count)], links, [p] * count)
+
+
+def from_networkx(graph: Any, p: int = 0) -> Topology:
+    """A networkx graph or multigraph as a network: one switch a node, in the graph's order.
+
+    A node's attribute ``endpoints`` says how many endpoints it carries, ``p`` where it is absent.
+    A directed graph must have each link in both directions.
+    """
+    names = list(graph.nodes)
+    number = {name: i for i, name in enumerate(names)}
+    pairs = [(number[a], number[b]) for a, b in graph.edges()]
+    if graph.is_directed():
+        lone = next(((a, b) for a, b in pairs if pairs.count((a, b)) != pairs.count((b, a))), None)
+        if lone:
+            raise RefusalError(f"edge {lone}: a link needs both directions; use an undirected graph")
+        pairs = [(a, b) for a, b in pairs if a < b]
+    endpoints = [int(graph.nodes[name].get("endpoints", p)) for name in names]
+    return _from_lists([str(name) for name in names], [[a, 0, b, 0, None] for a, b in pairs], endpoints)
+
+
+def _from_lists(names: list[str], links: list[list], endpoints: list[int]) -> Topology:
+    hosts = [s for s, count in enumerate(endpoints) for _ in range(count)]
+    document = {
+        "flyloom": 1,
+        "recipe": {"family": "file", "params": {}},
+        "switches": [{"name": name} for name in names],
+        "links": links,
+        "endpoints": [
+            {"name": f"host-{i:04}", "rails": [[s, 0]]} for i, s in enumerate(hosts)
+        ],
+    }
+    return Topology.from_text(json.dumps(document), "pairs", None)
+
+
+def to_networkx(topology: Topology) -> Any:
+    """The working switches and links as a ``networkx.MultiGraph``.
+
+    Nodes are switch numbers with ``name``, ``group``, ``level``, ``coordinates`` and
+    ``endpoints``; parallel links are parallel edges.
+    """
+    import networkx
+    import numpy
+
+    graph = networkx.MultiGraph(name=topology.recipe)
+    carried = numpy.bincount(topology.attachments[:, 0], minlength=topology.switches)
+    columns = zip(
+        topology.switch_names, topology.groups, topology.levels, topology.coordinates, carried,
+        strict=True,
+    )
+    for i, (name, group, level, coordinates, endpoints) in enumerate(columns):
+        graph.add_node(
+            i, name=name, group=int(group), level=int(level), coordinates=tuple(coordinates),
+            endpoints=int(endpoints),
+        )
+    graph.add_edges_from(topology.edges.tolist())
+    return graph
+
+
+def to_scipy(topology: Topology) -> Any:
+    """The symmetric adjacency matrix as ``scipy.sparse.csr_array``, (switches, switches) int32;
+    an entry counts parallel links."""
+    import numpy
+    import scipy.sparse
+
+    a, b = topology.edges.T
+    ones = numpy.ones(2 * len(a), dtype=numpy.int32)
+    ends = (numpy.concatenate([a, b]), numpy.concatenate([b, a]))
+    shape = (topology.switches, topology.switches)
+    return scipy.sparse.coo_array((ones, ends), shape=shape).tocsr()

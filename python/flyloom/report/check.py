@@ -1,0 +1,254 @@
+"""The input of a report: its shape, its checks, one clear error.
+
+:func:`check` is the border: behind it every key exists (``None`` when it was left out), numbers are
+plain finite Python numbers, text holds only characters that a page can carry and references
+resolve, so that the page and the charts need no checks.
+
+The shape, in the notation of :data:`SHAPE`: a key with ``?`` may be missing or ``None``; ``[x]`` is
+a list of ``x``; a dictionary takes exactly the keys shown, or others too where ``"*"`` stands
+(any number, string, truth value or ``None``).
+
+Units: lengths in metres, costs in US dollars, times in seconds, loads in routes per channel,
+effective bisection bandwidth as a fraction of the injection bandwidth, ``count`` in patterns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+
+from flyloom._svg import printable
+
+
+class ReportError(ValueError):
+    """The report's data is not as described; the message names the field and what is valid."""
+
+
+#: Kinds of leaf: ``count`` is an integer >= 0, ``number`` a finite number, ``any`` a simple value.
+COUNT, NUMBER, TEXT, TRUTH, ANY = "count", "number", "text", "truth", "any"
+_SAYS = {
+    COUNT: "a whole number, 0 or more", NUMBER: "a finite number", TEXT: "a string",
+    TRUTH: "True or False", ANY: "a number, a string, a list of them, or None",
+}
+
+_SWITCH = {"id": COUNT, "name": TEXT, "unit?": COUNT}
+_FLOOR = {
+    "racks": [{"name": TEXT, "row": NUMBER, "column": NUMBER, "switches": [_SWITCH],
+               "endpoints": COUNT}],
+    "rack_pairs": [{"a": TEXT, "b": TEXT, "cables": COUNT}],
+}
+_CABLES = {
+    "total": COUNT,
+    "by_step?": [{"step": ANY, "count": COUNT}],
+    "classes": [{"kind": TEXT, "length_m": ANY, "count": COUNT, "cost_usd?": NUMBER}],
+    "cost_usd?": NUMBER,
+    "cost_note?": TEXT,
+}
+_NETWORK = {
+    "label": TEXT,
+    "recipe": TEXT,
+    "structure": {"switches": COUNT, "endpoints": COUNT, "links": COUNT, "*": ANY},
+    "edges?": [[COUNT]],
+    "switch_names?": [TEXT],
+    "switch_groups?": [ANY],
+    "floor?": _FLOOR,
+    "cables?": _CABLES,
+}
+_DEPLOY = {
+    "skipped?": TEXT,
+    "entries?": COUNT, "differing_entries?": COUNT,
+    "sl_entries?": COUNT, "differing_sl_entries?": COUNT,
+    "sl2vl_entries?": COUNT, "differing_sl2vl_entries?": COUNT,
+    "deadlock_free?": TRUTH, "oracle?": TEXT, "opensm_version?": TEXT, "seconds?": NUMBER,
+    "*": ANY,
+}
+_ROUTING = {
+    "label": TEXT,
+    "network": TEXT,
+    "engine": TEXT,
+    "source": TEXT,
+    "lmc": COUNT,
+    "verified": TRUTH,
+    "lanes?": COUNT,
+    "max_hops?": COUNT,
+    "mean_hops?": NUMBER,
+    "edge_forwarding_index?": NUMBER,
+    "verdicts?": [{"name": TEXT, "holds": TRUTH, "witness?": TEXT}],
+    "counterexample?": [TEXT],
+    "load_histogram?": [{"load": COUNT, "channels": COUNT}],
+    "ebb?": {"mean": NUMBER, "ci_low": NUMBER, "ci_high": NUMBER, "patterns": COUNT,
+             "histogram": [{"bin_low": NUMBER, "bin_high": NUMBER, "count": COUNT}]},
+    "deploy?": _DEPLOY,
+}
+#: The shape of the whole input.
+SHAPE = {
+    "title": TEXT,
+    "summary?": TEXT,
+    "flyloom_version": TEXT,
+    "seed": COUNT,
+    "experiment_toml": TEXT,
+    "networks": [_NETWORK],
+    "routings?": [_ROUTING],
+    "stages?": [{"name": TEXT, "seconds?": NUMBER, "line?": TEXT}],
+    "skipped?": [{"what": TEXT, "why": TEXT}],
+}
+
+
+def check(data: Mapping) -> dict:
+    """A checked deep copy of a report's input, every optional key present.
+
+    Missing optional lists of the top level become empty lists, other missing optional values
+    ``None``. Raises :class:`ReportError` at the first field that is missing, unknown, of the wrong
+    kind, or that refers to something that is not there. Time O(size of the data).
+    """
+    checked = _walk(data, SHAPE, "data")
+    for key in ("routings", "stages", "skipped"):
+        checked[key] = checked[key] or []
+    _unique((network["label"] for network in checked["networks"]), "data.networks", "label")
+    for place, network in enumerate(checked["networks"]):
+        _check_network(network, f"data.networks[{place}]")
+    labels = [network["label"] for network in checked["networks"]]
+    for place, routing in enumerate(checked["routings"]):
+        _check_routing(routing, labels, f"data.routings[{place}]")
+    pairs = (f'{routing["network"]} / {routing["label"]}' for routing in checked["routings"])
+    _unique(pairs, "data.routings", "network and label")
+    return checked
+
+
+def _fail(where: str, found: str, help_: str) -> ReportError:
+    return ReportError(f"report: {where}: {found}; {help_}")
+
+
+def _walk(value: object, shape: object, where: str) -> object:
+    if isinstance(shape, dict):
+        return _walk_mapping(value, shape, where)
+    if isinstance(shape, list):
+        items = enumerate(_list(value, where))
+        return [_walk(item, shape[0], f"{where}[{i}]") for i, item in items]
+    return _leaf(value, shape, where)
+
+
+def _walk_mapping(value: object, shape: Mapping, where: str) -> dict:
+    if not isinstance(value, Mapping):
+        raise _fail(where, f"{_kind(value)} found", "give a dictionary")
+    known = {key.rstrip("?"): key for key in shape if key != "*"}
+    out: dict = {}
+    for name, key in known.items():
+        if value.get(name) is not None:
+            out[name] = _walk(value[name], shape[key], f"{where}.{name}")
+        elif key.endswith("?"):
+            out[name] = None
+        else:
+            raise _fail(f"{where}.{name}", "missing", f"give {_expected(shape[key])}")
+    for name in value:
+        if name in known:
+            continue
+        if "*" not in shape:
+            raise _fail(f"{where}.{name}", "unknown key", "valid are " + ", ".join(sorted(known)))
+        out[str(name)] = _walk(value[name], shape["*"], f"{where}.{name}")
+    return out
+
+
+def _list(value: object, where: str) -> list:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Sequence):
+        raise _fail(where, f"{_kind(value)} found", "give a list")
+    return list(value)
+
+
+def _leaf(value: object, shape: str, where: str) -> object:
+    if shape == TEXT and isinstance(value, str):
+        return printable(value)
+    if hasattr(value, "item") and not isinstance(value, (str, bytes)):
+        value = value.item()
+    if isinstance(value, bool):
+        if shape in (TRUTH, ANY):
+            return value
+    elif isinstance(value, Integral):
+        if shape in (NUMBER, ANY) or shape == COUNT and value >= 0:
+            return int(value)
+    elif isinstance(value, Real):
+        if shape in (NUMBER, ANY) and math.isfinite(value):
+            return float(value)
+    elif shape == ANY and (value is None or isinstance(value, str)):
+        return value and printable(value)
+    elif shape == ANY and isinstance(value, (list, tuple)):
+        return tuple(_leaf(item, ANY, f"{where}[{i}]") for i, item in enumerate(value))
+    raise _fail(where, f"{value!r:.60} found", f"give {_SAYS[shape]}")
+
+
+def _expected(shape: object) -> str:
+    if isinstance(shape, dict):
+        return "a dictionary"
+    return "a list" if isinstance(shape, list) else _SAYS[shape]
+
+
+def _kind(value: object) -> str:
+    return "None" if value is None else type(value).__name__
+
+
+def _unique(values: object, where: str, what: str) -> None:
+    seen: set = set()
+    for place, value in enumerate(values):
+        if value in seen:
+            raise _fail(f"{where}[{place}]", f"{what} {value!r} is given twice", "make it unique")
+        seen.add(value)
+
+
+def _check_network(network: Mapping, where: str) -> None:
+    count = network["structure"]["switches"]
+    valid = f"switch ids of this network go from 0 to {count - 1}"
+    for key in ("switch_names", "switch_groups"):
+        if network[key] is not None and len(network[key]) != count:
+            found = f"{len(network[key])} values for {count} switches"
+            raise _fail(f"{where}.{key}", found, "give one for each switch")
+    for place, edge in enumerate(network["edges"] or []):
+        at = f"{where}.edges[{place}]"
+        if len(edge) != 2:
+            raise _fail(at, f"{len(edge)} values found", "give two switch ids")
+        if max(edge) >= count:
+            raise _fail(at, f"switch {max(edge)} does not exist", valid)
+    if network["floor"] is not None:
+        _check_floor(network["floor"], count, f"{where}.floor")
+
+
+def _check_floor(floor: Mapping, count: int, where: str) -> None:
+    valid = f"switch ids of this network go from 0 to {count - 1}"
+    _unique((rack["name"] for rack in floor["racks"]), f"{where}.racks", "name")
+    cells = ((rack["row"], rack["column"]) for rack in floor["racks"])
+    _unique(cells, f"{where}.racks", "place (row, column)")
+    placed: set[int] = set()
+    for i, rack in enumerate(floor["racks"]):
+        for j, switch in enumerate(rack["switches"]):
+            at = f"{where}.racks[{i}].switches[{j}]"
+            if switch["id"] >= count:
+                raise _fail(f"{at}.id", f'switch {switch["id"]} does not exist', valid)
+            if switch["id"] in placed:
+                raise _fail(f"{at}.id", f'switch {switch["id"]} is placed twice', "place it once")
+            if switch["unit"] == 0:
+                raise _fail(f"{at}.unit", "0 found", "rack units count from 1")
+            placed.add(switch["id"])
+    names = {rack["name"] for rack in floor["racks"]}
+    for i, pair in enumerate(floor["rack_pairs"]):
+        for end in "ab":
+            if pair[end] not in names:
+                found = f"no rack is called {pair[end]!r}"
+                raise _fail(f"{where}.rack_pairs[{i}].{end}", found, "name one of floor.racks")
+
+
+def _check_routing(routing: Mapping, networks: Sequence[str], where: str) -> None:
+    if routing["network"] not in networks:
+        found = f'no network is labelled {routing["network"]!r}'
+        raise _fail(f"{where}.network", found, "valid are " + ", ".join(map(repr, networks)))
+    ebb = routing["ebb"]
+    if ebb is None:
+        return
+    if not ebb["ci_low"] <= ebb["mean"] <= ebb["ci_high"]:
+        found = f'{ebb["ci_low"]} to {ebb["ci_high"]} does not hold the mean {ebb["mean"]}'
+        raise _fail(f"{where}.ebb", found, "give ci_low <= mean <= ci_high")
+    for place, bin_ in enumerate(ebb["histogram"]):
+        if not bin_["bin_low"] < bin_["bin_high"]:
+            found = f'bin from {bin_["bin_low"]} to {bin_["bin_high"]}'
+            raise _fail(f"{where}.ebb.histogram[{place}]", found, "give bin_low < bin_high")

@@ -1,0 +1,284 @@
+"""One self-contained HTML page from the results of an experiment.
+
+:func:`render` takes one dictionary. Its shape, with every key, unit and check, is
+:data:`flyloom.report.check.SHAPE`; in short::
+
+    {"title", "summary"?, "flyloom_version", "seed", "experiment_toml",
+     "networks": [{"label", "recipe", "structure": {"switches", "endpoints", "links", ...},
+                   "edges"?, "switch_names"?, "switch_groups"?, "floor"?, "cables"?}],
+     "routings"?: [{"label", "network", "engine", "source", "lmc", "verified", "lanes"?,
+                    "max_hops"?, "mean_hops"?, "edge_forwarding_index"?, "verdicts"?,
+                    "counterexample"?, "load_histogram"?, "ebb"?, "deploy"?}],
+     "stages"?: [{"name", "seconds"?, "line"?}], "skipped"?: [{"what", "why"}]}
+
+A part that is missing leaves its section out; where ``skipped`` or a routing's
+``deploy["skipped"]`` gives a reason, the page says it. The page has no script, refers to nothing
+outside itself and is the same bytes for the same input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from flyloom import draw
+from flyloom._svg import plural
+from flyloom.report import charts
+from flyloom.report.check import check
+
+#: Rows of the structure table: key, words, unit or explanation, decimals.
+STRUCTURE = (
+    ("switches", "Switches", "", 0),
+    ("endpoints", "Endpoints", "", 0),
+    ("links", "Links between switches", "cables", 0),
+    ("network_radix", "Network radix", "ports of a switch that lead to switches", 0),
+    ("concentration", "Concentration", "endpoints on a switch", 0),
+    ("radix", "Radix", "ports used on a switch", 0),
+    ("diameter", "Diameter", "hops", 0),
+    ("mean_distance", "Mean distance", "hops, over ordered pairs of switches", 3),
+    ("girth", "Girth", "length of the shortest cycle", 0),
+    ("moore_fraction", "Moore fraction", "switches / most possible at this degree and diameter", 3),
+)
+_SOURCES = {"flyloom": "flyloom", "opensm": "OpenSM", "file": "read from file"}
+#: Links of all matrices of a page that may be drawn one by one; it bounds the page's size.
+_MATRIX_LINKS = 60_000
+
+
+def render(data: Mapping) -> str:
+    """The report as one HTML page.
+
+    ``data`` is described in the module and checked by :func:`flyloom.report.check.check`. Needs
+    ``jinja2`` and, when there is anything to chart, ``vl-convert-python``; both are imported here
+    and not before. Raises :class:`flyloom.report.check.ReportError` for data of another shape.
+    Time O(size of the data), about a second for the charts.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    report = check(data)
+    labels = [network["label"] for network in report["networks"]]
+    environment = Environment(
+        loader=PackageLoader("flyloom.report", "."), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )
+    environment.filters.update(count=count, fixed=fixed, share=share, words=words)
+    environment.globals.update(load_summary=charts.load_summary)
+    css = environment.loader.get_source(environment, "page.css")[0]
+    colours = charts.network_colours(labels)
+
+    def chart(name: str, spec: dict | None) -> Markup | None:
+        return None if spec is None else Markup(charts.svg(spec, prefix=f"{name}-"))
+
+    budget = _MATRIX_LINKS // max(1, len(labels))
+    return environment.get_template("page.html.j2").render(
+        report=report,
+        css=Markup(css),
+        tiles=tiles(report),
+        networks=[_pictures(network, colours, budget) for network in report["networks"]],
+        structure=structure_rows(report["networks"]),
+        verdict_names=verdict_names(report["routings"]),
+        sources=_SOURCES,
+        broken=[r for r in report["routings"] if _failed(r)],
+        cable_chart=chart("cables", charts.cable_spec(report["networks"])),
+        load_chart=chart("load", charts.load_spec(report["routings"], labels)),
+        ebb_chart=chart("ebb", charts.ebb_spec(report["routings"], labels)),
+        deployed=[r for r in report["routings"] if r["deploy"] is not None],
+        several=len(labels) > 1,
+    )
+
+
+def write(data: Mapping, path: str | Path) -> Path:
+    """Render the report to ``path`` (UTF-8), all or nothing, and return the path.
+
+    The page is written beside ``path`` and renamed onto it. Raises as :func:`render` does, and
+    ``OSError`` when the folder is missing or cannot be written.
+    """
+    target = Path(path)
+    text = render(data)
+    beside = target.with_name(target.name + ".part")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
+    return target
+
+
+# --- words and numbers ---------------------------------------------------------------------------
+
+
+def count(value: float | None) -> str:
+    """A whole number with thousands separators; ``–`` for ``None``; other numbers to 2 decimals."""
+    if value is None:
+        return "–"
+    return f"{int(value):,}" if value == int(value) else f"{value:,.2f}"
+
+
+def fixed(value: float | None, decimals: int = 3) -> str:
+    """A number with a fixed number of decimals and thousands separators; ``–`` for ``None``."""
+    return "–" if value is None else f"{value:,.{decimals}f}"
+
+
+def share(part: float, whole: float) -> str:
+    """``part / whole`` in per cent, without decimals; ``–`` when there is no whole."""
+    return "–" if not whole else f"{100 * part / whole:.0f} %"
+
+
+def words(name: str) -> str:
+    """A field's name as words: ``deadlock_free`` becomes ``deadlock free``."""
+    return name.replace("_", " ")
+
+
+# --- the parts of the page -----------------------------------------------------------------------
+
+
+def structure_rows(networks: Sequence[Mapping]) -> list[dict]:
+    """Rows of the structure table: ``{"name", "unit", "values"}``, one value a network.
+
+    The known measures come first (:data:`STRUCTURE`), then all others by name. A measure that no
+    network has is left out; a girth of ``None`` says that there is no cycle.
+    """
+    known = {key for key, *_ in STRUCTURE}
+    rest = sorted({key for network in networks for key in network["structure"]} - known)
+    extra = tuple((key, words(key).capitalize(), "", 3) for key in rest)
+    rows = []
+    for key, name, unit, decimals in STRUCTURE + extra:
+        if not any(key in network["structure"] for network in networks):
+            continue
+        cells = [network["structure"].get(key) for network in networks]
+        values = [_cell(cell, decimals) for cell in cells]
+        if key == "girth":
+            has = [key in network["structure"] for network in networks]
+            values = [
+                "no cycle" if there and cell is None else value
+                for there, cell, value in zip(has, cells, values, strict=True)
+            ]
+        if any(value != "–" for value in values):
+            rows.append({"name": name, "unit": unit, "values": values})
+    return rows
+
+
+def _cell(value: object, decimals: int) -> str:
+    if value is None or value == "":
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return count(value)
+    if isinstance(value, float):
+        return fixed(value, decimals) if decimals else count(value)
+    if isinstance(value, tuple):
+        return ", ".join(_cell(item, decimals) for item in value)
+    return str(value)
+
+
+def verdict_names(routings: Sequence[Mapping]) -> list[str]:
+    """The names of all verdicts in order of first appearance: the columns of the proof table."""
+    return list(dict.fromkeys(v["name"] for r in routings for v in r["verdicts"] or []))
+
+
+def _failed(routing: Mapping) -> bool:
+    return bool(routing["counterexample"]) or any(
+        not verdict["holds"] for verdict in routing["verdicts"] or []
+    )
+
+
+def _pictures(network: Mapping, colours: Mapping[str, str], max_links: int) -> dict:
+    """A network with its drawings, and the facts that the captions quote."""
+    from markupsafe import Markup
+
+    floor, size = network["floor"], network["structure"]["switches"]
+    columns = {rack["column"] for rack in floor["racks"]} if floor else ()
+    out = {**network, "colour": colours[network["label"]], "matrix": None, "plan": None,
+           "fronts": None, "many_racks": bool(floor) and len(floor["racks"]) > 5,
+           "wide_floor": len(columns) > 5}
+    racks: list[str | None] | None = None
+    if floor and floor["racks"]:
+        racks = [None] * size
+        for rack in floor["racks"]:
+            for switch in rack["switches"]:
+                racks[switch["id"]] = rack["name"]
+        out["plan"] = Markup(draw.floor_svg(floor))
+        out["fronts"] = Markup(draw.racks_svg(floor, network["switch_groups"]))
+    if network["edges"]:
+        out["matrix"] = Markup(draw.adjacency_svg(
+            network["edges"], size, switch_groups=network["switch_groups"],
+            switch_racks=racks, max_links=max_links,
+        ))
+    return out
+
+
+def tiles(report: Mapping) -> list[dict]:
+    """The headline: what was built, proven, measured, loaded.
+
+    A tile is ``{"head", "big", "small", "mood"}``; ``mood`` is ``good``, ``bad`` or ``plain``. A
+    tile whose stage did not run says why when the data does, and is left out otherwise.
+    """
+    out = [_built(network) for network in report["networks"][:2]]
+    if len(report["networks"]) > 2:
+        names = ", ".join(network["label"] for network in report["networks"][2:])
+        more = plural(len(report["networks"]) - 2, "more network")
+        out.append({"head": "Also built", "big": more, "small": names, "mood": "plain"})
+    several = len(report["networks"]) > 1
+    made = (_proven(report), _measured(report, several), _loaded(report))
+    return out + [tile for tile in made if tile is not None]
+
+
+def _built(network: Mapping) -> dict:
+    facts = network["structure"]
+    small = [plural(facts["switches"], "switch", "switches"), plural(facts["links"], "link")]
+    if network["floor"] and network["floor"]["racks"]:
+        small.append(plural(len(network["floor"]["racks"]), "rack"))
+    if facts.get("diameter") is not None:
+        small.append(f'diameter {facts["diameter"]}')
+    return {"head": f'Built: {network["label"]}', "big": plural(facts["endpoints"], "endpoint"),
+            "small": ", ".join(small), "mood": "plain"}
+
+
+def _proven(report: Mapping) -> dict | None:
+    judged = [r for r in report["routings"] if r["verdicts"] or not r["verified"]]
+    if not judged:
+        return None
+    good = [r for r in judged if r["verified"]]
+    bad = [r for r in judged if not r["verified"]]
+    small = "every verdict holds, with its witness below"
+    if bad:
+        names = ", ".join(dict.fromkeys(r["label"] for r in bad))
+        small = f"hold every verdict; not verified, with the reason below: {names}"
+    mood = "good" if not bad else "plain" if good else "bad"
+    return {"head": "Proven", "mood": mood, "small": small,
+            "big": f"{len(good)} of {plural(len(judged), 'routing')}"}
+
+
+def _measured(report: Mapping, several: bool) -> dict | None:
+    measured = [r for r in report["routings"] if r["ebb"]]
+    if not measured:
+        return None
+    sound = [r for r in measured if r["verified"]] or measured
+    best = max(sound, key=lambda r: r["ebb"]["mean"])
+    ebb = best["ebb"]
+    where = f' on {best["network"]}' if several else ""
+    note = "" if best["verified"] else " (not verified)"
+    return {
+        "head": "Measured", "mood": "plain", "big": f'{ebb["mean"]:.3f}',
+        "small": f'highest effective bisection bandwidth of a verified routing: {best["label"]}'
+                 f'{where}, {ebb["ci_low"]:.3f} to {ebb["ci_high"]:.3f}'
+        if best["verified"] else
+        f'highest effective bisection bandwidth: {best["label"]}{where}{note}',
+    }
+
+
+def _loaded(report: Mapping) -> dict | None:
+    stages = [r["deploy"] for r in report["routings"] if r["deploy"]]
+    run = [deploy for deploy in stages if deploy["skipped"] is None]
+    if not run:
+        if not stages:
+            return None
+        return {"head": "Loaded and read back", "big": "skipped", "mood": "plain",
+                "small": stages[0]["skipped"]}
+    kinds = ("entries", "sl_entries", "sl2vl_entries")
+    total = sum(deploy[kind] or 0 for deploy in run for kind in kinds)
+    differing = sum(deploy[f"differing_{kind}"] or 0 for deploy in run for kind in kinds)
+    small = f"{total:,} table entries of {plural(len(run), 'routing')} compared with OpenSM's"
+    return {"head": "Loaded and read back", "mood": "bad" if differing else "good",
+            "big": f"{differing:,} differ" if differing else "identical", "small": small}

@@ -1,0 +1,122 @@
+"""The verbs of the static floor: structure, plan, route, verify, ebb, and their relatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flyloom._core import RefusalError, Routing
+from flyloom.graph import network
+from flyloom.results import Result
+
+Progress = Callable[[str, int, int], None]
+
+
+def structure(source: Any, *, paths: bool = False, progress: Progress | None = None) -> Result:
+    """Counts, distances, girth and Moore bound of a network.
+
+    Fields: ``switches``, ``endpoints``, ``terminals``, ``links`` (working ones), ``network_radix``,
+    ``concentration``, ``radix``, ``planes``, ``diameter`` and ``mean_distance`` [hops] between
+    switches that carry endpoints (ordered pairs of distinct ones), ``histogram`` (pairs by
+    distance), ``unreachable`` pairs, the same over all switches (``..._all_switches``), ``girth``
+    (None: no cycle), ``moore_bound`` and ``moore_fraction`` (switches over the bound for this
+    radix and diameter). With ``paths``: ``minimal_paths``, counts of shortest paths over pairs.
+    """
+    return Result(network(source).structure(paths=paths, progress=progress))
+
+
+def promise(source: Any) -> Result | None:
+    """What the family's formulae say of the network, None for files. ``diameter`` and
+    ``mean_distance`` are intervals [low, high], of width 0 where the formula is exact."""
+    found = network(source).promise()
+    return None if found is None else Result(found)
+
+
+def plan(source: Any, rules: dict | None = None) -> Result:
+    """Racks and cables of a network.
+
+    ``rules`` changes sizes, distances and prices (see ``result.rules`` for all with their
+    defaults). Fields: ``racks`` (name, row, column, position [m]), ``switches`` and ``endpoints``
+    (seats: rack index and unit), ``cables`` (number), ``cables_csv`` (the port-to-port list),
+    ``by_step`` (cables of endpoints, inside groups, inside racks, between racks), ``rack_pairs``,
+    ``classes`` (by kind and stock length: count, metres, cost), ``cost_usd``, ``length_m``.
+    """
+    return Result(network(source).plan(rules))
+
+
+def route(
+    source: Any,
+    engine: str,
+    *,
+    lmc: int | None = None,
+    layers: int | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Routing:
+    """Forwarding tables for a network.
+
+    ``engine`` is one of ours (``flyloom list engines``) with its ``options``, or
+    ``opensm:<engine>`` for OpenSM's own, run on a simulated fabric. ``lmc`` gives ``2**lmc`` routes
+    to every terminal; ``layers`` any number of them from 1 to 128.
+    """
+    if lmc is not None and not 0 <= lmc <= 7:
+        raise RefusalError(f"lmc: {lmc} is no LMC; 0 to 7")
+    if layers is not None and lmc is not None and layers > 1 << lmc:
+        raise RefusalError(f"layers: {layers} routes do not fit LMC {lmc}; at most {1 << lmc}")
+    if engine.startswith("opensm:"):
+        from flyloom.deploy.fabric import route_with_opensm
+
+        if options or layers not in (None, 1 << (lmc or 0)):
+            raise RefusalError(f"{engine}: OpenSM's engines take an LMC and no options")
+        return route_with_opensm(source, engine.removeprefix("opensm:"), lmc=lmc or 0)
+    count = layers if layers is not None else 1 << (lmc or 0)
+    return network(source).route(engine, options, count, progress)
+
+
+def verify(routing: Routing, *, hop_limit: int = 64, progress: Progress | None = None) -> Result:
+    """Proof that tables are right, with evidence.
+
+    Fields: ``holds`` (everything does), ``lanes``, ``complete`` (``holds``; ``routes``,
+    ``max_hops``, ``mean_hops`` over ordered pairs of distinct switches with endpoints,
+    ``hop_histogram``; or ``counterexample``), ``deadlock`` (``holds``; ``dependencies`` of the
+    channel dependency graph and ``rechecked``, whether the separate checker accepts the numbering
+    of channels; or the ``cycle`` and its ``counterexample``; None when routes are not complete).
+    """
+    return Result(routing.verify(hop_limit=hop_limit, progress=progress))
+
+
+def edge_load(routing: Routing) -> Result:
+    """Routes over each channel when every terminal sends to every other, all layers together.
+
+    Fields: ``edge_forwarding_index`` (most routes on a channel), ``lower_bound`` (total hops over
+    channels, rounded up: no routing with these path lengths has a lower index), ``hops``,
+    ``histogram`` ([routes, channels] pairs).
+    """
+    return Result(routing.load())
+
+
+def ebb(
+    routing: Routing,
+    *,
+    patterns: int = 1000,
+    rng: int = 0,
+    progress: Progress | None = None,
+) -> Result:
+    """Effective bisection bandwidth over given tables, as a fraction of the injection rate.
+
+    Random halves, random perfect matchings; a flow's share is one over the largest congestion on
+    its route (the mean over its routes when there are several). ``rng`` is the seed. Fields:
+    ``effective_bisection_bandwidth`` (mean over patterns), ``confidence_interval_95``,
+    ``pattern_means``, ``flow_histogram`` (flows by share, 20 bins of 0.05), ``max_congestion``,
+    ``patterns``, ``seed``.
+    """
+    return Result(routing.ebb(patterns=patterns, seed=rng, progress=progress))
+
+
+def check_cables(planned: Any, found: Any) -> Result:
+    """Compares a fabric that was found (a network, or ibnetdiscover output) with the plan.
+
+    Fields: ``clean``, ``planned``, ``correct``, ``degraded``, ``misplaced``, ``lost`` (numbers of
+    cables) and ``findings``, each with ``fault``, ``what``, ``mend``, ``planned``, ``found``.
+    """
+    return Result(network(planned).check_cables(network(found)))

@@ -1,0 +1,61 @@
+"""A headless Chromium for tests: what a page shows, what it complains of, what it looks like.
+
+Tests call :func:`find` first and skip when it returns ``None``.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+_FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--hide-scrollbars", "--enable-logging=stderr",
+)
+_CONSOLE = re.compile(r'[A-Z]+:CONSOLE[:(]\d+[)]?\]\s*(.*)')
+
+
+def find() -> str | None:
+    """The path of a Chromium or Chrome, or ``None`` when none is installed."""
+    for name in ("chromium", "chromium-browser", "google-chrome", "chrome"):
+        found = shutil.which(name)
+        if found:
+            return found
+    return None
+
+
+def dump_dom(path: Path, *, timeout_s: float = 60) -> tuple[str, list[str]]:
+    """Open a local page; return its document as text and all console messages.
+
+    A message is a script's or the page's own (a failed load, a refused resource): a page without
+    scripts should have none. Raises ``RuntimeError`` when the browser fails, with its last words.
+    """
+    out = _run(["--dump-dom"], path, timeout_s)
+    return out.stdout, _CONSOLE.findall(out.stderr)
+
+
+def screenshot(path: Path, png: Path, *, width_px: int = 1200, height_px: int = 1600,
+               timeout_s: float = 60) -> None:
+    """Open a local page in a window of this size and write what it shows to ``png``."""
+    arguments = [f"--screenshot={Path(png).resolve()}", f"--window-size={width_px},{height_px}"]
+    _run(arguments, path, timeout_s)
+    if not Path(png).exists():
+        raise RuntimeError(f"chromium wrote no {png}")
+
+
+def _run(arguments: list[str], path: Path, timeout_s: float) -> subprocess.CompletedProcess:
+    program = find()
+    if program is None:
+        raise RuntimeError("no Chromium is installed")
+    with tempfile.TemporaryDirectory(prefix="flyloom-browser-") as home:
+        command = [program, *_FLAGS, f"--user-data-dir={home}", *arguments,
+                   Path(path).resolve().as_uri()]
+        out = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace",
+                             timeout=timeout_s, check=False)
+    if out.returncode != 0:
+        raise RuntimeError(f"chromium ended with {out.returncode}: {out.stderr[-2000:]}")
+    return out

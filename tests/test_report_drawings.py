@@ -1,0 +1,224 @@
+"""Drawings and chart specifications: what they show is what was put in."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from xml.etree import ElementTree
+
+import networkx as nx
+import pytest
+
+import report_data
+from flyloom import draw
+from flyloom.report import charts, check
+
+_SVG = "{http://www.w3.org/2000/svg}"
+
+
+def texts(drawing: str) -> list[str]:
+    return [node.text for node in ElementTree.fromstring(drawing).iter(f"{_SVG}text")]
+
+
+def marks(drawing: str) -> list[set[tuple[int, int]]]:
+    """The cells (row, column) of each class of marks, by following the path's relative moves."""
+    out = []
+    for node in ElementTree.fromstring(drawing).iter(f"{_SVG}path"):
+        if not node.get("d").startswith("m"):
+            continue
+        cells, x, y = set(), 0, 0
+        for dx, dy in re.findall(r"m(-?\d+) (-?\d+)h1", node.get("d")):
+            x, y = x + int(dx), y + int(dy)
+            cells.add((y, x))
+            x += 1
+        out.append(cells)
+    return out
+
+
+def slim_fly_matrix() -> tuple[dict, list[str], str]:
+    network = report_data.slim_fly()
+    racks = [f"rack {s % 25 // 5}" for s in range(50)]
+    drawing = draw.adjacency_svg(
+        network["edges"], 50, switch_groups=network["switch_groups"], switch_racks=racks
+    )
+    return network, racks, drawing
+
+
+def test_matrix_marks_are_the_graph():
+    network, racks, drawing = slim_fly_matrix()
+    classes = marks(drawing)
+    # both directions of: 50 links in groups, 25 between the groups of a rack, 100 between racks
+    assert [len(cells) for cells in classes] == [100, 50, 200]
+    drawn = nx.Graph(cell for cells in classes for cell in cells)
+    assert nx.is_isomorphic(drawn, nx.hoffman_singleton_graph())
+    assert {"within a group, in one rack: 50 links", "between groups of one rack: 25 links",
+            "between racks: 100 links"} <= set(texts(drawing))
+    # rows go rack by rack: marks of the first two classes stay in diagonal blocks of ten
+    assert all(row // 10 == column // 10 for cells in classes[:2] for row, column in cells)
+    assert all(row // 10 != column // 10 for row, column in classes[2])
+
+
+def test_matrix_of_parallel_links_has_one_mark_a_pair():
+    drawing = draw.adjacency_svg(report_data.fat_tree_edges(), 18)
+    assert [len(cells) for cells in marks(drawing)] == [2 * 12 * 6]
+    assert "A mark stands for up to 3 parallel links." in texts(drawing)
+    assert "links: 216 links" in texts(drawing)
+
+
+def test_large_matrix_falls_back_to_blocks_and_says_so():
+    ring = [(i, (i + 1) % 2500) for i in range(2500)]
+    drawing = draw.adjacency_svg(ring, 2500)
+    assert any("Too large" in text for text in texts(drawing))
+    assert len(drawing) < 40_000
+    strokes = re.findall(r"M(\d+) (\d+)h1", drawing)
+    # a ring touches the diagonal blocks, their neighbours, and the two far corners
+    assert {(int(x), int(y)) for x, y in strokes} == {
+        (x, y) for x in range(160) for y in range(160) if (x - y) % 160 in (0, 1, 159)
+    }
+
+
+@pytest.mark.parametrize(("arguments", "says"), [
+    (dict(edges=[(0, 3)], switch_count=3), "edge 0-3: switch ids go from 0 to 2"),
+    (dict(edges=[(-1, 1)], switch_count=3), "edge -1-1"),
+    (dict(edges=[], switch_count=3, switch_groups=[1]), "switch_groups has 1 values for 3"),
+])
+def test_matrix_refuses_what_does_not_fit(arguments, says):
+    with pytest.raises(ValueError, match=re.escape(says)):
+        draw.adjacency_svg(**arguments)
+
+
+def test_matrix_order_keeps_racks_and_groups_together():
+    order = draw.matrix_order(6, ["b", "a", "b", "a", "b", "a"], [9, 8, 9, 8, 8, 9])
+    assert order == [0, 2, 5, 4, 1, 3]
+
+
+def test_floor_draws_every_rack_and_pair():
+    floor = report_data.slim_fly()["floor"]
+    drawing = draw.floor_svg(floor)
+    assert [text for text in texts(drawing) if text.startswith("rack")] == [
+        f"rack {i}" for i in range(5)
+    ]
+    assert drawing.count("<path") == 10
+    assert "Each of the 10 lines stands for 10 cables." in texts(drawing)
+
+
+def test_floor_labels_pairs_that_differ():
+    floor = report_data.fat_tree()["floor"]
+    shown = Counter(texts(draw.floor_svg(floor)))
+    for cables, times in Counter(str(pair["cables"]) for pair in floor["rack_pairs"]).items():
+        assert shown[cables] == times
+
+
+def test_floor_lines_do_not_hide_behind_a_rack_between():
+    floor = report_data.fat_tree()["floor"]  # four racks in one row
+    for start, control, end in re.findall(r'd="M([^Q]+)Q(\S+ \S+) (\S+ \S+)"',
+                                          draw.floor_svg(floor)):
+        (x0, y0), (_, cy), (x1, y1) = (map(float, p.split()) for p in (start, control, end))
+        peak = (y0 + 2 * cy + y1) / 4
+        far = abs(x1 - x0) > 200
+        assert (y0 - peak > 29) == far  # half a rack's height
+
+
+def test_every_drawing_fits_its_view():
+    for network in (report_data.slim_fly(), report_data.fat_tree()):
+        for drawing in (draw.floor_svg(network["floor"]), draw.racks_svg(network["floor"])):
+            root = ElementTree.fromstring(drawing)
+            _, _, width, height = map(float, root.get("viewBox").split())
+            for node in root.iter(f"{_SVG}rect"):
+                x, y, w, h = (float(node.get(k)) for k in ("x", "y", "width", "height"))
+                assert 0 <= x and x + w <= width and 0 <= y and y + h <= height
+            for node in root.iter(f"{_SVG}text"):
+                assert 0 <= float(node.get("x")) <= width
+                assert 0 <= float(node.get("y")) <= height
+
+
+def test_rack_fronts_put_switches_in_their_units():
+    network = report_data.slim_fly()
+    root = ElementTree.fromstring(draw.racks_svg(network["floor"], network["switch_groups"]))
+    tops, fills = {}, {}
+    for node in root.iter(f"{_SVG}rect"):
+        title = node.find(f"{_SVG}title")
+        if title is not None:
+            name = title.text.split(",")[0]
+            tops[name], fills[name] = float(node.get("y")), node.get("fill")
+    assert len(tops) == 50
+    # higher units are higher up, by the same step; one tint a group
+    steps = {round(tops[f"sf-{r}-{k}"] - tops[f"sf-{r}-{k + 1}"], 2)
+             for r in range(5) for k in range(9)}
+    assert len(steps) == 1 and steps.pop() > 0
+    for rack in range(5):
+        tints = [fills[f"sf-{rack}-{k}"] for k in range(10)]
+        assert len(set(tints[:5])) == len(set(tints[5:])) == 1 and tints[0] != tints[5]
+
+
+def test_too_many_racks_are_counted():
+    racks = [{"name": f"r{i}", "row": 0, "column": i, "switches": [], "endpoints": 1}
+             for i in range(30)]
+    drawing = draw.racks_svg({"racks": racks, "rack_pairs": []})
+    assert "20 of 30 racks are drawn." in texts(drawing)
+
+
+def test_no_racks_and_no_switches_are_notes():
+    empty = {"racks": [], "rack_pairs": []}
+    for drawing in (draw.floor_svg(empty), draw.racks_svg(empty), draw.adjacency_svg([], 0)):
+        assert len(texts(drawing)) == 1
+
+
+def test_text_is_escaped_and_cleaned():
+    rack = {"name": "<b>&\x00", "row": 0, "column": 0, "switches": [], "endpoints": 1}
+    assert "<b>&\ufffd" in texts(draw.floor_svg({"racks": [rack], "rack_pairs": []}))
+
+
+def test_load_summary_against_plain_sums():
+    loads = [0, 3, 3, 7, 12]
+    histogram = [{"load": k, "channels": n} for k, n in Counter(loads).items()]
+    assert charts.load_summary(histogram) == {
+        "channels": 5, "low": 0, "mean": 5.0, "high": 12, "ratio": 2.4,
+    }
+
+
+def test_chart_data_keeps_every_pattern_channel_and_cable():
+    data = check.check(report_data.full())
+    labels = [network["label"] for network in data["networks"]]
+    spec = charts.ebb_spec(data["routings"], labels)
+    bins = [v for v in spec["data"]["values"] if v["part"] == "bin"]
+    assert sum(v["patterns"] for v in bins) == 16 * 100
+    (low, high), = {tuple(layer["encoding"]["x"]["scale"]["domain"])
+                    for layer in spec["spec"]["layer"] if "scale" in layer["encoding"]["x"]}
+    assert all(low <= v["low"] and v["high"] <= high for v in spec["data"]["values"])
+    # of each row the area is one
+    for key in {v["routing"] for v in bins}:
+        area = sum(v["density"] * (v["high"] - v["low"]) for v in bins if v["routing"] == key)
+        assert area == pytest.approx(1)
+    loads = charts.load_spec(data["routings"], labels)["data"]["values"]
+    assert sum(v["channels"] for v in loads) == 8 * (2 * 175) + 8 * (2 * 72)
+    cables = charts.cable_spec(data["networks"])["data"]["values"]
+    assert sum(v["cables"] for v in cables) == 175 + 216
+
+
+def test_length_classes_sort_by_length():
+    lengths = ["10-20", "1-3", ">20", "0-1", "5"]
+    assert sorted(lengths, key=charts.length_key) == ["0-1", "1-3", "5", "10-20", ">20"]
+
+
+def test_charts_of_nothing_are_none():
+    assert charts.ebb_spec([], []) is None
+    assert charts.load_spec([], []) is None
+    assert charts.cable_spec([]) is None
+
+
+def test_chart_ids_are_prefixed_and_the_same_each_time():
+    pytest.importorskip("vl_convert")
+    spec = {
+        "$schema": charts.SCHEMA, "data": {"values": [{"a": 1, "b": 2}, {"a": 3, "b": 4}]},
+        "mark": {"type": "bar", "clip": True},
+        "encoding": {"x": {"field": "a", "type": "quantitative"},
+                     "y": {"field": "b", "type": "quantitative"}},
+    }
+    first, second = (charts.svg(spec, prefix=prefix) for prefix in ("one-", "two-"))
+    names = re.findall(r'\bid="([^"]+)"', first)
+    assert names and all(name.startswith("one-") for name in names)
+    assert set(re.findall(r"url\(#([^)]+)\)", first)) <= set(names)
+    assert first.replace("one-", "two-") == second
+    assert charts.svg(spec, prefix="one-") == first
+    ElementTree.fromstring(first)
