@@ -24,12 +24,12 @@ pub enum Fault {
     Unknown,
     /// Two cables (or a ring of more) whose ends are exchanged.
     Swapped,
+    /// A cable that is not planned.
+    Extra,
     /// A cable with one end in a wrong port.
     Wrong,
     /// A planned cable is not there.
     Missing,
-    /// A cable that is not planned.
-    Extra,
     /// A cable in its place that is slower or narrower than planned.
     Degraded,
 }
@@ -67,7 +67,7 @@ pub struct CableCheck {
     pub misplaced: u64,
     /// Planned cables of devices that do not answer.
     pub lost: u64,
-    /// The faults, devices first, then cables by kind, each in the plan's order.
+    /// The faults, devices first, then cables by kind, in an order in which they can be mended.
     pub findings: Vec<Finding>,
 }
 

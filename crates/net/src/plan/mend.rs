@@ -46,6 +46,7 @@ pub(super) fn differences(
     near: impl Fn(Socket, Socket) -> u32,
 ) -> Vec<Difference> {
     let mut list = Vec::new();
+    // ends of planned cables first: a path that is left for a found one then ends with another
     let ends: Vec<Socket> = absent
         .keys()
         .filter(|s| !strange.contains_key(s))
@@ -57,13 +58,6 @@ pub(super) fn differences(
         let mut path = vec![end];
         take_path(&mut absent, &mut strange, &mut path, planned_first);
         if path.len() > 1 {
-            let planned_last = planned_first == (path.len() % 2 == 0);
-            let planned_first = if planned_last && !planned_first {
-                path.reverse();
-                true
-            } else {
-                planned_first
-            };
             split_path(&path, planned_first, &mut list);
         }
     }

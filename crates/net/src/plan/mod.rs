@@ -26,3 +26,8 @@ pub enum Device {
     /// An endpoint; rail r is its port r + 1.
     Endpoint(EndpointId),
 }
+
+#[cfg(test)]
+mod check_tests;
+#[cfg(test)]
+mod tests;
