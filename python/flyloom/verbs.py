@@ -78,7 +78,8 @@ def verify(routing: Routing, *, hop_limit: int = 64, progress: Progress | None =
 
     Fields: ``holds`` (everything does), ``lanes``, ``complete`` (``holds``; ``routes``,
     ``max_hops``, ``mean_hops`` over ordered pairs of distinct switches with endpoints,
-    ``hop_histogram``; or ``counterexample``), ``deadlock`` (``holds``; ``dependencies`` of the
+    ``hop_histogram``; or ``counterexample``), ``management`` (the same for routes from switches
+    without endpoints and to switches, which do not count for ``holds``), ``deadlock`` (``holds``; ``dependencies`` of the
     channel dependency graph and ``rechecked``, whether the separate checker accepts the numbering
     of channels; or the ``cycle`` and its ``counterexample``; None when routes are not complete).
     """

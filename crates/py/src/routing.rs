@@ -262,8 +262,12 @@ fn verdicts(routing: &routing::Routing, v: &verify::Verification) -> Value {
             json!({ "holds": false, "cycle": waits, "counterexample": lines })
         }
     };
+    let management = match &v.management {
+        Verdict::Holds(routes) => json!({ "holds": true, "routes": routes }),
+        Verdict::Fails(broken) => json!({ "holds": false, "counterexample": broken.to_string() }),
+    };
     json!({
-        "holds": v.holds(), "complete": complete, "deadlock": deadlock,
+        "holds": v.holds(), "complete": complete, "management": management, "deadlock": deadlock,
         "lanes": routing.lanes().count(),
     })
 }

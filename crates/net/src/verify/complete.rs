@@ -1,4 +1,4 @@
-//! Does every route arrive? From every working switch to every working terminal and switch.
+//! Does every route arrive? Between endpoints, and apart from that from and to every switch.
 
 use super::Verdict;
 use crate::network::{Peer, Topology};
@@ -14,7 +14,7 @@ use std::fmt;
 pub struct Reach {
     /// `histogram[h]` routes take `h` hops.
     pub histogram: Vec<u64>,
-    /// Routes checked, those from switches without endpoints and to switches included.
+    /// Routes checked: from every switch with endpoints to every terminal of its plane and layer.
     pub routes: u64,
 }
 
@@ -92,6 +92,11 @@ impl fmt::Display for Break {
 }
 
 const UNKNOWN: u32 = u32::MAX;
+const ON_TRAIL: u32 = u32::MAX - 1;
+
+/// The two verdicts: on routes between endpoints, and on those that only management uses (from
+/// switches without endpoints, and to switches), of which the witness is how many there are.
+pub(super) type Verdicts = (Verdict<Reach, Break>, Verdict<u64, Break>);
 
 /// Checks all routes. O(layers * terminals * switches).
 ///
@@ -101,11 +106,26 @@ pub(super) fn check(
     routing: &Routing,
     hop_limit: u32,
     watch: &dyn Watch,
-) -> Result<Verdict<Reach, Break>, Interrupted> {
+) -> Result<Verdicts, Interrupted> {
     let on: &Topology = routing.topology();
     let sources = routing.sources();
     let mut walk = Walk { routing, hops: Vec::new(), trail: Vec::new(), hop_limit };
     let mut reach = Reach::default();
+    let mut management = Verdict::Holds(0);
+    let mut manage = |walk: &mut Walk<'_>, tree: &[u16], home: SwitchId, to: Destination| {
+        let Verdict::Holds(routes) = &mut management else { return };
+        let plane = on.switches()[home.ix()].plane;
+        for (s, switch) in on.switches().iter().enumerate() {
+            if !switch.up || switch.plane != plane {
+                continue;
+            }
+            *routes += 1;
+            if let Err(broken) = walk.from(tree, SwitchId::from(s), to) {
+                management = Verdict::Fails(broken);
+                return;
+            }
+        }
+    };
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
     for (i, (layer, t)) in routing.destinations().enumerate() {
         if i.is_multiple_of(1024) {
@@ -113,25 +133,34 @@ pub(super) fn check(
         }
         let home = on.terminals()[t.ix()].plug;
         let to = Destination::Terminal(layer, t);
-        match walk.tree(routing.tree(layer, t), home.switch, home.port, to) {
-            Ok(routes) => reach.routes += routes,
-            Err(broken) => return Ok(Verdict::Fails(broken)),
+        let tree = routing.tree(layer, t);
+        if let Err(broken) = walk.start(tree, home.switch, home.port, to) {
+            return Ok((Verdict::Fails(broken), management));
         }
-        for &(s, _) in sources.of_plane(on.plane_of(t)).iter().filter(|(s, _)| *s != home.switch) {
+        for &(s, _) in sources.of_plane(on.plane_of(t)) {
+            if let Err(broken) = walk.from(tree, s, to) {
+                return Ok((Verdict::Fails(broken), management));
+            }
+            reach.routes += 1;
+            if s == home.switch {
+                continue;
+            }
             let hops = walk.hops[s.ix()] as usize;
             if reach.histogram.len() <= hops {
                 reach.histogram.resize(hops + 1, 0);
             }
             reach.histogram[hops] += 1;
         }
+        manage(&mut walk, tree, home.switch, to);
     }
     for d in (0..on.switches().len()).map(SwitchId::from).filter(|d| on.switches()[d.ix()].up) {
-        match walk.tree(routing.tree_to_switch(d), d, 0, Destination::Switch(d)) {
-            Ok(routes) => reach.routes += routes,
-            Err(broken) => return Ok(Verdict::Fails(broken)),
+        let (tree, to) = (routing.tree_to_switch(d), Destination::Switch(d));
+        match walk.start(tree, d, 0, to) {
+            Ok(()) => manage(&mut walk, tree, d, to),
+            Err(broken) => return Ok((Verdict::Holds(reach), Verdict::Fails(broken))),
         }
     }
-    Ok(Verdict::Holds(reach))
+    Ok((Verdict::Holds(reach), management))
 }
 
 struct Walk<'a> {
@@ -143,18 +172,16 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Follows every switch of the plane to `home`, where `port` must deliver; number of routes.
-    fn tree(
+    /// Begins a destination at `home`, whose own table must deliver at `port`.
+    fn start(
         &mut self,
         tree: &[u16],
         home: SwitchId,
         port: u16,
         to: Destination,
-    ) -> Result<u64, Break> {
-        let on: &Topology = self.routing.topology();
-        let plane = on.switches()[home.ix()].plane;
+    ) -> Result<(), Break> {
         self.hops.clear();
-        self.hops.resize(on.switches().len(), UNKNOWN);
+        self.hops.resize(tree.len(), UNKNOWN);
         if tree[home.ix()] != port {
             let fault = match tree[home.ix()] {
                 NO_ROUTE => Fault::NoRoute,
@@ -163,38 +190,37 @@ impl Walk<'_> {
             return Err(self.broken(tree, home.0, to, fault));
         }
         self.hops[home.ix()] = 0;
-        let mut routes = 0;
-        for (s, switch) in on.switches().iter().enumerate() {
-            if !switch.up || switch.plane != plane {
-                continue;
-            }
-            routes += 1;
-            let mut at = s;
-            self.trail.clear();
-            while self.hops[at] == UNKNOWN {
-                self.trail.push(at as u32);
-                self.hops[at] = UNKNOWN - 1; // on the trail: meeting it again closes a loop
-                at = match on.peer(SwitchId::from(at), tree[at]) {
-                    Peer::Switch(c) if on.link_is_up(c.link()) => on.head(c).switch.ix(),
-                    _ => {
-                        let fault = dead_end(on, SwitchId::from(at), tree[at]);
-                        return Err(self.broken(tree, s as u32, to, fault));
-                    }
-                };
-            }
-            if self.hops[at] == UNKNOWN - 1 {
-                return Err(self.broken(tree, s as u32, to, Fault::Loop));
-            }
-            let mut hops = self.hops[at];
-            for &v in self.trail.iter().rev() {
-                hops += 1;
-                self.hops[v as usize] = hops;
-            }
-            if hops > self.hop_limit {
-                return Err(self.broken(tree, s as u32, to, Fault::TooLong(self.hop_limit)));
-            }
+        Ok(())
+    }
+
+    /// Follows the route from `source` until it meets one that is known to arrive.
+    fn from(&mut self, tree: &[u16], source: SwitchId, to: Destination) -> Result<(), Break> {
+        let on: &Topology = self.routing.topology();
+        let mut at = source.ix();
+        self.trail.clear();
+        while self.hops[at] == UNKNOWN {
+            self.trail.push(at as u32);
+            self.hops[at] = ON_TRAIL; // meeting it again closes a loop
+            at = match on.peer(SwitchId::from(at), tree[at]) {
+                Peer::Switch(c) if on.link_is_up(c.link()) => on.head(c).switch.ix(),
+                _ => {
+                    let fault = dead_end(on, SwitchId::from(at), tree[at]);
+                    return Err(self.broken(tree, source.0, to, fault));
+                }
+            };
         }
-        Ok(routes)
+        if self.hops[at] == ON_TRAIL {
+            return Err(self.broken(tree, source.0, to, Fault::Loop));
+        }
+        let mut hops = self.hops[at];
+        for &v in self.trail.iter().rev() {
+            hops += 1;
+            self.hops[v as usize] = hops;
+        }
+        if self.hops[source.ix()] > self.hop_limit {
+            return Err(self.broken(tree, source.0, to, Fault::TooLong(self.hop_limit)));
+        }
+        Ok(())
     }
 
     /// The story of the route from `source`, told again from the start.

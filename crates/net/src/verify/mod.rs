@@ -29,8 +29,11 @@ impl<W, C> Verdict<W, C> {
 /// The standard verdicts on one routing.
 #[derive(Debug, Clone)]
 pub struct Verification {
-    /// Every destination is reached from every switch of its plane, without loops, within the limit.
+    /// Every terminal is reached from every switch with endpoints, without loops, within the limit.
     pub complete: Verdict<complete::Reach, complete::Break>,
+    /// The same from every other switch and to every switch: what management packets need. It does
+    /// not count for [`Verification::holds`]; up*/down* routing leaves such routes out by design.
+    pub management: Verdict<u64, complete::Break>,
     /// No set of packets can wait for one another in a circle; `None` when routes are incomplete.
     pub deadlock: Option<Verdict<deadlock::Numbering, deadlock::Cycle>>,
     /// Whether the separate checker accepts the numbering; `None` when there is none.
@@ -57,14 +60,14 @@ pub fn verify(
     hop_limit: u32,
     watch: &dyn Watch,
 ) -> Result<Verification, Interrupted> {
-    let complete = complete::check(routing, hop_limit, watch)?;
+    let (complete, management) = complete::check(routing, hop_limit, watch)?;
     if !complete.holds() {
-        return Ok(Verification { complete, deadlock: None, rechecked: None });
+        return Ok(Verification { complete, management, deadlock: None, rechecked: None });
     }
     let deadlock = deadlock::check(routing, watch)?;
     let rechecked = match &deadlock {
         Verdict::Holds(numbering) => Some(checker::recheck(routing, numbering)),
         Verdict::Fails(_) => None,
     };
-    Ok(Verification { complete, deadlock: Some(deadlock), rechecked })
+    Ok(Verification { complete, management, deadlock: Some(deadlock), rechecked })
 }
