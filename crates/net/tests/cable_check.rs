@@ -84,7 +84,8 @@ fn with_switch_down() -> String {
         at = if node(line) { line } else { at };
         // the header lines of a node that has gone say nothing without it
         dropped = if node(line) { gone.contains(&(at, line)) } else { dropped };
-        if !gone.contains(&(at, line)) && !(dropped && line.starts_with('[')) {
+        let stays = !(gone.contains(&(at, line)) || dropped && line.starts_with('['));
+        if stays {
             left.push_str(line);
             left.push('\n');
         }

@@ -1,4 +1,4 @@
-//! Whether the cables that were found are the planned ones; if not, what to do, one finding a fault.
+//! Whether the cables that were found are the planned ones; if not, what to do, fault by fault.
 
 use super::devices::{Match, Node, Socket, match_devices};
 use super::floor::Floor;
@@ -102,7 +102,7 @@ impl fmt::Display for CableCheck {
 ///
 /// Devices are matched by GUID (from `guids`, else what `plan` itself carries), the rest by name,
 /// and what is left by its cables: unknown hardware most of whose cables sit where those of a
-/// missing device should has replaced it. Everything in `plan` is planned, failed or not; cables and
+/// missing device should has replaced it. All of `plan` is planned, failed or not; cables and
 /// switches that are down in `found` are not there. Faults that another one explains are not
 /// listed: a dead switch takes its cables and the endpoints behind it along. With `floor`, labels
 /// carry rack and unit. O(cables * log cables).

@@ -178,7 +178,7 @@ impl Floor {
 ///
 /// Slim Fly: rack i holds column i of both halves, so there are q racks and 2 q cables between any
 /// two of them. Fat tree of 2 levels: as many leaves to a rack as fit with their endpoints; of more
-/// levels: a rack a pod; the top level has racks of its own. Everything else: a rack a group. Groups
+/// levels: a rack a pod; the top level has racks of its own. All else: a rack a group. Groups
 /// too high for a rack are split evenly. But for the fat tree's leaves only switches count for the
 /// height, as in SC14: the endpoints of a rack's switches are seated above these when all fit, else
 /// all stand beside the rack. An endpoint of several rails goes with the first.
@@ -226,7 +226,7 @@ pub fn floor(t: &Topology, rules: &FloorRules) -> Result<Floor, Refusal> {
     Ok(floor)
 }
 
-/// The endpoints whose first rail is on `switch`, by port. `first` is their first rail, by endpoint.
+/// The endpoints whose first rail is on `switch`, by port; `first` has the first rail of each.
 fn seated_at<'a>(
     t: &'a Topology,
     first: &'a [Option<TerminalId>],

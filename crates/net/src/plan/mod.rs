@@ -1,7 +1,7 @@
-//! From a network to a machine room: racks, cables, and whether what was cabled is what was planned.
+//! From a network to a machine room: racks, cables, and whether the cabling is the planned one.
 //!
-//! [`floor()`] seats switches and endpoints in racks on a grid, [`cables`] lists every cable with its
-//! labels, length and kind, [`check_cables`] compares a fabric that was found with its plan.
+//! [`floor()`] seats switches and endpoints in racks on a grid, [`cables()`] lists every cable with
+//! its labels, length and kind, [`check_cables`] compares a fabric that was found with its plan.
 
 pub mod cable;
 pub mod check;

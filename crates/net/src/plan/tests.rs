@@ -185,9 +185,9 @@ fn rails_in_two_planes_are_cabled_from_one_seat() {
     assert_eq!(lengths, [(1.0, 1), (3.0, 2)], "the other plane's rack is 1 m away, plus 2 m");
 }
 
-/// SC14 in full at true radix (k = 44): 722 routers at 350.4 k - 892.3 dollars, 3971 electric cables
-/// of 1 m and 6498 optical ones come to 1167.9 dollars for each of 10,830 endpoints at 40 Gbit/s. It
-/// takes the mean length of a full square of racks; 19 racks in 5 columns are a little longer.
+/// SC14 in full at true radix (k = 44): 722 routers at 350.4 k - 892.3 dollars, 3971 electric
+/// cables of 1 m and 6498 optical ones come to 1167.9 dollars for each of 10,830 endpoints at 40
+/// Gbit/s. It takes the mean length of a full square of racks; 19 in 5 columns are a little longer.
 #[test]
 fn slim_fly_cables_cost_what_the_published_model_says() {
     let t = built("slim_fly:q=19,p=15");
