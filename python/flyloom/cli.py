@@ -250,7 +250,7 @@ def route(
     option: Options = None,
     p: P = None,
     output: Annotated[
-        Path | None, typer.Option("-o", help="folder for network.json, tables.txt, lfts.txt")
+        Path | None, typer.Option("-o", help="folder for network.json, tables.txt, lfts.txt, guid2lid")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -278,6 +278,7 @@ def write_tables(topology, routing, folder: Path) -> None:
     write_whole(folder / "network.json", topology.to_text("json"))
     write_whole(folder / "tables.txt", tables)
     write_whole(folder / "lfts.txt", lfts)
+    write_whole(folder / "guid2lid", topology.addresses(routing.lmc)["guid2lid"])
     about = {"flyloom": 1, "engine": routing.engine, "lmc": routing.lmc, "layers": routing.layers}
     write_whole(folder / "routing.json", json.dumps(about))
 
