@@ -17,6 +17,7 @@ import dataclasses
 import doctest
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -135,6 +136,15 @@ def test_links(path: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose):
         if "://" not in target and not target.startswith("mailto:"):
             assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_pictures_are_what_their_script_draws() -> None:
+    """The committed pictures are those of docs/pictures/make.py."""
+    folder = ROOT / "docs" / "pictures"
+    drawn = runpy.run_path(str(folder / "make.py"))["pictures"]()
+    assert {path.name for path in folder.glob("*.svg")} == set(drawn)
+    for name, svg in drawn.items():
+        assert (folder / name).read_text(encoding="utf-8") == svg + "\n", f"draw {name} anew"
 
 
 FENCE = "```"
