@@ -1,8 +1,8 @@
 //! Linear forwarding tables as text: OpenSM's dump format, both ways.
 //!
 //! Source: the files that `dump_fts` and OpenSM's `dump_lfts.sh` print and OpenSM's `file` engine
-//! reads (`osm_ucast_file.c`): a line `Unicast lids ... guid 0x<guid> (<name>):` opens a switch, then
-//! `0x<lid hex> <port decimal> ...` a line an entry.
+//! reads (`osm_ucast_file.c`): a line `Unicast lids ... guid 0x<guid> (<name>):` opens a switch,
+//! then `0x<lid hex> <port decimal> ...` a line an entry.
 
 use super::names::{Addresses, MAX_LID};
 use crate::network::Topology;
@@ -36,7 +36,8 @@ impl Lfts {
 }
 
 /// The tables of `routing` under these addresses: the least LMC that holds its layers is used, LID
-/// offset i carries layer i modulo the number of layers. Failed switches and terminals are left out.
+/// offset i carries layer i modulo the number of layers. Failed switches and terminals are left
+/// out.
 ///
 /// # Errors
 /// When a port is above 254, or the addresses have another LMC than the routing.
