@@ -1,9 +1,9 @@
 //! Deadlock-free SSSP: the routes of `sssp`, spread over virtual lanes without cycles.
 //!
 //! Source: Domke, Hoefler, Nagel, "Deadlock-free oblivious routing for arbitrary topologies", IPDPS
-//! 2011. The routes are theirs; cycles are broken by a feedback arc set of the channel dependency
-//! graph instead of one cycle at a time (see [`crate::lanes`]): never more than two lanes where no
-//! path is longer than two hops.
+//! 2011. The routes are theirs. Paths get their lanes one by one instead of by breaking one cycle
+//! after the other (see [`crate::lanes`]): fewer lanes, and never more than two where no path is
+//! longer than two hops.
 
 use super::sssp::balanced_routes;
 use super::{Engine, RouteError, Routing};

@@ -44,8 +44,7 @@ impl Sl2Vl {
         Self::Uniform(std::array::from_fn(|sl| sl as u8 % lanes))
     }
 
-    /// The lane of a packet of level `sl` that enters `switch` at `in_port` and leaves at
-    /// `out_port`.
+    /// The lane at `switch` of a packet of level `sl` from `in_port` to `out_port`.
     #[inline]
     pub fn lane(&self, switch: SwitchId, in_port: u16, out_port: u16, sl: u8) -> u8 {
         match self {
@@ -250,8 +249,7 @@ impl Routing {
         all
     }
 
-    /// The channel by which `switch` forwards along `tree`; `None` when it delivers or has no
-    /// route.
+    /// The channel by which `switch` forwards along `tree`; `None` when it delivers or drops.
     #[inline]
     pub fn step(&self, tree: &[u16], switch: SwitchId) -> Option<ChannelId> {
         match self.topology.peer(switch, tree[switch.ix()]) {
