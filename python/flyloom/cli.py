@@ -250,7 +250,8 @@ def route(
     option: Options = None,
     p: P = None,
     output: Annotated[
-        Path | None, typer.Option("-o", help="folder for network.json, tables.txt, lfts.txt, guid2lid")
+        Path | None,
+        typer.Option("-o", help="folder for network.json, tables.txt, lfts.txt, guid2lid"),
     ] = None,
     as_json: Json = False,
 ) -> None:

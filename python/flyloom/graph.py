@@ -104,8 +104,11 @@ def from_networkx(graph: Any, p: int = 0) -> Topology:
 
 
 def from_scipy(matrix: Any, p: int = 0) -> Topology:
-    """A symmetric sparse matrix as a network of as many switches as it has rows; entry (i, j) is the
-    number of parallel links between switches i and j; ``p`` endpoints on every switch."""
+    """A symmetric sparse matrix as a network of as many switches as it has rows.
+
+    Entry (i, j) is the number of parallel links between switches i and j; ``p`` endpoints go on
+    every switch. Raises ``RefusalError`` for a matrix that is no such thing.
+    """
     coo = matrix.tocoo()
     if coo.shape[0] != coo.shape[1] or (matrix != matrix.T).nnz:
         raise RefusalError(f"matrix: {coo.shape}, not symmetric; an adjacency matrix is square")
