@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from flyloom._core import Routing, Topology
+from flyloom._core import RefusalError, Routing, Topology
 from flyloom.deploy import oracle as ibutils
 from flyloom.deploy import plugin
 from flyloom.deploy.live import Live, compared
@@ -48,6 +48,8 @@ def deploy(
     """
     say = say or _silent
     began = time.monotonic()
+    if oracle and topology.terminals > topology.endpoints:
+        raise RefusalError("oracle: ibdmchk knows one cable an endpoint; deploy without it")
     with Live(topology, routing.lmc) as live:
         say("fabric up")
         live.load(routing)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from . import plugin
+from . import plugin, process, tools
 from .errors import DeployError
 from .ibsim import Ibsim
 
@@ -18,6 +20,7 @@ _SLOWEST = 500  # requests a second below which something must be broken
 _SWITCH = re.compile(
     r'^Switch\s+(\d+)\s+"S-([0-9a-f]{16})"\s+# "(.*)" .*port 0 lid (\d+) lmc (\d+)'
 )
+_SWITCH_RECORD = re.compile(r"^Switch\s", re.MULTILINE)
 _CA = re.compile(r'^(?:Ca|Rt)\s+(\d+)\s+"H-([0-9a-f]{16})"\s+# "(.*)"')
 _PORT = re.compile(r'^\[(\d+)\]\s*(?:\(([0-9a-f]+)\))?\s*"[SH]-([0-9a-f]{16})"\[(\d+)\]')
 _CA_LID = re.compile(r"# lid (\d+) lmc (\d+)")
@@ -56,6 +59,24 @@ class Node:
 def discover(ibsim: Ibsim, timeout_s: float = 120.0) -> str:
     """The fabric as text, by ibnetdiscover."""
     return ibsim.run(["ibnetdiscover"], timeout_s=timeout_s)
+
+
+def discover_here(timeout_s: float = 600.0) -> str:
+    """ibnetdiscover's text of the fabric that this machine is part of.
+
+    DeployError when ibnetdiscover is not installed, there is no fabric, or it does not answer.
+    """
+    program = tools.path("ibnetdiscover")
+    help_ = "run this on a machine of the fabric (as root), or give saved ibnetdiscover output"
+    with tempfile.TemporaryDirectory(prefix="flyloom-") as cwd:
+        try:
+            text = process.run([program], cwd=Path(cwd), timeout_s=timeout_s)
+        except DeployError as why:
+            last = str(why).strip().splitlines()[-1]
+            raise DeployError(f"this machine is on no InfiniBand fabric: {last}; {help_}") from why
+    if not _SWITCH_RECORD.search(text):
+        raise DeployError(f"ibnetdiscover found no switch from here; {help_}")
+    return text
 
 
 def parse_discover(text: str) -> dict[int, Node]:
