@@ -258,6 +258,7 @@ def as_found(topology: Topology, addresses: dict, nodes: Mapping[int, readback.N
     taken = {end for a, p, b, q, _ in plan["links"] for end in ((a, p), (b, q))}
     plugs = dict(_plugs(nodes, endpoint, switch))
     taken.update(plugs.values())
+    lost = []
     for i, entry in enumerate(plan["endpoints"]):
         for r, rail in enumerate(entry["rails"]):
             address = (rail[3] if len(rail) > 3 else None) or {}
@@ -265,9 +266,27 @@ def as_found(topology: Topology, addresses: dict, nodes: Mapping[int, readback.N
             if plug is not None:
                 rail[:3] = [*plug, _working(rail[2])]
             else:
-                rail[1] = 0 if (rail[0], rail[1]) in taken else rail[1]
-                rail[2] = {**(rail[2] or {}), "up": False}
+                lost.append(rail)
+    _park(lost, plan["switches"], taken)
     return Topology.from_text(json.dumps(plan), "the fabric as found")
+
+
+def _park(rails: list[list], switches: list[dict], taken: set[tuple[int, int]]) -> None:
+    """Gives rails that were not found a dead cable: in their planned port, or in any free one."""
+    homeless = []
+    for rail in rails:
+        rail[2] = {**(rail[2] or {}), "up": False}
+        if (rail[0], rail[1]) in taken:
+            homeless.append(rail)
+        taken.add((rail[0], rail[1]))
+    free = (
+        (s, p)
+        for s, switch in enumerate(switches)
+        for p in range(1, switch["ports"] + 1)
+        if (s, p) not in taken
+    )
+    for rail, plug in zip(homeless, free, strict=False):
+        rail[:2] = plug
 
 
 def _working(cable: dict | None) -> dict | None:
