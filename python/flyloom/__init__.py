@@ -18,7 +18,9 @@ _HOMES = {
     "flyloom.deploy": ["DeployError"],
     "flyloom.deploy.fabric": ["route_with_opensm"],
     "flyloom.experiment": ["run"],
-    "flyloom.graph": ["from_networkx", "from_pairs", "network", "to_networkx", "to_scipy"],
+    "flyloom.graph": [
+        "from_networkx", "from_pairs", "from_scipy", "network", "to_networkx", "to_scipy",
+    ],
     "flyloom.results": ["Result"],
     "flyloom.verbs": [
         "check_cables", "ebb", "edge_load", "plan", "promise", "route", "structure", "verify",

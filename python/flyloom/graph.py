@@ -19,7 +19,8 @@ def network(source: Any, p: int | None = None) -> Topology:
     source
         A ``Topology``; an inline form such as ``"slim_fly:q=5,p=4"``; the path of a spec file
         (TOML with ``family`` and its parameters, at top level or in ``[topology]``) or of a network
-        file (ibnetdiscover output, ibsim netlist, GraphML, JSON, edge list); a networkx graph.
+        file (ibnetdiscover output, ibsim netlist, GraphML, JSON, edge list); a networkx graph; a
+        scipy sparse matrix.
     p
         Endpoints a switch, for files that have none.
 
@@ -32,6 +33,8 @@ def network(source: Any, p: int | None = None) -> Topology:
         return source
     if hasattr(source, "nodes") and hasattr(source, "edges"):
         return from_networkx(source, p or 0)
+    if hasattr(source, "tocoo"):
+        return from_scipy(source, p or 0)
     text = str(source)
     family = text.partition(":")[0].strip()
     known = {entry["name"] for entry in registry() if entry["kind"] == "topology"}
@@ -95,6 +98,23 @@ def from_networkx(graph: Any, p: int = 0) -> Topology:
         pairs = [(a, b) for a, b in pairs if a < b]
     endpoints = [int(graph.nodes[name].get("endpoints", p)) for name in names]
     return _from_lists([str(name) for name in names], [[a, 0, b, 0, None] for a, b in pairs], endpoints)
+
+
+def from_scipy(matrix: Any, p: int = 0) -> Topology:
+    """A symmetric sparse matrix as a network of as many switches as it has rows; entry (i, j) is the
+    number of parallel links between switches i and j; ``p`` endpoints on every switch."""
+    coo = matrix.tocoo()
+    if coo.shape[0] != coo.shape[1] or (matrix != matrix.T).nnz:
+        raise RefusalError(f"matrix: {coo.shape}, not symmetric; an adjacency matrix is square")
+    links: list[list] = []
+    for a, b, count in zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True):
+        if count < 0 or count != int(count):
+            raise RefusalError(f"matrix[{a}, {b}]: {count} is no number of links; 0, 1, 2, ...")
+        if a == b and count:
+            raise RefusalError(f"matrix[{a}, {a}]: a switch has no link to itself")
+        if a < b:
+            links += [[a, 0, b, 0, None]] * int(count)
+    return _from_lists([f"s{i}" for i in range(coo.shape[0])], links, [p] * coo.shape[0])
 
 
 def _from_lists(names: list[str], links: list[list], endpoints: list[int]) -> Topology:
