@@ -27,7 +27,8 @@ app = typer.Typer(
 NET_HELP = "inline form (slim_fly:q=5,p=4), spec file (.toml) or network file"
 Net = Annotated[str, typer.Argument(metavar="NET", help=NET_HELP, show_default=False)]
 P = Annotated[
-    int | None, typer.Option("-p", "--endpoints-per-switch", help="for files that have no endpoints")
+    int | None,
+    typer.Option("-p", "--endpoints-per-switch", help="for files that have no endpoints"),
 ]
 Json = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
 Engine = Annotated[
@@ -82,6 +83,11 @@ def make_routing(topology, engine: str, lmc: int | None, layers: int | None, opt
     )
 
 
+def engine_name(routing, asked: str) -> str:
+    """The engine to show: tables read back from OpenSM do not know which engine made them."""
+    return asked if asked.startswith("opensm:") else routing.engine
+
+
 def parsed_options(options: list[str] | None) -> dict[str, Any]:
     """KEY=VALUE words as a dictionary; values are JSON where they can be, else text."""
     from flyloom._core import RefusalError
@@ -98,7 +104,9 @@ def parsed_options(options: list[str] | None) -> dict[str, Any]:
     return parsed
 
 
-@app.command(epilog=epilog("flyloom design slim_fly:q=19,p=15", "flyloom design dragonfly:h=4 -o df.json"))
+@app.command(epilog=epilog(
+    "flyloom design slim_fly:q=19,p=15", "flyloom design dragonfly:h=4 -o df.json",
+))
 def design(
     net: Net,
     p: P = None,
@@ -163,7 +171,9 @@ def write_or_refuse(path: Path, write) -> None:
 def structure(
     net: Net,
     p: P = None,
-    paths: Annotated[bool, typer.Option("--paths", help="count minimal paths of all pairs")] = False,
+    paths: Annotated[
+        bool, typer.Option("--paths", help="count minimal paths of all pairs")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Measure a network: distances, girth, Moore bound, minimal-path counts."""
@@ -180,7 +190,11 @@ def structure(
     ]
     if paths:
         counts = found["minimal_paths"]
-        lines += [(f"minimal paths, {key}", counts[key]) for key in ("min", "mean", "max")]
+        mean = counts["sum"] / counts["pairs"] if counts["pairs"] else None
+        lines += [
+            (f"minimal paths, {key}", n)
+            for key, n in (("min", counts["min"]), ("mean", mean), ("max", counts["max"]))
+        ]
     emit(found, as_json, lines)
 
 
@@ -200,7 +214,10 @@ def plan(
         write_or_refuse(output, lambda: write_plan(topology, found, output))
     document = {key: value for key, value in found.items() if key != "cables_csv"}
     steps = ("endpoint cables", "inside groups", "inside racks", "between racks")
-    lines = [("network", topology.recipe), ("racks", len(found["racks"])), ("cables", found["cables"])]
+    lines = [
+        ("network", topology.recipe), ("racks", len(found["racks"])),
+        ("cables", found["cables"]),
+    ]
     lines += [(f"  {name}", n) for name, n in zip(steps, found["by_step"], strict=True)]
     lines += [
         (f"  {c['kind']}, up to {c['stock_m']:g} m{', endpoints' if c['endpoint_cables'] else ''}",
@@ -234,7 +251,8 @@ def route(
     option: Options = None,
     p: P = None,
     output: Annotated[
-        Path | None, typer.Option("-o", help="folder for network.json, tables.txt, lfts.txt")
+        Path | None,
+        typer.Option("-o", help="folder for network.json, tables.txt, lfts.txt, guid2lid"),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -248,7 +266,7 @@ def route(
         load = routing.load()
     if output:
         write_or_refuse(output, lambda: write_tables(topology, routing, output))
-    report_proof(topology, routing, proof, load, as_json)
+    report_proof(topology, routing, engine_name(routing, engine), proof, load, as_json)
     if output and not as_json:
         print(f"written to {output}/")
     raise typer.Exit(0 if proof["complete"]["holds"] else 1)
@@ -262,14 +280,17 @@ def write_tables(topology, routing, folder: Path) -> None:
     write_whole(folder / "network.json", topology.to_text("json"))
     write_whole(folder / "tables.txt", tables)
     write_whole(folder / "lfts.txt", lfts)
+    write_whole(folder / "guid2lid", topology.addresses(routing.lmc)["guid2lid"])
     about = {"flyloom": 1, "engine": routing.engine, "lmc": routing.lmc, "layers": routing.layers}
     write_whole(folder / "routing.json", json.dumps(about))
 
 
-def report_proof(topology, routing, proof: dict, load: dict | None, as_json: bool) -> None:
+def report_proof(
+    topology, routing, name: str, proof: dict, load: dict | None, as_json: bool
+) -> None:
     complete, deadlock = proof["complete"], proof["deadlock"]
     document = {
-        "network": topology.recipe, "engine": routing.engine, "lmc": routing.lmc,
+        "network": topology.recipe, "engine": name, "lmc": routing.lmc,
         "layers": routing.layers, "verified": proof["holds"], "lanes": routing.lanes,
         "max_hops": complete.get("max_hops"), "mean_hops": complete.get("mean_hops"),
         "edge_forwarding_index": load["edge_forwarding_index"] if load else None,
@@ -277,7 +298,8 @@ def report_proof(topology, routing, proof: dict, load: dict | None, as_json: boo
         "complete": complete, "deadlock": deadlock,
     }
     lines = [
-        ("network", topology.recipe), ("engine", routing.engine), ("routes a terminal", routing.layers),
+        ("network", topology.recipe), ("engine", name),
+        ("routes a terminal", routing.layers),
         ("verified", proof["holds"]), ("every route arrives", complete["holds"]),
         ("deadlock-free", deadlock["holds"] if deadlock else None), ("lanes", routing.lanes),
         ("longest route [hops]", complete.get("max_hops")),
@@ -303,14 +325,18 @@ def report_proof(topology, routing, proof: dict, load: dict | None, as_json: boo
 ))
 def verify(
     source: Annotated[
-        str, typer.Argument(metavar="TABLES|NET", help="folder of `route -o`, a dump_fts file, or a network")
+        str,
+        typer.Argument(
+            metavar="TABLES|NET", help="folder of `route -o`, a dump_fts file, or a network"
+        ),
     ],
     engine: Engine = "dfsssp",
     lmc: Lmc = None,
     layers: Layers = None,
     option: Options = None,
     network_file: Annotated[
-        Path | None, typer.Option("--network", help="ibnetdiscover output of the fabric of a dump_fts file")
+        Path | None,
+        typer.Option("--network", help="ibnetdiscover output of the fabric of a dump_fts file"),
     ] = None,
     levels: Annotated[
         Path | None, typer.Option(help="path records of that fabric, `slid dlid sl` a line")
@@ -325,16 +351,19 @@ def verify(
 
     if network_file:
         topology, routing = read_dump(Path(source), network_file, levels, sl2vl)
+        name = routing.engine
     elif Path(source).is_dir():
         topology, routing = read_folder(Path(source))
+        name = routing.engine
     else:
         topology = load_network(source, None)
         with bars() as bar:
             routing = make_routing(topology, engine, lmc, layers, option, bar)
+        name = engine_name(routing, engine)
     with bars() as bar:
         proof = routing.verify(hop_limit, bar)
     load = routing.load() if proof["complete"]["holds"] else None
-    report_proof(topology, routing, proof, load, as_json)
+    report_proof(topology, routing, name, proof, load, as_json)
     raise typer.Exit(0 if proof["holds"] else 1)
 
 
@@ -362,14 +391,16 @@ def ebb(
         routing = make_routing(topology, engine, lmc, layers, option, bar)
         found = routing.ebb(patterns, seed, bar)
     interval = found["confidence_interval_95"]
+    name = engine_name(routing, engine)
     lines = [
-        ("network", topology.recipe), ("engine", routing.engine),
+        ("network", topology.recipe), ("engine", name),
         ("effective bisection bandwidth", found["effective_bisection_bandwidth"]),
         ("95 % confidence interval", interval and f"{interval[0]:.6f} to {interval[1]:.6f}"),
         ("patterns", patterns), ("seed", seed),
         ("most congested channel [flows]", found["max_congestion"]),
     ]
-    emit({"network": topology.recipe, "engine": routing.engine, "lmc": routing.lmc, **found}, as_json, lines)
+    about = {"network": topology.recipe, "engine": name, "lmc": routing.lmc}
+    emit({**about, **found}, as_json, lines)
 
 
 @app.command(epilog=epilog("flyloom deploy slim_fly:q=5,p=4 -e dfsssp --lmc 2"))
@@ -379,7 +410,9 @@ def deploy(
     lmc: Lmc = None,
     layers: Layers = None,
     option: Options = None,
-    oracle: Annotated[bool, typer.Option("--oracle", help="let ibdmchk judge the tables too")] = False,
+    oracle: Annotated[
+        bool, typer.Option("--oracle", help="let ibdmchk judge the tables too")
+    ] = False,
     p: P = None,
     as_json: Json = False,
 ) -> None:
@@ -400,7 +433,8 @@ def deploy(
     parts = ("entries", "sl_entries", "sl2vl_entries")
     lines = [("network", topology.recipe), ("engine", routing.engine), ("LMC", routing.lmc)]
     for part in parts:
-        lines += [(part.replace("_", " "), found[part]), ("  differing", found[f"differing_{part}"])]
+        lines.append((part.replace("_", " "), found[part]))
+        lines.append(("  differing", found[f"differing_{part}"]))
     lines += [
         ("verified as read back", found["verified"]), ("deadlock-free", found["deadlock_free"]),
         ("ibdmchk", found["oracle"]), ("OpenSM", found["opensm_version"]),
@@ -423,7 +457,9 @@ def verify_cables(
     planned: Annotated[str, typer.Argument(metavar="PLAN", help=NET_HELP)],
     fabric: Annotated[
         str | None,
-        typer.Argument(metavar="FABRIC", help="saved ibnetdiscover output; default: this machine's fabric"),
+        typer.Argument(
+            metavar="FABRIC", help="saved ibnetdiscover output; default: this machine's fabric"
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -547,11 +583,13 @@ def doctor(as_json: Json = False) -> None:
             {"name": name, "path": str(path) if path else None, "package": package}
             for name, path, package in found
         ]
-        print(json.dumps({"version": __version__, "programs": programs, "complete": all(p for _, p, _ in found)}))
+        complete = all(path for _, path, _ in found)
+        print(json.dumps({"version": __version__, "programs": programs, "complete": complete}))
         return
     print(f"flyloom {__version__}")
     for name, path, package in found:
-        print(f"{'ok     ' if path else 'missing'}  {name:<20} {path or 'apt-get install ' + package}")
+        word, where = ("ok", path) if path else ("missing", f"apt-get install {package}")
+        print(f"{word:<7}  {name:<20} {where}")
     absent = sorted({package for _, path, package in found if not path})
     if absent:
         print(f"for the fabric stage: apt-get install {' '.join(absent)}")

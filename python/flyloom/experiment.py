@@ -223,7 +223,8 @@ def verdict_line(proof: dict) -> str:
     hops = f"longest {proof['complete']['max_hops']} hops"
     if proof["deadlock"]["holds"]:
         return f"complete, deadlock-free on {proof['lanes']} lanes, {hops}"
-    return f"complete, {hops}, but a cycle of {len(proof['deadlock']['cycle'])} channels can deadlock"
+    waits = len(proof["deadlock"]["cycle"])
+    return f"complete, {hops}, but a cycle of {waits} channels can deadlock"
 
 
 def ebb_line(found: dict) -> str:

@@ -66,7 +66,8 @@ def _from_file(path: Path, p: int | None) -> Topology:
     if "file" in spec:
         return _from_file(path.parent / str(spec["file"]), spec.get("p", p))
     if not isinstance(spec.get("family"), str):
-        raise RefusalError(f"{path}: family: missing; write family = \"slim_fly\" and its parameters")
+        help_ = "write family = \"slim_fly\" and its parameters"
+        raise RefusalError(f"{path}: family: missing; {help_}")
     params = {key: value for key, value in spec.items() if key != "family"}
     try:
         return Topology.from_spec(spec["family"], params)
@@ -94,15 +95,20 @@ def from_networkx(graph: Any, p: int = 0) -> Topology:
     if graph.is_directed():
         lone = next(((a, b) for a, b in pairs if pairs.count((a, b)) != pairs.count((b, a))), None)
         if lone:
-            raise RefusalError(f"edge {lone}: a link needs both directions; use an undirected graph")
+            help_ = "use an undirected graph"
+            raise RefusalError(f"edge {lone}: a link needs both directions; {help_}")
         pairs = [(a, b) for a, b in pairs if a < b]
     endpoints = [int(graph.nodes[name].get("endpoints", p)) for name in names]
-    return _from_lists([str(name) for name in names], [[a, 0, b, 0, None] for a, b in pairs], endpoints)
+    links = [[a, 0, b, 0, None] for a, b in pairs]
+    return _from_lists([str(name) for name in names], links, endpoints)
 
 
 def from_scipy(matrix: Any, p: int = 0) -> Topology:
-    """A symmetric sparse matrix as a network of as many switches as it has rows; entry (i, j) is the
-    number of parallel links between switches i and j; ``p`` endpoints on every switch."""
+    """A symmetric sparse matrix as a network of as many switches as it has rows.
+
+    Entry (i, j) is the number of parallel links between switches i and j; ``p`` endpoints go on
+    every switch. Raises ``RefusalError`` for a matrix that is no such thing.
+    """
     coo = matrix.tocoo()
     if coo.shape[0] != coo.shape[1] or (matrix != matrix.T).nnz:
         raise RefusalError(f"matrix: {coo.shape}, not symmetric; an adjacency matrix is square")

@@ -79,9 +79,10 @@ def verify(routing: Routing, *, hop_limit: int = 64, progress: Progress | None =
     Fields: ``holds`` (everything does), ``lanes``, ``complete`` (``holds``; ``routes``,
     ``max_hops``, ``mean_hops`` over ordered pairs of distinct switches with endpoints,
     ``hop_histogram``; or ``counterexample``), ``management`` (the same for routes from switches
-    without endpoints and to switches, which do not count for ``holds``), ``deadlock`` (``holds``; ``dependencies`` of the
-    channel dependency graph and ``rechecked``, whether the separate checker accepts the numbering
-    of channels; or the ``cycle`` and its ``counterexample``; None when routes are not complete).
+    without endpoints and to switches, which do not count for ``holds``), ``deadlock`` (``holds``;
+    ``dependencies`` of the channel dependency graph and ``rechecked``, whether the separate checker
+    accepts the numbering of channels; or the ``cycle`` and its ``counterexample``; None when routes
+    are not complete).
     """
     return Result(routing.verify(hop_limit=hop_limit, progress=progress))
 
