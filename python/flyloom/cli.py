@@ -7,6 +7,7 @@ was refused; 3 something else is broken.
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -417,10 +418,14 @@ def deploy(
 ) -> None:
     """Load tables into OpenSM on a simulated fabric, read them back, compare and prove them."""
     from flyloom.deploy.fabric import deploy as load_and_read
+    from flyloom.deploy.live import check_deployable
     from flyloom.experiment import deploy_line
     from flyloom.progress import bars
 
     topology = load_network(net, p)
+    check_deployable(topology)
+    if lmc is not None:
+        topology.addresses(lmc)  # refused before the work, not after
     with bars() as bar:
         routing = make_routing(topology, engine, lmc, layers, option, bar)
         say = None if as_json else lambda line: print(line, file=sys.stderr)
@@ -439,24 +444,30 @@ def deploy(
     emit(document, as_json, lines)
     if not as_json:
         print(deploy_line(found))
-        for line in found["differences"]:
+        for line in found["differences"] + found["counterexample"]:
             print(f"  {line}")
     same = all(found[f"differing_{part}"] == 0 for part in parts)
     raise typer.Exit(0 if same and found["verified"] else 1)
 
 
-@app.command(
-    "verify-cables", epilog=epilog("flyloom verify-cables slim_fly:q=5,p=4 discovered.txt")
-)
+@app.command("verify-cables", epilog=epilog(
+    "flyloom verify-cables slim_fly:q=5,p=4 discovered.txt", "flyloom verify-cables plan.json",
+))
 def verify_cables(
     planned: Annotated[str, typer.Argument(metavar="PLAN", help=NET_HELP)],
-    fabric: Annotated[str, typer.Argument(metavar="FABRIC", help="saved ibnetdiscover output")],
+    fabric: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FABRIC", help="saved ibnetdiscover output; default: this machine's fabric"
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Compare a fabric with its plan: wrong, missing, extra and degraded cables, dead switches."""
     from flyloom.verbs import check_cables
 
-    found = check_cables(planned, fabric).to_dict()
+    plan = load_network(planned, None)
+    found = check_cables(plan, fabric if fabric is not None else this_fabric()).to_dict()
     for finding in found["findings"]:
         finding["kind"], finding["where"] = finding["fault"], finding["what"]
     lines = [(key, found[key]) for key in ("planned", "correct", "degraded", "misplaced", "lost")]
@@ -466,6 +477,13 @@ def verify_cables(
         for finding in found["findings"]:
             print(f"{finding['what']}; {finding['mend']}")
     raise typer.Exit(0 if found["clean"] else 1)
+
+
+def this_fabric():
+    from flyloom._core import Topology
+    from flyloom.deploy.readback import discover_here
+
+    return Topology.from_text(discover_here(), "ibnetdiscover", None)
 
 
 @app.command(epilog=epilog("flyloom run examples/deployed_slim_fly.toml"))
@@ -579,6 +597,8 @@ def doctor(as_json: Json = False) -> None:
 
 def main() -> None:
     """Runs the command line; never a traceback for what a user can cause."""
+    # end in order, as Ctrl-C does: no half-written file, no process left behind
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     try:
         app(standalone_mode=True)
     except KeyboardInterrupt:

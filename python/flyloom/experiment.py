@@ -76,6 +76,7 @@ class _Job:
 
     def run(self) -> Result:
         (self.directory / "points").mkdir(parents=True, exist_ok=True)
+        remove_leftovers(self.directory)
         records = []
         for number, point in enumerate(self.points):
             key, (topology, facts) = self._network(point)
@@ -266,6 +267,18 @@ def write_whole(path: Path, content: str | bytes) -> None:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def remove_leftovers(directory: Path) -> None:
+    """Removes what ``write_whole`` had begun in processes that were killed since."""
+    for part in directory.rglob(".*.part"):
+        pid = part.name.split(".")[-2]
+        try:
+            os.kill(int(pid), 0)
+        except (ProcessLookupError, ValueError):
+            part.unlink(missing_ok=True)
+        except PermissionError:
+            continue  # somebody else's, and alive
 
 
 @functools.cache

@@ -17,18 +17,27 @@ use crate::routing::{Lanes, RouteError, Routing, ServiceLevels, Sl2Vl};
 use crate::verify::deadlock;
 use base::{ChannelId, Refusal, Watch};
 
+/// The data lanes of common hardware, which engines use unless told otherwise.
+pub const fn common_lanes() -> u8 {
+    8
+}
+
 /// Spreads the routes over as few lanes as the heuristic finds, service level = lane.
 ///
 /// Paths of at most two hops: O(hops of all routes). Longer ones: besides, for each turn the part
 /// of its lane's order that it spans, at most once a lane.
 ///
 /// # Errors
-/// When `max_lanes` lanes are not enough, or `watch` says stop.
+/// When `max_lanes` is not 1 to 15 or not enough, or `watch` says stop.
 pub fn break_cycles(
     routing: Routing,
     max_lanes: u8,
     watch: &dyn Watch,
 ) -> Result<Routing, RouteError> {
+    if !(1..=15).contains(&max_lanes) {
+        let why = format!("{max_lanes} lanes");
+        return Err(Refusal::new("max_lanes", why, "1 to 15 data lanes").into());
+    }
     let routing = routing.with_lanes(Lanes::single());
     if deadlock::is_free(&routing, watch)? {
         return Ok(routing);

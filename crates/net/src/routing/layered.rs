@@ -9,7 +9,7 @@
 use super::sssp::{Balancer, endpoints_per_switch};
 use super::trees::Fixed;
 use super::{Engine, RouteError, Routing};
-use crate::lanes::break_cycles;
+use crate::lanes::{break_cycles, common_lanes};
 use crate::network::Topology;
 use base::distance::distances_among;
 use base::seed::Stream;
@@ -29,12 +29,8 @@ pub struct Layered {
     #[serde(default)]
     pub seed: u64,
     /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8).
-    #[serde(default = "eight")]
+    #[serde(default = "common_lanes")]
     pub max_lanes: u8,
-}
-
-fn eight() -> u8 {
-    8
 }
 
 /// Longer paths than this are not searched for: their number grows with the radix to this power.
@@ -53,10 +49,6 @@ impl Engine for Layered {
         layers: u32,
         watch: &dyn Watch,
     ) -> Result<Routing, RouteError> {
-        if !(1..=15).contains(&self.max_lanes) {
-            let why = format!("{} lanes", self.max_lanes);
-            return Err(Refusal::new("max_lanes", why, "1 to 15 data lanes").into());
-        }
         let hops = match self.hops {
             Some(hops) => hops,
             None => distances_among(on.graph(), &on.edge_switches(), watch)?.diameter() + 1,
@@ -73,7 +65,7 @@ impl Engine for Layered {
             let random = &mut Stream::new(self.seed, "layered", layer.into());
             next.extend(balancer.layer(Some(&planner.layer(random, watch)?), watch)?);
         }
-        let routing = Routing::new(on.clone(), layers, next, balancer.to_switches());
+        let routing = Routing::new(on.clone(), layers, next, balancer.switch_routes());
         break_cycles(routing, self.max_lanes, watch)
     }
 }

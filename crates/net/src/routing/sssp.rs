@@ -57,7 +57,7 @@ pub(super) fn balanced_routes(
     for _ in 0..layers {
         next.extend(balancer.layer(None, watch)?);
     }
-    Ok(Routing::new(on.clone(), layers, next, balancer.to_switches()))
+    Ok(Routing::new(on.clone(), layers, next, balancer.switch_routes()))
 }
 
 /// The working terminals on each switch, by switch.
@@ -127,7 +127,7 @@ impl<'a> Balancer<'a> {
     }
 
     /// Routes to every switch, which add no load.
-    pub(super) fn to_switches(&mut self) -> Vec<u16> {
+    pub(super) fn switch_routes(&mut self) -> Vec<u16> {
         let switches = self.on.switches().len();
         let mut to_switch = vec![NO_ROUTE; switches * switches];
         let mut tree = MinimalTree::default();

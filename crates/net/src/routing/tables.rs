@@ -72,7 +72,9 @@ impl Lanes {
         match &levels {
             ServiceLevels::Same(sl) => used[usize::from(sl & 15)] = true,
             ServiceLevels::BySwitch(v) | ServiceLevels::ByTerminal(v) => {
-                v.iter().for_each(|sl| used[usize::from(sl & 15)] = true);
+                for sl in v {
+                    used[usize::from(sl & 15)] = true;
+                }
             }
         }
         let highest = |table: &[u8; 16]| {
