@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import traceback
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -179,6 +180,7 @@ def structure(
     ]
     if paths:
         counts = found["minimal_paths"]
+        counts["mean"] = counts["sum"] / counts["pairs"] if counts["pairs"] else None
         lines += [(f"minimal paths, {key}", counts[key]) for key in ("min", "mean", "max")]
     emit(found, as_json, lines)
 
@@ -559,7 +561,10 @@ def main() -> None:
         if isinstance(error, DeployError):
             print(f"flyloom: {error}", file=sys.stderr)
             sys.exit(3)
-        raise
+        traceback.print_exc()
+        print("flyloom: this is a fault of flyloom; please report it with the lines above",
+              file=sys.stderr)
+        sys.exit(3)
 
 
 if __name__ == "__main__":

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from flyloom._core import RefusalError, Topology, registry
+
+MAX_SWITCHES = 1 << 22
+"""The most switches that a list of pairs may have."""
 
 
 def network(source: Any, p: int | None = None) -> Topology:
@@ -75,8 +79,12 @@ def from_pairs(pairs: Iterable[tuple[int, int]], p: int = 0) -> Topology:
     """A network of the switch pairs ``pairs`` (numbers from 0, repeats are parallel links), with
     ``p`` endpoints on every switch."""
     links = [[int(a), 0, int(b), 0, None] for a, b in pairs]
-    count = 1 + max((max(link[0], link[2]) for link in links), default=-1)
-    return _from_lists([f"s{i}" for i in range(count)], links, [p] * count)
+    ends = [end for link in links for end in (link[0], link[2])]
+    count = 1 + max(ends, default=-1)
+    if count > MAX_SWITCHES or min(ends, default=0) < 0:
+        worst = min(ends) if min(ends) < 0 else count - 1
+        raise RefusalError(f"pairs: {worst} is no switch number; 0 to {MAX_SWITCHES - 1}")
+    return _from_lists([f"s{i}" for i in range(count)], links, [_count("p", p)] * count)
 
 
 def from_networkx(graph: Any, p: int = 0) -> Topology:
@@ -89,12 +97,25 @@ def from_networkx(graph: Any, p: int = 0) -> Topology:
     number = {name: i for i, name in enumerate(names)}
     pairs = [(number[a], number[b]) for a, b in graph.edges()]
     if graph.is_directed():
-        lone = next(((a, b) for a, b in pairs if pairs.count((a, b)) != pairs.count((b, a))), None)
+        times = Counter(pairs)
+        lone = next(((a, b) for a, b in pairs if times[a, b] != times[b, a]), None)
         if lone:
-            raise RefusalError(f"edge {lone}: a link needs both directions; use an undirected graph")
-        pairs = [(a, b) for a, b in pairs if a < b]
-    endpoints = [int(graph.nodes[name].get("endpoints", p)) for name in names]
+            edge = f"{names[lone[0]]} > {names[lone[1]]}"
+            raise RefusalError(f"edge {edge}: a link needs both directions; use an undirected graph")
+        pairs = [(a, b) for a, b in pairs if a <= b]
+    endpoints = [_count(f"node {name}", graph.nodes[name].get("endpoints", p)) for name in names]
     return _from_lists([str(name) for name in names], [[a, 0, b, 0, None] for a, b in pairs], endpoints)
+
+
+def _count(name: Any, given: Any) -> int:
+    """A number of endpoints; a whole number as text or float will do (GraphML gives both)."""
+    try:
+        count = int(given)
+        if 0 <= count <= 65_534 and float(given) == count:
+            return count
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise RefusalError(f"{name}: {given!r} is no number of endpoints; 0 to 65534")
 
 
 def _from_lists(names: list[str], links: list[list], endpoints: list[int]) -> Topology:
