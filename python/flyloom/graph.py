@@ -36,43 +36,75 @@ def network(source: Any, p: int | None = None) -> Topology:
         return source
     if hasattr(source, "nodes") and hasattr(source, "edges"):
         return from_networkx(source, p or 0)
+    p = None if p is None else _count("p", p)
     text = str(source)
     family = text.partition(":")[0].strip()
     known = {entry["name"] for entry in registry() if entry["kind"] == "topology"}
-    if family in known and not Path(text).is_file():
-        return Topology.from_inline(text)
     path = Path(text)
-    if not path.is_file() and ":" not in text and not path.suffix:
+    if (family in known and not path.is_file()) or (
+        not path.is_file() and ":" in text and "/" not in family
+    ):
+        if p is not None:
+            raise RefusalError(f"p: {text} has its own endpoints; write {family}:p={p},...")
+        return Topology.from_inline(text)  # where there is no such family it says which there are
+    if not path.exists() and ":" not in text and not path.suffix:
         hint = f"families: {', '.join(sorted(known))}"
         raise RefusalError(f"'{text}' is neither a family nor a file; {hint}")
-    if not path.is_file() and ":" in text and "/" not in family:
-        return Topology.from_inline(text)  # says which families there are
     return _from_file(path, p)
 
 
 def _from_file(path: Path, p: int | None) -> Topology:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise RefusalError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise RefusalError(f"{path}: not a text file: byte {error.start} is not UTF-8") from None
+    text = read_text(path)
     if path.suffix != ".toml":
         return Topology.from_text(text, str(path), p)
     try:
         spec = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise RefusalError(f"{path}: {error}") from None
     spec = spec.get("topology", spec)
+    if not isinstance(spec, dict):
+        raise RefusalError(f"{path}: topology: not a table; write [topology]")
     if "file" in spec:
-        return _from_file(path.parent / str(spec["file"]), spec.get("p", p))
+        return _from_named_file(path, spec, p)
     if not isinstance(spec.get("family"), str):
         raise RefusalError(f"{path}: family: missing; write family = \"slim_fly\" and its parameters")
+    if p is not None:
+        raise RefusalError(f"{path}: p: say it in the file, as a parameter of the family")
     params = {key: value for key, value in spec.items() if key != "family"}
+    for key, value in params.items():
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError):
+            raise RefusalError(f"{path}: {key}: {value} is no parameter of a family") from None
     try:
         return Topology.from_spec(spec["family"], params)
     except RefusalError as error:
         raise RefusalError(f"{path}: {error}") from None
+
+
+def _from_named_file(path: Path, spec: dict[str, Any], p: int | None) -> Topology:
+    """The network file that the spec at ``path`` names."""
+    if extra := next((key for key in spec if key not in ("file", "p")), None):
+        raise RefusalError(f"{path}: {extra}: not a key of a file; file, p")
+    if not isinstance(spec["file"], str):
+        raise RefusalError(f"{path}: file: {spec['file']!r} is no path")
+    if spec["file"].endswith(".toml"):
+        raise RefusalError(f"{path}: file: {spec['file']} is a spec; name a network file")
+    if "p" in spec:
+        p = _count(f"{path}: p", spec["p"])
+    return _from_file(path.parent / spec["file"], p)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file; RefusalError saying why it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise RefusalError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise RefusalError(f"{path}: not a text file: byte {error.start} is not UTF-8") from None
+    except ValueError as error:  # a name with a zero byte
+        raise RefusalError(f"{path}: cannot be read: {error}") from None
 
 
 def from_pairs(pairs: Iterable[tuple[int, int]], p: int = 0) -> Topology:
