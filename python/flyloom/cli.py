@@ -7,6 +7,7 @@ was refused; 3 something else is broken.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import traceback
 from pathlib import Path
@@ -550,27 +551,40 @@ def doctor(as_json: Json = False) -> None:
 def main() -> None:
     """Runs the command line; never a traceback for what a user can cause."""
     try:
-        app(standalone_mode=True)
+        code = 0
+        try:
+            app(standalone_mode=True)
+        except SystemExit as ended:
+            code = ended.code
+        sys.stdout.flush()
+        sys.exit(code)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whoever read it has gone
         sys.exit(3)
     except Exception as error:
-        from flyloom._core import RefusalError
-        from flyloom.deploy import DeployError
+        sys.exit(explain(error))
 
-        if isinstance(error, RefusalError):
-            print(f"flyloom: {error}", file=sys.stderr)
-            sys.exit(2)
-        if isinstance(error, DeployError):
-            print(f"flyloom: {error}", file=sys.stderr)
-            sys.exit(3)
-        traceback.print_exc()
-        print("flyloom: this is a fault of flyloom; please report it with the lines above",
-              file=sys.stderr)
-        sys.exit(3)
+
+def explain(error: Exception) -> int:
+    """Says on standard error what went wrong; the exit code."""
+    from flyloom._core import RefusalError
+    from flyloom.deploy import DeployError
+
+    if isinstance(error, RefusalError):
+        print(f"flyloom: {error}", file=sys.stderr)
+        return 2
+    if isinstance(error, (DeployError, OSError)):
+        print(f"flyloom: {error}", file=sys.stderr)
+        if isinstance(error, OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what it could not print stays unprinted
+        return 3
+    traceback.print_exc()
+    print("flyloom: this is a fault of flyloom; please report it with the lines above",
+          file=sys.stderr)
+    return 3
 
 
 if __name__ == "__main__":

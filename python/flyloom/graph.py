@@ -47,7 +47,7 @@ def network(source: Any, p: int | None = None) -> Topology:
         if p is not None:
             raise RefusalError(f"p: {text} has its own endpoints; write {family}:p={p},...")
         return Topology.from_inline(text)  # where there is no such family it says which there are
-    if not path.exists() and ":" not in text and not path.suffix:
+    if not text or not path.exists() and ":" not in text and not path.suffix:
         hint = f"families: {', '.join(sorted(known))}"
         raise RefusalError(f"'{text}' is neither a family nor a file; {hint}")
     return _from_file(path, p)
