@@ -7,8 +7,10 @@ was refused; 3 something else is broken.
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
+import traceback
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -78,6 +80,8 @@ def load_network(net: str, p: int | None):
 def make_routing(topology, engine: str, lmc: int | None, layers: int | None, options, bar):
     from flyloom.verbs import route
 
+    if lmc == 0:
+        topology.addresses(0)  # who asks for an LMC means LIDs, and they may not suffice
     return route(
         topology, engine, lmc=lmc, layers=layers, progress=bar, **parsed_options(options)
     )
@@ -97,8 +101,11 @@ def parsed_options(options: list[str] | None) -> dict[str, Any]:
         key, equals, value = word.partition("=")
         if not equals or not key:
             raise RefusalError(f"--option {word}: not KEY=VALUE")
+        if key in ("source", "engine", "lmc", "layers", "progress") or key in parsed:
+            raise RefusalError(f"--option {word}: not an option of an engine, or given twice")
         try:
             parsed[key] = json.loads(value)
+            json.dumps(parsed[key], allow_nan=False)
         except ValueError:
             parsed[key] = value
     return parsed
@@ -190,11 +197,8 @@ def structure(
     ]
     if paths:
         counts = found["minimal_paths"]
-        mean = counts["sum"] / counts["pairs"] if counts["pairs"] else None
-        lines += [
-            (f"minimal paths, {key}", n)
-            for key, n in (("min", counts["min"]), ("mean", mean), ("max", counts["max"]))
-        ]
+        counts["mean"] = counts["sum"] / counts["pairs"] if counts["pairs"] else None
+        lines += [(f"minimal paths, {key}", counts[key]) for key in ("min", "mean", "max")]
     emit(found, as_json, lines)
 
 
@@ -275,8 +279,8 @@ def route(
 def write_tables(topology, routing, folder: Path) -> None:
     from flyloom.experiment import write_whole
 
+    tables, lfts = routing.table_text(), routing.lft_text()  # may refuse: before the folder
     folder.mkdir(parents=True, exist_ok=True)
-    tables, lfts = routing.table_text(), routing.lft_text()
     write_whole(folder / "network.json", topology.to_text("json"))
     write_whole(folder / "tables.txt", tables)
     write_whole(folder / "lfts.txt", lfts)
@@ -346,9 +350,14 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Prove tables: every route arrives, and no packets can wait in a circle."""
+    from flyloom._core import RefusalError
     from flyloom.progress import bars
     from flyloom.tables import read_dump, read_folder
+    from flyloom.verbs import whole
 
+    whole("--hop-limit", hop_limit, 0, 2**32 - 1)
+    if (levels or sl2vl) and not network_file:
+        raise RefusalError("--levels, --sl2vl: of a dump_fts file; give --network with it")
     if network_file:
         topology, routing = read_dump(Path(source), network_file, levels, sl2vl)
         name = routing.engine
@@ -372,7 +381,7 @@ def ebb(
     net: Net,
     engine: Engine = "dfsssp",
     patterns: Annotated[int, typer.Option(help="random bisections")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="of the random draws")] = 0,
+    seed: Annotated[int, typer.Option(help="of the random draws")] = 0,
     lmc: Lmc = None,
     layers: Layers = None,
     option: Options = None,
@@ -381,11 +390,10 @@ def ebb(
 ) -> None:
     """Effective bisection bandwidth over an engine's tables."""
     from flyloom.progress import bars
+    from flyloom.verbs import whole
 
-    if patterns < 1:
-        from flyloom._core import RefusalError
-
-        raise RefusalError(f"--patterns {patterns}: at least 1")
+    whole("--patterns", patterns, 1, 2**32 - 1)
+    whole("--seed", seed, 0, 2**64 - 1)
     topology = load_network(net, p)
     with bars() as bar:
         routing = make_routing(topology, engine, lmc, layers, option, bar)
@@ -515,13 +523,10 @@ def run(
 
 
 def list_points(file: Path, as_json: bool) -> None:
-    from flyloom._core import RefusalError, expand
+    from flyloom._core import expand
+    from flyloom.graph import read_text
 
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise RefusalError(f"{file}: cannot be read: {error}") from None
-    points = expand(text, str(file))["points"]
+    points = expand(read_text(file), str(file))["points"]
     if as_json:
         print(json.dumps({"points": points}))
         return
@@ -600,24 +605,40 @@ def main() -> None:
     # end in order, as Ctrl-C does: no half-written file, no process left behind
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     try:
-        app(standalone_mode=True)
+        code = 0
+        try:
+            app(standalone_mode=True)
+        except SystemExit as ended:
+            code = ended.code
+        sys.stdout.flush()
+        sys.exit(code)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whoever read it has gone
         sys.exit(3)
     except Exception as error:
-        from flyloom._core import RefusalError
-        from flyloom.deploy import DeployError
+        sys.exit(explain(error))
 
-        if isinstance(error, RefusalError):
-            print(f"flyloom: {error}", file=sys.stderr)
-            sys.exit(2)
-        if isinstance(error, DeployError):
-            print(f"flyloom: {error}", file=sys.stderr)
-            sys.exit(3)
-        raise
+
+def explain(error: Exception) -> int:
+    """Says on standard error what went wrong; the exit code."""
+    from flyloom._core import RefusalError
+    from flyloom.deploy import DeployError
+
+    if isinstance(error, RefusalError):
+        print(f"flyloom: {error}", file=sys.stderr)
+        return 2
+    if isinstance(error, (DeployError, OSError)):
+        print(f"flyloom: {error}", file=sys.stderr)
+        if isinstance(error, OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what it could not print stays unprinted
+        return 3
+    traceback.print_exc()
+    print("flyloom: this is a fault of flyloom; please report it with the lines above",
+          file=sys.stderr)
+    return 3
 
 
 if __name__ == "__main__":
