@@ -178,7 +178,7 @@ class _Job:
                 routing = verbs.route(
                     topology, engine, lmc=lmc, progress=self.progress, **options
                 )
-                done(f"{label}: {routing.lanes} lanes")
+                done(f"{label}: {lanes(routing.lanes)}")
         except DeployError as error:
             self.skip(label, str(error))
             return None
@@ -218,13 +218,18 @@ class _Job:
         self.say("skipped", f"{what}: {why}", 0.0)
 
 
+def lanes(count: int) -> str:
+    """A number of lanes in words."""
+    return "1 lane" if count == 1 else f"{count} lanes"
+
+
 def verdict_line(proof: dict) -> str:
     """A proof in one line."""
     if not proof["complete"]["holds"]:
         return f"incomplete: {proof['complete']['counterexample']}"
     hops = f"longest {proof['complete']['max_hops']} hops"
     if proof["deadlock"]["holds"]:
-        return f"complete, deadlock-free on {proof['lanes']} lanes, {hops}"
+        return f"complete, deadlock-free on {lanes(proof['lanes'])}, {hops}"
     waits = len(proof["deadlock"]["cycle"])
     return f"complete, {hops}, but a cycle of {waits} channels can deadlock"
 
