@@ -120,7 +120,7 @@ pub fn write(
     Ok(())
 }
 
-/// Reads what `dump_fts`, OpenSM's `opensm-lfts.dump` or [`write`] wrote. O(text).
+/// Reads what `dump_fts`, OpenSM's `opensm-lfts.dump` or [`write()`] wrote. O(text).
 ///
 /// # Errors
 /// Names the line of `file` and what was expected there.

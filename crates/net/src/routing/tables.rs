@@ -127,7 +127,8 @@ impl Routing {
     ///
     /// `next[(layer * terminals + terminal) * switches + switch]` is the port by which `switch`
     /// forwards to `terminal` in `layer` (the terminal's own port at its switch), [`NO_ROUTE`]
-    /// where it has none. `to_switch[destination * switches + switch]` likewise, 0 at the destination.
+    /// where it has none. `to_switch[destination * switches + switch]` likewise, 0 at the
+    /// destination.
     ///
     /// # Panics
     /// When the lengths do not fit the network.
