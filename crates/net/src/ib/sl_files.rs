@@ -132,6 +132,7 @@ impl BySwitch {
         }
         let mut level = vec![NO_RECORD; on.switches().len() * width];
         let mut agree = true;
+        #[expect(clippy::disallowed_methods, reason = "sorted in the next line")]
         let mut records: Vec<_> = levels.iter().collect();
         records.sort_unstable();
         for (&(slid, dlid), &sl) in records {
