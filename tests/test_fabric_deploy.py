@@ -259,7 +259,7 @@ def test_a_routing_that_can_deadlock_fails_the_command():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((SLIM_FLY, "--lmc", "8"), "lmc: 8 is no LMC"),
+        ((SLIM_FLY, "--lmc", "8"), "lmc: 8 is out of range; 0 to 7"),
         (("slim_fly:q=19,p=15", "--lmc", "3"), "the largest LMC that fits is 2"),
         (("hyperx:shape=4x4,p=0",), "the network has none; OpenSM runs on an endpoint"),
     ],

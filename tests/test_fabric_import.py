@@ -28,12 +28,15 @@ def records(network, routing, sources):
     }
 
 
-def read_in(network, routing, levels):
+def read_in(network, routing, levels, odd=None):
+    """The tables read in; ``odd``, a (switch GUID, in-port, out-port), sends everything to lane 7."""
     text = "".join(f"{a} {b} {sl}\n" for (a, b), sl in levels.items())
     sl2vl = "".join(
         f"Switch 0x{guid:016x}, base LID 0\n"
         + "".join(
-            f"{i} {o} : {' '.join(str(sl % routing.lanes) for sl in range(16))}\n"
+            f"{i} {o} : "
+            + " ".join(str(7 if (guid, i, o) == odd else sl % routing.lanes) for sl in range(16))
+            + "\n"
             for i in range(network.radix + 1)
             for o in range(1, network.radix + 1)
         )
@@ -77,6 +80,21 @@ def test_levels_that_differ_within_a_switch_stay_apart(network, routing):
     assert against["differing"] == 1
     with pytest.raises(fl.RefusalError, match="levels differ between terminals of one switch"):
         found.table_text()
+
+
+def test_one_odd_lane_table_counts(network, routing):
+    """SL2VL tables may differ by port; where all agree nothing else may change."""
+    levels = records(network, routing, range(network.terminals))
+    plain = read_in(network, routing, levels)
+    table = network.link_table
+    guid = network.addresses(1)["switch_guid"][table["a_switch"][0]]
+    port = int(table["a_port"][0])
+    odd = read_in(network, routing, levels, odd=(guid, 1, port))  # from an endpoint to a switch
+    assert (plain.lanes, odd.lanes) == (routing.lanes, 8)
+    one, other = fl.verify(plain).deadlock, fl.verify(odd).deadlock
+    assert one.holds and other.holds
+    assert one.dependencies == fl.verify(routing).deadlock.dependencies
+    assert other.dependencies > one.dependencies  # the same hops on one lane more
 
 
 def test_a_missing_record_is_told(network, routing):
