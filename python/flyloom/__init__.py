@@ -16,7 +16,7 @@ import importlib
 _HOMES = {
     "flyloom._core": ["RefusalError", "Routing", "Topology", "__version__"],
     "flyloom.deploy": ["DeployError"],
-    "flyloom.deploy.fabric": ["deploy", "route_with_opensm"],
+    "flyloom.deploy.fabric": ["route_with_opensm"],
     "flyloom.experiment": ["run"],
     "flyloom.graph": ["from_networkx", "from_pairs", "network", "to_networkx", "to_scipy"],
     "flyloom.results": ["Result"],
@@ -28,6 +28,8 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str):
+    if name == "deploy":  # the verb and the package of one name: see there
+        return importlib.import_module("flyloom.deploy")
     if home := _HOME_OF.get(name):
         value = getattr(importlib.import_module(home), name)
     else:
@@ -41,4 +43,4 @@ def __getattr__(name: str):
 
 def __dir__() -> list[str]:
     generated = importlib.import_module("flyloom._generated")
-    return sorted({*globals(), *_HOME_OF, *generated.__all__})
+    return sorted({"deploy", "__doc__", *_HOME_OF, *generated.__all__})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from collections import Counter
 from collections.abc import Iterable
@@ -41,13 +42,12 @@ def network(source: Any, p: int | None = None) -> Topology:
     family = text.partition(":")[0].strip()
     known = {entry["name"] for entry in registry() if entry["kind"] == "topology"}
     path = Path(text)
-    if (family in known and not path.is_file()) or (
-        not path.is_file() and ":" in text and "/" not in family
-    ):
+    is_file = os.path.isfile(text)  # False, not an error, for names that no file can have
+    if not is_file and (family in known or (":" in text and "/" not in family)):
         if p is not None:
             raise RefusalError(f"p: {text} has its own endpoints; write {family}:p={p},...")
         return Topology.from_inline(text)  # where there is no such family it says which there are
-    if not text or not path.exists() and ":" not in text and not path.suffix:
+    if not text or not os.path.exists(text) and ":" not in text and not path.suffix:
         hint = f"families: {', '.join(sorted(known))}"
         raise RefusalError(f"'{text}' is neither a family nor a file; {hint}")
     return _from_file(path, p)

@@ -46,8 +46,12 @@ def write(job: Any, records: list[dict], networks: dict[str, dict]) -> Path:
     rows = [row(record, networks[record["network_key"]], job.seed) for record in records]
     write_whole(directory / "rows.parquet", parquet(rows, ROW_TYPES))
     write_whole(directory / "series.parquet", parquet(series(records), SERIES_TYPES))
+    used: set[str] = set()
     for facts in networks.values():
         name = re.sub(r"[^A-Za-z0-9.-]+", "-", facts["label"]).strip("-")
+        while name.lower() in used:
+            name += "-2"
+        used.add(name.lower())
         write_whole(directory / f"cables-{name}.csv", facts["plan"]["cables_csv"])
     write_whole(directory / "effective.toml", job.effective)
     saved = {
