@@ -18,7 +18,9 @@ _HOMES = {
     "flyloom.deploy": ["DeployError"],
     "flyloom.deploy.fabric": ["route_with_opensm"],
     "flyloom.experiment": ["run"],
-    "flyloom.graph": ["from_networkx", "from_pairs", "network", "to_networkx", "to_scipy"],
+    "flyloom.graph": [
+        "from_networkx", "from_pairs", "from_scipy", "network", "to_networkx", "to_scipy",
+    ],
     "flyloom.results": ["Result"],
     "flyloom.verbs": [
         "check_cables", "ebb", "edge_load", "plan", "promise", "route", "structure", "verify",
@@ -28,9 +30,9 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str):
-    if name == "deploy":  # the verb and the package of one name: see there
-        return importlib.import_module("flyloom.deploy")
-    if home := _HOME_OF.get(name):
+    if name == "deploy":  # the package is the verb
+        value = importlib.import_module("flyloom.deploy")
+    elif home := _HOME_OF.get(name):
         value = getattr(importlib.import_module(home), name)
     else:
         generated = importlib.import_module("flyloom._generated")

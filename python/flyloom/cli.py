@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -28,7 +29,8 @@ app = typer.Typer(
 NET_HELP = "inline form (slim_fly:q=5,p=4), spec file (.toml) or network file"
 Net = Annotated[str, typer.Argument(metavar="NET", help=NET_HELP, show_default=False)]
 P = Annotated[
-    int | None, typer.Option("-p", "--endpoints-per-switch", help="for files that have no endpoints")
+    int | None,
+    typer.Option("-p", "--endpoints-per-switch", help="for files that have no endpoints"),
 ]
 Json = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
 Engine = Annotated[
@@ -85,6 +87,11 @@ def make_routing(topology, engine: str, lmc: int | None, layers: int | None, opt
     )
 
 
+def engine_name(routing, asked: str) -> str:
+    """The engine to show: tables read back from OpenSM do not know which engine made them."""
+    return asked if asked.startswith("opensm:") else routing.engine
+
+
 def parsed_options(options: list[str] | None) -> dict[str, Any]:
     """KEY=VALUE words as a dictionary; values are JSON where they can be, else text."""
     from flyloom._core import RefusalError
@@ -104,7 +111,9 @@ def parsed_options(options: list[str] | None) -> dict[str, Any]:
     return parsed
 
 
-@app.command(epilog=epilog("flyloom design slim_fly:q=19,p=15", "flyloom design dragonfly:h=4 -o df.json"))
+@app.command(epilog=epilog(
+    "flyloom design slim_fly:q=19,p=15", "flyloom design dragonfly:h=4 -o df.json",
+))
 def design(
     net: Net,
     p: P = None,
@@ -169,7 +178,9 @@ def write_or_refuse(path: Path, write) -> None:
 def structure(
     net: Net,
     p: P = None,
-    paths: Annotated[bool, typer.Option("--paths", help="count minimal paths of all pairs")] = False,
+    paths: Annotated[
+        bool, typer.Option("--paths", help="count minimal paths of all pairs")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Measure a network: distances, girth, Moore bound, minimal-path counts."""
@@ -186,8 +197,11 @@ def structure(
     ]
     if paths:
         counts = found["minimal_paths"]
-        counts["mean"] = counts["sum"] / counts["pairs"] if counts["pairs"] else None
-        lines += [(f"minimal paths, {key}", counts[key]) for key in ("min", "mean", "max")]
+        mean = counts["sum"] / counts["pairs"] if counts["pairs"] else None
+        lines += [
+            (f"minimal paths, {key}", n)
+            for key, n in (("min", counts["min"]), ("mean", mean), ("max", counts["max"]))
+        ]
     emit(found, as_json, lines)
 
 
@@ -207,7 +221,10 @@ def plan(
         write_or_refuse(output, lambda: write_plan(topology, found, output))
     document = {key: value for key, value in found.items() if key != "cables_csv"}
     steps = ("endpoint cables", "inside groups", "inside racks", "between racks")
-    lines = [("network", topology.recipe), ("racks", len(found["racks"])), ("cables", found["cables"])]
+    lines = [
+        ("network", topology.recipe), ("racks", len(found["racks"])),
+        ("cables", found["cables"]),
+    ]
     lines += [(f"  {name}", n) for name, n in zip(steps, found["by_step"], strict=True)]
     lines += [
         (f"  {c['kind']}, up to {c['stock_m']:g} m{', endpoints' if c['endpoint_cables'] else ''}",
@@ -241,7 +258,8 @@ def route(
     option: Options = None,
     p: P = None,
     output: Annotated[
-        Path | None, typer.Option("-o", help="folder for network.json, tables.txt, lfts.txt")
+        Path | None,
+        typer.Option("-o", help="folder for network.json, tables.txt, lfts.txt, guid2lid"),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -255,7 +273,7 @@ def route(
         load = routing.load()
     if output:
         write_or_refuse(output, lambda: write_tables(topology, routing, output))
-    report_proof(topology, routing, proof, load, as_json)
+    report_proof(topology, routing, engine_name(routing, engine), proof, load, as_json)
     if output and not as_json:
         print(f"written to {output}/")
     raise typer.Exit(0 if proof["complete"]["holds"] else 1)
@@ -269,14 +287,17 @@ def write_tables(topology, routing, folder: Path) -> None:
     write_whole(folder / "network.json", topology.to_text("json"))
     write_whole(folder / "tables.txt", tables)
     write_whole(folder / "lfts.txt", lfts)
+    write_whole(folder / "guid2lid", topology.addresses(routing.lmc)["guid2lid"])
     about = {"flyloom": 1, "engine": routing.engine, "lmc": routing.lmc, "layers": routing.layers}
     write_whole(folder / "routing.json", json.dumps(about))
 
 
-def report_proof(topology, routing, proof: dict, load: dict | None, as_json: bool) -> None:
+def report_proof(
+    topology, routing, name: str, proof: dict, load: dict | None, as_json: bool
+) -> None:
     complete, deadlock = proof["complete"], proof["deadlock"]
     document = {
-        "network": topology.recipe, "engine": routing.engine, "lmc": routing.lmc,
+        "network": topology.recipe, "engine": name, "lmc": routing.lmc,
         "layers": routing.layers, "verified": proof["holds"], "lanes": routing.lanes,
         "max_hops": complete.get("max_hops"), "mean_hops": complete.get("mean_hops"),
         "edge_forwarding_index": load["edge_forwarding_index"] if load else None,
@@ -284,7 +305,8 @@ def report_proof(topology, routing, proof: dict, load: dict | None, as_json: boo
         "complete": complete, "deadlock": deadlock,
     }
     lines = [
-        ("network", topology.recipe), ("engine", routing.engine), ("routes a terminal", routing.layers),
+        ("network", topology.recipe), ("engine", name),
+        ("routes a terminal", routing.layers),
         ("verified", proof["holds"]), ("every route arrives", complete["holds"]),
         ("deadlock-free", deadlock["holds"] if deadlock else None), ("lanes", routing.lanes),
         ("longest route [hops]", complete.get("max_hops")),
@@ -310,14 +332,18 @@ def report_proof(topology, routing, proof: dict, load: dict | None, as_json: boo
 ))
 def verify(
     source: Annotated[
-        str, typer.Argument(metavar="TABLES|NET", help="folder of `route -o`, a dump_fts file, or a network")
+        str,
+        typer.Argument(
+            metavar="TABLES|NET", help="folder of `route -o`, a dump_fts file, or a network"
+        ),
     ],
     engine: Engine = "dfsssp",
     lmc: Lmc = None,
     layers: Layers = None,
     option: Options = None,
     network_file: Annotated[
-        Path | None, typer.Option("--network", help="ibnetdiscover output of the fabric of a dump_fts file")
+        Path | None,
+        typer.Option("--network", help="ibnetdiscover output of the fabric of a dump_fts file"),
     ] = None,
     levels: Annotated[
         Path | None, typer.Option(help="path records of that fabric, `slid dlid sl` a line")
@@ -337,16 +363,19 @@ def verify(
         raise RefusalError("--levels, --sl2vl: of a dump_fts file; give --network with it")
     if network_file:
         topology, routing = read_dump(Path(source), network_file, levels, sl2vl)
+        name = routing.engine
     elif Path(source).is_dir():
         topology, routing = read_folder(Path(source))
+        name = routing.engine
     else:
         topology = load_network(source, None)
         with bars() as bar:
             routing = make_routing(topology, engine, lmc, layers, option, bar)
+        name = engine_name(routing, engine)
     with bars() as bar:
         proof = routing.verify(hop_limit, bar)
     load = routing.load() if proof["complete"]["holds"] else None
-    report_proof(topology, routing, proof, load, as_json)
+    report_proof(topology, routing, name, proof, load, as_json)
     raise typer.Exit(0 if proof["holds"] else 1)
 
 
@@ -373,14 +402,16 @@ def ebb(
         routing = make_routing(topology, engine, lmc, layers, option, bar)
         found = routing.ebb(patterns, seed, bar)
     interval = found["confidence_interval_95"]
+    name = engine_name(routing, engine)
     lines = [
-        ("network", topology.recipe), ("engine", routing.engine),
+        ("network", topology.recipe), ("engine", name),
         ("effective bisection bandwidth", found["effective_bisection_bandwidth"]),
         ("95 % confidence interval", interval and f"{interval[0]:.6f} to {interval[1]:.6f}"),
         ("patterns", patterns), ("seed", seed),
         ("most congested channel [flows]", found["max_congestion"]),
     ]
-    emit({"network": topology.recipe, "engine": routing.engine, "lmc": routing.lmc, **found}, as_json, lines)
+    about = {"network": topology.recipe, "engine": name, "lmc": routing.lmc}
+    emit({**about, **found}, as_json, lines)
 
 
 @app.command(epilog=epilog("flyloom deploy slim_fly:q=5,p=4 -e dfsssp --lmc 2"))
@@ -390,16 +421,22 @@ def deploy(
     lmc: Lmc = None,
     layers: Layers = None,
     option: Options = None,
-    oracle: Annotated[bool, typer.Option("--oracle", help="let ibdmchk judge the tables too")] = False,
+    oracle: Annotated[
+        bool, typer.Option("--oracle", help="let ibdmchk judge the tables too")
+    ] = False,
     p: P = None,
     as_json: Json = False,
 ) -> None:
     """Load tables into OpenSM on a simulated fabric, read them back, compare and prove them."""
     from flyloom.deploy.fabric import deploy as load_and_read
+    from flyloom.deploy.live import check_deployable
     from flyloom.experiment import deploy_line
     from flyloom.progress import bars
 
     topology = load_network(net, p)
+    check_deployable(topology)
+    if lmc is not None:
+        topology.addresses(lmc)  # refused before the work, not after
     with bars() as bar:
         routing = make_routing(topology, engine, lmc, layers, option, bar)
         say = None if as_json else lambda line: print(line, file=sys.stderr)
@@ -407,7 +444,8 @@ def deploy(
     parts = ("entries", "sl_entries", "sl2vl_entries")
     lines = [("network", topology.recipe), ("engine", routing.engine), ("LMC", routing.lmc)]
     for part in parts:
-        lines += [(part.replace("_", " "), found[part]), ("  differing", found[f"differing_{part}"])]
+        lines.append((part.replace("_", " "), found[part]))
+        lines.append(("  differing", found[f"differing_{part}"]))
     lines += [
         ("verified as read back", found["verified"]), ("deadlock-free", found["deadlock_free"]),
         ("ibdmchk", found["oracle"]), ("OpenSM", found["opensm_version"]),
@@ -417,22 +455,30 @@ def deploy(
     emit(document, as_json, lines)
     if not as_json:
         print(deploy_line(found))
-        for line in found["differences"]:
+        for line in found["differences"] + found["counterexample"]:
             print(f"  {line}")
     same = all(found[f"differing_{part}"] == 0 for part in parts)
     raise typer.Exit(0 if same and found["verified"] else 1)
 
 
-@app.command("verify-cables", epilog=epilog("flyloom verify-cables slim_fly:q=5,p=4 discovered.txt"))
+@app.command("verify-cables", epilog=epilog(
+    "flyloom verify-cables slim_fly:q=5,p=4 discovered.txt", "flyloom verify-cables plan.json",
+))
 def verify_cables(
     planned: Annotated[str, typer.Argument(metavar="PLAN", help=NET_HELP)],
-    fabric: Annotated[str, typer.Argument(metavar="FABRIC", help="saved ibnetdiscover output")],
+    fabric: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FABRIC", help="saved ibnetdiscover output; default: this machine's fabric"
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Compare a fabric with its plan: wrong, missing, extra and degraded cables, dead switches."""
     from flyloom.verbs import check_cables
 
-    found = check_cables(planned, fabric).to_dict()
+    plan = load_network(planned, None)
+    found = check_cables(plan, fabric if fabric is not None else this_fabric()).to_dict()
     for finding in found["findings"]:
         finding["kind"], finding["where"] = finding["fault"], finding["what"]
     lines = [(key, found[key]) for key in ("planned", "correct", "degraded", "misplaced", "lost")]
@@ -442,6 +488,13 @@ def verify_cables(
         for finding in found["findings"]:
             print(f"{finding['what']}; {finding['mend']}")
     raise typer.Exit(0 if found["clean"] else 1)
+
+
+def this_fabric():
+    from flyloom._core import Topology
+    from flyloom.deploy.readback import discover_here
+
+    return Topology.from_text(discover_here(), "ibnetdiscover", None)
 
 
 @app.command(epilog=epilog("flyloom run examples/deployed_slim_fly.toml"))
@@ -538,11 +591,13 @@ def doctor(as_json: Json = False) -> None:
             {"name": name, "path": str(path) if path else None, "package": package}
             for name, path, package in found
         ]
-        print(json.dumps({"version": __version__, "programs": programs, "complete": all(p for _, p, _ in found)}))
+        complete = all(path for _, path, _ in found)
+        print(json.dumps({"version": __version__, "programs": programs, "complete": complete}))
         return
     print(f"flyloom {__version__}")
     for name, path, package in found:
-        print(f"{'ok     ' if path else 'missing'}  {name:<20} {path or 'apt-get install ' + package}")
+        word, where = ("ok", path) if path else ("missing", f"apt-get install {package}")
+        print(f"{word:<7}  {name:<20} {where}")
     absent = sorted({package for _, path, package in found if not path})
     if absent:
         print(f"for the fabric stage: apt-get install {' '.join(absent)}")
@@ -550,6 +605,8 @@ def doctor(as_json: Json = False) -> None:
 
 def main() -> None:
     """Runs the command line; never a traceback for what a user can cause."""
+    # end in order, as Ctrl-C does: no half-written file, no process left behind
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     try:
         code = 0
         try:

@@ -70,6 +70,7 @@ class _Job:
         self.reused = 0
 
     def run(self) -> Result:
+        remove_leftovers(self.directory)
         records = []
         for number, point in enumerate(self.points):
             key, (topology, facts) = self._network(point)
@@ -238,7 +239,8 @@ def verdict_line(proof: dict) -> str:
     hops = f"longest {proof['complete']['max_hops']} hops"
     if proof["deadlock"]["holds"]:
         return f"complete, deadlock-free on {proof['lanes']} lanes, {hops}"
-    return f"complete, {hops}, but a cycle of {len(proof['deadlock']['cycle'])} channels can deadlock"
+    waits = len(proof["deadlock"]["cycle"])
+    return f"complete, {hops}, but a cycle of {waits} channels can deadlock"
 
 
 def ebb_line(found: dict) -> str:
@@ -281,6 +283,18 @@ def write_whole(path: Path, content: str | bytes) -> None:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def remove_leftovers(directory: Path) -> None:
+    """Removes what ``write_whole`` had begun in processes that were killed since."""
+    for part in directory.rglob(".*.part"):
+        pid = part.name.split(".")[-2]
+        try:
+            os.kill(int(pid), 0)
+        except (ProcessLookupError, ValueError):
+            part.unlink(missing_ok=True)
+        except PermissionError:
+            continue  # somebody else's, and alive
 
 
 @functools.cache

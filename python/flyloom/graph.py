@@ -24,7 +24,8 @@ def network(source: Any, p: int | None = None) -> Topology:
     source
         A ``Topology``; an inline form such as ``"slim_fly:q=5,p=4"``; the path of a spec file
         (TOML with ``family`` and its parameters, at top level or in ``[topology]``) or of a network
-        file (ibnetdiscover output, ibsim netlist, GraphML, JSON, edge list); a networkx graph.
+        file (ibnetdiscover output, ibsim netlist, GraphML, JSON, edge list); a networkx graph; a
+        scipy sparse matrix.
     p
         Endpoints a switch, for files that have none.
 
@@ -38,6 +39,8 @@ def network(source: Any, p: int | None = None) -> Topology:
     if hasattr(source, "nodes") and hasattr(source, "edges"):
         return from_networkx(source, p or 0)
     p = None if p is None else _count("p", p)
+    if hasattr(source, "tocoo"):
+        return from_scipy(source, p or 0)
     text = str(source)
     family = text.partition(":")[0].strip()
     known = {entry["name"] for entry in registry() if entry["kind"] == "topology"}
@@ -67,7 +70,8 @@ def _from_file(path: Path, p: int | None) -> Topology:
     if "file" in spec:
         return _from_named_file(path, spec, p)
     if not isinstance(spec.get("family"), str):
-        raise RefusalError(f"{path}: family: missing; write family = \"slim_fly\" and its parameters")
+        help_ = "write family = \"slim_fly\" and its parameters"
+        raise RefusalError(f"{path}: family: missing; {help_}")
     if p is not None:
         raise RefusalError(f"{path}: p: say it in the file, as a parameter of the family")
     params = {key: value for key, value in spec.items() if key != "family"}
@@ -132,11 +136,33 @@ def from_networkx(graph: Any, p: int = 0) -> Topology:
         times = Counter(pairs)
         lone = next(((a, b) for a, b in pairs if times[a, b] != times[b, a]), None)
         if lone:
-            edge = f"{names[lone[0]]} > {names[lone[1]]}"
-            raise RefusalError(f"edge {edge}: a link needs both directions; use an undirected graph")
+            edge, help_ = f"{names[lone[0]]} > {names[lone[1]]}", "use an undirected graph"
+            raise RefusalError(f"edge {edge}: a link needs both directions; {help_}")
         pairs = [(a, b) for a, b in pairs if a <= b]
     endpoints = [_count(f"node {name}", graph.nodes[name].get("endpoints", p)) for name in names]
-    return _from_lists([str(name) for name in names], [[a, 0, b, 0, None] for a, b in pairs], endpoints)
+    links = [[a, 0, b, 0, None] for a, b in pairs]
+    return _from_lists([str(name) for name in names], links, endpoints)
+
+
+def from_scipy(matrix: Any, p: int = 0) -> Topology:
+    """A symmetric sparse matrix as a network of as many switches as it has rows.
+
+    Entry (i, j) is the number of parallel links between switches i and j; ``p`` endpoints go on
+    every switch. Raises ``RefusalError`` for a matrix that is no such thing.
+    """
+    coo = matrix.tocoo()
+    if coo.shape[0] != coo.shape[1] or (matrix != matrix.T).nnz:
+        raise RefusalError(f"matrix: {coo.shape}, not symmetric; an adjacency matrix is square")
+    links: list[list] = []
+    for a, b, count in zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True):
+        if not (0 <= count <= 65_534 and count == int(count)):
+            raise RefusalError(f"matrix[{a}, {b}]: {count} is no number of links; 0 to 65534")
+        if a == b and count:
+            raise RefusalError(f"matrix[{a}, {a}]: a switch has no link to itself")
+        if a < b:
+            links += [[a, 0, b, 0, None]] * int(count)
+    names = [f"s{i}" for i in range(coo.shape[0])]
+    return _from_lists(names, links, [_count("p", p)] * coo.shape[0])
 
 
 def _count(name: Any, given: Any) -> int:

@@ -38,11 +38,15 @@ SERIES_TYPES = {"string": ("point", "series"), "double": ("x", "y")}
 
 
 def write(job: Any, records: list[dict], networks: dict[str, dict]) -> Path:
-    """Writes everything of one run into ``job.directory``; the path of the report."""
+    """Writes everything of one run into ``job.directory``; the path of the report.
+
+    The manifest goes first and comes last: where it is, all other files are of its run.
+    """
     from flyloom.experiment import code_digest, machine, write_whole
     from flyloom.report import build, render
 
     directory = job.directory
+    (directory / "manifest.json").unlink(missing_ok=True)
     rows = [row(record, networks[record["network_key"]], job.seed) for record in records]
     write_whole(directory / "rows.parquet", parquet(rows, ROW_TYPES))
     write_whole(directory / "series.parquet", parquet(series(records), SERIES_TYPES))
@@ -70,8 +74,8 @@ def write(job: Any, records: list[dict], networks: dict[str, dict]) -> Path:
         "machine": machine(), "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "stages": job.stages, "skipped": job.skipped,
     }
-    write_whole(directory / "manifest.json", json.dumps(manifest, indent=1))
     write_whole(directory / "report.html", render(build.data(saved)))
+    write_whole(directory / "manifest.json", json.dumps(manifest, indent=1))
     return directory / "report.html"
 
 
