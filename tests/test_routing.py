@@ -103,7 +103,7 @@ def test_deadlock_verdict_is_that_of_networkx(name, engine, lmc):
 @pytest.mark.parametrize("name", ["slim_fly_3", "slim_fly_5", "hyperx", "dragonfly", "torus"])
 @pytest.mark.parametrize("lmc", [0, 2])
 def test_layered_routes_arrive_without_deadlock(name, lmc):
-    """First layer shortest ways; all layers arrive, and the lanes that are loaded cannot deadlock."""
+    """First layer shortest ways; all layers arrive, and the lanes that are loaded have no cycle."""
     topology = NETWORKS[name]()
     routing = fl.route(topology, "layered", lmc=lmc, max_lanes=15)
     routes, table = Routes(routing, Wires(topology)), TableFile(routing, topology)

@@ -197,11 +197,8 @@ def structure(
     ]
     if paths:
         counts = found["minimal_paths"]
-        mean = counts["sum"] / counts["pairs"] if counts["pairs"] else None
-        lines += [
-            (f"minimal paths, {key}", n)
-            for key, n in (("min", counts["min"]), ("mean", mean), ("max", counts["max"]))
-        ]
+        counts["mean"] = counts["sum"] / counts["pairs"] if counts["pairs"] else None
+        lines += [(f"minimal paths, {key}", counts[key]) for key in ("min", "mean", "max")]
     emit(found, as_json, lines)
 
 

@@ -38,9 +38,9 @@ def network(source: Any, p: int | None = None) -> Topology:
         return source
     if hasattr(source, "nodes") and hasattr(source, "edges"):
         return from_networkx(source, p or 0)
-    p = None if p is None else _count("p", p)
     if hasattr(source, "tocoo"):
         return from_scipy(source, p or 0)
+    p = None if p is None else _count("p", p)
     text = str(source)
     family = text.partition(":")[0].strip()
     known = {entry["name"] for entry in registry() if entry["kind"] == "topology"}
@@ -136,7 +136,8 @@ def from_networkx(graph: Any, p: int = 0) -> Topology:
         times = Counter(pairs)
         lone = next(((a, b) for a, b in pairs if times[a, b] != times[b, a]), None)
         if lone:
-            edge, help_ = f"{names[lone[0]]} > {names[lone[1]]}", "use an undirected graph"
+            edge = f"{names[lone[0]]} > {names[lone[1]]}"
+            help_ = "use an undirected graph"
             raise RefusalError(f"edge {edge}: a link needs both directions; {help_}")
         pairs = [(a, b) for a, b in pairs if a <= b]
     endpoints = [_count(f"node {name}", graph.nodes[name].get("endpoints", p)) for name in names]

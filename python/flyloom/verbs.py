@@ -103,11 +103,11 @@ def verify(routing: Routing, *, hop_limit: int = 64, progress: Progress | None =
 
     Fields: ``holds`` (everything does), ``lanes``, ``complete`` (``holds``; ``routes``,
     ``max_hops``, ``mean_hops`` and ``hop_histogram`` over all layers and ordered pairs of a switch
-    with endpoints and a terminal on another switch; or ``counterexample``), ``management`` (the same
-    for routes from switches without endpoints and to switches, which do not count for ``holds``),
-    ``deadlock`` (``holds``; ``dependencies`` of the channel dependency graph and ``rechecked``,
-    whether the separate checker accepts the numbering of channels; or the ``cycle`` and its
-    ``counterexample``; None when routes are not complete).
+    with endpoints and a terminal on another switch; or ``counterexample``), ``management`` (the
+    same for routes from switches without endpoints and to switches, which do not count for
+    ``holds``), ``deadlock`` (``holds``; ``dependencies`` of the channel dependency graph and
+    ``rechecked``, whether the separate checker accepts the numbering of channels; or the ``cycle``
+    and its ``counterexample``; None when routes are not complete).
     """
     whole("hop_limit", hop_limit, 0, 2**32 - 1)
     return Result(routing.verify(hop_limit=hop_limit, progress=progress))
