@@ -29,7 +29,7 @@ def records(network, routing, sources):
 
 
 def read_in(network, routing, levels, odd=None):
-    """The tables read in; ``odd``, a (switch GUID, in-port, out-port), sends everything to lane 7."""
+    """The tables read in; from ``odd``, (switch GUID, in-port, out-port), all goes to lane 7."""
     text = "".join(f"{a} {b} {sl}\n" for (a, b), sl in levels.items())
     sl2vl = "".join(
         f"Switch 0x{guid:016x}, base LID 0\n"
@@ -107,7 +107,8 @@ def test_a_missing_record_is_told(network, routing):
                 del levels[lids[t], far]
         if changed:
             levels[lids[0], lids[30]] = (levels[lids[0], lids[30]] + 1) % routing.lanes
-        with pytest.raises(fl.RefusalError, match=f"no record of the path from LID {lids[0]} to LID {far}"):
+        words = f"no record of the path from LID {lids[0]} to LID {far}"
+        with pytest.raises(fl.RefusalError, match=words):
             read_in(network, routing, levels)
 
 
