@@ -21,7 +21,8 @@ def read_folder(folder: Path) -> tuple[Topology, Routing]:
     except RefusalError:
         raise
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise RefusalError(f"{about}: not what `flyloom route -o` wrote: no lmc or engine in it") from None
+        missing = "not what `flyloom route -o` wrote: no lmc or engine in it"
+        raise RefusalError(f"{about}: {missing}") from None
     tables = folder / "tables.txt"
     return topology, topology.read_tables(read_text(tables), str(tables), lmc, engine)
 

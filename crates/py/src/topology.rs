@@ -345,8 +345,8 @@ impl Topology {
         Ok(Routing { inner, addresses: Some(addresses) })
     }
 
-    /// Tables from the text of a table file of ours, the work of `engine`; their addresses are those
-    /// of `addresses(lmc)`.
+    /// Tables from the text of a table file of ours, the work of `engine`; their addresses are
+    /// those of `addresses(lmc)`.
     #[pyo3(signature = (text, name, lmc, engine="file"))]
     fn read_tables(
         &self,
