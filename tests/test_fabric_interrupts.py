@@ -72,6 +72,14 @@ def wait_for_program(child, mark, name, timeout_s=60):
         time.sleep(0.005)
 
 
+def ending(child):
+    """What the command said; it is killed when it does not end."""
+    try:
+        return child.communicate(timeout=20)
+    finally:
+        child.kill()
+
+
 SIGNALS = [
     (signal.SIGINT, 130), (signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGKILL, -signal.SIGKILL),
 ]
@@ -89,7 +97,7 @@ def test_an_ended_deploy_leaves_nothing(tmp_path, scratch, moment, number, code)
     else:
         time.sleep(moment)
     child.send_signal(number)
-    out, err = child.communicate(timeout=20)
+    out, err = ending(child)
     assert wait_for_none(mark) == {}
     assert child.returncode == code, err
     assert out == "" and "Traceback" not in err
@@ -139,7 +147,7 @@ def test_an_ended_run_leaves_no_torn_result_and_goes_on(tmp_path, scratch, momen
     else:
         time.sleep(moment)
     child.send_signal(number)
-    _, err = child.communicate(timeout=20)
+    _, err = ending(child)
     assert wait_for_none(mark) == {}
     assert child.returncode == code, err
     assert "Traceback" not in err
