@@ -1,10 +1,11 @@
 """Runs the examples of README.md and docs/*.md, and follows their links.
 
 Every `console` block is run, each `$ command` by bash with flyloom on the path; where output is
-shown, the command must print it (`...` stands for anything, runs of blanks count as one). A
-command that must fail says so at its end: `$ flyloom design slim_fly:q=6  # exit 2`. Every
-`python` block is executed. The blocks of a page run in order in one empty folder that holds a
-copy of examples/, and share their Python names. A block is skipped when the line above it says
+shown, the command must print it (`...` stands for anything, runs of blanks count as one). Lines
+that start with `> ` go on with the command. A command that must fail says so at its end:
+`$ flyloom design slim_fly:q=6  # exit 2`. Every `python` block is executed. The blocks of a page
+run in order in one empty folder that holds a copy of examples/, and share their Python names. A
+block is skipped when the line above it says
 
     <!-- not run: why -->         always
     <!-- needs: opensm ibsim -->  when one of these programs is not installed
@@ -16,6 +17,7 @@ import dataclasses
 import doctest
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -75,6 +77,9 @@ def commands(text: str) -> list[tuple[str, int, str]]:
     parts: list[tuple[str, int, str]] = []
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         command, _, output = part.partition("\n")
+        while output.startswith("> "):  # as bash asks for the rest of a command
+            more, _, output = output[2:].partition("\n")
+            command += "\n" + more
         ends = re.search(r"\s+# exit (\d+)$", command)
         parts.append((command[: ends.start()] if ends else command, int(ends[1]) if ends else 0,
                       output))
@@ -133,6 +138,15 @@ def test_links(path: Path) -> None:
             assert (path.parent / target).exists(), f"{path.name} links to {target}"
 
 
+def test_pictures_are_what_their_script_draws() -> None:
+    """The committed pictures are those of docs/pictures/make.py."""
+    folder = ROOT / "docs" / "pictures"
+    drawn = runpy.run_path(str(folder / "make.py"))["pictures"]()
+    assert {path.name for path in folder.glob("*.svg")} == set(drawn)
+    for name, svg in drawn.items():
+        assert (folder / name).read_text(encoding="utf-8") == svg + "\n", f"draw {name} anew"
+
+
 FENCE = "```"
 
 
@@ -153,7 +167,8 @@ def test_a_page_that_lies_fails(block: str, part: str, tmp_path: Path) -> None:
 def test_a_true_page_runs(tmp_path: Path) -> None:
     """Order, shared names, wildcards, continued lines and skips work."""
     page = "\n".join([
-        f"{FENCE}console", "$ echo hello > a.txt", "$ cat \\", "a.txt", "hel...", FENCE,
+        f"{FENCE}console", "$ echo hello > a.txt", "$ cat \\", "a.txt", "hel...",
+        "$ cat <<END", "> one", "> END", "one", FENCE,
         f"{FENCE}python", "x = 3", FENCE, "text", f"{FENCE}python", "assert x == 3", FENCE,
         "<!-- not run: it would fail -->", f"{FENCE}console", "$ false", FENCE,
         "<!-- needs: no-such-program-at-all -->", f"{FENCE}console", "$ false", FENCE,

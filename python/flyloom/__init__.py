@@ -16,9 +16,11 @@ import importlib
 _HOMES = {
     "flyloom._core": ["RefusalError", "Routing", "Topology", "__version__"],
     "flyloom.deploy": ["DeployError"],
-    "flyloom.deploy.fabric": ["deploy", "route_with_opensm"],
+    "flyloom.deploy.fabric": ["route_with_opensm"],
     "flyloom.experiment": ["run"],
-    "flyloom.graph": ["from_networkx", "from_pairs", "network", "to_networkx", "to_scipy"],
+    "flyloom.graph": [
+        "from_networkx", "from_pairs", "from_scipy", "network", "to_networkx", "to_scipy",
+    ],
     "flyloom.results": ["Result"],
     "flyloom.verbs": [
         "check_cables", "ebb", "edge_load", "plan", "promise", "route", "structure", "verify",
@@ -28,7 +30,9 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str):
-    if home := _HOME_OF.get(name):
+    if name == "deploy":  # the package is the verb
+        value = importlib.import_module("flyloom.deploy")
+    elif home := _HOME_OF.get(name):
         value = getattr(importlib.import_module(home), name)
     else:
         generated = importlib.import_module("flyloom._generated")
@@ -41,4 +45,4 @@ def __getattr__(name: str):
 
 def __dir__() -> list[str]:
     generated = importlib.import_module("flyloom._generated")
-    return sorted({*globals(), *_HOME_OF, *generated.__all__})
+    return sorted({*globals(), *_HOME_OF, "deploy", *generated.__all__})

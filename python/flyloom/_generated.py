@@ -122,7 +122,7 @@ def hyperx(
     k: Sequence[int] | None = None,
     p: int | None = None,
 ) -> _core.Topology:
-    """`HyperX`: switches on a grid, linked when they differ in exactly one coordinate.
+    """HyperX: switches on a grid, linked when they differ in exactly one coordinate.
 
     Parameters
     ----------

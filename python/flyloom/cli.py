@@ -7,7 +7,10 @@ was refused; 3 something else is broken.
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
+import traceback
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,7 +29,8 @@ app = typer.Typer(
 NET_HELP = "inline form (slim_fly:q=5,p=4), spec file (.toml) or network file"
 Net = Annotated[str, typer.Argument(metavar="NET", help=NET_HELP, show_default=False)]
 P = Annotated[
-    int | None, typer.Option("-p", "--endpoints-per-switch", help="for files that have no endpoints")
+    int | None,
+    typer.Option("-p", "--endpoints-per-switch", help="for files that have no endpoints"),
 ]
 Json = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
 Engine = Annotated[
@@ -76,9 +80,16 @@ def load_network(net: str, p: int | None):
 def make_routing(topology, engine: str, lmc: int | None, layers: int | None, options, bar):
     from flyloom.verbs import route
 
+    if lmc == 0:
+        topology.addresses(0)  # who asks for an LMC means LIDs, and they may not suffice
     return route(
         topology, engine, lmc=lmc, layers=layers, progress=bar, **parsed_options(options)
     )
+
+
+def engine_name(routing, asked: str) -> str:
+    """The engine to show: tables read back from OpenSM do not know which engine made them."""
+    return asked if asked.startswith("opensm:") else routing.engine
 
 
 def parsed_options(options: list[str] | None) -> dict[str, Any]:
@@ -90,14 +101,19 @@ def parsed_options(options: list[str] | None) -> dict[str, Any]:
         key, equals, value = word.partition("=")
         if not equals or not key:
             raise RefusalError(f"--option {word}: not KEY=VALUE")
+        if key in ("source", "engine", "lmc", "layers", "progress") or key in parsed:
+            raise RefusalError(f"--option {word}: not an option of an engine, or given twice")
         try:
             parsed[key] = json.loads(value)
+            json.dumps(parsed[key], allow_nan=False)
         except ValueError:
             parsed[key] = value
     return parsed
 
 
-@app.command(epilog=epilog("flyloom design slim_fly:q=19,p=15", "flyloom design dragonfly:h=4 -o df.json"))
+@app.command(epilog=epilog(
+    "flyloom design slim_fly:q=19,p=15", "flyloom design dragonfly:h=4 -o df.json",
+))
 def design(
     net: Net,
     p: P = None,
@@ -162,7 +178,9 @@ def write_or_refuse(path: Path, write) -> None:
 def structure(
     net: Net,
     p: P = None,
-    paths: Annotated[bool, typer.Option("--paths", help="count minimal paths of all pairs")] = False,
+    paths: Annotated[
+        bool, typer.Option("--paths", help="count minimal paths of all pairs")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Measure a network: distances, girth, Moore bound, minimal-path counts."""
@@ -179,6 +197,7 @@ def structure(
     ]
     if paths:
         counts = found["minimal_paths"]
+        counts["mean"] = counts["sum"] / counts["pairs"] if counts["pairs"] else None
         lines += [(f"minimal paths, {key}", counts[key]) for key in ("min", "mean", "max")]
     emit(found, as_json, lines)
 
@@ -199,7 +218,10 @@ def plan(
         write_or_refuse(output, lambda: write_plan(topology, found, output))
     document = {key: value for key, value in found.items() if key != "cables_csv"}
     steps = ("endpoint cables", "inside groups", "inside racks", "between racks")
-    lines = [("network", topology.recipe), ("racks", len(found["racks"])), ("cables", found["cables"])]
+    lines = [
+        ("network", topology.recipe), ("racks", len(found["racks"])),
+        ("cables", found["cables"]),
+    ]
     lines += [(f"  {name}", n) for name, n in zip(steps, found["by_step"], strict=True)]
     lines += [
         (f"  {c['kind']}, up to {c['stock_m']:g} m{', endpoints' if c['endpoint_cables'] else ''}",
@@ -233,7 +255,8 @@ def route(
     option: Options = None,
     p: P = None,
     output: Annotated[
-        Path | None, typer.Option("-o", help="folder for network.json, tables.txt, lfts.txt")
+        Path | None,
+        typer.Option("-o", help="folder for network.json, tables.txt, lfts.txt, guid2lid"),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -247,7 +270,7 @@ def route(
         load = routing.load()
     if output:
         write_or_refuse(output, lambda: write_tables(topology, routing, output))
-    report_proof(topology, routing, proof, load, as_json)
+    report_proof(topology, routing, engine_name(routing, engine), proof, load, as_json)
     if output and not as_json:
         print(f"written to {output}/")
     raise typer.Exit(0 if proof["complete"]["holds"] else 1)
@@ -256,19 +279,22 @@ def route(
 def write_tables(topology, routing, folder: Path) -> None:
     from flyloom.experiment import write_whole
 
+    tables, lfts = routing.table_text(), routing.lft_text()  # may refuse: before the folder
     folder.mkdir(parents=True, exist_ok=True)
-    tables, lfts = routing.table_text(), routing.lft_text()
     write_whole(folder / "network.json", topology.to_text("json"))
     write_whole(folder / "tables.txt", tables)
     write_whole(folder / "lfts.txt", lfts)
+    write_whole(folder / "guid2lid", topology.addresses(routing.lmc)["guid2lid"])
     about = {"flyloom": 1, "engine": routing.engine, "lmc": routing.lmc, "layers": routing.layers}
     write_whole(folder / "routing.json", json.dumps(about))
 
 
-def report_proof(topology, routing, proof: dict, load: dict | None, as_json: bool) -> None:
+def report_proof(
+    topology, routing, name: str, proof: dict, load: dict | None, as_json: bool
+) -> None:
     complete, deadlock = proof["complete"], proof["deadlock"]
     document = {
-        "network": topology.recipe, "engine": routing.engine, "lmc": routing.lmc,
+        "network": topology.recipe, "engine": name, "lmc": routing.lmc,
         "layers": routing.layers, "verified": proof["holds"], "lanes": routing.lanes,
         "max_hops": complete.get("max_hops"), "mean_hops": complete.get("mean_hops"),
         "edge_forwarding_index": load["edge_forwarding_index"] if load else None,
@@ -276,7 +302,8 @@ def report_proof(topology, routing, proof: dict, load: dict | None, as_json: boo
         "complete": complete, "deadlock": deadlock,
     }
     lines = [
-        ("network", topology.recipe), ("engine", routing.engine), ("routes a terminal", routing.layers),
+        ("network", topology.recipe), ("engine", name),
+        ("routes a terminal", routing.layers),
         ("verified", proof["holds"]), ("every route arrives", complete["holds"]),
         ("deadlock-free", deadlock["holds"] if deadlock else None), ("lanes", routing.lanes),
         ("longest route [hops]", complete.get("max_hops")),
@@ -302,14 +329,18 @@ def report_proof(topology, routing, proof: dict, load: dict | None, as_json: boo
 ))
 def verify(
     source: Annotated[
-        str, typer.Argument(metavar="TABLES|NET", help="folder of `route -o`, a dump_fts file, or a network")
+        str,
+        typer.Argument(
+            metavar="TABLES|NET", help="folder of `route -o`, a dump_fts file, or a network"
+        ),
     ],
     engine: Engine = "dfsssp",
     lmc: Lmc = None,
     layers: Layers = None,
     option: Options = None,
     network_file: Annotated[
-        Path | None, typer.Option("--network", help="ibnetdiscover output of the fabric of a dump_fts file")
+        Path | None,
+        typer.Option("--network", help="ibnetdiscover output of the fabric of a dump_fts file"),
     ] = None,
     levels: Annotated[
         Path | None, typer.Option(help="path records of that fabric, `slid dlid sl` a line")
@@ -319,21 +350,29 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Prove tables: every route arrives, and no packets can wait in a circle."""
+    from flyloom._core import RefusalError
     from flyloom.progress import bars
     from flyloom.tables import read_dump, read_folder
+    from flyloom.verbs import whole
 
+    whole("--hop-limit", hop_limit, 0, 2**32 - 1)
+    if (levels or sl2vl) and not network_file:
+        raise RefusalError("--levels, --sl2vl: of a dump_fts file; give --network with it")
     if network_file:
         topology, routing = read_dump(Path(source), network_file, levels, sl2vl)
+        name = routing.engine
     elif Path(source).is_dir():
         topology, routing = read_folder(Path(source))
+        name = routing.engine
     else:
         topology = load_network(source, None)
         with bars() as bar:
             routing = make_routing(topology, engine, lmc, layers, option, bar)
+        name = engine_name(routing, engine)
     with bars() as bar:
         proof = routing.verify(hop_limit, bar)
     load = routing.load() if proof["complete"]["holds"] else None
-    report_proof(topology, routing, proof, load, as_json)
+    report_proof(topology, routing, name, proof, load, as_json)
     raise typer.Exit(0 if proof["holds"] else 1)
 
 
@@ -342,7 +381,7 @@ def ebb(
     net: Net,
     engine: Engine = "dfsssp",
     patterns: Annotated[int, typer.Option(help="random bisections")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="of the random draws")] = 0,
+    seed: Annotated[int, typer.Option(help="of the random draws")] = 0,
     lmc: Lmc = None,
     layers: Layers = None,
     option: Options = None,
@@ -351,24 +390,25 @@ def ebb(
 ) -> None:
     """Effective bisection bandwidth over an engine's tables."""
     from flyloom.progress import bars
+    from flyloom.verbs import whole
 
-    if patterns < 1:
-        from flyloom._core import RefusalError
-
-        raise RefusalError(f"--patterns {patterns}: at least 1")
+    whole("--patterns", patterns, 1, 2**32 - 1)
+    whole("--seed", seed, 0, 2**64 - 1)
     topology = load_network(net, p)
     with bars() as bar:
         routing = make_routing(topology, engine, lmc, layers, option, bar)
         found = routing.ebb(patterns, seed, bar)
     interval = found["confidence_interval_95"]
+    name = engine_name(routing, engine)
     lines = [
-        ("network", topology.recipe), ("engine", routing.engine),
+        ("network", topology.recipe), ("engine", name),
         ("effective bisection bandwidth", found["effective_bisection_bandwidth"]),
         ("95 % confidence interval", interval and f"{interval[0]:.6f} to {interval[1]:.6f}"),
         ("patterns", patterns), ("seed", seed),
         ("most congested channel [flows]", found["max_congestion"]),
     ]
-    emit({"network": topology.recipe, "engine": routing.engine, "lmc": routing.lmc, **found}, as_json, lines)
+    about = {"network": topology.recipe, "engine": name, "lmc": routing.lmc}
+    emit({**about, **found}, as_json, lines)
 
 
 @app.command(epilog=epilog("flyloom deploy slim_fly:q=5,p=4 -e dfsssp --lmc 2"))
@@ -378,16 +418,22 @@ def deploy(
     lmc: Lmc = None,
     layers: Layers = None,
     option: Options = None,
-    oracle: Annotated[bool, typer.Option("--oracle", help="let ibdmchk judge the tables too")] = False,
+    oracle: Annotated[
+        bool, typer.Option("--oracle", help="let ibdmchk judge the tables too")
+    ] = False,
     p: P = None,
     as_json: Json = False,
 ) -> None:
     """Load tables into OpenSM on a simulated fabric, read them back, compare and prove them."""
     from flyloom.deploy.fabric import deploy as load_and_read
+    from flyloom.deploy.live import check_deployable
     from flyloom.experiment import deploy_line
     from flyloom.progress import bars
 
     topology = load_network(net, p)
+    check_deployable(topology)
+    if lmc is not None:
+        topology.addresses(lmc)  # refused before the work, not after
     with bars() as bar:
         routing = make_routing(topology, engine, lmc, layers, option, bar)
         say = None if as_json else lambda line: print(line, file=sys.stderr)
@@ -395,7 +441,8 @@ def deploy(
     parts = ("entries", "sl_entries", "sl2vl_entries")
     lines = [("network", topology.recipe), ("engine", routing.engine), ("LMC", routing.lmc)]
     for part in parts:
-        lines += [(part.replace("_", " "), found[part]), ("  differing", found[f"differing_{part}"])]
+        lines.append((part.replace("_", " "), found[part]))
+        lines.append(("  differing", found[f"differing_{part}"]))
     lines += [
         ("verified as read back", found["verified"]), ("deadlock-free", found["deadlock_free"]),
         ("ibdmchk", found["oracle"]), ("OpenSM", found["opensm_version"]),
@@ -405,22 +452,30 @@ def deploy(
     emit(document, as_json, lines)
     if not as_json:
         print(deploy_line(found))
-        for line in found["differences"]:
+        for line in found["differences"] + found["counterexample"]:
             print(f"  {line}")
     same = all(found[f"differing_{part}"] == 0 for part in parts)
     raise typer.Exit(0 if same and found["verified"] else 1)
 
 
-@app.command("verify-cables", epilog=epilog("flyloom verify-cables slim_fly:q=5,p=4 discovered.txt"))
+@app.command("verify-cables", epilog=epilog(
+    "flyloom verify-cables slim_fly:q=5,p=4 discovered.txt", "flyloom verify-cables plan.json",
+))
 def verify_cables(
     planned: Annotated[str, typer.Argument(metavar="PLAN", help=NET_HELP)],
-    fabric: Annotated[str, typer.Argument(metavar="FABRIC", help="saved ibnetdiscover output")],
+    fabric: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FABRIC", help="saved ibnetdiscover output; default: this machine's fabric"
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Compare a fabric with its plan: wrong, missing, extra and degraded cables, dead switches."""
     from flyloom.verbs import check_cables
 
-    found = check_cables(planned, fabric).to_dict()
+    plan = load_network(planned, None)
+    found = check_cables(plan, fabric if fabric is not None else this_fabric()).to_dict()
     for finding in found["findings"]:
         finding["kind"], finding["where"] = finding["fault"], finding["what"]
     lines = [(key, found[key]) for key in ("planned", "correct", "degraded", "misplaced", "lost")]
@@ -430,6 +485,13 @@ def verify_cables(
         for finding in found["findings"]:
             print(f"{finding['what']}; {finding['mend']}")
     raise typer.Exit(0 if found["clean"] else 1)
+
+
+def this_fabric():
+    from flyloom._core import Topology
+    from flyloom.deploy.readback import discover_here
+
+    return Topology.from_text(discover_here(), "ibnetdiscover", None)
 
 
 @app.command(epilog=epilog("flyloom run examples/deployed_slim_fly.toml"))
@@ -461,13 +523,10 @@ def run(
 
 
 def list_points(file: Path, as_json: bool) -> None:
-    from flyloom._core import RefusalError, expand
+    from flyloom._core import expand
+    from flyloom.graph import read_text
 
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise RefusalError(f"{file}: cannot be read: {error}") from None
-    points = expand(text, str(file))["points"]
+    points = expand(read_text(file), str(file))["points"]
     if as_json:
         print(json.dumps({"points": points}))
         return
@@ -529,11 +588,13 @@ def doctor(as_json: Json = False) -> None:
             {"name": name, "path": str(path) if path else None, "package": package}
             for name, path, package in found
         ]
-        print(json.dumps({"version": __version__, "programs": programs, "complete": all(p for _, p, _ in found)}))
+        complete = all(path for _, path, _ in found)
+        print(json.dumps({"version": __version__, "programs": programs, "complete": complete}))
         return
     print(f"flyloom {__version__}")
     for name, path, package in found:
-        print(f"{'ok     ' if path else 'missing'}  {name:<20} {path or 'apt-get install ' + package}")
+        word, where = ("ok", path) if path else ("missing", f"apt-get install {package}")
+        print(f"{word:<7}  {name:<20} {where}")
     absent = sorted({package for _, path, package in found if not path})
     if absent:
         print(f"for the fabric stage: apt-get install {' '.join(absent)}")
@@ -541,25 +602,43 @@ def doctor(as_json: Json = False) -> None:
 
 def main() -> None:
     """Runs the command line; never a traceback for what a user can cause."""
+    # end in order, as Ctrl-C does: no half-written file, no process left behind
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     try:
-        app(standalone_mode=True)
+        code = 0
+        try:
+            app(standalone_mode=True)
+        except SystemExit as ended:
+            code = ended.code
+        sys.stdout.flush()
+        sys.exit(code)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whoever read it has gone
         sys.exit(3)
     except Exception as error:
-        from flyloom._core import RefusalError
-        from flyloom.deploy import DeployError
+        sys.exit(explain(error))
 
-        if isinstance(error, RefusalError):
-            print(f"flyloom: {error}", file=sys.stderr)
-            sys.exit(2)
-        if isinstance(error, DeployError):
-            print(f"flyloom: {error}", file=sys.stderr)
-            sys.exit(3)
-        raise
+
+def explain(error: Exception) -> int:
+    """Says on standard error what went wrong; the exit code."""
+    from flyloom._core import RefusalError
+    from flyloom.deploy import DeployError
+
+    if isinstance(error, RefusalError):
+        print(f"flyloom: {error}", file=sys.stderr)
+        return 2
+    if isinstance(error, (DeployError, OSError)):
+        print(f"flyloom: {error}", file=sys.stderr)
+        if isinstance(error, OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what it could not print stays unprinted
+        return 3
+    traceback.print_exc()
+    print("flyloom: this is a fault of flyloom; please report it with the lines above",
+          file=sys.stderr)
+    return 3
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from typing import Any
 from flyloom import _core, verbs
 from flyloom._core import RefusalError, Topology, expand
 from flyloom.deploy import DeployError, tools
-from flyloom.graph import network
+from flyloom.graph import network, read_text
 from flyloom.results import Result
 
 Say = Callable[[str, str, float], None]
@@ -45,13 +45,7 @@ def run(
     (every point verified, every comparison equal), ``skipped``.
     """
     path = Path(file)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise RefusalError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise RefusalError(f"{path}: not a text file: byte {error.start} is not UTF-8") from None
-    expanded = expand(text, str(path))
+    expanded = expand(read_text(path), str(path))
     job = _Job(path, expanded, Path(out), fresh, say or _silent, progress)
     return job.run()
 
@@ -75,7 +69,7 @@ class _Job:
         self.reused = 0
 
     def run(self) -> Result:
-        (self.directory / "points").mkdir(parents=True, exist_ok=True)
+        remove_leftovers(self.directory)
         records = []
         for number, point in enumerate(self.points):
             key, (topology, facts) = self._network(point)
@@ -84,6 +78,7 @@ class _Job:
                 records.append(record | {"network": facts["label"], "network_key": key})
         from flyloom import store
 
+        self.make_folders()
         with self.stage("report") as done:
             networks = {key: facts for key, (_, facts) in self.networks.items()}
             report = store.write(self, records, networks)
@@ -152,15 +147,23 @@ class _Job:
         })
         kept = self.directory / "points" / f"{digest}.json"
         if kept.is_file() and not self.fresh:
-            self.reused += 1
             record = json.loads(kept.read_text())
+            self.reused += 1
             self.say("kept", f"{record['label']} on {point.get('label') or topology.recipe}", 0.0)
             return record
         record = self._compute(point, topology, missing)
         if record is not None:
             record["digest"] = digest
+            self.make_folders()
             write_whole(kept, json.dumps(record))
         return record
+
+    def make_folders(self) -> None:
+        """Makes the folders of the results, not before there is one: a refusal leaves nothing."""
+        try:
+            (self.directory / "points").mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RefusalError(f"{self.directory}: cannot be written: {error.strerror}") from None
 
     def _compute(self, point: dict, topology: Topology, missing: list) -> dict | None:
         spec = point["routing"]
@@ -222,7 +225,8 @@ def verdict_line(proof: dict) -> str:
     hops = f"longest {proof['complete']['max_hops']} hops"
     if proof["deadlock"]["holds"]:
         return f"complete, deadlock-free on {proof['lanes']} lanes, {hops}"
-    return f"complete, {hops}, but a cycle of {len(proof['deadlock']['cycle'])} channels can deadlock"
+    waits = len(proof["deadlock"]["cycle"])
+    return f"complete, {hops}, but a cycle of {waits} channels can deadlock"
 
 
 def ebb_line(found: dict) -> str:
@@ -265,6 +269,18 @@ def write_whole(path: Path, content: str | bytes) -> None:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def remove_leftovers(directory: Path) -> None:
+    """Removes what ``write_whole`` had begun in processes that were killed since."""
+    for part in directory.rglob(".*.part"):
+        pid = part.name.split(".")[-2]
+        try:
+            os.kill(int(pid), 0)
+        except (ProcessLookupError, ValueError):
+            part.unlink(missing_ok=True)
+        except PermissionError:
+            continue  # somebody else's, and alive
 
 
 @functools.cache

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from flyloom._core import RefusalError, Topology, registry
+
+MAX_SWITCHES = 1 << 22
+"""The most switches that a list of pairs may have."""
 
 
 def network(source: Any, p: int | None = None) -> Topology:
@@ -19,7 +23,8 @@ def network(source: Any, p: int | None = None) -> Topology:
     source
         A ``Topology``; an inline form such as ``"slim_fly:q=5,p=4"``; the path of a spec file
         (TOML with ``family`` and its parameters, at top level or in ``[topology]``) or of a network
-        file (ibnetdiscover output, ibsim netlist, GraphML, JSON, edge list); a networkx graph.
+        file (ibnetdiscover output, ibsim netlist, GraphML, JSON, edge list); a networkx graph; a
+        scipy sparse matrix.
     p
         Endpoints a switch, for files that have none.
 
@@ -32,51 +37,90 @@ def network(source: Any, p: int | None = None) -> Topology:
         return source
     if hasattr(source, "nodes") and hasattr(source, "edges"):
         return from_networkx(source, p or 0)
+    if hasattr(source, "tocoo"):
+        return from_scipy(source, p or 0)
+    p = None if p is None else _count("p", p)
     text = str(source)
     family = text.partition(":")[0].strip()
     known = {entry["name"] for entry in registry() if entry["kind"] == "topology"}
-    if family in known and not Path(text).is_file():
-        return Topology.from_inline(text)
     path = Path(text)
-    if not path.is_file() and ":" not in text and not path.suffix:
+    if (family in known and not path.is_file()) or (
+        not path.is_file() and ":" in text and "/" not in family
+    ):
+        if p is not None:
+            raise RefusalError(f"p: {text} has its own endpoints; write {family}:p={p},...")
+        return Topology.from_inline(text)  # where there is no such family it says which there are
+    if not text or not path.exists() and ":" not in text and not path.suffix:
         hint = f"families: {', '.join(sorted(known))}"
         raise RefusalError(f"'{text}' is neither a family nor a file; {hint}")
-    if not path.is_file() and ":" in text and "/" not in family:
-        return Topology.from_inline(text)  # says which families there are
     return _from_file(path, p)
 
 
 def _from_file(path: Path, p: int | None) -> Topology:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise RefusalError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise RefusalError(f"{path}: not a text file: byte {error.start} is not UTF-8") from None
+    text = read_text(path)
     if path.suffix != ".toml":
         return Topology.from_text(text, str(path), p)
     try:
         spec = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise RefusalError(f"{path}: {error}") from None
     spec = spec.get("topology", spec)
+    if not isinstance(spec, dict):
+        raise RefusalError(f"{path}: topology: not a table; write [topology]")
     if "file" in spec:
-        return _from_file(path.parent / str(spec["file"]), spec.get("p", p))
+        return _from_named_file(path, spec, p)
     if not isinstance(spec.get("family"), str):
-        raise RefusalError(f"{path}: family: missing; write family = \"slim_fly\" and its parameters")
+        help_ = "write family = \"slim_fly\" and its parameters"
+        raise RefusalError(f"{path}: family: missing; {help_}")
+    if p is not None:
+        raise RefusalError(f"{path}: p: say it in the file, as a parameter of the family")
     params = {key: value for key, value in spec.items() if key != "family"}
+    for key, value in params.items():
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError):
+            raise RefusalError(f"{path}: {key}: {value} is no parameter of a family") from None
     try:
         return Topology.from_spec(spec["family"], params)
     except RefusalError as error:
         raise RefusalError(f"{path}: {error}") from None
 
 
+def _from_named_file(path: Path, spec: dict[str, Any], p: int | None) -> Topology:
+    """The network file that the spec at ``path`` names."""
+    if extra := next((key for key in spec if key not in ("file", "p")), None):
+        raise RefusalError(f"{path}: {extra}: not a key of a file; file, p")
+    if not isinstance(spec["file"], str):
+        raise RefusalError(f"{path}: file: {spec['file']!r} is no path")
+    if spec["file"].endswith(".toml"):
+        raise RefusalError(f"{path}: file: {spec['file']} is a spec; name a network file")
+    if "p" in spec:
+        p = _count(f"{path}: p", spec["p"])
+    return _from_file(path.parent / spec["file"], p)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file; RefusalError saying why it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise RefusalError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise RefusalError(f"{path}: not a text file: byte {error.start} is not UTF-8") from None
+    except ValueError as error:  # a name with a zero byte
+        raise RefusalError(f"{path}: cannot be read: {error}") from None
+
+
 def from_pairs(pairs: Iterable[tuple[int, int]], p: int = 0) -> Topology:
     """A network of the switch pairs ``pairs`` (numbers from 0, repeats are parallel links), with
     ``p`` endpoints on every switch."""
     links = [[int(a), 0, int(b), 0, None] for a, b in pairs]
-    count = 1 + max((max(link[0], link[2]) for link in links), default=-1)
-    return _from_lists([f"s{i}" for i in range(count)], links, [p] * count)
+    ends = [end for link in links for end in (link[0], link[2])]
+    count = 1 + max(ends, default=-1)
+    if count > MAX_SWITCHES or min(ends, default=0) < 0:
+        worst = min(ends) if min(ends) < 0 else count - 1
+        raise RefusalError(f"pairs: {worst} is no switch number; 0 to {MAX_SWITCHES - 1}")
+    return _from_lists([f"s{i}" for i in range(count)], links, [_count("p", p)] * count)
 
 
 def from_networkx(graph: Any, p: int = 0) -> Topology:
@@ -89,12 +133,47 @@ def from_networkx(graph: Any, p: int = 0) -> Topology:
     number = {name: i for i, name in enumerate(names)}
     pairs = [(number[a], number[b]) for a, b in graph.edges()]
     if graph.is_directed():
-        lone = next(((a, b) for a, b in pairs if pairs.count((a, b)) != pairs.count((b, a))), None)
+        times = Counter(pairs)
+        lone = next(((a, b) for a, b in pairs if times[a, b] != times[b, a]), None)
         if lone:
-            raise RefusalError(f"edge {lone}: a link needs both directions; use an undirected graph")
-        pairs = [(a, b) for a, b in pairs if a < b]
-    endpoints = [int(graph.nodes[name].get("endpoints", p)) for name in names]
-    return _from_lists([str(name) for name in names], [[a, 0, b, 0, None] for a, b in pairs], endpoints)
+            edge = f"{names[lone[0]]} > {names[lone[1]]}"
+            help_ = "use an undirected graph"
+            raise RefusalError(f"edge {edge}: a link needs both directions; {help_}")
+        pairs = [(a, b) for a, b in pairs if a <= b]
+    endpoints = [_count(f"node {name}", graph.nodes[name].get("endpoints", p)) for name in names]
+    links = [[a, 0, b, 0, None] for a, b in pairs]
+    return _from_lists([str(name) for name in names], links, endpoints)
+
+
+def from_scipy(matrix: Any, p: int = 0) -> Topology:
+    """A symmetric sparse matrix as a network of as many switches as it has rows.
+
+    Entry (i, j) is the number of parallel links between switches i and j; ``p`` endpoints go on
+    every switch. Raises ``RefusalError`` for a matrix that is no such thing.
+    """
+    coo = matrix.tocoo()
+    if coo.shape[0] != coo.shape[1] or (matrix != matrix.T).nnz:
+        raise RefusalError(f"matrix: {coo.shape}, not symmetric; an adjacency matrix is square")
+    links: list[list] = []
+    for a, b, count in zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True):
+        if count < 0 or count != int(count):
+            raise RefusalError(f"matrix[{a}, {b}]: {count} is no number of links; 0, 1, 2, ...")
+        if a == b and count:
+            raise RefusalError(f"matrix[{a}, {a}]: a switch has no link to itself")
+        if a < b:
+            links += [[a, 0, b, 0, None]] * int(count)
+    return _from_lists([f"s{i}" for i in range(coo.shape[0])], links, [p] * coo.shape[0])
+
+
+def _count(name: Any, given: Any) -> int:
+    """A number of endpoints; a whole number as text or float will do (GraphML gives both)."""
+    try:
+        count = int(given)
+        if 0 <= count <= 65_534 and float(given) == count:
+            return count
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise RefusalError(f"{name}: {given!r} is no number of endpoints; 0 to 65534")
 
 
 def _from_lists(names: list[str], links: list[list], endpoints: list[int]) -> Topology:

@@ -17,16 +17,39 @@ ROW_KEYS = (
     "mean_distance", "girth", "moore_fraction",
 )
 
+ROW_TYPES = {
+    "string": ("point", "network", "recipe", "engine", "options"),
+    "uint64": ("seed",),
+    "int64": (
+        "switches", "endpoints", "links", "network_radix", "concentration", "radix", "diameter",
+        "girth", "racks", "cables", "lmc", "layers", "lanes", "max_hops", "edge_forwarding_index",
+        "ebb_patterns", "deployed_entries", "deployed_differing_entries",
+    ),
+    "double": (
+        "mean_distance", "moore_fraction", "cable_length_m", "cable_cost_usd", "mean_hops",
+        "effective_bisection_bandwidth", "ebb_ci95_low", "ebb_ci95_high",
+    ),
+    "bool": ("verified", "complete", "deadlock_free", "deployed_deadlock_free"),
+}
+"""The type of each column of ``rows.parquet``: the same whatever was measured."""
+
+SERIES_TYPES = {"string": ("point", "series"), "double": ("x", "y")}
+"""The type of each column of ``series.parquet``."""
+
 
 def write(job: Any, records: list[dict], networks: dict[str, dict]) -> Path:
-    """Writes everything of one run into ``job.directory``; the path of the report."""
+    """Writes everything of one run into ``job.directory``; the path of the report.
+
+    The manifest goes first and comes last: where it is, all other files are of its run.
+    """
     from flyloom.experiment import code_digest, machine, write_whole
     from flyloom.report import build, render
 
     directory = job.directory
+    (directory / "manifest.json").unlink(missing_ok=True)
     rows = [row(record, networks[record["network_key"]], job.seed) for record in records]
-    write_whole(directory / "rows.parquet", parquet(rows))
-    write_whole(directory / "series.parquet", parquet(series(records)))
+    write_whole(directory / "rows.parquet", parquet(rows, ROW_TYPES))
+    write_whole(directory / "series.parquet", parquet(series(records), SERIES_TYPES))
     for facts in networks.values():
         name = re.sub(r"[^A-Za-z0-9.-]+", "-", facts["label"]).strip("-")
         write_whole(directory / f"cables-{name}.csv", facts["plan"]["cables_csv"])
@@ -47,8 +70,8 @@ def write(job: Any, records: list[dict], networks: dict[str, dict]) -> Path:
         "machine": machine(), "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "stages": job.stages, "skipped": job.skipped,
     }
-    write_whole(directory / "manifest.json", json.dumps(manifest, indent=1))
     write_whole(directory / "report.html", render(build.data(saved)))
+    write_whole(directory / "manifest.json", json.dumps(manifest, indent=1))
     return directory / "report.html"
 
 
@@ -66,6 +89,9 @@ def rebuild(directory: Path) -> Path:
         raise RefusalError(f"{path}: cannot be read: {error.strerror}; {help_}") from None
     except ValueError as error:
         raise RefusalError(f"{path}: not the results of a run: {error}") from None
+    wanted = {"experiment", "networks", "records", "stages", "skipped", "edges"}
+    if not isinstance(saved, dict) or not wanted <= set(saved) or not saved["records"]:
+        raise RefusalError(f"{path}: not the results of a run, or of none of its points")
     write_whole(directory / "report.html", render(build.data(saved)))
     return directory / "report.html"
 
@@ -110,11 +136,18 @@ def series(records: list[dict]) -> list[dict[str, Any]]:
     return [{**r, "x": float(r["x"]), "y": float(r["y"])} for r in rows]
 
 
-def parquet(rows: list[dict[str, Any]]) -> bytes:
-    """Rows as the bytes of a Parquet file; the same rows give the same bytes."""
+def parquet(rows: list[dict[str, Any]], types: dict[str, tuple[str, ...]]) -> bytes:
+    """Rows as the bytes of a Parquet file; the same rows give the same bytes.
+
+    ``types`` lists the columns of each type, which is that of pyarrow by its name.
+    """
     import pyarrow
     import pyarrow.parquet
 
+    type_of = {name: alias for alias, names in types.items() for name in names}
+    columns = list(rows[0]) if rows else list(type_of)
+    schema = pyarrow.schema([(name, pyarrow.type_for_alias(type_of[name])) for name in columns])
     buffer = io.BytesIO()
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), buffer, compression="zstd")
+    table = pyarrow.Table.from_pylist(rows, schema=schema)
+    pyarrow.parquet.write_table(table, buffer, compression="zstd")
     return buffer.getvalue()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,22 @@ from flyloom.graph import network
 from flyloom.results import Result
 
 Progress = Callable[[str, int, int], None]
+
+OPENSM_ENGINES = (
+    "minhop", "updn", "dnup", "ftree", "lash", "dor", "torus-2QoS", "nue", "dfsssp", "sssp",
+)
+"""OpenSM's engines that need no file, by its manual page."""
+
+
+def whole(name: str, given: Any, low: int, high: int) -> int:
+    """``given`` as a whole number from ``low`` to ``high``; RefusalError naming it otherwise."""
+    try:
+        value = operator.index(given)
+    except TypeError:
+        raise RefusalError(f"{name}: {given!r} is no whole number; {low} to {high}") from None
+    if not low <= value <= high:
+        raise RefusalError(f"{name}: {value} is out of range; {low} to {high}")
+    return value
 
 
 def structure(source: Any, *, paths: bool = False, progress: Progress | None = None) -> Result:
@@ -59,30 +76,40 @@ def route(
     ``opensm:<engine>`` for OpenSM's own, run on a simulated fabric. ``lmc`` gives ``2**lmc`` routes
     to every terminal; ``layers`` any number of them from 1 to 128.
     """
-    if lmc is not None and not 0 <= lmc <= 7:
-        raise RefusalError(f"lmc: {lmc} is no LMC; 0 to 7")
+    if lmc is not None:
+        whole("lmc", lmc, 0, 7)
+    if layers is not None:
+        whole("layers", layers, 1, 128)
     if layers is not None and lmc is not None and layers > 1 << lmc:
         raise RefusalError(f"layers: {layers} routes do not fit LMC {lmc}; at most {1 << lmc}")
     if engine.startswith("opensm:"):
         from flyloom.deploy.fabric import route_with_opensm
 
+        if engine.removeprefix("opensm:") not in OPENSM_ENGINES:
+            known = ", ".join(f"opensm:{name}" for name in OPENSM_ENGINES)
+            raise RefusalError(f"engine: OpenSM has no '{engine}'; {known}")
         if options or layers not in (None, 1 << (lmc or 0)):
             raise RefusalError(f"{engine}: OpenSM's engines take an LMC and no options")
         return route_with_opensm(source, engine.removeprefix("opensm:"), lmc=lmc or 0)
     count = layers if layers is not None else 1 << (lmc or 0)
-    return network(source).route(engine, options, count, progress)
+    topology = network(source)
+    if lmc:
+        topology.addresses(lmc)  # refuses what no LIDs are left for, before anything is computed
+    return topology.route(engine, options, count, progress)
 
 
 def verify(routing: Routing, *, hop_limit: int = 64, progress: Progress | None = None) -> Result:
     """Proof that tables are right, with evidence.
 
     Fields: ``holds`` (everything does), ``lanes``, ``complete`` (``holds``; ``routes``,
-    ``max_hops``, ``mean_hops`` over ordered pairs of distinct switches with endpoints,
-    ``hop_histogram``; or ``counterexample``), ``management`` (the same for routes from switches
-    without endpoints and to switches, which do not count for ``holds``), ``deadlock`` (``holds``; ``dependencies`` of the
-    channel dependency graph and ``rechecked``, whether the separate checker accepts the numbering
-    of channels; or the ``cycle`` and its ``counterexample``; None when routes are not complete).
+    ``max_hops``, ``mean_hops`` and ``hop_histogram`` over all layers and ordered pairs of a switch
+    with endpoints and a terminal on another switch; or ``counterexample``), ``management`` (the
+    same for routes from switches without endpoints and to switches, which do not count for
+    ``holds``), ``deadlock`` (``holds``; ``dependencies`` of the channel dependency graph and
+    ``rechecked``, whether the separate checker accepts the numbering of channels; or the ``cycle``
+    and its ``counterexample``; None when routes are not complete).
     """
+    whole("hop_limit", hop_limit, 0, 2**32 - 1)
     return Result(routing.verify(hop_limit=hop_limit, progress=progress))
 
 
@@ -111,6 +138,8 @@ def ebb(
     ``pattern_means``, ``flow_histogram`` (flows by share, 20 bins of 0.05), ``max_congestion``,
     ``patterns``, ``seed``.
     """
+    whole("patterns", patterns, 1, 2**32 - 1)
+    whole("rng", rng, 0, 2**64 - 1)
     return Result(routing.ebb(patterns=patterns, seed=rng, progress=progress))
 
 

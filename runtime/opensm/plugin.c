@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <complib/cl_qmap.h>
 #include <opensm/osm_config.h>
@@ -307,12 +308,16 @@ static int build_tables(void *context)
 	const char *path = e->osm->subn.opt.event_plugin_options;
 	struct findings f = {.engine = e};
 	struct flt *fresh;
+	struct stat file = {0};
 	char err[512];
 
 	if (!path || !*path) {
 		say(e, OSM_LOG_ERROR, REFUSED "no table file, set event_plugin_options to its path");
 		return -1; /* negative: a positive value would make OpenSM route by min hop */
 	}
+	/* before it is read: whoever replaced the file finds its number below only if it was read */
+	if (stat(path, &file))
+		file.st_ino = 0; /* flt_load says why */
 	if (flt_load(path, &fresh, err, sizeof err)) {
 		say(e, OSM_LOG_ERROR, REFUSED "%s", err);
 		return -1;
@@ -330,7 +335,8 @@ static int build_tables(void *context)
 	e->tables = fresh;
 	each_switch(&f, fresh, fill);
 	place_lids(e);
-	say(e, OSM_LOG_INFO, "%s: tables of %zu switches installed", path, flt_switches(fresh));
+	say(e, OSM_LOG_INFO, "%s: tables of %zu switches installed, inode %ju", path,
+	    flt_switches(fresh), (uintmax_t)file.st_ino);
 	return 0;
 }
 

@@ -26,7 +26,7 @@ pub fn prime_power(q: u32) -> Option<(u32, u32)> {
     if q < 2 {
         return None;
     }
-    let p = (2..).take_while(|d| d * d <= q).find(|d| q.is_multiple_of(*d)).unwrap_or(q);
+    let p = (2..=q.isqrt()).find(|d| q.is_multiple_of(*d)).unwrap_or(q);
     let (mut rest, mut n) = (q, 0);
     while rest.is_multiple_of(p) {
         rest /= p;

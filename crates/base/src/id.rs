@@ -66,6 +66,7 @@ impl ChannelId {
 
     /// The opposite channel of the same link.
     #[inline]
+    #[must_use]
     pub const fn reverse(self) -> ChannelId {
         ChannelId(self.0 ^ 1)
     }

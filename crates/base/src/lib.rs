@@ -1,4 +1,6 @@
-//! Ground floor of flyloom: ids, errors, seeds, finite fields, graphs. No I/O, no clock, no globals.
+//! Ground floor of flyloom: ids, errors, seeds, finite fields, graphs.
+//!
+//! No I/O, no clock, no globals.
 
 pub mod distance;
 pub mod error;

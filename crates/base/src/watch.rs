@@ -2,7 +2,8 @@
 
 use crate::error::Interrupted;
 
-/// What a long loop reports to. Implementations must be cheap: loops call it every few milliseconds.
+/// What a long loop reports to. Implementations must be cheap: loops call it every few
+/// milliseconds.
 pub trait Watch: Sync {
     /// `done` of `total` units of the stage `what` are finished.
     ///

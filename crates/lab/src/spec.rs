@@ -1,4 +1,4 @@
-//! The experiment file, typed: everything a user can write, with its defaults; unknown keys refused.
+//! The experiment file, typed: everything a user can write, its defaults; unknown keys refused.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,6 +3,7 @@
 //! Values flow: a [`topology::Family`] builds a [`Topology`], a routing engine makes a routing for
 //! it, `verify` proves the routing, `ib` writes it for a subnet manager. Nothing here does I/O.
 
+pub mod dependencies;
 pub mod graph_file;
 pub mod ib;
 pub mod lanes;

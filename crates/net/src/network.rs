@@ -436,7 +436,7 @@ impl Builder {
         TerminalId::from(self.terminals.len() - 1)
     }
 
-    /// The terminal added last but one call or earlier, to set its addresses and rail number.
+    /// A terminal added before, to set its addresses and rail number.
     pub fn terminal_mut(&mut self, terminal: TerminalId) -> &mut Terminal {
         &mut self.terminals[terminal.ix()]
     }

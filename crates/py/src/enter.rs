@@ -57,8 +57,8 @@ impl Watch for Shared {
     }
 }
 
-/// Runs `work` on a thread of its own without the interpreter. Meanwhile signals are handled here, so
-/// that Ctrl-C stops the work, and `progress(what, done, total)` is called ten times a second.
+/// Runs `work` on a thread of its own without the interpreter. Meanwhile signals are handled here,
+/// so that Ctrl-C stops the work, and `progress(what, done, total)` is called ten times a second.
 pub fn enter<T: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,

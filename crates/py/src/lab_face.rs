@@ -5,7 +5,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json;
 
-/// Parses an experiment's TOML text: a dict of `experiment`, `points` (dicts) and `effective` (TOML text).
+/// Parses an experiment's TOML text: a dict of `experiment`, `points` (dicts) and `effective` (TOML
+/// text).
 ///
 /// Raises `RefusalError` naming `file` and the place at fault.
 #[pyfunction]

@@ -133,7 +133,7 @@ impl Routing {
         to_python(py, &all)
     }
 
-    /// Routes over each channel, (2 * links,) uint64: channel 2 l runs from end a of link l to end b.
+    /// Routes over each channel, (2 * links,) uint64: channel 2 l leaves end a of link l.
     fn channel_loads<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
         let load = enter(py, None, |_| edge_load::edge_load(&self.inner))?;
         Ok(PyArray1::from_vec(py, load.routes))

@@ -9,37 +9,21 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from flyloom._core import RefusalError, Routing, Topology
 from flyloom.deploy import oracle as ibutils
-from flyloom.deploy import plugin, readback
-from flyloom.deploy.ibsim import Ibsim
-from flyloom.deploy.opensm import OpenSM
+from flyloom.deploy import plugin
+from flyloom.deploy.live import Live, compared
+from flyloom.deploy.snapshot import Snapshot, imported
 from flyloom.graph import network
 from flyloom.results import Result
 
 Say = Callable[[str], None]
 
-MAX_RECORDS = 400_000
-"""Above this many path records one terminal speaks for its switch: tables are by switch."""
-
 WITH_LANES = ("dfsssp", "lash", "nue", "torus-2QoS")
 """OpenSM's engines that use service levels."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Snapshot:
-    """What a fabric reports, as text in the formats of the standard tools."""
-
-    lfts: str
-    """Forwarding tables, dump_fts."""
-    levels: str | None
-    """``slid dlid sl`` a line, from the subnet administration; None where all paths have SL 0."""
-    sl2vl: str | None
-    """SL2VL tables in OpenSM's dump layout; None where they were not programmed."""
 
 
 def deploy(
@@ -55,7 +39,8 @@ def deploy(
     ``sl_entries``/``differing_sl_entries`` (service level of each path, asked of the subnet
     administration), ``sl2vl_entries``/``differing_sl2vl_entries`` (tables of each switch, in-port
     and out-port), ``differences`` (the first few, in words), ``deadlock_free`` and ``verified``
-    (our proof of the tables read back), ``oracle`` (ibdmchk's verdict when asked for),
+    (our proof of the tables read back, on the cables as found), ``lanes``, ``counterexample``
+    (lines of words when they do not hold), ``oracle`` (ibdmchk's verdict when asked for),
     ``opensm_version``, ``seconds``.
 
     Raises ``DeployError`` when the fabric or OpenSM cannot be run, ``RefusalError`` when the
@@ -63,37 +48,20 @@ def deploy(
     """
     say = say or _silent
     began = time.monotonic()
-    addresses = topology.addresses(routing.lmc)
-    with _fabric(topology, routing.lmc) as ibsim:
+    if oracle and topology.terminals > topology.endpoints:
+        raise RefusalError("oracle: ibdmchk knows one cable an endpoint; deploy without it")
+    with Live(topology, routing.lmc) as live:
         say("fabric up")
-        tables = ibsim.workdir / "flyloom-tables.txt"
-        tables.write_text(routing.table_text())
-        with OpenSM(
-            ibsim, plugin.ENGINE, lmc=routing.lmc, tables=tables, guid2lid=addresses["guid2lid"]
-        ) as opensm:
-            say("tables loaded into OpenSM")
-            found = snapshot(ibsim, topology, addresses, lanes=True)
-            say("tables read back")
-            verdict = _judge(opensm, topology, addresses, found) if oracle else None
-    compared = routing.compare(found.lfts, found.levels, found.sl2vl)
-    say("tables compared")
-    proof = imported(topology, found, routing.lmc).verify()
-    deadlock = proof["deadlock"]
-    fields: dict[str, Any] = {
-        "entries": compared["lft"]["entries"],
-        "differing_entries": compared["lft"]["differing"],
-        "sl_entries": compared["sl"]["entries"],
-        "differing_sl_entries": compared["sl"]["differing"],
-        "sl2vl_entries": compared["sl2vl"]["entries"],
-        "differing_sl2vl_entries": compared["sl2vl"]["differing"],
-        "differences": [line for part in compared.values() for line in part["first"]],
-        "deadlock_free": bool(deadlock and deadlock["holds"]),
-        "verified": proof["holds"],
-        "lanes": proof["lanes"],
-        "oracle": verdict,
-        "opensm_version": plugin.opensm_version(),
-        "seconds": time.monotonic() - began,
-    }
+        live.load(routing)
+        say("tables loaded into OpenSM")
+        found = live.read(topology)
+        say("tables read back")
+        verdict = judge(live, found) if oracle else None
+    fields = compared(routing, found, routing.lmc)
+    say("tables compared and proved")
+    fields["oracle"] = verdict
+    fields["opensm_version"] = plugin.opensm_version()
+    fields["seconds"] = time.monotonic() - began
     return Result(fields)
 
 
@@ -106,91 +74,52 @@ def route_with_opensm(source: Any, engine: str, *, lmc: int = 0, say: Say | None
     """
     topology = network(source)
     say = say or _silent
-    addresses = topology.addresses(lmc)
-    lanes = engine in WITH_LANES
+    with opensm_engine(topology, engine, lmc) as live:
+        say("OpenSM has routed")
+        found = live.read()
+        say("tables read")
+    return imported(dataclasses.replace(found, topology=topology), lmc)
+
+
+def opensm_engine(topology: Topology, engine: str, lmc: int = 0) -> Live:
+    """A fabric that OpenSM's own ``engine`` routes, with the options that it needs there."""
     roots = None
     if engine in ("updn", "dnup") and not topology.levels.any():
-        roots = [addresses["switch_guid"][0]]
-    with _fabric(topology, lmc) as ibsim:
-        say("fabric up")
-        with OpenSM(
-            ibsim, engine, lmc=lmc, guid2lid=addresses["guid2lid"], root_guids=roots, qos=lanes
-        ):
-            say("OpenSM has routed")
-            found = snapshot(ibsim, topology, addresses, lanes=lanes)
-            say("tables read")
-    return imported(topology, found, lmc)
+        roots = [topology.addresses(lmc)["switch_guid"][0]]
+    return Live(topology, lmc, engine=engine, root_guids=roots, qos=engine in WITH_LANES)
 
 
-@contextmanager
-def _fabric(topology: Topology, lmc: int) -> Iterator[Ibsim]:
-    if topology.endpoints == 0:
-        raise RefusalError("endpoints: the network has none; OpenSM runs on an endpoint")
-    with Ibsim(topology.to_text("netlist", lmc)) as ibsim:
-        yield ibsim
+def judge(live: Live, found: Snapshot) -> str:
+    """ibdmchk's verdict on the tables in a running fabric: NO_LOOP, LOOP or UNDECIDED of
+    :mod:`flyloom.deploy.oracle`. ``found`` is what :meth:`Live.read` gave."""
+    rows = (line.split() for line in (found.levels or "").splitlines())
+    level = {(int(a), int(b)): int(sl) for a, b, sl in rows}
+    asked = {a for a, _ in level}
+    switches, lids = found.topology.attachments[:, 0].tolist(), live.addresses["lid"]
+    spoke = {s: lid for s, lid in zip(switches, lids, strict=True) if lid in asked}
+    source = dict(zip(live.addresses["node_guid"], zip(lids, switches, strict=True), strict=False))
+
+    def sl_of(guid: int, dlid: int) -> int | None:
+        if found.levels is None:
+            return 0
+        lid, switch = source[guid]
+        return level.get((lid, dlid), level.get((spoke.get(switch), dlid)))
+
+    tables = sl2vl_tables(found.sl2vl) if found.sl2vl else None
+    opensm = live.opensm
+    return ibutils.ibdmchk(opensm.subnet_lst, opensm.fdbs, sl_of, tables, live.lmc).verdict
 
 
-def snapshot(ibsim: Ibsim, topology: Topology, addresses: dict, *, lanes: bool) -> Snapshot:
-    """Reads a running fabric: forwarding tables, and with ``lanes`` levels and SL2VL tables."""
-    lfts = readback.dump_fts(ibsim)
-    if not lanes:
-        return Snapshot(lfts, None, None)
-    sl2vl = readback.sl2vl(ibsim)
-    records = readback.path_records(ibsim, list(path_pairs(topology, addresses)))
-    levels = "".join(f"{a} {b} {sl}\n" for (a, b), sl in records.items() if sl is not None)
-    return Snapshot(lfts, levels, _sl2vl_text(sl2vl))
-
-
-def path_pairs(topology: Topology, addresses: dict) -> Iterator[tuple[int, int]]:
-    """(source LID, destination LID) of every path to ask for: each pair of terminals, every LID of
-    the destination; above MAX_RECORDS one source terminal a switch."""
-    lids, count = addresses["lid"], 1 << addresses["lmc"]
-    switches = topology.attachments[:, 0].tolist()
-    sources = list(range(len(lids)))
-    if len(lids) ** 2 * count > MAX_RECORDS:
-        sources = list({switch: t for t, switch in reversed(list(enumerate(switches)))}.values())
-    for source in sources:
-        for destination, lid in enumerate(lids):
-            if destination != source:
-                yield from ((lids[source], lid + offset) for offset in range(count))
-
-
-def _sl2vl_text(tables: dict[tuple[int, int, int], tuple[int, ...]]) -> str:
-    lines, last = [], None
-    for (guid, in_port, out_port), lanes in sorted(tables.items()):
-        if guid != last:
-            lines.append(f"Switch 0x{guid:016x}, base LID 0")
-            last = guid
-        lines.append(f"{in_port} {out_port} : {' '.join(map(str, lanes))}")
-    return "\n".join(lines) + "\n"
-
-
-def imported(topology: Topology, found: Snapshot, lmc: int) -> Routing:
-    """The tables read from a fabric whose LIDs are those of ``topology.addresses(lmc)``."""
-    return topology.import_tables(
-        found.lfts, "tables read back", found.levels, found.sl2vl, keep_lids=False, lmc=lmc
-    )
-
-
-def _judge(opensm: OpenSM, topology: Topology, addresses: dict, found: Snapshot) -> str:
-    """ibdmchk's verdict on the tables of a running OpenSM."""
-    level = {
-        (int(a), int(b)): int(sl)
-        for a, b, sl in (line.split() for line in (found.levels or "").splitlines())
-    }
-    tables = {}
-    for line in (found.sl2vl or "").splitlines():
+def sl2vl_tables(text: str) -> dict[tuple[int, int, int], tuple[int, ...]]:
+    """{(switch GUID, in-port, out-port): VLs of SL 0..15} of text in OpenSM's dump layout."""
+    tables, guid = {}, 0
+    for line in text.splitlines():
         if line.startswith("Switch"):
             guid = int(line.split()[1].rstrip(","), 16)
         else:
             ports, lanes = line.split(":")
             tables[(guid, *map(int, ports.split()))] = tuple(map(int, lanes.split()))
-    first_lid = dict(zip(addresses["node_guid"], addresses["lid"], strict=False))
-    verdict = ibutils.ibdmchk(
-        opensm.subnet_lst, opensm.fdbs,
-        lambda guid, dlid: level.get((first_lid[guid], dlid), 0), tables or None, addresses["lmc"],
-    )
-    return verdict.verdict
+    return tables
 
 
 def _silent(_line: str) -> None:

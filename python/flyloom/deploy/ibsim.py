@@ -130,7 +130,9 @@ class Ibsim:
                 stdout=subprocess.PIPE,
                 stderr=err,
             )
-        self._reader = threading.Thread(target=self._read_output, daemon=True)
+        self._reader = threading.Thread(
+            target=self._read_output, args=(self._child.stdout,), daemon=True
+        )
         self._reader.start()
         process.wait_until(self._serves, self.timeout_s, "ibsim did not open its sockets")
         self._await_prompt(0, self.timeout_s)
@@ -259,8 +261,7 @@ class Ibsim:
         except (OSError, ValueError) as why:
             raise DeployError(f"ibsim takes no command any more: {self._words()}") from why
 
-    def _read_output(self) -> None:
-        pipe = self._child.stdout
+    def _read_output(self, pipe) -> None:
         while True:
             try:
                 chunk = os.read(pipe.fileno(), 65536)

@@ -189,6 +189,26 @@ class OpenSM:
         self._running().send_signal(signal.SIGHUP)
         self.wait_sweep(after, timeout_s)
 
+    def wait_quiet(self, quiet_s: float = 0.5, timeout_s: float = 60.0) -> None:
+        """Return when the last sweep is complete and no other has begun for ``quiet_s``.
+
+        DeployError with OpenSM's ERR lines when OpenSM ends or time is up.
+        """
+        limit = time.monotonic() + timeout_s
+        length, since = -1, time.monotonic()
+        while length < 0 or time.monotonic() - since < quiet_s:
+            ended, now = self._running().poll() is not None, self.mark()
+            if now != length:
+                length, since = now, time.monotonic()
+            if ended or time.monotonic() > limit:
+                what = "ended by itself" if ended else f"was not done in {timeout_s:g} s"
+                raise DeployError(f"OpenSM {what}:\n{self._last_words(0)}")
+            time.sleep(0.02)
+
+    def logged(self, pattern: str, after: int = 0) -> bool:
+        """Whether a line that matches the expression was logged since a moment."""
+        return re.search(pattern, self._log_since(after)) is not None
+
     # ---- facts ----
 
     @property

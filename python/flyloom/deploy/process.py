@@ -23,11 +23,21 @@ _spawner_of_pid = 0
 
 def _spawner_loop() -> None:
     while True:
-        args, kwargs, done = _orders.get()
+        args, kwargs, order = _orders.get()
         try:
-            done.put(subprocess.Popen(args, **kwargs))
+            order.result = subprocess.Popen(args, **kwargs)
         except BaseException as why:  # handed to the caller, who raises it
-            done.put(why)
+            order.result = why
+        order.done.set()
+
+
+class _Order:
+    """A child that the spawner is to start. What it became stays here: a signal in the caller can
+    strike just after the wait, and must still find it."""
+
+    def __init__(self) -> None:
+        self.done = threading.Event()
+        self.result: subprocess.Popen | BaseException | None = None
 
 
 def _ensure_spawner() -> None:
@@ -62,7 +72,7 @@ def spawn(
             os._exit(1)
 
     _ensure_spawner()
-    done: queue.SimpleQueue = queue.SimpleQueue()
+    order = _Order()
     kwargs = {
         "cwd": cwd,
         "env": dict(env) if env is not None else None,
@@ -72,15 +82,15 @@ def spawn(
         "preexec_fn": mortal,
         "start_new_session": True,  # a terminal's Ctrl-C goes to us, and we stop it in order
     }
-    _orders.put((list(args), kwargs, done))
     try:
-        result = done.get()
-    except BaseException:  # Ctrl-C just here: the child must not be forgotten
-        result = done.get()
-        if isinstance(result, subprocess.Popen):
-            result.kill()
-            result.wait()
+        _orders.put((list(args), kwargs, order))
+        order.done.wait()
+    except BaseException:  # a signal just here: the child must not be forgotten
+        if order.done.wait(10.0) and isinstance(order.result, subprocess.Popen):
+            order.result.kill()
+            order.result.wait()
         raise
+    result = order.result
     if isinstance(result, OSError):
         raise DeployError(f"cannot start {args[0]}: {result}") from result
     if isinstance(result, BaseException):

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Mapping
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from . import plugin
+from . import plugin, process, tools
 from .errors import DeployError
 from .ibsim import Ibsim
 
 _WINDOW = 8  # requests under way: fast, and ibsim's sockets queue no more than 10
+_PORTION = 300_000  # requests of one run of the bulk reader
+_SLOWEST = 500  # requests a second below which something must be broken
 _SWITCH = re.compile(
     r'^Switch\s+(\d+)\s+"S-([0-9a-f]{16})"\s+# "(.*)" .*port 0 lid (\d+) lmc (\d+)'
 )
+_SWITCH_RECORD = re.compile(r"^Switch\s", re.MULTILINE)
 _CA = re.compile(r'^(?:Ca|Rt)\s+(\d+)\s+"H-([0-9a-f]{16})"\s+# "(.*)"')
 _PORT = re.compile(r'^\[(\d+)\]\s*(?:\(([0-9a-f]+)\))?\s*"[SH]-([0-9a-f]{16})"\[(\d+)\]')
 _CA_LID = re.compile(r"# lid (\d+) lmc (\d+)")
@@ -52,6 +59,24 @@ class Node:
 def discover(ibsim: Ibsim, timeout_s: float = 120.0) -> str:
     """The fabric as text, by ibnetdiscover."""
     return ibsim.run(["ibnetdiscover"], timeout_s=timeout_s)
+
+
+def discover_here(timeout_s: float = 600.0) -> str:
+    """ibnetdiscover's text of the fabric that this machine is part of.
+
+    DeployError when ibnetdiscover is not installed, there is no fabric, or it does not answer.
+    """
+    program = tools.path("ibnetdiscover")
+    help_ = "run this on a machine of the fabric (as root), or give saved ibnetdiscover output"
+    with tempfile.TemporaryDirectory(prefix="flyloom-") as cwd:
+        try:
+            text = process.run([program], cwd=Path(cwd), timeout_s=timeout_s)
+        except DeployError as why:
+            last = str(why).strip().splitlines()[-1]
+            raise DeployError(f"this machine is on no InfiniBand fabric: {last}; {help_}") from why
+    if not _SWITCH_RECORD.search(text):
+        raise DeployError(f"ibnetdiscover found no switch from here; {help_}")
+    return text
 
 
 def parse_discover(text: str) -> dict[int, Node]:
@@ -113,7 +138,7 @@ def parse_fts(text: str) -> dict[int, dict[int, int]]:
 
 
 def sl2vl(
-    ibsim: Ibsim, switches: Iterable[int] | None = None, timeout_s: float = 300.0
+    ibsim: Ibsim, switches: Iterable[int] | None = None, timeout_s: float | None = None
 ) -> dict[tuple[int, int, int], tuple[int, ...]]:
     """{(switch GUID, in-port, out-port): the 16 VLs} of switches' SL2VL tables, read from them.
 
@@ -121,50 +146,109 @@ def sl2vl(
     ones. One request each: ports squared a switch. DeployError for a switch not in the fabric.
     """
     nodes = parse_discover(discover(ibsim))
-    wanted = (
-        list(switches)
-        if switches is not None
-        else [node.guid for node in nodes.values() if node.is_switch]
-    )
-    keys, queries = [], []
+    wanted = list(switches) if switches is not None else switches_of(nodes)
+    return {
+        key: tuple(int(digit, 16) for digit in answer)
+        for key, answer in _sl2vl_answers(ibsim, nodes, wanted, timeout_s)
+    }
+
+
+def sl2vl_text(ibsim: Ibsim, nodes: Mapping[int, Node], timeout_s: float | None = None) -> str:
+    """The tables of all switches as sl2vl(), as text in the layout of OpenSM's dump, by GUID."""
+    lines, last = [], None
+    rows: dict[str, str] = {}  # few tables differ
+    for (guid, in_port, out_port), answer in _sl2vl_answers(
+        ibsim, nodes, sorted(switches_of(nodes)), timeout_s
+    ):
+        if guid != last:
+            lines.append(f"Switch 0x{guid:016x}, base LID 0\n")
+            last = guid
+        row = rows.get(answer)
+        if row is None:
+            row = rows[answer] = " ".join(str(int(digit, 16)) for digit in answer) + "\n"
+        lines.append(f"{in_port} {out_port} : {row}")
+    return "".join(lines)
+
+
+def switches_of(nodes: Mapping[int, Node]) -> list[int]:
+    """GUIDs of the switches, in the order of ``nodes``."""
+    return [node.guid for node in nodes.values() if node.is_switch]
+
+
+def _sl2vl_answers(
+    ibsim: Ibsim, nodes: Mapping[int, Node], wanted: Iterable[int], timeout_s: float | None
+) -> Iterator[tuple[tuple[int, int, int], str]]:
+    """Each table's key and its answer, 16 hexadecimal digits, in the order of ``wanted``."""
+    for some in _portions(_sl2vl_keys(nodes, wanted)):
+        queries = [f"vl {nodes[guid].lid} {i} {o}\n" for guid, i, o in some]
+        for key, answer in zip(some, _ask(ibsim, queries, timeout_s), strict=True):
+            if answer == "-":
+                raise DeployError(
+                    f"switch 0x{key[0]:016x} refused SL2VL of ports {key[1]}, {key[2]}"
+                )
+            yield key, answer
+
+
+def _sl2vl_keys(
+    nodes: Mapping[int, Node], wanted: Iterable[int]
+) -> Iterator[tuple[int, int, int]]:
     for guid in wanted:
         node = nodes.get(guid)
         if node is None or not node.is_switch:
             raise DeployError(f"the fabric has no switch 0x{guid:016x}")
-        for in_port in (0, *sorted(node.ports)):
-            for out_port in sorted(node.ports):
-                keys.append((guid, in_port, out_port))
-                queries.append(f"vl {node.lid} {in_port} {out_port}\n")
-    answers = _ask(ibsim, queries, timeout_s)
-    for key, answer in zip(keys, answers, strict=True):
-        if answer == "-":
-            raise DeployError(f"switch 0x{key[0]:016x} refused SL2VL of ports {key[1]}, {key[2]}")
-    return {
-        key: tuple(int(digit, 16) for digit in answer)
-        for key, answer in zip(keys, answers, strict=True)
-    }
+        ports = sorted(node.ports)
+        yield from ((guid, i, o) for i in (0, *ports) for o in ports)
 
 
 def path_records(
-    ibsim: Ibsim, pairs: Iterable[tuple[int, int]], timeout_s: float = 300.0
+    ibsim: Ibsim, pairs: Iterable[tuple[int, int]], timeout_s: float | None = None
 ) -> dict[tuple[int, int], int | None]:
     """{(source LID, destination LID): SL} by OpenSM's subnet administration; None: no path.
 
     One PathRecord request a pair, several under way at once: some 10,000 a second and more.
     """
-    keys = list(pairs)
-    guid_of = _port_guids(parse_discover(discover(ibsim)))
-    queries = [
-        f"sl {a} {b} {guid_of[a]:x} {guid_of[b]:x}\n"
-        if a in guid_of and b in guid_of
-        else f"sl {a} {b}\n"
-        for a, b in keys
-    ]
-    answers = _ask(ibsim, queries, timeout_s)
-    return {
-        key: None if answer == "-" else int(answer.split()[0])
-        for key, answer in zip(keys, answers, strict=True)
-    }
+    answers = _path_answers(ibsim, parse_discover(discover(ibsim)), pairs, timeout_s)
+    return {key: None if answer == "-" else int(answer.split()[0]) for key, answer in answers}
+
+
+def path_levels(
+    ibsim: Ibsim,
+    nodes: Mapping[int, Node],
+    pairs: Iterable[tuple[int, int]],
+    timeout_s: float | None = None,
+) -> tuple[str, int]:
+    """The same as text, ``slid dlid sl`` a line, and the number of pairs that have no path."""
+    lines, missing = [], 0
+    for (a, b), answer in _path_answers(ibsim, nodes, pairs, timeout_s):
+        if answer == "-":
+            missing += 1
+        else:
+            lines.append(f"{a} {b} {answer.partition(' ')[0]}\n")
+    return "".join(lines), missing
+
+
+def _path_answers(
+    ibsim: Ibsim,
+    nodes: Mapping[int, Node],
+    pairs: Iterable[tuple[int, int]],
+    timeout_s: float | None,
+) -> Iterator[tuple[tuple[int, int], str]]:
+    guid_of = {lid: f"{guid:x}" for lid, guid in _port_guids(nodes).items()}
+    for some in _portions(pairs):
+        queries = [
+            f"sl {a} {b} {guid_of[a]} {guid_of[b]}\n"
+            if a in guid_of and b in guid_of
+            else f"sl {a} {b}\n"
+            for a, b in some
+        ]
+        yield from zip(some, _ask(ibsim, queries, timeout_s), strict=True)
+
+
+def _portions(items: Iterable[Any]) -> Iterator[list[Any]]:
+    """The items, _PORTION of them at a time: memory does not grow with the fabric."""
+    items = iter(items)
+    while some := list(itertools.islice(items, _PORTION)):
+        yield some
 
 
 def _port_guids(nodes: Mapping[int, Node]) -> dict[int, int]:
@@ -199,9 +283,11 @@ def differing(
     return odd
 
 
-def _ask(ibsim: Ibsim, queries: list[str], timeout_s: float) -> list[str]:
+def _ask(ibsim: Ibsim, queries: list[str], timeout_s: float | None) -> list[str]:
     if not queries:
         return []
+    if timeout_s is None:
+        timeout_s = 60 + len(queries) / _SLOWEST
     program = str(plugin.reader_path())
     text = ibsim.run([program, str(_WINDOW)], stdin_text="".join(queries), timeout_s=timeout_s)
     answers = text.splitlines()

@@ -148,7 +148,7 @@ fn four() -> u8 {
 
 /// Reads flyloom's JSON; `name` stands for the file in refusals (the recipe is the one inside).
 ///
-/// What [`write`] wrote reads back equal in every field. O(file).
+/// What [`write()`] wrote reads back equal in every field. O(file).
 ///
 /// # Errors
 /// When it is not JSON, a field is unknown, missing or of the wrong type (with line and column),

@@ -1,8 +1,8 @@
 //! Linear forwarding tables as text: OpenSM's dump format, both ways.
 //!
 //! Source: the files that `dump_fts` and OpenSM's `dump_lfts.sh` print and OpenSM's `file` engine
-//! reads (`osm_ucast_file.c`): a line `Unicast lids ... guid 0x<guid> (<name>):` opens a switch, then
-//! `0x<lid hex> <port decimal> ...` a line an entry.
+//! reads (`osm_ucast_file.c`): a line `Unicast lids ... guid 0x<guid> (<name>):` opens a switch,
+//! then `0x<lid hex> <port decimal> ...` a line an entry.
 
 use super::names::{Addresses, MAX_LID};
 use crate::network::Topology;
@@ -36,7 +36,8 @@ impl Lfts {
 }
 
 /// The tables of `routing` under these addresses: the least LMC that holds its layers is used, LID
-/// offset i carries layer i modulo the number of layers. Failed switches and terminals are left out.
+/// offset i carries layer i modulo the number of layers. Failed switches and terminals are left
+/// out.
 ///
 /// # Errors
 /// When a port is above 254, or the addresses have another LMC than the routing.
@@ -119,94 +120,98 @@ pub fn write(
     Ok(())
 }
 
-/// Reads what `dump_fts`, OpenSM's `opensm-lfts.dump` or [`write`] wrote. O(text).
+/// Reads what `dump_fts`, OpenSM's `opensm-lfts.dump` or [`write()`] wrote. O(text).
 ///
 /// # Errors
 /// Names the line of `file` and what was expected there.
 pub fn read(text: &str, file: &str) -> Result<Lfts, Refusal> {
-    let bad = |n: usize, why: String, help: &str| {
-        Err(Refusal::new(format!("{file}: line {}", n + 1), why, help))
-    };
-    let mut lfts = Lfts::default();
-    let mut current: Option<Vec<u8>> = None;
-    let mut guid = 0;
-    let mut counted: Option<u64> = None;
+    let mut reader = Reader { lfts: Lfts::default(), guid: 0, table: None, entries: 0 };
     for (n, line) in text.lines().enumerate() {
-        let line = line.trim_end();
+        reader.take(line.trim_end()).map_err(|r| r.within(&format!("{file}: line {}", n + 1)))?;
+    }
+    reader.close();
+    if reader.lfts.by_guid.is_empty() {
+        let help = "the output of dump_fts or opensm-lfts.dump";
+        return Err(Refusal::new(file, "no forwarding table in it", help));
+    }
+    Ok(reader.lfts)
+}
+
+/// The tables read so far, and the one being read.
+struct Reader {
+    lfts: Lfts,
+    guid: u64,
+    table: Option<Vec<u8>>,
+    entries: u64,
+}
+
+impl Reader {
+    fn take(&mut self, line: &str) -> Result<(), Refusal> {
         if line.contains("Unicast lids") {
-            if let Some(table) = current.take() {
-                lfts.by_guid.insert(guid, table);
-            }
-            let hex = line.split(" guid 0x").nth(1).and_then(|r| r.split([' ', '\t', ':']).next());
-            let Some(parsed) = hex.and_then(|h| u64::from_str_radix(h, 16).ok()) else {
-                return bad(
-                    n,
-                    "no switch GUID in a table header".into(),
-                    "`... guid 0x<16 hex digits> (name):`",
-                );
-            };
-            if lfts.by_guid.contains_key(&parsed) {
-                return bad(
-                    n,
-                    format!("the table of 0x{parsed:016x} comes twice"),
-                    "one table a switch",
-                );
-            }
-            guid = parsed;
-            current = Some(Vec::new());
-            counted = Some(0);
+            self.open(line)
         } else if let Some(entry) = line.strip_prefix("0x") {
-            let mut words = entry.split_whitespace();
-            let lid = words.next().and_then(|w| u16::from_str_radix(w, 16).ok());
-            let Some(lid) = lid.filter(|l| *l <= MAX_LID) else {
-                return bad(
-                    n,
-                    format!("'{line}' has no unicast LID"),
-                    "0x0000 to 0xbfff, then the port",
-                );
-            };
-            let word = words.next().unwrap_or("");
-            let port = match word {
-                "UNREACHABLE" => Some(DROP),
-                _ => word.parse::<u8>().ok(),
-            };
-            let Some(port) = port else {
-                return bad(n, format!("'{word}' is no port"), "a decimal port, 0 to 254");
-            };
-            let Some(table) = current.as_mut() else {
-                return bad(
-                    n,
-                    "an entry before any switch".into(),
-                    "`Unicast lids ... guid 0x...:` first",
-                );
-            };
-            if table.len() <= usize::from(lid) {
-                table.resize(usize::from(lid) + 1, DROP);
-            }
-            table[usize::from(lid)] = port;
-            counted = counted.map(|c| c + 1);
+            self.entry(entry)
         } else if let Some(count) = line.strip_suffix(" valid lids dumped") {
-            if counted.map(|c| c.to_string()).as_deref() != Some(count.trim()) {
-                let found = counted.unwrap_or(0);
-                return bad(
-                    n,
-                    format!("{count} LIDs announced, {found} read"),
-                    "the file is damaged or cut",
-                );
+            let found = self.entries.to_string();
+            if found == count.trim() {
+                return Ok(());
             }
+            let why = format!("{count} LIDs announced, {found} read");
+            Err(Refusal::new("", why, "the file is damaged or cut"))
+        } else {
+            Ok(())
         }
     }
-    if let Some(table) = current {
-        lfts.by_guid.insert(guid, table);
+
+    fn open(&mut self, line: &str) -> Result<(), Refusal> {
+        self.close();
+        let hex = line.split(" guid 0x").nth(1).and_then(|r| r.split([' ', '\t', ':']).next());
+        let Some(guid) = hex.and_then(|h| u64::from_str_radix(h, 16).ok()) else {
+            let help = "`... guid 0x<16 hex digits> (name):`";
+            return Err(Refusal::new("", "no switch GUID in a table header", help));
+        };
+        if self.lfts.by_guid.contains_key(&guid) {
+            let why = format!("the table of 0x{guid:016x} comes twice");
+            return Err(Refusal::new("", why, "one table a switch"));
+        }
+        (self.guid, self.table, self.entries) = (guid, Some(Vec::new()), 0);
+        Ok(())
     }
-    if lfts.by_guid.is_empty() {
-        return Err(Refusal::new(
-            file,
-            "no forwarding table in it",
-            "the output of dump_fts or opensm-lfts.dump",
-        ));
+
+    fn close(&mut self) {
+        if let Some(table) = self.table.take() {
+            self.lfts.by_guid.insert(self.guid, table);
+        }
     }
-    Ok(lfts)
+
+    /// An entry without its leading `0x`: the LID, then the port.
+    fn entry(&mut self, entry: &str) -> Result<(), Refusal> {
+        let mut words = entry.split_whitespace();
+        let lid = words.next().and_then(|w| u16::from_str_radix(w, 16).ok());
+        let Some(lid) = lid.filter(|l| *l <= MAX_LID) else {
+            let why = format!("'0x{entry}' has no unicast LID");
+            return Err(Refusal::new("", why, "0x0000 to 0xbfff, then the port"));
+        };
+        let word = words.next().unwrap_or("");
+        let port = if word == "UNREACHABLE" { Some(DROP) } else { word.parse().ok() };
+        let Some(port) = port else {
+            return Err(Refusal::new(
+                "",
+                format!("'{word}' is no port"),
+                "a decimal port, 0 to 254",
+            ));
+        };
+        let Some(table) = self.table.as_mut() else {
+            let help = "`Unicast lids ... guid 0x...:` first";
+            return Err(Refusal::new("", "an entry before any switch", help));
+        };
+        if table.len() <= usize::from(lid) {
+            table.resize(usize::from(lid) + 1, DROP);
+        }
+        table[usize::from(lid)] = port;
+        self.entries += 1;
+        Ok(())
+    }
 }
 
 /// Tables of any origin as a routing of `on`, whose addresses say which LID is whose.

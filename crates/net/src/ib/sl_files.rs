@@ -6,7 +6,7 @@
 use super::names::Addresses;
 use crate::network::Topology;
 use crate::routing::{Lanes, Routing, ServiceLevels, Sl2Vl};
-use base::{Refusal, SwitchId};
+use base::{Refusal, SwitchId, TerminalId};
 use std::collections::{BTreeMap, HashMap};
 
 /// SL2VL tables by switch GUID, in-port and out-port.
@@ -85,7 +85,9 @@ pub fn read_path_records(text: &str, file: &str) -> Result<PathLevels, Refusal> 
 /// SL2VL tables of each switch (lane 0 everywhere where `tables` is empty).
 ///
 /// A path without a record takes the level of another terminal's on the same switch; paths between
-/// terminals of one switch need none.
+/// terminals of one switch, and from terminals that do not work, need none. Levels are by switch
+/// where the terminals of every switch agree. O(records + layers * terminals * terminals), the last
+/// factor switches where they agree.
 ///
 /// # Errors
 /// When a path between two switches has no record.
@@ -95,39 +97,108 @@ pub fn lanes_of(
     levels: &PathLevels,
     tables: &Sl2VlTables,
 ) -> Result<Lanes, Refusal> {
-    let on: &Topology = routing.topology();
-    let terminals = on.terminals();
-    let mut of_switch: HashMap<(SwitchId, u16), u8> = HashMap::new();
-    let switch_of: HashMap<u16, SwitchId> =
-        addresses.lid.iter().zip(terminals).map(|(lid, t)| (*lid, t.plug.switch)).collect();
-    let mut records: Vec<_> = levels.iter().collect();
-    records.sort_unstable();
-    for (&(slid, dlid), &sl) in records {
-        if let Some(&s) = switch_of.get(&slid) {
-            of_switch.entry((s, dlid)).or_insert(sl);
-        }
-    }
-    let mut by_terminal = vec![0_u8; routing.layers() as usize * terminals.len() * terminals.len()];
-    for (layer, to) in routing.destinations() {
-        let row = (layer as usize * terminals.len() + to.ix()) * terminals.len();
-        let dlid = addresses.lid[to.ix()] + layer as u16;
-        for (from, terminal) in terminals.iter().enumerate() {
-            let same_switch = terminal.plug.switch == terminals[to.ix()].plug.switch;
-            let own = levels.get(&(addresses.lid[from], dlid));
-            let level = own.or_else(|| of_switch.get(&(terminal.plug.switch, dlid))).copied();
-            if level.is_none() && !same_switch {
-                let why =
-                    format!("no record of the path from LID {} to LID {dlid}", addresses.lid[from]);
-                return Err(Refusal::new("path records", why, "one record a pair of terminals"));
-            }
-            by_terminal[row + from] = level.unwrap_or(0);
-        }
-    }
+    let by_switch = BySwitch::new(routing.topology(), addresses, levels);
+    let levels = if by_switch.agree {
+        ServiceLevels::BySwitch(by_switch.levels(routing, addresses)?)
+    } else {
+        ServiceLevels::ByTerminal(by_terminal(routing, addresses, levels, &by_switch)?)
+    };
     let switch: HashMap<u64, SwitchId> =
         addresses.switch_guid.iter().enumerate().map(|(s, g)| (*g, SwitchId::from(s))).collect();
     let by_port = tables.iter().filter_map(|(&(guid, input, output), table)| {
         switch.get(&guid).map(|s| ((*s, input, output), *table))
     });
     let sl2vl = Sl2Vl::PerPort { fallback: [0; 16], tables: by_port.collect() };
-    Ok(Lanes::new(ServiceLevels::ByTerminal(by_terminal), sl2vl))
+    Ok(Lanes::new(levels, sl2vl))
+}
+
+/// Marks paths without a record.
+const NO_RECORD: u8 = u8::MAX;
+
+/// Path records by the switch of their source: those of its first terminal that has one.
+struct BySwitch {
+    width: usize,
+    level: Vec<u8>,
+    /// Whether no two terminals of one switch have different levels to one address.
+    agree: bool,
+}
+
+impl BySwitch {
+    fn new(on: &Topology, addresses: &Addresses, levels: &PathLevels) -> Self {
+        let width = usize::from(addresses.highest_lid()) + 1;
+        let mut home = vec![usize::MAX; width];
+        for (lid, t) in addresses.lid.iter().zip(on.terminals()) {
+            home[usize::from(*lid)] = t.plug.switch.ix();
+        }
+        let mut level = vec![NO_RECORD; on.switches().len() * width];
+        let mut agree = true;
+        let mut records: Vec<_> = levels.iter().collect();
+        records.sort_unstable();
+        for (&(slid, dlid), &sl) in records {
+            let known = home.get(usize::from(slid)).filter(|s| **s != usize::MAX);
+            let Some(s) = known.filter(|_| usize::from(dlid) < width) else { continue };
+            let at = s * width + usize::from(dlid);
+            agree &= level[at] == NO_RECORD || level[at] == sl;
+            if level[at] == NO_RECORD {
+                level[at] = sl;
+            }
+        }
+        Self { width, level, agree }
+    }
+
+    fn get(&self, s: SwitchId, dlid: u16) -> Option<u8> {
+        let level = self.level[s.ix() * self.width + usize::from(dlid)];
+        (level != NO_RECORD).then_some(level)
+    }
+
+    fn levels(&self, routing: &Routing, addresses: &Addresses) -> Result<Vec<u8>, Refusal> {
+        let on: &Topology = routing.topology();
+        let mut speaker = vec![None; on.switches().len()];
+        for t in (0..on.terminals().len()).map(TerminalId::from).filter(|&t| on.terminal_is_up(t)) {
+            speaker[on.terminals()[t.ix()].plug.switch.ix()].get_or_insert(addresses.lid[t.ix()]);
+        }
+        let rows = routing.layers() as usize * on.terminals().len();
+        let mut all = vec![0_u8; rows * on.switches().len()];
+        for (layer, to) in routing.destinations() {
+            let row = (layer as usize * on.terminals().len() + to.ix()) * on.switches().len();
+            let dlid = addresses.lid[to.ix()] + layer as u16;
+            let home = on.terminals()[to.ix()].plug.switch;
+            for (s, lid) in speaker.iter().enumerate() {
+                let Some(lid) = lid else { continue };
+                let s = SwitchId::from(s);
+                let level = self.get(s, dlid).or((s == home).then_some(0));
+                all[row + s.ix()] = level.ok_or_else(|| no_record(*lid, dlid))?;
+            }
+        }
+        Ok(all)
+    }
+}
+
+fn by_terminal(
+    routing: &Routing,
+    addresses: &Addresses,
+    levels: &PathLevels,
+    by_switch: &BySwitch,
+) -> Result<Vec<u8>, Refusal> {
+    let on: &Topology = routing.topology();
+    let terminals = on.terminals();
+    let mut all = vec![0_u8; routing.layers() as usize * terminals.len() * terminals.len()];
+    for (layer, to) in routing.destinations() {
+        let row = (layer as usize * terminals.len() + to.ix()) * terminals.len();
+        let dlid = addresses.lid[to.ix()] + layer as u16;
+        let home = terminals[to.ix()].plug.switch;
+        for from in (0..terminals.len()).map(TerminalId::from).filter(|&f| on.terminal_is_up(f)) {
+            let s = terminals[from.ix()].plug.switch;
+            let own = levels.get(&(addresses.lid[from.ix()], dlid)).copied();
+            let level = own.or_else(|| by_switch.get(s, dlid)).or((s == home).then_some(0));
+            let level = level.ok_or_else(|| no_record(addresses.lid[from.ix()], dlid))?;
+            all[row + from.ix()] = level;
+        }
+    }
+    Ok(all)
+}
+
+fn no_record(slid: u16, dlid: u16) -> Refusal {
+    let why = format!("no record of the path from LID {slid} to LID {dlid}");
+    Refusal::new("path records", why, "one record a pair of terminals")
 }

@@ -51,10 +51,10 @@ pub enum EbbError {
 
 /// Simulates `patterns` random bisections with random perfect matchings.
 ///
-/// Each flow is spread evenly over its endpoints' common rails and over all layers; a link of another
-/// rate than the source's own cable counts in proportion. A flow's bandwidth is the mean over its
-/// routes of 1 / max(1, largest congestion on the route). Pattern i depends on `seed` and i only.
-/// O(patterns * endpoints * layers * hops), in parallel over patterns.
+/// Each flow is spread evenly over its endpoints' common rails and over all layers; a link that is
+/// slower or faster than the fastest endpoint cable counts in proportion. A flow's bandwidth is the
+/// mean over its routes of 1 / max(1, largest congestion on the route). Pattern i depends on `seed`
+/// and i only. O(patterns * endpoints * layers * hops), in parallel over patterns.
 ///
 /// # Errors
 /// When there are fewer than two endpoints or no patterns, when a route does not arrive, or when

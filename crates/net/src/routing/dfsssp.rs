@@ -1,15 +1,15 @@
 //! Deadlock-free SSSP: the routes of `sssp`, spread over virtual lanes without cycles.
 //!
 //! Source: Domke, Hoefler, Nagel, "Deadlock-free oblivious routing for arbitrary topologies", IPDPS
-//! 2011. The routes are theirs; cycles are broken by a feedback arc set of the channel dependency
-//! graph instead of one cycle at a time (see [`crate::lanes`]): never more than two lanes where no
-//! path is longer than two hops.
+//! 2011. The routes are theirs. Paths get their lanes one by one instead of by breaking one cycle
+//! after the other (see [`crate::lanes`]): fewer lanes, and never more than two where no path is
+//! longer than two hops.
 
 use super::sssp::balanced_routes;
 use super::{Engine, RouteError, Routing};
-use crate::lanes::break_cycles;
+use crate::lanes::{break_cycles, common_lanes};
 use crate::network::Topology;
-use base::{Refusal, Watch};
+use base::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -19,12 +19,8 @@ use std::sync::Arc;
 #[serde(deny_unknown_fields)]
 pub struct Dfsssp {
     /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8).
-    #[serde(default = "eight")]
+    #[serde(default = "common_lanes")]
     pub max_lanes: u8,
-}
-
-fn eight() -> u8 {
-    8
 }
 
 impl Engine for Dfsssp {
@@ -40,10 +36,6 @@ impl Engine for Dfsssp {
         layers: u32,
         watch: &dyn Watch,
     ) -> Result<Routing, RouteError> {
-        if !(1..=15).contains(&self.max_lanes) {
-            let why = format!("{} lanes", self.max_lanes);
-            return Err(Refusal::new("max_lanes", why, "1 to 15 data lanes").into());
-        }
         break_cycles(balanced_routes(on, layers, watch)?, self.max_lanes, watch)
     }
 }

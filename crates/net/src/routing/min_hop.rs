@@ -42,7 +42,7 @@ impl Engine for MinHop {
                 if built_for != Some(plug.switch) {
                     let done = (layer * terminals + t.ix()) as u64;
                     watch.tick("routing", done, layers as u64 * terminals as u64)?;
-                    tree.rebuild(on, plug.switch);
+                    tree.rebuild(on, plug.switch, None);
                     built_for = Some(plug.switch);
                 }
                 let (before, rest) = next.split_at_mut((layer * terminals + t.ix()) * switches);
@@ -71,7 +71,7 @@ impl Engine for MinHop {
             }
         }
         for d in 0..switches {
-            tree.rebuild(on, SwitchId::from(d));
+            tree.rebuild(on, SwitchId::from(d), None);
             to_switch[d * switches + d] = 0;
             for (i, &v) in tree.order.iter().enumerate() {
                 let best = tree.hops(i).iter().min_by_key(|(c, _)| assigned[c.0 as usize]);

@@ -18,6 +18,7 @@ pub use tables::{Lanes, NO_ROUTE, Routing, ServiceLevels, Sl2Vl};
 
 // gen:begin
 pub mod dfsssp;
+pub mod layered;
 pub mod min_hop;
 pub mod sssp;
 
@@ -25,6 +26,7 @@ pub mod sssp;
 #[rustfmt::skip]
 pub static ENGINES: &[Entry] = &[
     Entry::of::<dfsssp::Dfsssp>(),
+    Entry::of::<layered::Layered>(),
     Entry::of::<min_hop::MinHop>(),
     Entry::of::<sssp::Sssp>(),
 ];

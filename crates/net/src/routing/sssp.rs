@@ -4,10 +4,10 @@
 //! Hot Interconnects 2009, algorithm 1 (P-SSSP). The paper starts every weight at P^2 so that hops
 //! count before balance; here (hops, weight) is compared in that order, which says so exactly.
 
-use super::trees::MinimalTree;
+use super::trees::{Fixed, MinimalTree};
 use super::{Engine, NO_ROUTE, RouteError, Routing};
 use crate::network::Topology;
-use base::{SwitchId, TerminalId, Watch};
+use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -52,47 +52,16 @@ pub(super) fn balanced_routes(
     layers: u32,
     watch: &dyn Watch,
 ) -> Result<Routing, RouteError> {
-    let (switches, terminals) = (on.switches().len(), on.terminals().len());
-    let cost = cost_of_channels(on);
-    let mut weigher = Weigher {
-        on,
-        weight: vec![0; cost.len()],
-        cost,
-        endpoints: endpoints_per_switch(on),
-        length: vec![0; switches],
-        chosen: vec![(base::ChannelId(0), 0); switches],
-        behind: vec![0; switches],
-    };
-    let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
-    let mut to_switch = vec![NO_ROUTE; switches * switches];
-    let mut tree = MinimalTree::default();
-    for layer in 0..layers as usize {
-        let mut built_for = None;
-        for t in (0..terminals).map(TerminalId::from).filter(|&t| on.terminal_is_up(t)) {
-            let plug = on.terminals()[t.ix()].plug;
-            if built_for != Some(plug.switch) {
-                let done = (layer * terminals + t.ix()) as u64;
-                watch.tick("routing", done, layers as u64 * terminals as u64)?;
-                tree.rebuild(on, plug.switch);
-                built_for = Some(plug.switch);
-            }
-            let at = (layer * terminals + t.ix()) * switches;
-            let entries = &mut next[at..at + switches];
-            entries[plug.switch.ix()] = plug.port;
-            weigher.choose(&tree, plug.switch, entries);
-            weigher.add_load(&tree);
-        }
+    let mut balancer = Balancer::new(on);
+    let mut next = Vec::with_capacity(layers as usize * on.terminals().len() * on.switches().len());
+    for _ in 0..layers {
+        next.extend(balancer.layer(None, watch)?);
     }
-    for d in 0..switches {
-        tree.rebuild(on, SwitchId::from(d));
-        let entries = &mut to_switch[d * switches..(d + 1) * switches];
-        entries[d] = 0;
-        weigher.choose(&tree, SwitchId::from(d), entries);
-    }
-    Ok(Routing::new(on.clone(), layers, next, to_switch))
+    Ok(Routing::new(on.clone(), layers, next, balancer.switch_routes()))
 }
 
-fn endpoints_per_switch(on: &Topology) -> Vec<u32> {
+/// The working terminals on each switch, by switch.
+pub(super) fn endpoints_per_switch(on: &Topology) -> Vec<u32> {
     let up = |s: usize| {
         let attached = on.terminals_on(SwitchId::from(s)).iter();
         attached.filter(|&&t| on.terminal_is_up(t)).count() as u32
@@ -100,7 +69,8 @@ fn endpoints_per_switch(on: &Topology) -> Vec<u32> {
     (0..on.switches().len()).map(up).collect()
 }
 
-struct Weigher<'a> {
+/// Chooses lightest ways, and remembers what every channel carries.
+pub(super) struct Balancer<'a> {
     on: &'a Topology,
     /// Load put on each channel so far, times its cost.
     weight: Vec<u64>,
@@ -108,11 +78,68 @@ struct Weigher<'a> {
     endpoints: Vec<u32>,
     /// Scratch, by switch: weight of the lightest way; the hop it takes; endpoints routed through.
     length: Vec<u64>,
-    chosen: Vec<(base::ChannelId, u32)>,
+    chosen: Vec<(ChannelId, u32)>,
     behind: Vec<u64>,
 }
 
-impl Weigher<'_> {
+impl<'a> Balancer<'a> {
+    /// A network that carries nothing yet.
+    pub(super) fn new(on: &'a Topology) -> Self {
+        let (switches, cost) = (on.switches().len(), cost_of_channels(on));
+        Self {
+            on,
+            weight: vec![0; cost.len()],
+            cost,
+            endpoints: endpoints_per_switch(on),
+            length: vec![0; switches],
+            chosen: vec![(ChannelId(0), 0); switches],
+            behind: vec![0; switches],
+        }
+    }
+
+    /// Routes to every terminal once, one after the other; the table of one layer. `fixed` holds by
+    /// destination switch what is settled beforehand.
+    ///
+    /// # Errors
+    /// [`Interrupted`] when `watch` says so.
+    pub(super) fn layer(
+        &mut self,
+        fixed: Option<&[Fixed]>,
+        watch: &dyn Watch,
+    ) -> Result<Vec<u16>, Interrupted> {
+        let (switches, terminals) = (self.on.switches().len(), self.on.terminals().len());
+        let mut next = vec![NO_ROUTE; terminals * switches];
+        let mut tree = MinimalTree::default();
+        let mut built_for = None;
+        for t in (0..terminals).map(TerminalId::from).filter(|&t| self.on.terminal_is_up(t)) {
+            let plug = self.on.terminals()[t.ix()].plug;
+            if built_for != Some(plug.switch) {
+                watch.tick("routing", t.ix() as u64, terminals as u64)?;
+                tree.rebuild(self.on, plug.switch, fixed.map(|f| &f[plug.switch.ix()]));
+                built_for = Some(plug.switch);
+            }
+            let entries = &mut next[t.ix() * switches..(t.ix() + 1) * switches];
+            entries[plug.switch.ix()] = plug.port;
+            self.choose(&tree, plug.switch, entries);
+            self.add_load(&tree);
+        }
+        Ok(next)
+    }
+
+    /// Routes to every switch, which add no load.
+    pub(super) fn switch_routes(&mut self) -> Vec<u16> {
+        let switches = self.on.switches().len();
+        let mut to_switch = vec![NO_ROUTE; switches * switches];
+        let mut tree = MinimalTree::default();
+        for d in 0..switches {
+            tree.rebuild(self.on, SwitchId::from(d), None);
+            let entries = &mut to_switch[d * switches..(d + 1) * switches];
+            entries[d] = 0;
+            self.choose(&tree, SwitchId::from(d), entries);
+        }
+        to_switch
+    }
+
     /// The lightest minimal way of every switch; among equals the lowest port.
     fn choose(&mut self, tree: &MinimalTree, destination: SwitchId, entries: &mut [u16]) {
         self.length[destination.ix()] = 0;

@@ -44,7 +44,7 @@ impl Sl2Vl {
         Self::Uniform(std::array::from_fn(|sl| sl as u8 % lanes))
     }
 
-    /// The lane of a packet of level `sl` that enters `switch` at `in_port` and leaves at `out_port`.
+    /// The lane at `switch` of a packet of level `sl` from `in_port` to `out_port`.
     #[inline]
     pub fn lane(&self, switch: SwitchId, in_port: u16, out_port: u16, sl: u8) -> u8 {
         match self {
@@ -72,7 +72,9 @@ impl Lanes {
         match &levels {
             ServiceLevels::Same(sl) => used[usize::from(sl & 15)] = true,
             ServiceLevels::BySwitch(v) | ServiceLevels::ByTerminal(v) => {
-                v.iter().for_each(|sl| used[usize::from(sl & 15)] = true);
+                for sl in v {
+                    used[usize::from(sl & 15)] = true;
+                }
             }
         }
         let highest = |table: &[u8; 16]| {
@@ -124,8 +126,9 @@ impl Routing {
     /// A routing from its tables.
     ///
     /// `next[(layer * terminals + terminal) * switches + switch]` is the port by which `switch`
-    /// forwards to `terminal` in `layer` (the terminal's own port at its switch), [`NO_ROUTE`] where
-    /// it has none. `to_switch[destination * switches + switch]` likewise, 0 at the destination.
+    /// forwards to `terminal` in `layer` (the terminal's own port at its switch), [`NO_ROUTE`]
+    /// where it has none. `to_switch[destination * switches + switch]` likewise, 0 at the
+    /// destination.
     ///
     /// # Panics
     /// When the lengths do not fit the network.
@@ -248,7 +251,7 @@ impl Routing {
         all
     }
 
-    /// The channel by which `switch` forwards along `tree`; `None` when it delivers or has no route.
+    /// The channel by which `switch` forwards along `tree`; `None` when it delivers or drops.
     #[inline]
     pub fn step(&self, tree: &[u16], switch: SwitchId) -> Option<ChannelId> {
         match self.topology.peer(switch, tree[switch.ix()]) {
@@ -270,8 +273,8 @@ impl Routing {
         }
     }
 
-    /// The working switches that carry working terminals, by plane: the sources of all traffic, with
-    /// the number of working terminals on each.
+    /// The working switches that carry working terminals, by plane: the sources of all traffic,
+    /// with the number of working terminals on each.
     pub fn sources(&self) -> Sources {
         let t = &self.topology;
         let mut by_plane = vec![Vec::new(); usize::from(t.planes())];

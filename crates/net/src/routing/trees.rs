@@ -1,7 +1,10 @@
-//! Shortest-path trees towards one switch: the part that every minimal engine shares.
+//! Shortest-path trees towards one switch: the part that all engines share.
 
 use crate::network::Topology;
 use base::{ChannelId, SwitchId};
+
+/// The next channel of each switch towards one destination, where it is settled beforehand.
+pub type Fixed = Vec<Option<ChannelId>>;
 
 /// All minimal next hops towards one destination switch.
 ///
@@ -18,9 +21,14 @@ pub struct MinimalTree {
 }
 
 impl MinimalTree {
-    /// Recomputes for `destination`, reusing the memory. O(arcs).
-    pub fn rebuild(&mut self, on: &Topology, destination: SwitchId) {
+    /// Recomputes for `destination`, reusing the memory. Where the next channel of a switch is
+    /// `fixed` the switch has no other, and distances are those that remain. O(arcs).
+    pub fn rebuild(&mut self, on: &Topology, destination: SwitchId, fixed: Option<&Fixed>) {
         let graph = on.graph();
+        let may = |v: u32, c: ChannelId| match fixed.and_then(|f| f[v as usize]) {
+            Some(own) => own == c,
+            None => true,
+        };
         self.distance.clear();
         self.distance.resize(graph.switches(), u32::MAX);
         self.order.clear();
@@ -31,8 +39,8 @@ impl MinimalTree {
         let mut head = 0;
         while let Some(&v) = self.order.get(head) {
             head += 1;
-            for &w in graph.neighbours(v as usize) {
-                if self.distance[w as usize] == u32::MAX {
+            for (&w, c) in graph.neighbours(v as usize).iter().zip(graph.channels(v as usize)) {
+                if self.distance[w as usize] == u32::MAX && may(w, c.reverse()) {
                     self.distance[w as usize] = self.distance[v as usize] + 1;
                     self.order.push(w);
                 }
@@ -43,7 +51,7 @@ impl MinimalTree {
         for &v in &self.order {
             let nearer = self.distance[v as usize] - 1;
             let row = graph.neighbours(v as usize).iter().zip(graph.channels(v as usize));
-            let minimal = row.filter(|(w, _)| self.distance[**w as usize] == nearer);
+            let minimal = row.filter(|(w, c)| self.distance[**w as usize] == nearer && may(v, **c));
             self.hops.extend(minimal.map(|(&w, &c)| (c, w)));
             self.starts.push(self.hops.len() as u32);
         }

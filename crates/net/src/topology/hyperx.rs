@@ -1,8 +1,8 @@
-//! `HyperX`: a grid whose rows are complete graphs, as in flattened butterflies and hypercubes.
+//! HyperX: a grid whose rows are complete graphs, as in flattened butterflies and hypercubes.
 //!
-//! Source: Ahn et al., "`HyperX`: topology, routing, and packaging of efficient large-scale
-//! networks", SC 2009, section 2; Kim, Dally & Abts, "Flattened butterfly: a cost-efficient topology
-//! for high-radix networks", ISCA 2007, for the number of endpoints.
+//! Source: Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale
+//! networks", SC 2009, section 2; Kim, Dally & Abts, "Flattened butterfly: a cost-efficient
+//! topology for high-radix networks", ISCA 2007, for the number of endpoints.
 //!
 //! Ports come dimension by dimension, in a dimension by the coordinate they lead to, parallel links
 //! side by side.
@@ -14,7 +14,7 @@ use base::{Refusal, SwitchId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `HyperX`: switches on a grid, linked when they differ in exactly one coordinate.
+/// HyperX: switches on a grid, linked when they differ in exactly one coordinate.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HyperX {

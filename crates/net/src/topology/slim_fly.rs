@@ -1,4 +1,4 @@
-//! Slim Fly: the diameter-2 graphs of McKay, Miller and Siran over GF(q).
+//! Slim Fly: the diameter-2 graphs of `McKay`, Miller and Siran over GF(q).
 //!
 //! Source: Besta & Hoefler, "Slim Fly: a cost effective low-diameter network topology", SC 2014,
 //! section II; generator sets as in Hafner, "Geometric realisation of the graphs of

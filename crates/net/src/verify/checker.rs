@@ -1,7 +1,7 @@
 //! A second opinion on a proof: walks every path and sees the numbers rise. Shares no code with it.
 //!
-//! Source: Dally & Seitz 1987, theorem 1: if the (channel, lane) pairs can be numbered so that every
-//! packet takes them in rising order, no packets can wait for one another in a circle.
+//! Source: Dally & Seitz 1987, theorem 1: if the (channel, lane) pairs can be numbered so that
+//! every packet takes them in rising order, no packets can wait for one another in a circle.
 
 use super::deadlock::Numbering;
 use crate::network::Peer;

@@ -5,7 +5,7 @@
 //! so channels to and from them cannot be on a circle and are left out.
 
 use super::Verdict;
-use crate::lanes::Dependencies;
+use crate::dependencies::Dependencies;
 use crate::network::Topology;
 use crate::routing::{Routing, Sl2Vl};
 use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
@@ -63,24 +63,23 @@ pub(super) fn check(
     routing: &Routing,
     watch: &dyn Watch,
 ) -> Result<Verdict<Numbering, Cycle>, Interrupted> {
-    let on: &Topology = routing.topology();
-    let mut graph = LaneGraph {
-        on,
-        lanes: usize::from(routing.lanes().count()),
-        numbering: Dependencies::new(on),
-        bits: Vec::new(),
-    };
-    let pairs = graph.numbering.count() * graph.lanes * graph.lanes;
-    graph.bits = vec![0_u64; pairs.div_ceil(64)];
-    each_turn(routing, watch, |from, to, _| graph.insert(from, to))?;
+    let graph = LaneGraph::new(routing, watch)?;
     let dependencies = graph.bits.iter().map(|b| u64::from(b.count_ones())).sum();
     match graph.number() {
         Ok(number) => {
             let lanes = routing.lanes().count();
             Ok(Verdict::Holds(Numbering { lanes, number, dependencies }))
         }
-        Err(left) => Ok(Verdict::Fails(explain(routing, graph.circle(&left), watch)?)),
+        Err(left) => Ok(Verdict::Fails(explain(routing, &graph.circle(&left), watch)?)),
     }
+}
+
+/// Whether [`check`] would hold, without the evidence.
+///
+/// # Errors
+/// [`Interrupted`] when `watch` says so.
+pub(crate) fn is_free(routing: &Routing, watch: &dyn Watch) -> Result<bool, Interrupted> {
+    Ok(LaneGraph::new(routing, watch)?.number().is_ok())
 }
 
 type Held = (ChannelId, u8);
@@ -143,7 +142,16 @@ struct LaneGraph<'a> {
     bits: Vec<u64>,
 }
 
-impl LaneGraph<'_> {
+impl<'a> LaneGraph<'a> {
+    fn new(routing: &'a Routing, watch: &dyn Watch) -> Result<Self, Interrupted> {
+        let (on, lanes) = (routing.topology().as_ref(), usize::from(routing.lanes().count()));
+        let numbering = Dependencies::new(on);
+        let bits = vec![0_u64; (numbering.count() * lanes * lanes).div_ceil(64)];
+        let mut graph = Self { on, lanes, numbering, bits };
+        each_turn(routing, watch, |from, to, _| graph.insert(from, to))?;
+        Ok(graph)
+    }
+
     fn bit(&self, from: Held, to: Held) -> usize {
         let dependency = self.numbering.of(from.0, to.0);
         (dependency * self.lanes + usize::from(from.1)) * self.lanes + usize::from(to.1)
@@ -266,7 +274,7 @@ impl LaneGraph<'_> {
 }
 
 /// Puts names to a circle, and finds a route for each of its waits.
-fn explain(routing: &Routing, circle: Vec<Held>, watch: &dyn Watch) -> Result<Cycle, Interrupted> {
+fn explain(routing: &Routing, circle: &[Held], watch: &dyn Watch) -> Result<Cycle, Interrupted> {
     let on: &Topology = routing.topology();
     let wants: HashMap<Held, (usize, Held)> =
         (0..circle.len()).map(|i| (circle[i], (i, circle[(i + 1) % circle.len()]))).collect();

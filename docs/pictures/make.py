@@ -1,0 +1,34 @@
+"""Draws the pictures of the documentation: `.venv/bin/python docs/pictures/make.py`.
+
+tests/test_docs.py checks that the committed files are what this draws.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import flyloom as fl
+from flyloom import draw
+from flyloom.report.build import floor_data
+
+
+def pictures() -> dict[str, str]:
+    """File name and SVG text of every picture: the deployed Slim Fly, q = 5 and p = 4."""
+    network = fl.slim_fly(q=5, p=4)
+    plan = network.plan()
+    floor = floor_data(plan, network.switch_names)
+    groups = network.groups.tolist()
+    racks = [seat["rack"] for seat in plan["switches"]]
+    matrix = draw.adjacency_svg(
+        network.edges.tolist(), network.switches, switch_groups=groups, switch_racks=racks
+    )
+    return {
+        "slim_fly_floor.svg": draw.floor_svg(floor),
+        "slim_fly_racks.svg": draw.racks_svg(floor, groups),
+        "slim_fly_adjacency.svg": matrix,
+    }
+
+
+if __name__ == "__main__":
+    for name, svg in pictures().items():
+        (Path(__file__).parent / name).write_text(svg + "\n", encoding="utf-8")

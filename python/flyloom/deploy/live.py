@@ -1,0 +1,314 @@
+"""A fabric that runs: faults come and go, tables are loaded, read back and proved meanwhile.
+
+The addresses are those of the planned network throughout, whatever fails: a LID that a fault takes
+away comes back with the device, and tables for the damaged fabric fit the healthy one's LIDs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from flyloom._core import RefusalError, Routing, Topology
+from flyloom.deploy import plugin, readback
+from flyloom.deploy.errors import DeployError
+from flyloom.deploy.ibsim import Ibsim
+from flyloom.deploy.opensm import OpenSM
+from flyloom.deploy.snapshot import Snapshot, imported, path_pairs
+from flyloom.results import Result
+
+_TRIES = 3
+
+
+class Live:
+    """A network on ibsim under OpenSM. Use as a context manager: nothing survives the block.
+
+    ``engine`` is "flyloom" (tables of ours: give them to :meth:`load`, which starts OpenSM) or one
+    of OpenSM's own (which starts at once); ``root_guids`` and ``qos`` are as for OpenSM. ``ibsim``
+    pulls, plugs and swaps cables; ``opensm`` is the running subnet manager, None before the first
+    :meth:`load`. Methods raise ``DeployError``.
+
+        with Live(network) as live:
+            live.load(routing)
+            live.ibsim.unlink(live.switch_id(7))
+            damaged = live.as_found()
+            live.load(flyloom.route(damaged, "dfsssp"))
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        lmc: int = 0,
+        *,
+        engine: str = plugin.ENGINE,
+        root_guids: list[int] | None = None,
+        qos: bool = False,
+    ) -> None:
+        check_deployable(topology)
+        self.topology = topology
+        self.lmc = lmc
+        self.addresses = topology.addresses(lmc)
+        self.ibsim = Ibsim(topology.to_text("netlist", lmc))
+        self.opensm: OpenSM | None = None
+        self._options: dict[str, Any] = {"engine": engine, "root_guids": root_guids, "qos": qos}
+        self._lanes = qos or engine == plugin.ENGINE
+
+    # ---- life ----
+
+    def __enter__(self) -> Live:
+        self.ibsim.__enter__()
+        try:
+            if self._options["engine"] != plugin.ENGINE:
+                self._start(None)
+        except BaseException:
+            self.ibsim.stop()
+            raise
+        return self
+
+    def __exit__(self, *why) -> None:
+        self.ibsim.stop()  # stops OpenSM first
+
+    def _start(self, tables) -> None:
+        opensm = OpenSM(
+            self.ibsim, lmc=self.lmc, tables=tables, guid2lid=self.addresses["guid2lid"],
+            **self._options,
+        )
+        opensm.start()
+        self.opensm = opensm
+
+    # ---- tables ----
+
+    def load(self, routing: Routing) -> None:
+        """Puts tables into the fabric: starts OpenSM with them, or replaces those that it has.
+
+        Returns when OpenSM has read this very file and written the tables into the switches.
+        """
+        if self._options["engine"] != plugin.ENGINE:
+            raise DeployError(f"OpenSM routes by {self._options['engine']}: it takes no tables")
+        if routing.lmc != self.lmc:
+            raise DeployError(f"tables of LMC {routing.lmc} for a fabric of LMC {self.lmc}")
+        self.load_text(routing.table_text())
+
+    def load_text(self, text: str) -> None:
+        """As :meth:`load`, from the text of a table file (``Routing.table_text``)."""
+        tables = self.ibsim.workdir / "flyloom-tables.txt"
+        fresh = tables.with_suffix(".fresh")
+        fresh.write_text(text)
+        file_number = fresh.stat().st_ino
+        os.replace(fresh, tables)
+        if self.opensm is None:
+            self._start(tables)
+            return
+        installed = f"tables of {text.count(chr(10) + 'lft ')} switches installed"
+        if not self._reloaded(rf"{installed}, inode {file_number}\b"):
+            raise DeployError(f"OpenSM did not take the new tables:\n{self.opensm.err_lines()}")
+
+    def _reloaded(self, installed: str) -> bool:
+        """Whether OpenSM came to install the new file. A sweep that a fault set off may be under
+        way with the old one, and may fail with it, so one sweep is not always enough."""
+        for attempt in range(_TRIES):
+            after = self.opensm.mark()
+            try:
+                self.opensm.resweep()
+            except DeployError:
+                if attempt == _TRIES - 1:
+                    raise
+                continue
+            if self.opensm.logged(installed, after):
+                return True
+        return False
+
+    def settle(self, quiet_s: float = 0.5, timeout_s: float = 60.0) -> None:
+        """Waits until OpenSM has dealt with every change of the fabric."""
+        self._running().wait_quiet(quiet_s, timeout_s)
+
+    # ---- what is there ----
+
+    def switch_id(self, switch: int) -> str:
+        """The name under which ibsim's console knows switch number ``switch``."""
+        return f"S-{self.addresses['switch_guid'][switch]:016x}"
+
+    def endpoint_id(self, endpoint: int) -> str:
+        """The name under which ibsim's console knows endpoint number ``endpoint``."""
+        return f"H-{self.addresses['node_guid'][endpoint]:016x}"
+
+    def discover(self) -> str:
+        """ibnetdiscover's text of the fabric as it is now."""
+        return readback.discover(self.ibsim)
+
+    def as_found(self, nodes: Mapping[int, readback.Node] | None = None) -> Topology:
+        """The network as it is cabled now, with the planned one's numbers and addresses.
+
+        Switches that do not answer are failed; cables are those found, wherever they lead.
+        """
+        nodes = nodes if nodes is not None else readback.parse_discover(self.discover())
+        return as_found(self.topology, self.addresses, nodes)
+
+    def read(self, topology: Topology | None = None) -> Snapshot:
+        """All tables from the fabric: LFTs, and SL2VL and path records where lanes are used.
+
+        Path records are asked for between the working terminals of ``topology`` (default: those of
+        the network as found).
+        """
+        nodes = readback.parse_discover(self.discover())
+        found = as_found(self.topology, self.addresses, nodes)
+        lfts = readback.dump_fts(self.ibsim)
+        if not self._lanes:
+            return Snapshot(found, lfts, None, None, 0)
+        sl2vl = readback.sl2vl_text(self.ibsim, nodes)
+        pairs = path_pairs(topology if topology is not None else found, self.addresses)
+        levels, missing = readback.path_levels(self.ibsim, nodes, pairs)
+        return Snapshot(found, lfts, levels, sl2vl, missing)
+
+    def tables(self) -> Routing:
+        """The tables in the fabric, as a routing of the network as found."""
+        return imported(self.read(), self.lmc)
+
+    def check(self, routing: Routing, topology: Topology) -> Result:
+        """Compares the fabric's tables with ``routing`` of ``topology``, and proves those read.
+
+        Fields as of :func:`flyloom.deploy.fabric.deploy`, as far as they concern tables.
+        """
+        return Result(compared(routing, self.read(topology), self.lmc))
+
+    def _running(self) -> OpenSM:
+        if self.opensm is None:
+            raise DeployError("OpenSM does not run yet: load tables first")
+        return self.opensm
+
+
+def compared(routing: Routing, found: Snapshot, lmc: int) -> dict[str, Any]:
+    """What was read against what was computed, entry for entry, and the proof of what was read."""
+    parts = routing.compare(found.lfts, found.levels or "", found.sl2vl or "")
+    if found.missing_levels:
+        parts["sl"]["entries"] += found.missing_levels
+        parts["sl"]["differing"] += found.missing_levels
+        parts["sl"]["first"].append(f"{found.missing_levels} paths have no path record")
+    fields: dict[str, Any] = {}
+    for part, name in (("lft", "entries"), ("sl", "sl_entries"), ("sl2vl", "sl2vl_entries")):
+        fields[name] = parts[part]["entries"]
+        fields[f"differing_{name}"] = parts[part]["differing"]
+    fields["differences"] = [line for part in parts.values() for line in part["first"]]
+    return fields | proved(found, lmc)
+
+
+def proved(found: Snapshot, lmc: int) -> dict[str, Any]:
+    """Whether the tables read hold: ``verified``, ``deadlock_free``, ``lanes``,
+    ``counterexample``. Paths without a path record have no lane, so nothing is proved then."""
+    if found.missing_levels:
+        alone = dataclasses.replace(found, levels=None, sl2vl=None, missing_levels=0)
+        lines = counterexample(imported(alone, lmc).verify())
+        lines.append(f"{found.missing_levels} paths have no path record")
+        return {"deadlock_free": False, "verified": False, "lanes": None, "counterexample": lines}
+    proof = imported(found, lmc).verify()
+    return {
+        "deadlock_free": bool(proof["deadlock"] and proof["deadlock"]["holds"]),
+        "verified": proof["holds"], "lanes": proof["lanes"],
+        "counterexample": counterexample(proof),
+    }
+
+
+def counterexample(proof: Mapping[str, Any]) -> list[str]:
+    """What a proof found wrong, in lines; empty when everything holds."""
+    if not proof["complete"]["holds"]:
+        return [proof["complete"]["counterexample"]]
+    if not proof["deadlock"]["holds"]:
+        return list(proof["deadlock"]["counterexample"])
+    return []
+
+
+def check_deployable(topology: Topology) -> None:
+    """Refuses networks that are not one subnet with an endpoint to run OpenSM on."""
+    if topology.endpoints == 0:
+        raise RefusalError("endpoints: the network has none; OpenSM runs on an endpoint")
+    planes = 1 + max(s["plane"] for s in json.loads(topology.to_text("json"))["switches"])
+    if planes > 1:
+        raise RefusalError(
+            f"planes: the network has {planes}, each a subnet with an OpenSM of its own; "
+            "deploy each plane as a network by itself"
+        )
+
+
+# ---- the network as found ----
+
+
+def as_found(topology: Topology, addresses: dict, nodes: Mapping[int, readback.Node]) -> Topology:
+    """``topology`` with the cables that ibnetdiscover found; numbers and addresses stay.
+
+    ``addresses`` is ``topology.addresses(lmc)``. DeployError for a node that the plan lacks.
+    """
+    switch = {guid: i for i, guid in enumerate(addresses["switch_guid"])}
+    endpoint = {guid: i for i, guid in enumerate(addresses["node_guid"])}
+    for guid in nodes.keys() - switch.keys() - endpoint.keys():
+        raise DeployError(
+            f"0x{guid:016x} ({nodes[guid].name}) is not in the plan: it has no address there"
+        )
+    plan = json.loads(topology.to_text("json"))
+    for guid, i in switch.items():
+        plan["switches"][i]["up"] = guid in nodes
+    cable = {tuple(link[:4]): link[4] for link in plan["links"]}
+    plan["links"] = [
+        [*ends, _working(cable.get(ends, cable.get(ends[2:] + ends[:2])))]
+        for ends in _links(nodes, switch)
+    ]
+    taken = {end for a, p, b, q, _ in plan["links"] for end in ((a, p), (b, q))}
+    plugs = dict(_plugs(nodes, endpoint, switch))
+    taken.update(plugs.values())
+    lost = []
+    for i, entry in enumerate(plan["endpoints"]):
+        for r, rail in enumerate(entry["rails"]):
+            address = (rail[3] if len(rail) > 3 else None) or {}
+            plug = plugs.get((i, address.get("rail", r)))
+            if plug is not None:
+                rail[:3] = [*plug, _working(rail[2])]
+            else:
+                lost.append(rail)
+    _park(lost, plan["switches"], taken)
+    return Topology.from_text(json.dumps(plan), "the fabric as found")
+
+
+def _park(rails: list[list], switches: list[dict], taken: set[tuple[int, int]]) -> None:
+    """Gives rails that were not found a dead cable: in their planned port, or in any free one."""
+    homeless = []
+    for rail in rails:
+        rail[2] = {**(rail[2] or {}), "up": False}
+        if (rail[0], rail[1]) in taken:
+            homeless.append(rail)
+        taken.add((rail[0], rail[1]))
+    free = (
+        (s, p)
+        for s, switch in enumerate(switches)
+        for p in range(1, switch["ports"] + 1)
+        if (s, p) not in taken
+    )
+    for rail, plug in zip(homeless, free, strict=False):
+        rail[:2] = plug
+
+
+def _working(cable: dict | None) -> dict | None:
+    return None if cable is None else {**cable, "up": True}
+
+
+def _links(
+    nodes: Mapping[int, readback.Node], switch: Mapping[int, int]
+) -> Iterator[tuple[int, int, int, int]]:
+    """Switch, port, switch, port of every cable between switches, once each, in order."""
+    for guid in sorted(nodes.keys() & switch.keys(), key=switch.__getitem__):
+        for port, far in sorted(nodes[guid].ports.items()):
+            other = switch.get(far.far_guid)
+            if other is not None and (switch[guid], port) < (other, far.far_port):
+                yield switch[guid], port, other, far.far_port
+
+
+def _plugs(
+    nodes: Mapping[int, readback.Node], endpoint: Mapping[int, int], switch: Mapping[int, int]
+) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """(endpoint, rail) and the switch and port where it was found; rail r is its port r + 1."""
+    for guid in nodes.keys() & endpoint.keys():
+        for port, far in nodes[guid].ports.items():
+            with contextlib.suppress(KeyError):
+                yield (endpoint[guid], port - 1), (switch[far.far_guid], far.far_port)

@@ -1,0 +1,65 @@
+"""What a fabric reports, and what to ask it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+
+from flyloom._core import Routing, Topology
+
+MAX_RECORDS = 400_000
+"""Above this many path records one terminal speaks for its switch: tables are by switch."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Snapshot:
+    """What a fabric reports, as text in the formats of the standard tools."""
+
+    topology: Topology
+    """The network as found, with the numbers of the planned one."""
+    lfts: str
+    """Forwarding tables, dump_fts."""
+    levels: str | None
+    """``slid dlid sl`` a line, from the subnet administration; None where all paths have SL 0."""
+    sl2vl: str | None
+    """SL2VL tables in OpenSM's dump layout; None where they were not programmed."""
+    missing_levels: int
+    """Paths that were asked for and of which the subnet administration has no record."""
+
+
+def imported(found: Snapshot, lmc: int) -> Routing:
+    """The tables read from a fabric whose LIDs are those of ``topology.addresses(lmc)``."""
+    return found.topology.import_tables(
+        found.lfts, "tables read back", found.levels, found.sl2vl, keep_lids=False, lmc=lmc
+    )
+
+
+def path_pairs(topology: Topology, addresses: dict) -> Iterator[tuple[int, int]]:
+    """(source LID, destination LID) of every path to ask for: each pair of working terminals, every
+    LID of the destination; above MAX_RECORDS one source terminal a switch."""
+    lids, count = addresses["lid"], 1 << addresses["lmc"]
+    switches = topology.attachments[:, 0].tolist()
+    working = working_terminals(topology)
+    sources = working
+    if len(working) ** 2 * count > MAX_RECORDS:
+        sources = list({switches[t]: t for t in reversed(working)}.values())
+    for source in sources:
+        for destination in working:
+            if destination != source:
+                lid = lids[destination]
+                yield from ((lids[source], lid + offset) for offset in range(count))
+
+
+def working_terminals(topology: Topology) -> list[int]:
+    """Numbers of the terminals whose cable and switch work."""
+    network = json.loads(topology.to_text("json"))
+    up = [switch["up"] for switch in network["switches"]]
+    working, number = [], 0
+    for endpoint in network["endpoints"]:
+        for switch, _, cable, *rest in endpoint["rails"]:
+            address = (rest[0] if rest else None) or {}
+            if up[switch] and (cable or {}).get("up", True):
+                working.append(address.get("id", number))
+            number += 1
+    return sorted(working)

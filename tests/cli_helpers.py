@@ -1,0 +1,42 @@
+"""Runs the command line as a user does, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent.parent / "python"
+LIMIT_S = 120
+
+
+def environment(**more: str) -> dict[str, str]:
+    """This process's environment, with this checkout's package first and no colours."""
+    paths = os.pathsep.join(filter(None, [str(PACKAGE), os.environ.get("PYTHONPATH", "")]))
+    return {**os.environ, "PYTHONPATH": paths, "NO_COLOR": "1", "COLUMNS": "100", **more}
+
+
+def command(*words: object) -> list[str]:
+    """The command line of ``flyloom words...``."""
+    return [sys.executable, "-m", "flyloom.cli", *map(str, words)]
+
+
+def flyloom(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run ``flyloom words...`` to its end."""
+    return subprocess.run(command(*words), cwd=cwd, env=environment(), text=True,
+                          capture_output=True, timeout=LIMIT_S)
+
+
+def document(*words: object, code: int = 0, cwd: Path | None = None) -> dict:
+    """The one JSON document that ``flyloom words... --json`` prints."""
+    done = flyloom(*words, "--json", cwd=cwd)
+    assert done.returncode == code, done.stderr
+    assert done.stderr == ""
+    assert done.stdout.count("\n") == 1
+    return json.loads(done.stdout, parse_constant=_no_constant)
+
+
+def _no_constant(name: str) -> None:
+    raise AssertionError(f"{name} is not JSON")

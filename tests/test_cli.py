@@ -1,0 +1,203 @@
+"""The command line: names in its JSON, exit codes, inputs of every kind, files it writes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import shutil
+
+import flyloom as fl
+import networkx as nx
+import pytest
+from cli_helpers import document, flyloom
+from deploy_helpers import DATA
+
+COMMANDS = ["design", "structure", "plan", "route", "verify", "ebb", "deploy", "verify-cables",
+            "run", "report", "list", "schema", "doctor"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_explains_and_shows_an_example(name):
+    done = flyloom(name, "--help")
+    assert done.returncode == 0 and done.stderr == ""
+    assert f"flyloom {name}" in done.stdout.split("Example:")[1]
+    assert len(done.stdout.splitlines()) > 5
+    assert flyloom(name, "-h").stdout == done.stdout
+
+
+def test_help_lists_every_command():
+    done = flyloom("--help")
+    assert done.returncode == 0
+    listed = re.findall(r"^\s*([a-z-]+)  +\S", done.stdout.split("Commands")[1], re.MULTILINE)
+    assert sorted(listed) == sorted(COMMANDS)
+
+
+def test_design_says_what_scripts_rely_on():
+    found = document("design", "slim_fly:q=5,p=4")
+    wanted = {"switches": 50, "endpoints": 200, "links": 175, "network_radix": 7,
+              "concentration": 4, "diameter": 2, "girth": 5, "moore_fraction": 1.0}
+    assert {key: found[key] for key in wanted} == wanted
+    assert found["mean_distance"] == pytest.approx(2 - 7 / 49)
+    assert found["promise"]["switches"] == 50
+    plain = flyloom("design", "slim_fly:q=5,p=4").stdout
+    assert re.search(r"^switches +50$", plain, re.MULTILINE)
+    tree = document("design", "mesh:shape=4,p=2")
+    assert tree["girth"] is None and tree["mean_distance"] == pytest.approx(5 / 3)
+
+
+def test_route_says_what_scripts_rely_on():
+    found = document("route", "slim_fly:q=5,p=4", "--engine", "dfsssp", "--lmc", 2)
+    assert found["verified"] is True
+    assert (found["max_hops"], found["edge_forwarding_index"]) == (2, 4 * 16 * 13)
+    assert found["mean_hops"] == pytest.approx(2 - 7 / 49)
+    assert found["lanes"] == fl.route("slim_fly:q=5,p=4", "dfsssp", lmc=2).lanes
+    cyclic = document("route", "slim_fly:q=5,p=4", "--engine", "min_hop")
+    assert cyclic["verified"] is False and cyclic["deadlock"]["cycle"]
+    assert document("route", "mesh:shape=3", "--layers", 3)["layers"] == 3
+
+
+def test_ebb_says_what_scripts_rely_on():
+    words = ("ebb", "slim_fly:q=5,p=4", "--engine", "dfsssp", "--patterns", 50, "--seed", 9)
+    found = document(*words)
+    low, high = found["confidence_interval_95"]
+    assert low < found["effective_bisection_bandwidth"] < high
+    assert (found["patterns"], found["seed"], len(found["pattern_means"])) == (50, 9, 50)
+    assert found == document(*words)
+    same = fl.ebb(fl.route("slim_fly:q=5,p=4", "dfsssp"), patterns=50, rng=9)
+    assert found["pattern_means"] == same.pattern_means
+
+
+def test_the_other_commands_print_one_document():
+    found = document("structure", "torus:shape=4x4", "--paths")
+    assert found["minimal_paths"]["max"] == 24, "4! orders of four steps, two ways round each row"
+    assert "minimal paths, mean" in flyloom("structure", "torus:shape=4x4", "--paths").stdout
+    assert flyloom("structure", "torus:shape=1", "--paths").returncode == 0
+    plan = document("plan", "slim_fly:q=5,p=4")
+    assert (len(plan["racks"]), plan["cables"], sum(plan["by_step"])) == (5, 375, 375)
+    assert {p["cables"] for p in plan["rack_pairs"]} == {10} and len(plan["rack_pairs"]) == 10
+    assert document("verify", "slim_fly:q=3", "-e", "dfsssp")["verified"] is True
+    assert document("verify", "torus:shape=5", "-e", "sssp", code=1)["verified"] is False
+    assert document("doctor")["programs"]
+    names = {part["name"] for part in document("list", "topologies")}
+    assert names == {"dragonfly", "fat_tree", "hyperx", "mesh", "slim_fly", "torus"}
+    assert {part["name"] for part in document("list", "engines")} >= {"dfsssp", "min_hop", "sssp"}
+    schema = flyloom("schema")
+    assert json.loads(schema.stdout)["properties"]["topology"] and schema.stderr == ""
+
+
+def test_a_network_is_an_inline_form_a_spec_or_a_file(tmp_path):
+    spec, nested = tmp_path / "net.toml", tmp_path / "nested.toml"
+    spec.write_text('family = "torus"\nshape = [3, 4]\np = 2\n')
+    nested.write_text('[topology]\nfamily = "torus"\nshape = "3x4"\np = 2\n')
+    wanted = document("design", "torus:shape=3x4,p=2")
+    assert (wanted["switches"], wanted["links"]) == (12, 24)
+    for source in (spec, nested):
+        assert document("design", source) == wanted
+    for suffix in ("json", "graphml", "edges", "net"):
+        path = tmp_path / f"net.{suffix}"
+        assert flyloom("design", spec, "-o", path).returncode == 0
+        back = document("design", path)
+        for key in ("switches", "endpoints", "links", "diameter", "mean_distance", "girth"):
+            assert back[key] == wanted[key], (suffix, key)
+    pointer = tmp_path / "pointer.toml"
+    pointer.write_text('file = "ring.edges"\np = 3\n')
+    (tmp_path / "ring.edges").write_text("a b\nb c\nc a\n")
+    assert document("design", pointer)["endpoints"] == 9
+    assert document("design", tmp_path / "ring.edges", "-p", 3)["endpoints"] == 9
+    assert document("design", DATA / "sf_q5.net")["moore_fraction"] == 1.0
+
+
+def test_design_writes_dot_that_has_every_link(tmp_path):
+    assert flyloom("design", "hyperx:shape=3x3", "-o", tmp_path / "x.dot").returncode == 0
+    text = (tmp_path / "x.dot").read_text()
+    found = nx.Graph((int(a), int(b)) for a, b in re.findall(r"^ *(\d+) -- (\d+)", text, re.M))
+    assert nx.utils.edges_equal(found.edges(), fl.to_networkx(fl.hyperx(shape=[3, 3])).edges())
+
+
+def test_written_tables_verify_and_damaged_ones_do_not(tmp_path):
+    folder = tmp_path / "tables"
+    wrote = flyloom("route", "slim_fly:q=5,p=2", "-e", "dfsssp", "--lmc", 1, "-o", folder)
+    assert wrote.returncode == 0
+    names = sorted(p.name for p in folder.iterdir())
+    assert names == ["lfts.txt", "network.json", "routing.json", "tables.txt"]
+    found = document("verify", folder)
+    assert found["verified"] is True and (found["lmc"], found["lanes"]) == (1, 2)
+
+    tables = folder / "tables.txt"
+    whole = tables.read_text()
+    lines = whole.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("lft"))
+    words = lines[at].split()
+    words[-60] = "-"
+    tables.write_text("\n".join([*lines[:at], " ".join(words), *lines[at + 1:], ""]))
+    broken = document("verify", folder, code=1)
+    assert broken["verified"] is False and "no entry" in broken["complete"]["counterexample"]
+
+    levels = [re.sub(r"^(sl \S+ \d+) .*", lambda m: m[1] + " .", x) for x in lines]
+    tables.write_text("\n".join([*levels, ""]))
+    cyclic = document("verify", folder, code=1)
+    assert cyclic["complete"]["holds"] and cyclic["deadlock"]["holds"] is False
+
+    for damage in ("", "flyloom-tables 2\n", whole[: len(whole) // 2], whole.replace("lft", "lfs"),
+                   whole.replace("sl2vl * * * 0", "sl2vl * * * 99"), "\x00\x01", whole + whole):
+        tables.write_text(damage)
+        refused = flyloom("verify", folder)
+        assert refused.returncode == 2, damage[:40]
+        assert refused.stdout == "" and "tables.txt" in refused.stderr
+        assert len(refused.stderr.splitlines()) == 1
+
+
+def test_dumps_of_a_fabric_are_verified(tmp_path):
+    """OpenSM's own tables on the Slim Fly: minhop can deadlock, dfsssp with its lanes cannot."""
+    for name in DATA.glob("*.gz"):
+        with gzip.open(name) as packed, open(tmp_path / name.stem, "wb") as plain:
+            shutil.copyfileobj(packed, plain)
+    fabric = tmp_path / "ibnetdiscover_base.txt"
+    minhop = document("verify", tmp_path / "sf_q5_minhop.dump_fts.txt", "--network", fabric, code=1)
+    assert minhop["complete"]["holds"] and minhop["deadlock"]["holds"] is False
+    assert minhop["edge_forwarding_index"] == 16 * 13
+    words = (tmp_path / "sf_q5_dfsssp.dump_fts.txt", "--network", fabric,
+             "--levels", tmp_path / "sf_q5_dfsssp.pathrecords.txt",
+             "--sl2vl", tmp_path / "sf_q5_dfsssp.sl2vl.dump")
+    dfsssp = document("verify", *words)
+    assert dfsssp["verified"] is True and dfsssp["lanes"] > 1
+    flat = document("verify", *words[:3], code=1)
+    assert flat["deadlock"]["holds"] is False, "without its lanes it can"
+
+    text = words[0].read_text()
+    damaged = tmp_path / "damaged.txt"
+    damaged.write_text(re.sub("0x0005 0(..) ", "0x0005 036 ", text, count=1))  # an empty port
+    wrong = document("verify", damaged, "--network", fabric, code=1)
+    assert wrong["complete"]["holds"] is False and "port 36" in wrong["complete"]["counterexample"]
+    damaged.write_text(text[: len(text) // 2])
+    cut = document("verify", damaged, "--network", fabric, code=1)
+    assert "no entry" in cut["complete"]["counterexample"]
+    start = text.index("0x0005 ")
+    for bad in (text[:start] + text[text.index("\n", start) + 1:], "",
+                text.replace("0x0005 ", "0xzzzz ", 1), text.replace("0002c9", "00ffff", 1)):
+        damaged.write_text(bad)
+        refused = flyloom("verify", damaged, "--network", fabric)
+        assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1), refused.stderr
+
+
+def test_cables_of_a_fabric_are_compared_with_the_plan(tmp_path):
+    whole = fl.slim_fly(q=3, p=1)
+    plan, found = tmp_path / "plan.net", tmp_path / "found.net"
+    plan.write_text(whole.to_text("netlist"))
+    same = document("verify-cables", "slim_fly:q=3,p=1", plan)
+    assert same["clean"] and (same["planned"], same["correct"]) == (45 + 18, 45 + 18)
+    found.write_text(whole.with_failures([7]).to_text("netlist"))
+    lost = document("verify-cables", "slim_fly:q=3,p=1", found, code=1)
+    assert lost["correct"] == 62 and [f["fault"] for f in lost["findings"]] == ["missing"]
+    t, names = whole.link_table, whole.switch_names
+    for end in (t["a_switch"][7], t["b_switch"][7]):
+        assert names[end] in lost["findings"][0]["what"]
+
+
+def test_plan_writes_cables_and_pictures(tmp_path):
+    assert flyloom("plan", "slim_fly:q=5,p=4", "-o", tmp_path / "plan").returncode == 0
+    lines = (tmp_path / "plan" / "cables.csv").read_text().splitlines()
+    assert len([x for x in lines if not x.startswith("#")]) == 1 + 375
+    for name in ("floor.svg", "racks.svg"):
+        assert (tmp_path / "plan" / name).read_text().startswith("<svg")
