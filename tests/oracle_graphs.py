@@ -29,11 +29,12 @@ def delta(q: int) -> int:
 def field(q: int) -> type[galois.FieldArray]:
     """GF(q) by its least irreducible polynomial and least primitive element."""
     ((p, n),) = zip(*galois.factors(q), strict=True)
+    slow = {"compile": "python-calculate"}  # quicker than compiling for a few thousand products
     if n == 1:
-        return galois.GF(p, primitive_element=galois.primitive_root(p, method="min"))
+        return galois.GF(p, primitive_element=galois.primitive_root(p, method="min"), **slow)
     polynomial = galois.irreducible_poly(p, n, method="min")
     least = galois.primitive_element(polynomial, method="min")
-    return galois.GF(p, n, irreducible_poly=polynomial, primitive_element=least)
+    return galois.GF(p, n, irreducible_poly=polynomial, primitive_element=least, **slow)
 
 
 def slim_fly(q: int, p: int) -> nx.MultiGraph:

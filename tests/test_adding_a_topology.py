@@ -1,10 +1,12 @@
 """docs/adding-a-topology.md is true: its one file, put into a copy of the sources, is enough.
 
-The copy is built in a target folder of its own, kept between runs.
+The copy lies in the target folder, always at the same place, and is brought up to date file by
+file, so that cargo builds what changed and shares what the workspace itself was built from.
 """
 
 from __future__ import annotations
 
+import filecmp
 import os
 import re
 import shutil
@@ -24,23 +26,32 @@ pytestmark = [
 ]
 
 
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
+
+
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a copy of the sources, with output as text."""
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "adding-a-topology"
     return subprocess.run(command, cwd=folder, text=True, capture_output=True, timeout=LIMIT_S,
-                          env={**os.environ, "CARGO_TARGET_DIR": str(target)})
+                          env={**os.environ, "CARGO_TARGET_DIR": str(TARGET)})
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def copy() -> Path:
     """Every file that git tracks or would track, in a repository of its own."""
-    folder = tmp_path_factory.mktemp("sources")
+    folder = TARGET / "adding-a-topology"
+    folder.mkdir(parents=True, exist_ok=True)
     listed = subprocess.run(["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=ROOT,
                             capture_output=True, text=True, check=True).stdout
-    for name in filter(None, listed.split("\0")):
-        if (ROOT / name).is_file():
+    wanted = {name for name in listed.split("\0") if name and (ROOT / name).is_file()}
+    for path in [p for p in folder.rglob("*") if p.is_file()]:
+        name = path.relative_to(folder)
+        if name.parts[0] != ".git" and str(name) not in wanted:
+            path.unlink()
+    for name in wanted:
+        # A file that did not change keeps its time, so that cargo does not build it again.
+        if not (folder / name).is_file() or not filecmp.cmp(ROOT / name, folder / name, False):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
+            shutil.copyfile(ROOT / name, folder / name)
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
     return folder
 
@@ -68,7 +79,7 @@ def test_one_file_is_a_topology(copy: Path) -> None:
     assert fresh.returncode == 0, fresh.stderr
 
     for command in (["fmt", "--all", "--check"], ["xtask", "tidy"],
-                    ["test", "-q", "-p", "flyloom-net", "topology::tests"]):
+                    ["test", "-q", "-p", "flyloom-net", "--lib", "topology::tests"]):
         done = run(copy, "cargo", *command)
         assert done.returncode == 0, done.stdout + done.stderr
 
@@ -76,7 +87,7 @@ def test_one_file_is_a_topology(copy: Path) -> None:
                          "map(SwitchId::from), self.p.unwrap_or(q.div_ceil(2))")
     assert draft != text
     path.write_text(draft, encoding="utf-8")
-    caught = run(copy, "cargo", "test", "-q", "-p", "flyloom-net", "topology::tests")
+    caught = run(copy, "cargo", "test", "-q", "-p", "flyloom-net", "--lib", "topology::tests")
     assert caught.returncode != 0
     for line in re.findall(r"```text\n(.*?)```", page, re.DOTALL)[0].splitlines():
         assert line in caught.stdout, caught.stdout

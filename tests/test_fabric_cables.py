@@ -264,7 +264,8 @@ def test_an_endpoint_elsewhere_keeps_its_address(plan):
 
 def command(*words, code="from flyloom.cli import main; main()"):
     return subprocess.run(
-        [sys.executable, "-c", code, *words], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", code, *words],
+        capture_output=True, text=True, timeout=60, check=False,
     )
 
 

@@ -150,7 +150,9 @@ def test_an_ended_run_leaves_no_torn_result_and_goes_on(tmp_path, scratch, momen
         assert not list(tmp_path.rglob("*.part"))
         assert list(scratch.iterdir()) == []
 
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert "manifest.json" in complete(folder)
     assert not list(tmp_path.rglob("*.part"))
@@ -159,7 +161,9 @@ def test_an_ended_run_leaves_no_torn_result_and_goes_on(tmp_path, scratch, momen
 def test_a_run_ended_while_it_writes_keeps_or_replaces_whole_files(tmp_path):
     """The files of an earlier run, overwritten by one that is killed at each write in turn."""
     words = ["run", str(small(tmp_path, patterns=0)), "--out", "out"]
-    first = subprocess.run([*BARE, *words], cwd=tmp_path, capture_output=True, timeout=120, check=False)
+    first = subprocess.run(
+        [*BARE, *words], cwd=tmp_path, capture_output=True, timeout=120, check=False
+    )
     assert first.returncode == 0, first.stderr
     folder = tmp_path / "out" / "deployed_slim_fly"
     whole = complete(folder)

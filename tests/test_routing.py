@@ -100,6 +100,24 @@ def test_deadlock_verdict_is_that_of_networkx(name, engine, lmc):
         check_cycle(found.to_dict(), routing, routes, table)
 
 
+@pytest.mark.parametrize("name", ["slim_fly_3", "slim_fly_5", "hyperx", "dragonfly", "torus"])
+@pytest.mark.parametrize("lmc", [0, 2])
+def test_layered_routes_arrive_without_deadlock(name, lmc):
+    """First layer shortest ways; all layers arrive, and the lanes that are loaded have no cycle."""
+    topology = NETWORKS[name]()
+    routing = fl.route(topology, "layered", lmc=lmc, max_lanes=15)
+    routes, table = Routes(routing, Wires(topology)), TableFile(routing, topology)
+    distance = dict(nx.all_pairs_shortest_path_length(routes.wires.graph()))
+    for (layer, s, t), channels in routes.all.items():
+        assert layer or len(channels) == distance[s][routes.wires.home[t][0]]
+    graph = routes.dependencies(table.lane)
+    found = fl.verify(routing)
+    assert found.holds and found.deadlock.dependencies == graph.number_of_edges()
+    assert nx.is_directed_acyclic_graph(graph)
+    assert {lane for _, lane in graph} <= set(range(routing.lanes))
+    np.testing.assert_array_equal(routing.channel_loads(), routes.loads())
+
+
 def check_cycle(found: dict, routing, routes: Routes, table: TableFile) -> None:
     """Each wait holds its channel and wants the next one, on the route that is named."""
     names = routes.wires.topology.switch_names
@@ -202,7 +220,9 @@ def test_verdicts_on_broken_tables(tmp_path):
 
 def test_more_lids_than_there_are_is_refused():
     """8 endpoints a switch of 98 with 2^7 LIDs each are more than 49,151."""
-    routing = fl.route("slim_fly:q=7,p=8", "min_hop", lmc=7)
+    with pytest.raises(RefusalError, match="49151"):
+        fl.route("slim_fly:q=7,p=8", "min_hop", lmc=7)
+    routing = fl.route("slim_fly:q=7,p=8", "min_hop", layers=128)
     for text in (routing.table_text, routing.lft_text):
         with pytest.raises(RefusalError, match="49151"):
             text()

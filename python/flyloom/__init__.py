@@ -45,4 +45,4 @@ def __getattr__(name: str):
 
 def __dir__() -> list[str]:
     generated = importlib.import_module("flyloom._generated")
-    return sorted({*globals(), *_HOME_OF, "deploy", *generated.__all__})
+    return sorted({"deploy", "__doc__", *_HOME_OF, *generated.__all__})

@@ -432,8 +432,8 @@ def deploy(
 
     topology = load_network(net, p)
     check_deployable(topology)
-    if lmc is not None:
-        topology.addresses(lmc)  # refused before the work, not after
+    if lmc is not None and 0 <= lmc <= 7:
+        topology.addresses(lmc)  # too many LIDs are refused before the work, not after
     with bars() as bar:
         routing = make_routing(topology, engine, lmc, layers, option, bar)
         say = None if as_json else lambda line: print(line, file=sys.stderr)

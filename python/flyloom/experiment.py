@@ -14,6 +14,7 @@ import json
 import os
 import platform
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,7 @@ class _Job:
             record = self._point(number, point, key, topology)
             if record is not None:
                 records.append(record | {"network": facts["label"], "network_key": key})
+        name_apart(records)
         from flyloom import store
 
         self.make_folders()
@@ -122,6 +124,8 @@ class _Job:
                     topology = Topology.from_spec(spec["family"], params)
                 structure = topology.structure(progress=self.progress)
                 label = point.get("label") or topology.recipe
+                if label in [facts["label"] for _, facts in self.networks.values()]:
+                    label = f"{label} ({topology.recipe})"
                 done(
                     f"{label}: {structure['switches']} switches, {structure['endpoints']} "
                     f"endpoints, {structure['links']} links, diameter {structure['diameter']}"
@@ -169,7 +173,8 @@ class _Job:
         spec = point["routing"]
         engine, lmc = spec["engine"], spec["lmc"]
         options = {k: v for k, v in spec.items() if k not in ("engine", "lmc")}
-        label = f"{engine}, LMC {lmc}"
+        extra = "".join(f", {key} {value}" for key, value in options.items())
+        label = f"{engine}, LMC {lmc}{extra}"
         if engine.startswith("opensm:") and missing:
             self.skip(label, _why(missing))
             return None
@@ -178,7 +183,7 @@ class _Job:
                 routing = verbs.route(
                     topology, engine, lmc=lmc, progress=self.progress, **options
                 )
-                done(f"{label}: {routing.lanes} lanes")
+                done(f"{label}: {lanes(routing.lanes)}")
         except DeployError as error:
             self.skip(label, str(error))
             return None
@@ -218,13 +223,27 @@ class _Job:
         self.say("skipped", f"{what}: {why}", 0.0)
 
 
+def lanes(count: int) -> str:
+    """A number of lanes in words."""
+    return "1 lane" if count == 1 else f"{count} lanes"
+
+
+def name_apart(records: list[dict]) -> None:
+    """Gives points of one network that would be called the same names that tell them apart."""
+    names = Counter((r["network"], r["label"]) for r in records)
+    for number, record in enumerate(records, start=1):
+        if names[record["network"], record["label"]] > 1:
+            patterns = record["ebb"]["patterns"] if record["ebb"] else 0
+            record["label"] += f", {patterns} patterns (point {number})"
+
+
 def verdict_line(proof: dict) -> str:
     """A proof in one line."""
     if not proof["complete"]["holds"]:
         return f"incomplete: {proof['complete']['counterexample']}"
     hops = f"longest {proof['complete']['max_hops']} hops"
     if proof["deadlock"]["holds"]:
-        return f"complete, deadlock-free on {proof['lanes']} lanes, {hops}"
+        return f"complete, deadlock-free on {lanes(proof['lanes'])}, {hops}"
     waits = len(proof["deadlock"]["cycle"])
     return f"complete, {hops}, but a cycle of {waits} channels can deadlock"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from collections import Counter
 from collections.abc import Iterable
@@ -44,13 +45,12 @@ def network(source: Any, p: int | None = None) -> Topology:
     family = text.partition(":")[0].strip()
     known = {entry["name"] for entry in registry() if entry["kind"] == "topology"}
     path = Path(text)
-    if (family in known and not path.is_file()) or (
-        not path.is_file() and ":" in text and "/" not in family
-    ):
+    is_file = os.path.isfile(text)  # False, not an error, for names that no file can have
+    if not is_file and (family in known or (":" in text and "/" not in family)):
         if p is not None:
             raise RefusalError(f"p: {text} has its own endpoints; write {family}:p={p},...")
         return Topology.from_inline(text)  # where there is no such family it says which there are
-    if not text or not path.exists() and ":" not in text and not path.suffix:
+    if not text or not os.path.exists(text) and ":" not in text and not path.suffix:
         hint = f"families: {', '.join(sorted(known))}"
         raise RefusalError(f"'{text}' is neither a family nor a file; {hint}")
     return _from_file(path, p)
@@ -156,13 +156,14 @@ def from_scipy(matrix: Any, p: int = 0) -> Topology:
         raise RefusalError(f"matrix: {coo.shape}, not symmetric; an adjacency matrix is square")
     links: list[list] = []
     for a, b, count in zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True):
-        if count < 0 or count != int(count):
-            raise RefusalError(f"matrix[{a}, {b}]: {count} is no number of links; 0, 1, 2, ...")
+        if not (0 <= count <= 65_534 and count == int(count)):
+            raise RefusalError(f"matrix[{a}, {b}]: {count} is no number of links; 0 to 65534")
         if a == b and count:
             raise RefusalError(f"matrix[{a}, {a}]: a switch has no link to itself")
         if a < b:
             links += [[a, 0, b, 0, None]] * int(count)
-    return _from_lists([f"s{i}" for i in range(coo.shape[0])], links, [p] * coo.shape[0])
+    names = [f"s{i}" for i in range(coo.shape[0])]
+    return _from_lists(names, links, [_count("p", p)] * coo.shape[0])
 
 
 def _count(name: Any, given: Any) -> int:

@@ -50,8 +50,7 @@ def write(job: Any, records: list[dict], networks: dict[str, dict]) -> Path:
     rows = [row(record, networks[record["network_key"]], job.seed) for record in records]
     write_whole(directory / "rows.parquet", parquet(rows, ROW_TYPES))
     write_whole(directory / "series.parquet", parquet(series(records), SERIES_TYPES))
-    for facts in networks.values():
-        name = re.sub(r"[^A-Za-z0-9.-]+", "-", facts["label"]).strip("-")
+    for name, facts in zip(file_names(networks), networks.values(), strict=True):
         write_whole(directory / f"cables-{name}.csv", facts["plan"]["cables_csv"])
     write_whole(directory / "effective.toml", job.effective)
     saved = {
@@ -73,6 +72,15 @@ def write(job: Any, records: list[dict], networks: dict[str, dict]) -> Path:
     write_whole(directory / "report.html", render(build.data(saved)))
     write_whole(directory / "manifest.json", json.dumps(manifest, indent=1))
     return directory / "report.html"
+
+
+def file_names(networks: dict[str, dict]) -> list[str]:
+    """A part of a file's name for each network: its label where that tells it from the others."""
+    labels = [re.sub(r"[^A-Za-z0-9.-]+", "-", f["label"]).strip("-") for f in networks.values()]
+    return [
+        label if label and labels.count(label) == 1 else f"{label}-{key}".strip("-")
+        for label, key in zip(labels, networks, strict=True)
+    ]
 
 
 def rebuild(directory: Path) -> Path:

@@ -16,13 +16,15 @@ def read_folder(folder: Path) -> tuple[Topology, Routing]:
     about = folder / "routing.json"
     text = read_text(about)
     try:
-        lmc = whole(f"{about}: lmc", json.loads(text)["lmc"], 0, 7)
+        known = json.loads(text)
+        lmc, engine = whole(f"{about}: lmc", known["lmc"], 0, 7), str(known["engine"])
     except RefusalError:
         raise
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise RefusalError(f"{about}: not what `flyloom route -o` wrote: no lmc in it") from None
+        missing = "not what `flyloom route -o` wrote: no lmc or engine in it"
+        raise RefusalError(f"{about}: {missing}") from None
     tables = folder / "tables.txt"
-    return topology, topology.read_tables(read_text(tables), str(tables), lmc)
+    return topology, topology.read_tables(read_text(tables), str(tables), lmc, engine)
 
 
 def read_dump(

@@ -2,14 +2,16 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// An experiment: one point, or the points of its sweep.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Experiment {
     /// Version of this format: 1.
+    #[schemars(range(min = 1, max = 1))]
     pub schema: u32,
     /// Short name; results go to `out/<name>`.
+    #[schemars(regex(pattern = r"^[A-Za-z0-9_-][A-Za-z0-9_.-]*$"))]
     pub name: String,
     /// Title of the report.
     #[serde(default)]
@@ -70,6 +72,7 @@ pub struct Routing {
     pub engine: String,
     /// LID mask control: 2^lmc routes to every terminal, 0 to 7.
     #[serde(default)]
+    #[schemars(range(max = 7))]
     pub lmc: u8,
     /// The engine's own options.
     #[serde(flatten)]
@@ -152,6 +155,17 @@ pub fn schema() -> Value {
             }
         }
         all.insert("additionalProperties".into(), Value::Bool(false));
+        if let Some(Value::Object(routing)) =
+            all.get_mut("$defs").and_then(|defs| defs.get_mut("Routing"))
+        {
+            routing.remove("required");
+        }
+        all.insert("if".into(), json!({ "not": { "required": ["sweep"] } }));
+        let complete = json!({
+            "required": ["topology", "routing"],
+            "properties": { "routing": { "required": ["engine"] } },
+        });
+        all.insert("then".into(), complete);
     }
     schema
 }

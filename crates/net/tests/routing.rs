@@ -148,10 +148,19 @@ fn further_addresses_of_a_terminal_take_other_cables() {
             for leaf in (0..4).map(SwitchId).filter(|l| *l != home) {
                 let ports: BTreeSet<u16> =
                     (0..4).map(|layer| routed.tree(layer, t)[leaf.ix()]).collect();
-                let enough = if name == "min_hop" { 4 } else { 2 };
-                assert!(ports.len() >= enough, "{name}: {ports:?} from {leaf} to {t}");
+                assert_eq!(ports.len(), 4, "{name}: {ports:?} from {leaf} to {t}");
             }
         }
+    }
+}
+
+#[test]
+fn four_routes_on_the_deployed_fat_tree_stay_perfectly_balanced() {
+    // 12 leaves of 18 endpoints, 18 cables up from each: 11 * 18 * 18 / 18 routes a cable and layer
+    let on = network("fat_tree:leaves=12,spines=6,parallel=3,p=18");
+    for name in ["sssp", "dfsssp"] {
+        let load = net::load::edge_load::edge_load(&route(&on, name, 4));
+        assert_eq!(load.histogram, BTreeMap::from([(4 * 198, 432)]), "{name}");
     }
 }
 

@@ -4,6 +4,7 @@ use base::{Interrupted, Refusal, Watch};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, mpsc};
@@ -30,10 +31,22 @@ pub fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyA
     py.import("json")?.call_method1("loads", (value.to_string(),))
 }
 
-/// The parameters of a Python dict as JSON.
+/// The parameters of a Python dict as JSON; numpy's numbers and arrays are numbers and lists.
+///
+/// # Errors
+/// `RefusalError` for what JSON has no word for, such as a date or NaN.
 pub fn from_python(value: &Bound<'_, PyAny>) -> PyResult<Value> {
-    let text: String = value.py().import("json")?.call_method1("dumps", (value,))?.extract()?;
-    serde_json::from_str(&text).map_err(|e| PyValueError::new_err(e.to_string()))
+    let py = value.py();
+    let options = PyDict::new(py);
+    let default = PyModule::import(py, "operator")?.call_method1("methodcaller", ("tolist",))?;
+    options.set_item("default", default)?;
+    options.set_item("allow_nan", false)?;
+    let dumped = py.import("json")?.call_method("dumps", (value,), Some(&options));
+    let bad = |e: &dyn std::fmt::Display| {
+        refuse(Refusal::new("", format!("a value is no parameter: {e}"), "numbers, text and lists"))
+    };
+    let text: String = dumped.map_err(|e| bad(&e.value(py)))?.extract()?;
+    serde_json::from_str(&text).map_err(|e| bad(&e))
 }
 
 /// Progress of the worker, read by the thread that holds the interpreter.

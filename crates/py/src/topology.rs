@@ -345,14 +345,23 @@ impl Topology {
         Ok(Routing { inner, addresses: Some(addresses) })
     }
 
-    /// Tables from the text of a table file of ours, whose addresses are those of `addresses(lmc)`.
-    fn read_tables(&self, py: Python<'_>, text: &str, name: &str, lmc: u8) -> PyResult<Routing> {
+    /// Tables from the text of a table file of ours, the work of `engine`; their addresses are
+    /// those of `addresses(lmc)`.
+    #[pyo3(signature = (text, name, lmc, engine="file"))]
+    fn read_tables(
+        &self,
+        py: Python<'_>,
+        text: &str,
+        name: &str,
+        lmc: u8,
+        engine: &str,
+    ) -> PyResult<Routing> {
         let on = &self.inner;
         let work = |_: &dyn base::Watch| {
             let addresses = Addresses::assign(on, lmc)?;
             net::ib::table::read(text, name, on, &addresses)
         };
-        let inner = enter(py, None, work)?.map_err(refuse)?;
+        let inner = enter(py, None, work)?.map_err(refuse)?.named(engine, Map::new());
         Ok(Routing { inner, addresses: None })
     }
 

@@ -66,6 +66,7 @@ pub fn levels(routing: &Routing, addresses: &Addresses, found: &PathLevels) -> D
         }
     }
     let mut difference = Difference::default();
+    #[expect(clippy::disallowed_methods, reason = "sorted in the next line")]
     let mut records: Vec<_> = found.iter().collect();
     records.sort_unstable();
     for (&(slid, dlid), &sl) in records {

@@ -4,7 +4,7 @@
 //! `in out : 16 lanes` a line), and path records written one a line as `slid dlid sl ...`.
 
 use super::names::Addresses;
-use crate::network::Topology;
+use crate::network::{Peer, Topology};
 use crate::routing::{Lanes, Routing, ServiceLevels, Sl2Vl};
 use base::{Refusal, SwitchId, TerminalId};
 use std::collections::{BTreeMap, HashMap};
@@ -103,6 +103,9 @@ pub fn lanes_of(
     } else {
         ServiceLevels::ByTerminal(by_terminal(routing, addresses, levels, &by_switch)?)
     };
+    if let Some(table) = common(routing.topology(), addresses, tables) {
+        return Ok(Lanes::new(levels, Sl2Vl::Uniform(table)));
+    }
     let switch: HashMap<u64, SwitchId> =
         addresses.switch_guid.iter().enumerate().map(|(s, g)| (*g, SwitchId::from(s))).collect();
     let by_port = tables.iter().filter_map(|(&(guid, input, output), table)| {
@@ -110,6 +113,22 @@ pub fn lanes_of(
     });
     let sl2vl = Sl2Vl::PerPort { fallback: [0; 16], tables: by_port.collect() };
     Ok(Lanes::new(levels, sl2vl))
+}
+
+/// The table that all cabled pairs of ports of all working switches have, if there is one: proofs
+/// need not tell in-ports apart then.
+fn common(on: &Topology, addresses: &Addresses, tables: &Sl2VlTables) -> Option<[u8; 16]> {
+    let first = tables.values().next()?;
+    for (s, switch) in on.switches().iter().enumerate().filter(|(_, s)| s.up) {
+        let cabled = |port: &u16| on.peer(SwitchId::from(s), *port) != Peer::Empty;
+        let ports: Vec<u16> = (1..=switch.ports).filter(cabled).collect();
+        let guid = addresses.switch_guid[s];
+        let mut pairs = ports.iter().flat_map(|i| ports.iter().map(move |o| (guid, *i, *o)));
+        if !pairs.all(|key| tables.get(&key) == Some(first)) {
+            return None;
+        }
+    }
+    Some(*first)
 }
 
 /// Marks paths without a record.
@@ -132,6 +151,7 @@ impl BySwitch {
         }
         let mut level = vec![NO_RECORD; on.switches().len() * width];
         let mut agree = true;
+        #[expect(clippy::disallowed_methods, reason = "sorted in the next line")]
         let mut records: Vec<_> = levels.iter().collect();
         records.sort_unstable();
         for (&(slid, dlid), &sl) in records {

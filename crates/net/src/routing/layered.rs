@@ -59,11 +59,13 @@ impl Engine for Layered {
             return Err(Refusal::new("hops", why, help).into());
         }
         let mut balancer = Balancer::new(on);
-        let mut next = balancer.layer(None, watch)?;
+        let mut next = balancer.layer(None, &[], watch)?;
         let mut planner = Planner::new(on, hops);
         for layer in 1..layers {
             let random = &mut Stream::new(self.seed, "layered", layer.into());
-            next.extend(balancer.layer(Some(&planner.layer(random, watch)?), watch)?);
+            let paths = planner.layer(random, watch)?;
+            let layer = balancer.layer(Some(&paths), &next, watch)?;
+            next.extend(layer);
         }
         let routing = Routing::new(on.clone(), layers, next, balancer.switch_routes());
         break_cycles(routing, self.max_lanes, watch)

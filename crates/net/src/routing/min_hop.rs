@@ -61,7 +61,7 @@ impl Engine for MinHop {
                             _ => false,
                         };
                         let same_switch = earlier().filter(|&p| leads_there(p)).count();
-                        (same_port, same_switch, assigned[channel.0 as usize])
+                        (assigned[channel.0 as usize], same_port, same_switch)
                     };
                     let best = tree.hops(i).iter().min_by_key(cost);
                     let (channel, _) = *best.expect("a switch in the order has a next hop");

@@ -130,8 +130,8 @@ impl Entry {
 }
 
 fn parse<E: Engine>(given: Value) -> Result<E, Refusal> {
-    serde_json::from_value(given)
-        .map_err(|e| Refusal::new("", e.to_string(), "see `flyloom list engines`"))
+    crate::topology::typed(given)
+        .map_err(|(field, why)| Refusal::new(field, why, "see `flyloom list engines`"))
 }
 
 fn options<E: Engine>(engine: &E) -> Map<String, Value> {

@@ -55,7 +55,8 @@ pub(super) fn balanced_routes(
     let mut balancer = Balancer::new(on);
     let mut next = Vec::with_capacity(layers as usize * on.terminals().len() * on.switches().len());
     for _ in 0..layers {
-        next.extend(balancer.layer(None, watch)?);
+        let layer = balancer.layer(None, &next, watch)?;
+        next.extend(layer);
     }
     Ok(Routing::new(on.clone(), layers, next, balancer.switch_routes()))
 }
@@ -98,13 +99,15 @@ impl<'a> Balancer<'a> {
     }
 
     /// Routes to every terminal once, one after the other; the table of one layer. `fixed` holds by
-    /// destination switch what is settled beforehand.
+    /// destination switch what is settled beforehand, `earlier` the tables of the layers before:
+    /// among ways of equal weight a terminal's own earlier ones come last.
     ///
     /// # Errors
     /// [`Interrupted`] when `watch` says so.
     pub(super) fn layer(
         &mut self,
         fixed: Option<&[Fixed]>,
+        earlier: &[u16],
         watch: &dyn Watch,
     ) -> Result<Vec<u16>, Interrupted> {
         let (switches, terminals) = (self.on.switches().len(), self.on.terminals().len());
@@ -120,7 +123,11 @@ impl<'a> Balancer<'a> {
             }
             let entries = &mut next[t.ix() * switches..(t.ix() + 1) * switches];
             entries[plug.switch.ix()] = plug.port;
-            self.choose(&tree, plug.switch, entries);
+            let own = |v: u32| {
+                let at = t.ix() * switches + v as usize;
+                earlier.iter().skip(at).step_by(terminals * switches).copied()
+            };
+            self.choose(&tree, plug.switch, own, entries);
             self.add_load(&tree);
         }
         Ok(next)
@@ -135,25 +142,48 @@ impl<'a> Balancer<'a> {
             tree.rebuild(self.on, SwitchId::from(d), None);
             let entries = &mut to_switch[d * switches..(d + 1) * switches];
             entries[d] = 0;
-            self.choose(&tree, SwitchId::from(d), entries);
+            self.choose(&tree, SwitchId::from(d), |_| std::iter::empty(), entries);
         }
         to_switch
     }
 
-    /// The lightest minimal way of every switch; among equals the lowest port.
-    fn choose(&mut self, tree: &MinimalTree, destination: SwitchId, entries: &mut [u16]) {
+    /// The lightest way of every switch; among equals the one whose port `earlier` ways of the
+    /// switch used least, then the lowest port.
+    fn choose<I: Iterator<Item = u16>>(
+        &mut self,
+        tree: &MinimalTree,
+        destination: SwitchId,
+        earlier: impl Fn(u32) -> I,
+        entries: &mut [u16],
+    ) {
         self.length[destination.ix()] = 0;
         for (i, &v) in tree.order.iter().enumerate() {
-            let mut best = u64::MAX;
+            let used = |c: ChannelId| {
+                let port = self.on.tail(c).port;
+                earlier(v).filter(|p| *p == port).count()
+            };
+            let (mut best, mut best_used) = (u64::MAX, None);
+            let mut chosen = tree.hops(i)[0];
             for &(channel, to) in tree.hops(i) {
                 let length = self.weight[channel.0 as usize] + self.length[to as usize];
-                if length < best {
-                    best = length;
-                    self.chosen[v as usize] = (channel, to);
+                if length > best {
+                    continue;
                 }
+                if length == best {
+                    let least = *best_used.get_or_insert_with(|| used(chosen.0));
+                    let own = used(channel);
+                    if own >= least {
+                        continue;
+                    }
+                    best_used = Some(own);
+                } else {
+                    best_used = None;
+                }
+                (best, chosen) = (length, (channel, to));
             }
             self.length[v as usize] = best;
-            entries[v as usize] = self.on.tail(self.chosen[v as usize].0).port;
+            self.chosen[v as usize] = chosen;
+            entries[v as usize] = self.on.tail(chosen.0).port;
         }
     }
 

@@ -160,14 +160,29 @@ fn within_limits(promise: &Promise) -> Result<(), Refusal> {
     ))
 }
 
+/// `given` as a `T`; else the field at fault (empty where it is none of them) and what is wrong.
+pub(crate) fn typed<T: DeserializeOwned>(given: Value) -> Result<T, (String, String)> {
+    serde_json::from_value(given.clone()).map_err(|e: serde_json::Error| {
+        let (why, all) = (e.to_string(), given.as_object());
+        // a field whose value is at fault is at fault without the others, in the same words
+        let fault = all.into_iter().flatten().find(|(key, value)| {
+            let alone = Map::from_iter([((*key).clone(), (*value).clone())]);
+            serde_json::from_value::<T>(Value::Object(alone)).is_err_and(|e| e.to_string() == why)
+        });
+        let named = fault.filter(|_| why.starts_with("invalid ")).map(|(key, _)| key.clone());
+        let why = why.replace("expected u32", "expected a whole number below 4294967296");
+        (named.unwrap_or_default(), why.replace("expected u8", "expected a whole number below 256"))
+    })
+}
+
 fn parse<F: Family>(params: Value) -> Result<F, Refusal> {
-    serde_json::from_value(params).map_err(|e| {
+    typed(params).map_err(|(field, why)| {
         let fields: Vec<String> = schemars::schema_for!(F)
             .get("properties")
             .and_then(Value::as_object)
             .map(|p| p.keys().cloned().collect())
             .unwrap_or_default();
-        Refusal::new("", e.to_string(), format!("{} takes {}", F::NAME, fields.join(", ")))
+        Refusal::new(field, why, format!("{} takes {}", F::NAME, fields.join(", ")))
     })
 }
 
