@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import re
+import signal
 import subprocess
 import sys
 import textwrap
@@ -154,6 +155,7 @@ def write(record: dict[str, Any], also: Path | None) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     try:
         sys.exit(main())
     except KeyboardInterrupt:
