@@ -6,6 +6,7 @@ those of all threads of this process (``time.process_time``) unless it says othe
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import sys
@@ -43,45 +44,46 @@ def route(q: str, p: str, at_least_s: str) -> dict:
 
 
 def opensm(q: str, p: str, resweeps: str, timeout_s: str) -> dict:
-    """CPU seconds of OpenSM's sweeps with dor and with dfsssp, over a simulated fabric.
+    """CPU seconds of OpenSM's sweeps with dor and with dfsssp, each over a fabric of its own.
 
-    With ``resweeps`` above 0 the first sweep, which also starts OpenSM and writes all tables, is
-    left out; else it is the one that counts. OpenSM's options are its defaults: no QoS, all lanes.
+    Sweeps alternate between the two, so that a machine that others load does so to both. With
+    ``resweeps`` above 0 the first sweep, which also starts OpenSM and writes all tables, is left
+    out; else it is the one that counts. OpenSM's options are its defaults: no QoS, all lanes.
     """
     for name in ("opensm", "ibsim", "umad2sim library"):
         if tools.check_one(name)[0][1] is None:
             package = tools.check_one(name)[0][2]
             return {"absent": f"{name} is not installed: apt-get install {package}"}
-    net = slim_fly(q, p)
-    found: dict = {}
-    with flyloom.deploy.Ibsim(net.to_text("netlist", 0)) as fabric:
-        for engine in ("dor", "dfsssp"):
-            found[engine] = _sweeps(fabric, engine, int(resweeps), float(timeout_s))
+    netlist, limit_s = slim_fly(q, p).to_text("netlist", 0), float(timeout_s)
+    # errors and information: with more, OpenSM also writes its tables to files
+    quiet = {"log_flags": "0x03"}
+    found: dict = {engine: {"sweep_cpu_s": []} for engine in ("dor", "dfsssp")}
+    with contextlib.ExitStack() as running:
+        managers = {}
+        for engine, told in found.items():
+            fabric = running.enter_context(flyloom.deploy.Ibsim(netlist))
+            manager = flyloom.deploy.OpenSM(fabric, engine, extra_conf=quiet, timeout_s=limit_s)
+            managers[engine] = running.enter_context(manager)
+            first = _cpu_s_after_a_while(manager)
+            if resweeps == "0":
+                told["sweep_cpu_s"].append(first)
+        for _ in range(int(resweeps)):
+            for engine, manager in managers.items():
+                before = _cpu_s_after_a_while(manager)
+                manager.resweep(limit_s)
+                found[engine]["sweep_cpu_s"].append(_cpu_s_after_a_while(manager) - before)
+        for engine, manager in managers.items():
+            status = Path(f"/proc/{manager.pid}/status").read_text()
+            lanes = re.findall(r"Virtual Lanes needed: (\d+)", manager.log_path.read_text())
+            found[engine]["rss_mib"] = int(re.search(r"VmHWM:\s+(\d+)", status)[1]) / 1024
+            found[engine]["lanes"] = int(lanes[-1]) if lanes else None
     return found
 
 
-def _sweeps(fabric, engine: str, resweeps: int, timeout_s: float) -> dict:
-    # errors and information: with more, OpenSM also writes its tables to files
-    quiet = {"log_flags": "0x03"}
-    with flyloom.deploy.OpenSM(
-        fabric, engine, extra_conf=quiet, timeout_s=timeout_s
-    ) as manager:
-        clock = (~manager.pid << 3) | 2  # as clock_getcpuclockid(3): all threads, nanoseconds
-        sweeps, before = [], 0.0
-        for again in range(resweeps + 1):
-            if again:
-                manager.resweep(timeout_s)
-            time.sleep(0.1)  # the end of a sweep is written to the log before its last step
-            now = time.clock_gettime(clock)
-            sweeps.append(now - before)
-            before = now
-        status = Path(f"/proc/{manager.pid}/status").read_text()
-        lanes = re.findall(r"Virtual Lanes needed: (\d+)", manager.log_path.read_text())
-    return {
-        "sweep_cpu_s": sweeps[1:] if resweeps else sweeps,
-        "rss_mib": int(re.search(r"VmHWM:\s+(\d+)", status)[1]) / 1024,
-        "lanes": int(lanes[-1]) if lanes else None,
-    }
+def _cpu_s_after_a_while(manager) -> float:
+    """CPU seconds of a running OpenSM, all threads, to the nanosecond."""
+    time.sleep(0.05)  # the end of a sweep is written to the log before its last step
+    return time.clock_gettime((~manager.pid << 3) | 2)  # the clock of clock_getcpuclockid(3)
 
 
 def structure(q: str) -> dict:

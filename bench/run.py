@@ -115,9 +115,9 @@ def table(rows: list[Row], where: dict[str, Any], took_s: float) -> str:
         if said:
             note = f"{number}. {'; '.join(said)}"
             notes.append(textwrap.fill(note, 100, subsequent_indent="   "))
-    judged = [row.met for row in rows if row.met is not None]
+    judged = [row.met for row in rows if row.target]
     end = (
-        f"{sum(judged)} of {len(judged)} targets met. {where['date']}, {where['commit']}, "
+        f"{judged.count(True)} of {len(judged)} targets met. {where['date']}, {where['commit']}, "
         f"{where['cores']} x {where['processor']}, load {where['load_at_start']} at the start, "
         f"{took_s:.0f} s."
     )
@@ -126,7 +126,7 @@ def table(rows: list[Row], where: dict[str, Any], took_s: float) -> str:
 
 def line(row: Row, number: int) -> tuple[str, ...]:
     """The cells of one row."""
-    met = {True: "yes", False: "NO", None: ""}[row.met]
+    met = {True: "yes", False: "NO", None: "unclear" if row.target else ""}[row.met]
     figure = f"{amount(row.figure)} {row.unit}" if row.figure is not None else "skipped"
     ratio = f"{row.ratio:.3g}" if row.ratio else ""
     ratio = f"{row.ratio:.0f}" if row.ratio and row.ratio >= 100 else ratio
