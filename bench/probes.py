@@ -1,0 +1,203 @@
+"""What runs inside the fresh processes of the benchmarks: ``probes.py NAME ARGUMENTS``.
+
+Each probe prepares its input, measures one thing, and prints one line of JSON. CPU seconds are
+those of all threads of this process (``time.process_time``) unless it says otherwise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from time import process_time
+
+import flyloom
+from flyloom.deploy import tools
+
+
+def slim_fly(q: str, p: str):
+    """The Slim Fly of the given parameters."""
+    return flyloom.network(f"slim_fly:q={q},p={p}")
+
+
+def per_call_s(call: Callable[[], object], at_least_s: float) -> tuple[float, int]:
+    """CPU seconds a call, from as many calls as take ``at_least_s`` together; and their number."""
+    calls, began = 0, process_time()
+    while True:
+        call()
+        calls += 1
+        spent = process_time() - began
+        if spent >= at_least_s:
+            return spent / calls, calls
+
+
+def route(q: str, p: str, at_least_s: str) -> dict:
+    """Our dfsssp, routes and lanes, the network given."""
+    net = slim_fly(q, p)
+    lanes = net.route("dfsssp", {}, 1, None).lanes if float(at_least_s) else None
+    cpu_s, calls = per_call_s(lambda: net.route("dfsssp", {}, 1, None), float(at_least_s))
+    return {"cpu_s": cpu_s, "calls": calls, "lanes": lanes, "endpoints": net.endpoints}
+
+
+def opensm(q: str, p: str, resweeps: str, timeout_s: str) -> dict:
+    """CPU seconds of OpenSM's sweeps with dor and with dfsssp, each over a fabric of its own.
+
+    Sweeps alternate between the two, so that a machine that others load does so to both. With
+    ``resweeps`` above 0 the first sweep, which also starts OpenSM and writes all tables, is left
+    out; else it is the one that counts. OpenSM's options are its defaults: no QoS, all lanes.
+    """
+    for name in ("opensm", "ibsim", "umad2sim library"):
+        if tools.check_one(name)[0][1] is None:
+            package = tools.check_one(name)[0][2]
+            return {"absent": f"{name} is not installed: apt-get install {package}"}
+    netlist, limit_s = slim_fly(q, p).to_text("netlist", 0), float(timeout_s)
+    # errors and information: with more, OpenSM also writes its tables to files
+    quiet = {"log_flags": "0x03"}
+    found: dict = {engine: {"sweep_cpu_s": []} for engine in ("dor", "dfsssp")}
+    with contextlib.ExitStack() as running:
+        managers = {}
+        for engine, told in found.items():
+            fabric = running.enter_context(flyloom.deploy.Ibsim(netlist))
+            manager = flyloom.deploy.OpenSM(fabric, engine, extra_conf=quiet, timeout_s=limit_s)
+            managers[engine] = running.enter_context(manager)
+            first = _cpu_s_after_a_while(manager)
+            if resweeps == "0":
+                told["sweep_cpu_s"].append(first)
+        for _ in range(int(resweeps)):
+            for engine, manager in managers.items():
+                before = _cpu_s_after_a_while(manager)
+                manager.resweep(limit_s)
+                found[engine]["sweep_cpu_s"].append(_cpu_s_after_a_while(manager) - before)
+        for engine, manager in managers.items():
+            status = Path(f"/proc/{manager.pid}/status").read_text()
+            lanes = re.findall(r"Virtual Lanes needed: (\d+)", manager.log_path.read_text())
+            found[engine]["rss_mib"] = int(re.search(r"VmHWM:\s+(\d+)", status)[1]) / 1024
+            found[engine]["lanes"] = int(lanes[-1]) if lanes else None
+    return found
+
+
+def _cpu_s_after_a_while(manager) -> float:
+    """CPU seconds of a running OpenSM, all threads, to the nanosecond."""
+    time.sleep(0.05)  # the end of a sweep is written to the log before its last step
+    return time.clock_gettime((~manager.pid << 3) | 2)  # the clock of clock_getcpuclockid(3)
+
+
+def structure(q: str) -> dict:
+    """All-pairs structure of a Slim Fly with the published number of endpoints."""
+    net = flyloom.network(f"slim_fly:q={q}")
+    cpu, wall = process_time(), time.perf_counter()
+    found = net.structure(paths=False, progress=None)
+    cpu_s, wall_s = process_time() - cpu, time.perf_counter() - wall
+    return {"cpu_s": cpu_s, "wall_s": wall_s, "switches": found["switches"]}
+
+
+def structure_scipy(q: str, sources: str) -> dict:
+    """Distances from a sample of sources by scipy, by the quicker of its two ways."""
+    import numpy
+    import scipy.sparse.csgraph as graphs
+    from flyloom.graph import to_scipy
+
+    matrix = to_scipy(flyloom.network(f"slim_fly:q={q}")).astype(numpy.float64)
+    switches = matrix.shape[0]
+    sample = numpy.linspace(0, switches - 1, int(sources)).astype(int)
+
+    def dijkstra() -> None:
+        graphs.shortest_path(matrix, method="D", unweighted=True, indices=sample)
+
+    def breadth_first() -> None:
+        for source in sample:
+            order, before = graphs.breadth_first_order(matrix, source)
+            distance = numpy.zeros(switches, dtype=numpy.int32)
+            for node in order[1:]:
+                distance[node] = distance[before[node]] + 1
+
+    both = (dijkstra, breadth_first)
+    ways = {way.__name__: per_call_s(way, 0.0)[0] / len(sample) for way in both}
+    best = min(ways, key=ways.__getitem__)
+    return {"cpu_s_per_source": ways[best], "way": best, "ways": ways, "switches": switches}
+
+
+def ebb(q: str, p: str, patterns: str) -> dict:
+    """Effective bisection bandwidth over routes that are given."""
+    routing = slim_fly(q, p).route("dfsssp", {}, 1, None)
+    cpu, wall = process_time(), time.perf_counter()
+    found = routing.ebb(patterns=int(patterns), seed=0, progress=None)
+    cpu_s, wall_s = process_time() - cpu, time.perf_counter() - wall
+    mean = found["effective_bisection_bandwidth"]
+    return {"cpu_s": cpu_s, "wall_s": wall_s, "mean": mean}
+
+
+def ebb_numpy(q: str, p: str, patterns: str) -> dict:
+    """The same measure in plain numpy, all flows of a pattern stepped together."""
+    import numpy
+
+    net = slim_fly(q, p)
+    ports, link = net.route("dfsssp", {}, 1, None).next[0], net.link_table
+    width = 1 + int(max(link["a_port"].max(), link["b_port"].max(), net.attachments[:, 1].max()))
+    leads_to = numpy.zeros(net.switches * width, dtype=numpy.int64)
+    leads_to[link["a_switch"].astype(int) * width + link["a_port"]] = link["b_switch"]
+    leads_to[link["b_switch"].astype(int) * width + link["b_port"]] = link["a_switch"]
+    switch_of = net.attachments[:, 0].astype(numpy.int64)
+    random = numpy.random.default_rng(0)
+
+    def pattern() -> float:
+        order = random.permutation(net.endpoints)
+        half = len(order) // 2
+        to = order[half : 2 * half]
+        at, home = switch_of[order[:half]], switch_of[to]
+        flow, taken = numpy.arange(half), []
+        while len(flow := flow[at[flow] != home[flow]]):
+            channel = at[flow] * width + ports[to[flow], at[flow]]
+            taken.append((flow, channel))
+            at[flow] = leads_to[channel]
+        load = numpy.bincount(numpy.concatenate([c for _, c in taken]), minlength=len(leads_to))
+        worst = numpy.ones(half)
+        for flow, channel in taken:
+            worst[flow] = numpy.maximum(worst[flow], load[channel])
+        return float((1.0 / worst).mean())
+
+    cpu = process_time()
+    means = [pattern() for _ in range(int(patterns))]
+    cpu_s = process_time() - cpu
+    return {"cpu_s_per_pattern": cpu_s / len(means), "mean": sum(means) / len(means)}
+
+
+def build(q: str) -> dict:
+    """Building a Slim Fly with the published number of endpoints."""
+    cpu_s, _ = per_call_s(lambda: flyloom.network(f"slim_fly:q={q}"), 0.0)
+    return {"cpu_s": cpu_s}
+
+
+def read_netlist(q: str, p: str) -> dict:
+    """Writing a netlist and reading it back."""
+    net = slim_fly(q, p)
+    cpu = process_time()
+    text = net.to_text("netlist", 0)
+    write_s = process_time() - cpu
+    cpu = process_time()
+    flyloom._core.Topology.from_text(text, "q19.net", None)
+    read_s = process_time() - cpu
+    return {"write_cpu_s": write_s, "read_cpu_s": read_s, "mb": len(text) / 1e6}
+
+
+def netlist_floor(q: str, p: str) -> dict:
+    """Splitting the lines of the same netlist in Python, nothing more: a floor for readers."""
+    text = slim_fly(q, p).to_text("netlist", 0)
+    cpu_s, _ = per_call_s(lambda: [line.split() for line in text.splitlines()], 0.2)
+    return {"cpu_s": cpu_s}
+
+
+PROBES = {
+    f.__name__: f
+    for f in (
+        route, opensm, structure, structure_scipy, ebb, ebb_numpy, build, read_netlist,
+        netlist_floor,
+    )
+}
+
+if __name__ == "__main__":
+    print(json.dumps(PROBES[sys.argv[1]](*sys.argv[2:])))
