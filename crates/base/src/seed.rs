@@ -59,12 +59,15 @@ impl Stream {
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "an empty range has no member to draw");
-        loop {
-            let product = u128::from(self.next_u64()) * u128::from(bound);
-            if product as u64 >= bound.wrapping_neg() % bound {
-                return (product >> 64) as u64;
+        let mut product = u128::from(self.next_u64()) * u128::from(bound);
+        if (product as u64) < bound {
+            // the division is needed only here, once in 2^64 / bound draws
+            let uneven = bound.wrapping_neg() % bound;
+            while (product as u64) < uneven {
+                product = u128::from(self.next_u64()) * u128::from(bound);
             }
         }
+        (product >> 64) as u64
     }
 
     /// Puts `items` into a uniformly random order (Fisher and Yates).

@@ -15,7 +15,7 @@ use crate::dependencies::Dependencies;
 use crate::network::Topology;
 use crate::routing::{Lanes, RouteError, Routing, ServiceLevels, Sl2Vl};
 use crate::verify::deadlock;
-use base::{ChannelId, Refusal, Watch};
+use base::{ChannelId, Refusal, SwitchId, Watch};
 
 /// The data lanes of common hardware, which engines use unless told otherwise.
 pub const fn common_lanes() -> u8 {
@@ -234,7 +234,7 @@ fn each_path(
 struct Turns<'a> {
     routing: &'a Routing,
     tree: &'a [u16],
-    held: Option<ChannelId>,
+    held: Option<(ChannelId, SwitchId)>,
 }
 
 impl Iterator for Turns<'_> {
@@ -242,9 +242,8 @@ impl Iterator for Turns<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let from = self.held?;
-        let at = self.routing.topology().head(from).switch;
+        let (from, at) = self.held?;
         self.held = self.routing.step(self.tree, at);
-        self.held.map(|to| (from, to))
+        self.held.map(|(to, _)| (from, to))
     }
 }

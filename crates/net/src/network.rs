@@ -222,6 +222,8 @@ pub struct Topology {
     graph: Graph,
     port_offsets: Vec<u32>,
     peers: Vec<Peer>,
+    /// Where each port's cable leads, beside `peers`; anything where that is no switch.
+    ahead: Vec<SwitchId>,
     attached_offsets: Vec<u32>,
     attached: Vec<TerminalId>,
 }
@@ -262,6 +264,20 @@ impl Topology {
         let row =
             self.port_offsets[switch.ix()] as usize..self.port_offsets[switch.ix() + 1] as usize;
         self.peers[row].get(port as usize).copied().unwrap_or(Peer::Empty)
+    }
+
+    /// The channel that leaves `switch` at `port` and the switch it leads to, whether or not it
+    /// works; `None` where there is no other switch. The step of every walk along routes.
+    #[inline]
+    pub fn hop(&self, switch: SwitchId, port: u16) -> Option<(ChannelId, SwitchId)> {
+        let at = self.port_offsets[switch.ix()] as usize + port as usize;
+        if at >= self.port_offsets[switch.ix() + 1] as usize {
+            return None;
+        }
+        match self.peers[at] {
+            Peer::Switch(channel) => Some((channel, self.ahead[at])),
+            Peer::Terminal(_) | Peer::Empty => None,
+        }
     }
 
     /// The terminals on `switch`, by port number.
@@ -473,6 +489,14 @@ impl Builder {
         let mut taken = self.take_named_ports()?;
         self.choose_ports(&mut taken)?;
         let (port_offsets, peers) = port_table(&taken);
+        let far_end = |peer: &Peer| match peer {
+            Peer::Switch(c) => {
+                let link = &self.links[c.link().ix()];
+                if c.is_forth() { link.b.switch } else { link.a.switch }
+            }
+            Peer::Terminal(_) | Peer::Empty => SwitchId(0),
+        };
+        let ahead = peers.iter().map(far_end).collect();
         for (switch, ports) in self.switches.iter_mut().zip(&taken) {
             switch.ports = switch.ports.max(ports.len().saturating_sub(1) as u16);
         }
@@ -502,6 +526,7 @@ impl Builder {
             graph,
             port_offsets,
             peers,
+            ahead,
             attached_offsets,
             attached,
         })

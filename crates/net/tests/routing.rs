@@ -114,9 +114,9 @@ fn layers_give_most_switch_pairs_three_disjoint_paths() {
                 let paths: Vec<BTreeSet<u32>> = (0..layers)
                     .map(|layer| {
                         let (mut at, mut links) = (s, BTreeSet::new());
-                        while let Some(c) = routed.step(routed.tree(layer, to), at) {
+                        while let Some((c, next)) = routed.step(routed.tree(layer, to), at) {
                             links.insert(c.link().0);
-                            at = on.head(c).switch;
+                            at = next;
                         }
                         assert!(links.len() <= 3, "longest path is three hops");
                         links

@@ -100,10 +100,10 @@ impl Routing {
         let tree = self.inner.tree(layer, TerminalId(destination));
         let mut at = on.terminals()[source as usize].plug.switch;
         let mut path = vec![at.0];
-        while let Some(channel) =
+        while let Some((_, next)) =
             self.inner.step(tree, at).filter(|_| path.len() <= on.switches().len())
         {
-            at = on.head(channel).switch;
+            at = next;
             path.push(at.0);
         }
         Ok(path)

@@ -83,14 +83,13 @@ pub fn ebb(
         let mut order = alive.clone();
         Stream::new(seed, "bisection", pattern.into()).shuffle(&mut order);
         let half = order.len() / 2;
-        let flows: Vec<Flow> = order[..half]
-            .iter()
-            .zip(&order[half..])
-            .map(|(a, b)| subflows(routing, &rails[a.ix()], &rails[b.ix()]))
-            .collect::<Result<_, Refusal>>()?;
+        let mut flows = Flows::default();
+        for (a, b) in order[..half].iter().zip(&order[half..]) {
+            flows.add(routing, &rails[a.ix()], &rails[b.ix()])?;
+        }
         let n = done.fetch_add(1, Ordering::Relaxed) + 1;
         watch.tick("bisections", n, patterns.into())?;
-        congest(routing, &flows, &relative).map_err(EbbError::from)
+        congest(routing, flows, &relative).map_err(EbbError::from)
     };
     let outcomes: Vec<Outcome> =
         (0..patterns).into_par_iter().map(run).collect::<Result<_, _>>()?;
@@ -105,33 +104,60 @@ pub fn ebb(
     Ok(result)
 }
 
-/// The routes of one flow: from this switch to this terminal, in each layer.
-type Flow = Vec<(SwitchId, TerminalId)>;
+/// The routes of all flows of a pattern, one flow after the other.
+#[derive(Default)]
+struct Flows {
+    /// Switch that each route has come to.
+    at: Vec<SwitchId>,
+    /// Where the table of its layer and destination begins in [`Routing::next`].
+    table: Vec<usize>,
+    /// Switch that it must come to.
+    home: Vec<SwitchId>,
+    /// Part of its flow that takes it.
+    share: Vec<f64>,
+    /// Number of routes up to the end of each flow.
+    ends: Vec<usize>,
+}
+
+impl Flows {
+    /// Adds a flow between two endpoints: their rails paired plane by plane, in every layer.
+    fn add(
+        &mut self,
+        routing: &Routing,
+        from: &[TerminalId],
+        to: &[TerminalId],
+    ) -> Result<(), Refusal> {
+        let on = routing.topology();
+        let (switches, terminals) = (on.switches().len(), on.terminals().len());
+        let begin = self.at.len();
+        for (&a, &b) in from.iter().flat_map(|a| to.iter().map(move |b| (a, b))) {
+            if on.plane_of(a) != on.plane_of(b) {
+                continue;
+            }
+            for layer in 0..routing.layers() as usize {
+                self.at.push(on.terminals()[a.ix()].plug.switch);
+                self.home.push(on.terminals()[b.ix()].plug.switch);
+                self.table.push((layer * terminals + b.ix()) * switches);
+            }
+        }
+        let routes = self.at.len() - begin;
+        if routes == 0 {
+            let help = "every pair needs a common plane";
+            return Err(Refusal::new("", "two endpoints share no plane", help));
+        }
+        self.share.resize(self.at.len(), 1.0 / routes as f64);
+        self.ends.push(self.at.len());
+        Ok(())
+    }
+}
+
+/// No channel: the route has ended before this step.
+const ENDED: u32 = u32::MAX;
 
 struct Outcome {
     mean: f64,
     flows: [u32; 20],
     max_congestion: f64,
-}
-
-/// Pairs the rails of two endpoints plane by plane.
-fn subflows(routing: &Routing, from: &[TerminalId], to: &[TerminalId]) -> Result<Flow, Refusal> {
-    let on = routing.topology();
-    let switch = |t: TerminalId| on.terminals()[t.ix()].plug.switch;
-    let pairs: Flow = from
-        .iter()
-        .flat_map(|&a| to.iter().map(move |&b| (a, b)))
-        .filter(|&(a, b)| on.plane_of(a) == on.plane_of(b))
-        .map(|(a, b)| (switch(a), b))
-        .collect();
-    if pairs.is_empty() {
-        return Err(Refusal::new(
-            "",
-            "two endpoints share no plane",
-            "every pair needs a common plane",
-        ));
-    }
-    Ok(pairs)
 }
 
 /// Time a channel takes for one endpoint's worth of traffic, 1 where its link is as fast as the
@@ -143,50 +169,55 @@ fn relative_cost(routing: &Routing) -> Vec<f64> {
 }
 
 /// The bandwidth of every flow when all send at once.
-fn congest(routing: &Routing, flows: &[Flow], relative: &[f64]) -> Result<Outcome, Refusal> {
+///
+/// All routes take their steps together, so that one step's wait for memory hides the others'.
+fn congest(routing: &Routing, mut flows: Flows, relative: &[f64]) -> Result<Outcome, Refusal> {
     let on = routing.topology();
     let mut load = vec![0.0_f64; on.graph().links() * 2];
-    let layers = routing.layers();
-    let walk = |from: SwitchId, to: TerminalId, layer: u32, visit: &mut dyn FnMut(usize)| {
-        let tree = routing.tree(layer, to);
-        let home = on.terminals()[to.ix()].plug.switch;
-        let mut at = from;
-        for _ in 0..on.switches().len() {
-            let Some(channel) = routing.step(tree, at) else { break };
-            visit(channel.0 as usize);
-            at = on.head(channel).switch;
-        }
-        if at == home {
-            return Ok(());
-        }
-        let name = &on.switches()[from.ix()].name;
-        let why = format!("a route from switch {name} does not arrive");
-        Err(Refusal::new("", why, "verify the tables first"))
-    };
-    for flow in flows {
-        let share = 1.0 / (flow.len() as f64 * f64::from(layers));
-        for &(from, to) in flow {
-            for layer in 0..layers {
-                walk(from, to, layer, &mut |c| load[c] += share * relative[c])?;
+    let mut steps: Vec<Vec<u32>> = Vec::new();
+    loop {
+        let mut step = vec![ENDED; flows.at.len()];
+        let mut moved = false;
+        for (i, taken) in step.iter_mut().enumerate() {
+            let at = flows.at[i];
+            let port = routing.next()[flows.table[i] + at.ix()];
+            if let Some((channel, next)) = on.hop(at, port) {
+                load[channel.0 as usize] += flows.share[i] * relative[channel.0 as usize];
+                *taken = channel.0;
+                flows.at[i] = next;
+                moved = true;
             }
+        }
+        if !moved {
+            break;
+        }
+        steps.push(step);
+        if steps.len() > on.switches().len() {
+            return Err(Refusal::new("", "a route goes in a loop", "verify the tables first"));
+        }
+    }
+    if let Some(i) = (0..flows.at.len()).find(|&i| flows.at[i] != flows.home[i]) {
+        let name = &on.switches()[flows.at[i].ix()].name;
+        let why = format!("a route ends at switch {name}, where it must not");
+        return Err(Refusal::new("", why, "verify the tables first"));
+    }
+    let mut worst = vec![1.0_f64; flows.at.len()];
+    for step in &steps {
+        for (worst, &channel) in worst.iter_mut().zip(step).filter(|(_, c)| **c != ENDED) {
+            *worst = worst.max(load[channel as usize]);
         }
     }
     let mut outcome = Outcome { mean: 0.0, flows: [0; 20], max_congestion: 0.0 };
-    for flow in flows {
-        let mut bandwidth = 0.0;
-        for &(from, to) in flow {
-            for layer in 0..layers {
-                let mut worst = 1.0_f64;
-                walk(from, to, layer, &mut |c| worst = worst.max(load[c]))?;
-                bandwidth += 1.0 / worst;
-                outcome.max_congestion = outcome.max_congestion.max(worst);
-            }
-        }
-        bandwidth /= flow.len() as f64 * f64::from(layers);
+    let mut begin = 0;
+    for &end in &flows.ends {
+        let routes = &worst[begin..end];
+        let bandwidth = routes.iter().map(|w| 1.0 / w).sum::<f64>() / routes.len() as f64;
+        outcome.max_congestion = routes.iter().fold(outcome.max_congestion, |m, w| m.max(*w));
         outcome.mean += bandwidth;
         let bin = ((bandwidth * 20.0 - 1e-9).floor() as usize).min(19);
         outcome.flows[bin] += 1;
+        begin = end;
     }
-    outcome.mean /= flows.len() as f64;
+    outcome.mean /= flows.ends.len() as f64;
     Ok(outcome)
 }

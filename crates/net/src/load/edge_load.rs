@@ -40,9 +40,9 @@ pub fn edge_load(routing: &Routing) -> EdgeLoad {
         for &(source, endpoints) in sources.of_plane(on.plane_of(t)) {
             let mut at = source;
             for _ in 0..on.switches().len() {
-                let Some(channel) = routing.step(tree, at) else { break };
+                let Some((channel, next)) = routing.step(tree, at) else { break };
                 routes[channel.0 as usize] += u64::from(endpoints);
-                at = on.head(channel).switch;
+                at = next;
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Forwarding tables as values: a route per destination and layer, and the lane of every hop.
 
-use crate::network::{Peer, Topology};
+use crate::network::Topology;
 use base::{ChannelId, SwitchId, TerminalId};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -251,13 +251,11 @@ impl Routing {
         all
     }
 
-    /// The channel by which `switch` forwards along `tree`; `None` when it delivers or drops.
+    /// The channel by which `switch` forwards along `tree`, and the switch it leads to; `None` when
+    /// it delivers or drops.
     #[inline]
-    pub fn step(&self, tree: &[u16], switch: SwitchId) -> Option<ChannelId> {
-        match self.topology.peer(switch, tree[switch.ix()]) {
-            Peer::Switch(channel) => Some(channel),
-            Peer::Terminal(_) | Peer::Empty => None,
-        }
+    pub fn step(&self, tree: &[u16], switch: SwitchId) -> Option<(ChannelId, SwitchId)> {
+        self.topology.hop(switch, tree[switch.ix()])
     }
 
     /// The service level of the path from terminal `from` to `to` in `layer`.

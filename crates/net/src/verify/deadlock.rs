@@ -113,7 +113,7 @@ fn each_turn(
             for (sl, start_port) in routing.starts(layer, to, source) {
                 let (mut at, mut in_port) = (source, start_port);
                 let mut held: Option<Held> = None;
-                while let Some(channel) = routing.step(tree, at) {
+                while let Some((channel, next)) = routing.step(tree, at) {
                     let out_port = tree[at.ix()];
                     let wanted = (channel, routing.lanes().sl2vl().lane(at, in_port, out_port, sl));
                     if let Some(held) = held {
@@ -125,8 +125,8 @@ fn each_turn(
                     }
                     *seen = i as u32;
                     held = Some(wanted);
-                    let head = on.head(channel);
-                    (at, in_port) = (head.switch, head.port);
+                    in_port = if uniform { 0 } else { on.head(channel).port };
+                    at = next;
                 }
             }
         }
