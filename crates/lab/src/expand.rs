@@ -39,7 +39,19 @@ pub fn expand(text: &str, file: &str) -> Result<Expanded, Refusal> {
         let why = format!("'{}' cannot name a folder", experiment.name);
         return Err(refuse("name", why, "letters, digits, '-', '_' and '.'"));
     }
-    let mut trees = vec![Value::Object(experiment.point.clone())];
+    if experiment.sweep.is_some() && !experiment.point.is_empty() {
+        let why = "a sweep and points written out".to_owned();
+        return Err(refuse("point", why, "either of the two"));
+    }
+    let with_common = |own: &Map<String, Value>| {
+        let mut all = experiment.common.clone();
+        all.extend(own.clone());
+        Value::Object(all)
+    };
+    let mut trees: Vec<Value> = match experiment.point.as_slice() {
+        [] => vec![with_common(&Map::new())],
+        points => points.iter().map(with_common).collect(),
+    };
     let sweep = experiment.sweep.clone().unwrap_or_default();
     for zip in &sweep.zip {
         trees = lay_zip(&trees, zip).map_err(|r| r.within("sweep.zip").within(file))?;
@@ -249,6 +261,22 @@ mod tests {
         assert_eq!(seen.len(), 12);
         assert_eq!(seen[0], "Some(\"a\") 5 0 min_hop");
         assert_eq!(seen[11], "Some(\"b\") 7 2 sssp");
+    }
+
+    #[test]
+    fn the_effective_file_stands_for_the_same_points() {
+        let text = format!(
+            "{ONE}\n[deploy]\nfabric = \"ibsim\"\n[sweep.grid]\n\"routing.lmc\" = [0, 2]\n\
+             \"topology.q\" = [5, 7]\n"
+        );
+        let first = expand(&text, "s.toml").expect("valid");
+        let written = crate::spec::effective(&first.experiment, &first.points);
+        let again = expand(&written, "effective.toml").expect("what we wrote");
+        let value = |e: &Expanded| serde_json::to_value(&e.points).expect("plain values");
+        assert_eq!(value(&again), value(&first));
+        assert_eq!(crate::spec::effective(&again.experiment, &again.points), written);
+        let both = format!("{text}\n[[point]]\nlabel = \"x\"\n");
+        assert!(expand(&both, "s.toml").is_err_and(|r| r.help.contains("either")));
     }
 
     #[test]

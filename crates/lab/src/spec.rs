@@ -25,9 +25,13 @@ pub struct Experiment {
     /// Dimensions over which the point is repeated.
     #[serde(default)]
     pub sweep: Option<Sweep>,
+    /// Points written out one by one, instead of a sweep; a table of a point replaces the table
+    /// of that name that all have in common.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub point: Vec<Map<String, Value>>,
     /// What every point has in common.
     #[serde(flatten)]
-    pub point: Map<String, Value>,
+    pub common: Map<String, Value>,
 }
 
 /// Dimensions of a sweep. Keys are dotted paths into the point, such as `routing.engine`.
@@ -126,7 +130,8 @@ pub enum Fabric {
     Ibsim,
 }
 
-/// The experiment with every default filled in and every point spelled out, as TOML text.
+/// The experiment with every default filled in and every point spelled out, as TOML text that
+/// [`crate::expand()`] takes again.
 pub fn effective(experiment: &Experiment, points: &[Point]) -> String {
     #[derive(Serialize)]
     struct Effective<'a> {
@@ -160,7 +165,10 @@ pub fn schema() -> Value {
         {
             routing.remove("required");
         }
-        all.insert("if".into(), json!({ "not": { "required": ["sweep"] } }));
+        let alone = json!({ "not": { "anyOf": [
+            { "required": ["sweep"] }, { "required": ["point"] },
+        ] } });
+        all.insert("if".into(), alone);
         let complete = json!({
             "required": ["topology", "routing"],
             "properties": { "routing": { "required": ["engine"] } },
