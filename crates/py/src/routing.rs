@@ -154,7 +154,7 @@ impl Routing {
             EbbError::Interrupted(_) => interrupted(),
         })?;
         let (mean, half) = (found.mean(), found.confidence_95());
-        let interval = half.is_finite().then(|| [mean - half, mean + half]);
+        let interval = half.is_finite().then_some([mean - half, mean + half]);
         let all = json!({
             "effective_bisection_bandwidth": mean, "confidence_interval_95": interval,
             "patterns": patterns, "seed": seed, "max_congestion": found.max_congestion,
@@ -163,7 +163,7 @@ impl Routing {
         to_python(py, &all)
     }
 
-    /// The forwarding tables as dump_fts prints them.
+    /// The forwarding tables as `dump_fts` prints them.
     fn lft_text(&self, py: Python<'_>) -> PyResult<String> {
         let work = |_: &dyn base::Watch| -> Result<String, Refusal> {
             let addresses = self.addresses()?;
@@ -185,7 +185,7 @@ impl Routing {
         enter(py, None, work)?.map_err(refuse)
     }
 
-    /// Compares what a fabric reports with these tables, entry for entry: dump_fts text, path
+    /// Compares what a fabric reports with these tables, entry for entry: `dump_fts` text, path
     /// records (`slid dlid sl` a line) and SL2VL tables (OpenSM's dump layout); None: not compared.
     #[pyo3(signature = (lfts=None, levels=None, sl2vl=None))]
     fn compare<'py>(

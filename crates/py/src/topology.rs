@@ -312,7 +312,7 @@ impl Topology {
         Routing::from_result(routed)
     }
 
-    /// Tables read from a fabric: `lfts` is what dump_fts printed; `levels` path records
+    /// Tables read from a fabric: `lfts` is what `dump_fts` printed; `levels` path records
     /// (`slid dlid sl` a line) and `sl2vl` OpenSM's dump, or None for one lane.
     #[pyo3(signature = (lfts, name, levels=None, sl2vl=None, keep_lids=true, lmc=0))]
     #[allow(clippy::too_many_arguments)]

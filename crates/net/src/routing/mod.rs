@@ -82,9 +82,9 @@ impl Entry {
             name: E::NAME,
             schema: || schemars::schema_for!(E).to_value(),
             examples: || E::examples().iter().map(options).collect(),
-            check: |given| parse::<E>(given).map(|_| ()),
+            check: |given| parse::<E>(&given).map(|_| ()),
             route: |given, on, layers, watch| {
-                let engine = parse::<E>(given)?;
+                let engine = parse::<E>(&given)?;
                 let routing = engine.route(on, layers, watch)?;
                 Ok(routing.named(E::NAME, options(&engine)))
             },
@@ -129,7 +129,7 @@ impl Entry {
     }
 }
 
-fn parse<E: Engine>(given: Value) -> Result<E, Refusal> {
+fn parse<E: Engine>(given: &Value) -> Result<E, Refusal> {
     crate::topology::typed(given)
         .map_err(|(field, why)| Refusal::new(field, why, "see `flyloom list engines`"))
 }

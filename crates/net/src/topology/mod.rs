@@ -107,9 +107,9 @@ impl Entry {
             name: F::NAME,
             schema: || schemars::schema_for!(F).to_value(),
             examples: || F::examples().iter().map(recipe).collect(),
-            promise: |params| parse::<F>(params)?.promise(),
+            promise: |params| parse::<F>(&params)?.promise(),
             build: |params| {
-                let family = parse::<F>(params)?;
+                let family = parse::<F>(&params)?;
                 let promise = family.promise()?;
                 within_limits(&promise)?;
                 family.build()?.finish(recipe(&family))
@@ -161,8 +161,8 @@ fn within_limits(promise: &Promise) -> Result<(), Refusal> {
 }
 
 /// `given` as a `T`; else the field at fault (empty where it is none of them) and what is wrong.
-pub(crate) fn typed<T: DeserializeOwned>(given: Value) -> Result<T, (String, String)> {
-    serde_json::from_value(given.clone()).map_err(|e: serde_json::Error| {
+pub(crate) fn typed<T: DeserializeOwned>(given: &Value) -> Result<T, (String, String)> {
+    T::deserialize(given).map_err(|e: serde_json::Error| {
         let (why, all) = (e.to_string(), given.as_object());
         // a field whose value is at fault is at fault without the others, in the same words
         let fault = all.into_iter().flatten().find(|(key, value)| {
@@ -175,7 +175,7 @@ pub(crate) fn typed<T: DeserializeOwned>(given: Value) -> Result<T, (String, Str
     })
 }
 
-fn parse<F: Family>(params: Value) -> Result<F, Refusal> {
+fn parse<F: Family>(params: &Value) -> Result<F, Refusal> {
     typed(params).map_err(|(field, why)| {
         let fields: Vec<String> = schemars::schema_for!(F)
             .get("properties")
