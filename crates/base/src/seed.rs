@@ -45,12 +45,6 @@ impl Stream {
         self.block[self.used - 1]
     }
 
-    /// A uniform number in [0, 1) with 53 random bits, as numpy draws it.
-    #[inline]
-    pub fn next_f64(&mut self) -> f64 {
-        (self.next_u64() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
-    }
-
     /// A uniform integer in `0..bound` without bias (Lemire, "Fast random integer generation in an
     /// interval", 2019).
     ///

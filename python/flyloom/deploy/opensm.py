@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -320,14 +319,3 @@ def _cpu_s_of(pid: int) -> float:
         return 0.0
     fields = stat.rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS
-
-
-def copy_dumps(opensm: OpenSM, dest: Path | str) -> list[Path]:
-    """Copy all dumps of the last sweep to a folder; returns the copies' paths, sorted."""
-    dest = Path(dest)
-    dest.mkdir(parents=True, exist_ok=True)
-    return [
-        Path(shutil.copy(entry, dest / entry.name))
-        for entry in sorted(opensm.dumps.iterdir())
-        if entry.is_file()
-    ]

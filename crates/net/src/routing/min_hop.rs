@@ -55,11 +55,8 @@ impl Engine for MinHop {
                     let cost = |&&(channel, to): &&(base::ChannelId, u32)| {
                         let port = on.tail(channel).port;
                         let same_port = earlier().filter(|&p| p == port).count();
-                        let peer = |p| on.peer(SwitchId::from(v), p);
-                        let leads_there = |p| match peer(p) {
-                            crate::network::Peer::Switch(c) => on.head(c).switch.0 == to,
-                            _ => false,
-                        };
+                        let here = SwitchId::from(v);
+                        let leads_there = |p| on.hop(here, p).is_some_and(|(_, s)| s.0 == to);
                         let same_switch = earlier().filter(|&p| leads_there(p)).count();
                         (assigned[channel.0 as usize], same_port, same_switch)
                     };
