@@ -3,16 +3,41 @@
 //! Everything is exact, measured on the working switches, links and endpoints, and independent of
 //! the number of threads. [`paths`] counts minimal paths; it is apart because it costs more.
 
+pub mod bisection;
+mod bounded;
+pub mod channel_load;
+pub mod disjoint;
+mod flow;
 pub mod girth;
+mod lanczos;
+mod partition;
 pub mod paths;
+pub mod spectrum;
+mod symmetry;
+mod union;
 
+pub use bisection::{Bisection, bisection};
+pub use channel_load::{MinimalLoad, minimal_load};
+pub use disjoint::{DisjointPaths, DisjointRules, disjoint_paths};
 pub use girth::girth;
-pub use paths::{PathCounts, minimal_paths};
+pub use paths::{PathCounts, ShortPaths, short_paths};
+pub use spectrum::{Spectrum, spectrum};
 
 use crate::network::Topology;
 use base::distance::{Distances, distances_among};
-use base::{Interrupted, LinkId, TerminalId, Watch};
+use base::{Interrupted, LinkId, Refusal, TerminalId, Watch};
 use serde::Serialize;
+
+/// Why there is no measure.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MeasureError {
+    /// The network or a parameter cannot be used.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The user stopped it.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+}
 
 /// What [`structure`] measures.
 ///

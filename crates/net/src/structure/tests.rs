@@ -27,6 +27,10 @@ fn measure(t: &Topology) -> Structure {
     structure(t, &Quiet).expect("not interrupted")
 }
 
+fn paths_of(t: &Topology) -> ShortPaths {
+    short_paths(t, &Quiet).expect("not interrupted")
+}
+
 fn torus(kx: u32, ky: u32) -> Topology {
     let id = |x: u32, y: u32| (x % kx) * ky + y % ky;
     let links: Vec<(u32, u32)> = (0..kx)
@@ -85,7 +89,7 @@ fn hoffman_singleton_meets_the_moore_bound_with_one_path_a_pair() {
     let t = built("slim_fly:q=5,p=4");
     let s = measure(&t);
     assert_eq!((s.moore_bound, s.moore_fraction), (Some(50), Some(1.0)));
-    let paths = minimal_paths(&t, &Quiet).expect("not interrupted");
+    let paths = paths_of(&t).minimal;
     assert_eq!((paths.pairs, paths.min, paths.max), (50 * 49, 1, 1));
 }
 
@@ -95,7 +99,7 @@ fn hoffman_singleton_meets_the_moore_bound_with_one_path_a_pair() {
 fn slim_fly_path_counts_are_their_formula() {
     for q in [9_u64, 13, 17, 25] {
         let t = built(&format!("slim_fly:q={q},p=1"));
-        let paths = minimal_paths(&t, &Quiet).expect("not interrupted");
+        let paths = paths_of(&t).minimal;
         let n = 2 * q * q;
         let in_column = q * q * (q - 1);
         let expect = [(1, n * (n - 1) - in_column), ((q - 1) / 4, in_column)];
@@ -114,7 +118,7 @@ fn polarity_graphs_have_unique_shortest_paths() {
         // n (q+1) ordered pairs would be adjacent, less the loops of the q+1 quadrics
         let near = n * u64::from(q + 1) - u64::from(q + 1);
         assert_eq!(s.histogram, [0, near, n * (n - 1) - near]);
-        let paths = minimal_paths(&t, &Quiet).expect("not interrupted");
+        let paths = paths_of(&t).minimal;
         assert_eq!((paths.min, paths.max), (1, 1));
     }
 }
@@ -138,7 +142,7 @@ fn torus_paths_are_binomials() {
             }
         }
     }
-    assert_eq!(minimal_paths(&t, &Quiet).expect("not interrupted").histogram, expect);
+    assert_eq!(paths_of(&t).minimal.histogram, expect);
     assert_eq!(measure(&torus(3, 9)).girth, Some(3));
 }
 
@@ -301,7 +305,7 @@ proptest! {
 
     #[test]
     fn path_counts_agree_with_matrix_powers((n, links) in multigraphs()) {
-        let counts = minimal_paths(&network(n, &links), &Quiet).expect("not interrupted");
+        let counts = paths_of(&network(n, &links)).minimal;
         prop_assert_eq!(counts.histogram, slow_path_counts(n as usize, &links));
     }
 }
@@ -329,8 +333,7 @@ fn threads_do_not_change_the_result() {
     let t = built("slim_fly:q=17,p=1");
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.expect("a pool")
-            .install(|| (measure(&t), minimal_paths(&t, &Quiet).expect("not interrupted")))
+        pool.expect("a pool").install(|| (measure(&t), paths_of(&t).minimal))
     };
     assert_eq!(with(1), with(3));
 }
