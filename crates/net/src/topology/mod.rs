@@ -307,14 +307,15 @@ pub fn family(name: &str) -> Result<&'static Entry, Refusal> {
 
 /// Parses the inline form `family:key=value,key=value`.
 ///
-/// A value is an integer, a shape (`8x8x4`), or a word.
+/// A value is an integer, a shape (`8x8x4`), or a word. The value of `of` is a network itself and
+/// takes the rest of the text: `multi_plane:planes=2,of=slim_fly:q=5,p=4`.
 ///
 /// # Errors
 /// When a part has no `=` or a key comes twice; nothing is said of the family's own rules.
 pub fn parse_inline(text: &str) -> Result<Recipe, Refusal> {
     let (family, rest) = text.split_once(':').unwrap_or((text, ""));
     let mut params = Map::new();
-    for part in rest.split(',').map(str::trim).filter(|p| !p.is_empty()) {
+    for part in parts(rest) {
         let (key, value) = part.split_once('=').ok_or_else(|| {
             Refusal::new(
                 family,
@@ -333,6 +334,19 @@ pub fn parse_inline(text: &str) -> Result<Recipe, Refusal> {
         }
     }
     Ok(Recipe { family: family.trim().to_owned(), params })
+}
+
+/// The parameters of an inline form: what its commas part, but for those after `of=`.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches([',', ' ']);
+        let of = rest.starts_with("of=");
+        let end = if of { rest.len() } else { rest.find(',').unwrap_or(rest.len()) };
+        let (part, after) = rest.split_at(end);
+        rest = after;
+        (!part.is_empty()).then(|| part.trim())
+    })
 }
 
 fn parse_value(text: &str) -> Value {
@@ -478,6 +492,17 @@ mod tests {
             let there = entry.build(&parsed.params).expect("the same network");
             assert_eq!(there.recipe().to_string(), recipe.to_string());
         }
+    }
+
+    #[test]
+    fn the_value_of_of_is_the_rest() {
+        let recipe = parse_inline("x:planes=2, of=slim_fly:q=5,p=4").expect("an inline form");
+        let given: Vec<String> = recipe.params.iter().map(|(k, v)| format!("{k} {v}")).collect();
+        assert_eq!(given, ["planes 2", "of \"slim_fly:q=5,p=4\""]);
+        assert_eq!(recipe.to_string(), "x:planes=2,of=slim_fly:q=5,p=4");
+        let first = parse_inline("x:of=a:b=1,planes=2").expect("an inline form");
+        assert_eq!(first.params["of"], "a:b=1,planes=2");
+        assert_eq!(parse_inline("x: a=1,,b=2 ,").expect("loose").to_string(), "x:a=1,b=2");
     }
 
     #[test]
