@@ -12,6 +12,7 @@ pub mod girth;
 mod lanczos;
 mod partition;
 pub mod paths;
+pub mod resilience;
 pub mod spectrum;
 mod symmetry;
 mod union;
@@ -21,6 +22,7 @@ pub use channel_load::{MinimalLoad, minimal_load};
 pub use disjoint::{DisjointPaths, DisjointRules, disjoint_paths};
 pub use girth::girth;
 pub use paths::{PathCounts, ShortPaths, short_paths};
+pub use resilience::{Remove, Resilience, ResilienceRules, Survival, Until, resilience};
 pub use spectrum::{Spectrum, spectrum};
 
 use crate::network::Topology;
