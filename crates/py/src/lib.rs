@@ -4,6 +4,7 @@
 mod enter;
 mod lab_face;
 mod routing;
+mod structure;
 mod topology;
 
 use pyo3::prelude::*;

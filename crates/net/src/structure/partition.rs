@@ -48,9 +48,13 @@ pub(super) fn halve(graph: &Weighted, slack: u64, draw: &mut Stream) -> Halves {
     refine(graph, side, slack)
 }
 
-/// The best of some halves that grow around vertices drawn at random.
+/// The best of some halves that start from one grown around a random vertex, or from random sides.
 fn halve_small(graph: &Weighted, slack: u64, draw: &mut Stream) -> Halves {
-    let attempt = |_| refine(graph, graph.grown(draw), slack);
+    let attempt = |i: u64| {
+        let random = |draw: &mut Stream| (0..graph.size()).map(|_| draw.below(2) == 1).collect();
+        let side = if i % 2 == 0 { graph.grown(draw) } else { random(draw) };
+        refine(graph, side, slack)
+    };
     let tries: Vec<Halves> = (0..ATTEMPTS).map(attempt).collect();
     let best = tries.into_iter().min_by_key(|h| (h.difference.saturating_sub(slack), h.cut));
     best.expect("there is more than one attempt")

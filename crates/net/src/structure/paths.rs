@@ -16,6 +16,7 @@ pub struct PathCounts {
     /// Ordered pairs counted.
     pub pairs: u64,
     /// Sum of the counts.
+    #[serde(serialize_with = "super::number")]
     pub sum: u128,
     /// Fewest paths of any pair; 0 without pairs.
     pub min: u64,

@@ -127,7 +127,7 @@ pub fn resilience(
         .collect::<Result<_, MeasureError>>()?;
     let items = intact.items.len() as u64;
     let of_end = |(e, &end): (usize, &Until)| {
-        (end, Survival::new(samples.iter().map(|s| s[e]).collect(), items))
+        (end, Survival::of(samples.iter().map(|s| s[e]).collect(), items))
     };
     Ok(Resilience { items, ends: rules.until.iter().enumerate().map(of_end).collect() })
 }
@@ -159,7 +159,9 @@ impl<'a> Intact<'a> {
             is_edge[v as usize] = true;
         }
         let items = match rules.remove {
-            Remove::Links => (0..t.links().len() as u32).filter(|&l| t.link_is_up(LinkId(l))).collect(),
+            Remove::Links => {
+                (0..t.links().len() as u32).filter(|&l| t.link_is_up(LinkId(l))).collect()
+            }
             Remove::Switches => {
                 (0..t.switches().len() as u32).filter(|&v| t.switches()[v as usize].up).collect()
             }
@@ -370,7 +372,7 @@ fn join(parts: &mut Parts, has_edge: &mut [bool], a: SwitchId, b: SwitchId) -> u
 
 impl Survival {
     /// The statistics of `removed`, numbers of `items`.
-    fn new(removed: Vec<u64>, items: u64) -> Self {
+    pub(super) fn of(removed: Vec<u64>, items: u64) -> Self {
         let n = removed.len() as f64;
         let mut sorted: Vec<f64> = removed.iter().map(|&r| r as f64 / items as f64).collect();
         sorted.sort_by(f64::total_cmp);

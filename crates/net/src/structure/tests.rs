@@ -7,13 +7,13 @@ use base::{Graph, Quiet, SwitchId};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-fn built(net: &str) -> Topology {
+pub(super) fn built(net: &str) -> Topology {
     let recipe = parse_inline(net).expect("well formed");
     family(&recipe.family).expect("a family").build(&recipe.params).expect("a member")
 }
 
 /// A network of `n` switches with these links and one endpoint on every switch.
-fn network(n: u32, links: &[(u32, u32)]) -> Topology {
+pub(super) fn network(n: u32, links: &[(u32, u32)]) -> Topology {
     let mut b = Builder::new();
     let ids: Vec<SwitchId> = (0..n).map(|i| b.switch(Switch::new(format!("s{i}")))).collect();
     b.endpoints_on(ids.into_iter(), 1);
@@ -27,11 +27,11 @@ fn measure(t: &Topology) -> Structure {
     structure(t, &Quiet).expect("not interrupted")
 }
 
-fn paths_of(t: &Topology) -> ShortPaths {
+pub(super) fn paths_of(t: &Topology) -> ShortPaths {
     short_paths(t, &Quiet).expect("not interrupted")
 }
 
-fn torus(kx: u32, ky: u32) -> Topology {
+pub(super) fn torus(kx: u32, ky: u32) -> Topology {
     let id = |x: u32, y: u32| (x % kx) * ky + y % ky;
     let links: Vec<(u32, u32)> = (0..kx)
         .flat_map(|x| (0..ky).map(move |y| (x, y)))
@@ -290,7 +290,7 @@ fn slow_path_counts(n: usize, links: &[(u32, u32)]) -> BTreeMap<u64, u64> {
     counts
 }
 
-fn multigraphs() -> impl Strategy<Value = (u32, Vec<(u32, u32)>)> {
+pub(super) fn multigraphs() -> impl Strategy<Value = (u32, Vec<(u32, u32)>)> {
     (2_u32..11).prop_flat_map(|n| {
         let link = (0..n, 1..n).prop_map(move |(a, step)| (a, (a + step) % n));
         (Just(n), prop::collection::vec(link, 0..14))
