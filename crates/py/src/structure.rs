@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// Which measures beside the first ones, and how.
+#[allow(clippy::struct_excessive_bools)]
 pub struct Sections {
     pub paths: bool,
     pub disjoint: bool,
@@ -25,11 +26,11 @@ fn value(of: &impl Serialize) -> Result<Value, MeasureError> {
     Ok(serde_json::to_value(of).map_err(bad)?)
 }
 
-fn run<'py>(
-    py: Python<'py>,
+fn run(
+    py: Python<'_>,
     progress: Option<Py<PyAny>>,
     work: impl FnOnce(&dyn Watch) -> Result<Value, MeasureError> + Send,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Bound<'_, PyAny>> {
     match enter(py, progress, work)? {
         Ok(all) => to_python(py, &all),
         Err(MeasureError::Refused(refusal)) => Err(refuse(refusal)),

@@ -70,7 +70,7 @@ pub fn minimal_load(t: &Topology, watch: &dyn Watch) -> Result<MinimalLoad, Meas
     let unit = split_evenly(graph, &of(&one), &one, watch)?;
     // weights that are all the same change the unit only
     let first = edge.first().map_or(1.0, |&v| carried[v as usize]);
-    let terminals = if edge.iter().all(|&v| carried[v as usize] == first) {
+    let terminals = if edge.iter().all(|&v| carried[v as usize].total_cmp(&first).is_eq()) {
         unit.iter().map(|l| l * first * first).collect()
     } else {
         split_evenly(graph, &of(&carried), &carried, watch)?

@@ -259,10 +259,10 @@ fn bisections_are_the_published_ones() {
     for q in [4, 5, 7, 8, 9, 11, 13] {
         let found = cut_of(&built(&format!("slim_fly:q={q},p=2")));
         let q = q as u64;
-        let (low, high) = if q % 2 == 0 {
+        let (low, high) = if q.is_multiple_of(2) {
             (q.pow(3) / 2, q.pow(3) / 2)
         } else {
-            (q.pow(3).div_ceil(2), (q.pow(3) + q) / 2)
+            (q.pow(3).div_ceil(2), u64::midpoint(q.pow(3), q))
         };
         assert_eq!((found.low, found.high, found.difference), (low, high, 0), "q={q}");
     }

@@ -52,7 +52,7 @@ pub(super) fn halve(graph: &Weighted, slack: u64, draw: &mut Stream) -> Halves {
 fn halve_small(graph: &Weighted, slack: u64, draw: &mut Stream) -> Halves {
     let attempt = |i: u64| {
         let random = |draw: &mut Stream| (0..graph.size()).map(|_| draw.below(2) == 1).collect();
-        let side = if i % 2 == 0 { graph.grown(draw) } else { random(draw) };
+        let side = if i.is_multiple_of(2) { graph.grown(draw) } else { random(draw) };
         refine(graph, side, slack)
     };
     let tries: Vec<Halves> = (0..ATTEMPTS).map(attempt).collect();

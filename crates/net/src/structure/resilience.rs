@@ -392,7 +392,7 @@ impl Survival {
         };
         Self {
             mean,
-            confidence_interval_95: (removed.len() > 1).then(|| [mean - half, mean + half]),
+            confidence_interval_95: (removed.len() > 1).then_some([mean - half, mean + half]),
             median: quantile(0.5),
             quantiles: [0.05, 0.25, 0.75, 0.95].map(quantile),
             all_hold: last(1.0),
