@@ -15,6 +15,7 @@ import importlib
 
 _HOMES = {
     "flyloom._core": ["RefusalError", "Routing", "Topology", "__version__"],
+    "flyloom.comparison": ["compare"],
     "flyloom.deploy": ["DeployError"],
     "flyloom.deploy.fabric": ["route_with_opensm"],
     "flyloom.experiment": ["run"],
