@@ -5,6 +5,7 @@ mod enter;
 mod lab_face;
 mod routing;
 mod sizing;
+mod structure;
 mod topology;
 
 use pyo3::prelude::*;
