@@ -10,27 +10,56 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+mod algebra;
 mod grid;
 mod wish;
 
 pub use wish::{Concentration, Wish};
 
 // gen:begin
+pub mod bdf;
+pub mod bundlefly;
+pub mod complete;
+pub mod de_bruijn;
+pub mod delorme;
 pub mod dragonfly;
 pub mod fat_tree;
+pub mod galaxyfly;
+pub mod hypercube;
 pub mod hyperx;
+pub mod long_hop;
+pub mod polar_fly;
+pub mod polarstar;
+pub mod ring;
 pub mod slim_fly;
+pub mod star;
 pub mod torus;
+pub mod tree;
 
 /// Every `Family` of this folder, by file and name; written by `cargo xtask gen`.
 #[rustfmt::skip]
 pub static FAMILIES: &[Entry] = &[
+    Entry::of::<bdf::Bdf>(),
+    Entry::of::<bundlefly::Bundlefly>(),
+    Entry::of::<complete::Complete>(),
+    Entry::of::<de_bruijn::DeBruijn>(),
+    Entry::of::<de_bruijn::Kautz>(),
+    Entry::of::<delorme::Delorme>(),
     Entry::of::<dragonfly::Dragonfly>(),
     Entry::of::<fat_tree::FatTree>(),
+    Entry::of::<galaxyfly::Galaxyfly>(),
+    Entry::of::<hypercube::FoldedHypercube>(),
+    Entry::of::<hypercube::Hypercube>(),
     Entry::of::<hyperx::HyperX>(),
+    Entry::of::<long_hop::LongHop>(),
+    Entry::of::<polar_fly::PolarFly>(),
+    Entry::of::<polarstar::Polarstar>(),
+    Entry::of::<ring::Ring>(),
     Entry::of::<slim_fly::SlimFly>(),
+    Entry::of::<star::Star>(),
     Entry::of::<torus::Mesh>(),
     Entry::of::<torus::Torus>(),
+    Entry::of::<tree::Tree>(),
 ];
 // gen:end
 
