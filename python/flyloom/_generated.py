@@ -7,13 +7,90 @@ from collections.abc import Sequence
 from flyloom import _core
 
 __all__ = [
+    "benes",
+    "clos",
     "dragonfly",
     "fat_tree",
     "hyperx",
+    "k_ary_n_fly",
+    "k_ary_n_tree",
     "slim_fly",
     "mesh",
     "torus",
+    "xgft",
 ]
+
+
+def benes(
+    *,
+    n: int,
+) -> _core.Topology:
+    """Benes network of N = 2^n inputs: 2 n - 1 stages of N / 2 switches, two links or endpoints
+    on
+    either side of each.
+
+    Parameters
+    ----------
+    n : int
+        Logarithm of the number of inputs: N = 2^n.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "benes",
+        _given(
+            n=n,
+        ),
+    )
+
+
+def clos(
+    *,
+    n: int,
+    m: int,
+    r: int,
+    folded: bool | None = None,
+) -> _core.Topology:
+    """Clos network C(n, m, r): every outer switch is linked to every middle switch.
+
+    Strictly non-blocking for m >= 2 n - 1, rearrangeably for m >= n.
+
+    Parameters
+    ----------
+    n : int
+        Endpoints per outer switch.
+    m : int
+        Middle switches.
+    r : int
+        Outer switches; unfolded, as many on each side.
+    folded : bool, optional
+        Whether ingress and egress are the same switches; default true.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "clos",
+        _given(
+            n=n,
+            m=m,
+            r=r,
+            folded=folded,
+        ),
+    )
 
 
 def dragonfly(
@@ -153,6 +230,75 @@ def hyperx(
     )
 
 
+def k_ary_n_fly(
+    *,
+    k: int,
+    n: int,
+) -> _core.Topology:
+    """k-ary n-fly: n stages of k^(n-1) switches, k endpoints on each of the first and of the
+    last.
+
+    Parameters
+    ----------
+    k : int
+        Inputs, and outputs, of a switch.
+    n : int
+        Stages.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "k_ary_n_fly",
+        _given(
+            k=k,
+            n=n,
+        ),
+    )
+
+
+def k_ary_n_tree(
+    *,
+    k: int,
+    n: int,
+    p: int | None = None,
+) -> _core.Topology:
+    """k-ary n-tree: a fat tree of n levels in which every switch but the roots has k parents.
+
+    Parameters
+    ----------
+    k : int
+        Children, and parents, of a switch.
+    n : int
+        Levels of switches.
+    p : int, optional
+        Endpoints per switch of the lowest level; default k.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "k_ary_n_tree",
+        _given(
+            k=k,
+            n=n,
+            p=p,
+        ),
+    )
+
+
 def slim_fly(
     *,
     q: int,
@@ -245,6 +391,48 @@ def torus(
         _given(
             shape=shape,
             p=p,
+        ),
+    )
+
+
+def xgft(
+    *,
+    m: Sequence[int],
+    w: Sequence[int],
+    parallel: Sequence[int] | None = None,
+) -> _core.Topology:
+    """Extended generalized fat tree: h levels of switches, every branching of its own size.
+
+    Endpoints are level 0. An element of level i - 1 has w(i) parents, one of level i has
+    m(i)
+    children.
+
+    Parameters
+    ----------
+    m : Sequence[int]
+        Children m(1) ... m(h) of the switches of each level, lowest first: `4x4x8`. The first
+        is the number of endpoints per leaf switch.
+    w : Sequence[int]
+        Parents w(1) ... w(h) of the elements of each level, endpoints first: `1x4x4`. The first
+        is the number of rails of an endpoint, each in a plane of its own.
+    parallel : Sequence[int], optional
+        Parallel links between a child and a parent, by level as w, the first 1; default 1.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "xgft",
+        _given(
+            m=m,
+            w=w,
+            parallel=parallel,
         ),
     )
 

@@ -11,26 +11,37 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 mod grid;
+mod multistage;
 mod wish;
 
 pub use wish::{Concentration, Wish};
 
 // gen:begin
+pub mod benes;
+pub mod clos;
 pub mod dragonfly;
 pub mod fat_tree;
 pub mod hyperx;
+pub mod k_ary_n_fly;
+pub mod k_ary_n_tree;
 pub mod slim_fly;
 pub mod torus;
+pub mod xgft;
 
 /// Every `Family` of this folder, by file and name; written by `cargo xtask gen`.
 #[rustfmt::skip]
 pub static FAMILIES: &[Entry] = &[
+    Entry::of::<benes::Benes>(),
+    Entry::of::<clos::Clos>(),
     Entry::of::<dragonfly::Dragonfly>(),
     Entry::of::<fat_tree::FatTree>(),
     Entry::of::<hyperx::HyperX>(),
+    Entry::of::<k_ary_n_fly::KAryNFly>(),
+    Entry::of::<k_ary_n_tree::KAryNTree>(),
     Entry::of::<slim_fly::SlimFly>(),
     Entry::of::<torus::Mesh>(),
     Entry::of::<torus::Torus>(),
+    Entry::of::<xgft::Xgft>(),
 ];
 // gen:end
 
