@@ -7,18 +7,60 @@ from collections.abc import Sequence
 from flyloom import _core
 
 __all__ = [
+    "bcube",
     "benes",
     "clos",
+    "dln",
     "dragonfly",
     "fat_tree",
+    "fit_fly",
+    "flattened_butterfly",
     "hyperx",
+    "jellyfish",
     "k_ary_n_fly",
     "k_ary_n_tree",
+    "megafly",
+    "multi_plane",
     "slim_fly",
     "mesh",
     "torus",
     "xgft",
+    "xpander",
 ]
+
+
+def bcube(
+    *,
+    n: int,
+    k: int,
+) -> _core.Topology:
+    """`BCube`: n^(k+1) servers with k + 1 ports, and k + 1 levels of n^k switches with n ports.
+
+    Servers relay: each is a switch with one endpoint.
+
+    Parameters
+    ----------
+    n : int
+        Ports of a switch.
+    k : int
+        The highest level; levels count from 0.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "bcube",
+        _given(
+            n=n,
+            k=k,
+        ),
+    )
 
 
 def benes(
@@ -89,6 +131,53 @@ def clos(
             m=m,
             r=r,
             folded=folded,
+        ),
+    )
+
+
+def dln(
+    *,
+    n: int,
+    y: int,
+    x: int | None = None,
+    seed: int | None = None,
+    p: int | None = None,
+) -> _core.Topology:
+    """Distributed loop network with random shortcuts, DLN-x-y: a ring, x - 2 regular shortcuts
+    and y
+    random links a switch.
+
+    Parameters
+    ----------
+    n : int
+        Switches; even when there are random links.
+    y : int
+        Random links of a switch.
+    x : int, optional
+        2 for the ring alone, one more for each regular shortcut; default 2.
+    seed : int, optional
+        Number of the random network; default 0.
+    p : int, optional
+        Endpoints per switch; default the network radix over the least diameter that n such
+        switches can have, rounded up.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "dln",
+        _given(
+            n=n,
+            y=y,
+            x=x,
+            seed=seed,
+            p=p,
         ),
     )
 
@@ -193,6 +282,85 @@ def fat_tree(
     )
 
 
+def fit_fly(
+    *,
+    q: int,
+    p: int | None = None,
+    planes: int | None = None,
+    map: str | None = None,
+) -> _core.Topology:
+    """Fit Fly: `planes` Slim Flies that share the endpoints, which have a rail in each.
+
+    Parameters
+    ----------
+    q : int
+        Order of the field: a prime power with q mod 4 = 0, 1 or 3.
+    p : int, optional
+        Endpoints per switch; the published default is half the network radix, rounded down.
+    planes : int, optional
+        Planes, and rails of an endpoint; default 2.
+    map : str, optional
+        Where endpoints are in each plane; default mirrored.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "fit_fly",
+        _given(
+            q=q,
+            p=p,
+            planes=planes,
+            map=map,
+        ),
+    )
+
+
+def flattened_butterfly(
+    *,
+    k: int,
+    n: int,
+    p: int | None = None,
+) -> _core.Topology:
+    """Flattened butterfly, k-ary n-flat: k^(n-1) switches, complete graphs along n - 1
+    dimensions.
+
+    `HyperX` has dimensions of several sizes and parallel links, too.
+
+    Parameters
+    ----------
+    k : int
+        Switches along each dimension.
+    n : int
+        Stages of the butterfly that is flattened: the dimensions and one.
+    p : int, optional
+        Endpoints per switch; default k, which makes k^n.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "flattened_butterfly",
+        _given(
+            k=k,
+            n=n,
+            p=p,
+        ),
+    )
+
+
 def hyperx(
     *,
     shape: Sequence[int],
@@ -225,6 +393,47 @@ def hyperx(
         _given(
             shape=shape,
             k=k,
+            p=p,
+        ),
+    )
+
+
+def jellyfish(
+    *,
+    n: int,
+    k: int,
+    seed: int | None = None,
+    p: int | None = None,
+) -> _core.Topology:
+    """Jellyfish: n switches with k random links each, connected and without parallel links.
+
+    Parameters
+    ----------
+    n : int
+        Switches.
+    k : int
+        Links of a switch; n k must be even.
+    seed : int, optional
+        Number of the random graph; default 0.
+    p : int, optional
+        Endpoints per switch; default k over the least diameter that n such switches can have,
+        rounded up.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "jellyfish",
+        _given(
+            n=n,
+            k=k,
+            seed=seed,
             p=p,
         ),
     )
@@ -295,6 +504,90 @@ def k_ary_n_tree(
             k=k,
             n=n,
             p=p,
+        ),
+    )
+
+
+def megafly(
+    *,
+    leaves: int,
+    spines: int | None = None,
+    p: int | None = None,
+    h: int | None = None,
+    g: int | None = None,
+    arrangement: str | None = None,
+) -> _core.Topology:
+    """Megafly (Dragonfly+): a dragonfly whose groups are fat trees of two levels.
+
+    Parameters
+    ----------
+    leaves : int
+        Leaf switches per group: those with endpoints.
+    spines : int, optional
+        Spine switches per group: those with global links; default leaves.
+    p : int, optional
+        Endpoints per leaf; default spines.
+    h : int, optional
+        Global ports per spine; default leaves.
+    g : int, optional
+        Groups, at most spines h + 1, which is the default.
+    arrangement : str, optional
+        Which group each global port leads to; default absolute.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "megafly",
+        _given(
+            leaves=leaves,
+            spines=spines,
+            p=p,
+            h=h,
+            g=g,
+            arrangement=arrangement,
+        ),
+    )
+
+
+def multi_plane(
+    *,
+    planes: int,
+    of: str,
+    map: str | None = None,
+) -> _core.Topology:
+    """Multi-plane network: copies of a network that share nothing but the endpoints.
+
+    Parameters
+    ----------
+    planes : int
+        Planes, and rails of an endpoint.
+    of : str
+        The network of a plane, in its inline form; in an inline form the last parameter.
+    map : str, optional
+        Where endpoints are in each plane; default equal.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "multi_plane",
+        _given(
+            planes=planes,
+            of=of,
+            map=map,
         ),
     )
 
@@ -433,6 +726,53 @@ def xgft(
             m=m,
             w=w,
             parallel=parallel,
+        ),
+    )
+
+
+def xpander(
+    *,
+    d: int,
+    lift: int,
+    seed: int | None = None,
+    derandomized: bool | None = None,
+    p: int | None = None,
+) -> _core.Topology:
+    """Xpander: d + 1 groups of `lift` switches, each switch with one random link to every other
+    group.
+
+    Parameters
+    ----------
+    d : int
+        Links of a switch.
+    lift : int
+        Switches of a meta-node.
+    seed : int, optional
+        Number of the random lift; default 0.
+    derandomized : bool, optional
+        Whether the lift is made of 2-lifts chosen by their eigenvalues; `lift` is then a power
+        of two. Default false.
+    p : int, optional
+        Endpoints per switch; default d over the least diameter that so many switches can have,
+        rounded up.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "xpander",
+        _given(
+            d=d,
+            lift=lift,
+            seed=seed,
+            derandomized=derandomized,
+            p=p,
         ),
     )
 

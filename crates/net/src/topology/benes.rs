@@ -119,9 +119,8 @@ mod tests {
         let t = built(2);
         let after = |stage: u32, switch: u32| {
             let links = t.links().iter().enumerate();
-            let here = move |&(_, l): &(usize, &crate::network::Link)| {
-                l.a.switch.0 == stage * 2 + switch
-            };
+            let here =
+                move |&(_, l): &(usize, &crate::network::Link)| l.a.switch.0 == stage * 2 + switch;
             links.filter(here).map(|(id, l)| (id, l.b.switch.0 % 2)).collect::<Vec<_>>()
         };
         fn join(

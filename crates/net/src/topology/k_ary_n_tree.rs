@@ -90,7 +90,13 @@ impl Family for KAryNTree {
                 let word: Vec<u32> = (0..digits).map(|digit| w / place(digit) % k).collect();
                 let name: Vec<String> = word.iter().map(u32::to_string).collect();
                 let group = match word.first() {
-                    Some(&first) => if level < digits { first } else { k },
+                    Some(&first) => {
+                        if level < digits {
+                            first
+                        } else {
+                            k
+                        }
+                    }
                     None => 0,
                 };
                 let name = format!("tree-{level}-{}", name.join("-"));

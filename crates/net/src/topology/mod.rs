@@ -12,36 +12,53 @@ use serde_json::{Map, Value};
 
 mod grid;
 mod multistage;
+mod random;
 mod wish;
 
 pub use wish::{Concentration, Wish};
 
 // gen:begin
+pub mod bcube;
 pub mod benes;
 pub mod clos;
+pub mod dln;
 pub mod dragonfly;
 pub mod fat_tree;
+pub mod fit_fly;
+pub mod flattened_butterfly;
 pub mod hyperx;
+pub mod jellyfish;
 pub mod k_ary_n_fly;
 pub mod k_ary_n_tree;
+pub mod megafly;
+pub mod multi_plane;
 pub mod slim_fly;
 pub mod torus;
 pub mod xgft;
+pub mod xpander;
 
 /// Every `Family` of this folder, by file and name; written by `cargo xtask gen`.
 #[rustfmt::skip]
 pub static FAMILIES: &[Entry] = &[
+    Entry::of::<bcube::Bcube>(),
     Entry::of::<benes::Benes>(),
     Entry::of::<clos::Clos>(),
+    Entry::of::<dln::Dln>(),
     Entry::of::<dragonfly::Dragonfly>(),
     Entry::of::<fat_tree::FatTree>(),
+    Entry::of::<fit_fly::FitFly>(),
+    Entry::of::<flattened_butterfly::FlattenedButterfly>(),
     Entry::of::<hyperx::HyperX>(),
+    Entry::of::<jellyfish::Jellyfish>(),
     Entry::of::<k_ary_n_fly::KAryNFly>(),
     Entry::of::<k_ary_n_tree::KAryNTree>(),
+    Entry::of::<megafly::Megafly>(),
+    Entry::of::<multi_plane::MultiPlane>(),
     Entry::of::<slim_fly::SlimFly>(),
     Entry::of::<torus::Mesh>(),
     Entry::of::<torus::Torus>(),
     Entry::of::<xgft::Xgft>(),
+    Entry::of::<xpander::Xpander>(),
 ];
 // gen:end
 
