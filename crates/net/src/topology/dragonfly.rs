@@ -61,14 +61,14 @@ const COUNTED_STEPS: u64 = 1 << 22;
 
 /// A member whose parameters have been checked and filled in.
 #[derive(Debug, Clone, Copy)]
-struct Wiring {
-    p: u32,
-    a: u32,
-    h: u32,
-    g: u32,
+pub(super) struct Wiring {
+    pub(super) p: u32,
+    pub(super) a: u32,
+    pub(super) h: u32,
+    pub(super) g: u32,
     /// Links that join any two groups; 0 when there is one group.
-    m: u32,
-    arrangement: Arrangement,
+    pub(super) m: u32,
+    pub(super) arrangement: Arrangement,
 }
 
 /// Ordered pairs of switches in different groups, by distance.
@@ -136,7 +136,7 @@ impl Wiring {
     }
 
     /// Group and port at the other end of `port` of group `from`.
-    fn across(&self, from: u32, port: u32) -> (u32, u32) {
+    pub(super) fn across(&self, from: u32, port: u32) -> (u32, u32) {
         let to = self.target(from, port % (self.g - 1));
         (to, self.port(to, from, port / (self.g - 1)))
     }

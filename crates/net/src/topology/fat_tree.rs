@@ -6,8 +6,11 @@
 //!
 //! Two levels: every leaf is linked to every spine. Three levels of k-port switches: k pods of
 //! edge and aggregation switches, complete between the two, and cores, of which aggregation switch
-//! j of every pod has its own k/2. Ports: endpoints, then down by switch, then up by switch, so
-//! that parallel links are side by side.
+//! j of every pod has its own k/2. With fewer pods, or fewer edge switches in the last, the cores are
+//! as many as take all up-links with k ports each: these are dealt to the cores in turn, pod by pod
+//! and switch by switch, each pod going on where the one before stopped. Every core then has links
+//! to every pod, and as many as the next core or one more. Ports: endpoints, then down by switch,
+//! then up by switch, so that parallel links are side by side.
 
 use super::wish::Wish;
 use super::{Claim, Family, MAX_P, Promise, Ratio, in_range};
@@ -25,7 +28,8 @@ pub struct FatTree {
     /// Levels of switches: 2 (the default) or 3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<u32>,
-    /// Leaf switches, with two levels; default: as many as a spine of k ports serves.
+    /// Leaf switches; default: with two levels as many as a spine of k ports serves; with three
+    /// those of all pods. With fewer of three levels there are fewer pods, all but the last full.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leaves: Option<u32>,
     /// Spine switches, with two levels; default: as many as a leaf of k ports has up-links for.
@@ -38,9 +42,12 @@ pub struct FatTree {
     /// Endpoints per leaf (edge switch); default: oversubscription times its up-links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<u32>,
-    /// Ports of every switch; required with three levels, where it is also the number of pods.
+    /// Ports of every switch; required with three levels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub k: Option<u32>,
+    /// Pods, with three levels; default k, the most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pods: Option<u32>,
     /// Endpoint ports per up-link of a leaf (edge switch), r in r:1; default 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub oversubscription: Option<u32>,
@@ -56,10 +63,13 @@ struct Tree {
     pods: u32,
     /// Leaves of a pod.
     leaves: u32,
+    /// Leaves of the last pod.
+    last: u32,
     /// Spines of a pod: its upper switches.
     spines: u32,
     parallel: u32,
-    /// Cores above each spine of a pod, shared with the same spine of the other pods.
+    /// Links of a spine to cores.
+    up: u32,
     cores: u32,
     p: u32,
     /// Ports of a switch; 0 when they are not stated.
@@ -122,6 +132,9 @@ impl FatTree {
     }
 
     fn two_levels(&self) -> Result<Tree, Refusal> {
+        if self.pods.is_some() {
+            return refuse("pods", "is for three levels", "two levels are one pod");
+        }
         let parallel = in_range("parallel", self.parallel.unwrap_or(1), 1, MAX_K)?;
         let needs = |param| refuse(param, "is not given", "give leaves and spines, or k");
         let spines = match (self.spines, self.k) {
@@ -158,14 +171,12 @@ impl FatTree {
             return refuse("p", why, format!("a leaf has {most} ports"));
         }
         let ports = self.k.unwrap_or(0) as u16;
-        Ok(Tree { pods: 1, leaves, spines, parallel, cores: 0, p, ports })
+        Ok(Tree { pods: 1, leaves, last: leaves, spines, parallel, up: 0, cores: 0, p, ports })
     }
 
     fn three_levels(&self) -> Result<Tree, Refusal> {
-        for (param, given) in [("leaves", self.leaves), ("spines", self.spines)] {
-            if given.is_some() {
-                return refuse(param, "is for two levels", "with levels=3, k gives every count");
-            }
+        if self.spines.is_some() {
+            return refuse("spines", "is for two levels", "with levels=3, k gives their number");
         }
         let Some(k) = self.k else {
             return refuse("k", "is not given", "three levels need k, the ports of a switch");
@@ -182,9 +193,26 @@ impl FatTree {
                 return refuse("parallel", why, format!("a divisor of {up} and of {}", k / 2));
             }
         }
-        let (leaves, spines, cores) = (k / 2 / parallel, up / parallel, k / 2);
+        let (leaves, spines) = (k / 2 / parallel, up / parallel);
+        let (pods, last) = self.pods(k, leaves)?;
         let p = self.concentration(up)?;
-        Ok(Tree { pods: k, leaves, spines, parallel, cores, p, ports: k as u16 })
+        let (up, cores) = (k / 2, (pods * spines).div_ceil(2));
+        Ok(Tree { pods, leaves, last, spines, parallel, up, cores, p, ports: k as u16 })
+    }
+
+    /// Pods of `each` leaves, and leaves of the last one, in a tree of k-port switches.
+    fn pods(&self, k: u32, each: u32) -> Result<(u32, u32), Refusal> {
+        match (self.pods, self.leaves) {
+            (Some(_), Some(_)) => {
+                refuse("pods", "follows from leaves, and both are given", "give pods or leaves")
+            }
+            (pods, None) => Ok((in_range("pods", pods.unwrap_or(k), 2, k)?, each)),
+            (None, Some(leaves)) => {
+                let leaves = in_range("leaves", leaves, each + 1, k * each)?;
+                let pods = leaves.div_ceil(each);
+                Ok((pods, leaves - (pods - 1) * each))
+            }
+        }
     }
 }
 
@@ -207,23 +235,23 @@ impl Tree {
 
     fn build(&self) -> Builder {
         let mut b = Builder::new();
-        for (level, count) in [(0, self.leaves), (1, self.spines)] {
-            for pod in 0..self.pods {
-                (0..count).for_each(|i| self.add(&mut b, level, [pod, i]));
-            }
+        let leaves = |pod: u32| if pod + 1 < self.pods { self.leaves } else { self.last };
+        for pod in 0..self.pods {
+            (0..leaves(pod)).for_each(|i| self.add(&mut b, 0, [pod, i]));
         }
-        for spine in 0..self.spines {
-            (0..self.cores).for_each(|i| self.add(&mut b, 2, [spine, i]));
+        for pod in 0..self.pods {
+            (0..self.spines).for_each(|i| self.add(&mut b, 1, [pod, i]));
         }
-        let all_leaves = self.pods * self.leaves;
+        // with all pods, core c is number c % up of those above spine c / up
+        (0..self.cores).for_each(|c| self.add(&mut b, 2, [c / self.up, c % self.up]));
+        let all_leaves = (self.pods - 1) * self.leaves + self.last;
         let leaf = |pod: u32, i: u32| SwitchId(pod * self.leaves + i);
         let spine = |pod: u32, j: u32| SwitchId(all_leaves + pod * self.spines + j);
         let cores = all_leaves + self.pods * self.spines;
-        let core = |j: u32, c: u32| SwitchId(cores + j * self.cores + c);
         b.endpoints_on((0..all_leaves).map(SwitchId), self.p);
         // ports are dealt in this order: on every switch the lower level first, then by number
         for pod in 0..self.pods {
-            for i in 0..self.leaves {
+            for i in 0..leaves(pod) {
                 for j in 0..self.spines {
                     for _ in 0..self.parallel {
                         b.link(leaf(pod, i), spine(pod, j));
@@ -231,9 +259,11 @@ impl Tree {
                 }
             }
             for j in 0..self.spines {
-                for c in 0..self.cores {
-                    b.link(spine(pod, j), core(j, c));
-                }
+                let first = (pod * self.spines + j) * self.up;
+                let mut above: Vec<u32> =
+                    (first..first + self.up).map(|link| link % self.cores).collect();
+                above.sort_unstable();
+                above.iter().for_each(|c| _ = b.link(spine(pod, j), SwitchId(cores + c)));
             }
         }
         b
@@ -262,6 +292,8 @@ impl Family for FatTree {
             Self { oversubscription: Some(3), ..ports(2, 8) },
             ports(3, 2),
             ports(3, 4),
+            Self { pods: Some(3), ..ports(3, 4) },
+            Self { leaves: Some(11), ..ports(3, 8) },
             Self { parallel: Some(2), ..ports(3, 8) },
             Self { oversubscription: Some(2), ..ports(3, 6) },
         ]
@@ -269,23 +301,24 @@ impl Family for FatTree {
 
     fn promise(&self) -> Result<Promise, Refusal> {
         let t = self.tree()?;
-        let [pods, leaves, spines, parallel, cores] =
-            [t.pods, t.leaves, t.spines, t.parallel, t.cores].map(u64::from);
-        let edges = pods * leaves;
-        let core_radix = if cores == 0 { 0 } else { t.pods };
-        let spine_radix = t.leaves * t.parallel + t.cores;
+        let [pods, leaves, last, spines, parallel, up, cores] =
+            [t.pods, t.leaves, t.last, t.spines, t.parallel, t.up, t.cores].map(u64::from);
+        let edges = (pods - 1) * leaves + last;
+        let core_links = pods * spines * up;
+        let core_radix = if cores == 0 { 0 } else { core_links.div_ceil(cores) as u32 };
+        let spine_radix = t.leaves * t.parallel + t.up;
+        // ordered pairs of edge switches, and those of one pod
+        let pairs = edges * (edges - 1);
+        let inside = (pods - 1) * leaves * (leaves - 1) + last * (last - 1);
         let diameter = if edges == 1 { 0 } else { 2 * u32::from(t.pods > 1) + 2 };
         Ok(Promise {
-            switches: edges + pods * spines + spines * cores,
+            switches: edges + pods * spines + cores,
             endpoints: edges * u64::from(t.p),
-            links: pods * (leaves * spines * parallel + spines * cores),
+            links: edges * spines * parallel + core_links,
             network_radix: (t.spines * t.parallel).max(spine_radix).max(core_radix),
             diameter: Claim::Exact(diameter),
             // two hops inside the pod, four to the others
-            mean_distance: Claim::Exact(Ratio {
-                num: 2 * (leaves - 1) + 4 * (edges - leaves),
-                den: (edges - 1).max(1),
-            }),
+            mean_distance: Claim::Exact(Ratio { num: 4 * pairs - 2 * inside, den: pairs.max(1) }),
             edge_switches: edges,
             radix: (t.spines * t.parallel + t.p).max(spine_radix).max(core_radix),
             vertex_transitive: false,
@@ -295,7 +328,7 @@ impl Family for FatTree {
     fn build(&self) -> Result<Builder, Refusal> {
         Ok(self.tree()?.build())
     }
-    /// Two levels with as many leaves as the wish needs, and three levels in full.
+    /// Two levels and three, with as many leaves as the wish needs, and three levels in full.
     fn near(wish: &Wish) -> Vec<Self> {
         let r = wish.oversubscription;
         let mut members = Vec::new();
@@ -322,7 +355,14 @@ impl Family for FatTree {
             if r.fract() == 0.0 {
                 let oversubscription = (r > 1.0).then_some(r as u32);
                 let three = Self { levels: Some(3), k: Some(k), ..Self::default() };
-                members.push(Self { oversubscription, ..three });
+                let three = Self { oversubscription, ..three };
+                let (half, most) = (k / 2, k / 2 * k);
+                let wished = wish.endpoints.map_or(u64::from(most), |n| n / u64::from(p));
+                let wished = wished.clamp(half.into(), most.into()) as u32;
+                let fewer =
+                    [wished, wished + 1].into_iter().filter(|n| (half + 1..most).contains(n));
+                members.extend(fewer.map(|n| Self { leaves: Some(n), ..three.clone() }));
+                members.push(three);
             }
         }
         members
@@ -414,6 +454,28 @@ mod tests {
         assert_eq!(cores.count(), 2 * 3);
     }
 
+    /// The 2048-node tree of the deployed Slim Fly's cost table: 36-port switches, 303 of them (114
+    /// leaves, 7 pods of 18, 63 cores), 4,320 links.
+    #[test]
+    fn fewer_pods_are_those_of_the_published_cost_table() {
+        let (promise, t) = checked("fat_tree:levels=3,k=36,leaves=114");
+        assert_eq!((promise.switches, promise.endpoints, promise.links), (303, 2052, 4320));
+        let on = |level| t.switches().iter().filter(|s| s.level == level).count();
+        assert_eq!([on(0), on(1), on(2)], [114, 7 * 18, 63]);
+        for core in 303 - 63..303 {
+            let mut pods = [0; 7];
+            for &spine in t.graph().neighbours(core) {
+                pods[t.switches()[spine as usize].group as usize] += 1;
+            }
+            // 324 up-links of a pod over 63 cores
+            assert!(pods.iter().all(|&links| links == 5 || links == 6), "{pods:?}");
+            assert_eq!(pods.iter().sum::<u32>(), 36);
+        }
+        let full = |text: &str| parse(text).build().expect("a member").finish(recipe(&parse(text)));
+        let [all, named] = ["fat_tree:levels=3,k=8", "fat_tree:levels=3,k=8,pods=8"].map(full);
+        assert_eq!(all.expect("valid").links(), named.expect("valid").links());
+    }
+
     /// The rival of the deployed Slim Fly cluster: 36-port switches, 216 endpoints.
     #[test]
     fn the_deployed_tree_has_parallel_links_side_by_side() {
@@ -492,20 +554,50 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn trees_of_fewer_leaves_keep_their_promise_and_spread_over_the_cores(
+            half in 1_u32..6, part in 0_u32..1000, r in 1_u32..4,
+        ) {
+            let k = 2 * half;
+            prop_assume!(k % (r + 1) == 0);
+            let leaves = half + 1 + part % (k * half - half);
+            let text = format!("fat_tree:levels=3,k={k},leaves={leaves},oversubscription={r}");
+            let (promise, t) = checked(&text);
+            prop_assert_eq!(promise.edge_switches, u64::from(leaves));
+            prop_assert!(t.radix() <= k);
+            let pods = leaves.div_ceil(half);
+            let up = pods * (k / (r + 1)) * half;
+            let cores: Vec<usize> =
+                (0..t.switches().len()).filter(|&s| t.switches()[s].level == 2).collect();
+            prop_assert_eq!(cores.len() as u32, up.div_ceil(k), "no core more than needed");
+            for core in cores {
+                let links = t.graph().degree(core) as u32;
+                prop_assert!(links <= k && links >= k / 2);
+                let below = |&spine: &u32| t.switches()[spine as usize].group;
+                let reached: std::collections::BTreeSet<u32> =
+                    t.graph().neighbours(core).iter().map(below).collect();
+                prop_assert_eq!(reached.len() as u32, pods);
+            }
+        }
+    }
+
+    proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
         fn any_numbers_give_a_promise_or_a_refusal(
             levels in prop_oneof![Just(2), Just(3)],
             numbers in prop::collection::vec(
-                prop::option::of(prop_oneof![any::<u32>(), 0_u32..40, Just(36)]), 6,
+                prop::option::of(prop_oneof![any::<u32>(), 0_u32..40, Just(36)]), 7,
             ),
         ) {
-            let [leaves, spines, parallel, p, k, oversubscription] = numbers[..] else {
-                panic!("six numbers");
+            let [leaves, spines, parallel, p, k, pods, oversubscription] = numbers[..] else {
+                panic!("seven numbers");
             };
             let levels = Some(levels);
-            let tree = FatTree { levels, leaves, spines, parallel, p, k, oversubscription };
+            let tree = FatTree { levels, leaves, spines, parallel, p, k, pods, oversubscription };
             if let Ok(promise) = tree.promise() {
                 prop_assert!(promise.switches > 0 && promise.endpoints > 0 && promise.links > 0);
                 let t = tree.tree().expect("promised");
@@ -522,7 +614,13 @@ mod tests {
             ("fat_tree:levels=4,k=8", "levels", "2 or 3"),
             ("fat_tree:levels=3", "k", "three levels need k"),
             ("fat_tree:levels=3,k=7", "k", "nearest: 6, 8"),
-            ("fat_tree:levels=3,k=8,leaves=3", "leaves", "k gives every count"),
+            ("fat_tree:levels=3,k=8,spines=3", "spines", "k gives their number"),
+            ("fat_tree:levels=3,k=8,leaves=4", "leaves", "5 to 32"),
+            ("fat_tree:levels=3,k=8,leaves=33", "leaves", "5 to 32"),
+            ("fat_tree:levels=3,k=8,pods=1", "pods", "2 to 8"),
+            ("fat_tree:levels=3,k=8,pods=9", "pods", "2 to 8"),
+            ("fat_tree:levels=3,k=8,pods=3,leaves=9", "pods", "give pods or leaves"),
+            ("fat_tree:k=8,pods=3", "pods", "one pod"),
             ("fat_tree:levels=3,k=8,p=5", "p", "1 to 4"),
             ("fat_tree:levels=3,k=8,parallel=3", "parallel", "a divisor of 4"),
             ("fat_tree:k=36,oversubscription=4", "oversubscription", "1:1, 2:1, 3:1, 5:1"),
