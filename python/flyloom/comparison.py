@@ -68,7 +68,7 @@ def compare(
     ``samples``, ``seed``.
     """
     whole("radix", radix, 4, 4096)
-    whole("samples", samples, 0, 1 << 24)
+    whole("samples", samples, 0, 1 << 20)
     whole("rng", rng, 0, 2**64 - 1)
     known = {part["name"] for part in _core.registry() if part["kind"] == "topology"}
     families, networks = [], []

@@ -118,7 +118,7 @@ def resilience(
     removed), ``all_hold`` and ``half_hold`` (the largest of these steps at which all, or at least
     half, of the samples hold).
     """
-    whole("samples", samples, 1, 2**24)
+    whole("samples", samples, 1, 2**20)
     whole("rng", rng, 0, 2**64 - 1)
     ends = [until] if isinstance(until, str) else [str(end) for end in until]
     found = network(source).resilience(remove, ends, samples, rng, progress)

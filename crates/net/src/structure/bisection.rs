@@ -10,7 +10,7 @@ use super::spectrum::{Part, connected};
 use super::{MeasureError, planes_of};
 use crate::network::Topology;
 use base::seed::Stream;
-use base::{Refusal, Watch};
+use base::{Interrupted, Refusal, Watch};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -105,17 +105,19 @@ fn best_cut(
     let weights = vec![1; targets.len()];
     let graph = Weighted { offsets, targets, weights, masses };
     let done = AtomicU64::new(0);
-    let tries: Vec<Halves> = (0..starts)
+    let tick = || watch.tick("bisection", done.load(Ordering::Relaxed), starts.into());
+    let key = |(start, h): &(u32, Halves)| (h.difference, h.cut, *start);
+    let best = (0..starts)
         .into_par_iter()
         .map(|start| {
-            let found = halve(&graph, slack, &mut Stream::new(seed, "halves", start.into()));
-            let n = done.fetch_add(1, Ordering::Relaxed) + 1;
-            watch.tick("bisection", n, starts.into())?;
-            Ok(found)
+            let mut draw = Stream::new(seed, "halves", start.into());
+            let found = halve(&graph, slack, &mut draw, &tick)?;
+            done.fetch_add(1, Ordering::Relaxed);
+            Ok((start, found))
         })
-        .collect::<Result<_, MeasureError>>()?;
-    let best = tries.into_iter().min_by_key(|h| (h.difference, h.cut));
-    Ok(best.expect("there is at least one start"))
+        .try_reduce_with(|a, b| Ok(if key(&a) <= key(&b) { a } else { b }));
+    let best: Result<_, Interrupted> = best.expect("there is at least one start");
+    Ok(best?.1)
 }
 
 /// The least difference of the masses of two sides: the sums that subsets can have, as bits.

@@ -5,6 +5,7 @@
 //! SIAM J. Sci. Comput. 1998; Fiduccia & Mattheyses, "A linear-time heuristic for improving network
 //! partitions", DAC 1982.
 
+use base::Interrupted;
 use base::seed::Stream;
 use std::collections::BinaryHeap;
 
@@ -24,6 +25,9 @@ pub(super) struct Halves {
     pub(super) difference: u64,
 }
 
+/// What is called now and then to say that the search goes on.
+pub(super) type Tick<'a> = dyn Fn() -> Result<(), Interrupted> + Sync + 'a;
+
 /// Vertices at which coarsening ends, and attempts at halving what is left then.
 const COARSE: usize = 48;
 const ATTEMPTS: u64 = 8;
@@ -32,32 +36,46 @@ const ATTEMPTS: u64 = 8;
 /// the way back.
 ///
 /// The difference of the masses is brought down to `slack` where moves of single vertices can; a
-/// smaller difference comes before a smaller cut. O(edges * log(edges)) a level, some passes each.
-pub(super) fn halve(graph: &Weighted, slack: u64, draw: &mut Stream) -> Halves {
+/// smaller difference comes before a smaller cut. O(edges * log(edges)) a level, some passes each;
+/// `tick` is called before each pass.
+///
+/// # Errors
+/// [`Interrupted`] when `tick` says so.
+pub(super) fn halve(
+    graph: &Weighted,
+    slack: u64,
+    draw: &mut Stream,
+    tick: &Tick,
+) -> Result<Halves, Interrupted> {
     if graph.size() <= COARSE {
-        return halve_small(graph, slack, draw);
+        return halve_small(graph, slack, draw, tick);
     }
     let (parent, count) = graph.matching(draw);
     if count * 20 > graph.size() * 19 {
-        return halve_small(graph, slack, draw);
+        return halve_small(graph, slack, draw, tick);
     }
     let small = graph.contracted(&parent, count);
     // only the finest level has the masses to be exact
-    let coarse = halve(&small, slack.max(small.heaviest()), draw);
+    let coarse = halve(&small, slack.max(small.heaviest()), draw, tick)?;
     let side = parent.iter().map(|&v| coarse.side[v as usize]).collect();
-    refine(graph, side, slack)
+    refine(graph, side, slack, tick)
 }
 
 /// The best of some halves that start from one grown around a random vertex, or from random sides.
-fn halve_small(graph: &Weighted, slack: u64, draw: &mut Stream) -> Halves {
+fn halve_small(
+    graph: &Weighted,
+    slack: u64,
+    draw: &mut Stream,
+    tick: &Tick,
+) -> Result<Halves, Interrupted> {
     let attempt = |i: u64| {
         let random = |draw: &mut Stream| (0..graph.size()).map(|_| draw.below(2) == 1).collect();
         let side = if i.is_multiple_of(2) { graph.grown(draw) } else { random(draw) };
-        refine(graph, side, slack)
+        refine(graph, side, slack, tick)
     };
-    let tries: Vec<Halves> = (0..ATTEMPTS).map(attempt).collect();
+    let tries = (0..ATTEMPTS).map(attempt).collect::<Result<Vec<Halves>, Interrupted>>()?;
     let best = tries.into_iter().min_by_key(|h| (h.difference.saturating_sub(slack), h.cut));
-    best.expect("there is more than one attempt")
+    Ok(best.expect("there is more than one attempt"))
 }
 
 impl Weighted {
@@ -169,10 +187,18 @@ impl Weighted {
 }
 
 /// Passes of single moves until none makes the halves better.
-fn refine(graph: &Weighted, side: Vec<bool>, slack: u64) -> Halves {
+fn refine(
+    graph: &Weighted,
+    side: Vec<bool>,
+    slack: u64,
+    tick: &Tick,
+) -> Result<Halves, Interrupted> {
     let mut state = Moves::new(graph, side, slack);
-    while state.pass() {}
-    Halves { cut: state.cut, difference: state.difference.unsigned_abs(), side: state.side }
+    tick()?;
+    while state.pass() {
+        tick()?;
+    }
+    Ok(Halves { cut: state.cut, difference: state.difference.unsigned_abs(), side: state.side })
 }
 
 /// A partition under refinement.

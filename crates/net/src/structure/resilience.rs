@@ -8,7 +8,7 @@ use super::{MeasureError, planes_of};
 use crate::network::Topology;
 use base::distance::distances_among;
 use base::seed::Stream;
-use base::{Graph, LinkId, Quiet, Refusal, SwitchId, Watch};
+use base::{Graph, Interrupted, LinkId, Refusal, SwitchId, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ pub struct ResilienceRules {
 }
 
 /// Most samples.
-pub const MOST_SAMPLES: u32 = 1 << 24;
+pub const MOST_SAMPLES: u32 = 1 << 20;
 
 /// Parts of the whole at which the survival curve is given: 0, 5, ..., 100 %.
 pub const STEPS: u64 = 20;
@@ -111,18 +111,18 @@ pub fn resilience(
         let help = "disconnected, diameter, mean";
         return Err(Refusal::new("until", "no end is given", help).into());
     }
-    let intact = Intact::new(t, rules)?;
+    let intact = Intact::new(t, rules, watch)?;
     let done = AtomicU64::new(0);
     let samples: Vec<Vec<u64>> = (0..rules.samples)
         .into_par_iter()
         .map(|i| {
             let mut order: Vec<u32> = intact.items.clone();
             Stream::new(rules.seed, "failures", i.into()).shuffle(&mut order);
-            let n = done.fetch_add(1, Ordering::Relaxed);
-            let tick = || watch.tick("resilience", n, rules.samples.into());
-            tick()?;
-            let sample = Sample { intact: &intact, order: &order, tick: &tick };
-            sample.ends(&rules.until)
+            let stage = Stage { watch, done: &done, total: rules.samples };
+            stage.tick("", 0, 0)?;
+            let ends = Sample { intact: &intact, order: &order, stage }.ends(&rules.until);
+            done.fetch_add(1, Ordering::Relaxed);
+            ends
         })
         .collect::<Result<_, MeasureError>>()?;
     let items = intact.items.len() as u64;
@@ -130,6 +130,19 @@ pub fn resilience(
         (end, Survival::of(samples.iter().map(|s| s[e]).collect(), items))
     };
     Ok(Resilience { items, ends: rules.until.iter().enumerate().map(of_end).collect() })
+}
+
+/// Passes every tick inside a sample on as a tick of the samples.
+struct Stage<'a> {
+    watch: &'a dyn Watch,
+    done: &'a AtomicU64,
+    total: u32,
+}
+
+impl Watch for Stage<'_> {
+    fn tick(&self, _what: &str, _done: u64, _total: u64) -> Result<(), Interrupted> {
+        self.watch.tick("resilience", self.done.load(Ordering::Relaxed), self.total.into())
+    }
 }
 
 /// Distances over pairs of switches with endpoints: diameter, sum, number.
@@ -152,7 +165,11 @@ struct Intact<'a> {
 }
 
 impl<'a> Intact<'a> {
-    fn new(t: &'a Topology, rules: &ResilienceRules) -> Result<Self, MeasureError> {
+    fn new(
+        t: &'a Topology,
+        rules: &ResilienceRules,
+        watch: &dyn Watch,
+    ) -> Result<Self, MeasureError> {
         let edge = t.edge_switches();
         let mut is_edge = vec![false; t.switches().len()];
         for &v in &edge {
@@ -169,7 +186,7 @@ impl<'a> Intact<'a> {
         let planes = planes_of(t, &edge).iter().filter(|p| !p.is_empty()).count();
         let lengths = Lengths { diameter: 0, sum: 0, pairs: 0 };
         let mut intact = Self { t, remove: rules.remove, items, is_edge, planes, lengths };
-        let Some(lengths) = intact.lengths_of(t.graph(), &edge) else {
+        let Some(lengths) = intact.lengths_of(t.graph(), &edge, watch)? else {
             let why = "some switches with endpoints have no way between them as it is";
             return Err(Refusal::new("network", why, "a connected network").into());
         };
@@ -182,19 +199,24 @@ impl<'a> Intact<'a> {
     }
 
     /// Distances among `edge` over `graph`; `None` if some pair of a plane has no way.
-    fn lengths_of(&self, graph: &Graph, edge: &[u32]) -> Option<Lengths> {
+    fn lengths_of(
+        &self,
+        graph: &Graph,
+        edge: &[u32],
+        watch: &dyn Watch,
+    ) -> Result<Option<Lengths>, Interrupted> {
         let mut all = Lengths { diameter: 0, sum: 0, pairs: 0 };
         for plane in planes_of(self.t, edge) {
-            let part = distances_among(graph, &plane, &Quiet).expect("never interrupted");
+            let part = distances_among(graph, &plane, watch)?;
             let (sum, pairs) = part.sum_and_pairs();
             all.diameter = all.diameter.max(part.diameter());
             all.sum += sum;
             all.pairs += pairs;
             if part.unreachable > 0 {
-                return None;
+                return Ok(None);
             }
         }
-        Some(all)
+        Ok(Some(all))
     }
 
     /// Whether distances have come to an end; without any, they have.
@@ -217,7 +239,7 @@ impl<'a> Intact<'a> {
 struct Sample<'a> {
     intact: &'a Intact<'a>,
     order: &'a [u32],
-    tick: &'a (dyn Fn() -> Result<(), base::Interrupted> + Sync),
+    stage: Stage<'a>,
 }
 
 impl Sample<'_> {
@@ -281,7 +303,6 @@ impl Sample<'_> {
 
     /// The distances with the first `removed` of the order removed.
     fn lengths(&self, removed: usize) -> Result<Option<Lengths>, MeasureError> {
-        (self.tick)()?;
         let (t, is_edge) = (self.intact.t, &self.intact.is_edge);
         let mut gone = vec![false; is_edge.len()];
         let ends = |l: u32| {
@@ -303,7 +324,7 @@ impl Sample<'_> {
         };
         let edge: Vec<u32> =
             (0..gone.len()).filter(|&v| is_edge[v] && !gone[v]).map(|v| v as u32).collect();
-        Ok(self.intact.lengths_of(&graph, &edge))
+        Ok(self.intact.lengths_of(&graph, &edge, &self.stage)?)
     }
 
     fn known(
