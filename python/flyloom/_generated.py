@@ -234,6 +234,7 @@ def fat_tree(
     parallel: int | None = None,
     p: int | None = None,
     k: int | None = None,
+    pods: int | None = None,
     oversubscription: int | None = None,
 ) -> _core.Topology:
     """Fat tree: endpoints on the lowest level, every pair of them joined over a highest switch.
@@ -246,7 +247,9 @@ def fat_tree(
     levels : int, optional
         Levels of switches: 2 (the default) or 3.
     leaves : int, optional
-        Leaf switches, with two levels; default: as many as a spine of k ports serves.
+        Leaf switches; default: with two levels as many as a spine of k ports serves; with three
+        those of all pods. With fewer of three levels there are fewer pods, all but the last
+        full.
     spines : int, optional
         Spine switches, with two levels; default: as many as a leaf of k ports has up-links for.
     parallel : int, optional
@@ -255,7 +258,9 @@ def fat_tree(
     p : int, optional
         Endpoints per leaf (edge switch); default: oversubscription times its up-links.
     k : int, optional
-        Ports of every switch; required with three levels, where it is also the number of pods.
+        Ports of every switch; required with three levels.
+    pods : int, optional
+        Pods, with three levels; default k, the most.
     oversubscription : int, optional
         Endpoint ports per up-link of a leaf (edge switch), r in r:1; default 1.
 
@@ -277,6 +282,7 @@ def fat_tree(
             parallel=parallel,
             p=p,
             k=k,
+            pods=pods,
             oversubscription=oversubscription,
         ),
     )

@@ -201,7 +201,9 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(200))]
 
         #[test]
-        fn graphs_are_simple_and_regular(n in 1_u32..30, part in 0_u32..1000, seed in any::<u64>()) {
+        fn graphs_are_simple_and_regular(
+            n in 1_u32..30, part in 0_u32..1000, seed in any::<u64>(),
+        ) {
             let k = part % n;
             prop_assume!(n * k % 2 == 0);
             let links = in_order(regular(n, k, &mut Stream::new(seed, "test", 0)));
