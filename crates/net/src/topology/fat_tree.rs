@@ -263,7 +263,9 @@ impl Tree {
                 let mut above: Vec<u32> =
                     (first..first + self.up).map(|link| link % self.cores).collect();
                 above.sort_unstable();
-                above.iter().for_each(|c| _ = b.link(spine(pod, j), SwitchId(cores + c)));
+                for c in above {
+                    b.link(spine(pod, j), SwitchId(cores + c));
+                }
             }
         }
         b
