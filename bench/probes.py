@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import sys
 import time
@@ -93,6 +94,83 @@ def structure(q: str) -> dict:
     found = net.structure(paths=False, progress=None)
     cpu_s, wall_s = process_time() - cpu, time.perf_counter() - wall
     return {"cpu_s": cpu_s, "wall_s": wall_s, "switches": found["switches"]}
+
+
+def peers_network(net: str):
+    """The network of a peers' benchmark, and its links as two columns."""
+    built = flyloom.network(net)
+    return built, built.edges
+
+
+def distances(net: str) -> dict:
+    """All-pairs distances, histogram and mean by us, on one thread."""
+    os.environ["RAYON_NUM_THREADS"] = "1"  # read when the first parallel loop begins
+    built, _ = peers_network(net)
+    cpu = process_time()
+    found = built.structure(paths=False, progress=None)
+    return {"cpu_s": process_time() - cpu, "histogram": found["histogram"],
+            "mean": found["mean_distance"]}
+
+
+def distances_igraph(net: str, _sources: str) -> dict:
+    """The histogram of all pairs by igraph, which needs no matrix for it."""
+    import igraph
+
+    built, edges = peers_network(net)
+    graph = igraph.Graph(n=built.switches, edges=edges.tolist())
+    cpu = process_time()
+    found = graph.path_length_hist(directed=False)
+    mean = found.mean
+    cpu_s = process_time() - cpu
+    return {"cpu_s": cpu_s, "histogram": [0, *(2 * int(b) for _, _, b in found.bins())],
+            "mean": mean}
+
+
+def distances_networkit(net: str, _sources: str) -> dict:
+    """The matrix of all pairs and its histogram by networkit on one thread."""
+    import networkit
+    import numpy
+
+    networkit.setNumberOfThreads(1)
+    built, edges = peers_network(net)
+    graph = networkit.Graph(built.switches)
+    for a, b in edges.tolist():
+        graph.addEdge(a, b)
+    cpu = process_time()
+    matrix = networkit.distance.APSP(graph).run().getDistances(asarray=True)
+    counted = numpy.bincount(numpy.asarray(matrix).ravel().astype(numpy.int64)).tolist()
+    mean = _mean(dict(enumerate(counted)))
+    return {"cpu_s": process_time() - cpu, "histogram": [0, *counted[1:]], "mean": mean}
+
+
+def distances_networkx(net: str, sources: str) -> dict:
+    """Distances and their histogram by networkx, from a sample of sources."""
+    import networkx
+
+    built, edges = peers_network(net)
+    graph = networkx.Graph(edges.tolist())
+    step = max(1, built.switches // int(sources))
+    sample = range(0, built.switches, step)
+    counted: dict[int, int] = {}
+    cpu = process_time()
+    for source in sample:
+        for distance in networkx.single_source_shortest_path_length(graph, source).values():
+            counted[distance] = counted.get(distance, 0) + 1
+    cpu_s = (process_time() - cpu) * built.switches / len(sample)
+    return {"cpu_s": cpu_s, "mean": _mean(counted)}
+
+
+def _mean(counted: dict[int, int]) -> float:
+    pairs = sum(count for distance, count in counted.items() if distance)
+    return sum(distance * count for distance, count in counted.items()) / pairs
+
+
+def resilience(net: str, samples: str, until: str) -> dict:
+    """Links removed at random until an end, from many orders."""
+    built, _ = peers_network(net)
+    cpu = process_time()
+    found = built.resilience("links", [until], int(samples), 1, None)
+    return {"cpu_s": process_time() - cpu, "mean": found["ends"][until]["mean"]}
 
 
 def structure_scipy(q: str, sources: str) -> dict:
@@ -195,7 +273,8 @@ PROBES = {
     f.__name__: f
     for f in (
         route, opensm, structure, structure_scipy, ebb, ebb_numpy, build, read_netlist,
-        netlist_floor,
+        netlist_floor, distances, distances_igraph, distances_networkit, distances_networkx,
+        resilience,
     )
 }
 

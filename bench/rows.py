@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from measure import ROOT, Usage, flyloom, median, probe, run
+from measure import ROOT, Broken, Usage, flyloom, median, probe, run
 
 MAIN_JOB = ROOT / "examples" / "deployed_slim_fly.toml"
 
@@ -178,6 +178,66 @@ def structure(options: Options) -> list[Row]:
     ]
 
 
+PEERS = (
+    ("Slim Fly q=64 (8,192 switches)", "slim_fly:q=64,p=0"),
+    ("Jellyfish, 10,000 switches of 32 links", "jellyfish:n=10000,k=32,seed=1,p=0"),
+)
+
+
+def peers(options: Options) -> list[Row]:
+    """All-pairs distances, histogram and mean on one core, against other graph libraries."""
+    rows = []
+    for what, net in PEERS:
+        options.say(f"peers: {net}")
+        ours = [probe("distances", net)[0] for _ in options.times(3)]
+        theirs = {}
+        for library, sources in (("igraph", 0), ("networkit", 0), ("networkx", 8)):
+            found = probe(f"distances_{library}", net, sources)[0]
+            theirs[library] = found["cpu_s"]
+            if found.get("histogram", ours[0]["histogram"]) != ours[0]["histogram"]:
+                raise Broken(f"{library} counts other distances on {net}")
+        best = min(theirs, key=theirs.__getitem__)
+        told = ", ".join(f"{library} {cpu_s:.3g} s" for library, cpu_s in theirs.items())
+        rows.append(
+            Row("peers", f"all pairs on one core, {what}",
+                median(one["cpu_s"] for one in ours), "s CPU", theirs[best],
+                f"{best}, the quickest of {told} (networkx: 8 sources, extrapolated)",
+                least_ratio=5,
+                note=f"mean distance {ours[0]['mean']:.6f}"))
+    return rows
+
+
+def resilience(options: Options) -> list[Row]:
+    """Links removed at random until the network falls apart, or its distances grow."""
+    samples = 100 if options.quick else 1000
+    rows = []
+    for until, words, most in (("disconnected", "disconnection", 10),
+                               ("diameter", "the diameter exceeds + 2", None),
+                               ("mean", "the mean distance exceeds + 1", None)):
+        options.say(f"resilience: until {until}")
+        found = [probe("resilience", "slim_fly:q=19", samples, until)[0]
+                 for _ in (options.times(3) if most else range(1))]
+        rows.append(
+            Row("resilience", f"{samples} orders of removing links of q=19, until {words}",
+                median(one["cpu_s"] for one in found), "s CPU", most=most,
+                note=f"{100 * found[0]['mean']:.2f} % of the links"))
+    return rows
+
+
+def q128(options: Options) -> list[Row]:
+    """Building and measuring 32,768 switches and 3.1 million links."""
+    used = []
+    for i in options.times(3):
+        options.say(f"q128: run {i + 1}")
+        used.append(flyloom("design", "slim_fly:q=128", "--json"))
+    return [
+        Row("q128", "flyloom design slim_fly:q=128, whole command",
+            median(u.wall_s for u in used), "s wall", most=30,
+            note=f"CPU {median(u.cpu_s for u in used):.1f} s"),
+        Row("q128", "the same: peak memory", median(u.rss_mib for u in used), "MiB", most=2048),
+    ]
+
+
 def ebb(options: Options) -> list[Row]:
     """Effective bisection bandwidth of 10,830 endpoints."""
     ours, theirs = [], []
@@ -259,5 +319,7 @@ def _builds(q: int, runs: list[tuple[dict[str, Any], Usage]]) -> list[Row]:
 
 
 BENCHMARKS: dict[str, Callable[[Options], list[Row]]] = {
-    f.__name__: f for f in (start, dfsssp, q19, structure, ebb, files, main_job)
+    f.__name__: f for f in (
+        start, dfsssp, q19, structure, peers, resilience, q128, ebb, files, main_job,
+    )
 }

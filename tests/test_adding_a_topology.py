@@ -84,8 +84,8 @@ def test_one_file_is_a_topology(copy: Path) -> None:
     assert wrote.returncode == 0, wrote.stderr
     shown = re.findall(r"^gen: wrote (\S+)$", page, re.M)
     assert wrote.stdout.splitlines() == [f"gen: wrote {file}" for file in shown]
-    assert "def polar_fly(" in (copy / "python/flyloom/_generated.py").read_text()
-    assert "## polar_fly" in (copy / "docs/topologies.md").read_text()
+    assert "def star_graph(" in (copy / "python/flyloom/_generated.py").read_text()
+    assert "## star_graph" in (copy / "docs/topologies.md").read_text()
     fresh = run(copy, "cargo", "xtask", "gen", "--check")
     assert fresh.returncode == 0, fresh.stderr
 
@@ -94,8 +94,7 @@ def test_one_file_is_a_topology(copy: Path) -> None:
         done = run(copy, "cargo", *command)
         assert done.returncode == 0, done.stdout + done.stderr
 
-    draft = text.replace("map(SwitchId::from), self.concentration()",
-                         "map(SwitchId::from), self.p.unwrap_or(q.div_ceil(2))")
+    draft = text.replace("3 * (n - 1) / 2)", "3 * n / 2 - 1)")
     assert draft != text
     path.write_text(draft, encoding="utf-8")
     caught = run(copy, "cargo", "test", "-q", "-p", "flyloom-net", "--lib", "topology::tests")

@@ -13,8 +13,8 @@ import pytest
 from cli_helpers import document, flyloom
 from deploy_helpers import DATA
 
-COMMANDS = ["design", "structure", "plan", "route", "verify", "ebb", "deploy", "verify-cables",
-            "run", "report", "list", "schema", "doctor"]
+COMMANDS = ["design", "structure", "resilience", "plan", "route", "verify", "ebb", "deploy",
+            "verify-cables", "run", "report", "list", "schema", "doctor"]
 
 
 @pytest.mark.parametrize("name", COMMANDS)

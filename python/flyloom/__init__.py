@@ -15,6 +15,7 @@ import importlib
 
 _HOMES = {
     "flyloom._core": ["RefusalError", "Routing", "Topology", "__version__"],
+    "flyloom.comparison": ["compare"],
     "flyloom.deploy": ["DeployError"],
     "flyloom.deploy.fabric": ["route_with_opensm"],
     "flyloom.experiment": ["run"],
@@ -22,8 +23,10 @@ _HOMES = {
         "from_networkx", "from_pairs", "from_scipy", "network", "to_networkx", "to_scipy",
     ],
     "flyloom.results": ["Result"],
+    "flyloom.sizing": ["address_table", "scale", "size"],
     "flyloom.verbs": [
-        "check_cables", "ebb", "edge_load", "plan", "promise", "route", "structure", "verify",
+        "check_cables", "ebb", "edge_load", "plan", "promise", "resilience", "route", "structure",
+        "verify",
     ],
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

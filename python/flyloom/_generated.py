@@ -8,22 +8,37 @@ from flyloom import _core
 
 __all__ = [
     "bcube",
+    "bdf",
     "benes",
+    "bundlefly",
     "clos",
+    "complete",
+    "de_bruijn",
+    "kautz",
+    "delorme",
     "dln",
     "dragonfly",
     "fat_tree",
     "fit_fly",
     "flattened_butterfly",
+    "galaxyfly",
+    "folded_hypercube",
+    "hypercube",
     "hyperx",
     "jellyfish",
     "k_ary_n_fly",
     "k_ary_n_tree",
+    "long_hop",
     "megafly",
     "multi_plane",
+    "polar_fly",
+    "polarstar",
+    "ring",
     "slim_fly",
+    "star",
     "mesh",
     "torus",
+    "tree",
     "xgft",
     "xpander",
 ]
@@ -63,6 +78,40 @@ def bcube(
     )
 
 
+def bdf(
+    *,
+    u: int,
+    p: int | None = None,
+) -> _core.Topology:
+    """BDF: diameter 3 with (u^2 + u + 1) (u + 1) switches of network radix k = 3 (u + 1) / 2.
+
+    That is 8/27 k^3 - 4/9 k^2 + 2/3 k switches.
+
+    Parameters
+    ----------
+    u : int
+        Order of the polarity graph: an odd prime power from 3 to 128.
+    p : int, optional
+        Endpoints per switch; the default is a third of the network radix, rounded up.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "bdf",
+        _given(
+            u=u,
+            p=p,
+        ),
+    )
+
+
 def benes(
     *,
     n: int,
@@ -89,6 +138,44 @@ def benes(
         "benes",
         _given(
             n=n,
+        ),
+    )
+
+
+def bundlefly(
+    *,
+    q: int,
+    paley: int,
+    p: int | None = None,
+) -> _core.Topology:
+    """`BundleFly`: diameter 3 with 2 q^2 paley switches, for q = 4 w + d.
+
+    The network radix is (3 q - d) / 2 + (paley - 1) / 2.
+
+    Parameters
+    ----------
+    q : int
+        Order of the Slim Fly: a prime power with q mod 4 = 0, 1 or 3, at most 128.
+    paley : int
+        Order of the Paley graph: a prime power 4w+1 from 5 to 256.
+    p : int, optional
+        Endpoints per switch; the default is a third of the network radix, rounded up.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "bundlefly",
+        _given(
+            q=q,
+            paley=paley,
+            p=p,
         ),
     )
 
@@ -131,6 +218,145 @@ def clos(
             m=m,
             r=r,
             folded=folded,
+        ),
+    )
+
+
+def complete(
+    *,
+    n: int,
+    p: int | None = None,
+) -> _core.Topology:
+    """Complete graph: n switches, a link between every two.
+
+    Parameters
+    ----------
+    n : int
+        Number of switches, 1 to 8192.
+    p : int, optional
+        Endpoints per switch; the default is the network radix, n - 1 (1 for a single switch).
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "complete",
+        _given(
+            n=n,
+            p=p,
+        ),
+    )
+
+
+def de_bruijn(
+    *,
+    d: int,
+    n: int,
+    p: int | None = None,
+) -> _core.Topology:
+    """De Bruijn network, undirected: d^n switches of network radix 2 d or less, diameter n.
+
+    Parameters
+    ----------
+    d : int
+        Number of letters, 2 or more.
+    n : int
+        Length of the words, 1 to 25; at most 2^26 words times letters in all.
+    p : int, optional
+        Endpoints per switch; the default is network radix over diameter, rounded up.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "de_bruijn",
+        _given(
+            d=d,
+            n=n,
+            p=p,
+        ),
+    )
+
+
+def kautz(
+    *,
+    d: int,
+    n: int,
+    p: int | None = None,
+) -> _core.Topology:
+    """Kautz network, undirected: d^n + d^(n-1) switches of network radix 2 d or less, diameter
+    n.
+
+    Words are of d + 1 letters, neighbouring letters are different.
+
+    Parameters
+    ----------
+    d : int
+        Number of letters less one, 2 or more.
+    n : int
+        Length of the words, 1 to 25; at most 2^26 words times d in all.
+    p : int, optional
+        Endpoints per switch; the default is network radix over diameter, rounded up.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "kautz",
+        _given(
+            d=d,
+            n=n,
+            p=p,
+        ),
+    )
+
+
+def delorme(
+    *,
+    q: int,
+    p: int | None = None,
+) -> _core.Topology:
+    """Delorme graph: diameter 3 with (q + 1) (q^2 + 1) switches of network radix q + 1.
+
+    Parameters
+    ----------
+    q : int
+        Order of the field: 2, 8 or 32 (an odd power of 2).
+    p : int, optional
+        Endpoints per switch; the default is a third of the network radix, rounded up.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "delorme",
+        _given(
+            q=q,
+            p=p,
         ),
     )
 
@@ -367,6 +593,117 @@ def flattened_butterfly(
     )
 
 
+def galaxyfly(
+    *,
+    n: int,
+    q: int,
+    a: int | None = None,
+    h: int | None = None,
+    p: int | None = None,
+) -> _core.Topology:
+    """Galaxyfly: n clusters of q groups of a switches, which have h outward ports each.
+
+    Parameters
+    ----------
+    n : int
+        Number of clusters, 1 to 8192.
+    q : int
+        Groups per cluster: 1, or a prime power 4w+d, d = -1, 0 or 1, at most 256.
+    a : int, optional
+        Switches per group, 1 to 1024; default 1.
+    h : int, optional
+        Outward ports per switch; a h is at least the n - 1 + (q - d) / 2 links of a group (n -
+        1 where q = 1). The default is the least that do.
+    p : int, optional
+        Endpoints per switch; the default is network radix over diameter (that of most members:
+        2 for a = 1, 3 for q = 1, else 5), rounded up.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "galaxyfly",
+        _given(
+            n=n,
+            q=q,
+            a=a,
+            h=h,
+            p=p,
+        ),
+    )
+
+
+def folded_hypercube(
+    *,
+    n: int,
+    p: int | None = None,
+) -> _core.Topology:
+    """Folded hypercube: 2^n switches, linked also to their complement, of diameter n/2, rounded
+    up.
+
+    Parameters
+    ----------
+    n : int
+        Number of dimensions, 2 to 22.
+    p : int, optional
+        Endpoints per switch; the default is network radix n + 1 over diameter, rounded up.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "folded_hypercube",
+        _given(
+            n=n,
+            p=p,
+        ),
+    )
+
+
+def hypercube(
+    *,
+    n: int,
+    p: int | None = None,
+) -> _core.Topology:
+    """Hypercube: 2^n switches of network radix n and diameter n.
+
+    Parameters
+    ----------
+    n : int
+        Number of dimensions, 1 to 22.
+    p : int, optional
+        Endpoints per switch; default 1, the network radix over the diameter.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "hypercube",
+        _given(
+            n=n,
+            p=p,
+        ),
+    )
+
+
 def hyperx(
     *,
     shape: Sequence[int],
@@ -514,6 +851,48 @@ def k_ary_n_tree(
     )
 
 
+def long_hop(
+    *,
+    n: int,
+    code: str | None = None,
+    p: int | None = None,
+) -> _core.Topology:
+    """Long Hop: 2^n switches, linked when their difference is a column of an n x m generator
+    matrix.
+
+    The network radix is the length m of the code, the bisection d 2^(n-1) links for least
+    distance
+    d.
+
+    Parameters
+    ----------
+    n : int
+        Dimension of the code, 3 to 16: there are 2^n switches.
+    code : str, optional
+        The code: its length, dimension and least distance, as in 24-12-8; the default is the
+        first that there is for n, of about 2 n ports.
+    p : int, optional
+        Endpoints per switch; the default is network radix over diameter, rounded up.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "long_hop",
+        _given(
+            n=n,
+            code=code,
+            p=p,
+        ),
+    )
+
+
 def megafly(
     *,
     leaves: int,
@@ -598,6 +977,112 @@ def multi_plane(
     )
 
 
+def polar_fly(
+    *,
+    q: int,
+    p: int | None = None,
+) -> _core.Topology:
+    """PolarFly: diameter 2 with q^2 + q + 1 switches of network radix q + 1.
+
+    Switches are the points of the projective plane over GF(q); two are linked when their dot
+    product is 0. The q + 1 points orthogonal to themselves (quadrics) have one link less.
+
+    Parameters
+    ----------
+    q : int
+        Order of the field: a prime power from 2 to 256.
+    p : int, optional
+        Endpoints per switch; the default is half the network radix, rounded up.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "polar_fly",
+        _given(
+            q=q,
+            p=p,
+        ),
+    )
+
+
+def polarstar(
+    *,
+    q: int,
+    paley: int,
+    p: int | None = None,
+) -> _core.Topology:
+    """`PolarStar` with Paley supernodes: diameter 3, (q^2 + q + 1) paley switches.
+
+    The network radix is q + 1 + (paley - 1) / 2; some switches of quadrics have one link
+    less.
+
+    Parameters
+    ----------
+    q : int
+        Order of the polarity graph: a prime power from 2 to 128.
+    paley : int
+        Order of the Paley graph: a prime power 4w+1 from 5 to 256.
+    p : int, optional
+        Endpoints per switch; the default is a third of the network radix, rounded up.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "polarstar",
+        _given(
+            q=q,
+            paley=paley,
+            p=p,
+        ),
+    )
+
+
+def ring(
+    *,
+    n: int,
+    p: int | None = None,
+) -> _core.Topology:
+    """Ring: n switches in a cycle.
+
+    Parameters
+    ----------
+    n : int
+        Number of switches, 1 to 2^26.
+    p : int, optional
+        Endpoints per switch; default 1.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "ring",
+        _given(
+            n=n,
+            p=p,
+        ),
+    )
+
+
 def slim_fly(
     *,
     q: int,
@@ -625,6 +1110,38 @@ def slim_fly(
         "slim_fly",
         _given(
             q=q,
+            p=p,
+        ),
+    )
+
+
+def star(
+    *,
+    n: int,
+    p: int | None = None,
+) -> _core.Topology:
+    """Star: a hub without endpoints, and n leaves with one link each.
+
+    Parameters
+    ----------
+    n : int
+        Number of leaves, 1 to 65534.
+    p : int, optional
+        Endpoints per leaf; default 1.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "star",
+        _given(
+            n=n,
             p=p,
         ),
     )
@@ -689,6 +1206,42 @@ def torus(
         "torus",
         _given(
             shape=shape,
+            p=p,
+        ),
+    )
+
+
+def tree(
+    *,
+    arity: int,
+    levels: int,
+    p: int | None = None,
+) -> _core.Topology:
+    """Tree: a complete tree of switches with endpoints on the leaves.
+
+    Parameters
+    ----------
+    arity : int
+        Children of a switch, 2 to 65533.
+    levels : int
+        Levels of switches, 1 (the root alone) to 26; at most 2^26 switches in all.
+    p : int, optional
+        Endpoints per leaf; the default is the arity, at most 4096.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is outside what the family is defined for.
+    """
+    return _core.Topology.from_spec(
+        "tree",
+        _given(
+            arity=arity,
+            levels=levels,
             p=p,
         ),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from flyloom._core import RefusalError, Routing
@@ -36,17 +36,93 @@ def known_to_opensm(engine: str) -> None:
         raise RefusalError(f"engine: OpenSM has no '{engine}'; {known}")
 
 
-def structure(source: Any, *, paths: bool = False, progress: Progress | None = None) -> Result:
-    """Counts, distances, girth and Moore bound of a network.
+def structure(
+    source: Any,
+    *,
+    paths: bool = False,
+    disjoint: bool = False,
+    load: bool = False,
+    spectrum: bool = False,
+    bisection: bool = False,
+    hops: Iterable[int] | None = None,
+    pairs: int = 100_000,
+    starts: int = 16,
+    rng: int = 0,
+    progress: Progress | None = None,
+) -> Result:
+    """Counts, distances, girth and Moore bound of a network, and the sections asked for.
 
     Fields: ``switches``, ``endpoints``, ``terminals``, ``links`` (working ones), ``network_radix``,
     ``concentration``, ``radix``, ``planes``, ``diameter`` and ``mean_distance`` [hops] between
     switches that carry endpoints (ordered pairs of distinct ones), ``histogram`` (pairs by
     distance), ``unreachable`` pairs, the same over all switches (``..._all_switches``), ``girth``
     (None: no cycle), ``moore_bound`` and ``moore_fraction`` (switches over the bound for this
-    radix and diameter). With ``paths``: ``minimal_paths``, counts of shortest paths over pairs.
+    radix and diameter).
+
+    Parameters
+    ----------
+    source
+        A network, as for ``network``.
+    paths
+        Adds ``minimal_paths`` and ``almost_minimal_paths`` (at most one hop longer): ``pairs``,
+        ``sum``, ``min``, ``mean``, ``max`` and ``histogram`` of their numbers.
+    disjoint
+        Adds ``disjoint_paths``, numbers of link-disjoint paths: ``any_length`` for all pairs, and
+        ``bounded``, a list with one entry for each of ``hops``.
+    load
+        Adds ``channel_load``: what traffic between all switches (``unit``) or terminals, split
+        evenly over minimal paths, loads the channels with; ``uniform_saturation``.
+    spectrum
+        Adds ``spectrum``: eigenvalues of the adjacency matrix and of the Laplacian.
+    bisection
+        Adds ``bisection``: at least ``low`` and at most ``high`` links.
+    hops
+        Bounds on the length of disjoint paths; the diameter and one more where it is None.
+    pairs
+        Bounded disjoint paths are counted for all pairs, or for a sample of so many.
+    starts
+        Runs of the search for a small cut.
+    rng
+        Seed of the sample and of the search.
+    progress
+        Called with ``(what, done, total)`` ten times a second.
     """
-    return Result(network(source).structure(paths=paths, progress=progress))
+    whole("pairs", pairs, 1, 2**64 - 1)
+    whole("starts", starts, 1, 2**20)
+    whole("rng", rng, 0, 2**64 - 1)
+    bounds = None if hops is None else [whole("hops", h, 1, 2**32 - 1) for h in hops]
+    return Result(network(source).structure(
+        paths=paths, disjoint=disjoint, load=load, spectrum=spectrum, bisection=bisection,
+        hops=bounds, pairs=pairs, starts=starts, seed=rng, progress=progress,
+    ))
+
+
+def resilience(
+    source: Any,
+    *,
+    remove: str = "links",
+    until: Iterable[str] = ("disconnected",),
+    samples: int = 1000,
+    rng: int = 0,
+    progress: Progress | None = None,
+) -> Result:
+    """How much of a network can fail at random before it breaks or grows long.
+
+    Links (or ``remove="switches"``, with their endpoints) are removed one by one in random order,
+    until the switches with endpoints are ``disconnected``, their ``diameter`` exceeds that of the
+    intact network by more than 2 hops, or their ``mean`` distance by more than 1 hop. ``rng`` is
+    the seed. Fields: ``network``, ``remove``, ``items`` (links or switches there are),
+    ``samples``, ``seed``, and ``ends`` with, for each of ``until``: ``removed`` (by sample: how
+    many were gone when the end came), ``mean`` fraction, ``confidence_interval_95``, ``median``,
+    ``quantiles`` (5, 25, 75, 95 %), ``survival`` (share of samples that hold with 0, 5, ..., 100 %
+    removed), ``all_hold`` and ``half_hold`` (the largest of these steps at which all, or at least
+    half, of the samples hold).
+    """
+    whole("samples", samples, 1, 2**24)
+    whole("rng", rng, 0, 2**64 - 1)
+    ends = [until] if isinstance(until, str) else [str(end) for end in until]
+    found = network(source).resilience(remove, ends, samples, rng, progress)
+    return Result(found)
 
 
 def promise(source: Any) -> Result | None:

@@ -1,15 +1,16 @@
 //! `Topology`: a network with its structure, plan and files.
 
-use crate::enter::{enter, from_python, interrupted, refuse, to_python};
+use crate::enter::{enter, from_python, refuse, to_python};
 use crate::routing::Routing;
+use crate::structure::{self, Sections};
 use base::{LinkId, Refusal, SwitchId};
 use net::graph_file;
 use net::ib::fabric_file::write_netlist;
 use net::ib::names::Addresses;
 use net::network::Topology as Network;
-use net::{plan, structure, topology};
+use net::structure::DisjointRules;
+use net::{plan, topology};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value, json};
@@ -207,30 +208,41 @@ impl Topology {
         to_python(py, &promise).map(Some)
     }
 
-    /// Counts, distances, girth and the Moore bound: a dict. `paths`: minimal-path counts too.
-    #[pyo3(signature = (paths=false, progress=None))]
+    /// Counts, distances, girth and the Moore bound: a dict, with the sections asked for.
+    #[pyo3(signature = (paths=false, disjoint=false, load=false, spectrum=false, bisection=false,
+        hops=None, pairs=100_000, starts=16, seed=0, progress=None))]
+    #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)]
     fn structure<'py>(
         &self,
         py: Python<'py>,
         paths: bool,
+        disjoint: bool,
+        load: bool,
+        spectrum: bool,
+        bisection: bool,
+        hops: Option<Vec<u32>>,
+        pairs: u64,
+        starts: u32,
+        seed: u64,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let on = &self.inner;
-        let work = |watch: &dyn base::Watch| {
-            let s = structure::structure(on, watch)?;
-            let counts = if paths { Some(structure::minimal_paths(on, watch)?) } else { None };
-            Ok::<_, base::Interrupted>((s, counts))
-        };
-        let (s, counts) = enter(py, progress, work)?.map_err(|_| interrupted())?;
-        let bad = |e: serde_json::Error| PyValueError::new_err(e.to_string());
-        let mut all = serde_json::to_value(&s).map_err(bad)?;
-        all["mean_distance"] = s.mean_distance_hops().into();
-        all["mean_distance_all_switches"] = s.mean_distance_all_switches_hops().into();
-        all["recipe"] = on.recipe().to_string().into();
-        if let Some(counts) = counts {
-            all["minimal_paths"] = serde_json::to_value(&counts).map_err(bad)?;
-        }
-        to_python(py, &all)
+        let rules = DisjointRules { hops, pairs, seed };
+        let sections = Sections { paths, disjoint, load, spectrum, bisection, rules, starts };
+        structure::measure(py, &self.inner, &sections, progress)
+    }
+
+    /// How much can fail at random before the network comes to the ends `until`: a dict.
+    #[pyo3(signature = (remove, until, samples, seed, progress=None))]
+    fn resilience<'py>(
+        &self,
+        py: Python<'py>,
+        remove: &str,
+        until: Vec<String>,
+        samples: u32,
+        seed: u64,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        structure::resilience(py, &self.inner, remove, &until, samples, seed, progress)
     }
 
     /// The same network with these links and switches (by number) failed.

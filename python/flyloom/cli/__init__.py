@@ -14,7 +14,7 @@ import traceback
 
 from flyloom.cli.common import app
 
-GROUPS = ("networks", "routes", "fabric", "experiments")
+GROUPS = ("networks", "structure", "sizing", "compare", "routes", "fabric", "experiments")
 """The files of commands, in the order in which `flyloom --help` lists them."""
 
 for group in GROUPS:

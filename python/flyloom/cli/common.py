@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -50,6 +51,16 @@ def emit(document: dict[str, Any], as_json: bool, lines: list[tuple[str, Any]]) 
     width = max(len(name) for name, _ in lines)
     for name, value in lines:
         print(f"{name:<{width}}  {shown(value)}")
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Prints rows under a header: words to the left, numbers to the right."""
+    cells = [list(header), *([shown(value) for value in row] for row in rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    words = [any(":" in str(row[i]) for row in rows) for i in range(len(header))]
+    for row in cells:
+        columns = zip(row, widths, words, strict=True)
+        print("  ".join(f"{c:<{w}}" if left else f"{c:>{w}}" for c, w, left in columns).rstrip())
 
 
 def shown(value: Any) -> str:

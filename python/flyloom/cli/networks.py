@@ -1,4 +1,4 @@
-"""Commands that look at a network: design, structure, plan."""
+"""Commands that make a network and lay it out: design, plan."""
 
 from __future__ import annotations
 
@@ -62,34 +62,6 @@ def write_network(topology, path: Path) -> None:
     if path.suffix not in formats:
         raise RefusalError(f"-o {path}: no format for '{path.suffix}'; use {' '.join(formats)}")
     write_or_refuse(path, lambda: write_whole(path, topology.to_text(formats[path.suffix])))
-
-
-@app.command(epilog=epilog("flyloom structure torus:shape=8x8x8 --paths"))
-def structure(
-    net: Net,
-    p: P = None,
-    paths: Annotated[
-        bool, typer.Option("--paths", help="count minimal paths of all pairs")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Measure a network: distances, girth, Moore bound, minimal-path counts."""
-    from flyloom.progress import bars
-
-    topology = load_network(net, p)
-    with bars() as bar:
-        found = topology.structure(paths=paths, progress=bar)
-    lines = structure_lines(found)
-    pairs = sum(found["histogram"])
-    lines += [
-        (f"pairs at distance {d}", f"{n:,} ({100 * n / pairs:.2f} %)")
-        for d, n in enumerate(found["histogram"]) if n
-    ]
-    if paths:
-        counts = found["minimal_paths"]
-        counts["mean"] = counts["sum"] / counts["pairs"] if counts["pairs"] else None
-        lines += [(f"minimal paths, {key}", counts[key]) for key in ("min", "mean", "max")]
-    emit(found, as_json, lines)
 
 
 @app.command(epilog=epilog("flyloom plan slim_fly:q=5,p=4 -o plan/"))

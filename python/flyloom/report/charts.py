@@ -18,7 +18,7 @@ NETWORK_COLOURS = ("#0b5394", "#d1660a", "#1b8a6b", "#9a3d86", "#6b5b00", "#5a64
 KIND_COLOURS = {"copper": "#b8651b", "optical": "#2f7fb5"}
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
-_CONFIG = {
+CONFIG = {
     "font": FONT,
     "aria": False,
     "background": "transparent",
@@ -144,7 +144,7 @@ def ebb_spec(routings: Sequence[Mapping], networks: Sequence[str]) -> dict | Non
                       "text": {"field": "says", "type": "nominal"}}},
     ]
     return {
-        "$schema": SCHEMA, "config": _CONFIG, "data": {"values": values},
+        "$schema": SCHEMA, "config": CONFIG, "data": {"values": values},
         "facet": {"row": {
             "field": "routing", "type": "nominal", "sort": keys,
             "header": {"labelAngle": 0, "labelAlign": "left", "labelOrient": "left",
@@ -211,7 +211,7 @@ def load_spec(routings: Sequence[Mapping], networks: Sequence[str]) -> dict | No
     columns = min(4, len(keys))
     end = max(2.0, max(value["high"] for value in values) + 0.05)
     return {
-        "$schema": SCHEMA, "config": _CONFIG, "data": {"values": values},
+        "$schema": SCHEMA, "config": CONFIG, "data": {"values": values},
         "facet": {"field": "routing", "type": "nominal", "sort": keys,
                   "header": {"labelAnchor": "start", "labelFontSize": 11.5, "labelLimit": 235}},
         "columns": columns, "spacing": {"row": 14, "column": 22},
@@ -267,7 +267,7 @@ def cable_spec(networks: Sequence[Mapping]) -> dict | None:
          "axis": {"tickMinStep": 1, "tickCount": 5}}
     y = {"field": "length", "type": "nominal", "sort": lengths, "title": None}
     return {
-        "$schema": SCHEMA, "config": _CONFIG, "data": {"values": values},
+        "$schema": SCHEMA, "config": CONFIG, "data": {"values": values},
         "facet": {"field": "network", "type": "nominal", "sort": labels,
                   "header": {"labelAnchor": "start"}},
         "columns": columns, "spacing": {"row": 14, "column": 34},

@@ -3,16 +3,43 @@
 //! Everything is exact, measured on the working switches, links and endpoints, and independent of
 //! the number of threads. [`paths`] counts minimal paths; it is apart because it costs more.
 
+pub mod bisection;
+mod bounded;
+pub mod channel_load;
+pub mod disjoint;
+mod flow;
 pub mod girth;
+mod lanczos;
+mod partition;
 pub mod paths;
+pub mod resilience;
+pub mod spectrum;
+mod symmetry;
+mod union;
 
+pub use bisection::{Bisection, bisection};
+pub use channel_load::{MinimalLoad, minimal_load};
+pub use disjoint::{DisjointPaths, DisjointRules, disjoint_paths};
 pub use girth::girth;
-pub use paths::{PathCounts, minimal_paths};
+pub use paths::{PathCounts, ShortPaths, short_paths};
+pub use resilience::{Remove, Resilience, ResilienceRules, Survival, Until, resilience};
+pub use spectrum::{Spectrum, spectrum};
 
 use crate::network::Topology;
 use base::distance::{Distances, distances_among};
-use base::{Interrupted, LinkId, TerminalId, Watch};
-use serde::Serialize;
+use base::{Interrupted, LinkId, Refusal, TerminalId, Watch};
+use serde::{Serialize, Serializer};
+
+/// Why there is no measure.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MeasureError {
+    /// The network or a parameter cannot be used.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The user stopped it.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+}
 
 /// What [`structure`] measures.
 ///
@@ -55,6 +82,7 @@ pub struct Structure {
     pub girth: Option<u32>,
     /// Most switches any network of this network radix and `diameter_all_switches` can have
     /// (saturating); `None` where a plane is not connected.
+    #[serde(serialize_with = "optional_number")]
     pub moore_bound: Option<u128>,
     /// Switches of the largest plane over `moore_bound`.
     pub moore_fraction: Option<f64>,
@@ -69,6 +97,23 @@ impl Structure {
     /// Mean distance over connected ordered pairs of switches, hops.
     pub fn mean_distance_all_switches_hops(&self) -> Option<f64> {
         quotient(self.mean_distance_all_switches)
+    }
+}
+
+/// Writes `n` as a number that JSON has: above 2^64 - 1 it is rounded to floating point.
+fn number<S: Serializer>(n: &u128, to: S) -> Result<S::Ok, S::Error> {
+    match u64::try_from(*n) {
+        Ok(n) => to.serialize_u64(n),
+        Err(_) => to.serialize_f64(*n as f64),
+    }
+}
+
+/// As [`number`], or nothing.
+#[allow(clippy::ref_option)]
+fn optional_number<S: Serializer>(n: &Option<u128>, to: S) -> Result<S::Ok, S::Error> {
+    match n {
+        Some(n) => number(n, to),
+        None => to.serialize_none(),
     }
 }
 
@@ -168,5 +213,11 @@ pub(crate) fn by_plane(
     Ok(total)
 }
 
+#[cfg(test)]
+mod cut_tests;
+#[cfg(test)]
+mod path_tests;
+#[cfg(test)]
+mod resilience_tests;
 #[cfg(test)]
 mod tests;

@@ -7,13 +7,13 @@ use base::{Graph, Quiet, SwitchId};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-fn built(net: &str) -> Topology {
+pub(super) fn built(net: &str) -> Topology {
     let recipe = parse_inline(net).expect("well formed");
     family(&recipe.family).expect("a family").build(&recipe.params).expect("a member")
 }
 
 /// A network of `n` switches with these links and one endpoint on every switch.
-fn network(n: u32, links: &[(u32, u32)]) -> Topology {
+pub(super) fn network(n: u32, links: &[(u32, u32)]) -> Topology {
     let mut b = Builder::new();
     let ids: Vec<SwitchId> = (0..n).map(|i| b.switch(Switch::new(format!("s{i}")))).collect();
     b.endpoints_on(ids.into_iter(), 1);
@@ -27,7 +27,11 @@ fn measure(t: &Topology) -> Structure {
     structure(t, &Quiet).expect("not interrupted")
 }
 
-fn torus(kx: u32, ky: u32) -> Topology {
+pub(super) fn paths_of(t: &Topology) -> ShortPaths {
+    short_paths(t, &Quiet).expect("not interrupted")
+}
+
+pub(super) fn torus(kx: u32, ky: u32) -> Topology {
     let id = |x: u32, y: u32| (x % kx) * ky + y % ky;
     let links: Vec<(u32, u32)> = (0..kx)
         .flat_map(|x| (0..ky).map(move |y| (x, y)))
@@ -85,7 +89,7 @@ fn hoffman_singleton_meets_the_moore_bound_with_one_path_a_pair() {
     let t = built("slim_fly:q=5,p=4");
     let s = measure(&t);
     assert_eq!((s.moore_bound, s.moore_fraction), (Some(50), Some(1.0)));
-    let paths = minimal_paths(&t, &Quiet).expect("not interrupted");
+    let paths = paths_of(&t).minimal;
     assert_eq!((paths.pairs, paths.min, paths.max), (50 * 49, 1, 1));
 }
 
@@ -95,7 +99,7 @@ fn hoffman_singleton_meets_the_moore_bound_with_one_path_a_pair() {
 fn slim_fly_path_counts_are_their_formula() {
     for q in [9_u64, 13, 17, 25] {
         let t = built(&format!("slim_fly:q={q},p=1"));
-        let paths = minimal_paths(&t, &Quiet).expect("not interrupted");
+        let paths = paths_of(&t).minimal;
         let n = 2 * q * q;
         let in_column = q * q * (q - 1);
         let expect = [(1, n * (n - 1) - in_column), ((q - 1) / 4, in_column)];
@@ -114,7 +118,7 @@ fn polarity_graphs_have_unique_shortest_paths() {
         // n (q+1) ordered pairs would be adjacent, less the loops of the q+1 quadrics
         let near = n * u64::from(q + 1) - u64::from(q + 1);
         assert_eq!(s.histogram, [0, near, n * (n - 1) - near]);
-        let paths = minimal_paths(&t, &Quiet).expect("not interrupted");
+        let paths = paths_of(&t).minimal;
         assert_eq!((paths.min, paths.max), (1, 1));
     }
 }
@@ -138,7 +142,7 @@ fn torus_paths_are_binomials() {
             }
         }
     }
-    assert_eq!(minimal_paths(&t, &Quiet).expect("not interrupted").histogram, expect);
+    assert_eq!(paths_of(&t).minimal.histogram, expect);
     assert_eq!(measure(&torus(3, 9)).girth, Some(3));
 }
 
@@ -286,7 +290,7 @@ fn slow_path_counts(n: usize, links: &[(u32, u32)]) -> BTreeMap<u64, u64> {
     counts
 }
 
-fn multigraphs() -> impl Strategy<Value = (u32, Vec<(u32, u32)>)> {
+pub(super) fn multigraphs() -> impl Strategy<Value = (u32, Vec<(u32, u32)>)> {
     (2_u32..11).prop_flat_map(|n| {
         let link = (0..n, 1..n).prop_map(move |(a, step)| (a, (a + step) % n));
         (Just(n), prop::collection::vec(link, 0..14))
@@ -301,7 +305,7 @@ proptest! {
 
     #[test]
     fn path_counts_agree_with_matrix_powers((n, links) in multigraphs()) {
-        let counts = minimal_paths(&network(n, &links), &Quiet).expect("not interrupted");
+        let counts = paths_of(&network(n, &links)).minimal;
         prop_assert_eq!(counts.histogram, slow_path_counts(n as usize, &links));
     }
 }
@@ -329,8 +333,7 @@ fn threads_do_not_change_the_result() {
     let t = built("slim_fly:q=17,p=1");
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.expect("a pool")
-            .install(|| (measure(&t), minimal_paths(&t, &Quiet).expect("not interrupted")))
+        pool.expect("a pool").install(|| (measure(&t), paths_of(&t).minimal))
     };
     assert_eq!(with(1), with(3));
 }

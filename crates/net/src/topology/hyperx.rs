@@ -146,10 +146,11 @@ impl Family for HyperX {
                         (0..dimensions).map(|d| s + u32::from(d < longer)).collect();
                     let links: u32 = shape.iter().map(|s| s - 1).sum();
                     let rule = f64::from(s);
-                    // fewer endpoints than the rule allows are of full bandwidth, too
+                    // a little fewer endpoints than the rule allows, where ports run out
                     let left = wish.radix.saturating_sub(links);
-                    let p = wish.per_switch(rule, rule).min(left);
-                    if 2 * p >= s {
+                    let full = wish.per_switch(rule, rule);
+                    let p = full.min(left);
+                    if 10 * p >= 9 * full {
                         members.push(Self { shape: Shape(shape), k: None, p: Some(p) });
                     }
                 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+mod algebra;
 mod grid;
 mod multistage;
 mod random;
@@ -19,21 +20,34 @@ pub use wish::{Concentration, Wish};
 
 // gen:begin
 pub mod bcube;
+pub mod bdf;
 pub mod benes;
+pub mod bundlefly;
 pub mod clos;
+pub mod complete;
+pub mod de_bruijn;
+pub mod delorme;
 pub mod dln;
 pub mod dragonfly;
 pub mod fat_tree;
 pub mod fit_fly;
 pub mod flattened_butterfly;
+pub mod galaxyfly;
+pub mod hypercube;
 pub mod hyperx;
 pub mod jellyfish;
 pub mod k_ary_n_fly;
 pub mod k_ary_n_tree;
+pub mod long_hop;
 pub mod megafly;
 pub mod multi_plane;
+pub mod polar_fly;
+pub mod polarstar;
+pub mod ring;
 pub mod slim_fly;
+pub mod star;
 pub mod torus;
+pub mod tree;
 pub mod xgft;
 pub mod xpander;
 
@@ -41,22 +55,37 @@ pub mod xpander;
 #[rustfmt::skip]
 pub static FAMILIES: &[Entry] = &[
     Entry::of::<bcube::Bcube>(),
+    Entry::of::<bdf::Bdf>(),
     Entry::of::<benes::Benes>(),
+    Entry::of::<bundlefly::Bundlefly>(),
     Entry::of::<clos::Clos>(),
+    Entry::of::<complete::Complete>(),
+    Entry::of::<de_bruijn::DeBruijn>(),
+    Entry::of::<de_bruijn::Kautz>(),
+    Entry::of::<delorme::Delorme>(),
     Entry::of::<dln::Dln>(),
     Entry::of::<dragonfly::Dragonfly>(),
     Entry::of::<fat_tree::FatTree>(),
     Entry::of::<fit_fly::FitFly>(),
     Entry::of::<flattened_butterfly::FlattenedButterfly>(),
+    Entry::of::<galaxyfly::Galaxyfly>(),
+    Entry::of::<hypercube::FoldedHypercube>(),
+    Entry::of::<hypercube::Hypercube>(),
     Entry::of::<hyperx::HyperX>(),
     Entry::of::<jellyfish::Jellyfish>(),
     Entry::of::<k_ary_n_fly::KAryNFly>(),
     Entry::of::<k_ary_n_tree::KAryNTree>(),
+    Entry::of::<long_hop::LongHop>(),
     Entry::of::<megafly::Megafly>(),
     Entry::of::<multi_plane::MultiPlane>(),
+    Entry::of::<polar_fly::PolarFly>(),
+    Entry::of::<polarstar::Polarstar>(),
+    Entry::of::<ring::Ring>(),
     Entry::of::<slim_fly::SlimFly>(),
+    Entry::of::<star::Star>(),
     Entry::of::<torus::Mesh>(),
     Entry::of::<torus::Torus>(),
+    Entry::of::<tree::Tree>(),
     Entry::of::<xgft::Xgft>(),
     Entry::of::<xpander::Xpander>(),
 ];

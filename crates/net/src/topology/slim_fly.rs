@@ -66,7 +66,7 @@ impl SlimFly {
     }
 
     /// The generator sets X and X', each of (q - d) / 2 elements, closed under negation.
-    fn generators(&self, field: &Field) -> Result<[Vec<u32>; 2], Refusal> {
+    pub(super) fn generators(&self, field: &Field) -> Result<[Vec<u32>; 2], Refusal> {
         let q = self.q;
         let powers = |from: u32, to: u32| (from..=to).step_by(2).map(|i| field.power(i));
         let w = q.div_ceil(4);

@@ -1,0 +1,78 @@
+"""The command that puts networks side by side: compare."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flyloom.cli.common import Json, app, epilog, print_table, write_or_refuse
+
+
+@app.command(epilog=epilog(
+    "flyloom compare slim_fly:q=5 dragonfly:h=3 fat_tree:levels=3,k=10 torus:shape=6x6x6 -o out/",
+    "flyloom compare slim_fly dragonfly hyperx fat_tree -o curves/",
+))
+def compare(
+    nets: Annotated[
+        list[str],
+        typer.Argument(metavar="NET...", help="networks (inline forms, files), and names of"
+                                              " families, which add their curves"),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", help="folder for compare.csv, compare.json, compare.html and the charts"
+                                " as SVG and PNG"),
+    ] = None,
+    samples: Annotated[
+        int, typer.Option(help="random orders of removing links, 0 for no resilience")
+    ] = 100,
+    until: Annotated[
+        str, typer.Option(help="ends to remove links until: disconnected, diameter (+2), mean (+1)")
+    ] = "disconnected",
+    seed: Annotated[int, typer.Option(help="of the random draws")] = 0,
+    radix: Annotated[int, typer.Option("--radix", "-k", help="most ports in the curves")] = 64,
+    as_json: Json = False,
+) -> None:
+    """Measure networks alike: one table, and charts with the curves of their families."""
+    from flyloom import comparison as compared
+    from flyloom.progress import bars
+
+    ends = [word.strip() for word in until.split(",") if word.strip()]
+    with bars() as bar:
+        found = compared.compare(
+            nets, radix=radix, samples=samples, rng=seed, ends=ends, curves=bool(output or as_json),
+            progress=bar,
+        )
+    if output:
+        write_or_refuse(output, lambda: write(found, output))
+    if as_json:
+        print(json.dumps(found.to_dict()))
+        return
+    from flyloom.report.comparison import cell
+
+    heads = [c for c in compared.COLUMNS if any(r.get(c[0]) is not None for r in found.rows)]
+    if found.rows:
+        rows = [[cell(key, row.get(key)) for key, _, _ in heads] for row in found.rows]
+        print_table([head for _, head, _ in heads], rows)
+    if output:
+        print(f"written to {output}/")
+
+
+def write(found, folder: Path) -> None:
+    """Table, page and charts into `folder`."""
+    from flyloom import comparison as compared
+    from flyloom.experiment import write_whole
+    from flyloom.report import comparison
+    from flyloom.report.charts import svg
+
+    charts = comparison.specs(found.rows, found.curves)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "compare.csv", compared.table_csv(found))
+    write_whole(folder / "compare.json", json.dumps(found.to_dict()))
+    write_whole(folder / "compare.html", comparison.page(found, charts))
+    for name, spec in charts.items():
+        write_whole(folder / f"{name}.svg", svg(spec, prefix=f"{name}-"))
+        write_whole(folder / f"{name}.png", comparison.png(spec))

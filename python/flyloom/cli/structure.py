@@ -1,0 +1,159 @@
+"""Commands that measure a network: structure, resilience."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from flyloom.cli.common import Json, Net, P, app, emit, epilog, load_network, shown
+from flyloom.cli.networks import structure_lines
+
+
+def section(name: str, help_: str) -> Any:
+    return typer.Option(f"--{name}", help=help_)
+
+
+Seed = Annotated[int, typer.Option(help="of everything that is drawn at random")]
+
+
+@app.command(epilog=epilog(
+    "flyloom structure torus:shape=8x8x8 --paths", "flyloom structure slim_fly:q=5,p=4 --all",
+))
+def structure(
+    net: Net,
+    p: P = None,
+    paths: Annotated[bool, section("paths", "numbers of minimal and almost minimal paths")] = False,
+    disjoint: Annotated[bool, section("disjoint", "numbers of link-disjoint paths")] = False,
+    load: Annotated[bool, section("load", "load of channels under uniform traffic")] = False,
+    spectrum: Annotated[bool, section("spectrum", "eigenvalues")] = False,
+    bisection: Annotated[bool, section("bisection", "fewest links between two halves")] = False,
+    everything: Annotated[bool, section("all", "all of these")] = False,
+    hops: Annotated[
+        list[int] | None,
+        typer.Option(help="--disjoint: most hops of a path; repeat for more bounds"),
+    ] = None,
+    pairs: Annotated[
+        int, typer.Option(help="--disjoint: sample so many pairs where there are more")
+    ] = 100_000,
+    starts: Annotated[int, typer.Option(help="--bisection: runs of the search")] = 16,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Measure a network: distances, girth, Moore bound, paths, load, spectrum, bisection."""
+    from flyloom import verbs
+    from flyloom.progress import bars
+
+    topology = load_network(net, p)
+    asked = {
+        "paths": paths, "disjoint": disjoint, "load": load, "spectrum": spectrum,
+        "bisection": bisection,
+    }
+    with bars() as bar:
+        found = verbs.structure(
+            topology, **{name: on or everything for name, on in asked.items()}, hops=hops,
+            pairs=pairs, starts=starts, rng=seed, progress=bar,
+        ).to_dict()
+    lines = structure_lines(found)
+    between = sum(found["histogram"])
+    lines += [
+        (f"pairs at distance {d}", f"{n:,} ({100 * n / between:.2f} %)")
+        for d, n in enumerate(found["histogram"]) if n
+    ]
+    emit(found, as_json, lines + section_lines(found))
+
+
+def section_lines(found: dict[str, Any]) -> list[tuple[str, Any]]:
+    lines: list[tuple[str, Any]] = []
+    for name in ("minimal_paths", "almost_minimal_paths"):
+        if counts := found.get(name):
+            lines += [(f"{name.replace('_', ' ')}, {key}", counts[key])
+                      for key in ("min", "mean", "max")]
+    if disjoint := found.get("disjoint_paths"):
+        lines.append(("disjoint paths", spread(disjoint["any_length"])))
+        lines += [
+            (f"  of at most {part['hops']} hops", spread(part["counts"]) + remarks(part))
+            for part in disjoint["bounded"]
+        ]
+    if load := found.get("channel_load"):
+        unit, low = load["unit"], load["forwarding_index_low"]
+        lines += [
+            ("channel load, max", f"{shown(unit['max'])} (any routing: at least {shown(low)})"),
+            ("channel load, mean", unit["mean"]), ("channel load, min", unit["min"]),
+            ("uniform saturation", load["uniform_saturation"]),
+        ]
+    if values := found.get("spectrum"):
+        names = {
+            "adjacency_largest": "largest eigenvalue", "adjacency_second": "second eigenvalue",
+            "adjacency_least": "least eigenvalue", "spectral_gap": "spectral gap",
+            "algebraic_connectivity": "algebraic connectivity",
+        }
+        lines += [(name, settled(values[key])) for key, name in names.items()]
+    if cut := found.get("bisection"):
+        exact = cut["low"] == cut["high"]
+        lines.append(("bisection", cut["high"] if exact else f"{cut['low']:,} to {cut['high']:,}"))
+        if cut["difference"]:
+            lines.append(("  terminals more on one side", cut["difference"]))
+    return lines
+
+
+def settled(value: float | None) -> float | None:
+    """An eigenvalue without the noise of its last digits."""
+    return None if value is None else round(value, 6) + 0.0
+
+
+def spread(counts: dict[str, Any]) -> str:
+    """The numbers of paths of a section, in short."""
+    return f"{counts['min']} to {counts['max']}, mean {shown(counts['mean'])}"
+
+
+def remarks(part: dict[str, Any]) -> str:
+    """What is to be said of bounded disjoint paths: a sample, a lower bound."""
+    pairs = part["counts"]["pairs"]
+    said = [f"sample of {pairs:,} pairs"] if part["sampled"] else []
+    if not part["exact"]:
+        said.append(f"lower bounds; exact for {100 * part['exact_pairs'] / pairs:.1f} %")
+    return f" ({'; '.join(said)})" if said else ""
+
+
+@app.command(epilog=epilog(
+    "flyloom resilience slim_fly:q=19", "flyloom resilience torus:shape=8x8x8 --until diameter",
+))
+def resilience(
+    net: Net,
+    p: P = None,
+    remove: Annotated[str, typer.Option(help="links or switches")] = "links",
+    until: Annotated[
+        str,
+        typer.Option(help="disconnected, diameter (by over 2), mean (distance by over 1), or some"),
+    ] = "disconnected",
+    samples: Annotated[int, typer.Option(help="random orders of removal")] = 1000,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Remove links or switches at random until a network breaks or grows long."""
+    from flyloom import verbs
+    from flyloom.progress import bars
+
+    topology = load_network(net, p)
+    with bars() as bar:
+        found = verbs.resilience(
+            topology, remove=remove, until=[word.strip() for word in until.split(",")],
+            samples=samples, rng=seed, progress=bar,
+        ).to_dict()
+    lines = [("network", found["network"]), (remove, found["items"]), ("samples", samples)]
+    for end, outcome in found["ends"].items():
+        lines.append((f"{end}: mean removed [%]", percent(outcome["mean"])))
+        if interval := outcome["confidence_interval_95"]:
+            between = " to ".join(percent(bound) for bound in interval)
+            lines.append(("  95 % confidence", between))
+        lines += [
+            ("  median", percent(outcome["median"])),
+            ("  half of the samples hold at", percent(outcome["half_hold"])),
+            ("  all samples hold at", percent(outcome["all_hold"])),
+        ]
+    emit(found, as_json, lines)
+
+
+def percent(fraction: float) -> str:
+    return f"{100 * fraction:.4g}"

@@ -1,0 +1,155 @@
+"""Networks side by side: one table, and charts like those of the Slim Fly papers."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from flyloom import _core
+from flyloom._core import RefusalError
+from flyloom.graph import network
+from flyloom.results import Result
+from flyloom.sizing import scale, size
+from flyloom.verbs import Progress, whole
+
+#: Columns of the table: key, heading, what it means.
+COLUMNS = (
+    ("network", "network", "inline form or file"),
+    ("endpoints", "endpoints", "computers"),
+    ("switches", "switches", "switches of all planes"),
+    ("links", "links", "cables between switches"),
+    ("radix", "ports", "most ports that a switch uses"),
+    ("diameter", "diameter", "longest distance between switches with endpoints, hops"),
+    ("mean_distance", "mean distance", "between switches with endpoints, hops"),
+    ("moore_fraction", "Moore", "switches over the most possible; direct networks only"),
+    ("bisection_low", "bisection >=", "links that every halving of the endpoints cuts, at least"),
+    ("bisection_high", "<=", "links that the best halving found cuts"),
+    ("relative_bisection", "per half", "of the best halving: links over half the endpoints"),
+    ("uniform_saturation", "saturation", "load of uniform traffic over minimal paths at which the"
+     " busiest link is full, of the rate of an endpoint"),
+    ("spectral_gap", "gap", "largest less second largest eigenvalue of the adjacency matrix"),
+    ("disconnected", "cut at", "mean fraction of links, removed at random, that disconnects it"),
+    ("diameter_grows", "diameter + 2", "mean fraction that takes the diameter beyond plus two"),
+    ("mean_grows", "mean + 1", "mean fraction that takes the mean distance beyond plus one"),
+)
+#: Ends of a resilience study and their columns.
+ENDS = {"disconnected": "disconnected", "diameter": "diameter_grows", "mean": "mean_grows"}
+#: Endpoints at which kinds are sized whose largest members for each number of ports are too few
+#: for a curve (tori of full bandwidth, random graphs).
+SIZES = tuple(int(2 ** (n / 2)) for n in range(14, 37))
+ENOUGH = 8
+
+
+def compare(
+    sources: Iterable[Any],
+    *,
+    radix: int = 64,
+    samples: int = 100,
+    rng: int = 0,
+    ends: Sequence[str] = ("disconnected",),
+    curves: bool = True,
+    progress: Progress | None = None,
+) -> Result:
+    """Measures networks alike, for one table and its charts.
+
+    ``sources`` are networks (anything that :func:`flyloom.network` takes) and names of families; a
+    bare name adds the family's curves, not a row. ``samples`` random orders of removing links,
+    drawn from seed ``rng``, say how much each can lose (``ends``: ``disconnected``, ``diameter``,
+    ``mean``; 0 samples: not asked). Curves are those of the families named and of the networks'
+    own, up to switches of ``radix`` ports.
+
+    Fields: ``rows`` (a dict a network, keys as in :data:`COLUMNS`, with
+    ``disconnected_interval`` [low, high] and so on: 95 % confidence intervals of the means),
+    ``curves`` (dicts with ``family``, ``kind``, ``figure``: ``scale``, the largest member for each
+    number of ports, or ``size``, the largest member with at most so many endpoints, where those
+    would be too few; and the fields of a candidate of :func:`flyloom.size`), ``radix``,
+    ``samples``, ``seed``.
+    """
+    whole("radix", radix, 4, 4096)
+    whole("samples", samples, 0, 1 << 24)
+    whole("rng", rng, 0, 2**64 - 1)
+    known = {part["name"] for part in _core.registry() if part["kind"] == "topology"}
+    families, networks = [], []
+    for source in sources:
+        if isinstance(source, str) and source in known:
+            families.append(source)
+        else:
+            networks.append(network(source))
+    if not networks and not families:
+        raise RefusalError("compare: no network is given; name networks or families")
+    rows = [_measure(t, samples, rng, ends, progress) for t in networks]
+    families += [t.family for t in networks if t.family in known]
+    chosen = list(dict.fromkeys(families))
+    return Result({
+        "rows": rows, "curves": _curves(chosen, radix, progress) if curves and chosen else [],
+        "radix": radix, "samples": samples, "seed": rng,
+    })
+
+
+def _measure(t, samples: int, seed: int, ends: Sequence[str], progress) -> dict[str, Any]:
+    found = t.structure(load=True, spectrum=True, bisection=True, progress=progress)
+    cut, half = found["bisection"], found["endpoints"] / 2
+    direct = found["diameter"] == found["diameter_all_switches"] and \
+        found["mean_distance"] == found["mean_distance_all_switches"]
+    spectrum = found["spectrum"] or {"spectral_gap": None}
+    row = {
+        "network": found["recipe"], "family": t.family,
+        **{key: found[key] for key in (
+            "endpoints", "switches", "links", "radix", "network_radix", "concentration",
+            "diameter", "mean_distance", "girth",
+        )},
+        "moore_fraction": found["moore_fraction"] if direct else None,
+        "bisection_low": cut["low"], "bisection_high": cut["high"],
+        "relative_bisection": cut["high"] / half if half else None,
+        "uniform_saturation": found["channel_load"]["uniform_saturation"],
+        "spectral_gap": spectrum["spectral_gap"],
+    }
+    if samples and ends:
+        lost = t.resilience("links", list(ends), samples, seed, progress)["ends"]
+        for end in ends:
+            row[ENDS[end]] = lost[end]["mean"]
+            row[f"{ENDS[end]}_interval"] = lost[end]["confidence_interval_95"]
+    return row
+
+
+def _curves(families: list[str], radix: int, progress) -> list[dict[str, Any]]:
+    found = scale(range(4, radix + 1), families=families, progress=progress)
+    curves = [
+        {"figure": "scale", "switch_ports": row["switch_ports"], **row["largest"]}
+        for row in found.rows
+    ]
+    members: dict[tuple, set] = {}
+    for curve in curves:
+        members.setdefault((curve["family"], curve["kind"]), set()).add(curve["network"])
+    seen = set()
+    for endpoints in SIZES:
+        for row in size(endpoints, radix=radix, families=families, progress=progress).rows:
+            member = row["below"]
+            if len(members.get((row["family"], row["kind"]), ())) >= ENOUGH or not member:
+                continue
+            # one far below the size asked for is the family's largest: the curve ends before it
+            if member["endpoints"] * 2 >= endpoints and member["network"] not in seen:
+                seen.add(member["network"])
+                curves.append({"figure": "size", **member})
+    return sorted(curves, key=lambda curve: families.index(curve["family"]))
+
+
+def table_csv(found: Result) -> str:
+    """The rows of a comparison as CSV, with a header; intervals as two columns."""
+    keys = list(dict.fromkeys(key for row in found.rows for key in row))
+    flat = []
+    for row in found.rows:
+        line = {}
+        for key in keys:
+            if key.endswith("_interval"):
+                line[f"{key}_low"], line[f"{key}_high"] = row.get(key) or (None, None)
+            else:
+                line[key] = row.get(key)
+        flat.append(line)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(flat[0]) if flat else ["network"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
+    return text.getvalue()

@@ -1,0 +1,112 @@
+"""Published tables: as they were printed, and what flyloom computes beside them.
+
+What is printed is never used to compute. A cell where the two differ says so; none is forced.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import flyloom as fl
+from flyloom.results import Result
+
+ADDRESS_TABLE_SOURCE = (
+    "Blach et al., A High-Performance Design, Implementation, Deployment, and Evaluation of The "
+    "Slim Fly Network, NSDI 2024, Table 2"
+)
+
+ADDRESS_TABLE = {
+    36: {
+        1: (512, 6144, 24, 12), 2: (512, 6144, 24, 12), 4: (512, 6144, 24, 12),
+        8: (450, 5400, 23, 12), 16: (288, 2592, 18, 9), 32: (162, 1134, 13, 7),
+        64: (98, 588, 11, 6), 128: (72, 360, 9, 5),
+    },
+    48: {
+        1: (882, 14112, 31, 16), 2: (882, 14112, 31, 16), 4: (800, 12000, 30, 15),
+        8: (450, 5400, 23, 12), 16: (288, 2592, 18, 9), 32: (162, 1134, 13, 7),
+        64: (98, 588, 11, 6), 128: (72, 360, 9, 5),
+    },
+    64: {
+        1: (1568, 32928, 42, 21), 2: (1250, 23750, 37, 19), 4: (800, 12000, 30, 15),
+        8: (450, 5400, 23, 12), 16: (288, 2592, 18, 9), 32: (162, 1134, 13, 7),
+        64: (98, 588, 11, 6), 128: (72, 360, 9, 5),
+    },
+}
+"""Slim Flies by ports of a switch and addresses of an endpoint: switches, endpoints, network radix,
+endpoints per switch. Fourteen of the 24 cells name networks that do not exist: their q (6, 12, 15,
+20, 21, 28) is no prime power."""
+
+FIT_FLY_SOURCE = (
+    "McGlohon et al., Fit Fly: a case study on interconnect innovation through parallel simulation"
+)
+FIT_FLY_NETWORKS = {
+    "Slim Fly": "slim_fly:q=13,p=9",
+    "Fit Fly": "fit_fly:q=13,p=9,planes=2",
+    "dragonfly 1D": "dragonfly:p=9,a=18,h=9,g=19",
+    "megafly": "megafly:leaves=18,spines=18,p=18,h=18,g=10",
+}
+FIT_FLY_TABLE = {
+    "router_radix": (28, 28, 36, 36),
+    "planes": (1, 2, 1, 1),
+    "groups": (26, 52, 19, 10),
+    "nodes": (3042, 3042, 3078, 3240),
+    "routers": (338, 676, 342, 360),
+    "global_ports": (4732, 9464, 3078, 3240),
+    "nodes_per_group_and_rail": (117, 117, 162, 324),
+    "global_ports_per_group": (169, 169, 162, 324),
+    "nodes_per_router": (9, 9, 9, 18),
+}
+"""Printed configurations, by row, in the order of :data:`FIT_FLY_NETWORKS`."""
+
+
+def fit_fly_table() -> Result:
+    """The configurations of the Fit Fly study: measured on the built networks, beside the print.
+
+    Fields: ``source``, ``rows``: a dict for each row and network with ``what``, ``network`` (the
+    printed name), ``recipe``, ``computed``, ``printed`` and ``equal``. ``router_radix`` is the most
+    ports that a router uses, ``global_ports`` the ports of links between groups, both ends counted.
+    """
+    rows = []
+    for column, (name, recipe) in enumerate(FIT_FLY_NETWORKS.items()):
+        for what, computed in _configuration(fl.network(recipe)).items():
+            printed = FIT_FLY_TABLE[what][column]
+            rows.append({
+                "what": what, "network": name, "recipe": recipe, "computed": computed,
+                "printed": printed, "equal": computed == printed,
+            })
+    return Result({"source": FIT_FLY_SOURCE, "rows": rows})
+
+
+def _configuration(t) -> dict[str, int]:
+    table, groups = t.link_table, t.groups
+    crossing = groups[table["a_switch"]] != groups[table["b_switch"]]
+    count, planes = len(set(groups.tolist())), t.structure(paths=False, progress=None)["planes"]
+    global_ports = 2 * int(np.count_nonzero(crossing))
+    return {
+        "router_radix": t.radix, "planes": planes, "groups": count, "nodes": t.endpoints,
+        "routers": t.switches, "global_ports": global_ports,
+        "nodes_per_group_and_rail": t.terminals // count,
+        "global_ports_per_group": global_ports // count,
+        "nodes_per_router": t.concentration,
+    }
+
+
+RESILIENCE_SOURCE = (
+    "Besta and Hoefler, Slim Fly: a cost effective low-diameter network topology, SC 2014: the"
+    " largest share of links removed at random before a network is disconnected, in steps of 5 %"
+)
+RESILIENCE_SIZES = (512, 1024, 2048, 4096, 8192)
+RESILIENCE_TABLE = {
+    "torus 3D": (30, 25, 20, 15, 10),
+    "torus 5D": (None, 40, None, None, 35),
+    "hypercube": (40, 40, 40, 45, 45),
+    "long hop": (55, 55, 55, 55, 55),
+    "fat tree": (35, 40, 40, 55, 60),
+    "dragonfly": (None, 50, 55, 60, 65),
+    "flattened butterfly": (55, 60, 65, 70, None),
+    "random": (60, None, 65, 70, 75),
+    "Slim Fly": (60, None, 65, 70, 75),
+}
+"""Printed percent of links, by family and about how many endpoints."""

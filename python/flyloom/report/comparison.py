@@ -1,0 +1,296 @@
+"""The page and the charts of a comparison: Vega-Lite specifications as plain dictionaries.
+
+Every ``*_spec`` takes the rows and curves of :func:`flyloom.compare` and gives a specification, or
+None when there is nothing to draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from flyloom.comparison import COLUMNS, ENDS
+from flyloom.report.charts import CONFIG, INK, SCHEMA, svg
+
+#: One colour a series: Tableau's twenty, the strong ones first.
+PALETTE = (
+    "#0b5394", "#d1660a", "#1b8a6b", "#a8201a", "#7b4ea3", "#8c564b", "#c2539d", "#5a6472",
+    "#8a8500", "#1296a8", "#7fa8d1", "#f0ab6c", "#84c9b3", "#e08a86", "#bda3d6", "#c2a199",
+    "#e8a8d0", "#a9b1ba", "#cfcb6a", "#8fd0da",
+)
+#: Panels in which the Moore bound is drawn.
+BOUNDED = {"diameter 2": 2, "diameter 3": 3, "diameter 4": 4}
+_SIZE = {"width": 340, "height": 260}
+
+
+def specs(rows: Sequence[Mapping], curves: Sequence[Mapping]) -> dict[str, dict]:
+    """All charts of a comparison that have something to show, by file name.
+
+    A series has the same colour in all of them.
+    """
+    found = {
+        "endpoints": endpoints_spec(curves),
+        "moore": moore_spec(curves),
+        "distance": distance_spec(rows, curves),
+        "bisection": bisection_spec(rows),
+        "resilience": resilience_spec(rows),
+    }
+    return {name: spec for name, spec in found.items() if spec is not None}
+
+
+def endpoints_spec(curves: Sequence[Mapping]) -> dict | None:
+    """Endpoints of the largest member against the ports of a switch, a panel for each diameter,
+    with the Moore bound of direct networks where one port in diameter + 1 carries an endpoint."""
+    values = [
+        {"series": series(c), "ports": c["switch_ports"], "endpoints": c["endpoints"],
+         "diameter": diameter, "network": c["network"]}
+        for c in curves if c["figure"] == "scale" and (diameter := panel(c)) is not None
+    ]
+    if not values:
+        return None
+    ports = sorted({v["ports"] for v in values})
+    direct = {panel(c) for c in curves if c["moore_fraction"] is not None} & set(BOUNDED)
+    values += [
+        {"series": "Moore bound", "ports": k, "endpoints": moore_endpoints(k, BOUNDED[d]),
+         "diameter": d, "network": "bound"}
+        for d in sorted(direct) for k in ports
+    ]
+    names = [*series_of(curves), "Moore bound"]
+    return panels(values, names, "ports", "ports of a switch", "endpoints", "endpoints", log=True)
+
+
+def moore_endpoints(ports: int, diameter: int) -> int:
+    """The Moore bound in endpoints: of all switches with k' + k'/D <= ports, the best."""
+    best = 0
+    for k in range(2, ports):
+        p = min(ports - k, -(-k // diameter))
+        switches, sphere = 1, k
+        for _ in range(diameter):
+            switches, sphere = switches + sphere, sphere * (k - 1)
+        best = max(best, switches * p)
+    return best
+
+
+def moore_spec(curves: Sequence[Mapping]) -> dict | None:
+    """Fraction of the Moore bound against network radix, a panel for each diameter."""
+    values = [
+        {"series": series(c), "radix": c["network_radix"], "fraction": c["moore_fraction"],
+         "diameter": diameter, "network": c["network"]}
+        for c in curves
+        if c["moore_fraction"] is not None and c["figure"] == "scale"
+        and (diameter := panel(c)) in BOUNDED
+    ]
+    if not values:
+        return None
+    values.sort(key=lambda v: (v["series"], v["radix"], v["fraction"]))
+    return panels(values, series_of(curves), "radix", "network radix", "fraction",
+                  "switches / Moore bound", log=False)
+
+
+def distance_spec(rows: Sequence[Mapping], curves: Sequence[Mapping]) -> dict | None:
+    """Mean distance against endpoints: the families' curves, and the networks as marks."""
+    values = [
+        {"series": series(c), "endpoints": c["endpoints"],
+         "hops": sum(c["mean_distance"]) / 2, "network": c["network"], "kind": "curve"}
+        for c in curves
+    ]
+    values += [
+        {"series": row["network"], "endpoints": row["endpoints"], "hops": row["mean_distance"],
+         "network": row["network"], "kind": "network"}
+        for row in rows if row["mean_distance"] is not None and row["endpoints"]
+    ]
+    if not values:
+        return None
+    names = [*series_of(curves), *(row["network"] for row in rows)]
+    x = {"field": "endpoints", "type": "quantitative", "scale": {"type": "log"},
+         "axis": {"title": "endpoints", "format": "~s", "tickCount": 6}}
+    y = {"field": "hops", "type": "quantitative", "scale": {"zero": False},
+         "axis": {"title": "mean distance between switches with endpoints [hops]"}}
+    lines = {
+        "transform": [{"filter": "datum.kind == 'curve'"}],
+        "mark": {"type": "line", "point": {"size": 18}, "strokeWidth": 1.5},
+        "encoding": {"x": x, "y": y, "color": colour(names), "order": {"field": "endpoints"}},
+    }
+    marks = {
+        "transform": [{"filter": "datum.kind == 'network'"}],
+        "mark": {"type": "point", "shape": "diamond", "filled": True, "size": 110,
+                 "stroke": INK, "strokeWidth": 1},
+        "encoding": {"x": x, "y": y, "color": colour(names)},
+    }
+    return chart({"data": {"values": values}, "layer": [lines, marks], "width": 620, "height": 340})
+
+
+def bisection_spec(rows: Sequence[Mapping]) -> dict | None:
+    """Bisection over half the endpoints: proven at least, found at most. 1 is full."""
+    values = [
+        {"network": row["network"], "low": 2 * row["bisection_low"] / row["endpoints"],
+         "high": 2 * row["bisection_high"] / row["endpoints"]}
+        for row in rows if row["endpoints"]
+    ]
+    if not values:
+        return None
+    order = [v["network"] for v in values]
+    y = {"field": "network", "type": "nominal", "sort": order, "axis": wide_labels()}
+    bar = {
+        "mark": {"type": "bar", "height": 13, "color": "#7fa8d1", "cornerRadius": 2},
+        "encoding": {
+            "y": y, "x2": {"field": "high"},
+            "x": {"field": "low", "type": "quantitative", "scale": {"domainMin": 0},
+                  "axis": {"title": "bisection, links over half of the endpoints"
+                                    " (left end proven, right end found)"}},
+        },
+    }
+    ends = [
+        {"mark": {"type": "tick", "color": INK, "height": 17, "thickness": 2},
+         "encoding": {"y": y, "x": {"field": field, "type": "quantitative"}}}
+        for field in ("low", "high")
+    ]
+    full = {"data": {"values": [{"at": 1}]},
+            "mark": {"type": "rule", "strokeDash": [4, 3], "color": "#a8201a"},
+            "encoding": {"x": {"field": "at", "type": "quantitative"}}}
+    return chart({"data": {"values": values}, "layer": [bar, *ends, full], "width": 520,
+                  "height": {"step": 26}})
+
+
+def resilience_spec(rows: Sequence[Mapping]) -> dict | None:
+    """Mean fraction of links removed at random until each end, with its confidence interval."""
+    words = {"disconnected": "disconnected", "diameter": "diameter beyond + 2",
+             "mean": "mean distance beyond + 1"}
+    values = [
+        {"network": row["network"], "end": words[end], "mean": row[key],
+         "low": (row[f"{key}_interval"] or [row[key]] * 2)[0],
+         "high": (row[f"{key}_interval"] or [row[key]] * 2)[1]}
+        for row in rows for end, key in ENDS.items() if row.get(key) is not None
+    ]
+    if not values:
+        return None
+    order = list(dict.fromkeys(v["network"] for v in values))
+    y = {"field": "network", "type": "nominal", "sort": order, "axis": wide_labels()}
+    names = [word for word in words.values() if any(v["end"] == word for v in values)]
+    percent = {"title": "links removed at random until the end, mean and 95 % confidence interval",
+               "format": ".0%"}
+    x = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": percent}
+    band = {"mark": {"type": "rule", "strokeWidth": 5, "opacity": 0.45},
+            "encoding": {"y": y, "x": {"field": "low", **x}, "x2": {"field": "high"},
+                         "color": colour(names, "end")}}
+    dot = {"mark": {"type": "point", "filled": True, "size": 60},
+           "encoding": {"y": y, "x": {"field": "mean", **x}, "color": colour(names, "end")}}
+    return chart({"data": {"values": values}, "layer": [band, dot], "width": 520,
+                  "height": {"step": 26}})
+
+
+def series(c: Mapping) -> str:
+    """The name of a curve: the family, with its kind where it has several."""
+    return f"{c['family']} {c['kind']}".strip()
+
+
+def panel(c: Mapping) -> str | None:
+    """The panel of a candidate: its diameter; None where it is not known."""
+    low, high = c["diameter"]
+    if low != high:
+        return None
+    return f"diameter {low}" if low < 5 else "diameter 5 and more"
+
+
+def series_of(curves: Sequence[Mapping]) -> list[str]:
+    """The names of all curves, in the order in which they take colours."""
+    return list(dict.fromkeys(series(c) for c in curves))
+
+
+def panels(
+    values: list, names: list[str], x: str, x_title: str, y: str, y_title: str, *, log: bool
+) -> dict:
+    """One small chart for each diameter, with the same axes; a series not in it has no entry."""
+    shown = {v["series"] for v in values}
+    scale = {"type": "log"} if log else {"zero": True}
+    spec = {
+        "mark": {"type": "line", "strokeWidth": 1.6, "point": {"size": 16}},
+        "encoding": {
+            "x": {"field": x, "type": "quantitative", "axis": {"title": x_title}},
+            "y": {"field": y, "type": "quantitative", "scale": scale,
+                  "axis": {"title": y_title, "format": "~s" if log else ".0%", "tickCount": 6}},
+            "color": colour(names, shown=shown),
+        },
+        **_SIZE,
+    }
+    columns = sorted({v["diameter"] for v in values})
+    return chart({
+        "data": {"values": values},
+        "facet": {"field": "diameter", "type": "nominal", "sort": columns},
+        "columns": 2, "spec": spec,
+    })
+
+
+def colour(names: Sequence[str], field: str = "series", shown: set[str] | None = None) -> dict:
+    """The colour of each of `names` by its place, for those that are `shown`; more than twenty
+    begin anew."""
+    colours = {
+        name: INK if name == "Moore bound" else PALETTE[i % len(PALETTE)]
+        for i, name in enumerate(names) if shown is None or name in shown
+    }
+    domain = {"domain": list(colours), "range": list(colours.values())}
+    return {"field": field, "type": "nominal", "scale": domain,
+            "legend": {"title": None, "orient": "bottom", "columns": 3, "labelLimit": 260}}
+
+
+def wide_labels() -> dict:
+    return {"title": None, "labelLimit": 420}
+
+
+def chart(parts: dict) -> dict:
+    return {"$schema": SCHEMA, "config": CONFIG, **parts}
+
+
+def png(spec: Mapping) -> bytes:
+    """A specification as a PNG picture on white, at twice the size."""
+    import vl_convert
+
+    white = {**spec, "background": "white"}
+    return vl_convert.vegalite_to_png(white, scale=2, allowed_base_urls=[])
+
+
+def page(found: Any, charts: Mapping[str, Mapping]) -> str:
+    """The table and the charts as one HTML page that refers to nothing."""
+    css = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+    heads = [c for c in COLUMNS if any(row.get(c[0]) is not None for row in found.rows)]
+    titles = {
+        "endpoints": "Endpoints against ports of a switch",
+        "moore": "How near to the Moore bound",
+        "distance": "Mean distance against endpoints",
+        "bisection": "Bisection",
+        "resilience": "Resilience",
+    }
+    parts = [
+        "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
+        '<link rel="icon" href="data:,">', "<title>Networks compared</title>",
+        f"<style>{css}</style></head><body>", "<header><h1>Networks compared</h1></header>",
+    ]
+    if found.rows:
+        parts.append('<section><h2>Table</h2><div class="scroll"><table><thead><tr>')
+        parts += [f'<th title="{escape(means)}">{escape(head)}</th>' for _, head, means in heads]
+        parts.append("</tr></thead><tbody>")
+        for row in found.rows:
+            cells = (cell(key, row.get(key)) for key, _, _ in heads)
+            parts.append("<tr>" + "".join(f'<td class="n">{c}</td>' for c in cells) + "</tr>")
+        parts.append("</tbody></table></div>")
+        parts += [f"<p class=\"dim\"><b>{escape(head)}</b>: {escape(meaning)}.</p>"
+                  for _, head, meaning in heads]
+        parts.append("</section>")
+    for name, spec in charts.items():
+        parts.append(f"<section><h2>{titles[name]}</h2><figure>{svg(spec, prefix=f'{name}-')}"
+                     "</figure></section>")
+    parts.append("</body></html>")
+    return "\n".join(parts) + "\n"
+
+
+def cell(key: str, value: Any) -> str:
+    """A value of the table as people read it."""
+    if value is None:
+        return "–"
+    if key in ("moore_fraction", *ENDS.values()):
+        return f"{100 * value:.3g} %"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) else escape(str(value))
