@@ -62,7 +62,10 @@ fn every_engine_routes_every_family_completely_and_minimally() {
                 assert!(v.management.holds(), "{recipe} {}: {:?}", entry.name, v.management);
                 let mut shortest: BTreeMap<u32, u64> = BTreeMap::new();
                 for t in on.terminals() {
-                    for s in on.edge_switches().into_iter().filter(|s| *s != t.plug.switch.0) {
+                    let home = t.plug.switch;
+                    let plane = |s: u32| on.switches()[s as usize].plane;
+                    let others = on.edge_switches().into_iter().filter(|s| *s != home.0);
+                    for s in others.filter(|s| plane(*s) == plane(home.0)) {
                         *shortest.entry(distance[s as usize][t.plug.switch.ix()]).or_default() +=
                             u64::from(layers);
                     }

@@ -1,7 +1,7 @@
 //! `BCube`: servers that relay, each on one switch of every level.
 //!
-//! Source: Guo et al., "BCube: a high performance, server-centric network architecture for modular
-//! data centers", SIGCOMM 2009, section 3.1.
+//! Source: Guo et al., "`BCube`: a high performance, server-centric network architecture for
+//! modular data centers", SIGCOMM 2009, section 3.1.
 //!
 //! Switches of a `BCube` are never linked to each other: packets go on through servers. So a server
 //! is a switch here, of level 0, with k + 1 ports for cables and one endpoint, itself; the switches

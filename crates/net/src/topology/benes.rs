@@ -113,6 +113,23 @@ mod tests {
         }
     }
 
+    /// Whether inputs from `input` up can be joined to the outputs wanted over links not in `used`.
+    fn join(
+        wanted: &[u32],
+        input: usize,
+        used: &BTreeSet<usize>,
+        after: &dyn Fn(u32, u32) -> Vec<(usize, u32)>,
+    ) -> bool {
+        let Some(&output) = wanted.get(input) else { return true };
+        after(0, input as u32 / 2).into_iter().any(|(first, middle)| {
+            after(1, middle).into_iter().any(|(second, end)| {
+                let free = !used.contains(&first) && !used.contains(&second);
+                let used = used.iter().copied().chain([first, second]).collect();
+                free && end == output / 2 && join(wanted, input + 1, &used, after)
+            })
+        })
+    }
+
     /// All 24 orders of four inputs can be joined to the outputs by paths without a common link.
     #[test]
     fn four_inputs_can_be_rearranged_in_every_way() {
@@ -123,21 +140,6 @@ mod tests {
                 move |&(_, l): &(usize, &crate::network::Link)| l.a.switch.0 == stage * 2 + switch;
             links.filter(here).map(|(id, l)| (id, l.b.switch.0 % 2)).collect::<Vec<_>>()
         };
-        fn join(
-            wanted: &[u32],
-            input: usize,
-            used: &BTreeSet<usize>,
-            after: &dyn Fn(u32, u32) -> Vec<(usize, u32)>,
-        ) -> bool {
-            let Some(&output) = wanted.get(input) else { return true };
-            after(0, input as u32 / 2).into_iter().any(|(first, middle)| {
-                after(1, middle).into_iter().any(|(second, end)| {
-                    let free = !used.contains(&first) && !used.contains(&second);
-                    let used = used.iter().copied().chain([first, second]).collect();
-                    free && end == output / 2 && join(wanted, input + 1, &used, after)
-                })
-            })
-        }
         let mut orders = 0;
         for code in 0..256_u32 {
             let wanted = [code % 4, code / 4 % 4, code / 16 % 4, code / 64];

@@ -6,11 +6,11 @@
 //!
 //! Two levels: every leaf is linked to every spine. Three levels of k-port switches: k pods of
 //! edge and aggregation switches, complete between the two, and cores, of which aggregation switch
-//! j of every pod has its own k/2. With fewer pods, or fewer edge switches in the last, the cores are
-//! as many as take all up-links with k ports each: these are dealt to the cores in turn, pod by pod
-//! and switch by switch, each pod going on where the one before stopped. Every core then has links
-//! to every pod, and as many as the next core or one more. Ports: endpoints, then down by switch,
-//! then up by switch, so that parallel links are side by side.
+//! j of every pod has its own k/2. With fewer pods, or fewer edge switches in the last, the cores
+//! are as many as take all up-links with k ports each: these are dealt to the cores in turn, pod by
+//! pod and switch by switch, each pod going on where the one before stopped. Every core then has
+//! links to every pod, and all have equally many or one more. Ports: endpoints, then down by
+//! switch, then up by switch, so that parallel links are side by side.
 
 use super::wish::Wish;
 use super::{Claim, Family, MAX_P, Promise, Ratio, in_range};
@@ -263,7 +263,9 @@ impl Tree {
                 let mut above: Vec<u32> =
                     (first..first + self.up).map(|link| link % self.cores).collect();
                 above.sort_unstable();
-                above.iter().for_each(|c| _ = b.link(spine(pod, j), SwitchId(cores + c)));
+                for c in above {
+                    b.link(spine(pod, j), SwitchId(cores + c));
+                }
             }
         }
         b

@@ -1,6 +1,6 @@
 //! Fit Fly: planes of a Slim Fly, every other one with the endpoints in opposite order.
 //!
-//! Source: McGlohon et al., "Fit Fly: a case study on interconnect innovation through parallel
+//! Source: `McGlohon` et al., "Fit Fly: a case study on interconnect innovation through parallel
 //! simulation", SIGSIM-PADS 2019; the mapping as in the `slimfly` model of CODES.
 //!
 //! Endpoint t is in plane j on router t / p, rounded down, if j is even, and on router

@@ -1,7 +1,7 @@
 //! Jellyfish: a random regular graph of switches.
 //!
 //! Source: Singla, Hong, Popa & Godfrey, "Jellyfish: networking data centers randomly", NSDI 2012,
-//! section 3; the distribution of the graphs as in McKay & Wormald, "Uniform generation of random
+//! section 3; the distribution of the graphs as in `McKay` & Wormald, "Uniform generation of random
 //! regular graphs of moderate degree", J. Algorithms 1990.
 //!
 //! The graph is drawn close to uniformly from all connected simple ones: the ends of links are
@@ -63,8 +63,8 @@ impl Jellyfish {
             let next = round.iter().skip(1).chain(&round[..1]);
             return round.iter().zip(next).map(|(&a, &b)| [a, b]).collect();
         }
-        let graphs = (0..).map(|attempt| regular(self.n, self.k, &mut draw(attempt)));
-        graphs.into_iter().find(|links| connected(self.n, links)).expect("the search has no end")
+        let mut graphs = (0..u64::MAX).map(|attempt| regular(self.n, self.k, &mut draw(attempt)));
+        graphs.find(|links| connected(self.n, links)).expect("most graphs are connected")
     }
 }
 

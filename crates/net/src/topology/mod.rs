@@ -524,6 +524,7 @@ pub fn broken_promises(promise: &Promise, built: &Topology) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn every_family_keeps_its_promise_on_every_example() {
@@ -537,6 +538,10 @@ mod tests {
                 let again =
                     entry.build(&built.recipe().params).expect("its recipe builds it again");
                 assert_eq!(again.links(), built.links(), "{recipe}");
+                let floor = crate::plan::floor(&built, &crate::plan::FloorRules::default());
+                let seats = floor.expect("a floor for every network").switches;
+                let places: BTreeSet<_> = seats.iter().collect();
+                assert_eq!(places.len(), built.switches().len(), "{recipe}: two in one place");
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Several planes of one network: every endpoint has a rail in each.
 //!
-//! Source: McGlohon et al., "Fit Fly: a case study on interconnect innovation through parallel
+//! Source: `McGlohon` et al., "Fit Fly: a case study on interconnect innovation through parallel
 //! simulation", SIGSIM-PADS 2019, for planes of which every other one is mirrored.
 //!
 //! Plane j is a copy of the network, switches and ports as they are there; groups are numbered

@@ -16,7 +16,9 @@ pub(super) fn connected(n: u32, links: &[[u32; 2]]) -> bool {
 
 /// Every link from its lower to its higher switch, in order of both.
 pub(super) fn in_order(mut links: Links) -> Links {
-    links.iter_mut().for_each(|ends| ends.sort_unstable());
+    for ends in &mut links {
+        ends.sort_unstable();
+    }
     links.sort_unstable();
     links
 }
@@ -201,7 +203,9 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(200))]
 
         #[test]
-        fn graphs_are_simple_and_regular(n in 1_u32..30, part in 0_u32..1000, seed in any::<u64>()) {
+        fn graphs_are_simple_and_regular(
+            n in 1_u32..30, part in 0_u32..1000, seed in any::<u64>(),
+        ) {
             let k = part % n;
             prop_assume!(n * k % 2 == 0);
             let links = in_order(regular(n, k, &mut Stream::new(seed, "test", 0)));
@@ -241,7 +245,7 @@ mod tests {
     }
 
     /// Every simple graph of `n` switches with `k` links each, by trying.
-    fn every(n: u32, k: u32, links: &mut Links, left: &mut [u32], found: &mut Vec<Links>) {
+    fn every(n: u32, links: &mut Links, left: &mut [u32], found: &mut Vec<Links>) {
         let Some(a) = left.iter().position(|&l| l > 0) else {
             found.push(links.clone());
             return;
@@ -253,7 +257,7 @@ mod tests {
                 left[a as usize] -= 1;
                 left[b as usize] -= 1;
                 links.push([a, b]);
-                every(n, k, links, left, found);
+                every(n, links, left, found);
                 links.pop();
                 left[a as usize] += 1;
                 left[b as usize] += 1;
@@ -267,7 +271,7 @@ mod tests {
     fn every_graph_is_as_likely_as_any_other() {
         for (n, k, all) in [(6, 2, 70), (6, 3, 70), (8, 3, 19_355)] {
             let mut found = Vec::new();
-            every(n, k, &mut Vec::new(), &mut vec![k; n as usize], &mut found);
+            every(n, &mut Vec::new(), &mut vec![k; n as usize], &mut found);
             assert_eq!(found.len(), all);
             let mut expected = BTreeMap::new();
             for links in &found {

@@ -381,7 +381,9 @@ mod tests {
 
         #[test]
         fn any_numbers_give_a_promise_or_a_refusal(
-            m in prop::collection::vec(prop_oneof![any::<u32>(), 0_u32..9, 60_000_u32..70_000], 0..7),
+            m in prop::collection::vec(
+                prop_oneof![any::<u32>(), 0_u32..9, 60_000_u32..70_000], 0..7,
+            ),
             w in prop::collection::vec(prop_oneof![any::<u32>(), 0_u32..9], 0..7),
             parallel in prop::option::of(prop::collection::vec(0_u32..9, 0..7)),
         ) {

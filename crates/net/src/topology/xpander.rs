@@ -122,8 +122,8 @@ impl Xpander {
         let derandomized = self.derandomized == Some(true);
         let lifted =
             |attempt| if derandomized { self.doubled(attempt) } else { self.random_lift(attempt) };
-        let found = (0..).map(lifted).find(|links| connected(n, links));
-        found.expect("the search has no end")
+        let found = (0..u64::MAX).map(lifted).find(|links| connected(n, links));
+        found.expect("most lifts are connected")
     }
 }
 
@@ -165,7 +165,9 @@ fn largest_square(n: u32, links: &[[u32; 2]], crossed: &[bool]) -> f64 {
         if length == 0.0 {
             break;
         }
-        x.iter_mut().for_each(|x| *x /= length);
+        for x in &mut x {
+            *x /= length;
+        }
         let y = apply(&x);
         // the length of A x is that of the square's quotient at x
         square = norm(&y);
