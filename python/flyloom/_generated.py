@@ -576,9 +576,9 @@ def polarstar(
 ) -> _core.Topology:
     """`PolarStar`: diameter 3, q^2 + q + 1 supernodes, each a Paley or an inductive-quad graph.
 
-    The network radix is q + 1 and the degree of the supernode: (paley - 1) / 2 of paley
-    switches, or
-    iq of 2 iq + 2. With Paley graphs some switches of quadrics have one link less.
+    The network radix is q + 1 and the degree of the supernode: (paley - 1) / 2 for paley
+    switches,
+    or iq for 2 iq + 2. With Paley graphs some switches of quadrics have one link less.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-//! `PolarStar`: the star product of a polarity graph and Paley or inductive-quad graphs, diameter 3.
+//! `PolarStar`: star products of a polarity graph and Paley or inductive-quad graphs, diameter 3.
 //!
 //! Source: Lakhotia et al., "`PolarStar`: expanding the horizon of diameter-3 networks", SPAA 2024,
 //! the sections on star products and on supernodes; star products are of Bermond, Delorme & Farhi,
@@ -27,8 +27,8 @@ use serde::{Deserialize, Serialize};
 
 /// `PolarStar`: diameter 3, q^2 + q + 1 supernodes, each a Paley or an inductive-quad graph.
 ///
-/// The network radix is q + 1 and the degree of the supernode: (paley - 1) / 2 of paley switches, or
-/// iq of 2 iq + 2. With Paley graphs some switches of quadrics have one link less.
+/// The network radix is q + 1 and the degree of the supernode: (paley - 1) / 2 for paley switches,
+/// or iq for 2 iq + 2. With Paley graphs some switches of quadrics have one link less.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Polarstar {
