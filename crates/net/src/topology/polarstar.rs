@@ -80,7 +80,7 @@ fn inductive_quad(d: u32) -> Vec<(u32, u32)> {
             (0..4).for_each(|new| link(old, new / 2, pairs + new));
         }
         pairs += 4;
-        if pairs == 4 && d % 4 == 0 {
+        if pairs == 4 && d.is_multiple_of(4) {
             (0..4).for_each(|j| link(4, j / 2, j));
             pairs += 1;
         }
@@ -96,7 +96,7 @@ impl Polarstar {
         let supernode = match (self.paley, self.iq) {
             (Some(order), None) => Supernode::Paley(Paley::order(order, MAX_PALEY)?),
             (None, Some(d)) => {
-                let good = |d: u32| d > 2 && (d % 4 == 3 || d % 4 == 0);
+                let good = |d: u32| d > 2 && matches!(d % 4, 0 | 3);
                 Supernode::InductiveQuad(one_of("iq", d, MAX_IQ, "4w-1 or 4w", good)?)
             }
             (Some(_), Some(_)) => {
