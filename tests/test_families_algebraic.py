@@ -139,6 +139,24 @@ def test_polarstar_is_the_star_product(q, order):
     assert fl.structure(topology).diameter == 3
 
 
+@pytest.mark.parametrize(("q", "d"), [(2, 3), (3, 4), (4, 3), (5, 7), (7, 4), (3, 8), (4, 11)])
+def test_polarstar_with_inductive_quads(q, d):
+    """Supernodes joined by one involution along every link and loop of the polarity graph."""
+    topology = fl.polarstar(q=q, iq=d)
+    graph = nx.Graph(named(topology))
+    assert len(graph) == (q * q + q + 1) * (2 * d + 2)
+    assert set(dict(graph.degree).values()) == {q + 1 + d}
+    between = {frozenset((v[:3], w[:3])) for v, w in graph.edges if v[:3] != w[:3]}
+    assert between == {frozenset(e) for e in without_loops(polarity(q)).edges}
+    assert {w[3] for v, w in graph.edges if v[:3] != w[:3] and v[3] == 0} == {1}
+    hops = oracle.distances(nx.MultiGraph(graph))
+    mean = hops.sum() / (len(hops) * (len(hops) - 1))
+    said = fl.promise(topology)
+    assert hops.max() == 3
+    assert said.diameter == (3, 3)
+    assert said.mean_distance == pytest.approx((mean, mean), rel=1e-14)
+
+
 @pytest.mark.parametrize(
     ("q", "order"),
     [(3, 5), (4, 5), (5, 5), (4, 9), (5, 9), (7, 5), (8, 5), (9, 5), (5, 13), (11, 9)],

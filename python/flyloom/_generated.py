@@ -1015,20 +1015,24 @@ def polar_fly(
 def polarstar(
     *,
     q: int,
-    paley: int,
+    paley: int | None = None,
+    iq: int | None = None,
     p: int | None = None,
 ) -> _core.Topology:
-    """`PolarStar` with Paley supernodes: diameter 3, (q^2 + q + 1) paley switches.
+    """`PolarStar`: diameter 3, q^2 + q + 1 supernodes, each a Paley or an inductive-quad graph.
 
-    The network radix is q + 1 + (paley - 1) / 2; some switches of quadrics have one link
-    less.
+    The network radix is q + 1 and the degree of the supernode: (paley - 1) / 2 for paley
+    switches,
+    or iq for 2 iq + 2. With Paley graphs some switches of quadrics have one link less.
 
     Parameters
     ----------
     q : int
         Order of the polarity graph: a prime power from 2 to 128.
-    paley : int
-        Order of the Paley graph: a prime power 4w+1 from 5 to 256.
+    paley : int, optional
+        Order of the Paley graph: a prime power 4w+1 from 5 to 256. Give this or iq.
+    iq : int, optional
+        Degree of the inductive-quad graph: 4w-1 or 4w from 3 to 128. Give this or paley.
     p : int, optional
         Endpoints per switch; the default is a third of the network radix, rounded up.
 
@@ -1046,6 +1050,7 @@ def polarstar(
         _given(
             q=q,
             paley=paley,
+            iq=iq,
             p=p,
         ),
     )

@@ -18,7 +18,7 @@ use super::slim_fly::SlimFly;
 use super::wish::Wish;
 use super::{Claim, Family, Promise, Ratio, recipe};
 use crate::network::{Builder, Switch};
-use base::field::Field;
+use base::field::{Field, prime_power};
 use base::{Refusal, SwitchId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -145,10 +145,14 @@ impl Family for Bundlefly {
     }
 
     fn near(wish: &Wish) -> Vec<Self> {
-        let orders = |least: u32, most: u32| least..=most.min(wish.radix);
-        let all = orders(3, MAX_Q).flat_map(|q| orders(5, MAX_PALEY).map(move |paley| (q, paley)));
-        let fits = all.filter(|(q, paley)| (3 * q - 1) / 2 + (paley - 1) / 2 < wish.radix);
-        fits.filter_map(|(q, paley)| sized(wish, |p| Self { q, paley, p })).collect()
+        let powers = |most: u32| (3..=most.min(wish.radix)).filter(|&x| prime_power(x).is_some());
+        let mut members = Vec::new();
+        for q in powers(MAX_Q) {
+            let fits = |paley: &u32| paley % 4 == 1 && (3 * q + paley) / 2 - 1 <= wish.radix;
+            let of = |paley| sized(wish, |p| Self { q, paley, p });
+            members.extend(powers(MAX_PALEY).filter(fits).filter_map(of));
+        }
+        members
     }
 }
 
