@@ -134,8 +134,15 @@ mod tests {
 
     #[test]
     fn agrees_with_one_search_a_vertex() {
-        let cases =
-            [(12, 3, 1), (12, 3, 4), (70, 3, 1), (150, 4, 5), (300, 3, 2), (600, 5, 1), (1200, 3, 2)];
+        let cases = [
+            (12, 3, 1),
+            (12, 3, 4),
+            (70, 3, 1),
+            (150, 4, 5),
+            (300, 3, 2),
+            (600, 5, 1),
+            (1200, 3, 2),
+        ];
         for (n, d, g) in cases {
             let mut graph = Orbits::circulant(Problem::new(n, d).unwrap(), g);
             let mut random = Stream::new(2, "reach", u64::from(n));
@@ -154,8 +161,7 @@ mod tests {
                     longest = longest.max(far);
                 }
             }
-            let expect =
-                Score { diameter: (longest < n).then_some(longest), distance_sum: sum };
+            let expect = Score { diameter: (longest < n).then_some(longest), distance_sum: sum };
             assert_eq!(Reach::default().score(&graph), expect, "({n}, {d}, {g})");
         }
     }

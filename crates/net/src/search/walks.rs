@@ -159,7 +159,8 @@ mod tests {
 
     #[test]
     fn exchanges_leave_the_counts_that_counting_anew_gives() {
-        let cases = [(16, 4, 1), (16, 5, 4), (30, 7, 3), (12, 3, 2), (12, 3, 4), (13, 5, 1), (20, 6, 20)];
+        let cases =
+            [(16, 4, 1), (16, 5, 4), (30, 7, 3), (12, 3, 2), (12, 3, 4), (13, 5, 1), (20, 6, 20)];
         for (longest, (n, d, g)) in [2, 3].into_iter().flat_map(|l| cases.map(|c| (l, c))) {
             let problem = Problem::new(n, d).unwrap();
             let mut graph = Orbits::circulant(problem, g);
