@@ -22,6 +22,7 @@ _HOMES = {
         "from_networkx", "from_pairs", "from_scipy", "network", "to_networkx", "to_scipy",
     ],
     "flyloom.results": ["Result"],
+    "flyloom.sizing": ["address_table", "scale", "size"],
     "flyloom.verbs": [
         "check_cables", "ebb", "edge_load", "plan", "promise", "route", "structure", "verify",
     ],

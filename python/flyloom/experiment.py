@@ -175,6 +175,8 @@ class _Job:
         options = {k: v for k, v in spec.items() if k not in ("engine", "lmc")}
         extra = "".join(f", {key} {value}" for key, value in options.items())
         label = f"{engine}, LMC {lmc}{extra}"
+        if engine.startswith("opensm:"):
+            verbs.known_to_opensm(engine)
         if engine.startswith("opensm:") and missing:
             self.skip(label, _why(missing))
             return None

@@ -29,6 +29,13 @@ def whole(name: str, given: Any, low: int, high: int) -> int:
     return value
 
 
+def known_to_opensm(engine: str) -> None:
+    """RefusalError where OpenSM has no engine of the name ``opensm:NAME``."""
+    if engine.removeprefix("opensm:") not in OPENSM_ENGINES:
+        known = ", ".join(f"opensm:{name}" for name in OPENSM_ENGINES)
+        raise RefusalError(f"engine: OpenSM has no '{engine}'; {known}")
+
+
 def structure(source: Any, *, paths: bool = False, progress: Progress | None = None) -> Result:
     """Counts, distances, girth and Moore bound of a network.
 
@@ -85,9 +92,7 @@ def route(
     if engine.startswith("opensm:"):
         from flyloom.deploy.fabric import route_with_opensm
 
-        if engine.removeprefix("opensm:") not in OPENSM_ENGINES:
-            known = ", ".join(f"opensm:{name}" for name in OPENSM_ENGINES)
-            raise RefusalError(f"engine: OpenSM has no '{engine}'; {known}")
+        known_to_opensm(engine)
         if options or layers not in (None, 1 << (lmc or 0)):
             raise RefusalError(f"{engine}: OpenSM's engines take an LMC and no options")
         return route_with_opensm(source, engine.removeprefix("opensm:"), lmc=lmc or 0)

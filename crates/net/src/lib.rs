@@ -12,6 +12,7 @@ pub mod network;
 pub mod plan;
 pub mod routing;
 pub mod search;
+pub mod sizing;
 pub mod structure;
 pub mod topology;
 pub mod verify;

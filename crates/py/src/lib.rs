@@ -5,6 +5,7 @@ mod enter;
 mod lab_face;
 mod routing;
 mod search;
+mod sizing;
 mod topology;
 
 use pyo3::prelude::*;
@@ -23,5 +24,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(lab_face::expand, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::registry, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::experiment_schema, m)?)?;
+    m.add_function(wrap_pyfunction!(sizing::nearest, m)?)?;
+    m.add_function(wrap_pyfunction!(sizing::address_table, m)?)?;
     Ok(())
 }

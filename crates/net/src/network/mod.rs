@@ -23,8 +23,10 @@ pub struct Recipe {
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.family)?;
-        let given = self.params.iter().filter(|(_, v)| !v.is_null());
-        for (i, (key, value)) in given.enumerate() {
+        // `of` takes the rest of the text, so it comes last
+        let given = self.params.iter().filter(|(k, v)| !v.is_null() && *k != "of");
+        let of = self.params.get_key_value("of").into_iter();
+        for (i, (key, value)) in given.chain(of).enumerate() {
             f.write_str(if i == 0 { ":" } else { "," })?;
             match value {
                 Value::String(s) => write!(f, "{key}={s}")?,

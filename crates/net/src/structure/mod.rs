@@ -149,7 +149,11 @@ fn planes_of(t: &Topology, set: &[u32]) -> Vec<Vec<u32>> {
 }
 
 /// Distances among the members of `set`, for pairs of one plane.
-fn by_plane(t: &Topology, set: &[u32], watch: &dyn Watch) -> Result<Distances, Interrupted> {
+pub(crate) fn by_plane(
+    t: &Topology,
+    set: &[u32],
+    watch: &dyn Watch,
+) -> Result<Distances, Interrupted> {
     let mut total = Distances { histogram: Vec::new(), unreachable: 0 };
     for plane in planes_of(t, set) {
         let part = distances_among(t.graph(), &plane, watch)?;

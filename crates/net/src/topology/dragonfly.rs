@@ -10,8 +10,8 @@
 //! to each of them again, and so on: m = a h / (g - 1) links, rounded down, join every two groups,
 //! and the ports left over stay empty. Ports of a switch: endpoints, group, global.
 
-use super::torus::{MAX_P, in_range};
-use super::{Claim, Family, Promise, Ratio};
+use super::wish::Wish;
+use super::{Claim, Family, MAX_P, Promise, Ratio, in_range};
 use crate::network::{Builder, Cable, Plug, Switch};
 use base::{Refusal, SwitchId};
 use schemars::JsonSchema;
@@ -266,16 +266,11 @@ impl Family for Dragonfly {
 
     fn promise(&self) -> Result<Promise, Refusal> {
         let w = self.wiring()?;
-        let [p, a, g, m] = [w.p, w.a, w.g, w.m].map(u64::from);
+        let [a, g, m] = [w.a, w.g, w.m].map(u64::from);
         let (diameter, mean_distance) = w.distances();
-        Ok(Promise {
-            switches: a * g,
-            endpoints: p * a * g,
-            links: g * (a * (a - 1) / 2) + m * (g * (g - 1) / 2),
-            network_radix: w.a - 1 + w.ports_of(0).len() as u32,
-            diameter,
-            mean_distance,
-        })
+        let links = g * (a * (a - 1) / 2) + m * (g * (g - 1) / 2);
+        let network_radix = w.a - 1 + w.ports_of(0).len() as u32;
+        Ok(Promise::direct(a * g, w.p, links, network_radix, diameter, mean_distance))
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
@@ -309,6 +304,25 @@ impl Family for Dragonfly {
             }
         }
         Ok(b)
+    }
+    /// Balanced members, a = 2 h, p = h (Kim et al., section 3.1): with all groups, and with as
+    /// many as the wish needs where the links between two groups still carry uniform traffic.
+    fn near(wish: &Wish) -> Vec<Self> {
+        let mut members = Vec::new();
+        for h in 1..=wish.radix.min(4 * MOST).div_ceil(4) {
+            let (a, p) = (2 * h, wish.per_switch(f64::from(h), f64::from(h)));
+            let most = a * h + 1;
+            // a p / g of a group's traffic goes to each other group, over m links
+            let full = f64::from(a) * f64::from(p) / wish.oversubscription;
+            let carries = |g: &u32| f64::from(a * h / (g - 1)) * f64::from(*g) >= full - 1e-9;
+            let wished = wish.endpoints.map_or(u64::from(most), |n| n / u64::from(a * p));
+            let wished = wished.clamp(2, u64::from(most)) as u32;
+            let below = (2..=wished).rev().find(carries);
+            let above = (wished + 1..=most).find(carries);
+            let of = |g| Self { p: Some(p), a: Some(a), h, g: Some(g), arrangement: None };
+            members.extend(below.into_iter().chain(above).map(of));
+        }
+        members
     }
 }
 

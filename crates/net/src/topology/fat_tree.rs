@@ -9,8 +9,8 @@
 //! j of every pod has its own k/2. Ports: endpoints, then down by switch, then up by switch, so
 //! that parallel links are side by side.
 
-use super::torus::{MAX_P, in_range};
-use super::{Claim, Family, Promise, Ratio};
+use super::wish::Wish;
+use super::{Claim, Family, MAX_P, Promise, Ratio, in_range};
 use crate::network::{Builder, Switch};
 use base::{Refusal, SwitchId};
 use schemars::JsonSchema;
@@ -286,11 +286,50 @@ impl Family for FatTree {
                 num: 2 * (leaves - 1) + 4 * (edges - leaves),
                 den: (edges - 1).max(1),
             }),
+            edge_switches: edges,
+            radix: (t.spines * t.parallel + t.p).max(spine_radix).max(core_radix),
+            vertex_transitive: false,
         })
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
         Ok(self.tree()?.build())
+    }
+    /// Two levels with as many leaves as the wish needs, and three levels in full.
+    fn near(wish: &Wish) -> Vec<Self> {
+        let r = wish.oversubscription;
+        let mut members = Vec::new();
+        for k in 2..=wish.radix.min(MAX_K) {
+            let p = wish.per_switch(f64::from(k) / (r + 1.0), f64::from(k) / (r + 1.0));
+            let Some(up) = k.checked_sub(p).filter(|&up| up > 0) else { continue };
+            if f64::from(p) > r * f64::from(up) + 1e-9 {
+                continue;
+            }
+            let wished = wish.endpoints.map_or(u64::from(k), |n| n / u64::from(p));
+            let wished = wished.clamp(1, u64::from(k)) as u32;
+            for leaves in [wished, wished + 1].into_iter().filter(|&leaves| leaves <= k) {
+                let fits = |n: &u32| up.is_multiple_of(*n);
+                let parallel = (1..=k / leaves).rev().find(fits).unwrap_or(1);
+                members.push(Self {
+                    leaves: Some(leaves),
+                    spines: Some(up / parallel),
+                    parallel: Some(parallel),
+                    p: Some(p),
+                    k: Some(k),
+                    ..Self::default()
+                });
+            }
+            if r.fract() == 0.0 {
+                let oversubscription = (r > 1.0).then_some(r as u32);
+                let three = Self { levels: Some(3), k: Some(k), ..Self::default() };
+                members.push(Self { oversubscription, ..three });
+            }
+        }
+        members
+    }
+
+    fn kind(&self) -> String {
+        format!("{} levels", self.levels.unwrap_or(2))
     }
 }
 

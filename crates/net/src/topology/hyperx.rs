@@ -7,8 +7,9 @@
 //! Ports come dimension by dimension, in a dimension by the coordinate they lead to, parallel links
 //! side by side.
 
-use super::torus::{Grid, MAX_P, in_range};
-use super::{Claim, Family, Promise, Ratio, Shape};
+use super::grid::Grid;
+use super::wish::Wish;
+use super::{Claim, Family, MAX_P, Promise, Ratio, Shape, in_range};
 use crate::network::{Builder, Cable, Plug};
 use base::{Refusal, SwitchId};
 use schemars::JsonSchema;
@@ -97,18 +98,12 @@ impl Family for HyperX {
     fn promise(&self) -> Result<Promise, Refusal> {
         let Checked { grid, radix, p, .. } = self.checked()?;
         let n = grid.places;
-        Ok(Promise {
-            switches: n,
-            endpoints: n * u64::from(p),
-            links: n * u64::from(radix) / 2,
-            network_radix: radix,
-            diameter: Claim::Exact(grid.wide().count() as u32),
-            // n - n/s of the n switches differ from one in a given coordinate
-            mean_distance: Claim::Exact(Ratio {
-                num: grid.wide().map(|(_, s)| n - n / s).sum(),
-                den: (n - 1).max(1),
-            }),
-        })
+        let diameter = Claim::Exact(grid.wide().count() as u32);
+        // n - n/s of the n switches differ from one in a given coordinate
+        let far = grid.wide().map(|(_, s)| n - n / s).sum();
+        let mean = Claim::Exact(Ratio { num: far, den: (n - 1).max(1) });
+        let links = n * u64::from(radix) / 2;
+        Ok(Promise::direct(n, p, links, radix, diameter, mean).vertex_transitive())
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
@@ -137,6 +132,35 @@ impl Family for HyperX {
             }
         }
         Ok(b)
+    }
+
+    /// One to four dimensions, as equal as can be, with as many endpoints as the shortest row has
+    /// switches (Ahn et al., section 2: relative bisection 1/2 and above).
+    fn near(wish: &Wish) -> Vec<Self> {
+        let mut members = Vec::new();
+        for dimensions in 1..=4_u32 {
+            // all rows of s, then one row after the other of s + 1
+            for s in 2..=wish.radix / dimensions + 1 {
+                for longer in 0..dimensions {
+                    let shape: Vec<u32> =
+                        (0..dimensions).map(|d| s + u32::from(d < longer)).collect();
+                    let links: u32 = shape.iter().map(|s| s - 1).sum();
+                    let rule = f64::from(s);
+                    // a little fewer endpoints than the rule allows, where ports run out
+                    let left = wish.radix.saturating_sub(links);
+                    let full = wish.per_switch(rule, rule);
+                    let p = full.min(left);
+                    if 10 * p >= 9 * full {
+                        members.push(Self { shape: Shape(shape), k: None, p: Some(p) });
+                    }
+                }
+            }
+        }
+        members
+    }
+
+    fn kind(&self) -> String {
+        format!("{}D", self.shape.0.len())
     }
 }
 

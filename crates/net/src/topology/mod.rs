@@ -10,6 +10,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+mod grid;
+mod wish;
+
+pub use wish::{Concentration, Wish};
+
 // gen:begin
 pub mod dragonfly;
 pub mod fat_tree;
@@ -64,6 +69,56 @@ pub struct Promise {
     pub diameter: Claim<u32>,
     /// Mean distance between switches with endpoints.
     pub mean_distance: Claim<Ratio>,
+    /// Number of switches that distances are measured between: those with endpoints; all of them
+    /// when there is no endpoint at all.
+    pub edge_switches: u64,
+    /// Most ports of either kind that any switch uses.
+    pub radix: u32,
+    /// Whether an automorphism takes any switch to any other, so that what is measured from one
+    /// switch holds for all. False where it is not known.
+    pub vertex_transitive: bool,
+}
+
+impl Promise {
+    /// A direct network: each of `switches` carries `p` endpoints.
+    ///
+    /// # Panics
+    /// When the ports of a switch do not fit 32 bits.
+    pub fn direct(
+        switches: u64,
+        p: u32,
+        links: u64,
+        network_radix: u32,
+        diameter: Claim<u32>,
+        mean_distance: Claim<Ratio>,
+    ) -> Self {
+        Self {
+            switches,
+            endpoints: switches * u64::from(p),
+            links,
+            network_radix,
+            diameter,
+            mean_distance,
+            edge_switches: switches,
+            radix: network_radix + p,
+            vertex_transitive: false,
+        }
+    }
+
+    /// The same promise of a network in which every switch looks like any other.
+    #[must_use]
+    pub fn vertex_transitive(self) -> Self {
+        Self { vertex_transitive: true, ..self }
+    }
+
+    /// Switches over the most that any network of this network radix and diameter can have;
+    /// `None` where switches carry no endpoints (the bound is of direct networks) or the diameter
+    /// is not exact.
+    pub fn moore_fraction(&self) -> Option<f64> {
+        let Claim::Exact(diameter) = self.diameter else { return None };
+        let bound = crate::structure::moore_bound(self.network_radix, diameter);
+        (self.edge_switches == self.switches).then(|| self.switches as f64 / bound as f64)
+    }
 }
 
 /// A family of networks; its value holds the parameters of one member.
@@ -88,6 +143,23 @@ pub trait Family: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     /// # Errors
     /// As [`Family::promise`].
     fn build(&self) -> Result<Builder, Refusal>;
+
+    /// Members that fit a wish: candidates among which [`crate::sizing`] chooses by their promises.
+    ///
+    /// Among them must be, if they exist, the largest with at most as many endpoints as wished and
+    /// the smallest with at least as many, of those that the wish's ports and concentration allow;
+    /// with no number of endpoints wished, the largest of all. Members that do not fit are dropped,
+    /// so a family may simply list its members along their natural parameter. Families that are not
+    /// built for bandwidth (rings, trees) offer none, the default.
+    fn near(_wish: &Wish) -> Vec<Self> {
+        Vec::new()
+    }
+
+    /// The kind of member within the family, where sizing should tell kinds apart: `3 levels`,
+    /// `2D`. Empty by default.
+    fn kind(&self) -> String {
+        String::new()
+    }
 }
 
 /// One row of the table of families.
@@ -98,6 +170,18 @@ pub struct Entry {
     examples: fn() -> Vec<Recipe>,
     promise: fn(Value) -> Result<Promise, Refusal>,
     build: fn(Value) -> Result<Topology, Refusal>,
+    near: fn(&Wish) -> Vec<Offer>,
+}
+
+/// A member that a family offers for a wish.
+#[derive(Debug, Clone)]
+pub struct Offer {
+    /// Its family and parameters.
+    pub recipe: Recipe,
+    /// Its kind within the family; often empty.
+    pub kind: String,
+    /// What it will be.
+    pub promise: Promise,
 }
 
 impl Entry {
@@ -113,6 +197,13 @@ impl Entry {
                 let promise = family.promise()?;
                 within_limits(&promise)?;
                 family.build()?.finish(recipe(&family))
+            },
+            near: |wish| {
+                let offer = |member: &F| {
+                    let promise = member.promise().ok()?;
+                    Some(Offer { recipe: recipe(member), kind: member.kind(), promise })
+                };
+                F::near(wish).iter().filter_map(offer).collect()
             },
         }
     }
@@ -141,6 +232,11 @@ impl Entry {
     /// As [`Entry::promise`].
     pub fn build(&self, params: &Map<String, Value>) -> Result<Topology, Refusal> {
         (self.build)(Value::Object(params.clone())).map_err(|r| r.within(self.name))
+    }
+
+    /// The members that the family offers for `wish`: [`Family::near`].
+    pub fn near(&self, wish: &Wish) -> Vec<Offer> {
+        (self.near)(wish)
     }
 }
 
@@ -211,14 +307,15 @@ pub fn family(name: &str) -> Result<&'static Entry, Refusal> {
 
 /// Parses the inline form `family:key=value,key=value`.
 ///
-/// A value is an integer, a shape (`8x8x4`), or a word.
+/// A value is an integer, a shape (`8x8x4`), or a word. The value of `of` is a network itself and
+/// takes the rest of the text: `multi_plane:planes=2,of=slim_fly:q=5,p=4`.
 ///
 /// # Errors
 /// When a part has no `=` or a key comes twice; nothing is said of the family's own rules.
 pub fn parse_inline(text: &str) -> Result<Recipe, Refusal> {
     let (family, rest) = text.split_once(':').unwrap_or((text, ""));
     let mut params = Map::new();
-    for part in rest.split(',').map(str::trim).filter(|p| !p.is_empty()) {
+    for part in parts(rest) {
         let (key, value) = part.split_once('=').ok_or_else(|| {
             Refusal::new(
                 family,
@@ -237,6 +334,19 @@ pub fn parse_inline(text: &str) -> Result<Recipe, Refusal> {
         }
     }
     Ok(Recipe { family: family.trim().to_owned(), params })
+}
+
+/// The parameters of an inline form: what its commas part, but for those after `of=`.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches([',', ' ']);
+        let of = rest.starts_with("of=");
+        let end = if of { rest.len() } else { rest.find(',').unwrap_or(rest.len()) };
+        let (part, after) = rest.split_at(end);
+        rest = after;
+        (!part.is_empty()).then(|| part.trim())
+    })
 }
 
 fn parse_value(text: &str) -> Value {
@@ -275,13 +385,43 @@ impl<'de> serde::Deserialize<'de> for Shape {
     }
 }
 
+/// The most endpoints on one switch, in every family.
+pub(super) const MAX_P: u32 = 4096;
+
+/// `value` when it lies from `least` to `most`, else a refusal of `param`. O(1).
+pub(super) fn in_range(param: &str, value: u32, least: u32, most: u32) -> Result<u32, Refusal> {
+    if (least..=most).contains(&value) {
+        return Ok(value);
+    }
+    Err(Refusal::new(param, format!("{value} is out of range"), format!("{least} to {most}")))
+}
+
+/// Whether every switch has the same number of others at every distance, with the same links: what
+/// an automorphism between any two switches needs, though it does not suffice.
+fn every_switch_looks_alike(t: &Topology) -> bool {
+    let profile = |v: usize| {
+        let distances = t.graph().distances_from(v);
+        let mut counted = std::collections::BTreeMap::new();
+        for (w, &d) in distances.iter().enumerate() {
+            let mut steps = [0_u32; 3];
+            for &x in t.graph().neighbours(w) {
+                steps[distances[x as usize].wrapping_sub(d).wrapping_add(1) as usize] += 1;
+            }
+            *counted.entry((d, steps)).or_insert(0_u32) += 1;
+        }
+        counted
+    };
+    let first = profile(0);
+    (1..t.switches().len()).all(|v| profile(v) == first)
+}
+
 /// Compares a promise with the network that was built; one sentence for each that was not kept.
 ///
 /// O(all-pairs distances).
 pub fn broken_promises(promise: &Promise, built: &Topology) -> Vec<String> {
-    let distances =
-        base::distance::distances_among(built.graph(), &built.edge_switches(), &base::Quiet)
-            .expect("a quiet watch never interrupts");
+    let edge = built.edge_switches();
+    let distances = crate::structure::by_plane(built, &edge, &base::Quiet)
+        .expect("a quiet watch never interrupts");
     let (sum, pairs) = distances.sum_and_pairs();
     let mut broken = Vec::new();
     let mut compare = |what: &str, promised: u64, found: u64| {
@@ -293,7 +433,12 @@ pub fn broken_promises(promise: &Promise, built: &Topology) -> Vec<String> {
     compare("endpoints", promise.endpoints, built.endpoints().len() as u64);
     compare("links", promise.links, built.links().len() as u64);
     compare("network_radix", promise.network_radix.into(), built.network_radix().into());
+    compare("edge_switches", promise.edge_switches, edge.len() as u64);
+    compare("radix", promise.radix.into(), built.radix().into());
     compare("unreachable pairs", 0, distances.unreachable);
+    if promise.vertex_transitive && !every_switch_looks_alike(built) {
+        broken.push("vertex_transitive: switches differ in their distances to others".into());
+    }
     let diameter = distances.diameter();
     let kept = match promise.diameter {
         Claim::Exact(d) => d == diameter,
@@ -347,6 +492,17 @@ mod tests {
             let there = entry.build(&parsed.params).expect("the same network");
             assert_eq!(there.recipe().to_string(), recipe.to_string());
         }
+    }
+
+    #[test]
+    fn the_value_of_of_is_the_rest() {
+        let recipe = parse_inline("x:planes=2, of=slim_fly:q=5,p=4").expect("an inline form");
+        let given: Vec<String> = recipe.params.iter().map(|(k, v)| format!("{k} {v}")).collect();
+        assert_eq!(given, ["planes 2", "of \"slim_fly:q=5,p=4\""]);
+        assert_eq!(recipe.to_string(), "x:planes=2,of=slim_fly:q=5,p=4");
+        let first = parse_inline("x:of=a:b=1,planes=2").expect("an inline form");
+        assert_eq!(first.params["of"], "a:b=1,planes=2");
+        assert_eq!(parse_inline("x: a=1,,b=2 ,").expect("loose").to_string(), "x:a=1,b=2");
     }
 
     #[test]

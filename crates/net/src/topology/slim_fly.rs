@@ -7,7 +7,8 @@
 //! Ports follow the deployed cluster: endpoints, then the links inside the column, then one port a
 //! column of the other half, so that a port number leads to the same rack from every switch.
 
-use super::{Claim, Family, Promise, Ratio};
+use super::wish::Wish;
+use super::{Claim, Family, MAX_P, Promise, Ratio};
 use crate::network::{Builder, Cable, Plug, Switch};
 use base::field::{Field, prime_power};
 use base::{Refusal, SwitchId};
@@ -26,7 +27,6 @@ pub struct SlimFly {
 }
 
 const MAX_Q: u32 = 256;
-const MAX_P: u32 = 4096;
 
 impl SlimFly {
     /// d in q = 4 w + d.
@@ -94,15 +94,12 @@ impl Family for SlimFly {
     fn promise(&self) -> Result<Promise, Refusal> {
         let (q, k) = (u64::from(self.q), u64::from(self.network_radix()?));
         let n = 2 * q * q;
-        Ok(Promise {
-            switches: n,
-            endpoints: n * u64::from(self.concentration()?),
-            links: q * q * k,
-            network_radix: k as u32,
-            diameter: Claim::Exact(2),
-            // k switches one hop away, the rest two
-            mean_distance: Claim::Exact(Ratio { num: 2 * (n - 1) - k, den: n - 1 }),
-        })
+        // k switches one hop away, the rest two
+        let mean = Claim::Exact(Ratio { num: 2 * (n - 1) - k, den: n - 1 });
+        let p = self.concentration()?;
+        let promise = Promise::direct(n, p, q * q * k, k as u32, Claim::Exact(2), mean);
+        // a primitive element takes X to X' and X' back to X: then the halves can change places
+        Ok(if self.delta()? == 1 { promise.vertex_transitive() } else { promise })
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
@@ -157,6 +154,14 @@ impl Family for SlimFly {
             }
         }
         Ok(b)
+    }
+    fn near(wish: &Wish) -> Vec<Self> {
+        let all = (3..=MAX_Q).map(|q| Self { q, p: Some(0) });
+        let sized = |bare: Self| {
+            let p = bare.promise().ok().map(|promise| wish.endpoints_of(&promise));
+            p.map(|p| Self { p: Some(p), ..bare })
+        };
+        all.filter_map(sized).collect()
     }
 }
 

@@ -8,8 +8,10 @@
 //! dimension by dimension, plus before minus; on the border of a mesh the outward port stays empty,
 //! so that a port number means the same direction everywhere.
 
-use super::{Claim, Family, Promise, Ratio, Shape};
-use crate::network::{Builder, Cable, Plug, Switch};
+use super::grid::Grid;
+use super::wish::Wish;
+use super::{Claim, Family, MAX_P, Promise, Ratio, Shape, in_range};
+use crate::network::{Builder, Cable, Plug};
 use base::{Refusal, SwitchId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,84 +36,6 @@ pub struct Mesh {
     /// Endpoints per switch; default 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<u32>,
-}
-
-/// The most endpoints on one switch, in every family of this module and its siblings.
-pub(super) const MAX_P: u32 = 4096;
-
-/// `value` when it lies from `least` to `most`, else a refusal of `param`. O(1).
-pub(super) fn in_range(param: &str, value: u32, least: u32, most: u32) -> Result<u32, Refusal> {
-    if (least..=most).contains(&value) {
-        return Ok(value);
-    }
-    Err(Refusal::new(param, format!("{value} is out of range"), format!("{least} to {most}")))
-}
-
-/// The places of a grid in row-major order: the last coordinate runs fastest.
-pub(super) struct Grid<'a> {
-    /// Size of each dimension, none of them 0.
-    pub(super) sizes: &'a [u32],
-    /// Number of places, at most [`Grid::MOST`].
-    pub(super) places: u64,
-}
-
-impl<'a> Grid<'a> {
-    /// The most places a grid may have.
-    const MOST: u64 = 1 << 30;
-    /// The most dimensions a grid may have.
-    const DIMENSIONS: usize = 32;
-
-    /// The grid of this shape.
-    ///
-    /// # Errors
-    /// Refuses `shape` when it has no dimension or more than 32, a size of 0, or over 2^30 places.
-    pub(super) fn new(shape: &'a Shape) -> Result<Self, Refusal> {
-        let sizes = &shape.0[..];
-        let refuse = |why: String, help: String| Err(Refusal::new("shape", why, help));
-        if sizes.is_empty() || sizes.len() > Self::DIMENSIONS {
-            let why = format!("{} dimensions", sizes.len());
-            return refuse(why, format!("1 to {} dimensions", Self::DIMENSIONS));
-        }
-        if let Some(d) = sizes.iter().position(|&s| s == 0) {
-            let why = format!("dimension {} has size 0", d + 1);
-            return refuse(why, "every size is at least 1".into());
-        }
-        let places = sizes
-            .iter()
-            .try_fold(1_u64, |n, &s| n.checked_mul(u64::from(s)).filter(|&n| n <= Self::MOST));
-        match places {
-            Some(places) => Ok(Self { sizes, places }),
-            None => refuse("too many switches".into(), format!("at most {}", Self::MOST)),
-        }
-    }
-
-    /// Dimensions with their size, of size 2 or more only: the others have no neighbours.
-    pub(super) fn wide(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        self.sizes.iter().enumerate().map(|(d, &s)| (d, u64::from(s))).filter(|&(_, s)| s > 1)
-    }
-
-    /// How far apart in number two places are that differ by one along dimension `d`.
-    pub(super) fn stride(&self, d: usize) -> u32 {
-        self.sizes[d + 1..].iter().product()
-    }
-
-    /// The coordinates of place `id`.
-    pub(super) fn at(&self, id: u32) -> Vec<u32> {
-        (0..self.sizes.len()).map(|d| id / self.stride(d) % self.sizes[d]).collect()
-    }
-
-    /// Adds a switch for every place, named `prefix-x-y-...`, with its coordinates, then `p`
-    /// endpoints on each.
-    pub(super) fn populate(&self, b: &mut Builder, prefix: &str, p: u32) {
-        let places = self.places as u32;
-        for id in 0..places {
-            let coordinates = self.at(id);
-            let place: Vec<String> = coordinates.iter().map(u32::to_string).collect();
-            let name = format!("{prefix}-{}", place.join("-"));
-            b.switch(Switch::new(name).at(0, coordinates));
-        }
-        b.endpoints_on((0..places).map(SwitchId), p);
-    }
 }
 
 /// A grid with its rows closed or open, and what hangs on it: what both families are made of.
@@ -144,14 +68,11 @@ impl<'a> Rows<'a> {
                 far += (s * s - 1) * (n / s);
             }
         }
-        Promise {
-            switches: n,
-            endpoints: n * u64::from(self.p),
-            links,
-            network_radix: radix,
-            diameter: Claim::Exact(diameter as u32),
-            mean_distance: Claim::Exact(Ratio { num: far, den: 3 * (n - 1).max(1) }),
-        }
+        let mean = Claim::Exact(Ratio { num: far, den: 3 * (n - 1).max(1) });
+        let promise = Promise::direct(n, self.p, links, radix, Claim::Exact(diameter as u32), mean);
+        // rows of two are the same open and closed
+        let open = !self.closed && self.grid.wide().any(|(_, s)| s > 2);
+        if open { promise } else { promise.vertex_transitive() }
     }
 
     fn build(&self, prefix: &str) -> Builder {
@@ -200,6 +121,33 @@ impl Family for Torus {
 
     fn build(&self) -> Result<Builder, Refusal> {
         Ok(Rows::new(&self.shape, self.p, true)?.build(Self::NAME))
+    }
+
+    /// Tori of 2 to 6 dimensions, as cubic as can be, of full bandwidth: under uniform traffic the
+    /// channels along a row of s switches carry p s / 8 (Dally & Towles, chapter 5), so that rows
+    /// have at most 8 r / p switches.
+    fn near(wish: &Wish) -> Vec<Self> {
+        let longest = |p: u32| (8.0 * wish.oversubscription / f64::from(p)) as u32;
+        let mut members = Vec::new();
+        for p in 1..=8 {
+            for dimensions in 2..=6 {
+                // all rows of s, then one row after the other of s + 1
+                for s in 2..=longest(p) {
+                    for longer in 0..dimensions {
+                        let shape: Vec<u32> =
+                            (0..dimensions).map(|d| s + u32::from(d < longer)).collect();
+                        if shape[0] <= longest(p) {
+                            members.push(Self { shape: Shape(shape), p: Some(p) });
+                        }
+                    }
+                }
+            }
+        }
+        members
+    }
+
+    fn kind(&self) -> String {
+        format!("{}D", self.shape.0.len())
     }
 }
 

@@ -1,0 +1,63 @@
+//! What an architect asks for: so many endpoints, switches of so many ports, full bandwidth.
+
+use super::{Promise, Ratio};
+use serde::Serialize;
+
+/// How the ideal number of endpoints per switch becomes a whole one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Concentration {
+    /// The family's rule, rounded up: half the network radix of a Slim Fly (Besta & Hoefler, SC
+    /// 2014; the deployed cluster).
+    Ceil,
+    /// The family's rule, rounded down (the Slim Fly of CODES, and Fit Fly).
+    Floor,
+    /// The most with which uniform traffic over minimal paths loads the average channel in full:
+    /// [`Wish::ideal`], rounded down.
+    Exact,
+}
+
+/// The networks wanted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Wish {
+    /// Endpoints, or `None` for as many as possible.
+    pub endpoints: Option<u64>,
+    /// Most ports of a switch, of either kind.
+    pub radix: u32,
+    /// How many endpoints a switch carries.
+    pub concentration: Concentration,
+    /// Endpoints for each one that full bandwidth has room for; 1 or more.
+    pub oversubscription: f64,
+}
+
+impl Wish {
+    /// Endpoints per switch at which uniform traffic over minimal paths loads the average channel
+    /// in full: channels over the sum of distances from a switch, `k' n / ((n - 1) * mean)`.
+    ///
+    /// Every switch sends p (n - 1) p / (n p) ~ p units to the others, each over `mean` channels,
+    /// and has k' channels. Source: Besta & Hoefler, SC 2014, section II-B.
+    pub fn ideal(network_radix: u32, switches: u64, mean: Ratio) -> f64 {
+        let hops = mean.num as f64 / mean.den as f64 * switches.saturating_sub(1) as f64;
+        f64::from(network_radix) * switches as f64 / hops
+    }
+
+    /// The whole number of endpoints for a switch whose family's rule says `rule` and whose
+    /// [`Wish::ideal`] is `ideal`; at least 1.
+    pub fn per_switch(&self, rule: f64, ideal: f64) -> u32 {
+        let r = self.oversubscription;
+        let p = match self.concentration {
+            Concentration::Ceil => (r * rule - 1e-9).ceil(),
+            Concentration::Floor => (r * rule + 1e-9).floor(),
+            Concentration::Exact => (r * ideal + 1e-9).floor(),
+        };
+        p.max(1.0) as u32
+    }
+
+    /// As [`Wish::per_switch`], of a direct network whose rule is network radix over diameter.
+    pub fn endpoints_of(&self, p: &Promise) -> u32 {
+        let (super::Claim::Exact(diameter) | super::Claim::Between(_, diameter)) = p.diameter;
+        let (super::Claim::Exact(mean) | super::Claim::Between(_, mean)) = p.mean_distance;
+        let rule = f64::from(p.network_radix) / f64::from(diameter.max(1));
+        self.per_switch(rule, Self::ideal(p.network_radix, p.switches, mean))
+    }
+}

@@ -1,0 +1,104 @@
+//! Sizing: the members of each family nearest to a wish, the largest, and those that LIDs allow.
+
+use crate::enter::{enter, interrupted, refuse, to_python};
+use base::{Interrupted, Refusal};
+use net::sizing;
+use net::topology::{Concentration, Entry, Wish};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde::Serialize;
+use serde_json::json;
+
+fn rule(name: &str) -> Result<Concentration, Refusal> {
+    match name {
+        "ceil" => Ok(Concentration::Ceil),
+        "floor" => Ok(Concentration::Floor),
+        "exact" => Ok(Concentration::Exact),
+        other => {
+            let why = format!("there is no rule '{other}'");
+            Err(Refusal::new("concentration", why, "ceil, floor or exact"))
+        }
+    }
+}
+
+fn wish(
+    endpoints: Option<u64>,
+    radix: u32,
+    concentration: &str,
+    oversubscription: f64,
+) -> Result<Wish, Refusal> {
+    let refuse = |param: &str, why: String, help: &str| Err(Refusal::new(param, why, help));
+    if endpoints == Some(0) || endpoints.is_some_and(|n| n > 1 << 40) {
+        return refuse("endpoints", "out of range".into(), "1 to 2^40");
+    }
+    if !(2..=4096).contains(&radix) {
+        return refuse("radix", format!("{radix} is out of range"), "2 to 4096");
+    }
+    if !(1.0..=64.0).contains(&oversubscription) {
+        return refuse(
+            "oversubscription",
+            format!("{oversubscription} is out of range"),
+            "1 to 64",
+        );
+    }
+    Ok(Wish { endpoints, radix, concentration: rule(concentration)?, oversubscription })
+}
+
+fn document<'py, T: Serialize>(py: Python<'py>, value: &T) -> PyResult<Bound<'py, PyAny>> {
+    let value = serde_json::to_value(value).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    to_python(py, &value)
+}
+
+/// The members of `families` (all when empty) nearest to `endpoints` (None: the largest), with
+/// switches of at most `radix` ports: a list of dicts, see `net::sizing::Nearest`.
+#[pyfunction]
+#[pyo3(signature = (endpoints, radix, concentration, oversubscription, families, progress=None))]
+pub fn nearest<'py>(
+    py: Python<'py>,
+    endpoints: Option<u64>,
+    radix: u32,
+    concentration: &str,
+    oversubscription: f64,
+    families: Vec<String>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let wish = wish(endpoints, radix, concentration, oversubscription).map_err(refuse)?;
+    let chosen: Vec<&Entry> = sizing::chosen(&families).map_err(refuse)?;
+    let found = enter(py, progress, |watch| sizing::nearest(&chosen, &wish, watch))?;
+    document(py, &found.map_err(|_| interrupted())?)
+}
+
+/// For every number of ports in `radixes` and every LMC from 0 to 7, the largest member of `family`
+/// whose LIDs suffice, beside the published rule's Slim Fly: a list of dicts with `radix`, `lmc`,
+/// `addresses`, `network` (a member or None) and `published_rule`.
+#[pyfunction]
+#[pyo3(signature = (family, radixes, concentration, progress=None))]
+pub fn address_table<'py>(
+    py: Python<'py>,
+    family: &str,
+    radixes: Vec<u32>,
+    concentration: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let entry = net::topology::family(family).map_err(refuse)?;
+    let concentration = rule(concentration).map_err(refuse)?;
+    for &radix in &radixes {
+        wish(None, radix, "ceil", 1.0).map_err(refuse)?;
+    }
+    let work = |watch: &dyn base::Watch| -> Result<Vec<serde_json::Value>, Interrupted> {
+        let mut rows = Vec::new();
+        for &radix in &radixes {
+            for lmc in 0..8 {
+                let network =
+                    sizing::largest_addressed(entry, radix, 1 << lmc, concentration, watch)?;
+                let paper = sizing::paper_cell(radix, 1 << lmc);
+                rows.push(json!({
+                    "radix": radix, "lmc": lmc, "addresses": 1 << lmc, "network": network,
+                    "published_rule": paper.filter(|_| family == "slim_fly"),
+                }));
+            }
+        }
+        Ok(rows)
+    };
+    document(py, &enter(py, progress, work)?.map_err(|_| interrupted())?)
+}

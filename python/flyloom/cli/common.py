@@ -1,0 +1,123 @@
+"""What all commands share: the application, its common options, how results are printed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    name="flyloom",
+    help="Design, lay out, route, prove, deploy and compare interconnect networks.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+NET_HELP = "inline form (slim_fly:q=5,p=4), spec file (.toml) or network file"
+Net = Annotated[str, typer.Argument(metavar="NET", help=NET_HELP, show_default=False)]
+P = Annotated[
+    int | None,
+    typer.Option("-p", "--endpoints-per-switch", help="for files that have no endpoints"),
+]
+Json = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
+Engine = Annotated[
+    str, typer.Option("--engine", "-e", help="flyloom list engines; opensm:NAME for OpenSM's own")
+]
+Lmc = Annotated[
+    int | None, typer.Option(help="LID mask control, 0 to 7: 2^LMC routes to every endpoint")
+]
+Layers = Annotated[int | None, typer.Option(help="routes to every endpoint, 1 to 128")]
+Options = Annotated[
+    list[str] | None, typer.Option("--option", "-O", help="KEY=VALUE, an option of the engine")
+]
+
+
+def epilog(*lines: str) -> str:
+    """Examples at the end of a command's help."""
+    return "Example:  " + "   |   ".join(lines)
+
+
+def emit(document: dict[str, Any], as_json: bool, lines: list[tuple[str, Any]]) -> None:
+    """Prints the document as JSON, or the lines as an aligned table."""
+    if as_json:
+        print(json.dumps(document))
+        return
+    width = max(len(name) for name, _ in lines)
+    for name, value in lines:
+        print(f"{name:<{width}}  {shown(value)}")
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Prints rows under a header: words to the left, numbers to the right."""
+    cells = [list(header), *([shown(value) for value in row] for row in rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    words = [any(":" in str(row[i]) for row in rows) for i in range(len(header))]
+    for row in cells:
+        columns = zip(row, widths, words, strict=True)
+        print("  ".join(f"{c:<{w}}" if left else f"{c:>{w}}" for c, w, left in columns).rstrip())
+
+
+def shown(value: Any) -> str:
+    """A value as people read it."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def load_network(net: str, p: int | None):
+    from flyloom.graph import network
+
+    return network(net, p)
+
+
+def make_routing(topology, engine: str, lmc: int | None, layers: int | None, options, bar):
+    from flyloom.verbs import route
+
+    if lmc == 0:
+        topology.addresses(0)  # who asks for an LMC means LIDs, and they may not suffice
+    return route(
+        topology, engine, lmc=lmc, layers=layers, progress=bar, **parsed_options(options)
+    )
+
+
+def engine_name(routing, asked: str) -> str:
+    """The engine to show: tables read back from OpenSM do not know which engine made them."""
+    return asked if asked.startswith("opensm:") else routing.engine
+
+
+def parsed_options(options: list[str] | None) -> dict[str, Any]:
+    """KEY=VALUE words as a dictionary; values are JSON where they can be, else text."""
+    from flyloom._core import RefusalError
+
+    parsed = {}
+    for word in options or []:
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            raise RefusalError(f"--option {word}: not KEY=VALUE")
+        if key in ("source", "engine", "lmc", "layers", "progress") or key in parsed:
+            raise RefusalError(f"--option {word}: not an option of an engine, or given twice")
+        try:
+            parsed[key] = json.loads(value)
+            json.dumps(parsed[key], allow_nan=False)
+        except ValueError:
+            parsed[key] = value
+    return parsed
+
+
+def write_or_refuse(path: Path, write) -> None:
+    from flyloom._core import RefusalError
+
+    try:
+        write()
+    except OSError as error:
+        raise RefusalError(f"{path}: cannot be written: {error.strerror}") from None

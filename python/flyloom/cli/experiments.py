@@ -1,0 +1,117 @@
+"""Commands of experiments and of flyloom itself: run, report, list, schema, doctor."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flyloom.cli.common import Json, app, epilog
+
+
+@app.command(epilog=epilog("flyloom run examples/deployed_slim_fly.toml"))
+def run(
+    experiment: Annotated[Path, typer.Argument(metavar="FILE", help="experiment file (TOML)")],
+    out: Annotated[Path, typer.Option("--out", help="folder of all results")] = Path("out"),
+    fresh: Annotated[bool, typer.Option("--fresh", help="compute every point anew")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="list the points and stop")] = False,
+    as_json: Json = False,
+) -> None:
+    """Run an experiment: results as Parquet, a manifest and a report."""
+    from flyloom import experiment as lab
+    from flyloom.progress import bars
+
+    if dry_run:
+        return list_points(experiment, as_json)
+
+    def say(stage: str, line: str, seconds: float) -> None:
+        if not as_json:
+            print(f"{stage:<8} {line}" + (f"  ({seconds:.2f} s)" if seconds else ""), flush=True)
+
+    with bars() as bar:
+        result = lab.run(experiment, out=out, fresh=fresh, say=say, progress=bar)
+    if as_json:
+        print(result.to_json())
+    else:
+        print(f"{result.report}")
+    raise typer.Exit(0)
+
+
+def list_points(file: Path, as_json: bool) -> None:
+    from flyloom._core import expand
+    from flyloom.graph import read_text
+
+    points = expand(read_text(file), str(file))["points"]
+    if as_json:
+        print(json.dumps({"points": points}))
+        return
+    for i, point in enumerate(points, start=1):
+        print(f"{i:>4}  {json.dumps(point)}")
+
+
+@app.command(epilog=epilog("flyloom report out/deployed_slim_fly"))
+def report(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="folder of a finished run")],
+    as_json: Json = False,
+) -> None:
+    """Write the report of a finished run anew."""
+    from flyloom.store import rebuild
+
+    path = rebuild(directory)
+    print(json.dumps({"report": str(path)}) if as_json else path)
+
+
+@app.command("list", epilog=epilog("flyloom list topologies", "flyloom list engines"))
+def list_parts(
+    what: Annotated[str, typer.Argument(metavar="topologies|engines")] = "",
+    as_json: Json = False,
+) -> None:
+    """List the topology families and routing engines with their parameters."""
+    from flyloom._core import RefusalError, registry
+
+    kinds = {"topologies": "topology", "engines": "engine"}
+    if what and what not in kinds:
+        raise RefusalError(f"list: there is no '{what}'; topologies or engines")
+    parts = [part for part in registry() if not what or part["kind"] == kinds[what]]
+    if as_json:
+        print(json.dumps(parts))
+        return
+    for part in parts:
+        print(f"{part['kind']} {part['name']}: {part['doc']}")
+        for param in part["params"]:
+            need = "required" if param["required"] else "optional"
+            print(f"    {param['name']} ({param['type']}, {need}): {param['doc']}")
+
+
+@app.command(epilog=epilog("flyloom schema > experiment.schema.json"))
+def schema() -> None:
+    """Print the JSON schema of the experiment file."""
+    from flyloom._core import experiment_schema
+
+    print(json.dumps(experiment_schema(), indent=1))
+
+
+@app.command(epilog=epilog("flyloom doctor"))
+def doctor(as_json: Json = False) -> None:
+    """Say which optional programs are there, and how to get the rest."""
+    from flyloom._core import __version__
+    from flyloom.deploy import tools
+
+    found = tools.check()
+    if as_json:
+        programs = [
+            {"name": name, "path": str(path) if path else None, "package": package}
+            for name, path, package in found
+        ]
+        complete = all(path for _, path, _ in found)
+        print(json.dumps({"version": __version__, "programs": programs, "complete": complete}))
+        return
+    print(f"flyloom {__version__}")
+    for name, path, package in found:
+        word, where = ("ok", path) if path else ("missing", f"apt-get install {package}")
+        print(f"{word:<7}  {name:<20} {where}")
+    absent = sorted({package for _, path, package in found if not path})
+    if absent:
+        print(f"for the fabric stage: apt-get install {' '.join(absent)}")

@@ -1,0 +1,136 @@
+"""Commands that look at a network: design, structure, plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from flyloom.cli.common import Json, Net, P, app, emit, epilog, load_network, write_or_refuse
+
+
+@app.command(epilog=epilog(
+    "flyloom design slim_fly:q=19,p=15", "flyloom design dragonfly:h=4 -o df.json",
+))
+def design(
+    net: Net,
+    p: P = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", help="write the network: .json .graphml .edges .dot .net (ibsim)"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Build a network; its size, distances and girth beside the family's promise."""
+    from flyloom.progress import bars
+
+    topology = load_network(net, p)
+    with bars() as bar:
+        found = topology.structure(progress=bar)
+    promised = topology.promise()
+    if output:
+        write_network(topology, output)
+    document = {**found, "promise": promised}
+    emit(document, as_json, structure_lines(found))
+    if output and not as_json:
+        print(f"written to {output}")
+
+
+def structure_lines(found: dict[str, Any]) -> list[tuple[str, Any]]:
+    lines = [("network", found["recipe"])]
+    keys = (
+        "switches", "endpoints", "links", "network_radix", "concentration", "radix", "diameter",
+        "mean_distance", "girth", "moore_fraction",
+    )
+    lines += [(key.replace("_", " "), found[key]) for key in keys]
+    if found["terminals"] != found["endpoints"]:
+        lines.append(("terminals", found["terminals"]))
+    if found["unreachable"]:
+        lines.append(("unreachable pairs", found["unreachable"]))
+    return lines
+
+
+def write_network(topology, path: Path) -> None:
+    from flyloom._core import RefusalError
+    from flyloom.experiment import write_whole
+
+    formats = {
+        ".json": "json", ".graphml": "graphml", ".edges": "edges", ".txt": "edges", ".dot": "dot",
+        ".net": "netlist",
+    }
+    if path.suffix not in formats:
+        raise RefusalError(f"-o {path}: no format for '{path.suffix}'; use {' '.join(formats)}")
+    write_or_refuse(path, lambda: write_whole(path, topology.to_text(formats[path.suffix])))
+
+
+@app.command(epilog=epilog("flyloom structure torus:shape=8x8x8 --paths"))
+def structure(
+    net: Net,
+    p: P = None,
+    paths: Annotated[
+        bool, typer.Option("--paths", help="count minimal paths of all pairs")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Measure a network: distances, girth, Moore bound, minimal-path counts."""
+    from flyloom.progress import bars
+
+    topology = load_network(net, p)
+    with bars() as bar:
+        found = topology.structure(paths=paths, progress=bar)
+    lines = structure_lines(found)
+    pairs = sum(found["histogram"])
+    lines += [
+        (f"pairs at distance {d}", f"{n:,} ({100 * n / pairs:.2f} %)")
+        for d, n in enumerate(found["histogram"]) if n
+    ]
+    if paths:
+        counts = found["minimal_paths"]
+        counts["mean"] = counts["sum"] / counts["pairs"] if counts["pairs"] else None
+        lines += [(f"minimal paths, {key}", counts[key]) for key in ("min", "mean", "max")]
+    emit(found, as_json, lines)
+
+
+@app.command(epilog=epilog("flyloom plan slim_fly:q=5,p=4 -o plan/"))
+def plan(
+    net: Net,
+    p: P = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", help="folder for cables.csv, floor.svg and racks.svg")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Lay a network out in racks and list its cables."""
+    topology = load_network(net, p)
+    found = topology.plan()
+    if output:
+        write_or_refuse(output, lambda: write_plan(topology, found, output))
+    document = {key: value for key, value in found.items() if key != "cables_csv"}
+    steps = ("endpoint cables", "inside groups", "inside racks", "between racks")
+    lines = [
+        ("network", topology.recipe), ("racks", len(found["racks"])),
+        ("cables", found["cables"]),
+    ]
+    lines += [(f"  {name}", n) for name, n in zip(steps, found["by_step"], strict=True)]
+    lines += [
+        (f"  {c['kind']}, up to {c['stock_m']:g} m{', endpoints' if c['endpoint_cables'] else ''}",
+         c["cables"])
+        for c in found["classes"]
+    ]
+    lines += [("length [m]", found["length_m"]), ("cost of cables [$]", found["cost_usd"])]
+    emit(document, as_json, lines)
+    if output and not as_json:
+        print(f"written to {output}/")
+
+
+def write_plan(topology, found: dict[str, Any], folder: Path) -> None:
+    from flyloom import draw
+    from flyloom.experiment import write_whole
+    from flyloom.report.build import floor_data
+
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "cables.csv", found["cables_csv"])
+    floor = floor_data(found, topology.switch_names)
+    write_whole(folder / "floor.svg", draw.floor_svg(floor))
+    write_whole(folder / "racks.svg", draw.racks_svg(floor, topology.groups.tolist()))

@@ -1,0 +1,191 @@
+"""Commands that route and prove: route, verify, ebb."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flyloom.cli.common import (
+    Engine,
+    Json,
+    Layers,
+    Lmc,
+    Net,
+    Options,
+    P,
+    app,
+    emit,
+    engine_name,
+    epilog,
+    load_network,
+    make_routing,
+    write_or_refuse,
+)
+
+
+@app.command(epilog=epilog("flyloom route slim_fly:q=5,p=4 -e dfsssp --lmc 2 -o tables/"))
+def route(
+    net: Net,
+    engine: Engine = "dfsssp",
+    lmc: Lmc = None,
+    layers: Layers = None,
+    option: Options = None,
+    p: P = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", help="folder for network.json, tables.txt, lfts.txt, guid2lid"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compute forwarding tables, prove them, and measure the load they make."""
+    from flyloom.progress import bars
+
+    topology = load_network(net, p)
+    with bars() as bar:
+        routing = make_routing(topology, engine, lmc, layers, option, bar)
+        proof = routing.verify(progress=bar)
+        load = routing.load()
+    if output:
+        write_or_refuse(output, lambda: write_tables(topology, routing, output))
+    report_proof(topology, routing, engine_name(routing, engine), proof, load, as_json)
+    if output and not as_json:
+        print(f"written to {output}/")
+    raise typer.Exit(0 if proof["complete"]["holds"] else 1)
+
+
+def write_tables(topology, routing, folder: Path) -> None:
+    from flyloom.experiment import write_whole
+
+    tables, lfts = routing.table_text(), routing.lft_text()  # may refuse: before the folder
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "network.json", topology.to_text("json"))
+    write_whole(folder / "tables.txt", tables)
+    write_whole(folder / "lfts.txt", lfts)
+    write_whole(folder / "guid2lid", topology.addresses(routing.lmc)["guid2lid"])
+    about = {"flyloom": 1, "engine": routing.engine, "lmc": routing.lmc, "layers": routing.layers}
+    write_whole(folder / "routing.json", json.dumps(about))
+
+
+def report_proof(
+    topology, routing, name: str, proof: dict, load: dict | None, as_json: bool
+) -> None:
+    complete, deadlock = proof["complete"], proof["deadlock"]
+    document = {
+        "network": topology.recipe, "engine": name, "lmc": routing.lmc,
+        "layers": routing.layers, "verified": proof["holds"], "lanes": routing.lanes,
+        "max_hops": complete.get("max_hops"), "mean_hops": complete.get("mean_hops"),
+        "edge_forwarding_index": load["edge_forwarding_index"] if load else None,
+        "edge_forwarding_index_lower_bound": load["lower_bound"] if load else None,
+        "complete": complete, "deadlock": deadlock,
+    }
+    lines = [
+        ("network", topology.recipe), ("engine", name),
+        ("routes a terminal", routing.layers),
+        ("verified", proof["holds"]), ("every route arrives", complete["holds"]),
+        ("deadlock-free", deadlock["holds"] if deadlock else None), ("lanes", routing.lanes),
+        ("longest route [hops]", complete.get("max_hops")),
+        ("mean route [hops]", complete.get("mean_hops")),
+    ]
+    if load:
+        index, bound = load["edge_forwarding_index"], load["lower_bound"]
+        lines.append(("edge forwarding index", f"{index:,} (at least {bound:,})"))
+    emit(document, as_json, lines)
+    if as_json:
+        return
+    if not complete["holds"]:
+        print(complete["counterexample"])
+    elif not deadlock["holds"]:
+        print("packets can wait for one another in a circle:")
+        for line in deadlock["counterexample"]:
+            print(f"  {line}")
+
+
+@app.command(epilog=epilog(
+    "flyloom verify tables/", "flyloom verify slim_fly:q=5,p=4 -e min_hop",
+    "flyloom verify lfts.txt --network fabric.txt",
+))
+def verify(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLES|NET", help="folder of `route -o`, a dump_fts file, or a network"
+        ),
+    ],
+    engine: Engine = "dfsssp",
+    lmc: Lmc = None,
+    layers: Layers = None,
+    option: Options = None,
+    network_file: Annotated[
+        Path | None,
+        typer.Option("--network", help="ibnetdiscover output of the fabric of a dump_fts file"),
+    ] = None,
+    levels: Annotated[
+        Path | None, typer.Option(help="path records of that fabric, `slid dlid sl` a line")
+    ] = None,
+    sl2vl: Annotated[Path | None, typer.Option(help="opensm-sl2vl.dump of that fabric")] = None,
+    hop_limit: Annotated[int, typer.Option(help="most hops a route may take")] = 64,
+    as_json: Json = False,
+) -> None:
+    """Prove tables: every route arrives, and no packets can wait in a circle."""
+    from flyloom._core import RefusalError
+    from flyloom.progress import bars
+    from flyloom.tables import read_dump, read_folder
+    from flyloom.verbs import whole
+
+    whole("--hop-limit", hop_limit, 0, 2**32 - 1)
+    if (levels or sl2vl) and not network_file:
+        raise RefusalError("--levels, --sl2vl: of a dump_fts file; give --network with it")
+    if network_file:
+        topology, routing = read_dump(Path(source), network_file, levels, sl2vl)
+        name = routing.engine
+    elif Path(source).is_dir():
+        topology, routing = read_folder(Path(source))
+        name = routing.engine
+    else:
+        topology = load_network(source, None)
+        with bars() as bar:
+            routing = make_routing(topology, engine, lmc, layers, option, bar)
+        name = engine_name(routing, engine)
+    with bars() as bar:
+        proof = routing.verify(hop_limit, bar)
+    load = routing.load() if proof["complete"]["holds"] else None
+    report_proof(topology, routing, name, proof, load, as_json)
+    raise typer.Exit(0 if proof["holds"] else 1)
+
+
+@app.command(epilog=epilog("flyloom ebb slim_fly:q=19 -e dfsssp --patterns 1000 --seed 1"))
+def ebb(
+    net: Net,
+    engine: Engine = "dfsssp",
+    patterns: Annotated[int, typer.Option(help="random bisections")] = 1000,
+    seed: Annotated[int, typer.Option(help="of the random draws")] = 0,
+    lmc: Lmc = None,
+    layers: Layers = None,
+    option: Options = None,
+    p: P = None,
+    as_json: Json = False,
+) -> None:
+    """Effective bisection bandwidth over an engine's tables."""
+    from flyloom.progress import bars
+    from flyloom.verbs import whole
+
+    whole("--patterns", patterns, 1, 2**32 - 1)
+    whole("--seed", seed, 0, 2**64 - 1)
+    topology = load_network(net, p)
+    with bars() as bar:
+        routing = make_routing(topology, engine, lmc, layers, option, bar)
+        found = routing.ebb(patterns, seed, bar)
+    interval = found["confidence_interval_95"]
+    name = engine_name(routing, engine)
+    lines = [
+        ("network", topology.recipe), ("engine", name),
+        ("effective bisection bandwidth", found["effective_bisection_bandwidth"]),
+        ("95 % confidence interval", interval and f"{interval[0]:.6f} to {interval[1]:.6f}"),
+        ("patterns", patterns), ("seed", seed),
+        ("most congested channel [flows]", found["max_congestion"]),
+    ]
+    about = {"network": topology.recipe, "engine": name, "lmc": routing.lmc}
+    emit({**about, **found}, as_json, lines)

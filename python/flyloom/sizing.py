@@ -1,0 +1,126 @@
+"""What can be built: networks of so many endpoints, the largest of each family, the LIDs needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from flyloom import _core
+from flyloom._core import RefusalError
+from flyloom.published import ADDRESS_TABLE, ADDRESS_TABLE_SOURCE
+from flyloom.results import Result
+from flyloom.verbs import Progress, whole
+
+
+def size(
+    endpoints: int,
+    *,
+    radix: int = 64,
+    concentration: str = "ceil",
+    oversubscription: float = 1.0,
+    families: Iterable[str] = (),
+    progress: Progress | None = None,
+) -> Result:
+    """The members of each family nearest to a number of endpoints, below and above.
+
+    Only members of full bandwidth (times ``oversubscription``) whose switches need at most
+    ``radix`` ports. ``concentration`` says how many endpoints a switch carries: ``ceil`` and
+    ``floor`` round the family's own rule (half the network radix in a Slim Fly), ``exact`` is the
+    most with which uniform traffic over minimal paths loads the average channel in full, rounded
+    down. ``families`` are names; all when empty. Field ``rows``: dicts with ``family``, ``kind``,
+    ``below`` and ``above``, each None or a dict with ``network`` (the inline form), ``params``,
+    ``endpoints``, ``switches``, ``links``, ``radix``, ``network_radix``, ``concentration``,
+    ``full_bandwidth_concentration``, ``diameter`` and ``mean_distance`` (intervals [low, high] in
+    hops, between switches that carry endpoints), ``moore_fraction`` and ``measured`` (whether the
+    distances were measured because the family has no formula for them).
+    """
+    whole("endpoints", endpoints, 1, 1 << 40)
+    rows = _nearest(endpoints, radix, concentration, oversubscription, families, progress)
+    return Result({
+        "endpoints": endpoints, "radix": radix, "concentration": concentration,
+        "oversubscription": float(oversubscription), "rows": rows,
+    })
+
+
+def scale(
+    radixes: Iterable[int],
+    *,
+    concentration: str = "ceil",
+    oversubscription: float = 1.0,
+    families: Iterable[str] = (),
+    progress: Progress | None = None,
+) -> Result:
+    """The largest full-bandwidth member of each family for switches of each number of ports.
+
+    Families without a largest member (random graphs) are left out. Field ``rows``: dicts with
+    ``switch_ports``, ``family``, ``kind`` and ``largest`` (as ``below`` of :func:`size`).
+    """
+    rows = []
+    for ports in _radixes(radixes):
+        found = _nearest(None, ports, concentration, oversubscription, families, progress)
+        rows += [
+            {"switch_ports": ports, "family": row["family"], "kind": row["kind"],
+             "largest": row["below"]}
+            for row in found if row["below"]
+        ]
+    return Result({
+        "concentration": concentration, "oversubscription": float(oversubscription), "rows": rows,
+    })
+
+
+def address_table(
+    radixes: Iterable[int] = (36, 48, 64),
+    *,
+    family: str = "slim_fly",
+    concentration: str = "ceil",
+    progress: Progress | None = None,
+) -> Result:
+    """The largest network for each LMC: LIDs are what limits multipath networks.
+
+    An endpoint has 2^LMC LIDs, a switch one, and a subnet 49,151. Field ``rows``: dicts with
+    ``switch_ports``, ``lmc``, ``addresses``, ``buildable`` (the largest member, as ``below`` of
+    :func:`size`, or None), and for Slim Fly ``paper`` (the published rule's answer, for which q may
+    be any whole number: ``exists`` says whether there is such a network) and ``published`` (the
+    printed cell: switches, endpoints, network_radix, concentration; None where none is printed).
+    """
+    names = ("switches", "endpoints", "network_radix", "concentration")
+    rows = []
+    for row in _core.address_table(family, _radixes(radixes), concentration, progress):
+        printed = ADDRESS_TABLE.get(row["radix"], {}).get(row["addresses"])
+        rows.append({
+            "switch_ports": row["radix"], "lmc": row["lmc"], "addresses": row["addresses"],
+            "buildable": row["network"], "paper": row["published_rule"],
+            "published": (
+                dict(zip(names, printed, strict=True))
+                if printed and family == "slim_fly" else None
+            ),
+        })
+    return Result({"family": family, "source": ADDRESS_TABLE_SOURCE, "rows": rows})
+
+
+def _radixes(given: Iterable[int]) -> list[int]:
+    if isinstance(given, int):
+        given = [given]
+    found = [whole("radix", ports, 2, 4096) for ports in given]
+    if not found:
+        raise RefusalError("radix: no number of ports is given; 2 to 4096")
+    return found
+
+
+def _nearest(
+    endpoints: int | None,
+    radix: int,
+    concentration: str,
+    oversubscription: float,
+    families: Iterable[str],
+    progress: Progress | None,
+) -> list[dict[str, Any]]:
+    whole("radix", radix, 2, 4096)
+    try:
+        ratio = float(oversubscription)
+    except (TypeError, ValueError):
+        raise RefusalError(
+            f"oversubscription: {oversubscription!r} is no number; 1 to 64"
+        ) from None
+    names = [families] if isinstance(families, str) else list(families)
+    return _core.nearest(endpoints, radix, concentration, ratio, names, progress)
