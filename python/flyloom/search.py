@@ -140,7 +140,7 @@ def search(
     )
     found = _anneal(order, degree, seed, restarts, steps, symmetry, time_limit, state, progress)
     best = _Best(limits, found["diameter"], found["distance_sum"], found["edges"])
-    if use_sat and found["finished"]:
+    if use_sat and not found["interrupted"]:
         best.ask(order, degree, LIMIT_S if time_limit is None else time_limit, proof, progress)
     document = {
         "order": order, "degree": degree, "diameter": best.diameter,
@@ -225,7 +225,7 @@ def _anneal(
     order: int, degree: int, seed: int, restarts: int, steps: int | None, symmetry: int | None,
     time_limit: float | None, state: Path | None, progress: Progress | None,
 ) -> dict[str, Any]:
-    """The best graph by annealing; `finished` says whether it came to its end."""
+    """The best graph by annealing; `finished`: it came to its end, `interrupted`: by Ctrl-C."""
     from flyloom.experiment import write_whole
     from flyloom.graph import read_text
 
@@ -237,13 +237,14 @@ def _anneal(
             raise RefusalError(f"{state}: a search for {has}; give these, or another file")
     else:
         work = Search(order, degree, seed, restarts, steps, symmetry)
+    finished = interrupted = False
     try:
         finished = work.advance(time_limit, progress)
     except KeyboardInterrupt:
-        finished = False
+        interrupted = True
     if state is not None:
         write_whole(Path(state), work.to_json())
-    return {**work.best(), "finished": finished}
+    return {**work.best(), "finished": finished, "interrupted": interrupted}
 
 
 def order_radix(
@@ -281,7 +282,7 @@ def order_radix(
             found = _anneal(
                 m, design["degree"], seed, restarts, steps, None, share, None, progress
             )
-            edges, used = found["edges"], found["steps"]
+            edges, used = [(a, b) for a, b in found["edges"]], found["steps"]
         measured = search_host_distances(edges, spread)
         tried.append({
             "switches": m,

@@ -1,7 +1,8 @@
 //! Simulated annealing over exchanges of edges: good graphs of any size.
 //!
 //! Several independent restarts, each with a rotational symmetry of its own, cool from a
-//! temperature taken from a sample of exchanges. A search is a value that can be advanced, stopped
+//! temperature taken from a sample of exchanges. The first starts from a polarity graph where
+//! diameter 2 is near, and colder; the others start from random graphs. A search is a value that can be advanced, stopped
 //! after any block of steps, written down and taken up again; the outcome is the same.
 //!
 //! Source: Kirkpatrick, Gelatt and Vecchi, "Optimization by simulated annealing", Science 220, 1983;
@@ -11,7 +12,7 @@ use super::bounds::bounds;
 use super::orbits::{Drawn, Edge, Orbits};
 use super::reach::{Reach, Score};
 use super::walks::{self, Walks};
-use super::{MAX_ARCS, Problem};
+use super::{MAX_ARCS, Problem, polarity};
 use base::seed::Stream;
 use base::{Interrupted, Refusal, Watch};
 use rayon::prelude::*;
@@ -26,6 +27,8 @@ const SAMPLE: usize = 200;
 const HOT: f64 = 0.12;
 /// Natural logarithm of the first temperature over the last.
 const SPAN: f64 = 1.5;
+/// How much colder a start that is good already is kept.
+const COLD: f64 = 0.25;
 /// Most restarts of a search.
 pub const MAX_RESTARTS: u32 = 1024;
 /// Most steps of a restart.
@@ -350,7 +353,14 @@ fn longest_walks(graph: &Orbits, problem: Problem) -> usize {
 impl Restart {
     fn new(problem: Problem, symmetry: u32, seed: u64, index: u64) -> Self {
         let mut random = Stream::new(seed, "search start", index);
-        let mut graph = shuffled(problem, symmetry, &mut random);
+        let cut = if index == 0 && symmetry == 1 {
+            polarity::start(problem, &mut Stream::new(seed, "search polarity", 0))
+        } else {
+            None
+        };
+        let cold = cut.is_some();
+        let cut = cut.and_then(|edges| Orbits::new(problem, symmetry, &edges));
+        let mut graph = cut.unwrap_or_else(|| shuffled(problem, symmetry, &mut random));
         let edges = graph.edges().to_vec();
         let longest = longest_walks(&graph, problem);
         let mut gauge = Gauge::new(&graph, longest);
@@ -367,6 +377,7 @@ impl Restart {
             gauge.undo(&mut graph, &drawn, score);
         }
         let heat = if worse == 0 { 1.0 } else { sum as f64 / f64::from(worse) };
+        let heat = if cold { COLD * heat } else { heat };
         // the circulant graph is connected, the random one may not be
         let ring = Orbits::circulant(problem, symmetry);
         let mut reach = Reach::default();

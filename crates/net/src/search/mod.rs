@@ -12,6 +12,7 @@ pub mod anneal;
 pub mod bounds;
 pub mod host;
 mod orbits;
+mod polarity;
 mod reach;
 mod walks;
 
