@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// Lower bounds of diameter and mean distance: a dict.
 #[pyfunction]
-pub fn search_bounds<'py>(py: Python<'py>, order: u32, degree: u32) -> PyResult<Bound<'py, PyAny>> {
+pub fn search_bounds(py: Python<'_>, order: u32, degree: u32) -> PyResult<Bound<'_, PyAny>> {
     let found = bounds::bounds(Problem::new(order, degree).map_err(refuse)?);
     let all = json!({
         "diameter": found.diameter, "distance_sum": found.distance_sum, "pairs": found.pairs,
@@ -28,12 +28,12 @@ pub fn search_random(py: Python<'_>, order: u32, degree: u32, seed: u64) -> PyRe
 
 /// Lower bounds of the order/radix problem, and its best `most` designs by their bounds: a dict.
 #[pyfunction]
-pub fn search_designs<'py>(
-    py: Python<'py>,
+pub fn search_designs(
+    py: Python<'_>,
     endpoints: u32,
     radix: u32,
     most: usize,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Bound<'_, PyAny>> {
     let problem = HostProblem::new(endpoints, radix).map_err(refuse)?;
     let found = problem.bounds();
     let designs = enter(py, None, |_| problem.designs(most))?.map_err(refuse)?;

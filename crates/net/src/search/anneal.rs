@@ -238,7 +238,7 @@ fn symmetries(problem: Problem) -> Vec<u32> {
     if problem.is_odd() {
         return vec![1]; // one vertex has a lower degree than the rest
     }
-    (1..=n).filter(|g| n % g == 0).collect()
+    (1..=n).filter(|&g| n.is_multiple_of(g)).collect()
 }
 
 fn no_symmetry(problem: Problem, g: u32, turns: &[u32]) -> Refusal {

@@ -43,7 +43,7 @@ impl Orbits {
     /// makes a degree too high, or when `g` does not divide the order.
     pub(super) fn new(problem: Problem, g: u32, edges: &[Edge]) -> Option<Self> {
         let n = problem.order();
-        if g == 0 || n % g != 0 {
+        if g == 0 || !n.is_multiple_of(g) {
             return None;
         }
         let width = problem.degree() as usize;
@@ -79,7 +79,9 @@ impl Orbits {
         if d % 2 == 1 && n % 2 == 0 {
             let half = n / 2;
             // a half turn is an orbit's other name when g is odd
-            edges.extend((0..if g % 2 == 0 { base } else { base / 2 }).map(|v| (v, v + half)));
+            edges.extend(
+                (0..if g.is_multiple_of(2) { base } else { base / 2 }).map(|v| (v, v + half)),
+            );
         } else if d % 2 == 1 {
             let step = n / 2;
             let at = |i: u32| (u64::from(i) * u64::from(step) % u64::from(n)) as u32;
@@ -140,7 +142,7 @@ impl Orbits {
     /// others give one edge to each of two vertices, or two to one.
     #[inline]
     pub(super) fn is_half(&self, (a, b): Edge) -> bool {
-        self.g % 2 == 0 && a.abs_diff(b) * 2 == self.n
+        self.g.is_multiple_of(2) && a.abs_diff(b) * 2 == self.n
     }
 
     #[inline]
@@ -215,7 +217,9 @@ impl Orbits {
         let into = match halves {
             _ if i == j && halves.0 => return None,
             // an orbit for itself: another turn of its far end, or two half turns
-            _ if i == j && by == 0 && self.g % 2 == 0 => [Some(across(a)), Some(across(b))],
+            _ if i == j && by == 0 && self.g.is_multiple_of(2) => {
+                [Some(across(a)), Some(across(b))]
+            }
             _ if i == j => [Some((a, self.turned(b, by))), None],
             (false, false) => [Some((a, d)), Some((b, c))],
             (true, true) => [Some((a, c)), None],
@@ -318,7 +322,7 @@ mod tests {
                 let turned = |x: u32| (x + n / graph.symmetry()) % n;
                 assert!(graph.has((turned(v), turned(w))), "turning keeps {v} {w}");
             }
-            let mut sorted = row.to_vec();
+            let mut sorted = row.clone();
             sorted.sort_unstable();
             sorted.dedup();
             assert_eq!(sorted.len(), row.len(), "no double edge at {v}");

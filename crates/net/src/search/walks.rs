@@ -118,6 +118,8 @@ impl Walks {
 
     /// Counts every walk of a part before, one arc, and a part after.
     fn bump_all<const ADD: bool>(&mut self, graph: &Orbits) {
+        // conditions that hold together, without a branch
+        let and = |a: bool, b: bool| u64::from(a) * u64::from(b);
         let Self { longest, cells, beyond, order, before, after } = self;
         let n = *order as u32;
         let (mut near, mut all) = (0_u64, 0_u64);
@@ -133,8 +135,8 @@ impl Walks {
                         let cell = &mut line[column as usize];
                         let other = if ADD { *cell } else { *cell - unit };
                         let counts = column != row;
-                        near += u64::from(counts & short & (other >> 16 == 0));
-                        all += u64::from(counts & (other == 0));
+                        near += and(counts, other >> 16 == 0) * u64::from(short);
+                        all += and(counts, other == 0);
                         *cell = if ADD { other + unit } else { other };
                     }
                 }

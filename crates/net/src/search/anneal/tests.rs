@@ -72,7 +72,9 @@ fn it_is_better_than_random_and_keeps_its_symmetry() {
     let turned: Vec<(u32, u32)> = {
         let turn = |v: u32| (v + 72 / 6) % 72;
         let mut all: Vec<_> = found.edges.iter().map(|&(a, b)| (turn(a), turn(b))).collect();
-        all.iter_mut().for_each(|e| *e = (e.0.min(e.1), e.0.max(e.1)));
+        for e in &mut all {
+            *e = (e.0.min(e.1), e.0.max(e.1));
+        }
         all.sort_unstable();
         all
     };
@@ -88,7 +90,7 @@ fn e_to_the_minus_x_is_what_the_library_says() {
         let x = f64::from(i) / 50.0;
         assert!((exp_minus(x) / (-x).exp() - 1.0).abs() < 1e-9, "{x}");
     }
-    assert_eq!(exp_minus(1e9), 0.0);
+    assert!(exp_minus(1e9) < f64::MIN_POSITIVE);
 }
 
 #[test]
@@ -129,7 +131,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let Ok(problem) = Problem::new(order, degree) else {
-            prop_assert!(order < 2 || order > super::super::MAX_ORDER || degree < 2
+            prop_assert!(!(2..=super::super::MAX_ORDER).contains(&order) || degree < 2
                 || degree >= order || u64::from(order) * u64::from(degree) > MAX_ARCS);
             return Ok(());
         };
