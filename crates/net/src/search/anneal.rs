@@ -2,11 +2,12 @@
 //!
 //! Several independent restarts, each with a rotational symmetry of its own, cool from a
 //! temperature taken from a sample of exchanges. The first starts from a polarity graph where
-//! diameter 2 is near, and colder; the others start from random graphs. A search is a value that can be advanced, stopped
-//! after any block of steps, written down and taken up again; the outcome is the same.
+//! diameter 2 is near, and colder; the others start from random graphs. A search is a value that
+//! can be advanced, stopped after any block of steps, written down and taken up again; the outcome
+//! is the same.
 //!
-//! Source: Kirkpatrick, Gelatt and Vecchi, "Optimization by simulated annealing", Science 220, 1983;
-//! Nakao et al., 2021 (see `orbits`).
+//! Source: Kirkpatrick, Gelatt and Vecchi, "Optimization by simulated annealing", Science 220,
+//! 1983; Nakao et al., 2021 (see `orbits`).
 
 use super::bounds::bounds;
 use super::orbits::{Drawn, Edge, Orbits};

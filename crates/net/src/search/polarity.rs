@@ -4,8 +4,8 @@
 //! 2. Taking away a vertex that is orthogonal to itself, and its neighbours, costs every other
 //! vertex one edge: q^2 vertices of degree about q are left, most pairs still two hops apart.
 //!
-//! Source: Erdos and Renyi, "On a problem in the theory of graphs", 1962, and Brown, "On graphs that
-//! do not contain a Thomsen graph", 1966: the graphs.
+//! Source: Erdos and Renyi, "On a problem in the theory of graphs", 1962, and Brown, "On graphs
+//! that do not contain a Thomsen graph", 1966: the graphs.
 
 use super::Problem;
 use super::orbits::Edge;

@@ -10,7 +10,8 @@ fn options(steps: u64, symmetry: Option<u32>, restarts: u32) -> Options {
 }
 
 fn run(order: u32, degree: u32, options: Options) -> Search {
-    let mut search = Search::new(Problem::new(order, degree).unwrap(), options).unwrap();
+    let problem = Problem::new(order, degree).expect("in range");
+    let mut search = Search::new(problem, options).expect("in range");
     search.advance(&Quiet).expect("nobody stops it");
     search
 }
@@ -29,7 +30,7 @@ impl Watch for Few {
 fn small_graphs_come_to_the_bound() {
     // Petersen, K_3,3, 15 vertices of degree 4 and diameter 2 (the most there are), rings, ...
     for (n, d) in [(10, 3), (6, 3), (15, 4), (12, 5), (9, 8), (7, 2), (2, 1), (3, 2)] {
-        let problem = Problem::new(n, d).unwrap();
+        let problem = Problem::new(n, d).expect("in range");
         let found = run(n, d, options(20_000, None, 8)).best();
         let limit = bounds(problem);
         assert!(found.score.diameter >= Some(limit.diameter));
@@ -44,7 +45,8 @@ fn what_was_stopped_and_written_down_ends_as_what_was_not() {
     for (n, d, steps) in [(40, 6, 6_000), (60, 3, 1_500)] {
         let asked = options(steps, None, 4);
         let whole = run(n, d, asked);
-        let mut search = Search::new(Problem::new(n, d).unwrap(), asked).unwrap();
+        let problem = Problem::new(n, d).expect("in range");
+        let mut search = Search::new(problem, asked).expect("in range");
         let mut stops = 0;
         while search.advance(&Few(AtomicU32::new(7 + 40 * stops))).is_err() {
             stops += 1;
@@ -59,7 +61,7 @@ fn what_was_stopped_and_written_down_ends_as_what_was_not() {
 fn the_number_of_threads_changes_nothing() {
     let asked = options(3_000, None, 5);
     let with = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("in range");
         pool.install(|| run(36, 5, asked).to_json())
     };
     assert_eq!(with(1), with(4));
@@ -67,7 +69,7 @@ fn the_number_of_threads_changes_nothing() {
 
 #[test]
 fn it_is_better_than_random_and_keeps_its_symmetry() {
-    let problem = Problem::new(72, 4).unwrap();
+    let problem = Problem::new(72, 4).expect("in range");
     let found = run(72, 4, options(20_000, Some(6), 2)).best();
     let turned: Vec<(u32, u32)> = {
         let turn = |v: u32| (v + 72 / 6) % 72;
@@ -125,7 +127,7 @@ proptest! {
     fn any_options_are_obeyed_or_refused(
         order in prop_oneof![0_u32..30, any::<u32>()],
         degree in prop_oneof![0_u32..8, any::<u32>()],
-        symmetry in prop_oneof![Just(None), (0_u32..12).prop_map(Some), any::<u32>().prop_map(Some)],
+        symmetry in proptest::option::of(prop_oneof![0_u32..12, any::<u32>()]),
         restarts in prop_oneof![0_u32..4, any::<u32>()],
         steps in prop_oneof![0_u64..300, Just(u64::MAX)],
         seed in any::<u64>(),
@@ -143,8 +145,8 @@ proptest! {
             return Ok(());
         }
         if order < 30 {
-            let mut search = Search::new(problem, asked).unwrap();
-            search.advance(&Quiet).unwrap();
+            let mut search = Search::new(problem, asked).expect("in range");
+            search.advance(&Quiet).expect("in range");
             let best = search.best();
             prop_assert!(best.score.distance_sum >= limit.distance_sum);
             prop_assert!(best.edges.iter().all(|&(a, b)| a < b && b < order));
