@@ -11,6 +11,7 @@ pub mod load;
 pub mod network;
 pub mod plan;
 pub mod routing;
+pub mod search;
 pub mod sizing;
 pub mod structure;
 pub mod topology;

@@ -4,6 +4,7 @@
 mod enter;
 mod lab_face;
 mod routing;
+mod search;
 mod sizing;
 mod structure;
 mod topology;
@@ -16,6 +17,11 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("RefusalError", m.py().get_type::<enter::RefusalError>())?;
     m.add_class::<topology::Topology>()?;
     m.add_class::<routing::Routing>()?;
+    m.add_class::<search::Search>()?;
+    m.add_function(wrap_pyfunction!(search::search_bounds, m)?)?;
+    m.add_function(wrap_pyfunction!(search::search_random, m)?)?;
+    m.add_function(wrap_pyfunction!(search::search_designs, m)?)?;
+    m.add_function(wrap_pyfunction!(search::search_host_distances, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::expand, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::registry, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::experiment_schema, m)?)?;

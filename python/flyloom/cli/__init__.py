@@ -14,7 +14,9 @@ import traceback
 
 from flyloom.cli.common import app
 
-GROUPS = ("networks", "structure", "sizing", "compare", "routes", "fabric", "experiments")
+GROUPS = (
+    "networks", "structure", "sizing", "compare", "search", "routes", "fabric", "experiments",
+)
 """The files of commands, in the order in which `flyloom --help` lists them."""
 
 for group in GROUPS:

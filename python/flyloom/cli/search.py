@@ -1,0 +1,148 @@
+"""The command that looks for graphs: search."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from flyloom.cli.common import Json, app, emit, epilog, print_table, write_or_refuse
+
+
+@app.command(epilog=epilog(
+    "flyloom search --order 256 --degree 16 --seed 1 -o graph.edges",
+    "flyloom search --endpoints 128 --radix 24",
+    "flyloom search table --max-order 16",
+))
+def search(
+    what: Annotated[
+        str, typer.Argument(metavar="[table]", help="table: the optima of all small orders")
+    ] = "",
+    order: Annotated[int | None, typer.Option("--order", "-n", help="switches")] = None,
+    degree: Annotated[
+        int | None, typer.Option("--degree", "-d", help="most links of a switch")
+    ] = None,
+    endpoints: Annotated[
+        int | None, typer.Option(help="endpoints, with --radix: how many switches is found too")
+    ] = None,
+    radix: Annotated[int | None, typer.Option(help="ports of a switch, with --endpoints")] = None,
+    method: Annotated[
+        str, typer.Option(help="auto, anneal, or sat: annealing and then proofs")
+    ] = "auto",
+    diameter: Annotated[
+        int | None, typer.Option(help="diameter asked for: exit code 1 when it is impossible")
+    ] = None,
+    steps: Annotated[int | None, typer.Option(help="exchanges tried in each restart")] = None,
+    restarts: Annotated[int, typer.Option(help="independent annealings")] = 8,
+    symmetry: Annotated[
+        int | None, typer.Option(help="order of the rotational symmetry, a divisor of the order")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="of the random draws")] = 0,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="seconds for annealing, and for the SAT solver (of it 60 by default)"),
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option(help="file that keeps a stopped annealing, to go on from it")
+    ] = None,
+    proof: Annotated[
+        Path | None, typer.Option(help="write the DRAT proof that nothing is better")
+    ] = None,
+    max_order: Annotated[int, typer.Option(help="of table: the largest order")] = 16,
+    degrees: Annotated[str, typer.Option(help="of table", metavar="D,D")] = "3,4,5",
+    output: Annotated[
+        Path | None, typer.Option("-o", help="write the network as an edge list")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Look for the network of least diameter and mean distance, with bounds and proofs."""
+    from flyloom import search as graphs
+    from flyloom._core import RefusalError
+    from flyloom.progress import bars
+
+    if what not in ("", "table"):
+        raise RefusalError(f"search: there is no '{what}'; table, or nothing")
+    if what:
+        return show_table(graphs, max_order, degrees, time_limit, seed, as_json)
+    by_order, by_radix = (order, degree), (endpoints, radix)
+    if (None in by_order) == (None in by_radix) or (by_order + by_radix).count(None) != 2:
+        raise RefusalError("search: give --order and --degree, or --endpoints and --radix")
+    with bars() as bar:
+        if endpoints is not None:
+            if (method, diameter, symmetry, resume, proof) != ("auto", None, None, None, None):
+                raise RefusalError(
+                    "--endpoints: is searched by annealing; not with --method, --diameter,"
+                    " --symmetry, --resume or --proof"
+                )
+            found = graphs.order_radix(
+                endpoints, radix, seed=seed, steps=steps, restarts=restarts,
+                time_limit=time_limit, progress=bar,
+            )
+        else:
+            found = graphs.search(
+                order, degree, method=method, diameter=diameter, steps=steps, restarts=restarts,
+                symmetry=symmetry, seed=seed, time_limit=time_limit, state=resume, proof=proof,
+                progress=bar,
+            )
+    document = found.to_dict()
+    if output:
+        write_or_refuse(output, lambda: write_edges(output, document))
+    show(document, as_json)
+    if output and not as_json:
+        print(f"written to {output}")
+    raise typer.Exit(1 if document.get("holds") is False else 0)
+
+
+def write_edges(path: Path, found: dict[str, Any]) -> None:
+    from flyloom.experiment import write_whole
+
+    carried = found.get("endpoints_of_switch")
+    lines = [f"{a} {b}" for a, b in found["edges"]]
+    if carried:
+        lines += [f"endpoints {s} {count}" for s, count in enumerate(carried)]
+    write_whole(path, "\n".join([about(found), *lines]) + "\n")
+
+
+def about(found: dict[str, Any]) -> str:
+    """The first line of an edge list: what it is."""
+    asked = ("order", "degree") if "order" in found else ("endpoints", "radix", "switches")
+    facts = (*asked, "diameter", "mean_distance", "seed", "steps")
+    return "# flyloom search: " + ", ".join(f"{key} {found[key]}" for key in facts)
+
+
+def show(found: dict[str, Any], as_json: bool) -> None:
+    head = ("order", "degree") if "order" in found else (
+        "endpoints", "radix", "switches", "concentration", "degree",
+    )
+    keys = (
+        *head, "diameter", "diameter_lower_bound", "mean_distance", "mean_distance_lower_bound",
+        "gap_percent", "random_mean_distance", "optimal", "proof", "holds", "method", "symmetry",
+        "seed", "steps", "restarts", "finished",
+    )
+    emit(found, as_json, [(key.replace("_", " "), found[key]) for key in keys if key in found])
+
+
+def show_table(
+    graphs, max_order: int, degrees: str, time_limit: float | None, seed: int, as_json: bool
+) -> None:
+    from flyloom._core import RefusalError
+
+    try:
+        chosen = [int(word) for word in degrees.split(",")]
+    except ValueError:
+        raise RefusalError(
+            f"--degrees: '{degrees}' is no list of whole numbers; write 3,4,5"
+        ) from None
+    limit = graphs.LIMIT_S if time_limit is None else time_limit
+    cells = graphs.table(max_order, chosen, time_limit=limit, seed=seed)
+    if as_json:
+        print(json.dumps({"cells": [cell.to_dict() for cell in cells]}))
+        return
+    header = ("order", "degree", "diameter", "mean", "least mean", "optimal", "proof", "seconds")
+    print_table(header, [
+        (c.order, c.degree, c.diameter, c.mean_distance, c.mean_distance_lower_bound,
+         c.optimal is True, c.proof, round(c.seconds, 1))
+        for c in cells
+    ])
