@@ -153,7 +153,7 @@ def test_polarstar_with_inductive_quads(q, d):
     mean = hops.sum() / (len(hops) * (len(hops) - 1))
     said = fl.promise(topology)
     assert hops.max() == 3
-    assert said.diameter == (3, 3)
+    assert tuple(said.diameter) == (3, 3)
     assert said.mean_distance == pytest.approx((mean, mean), rel=1e-14)
 
 
@@ -311,11 +311,9 @@ def test_long_hop_has_the_bisection_of_its_code(n, code):
 @pytest.mark.parametrize(
     ("length", "dimension", "n", "code", "extended"),
     [
-        (7, 4, 4, "8-4-4", True), (15, 7, 7, "15-7-5", False), (15, 5, 5, "16-5-8", True),
-        (31, 16, 13, "29-13-8", True), (31, 11, 9, "30-9-12", True),
-        (31, 11, 11, "31-11-11", False), (63, 18, 9, "55-9-22", True),
-        (63, 16, 10, "58-10-24", True), (63, 10, 10, "64-10-28", True),
-        (63, 24, 12, "52-12-16", True),
+        (15, 7, 7, "15-7-5", False), (31, 16, 13, "29-13-8", True),
+        (31, 11, 9, "30-9-12", True), (63, 18, 9, "55-9-22", True),
+        (63, 10, 10, "64-10-28", True), (63, 24, 12, "52-12-16", True),
     ],
 )
 def test_long_hops_are_columns_of_bch_codes(length, dimension, n, code, extended):
