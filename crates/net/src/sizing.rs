@@ -57,8 +57,9 @@ pub struct Nearest {
     pub above: Option<Candidate>,
 }
 
-/// Members whose distances have no formula are built and measured up to this many links.
+/// Members whose distances have no formula are built and measured up to these sizes.
 const MEASURED_LINKS: u64 = 1 << 21;
+const MEASURED_SWITCHES: u64 = 1 << 15;
 
 /// For each of `families` and each kind in it, the nearest members below and above `wish`.
 ///
@@ -111,7 +112,8 @@ fn candidate(entry: &Entry, offer: &Offer, watch: &dyn Watch) -> Result<Candidat
     let exact =
         |p: &Promise| matches!((p.diameter, p.mean_distance), (Claim::Exact(_), Claim::Exact(_)));
     let mut measured = false;
-    if !exact(&promise) && promise.links <= MEASURED_LINKS {
+    let small = promise.links <= MEASURED_LINKS && promise.switches <= MEASURED_SWITCHES;
+    if small && !exact(&promise) {
         if let Ok(built) = entry.build(&offer.recipe.params) {
             let distances = by_plane(&built, &built.edge_switches(), watch)?;
             let (num, den) = distances.sum_and_pairs();
@@ -126,6 +128,7 @@ fn candidate(entry: &Entry, offer: &Offer, watch: &dyn Watch) -> Result<Candidat
         Claim::Between(low, high) => ([value(low), value(high)], None),
     };
     let direct = promise.edge_switches == promise.switches;
+    let per_plane = promise.switches / u64::from(promise.planes);
     let ideal = mean.filter(|_| direct && promise.switches > 1);
     Ok(Candidate {
         family: entry.name.to_owned(),
@@ -139,7 +142,7 @@ fn candidate(entry: &Entry, offer: &Offer, watch: &dyn Watch) -> Result<Candidat
         network_radix: promise.network_radix,
         concentration: promise.endpoints as f64 / promise.edge_switches as f64,
         full_bandwidth_concentration: ideal
-            .map(|mean| Wish::ideal(promise.network_radix, promise.switches, mean)),
+            .map(|mean| Wish::ideal(promise.network_radix, per_plane, mean)),
         diameter: match promise.diameter {
             Claim::Exact(d) => [d; 2],
             Claim::Between(low, high) => [low, high],

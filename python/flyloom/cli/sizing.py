@@ -48,11 +48,12 @@ def size(
         return
     members, far = [], []
     for row in found.rows:
-        below, above = row["below"], row["above"]
-        if above is None and below["endpoints"] * 2 < endpoints:
-            far.append(f"{member_name(row)} ({below['endpoints']:,})")
-            continue
-        members += [c for c in (below, above if above != below else None) if c]
+        both = [c for c in (row["below"], row["above"]) if c]
+        near = [c for c in both if endpoints <= 2 * c["endpoints"] <= 4 * endpoints]
+        members += near[:1] if row["below"] == row["above"] else near
+        if not near:
+            sizes = " and ".join(f"{c['endpoints']:,}" for c in both)
+            far.append(f"{member_name(row)} ({sizes})")
     header = ("network", "endpoints", "switches", "links", "ports", "diameter", "mean distance",
               "Moore", "full p")
     print(f"{endpoints:,} endpoints, switches of at most {radix} ports, concentration "
@@ -60,7 +61,7 @@ def size(
     members.sort(key=lambda c: (c["diameter"], c["mean_distance"], c["network"]))
     print_table(header, [line(c) for c in members])
     if far:
-        print(f"too small even at their largest: {', '.join(far)}")
+        print(f"nearest, but not within a factor of two: {', '.join(far)}")
 
 
 @app.command(epilog=epilog(

@@ -5,6 +5,7 @@ use super::{Family, MAX_P, in_range};
 use crate::network::{Builder, Cable, Plug, Switch};
 use base::field::Field;
 use base::{Refusal, SwitchId};
+use std::collections::BTreeMap;
 
 /// The most ports a switch can have.
 pub(super) const MAX_PORTS: u32 = 65_534;
@@ -41,7 +42,21 @@ pub(super) fn one_of(
 /// The member with the endpoints of a wish, of the one that `of` gives for a number of endpoints.
 pub(super) fn sized<F: Family>(wish: &Wish, of: impl Fn(Option<u32>) -> F) -> Option<F> {
     let promise = of(Some(0)).promise().ok()?;
-    Some(of(Some(wish.endpoints_of(&promise))))
+    wish.endpoints_of(&promise).map(|p| of(Some(p)))
+}
+
+/// Of `members` the largest of each network radix: what to offer for a wish where two parameters
+/// make many members of one radix, most of them far from the largest.
+pub(super) fn largest_of_each_radix<F: Family>(members: impl Iterator<Item = F>) -> Vec<F> {
+    let mut best: BTreeMap<u32, (u64, F)> = BTreeMap::new();
+    for member in members {
+        let Ok(promise) = member.promise() else { continue };
+        let found = best.get(&promise.network_radix);
+        if found.is_none_or(|(switches, _)| *switches < promise.switches) {
+            best.insert(promise.network_radix, (promise.switches, member));
+        }
+    }
+    best.into_values().map(|(_, member)| member).collect()
 }
 
 /// The Cayley graph of the n-bit words: x is linked to x + c for every word c of `columns`.

@@ -81,6 +81,7 @@ impl Family for Bcube {
             mean_distance: Claim::Exact(Ratio { num: far, den: servers - 1 }),
             edge_switches: servers,
             radix: self.n.max(levels + 1),
+            planes: 1,
             vertex_transitive: false,
         })
     }

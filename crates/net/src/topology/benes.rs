@@ -52,6 +52,7 @@ impl Family for Benes {
             mean_distance: Claim::Exact(Ratio { num: across + same, den: 2 * width - 1 }),
             edge_switches: 2 * width,
             radix: 4,
+            planes: 1,
             vertex_transitive: false,
         })
     }

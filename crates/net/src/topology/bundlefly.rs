@@ -13,7 +13,7 @@
 //! links alone lead to. The latter are f f(x), x or its inverse, by the order of the three switches
 //! on the way; the promise counts which of them two switches have.
 
-use super::algebra::{Paley, endpoints, sized, star_product};
+use super::algebra::{Paley, endpoints, largest_of_each_radix, sized, star_product};
 use super::slim_fly::SlimFly;
 use super::wish::Wish;
 use super::{Claim, Family, Promise, Ratio, recipe};
@@ -146,13 +146,12 @@ impl Family for Bundlefly {
 
     fn near(wish: &Wish) -> Vec<Self> {
         let powers = |most: u32| (3..=most.min(wish.radix)).filter(|&x| prime_power(x).is_some());
-        let mut members = Vec::new();
-        for q in powers(MAX_Q) {
-            let fits = |paley: &u32| paley % 4 == 1 && (3 * q + paley) / 2 - 1 <= wish.radix;
-            let of = |paley| sized(wish, |p| Self { q, paley, p });
-            members.extend(powers(MAX_PALEY).filter(fits).filter_map(of));
-        }
-        members
+        let all = powers(MAX_Q).flat_map(|q| {
+            let fits = move |paley: &u32| paley % 4 == 1 && (3 * q + paley) / 2 - 1 <= wish.radix;
+            powers(MAX_PALEY).filter(fits).map(move |paley| Self { q, paley, p: Some(0) })
+        });
+        let best = largest_of_each_radix(all).into_iter();
+        best.filter_map(|m| sized(wish, |p| Self { p, ..m.clone() })).collect()
     }
 }
 

@@ -72,6 +72,7 @@ impl Family for Clos {
             mean_distance: Claim::Exact(Ratio { num: 2, den: 1 }),
             edge_switches: outer.into(),
             radix: (self.n + self.m).max(outer),
+            planes: 1,
             vertex_transitive: false,
         })
     }

@@ -323,6 +323,7 @@ impl Family for FatTree {
             mean_distance: Claim::Exact(Ratio { num: 4 * pairs - 2 * inside, den: pairs.max(1) }),
             edge_switches: edges,
             radix: (t.spines * t.parallel + t.p).max(spine_radix).max(core_radix),
+            planes: 1,
             vertex_transitive: false,
         })
     }

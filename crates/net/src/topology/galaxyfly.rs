@@ -12,7 +12,7 @@
 //!
 //! a = 1 is the flat network of diameter 2; q = 1 is a Dragonfly of n groups.
 
-use super::algebra::{endpoints, one_of, sized};
+use super::algebra::{endpoints, largest_of_each_radix, one_of, sized};
 use super::slim_fly::SlimFly;
 use super::wish::Wish;
 use super::{Claim, Family, Promise, Ratio, in_range};
@@ -226,24 +226,21 @@ impl Family for Galaxyfly {
         let good = |q: &u32| q % 4 != 2 && prime_power(*q).is_some();
         let orders: Vec<u32> = (3..=MAX_Q.min(2 * ports)).filter(good).collect();
         let of = |n, q, a| Self { n, q, a: Some(a), h: None, p: None };
-        let mut members = Vec::new();
-        for &q in &orders {
-            let flat = (1..=(ports + 1).saturating_sub(q / 2)).map(|n| of(n, q, 1));
-            members.extend(flat.filter_map(|m| sized(wish, |p| Self { p, ..m.clone() })));
-        }
+        let flat = orders.iter().flat_map(|&q| {
+            (1..=(ports + 1).saturating_sub(q / 2)).map(move |n| Self { p: Some(0), ..of(n, q, 1) })
+        });
+        let mut members = largest_of_each_radix(flat);
+        let mut grouped = Vec::new();
         for h in 2..=2 * ports / 5 {
             let a = 3 * h / 2 + 1;
             for &q in &orders {
                 let most = (a * h + 1).saturating_sub(q.div_ceil(2)).min(MAX_N);
-                let sized = |n| sized(wish, |p| Self { h: Some(h), p, ..of(n, q, a) });
-                let Some(p) = sized(2).and_then(|m| m.p) else { continue };
-                let per_cluster = u64::from(q) * u64::from(a) * u64::from(p);
-                let wanted = wish.endpoints.map_or(u64::from(most), |e| e / per_cluster);
-                let wanted = wanted.min(u64::from(most)) as u32;
-                members.extend([wanted, wanted + 1].into_iter().filter_map(sized));
+                grouped.push(Self { h: Some(h), p: Some(0), ..of(most, q, a) });
             }
         }
-        members
+        members.extend(largest_of_each_radix(grouped.into_iter()));
+        let put = |m: Self| sized(wish, |p| Self { p, ..m.clone() });
+        members.into_iter().filter_map(put).collect()
     }
 
     fn kind(&self) -> String {

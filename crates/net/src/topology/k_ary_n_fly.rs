@@ -69,6 +69,7 @@ impl Family for KAryNFly {
             mean_distance: Claim::Exact(Ratio { num: across + same, den: 2 * width - 1 }),
             edge_switches: 2 * width,
             radix: 2 * self.k,
+            planes: 1,
             vertex_transitive: false,
         })
     }

@@ -76,6 +76,7 @@ impl Family for KAryNTree {
             mean_distance: Claim::Exact(Ratio { num: far, den: (width - 1).max(1) }),
             edge_switches: width,
             radix: (p + up).max(if n > 2 { 2 * up } else { up }),
+            planes: 1,
             vertex_transitive: false,
         })
     }
@@ -124,16 +125,11 @@ impl Family for KAryNTree {
     /// For every k that fits the ports, the trees of as many levels as stay below the wish and the
     /// next; nothing where no number is wished, for there is no most levels.
     fn near(wish: &Wish) -> Vec<Self> {
-        let Some(endpoints) = wish.endpoints else { return Vec::new() };
-        let mut members = Vec::new();
-        for k in 2..=(wish.radix / 2).min(MAX_K) {
+        let of = |k: u32| {
             let p = wish.per_switch(f64::from(k), f64::from(k));
-            let size = |n: u32| u64::from(k).saturating_pow(n - 1).saturating_mul(p.into());
-            let below = (1..=MAX_N).take_while(|&n| size(n) <= endpoints).last().unwrap_or(0);
-            // fewer levels cannot have more endpoints: they are other kinds
-            members.extend((1..=below + 1).map(|n| Self { k, n, p: Some(p) }));
-        }
-        members
+            (2..=5).map(move |n| Self { k, n, p: Some(p) })
+        };
+        (2..=(wish.radix / 2).min(MAX_K)).flat_map(of).collect()
     }
 
     fn kind(&self) -> String {

@@ -112,6 +112,7 @@ impl Family for Megafly {
             }),
             edge_switches: edges,
             radix: spine.max(w.a + w.p),
+            planes: 1,
             vertex_transitive: false,
         })
     }

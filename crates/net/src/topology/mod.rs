@@ -131,6 +131,8 @@ pub struct Promise {
     pub edge_switches: u64,
     /// Most ports of either kind that any switch uses.
     pub radix: u32,
+    /// Number of planes, alike and apart but for the endpoints they share.
+    pub planes: u32,
     /// Whether an automorphism takes any switch to any other, so that what is measured from one
     /// switch holds for all. False where it is not known.
     pub vertex_transitive: bool,
@@ -158,6 +160,7 @@ impl Promise {
             mean_distance,
             edge_switches: switches,
             radix: network_radix + p,
+            planes: 1,
             vertex_transitive: false,
         }
     }
@@ -174,7 +177,8 @@ impl Promise {
     pub fn moore_fraction(&self) -> Option<f64> {
         let Claim::Exact(diameter) = self.diameter else { return None };
         let bound = crate::structure::moore_bound(self.network_radix, diameter);
-        (self.edge_switches == self.switches).then(|| self.switches as f64 / bound as f64)
+        let switches = (self.switches / u64::from(self.planes)) as f64;
+        (self.edge_switches == self.switches).then(|| switches / bound as f64)
     }
 }
 
@@ -492,6 +496,7 @@ pub fn broken_promises(promise: &Promise, built: &Topology) -> Vec<String> {
     compare("network_radix", promise.network_radix.into(), built.network_radix().into());
     compare("edge_switches", promise.edge_switches, edge.len() as u64);
     compare("radix", promise.radix.into(), built.radix().into());
+    compare("planes", promise.planes.into(), built.planes().into());
     compare("unreachable pairs", 0, distances.unreachable);
     if promise.vertex_transitive && !every_switch_looks_alike(built) {
         broken.push("vertex_transitive: switches differ in their distances to others".into());

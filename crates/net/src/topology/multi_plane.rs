@@ -100,6 +100,7 @@ pub(super) fn promise_of(one: Promise, planes: u32) -> Result<Promise, Refusal> 
         switches: one.switches * times,
         links: one.links * times,
         edge_switches: one.edge_switches * times,
+        planes: one.planes * planes,
         ..one
     })
 }

@@ -16,7 +16,9 @@
 //! f is an involution; so does one link before or after lead to all but f of that one, which three
 //! structure links lead to.
 
-use super::algebra::{Paley, Plane, PlaneCounts, endpoints, one_of, sized, star_product};
+use super::algebra::{
+    Paley, Plane, PlaneCounts, endpoints, largest_of_each_radix, one_of, sized, star_product,
+};
 use super::wish::Wish;
 use super::{Claim, Family, Promise, Ratio};
 use crate::network::{Builder, Switch};
@@ -201,21 +203,20 @@ impl Family for Polarstar {
 
     fn near(wish: &Wish) -> Vec<Self> {
         let ports = wish.radix.min(2 * MAX_Q);
-        let mut members = Vec::new();
+        let [mut paley, mut iq] = [Vec::new(), Vec::new()];
         for q in (2..=MAX_Q.min(ports)).filter(|&q| prime_power(q).is_some()) {
             for degree in 2..ports.saturating_sub(q) {
-                let paley = |p| Self { q, paley: Some(2 * degree + 1), iq: None, p };
-                let iq = |p| Self { q, paley: None, iq: Some(degree), p };
                 // the others would be refused one by one, at some cost
                 if degree % 2 == 0 && prime_power(2 * degree + 1).is_some() {
-                    members.extend(sized(wish, paley));
+                    paley.push(Self { q, paley: Some(2 * degree + 1), iq: None, p: Some(0) });
                 }
                 if matches!(degree % 4, 0 | 3) {
-                    members.extend(sized(wish, iq));
+                    iq.push(Self { q, paley: None, iq: Some(degree), p: Some(0) });
                 }
             }
         }
-        members
+        let best = [paley, iq].into_iter().flat_map(|kind| largest_of_each_radix(kind.into_iter()));
+        best.filter_map(|m| sized(wish, |p| Self { p, ..m.clone() })).collect()
     }
 
     fn kind(&self) -> String {

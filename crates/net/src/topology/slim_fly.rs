@@ -158,7 +158,7 @@ impl Family for SlimFly {
     fn near(wish: &Wish) -> Vec<Self> {
         let all = (3..=MAX_Q).map(|q| Self { q, p: Some(0) });
         let sized = |bare: Self| {
-            let p = bare.promise().ok().map(|promise| wish.endpoints_of(&promise));
+            let p = wish.endpoints_of(&bare.promise().ok()?);
             p.map(|p| Self { p: Some(p), ..bare })
         };
         all.filter_map(sized).collect()

@@ -55,6 +55,7 @@ impl Family for Star {
             mean_distance: Claim::Exact(Ratio { num: sum, den: (edge * (edge - 1)).max(1) }),
             edge_switches: edge,
             radix: self.n.max(p + 1),
+            planes: 1,
             vertex_transitive: false,
         })
     }

@@ -103,6 +103,7 @@ impl Family for Tree {
             mean_distance: Claim::Exact(mean),
             edge_switches: edge,
             radix: network_radix.max(p + u32::from(self.levels > 1)),
+            planes: 1,
             vertex_transitive: self.levels == 1,
         })
     }

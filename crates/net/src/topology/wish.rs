@@ -53,11 +53,14 @@ impl Wish {
         p.max(1.0) as u32
     }
 
-    /// As [`Wish::per_switch`], of a direct network whose rule is network radix over diameter.
-    pub fn endpoints_of(&self, p: &Promise) -> u32 {
+    /// As [`Wish::per_switch`], of a direct network whose rule is network radix over diameter; `None`
+    /// where neither the rule nor the ideal has room for one endpoint.
+    pub fn endpoints_of(&self, p: &Promise) -> Option<u32> {
         let (super::Claim::Exact(diameter) | super::Claim::Between(_, diameter)) = p.diameter;
         let (super::Claim::Exact(mean) | super::Claim::Between(_, mean)) = p.mean_distance;
         let rule = f64::from(p.network_radix) / f64::from(diameter.max(1));
-        self.per_switch(rule, Self::ideal(p.network_radix, p.switches, mean))
+        let ideal = Self::ideal(p.network_radix, p.switches / u64::from(p.planes), mean);
+        let room = self.oversubscription * rule.max(ideal) >= 1.0 - 1e-9;
+        room.then(|| self.per_switch(rule, ideal))
     }
 }

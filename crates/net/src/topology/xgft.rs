@@ -194,6 +194,7 @@ impl Family for Xgft {
             mean_distance: Claim::Exact(Ratio { num: sum, den: (leaves - 1).max(1) }),
             edge_switches: t.switches[0],
             radix: most(&|level| ports_down(level) + t.up(level)),
+            planes: t.w[0],
             vertex_transitive: false,
         })
     }
@@ -235,7 +236,7 @@ impl Family for Xgft {
     /// many subtrees under the top level as the wish needs; nothing where no number is wished, for
     /// there is no most levels.
     fn near(wish: &Wish) -> Vec<Self> {
-        let Some(endpoints) = wish.endpoints else { return Vec::new() };
+        let endpoints = wish.endpoints.unwrap_or(u64::MAX);
         let r = wish.oversubscription;
         let mut members = Vec::new();
         for k in 2..=wish.radix.min(4096) {
@@ -246,7 +247,7 @@ impl Family for Xgft {
                 continue;
             }
             let half = k / 2;
-            for levels in 2..=5_u32 {
+            for levels in 2..=4_u32 {
                 let subtree = u64::from(p) * u64::from(half).pow(levels - 2);
                 let wished = (endpoints / subtree).clamp(1, k.into()) as u32;
                 for top in [wished, wished + 1].into_iter().filter(|&top| top <= k) {
@@ -404,15 +405,16 @@ mod tests {
             concentration: super::super::Concentration::Ceil,
             oversubscription: 1.0,
         };
-        let found: Vec<u64> = Xgft::near(&wish)
-            .iter()
-            .map(|member| member.promise().expect("a member"))
-            .filter(|promise| promise.radix <= 36)
-            .map(|promise| promise.endpoints)
-            .collect();
+        let sizes = |wish: Wish| -> Vec<u64> {
+            let members = Xgft::near(&wish).into_iter();
+            let promises = members.map(|member| member.promise().expect("a member"));
+            promises.filter(|promise| promise.radix <= 36).map(|p| p.endpoints).collect()
+        };
+        let found = sizes(wish);
         // 18 * 18 * 18 * 3 = 17,496 and 23,328 with four levels
         assert!(found.contains(&17_496) && found.contains(&23_328));
-        assert!(Xgft::near(&Wish { endpoints: None, ..wish }).is_empty());
+        let most = sizes(Wish { endpoints: None, ..wish }).into_iter().max();
+        assert_eq!(most, Some(18 * 18 * 18 * 36), "four levels of 36 ports");
     }
 
     #[test]

@@ -1,0 +1,94 @@
+"""The command that puts published tables beside what flyloom computes: published."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from flyloom.cli.common import Json, app, epilog, print_table
+
+TABLES = {
+    "addresses": "Slim Flies by ports and LMC (NSDI 2024, Table 2)",
+    "fit-fly": "configurations of the Fit Fly study",
+    "resilience": "links removed at random before disconnection (SC 2014)",
+}
+
+
+@app.command(epilog=epilog(
+    "flyloom published", "flyloom published fit-fly", "flyloom published resilience --samples 200",
+))
+def published(
+    table: Annotated[
+        str, typer.Argument(metavar="addresses|fit-fly|resilience", help="which; none lists them")
+    ] = "",
+    samples: Annotated[
+        int, typer.Option(help="random orders of removal a network, for resilience")
+    ] = 1000,
+    seed: Annotated[int, typer.Option(help="of the random draws, for resilience")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Published tables: what was printed, beside what is computed here."""
+    from flyloom._core import RefusalError
+    from flyloom.progress import bars
+
+    if table and table not in TABLES:
+        raise RefusalError(f"published: there is no table '{table}'; {', '.join(TABLES)}")
+    if not table:
+        print(json.dumps(TABLES) if as_json else
+              "\n".join(f"{name:<12} {what}" for name, what in TABLES.items()))
+        return
+    from flyloom import published as tables
+    from flyloom import sizing
+
+    with bars() as bar:
+        found = {
+            "addresses": lambda: sizing.address_table(progress=bar),
+            "fit-fly": tables.fit_fly_table,
+            "resilience": lambda: tables.resilience_table(samples=samples, rng=seed, progress=bar),
+        }[table]()
+    if as_json:
+        print(json.dumps(found.to_dict()))
+        return
+    {"addresses": show_addresses, "fit-fly": show_fit_fly, "resilience": show_resilience}[table](
+        found
+    )
+    print(f"print: {found.source}")
+
+
+def show_addresses(found) -> None:
+    """The address table as `flyloom scale --addresses` prints it."""
+    from flyloom.cli import sizing
+
+    sizing.show_addresses(found)
+
+
+def show_fit_fly(found) -> None:
+    """A row a figure, a column a network; what differs from the print shows both."""
+    names = list(dict.fromkeys(row["network"] for row in found.rows))
+    figures = list(dict.fromkeys(row["what"] for row in found.rows))
+    cells = {(row["what"], row["network"]): row for row in found.rows}
+
+    def cell(row: dict) -> str:
+        equal = row["equal"]
+        return f"{row['computed']:,}" + ("" if equal else f" (printed {row['printed']:,})")
+
+    print_table(["", *names], [
+        [figure.replace("_", " "), *(cell(cells[figure, name]) for name in names)]
+        for figure in figures
+    ])
+
+
+def show_resilience(found) -> None:
+    """A row a network: the printed step, ours, the mean with its interval."""
+    rows = []
+    for row in found.rows:
+        low, high = row["confidence_interval_95"]
+        rows.append([
+            row["network"], row["family"], row["about"], row["endpoints"],
+            f"{row['printed_percent']} %", f"{row['half_hold_percent']:.0f} %",
+            f"{100 * row['mean']:.2f} %", f"{100 * low:.2f} to {100 * high:.2f} %",
+        ])
+    print_table(("network", "family", "about", "endpoints", "printed", "half hold", "mean",
+                 "95 % confidence"), rows)
