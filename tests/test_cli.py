@@ -13,7 +13,8 @@ import pytest
 from cli_helpers import document, flyloom
 from deploy_helpers import DATA
 
-COMMANDS = ["design", "structure", "resilience", "size", "scale", "compare", "plan", "route",
+COMMANDS = ["design", "structure", "resilience", "size", "scale", "compare", "search",
+            "published", "plan", "route",
             "verify", "ebb", "deploy", "verify-cables", "run", "report", "list", "schema", "doctor"]
 
 

@@ -9,11 +9,14 @@ from pathlib import Path
 
 import flyloom as fl
 from flyloom import draw
+from flyloom.report import comparison
 from flyloom.report.build import floor_data
+from flyloom.report.charts import svg
 
 
 def pictures() -> dict[str, str]:
-    """File name and SVG text of every picture: the deployed Slim Fly, q = 5 and p = 4."""
+    """File name and SVG text of every picture: the deployed Slim Fly, q = 5 and p = 4; the largest
+    members of some families."""
     network = fl.slim_fly(q=5, p=4)
     plan = network.plan()
     floor = floor_data(plan, network.switch_names)
@@ -22,10 +25,13 @@ def pictures() -> dict[str, str]:
     matrix = draw.adjacency_svg(
         network.edges.tolist(), network.switches, switch_groups=groups, switch_racks=racks
     )
+    families = ["slim_fly", "polar_fly", "dragonfly", "hyperx", "fat_tree"]
+    curves = fl.compare(families, radix=48).curves
     return {
         "slim_fly_floor.svg": draw.floor_svg(floor),
         "slim_fly_racks.svg": draw.racks_svg(floor, groups),
         "slim_fly_adjacency.svg": matrix,
+        "compare_endpoints.svg": svg(comparison.endpoints_spec(curves), prefix="endpoints-"),
     }
 
 

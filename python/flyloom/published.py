@@ -11,6 +11,7 @@ import numpy as np
 
 import flyloom as fl
 from flyloom.results import Result
+from flyloom.verbs import Progress
 
 ADDRESS_TABLE_SOURCE = (
     "Blach et al., A High-Performance Design, Implementation, Deployment, and Evaluation of The "
@@ -110,3 +111,51 @@ RESILIENCE_TABLE = {
     "Slim Fly": (60, None, 65, 70, 75),
 }
 """Printed percent of links, by family and about how many endpoints."""
+
+RESILIENCE_NETWORKS = {
+    "torus 3D": tuple(f"torus:shape={s},p=1" for s in
+                      ("8x8x8", "8x8x16", "8x16x16", "16x16x16", "16x16x32")),
+    "torus 5D": (None, "torus:shape=4x4x4x4x4,p=1", None, None, "torus:shape=4x4x8x8x8,p=1"),
+    "hypercube": tuple(f"hypercube:n={n},p=1" for n in range(9, 14)),
+    "long hop": tuple(f"long_hop:n={n},code={m}-{n}-4,p=1" for n, m in
+                      ((9, 14), (10, 15), (11, 16), (12, 18), (13, 19))),
+    "fat tree": tuple(f"fat_tree:levels=3,k={k}" for k in (12, 16, 20, 26, 32)),
+    "dragonfly": (None, *(f"dragonfly:h={h}" for h in (4, 5, 6, 7))),
+    "flattened butterfly": (*(f"flattened_butterfly:k={k},n=4" for k in (5, 6, 7, 8)), None),
+    "random": tuple(n and f"jellyfish:n={n[0]},k={n[1]},seed=0,p={n[2]}" for n in
+                    ((98, 11, 6), None, (242, 17, 9), (338, 19, 10), (578, 25, 13))),
+    "Slim Fly": ("slim_fly:q=7", None, "slim_fly:q=11", "slim_fly:q=13", "slim_fly:q=17"),
+}
+"""The study names families and about how many endpoints, not members: these are the nearest.
+Long hop: the even codes of least distance 4. Random: as many switches and ports as the Slim Fly."""
+
+
+def resilience_table(
+    *, samples: int = 1000, rng: int = 0, progress: Progress | None = None
+) -> Result:
+    """The resilience of the study's families and sizes, measured, beside the printed steps.
+
+    Fields: ``source``, ``samples``, ``seed``, ``rows``: dicts with ``family``, ``about`` (endpoints
+    as the study says), ``network``, ``endpoints``, ``printed_percent``, ``half_hold_percent`` (the
+    largest step of 5 % at which at least half of the samples are still connected), ``mean`` and
+    ``confidence_interval_95`` (of the fraction removed when it is disconnected). The study does not
+    say which step it prints: ``half_hold_percent`` is our reading.
+    """
+    rows = []
+    for family, printed in RESILIENCE_TABLE.items():
+        networks = RESILIENCE_NETWORKS[family]
+        for about, step, member in zip(RESILIENCE_SIZES, printed, networks, strict=True):
+            if member is None or step is None:
+                continue
+            network = fl.network(member)
+            found = fl.resilience(network, samples=samples, rng=rng, progress=progress)
+            lost = found.ends.disconnected
+            rows.append({
+                "family": family, "about": about, "network": member,
+                "endpoints": network.endpoints, "printed_percent": step,
+                "half_hold_percent": 100 * lost.half_hold, "mean": lost.mean,
+                "confidence_interval_95": lost.confidence_interval_95 or [lost.mean, lost.mean],
+            })
+    return Result({
+        "source": RESILIENCE_SOURCE, "samples": samples, "seed": rng, "rows": rows,
+    })

@@ -54,6 +54,8 @@ const fn code(m: u32, n: u32, d: u32, generator: u64) -> Code {
 }
 
 const HAMMING_7: u64 = 0o13;
+const HAMMING_15: u64 = 0o23;
+const HAMMING_31: u64 = 0o45;
 const BCH_15_7: u64 = 0o721;
 const BCH_15_5: u64 = 0o2467;
 const GOLAY_23: u64 = 0o5343;
@@ -85,21 +87,26 @@ const CODES: &[Code] = &[
     code(21, 9, 8, GOLAY_23),
     code(30, 9, 12, BCH_31_11),
     code(55, 9, 22, BCH_63_18),
+    code(14, 9, 4, HAMMING_15),
     code(22, 10, 8, GOLAY_23),
     code(31, 10, 12, BCH_31_11),
     code(58, 10, 24, BCH_63_16),
     code(64, 10, 28, BCH_63_10),
+    code(15, 10, 4, HAMMING_15),
     code(23, 11, 8, GOLAY_23),
     code(31, 11, 11, BCH_31_11),
     code(32, 11, 12, BCH_31_11),
     code(59, 11, 24, BCH_63_16),
+    code(16, 11, 4, HAMMING_15),
     code(24, 12, 8, GOLAY_23),
     code(23, 12, 7, GOLAY_23),
     code(52, 12, 16, BCH_63_24),
     code(60, 12, 24, BCH_63_16),
+    code(18, 12, 4, HAMMING_31),
     code(29, 13, 8, BCH_31_16),
     code(53, 13, 16, BCH_63_24),
     code(61, 13, 24, BCH_63_16),
+    code(19, 13, 4, HAMMING_31),
     code(30, 14, 8, BCH_31_16),
     code(54, 14, 16, BCH_63_24),
     code(62, 14, 24, BCH_63_16),

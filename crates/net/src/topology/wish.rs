@@ -53,8 +53,8 @@ impl Wish {
         p.max(1.0) as u32
     }
 
-    /// As [`Wish::per_switch`], of a direct network whose rule is network radix over diameter; `None`
-    /// where neither the rule nor the ideal has room for one endpoint.
+    /// As [`Wish::per_switch`], of a direct network whose rule is network radix over diameter;
+    /// `None` where neither the rule nor the ideal has room for one endpoint.
     pub fn endpoints_of(&self, p: &Promise) -> Option<u32> {
         let (super::Claim::Exact(diameter) | super::Claim::Between(_, diameter)) = p.diameter;
         let (super::Claim::Exact(mean) | super::Claim::Between(_, mean)) = p.mean_distance;
