@@ -5,8 +5,6 @@ What is printed is never used to compute. A cell where the two differ says so; n
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import flyloom as fl

@@ -307,7 +307,7 @@ mod tests {
         }
         let refusal = refused(&of(9, Some("24-12-8"), None));
         assert_eq!(refusal.param, "code");
-        assert_eq!(refusal.help, "codes: 21-9-8, 30-9-12, 55-9-22");
+        assert_eq!(refusal.help, "codes: 21-9-8, 30-9-12, 55-9-22, 14-9-4");
         assert_eq!(refused(&of(9, None, Some(u32::MAX))).param, "p");
     }
 }
