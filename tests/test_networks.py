@@ -29,6 +29,18 @@ def assert_same(topology: fl.Topology, wanted: nx.MultiGraph) -> None:
     assert oracle.edge_bag(found) == oracle.edge_bag(wanted)
 
 
+def test_endpoints_are_weighed_where_switches_carry_different_numbers():
+    graph = nx.random_regular_graph(3, 14, seed=5)
+    for node in graph:
+        graph.nodes[node]["endpoints"] = node % 4
+    found = fl.structure(fl.from_networkx(graph))
+    hosts = [node for node in graph for _ in range(node % 4)]
+    hops = dict(nx.all_pairs_shortest_path_length(graph))
+    pairs = [hops[a][b] for i, a in enumerate(hosts) for j, b in enumerate(hosts) if i != j]
+    assert found.mean_distance_endpoints == pytest.approx(sum(pairs) / len(pairs), rel=1e-14)
+    assert found.mean_distance != pytest.approx(found.mean_distance_endpoints, rel=1e-3)
+
+
 def assert_measured(topology: fl.Topology, wanted: nx.MultiGraph, girth: bool = True) -> None:
     """What `structure` measures is what scipy and networkx measure on the oracle's graph."""
     found = fl.structure(topology)
@@ -41,6 +53,13 @@ def assert_measured(topology: fl.Topology, wanted: nx.MultiGraph, girth: bool = 
     assert found.network_radix == max(d for _, d in wanted.degree())
     assert found.diameter == between.max()
     assert found.mean_distance == pytest.approx(between.mean(), rel=1e-14)
+    carried = np.array([n for _, n in wanted.nodes(data="endpoints")], dtype=float)
+    pairs = carried.sum() * (carried.sum() - 1)
+    if pairs:
+        assert found.mean_distance_endpoints == pytest.approx(
+            carried @ hops @ carried / pairs, rel=1e-13)
+    else:
+        assert found.mean_distance_endpoints is None
     assert found.histogram == np.bincount(between.astype(int)).tolist()
     assert found.diameter_all_switches == hops.max()
     everyone = hops.sum() / (len(hops) * (len(hops) - 1))

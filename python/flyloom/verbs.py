@@ -55,7 +55,8 @@ def structure(
     Fields: ``switches``, ``endpoints``, ``terminals``, ``links`` (working ones), ``network_radix``,
     ``concentration``, ``radix``, ``planes``, ``diameter`` and ``mean_distance`` [hops] between
     switches that carry endpoints (ordered pairs of distinct ones), ``histogram`` (pairs by
-    distance), ``unreachable`` pairs, the same over all switches (``..._all_switches``), ``girth``
+    distance), ``unreachable`` pairs, ``mean_distance_endpoints`` (over ordered pairs of endpoints,
+    0 hops apart on one switch), the same over all switches (``..._all_switches``), ``girth``
     (None: no cycle), ``moore_bound`` and ``moore_fraction`` (switches over the bound for this
     radix and diameter).
 

@@ -48,6 +48,7 @@ pub fn measure<'py>(
         let s = structure::structure(on, watch)?;
         let mut all = value(&s)?;
         all["mean_distance"] = s.mean_distance_hops().into();
+        all["mean_distance_endpoints"] = s.mean_distance_endpoints_hops().into();
         all["mean_distance_all_switches"] = s.mean_distance_all_switches_hops().into();
         all["recipe"] = on.recipe().to_string().into();
         if sections.paths {

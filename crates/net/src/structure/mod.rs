@@ -15,6 +15,7 @@ pub mod paths;
 pub mod resilience;
 pub mod spectrum;
 mod symmetry;
+mod terminals;
 mod union;
 
 pub use bisection::{Bisection, bisection};
@@ -68,6 +69,9 @@ pub struct Structure {
     /// Sum of distances and number of pairs, over connected ordered pairs of switches with
     /// endpoints; their quotient is [`Structure::mean_distance_hops`].
     pub mean_distance: (u64, u64),
+    /// Sum of distances and number of pairs, over connected ordered pairs of distinct terminals of
+    /// one plane; terminals on one switch are 0 hops apart.
+    pub mean_distance_endpoints: (u64, u64),
     /// `histogram[d]` ordered pairs of distinct switches with endpoints are `d` hops apart.
     pub histogram: Vec<u64>,
     /// Ordered pairs of switches with endpoints with no way between them.
@@ -92,6 +96,11 @@ impl Structure {
     /// Mean distance over connected ordered pairs of switches with endpoints, hops.
     pub fn mean_distance_hops(&self) -> Option<f64> {
         quotient(self.mean_distance)
+    }
+
+    /// Mean distance over connected ordered pairs of terminals, hops.
+    pub fn mean_distance_endpoints_hops(&self) -> Option<f64> {
+        quotient(self.mean_distance_endpoints)
     }
 
     /// Mean distance over connected ordered pairs of switches, hops.
@@ -135,6 +144,7 @@ pub fn structure(t: &Topology, watch: &dyn Watch) -> Result<Structure, Interrupt
     let among_edge = by_plane(t, &edge, watch)?;
     let among_all =
         if edge == working { among_edge.clone() } else { by_plane(t, &working, watch)? };
+    let between = terminals::between_terminals(t, &edge, &among_edge, watch)?;
     let network_radix = t.network_radix();
     let connected = among_all.unreachable == 0 && !working.is_empty();
     let moore_bound = connected.then(|| moore_bound(network_radix, among_all.diameter()));
@@ -156,6 +166,7 @@ pub fn structure(t: &Topology, watch: &dyn Watch) -> Result<Structure, Interrupt
         planes: t.planes(),
         diameter: among_edge.diameter(),
         mean_distance: among_edge.sum_and_pairs(),
+        mean_distance_endpoints: between,
         unreachable: among_edge.unreachable,
         histogram: among_edge.histogram,
         diameter_all_switches: among_all.diameter(),
