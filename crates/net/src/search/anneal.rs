@@ -1,8 +1,8 @@
 //! Simulated annealing over exchanges of edges: good graphs of any size.
 //!
 //! Several independent restarts, each with a rotational symmetry of its own, cool from a
-//! temperature taken from a sample of exchanges. Where diameter 2 is near, three of four start from a
-//! known graph, and colder; the others start from random graphs. A search is a value that can be
+//! temperature taken from a sample of exchanges. Where diameter 2 is near, three of four start from
+//! a known graph, and colder; the others start from random graphs. A search is a value that can be
 //! advanced, stopped after any block of steps, written down and taken up again; the outcome is the
 //! same.
 //!
