@@ -106,7 +106,8 @@ def search(
         The diameter that is asked for: 1 to ``order - 1``. The result has ``holds``, whether it is
         met (None: neither met nor disproved).
     steps, restarts
-        Exchanges tried in each restart (default: a million, fewer for large graphs), and restarts.
+        Exchanges tried in each restart (default: at most four million, fewer for large graphs),
+        and restarts.
     symmetry
         Order of the rotational symmetry, a divisor of ``order``; default: another a restart.
     seed

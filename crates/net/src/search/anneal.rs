@@ -1,10 +1,10 @@
 //! Simulated annealing over exchanges of edges: good graphs of any size.
 //!
 //! Several independent restarts, each with a rotational symmetry of its own, cool from a
-//! temperature taken from a sample of exchanges. The first starts from a polarity graph where
-//! diameter 2 is near, and colder; the others start from random graphs. A search is a value that
-//! can be advanced, stopped after any block of steps, written down and taken up again; the outcome
-//! is the same.
+//! temperature taken from a sample of exchanges. Where diameter 2 is near, three of four start from
+//! a known graph, and colder; the others start from random graphs. A search is a value that can be
+//! advanced, stopped after any block of steps, written down and taken up again; the outcome is the
+//! same.
 //!
 //! Source: Kirkpatrick, Gelatt and Vecchi, "Optimization by simulated annealing", Science 220,
 //! 1983; Nakao et al., 2021 (see `orbits`).
@@ -13,7 +13,7 @@ use super::bounds::bounds;
 use super::orbits::{Drawn, Edge, Orbits};
 use super::reach::{Reach, Score};
 use super::walks::{self, Walks};
-use super::{MAX_ARCS, Problem, polarity};
+use super::{MAX_ARCS, Problem, starts};
 use base::seed::Stream;
 use base::{Interrupted, Refusal, Watch};
 use rayon::prelude::*;
@@ -24,12 +24,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const BLOCK: u64 = 256;
 /// Exchanges sampled for the first temperature.
 const SAMPLE: usize = 200;
-/// First temperature, in units of the mean cost of an exchange that is for the worse.
-const HOT: f64 = 0.12;
-/// Natural logarithm of the first temperature over the last.
-const SPAN: f64 = 1.5;
-/// How much colder a start that is good already is kept.
-const COLD: f64 = 0.25;
+/// First temperature, in units of the mean cost of an exchange that is for the worse, and the
+/// natural logarithm of it over the last.
+const HOT: (f64, f64) = (0.12, 1.5);
+/// The same for a start that is good already: hot enough to move, too cold to melt it.
+const COLD: (f64, f64) = (0.036, 0.5);
 /// Most restarts of a search.
 pub const MAX_RESTARTS: u32 = 1024;
 /// Most steps of a restart.
@@ -68,6 +67,8 @@ struct Restart {
     longest: usize,
     /// Steps done.
     done: u64,
+    /// Whether it began with a known graph, and so cools as [`COLD`] says.
+    cold: bool,
     /// Mean cost of a random exchange that is for the worse; unit of the temperature.
     heat: f64,
     edges: Vec<Edge>,
@@ -87,11 +88,13 @@ pub struct Found {
     pub steps_done: u64,
 }
 
-/// Steps of a restart where none are given: a million, fewer where exchanges cost more.
+/// Steps of a restart where none are given: at most four million, fewer where exchanges cost more.
 pub fn default_steps(problem: Problem) -> u64 {
-    let arcs = u64::from(problem.order) * u64::from(problem.degree);
-    let searches = arcs * u64::from(problem.order.div_ceil(64));
-    (1_000_000_000_000 / searches).clamp(2_000, 1_000_000)
+    let (n, d) = (u64::from(problem.order), u64::from(problem.degree));
+    let searched = 1_000_000_000_000 / (n * d * n.div_ceil(64));
+    // as walks of two or of three links are counted
+    let counted = if n <= 1 + d * d { 32_000_000 / d } else { 20_000_000 / (d * d) };
+    searched.min(counted).clamp(2_000, 4_000_000)
 }
 
 impl Search {
@@ -122,10 +125,19 @@ impl Search {
         {
             return Err(no_symmetry(problem, g, &turns));
         }
+        let known = starts::recipes(problem);
         let restarts = (0..restarts as usize)
-            .map(|i| symmetry.unwrap_or(turns[i % turns.len().min(8)]))
-            .enumerate()
-            .map(|(i, g)| Restart::new(problem, g, seed, i as u64))
+            .into_par_iter()
+            .map(|i| {
+                // three of four restarts from a known graph
+                let known = known.get(i % known.len().max(1)).filter(|_| i % 8 < 6);
+                let known = known.filter(|_| symmetry.is_none_or(|g| g == 1));
+                let g = symmetry.unwrap_or(turns[i % turns.len().min(8)]);
+                match known {
+                    Some(recipe) => Restart::new(problem, 1, Some(recipe), (seed, i as u64)),
+                    None => Restart::new(problem, g, None, (seed, i as u64)),
+                }
+            })
             .collect();
         Ok(Self { order: problem.order, degree: problem.degree, steps, seed, restarts })
     }
@@ -352,16 +364,17 @@ fn longest_walks(graph: &Orbits, problem: Problem) -> usize {
 }
 
 impl Restart {
-    fn new(problem: Problem, symmetry: u32, seed: u64, index: u64) -> Self {
+    fn new(
+        problem: Problem,
+        symmetry: u32,
+        known: Option<&String>,
+        (seed, index): (u64, u64),
+    ) -> Self {
         let mut random = Stream::new(seed, "search start", index);
-        let cut = if index == 0 && symmetry == 1 {
-            polarity::start(problem, &mut Stream::new(seed, "search polarity", 0))
-        } else {
-            None
-        };
-        let cold = cut.is_some();
-        let cut = cut.and_then(|edges| Orbits::new(problem, symmetry, &edges));
-        let mut graph = cut.unwrap_or_else(|| shuffled(problem, symmetry, &mut random));
+        let known = known.and_then(|recipe| starts::start(problem, recipe, &mut random));
+        let known = known.and_then(|edges| Orbits::new(problem, symmetry, &edges));
+        let cold = known.is_some();
+        let mut graph = known.unwrap_or_else(|| shuffled(problem, symmetry, &mut random));
         let edges = graph.edges().to_vec();
         let longest = longest_walks(&graph, problem);
         let mut gauge = Gauge::new(&graph, longest);
@@ -378,13 +391,12 @@ impl Restart {
             gauge.undo(&mut graph, &drawn, score);
         }
         let heat = if worse == 0 { 1.0 } else { sum as f64 / f64::from(worse) };
-        let heat = if cold { COLD * heat } else { heat };
         // the circulant graph is connected, the random one may not be
         let ring = Orbits::circulant(problem, symmetry);
         let mut reach = Reach::default();
         let random_is_better = reach.score(&graph) < reach.score(&ring);
         let best = if random_is_better { edges.clone() } else { ring.edges().to_vec() };
-        Self { symmetry, longest, done: 0, heat, edges, best }
+        Self { symmetry, longest, done: 0, cold, heat, edges, best }
     }
 
     fn graph(&self, problem: Problem, edges: &[Edge]) -> Orbits {
@@ -410,7 +422,7 @@ impl Restart {
             }
             let block = BLOCK.min(steps - self.done);
             let random = Stream::new(seed, "search anneal", (index << 40) | (self.done / BLOCK));
-            let heat = self.heat * cooling(self.done as f64 / steps as f64);
+            let heat = self.heat * cooling(self.cold, self.done as f64 / steps as f64);
             let better = walk.block(random, block, heat, || tick(0))?;
             if let Some(best) = better {
                 self.best = best;
@@ -486,8 +498,9 @@ impl Walk {
 }
 
 /// The temperature after a fraction of the steps, in units of the sampled cost.
-fn cooling(done: f64) -> f64 {
-    HOT * exp_minus(SPAN * done)
+fn cooling(cold: bool, done: f64) -> f64 {
+    let (first, span) = if cold { COLD } else { HOT };
+    first * exp_minus(span * done)
 }
 
 /// e^-x for x >= 0, of additions and multiplications alone: the same on every machine.

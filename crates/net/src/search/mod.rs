@@ -12,8 +12,8 @@ pub mod anneal;
 pub mod bounds;
 pub mod host;
 mod orbits;
-mod polarity;
 mod reach;
+mod starts;
 mod walks;
 
 pub use reach::Score;
