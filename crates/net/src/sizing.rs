@@ -113,14 +113,15 @@ fn candidate(entry: &Entry, offer: &Offer, watch: &dyn Watch) -> Result<Candidat
         |p: &Promise| matches!((p.diameter, p.mean_distance), (Claim::Exact(_), Claim::Exact(_)));
     let mut measured = false;
     let small = promise.links <= MEASURED_LINKS && promise.switches <= MEASURED_SWITCHES;
-    if small && !exact(&promise) {
-        if let Ok(built) = entry.build(&offer.recipe.params) {
-            let distances = by_plane(&built, &built.edge_switches(), watch)?;
-            let (num, den) = distances.sum_and_pairs();
-            promise.diameter = Claim::Exact(distances.diameter());
-            promise.mean_distance = Claim::Exact(Ratio { num, den: den.max(1) });
-            measured = true;
-        }
+    if small
+        && !exact(&promise)
+        && let Ok(built) = entry.build(&offer.recipe.params)
+    {
+        let distances = by_plane(&built, &built.edge_switches(), watch)?;
+        let (num, den) = distances.sum_and_pairs();
+        promise.diameter = Claim::Exact(distances.diameter());
+        promise.mean_distance = Claim::Exact(Ratio { num, den: den.max(1) });
+        measured = true;
     }
     let value = |r: Ratio| r.num as f64 / r.den as f64;
     let (mean_distance, mean) = match promise.mean_distance {
