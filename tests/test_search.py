@@ -17,8 +17,6 @@ from flyloom import search as graphs
 from flyloom._core import RefusalError
 from networkx.generators.atlas import graph_atlas_g
 
-needs_sat = pytest.mark.skipif(not _sat.has_solver(), reason="PySAT is not installed")
-
 
 def as_graph(found) -> nx.Graph:
     graph = nx.Graph([tuple(edge) for edge in found.edges])
@@ -63,7 +61,6 @@ def test_no_graph_is_below_the_bounds(best_of_all) -> None:
         assert bounds.mean_distance == bounds.distance_sum / (n * (n - 1))
 
 
-@needs_sat
 @pytest.mark.parametrize("break_symmetry", [True, False])
 def test_sat_decides_as_all_graphs_do(best_of_all, break_symmetry: bool) -> None:
     """For each diameter, whether there is a graph, and the least sum on both its sides."""
@@ -86,7 +83,6 @@ def solved(formula: _sat.Formula, solver: str = "cadical195") -> bool:
         return s.solve()
 
 
-@needs_sat
 def test_breaking_symmetry_leaves_some_numbering_of_every_best_graph() -> None:
     """Every graph of 5 or 6 vertices to which the degree lets no edge be added has a numbering
     that satisfies the formula."""
@@ -112,7 +108,6 @@ def test_breaking_symmetry_leaves_some_numbering_of_every_best_graph() -> None:
         assert kept, graph.edges
 
 
-@needs_sat
 @pytest.mark.parametrize("most", range(6))
 def test_counts_count(most: int) -> None:
     """The totalizer, for every assignment of five variables."""
@@ -130,7 +125,6 @@ def test_counts_count(most: int) -> None:
                 assert s.solve(assumptions=[*fixed, -c]) == (sum(bits) <= k)
 
 
-@needs_sat
 @pytest.mark.parametrize(("order", "degree", "diameter", "exists"), [
     # largest orders of the degree/diameter problem: 10, 20, 15, 24 (Miller and Siran, 2013)
     (10, 3, 2, True), (11, 3, 2, False), (20, 3, 3, True), (15, 4, 2, True), (16, 4, 2, False),
@@ -149,7 +143,6 @@ def test_largest_orders_are_proved(order: int, degree: int, diameter: int, exist
         )
 
 
-@needs_sat
 def test_an_impossibility_leaves_its_proof(tmp_path: Path) -> None:
     proof = tmp_path / "eleven.drat"
     assert graphs.decide(11, 3, 2, proof=proof).exists is False
@@ -170,7 +163,6 @@ def learnt_follow(clauses: list[str], learnt: list[str]) -> None:
             assert not s.solve(assumptions=[-int(w) for w in line.split()[:-1]])
 
 
-@needs_sat
 def test_small_optima_are_proved(best_of_all) -> None:
     """The search comes to the best of all graphs, and says so."""
     for (n, degree), cell in best_of_all.items():
@@ -183,7 +175,6 @@ def test_small_optima_are_proved(best_of_all) -> None:
         assert found.distance_sum == cell[min(cell)]
 
 
-@needs_sat
 def test_the_table_proves_its_cells() -> None:
     cells = graphs.table(14, [3, 4], min_order=8, steps=5_000, time_limit=60)
     assert [(c.order, c.degree) for c in cells] == [(n, d) for n in range(8, 15) for d in (3, 4)]
@@ -195,7 +186,6 @@ def test_the_table_proves_its_cells() -> None:
     assert [least[n, 3] for n in (8, 10, 12, 14)] == [2, 2, 3, 3]
 
 
-@needs_sat
 def test_what_is_not_decided_says_so() -> None:
     found = graphs.search(23, 3, method="sat", steps=2_000, time_limit=1.0)
     check(found)

@@ -108,10 +108,18 @@ impl Graph {
 
     /// Hop distances from `source` to every switch, `u32::MAX` where there is no way. O(arcs).
     pub fn distances_from(&self, source: usize) -> Vec<u32> {
+        self.distances_from_any(&[source as u32])
+    }
+
+    /// Hop distances to every switch from the nearest of `sources`, `u32::MAX` where there is no
+    /// way. O(arcs).
+    pub fn distances_from_any(&self, sources: &[u32]) -> Vec<u32> {
         let mut dist = vec![u32::MAX; self.switches()];
         let mut queue = Vec::with_capacity(self.switches());
-        dist[source] = 0;
-        queue.push(source as u32);
+        for &source in sources {
+            dist[source as usize] = 0;
+            queue.push(source);
+        }
         let mut head = 0;
         while let Some(&v) = queue.get(head) {
             head += 1;

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from flyloom.cli.common import Json, app, epilog, print_table
+from flyloom.cli.sizing import show_addresses
 
 TABLES = {
     "addresses": "Slim Flies by ports and LMC (NSDI 2024, Table 2)",
@@ -54,14 +55,6 @@ def published(
     {"addresses": show_addresses, "fit-fly": show_fit_fly, "resilience": show_resilience}[table](
         found
     )
-    print(f"print: {found.source}")
-
-
-def show_addresses(found) -> None:
-    """The address table as `flyloom scale --addresses` prints it."""
-    from flyloom.cli import sizing
-
-    sizing.show_addresses(found)
 
 
 def show_fit_fly(found) -> None:
@@ -78,6 +71,7 @@ def show_fit_fly(found) -> None:
         [figure.replace("_", " "), *(cell(cells[figure, name]) for name in names)]
         for figure in figures
     ])
+    print(f"print: {found.source}")
 
 
 def show_resilience(found) -> None:
@@ -92,3 +86,4 @@ def show_resilience(found) -> None:
         ])
     print_table(("network", "family", "about", "endpoints", "printed", "half hold", "mean",
                  "95 % confidence"), rows)
+    print(f"print: {found.source}")

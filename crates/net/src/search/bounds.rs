@@ -8,7 +8,7 @@
 //! diameter 2", 1980.
 
 use super::Problem;
-use crate::structure::moore_bound;
+use crate::structure::{moore_bound, moore_tree};
 
 /// Lower bounds of a [`Problem`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,10 +38,10 @@ impl Bounds {
 /// is one more, and two ordered pairs are further apart. O(diameter).
 pub fn bounds(problem: Problem) -> Bounds {
     let (n, d) = (u64::from(problem.order), u64::from(problem.degree));
-    let (mut diameter, sum) = sphere_filling(n, d, d);
+    let (mut diameter, sum) = moore_tree(n, d, d);
     let mut distance_sum = n * sum;
     if problem.is_odd() {
-        let (deeper, more) = sphere_filling(n, d - 1, d);
+        let (deeper, more) = moore_tree(n, d - 1, d);
         diameter = diameter.max(deeper);
         distance_sum += more - sum;
     }
@@ -54,21 +54,6 @@ pub fn bounds(problem: Problem) -> Bounds {
     }
     distance_sum += distance_sum % 2; // every pair counts from both ends
     Bounds { diameter, distance_sum, pairs: n * (n - 1) }
-}
-
-/// Depth and sum of distances of the fullest tree of `n` vertices whose root has `root` children
-/// and whose others have degree `d`.
-fn sphere_filling(n: u64, root: u64, d: u64) -> (u32, u64) {
-    let (mut left, mut sphere) = (n - 1, root);
-    let (mut depth, mut sum) = (0_u32, 0);
-    while left > 0 {
-        depth += 1;
-        let here = sphere.min(left);
-        sum += here * u64::from(depth);
-        left -= here;
-        sphere = sphere.saturating_mul(d - 1);
-    }
-    (depth, sum)
 }
 
 /// Whether graphs of this diameter are known not to exist although the Moore bound allows them.

@@ -77,11 +77,14 @@ pub fn bisection(
     for plane in planes_of(t, &working).iter().filter(|p| !p.is_empty()) {
         let masses: Vec<u64> = plane.iter().map(|&v| mass[v as usize] as u64).collect();
         let found = best_cut(t, plane, masses, starts, seed, watch)?;
-        let by_spectrum = by_spectrum(t, plane, &mass, found.difference, watch)?;
-        let by_flow = by_flow(t, plane, &mass, found.difference, watch)?;
-        total.low_by_spectrum += by_spectrum;
-        total.low_by_flow += by_flow;
-        total.low += by_spectrum.max(by_flow);
+        // a plane in parts has nothing to bound: parts may lie on either side
+        if connected(t.graph(), plane).len() == 1 {
+            let by_spectrum = by_spectrum(t, plane, &mass, found.difference, watch)?;
+            let by_flow = by_flow(t, plane, &mass, found.difference, watch)?;
+            total.low_by_spectrum += by_spectrum;
+            total.low_by_flow += by_flow;
+            total.low += by_spectrum.max(by_flow);
+        }
         total.high += found.cut;
         total.difference += found.difference;
         for (&v, &side) in plane.iter().zip(&found.side) {
@@ -169,9 +172,6 @@ fn by_spectrum(
     difference: u64,
     watch: &dyn Watch,
 ) -> Result<u64, MeasureError> {
-    if connected(t.graph(), plane).len() != 1 {
-        return Ok(0);
-    }
     let part = Part::new(t.graph(), plane);
     let weight: Vec<f64> = plane.iter().map(|&v| mass[v as usize]).collect();
     let Some(least) = part.least_without(&weight, watch)? else { return Ok(0) };
@@ -192,9 +192,6 @@ fn by_flow(
     watch: &dyn Watch,
 ) -> Result<u64, MeasureError> {
     let graph = t.graph();
-    if connected(graph, plane).len() != 1 {
-        return Ok(0);
-    }
     let edge: Vec<u32> = plane.iter().copied().filter(|&v| mass[v as usize] > 0.0).collect();
     let sources: Vec<(u32, f64)> = edge.iter().map(|&v| (v, mass[v as usize])).collect();
     let terminals: f64 = sources.iter().map(|s| s.1).sum();
@@ -216,22 +213,7 @@ fn by_flow(
 
 /// Sets of switches to spread traffic over: those with terminals, and those farthest from them.
 fn middles(t: &Topology, plane: &[u32], edge: &[u32]) -> Vec<Vec<u32>> {
-    let graph = t.graph();
-    let mut far = vec![u32::MAX; graph.switches()];
-    let mut queue = edge.to_vec();
-    for &v in edge {
-        far[v as usize] = 0;
-    }
-    let mut head = 0;
-    while let Some(&v) = queue.get(head) {
-        head += 1;
-        for &w in graph.neighbours(v as usize) {
-            if far[w as usize] == u32::MAX {
-                far[w as usize] = far[v as usize] + 1;
-                queue.push(w);
-            }
-        }
-    }
+    let far = t.graph().distances_from_any(edge);
     let farthest = plane.iter().map(|&v| far[v as usize]).max().unwrap_or(0);
     let mut all = vec![edge.to_vec()];
     if farthest > 0 {

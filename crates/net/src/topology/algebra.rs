@@ -1,14 +1,11 @@
 //! What the algebraic families share: checks of parameters, Cayley graphs of bits, planes, squares.
 
 use super::wish::Wish;
-use super::{Family, MAX_P, in_range};
+use super::{Family, MAX_P, MAX_PORTS, in_range};
 use crate::network::{Builder, Cable, Plug, Switch};
 use base::field::Field;
 use base::{Refusal, SwitchId};
 use std::collections::BTreeMap;
-
-/// The most ports a switch can have.
-pub(super) const MAX_PORTS: u32 = 65_534;
 
 /// The number of endpoints per switch: `p`, or network radix over diameter, rounded up.
 ///

@@ -10,7 +10,7 @@
 //! inputs first. Ports: endpoints, then links by the number of the switch they lead to.
 
 use super::wish::Wish;
-use super::{Claim, Family, MAX_P, Promise, Ratio, in_range};
+use super::{Claim, Family, MAX_P, MAX_PORTS, Promise, Ratio, in_range};
 use crate::network::{Builder, Switch};
 use base::{Refusal, SwitchId};
 use schemars::JsonSchema;
@@ -32,9 +32,6 @@ pub struct Clos {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<bool>,
 }
-
-/// The most ports that a switch can have.
-const MAX_PORTS: u32 = 65_534;
 
 impl Clos {
     /// Outer switches of both sides.

@@ -141,6 +141,13 @@ impl Wiring {
         (to, self.port(to, from, port / (self.g - 1)))
     }
 
+    /// Every global link once: group and port at either end, the lower group first.
+    pub(super) fn global_links(&self) -> impl Iterator<Item = [(u32, u32); 2]> + '_ {
+        let ends = (0..self.g).flat_map(|g| (0..self.m * (self.g - 1)).map(move |port| (g, port)));
+        let links = ends.map(|(from, port)| [(from, port), self.across(from, port)]);
+        links.filter(|[(from, _), (to, _)]| from < to)
+    }
+
     /// Whether router `i` of group `from` has a link to group `to`.
     fn reaches(&self, from: u32, to: u32, i: u32) -> bool {
         let first = (i * self.h).saturating_sub(self.index(from, to)).div_ceil(self.g - 1);
@@ -241,6 +248,19 @@ impl Wiring {
     }
 }
 
+/// Numbers of groups for a wish, of `ports` global ports and `hosts` endpoints each: the next below
+/// and the next above with which the links between two groups carry uniform traffic in full. A
+/// group's endpoints send 1/g of their traffic to each other group.
+pub(super) fn groups_near(wish: &Wish, ports: u32, hosts: u32) -> impl Iterator<Item = u32> {
+    let full = f64::from(hosts) / wish.oversubscription;
+    let carries = |g: &u32| f64::from(ports / (g - 1)) * f64::from(*g) >= full - 1e-9;
+    let most = u64::from(ports) + 1;
+    let wished = wish.endpoints.map_or(most, |n| n / u64::from(hosts)).clamp(2, most) as u32;
+    let below = (2..=wished).rev().find(carries);
+    let above = (wished + 1..=ports + 1).find(carries);
+    below.into_iter().chain(above)
+}
+
 impl Family for Dragonfly {
     const NAME: &'static str = "dragonfly";
 
@@ -295,32 +315,20 @@ impl Family for Dragonfly {
             }
         }
         let global = |group, port| plug(group, port / w.h, w.a - 1 + port % w.h);
-        for from in 0..w.g {
-            for port in 0..w.m * (w.g - 1) {
-                let (to, back) = w.across(from, port);
-                if from < to {
-                    b.link_at(global(from, port), global(to, back), Cable::default());
-                }
-            }
+        for [(from, port), (to, back)] in w.global_links() {
+            b.link_at(global(from, port), global(to, back), Cable::default());
         }
         Ok(b)
     }
+
     /// Balanced members, a = 2 h, p = h (Kim et al., section 3.1): with all groups, and with as
     /// many as the wish needs where the links between two groups still carry uniform traffic.
     fn near(wish: &Wish) -> Vec<Self> {
         let mut members = Vec::new();
         for h in 1..=wish.radix.min(4 * MOST).div_ceil(4) {
             let (a, p) = (2 * h, wish.per_switch(f64::from(h), f64::from(h)));
-            let most = a * h + 1;
-            // a p / g of a group's traffic goes to each other group, over m links
-            let full = f64::from(a) * f64::from(p) / wish.oversubscription;
-            let carries = |g: &u32| f64::from(a * h / (g - 1)) * f64::from(*g) >= full - 1e-9;
-            let wished = wish.endpoints.map_or(u64::from(most), |n| n / u64::from(a * p));
-            let wished = wished.clamp(2, u64::from(most)) as u32;
-            let below = (2..=wished).rev().find(carries);
-            let above = (wished + 1..=most).find(carries);
             let of = |g| Self { p: Some(p), a: Some(a), h, g: Some(g), arrangement: None };
-            members.extend(below.into_iter().chain(above).map(of));
+            members.extend(groups_near(wish, a * h, a * p).map(of));
         }
         members
     }

@@ -13,7 +13,7 @@
 //! switch, then up by switch, so that parallel links are side by side.
 
 use super::wish::Wish;
-use super::{Claim, Family, MAX_P, Promise, Ratio, in_range};
+use super::{Claim, Family, MAX_P, MAX_PORTS, Promise, Ratio, in_range};
 use crate::network::{Builder, Switch};
 use base::{Refusal, SwitchId};
 use schemars::JsonSchema;
@@ -54,8 +54,6 @@ pub struct FatTree {
 }
 
 const MAX_K: u32 = 4096;
-/// The most ports that a switch can have.
-const MAX_PORTS: u32 = 65_534;
 
 /// A tree whose parameters have been checked and filled in. Two levels are one pod without cores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@
 
 use super::grid::Grid;
 use super::wish::Wish;
-use super::{Claim, Family, MAX_P, Promise, Ratio, Shape, in_range};
+use super::{Claim, Family, MAX_P, Promise, Ratio, Shape, in_range, power};
 use crate::network::{Builder, Cable, Plug};
 use base::{Refusal, SwitchId};
 use schemars::JsonSchema;
@@ -41,13 +41,7 @@ impl FlattenedButterfly {
         let k = in_range("k", self.k, 2, MAX_K)?;
         let n = in_range("n", self.n, 2, MAX_N)?;
         let p = in_range("p", self.p.unwrap_or(k), 0, MAX_P)?;
-        let size = |n: u32| u64::from(k).checked_pow(n - 1).filter(|&size| size <= MOST);
-        let Some(switches) = size(n) else {
-            let most = (2..n).rev().find(|&n| size(n).is_some()).unwrap_or(2);
-            let why = format!("{k}^{} switches are too many", n - 1);
-            return Err(Refusal::new("n", why, format!("with k = {k}, 2 to {most}")));
-        };
-        Ok((switches, p))
+        Ok((power(k, n, 2, MOST, "switches")?, p))
     }
 }
 

@@ -9,7 +9,7 @@
 
 use super::grid::Grid;
 use super::wish::Wish;
-use super::{Claim, Family, MAX_P, Promise, Ratio, Shape, in_range};
+use super::{Claim, Family, MAX_P, MAX_PORTS, Promise, Ratio, Shape, in_range};
 use crate::network::{Builder, Cable, Plug};
 use base::{Refusal, SwitchId};
 use schemars::JsonSchema;
@@ -30,9 +30,6 @@ pub struct HyperX {
     pub p: Option<u32>,
 }
 
-/// The most ports a switch can have.
-const MAX_PORTS: u64 = 65_534;
-
 /// A member whose parameters have been checked.
 struct Checked<'a> {
     grid: Grid<'a>,
@@ -48,12 +45,12 @@ impl HyperX {
         let parallel = self.multiplicities()?;
         let ports = |(d, size): (usize, u64)| u64::from(parallel[d]) * (size - 1);
         let radix: u64 = grid.wide().map(ports).sum();
-        if radix > MAX_PORTS {
+        if radix > u64::from(MAX_PORTS) {
             let why = format!("a switch needs {radix} ports");
             return Err(Refusal::new("shape", why, format!("at most {MAX_PORTS}")));
         }
         let even = grid.wide().map(|(d, size)| u64::from(parallel[d]) * size).min();
-        let most = (MAX_PORTS - radix).min(u64::from(MAX_P)) as u32;
+        let most = (MAX_PORTS - radix as u32).min(MAX_P);
         let default = even.unwrap_or(1).min(u64::from(MAX_P)) as u32;
         let p = in_range("p", self.p.unwrap_or(default), 0, most)?;
         Ok(Checked { grid, parallel, radix: radix as u32, p })
@@ -71,7 +68,7 @@ impl HyperX {
             }
         };
         for &k in &parallel {
-            in_range("k", k, 1, MAX_PORTS as u32)?;
+            in_range("k", k, 1, MAX_PORTS)?;
         }
         Ok(parallel)
     }

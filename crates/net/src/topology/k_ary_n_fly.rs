@@ -9,7 +9,7 @@
 //! one path. Groups are stages. Ports: endpoints, links to the stage before, links to the next.
 
 use super::multistage::Stages;
-use super::{Claim, Family, Promise, Ratio, in_range};
+use super::{Claim, Family, Promise, Ratio, in_range, power};
 use crate::network::Builder;
 use base::Refusal;
 use schemars::JsonSchema;
@@ -36,12 +36,7 @@ impl KAryNFly {
     fn width(&self) -> Result<u64, Refusal> {
         let k = in_range("k", self.k, 2, MAX_K)?;
         let n = in_range("n", self.n, 2, MAX_N)?;
-        let size = |n: u32| u64::from(k).checked_pow(n - 1).filter(|&width| width <= MOST);
-        size(n).ok_or_else(|| {
-            let most = (2..n).rev().find(|&n| size(n).is_some()).unwrap_or(2);
-            let why = format!("{k}^{} switches a stage are too many", n - 1);
-            Refusal::new("n", why, format!("with k = {k}, 2 to {most}"))
-        })
+        power(k, n, 2, MOST, "switches a stage")
     }
 }
 

@@ -9,7 +9,7 @@
 //! group of their own. Ports: endpoints or down, then up, each by the digit that changes.
 
 use super::wish::Wish;
-use super::{Claim, Family, MAX_P, Promise, Ratio, in_range};
+use super::{Claim, Family, MAX_P, Promise, Ratio, in_range, power};
 use crate::network::{Builder, Switch};
 use base::{Refusal, SwitchId};
 use schemars::JsonSchema;
@@ -40,13 +40,7 @@ impl KAryNTree {
         let k = in_range("k", self.k, 1, MAX_K)?;
         let n = in_range("n", self.n, 1, MAX_N)?;
         let p = in_range("p", self.p.unwrap_or(k), 1, MAX_P)?;
-        let size = |n: u32| u64::from(k).checked_pow(n - 1).filter(|&width| width <= MOST);
-        let Some(width) = size(n) else {
-            let most = (1..n).rev().find(|&n| size(n).is_some()).unwrap_or(1);
-            let why = format!("{k}^{} switches a level are too many", n - 1);
-            return Err(Refusal::new("n", why, format!("with k = {k}, 1 to {most}")));
-        };
-        Ok((width, p))
+        Ok((power(k, n, 1, MOST, "switches a level")?, p))
     }
 }
 

@@ -9,7 +9,7 @@
 //! rounded down, join every two groups, and the ports left over stay empty. Ports: endpoints, then
 //! up by spine; of a spine down by leaf, then global.
 
-use super::dragonfly::{Arrangement, Wiring};
+use super::dragonfly::{Arrangement, Wiring, groups_near};
 use super::wish::Wish;
 use super::{Claim, Family, MAX_P, Promise, Ratio, in_range};
 use crate::network::{Builder, Cable, Plug, Switch};
@@ -142,13 +142,8 @@ impl Family for Megafly {
             }
         }
         let global = |group, port| plug(spine(group, port / w.h), leaves + 1 + port % w.h);
-        for from in 0..w.g {
-            for port in 0..w.m * (w.g - 1) {
-                let (to, back) = w.across(from, port);
-                if from < to {
-                    b.link_at(global(from, port), global(to, back), Cable::default());
-                }
-            }
+        for [(from, port), (to, back)] in w.global_links() {
+            b.link_at(global(from, port), global(to, back), Cable::default());
         }
         Ok(b)
     }
@@ -159,14 +154,6 @@ impl Family for Megafly {
         let mut members = Vec::new();
         for half in 1..=(wish.radix / 2).min(MOST) {
             let p = wish.per_switch(f64::from(half), f64::from(half));
-            let (ports, hosts) = (half * half, u64::from(half) * u64::from(p));
-            // a group's endpoints send 1/g of their traffic to each other group, over m links
-            let full = hosts as f64 / wish.oversubscription;
-            let carries = |g: &u32| f64::from(ports / (g - 1)) * f64::from(*g) >= full - 1e-9;
-            let wished = wish.endpoints.map_or(u64::from(ports) + 1, |n| n / hosts);
-            let wished = wished.clamp(2, u64::from(ports) + 1) as u32;
-            let below = (2..=wished).rev().find(carries);
-            let above = (wished + 1..=ports + 1).find(carries);
             let of = |g| Self {
                 leaves: half,
                 spines: Some(half),
@@ -175,7 +162,7 @@ impl Family for Megafly {
                 g: Some(g),
                 arrangement: None,
             };
-            members.extend(below.into_iter().chain(above).map(of));
+            members.extend(groups_near(wish, half * half, half * p).map(of));
         }
         members
     }

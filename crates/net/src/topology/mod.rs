@@ -446,6 +446,8 @@ impl<'de> serde::Deserialize<'de> for Shape {
     }
 }
 
+/// The most ports that a switch can have, in every family.
+const MAX_PORTS: u32 = 65_534;
 /// The most endpoints on one switch, in every family.
 pub(super) const MAX_P: u32 = 4096;
 
@@ -455,6 +457,17 @@ pub(super) fn in_range(param: &str, value: u32, least: u32, most: u32) -> Result
         return Ok(value);
     }
     Err(Refusal::new(param, format!("{value} is out of range"), format!("{least} to {most}")))
+}
+
+/// k^(n-1) when it is at most `most`, else a refusal of `n`, which is `least` or more; `what` says
+/// what there would be too many of. O(n).
+fn power(k: u32, n: u32, least: u32, most: u64, what: &str) -> Result<u64, Refusal> {
+    let size = |n: u32| u64::from(k).checked_pow(n - 1).filter(|&size| size <= most);
+    size(n).ok_or_else(|| {
+        let fits = (least..n).rev().find(|&n| size(n).is_some()).unwrap_or(least);
+        let why = format!("{k}^{} {what} are too many", n - 1);
+        Refusal::new("n", why, format!("with k = {k}, {least} to {fits}"))
+    })
 }
 
 /// Whether every switch has the same number of others at every distance, with the same links: what

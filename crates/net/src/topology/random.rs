@@ -2,6 +2,7 @@
 
 use super::wish::Wish;
 use super::{Claim, Ratio};
+use crate::structure::moore_tree;
 use base::seed::Stream;
 use base::{Graph, SwitchId};
 
@@ -120,27 +121,10 @@ pub(super) fn regular(n: u32, k: u32, draw: &mut Stream) -> Links {
     }
 }
 
-/// The sum of distances from a switch to the `n - 1` others and the largest of them, were the
-/// switches within reach of its `k` links as many as possible: Moore's tree. O(log n) for k > 2.
-fn moore(n: u64, k: u64) -> (u64, u32) {
-    if k == 2 {
-        return (n * n / 4, (n / 2) as u32);
-    }
-    let (mut left, mut level, mut distance, mut sum) = (n - 1, k, 0, 0);
-    while left > 0 && level > 0 {
-        distance += 1;
-        let here = level.min(left);
-        sum += here * u64::from(distance);
-        left -= here;
-        level = level.saturating_mul(k - 1);
-    }
-    (sum, distance)
-}
-
 /// Endpoints per switch of a random network by the rule of direct networks, network radix over
 /// diameter rounded up, with the least diameter that there can be.
 pub(super) fn concentration(n: u64, k: u32) -> u32 {
-    k.div_ceil(moore(n, k.into()).1.max(1)).max(1)
+    k.div_ceil(moore_tree(n, k.into(), k.into()).0.max(1)).max(1)
 }
 
 /// Diameter and mean distance of a connected graph of `n` switches with `k` links to others each,
@@ -150,7 +134,7 @@ pub(super) fn concentration(n: u64, k: u32) -> u32 {
 /// neighbour in common, so that (k + 1) (d / 3 + 1) <= n; and the mean is at most n / (k + 1) + 2
 /// (Kouider & Winkler, "Mean distance and minimum degree", J. Graph Theory 1997). O(log n).
 pub(super) fn distances(n: u64, k: u32, known: u32) -> (Claim<u32>, Claim<Ratio>) {
-    let (sum, least) = moore(n, k.into());
+    let (least, sum) = moore_tree(n, k.into(), k.into());
     let (others, degree) = ((n - 1).max(1), u64::from(k));
     let low = Ratio { num: sum, den: others };
     if k <= 2 || n == degree + 1 {
@@ -179,7 +163,8 @@ pub(super) fn sizes(wish: &Wish, k: u32) -> Vec<(u64, u32)> {
     let of = |diameter: u32| {
         let rule = f64::from(k) / f64::from(diameter);
         let p = |n: u64| {
-            let mean = Ratio { num: moore(n, k.into()).0, den: (n - 1).max(1) };
+            let (_, sum) = moore_tree(n, k.into(), k.into());
+            let mean = Ratio { num: sum, den: (n - 1).max(1) };
             wish.per_switch(rule, Wish::ideal(k, n, mean))
         };
         let mut n = endpoints.max(2);
@@ -187,7 +172,9 @@ pub(super) fn sizes(wish: &Wish, k: u32) -> Vec<(u64, u32)> {
             n = (endpoints / u64::from(p(n))).max(2);
         }
         let sizes = [n - 1, n, n + 1, n + 2].map(|n| (n, p(n.max(2))));
-        let fits = move |&(n, _): &(u64, u32)| n > u64::from(k) && moore(n, k.into()).1 == diameter;
+        let fits = move |&(n, _): &(u64, u32)| {
+            n > u64::from(k) && moore_tree(n, k.into(), k.into()).0 == diameter
+        };
         sizes.into_iter().filter(fits)
     };
     (1..=24).flat_map(of).collect()

@@ -5,8 +5,7 @@
 //! The first port after the endpoints leads to the next switch, the second to the previous one. Two
 //! switches have one link, at the first port of both.
 
-use super::algebra::MAX_PORTS;
-use super::{Claim, Family, MAX_P, Promise, Ratio, in_range};
+use super::{Claim, Family, MAX_P, MAX_PORTS, Promise, Ratio, in_range};
 use crate::network::{Builder, Cable, Plug, Switch};
 use base::{Refusal, SwitchId};
 use schemars::JsonSchema;

@@ -24,7 +24,7 @@ pub struct Star {
 impl Star {
     /// Endpoints per leaf, of a member that exists.
     fn checked(&self) -> Result<u32, Refusal> {
-        in_range("n", self.n, 1, super::algebra::MAX_PORTS)?;
+        in_range("n", self.n, 1, super::MAX_PORTS)?;
         in_range("p", self.p.unwrap_or(1), 0, MAX_P)
     }
 }

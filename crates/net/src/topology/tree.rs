@@ -5,8 +5,7 @@
 //! Leaves come first, then the level above, the root last. Ports: endpoints or children in order,
 //! then the parent. Groups are the subtrees below the root; the root is in the first.
 
-use super::algebra::MAX_PORTS;
-use super::{Claim, Family, MAX_P, Promise, Ratio, in_range};
+use super::{Claim, Family, MAX_P, MAX_PORTS, Promise, Ratio, in_range};
 use crate::network::{Builder, Switch};
 use base::{Refusal, SwitchId};
 use schemars::JsonSchema;

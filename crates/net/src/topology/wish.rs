@@ -34,8 +34,8 @@ impl Wish {
     /// Endpoints per switch at which uniform traffic over minimal paths loads the average channel
     /// in full: channels over the sum of distances from a switch, `k' n / ((n - 1) * mean)`.
     ///
-    /// Every switch sends p (n - 1) p / (n p) ~ p units to the others, each over `mean` channels,
-    /// and has k' channels. Source: Besta & Hoefler, SC 2014, section II-B.
+    /// The endpoints of a switch send p units, of which p (n - 1) / n leave it, each over `mean`
+    /// channels; there are k' channels a switch. Source: Besta & Hoefler, SC 2014, section II-B.
     pub fn ideal(network_radix: u32, switches: u64, mean: Ratio) -> f64 {
         let hops = mean.num as f64 / mean.den as f64 * switches.saturating_sub(1) as f64;
         f64::from(network_radix) * switches as f64 / hops

@@ -11,7 +11,7 @@
 //! Ports: endpoints or down-links by x(i), then up-links by y(i+1), parallel links side by side.
 
 use super::wish::Wish;
-use super::{Claim, Family, MAX_P, Promise, Ratio, Shape, in_range};
+use super::{Claim, Family, MAX_P, MAX_PORTS, Promise, Ratio, Shape, in_range};
 use crate::network::{Builder, Cable, Switch};
 use base::{Refusal, SwitchId};
 use schemars::JsonSchema;
@@ -37,8 +37,6 @@ pub struct Xgft {
 
 /// The most levels.
 const MAX_LEVELS: usize = 32;
-/// The most ports that a switch can have.
-const MAX_PORTS: u64 = 65_534;
 /// The most switches of a level, and the most endpoints.
 const MOST: u64 = 1 << 30;
 /// The most rails of an endpoint.
@@ -70,10 +68,10 @@ impl Xgft {
             }
         }
         for level in 0..h {
-            let [most_m, most_w] = if level == 0 { [MAX_P, MAX_RAILS] } else { [65_534; 2] };
+            let [most_m, most_w] = if level == 0 { [MAX_P, MAX_RAILS] } else { [MAX_PORTS; 2] };
             in_range("m", m[level], 1, most_m)?;
             in_range("w", w[level], 1, most_w)?;
-            in_range("parallel", parallel[level], 1, if level == 0 { 1 } else { 65_534 })?;
+            in_range("parallel", parallel[level], 1, if level == 0 { 1 } else { MAX_PORTS })?;
         }
         let size = |above: &[u32], below: &[u32]| {
             let all = above.iter().chain(below).try_fold(1_u64, |n, &x| n.checked_mul(x.into()));
@@ -88,7 +86,7 @@ impl Xgft {
         let tree = Tree { m, w, parallel, switches: switches?, endpoints };
         for level in 0..h {
             let ports = u64::from(m[level]) * u64::from(tree.parallel[level]) + tree.up(level);
-            if ports > MAX_PORTS {
+            if ports > u64::from(MAX_PORTS) {
                 let why = format!("a switch of level {} needs {ports} ports", level + 1);
                 return Err(Refusal::new("m", why, format!("at most {MAX_PORTS}")));
             }
