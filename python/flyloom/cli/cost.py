@@ -100,6 +100,9 @@ def rounded(value: float | None) -> int | None:
 
 catalogs = typer.Typer(
     help="Catalogues of prices: list, show, check.", no_args_is_help=True, rich_markup_mode=None,
+    epilog=epilog(
+        "flyloom catalog show products-2026 > mine.toml", "flyloom catalog check mine.toml",
+    ),
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(catalogs, name="catalog")
