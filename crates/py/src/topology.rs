@@ -287,16 +287,15 @@ impl Topology {
                 .map_err(|e| refuse(Refusal::new("plan", e.to_string(), "")))?,
         };
         let t = &self.inner;
-        let all = enter(py, None, |_| plan_document(t, &rules))?.map_err(refuse)?;
-        to_python(py, &all)
+        structure::run(py, None, |watch| plan_document(t, &rules, watch))
     }
 
     /// Compares a fabric that was found with this plan: a dict with counts and `findings`.
     fn check_cables<'py>(&self, py: Python<'py>, found: &Self) -> PyResult<Bound<'py, PyAny>> {
         let (t, other) = (&self.inner, &found.inner);
-        let work = |_: &dyn base::Watch| -> Result<Value, Refusal> {
+        let work = |watch: &dyn base::Watch| -> Result<Value, Refusal> {
             let addresses = Addresses::assign(t, 0)?;
-            let floor = plan::floor(t, &plan::FloorRules::default()).ok();
+            let floor = plan::floor(t, &plan::FloorRules::default(), 0.0, watch).ok();
             let check = plan::check_cables(t, Some(&addresses), other, floor.as_ref())?;
             let clean = check.is_clean();
             let mut value = serde_json::to_value(&check).unwrap_or_default();
@@ -396,8 +395,12 @@ impl Topology {
     }
 }
 
-fn plan_document(t: &Network, rules: &plan::FloorRules) -> Result<Value, Refusal> {
-    let floor = plan::floor(t, rules)?;
+fn plan_document(
+    t: &Network,
+    rules: &plan::FloorRules,
+    watch: &dyn base::Watch,
+) -> Result<Value, net::structure::MeasureError> {
+    let floor = plan::floor(t, rules, 0.0, watch)?;
     let cables = plan::cables(t, &floor, rules);
     let mut csv = String::new();
     plan::write_csv(t, &floor, &cables, &mut csv)

@@ -123,12 +123,7 @@ fn planned(
     floor: &Floor,
     rules: &FloorRules,
 ) -> PlannedCable {
-    let inside = a.seat.rack == b.seat.rack && a.seat.unit.is_some() && b.seat.unit.is_some();
-    let length_m = if inside {
-        rules.inside_m
-    } else {
-        floor.distance_m(a.seat.rack, b.seat.rack) + rules.overhead_m
-    };
+    let length_m = floor.length_m(a.seat, b.seat, rules);
     let kind =
         if length_m <= rules.copper_limit_m { CableKind::Copper } else { CableKind::Optical };
     let price = if kind == CableKind::Copper { rules.copper } else { rules.optical };

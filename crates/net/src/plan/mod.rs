@@ -9,11 +9,14 @@ mod devices;
 mod findings;
 pub mod floor;
 mod mend;
+mod packing;
+mod placing;
+mod seating;
 
 pub use cable::{CableKind, LengthClass, PlannedCable, by_length, cables, write_csv};
 pub use check::{CableCheck, Fault, Finding, check_cables};
 pub use devices::{Node, Socket};
-pub use floor::{Floor, FloorRules, Rack, Seat, floor};
+pub use floor::{EndpointSeats, Floor, FloorRules, Rack, Seat, floor};
 pub use mend::Move;
 
 use base::{EndpointId, SwitchId};

@@ -6,7 +6,7 @@ use super::cable::{CSV_HEADER, CableId};
 use super::*;
 use crate::network::{Builder, Cable, Peer, Recipe, Speed, Switch, Topology};
 use crate::topology::{family, parse_inline};
-use base::LinkId;
+use base::{LinkId, Quiet};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn built(net: &str) -> Topology {
@@ -15,7 +15,7 @@ fn built(net: &str) -> Topology {
 }
 
 fn planned(t: &Topology, rules: &FloorRules) -> (Floor, Vec<PlannedCable>) {
-    let floor = floor(t, rules).expect("valid rules");
+    let floor = floor(t, rules, 0.0, &Quiet).expect("valid rules");
     let list = cables(t, &floor, rules);
     (floor, list)
 }
@@ -232,7 +232,7 @@ fn classes_add_up_and_prices_are_the_linear_model() {
     assert_eq!(three.kind, CableKind::Optical);
     assert!((three.cost_usd - 50.0 * 200.0 * (0.0919 * 3.0 + 7.2745)).abs() < 1e-6);
     let far = FloorRules { pitch_m: 100.0, ..rules };
-    let far_cables = cables(&t, &super::floor(&t, &far).expect("valid"), &far);
+    let far_cables = cables(&t, &super::floor(&t, &far, 0.0, &Quiet).expect("valid"), &far);
     let longest = by_length(&far_cables, &far).iter().map(|c| c.stock_m).fold(0.0, f64::max);
     assert_eq!(longest, 350.0, "302 m is bought as a multiple of the longest stock length");
     assert_eq!(floor.distance_m(0, 4), 2.0, "rack 4 is in row 1, column 1");
@@ -291,6 +291,6 @@ fn rules_out_of_range_are_refused() {
         (FloorRules { pitch_m: f64::NAN, ..good() }, "pitch_m"),
         (FloorRules { stock_m: vec![2.0, 1.0], ..good() }, "stock_m"),
     ] {
-        assert_eq!(floor(&t, &rules).expect_err("out of range").param, param);
+        assert_eq!(refused(&t, &rules, 0.0), param);
     }
 }
