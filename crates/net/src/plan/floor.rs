@@ -357,11 +357,11 @@ fn filled(
         }
         let endpoints: Vec<usize> = switches.iter().flat_map(|&s| seated_at(t, first, s)).collect();
         let mut load = Load { switches: switches.len() as u64, endpoints: 0 };
-        let above = limits.units(load) as u16 + 1;
+        let below = limits.units(load) as usize;
         let all = Load { endpoints: endpoints.len() as u64, ..load };
         let seated = rules.endpoints != EndpointSeats::Beside && limits.hold(all);
         for (place, e) in endpoints.into_iter().enumerate() {
-            let unit = || above + (place / usize::from(rules.endpoints_per_unit)) as u16;
+            let unit = || (below + place / usize::from(rules.endpoints_per_unit) + 1) as u16;
             floor.endpoints[e] = Some(Seat { rack, unit: seated.then(unit) });
         }
         if seated {

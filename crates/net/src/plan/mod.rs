@@ -33,4 +33,6 @@ pub enum Device {
 #[cfg(test)]
 mod check_tests;
 #[cfg(test)]
+mod floor_tests;
+#[cfg(test)]
 mod tests;

@@ -69,21 +69,15 @@ pub(super) fn seat(
 
 /// The family of one plane, and how many coordinates before its own number the planes.
 fn family_of_plane(recipe: &Recipe) -> (String, usize) {
-    let mut planes = 0;
-    let mut recipe = recipe.clone();
-    loop {
-        match recipe.family.as_str() {
-            "fit_fly" => return ("slim_fly".into(), planes + 1),
-            "multi_plane" => {
-                let of = recipe.params.get("of").and_then(|of| of.as_str());
-                match of.and_then(|of| parse_inline(of).ok()) {
-                    Some(of) => recipe = of,
-                    None => return (recipe.family, planes),
-                }
-                planes += 1;
-            }
-            _ => return (recipe.family, planes),
-        }
+    let of = || recipe.params.get("of")?.as_str().and_then(|of| parse_inline(of).ok());
+    match recipe.family.as_str() {
+        "fit_fly" => ("slim_fly".into(), 1),
+        "multi_plane" => match of() {
+            Some(of) if of.family == "fit_fly" => ("slim_fly".into(), 2),
+            Some(of) => (of.family, 1),
+            None => (recipe.family.clone(), 0),
+        },
+        _ => (recipe.family.clone(), 0),
     }
 }
 
