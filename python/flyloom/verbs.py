@@ -137,10 +137,11 @@ def plan(source: Any, rules: dict | None = None) -> Result:
     """Racks and cables of a network.
 
     ``rules`` changes sizes, distances and prices (see ``result.rules`` for all with their
-    defaults). Fields: ``racks`` (name, row, column, position [m]), ``switches`` and ``endpoints``
-    (seats: rack index and unit), ``cables`` (number), ``cables_csv`` (the port-to-port list),
-    ``by_step`` (cables of endpoints, inside groups, inside racks, between racks), ``rack_pairs``,
-    ``classes`` (by kind and stock length: count, metres, cost), ``cost_usd``, ``length_m``.
+    defaults). Fields: ``racks`` (name, row, column, position [m], units taken, watts), ``switches``
+    and ``endpoints`` (seats: rack index and unit), ``cables`` (number), ``cables_csv`` (the
+    port-to-port list), ``by_step`` (cables of endpoints, inside groups, inside racks, between
+    racks), ``rack_pairs``, ``classes`` (by kind and stock length: count, metres, cost),
+    ``cost_usd``, ``length_m``.
     """
     return Result(network(source).plan(rules))
 

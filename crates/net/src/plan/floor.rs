@@ -272,13 +272,13 @@ impl Floor {
 ///   any two of them.
 /// - Fat trees, XGFTs, k-ary n-trees and Clos networks: a rack a pod, the part below the top level;
 ///   of two levels, as many leaves to a rack as fit. The top level has racks of its own.
-/// - Flattened butterfly, `HyperX`: the first dimension wider than 1 within a rack, the second along
-///   the rows, the third across them, the fourth along the rows in blocks, and so on.
+/// - Flattened butterfly, `HyperX`: the first dimension wider than 1 within a rack, the second
+///   along the rows, the third across them, the fourth along the rows in blocks, and so on.
 /// - Torus, ring, mesh, hypercubes: blocks of neighbours. Dimensions alternate between along and
 ///   across; along closed ones racks stand in folded order, neighbours at most 2 positions apart.
 /// - Other families and files with groups (dragonflies, star products, ...): a rack a group.
-/// - All else: racks with few cables between them, found by halving the network again and again,
-///   and placed by simulated annealing.
+/// - All else, and families whose groups are no neighbours: racks with few cables between them,
+///   found by halving the network again and again, and placed by simulated annealing.
 ///
 /// Planes of one network share racks, switches that serve the same endpoints always, where that
 /// leaves fewer cables between racks than planes side by side. What does not fit in a rack is split

@@ -35,4 +35,6 @@ mod check_tests;
 #[cfg(test)]
 mod floor_tests;
 #[cfg(test)]
+mod seating_tests;
+#[cfg(test)]
 mod tests;

@@ -194,15 +194,12 @@ impl<'a> Pieces<'a> {
         for &p in cell {
             let more = self.load(&[p], with_endpoints);
             let both = load.and(more);
-            match racks.last_mut().filter(|_| self.limits.hold(both)) {
-                Some(rack) => {
-                    rack.push(p);
-                    load = both;
-                }
-                None => {
-                    racks.push(vec![p]);
-                    load = more;
-                }
+            if let Some(rack) = racks.last_mut().filter(|_| self.limits.hold(both)) {
+                rack.push(p);
+                load = both;
+            } else {
+                racks.push(vec![p]);
+                load = more;
             }
         }
         racks
@@ -228,7 +225,7 @@ impl<'a> Pieces<'a> {
         let mut found = Vec::new();
         self.divide(cell.to_vec(), least, &mut found)?;
         self.mend(&mut found);
-        let worth = |racks: &[Vec<u32>]| (racks.len(), self.cut(cell, &within, racks));
+        let worth = |racks: &[Vec<u32>]| (racks.len(), cut(cell, &within, racks));
         Ok(if worth(&found) < worth(&even) { found } else { even })
     }
 
@@ -387,21 +384,6 @@ impl<'a> Pieces<'a> {
         (place, to)
     }
 
-    /// Cables between the racks of `cell`, whose own cables are `within`.
-    fn cut(&self, cell: &[u32], within: &Weighted, racks: &[Vec<u32>]) -> u64 {
-        let mut of = vec![0; cell.len()];
-        for (rack, pieces) in racks.iter().enumerate() {
-            for p in pieces {
-                of[cell.binary_search(p).expect("a piece of the cell")] = rack;
-            }
-        }
-        let across = |v: usize| -> u64 {
-            let edges = within.edges(v).filter(|&(w, _)| of[w] != of[v]);
-            edges.map(|(_, weight)| u64::from(weight)).sum()
-        };
-        (0..cell.len()).map(across).sum::<u64>() / 2
-    }
-
     /// The cables between these racks.
     pub(super) fn between(&self, racks: &[Vec<u32>]) -> Weighted {
         let mut of = vec![0; self.switches.len()];
@@ -422,6 +404,21 @@ impl<'a> Pieces<'a> {
         let between = self.between(racks);
         between.weights.iter().map(|&w| u64::from(w)).sum::<u64>() / 2
     }
+}
+
+/// Cables between the racks of `cell`, whose own cables are `within`.
+fn cut(cell: &[u32], within: &Weighted, racks: &[Vec<u32>]) -> u64 {
+    let mut of = vec![0; cell.len()];
+    for (rack, pieces) in racks.iter().enumerate() {
+        for p in pieces {
+            of[cell.binary_search(p).expect("a piece of the cell")] = rack;
+        }
+    }
+    let across = |v: usize| -> u64 {
+        let edges = within.edges(v).filter(|&(w, _)| of[w] != of[v]);
+        edges.map(|(_, weight)| u64::from(weight)).sum()
+    };
+    (0..cell.len()).map(across).sum::<u64>() / 2
 }
 
 /// The graph of `size` vertices with these edges; the same ones add up, loops are left out.

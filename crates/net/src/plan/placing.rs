@@ -55,6 +55,9 @@ pub(super) fn on_grid(cells: &BTreeMap<(Key, Key), usize>, rules: &FloorRules) -
     }
     let most = rules.racks_per_row.unwrap_or(end).min(end);
     let folds = end.div_ceil(most);
+    if rows.len() as u64 * u64::from(folds) > u64::from(u32::MAX) {
+        return row_by_row(cells.values().sum(), rules, true);
+    }
     let spot = |((row, column), &racks): ((&Key, &Key), &usize)| {
         let (row, start) = (rows[row], starts[column]);
         (start..start + racks as u32).map(move |c| (row * folds + c / most, c % most))
@@ -67,7 +70,7 @@ const SPAN: f64 = 5.3;
 /// Exchanges sampled for the temperature.
 const SAMPLES: u64 = 200;
 /// Terms summed in one search.
-const WORK: u64 = 200_000_000;
+const WORK: u64 = 100_000_000;
 
 /// Racks on spots, being exchanged so that the cables between them get shorter.
 struct Exchange<'a> {
@@ -120,7 +123,7 @@ impl Exchange<'_> {
 /// The spots of racks with `cables` between them, which start on `spots` in order: exchanged so
 /// that the sum of cables times distance gets smaller; it never gets larger.
 ///
-/// At most 2000 exchanges a rack are tried, fewer where they are many: O(1), some 2 * 10^8 terms.
+/// At least 20,000 exchanges are tried, and 500 a rack where that sums at most 10^8 terms.
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` says so.
@@ -152,7 +155,7 @@ pub(super) fn annealed(
     }
     let unit = if worse > 0.0 { sum / worse } else { 1.0 };
     let terms = 4 * (cables.targets.len() as u64 / n + 1);
-    let steps = (2000 * n).min(WORK / terms).max(20_000);
+    let steps = (500 * n).min(WORK / terms).max(20_000);
     let (mut grown, start) = (0, racks.spots.clone());
     for step in 0..steps {
         if step % 4096 == 0 {

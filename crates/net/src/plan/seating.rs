@@ -61,10 +61,10 @@ pub(super) fn seat(
         let together = bundled.racks()?;
         let crossing = |s: &Seating, racks: &Racks| s.pieces.crossing(&racks.all());
         if crossing(&bundled, &together) <= crossing(&single, &apart) {
-            return bundled.placed(together, watch);
+            return bundled.placed(&together, watch);
         }
     }
-    single.placed(apart, watch)
+    single.placed(&apart, watch)
 }
 
 /// The family of one plane, and how many coordinates before its own number the planes.
@@ -141,6 +141,9 @@ impl Seating<'_> {
 
     /// The racks, by what the family's coordinates and groups mean.
     fn racks(&self) -> Result<Racks, Interrupted> {
+        if self.ids().is_empty() {
+            return Ok(Racks::List(Vec::new()));
+        }
         match self.family {
             "slim_fly" if self.ids().all(|p| self.coordinates(p).len() == 3) => {
                 self.listed(|p| vec![self.switch(p).plane.into(), self.coordinates(p)[1]])
@@ -156,8 +159,8 @@ impl Seating<'_> {
                     None => self.by_group(),
                 }
             }
-            // their groups are stages, meta-nodes without a link, and letters
-            "benes" | "k_ary_n_fly" | "xpander" | "de_bruijn" | "kautz" => self.open(),
+            // their groups are stages, meta-nodes without a link, letters and numbers of a field
+            "benes" | "k_ary_n_fly" | "xpander" | "de_bruijn" | "kautz" | "delorme" => self.open(),
             _ => self.by_group(),
         }
     }
@@ -165,7 +168,7 @@ impl Seating<'_> {
     /// Racks of as few cables as can be found.
     fn open(&self) -> Result<Racks, Interrupted> {
         let all: Vec<u32> = self.ids().collect();
-        Ok(Racks::Open(if all.is_empty() { Vec::new() } else { self.pieces.split(&all)? }))
+        Ok(Racks::Open(self.pieces.split(&all)?))
     }
 
     /// A cell a group and plane; open where there is one group.
@@ -280,9 +283,9 @@ impl Seating<'_> {
     }
 
     /// The racks on their spots, row by row.
-    fn placed(&self, racks: Racks, watch: &dyn Watch) -> Result<Vec<Racked>, Interrupted> {
+    fn placed(&self, racks: &Racks, watch: &dyn Watch) -> Result<Vec<Racked>, Interrupted> {
         let all = racks.all();
-        let spots = match &racks {
+        let spots = match racks {
             Racks::List(cells) => {
                 let beside = cells.iter().any(|cell| cell.len() > 1);
                 row_by_row(all.len(), self.rules, beside)
