@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from flyloom._core import RefusalError
-from flyloom._svg import GREY
+from flyloom.cabling.letters import wrapped
 from flyloom.cabling.lists import csv_text
 from flyloom.cabling.model import Cable, Cabling, End
-from flyloom.cabling.sheet import SIZES_PT, SMALL, Sheet, wrapped
+from flyloom.cabling.sheet import SIZES_PT, SMALL, Sheet
 
 EDGE = 11.0
 """Room kept free inside a label, points: 4 mm, which most printers leave at the paper's edge."""
+SIZES = (16.0, 14.0, 12.0, 11.0, 10.0, 9.0, 8.0, 7.0, SMALL)
+"""Sizes of letters that a label is tried with, points."""
 COLUMNS, ROWS = 3, 8
 """Labels beside and above each other on a sheet where nothing else is said: 70 x 37 mm each."""
 HEADER = ("cable", "end", "label", "far_label", "device", "port", "far_device", "far_port", "step",
@@ -39,8 +42,8 @@ def label_sheets(cabling: Cabling, columns: int = COLUMNS, rows: int = ROWS) -> 
     """Sheets of A4 with ``columns`` x ``rows`` labels, row by row.
 
     A label has its own end in bold, the far end, and the cable's name, kind and stock length.
-    Letters are as large as fit, 10 points at most. Raises ``RefusalError`` where a label cannot
-    hold its words in letters of 6 points. O(labels).
+    Letters are as large as fit without breaking a line, 16 points at most. Raises
+    ``RefusalError`` where a label cannot hold its words in letters of 6 points. O(labels).
     """
     paper = SIZES_PT["a4"]
     wide, high = paper[0] / columns, paper[1] / rows
@@ -49,7 +52,7 @@ def label_sheets(cabling: Cabling, columns: int = COLUMNS, rows: int = ROWS) -> 
     for i, (cable, _, own, far) in enumerate(all_labels):
         place = i % (columns * rows)
         if place == 0:
-            sheets.append(Sheet(*paper, f"Labels {len(sheets) + 1}"))
+            sheets.append(Sheet(*paper, "Labels"))
         words = (own.label, f"to {far.label}",
                  f"{cable.name}  {cable.kind} {cable.stock_m:g} m  step {cable.step}")
         lines = _laid_out(words, wide - 2 * EDGE, high - 2 * EDGE)
@@ -58,26 +61,27 @@ def label_sheets(cabling: Cabling, columns: int = COLUMNS, rows: int = ROWS) -> 
             raise RefusalError(f"labels: {why}; fewer columns or rows, 3x8 is common")
         x, y = place % columns * wide + EDGE, place // columns * high + EDGE
         for dy, line, size, bold in lines:
-            fill = GREY if size == SMALL and not bold else "#000000"
-            sheets[-1].text(x, y + dy, line, size, bold=bold, fill=fill)
+            sheets[-1].text(x, y + dy, line, size, bold=bold)
     return sheets
 
 
+@functools.lru_cache(1 << 12)
 def _laid_out(
     words: tuple[str, str, str], wide: float, high: float
 ) -> list[tuple[float, str, float, bool]] | None:
     """The lines of a label: base line, words, size, bold; None where they do not fit."""
     if wide < 3 * SMALL:
         return None
-    for size in (10.0, 9.0, 8.0, 7.0, 6.0):
-        y, lines = 0.0, []
-        for text, letters, bold in ((words[0], size, True), (words[1], max(size - 1, SMALL), False),
-                                    (words[2], SMALL, False)):
-            for line in wrapped(text, wide, letters, bold):
-                y += 1.25 * letters
+    for size in SIZES:
+        parts = ((words[0], size, True), (words[1], max(0.8 * size, SMALL), False),
+                 (words[2], max(0.55 * size, SMALL), False))
+        y, lines, broken = 0.0, [], False
+        for text, letters, bold in parts:
+            split = wrapped(text, wide, letters, bold)
+            broken |= len(split) > 1
+            for line in split:
+                y += 1.3 * letters
                 lines.append((y, line, letters, bold))
-        split = len(wrapped(words[0], wide, size, True)) + len(
-            wrapped(words[1], wide, max(size - 1, SMALL))) > 2
-        if y <= high and (size == SMALL or not split):
+        if y <= high and (size == SMALL or not broken):
             return lines
     return None

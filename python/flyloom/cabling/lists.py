@@ -8,9 +8,10 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
-from flyloom._svg import GREY, INK, PALE, plural
-from flyloom.cabling.model import STEPS, Cable, Cabling, End
-from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SMALL, Sheet, shortened, width_of, wrapped
+from flyloom._svg import GREY, PALE, plural
+from flyloom.cabling.letters import shortened, width_of, wrapped
+from flyloom.cabling.model import STEPS, Cable, Cabling
+from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SMALL, Sheet
 
 ROW, LINE, HEADER = 10.5, 8.0, 20.0
 
@@ -109,36 +110,24 @@ def _rows(flow: _Flow, cables: Sequence[Cable]) -> None:
     """A row a cable: number, both ends, kind and stock length."""
     first, last = 62.0, 58.0
     half = (flow.room - first - last) / 2
-    labels = max(width_of(end.label, BODY, True) for c in cables for end in (c.a, c.b)) + 6
+    wide = max(width_of(end.label, BODY, True) for c in cables for end in (c.a, c.b)) + 6
     for c in cables:
-        ends = [_end_lines(end, half, labels) for end in (c.a, c.b)]
-        deep = max(map(len, ends))
+        labels = [wrapped(end.label, half - 6, BODY, True) for end in (c.a, c.b)]
 
         def draw(
-            sheet: Sheet, y: float, c: Cable = c, ends: list[list[tuple]] = ends
+            sheet: Sheet, y: float, c: Cable = c, labels: list[tuple[str, ...]] = labels
         ) -> None:
             _tick(sheet, MARGIN, y)
             sheet.text(MARGIN + 11, y + 8, c.name, SMALL, fill=GREY)
-            for i, lines in enumerate(ends):
-                for k, (x, words, bold) in enumerate(lines):
-                    row = 0 if x else k
-                    sheet.text(MARGIN + first + i * half + x, y + 8 + LINE * row, words,
-                               BODY if bold else SMALL, bold=bold, fill=INK if bold else GREY)
+            for x, end, lines in zip((first, first + half), (c.a, c.b), labels, strict=True):
+                for k, line in enumerate(lines):
+                    sheet.text(MARGIN + x, y + 8 + LINE * k, line, BODY, bold=True)
+                if wide < 0.6 * half:
+                    name = shortened(end.device, half - wide - 6, SMALL)
+                    sheet.text(MARGIN + x + wide, y + 8, name, SMALL, fill=GREY)
             sheet.text(MARGIN + flow.room, y + 8, f"{c.kind} {c.stock_m:g} m", SMALL, anchor="end")
 
-        flow.row(ROW + LINE * (deep - 1), draw)
-
-
-def _end_lines(end: End, room: float, labels: float) -> list[tuple[float, str, bool]]:
-    """A label and the device's name, beside each other where there is room: x, words, bold."""
-    if labels < 0.6 * room:
-        name = shortened(end.device, room - labels - 6, SMALL)
-        return [(0.0, end.label, True)] if not name else _beside(end.label, name, labels)
-    return [(0.0, line, True) for line in wrapped(end.label, room - 6, BODY, True)]
-
-
-def _beside(label: str, name: str, x: float) -> list[tuple[float, str, bool]]:
-    return [(0.0, label, True), (x, name, False)]
+        flow.row(ROW + LINE * (max(map(len, labels)) - 1), draw)
 
 
 def _columns(flow: _Flow, cables: Sequence[Cable]) -> None:

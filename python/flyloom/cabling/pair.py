@@ -6,18 +6,9 @@ import math
 from collections import Counter
 
 from flyloom._svg import FAR, GREY, INK, MIDDLE, NEAR, PALE, PAPER, TINTS, plural
+from flyloom.cabling.letters import shortened, width_of, wrapped
 from flyloom.cabling.model import Cabling, End, Plug, Rack
-from flyloom.cabling.sheet import (
-    BODY,
-    HEAD,
-    MARGIN,
-    SMALL,
-    Sheet,
-    paragraph,
-    shortened,
-    width_of,
-    wrapped,
-)
+from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SMALL, Sheet, paragraph
 
 ROW, LINE, GAP, EMPTY = 13.0, 8.5, 5.0, 8.0
 """Heights: of a cable's row, of a line of words, between devices, of a switch without a cable."""
@@ -144,9 +135,9 @@ class _Pair:
 
     def page(self, plugs: list[Plug], height: float, room: float, i: int, n: int) -> Sheet:
         """One page with these cables."""
-        name = f"{self.pair[0]} - {self.pair[1]}" + (f" ({i + 1} of {n})" if n > 1 else "")
-        sheet = Sheet(self.width, height, f"Racks {name}")
-        sheet.text(MARGIN, MARGIN + 8, f"Racks {name}", HEAD, bold=True)
+        sheet = Sheet(self.width, height, f"Racks {self.pair[0]} - {self.pair[1]}")
+        part = f" ({i + 1} of {n})" if n > 1 else ""
+        sheet.text(MARGIN, MARGIN + 8, sheet.name + part, HEAD, bold=True)
         network = shortened(self.cabling.network, self.width - 2 * MARGIN - 190, BODY)
         sheet.text(self.width - MARGIN, MARGIN + 8, network, BODY, anchor="end", fill=GREY)
         paragraph(sheet, MARGIN, MARGIN + 24, self.words(), self.width - 2 * MARGIN)

@@ -9,18 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from flyloom._svg import FAR, GREY, INK, MIDDLE, NEAR, PALE, PAPER, TINTS, plural
+from flyloom.cabling.letters import shortened, width_of, wrapped
 from flyloom.cabling.model import Cable, Cabling, Plug, Rack, Switch
-from flyloom.cabling.sheet import (
-    BODY,
-    HEAD,
-    MARGIN,
-    SMALL,
-    Sheet,
-    paragraph,
-    shortened,
-    width_of,
-    wrapped,
-)
+from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SMALL, Sheet, paragraph
 
 COLOURS = (GREY, NEAR, MIDDLE, FAR)
 """Of the cables of each step."""
@@ -273,7 +264,7 @@ class _Front:
     def page(self, strips: list[Strip], top: float, height: float, i: int, n: int) -> Sheet:
         """One page of the drawing: its part of the front, and the cables beside it."""
         part = f" ({i + 1} of {n})" if n > 1 else ""
-        sheet = Sheet(self.width, height, f"Rack {self.rack.name}{part}")
+        sheet = Sheet(self.width, height, f"Rack {self.rack.name}")
         sheet.text(MARGIN, MARGIN + 8, f"Rack {self.rack.name}{part}", HEAD, bold=True)
         sheet.text(
             self.width - MARGIN, MARGIN + 8,

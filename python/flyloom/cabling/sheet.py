@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 
 from flyloom._svg import INK, PAPER, Svg, printable
+from flyloom.cabling.letters import wrapped
 
 SIZES_PT = {"a4": (595.276, 841.89), "a3": (841.89, 1190.551)}
 """Width and height of the papers, upright; 72 points are an inch."""
@@ -18,9 +18,9 @@ FONT = "Helvetica, Arial, 'Nimbus Sans', 'Liberation Sans', sans-serif"
 class Sheet:
     """Something drawn: a list of marks. The origin is at the top left; lengths are points."""
 
-    def __init__(self, width: float, height: float, title: str) -> None:
-        """An empty sheet; ``title`` names it in outlines and to screen readers."""
-        self.width, self.height, self.title = width, height, title
+    def __init__(self, width: float, height: float, name: str) -> None:
+        """An empty sheet; sheets that go on with one thing have one ``name``."""
+        self.width, self.height, self.name = width, height, name
         self.marks: list[tuple] = []
 
     def line(
@@ -49,7 +49,7 @@ class Sheet:
 
     def svg(self) -> str:
         """The sheet as one SVG element, of its size in points."""
-        drawing = Svg(self.width, self.height, self.title, unit="pt", font=FONT)
+        drawing = Svg(self.width, self.height, self.name, unit="pt", font=FONT)
         for kind, *mark in self.marks:
             if kind == "line":
                 points, stroke, width, dash, hint = mark
@@ -67,53 +67,6 @@ class Sheet:
                              text_anchor=None if anchor == "start" else anchor,
                              font_weight="bold" if bold else None)
         return drawing.render()
-
-
-def font_of(words: str, bold: bool) -> str:
-    """The PDF font for ``words``: one of every reader's own, so that none is embedded."""
-    try:
-        words.encode("cp1252")
-    except UnicodeEncodeError:
-        return "STSong-Light"
-    return "Helvetica-Bold" if bold else "Helvetica"
-
-
-@functools.lru_cache(1 << 16)
-def width_of(words: str, size: float, bold: bool = False) -> float:
-    """The width of ``words`` in points. O(letters)."""
-    from reportlab.pdfbase import pdfmetrics
-
-    font = font_of(words, bold)
-    if font == "STSong-Light":
-        return size * len(words)  # a full square each is the most
-    return pdfmetrics.stringWidth(words, font, size)
-
-
-@functools.lru_cache(1 << 16)
-def wrapped(words: str, room: float, size: float, bold: bool = False) -> tuple[str, ...]:
-    """``words`` in lines of at most ``room`` points; nothing is lost.
-
-    Lines end after a blank or a hyphen where there is one, else anywhere.
-    """
-    lines: list[str] = []
-    while width_of(words, size, bold) > room and len(words) > 1:
-        fits = 1
-        while fits < len(words) and width_of(words[:fits + 1], size, bold) <= room:
-            fits += 1
-        good = max(words.rfind(mark, 0, fits) for mark in " -") + 1
-        cut = good if good > fits // 2 else fits
-        lines.append(words[:cut].rstrip(" "))
-        words = words[cut:]
-    return (*lines, words)
-
-
-def shortened(words: str, room: float, size: float) -> str:
-    """The end of ``words`` that fits ``room`` points, after an ellipsis when it is cut."""
-    if width_of(words, size) <= room:
-        return words
-    while words and width_of("…" + words, size) > room:
-        words = words[1:]
-    return "…" + words
 
 
 def paragraph(
