@@ -14,7 +14,7 @@ from flyloom._svg import plural
 from flyloom.cabling import lists
 from flyloom.cabling.labels import label_sheets, labels_csv
 from flyloom.cabling.model import STEPS, Cabling
-from flyloom.cabling.pair import pair_sheets
+from flyloom.cabling.pair import pair_sheets, pair_svg
 from flyloom.cabling.pdf import pdf
 from flyloom.cabling.rack import rack_sheets
 from flyloom.cabling.sheet import SIZES_PT, Sheet
@@ -98,8 +98,9 @@ def drawings(
         sheets += rack_sheets(cabling, rack, upright)
     for i, pair in enumerate(cabling.pairs if drawn else ()):
         say("pairs of racks", i, len(cabling.pairs))
-        files[f"pairs/{pair[0]}-{pair[1]}.svg"] = pair_sheets(cabling, pair, None)[0].svg()
-        sheets += pair_sheets(cabling, pair, flat)
+        files[f"pairs/{pair[0]}-{pair[1]}.svg"] = pair_svg(cabling, pair)
+    if drawn:
+        sheets += pair_sheets(cabling, flat)
     return sheets
 
 

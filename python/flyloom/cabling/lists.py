@@ -190,6 +190,7 @@ class _Flow:
         room = self.room - width_of(self.title, HEAD, True) - 20
         sheet.text(MARGIN + self.room, MARGIN + 8, shortened(self.cabling.network, room, BODY),
                    BODY, anchor="end", fill=GREY)
+        sheet.entries = [] if self.sheets else [self.title]
         self.sheets.append(sheet)
         self.y = MARGIN + 16
         if self.again:

@@ -8,36 +8,57 @@ from collections import Counter
 from flyloom._svg import FAR, GREY, INK, MIDDLE, NEAR, PALE, PAPER, TINTS, plural
 from flyloom.cabling.letters import shortened, width_of, wrapped
 from flyloom.cabling.model import Cabling, End, Plug, Rack
-from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SMALL, Sheet, paragraph
+from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SIZES_PT, SMALL, Sheet, paragraph
 
 ROW, LINE, GAP, EMPTY = 13.0, 8.5, 5.0, 8.0
 """Heights: of a cable's row, of a line of words, between devices, of a switch without a cable."""
-FOOT = 22.0
+TOP, FOOT, BETWEEN = 10.0, 16.0, 14.0
+NOTE = "Each line is a cable with its stock length; the labels are those of its two ends."
 LOOKS = ((INK, None), (NEAR, None), (FAR, None), (MIDDLE, None),
          (INK, "4 2"), (NEAR, "4 2"), (FAR, "4 2"), (MIDDLE, "4 2"))
 """Colour and dash of the cables of one page, in turn."""
 
 
-def pair_sheets(
-    cabling: Cabling, pair: tuple[str, str], size: tuple[float, float] | None
-) -> list[Sheet]:
-    """The drawing of the cables between two racks on sheets of ``size``, or on one as high as
-    needed where it is None.
+def pair_svg(cabling: Cabling, pair: tuple[str, str]) -> str:
+    """The drawing of the cables between two racks as SVG, as high as needed.
 
     On both sides the ends stand in the order of the rack, the top unit first, with their labels;
     a line joins the ends of a cable and says its stock length. O(cables log cables).
     """
-    plugs = sorted(cabling.pairs[pair], key=lambda plug: _order(plug.own))
-    drawing = _Pair(cabling, pair, plugs, (size or (595.276, 0.0))[0])
-    top = drawing.top
-    room = math.inf if size is None else size[1] - MARGIN - FOOT - top
-    pages: list[list[Plug]] = [[]]
-    for plug in plugs:
-        if pages[-1] and not drawing.fits([*pages[-1], plug], room):
-            pages.append([])
-        pages[-1].append(plug)
-    height = size[1] if size else top + drawing.height(plugs) + MARGIN + FOOT
-    return [drawing.page(part, height, room, i, len(pages)) for i, part in enumerate(pages)]
+    drawing = _Pair(cabling, pair, SIZES_PT["a4"][0])
+    high = drawing.height(drawing.plugs, whole=True)
+    sheet = Sheet(drawing.width, high + 2 * MARGIN, f"Racks {' - '.join(pair)}")
+    drawing.draw(sheet, MARGIN, drawing.plugs, "", whole=True)
+    return sheet.svg()
+
+
+def pair_sheets(cabling: Cabling, size: tuple[float, float]) -> list[Sheet]:
+    """The drawings of all pairs on sheets of ``size``, as many on a sheet as fit.
+
+    A pair too large for a sheet goes on on the next one, without its switches that have no cable
+    there. O(cables log cables).
+    """
+    room = size[1] - MARGIN - TOP - FOOT
+    sheets: list[Sheet] = []
+    y = math.inf
+    for pair in cabling.pairs:
+        drawing = _Pair(cabling, pair, size[0])
+        parts, whole = drawing.parts(room)
+        for i, part in enumerate(parts):
+            high = drawing.height(part, whole)
+            if y + high > MARGIN + TOP + room:
+                sheets.append(Sheet(*size, "Pairs of racks"))
+                sheets[-1].entries = []
+                network = shortened(cabling.network, size[0] - 2 * MARGIN, BODY)
+                sheets[-1].text(size[0] - MARGIN, MARGIN + 4, network, anchor="end", fill=GREY)
+                sheets[-1].text(MARGIN, size[1] - MARGIN - 2, NOTE, SMALL)
+                y = MARGIN + TOP
+            if i == 0:
+                sheets[-1].entries.append(f"Racks {' - '.join(pair)}")
+            more = f" ({i + 1} of {len(parts)})" if len(parts) > 1 else ""
+            drawing.draw(sheets[-1], y, part, more, whole)
+            y += high + BETWEEN
+    return sheets
 
 
 def _order(end: End) -> tuple[int, str, int]:
@@ -69,10 +90,9 @@ class _Side:
 class _Pair:
     """Two racks on pages of a width."""
 
-    def __init__(
-        self, cabling: Cabling, pair: tuple[str, str], plugs: list[Plug], width: float
-    ) -> None:
-        self.cabling, self.pair, self.plugs, self.width = cabling, pair, plugs, width
+    def __init__(self, cabling: Cabling, pair: tuple[str, str], width: float) -> None:
+        self.pair, self.width = pair, width
+        plugs = self.plugs = sorted(cabling.pairs[pair], key=lambda plug: _order(plug.own))
         self.racks = [cabling.racks[name] for name in pair]
         self.box = 0.36 * (width - 2 * MARGIN)
         labels = [end.label for plug in plugs for end in (plug.own, plug.far)]
@@ -96,7 +116,7 @@ class _Pair:
                 place = seen.index(groups[rack.name, switch.unit])
                 self.tint[rack.name, switch.unit] = TINTS[place % len(TINTS)]
         room = width - 2 * MARGIN
-        self.top = MARGIN + 26 + 1.3 * BODY * len(wrapped(self.words(), room, BODY)) + 22
+        self.head = 20 + 1.3 * BODY * len(wrapped(self.words(), room, BODY)) + 16
 
     def lines(self, end: End) -> tuple[str, ...]:
         """The label of an end in as many lines as its column needs."""
@@ -111,9 +131,29 @@ class _Pair:
         ]
         return "; ".join(parts) + "."
 
-    def height(self, plugs: list[Plug], whole: bool = True) -> float:
-        """How high the fronts are with these cables; ``whole``: with the other switches too."""
-        return max(side.height for side in self.sides(plugs, whole))
+    def height(self, plugs: list[Plug], whole: bool) -> float:
+        """How high the drawing of these cables is; ``whole``: with the other switches too."""
+        return self.head + max(side.height for side in self.sides(plugs, whole))
+
+    def parts(self, room: float) -> tuple[list[list[Plug]], bool]:
+        """The cables in parts of at most ``room``, and whether all switches are shown."""
+        if self.height(self.plugs, True) <= room:
+            return [self.plugs], True
+        parts: list[list[Plug]] = []
+        high, devices = [room, room], [set(), set()]
+        for plug in self.plugs:
+            ends = (plug.own, plug.far)
+            more = [self.heights[end] + (GAP if (end.height, end.device) not in seen else 0)
+                    for end, seen in zip(ends, devices, strict=True)]
+            if any(h + m > room - self.head for h, m in zip(high, more, strict=True)):
+                parts.append([])
+                high, devices = [0.0, 0.0], [set(), set()]
+                more = [self.heights[end] + GAP for end in ends]
+            parts[-1].append(plug)
+            for i, end in enumerate(ends):
+                high[i] += more[i]
+                devices[i].add((end.height, end.device))
+        return parts, False
 
     def sides(self, plugs: list[Plug], whole: bool) -> list[_Side]:
         """Both fronts."""
@@ -123,41 +163,25 @@ class _Pair:
             for own, rack in zip(ends, self.racks, strict=True)
         ]
 
-    def fits(self, plugs: list[Plug], room: float) -> bool:
-        """Whether these cables fit a page, without the switches that have none of them."""
-        if room == math.inf:
-            return True
-        for ends in ([plug.own for plug in plugs], [plug.far for plug in plugs]):
-            devices = {(end.height, end.device) for end in ends}
-            if sum(self.heights[end] for end in ends) + GAP * len(devices) > room:
-                return False
-        return True
-
-    def page(self, plugs: list[Plug], height: float, room: float, i: int, n: int) -> Sheet:
-        """One page with these cables."""
-        sheet = Sheet(self.width, height, f"Racks {self.pair[0]} - {self.pair[1]}")
-        part = f" ({i + 1} of {n})" if n > 1 else ""
-        sheet.text(MARGIN, MARGIN + 8, sheet.name + part, HEAD, bold=True)
-        network = shortened(self.cabling.network, self.width - 2 * MARGIN - 190, BODY)
-        sheet.text(self.width - MARGIN, MARGIN + 8, network, BODY, anchor="end", fill=GREY)
-        paragraph(sheet, MARGIN, MARGIN + 24, self.words(), self.width - 2 * MARGIN)
-        whole = n == 1 and self.height(plugs) <= room
-        left, right = self.sides(plugs, whole)
+    def draw(self, sheet: Sheet, y: float, plugs: list[Plug], more: str, whole: bool) -> None:
+        """Draws these cables below ``y``; ``more`` goes on with the title."""
+        title = f"Racks {self.pair[0]} - {self.pair[1]}{more}"
+        sheet.text(MARGIN, y + 10, title, HEAD, bold=True)
+        paragraph(sheet, MARGIN, y + 22, self.words(), self.width - 2 * MARGIN)
+        sides = self.sides(plugs, whole)
         edges = (MARGIN + self.box, self.width - MARGIN - self.box)
-        for side, rack, x in ((left, self.racks[0], MARGIN), (right, self.racks[1], edges[1])):
-            self._front(sheet, side, rack, x)
+        top = y + self.head
+        for side, rack, x in zip(sides, self.racks, (MARGIN, edges[1]), strict=True):
+            self._front(sheet, top, side, rack, x)
         for k, plug in enumerate(plugs):
-            self._cable(sheet, plug, edges, left, right, k)
-        words = "Each line is a cable with its stock length; the labels are those of its two ends."
-        sheet.text(MARGIN, height - MARGIN - 2, words, SMALL)
-        return sheet
+            self._cable(sheet, top, plug, edges, sides, k)
 
-    def _front(self, sheet: Sheet, side: _Side, rack: Rack, x: float) -> None:
+    def _front(self, sheet: Sheet, top: float, side: _Side, rack: Rack, x: float) -> None:
         mirrored = rack is self.racks[1]
-        sheet.text(x + self.box / 2, self.top - 8, rack.name, 10, anchor="middle", bold=True)
-        sheet.box(x, self.top - 3, self.box, side.height + 3, fill="#f6f7f9", line=1.2)
+        sheet.text(x + self.box / 2, top - 8, rack.name, 10, anchor="middle", bold=True)
+        sheet.box(x, top - 3, self.box, side.height + 3, fill="#f6f7f9", line=1.2)
         for unit, name, low, high in side.devices:
-            y, tall = self.top + low, high - low
+            y, tall = top + low, high - low
             tint = self.tint.get((rack.name, unit), PALE)
             sheet.box(x + 3, y, self.box - 6, tall, fill=tint, stroke=None)
             if tall == EMPTY:
@@ -173,16 +197,16 @@ class _Pair:
         beyond = inner + (self.label + 4) * (1 if mirrored else -1)
         for end, y in side.at.items():
             for k, line in enumerate(self.lines(end)):
-                sheet.text(inner, self.top + y + 9 + LINE * k, line, BODY, bold=True, anchor=anchor)
+                sheet.text(inner, top + y + 9 + LINE * k, line, BODY, bold=True, anchor=anchor)
             if self.far:
-                sheet.text(beyond, self.top + y + 9, self.goes_to[end], SMALL, anchor=anchor)
+                sheet.text(beyond, top + y + 9, self.goes_to[end], SMALL, anchor=anchor)
 
     def _cable(
-        self, sheet: Sheet, plug: Plug, edges: tuple[float, float], left: _Side, right: _Side,
-        k: int,
+        self, sheet: Sheet, top: float, plug: Plug, edges: tuple[float, float],
+        sides: list[_Side], k: int,
     ) -> None:
-        y = [self.top + side.at[end] + self.heights[end] / 2
-             for side, end in ((left, plug.own), (right, plug.far))]
+        y = [top + side.at[end] + self.heights[end] / 2
+             for side, end in zip(sides, (plug.own, plug.far), strict=True)]
         colour, dash = LOOKS[k % len(LOOKS)]
         lead = 28.0
         sheet.line(

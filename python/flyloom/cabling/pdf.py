@@ -35,7 +35,7 @@ def pdf(
     """A PDF with a page of its own size for every sheet; the same sheets give the same bytes.
 
     Its words are text, in fonts that are not embedded. ``numbered`` adds the page's number to each
-    page and an outline of the sheets' titles. O(marks).
+    page and an outline. O(marks).
     """
     objects: list[bytes] = [b"", b"", *FONTS]
     pages = []
@@ -83,18 +83,18 @@ def _stream(content: bytes) -> bytes:
 
 
 def _outline(objects: list[bytes], sheets: Sequence[Sheet], pages: Sequence[int]) -> int:
-    """Adds an outline to ``objects``, an entry for each first sheet of a title; its number."""
-    starts = [i for i, s in enumerate(sheets) if i == 0 or sheets[i - 1].name != s.name]
+    """Adds an outline to ``objects``, the entries of every sheet; its number."""
+    entries = [(words, i) for i, sheet in enumerate(sheets) for words in sheet.entries]
     root = len(objects) + 1
-    first, last = root + 1, root + len(starts)
+    first, last = root + 1, root + len(entries)
     objects.append(
-        f"<< /Type /Outlines /First {first} 0 R /Last {last} 0 R /Count {len(starts)} >>".encode()
+        f"<< /Type /Outlines /First {first} 0 R /Last {last} 0 R /Count {len(entries)} >>".encode()
     )
-    for k, i in enumerate(starts):
+    for k, (words, i) in enumerate(entries):
         around = f" /Prev {first + k - 1} 0 R" if k else ""
-        around += f" /Next {first + k + 1} 0 R" if k + 1 < len(starts) else ""
+        around += f" /Next {first + k + 1} 0 R" if k + 1 < len(entries) else ""
         body = f" /Parent {root} 0 R /Dest [{pages[i]} 0 R /Fit]{around} >>"
-        objects.append(b"<< /Title " + _string(sheets[i].name) + body.encode())
+        objects.append(b"<< /Title " + _string(words) + body.encode())
     return root
 
 

@@ -265,6 +265,7 @@ class _Front:
         """One page of the drawing: its part of the front, and the cables beside it."""
         part = f" ({i + 1} of {n})" if n > 1 else ""
         sheet = Sheet(self.width, height, f"Rack {self.rack.name}")
+        sheet.entries = sheet.entries if i == 0 else []
         sheet.text(MARGIN, MARGIN + 8, f"Rack {self.rack.name}{part}", HEAD, bold=True)
         sheet.text(
             self.width - MARGIN, MARGIN + 8,
@@ -291,7 +292,7 @@ class _Front:
         """The cables of a step on this page, each on a track of its own beside the front."""
         side = -1 if step == 1 else 1
         edge = self.x - 2 if step == 1 else self.x + self.room + 2
-        at: dict[tuple[str, int, int], float] = {}
+        at: dict[tuple[str, int, int], tuple[float, float]] = {}
         y = top
         for strip in strips:
             plugs = [
@@ -300,39 +301,39 @@ class _Front:
             ]
             pitch = CELL / max(1, len(plugs))
             for i, plug in enumerate(plugs):
-                place = at[plug.cable.name, plug.own.height, plug.own.port] = y + (i + 0.5) * pitch
-                if pitch >= 5.5 and len(str(plug.own.port)) < 4:
+                port, place = str(plug.own.port), y + (i + 0.5) * pitch
+                named = pitch >= 5.5 and len(port) < 4
+                if named:
                     anchor = "end" if side < 0 else "start"
-                    sheet.text(edge + side * 2, place + 2, str(plug.own.port), SMALL,
-                               anchor=anchor, fill=COLOURS[step])
+                    sheet.text(edge + side * 2, place + 2, port, SMALL, anchor=anchor,
+                               fill=COLOURS[step])
+                lead = edge + side * (STUB if named else 0)
+                at[plug.cable.name, plug.own.height, plug.own.port] = (lead, place)
             y += strip.height
         self._tracks(sheet, at, (top, y), step, edge, side)
 
     def _tracks(
-        self, sheet: Sheet, at: dict[tuple[str, int, int], float], page: tuple[float, float],
-        step: int, edge: float, side: int,
+        self, sheet: Sheet, at: dict[tuple[str, int, int], tuple[float, float]],
+        page: tuple[float, float], step: int, edge: float, side: int,
     ) -> None:
         spans = []
         for cable in self._drawn(step):
-            ends = [(end, at.get((cable.name, end.height, end.port)))
-                    for end in (cable.a, cable.b)]
-            here = [y for _, y in ends if y is not None]
-            if len(here) == 1:  # the other end is on a page before or after
-                lost = next(end for end, y in ends if y is None)
-                kept = next(end for end, y in ends if y is not None)
-                here.append(page[0] if (lost.height, -lost.port) > (kept.height, -kept.port)
-                            else page[1])
-                spans.append((min(here), max(here), cable, here[0]))
-            elif here:
-                spans.append((min(here), max(here), cable, None))
+            ends = sorted((cable.a, cable.b), key=lambda end: (-end.height, end.port))
+            places = [at.get((cable.name, end.height, end.port)) for end in ends]
+            if places[0] or places[1]:  # else it is on other pages
+                upper = places[0][1] if places[0] else page[0]
+                lower = places[1][1] if places[1] else page[1]
+                spans.append((upper, lower, cable, places))
         room = self.gutter[step] - STUB - 2
         tracks = _pack(spans, int(room / 1.2))
-        for (low, high, cable, only), track in zip(spans, tracks, strict=True):
+        for (upper, lower, cable, places), track in zip(spans, tracks, strict=True):
             x = edge + side * (STUB + track * room)
-            ends = [(edge + side * STUB, low), (x, low), (x, high), (edge + side * STUB, high)]
-            if only is not None:
-                ends = ends[:3] if only == low else ends[1:]
-            sheet.line(ends, COLOURS[step], 0.8, dash=DASHES[step], hint=cable.words)
+            points = [(x, upper), (x, lower)]
+            if places[0]:
+                points.insert(0, places[0])
+            if places[1]:
+                points.append(places[1])
+            sheet.line(points, COLOURS[step], 0.8, dash=DASHES[step], hint=cable.words)
 
     def _legend(self, sheet: Sheet, y: float) -> None:
         words = ("endpoint", "step 1: inside a group", "step 2: between groups of the rack",

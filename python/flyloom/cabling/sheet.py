@@ -19,8 +19,9 @@ class Sheet:
     """Something drawn: a list of marks. The origin is at the top left; lengths are points."""
 
     def __init__(self, width: float, height: float, name: str) -> None:
-        """An empty sheet; sheets that go on with one thing have one ``name``."""
+        """An empty sheet; ``name`` is its entry in the outline, unless ``entries`` is changed."""
         self.width, self.height, self.name = width, height, name
+        self.entries = [name]
         self.marks: list[tuple] = []
 
     def line(
