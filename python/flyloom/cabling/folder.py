@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -76,12 +77,12 @@ def write_folder(
 
 
 def check_folder(folder: Path) -> None:
-    """Refuses a folder that cannot be one, before the work."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise RefusalError(f"{folder}: cannot be written: {why}; name a folder") from None
+    """Refuses what cannot be a folder, before the work; makes nothing."""
+    there = next((place for place in (folder, *folder.parents) if os.path.lexists(place)), None)
+    if there and not os.path.isdir(there):
+        raise RefusalError(f"{folder}: cannot be written: {there} is no folder; name another")
+    if there and not os.access(there, os.W_OK):
+        raise RefusalError(f"{folder}: cannot be written: Permission denied; name another folder")
 
 
 def drawings(
@@ -111,6 +112,7 @@ def write_files(
     from flyloom.experiment import write_whole
 
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         for name in stale(folder, set(files)):
             (folder / name).unlink(missing_ok=True)
         for i, (name, content) in enumerate(files.items()):
@@ -118,9 +120,9 @@ def write_files(
             path = folder / name
             path.parent.mkdir(exist_ok=True)
             write_whole(path, content)
-    except OSError as error:
-        where = error.filename or folder
-        raise RefusalError(f"{where}: cannot be written: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # a ValueError: a name with a zero byte
+        why = getattr(error, "strerror", None) or error
+        raise RefusalError(f"{folder}: cannot be written: {why}; name another folder") from None
 
 
 def stale(folder: Path, keep: set[str]) -> list[str]:
@@ -146,7 +148,7 @@ Labels
 
 What to do
   Buy by order.csv. Label both ends of every cable. Then lay the cables step by step: read one
-  from its list, plug in both ends, tick it.
+  from its list, plug in both ends, tick it. After a step count the cables of each rack, below.
 {steps}
   The port of a switch says where its cable goes (racks/): in a regular network the boxes under
   each other name the same rack. Whatever breaks the pattern of a drawing is most likely a mistake.
@@ -170,10 +172,10 @@ Files
 """
 
 HOW = (
-    "endpoints to the switches: the port and the endpoint, racks/ and {file}",
-    "inside a group of one rack: the lines to the left of the front in racks/, {file}",
-    "between groups of one rack: the dashed lines to its right in racks/, {file}",
-    "between racks, one bundle a pair of racks: pairs/, {file}",
+    "from endpoints to switches. The ports of racks/ name the endpoints.",
+    "inside the groups of a rack. They are the lines to the left of a front in racks/.",
+    "between the groups of a rack. They are the dashed lines to the right of a front in racks/.",
+    "between racks, a bundle for each pair of racks. They are in pairs/.",
 )
 
 
@@ -181,7 +183,7 @@ def readme(cabling: Cabling, drawn: bool) -> str:
     """What two people need to know, as text."""
     steps = Counter(cable.step for cable in cabling.cables)
     lines = [
-        f"  {'[ ]'} Step {s}: {plural(n, 'cable')} {HOW[s].format(file=lists.step_file(s))}"
+        f"  [ ] Step {s}: {plural(n, 'cable')} {HOW[s]}\n      List: {lists.step_file(s)}"
         for s, n in sorted(steps.items())
     ]
     inside = {name: Counter(c.step for c in rack.cables) for name, rack in cabling.racks.items()}
@@ -189,7 +191,7 @@ def readme(cabling: Cabling, drawn: bool) -> str:
         rack for pair, plugs in cabling.pairs.items() for p in plugs if p.cable.step
         for rack in pair
     )
-    wide = max([4, *map(len, inside)])
+    wide = max(4, *map(len, inside)) if inside else 4
     counts = [f"  {'rack':<{wide}}  " + "".join(f"{word:>16}" for word in STEPS)]
     counts += [
         f"  {name:<{wide}}  "
