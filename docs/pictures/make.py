@@ -31,6 +31,10 @@ def pictures() -> dict[str, str]:
     families = ["slim_fly", "polar_fly", "dragonfly", "hyperx", "fat_tree"]
     cabling = Cabling(network.recipe, plan, network.switch_names, groups)
     curves = fl.compare(families, radix=48).curves
+    near = fl.compare(
+        ["slim_fly", "dragonfly", "megafly", "hyperx", "fat_tree", "torus", "jellyfish"],
+        endpoints=500, radix=36, samples=0, curves=False,
+    ).rows
     return {
         "slim_fly_floor.svg": draw.floor_svg(floor),
         "slim_fly_racks.svg": draw.racks_svg(floor, groups),
@@ -38,6 +42,7 @@ def pictures() -> dict[str, str]:
         "slim_fly_pair_r00_r01.svg": pair_svg(cabling, ("R00", "R01")),
         "slim_fly_adjacency.svg": matrix,
         "compare_endpoints.svg": svg(comparison.endpoints_spec(curves), prefix="endpoints-"),
+        "pareto.svg": svg(comparison.pareto_spec(near), prefix="pareto-"),
     }
 
 

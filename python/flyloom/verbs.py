@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from flyloom._core import RefusalError, Routing
+from flyloom.prices import floor_rules, shop
 from flyloom.graph import network
 from flyloom.results import Result
 
@@ -133,23 +136,33 @@ def promise(source: Any) -> Result | None:
     return None if found is None else Result(found)
 
 
-def plan(source: Any, rules: dict | None = None) -> Result:
+def plan(
+    source: Any,
+    rules: Mapping[str, Any] | str | os.PathLike | None = None,
+    *,
+    catalog: str | os.PathLike | None = None,
+    gbps: float | None = None,
+) -> Result:
     """Racks and cables of a network.
 
-    ``rules`` changes sizes, distances and prices (see ``result.rules`` for all with their
-    defaults). Fields: ``racks`` (name, row, column, position [m]), ``switches`` and ``endpoints``
-    (seats: rack index and unit), ``cables`` (number), ``cables_csv`` (the port-to-port list),
-    ``by_step`` (cables of endpoints, inside groups, inside racks, between racks), ``rack_pairs``,
-    ``classes`` (by kind and stock length: count, metres, cost), ``cost_usd``, ``length_m``.
+    ``rules`` changes sizes and distances (see ``result.rules`` for all with their defaults), as a
+    dict or a TOML file; ``catalog`` and ``gbps`` are what cables are bought from and at which rate,
+    as for :func:`flyloom.shop`. Fields: ``racks`` (name, row, column, position [m]), ``switches``
+    and ``endpoints`` (seats: rack index and unit), ``cables`` (number), ``cables_csv`` (the
+    port-to-port list), ``by_step`` (cables of endpoints, inside groups, inside racks, between
+    racks), ``rack_pairs``, ``classes`` (by kind and stock length: count, metres, cost),
+    ``cost_usd`` of all cables, ``length_m``, ``rules``, ``catalog``.
     """
-    return Result(network(source).plan(rules))
+    return Result(network(source).plan(floor_rules(rules), shop(catalog, gbps=gbps)))
 
 
 def cables(
     source: Any,
-    folder: Any,
+    folder: str | os.PathLike,
     *,
-    rules: dict | None = None,
+    rules: Mapping[str, Any] | str | os.PathLike | None = None,
+    catalog: str | os.PathLike | None = None,
+    gbps: float | None = None,
     paper: str = "a4",
     labels: tuple[int, int] = (3, 8),
     spare: float = 0.02,
@@ -163,8 +176,8 @@ def cables(
         A network, as for ``network``.
     folder
         Where to write; made where it is missing. Files of an earlier run are replaced.
-    rules
-        Those of the floor, as for ``plan``.
+    rules, catalog, gbps
+        As for ``plan``.
     paper
         ``a4``, or ``a3`` (pairs of racks across); labels are always on A4.
     labels
@@ -181,9 +194,7 @@ def cables(
     ``order`` (rows of order.csv), ``files``. Raises ``RefusalError`` where the folder cannot be
     written or the labels are too small for their words. O(cables).
     """
-    from pathlib import Path
-
-    from flyloom.cabling.folder import write_folder
+    from flyloom.cabling.folder import check_folder, write_folder
 
     if paper not in ("a4", "a3"):
         raise RefusalError(f"paper: {paper!r} is not known; a4, a3")
@@ -194,9 +205,12 @@ def cables(
     grid = (whole("labels", columns, 1, 100), whole("labels", rows, 1, 100))
     if isinstance(spare, bool) or not isinstance(spare, (int, float)) or not 0 <= spare <= 1:
         raise RefusalError(f"spare: {spare!r} is no fraction of the cables; 0 to 1")
+    place = Path(folder)
+    check_folder(place)
+    topology = network(source)
     return Result(write_folder(
-        network(source), Path(folder), rules=rules, paper=paper, labels=grid, spare=float(spare),
-        progress=progress,
+        topology, plan(topology, rules, catalog=catalog, gbps=gbps).to_dict(), place, paper=paper,
+        labels=grid, spare=float(spare), progress=progress,
     ))
 
 

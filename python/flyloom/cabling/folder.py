@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,17 +29,15 @@ Progress = Callable[[str, int, int], None] | None
 
 
 def write_folder(
-    topology: Topology, folder: Path, *, rules: dict | None, paper: str, labels: tuple[int, int],
-    spare: float, progress: Progress = None,
+    topology: Topology, plan: Mapping[str, Any], folder: Path, *, paper: str,
+    labels: tuple[int, int], spare: float, progress: Progress = None,
 ) -> dict[str, Any]:
-    """Writes everything for ``topology`` into ``folder``; counts, and the files' names.
+    """Writes everything for ``topology`` and its ``plan`` into ``folder``; counts, file names.
 
     What an earlier run wrote and this one does not is removed: the old plan.json lists it. All
     files are made before the first is written. O(cables) time and memory.
     """
     say = progress or (lambda _what, _done, _total: None)
-    check_folder(folder)
-    plan = topology.plan(rules)
     cabling = Cabling(topology.recipe, plan, topology.switch_names, topology.groups.tolist())
     files: dict[str, str | bytes] = {
         "network.json": topology.to_text("json"), "cables.csv": plan["cables_csv"],
@@ -67,6 +65,7 @@ def write_folder(
     }
     document = {
         "flyloom": __version__, "network": cabling.network, "rules": plan["rules"],
+        "catalog": plan["catalog"],
         "racks": plan["racks"], "switches": plan["switches"], "endpoints": plan["endpoints"],
         "counts": counts, "files": sorted([*files, "plan.json"]),
     }

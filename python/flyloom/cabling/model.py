@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -99,7 +98,7 @@ class Cabling:
     @cached_property
     def cables(self) -> list[Cable]:
         """Every cable in the order of laying. O(cables)."""
-        return read_cables(self.plan["cables_csv"], self.plan["rules"])
+        return read_cables(self.plan["cables_csv"])
 
     @cached_property
     def racks(self) -> dict[str, Rack]:
@@ -143,13 +142,13 @@ class Cabling:
         return {pair: pairs[pair] for pair in ordered}
 
 
-def read_cables(text: str, rules: Mapping[str, Any]) -> list[Cable]:
+def read_cables(text: str) -> list[Cable]:
     """The cables of the list ``text``, the CSV of the verb ``plan``."""
     rows = csv.DictReader(io.StringIO(text, newline=""))
     return [
         Cable(
             row["cable"], int(row["step"]), row["kind"], float(row["length_m"]),
-            _stock(row, rules), float(row["rate_gbps"]), float(row["cost_usd"] or 0),
+            float(row["stock_m"]), float(row["rate_gbps"]), float(row["cost_usd"]),
             _end(row, "a"), _end(row, "b"),
         )
         for row in rows
@@ -157,20 +156,9 @@ def read_cables(text: str, rules: Mapping[str, Any]) -> list[Cable]:
 
 
 def _end(row: Mapping[str, str], side: str) -> End:
-    label, device = row[f"{side}_label"], row[f"{side}_device"]
-    if f"{side}_rack" in row:
-        rack, unit = row[f"{side}_rack"], row[f"{side}_unit"]
-    else:
-        rack = label.split("-", 1)[0]
-        found = re.fullmatch(r"-U(\d+)-P\d+", label.removeprefix(rack))
-        unit = found[1] if found else ""
-    is_switch = side == "b" or row["cable"].startswith("link-")
-    port = int(row[f"{side}_port"])
-    return End(rack, int(unit) if unit else None, device, port, label, is_switch)
-
-
-def _stock(row: Mapping[str, str], rules: Mapping[str, Any]) -> float:
-    length = float(row["length_m"])
-    if "stock_m" in row:
-        return float(row["stock_m"])
-    return next((s for s in rules["stock_m"] if length <= s), length)
+    unit = row[f"{side}_unit"]
+    return End(
+        row[f"{side}_rack"], int(unit) if unit else None, row[f"{side}_device"],
+        int(row[f"{side}_port"]), row[f"{side}_label"],
+        is_switch=side == "b" or row["cable"].startswith("link-"),
+    )

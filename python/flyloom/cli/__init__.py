@@ -15,7 +15,7 @@ import traceback
 from flyloom.cli.common import app
 
 GROUPS = (
-    "networks", "cables", "structure", "sizing", "compare", "search", "published", "routes",
+    "networks", "cables", "cost", "structure", "sizing", "compare", "search", "published", "routes",
     "fabric", "experiments",
 )
 """The files of commands, in the order in which `flyloom --help` lists them."""

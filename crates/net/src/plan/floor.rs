@@ -1,6 +1,6 @@
 //! The floor: which rack and unit every switch and endpoint is in, and where the racks stand.
 //!
-//! Source of grid, lengths and prices: Besta & Hoefler, "Slim Fly: a cost effective low-diameter
+//! Source of grid and lengths: Besta & Hoefler, "Slim Fly: a cost effective low-diameter
 //! network topology", SC 2014, section VI; of the Slim Fly racks also the cluster deployed since
 //! ("A high-performance design, implementation, deployment, and evaluation of the Slim Fly
 //! network", NSDI 2024).
@@ -11,17 +11,7 @@ use base::{Refusal, SwitchId, TerminalId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A linear price: `rate_gbps * (per_gbps_m * length_m + per_gbps)` US dollars.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CablePrice {
-    /// US dollars per Gbit/s and metre.
-    pub per_gbps_m: f64,
-    /// US dollars per Gbit/s.
-    pub per_gbps: f64,
-}
-
-/// Sizes, distances and prices that a floor and its cables are planned with.
+/// Sizes and distances that a floor and its cables are planned with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FloorRules {
@@ -37,13 +27,6 @@ pub struct FloorRules {
     pub overhead_m: f64,
     /// Length of a cable inside a rack, metres (SC14: 1 m).
     pub inside_m: f64,
-    /// Longest copper cable, metres; longer ones are optical. The default of 2 m is what 200 Gbit/s
-    /// passive copper reaches, and makes copper of what stays in a rack, as SC14 has it.
-    pub copper_limit_m: f64,
-    /// Price of copper cables (SC14: electric, 0.4079 x + 0.5771).
-    pub copper: CablePrice,
-    /// Price of optical cables (SC14: 0.0919 x + 7.2745).
-    pub optical: CablePrice,
     /// Lengths that cables are sold in, metres, ascending; beyond the last, its multiples.
     pub stock_m: Vec<f64>,
 }
@@ -57,9 +40,6 @@ impl Default for FloorRules {
             pitch_m: 1.0,
             overhead_m: 2.0,
             inside_m: 1.0,
-            copper_limit_m: 2.0,
-            copper: CablePrice { per_gbps_m: 0.4079, per_gbps: 0.5771 },
-            optical: CablePrice { per_gbps_m: 0.0919, per_gbps: 7.2745 },
             stock_m: vec![1.0, 2.0, 3.0, 5.0, 10.0, 15.0, 20.0, 30.0, 50.0],
         }
     }
@@ -89,15 +69,10 @@ impl FloorRules {
             ("pitch_m", self.pitch_m),
             ("overhead_m", self.overhead_m),
             ("inside_m", self.inside_m),
-            ("copper_limit_m", self.copper_limit_m),
-            ("copper.per_gbps_m", self.copper.per_gbps_m),
-            ("copper.per_gbps", self.copper.per_gbps),
-            ("optical.per_gbps_m", self.optical.per_gbps_m),
-            ("optical.per_gbps", self.optical.per_gbps),
         ];
         for (name, value) in numbers {
             if !value.is_finite() || value < 0.0 {
-                let why = format!("{value} is no length or price");
+                let why = format!("{value} is no length");
                 return Err(Refusal::new(name, why, "a finite number from 0 up"));
             }
         }

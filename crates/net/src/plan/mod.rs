@@ -1,17 +1,24 @@
 //! From a network to a machine room: racks, cables, and whether the cabling is the planned one.
 //!
 //! [`floor()`] seats switches and endpoints in racks on a grid, [`cables()`] lists every cable with
-//! its labels, length and kind, [`check_cables`] compares a fabric that was found with its plan.
+//! its labels, length and kind, [`bill`] adds up what all costs by a [`Catalog`], [`check_cables`]
+//! compares a fabric that was found with its plan.
 
 pub mod cable;
+pub mod catalog;
+pub mod catalog_file;
 pub mod check;
+pub mod cost;
 mod devices;
 mod findings;
 pub mod floor;
 mod mend;
+pub mod sc14;
 
-pub use cable::{CableKind, LengthClass, PlannedCable, by_length, cables, write_csv};
+pub use cable::{LengthClass, PlannedCable, Shop, by_length, cables, write_csv};
+pub use catalog::{CableKind, Catalog};
 pub use check::{CableCheck, Fault, Finding, check_cables};
+pub use cost::{Bill, bill};
 pub use devices::{Node, Socket};
 pub use floor::{Floor, FloorRules, Rack, Seat, floor};
 pub use mend::Move;
@@ -29,5 +36,7 @@ pub enum Device {
 
 #[cfg(test)]
 mod check_tests;
+#[cfg(test)]
+mod cost_tests;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@
 
 use super::cable::{CSV_HEADER, CableId};
 use super::*;
-use crate::network::{Builder, Cable, Peer, Recipe, Speed, Switch, Topology};
+use crate::network::{Builder, Cable, Peer, Recipe, Switch, Topology};
 use crate::topology::{family, parse_inline};
 use base::LinkId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,9 @@ fn built(net: &str) -> Topology {
 
 fn planned(t: &Topology, rules: &FloorRules) -> (Floor, Vec<PlannedCable>) {
     let floor = floor(t, rules).expect("valid rules");
-    let list = cables(t, &floor, rules);
+    let catalog = Catalog::named("fdr10-2014").expect("it comes along");
+    let shop = Shop { catalog: &catalog, gbps: Some(200.0) };
+    let list = cables(t, &floor, rules, shop).expect("all is on sale");
     (floor, list)
 }
 
@@ -185,42 +187,17 @@ fn rails_in_two_planes_are_cabled_from_one_seat() {
     assert_eq!(lengths, [(1.0, 1), (3.0, 2)], "the other plane's rack is 1 m away, plus 2 m");
 }
 
-/// SC14 in full at true radix (k = 44): 722 routers at 350.4 k - 892.3 dollars, 3971 electric
-/// cables of 1 m and 6498 optical ones come to 1167.9 dollars for each of 10,830 endpoints at 40
-/// Gbit/s. It takes the mean length of a full square of racks; 19 in 5 columns are a little longer.
-#[test]
-fn slim_fly_cables_cost_what_the_published_model_says() {
-    let t = built("slim_fly:q=19,p=15");
-    let mut b = Builder::new();
-    for s in t.switches() {
-        b.switch(s.clone());
-    }
-    let cable = Cable { speed: Speed::FDR10, ..Cable::default() };
-    for l in t.links() {
-        b.link_at(l.a, l.b, cable);
-    }
-    let t = b.finish(t.recipe().clone()).expect("valid");
-    let rules = FloorRules::default();
-    let (_, list) = planned(&t, &rules);
-    assert_eq!((count(&list, 1) + count(&list, 2), count(&list, 3)), (3971, 6498));
-    let classes = by_length(&list, &rules);
-    let routers = 722.0 * (350.4 * 44.0 - 892.3);
-    let cost: f64 = classes.iter().map(|c| c.cost_usd).sum();
-    let per_node = (routers + cost) / 10_830.0;
-    assert!((per_node - 1167.9).abs() < 0.5, "{per_node}");
-}
-
 #[test]
 fn classes_add_up_and_prices_are_the_linear_model() {
     let t = built("slim_fly:q=5,p=4");
     let rules = FloorRules::default();
     let (floor, list) = planned(&t, &rules);
-    let classes = by_length(&list, &rules);
+    let classes = by_length(&list);
     assert_eq!(classes.iter().map(|c| c.cables).sum::<u64>(), 375);
-    let copper = &classes[0];
-    assert_eq!((copper.kind, copper.stock_m, copper.cables), (CableKind::Copper, 1.0, 75));
+    let electric = &classes[0];
+    assert_eq!((electric.kind, electric.stock_m, electric.cables), (CableKind::Electric, 1.0, 75));
     // 200 Gbit/s over 1 m: 200 (0.4079 + 0.5771)
-    assert!((copper.cost_usd - 75.0 * 197.0).abs() < 1e-6);
+    assert!((electric.cost_usd - 75.0 * 197.0).abs() < 1e-6);
     // racks stand 3 + 2: distances 1, 1, 1, 1, 1, 2, 2, 2, 2, 3 m, and 2 m overhead
     let between: BTreeMap<u64, u64> =
         classes[1..].iter().filter(|c| !c.endpoint_cables).fold(BTreeMap::new(), |mut m, c| {
@@ -232,8 +209,8 @@ fn classes_add_up_and_prices_are_the_linear_model() {
     assert_eq!(three.kind, CableKind::Optical);
     assert!((three.cost_usd - 50.0 * 200.0 * (0.0919 * 3.0 + 7.2745)).abs() < 1e-6);
     let far = FloorRules { pitch_m: 100.0, ..rules };
-    let far_cables = cables(&t, &super::floor(&t, &far).expect("valid"), &far);
-    let longest = by_length(&far_cables, &far).iter().map(|c| c.stock_m).fold(0.0, f64::max);
+    let (_, far_cables) = planned(&t, &far);
+    let longest = by_length(&far_cables).iter().map(|c| c.stock_m).fold(0.0, f64::max);
     assert_eq!(longest, 350.0, "302 m is bought as a multiple of the longest stock length");
     assert_eq!(floor.distance_m(0, 4), 2.0, "rack 4 is in row 1, column 1");
 }
@@ -250,9 +227,9 @@ fn the_cable_list_has_one_row_a_cable_and_no_label_twice() {
     let mut ids = BTreeSet::new();
     for line in lines {
         let fields: Vec<&str> = line.split(',').collect();
-        assert_eq!(fields.len(), 12, "{line}");
+        assert_eq!(fields.len(), 17, "{line}");
         assert!(ids.insert(fields[0].to_owned()));
-        for label in [fields[6], fields[9]] {
+        for label in [fields[11], fields[16]] {
             assert!(labels.insert(label.to_owned()), "{label} is on two cable ends");
         }
     }
@@ -262,7 +239,7 @@ fn the_cable_list_has_one_row_a_cable_and_no_label_twice() {
     let ends: BTreeSet<_> = [c.a, c.b].map(|e| (e.device, e.port)).into();
     let expect = [link.a, link.b].map(|p| (Device::Switch(p.switch), p.port));
     assert_eq!(ends, expect.into());
-    assert!(csv.contains(",R00-U01-P05,sf-0-0-0,5,R00-U02-P06,sf-0-0-1,6\n"));
+    assert!(csv.contains(",R00,1,sf-0-0-0,5,R00-U01-P05,R00,2,sf-0-0-1,6,R00-U02-P06\n"));
 }
 
 #[test]
@@ -276,7 +253,10 @@ fn names_with_commas_and_quotes_stay_one_field() {
     let (floor, list) = planned(&t, &FloorRules::default());
     let mut csv = String::new();
     write_csv(&t, &floor, &list, &mut csv).expect("strings do not fail");
-    assert!(csv.ends_with("R00-U01-P01,\"a,b\",1,R00-U02-P01,\"say \"\"c\"\"\",1\n"), "{csv}");
+    assert!(
+        csv.ends_with(",R00,1,\"a,b\",1,R00-U01-P01,R00,2,\"say \"\"c\"\"\",1,R00-U02-P01\n"),
+        "{csv}"
+    );
 }
 
 #[test]
