@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import random
 import re
 from collections import Counter
 from xml.etree import ElementTree
@@ -14,6 +15,9 @@ import flyloom as fl
 import pytest
 from cli_helpers import document, flyloom
 from flyloom.cabling import folder as folder_module
+from flyloom.cabling.letters import width_of, wrapped
+from hypothesis import given
+from hypothesis import strategies as st
 
 SVG = "{http://www.w3.org/2000/svg}"
 DEPLOYED = "slim_fly:q=5,p=4"
@@ -33,7 +37,25 @@ def odd_names():
     return fl.Topology.from_text(text, "odd", None)
 
 
+def random_network(seed):
+    """Switches in random groups with random links, parallel ones among them, and endpoints."""
+    rng = random.Random(seed)
+    n = rng.randrange(5, 40)
+    pairs = [tuple(sorted(rng.sample(range(n), 2))) for _ in range(3 * n)]
+    text = json.dumps({
+        "flyloom": 1, "recipe": {"family": "file", "params": {}},
+        "switches": [{"name": f"s{i}", "group": rng.randrange(4)} for i in range(n)],
+        "links": [[a, 0, b, 0, None] for a, b in pairs],
+        "endpoints": [{"name": f"e{i}", "rails": [[rng.randrange(n), 0] for _ in range(1 + i % 3)]}
+                      for i in range(2 * n)],
+    })
+    return fl.Topology.from_text(text, "random", None)
+
+
 NETWORKS = {
+    "random 1": lambda: random_network(1),
+    "random 2": lambda: random_network(2),
+    "random 3": lambda: random_network(3),
     DEPLOYED: lambda: fl.network(DEPLOYED),
     "fat tree": lambda: fl.fat_tree(leaves=7, spines=3, parallel=2, p=5),
     "pods": lambda: fl.fat_tree(levels=3, k=6),
@@ -49,7 +71,10 @@ NETWORKS = {
 }
 
 
-RULES = {"odd, beside": {"rack_units": 2}, "complete": {"rack_units": 14, "switch_units": 2}}
+RULES = {
+    "random 2": {"rack_units": 6}, "random 3": {"rack_units": 100},
+    "odd, beside": {"rack_units": 2}, "complete": {"rack_units": 14, "switch_units": 2},
+}
 
 
 @pytest.fixture(scope="module", params=list(NETWORKS))
@@ -182,6 +207,58 @@ def test_pairs_join_the_ports_they_name(made):
                 near = [t for t, tx, ty in text if abs(tx - x) < 12 and abs(ty - y) < 14]
                 whole = flat(label).replace(" ", "")
                 assert any(t and whole.startswith(t.replace(" ", "")) for t in near), (label, near)
+
+
+def test_boxes_say_where_cables_go(made):
+    """Every box of a rack: the port's number, then the rack, the unit and port, or the endpoint."""
+    _, folder, _ = made
+    goes = {}
+    for row in rows(folder / "cables.csv"):
+        for own, far in ("ab", "ba"):
+            rack = row[f"{own}_rack"]
+            to = row[f"{far}_rack"]
+            if to == rack:
+                unit = row[f"{far}_unit"]
+                to = f"U{int(unit):02}-P{int(row[f'{far}_port']):02}" if unit else (
+                    row[f"{far}_device"])
+            goes[rack, row[f"{own}_unit"], int(row[f"{own}_port"])] = flat(to)
+    plan = json.loads((folder / "plan.json").read_text())
+    seats = {(plan["racks"][s["rack"]]["name"], str(s["unit"])) for s in plan["switches"]}
+    boxes = {}
+    for path in (folder / "racks").glob("*.svg"):
+        root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
+        unit, port = None, None
+        for node in root.iter(f"{SVG}text"):
+            header = re.fullmatch(r"U(\d+)( to U\d+)?", node.text or "")
+            if header and node.get("font-weight") and node.get("text-anchor") is None:
+                unit = str(int(header[1]))
+            elif node.get("text-anchor") == "middle" and port is None:
+                port = int(node.text)
+            elif node.get("text-anchor") == "middle" and not node.text.isdecimal():
+                boxes[path.stem, unit, port], port = node.text, None
+            elif node.get("text-anchor") == "middle":
+                port = int(node.text)  # the one before was free
+            else:
+                port = None
+    wanted = {key: to for key, to in goes.items() if key[:2] in seats}
+    assert set(boxes) == set(wanted)
+    for key, text in boxes.items():
+        assert wanted[key] == text or text[0] == "…" and wanted[key].endswith(text[1:])
+
+
+def test_letters_are_as_wide_as_their_font_says():
+    metrics = pytest.importorskip("pypdf._codecs.core_font_metrics").CORE_FONT_METRICS
+    for name, bold in (("Helvetica", False), ("Helvetica-Bold", True)):
+        widths = metrics[name].character_widths
+        for letter in map(chr, range(32, 127)):
+            assert width_of(letter, 1000, bold) == pytest.approx(widths[letter])
+
+
+@given(st.text(max_size=80), st.floats(1, 400))
+def test_wrapping_loses_nothing(words, room):
+    lines = wrapped(words, room, 6.0)
+    assert "".join(lines).replace(" ", "") == words.replace(" ", "")
+    assert all(width_of(line, 6.0) <= room or len(line) == 1 for line in lines)
 
 
 def test_pages(made):

@@ -172,9 +172,9 @@ Files
 
 HOW = (
     "from endpoints to switches. The ports of racks/ name the endpoints.",
-    "inside the groups of a rack. They are the lines to the left of a front in racks/.",
-    "between the groups of a rack. They are the dashed lines to the right of a front in racks/.",
-    "between racks, a bundle for each pair of racks. They are in pairs/.",
+    "inside the groups of a rack: the lines to the left of a front in racks/.",
+    "between the groups of a rack: the dashed lines to the right of a front.",
+    "between racks, a bundle for each pair of racks: pairs/.",
 )
 
 
@@ -186,15 +186,16 @@ def readme(cabling: Cabling, drawn: bool) -> str:
         for s, n in sorted(steps.items())
     ]
     inside = {name: Counter(c.step for c in rack.cables) for name, rack in cabling.racks.items()}
+    of_endpoints = Counter(c.a.rack for c in cabling.cables if c.step == 0)
     between = Counter(
         rack for pair, plugs in cabling.pairs.items() for p in plugs if p.cable.step
         for rack in pair
     )
-    wide = max(4, *map(len, inside)) if inside else 4
-    counts = [f"  {'rack':<{wide}}  " + "".join(f"{word:>16}" for word in STEPS)]
+    wide = max([4, *map(len, inside)])
+    counts = [f"  {'rack':<{wide}}" + "".join(f"{word:>15}" for word in STEPS)]
     counts += [
-        f"  {name:<{wide}}  "
-        + "".join(f"{n:>16,}" for n in (by[0], by[1], by[2], between[name]))
+        f"  {name:<{wide}}"
+        + "".join(f"{n:>15,}" for n in (of_endpoints[name], by[1], by[2], between[name]))
         for name, by in inside.items()
     ]
     pairs = "a drawing of each pair of racks with cables between them"

@@ -44,11 +44,6 @@ class Cable:
     a: End
     b: End
 
-    @property
-    def words(self) -> str:
-        """Both labels, as a tool tip has them."""
-        return f"{self.a.label} - {self.b.label}"
-
 
 @dataclass(frozen=True, slots=True)
 class Plug:
@@ -57,6 +52,11 @@ class Plug:
     cable: Cable
     own: End
     far: End
+
+    @property
+    def words(self) -> str:
+        """Both labels, as a tool tip has them."""
+        return f"{self.own.label} - {self.far.label}"
 
 
 @dataclass(slots=True)

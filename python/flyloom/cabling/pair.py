@@ -211,7 +211,7 @@ class _Pair:
         lead = 28.0
         sheet.line(
             [(edges[0], y[0]), (edges[0] + lead, y[0]), (edges[1] - 8, y[1]), (edges[1], y[1])],
-            colour, 0.9, dash=dash, hint=plug.cable.words,
+            colour, 0.9, dash=dash, hint=plug.words,
         )
         for x, at in zip(edges, y, strict=True):
             sheet.box(x - 2.2, at - 2.2, 4.4, 4.4, fill=colour, stroke=None)

@@ -253,7 +253,7 @@ class _Front:
         sheet.box(
             x + 0.8, y, self.cell - 1.6, CELL, fill="#f0f1f3" if step == 0 else PAPER,
             stroke=colour, line=0.5 if step == 0 else 1.0, dash=DASHES[step],
-            hint=plug.cable.words if listed else None,
+            hint=plug.words if listed else None,
         )
         sheet.text(x + self.cell / 2, y + 6.6, str(port), SMALL, anchor="middle", fill=GREY)
         words = shortened(self.far_words(plug), (self.cell - 3) / 1.05, SMALL)
@@ -333,7 +333,8 @@ class _Front:
                 points.insert(0, places[0])
             if places[1]:
                 points.append(places[1])
-            sheet.line(points, COLOURS[step], 0.8, dash=DASHES[step], hint=cable.words)
+            words = f"{cable.a.label} - {cable.b.label}"
+            sheet.line(points, COLOURS[step], 0.8, dash=DASHES[step], hint=words)
 
     def _legend(self, sheet: Sheet, y: float) -> None:
         words = ("endpoint", "step 1: inside a group", "step 2: between groups of the rack",
