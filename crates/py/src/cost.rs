@@ -1,9 +1,11 @@
 //! Plans and bills: `Shop`, and what `Topology.plan` and `Topology.cost` give.
 
-use crate::enter::{enter, from_python, refuse, to_python};
-use base::Refusal;
+use crate::enter::{from_python, refuse, to_python};
+use crate::structure::run;
+use base::{Refusal, Watch};
 use net::network::Topology as Network;
 use net::plan::{self, Catalog, FloorRules, PlannedCable, sc14::Study};
+use net::structure::MeasureError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -80,18 +82,20 @@ impl Shop {
 fn rules_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<FloorRules> {
     given.map_or_else(
         || Ok(FloorRules::default()),
-        |given| {
-            serde_json::from_value(from_python(given)?)
-                .map_err(|e| refuse(Refusal::new("plan", e.to_string(), "")))
-        },
+        |given| FloorRules::from_value(&from_python(given)?).map_err(refuse),
     )
 }
 
 type Planned = (plan::Floor, Vec<PlannedCable>);
 
-fn planned(t: &Network, rules: &FloorRules, shop: &Shop) -> Result<Planned, Refusal> {
-    let floor = plan::floor(t, rules)?;
-    let cables = plan::cables(t, &floor, rules, shop.shop())?;
+fn planned(
+    t: &Network,
+    rules: &FloorRules,
+    shop: plan::Shop<'_>,
+    watch: &dyn Watch,
+) -> Result<Planned, MeasureError> {
+    let floor = plan::floor(t, rules, shop.switch_w(t), watch)?;
+    let cables = plan::cables(t, &floor, rules, shop)?;
     Ok((floor, cables))
 }
 
@@ -100,14 +104,14 @@ pub(crate) fn plan<'py>(
     t: &Network,
     rules: Option<&Bound<'py, PyAny>>,
     shop: Option<&Shop>,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let rules = rules_of(rules)?;
     let shop = Shop::open(shop).map_err(refuse)?;
-    let work = |_: &dyn base::Watch| {
-        let (floor, cables) = planned(t, &rules, &shop)?;
-        document(t, &rules, &shop, &floor, &cables)
-    };
-    to_python(py, &enter(py, None, work)?.map_err(refuse)?)
+    run(py, progress, |watch| {
+        let (floor, cables) = planned(t, &rules, shop.shop(), watch)?;
+        Ok(document(t, &rules, &shop, &floor, &cables)?)
+    })
 }
 
 pub(crate) fn bill<'py>(
@@ -115,17 +119,17 @@ pub(crate) fn bill<'py>(
     t: &Network,
     rules: Option<&Bound<'py, PyAny>>,
     shop: Option<&Shop>,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let rules = rules_of(rules)?;
     let shop = Shop::open(shop).map_err(refuse)?;
-    let work = |_: &dyn base::Watch| {
-        let (floor, cables) = planned(t, &rules, &shop)?;
+    run(py, progress, |watch| {
+        let (floor, cables) = planned(t, &rules, shop.shop(), watch)?;
         let bill = plan::bill(t, &cables, shop.shop())?;
         let mut all = serde_json::to_value(&bill).unwrap_or_default();
         all["racks"] = floor.racks.len().into();
         Ok(all)
-    };
-    to_python(py, &enter(py, None, work)?.map_err(refuse)?)
+    })
 }
 
 pub(crate) fn of_2014<'py>(py: Python<'py>, t: &Network) -> PyResult<Bound<'py, PyAny>> {

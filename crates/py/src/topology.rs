@@ -277,25 +277,27 @@ impl Topology {
     /// Racks, cables and their cost under `rules` (a dict; defaults where left out), bought from
     /// `shop`: a dict with `racks`, `switches` and `endpoints` (seats), `cables_csv`, `by_step`,
     /// `rack_pairs`, `classes`.
-    #[pyo3(signature = (rules=None, shop=None))]
+    #[pyo3(signature = (rules=None, shop=None, progress=None))]
     fn plan<'py>(
         &self,
         py: Python<'py>,
         rules: Option<&Bound<'py, PyAny>>,
         shop: Option<PyRef<'py, Shop>>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        cost::plan(py, &self.inner, rules, shop.as_deref())
+        cost::plan(py, &self.inner, rules, shop.as_deref(), progress)
     }
 
     /// The bill of the network under `rules`, bought from `shop`: a dict, see `net::plan::Bill`.
-    #[pyo3(signature = (rules=None, shop=None))]
+    #[pyo3(signature = (rules=None, shop=None, progress=None))]
     fn cost<'py>(
         &self,
         py: Python<'py>,
         rules: Option<&Bound<'py, PyAny>>,
         shop: Option<PyRef<'py, Shop>>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        cost::bill(py, &self.inner, rules, shop.as_deref())
+        cost::bill(py, &self.inner, rules, shop.as_deref(), progress)
     }
 
     /// What the 2014 study reckons for the network: a dict, see `net::plan::sc14::Reckoned`.
@@ -306,9 +308,9 @@ impl Topology {
     /// Compares a fabric that was found with this plan: a dict with counts and `findings`.
     fn check_cables<'py>(&self, py: Python<'py>, found: &Self) -> PyResult<Bound<'py, PyAny>> {
         let (t, other) = (&self.inner, &found.inner);
-        let work = |_: &dyn base::Watch| -> Result<Value, Refusal> {
+        let work = |watch: &dyn base::Watch| -> Result<Value, Refusal> {
             let addresses = Addresses::assign(t, 0)?;
-            let floor = plan::floor(t, &plan::FloorRules::default()).ok();
+            let floor = plan::floor(t, &plan::FloorRules::default(), 0.0, watch).ok();
             let check = plan::check_cables(t, Some(&addresses), other, floor.as_ref())?;
             let clean = check.is_clean();
             let mut value = serde_json::to_value(&check).unwrap_or_default();

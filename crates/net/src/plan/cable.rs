@@ -89,6 +89,16 @@ impl Shop<'_> {
         self.gbps.unwrap_or_else(|| if own { cable.rate_gbps() } else { self.catalog.link_gbps })
     }
 
+    /// Power of a switch of `t`, watts: of the one with most ports; 0 where the catalogue does not
+    /// say.
+    pub fn switch_w(&self, t: &Topology) -> f64 {
+        let ports = t.switches().iter().map(|s| u32::from(s.ports)).max().unwrap_or(0);
+        let rates = t.links().iter().map(|l| self.rate_gbps(t, &l.cable));
+        let terminals = t.terminals().iter().map(|r| self.rate_gbps(t, &r.cable));
+        let gbps = rates.chain(terminals).fold(0.0, f64::max);
+        self.catalog.switch(ports, gbps).ok().and_then(|offer| offer.watts).unwrap_or(0.0)
+    }
+
     /// What `cable` of a list made with this shop is bought as.
     ///
     /// # Errors
@@ -157,12 +167,7 @@ fn planned(
     rules: &FloorRules,
     shop: Shop<'_>,
 ) -> Result<PlannedCable, Refusal> {
-    let inside = a.seat.rack == b.seat.rack && a.seat.unit.is_some() && b.seat.unit.is_some();
-    let length_m = if inside {
-        rules.inside_m
-    } else {
-        floor.distance_m(a.seat.rack, b.seat.rack) + rules.overhead_m
-    };
+    let length_m = floor.length_m(a.seat, b.seat, rules);
     let stock_m = stock(length_m, rules);
     let kind = CableKind::Electric;
     let mut cable =

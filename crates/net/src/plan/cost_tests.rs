@@ -5,6 +5,7 @@ use super::sc14::Study;
 use super::{Bill, CableKind, Catalog, FloorRules, Shop, bill, cables, catalog_file, floor};
 use crate::network::Topology;
 use crate::topology::{family, parse_inline};
+use base::Quiet;
 use proptest::prelude::*;
 
 fn built(net: &str) -> Topology {
@@ -15,7 +16,7 @@ fn built(net: &str) -> Topology {
 fn billed(net: &str, catalog: &Catalog, gbps: Option<f64>) -> Bill {
     let (t, rules) = (built(net), FloorRules::default());
     let shop = Shop { catalog, gbps };
-    let floor = floor(&t, &rules).expect("valid rules");
+    let floor = floor(&t, &rules, 0.0, &Quiet).expect("valid rules");
     let list = cables(&t, &floor, &rules, shop).expect("all is on sale");
     bill(&t, &list, shop).expect("all is on sale")
 }

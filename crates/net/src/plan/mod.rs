@@ -13,14 +13,17 @@ mod devices;
 mod findings;
 pub mod floor;
 mod mend;
+mod packing;
+mod placing;
 pub mod sc14;
+mod seating;
 
 pub use cable::{LengthClass, PlannedCable, Shop, by_length, cables, write_csv};
 pub use catalog::{CableKind, Catalog};
 pub use check::{CableCheck, Fault, Finding, check_cables};
 pub use cost::{Bill, bill};
 pub use devices::{Node, Socket};
-pub use floor::{Floor, FloorRules, Rack, Seat, floor};
+pub use floor::{EndpointSeats, Floor, FloorRules, Rack, Seat, floor};
 pub use mend::Move;
 
 use base::{EndpointId, SwitchId};
@@ -38,5 +41,9 @@ pub enum Device {
 mod check_tests;
 #[cfg(test)]
 mod cost_tests;
+#[cfg(test)]
+mod floor_tests;
+#[cfg(test)]
+mod seating_tests;
 #[cfg(test)]
 mod tests;
