@@ -149,9 +149,9 @@ def plan(
     dict or a TOML file; ``catalog`` and ``gbps`` are what cables are bought from and at which rate,
     as for :func:`flyloom.shop`. Fields: ``racks`` (name, row, column, position [m], units taken,
     watts), ``switches`` and ``endpoints`` (seats: rack index and unit), ``cables`` (number),
-    ``cables_csv`` (the port-to-port list), ``by_step`` (cables of endpoints, inside groups, inside racks, between
-    racks), ``rack_pairs``, ``classes`` (by kind and stock length: count, metres, cost),
-    ``cost_usd`` of all cables, ``length_m``, ``rules``, ``catalog``.
+    ``cables_csv`` (the port-to-port list), ``by_step`` (cables of endpoints, inside groups, inside
+    racks, between racks), ``rack_pairs``, ``classes`` (by kind and stock length: count, metres,
+    cost), ``cost_usd`` of all cables, ``length_m``, ``rules``, ``catalog``.
     """
     return Result(network(source).plan(floor_rules(rules), shop(catalog, gbps=gbps)))
 
