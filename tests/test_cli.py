@@ -14,7 +14,7 @@ from cli_helpers import PACKAGE, document, flyloom
 from deploy_helpers import DATA
 
 COMMANDS = ["design", "structure", "resilience", "size", "scale", "compare", "search",
-            "published", "plan", "route",
+            "published", "plan", "cables", "route",
             "verify", "ebb", "deploy", "verify-cables", "run", "report", "list", "schema", "doctor",
             "cost", "catalog"]
 

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import flyloom as fl
 from flyloom import draw
+from flyloom.cabling.model import Cabling
+from flyloom.cabling.pair import pair_svg
+from flyloom.cabling.rack import rack_sheets
 from flyloom.report import comparison
 from flyloom.report.build import floor_data
 from flyloom.report.charts import svg
@@ -26,6 +29,7 @@ def pictures() -> dict[str, str]:
         network.edges.tolist(), network.switches, switch_groups=groups, switch_racks=racks
     )
     families = ["slim_fly", "polar_fly", "dragonfly", "hyperx", "fat_tree"]
+    cabling = Cabling(network.recipe, plan, network.switch_names, groups)
     curves = fl.compare(families, radix=48).curves
     near = fl.compare(
         ["slim_fly", "dragonfly", "megafly", "hyperx", "fat_tree", "torus", "jellyfish"],
@@ -34,6 +38,8 @@ def pictures() -> dict[str, str]:
     return {
         "slim_fly_floor.svg": draw.floor_svg(floor),
         "slim_fly_racks.svg": draw.racks_svg(floor, groups),
+        "slim_fly_rack_r00.svg": rack_sheets(cabling, cabling.racks["R00"], None)[0].svg(),
+        "slim_fly_pair_r00_r01.svg": pair_svg(cabling, ("R00", "R01")),
         "slim_fly_adjacency.svg": matrix,
         "compare_endpoints.svg": svg(comparison.endpoints_spec(curves), prefix="endpoints-"),
         "pareto.svg": svg(comparison.pareto_spec(near), prefix="pareto-"),

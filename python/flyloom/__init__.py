@@ -26,8 +26,8 @@ _HOMES = {
     "flyloom.results": ["Result"],
     "flyloom.sizing": ["address_table", "budget", "scale", "size"],
     "flyloom.verbs": [
-        "check_cables", "ebb", "edge_load", "plan", "promise", "resilience", "route", "structure",
-        "verify",
+        "cables", "check_cables", "ebb", "edge_load", "plan", "promise", "resilience", "route",
+        "structure", "verify",
     ],
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

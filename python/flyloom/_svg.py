@@ -42,12 +42,18 @@ class Svg:
     :func:`number`, all other values are escaped.
     """
 
-    def __init__(self, width_px: float, height_px: float, title: str) -> None:
-        """Start a drawing of this size; ``title`` is what a screen reader says."""
+    def __init__(
+        self, width: float, height: float, title: str, *, unit: str = "", font: str = FONT
+    ) -> None:
+        """Start a drawing of this size; ``title`` is what a screen reader says.
+
+        ``unit`` is that of every length in it: pixels, or ``pt``.
+        """
+        wide, high = number(width), number(height)
         self._parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{number(width_px)}" '
-            f'height="{number(height_px)}" viewBox="0 0 {number(width_px)} {number(height_px)}" '
-            f'font-family="{escape(FONT)}"><title>{escape(printable(title))}</title>'
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{wide}{unit}" '
+            f'height="{high}{unit}" viewBox="0 0 {wide} {high}" '
+            f'font-family="{escape(font)}"><title>{escape(printable(title))}</title>'
         ]
 
     @staticmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from flyloom._core import RefusalError, Routing
@@ -153,6 +154,64 @@ def plan(
     cost), ``cost_usd`` of all cables, ``length_m``, ``rules``, ``catalog``.
     """
     return Result(network(source).plan(floor_rules(rules), shop(catalog, gbps=gbps)))
+
+
+def cables(
+    source: Any,
+    folder: str | os.PathLike,
+    *,
+    rules: Mapping[str, Any] | str | os.PathLike | None = None,
+    catalog: str | os.PathLike | None = None,
+    gbps: float | None = None,
+    paper: str = "a4",
+    labels: tuple[int, int] = (3, 8),
+    spare: float = 0.02,
+    progress: Progress | None = None,
+) -> Result:
+    """Writes the folder that people wire a network from; see docs/cabling.md for its files.
+
+    Parameters
+    ----------
+    source
+        A network, as for ``network``.
+    folder
+        Where to write; made where it is missing. Files of an earlier run are replaced.
+    rules, catalog, gbps
+        As for ``plan``.
+    paper
+        ``a4``, or ``a3`` (pairs of racks across); labels are always on A4.
+    labels
+        Labels beside and above each other on a sheet.
+    spare
+        Cables to buy beyond those needed, as a fraction of these, 0 to 1; rounded up for each kind,
+        stock length and rate.
+    progress
+        Called with ``(what, done, total)``.
+
+    Fields: ``folder``, ``network``, ``racks``, ``rack_pairs`` (those with a cable between them),
+    ``pairs_drawn`` (all, or none where they are more than 2000), ``cables``, ``by_step``, ``pages``
+    of cabling.pdf, ``label_sheets``, ``spare``, ``buy`` (cables to buy), ``cost_usd`` of these,
+    ``order`` (rows of order.csv), ``files``. Raises ``RefusalError`` where the folder cannot be
+    written or the labels are too small for their words. O(cables).
+    """
+    from flyloom.cabling.folder import check_folder, write_folder
+
+    if paper not in ("a4", "a3"):
+        raise RefusalError(f"paper: {paper!r} is not known; a4, a3")
+    try:
+        columns, rows = labels
+    except (TypeError, ValueError):
+        raise RefusalError(f"labels: {labels!r} is not (columns, rows); (3, 8)") from None
+    grid = (whole("labels", columns, 1, 100), whole("labels", rows, 1, 100))
+    if isinstance(spare, bool) or not isinstance(spare, (int, float)) or not 0 <= spare <= 1:
+        raise RefusalError(f"spare: {spare!r} is no fraction of the cables; 0 to 1")
+    place = Path(folder)
+    check_folder(place)
+    topology = network(source)
+    return Result(write_folder(
+        topology, plan(topology, rules, catalog=catalog, gbps=gbps).to_dict(), place, paper=paper,
+        labels=grid, spare=float(spare), progress=progress,
+    ))
 
 
 def route(

@@ -15,8 +15,8 @@ import traceback
 from flyloom.cli.common import app
 
 GROUPS = (
-    "networks", "cost", "structure", "sizing", "compare", "search", "published", "routes", "fabric",
-    "experiments",
+    "networks", "cables", "cost", "structure", "sizing", "compare", "search", "published", "routes",
+    "fabric", "experiments",
 )
 """The files of commands, in the order in which `flyloom --help` lists them."""
 

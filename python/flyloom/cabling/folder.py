@@ -1,0 +1,209 @@
+"""Writes the cabling folder: lists, drawings, labels, and the plan they belong to."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from flyloom._core import RefusalError, Topology, __version__
+from flyloom._svg import plural
+from flyloom.cabling import lists
+from flyloom.cabling.labels import label_sheets, labels_csv
+from flyloom.cabling.model import STEPS, Cabling
+from flyloom.cabling.pair import pair_sheets, pair_svg
+from flyloom.cabling.pdf import pdf
+from flyloom.cabling.rack import rack_sheets
+from flyloom.cabling.sheet import SIZES_PT, Sheet
+
+PAIRS_DRAWN = 2000
+"""Above so many pairs of racks there are no drawings of pairs; the list of step 3 has them all."""
+OURS = re.compile(r"(racks|pairs|steps)/[^/\\]+\.(svg|csv)")
+"""What an earlier run may have left."""
+
+Progress = Callable[[str, int, int], None] | None
+
+
+def write_folder(
+    topology: Topology, plan: Mapping[str, Any], folder: Path, *, paper: str,
+    labels: tuple[int, int], spare: float, progress: Progress = None,
+) -> dict[str, Any]:
+    """Writes everything for ``topology`` and its ``plan`` into ``folder``; counts, file names.
+
+    What an earlier run wrote and this one does not is removed: the old plan.json lists it. All
+    files are made before the first is written. O(cables) time and memory.
+    """
+    say = progress or (lambda _what, _done, _total: None)
+    cabling = Cabling(topology.recipe, plan, topology.switch_names, topology.groups.tolist())
+    files: dict[str, str | bytes] = {
+        "network.json": topology.to_text("json"), "cables.csv": plan["cables_csv"],
+    }
+    present = sorted({cable.step for cable in cabling.cables})
+    files |= {lists.step_file(s): lists.step_csv(plan["cables_csv"], s) for s in present}
+    drawn = len(cabling.pairs) <= PAIRS_DRAWN
+    sheets = drawings(cabling, paper, drawn, files, say)
+    buy = lists.order(cabling.cables, spare)
+    files["order.csv"] = lists.csv_text(lists.ORDER, [list(row.values()) for row in buy])
+    for step in present:
+        sheets += lists.list_sheets(cabling, step, SIZES_PT[paper])
+    sheets += lists.order_sheets(cabling, buy, SIZES_PT[paper])
+    files["labels.csv"] = labels_csv(cabling)
+    stuck = label_sheets(cabling, *labels)
+    files["cabling.pdf"] = pdf(sheets, f"Cabling of {cabling.network}", progress=progress)
+    files["labels.pdf"] = pdf(stuck, "Labels", numbered=False, progress=progress)
+    files["README.txt"] = readme(cabling, drawn)
+    counts = {
+        "racks": len(cabling.racks), "rack_pairs": len(cabling.pairs),
+        "pairs_drawn": len(cabling.pairs) if drawn else 0, "cables": len(cabling.cables),
+        "by_step": plan["by_step"], "pages": len(sheets), "label_sheets": len(stuck),
+        "spare": spare, "buy": sum(row["buy"] for row in buy),
+        "cost_usd": round(sum(row["cost_usd"] for row in buy), 2),
+    }
+    document = {
+        "flyloom": __version__, "network": cabling.network, "rules": plan["rules"],
+        "catalog": plan["catalog"],
+        "racks": plan["racks"], "switches": plan["switches"], "endpoints": plan["endpoints"],
+        "counts": counts, "files": sorted([*files, "plan.json"]),
+    }
+    files["plan.json"] = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    write_files(folder, files, say)
+    return {"folder": str(folder), "network": cabling.network, **counts, "order": buy,
+            "files": document["files"]}
+
+
+def check_folder(folder: Path) -> None:
+    """Refuses what cannot be a folder, before the work; makes nothing."""
+    there = next((place for place in (folder, *folder.parents) if os.path.lexists(place)), None)
+    if there and not os.path.isdir(there):
+        raise RefusalError(f"{folder}: cannot be written: {there} is no folder; name another")
+    if there and not os.access(there, os.W_OK):
+        raise RefusalError(f"{folder}: cannot be written: Permission denied; name another folder")
+
+
+def drawings(
+    cabling: Cabling, paper: str, drawn: bool, files: dict[str, str | bytes],
+    say: Callable[[str, int, int], None],
+) -> list[Sheet]:
+    """Adds the drawings of racks, and of pairs if ``drawn``, to ``files``; their pages."""
+    upright = SIZES_PT[paper]
+    flat = (upright[1], upright[0]) if paper == "a3" else upright
+    sheets: list[Sheet] = []
+    for i, rack in enumerate(cabling.racks.values()):
+        say("racks", i, len(cabling.racks))
+        files[f"racks/{rack.name}.svg"] = rack_sheets(cabling, rack, None)[0].svg()
+        sheets += rack_sheets(cabling, rack, upright)
+    for i, pair in enumerate(cabling.pairs if drawn else ()):
+        say("pairs of racks", i, len(cabling.pairs))
+        files[f"pairs/{pair[0]}-{pair[1]}.svg"] = pair_svg(cabling, pair)
+    if drawn:
+        sheets += pair_sheets(cabling, flat)
+    return sheets
+
+
+def write_files(
+    folder: Path, files: dict[str, str | bytes], say: Callable[[str, int, int], None]
+) -> None:
+    """Removes what an earlier run left, then writes all files, plan.json last."""
+    from flyloom.experiment import write_whole
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in stale(folder, set(files)):
+            (folder / name).unlink(missing_ok=True)
+        for i, (name, content) in enumerate(files.items()):
+            say("files", i, len(files))
+            path = folder / name
+            path.parent.mkdir(exist_ok=True)
+            write_whole(path, content)
+    except (OSError, ValueError) as error:  # a ValueError: a name with a zero byte
+        why = getattr(error, "strerror", None) or error
+        raise RefusalError(f"{folder}: cannot be written: {why}; name another folder") from None
+
+
+def stale(folder: Path, keep: set[str]) -> list[str]:
+    """Files in ``folder`` that an earlier run wrote, by its plan.json, and that are not kept."""
+    try:
+        before = json.loads((folder / "plan.json").read_text(encoding="utf-8"))["files"]
+        names = [name for name in before if OURS.fullmatch(name)]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return sorted(set(names) - keep)
+
+
+README = """\
+Cabling of {network}
+
+{racks}, {cables}. Two people, one at each end, one step after the other.
+
+Labels
+  A label is rack, unit and port: R03-U12-P07 is port 7 of the device whose lowest unit is 12 in
+  rack R03; units count from 1 at the bottom. What stands beside its rack has its name in place of
+  the unit. Both ends of a cable carry a label with its own end in bold and the far end below
+  (labels.pdf). Print all pages at 100 %, not fitted to the page.
+
+What to do
+  Buy by order.csv. Label both ends of every cable. Then lay the cables step by step: read one
+  from its list, plug in both ends, tick it. After a step count the cables of each rack, below.
+{steps}
+  The port of a switch says where its cable goes (racks/): in a regular network the boxes under
+  each other name the same rack. Whatever breaks the pattern of a drawing is most likely a mistake.
+
+How many there must be
+{counts}
+Check
+  When the switches are up, `flyloom verify-cables` compares the fabric with this folder and names
+  every cable that is missing, swapped or in a wrong port, and how to mend it:
+
+      flyloom verify-cables FOLDER
+
+Files
+  cabling.pdf   everything to print: racks, pairs of racks, work lists, order
+  labels.pdf    labels for both ends of every cable; labels.csv is the same as a table
+  cables.csv    every cable with both ports, kind, length and price; steps/ has it step by step
+  racks/        a drawing of each rack with all its ports
+  pairs/        {pairs}
+  order.csv     what to buy
+  network.json, plan.json   the network and its floor, for verify-cables
+"""
+
+HOW = (
+    "from endpoints to switches. The ports of racks/ name the endpoints.",
+    "inside the groups of a rack: the lines to the left of a front in racks/.",
+    "between the groups of a rack: the dashed lines to the right of a front.",
+    "between racks, a bundle for each pair of racks: pairs/.",
+)
+
+
+def readme(cabling: Cabling, drawn: bool) -> str:
+    """What two people need to know, as text."""
+    steps = Counter(cable.step for cable in cabling.cables)
+    lines = [
+        f"  [ ] Step {s}: {plural(n, 'cable')} {HOW[s]}\n      List: {lists.step_file(s)}"
+        for s, n in sorted(steps.items())
+    ]
+    inside = {name: Counter(c.step for c in rack.cables) for name, rack in cabling.racks.items()}
+    of_endpoints = Counter(c.a.rack for c in cabling.cables if c.step == 0)
+    between = Counter(
+        rack for pair, plugs in cabling.pairs.items() for p in plugs if p.cable.step
+        for rack in pair
+    )
+    wide = max([4, *map(len, inside)])
+    counts = [f"  {'rack':<{wide}}" + "".join(f"{word:>15}" for word in STEPS)]
+    counts += [
+        f"  {name:<{wide}}"
+        + "".join(f"{n:>15,}" for n in (of_endpoints[name], by[1], by[2], between[name]))
+        for name, by in inside.items()
+    ]
+    pairs = "a drawing of each pair of racks with cables between them"
+    if not drawn:
+        pairs = (f"none: {len(cabling.pairs):,} pairs are too many to draw; "
+                 "step 3 of cabling.pdf lists them pair by pair")
+    return README.format(
+        network=" ".join(cabling.network.split()), steps="\n".join(lines) + "\n",
+        racks=plural(len(cabling.racks), "rack"), cables=plural(len(cabling.cables), "cable"),
+        counts="\n".join(counts) + "\n", pairs=pairs,
+    )

@@ -1,0 +1,221 @@
+"""The drawing of two racks that share cables: their fronts face each other."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+from flyloom._svg import FAR, GREY, INK, MIDDLE, NEAR, PALE, PAPER, TINTS, plural
+from flyloom.cabling.letters import shortened, width_of, wrapped
+from flyloom.cabling.model import Cabling, End, Plug, Rack
+from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SIZES_PT, SMALL, Sheet, paragraph
+
+ROW, LINE, GAP, EMPTY = 13.0, 8.5, 5.0, 8.0
+"""Heights: of a cable's row, of a line of words, between devices, of a switch without a cable."""
+TOP, FOOT, BETWEEN = 10.0, 16.0, 14.0
+NOTE = "Each line is a cable with its stock length; the labels are those of its two ends."
+LOOKS = ((INK, None), (NEAR, None), (FAR, None), (MIDDLE, None),
+         (INK, "4 2"), (NEAR, "4 2"), (FAR, "4 2"), (MIDDLE, "4 2"))
+"""Colour and dash of the cables of one page, in turn."""
+
+
+def pair_svg(cabling: Cabling, pair: tuple[str, str]) -> str:
+    """The drawing of the cables between two racks as SVG, as high as needed.
+
+    On both sides the ends stand in the order of the rack, the top unit first, with their labels;
+    a line joins the ends of a cable and says its stock length. O(cables log cables).
+    """
+    drawing = _Pair(cabling, pair, SIZES_PT["a4"][0])
+    high = drawing.height(drawing.plugs, whole=True)
+    sheet = Sheet(drawing.width, high + 2 * MARGIN, f"Racks {' - '.join(pair)}")
+    drawing.draw(sheet, MARGIN, drawing.plugs, "", whole=True)
+    return sheet.svg()
+
+
+def pair_sheets(cabling: Cabling, size: tuple[float, float]) -> list[Sheet]:
+    """The drawings of all pairs on sheets of ``size``, as many on a sheet as fit.
+
+    A pair too large for a sheet goes on on the next one, without its switches that have no cable
+    there. O(cables log cables).
+    """
+    room = size[1] - MARGIN - TOP - FOOT
+    sheets: list[Sheet] = []
+    y = math.inf
+    for pair in cabling.pairs:
+        drawing = _Pair(cabling, pair, size[0])
+        parts, whole = drawing.parts(room)
+        for i, part in enumerate(parts):
+            high = drawing.height(part, whole)
+            if y + high > MARGIN + TOP + room:
+                sheets.append(Sheet(*size, "Pairs of racks"))
+                sheets[-1].entries = []
+                network = shortened(cabling.network, size[0] - 2 * MARGIN, BODY)
+                sheets[-1].text(size[0] - MARGIN, MARGIN + 4, network, anchor="end", fill=GREY)
+                sheets[-1].text(MARGIN, size[1] - MARGIN - 2, NOTE, SMALL)
+                y = MARGIN + TOP
+            if i == 0:
+                sheets[-1].entries.append(f"Racks {' - '.join(pair)}")
+            more = f" ({i + 1} of {len(parts)})" if len(parts) > 1 else ""
+            drawing.draw(sheets[-1], y, part, more, whole)
+            y += high + BETWEEN
+    return sheets
+
+
+def _order(end: End) -> tuple[int, str, int]:
+    return -end.height, end.device, end.port
+
+
+class _Side:
+    """Where the ends of one rack stand on a page, from its top."""
+
+    def __init__(self, ends: list[End], rack: Rack, heights: dict[End, float], whole: bool) -> None:
+        self.at: dict[End, float] = {}
+        self.devices: list[tuple[int, str, float, float]] = []  # unit, name, top, bottom
+        by_device: dict[tuple[int, str], list[End]] = {}
+        for end in ends:
+            by_device.setdefault((-end.height, end.device), []).append(end)
+        empty = {(-s.unit, s.name) for s in rack.switches} - set(by_device) if whole else set()
+        y = 0.0
+        for key in sorted([*by_device, *empty]):
+            top = y
+            for end in sorted(by_device.get(key, []), key=_order):
+                self.at[end] = y
+                y += heights[end]
+            y += EMPTY if key in empty else 0
+            self.devices.append((-key[0], key[1], top, y))
+            y += GAP
+        self.height = y
+
+
+class _Pair:
+    """Two racks on pages of a width."""
+
+    def __init__(self, cabling: Cabling, pair: tuple[str, str], width: float) -> None:
+        self.pair, self.width = pair, width
+        plugs = self.plugs = sorted(cabling.pairs[pair], key=lambda plug: _order(plug.own))
+        self.racks = [cabling.racks[name] for name in pair]
+        self.box = 0.36 * (width - 2 * MARGIN)
+        labels = [end.label for plug in plugs for end in (plug.own, plug.far)]
+        longest = 1.08 * max(width_of(label, BODY, True) for label in labels)
+        self.label = min(longest, self.box - 12)
+        self.goes_to = {
+            end: "to " + other.label.removeprefix(f"{other.rack}-")
+            for plug in plugs for end, other in ((plug.own, plug.far), (plug.far, plug.own))
+        }
+        far = 1.08 * max(width_of(words, SMALL) for words in self.goes_to.values()) + 4
+        self.far = far if far + self.label < self.box - 16 else 0.0
+        self.heights = {
+            end: max(ROW, 4 + LINE * len(self.lines(end)))
+            for plug in plugs for end in (plug.own, plug.far)
+        }
+        groups = {(rack.name, s.unit): s.group for rack in self.racks for s in rack.switches}
+        self.tint = {}
+        for rack in self.racks:
+            seen = list(dict.fromkeys(s.group for s in rack.switches))
+            for switch in rack.switches:
+                place = seen.index(groups[rack.name, switch.unit])
+                self.tint[rack.name, switch.unit] = TINTS[place % len(TINTS)]
+        room = width - 2 * MARGIN
+        self.head = 20 + 1.3 * BODY * len(wrapped(self.words(), room, BODY)) + 16
+
+    def lines(self, end: End) -> tuple[str, ...]:
+        """The label of an end in as many lines as its column needs."""
+        return wrapped(end.label, self.label, BODY, True)
+
+    def words(self) -> str:
+        """How many cables of which kind and stock length join the racks."""
+        classes = Counter((p.cable.kind, p.cable.stock_m, p.cable.step > 0) for p in self.plugs)
+        parts = [
+            f"{plural(n, 'cable')}{'' if between else ' of endpoints'}, {kind}, {stock:g} m"
+            for (kind, stock, between), n in sorted(classes.items())
+        ]
+        return "; ".join(parts) + "."
+
+    def height(self, plugs: list[Plug], whole: bool) -> float:
+        """How high the drawing of these cables is; ``whole``: with the other switches too."""
+        return self.head + max(side.height for side in self.sides(plugs, whole))
+
+    def parts(self, room: float) -> tuple[list[list[Plug]], bool]:
+        """The cables in parts of at most ``room``, and whether all switches are shown."""
+        if self.height(self.plugs, True) <= room:
+            return [self.plugs], True
+        parts: list[list[Plug]] = []
+        high, devices = [room, room], [set(), set()]
+        for plug in self.plugs:
+            ends = (plug.own, plug.far)
+            more = [self.heights[end] + (GAP if (end.height, end.device) not in seen else 0)
+                    for end, seen in zip(ends, devices, strict=True)]
+            if any(h + m > room - self.head for h, m in zip(high, more, strict=True)):
+                parts.append([])
+                high, devices = [0.0, 0.0], [set(), set()]
+                more = [self.heights[end] + GAP for end in ends]
+            parts[-1].append(plug)
+            for i, end in enumerate(ends):
+                high[i] += more[i]
+                devices[i].add((end.height, end.device))
+        return parts, False
+
+    def sides(self, plugs: list[Plug], whole: bool) -> list[_Side]:
+        """Both fronts."""
+        ends = ([plug.own for plug in plugs], [plug.far for plug in plugs])
+        return [
+            _Side(own, rack, self.heights, whole)
+            for own, rack in zip(ends, self.racks, strict=True)
+        ]
+
+    def draw(self, sheet: Sheet, y: float, plugs: list[Plug], more: str, whole: bool) -> None:
+        """Draws these cables below ``y``; ``more`` goes on with the title."""
+        title = f"Racks {self.pair[0]} - {self.pair[1]}{more}"
+        sheet.text(MARGIN, y + 10, title, HEAD, bold=True)
+        paragraph(sheet, MARGIN, y + 22, self.words(), self.width - 2 * MARGIN)
+        sides = self.sides(plugs, whole)
+        edges = (MARGIN + self.box, self.width - MARGIN - self.box)
+        top = y + self.head
+        for side, rack, x in zip(sides, self.racks, (MARGIN, edges[1]), strict=True):
+            self._front(sheet, top, side, rack, x)
+        for k, plug in enumerate(plugs):
+            self._cable(sheet, top, plug, edges, sides, k)
+
+    def _front(self, sheet: Sheet, top: float, side: _Side, rack: Rack, x: float) -> None:
+        mirrored = rack is self.racks[1]
+        sheet.text(x + self.box / 2, top - 8, rack.name, 10, anchor="middle", bold=True)
+        sheet.box(x, top - 3, self.box, side.height + 3, fill="#f6f7f9", line=1.2)
+        for unit, name, low, high in side.devices:
+            y, tall = top + low, high - low
+            tint = self.tint.get((rack.name, unit), PALE)
+            sheet.box(x + 3, y, self.box - 6, tall, fill=tint, stroke=None)
+            if tall == EMPTY:
+                words = shortened(f"U{unit:02}  {name}", self.box - 14, SMALL)
+                sheet.text(x + self.box / 2, y + 6.2, words, SMALL, anchor="middle", fill=GREY)
+                continue
+            room = self.box - self.label - self.far - 24
+            words = shortened(name, room / 1.05, SMALL) if room > 25 and unit else ""
+            at = x + self.box - 7 if mirrored else x + 7
+            sheet.text(at, y + min(tall, ROW) / 2 + 2.2, words, SMALL, fill=GREY,
+                       anchor="end" if mirrored else "start")
+        inner, anchor = (x + 8, "start") if mirrored else (x + self.box - 8, "end")
+        beyond = inner + (self.label + 4) * (1 if mirrored else -1)
+        for end, y in side.at.items():
+            for k, line in enumerate(self.lines(end)):
+                sheet.text(inner, top + y + 9 + LINE * k, line, BODY, bold=True, anchor=anchor)
+            if self.far:
+                sheet.text(beyond, top + y + 9, self.goes_to[end], SMALL, anchor=anchor)
+
+    def _cable(
+        self, sheet: Sheet, top: float, plug: Plug, edges: tuple[float, float],
+        sides: list[_Side], k: int,
+    ) -> None:
+        y = [top + side.at[end] + self.heights[end] / 2
+             for side, end in zip(sides, (plug.own, plug.far), strict=True)]
+        colour, dash = LOOKS[k % len(LOOKS)]
+        lead = 28.0
+        sheet.line(
+            [(edges[0], y[0]), (edges[0] + lead, y[0]), (edges[1] - 8, y[1]), (edges[1], y[1])],
+            colour, 0.9, dash=dash, hint=plug.words,
+        )
+        for x, at in zip(edges, y, strict=True):
+            sheet.box(x - 2.2, at - 2.2, 4.4, 4.4, fill=colour, stroke=None)
+        words = f"{plug.cable.stock_m:g} m"
+        wide = width_of(words, SMALL) + 3
+        sheet.box(edges[0] + 5, y[0] - 3.6, wide, 7.2, fill=PAPER, stroke=None)
+        sheet.text(edges[0] + 6.5, y[0] + 2.2, words, SMALL)

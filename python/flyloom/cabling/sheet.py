@@ -1,0 +1,80 @@
+"""A sheet: lines, boxes and words at places in points, to be an SVG file or a page of a PDF."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flyloom._svg import INK, PAPER, Svg, printable
+from flyloom.cabling.letters import wrapped
+
+SIZES_PT = {"a4": (595.276, 841.89), "a3": (841.89, 1190.551)}
+"""Width and height of the papers, upright; 72 points are an inch."""
+MARGIN = 36.0
+SMALL, BODY, HEAD = 6.0, 7.0, 13.0
+"""Sizes of letters in points; nothing is smaller than the first."""
+FONT = "Helvetica, Arial, 'Nimbus Sans', 'Liberation Sans', sans-serif"
+
+
+class Sheet:
+    """Something drawn: a list of marks. The origin is at the top left; lengths are points."""
+
+    def __init__(self, width: float, height: float, name: str) -> None:
+        """An empty sheet; ``name`` is its entry in the outline, unless ``entries`` is changed."""
+        self.width, self.height, self.name = width, height, name
+        self.entries = [name]
+        self.marks: list[tuple] = []
+
+    def line(
+        self, points: Sequence[tuple[float, float]], stroke: str = INK, width: float = 0.6,
+        *, dash: str | None = None, hint: str | None = None,
+    ) -> None:
+        """A line through ``points``; ``dash`` as in SVG, ``hint`` its tool tip there."""
+        self.marks.append(("line", tuple(points), stroke, width, dash, hint))
+
+    def box(
+        self, x: float, y: float, width: float, height: float, *, fill: str = PAPER,
+        stroke: str | None = INK, line: float = 0.6, dash: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        """A filled rectangle."""
+        self.marks.append(("box", x, y, width, height, fill, stroke, line, dash, hint))
+
+    def text(
+        self, x: float, y: float, words: str, size: float = BODY, *, anchor: str = "start",
+        bold: bool = False, fill: str = INK,
+    ) -> None:
+        """``words`` with their base line at y; ``anchor``: x is their start, middle or end."""
+        if not words.isprintable():
+            words = printable(" ".join(words.split()))
+        self.marks.append(("text", x, y, words, size, anchor, bold, fill))
+
+    def svg(self) -> str:
+        """The sheet as one SVG element, of its size in points."""
+        drawing = Svg(self.width, self.height, self.name, unit="pt", font=FONT)
+        for kind, *mark in self.marks:
+            if kind == "line":
+                points, stroke, width, dash, hint = mark
+                path = "M" + "L".join(f"{x:.2f} {y:.2f}" for x, y in points)
+                drawing.add("path", d=path, fill="none", stroke=stroke, stroke_width=width,
+                            stroke_dasharray=dash, hint=hint)
+            elif kind == "box":
+                x, y, width, height, fill, stroke, line, dash, hint = mark
+                drawing.add("rect", x=x, y=y, width=width, height=height, fill=fill,
+                            stroke=stroke, stroke_width=line if stroke else None,
+                            stroke_dasharray=dash, hint=hint)
+            else:
+                x, y, words, size, anchor, bold, fill = mark
+                drawing.text(x, y, words, size, fill=fill,
+                             text_anchor=None if anchor == "start" else anchor,
+                             font_weight="bold" if bold else None)
+        return drawing.render()
+
+
+def paragraph(
+    sheet: Sheet, x: float, y: float, words: str, room: float, size: float = BODY, **look: object
+) -> float:
+    """Writes ``words`` in as many lines as they need; the y of the line after them."""
+    for line in wrapped(words, room, size, bool(look.get("bold"))):
+        sheet.text(x, y, line, size, **look)
+        y += 1.3 * size
+    return y

@@ -1,0 +1,77 @@
+"""The command that writes the folder to wire from: cables."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flyloom.cli.common import (
+    Catalog,
+    Gbps,
+    Json,
+    Net,
+    P,
+    Rules,
+    app,
+    emit,
+    epilog,
+    load_network,
+)
+
+
+@app.command(epilog=epilog("flyloom cables slim_fly:q=5,p=4 -o wiring/ --paper a3"))
+def cables(
+    net: Net,
+    output: Annotated[Path, typer.Option("-o", help="folder to write")],
+    p: P = None,
+    paper: Annotated[str, typer.Option(help="a4, or a3 for larger drawings")] = "a4",
+    rules: Rules = None,
+    catalog: Catalog = None,
+    gbps: Gbps = None,
+    labels: Annotated[
+        str, typer.Option(help="labels on a sheet of A4, columns x rows")
+    ] = "3x8",
+    spare: Annotated[
+        float, typer.Option(help="cables to buy beyond those needed, as a fraction")
+    ] = 0.02,
+    as_json: Json = False,
+) -> None:
+    """Write the folder to wire from: lists, drawings of racks and pairs, labels, what to buy."""
+    from flyloom import verbs
+    from flyloom.progress import bars
+
+    grid = label_grid(labels)
+    topology = load_network(net, p)
+    with bars() as bar:
+        found = verbs.cables(
+            topology, output, rules=rules, catalog=catalog, gbps=gbps, paper=paper, labels=grid,
+            spare=spare, progress=bar,
+        ).to_dict()
+    steps = ("endpoint cables", "inside groups", "inside racks", "between racks")
+    lines = [("network", found["network"]), ("racks", found["racks"]), ("cables", found["cables"])]
+    lines += [(f"  {name}", n) for name, n in zip(steps, found["by_step"], strict=True)]
+    lines += [
+        ("pairs of racks", found["rack_pairs"]), ("pages to print", found["pages"]),
+        ("sheets of labels", found["label_sheets"]), ("cables to buy", found["buy"]),
+        ("cost of these [$]", found["cost_usd"]),
+    ]
+    emit(found, as_json, lines)
+    if as_json:
+        return
+    if found["pairs_drawn"] < found["rack_pairs"]:
+        print(f"{found['rack_pairs']:,} pairs of racks are too many to draw: "
+              "cabling.pdf lists their cables pair by pair")
+    print(f"written to {output}/")
+
+
+def label_grid(text: str) -> tuple[int, int]:
+    """Columns and rows of ``3x8``."""
+    from flyloom._core import RefusalError
+
+    found = re.fullmatch(r"([0-9]{1,3})x([0-9]{1,3})", text)
+    if not found:
+        raise RefusalError(f"labels: '{text}' is not COLUMNSxROWS; 3x8, 5x13")
+    return int(found[1]), int(found[2])
