@@ -183,6 +183,8 @@ pub struct Seat {
     pub rack: u32,
     /// Lowest unit it takes, from 1 at the bottom; `None` for what stands beside the rack.
     pub unit: Option<u16>,
+    /// Whether others may be in the same unit.
+    pub shared: bool,
 }
 
 /// Racks on a grid and what is in them.
@@ -227,11 +229,13 @@ impl Floor {
         }
     }
 
-    /// The label of a cable end: rack, unit and port, as in `R03-U12-P07`; where the device stands
+    /// The label of a cable end: rack, unit and port, as in `R03-U12-P07`; where several endpoints
+    /// share a unit with the endpoint's name, as in `R03-U12-host-0012-P01`; where the device stands
     /// beside the rack its name replaces the unit, as in `R03-host-0012-P01`.
     pub fn label(&self, seat: Seat, device: &str, port: u16) -> String {
         let rack = &self.racks[seat.rack as usize].name;
         match seat.unit {
+            Some(unit) if seat.shared => format!("{rack}-U{unit:02}-{device}-P{port:02}"),
             Some(unit) => format!("{rack}-U{unit:02}-P{port:02}"),
             None => format!("{rack}-{device}-P{port:02}"),
         }
@@ -320,14 +324,14 @@ fn filled(
     let digits = racks.len().saturating_sub(1).to_string().len().max(2);
     let mut floor = Floor {
         racks: Vec::with_capacity(racks.len()),
-        switches: vec![Seat { rack: 0, unit: None }; t.switches().len()],
+        switches: vec![Seat { rack: 0, unit: None, shared: false }; t.switches().len()],
         endpoints: vec![None; t.endpoints().len()],
     };
     for (i, ((row, column), switches)) in racks.iter().enumerate() {
         let rack = i as u32;
         for (place, s) in switches.iter().enumerate() {
             let unit = Some(place as u16 * rules.switch_units + 1);
-            floor.switches[s.ix()] = Seat { rack, unit };
+            floor.switches[s.ix()] = Seat { rack, unit, shared: false };
         }
         let endpoints: Vec<usize> = switches.iter().flat_map(|&s| seated_at(t, first, s)).collect();
         let mut load = Load { switches: switches.len() as u64, endpoints: 0 };
@@ -336,7 +340,8 @@ fn filled(
         let seated = rules.endpoints != EndpointSeats::Beside && limits.hold(all);
         for (place, e) in endpoints.into_iter().enumerate() {
             let unit = || (below + place / usize::from(rules.endpoints_per_unit) + 1) as u16;
-            floor.endpoints[e] = Some(Seat { rack, unit: seated.then(unit) });
+            let shared = seated && rules.endpoints_per_unit > 1;
+            floor.endpoints[e] = Some(Seat { rack, unit: seated.then(unit), shared });
         }
         if seated {
             load = all;

@@ -86,7 +86,10 @@ fn the_deployed_slim_fly_comes_out() {
     assert_eq!(floor.racks.len(), 5);
     for (s, seat) in t.switches().iter().zip(&floor.switches) {
         assert_eq!(seat.rack, s.coordinates[1], "rack i holds column i of both halves");
-        assert_eq!(seat.unit, Some((s.coordinates[0] * 5 + s.coordinates[2] + 1) as u16));
+        // half 1 in the order of its partners in half 0: y = i i + c
+        let [half, i, y] = s.coordinates[..] else { panic!("three coordinates") };
+        let place = if half == 0 { y } else { 5 + (i * i + y) % 5 };
+        assert_eq!(seat.unit, Some(place as u16 + 1));
     }
     assert_eq!(links(&t, &floor), [50, 25, 100]);
     let pairs = pairs(&t, &floor);
@@ -106,6 +109,35 @@ fn between_columns_a_port_leads_to_the_same_rack_from_every_switch() {
             })
             .collect();
         assert_eq!(racks.len(), 1, "port {port} leads to {racks:?}");
+    }
+}
+
+#[test]
+fn racks_of_a_slim_fly_are_wired_alike() {
+    for net in [
+        "slim_fly:q=4",
+        "slim_fly:q=5",
+        "slim_fly:q=7",
+        "slim_fly:q=8",
+        "slim_fly:q=9",
+        "fit_fly:q=5,planes=2",
+    ] {
+        let t = built(net);
+        let floor = floored(&t, &FloorRules::default());
+        let mut wiring: BTreeMap<u32, BTreeSet<_>> = BTreeMap::new();
+        for link in t.links() {
+            let [a, b] = [link.a, link.b].map(|plug| floor.switches[plug.switch.ix()]);
+            if a.rack == b.rack {
+                let ends = [a.unit, b.unit];
+                wiring
+                    .entry(a.rack)
+                    .or_default()
+                    .insert([ends.iter().min().copied(), ends.iter().max().copied()]);
+            }
+        }
+        let first = wiring[&0].clone();
+        assert!(first.len() > 3 && wiring.len() == floor.racks.len(), "{net}");
+        assert!(wiring.values().all(|rack| *rack == first), "{net}: {wiring:?}");
     }
 }
 
@@ -235,11 +267,11 @@ fn rails_in_two_planes_are_cabled_from_one_seat() {
     let rules = FloorRules { rack_units: 2, ..FloorRules::default() };
     let both = floored(&t, &rules);
     assert_eq!(both.racks.len(), 1, "two switches fill the rack, and the host stands beside it");
-    assert_eq!(both.endpoints, [Some(Seat { rack: 0, unit: None }), None]);
+    assert_eq!(both.endpoints, [Some(Seat { rack: 0, unit: None, shared: false }), None]);
     let rules = FloorRules { rack_units: 3, switch_units: 2, ..FloorRules::default() };
     let apart = floored(&t, &rules);
     let host = apart.endpoints[0].expect("seated");
-    assert_eq!(host, Seat { rack: apart.switches[0].rack, unit: Some(3) });
+    assert_eq!(host, Seat { rack: apart.switches[0].rack, unit: Some(3), shared: false });
     let lengths = [0, 1].map(|s: usize| apart.length_m(host, apart.switches[s], &rules));
     assert_eq!(lengths, [1.0, 3.0], "the other plane's rack is 1 m away, plus 2 m");
 }
@@ -286,7 +318,7 @@ fn keeps_its_promise(t: &Topology, floor: &Floor, rules: &FloorRules, switch_w: 
     }
     for (seat, home) in floor.endpoints.iter().zip(home) {
         assert_eq!(seat.map(|s| s.rack), home, "{net}: an endpoint is with its first rail");
-        let Some(Seat { rack, unit: Some(unit) }) = *seat else {
+        let Some(Seat { rack, unit: Some(unit), .. }) = *seat else {
             assert!(seat.is_none() || rules.endpoints != EndpointSeats::In, "{net}: not in");
             continue;
         };
@@ -442,7 +474,7 @@ fn rows_slack_and_pitches_are_as_ruled() {
     let floor = floored(&t, &rules);
     let at: Vec<(f64, f64)> = floor.racks.iter().map(|r| (r.x_m, r.y_m)).collect();
     assert_eq!(at, [(0.0, 0.0), (0.5, 0.0), (0.0, 3.0), (0.5, 3.0), (0.0, 6.0)]);
-    let seat = |rack| Seat { rack, unit: Some(1) };
+    let seat = |rack| Seat { rack, unit: Some(1), shared: false };
     assert_eq!(floor.length_m(seat(1), seat(4), &rules), (0.5 + 6.0 + 2.0) * 1.5 + 0.25);
     assert_eq!(floor.length_m(seat(1), seat(1), &rules), 1.0);
     // a grid that is wider than the rule allows goes on in the next row

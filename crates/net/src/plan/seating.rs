@@ -302,13 +302,28 @@ impl Seating<'_> {
         let switches = |rack: Vec<u32>| {
             let pieces = rack.into_iter().map(|p| &self.pieces.switches[p as usize]);
             let mut switches: Vec<SwitchId> = pieces.flatten().copied().collect();
-            switches.sort_unstable();
+            switches.sort_by_cached_key(|&s| self.order(s));
             switches
         };
         let mut placed: Vec<Racked> =
             spots.into_iter().zip(all.into_iter().map(switches)).collect();
         placed.sort_unstable();
         Ok(placed)
+    }
+
+    /// The place of a switch in its rack: by number; in a Slim Fly the second half in the order of
+    /// the first half's switches that they have a cable to, so that all racks are wired alike.
+    fn order(&self, s: SwitchId) -> (u32, SwitchId) {
+        let t = self.pieces.t;
+        let place = |s: SwitchId| t.switches()[s.ix()].coordinates.get(self.planes..);
+        let (Some([1, column, _]), true) = (place(s), self.family == "slim_fly") else {
+            return (0, s);
+        };
+        let partner = (1..=t.switches()[s.ix()].ports).find_map(|port| {
+            let (_, other) = t.hop(s, port)?;
+            matches!(place(other), Some([0, c, _]) if c == column).then_some(other)
+        });
+        (1, partner.unwrap_or(s))
     }
 }
 

@@ -78,6 +78,19 @@ fn the_cable_list_has_one_row_a_cable_and_no_label_twice() {
 }
 
 #[test]
+fn endpoints_that_share_a_unit_have_labels_of_their_own() {
+    let t = built("slim_fly:q=5,p=4");
+    let rules = FloorRules { endpoints_per_unit: 4, ..FloorRules::default() };
+    let (floor, list) = planned(&t, &rules);
+    let mut labels = BTreeSet::new();
+    for end in list.iter().flat_map(|c| [c.a, c.b]) {
+        let label = floor.label(end.seat, cable::device_name(&t, end.device), end.port);
+        assert!(labels.insert(label.clone()), "{label} is on two cable ends");
+    }
+    assert!(labels.contains("R00-U11-host-0000-P01"));
+}
+
+#[test]
 fn names_with_commas_and_quotes_stay_one_field() {
     let mut b = Builder::new();
     let x = b.switch(Switch::new("a,b"));
