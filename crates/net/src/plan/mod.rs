@@ -8,13 +8,20 @@ pub mod check;
 mod devices;
 mod findings;
 pub mod floor;
+mod identify;
 mod mend;
+mod places;
+pub mod progress;
+mod shape;
 
 pub use cable::{CableKind, LengthClass, PlannedCable, by_length, cables, write_csv};
-pub use check::{CableCheck, Fault, Finding, check_cables};
-pub use devices::{Node, Socket};
+pub use check::{
+    CableCheck, CableState, Fault, Finding, Identified, SwitchState, check_cables, check_cables_by,
+};
+pub use devices::{Identify, Node, Socket};
 pub use floor::{Floor, FloorRules, Rack, Seat, floor};
-pub use mend::Move;
+pub use mend::{Instruction, Move, Port};
+pub use progress::{Progress, progress};
 
 use base::{EndpointId, SwitchId};
 
@@ -29,5 +36,7 @@ pub enum Device {
 
 #[cfg(test)]
 mod check_tests;
+#[cfg(test)]
+mod moved_tests;
 #[cfg(test)]
 mod tests;
