@@ -1,5 +1,6 @@
 //! `Topology`: a network with its structure, plan and files.
 
+use crate::cables;
 use crate::enter::{enter, from_python, refuse, to_python};
 use crate::routing::Routing;
 use crate::structure::{self, Sections};
@@ -14,6 +15,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// An immutable network of switches, links and endpoints.
@@ -291,20 +293,19 @@ impl Topology {
         to_python(py, &all)
     }
 
-    /// Compares a fabric that was found with this plan: a dict with counts and `findings`.
-    fn check_cables<'py>(&self, py: Python<'py>, found: &Self) -> PyResult<Bound<'py, PyAny>> {
-        let (t, other) = (&self.inner, &found.inner);
-        let work = |_: &dyn base::Watch| -> Result<Value, Refusal> {
-            let addresses = Addresses::assign(t, 0)?;
-            let floor = plan::floor(t, &plan::FloorRules::default()).ok();
-            let check = plan::check_cables(t, Some(&addresses), other, floor.as_ref())?;
-            let clean = check.is_clean();
-            let mut value = serde_json::to_value(&check).unwrap_or_default();
-            value["clean"] = clean.into();
-            Ok(value)
-        };
-        let value = enter(py, None, work)?.map_err(refuse)?;
-        to_python(py, &value)
+    /// Compares a fabric that was found with this plan: a dict with counts, `findings`,
+    /// `progress`, `cables` (state of those not correct), `switch_states`, `identified`, `guids`.
+    /// `identify` is `auto`, `guid`, `name` or `structure`; `guids` gives GUIDs by device name.
+    #[pyo3(signature = (found, identify="auto", guids=None, rules=None))]
+    fn check_cables<'py>(
+        &self,
+        py: Python<'py>,
+        found: &Self,
+        identify: &str,
+        guids: Option<BTreeMap<String, u64>>,
+        rules: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        cables::check(py, &self.inner, &found.inner, identify, guids.as_ref(), rules)
     }
 
     /// Tables by `engine` (ours) with `options` (a dict) and `layers` routes a terminal.
@@ -403,7 +404,7 @@ fn plan_document(t: &Network, rules: &plan::FloorRules) -> Result<Value, Refusal
     plan::write_csv(t, &floor, &cables, &mut csv)
         .map_err(|e| Refusal::new("cables", e.to_string(), ""))?;
     let mut steps = [0_u64; 4];
-    let mut pairs = std::collections::BTreeMap::new();
+    let mut pairs = BTreeMap::new();
     for cable in &cables {
         steps[usize::from(cable.step)] += 1;
         if cable.step == 3 {

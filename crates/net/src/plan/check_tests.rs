@@ -83,11 +83,9 @@ impl Room {
         let mut endpoints: BTreeMap<&str, Vec<(u16, Plug, Cable)>> = BTreeMap::new();
         let names = cables.iter().flat_map(|(ends, _)| ends.iter().map(|j| j.0.as_str()));
         for name in names.filter(|n| self.is_switch(n)) {
-            switches
-                .entry(name)
-                .or_insert_with(|| {
-                    b.switch(Switch { guid: self.guid(name), ..Switch::new(self.mask(name)) })
-                });
+            switches.entry(name).or_insert_with(|| {
+                b.switch(Switch { guid: self.guid(name), ..Switch::new(self.mask(name)) })
+            });
         }
         for ([x, y], cable) in &cables {
             let plug =

@@ -235,22 +235,12 @@ impl Check<'_> {
             Difference::Missing([a, b]) => {
                 let what = format!("cable {} - {} is missing", l(a), l(b));
                 let mend = "plug it in or replace it".to_owned();
-                self.cables(
-                    Fault::Missing,
-                    [what, mend],
-                    [&[[a, b]], &[]],
-                    vec![Move::Add(a, b)],
-                )
+                self.cables(Fault::Missing, [what, mend], [&[[a, b]], &[]], vec![Move::Add(a, b)])
             }
             Difference::Extra([a, b]) => {
                 let what = format!("cable {} - {} is not in the plan", l(a), l(b));
                 let mend = "remove it".to_owned();
-                self.cables(
-                    Fault::Extra,
-                    [what, mend],
-                    [&[], &[[a, b]]],
-                    vec![Move::Remove(a, b)],
-                )
+                self.cables(Fault::Extra, [what, mend], [&[], &[[a, b]]], vec![Move::Remove(a, b)])
             }
             Difference::Wrong { planned: [to, stays], found: [_, from] } => {
                 let what = format!("{} leads to {} instead of {}", l(stays), l(from), l(to));

@@ -1,13 +1,13 @@
 //! Who the found devices are, where they stand, and when a fabric is not the planned one at all.
 
 use super::check::{Check, Identified};
-use super::devices::{Identify, Match, Node, follow_switches, match_devices};
+use super::devices::{Identify, Match, Node, Pairing, follow_switches, match_devices};
 use super::floor::Floor;
 use super::places::{Need, Wiring, endpoint_places, rounds};
 use super::shape::by_structure;
 use crate::ib::names::Addresses;
-use crate::network::Topology;
-use base::Refusal;
+use crate::network::{Peer, Topology};
+use base::{Refusal, SwitchId, TerminalId};
 use std::collections::BTreeMap;
 
 impl<'a> Check<'a> {
@@ -91,14 +91,9 @@ impl<'a> Check<'a> {
             return Err(refusal);
         }
         self.places = shape.pairs.clone();
-        for (devices, pairs) in [
-            (&mut self.boxes, Some(shape.pairs)),
-            (&mut self.endpoints, None),
-        ] {
-            let none = super::devices::Pairing::new(
-                devices.pairs.found.len(),
-                devices.pairs.planned.len(),
-            );
+        for (devices, pairs) in [(&mut self.boxes, Some(shape.pairs)), (&mut self.endpoints, None)]
+        {
+            let none = Pairing::new(devices.pairs.found.len(), devices.pairs.planned.len());
             devices.pairs = pairs.unwrap_or(none);
             devices.replaced.clear();
         }
@@ -110,16 +105,18 @@ impl<'a> Check<'a> {
     /// Finds the places of the switches that are known.
     fn settle(&mut self, wiring: &Wiring<'_>) {
         wiring.settle(&mut self.places, Need::Clear);
+        let own = &self.boxes.pairs;
         let agreeing = wiring.agreeing(&self.places);
-        if 2 * agreeing >= wiring.cables {
+        let (seated, rails) = self.seated(&self.places);
+        if 2 * agreeing >= wiring.cables && 2 * seated >= rails {
             return;
         }
         // nearly nobody is in his place: neighbours say nothing then, the whole may
-        let own = &self.boxes.pairs;
         let known = Some((own, &self.endpoints.pairs));
         let mut places = by_structure(self.plan, self.found, wiring, known).pairs;
         let better = wiring.agreeing(&places);
-        if better <= 2 * agreeing || 2 * better <= wiring.cables {
+        let most = 2 * better > wiring.cables && better > 2 * agreeing;
+        if !most && (better < agreeing || self.seated(&places).0 <= 2 * seated) {
             return;
         }
         for f in (0..own.planned.len()).filter(|&f| own.planned[f].is_none()) {
@@ -136,6 +133,28 @@ impl<'a> Check<'a> {
             }
         }
         self.places = places;
+    }
+
+    /// How many rails of known endpoints are on their switch, be it by who it is or by where it
+    /// stands; and how many rails there are.
+    fn seated(&self, places: &Pairing) -> (u64, u64) {
+        let (mut seated, mut rails) = (0, 0);
+        for (i, t) in self.found.terminals().iter().enumerate() {
+            let e = self.endpoints.pairs.planned[t.endpoint.ix()];
+            if e.is_none() || !self.found.terminal_is_up(TerminalId::from(i)) {
+                continue;
+            }
+            rails += 1;
+            let is_at = |pairs: &Pairing| {
+                let place = pairs.planned[t.plug.switch.ix()].map(SwitchId);
+                let peer = place.map_or(Peer::Empty, |s| self.plan.peer(s, t.plug.port));
+                let Peer::Terminal(id) = peer else { return false };
+                let planned = &self.plan.terminals()[id.ix()];
+                Some(planned.endpoint.0) == e && planned.rail == t.rail
+            };
+            seated += u64::from(is_at(places) || is_at(&self.boxes.pairs));
+        }
+        (seated, rails)
     }
 
     /// Matches unknown hardware with the missing device in whose place most of its cables are;

@@ -122,11 +122,7 @@ fn a_switch_in_the_place_of_a_dead_one_is_moved_and_the_dead_one_missing() {
         room.exchange("sf-0-1-2", "sf-1-4-0", with_endpoints);
         room.dead.insert("sf-1-4-0".into());
         let check = room.check();
-        assert_eq!(
-            counts(&check),
-            [(Fault::MissingSwitch, 1), (Fault::MovedSwitch, 1)],
-            "{check}"
-        );
+        assert_eq!(counts(&check), [(Fault::MissingSwitch, 1), (Fault::MovedSwitch, 1)], "{check}");
         let dead = &check.findings[0].what;
         assert_eq!(dead, "switch sf-1-4-0 does not answer: 11 cables and 4 endpoints go with it");
         let moved = &check.findings[1];
@@ -333,11 +329,12 @@ impl<'a> Harm<'a> {
     }
 }
 
-const NETS: [&str; 4] = [
+const NETS: [&str; 5] = [
     "slim_fly:q=5,p=4",
     "fat_tree:leaves=12,spines=6,parallel=3,p=18",
     "slim_fly:q=9,p=6",
     "dragonfly:p=4,a=8,h=4",
+    "torus:shape=4x4x4,p=2",
 ];
 
 fn mixture(net: &str, seed: u64, k: usize) -> Result<(), TestCaseError> {
@@ -459,7 +456,7 @@ proptest! {
     /// Hidden and harmed: as many faults of each kind are found, and the moves mend them.
     #[test]
     fn a_hidden_fabric_with_wrong_cables_is_recognised(
-        net in 0..2_usize, seed in any::<u64>(), k in 0_usize..=5,
+        net in 0..NETS.len(), seed in any::<u64>(), k in 0_usize..=5,
     ) {
         let mut room = Room::of(built(NETS[net]));
         let mut harm = Harm::new(&mut room, seed);

@@ -50,14 +50,10 @@ pub struct Progress {
 
 /// Counts the planned `cables` of `floor` by what `check` says of them. O(cables).
 pub fn progress(floor: &Floor, cables: &[PlannedCable], check: &CableCheck) -> Progress {
-    let rack = |rack: &super::Rack| RackProgress {
-        rack: rack.name.clone(),
-        steps: [Count::default(); 4],
-    };
-    let mut all = Progress {
-        steps: [Count::default(); 4],
-        racks: floor.racks.iter().map(rack).collect(),
-    };
+    let rack =
+        |rack: &super::Rack| RackProgress { rack: rack.name.clone(), steps: [Count::default(); 4] };
+    let mut all =
+        Progress { steps: [Count::default(); 4], racks: floor.racks.iter().map(rack).collect() };
     for cable in cables {
         let Some(&state) = check.cables.get(&cable.id) else { continue };
         let step = usize::from(cable.step);
