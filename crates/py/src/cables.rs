@@ -36,17 +36,11 @@ pub fn check<'py>(
     let work = |_: &dyn base::Watch| -> Result<Value, Refusal> {
         let addresses = addresses(t, guids)?;
         // without rules of their own, networks that fit no rack have no labels
-        let (rules, floor) = match rules {
-            Some(rules) => {
-                let floor = plan::floor(t, &rules)?;
-                (rules, Some(floor))
-            }
-            None => {
-                let rules = plan::FloorRules::default();
-                let floor = plan::floor(t, &rules).ok();
-                (rules, floor)
-            }
+        let floor = match &rules {
+            Some(rules) => Some(plan::floor(t, rules)?),
+            None => plan::floor(t, &plan::FloorRules::default()).ok(),
         };
+        let rules = rules.unwrap_or_default();
         let check = plan::check_cables_by(t, Some(&addresses), found, floor.as_ref(), by)?;
         let mut value = serde_json::to_value(&check).unwrap_or_default();
         value["clean"] = check.is_clean().into();

@@ -91,7 +91,7 @@ class _screen:
         def show(looks: Looks) -> None:
             from rich.console import Group
 
-            self.live.update(Group(*screen(looks)), refresh=True)
+            self.live.update(Group(*screen(looks, whole=True)), refresh=True)
 
         return show
 
@@ -100,8 +100,9 @@ class _screen:
             self.live.stop()
 
 
-def screen(looks: Looks) -> Iterator[Any]:
-    """What one look shows: progress by rack and step, then what is new and what is mended."""
+def screen(looks: Looks, whole: bool = False) -> Iterator[Any]:
+    """What one look shows: progress by rack and step, then what is new and what is mended; with
+    ``whole`` also what else is still to be done."""
     from rich.text import Text
 
     found = looks.found
@@ -116,9 +117,11 @@ def screen(looks: Looks) -> Iterator[Any]:
         yield Text(f"look {looks.count}: {correct:,} of {planned:,} cables as planned, {findings}")
     if found["progress"]:
         yield _table(found["progress"])
-    for word, findings in (("mended", looks.mended), ("new", looks.new)):
+    new = {f["what"] for f in looks.new}
+    still = [f for f in found["findings"] if f["what"] not in new] if whole else []
+    for word, findings in (("mended", looks.mended), ("new", looks.new), ("still", still)):
         for finding in findings[:FINDINGS_SHOWN]:
-            mend = f"; {finding['mend']}" if word == "new" else ""
+            mend = "" if word == "mended" else f"; {finding['mend']}"
             yield Text(f"{word}: {finding['what']}{mend}")
         if len(findings) > FINDINGS_SHOWN:
             yield Text(f"{word}: {len(findings) - FINDINGS_SHOWN:,} more")

@@ -42,7 +42,7 @@ impl<'a> Check<'a> {
         }
         check.hosts = check.places.clone();
         while check.adopt(true) {}
-        check.rounds = rounds_of(&check);
+        check.rounds = rounds(&check.boxes.pairs, &check.places);
         if check.identified.by == Identify::Structure || check.endpoints.pairs.len() == 0 {
             follow_switches(plan, found, &check.places, &mut check.endpoints);
         }
@@ -83,11 +83,11 @@ impl<'a> Check<'a> {
         let agreeing = wiring.agreeing(&shape.pairs);
         let half = 2 * shape.pairs.len() >= self.plan.switches().len();
         if !half || 2 * agreeing <= wiring.cables {
-            let mut refusal = self.another_fabric();
-            let cables = wiring.cables;
-            refusal.why += &format!(
-                ", and at best {agreeing} of its {cables} cables between switches are as planned"
-            );
+            let refusal = self.another_fabric();
+            let (why, cables) = (refusal.why, wiring.cables);
+            let fit =
+                format!("at best {agreeing} of {cables} cables between switches are as planned");
+            let refusal = Refusal { why: format!("{why}, and {fit}"), ..refusal };
             return Err(refusal);
         }
         self.places = shape.pairs.clone();
@@ -210,8 +210,4 @@ fn replace(devices: &mut Match, planned: u32, found: u32) -> bool {
     let at = devices.replaced.binary_search(&planned).unwrap_or_else(|at| at);
     devices.replaced.insert(at, planned);
     true
-}
-
-fn rounds_of(check: &Check<'_>) -> Vec<super::places::Round> {
-    rounds(&check.boxes.pairs, &check.places)
 }
