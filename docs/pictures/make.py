@@ -5,10 +5,12 @@ tests/test_docs.py checks that the committed files are what this draws.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import flyloom as fl
 from flyloom import draw
+from flyloom.cabling.states import states_svg
 from flyloom.report import comparison
 from flyloom.report.build import floor_data
 from flyloom.report.charts import svg
@@ -31,8 +33,17 @@ def pictures() -> dict[str, str]:
         "slim_fly_floor.svg": draw.floor_svg(floor),
         "slim_fly_racks.svg": draw.racks_svg(floor, groups),
         "slim_fly_adjacency.svg": matrix,
+        "slim_fly_state.svg": state(network),
         "compare_endpoints.svg": svg(comparison.endpoints_spec(curves), prefix="endpoints-"),
     }
+
+
+def state(network: fl.Topology) -> str:
+    """The racks of a fabric without one cable and one switch, with two switches exchanged."""
+    found = network.with_failures(links=[0], switches=[3]).to_text("netlist")
+    one, other = (f"{network.addresses()['switch_guid'][i]:x}" for i in (20, 40))
+    found = re.sub(f"{one}|{other}", lambda m: one if m[0] == other else other, found)
+    return states_svg(network, None, network.check_cables(fl.Topology.from_text(found, "found")))
 
 
 if __name__ == "__main__":

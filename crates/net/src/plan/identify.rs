@@ -28,9 +28,17 @@ impl<'a> Check<'a> {
         };
         let identified = Identified { by: told, switches: 0, endpoints: 0, equally_good: 1 };
         let hosts = places.clone();
-        let rounds = Vec::new();
-        let mut check =
-            Self { plan, found, floor, boxes, places, hosts, endpoints, rounds, identified };
+        let mut check = Self {
+            plan,
+            found,
+            floor,
+            boxes,
+            places,
+            hosts,
+            endpoints,
+            rounds: Vec::new(),
+            identified,
+        };
         let wiring = Wiring::new(plan, found);
         let few = !check.enough(check.boxes.pairs.len());
         if by == Identify::Structure || by == Identify::Auto && few {
