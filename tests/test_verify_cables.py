@@ -146,7 +146,8 @@ def test_bad_guid_files(plan, tmp_path, text, words):
 
 @pytest.mark.parametrize("words", [
     ["--identify", "face"], ["--every", "0"], ["--every", "nan"], ["--draw", "state.pdf"],
-    ["--guids", "absent.csv"],
+    ["--guids", "absent.csv"], ["--watch", "--identify", "face"],
+    ["--watch", "--draw", "absent/state.svg"], ["--watch", "--learn-guids", "absent/guids.csv"],
 ])
 def test_bad_options(plan, tmp_path, words):
     (tmp_path / "found.txt").write_text(plan.to_text("netlist"))

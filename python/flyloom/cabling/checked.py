@@ -13,6 +13,8 @@ from flyloom.graph import network, read_text
 
 STEPS = ("endpoint cables", "inside groups", "inside racks", "between racks")
 """The steps of laying cables, by their number."""
+WAYS = ("auto", "guid", "name", "structure")
+"""What can tell which device is which."""
 
 
 def load_plan(planned: str) -> tuple[Topology, dict | None]:

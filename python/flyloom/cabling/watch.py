@@ -16,13 +16,17 @@ RACKS_SHOWN, FINDINGS_SHOWN = 24, 12
 class Looks:
     """What each look at the fabric found, and what has changed since the one before.
 
-    ``look`` returns the document of a check. One that raises ``RefusalError``, ``DeployError`` or
-    ``OSError`` (no answer, or a file that is just being written) is a look without a result: its
-    words are in ``error``, and what was known before stays.
+    ``look`` returns the document of a check, ``keep`` writes what is to be written of it. A look
+    that raises ``RefusalError``, ``DeployError`` or ``OSError`` (no answer, or a file that is just
+    being written) is one without a result: its words are in ``error``, and what was known before
+    stays.
     """
 
-    def __init__(self, look: Callable[[], dict[str, Any]]) -> None:
+    def __init__(
+        self, look: Callable[[], dict[str, Any]], keep: Callable[[dict[str, Any]], None]
+    ) -> None:
         self.look = look
+        self.keep = keep
         self.count = 0
         self.found: dict[str, Any] | None = None
         self.error: str | None = None
@@ -40,6 +44,7 @@ class Looks:
         except (RefusalError, DeployError, OSError) as error:
             self.error = str(error)
             return False
+        self.keep(found)
         before = {f["what"]: f for f in self.found["findings"]} if self.found else {}
         now = {f["what"]: f for f in found["findings"]}
         self.new = [f for what, f in now.items() if what not in before]

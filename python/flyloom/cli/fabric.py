@@ -107,6 +107,9 @@ def verify_cables(
     from flyloom._core import RefusalError
     from flyloom.cabling import checked
 
+    if identify not in checked.WAYS:
+        ways = ", ".join(checked.WAYS)
+        raise RefusalError(f"--identify {identify}: no way to tell devices; {ways}")
     if not 0 < every <= 86_400:
         raise RefusalError(f"--every {every}: not above 0 and at most 86400 seconds")
     if draw is not None and draw.suffix != ".svg":
@@ -114,9 +117,13 @@ def verify_cables(
     plan, rules = checked.load_plan(planned)
     known = None if guids is None else checked.read_guids(guids)
 
+    plan.check_cables(plan, "auto", known, rules)  # refuses bad GUIDs and rules before any look
+
     def look() -> dict:
         found = this_fabric() if fabric is None else load_network(fabric, None)
-        document = plan.check_cables(found, identify, known, rules)
+        return plan.check_cables(found, identify, known, rules)
+
+    def keep(document: dict) -> None:
         learnt = document.pop("guids")
         if learn_guids is not None:
             write(learn_guids, checked.guids_text(learnt))
@@ -124,14 +131,14 @@ def verify_cables(
             from flyloom.cabling.states import states_svg
 
             write(draw, states_svg(plan, rules, document))
-        return document
 
     if watch:
         from flyloom.cabling.watch import Looks
         from flyloom.cabling.watch import watch as look_again
 
-        raise typer.Exit(0 if look_again(Looks(look), every, as_json) else 1)
+        raise typer.Exit(0 if look_again(Looks(look, keep), every, as_json) else 1)
     found = look()
+    keep(found)
     emit(found, as_json, checked.summary(found))
     if not as_json:
         for finding in found["findings"]:
