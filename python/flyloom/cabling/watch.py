@@ -87,9 +87,9 @@ class _screen:
 
         if self.as_json:
             return lambda looks: print(json.dumps(looks.document()), flush=True)
-        console = Console(soft_wrap=True)
+        console = Console()
         if not console.is_terminal:
-            return lambda looks: console.print(*screen(looks), sep="\n")
+            return lambda looks: console.print(*screen(looks), sep="\n", soft_wrap=True)
         self.live = Live(console=console, auto_refresh=False)
         self.live.start()
 
