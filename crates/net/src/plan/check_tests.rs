@@ -368,7 +368,7 @@ fn plug(cables: &mut BTreeMap<Jack, Jack>, a: &Jack, b: &Jack) {
 }
 
 /// The cables after two switches were exchanged, with their endpoints or without them.
-pub(super) fn exchanged(
+fn exchanged(
     room: &Room,
     cables: &BTreeMap<Jack, Jack>,
     [a, b]: [&str; 2],
