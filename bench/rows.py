@@ -311,6 +311,27 @@ def files(options: Options) -> list[Row]:
     return rows
 
 
+def cabling(options: Options) -> list[Row]:
+    """Pricing, planning and verifying 722 switches, 10,469 switch cables, 10,830 endpoints."""
+    net, commands = "slim_fly:q=19,p=15", {"cost": [], "cables": [], "verify-cables": []}
+    for i in options.times(3):
+        options.say(f"cabling: run {i + 1}: {net}")
+        with tempfile.TemporaryDirectory(prefix="flyloom-bench-") as folder:
+            plan, found = Path(folder, "plan"), Path(folder, "found.net")
+            flyloom("design", net, "-o", str(found))
+            commands["cost"].append(flyloom("cost", net, "--json"))
+            commands["cables"].append(flyloom("cables", net, "-o", str(plan)))
+            commands["verify-cables"].append(
+                flyloom("verify-cables", str(plan), str(found), "--json"))
+    rows = []
+    for name, used in commands.items():
+        rows.append(Row("cabling", f"flyloom {name}, {net}, whole command",
+                        median(u.wall_s for u in used), "s wall", most=30,
+                        note=f"CPU {median(u.cpu_s for u in used):.1f} s"))
+    most = max(u.rss_mib for used in commands.values() for u in used)
+    return [*rows, Row("cabling", "the same: peak memory", most, "MiB", most=2048)]
+
+
 def _builds(q: int, runs: list[tuple[dict[str, Any], Usage]]) -> list[Row]:
     what = f"building Slim Fly q={q} with all endpoints"
     cpu_s = median(one["cpu_s"] for one, _ in runs)
@@ -320,6 +341,6 @@ def _builds(q: int, runs: list[tuple[dict[str, Any], Usage]]) -> list[Row]:
 
 BENCHMARKS: dict[str, Callable[[Options], list[Row]]] = {
     f.__name__: f for f in (
-        start, dfsssp, q19, structure, peers, resilience, q128, ebb, files, main_job,
+        start, dfsssp, q19, structure, peers, resilience, q128, ebb, files, cabling, main_job,
     )
 }

@@ -78,7 +78,7 @@ def test_moore_endpoints_by_brute_force():
 
 def test_charts_draw_the_rows(found):
     specs = comparison.specs(found.rows, found.curves)
-    assert list(specs) == ["endpoints", "moore", "distance", "bisection", "resilience"]
+    assert list(specs) == ["endpoints", "moore", "distance", "bisection", "resilience", "pareto"]
     bars = specs["bisection"]["data"]["values"]
     assert [b["high"] for b in bars] == pytest.approx([65 / 100, 32 / 32, 1])
     dots = specs["resilience"]["data"]["values"]
@@ -104,18 +104,18 @@ def test_the_command_writes_table_page_and_charts(tmp_path):
     document = json.loads((out / "compare.json").read_text())
     assert [row["network"] for row in document["rows"]] == NETS
     page = (out / "compare.html").read_text()
-    assert page.count("<svg") == 5 and "http://" not in page.replace("http://www.w3.org", "")
-    for name in ("endpoints", "moore", "distance", "bisection", "resilience"):
+    assert page.count("<svg") == 6 and "http://" not in page.replace("http://www.w3.org", "")
+    for name in ("endpoints", "moore", "distance", "bisection", "resilience", "pareto"):
         ElementTree.parse(out / f"{name}.svg")
         assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("words, said", [
-    (["compare"], "NET"), (["compare", "slim_fly:q=6"], "nearest: 5, 7"),
+    (["compare"], "no network is given"), (["compare", "slim_fly:q=6"], "nearest: 5, 7"),
     (["compare", "slim_fly:q=5", "--until", "never"], "disconnected, diameter, mean"),
     (["compare", "slim_fly:q=5", "--samples", "-1"], "samples"),
     (["compare", "slim_fly:q=5", "--radix", "1"], "radix: 1 is out of range; 4 to 4096"),
-    (["published", "nothing"], "there is no table 'nothing'; addresses, fit-fly, resilience"),
+    (["published", "nothing"], "there is no table 'nothing'; cost, scale, addresses, fit-fly"),
     (["published", "resilience", "--samples", "0"], "samples"),
 ])
 def test_bad_input_is_refused(words, said):

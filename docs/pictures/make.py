@@ -29,12 +29,17 @@ def pictures() -> dict[str, str]:
     )
     families = ["slim_fly", "polar_fly", "dragonfly", "hyperx", "fat_tree"]
     curves = fl.compare(families, radix=48).curves
+    near = fl.compare(
+        ["slim_fly", "dragonfly", "megafly", "hyperx", "fat_tree", "torus", "jellyfish"],
+        endpoints=500, radix=36, samples=0, curves=False,
+    ).rows
     return {
         "slim_fly_floor.svg": draw.floor_svg(floor),
         "slim_fly_racks.svg": draw.racks_svg(floor, groups),
         "slim_fly_adjacency.svg": matrix,
         "slim_fly_state.svg": state(network),
         "compare_endpoints.svg": svg(comparison.endpoints_spec(curves), prefix="endpoints-"),
+        "pareto.svg": svg(comparison.pareto_spec(near), prefix="pareto-"),
     }
 
 

@@ -16,6 +16,7 @@ import importlib
 _HOMES = {
     "flyloom._core": ["RefusalError", "Routing", "Topology", "__version__"],
     "flyloom.comparison": ["compare"],
+    "flyloom.prices": ["catalog", "cost", "shop"],
     "flyloom.deploy": ["DeployError"],
     "flyloom.deploy.fabric": ["route_with_opensm"],
     "flyloom.experiment": ["run"],
@@ -23,7 +24,7 @@ _HOMES = {
         "from_networkx", "from_pairs", "from_scipy", "network", "to_networkx", "to_scipy",
     ],
     "flyloom.results": ["Result"],
-    "flyloom.sizing": ["address_table", "scale", "size"],
+    "flyloom.sizing": ["address_table", "budget", "scale", "size"],
     "flyloom.verbs": [
         "check_cables", "ebb", "edge_load", "plan", "promise", "resilience", "route", "structure",
         "verify",

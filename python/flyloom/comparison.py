@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from flyloom import _core
 from flyloom._core import RefusalError
 from flyloom.graph import network
+from flyloom.prices import shop
 from flyloom.results import Result
 from flyloom.sizing import scale, size
 from flyloom.verbs import Progress, whole
@@ -33,7 +35,16 @@ COLUMNS = (
     ("disconnected", "cut at", "mean fraction of links, removed at random, that disconnects it"),
     ("diameter_grows", "diameter + 2", "mean fraction that takes the diameter beyond plus two"),
     ("mean_grows", "mean + 1", "mean fraction that takes the mean distance beyond plus one"),
+    ("cost_usd_per_endpoint", "$/endpoint", "what the catalogue counts, for each endpoint"),
+    ("power_w_per_endpoint", "W/endpoint", "power of what the catalogue counts, for each endpoint"),
+    ("pareto", "front", "no other network here is at least as good in cost, power, diameter and"
+     " bisection for each endpoint, and better in one"),
 )
+#: What a front is made of: key, and whether more is better.
+FRONT = (("cost_usd_per_endpoint", False), ("power_w_per_endpoint", False), ("diameter", False),
+         ("relative_bisection", True))
+#: How far from the endpoints asked for a member may be, as a factor.
+NEAR = 1.25
 #: Ends of a resilience study and their columns.
 ENDS = {"disconnected": "disconnected", "diameter": "diameter_grows", "mean": "mean_grows"}
 #: Endpoints at which kinds are sized whose largest members for each number of ports are too few
@@ -43,8 +54,11 @@ ENOUGH = 8
 
 
 def compare(
-    sources: Iterable[Any],
+    sources: Iterable[Any] = (),
     *,
+    endpoints: int | None = None,
+    catalog: str | os.PathLike | None = None,
+    gbps: float | None = None,
     radix: int = 64,
     samples: int = 100,
     rng: int = 0,
@@ -55,13 +69,18 @@ def compare(
     """Measures networks alike, for one table and its charts.
 
     ``sources`` are networks (anything that :func:`flyloom.network` takes) and names of families; a
-    bare name adds the family's curves, not a row. ``samples`` random orders of removing links,
+    bare name adds the family's curves, not a row. With ``endpoints`` the member of each kind of
+    family nearest to so many endpoints (within a quarter; of the families named, or of all) is a
+    row too. ``catalog`` and ``gbps`` say what they are priced by, as for :func:`flyloom.shop`.
+    ``samples`` random orders of removing links,
     drawn from seed ``rng``, say how much each can lose (``ends``: ``disconnected``, ``diameter``,
     ``mean``; 0 samples: not asked). Curves are those of the families named and of the networks'
     own, up to switches of ``radix`` ports.
 
     Fields: ``rows`` (a dict a network, keys as in :data:`COLUMNS`, with
-    ``disconnected_interval`` [low, high] and so on: 95 % confidence intervals of the means),
+    ``disconnected_interval`` [low, high] and so on: 95 % confidence intervals of the means;
+    ``pareto`` is whether it is on the front of :func:`pareto_front`; ``unpriced`` says why a
+    catalogue has no price for it, or is None), ``catalog`` (its name),
     ``curves`` (dicts with ``family``, ``kind``, ``figure``: ``scale``, the largest member for each
     number of ports, or ``size``, the largest member with at most so many endpoints, where those
     would be too few; and the fields of a candidate of :func:`flyloom.size`), ``radix``,
@@ -77,15 +96,81 @@ def compare(
             families.append(source)
         else:
             networks.append(network(source))
+    if endpoints is not None:
+        networks += _members_near(whole("endpoints", endpoints, 1, 1 << 24), radix, families,
+                                  progress)
     if not networks and not families:
         raise RefusalError("compare: no network is given; name networks or families")
-    rows = [_measure(t, samples, rng, ends, progress) for t in networks]
+    bought = shop(catalog, gbps=gbps)
+    rows = []
+    for number, t in enumerate(networks):
+        if progress:
+            progress("networks", number, len(networks))
+        rows.append({
+            **_measure(t, samples, rng, ends, None if endpoints else progress), **_bill(t, bought),
+        })
+    on_front = pareto_front(rows)
+    for row, front in zip(rows, on_front, strict=True):
+        row["pareto"] = front
     families += [t.family for t in networks if t.family in known]
     chosen = list(dict.fromkeys(families))
     return Result({
         "rows": rows, "curves": _curves(chosen, radix, progress) if curves and chosen else [],
-        "radix": radix, "samples": samples, "seed": rng,
+        "radix": radix, "samples": samples, "seed": rng, "catalog": bought.catalog()["name"],
     })
+
+
+def _members_near(endpoints: int, radix: int, families: list[str], progress) -> list:
+    """The member of each kind that is nearest to so many endpoints, where that is near enough."""
+    found = []
+    for row in size(endpoints, radix=radix, families=families, progress=progress).rows:
+        both = [c for c in (row["below"], row["above"]) if c]
+        near = [c for c in both if endpoints <= NEAR * c["endpoints"] <= NEAR**2 * endpoints]
+        if near:
+            best = min(near, key=lambda c: abs(c["endpoints"] - endpoints))
+            found.append(network(best["network"]))
+    if not found:
+        raise RefusalError(
+            f"endpoints: no family has a member within a quarter of {endpoints} with switches of "
+            f"{radix} ports; other endpoints, or a larger radix"
+        )
+    return found
+
+
+def _bill(t, bought) -> dict[str, Any]:
+    try:
+        found = t.cost(None, bought)
+    except RefusalError as refusal:
+        found, why = {}, str(refusal)
+    else:
+        why = None
+    keys = ("cost_usd", "cost_usd_per_endpoint", "power_w_per_endpoint", "cables_electric",
+            "cables_optical")
+    return {**{key: found.get(key) for key in keys}, "unpriced": why}
+
+
+def pareto_front(rows: Sequence[Mapping]) -> list[bool | None]:
+    """Which rows no other row dominates; None for rows that lack one of the figures.
+
+    A row dominates another when it is at least as good in each figure of :data:`FRONT` (cost and
+    power for each endpoint, diameter, relative bisection) and better in one. O(rows^2).
+    """
+    marks = []
+    for row in rows:
+        values = [row.get(key) for key, _ in FRONT]
+        if any(value is None for value in values):
+            marks.append(None)
+            continue
+        marks.append([-v if more else v for v, (_, more) in zip(values, FRONT, strict=True)])
+
+    def dominated(mine: list) -> bool:
+        return any(
+            other is not None and other != mine
+            and all(a <= b for a, b in zip(other, mine, strict=True))
+            for other in marks
+        )
+
+    return [None if mine is None else not dominated(mine) for mine in marks]
 
 
 def _measure(t, samples: int, seed: int, ends: Sequence[str], progress) -> dict[str, Any]:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
 from flyloom import _core
 from flyloom._core import RefusalError
+from flyloom.graph import network
+from flyloom.prices import shop
 from flyloom.published import ADDRESS_TABLE, ADDRESS_TABLE_SOURCE
 from flyloom.results import Result
 from flyloom.verbs import Progress, whole
+
+
+MOST_ENDPOINTS = 1 << 20
+"""The largest member that a budget is spent on."""
 
 
 def size(
@@ -40,6 +47,93 @@ def size(
         "endpoints": endpoints, "radix": radix, "concentration": concentration,
         "oversubscription": float(oversubscription), "rows": rows,
     })
+
+
+def budget(
+    usd: float,
+    *,
+    radix: int = 64,
+    concentration: str = "ceil",
+    oversubscription: float = 1.0,
+    families: Iterable[str] = (),
+    catalog: str | os.PathLike | None = None,
+    gbps: float | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """The largest member of each family that a budget buys.
+
+    Networks are built, laid out and priced (:func:`flyloom.cost`) by ``catalog`` at ``gbps``; the
+    other parameters are those of :func:`size`. A member is the answer when it costs at most ``usd``
+    and the next larger one of its family costs more, or there is none; :data:`MOST_ENDPOINTS` is
+    the most that is tried. Field ``rows``: dicts with
+    ``family``, ``kind`` and ``largest`` (as ``below`` of :func:`size`, with ``cost_usd``,
+    ``cost_usd_per_endpoint`` and ``power_w_per_endpoint``; None where the smallest costs too much
+    or the catalogue has no price for it), most endpoints first.
+    """
+    try:
+        limit = float(usd)
+    except (TypeError, ValueError):
+        raise RefusalError(f"budget: {usd!r} is no amount of US dollars; above 0") from None
+    if not 0.0 < limit <= 1e12:
+        raise RefusalError(f"budget: {usd} is out of range; above 0, at most 1e12 US dollars")
+    bought = shop(catalog, gbps=gbps)
+    rule = (radix, concentration, oversubscription)
+    start = max(2, int(limit / 2000))
+    rows = []
+    kinds = [(row["family"], row["kind"]) for row in _nearest(start, *rule, families, progress)]
+    for number, (family, kind) in enumerate(kinds):
+        if progress:
+            progress("families", number, len(kinds))
+
+        def near(endpoints: int, family=family, kind=kind) -> dict[str, Any]:
+            found = _nearest(endpoints, *rule, [family], None)
+            return next((row for row in found if row["kind"] == kind), {})
+
+        rows.append({"family": family, "kind": kind,
+                     "largest": _largest_within(limit, start, near, bought)})
+    rows.sort(key=lambda row: -row["largest"]["endpoints"] if row["largest"] else 1)
+    return Result({
+        "budget_usd": limit, "radix": radix, "concentration": concentration,
+        "oversubscription": float(oversubscription), "catalog": bought.catalog()["name"],
+        "rows": rows,
+    })
+
+
+def _largest_within(limit: float, start: int, near, bought) -> dict[str, Any] | None:
+    """The largest affordable member, by members between the best and the least that is too dear:
+    in proportion to the cost and halving the gap in turn."""
+    best, dear, turn = None, None, 0
+    while True:
+        low = best["endpoints"] if best else 0
+        high = dear["endpoints"] if dear else MOST_ENDPOINTS + 1
+        known = best or dear
+        guess = start
+        if known and known["cost_usd"]:
+            guess = int(known["endpoints"] * limit / known["cost_usd"])
+        if turn % 2 and dear:
+            guess = (low + high) // 2
+        turn += 1
+        if high - low < 2:
+            return best
+        both = near(min(max(guess, low + 1), high - 1))
+        members = (both.get("below"), both.get("above"))
+        member = next((m for m in members if m and low < m["endpoints"] < high), None)
+        if member is None:
+            return best  # nothing is between them
+        member = _priced(member, bought)
+        if member["cost_usd"] is None or member["cost_usd"] > limit:
+            dear = member
+        else:
+            best = member
+
+
+def _priced(member: dict[str, Any], bought) -> dict[str, Any]:
+    keys = ("cost_usd", "cost_usd_per_endpoint", "power_w_per_endpoint")
+    try:
+        bill = network(member["network"]).cost(None, bought)
+    except RefusalError:  # the catalogue lacks switches of so many ports, or cables that long
+        bill = dict.fromkeys(keys)
+    return {**member, **{key: bill[key] for key in keys}}
 
 
 def scale(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from flyloom._core import RefusalError, Routing
+from flyloom.prices import floor_rules, shop
 from flyloom.graph import network
 from flyloom.results import Result
 
@@ -133,16 +135,24 @@ def promise(source: Any) -> Result | None:
     return None if found is None else Result(found)
 
 
-def plan(source: Any, rules: dict | None = None) -> Result:
+def plan(
+    source: Any,
+    rules: Mapping[str, Any] | str | os.PathLike | None = None,
+    *,
+    catalog: str | os.PathLike | None = None,
+    gbps: float | None = None,
+) -> Result:
     """Racks and cables of a network.
 
-    ``rules`` changes sizes, distances and prices (see ``result.rules`` for all with their
-    defaults). Fields: ``racks`` (name, row, column, position [m]), ``switches`` and ``endpoints``
-    (seats: rack index and unit), ``cables`` (number), ``cables_csv`` (the port-to-port list),
-    ``by_step`` (cables of endpoints, inside groups, inside racks, between racks), ``rack_pairs``,
-    ``classes`` (by kind and stock length: count, metres, cost), ``cost_usd``, ``length_m``.
+    ``rules`` changes sizes and distances (see ``result.rules`` for all with their defaults), as a
+    dict or a TOML file; ``catalog`` and ``gbps`` are what cables are bought from and at which rate,
+    as for :func:`flyloom.shop`. Fields: ``racks`` (name, row, column, position [m], units taken,
+    watts), ``switches`` and ``endpoints`` (seats: rack index and unit), ``cables`` (number),
+    ``cables_csv`` (the port-to-port list), ``by_step`` (cables of endpoints, inside groups, inside racks, between
+    racks), ``rack_pairs``, ``classes`` (by kind and stock length: count, metres, cost),
+    ``cost_usd`` of all cables, ``length_m``, ``rules``, ``catalog``.
     """
-    return Result(network(source).plan(rules))
+    return Result(network(source).plan(floor_rules(rules), shop(catalog, gbps=gbps)))
 
 
 def route(

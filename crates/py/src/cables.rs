@@ -1,12 +1,15 @@
 //! The cable check for Python: the plan, what was found, and how devices are told.
 
-use crate::enter::{enter, from_python, refuse, to_python};
+use crate::cost::{Shop, rules_of};
+use crate::enter::refuse;
+use crate::structure::run;
 use base::Refusal;
 use net::ib::names::Addresses;
 use net::network::Topology as Network;
 use net::plan::{self, CableState, Identify};
+use net::structure::MeasureError;
 use pyo3::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use std::collections::{BTreeMap, HashMap};
 
 /// Compares `found` with the plan `t`: a dict as `Topology.check_cables` says.
@@ -26,21 +29,18 @@ pub fn check<'py>(
         let why = format!("'{identify}' is no way to tell devices");
         refuse(Refusal::new("identify", why, "auto, guid, name, structure"))
     })?;
-    let rules: Option<plan::FloorRules> = match rules {
-        None => None,
-        Some(given) => Some(
-            serde_json::from_value(from_python(given)?)
-                .map_err(|e| refuse(Refusal::new("rules", e.to_string(), "")))?,
-        ),
-    };
-    let work = |_: &dyn base::Watch| -> Result<Value, Refusal> {
+    let given = rules.is_some();
+    let rules = rules_of(rules)?;
+    let shop = Shop::open(None).map_err(refuse)?;
+    run(py, None, |watch| {
+        let shop = shop.shop();
         let addresses = addresses(t, guids)?;
-        // without rules of their own, networks that fit no rack have no labels
-        let floor = match &rules {
-            Some(rules) => Some(plan::floor(t, rules)?),
-            None => plan::floor(t, &plan::FloorRules::default()).ok(),
+        let floor = match plan::floor(t, &rules, shop.switch_w(t), watch) {
+            Ok(floor) => Some(floor),
+            // without rules of their own, networks that fit no rack have no labels
+            Err(MeasureError::Refused(_)) if !given => None,
+            Err(why) => return Err(why),
         };
-        let rules = rules.unwrap_or_default();
         let check = plan::check_cables_by(t, Some(&addresses), found, floor.as_ref(), by)?;
         let mut value = serde_json::to_value(&check).unwrap_or_default();
         value["clean"] = check.is_clean().into();
@@ -52,13 +52,13 @@ pub fn check<'py>(
             odd.map(|(id, s)| (id.to_string(), json!(s))).collect::<Map<_, _>>().into();
         let guid = |(name, guid): &(String, u64)| json!([name, format!("0x{guid:016x}")]);
         value["guids"] = check.guids.iter().map(guid).collect();
-        value["progress"] = floor.map_or(Value::Null, |floor| {
-            let cables = plan::cables(t, &floor, &rules);
-            json!(plan::progress(&floor, &cables, &check))
-        });
+        let steps = |floor: plan::Floor| {
+            let cables = plan::cables(t, &floor, &rules, shop).ok()?;
+            Some(json!(plan::progress(&floor, &cables, &check)))
+        };
+        value["progress"] = floor.and_then(steps).unwrap_or_default();
         Ok(value)
-    };
-    to_python(py, &enter(py, None, work)?.map_err(refuse)?)
+    })
 }
 
 /// The plan's GUIDs, those in `guids` in place of its own.

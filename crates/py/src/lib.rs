@@ -2,6 +2,7 @@
 #![allow(missing_docs, unreachable_pub, clippy::needless_pass_by_value, clippy::missing_errors_doc)]
 
 mod cables;
+mod cost;
 mod enter;
 mod lab_face;
 mod routing;
@@ -18,6 +19,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("RefusalError", m.py().get_type::<enter::RefusalError>())?;
     m.add_class::<topology::Topology>()?;
     m.add_class::<routing::Routing>()?;
+    m.add_class::<cost::Shop>()?;
+    m.add_function(wrap_pyfunction!(cost::study_of_2014, m)?)?;
     m.add_class::<search::Search>()?;
     m.add_function(wrap_pyfunction!(search::search_bounds, m)?)?;
     m.add_function(wrap_pyfunction!(search::search_random, m)?)?;

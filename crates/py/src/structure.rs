@@ -26,7 +26,8 @@ fn value(of: &impl Serialize) -> Result<Value, MeasureError> {
     Ok(serde_json::to_value(of).map_err(bad)?)
 }
 
-fn run(
+/// What `work` measures, as a Python value.
+pub fn run(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
     work: impl FnOnce(&dyn Watch) -> Result<Value, MeasureError> + Send,

@@ -1,6 +1,7 @@
 //! `Topology`: a network with its structure, plan and files.
 
 use crate::cables;
+use crate::cost::{self, Shop};
 use crate::enter::{enter, from_python, refuse, to_python};
 use crate::routing::Routing;
 use crate::structure::{self, Sections};
@@ -10,7 +11,7 @@ use net::ib::fabric_file::write_netlist;
 use net::ib::names::Addresses;
 use net::network::Topology as Network;
 use net::structure::DisjointRules;
-use net::{plan, topology};
+use net::topology;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -275,22 +276,35 @@ impl Topology {
         enter(py, None, write)?.map_err(refuse)
     }
 
-    /// Racks, cables and cost under `rules` (a dict; defaults where left out): a dict with `racks`,
-    /// `switches` and `endpoints` (seats), `cables_csv`, `by_step`, `rack_pairs`, `classes`.
-    #[pyo3(signature = (rules=None))]
+    /// Racks, cables and their cost under `rules` (a dict; defaults where left out), bought from
+    /// `shop`: a dict with `racks`, `switches` and `endpoints` (seats), `cables_csv`, `by_step`,
+    /// `rack_pairs`, `classes`.
+    #[pyo3(signature = (rules=None, shop=None, progress=None))]
     fn plan<'py>(
         &self,
         py: Python<'py>,
         rules: Option<&Bound<'py, PyAny>>,
+        shop: Option<PyRef<'py, Shop>>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let rules = match rules {
-            None => plan::FloorRules::default(),
-            Some(given) => serde_json::from_value(from_python(given)?)
-                .map_err(|e| refuse(Refusal::new("plan", e.to_string(), "")))?,
-        };
-        let t = &self.inner;
-        let all = enter(py, None, |_| plan_document(t, &rules))?.map_err(refuse)?;
-        to_python(py, &all)
+        cost::plan(py, &self.inner, rules, shop.as_deref(), progress)
+    }
+
+    /// The bill of the network under `rules`, bought from `shop`: a dict, see `net::plan::Bill`.
+    #[pyo3(signature = (rules=None, shop=None, progress=None))]
+    fn cost<'py>(
+        &self,
+        py: Python<'py>,
+        rules: Option<&Bound<'py, PyAny>>,
+        shop: Option<PyRef<'py, Shop>>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        cost::bill(py, &self.inner, rules, shop.as_deref(), progress)
+    }
+
+    /// What the 2014 study reckons for the network: a dict, see `net::plan::sc14::Reckoned`.
+    fn cost_of_2014<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        cost::of_2014(py, &self.inner)
     }
 
     /// Compares a fabric that was found with this plan: a dict with counts, `findings`,
@@ -395,34 +409,4 @@ impl Topology {
         let (s, e, l) = (t.switches().len(), t.endpoints().len(), t.links().len());
         format!("<Topology {}: {s} switches, {e} endpoints, {l} links>", t.recipe())
     }
-}
-
-fn plan_document(t: &Network, rules: &plan::FloorRules) -> Result<Value, Refusal> {
-    let floor = plan::floor(t, rules)?;
-    let cables = plan::cables(t, &floor, rules);
-    let mut csv = String::new();
-    plan::write_csv(t, &floor, &cables, &mut csv)
-        .map_err(|e| Refusal::new("cables", e.to_string(), ""))?;
-    let mut steps = [0_u64; 4];
-    let mut pairs = BTreeMap::new();
-    for cable in &cables {
-        steps[usize::from(cable.step)] += 1;
-        if cable.step == 3 {
-            *pairs.entry((cable.a.seat.rack, cable.b.seat.rack)).or_insert(0_u64) += 1;
-        }
-    }
-    let name = |rack: u32| floor.racks[rack as usize].name.as_str();
-    let pairs: Vec<Value> = pairs
-        .into_iter()
-        .map(|((a, b), n)| json!({ "a": name(a), "b": name(b), "cables": n }))
-        .collect();
-    let classes = plan::by_length(&cables, rules);
-    Ok(json!({
-        "racks": floor.racks, "switches": floor.switches, "endpoints": floor.endpoints,
-        "cables": cables.len(), "cables_csv": csv, "by_step": steps, "rack_pairs": pairs,
-        "classes": classes,
-        "cost_usd": classes.iter().map(|c| c.cost_usd).sum::<f64>(),
-        "length_m": classes.iter().map(|c| c.total_m).sum::<f64>(),
-        "rules": rules,
-    }))
 }

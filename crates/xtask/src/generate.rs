@@ -32,6 +32,10 @@ const REGISTRIES: &[Registry] = &[
     Registry { folder: "crates/net/src/routing", implements: "Engine", table: "ENGINES" },
 ];
 
+/// Folder of the catalogues that come with flyloom, and the file that lists them.
+const CATALOGS: &str = "data/catalogs";
+const CATALOG_TABLE: &str = "crates/net/src/plan/catalog.rs";
+
 /// One member: the module it lives in and its type.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Member {
@@ -51,6 +55,10 @@ pub(crate) fn run(root: &Path, mode: Mode) -> Result<String, String> {
             .map_err(|why| format!("{}/mod.rs: {why}", registry.folder))?;
         settle(&path, &fresh, mode, &mut stale)?;
     }
+    let path = root.join(CATALOG_TABLE);
+    let fresh = splice(&read(&path)?, &catalogs(&root.join(CATALOGS))?)
+        .map_err(|why| format!("{CATALOG_TABLE}: {why}"))?;
+    settle(&path, &fresh, mode, &mut stale)?;
     // The compiled table is worth asking only when it is fresh.
     if stale.is_empty() || mode == Mode::Write {
         let json = output(root, &cargo(), REGISTRY_DUMP)?;
@@ -134,6 +142,28 @@ fn block(registry: &Registry, members: &[Member]) -> String {
     text + "];\n"
 }
 
+/// The table of the catalogues in `folder`, by name.
+fn catalogs(folder: &Path) -> Result<String, String> {
+    let fail = |e: std::io::Error| format!("{}: {e}", folder.display());
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(fail)? {
+        let path = entry.map_err(fail)?.path();
+        if path.extension().is_some_and(|e| e == "toml") {
+            names.push(path.file_stem().and_then(|s| s.to_str()).unwrap_or_default().to_owned());
+        }
+    }
+    names.sort();
+    let mut text = format!(
+        "/// The catalogues of `{CATALOGS}`, name and text; written by `cargo xtask gen`.\n\
+         #[rustfmt::skip]\nconst BUILT_IN: &[(&str, &str)] = &[\n"
+    );
+    for name in names {
+        let file = format!("../../../../{CATALOGS}/{name}.toml");
+        let _ = writeln!(text, "    ({name:?}, include_str!({file:?})),");
+    }
+    Ok(text + "];\n")
+}
+
 /// Puts `block` between the two marks of `text`; the marks' own lines stay as they are.
 fn splice(text: &str, block: &str) -> Result<String, String> {
     let place = |mark: &str| {
@@ -198,6 +228,16 @@ mod tests {
         let mesh = text.find("Entry::of::<torus::Mesh>(),").expect("mesh");
         let torus = text.find("Entry::of::<torus::Torus>(),").expect("torus");
         assert!(text.find("FAMILIES: &[Entry]").expect("table") < mesh && mesh < torus);
+    }
+
+    #[test]
+    fn catalogues_are_listed_by_name() {
+        let dir = folder("catalogs", &[("b.toml", ""), ("a-2014.toml", ""), ("notes.md", "")]);
+        let text = catalogs(&dir).expect("readable");
+        let rows: Vec<&str> = text.lines().filter(|line| line.contains("include_str!")).collect();
+        assert_eq!(rows.len(), 2);
+        assert!(rows[0].contains(r#"("a-2014", include_str!("../../../../data/catalogs/a-2014"#));
+        std::fs::remove_dir_all(dir).expect("temp dir goes");
     }
 
     #[test]

@@ -15,7 +15,7 @@ import traceback
 from flyloom.cli.common import app
 
 GROUPS = (
-    "networks", "structure", "sizing", "compare", "search", "published", "routes", "fabric",
+    "networks", "cost", "structure", "sizing", "compare", "search", "published", "routes", "fabric",
     "experiments",
 )
 """The files of commands, in the order in which `flyloom --help` lists them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -37,6 +37,18 @@ Options = Annotated[
     list[str] | None, typer.Option("--option", "-O", help="KEY=VALUE, an option of the engine")
 ]
 
+Catalog = Annotated[
+    str | None,
+    typer.Option("--catalog", help="name (flyloom catalog list) or TOML file; default fdr10-2014"),
+]
+Gbps = Annotated[
+    float | None, typer.Option(help="rate of every link, Gbit/s; default: the catalogue's")
+]
+Limit = Annotated[
+    float | None, typer.Option("--electric-limit", help="longest electric cable, metres")
+]
+Rules = Annotated[Path | None, typer.Option("--rules", help="TOML file with rules of the floor")]
+
 
 def epilog(*lines: str) -> str:
     """Examples at the end of a command's help."""
@@ -53,14 +65,16 @@ def emit(document: dict[str, Any], as_json: bool, lines: list[tuple[str, Any]]) 
         print(f"{name:<{width}}  {shown(value)}")
 
 
-def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Prints rows under a header: words to the left, numbers to the right."""
+def print_table(
+    header: Sequence[str], rows: Sequence[Sequence[Any]], left: Collection[int] = ()
+) -> None:
+    """Prints rows under a header: inline forms and the columns ``left`` to the left."""
     cells = [list(header), *([shown(value) for value in row] for row in rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
-    words = [any(":" in str(row[i]) for row in rows) for i in range(len(header))]
+    words = [i in left or any(":" in str(row[i]) for row in rows) for i in range(len(header))]
     for row in cells:
         columns = zip(row, widths, words, strict=True)
-        print("  ".join(f"{c:<{w}}" if left else f"{c:>{w}}" for c, w, left in columns).rstrip())
+        print("  ".join(f"{c:<{w}}" if word else f"{c:>{w}}" for c, w, word in columns).rstrip())
 
 
 def shown(value: Any) -> str:

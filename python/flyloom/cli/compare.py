@@ -8,19 +8,27 @@ from typing import Annotated
 
 import typer
 
-from flyloom.cli.common import Json, app, epilog, print_table, write_or_refuse
+from flyloom.cli.common import Catalog, Gbps, Json, app, epilog, print_table, write_or_refuse
 
 
 @app.command(epilog=epilog(
     "flyloom compare slim_fly:q=5 dragonfly:h=3 fat_tree:levels=3,k=10 torus:shape=6x6x6 -o out/",
     "flyloom compare slim_fly dragonfly hyperx fat_tree -o curves/",
+    "flyloom compare --endpoints 10000 --radix 64 --samples 0 -o near/",
 ))
 def compare(
     nets: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(metavar="NET...", help="networks (inline forms, files), and names of"
                                               " families, which add their curves"),
-    ],
+    ] = None,
+    endpoints: Annotated[
+        int | None,
+        typer.Option("--endpoints", "-n", help="adds the member nearest to so many endpoints, of"
+                                               " the families named or of all"),
+    ] = None,
+    catalog: Catalog = None,
+    gbps: Gbps = None,
     output: Annotated[
         Path | None,
         typer.Option("-o", help="folder for compare.csv, compare.json, compare.html and the charts"
@@ -43,8 +51,8 @@ def compare(
     ends = [word.strip() for word in until.split(",") if word.strip()]
     with bars() as bar:
         found = compared.compare(
-            nets, radix=radix, samples=samples, rng=seed, ends=ends, curves=bool(output or as_json),
-            progress=bar,
+            nets or [], endpoints=endpoints, catalog=catalog, gbps=gbps, radix=radix,
+            samples=samples, rng=seed, ends=ends, curves=bool(output or as_json), progress=bar,
         )
     if output:
         write_or_refuse(output, lambda: write(found, output))
@@ -57,6 +65,9 @@ def compare(
     if found.rows:
         rows = [[cell(key, row.get(key)) for key, _, _ in heads] for row in found.rows]
         print_table([head for _, head, _ in heads], rows)
+        for row in found.rows:
+            if row["unpriced"]:
+                print(f"{row['network']} has no price: {row['unpriced']}")
     if output:
         print(f"written to {output}/")
 

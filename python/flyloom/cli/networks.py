@@ -7,7 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
-from flyloom.cli.common import Json, Net, P, app, emit, epilog, load_network, write_or_refuse
+from flyloom.cli.common import (
+    Catalog,
+    Gbps,
+    Json,
+    Net,
+    P,
+    Rules,
+    app,
+    emit,
+    epilog,
+    load_network,
+    write_or_refuse,
+)
 
 
 @app.command(epilog=epilog(
@@ -71,11 +83,16 @@ def plan(
     output: Annotated[
         Path | None, typer.Option("-o", help="folder for cables.csv, floor.svg and racks.svg")
     ] = None,
+    rules: Rules = None,
+    catalog: Catalog = None,
+    gbps: Gbps = None,
     as_json: Json = False,
 ) -> None:
     """Lay a network out in racks and list its cables."""
+    from flyloom.verbs import plan as lay_out
+
     topology = load_network(net, p)
-    found = topology.plan()
+    found = lay_out(topology, rules, catalog=catalog, gbps=gbps).to_dict()
     if output:
         write_or_refuse(output, lambda: write_plan(topology, found, output))
     document = {key: value for key, value in found.items() if key != "cables_csv"}

@@ -11,6 +11,8 @@ from flyloom.cli.common import Json, app, epilog, print_table
 from flyloom.cli.sizing import show_addresses
 
 TABLES = {
+    "cost": "cost and power of five topologies (SC 2014)",
+    "scale": "scale and cost by ports of a switch (NSDI 2024, Table 4)",
     "addresses": "Slim Flies by ports and LMC (NSDI 2024, Table 2)",
     "fit-fly": "configurations of the Fit Fly study",
     "resilience": "links removed at random before disconnection (SC 2014)",
@@ -22,7 +24,9 @@ TABLES = {
 ))
 def published(
     table: Annotated[
-        str, typer.Argument(metavar="addresses|fit-fly|resilience", help="which; none lists them")
+        str,
+        typer.Argument(metavar="cost|scale|addresses|fit-fly|resilience",
+                       help="which; none lists them"),
     ] = "",
     samples: Annotated[
         int, typer.Option(help="random orders of removal a network, for resilience")
@@ -41,10 +45,13 @@ def published(
               "\n".join(f"{name:<12} {what}" for name, what in TABLES.items()))
         return
     from flyloom import published as tables
+    from flyloom import published_cost as costs
     from flyloom import sizing
 
     with bars() as bar:
         found = {
+            "cost": lambda: costs.cost_table(progress=bar),
+            "scale": lambda: costs.scale_table(progress=bar),
             "addresses": lambda: sizing.address_table(progress=bar),
             "fit-fly": tables.fit_fly_table,
             "resilience": lambda: tables.resilience_table(samples=samples, rng=seed, progress=bar),
@@ -52,9 +59,30 @@ def published(
     if as_json:
         print(json.dumps(found.to_dict()))
         return
-    {"addresses": show_addresses, "fit-fly": show_fit_fly, "resilience": show_resilience}[table](
-        found
-    )
+    {"cost": show_cells, "scale": show_cells, "addresses": show_addresses,
+     "fit-fly": show_fit_fly, "resilience": show_resilience}[table](found)
+
+
+def show_cells(found) -> None:
+    """A row a cell: printed, by the study's rule, true, and the verdict; then how many of each."""
+    def figure(value: float | None) -> str:
+        if value is None:
+            return "-"
+        return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"
+
+    reasons = list(dict.fromkeys(row["why"] for row in found.rows if row["why"]))
+    print_table(("table", "network", "figure", "printed", "by rule", "true", "verdict", "note"), [
+        [row["table"], row["column"], row["what"].replace("_", " "), row["printed"],
+         figure(row["paper"]), figure(row["true"]), row["verdict"],
+         str(reasons.index(row["why"]) + 1) if row["why"] else ""]
+        for row in found.rows
+    ], left=(0, 1, 2, 6))
+    for number, reason in enumerate(reasons, 1):
+        print(f"{number:>2}: {reason}")
+    verdicts = [row["verdict"] for row in found.rows]
+    counts = ", ".join(f"{verdicts.count(v)} {v}" for v in dict.fromkeys(verdicts))
+    print(f"{len(verdicts)} cells: {counts}")
+    print(f"print: {found.source}")
 
 
 def show_fit_fly(found) -> None:

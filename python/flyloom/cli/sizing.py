@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from flyloom.cli.common import Json, app, epilog, print_table
+from flyloom.cli.common import Catalog, Gbps, Json, app, epilog, print_table
 
 Families = Annotated[
     str, typer.Option(help="families, comma between; all by default", metavar="NAME,NAME")
@@ -25,20 +25,40 @@ Oversubscription = Annotated[
 @app.command(epilog=epilog(
     "flyloom size --endpoints 10000 --radix 64",
     "flyloom size --endpoints 2000 --radix 36 --families slim_fly,fat_tree --oversubscription 2",
+    "flyloom size --budget 5e6 --radix 64 --catalog ndr64-2024",
 ))
 def size(
-    endpoints: Annotated[int, typer.Option("--endpoints", "-n", help="endpoints wanted")],
+    endpoints: Annotated[
+        int | None, typer.Option("--endpoints", "-n", help="endpoints wanted")
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option(help="or US dollars to spend: the largest network they buy")
+    ] = None,
+    catalog: Catalog = None,
+    gbps: Gbps = None,
     radix: Annotated[int, typer.Option("--radix", "-k", help="most ports of a switch")] = 64,
     oversubscription: Oversubscription = 1.0,
     concentration: Concentration = "ceil",
     families: Families = "",
     as_json: Json = False,
 ) -> None:
-    """The networks of each family nearest to a number of endpoints, below and above."""
+    """The networks of each family nearest to a number of endpoints, or the largest for a budget."""
     from flyloom import sizing
+    from flyloom._core import RefusalError
     from flyloom.progress import bars
 
+    if (endpoints is None) == (budget is None):
+        raise RefusalError("size: give --endpoints or --budget, one of them")
+    if endpoints is not None and (catalog or gbps):
+        raise RefusalError("--catalog: prices are for --budget; `flyloom cost` prices a network")
     with bars() as bar:
+        if budget is not None:
+            show_budget(sizing.budget(
+                budget, radix=radix, concentration=concentration,
+                oversubscription=oversubscription, families=names(families), catalog=catalog,
+                gbps=gbps, progress=bar,
+            ), as_json)
+            return
         found = sizing.size(
             endpoints, radix=radix, concentration=concentration,
             oversubscription=oversubscription, families=names(families), progress=bar,
@@ -62,6 +82,25 @@ def size(
     print_table(header, [line(c) for c in members])
     if far:
         print(f"nearest, but not within a factor of two: {', '.join(far)}")
+
+
+def show_budget(found, as_json: bool) -> None:
+    """The largest member of each family that is within the budget."""
+    if as_json:
+        print(json.dumps(found.to_dict()))
+        return
+    print(f"{found.budget_usd:,.0f} $ by {found.catalog}, switches of at most {found.radix} ports, "
+          f"concentration {found.concentration}, oversubscription {found.oversubscription:g}:1")
+    members = [row["largest"] for row in found.rows if row["largest"]]
+    header = ("network", "endpoints", "switches", "links", "ports", "diameter", "mean distance",
+              "Moore", "full p", "cost [$]", "$/endpoint", "W/endpoint")
+    print_table(header, [
+        (*line(c), round(c["cost_usd"]), round(c["cost_usd_per_endpoint"]),
+         f"{c['power_w_per_endpoint']:.2f}") for c in members
+    ])
+    none = [member_name(row) for row in found.rows if not row["largest"]]
+    if none:
+        print(f"nothing within the budget: {', '.join(none)}")
 
 
 @app.command(epilog=epilog(

@@ -36,6 +36,7 @@ def specs(rows: Sequence[Mapping], curves: Sequence[Mapping]) -> dict[str, dict]
         "distance": distance_spec(rows, curves),
         "bisection": bisection_spec(rows),
         "resilience": resilience_spec(rows),
+        "pareto": pareto_spec(rows),
     }
     return {name: spec for name, spec in found.items() if spec is not None}
 
@@ -181,6 +182,66 @@ def resilience_spec(rows: Sequence[Mapping]) -> dict | None:
                   "height": {"step": 26}})
 
 
+def pareto_spec(rows: Sequence[Mapping]) -> dict | None:
+    """Cost against bisection, both for each endpoint; the area of a mark is power, its colour
+    diameter. Networks on the front are filled and numbered, and listed below."""
+    values = [
+        {"network": row["network"], "cost": row["cost_usd_per_endpoint"],
+         "power": row["power_w_per_endpoint"], "diameter": str(row["diameter"]),
+         "bisection": row["relative_bisection"], "front": row["pareto"]}
+        for row in rows if row.get("pareto") is not None
+    ]
+    if len(values) < 2:
+        return None
+    values.sort(key=lambda v: (v["cost"], v["network"]))
+    places: dict[tuple, list[int]] = {}
+    front = [v for v in values if v["front"]]
+    for number, value in enumerate(front, 1):
+        value["entry"] = f"{number}  {value['network']}"
+        places.setdefault((value["bisection"], value["cost"]), []).append(number)
+    numbers = [
+        {"bisection": at[0], "cost": at[1], "label": ", ".join(map(str, found))}
+        for at, found in places.items()
+    ]
+    diameters = sorted({v["diameter"] for v in values}, key=int)
+    x = {"field": "bisection", "type": "quantitative",
+         "axis": {"title": "bisection found, links over half of the endpoints"}}
+    y = {"field": "cost", "type": "quantitative",
+         "scale": {"type": "log", "nice": False, "padding": 24},
+         "axis": {"title": "cost of an endpoint [$]", "tickCount": 8, "format": ",.0f"}}
+    area = {"field": "power", "type": "quantitative", "scale": {"range": [40, 320], "zero": False},
+            "legend": {"title": "W/endpoint", "orient": "right", "values": spread(
+                [v["power"] for v in values])}}
+    tint = {**colour(diameters, "diameter"), "legend": {"title": "diameter", "orient": "right"}}
+    tips = [{"field": key, "type": "nominal"} for key in ("network", "cost", "power", "bisection")]
+    marks = [
+        {"transform": [{"filter": "datum.front" if front else "!datum.front"}],
+         "mark": {"type": "point", "filled": front, "opacity": 0.9 if front else 0.6},
+         "encoding": {"x": x, "y": y, "size": area, "color": tint, "tooltip": tips}}
+        for front in (False, True)
+    ]
+    names = {"data": {"values": numbers},
+             "mark": {"type": "text", "align": "center", "dy": -13, "fontSize": 11,
+                      "fontWeight": "bold"},
+             "encoding": {"x": x, "y": y, "text": {"field": "label"}}}
+    picture = {"layer": [*marks, names], "width": 640, "height": 380}
+    listed = {
+        "transform": [{"filter": "datum.front"}], "width": 640, "height": {"step": 15},
+        "title": {"text": "On the front", "anchor": "start", "fontSize": 11},
+        "mark": {"type": "text", "align": "left", "fontSize": 11},
+        "encoding": {"x": {"value": 0}, "text": {"field": "entry"},
+                     "y": {"field": "entry", "type": "nominal", "axis": None,
+                           "sort": [v["entry"] for v in front]}},
+    }
+    return chart({"data": {"values": values}, "vconcat": [picture, listed]})
+
+
+def spread(values: Sequence[float]) -> list[float]:
+    """The least, the middle and the largest, rounded, each once."""
+    ends = sorted(values)
+    return list(dict.fromkeys(round(v, 1) for v in (ends[0], ends[len(ends) // 2], ends[-1])))
+
+
 def series(c: Mapping) -> str:
     """The name of a curve: the family, with its kind where it has several."""
     return f"{c['family']} {c['kind']}".strip()
@@ -261,6 +322,7 @@ def page(found: Any, charts: Mapping[str, Mapping]) -> str:
         "distance": "Mean distance against endpoints",
         "bisection": "Bisection",
         "resilience": "Resilience",
+        "pareto": "Cost, power, diameter and bisection: the front",
     }
     parts = [
         "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
@@ -291,6 +353,8 @@ def cell(key: str, value: Any) -> str:
         return "–"
     if key in ("moore_fraction", *ENDS.values()):
         return f"{100 * value:.3g} %"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) else escape(str(value))

@@ -1,28 +1,13 @@
 //! The cable list: both ends of every cable, its length, kind, price and when it is laid.
 
 use super::Device;
+use super::catalog::{CableKind, Catalog, Offer, Use};
 use super::floor::{Floor, FloorRules, Seat};
 use crate::network::{Cable, Plug, Topology};
-use base::{LinkId, SwitchId, TerminalId};
+use base::{LinkId, Refusal, SwitchId, TerminalId};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
-
-/// What a cable is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CableKind {
-    /// Passive copper.
-    Copper,
-    /// Fibre with its transceivers.
-    Optical,
-}
-
-impl fmt::Display for CableKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if *self == Self::Copper { "copper" } else { "optical" })
-    }
-}
 
 /// Which cable of the network it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,13 +46,15 @@ pub struct PlannedCable {
     /// When it is laid: 1 inside a group (a Slim Fly column, a pod) of one rack, 2 between groups
     /// of one rack, 3 between racks; 0 for the cables of endpoints.
     pub step: u8,
-    /// Copper or optical.
+    /// Electric or optical.
     pub kind: CableKind,
-    /// Length, metres.
+    /// Length needed, metres.
     pub length_m: f64,
+    /// The length to buy: the shortest of the rules' stock that reaches, metres.
+    pub stock_m: f64,
     /// Data rate of one direction, Gbit/s.
     pub rate_gbps: f64,
-    /// Price by the rules' linear model, US dollars.
+    /// Typical price, US dollars.
     pub cost_usd: f64,
     /// The end in the lower rack, unit and port; an endpoint's own end.
     pub a: CableEnd,
@@ -75,14 +62,68 @@ pub struct PlannedCable {
     pub b: CableEnd,
 }
 
+impl PlannedCable {
+    /// What it is for.
+    pub fn for_use(&self) -> Use {
+        match self.id {
+            CableId::Link(_) => Use::Switch,
+            CableId::Terminal(_) => Use::Endpoint,
+        }
+    }
+}
+
+/// What cables are bought from, and at which rate.
+#[derive(Debug, Clone, Copy)]
+pub struct Shop<'a> {
+    /// Kinds, reaches and prices.
+    pub catalog: &'a Catalog,
+    /// The rate of every link, Gbit/s; `None` for that of the network where it was read from a
+    /// fabric or a file, and for the catalogue's own where a family made the network.
+    pub gbps: Option<f64>,
+}
+
+impl Shop<'_> {
+    /// The rate that `cable` of `t` is bought at, Gbit/s.
+    pub fn rate_gbps(&self, t: &Topology, cable: &Cable) -> f64 {
+        let own = t.recipe().family == "file";
+        self.gbps.unwrap_or_else(|| if own { cable.rate_gbps() } else { self.catalog.link_gbps })
+    }
+
+    /// Power of a switch of `t`, watts: of the one with most ports; 0 where the catalogue does not
+    /// say.
+    pub fn switch_w(&self, t: &Topology) -> f64 {
+        let ports = t.switches().iter().map(|s| u32::from(s.ports)).max().unwrap_or(0);
+        let rates = t.links().iter().map(|l| self.rate_gbps(t, &l.cable));
+        let terminals = t.terminals().iter().map(|r| self.rate_gbps(t, &r.cable));
+        let gbps = rates.chain(terminals).fold(0.0, f64::max);
+        self.catalog.switch(ports, gbps).ok().and_then(|offer| offer.watts).unwrap_or(0.0)
+    }
+
+    /// What `cable` of a list made with this shop is bought as.
+    ///
+    /// # Errors
+    /// When the catalogue has nothing that reaches.
+    pub fn buy(&self, cable: &PlannedCable) -> Result<Offer, Refusal> {
+        Ok(self.catalog.cable(cable.for_use(), cable.length_m, cable.rate_gbps)?.1)
+    }
+}
+
 /// Every cable of `t`, failed ones included, in the order of laying them.
 ///
 /// Sorted by step, then by racks, so that the cables between two racks make one bundle, then by
 /// unit and port. `floor` and `rules` must be those of `t`. O(cables * log cables).
 ///
+/// # Errors
+/// When the catalogue has no cable that reaches from rack to rack at the rate of the links.
+///
 /// # Panics
 /// When `floor` was made for another network.
-pub fn cables(t: &Topology, floor: &Floor, rules: &FloorRules) -> Vec<PlannedCable> {
+pub fn cables(
+    t: &Topology,
+    floor: &Floor,
+    rules: &FloorRules,
+    shop: Shop<'_>,
+) -> Result<Vec<PlannedCable>, Refusal> {
     let end = |plug: Plug| CableEnd {
         seat: floor.switches[plug.switch.ix()],
         device: Device::Switch(plug.switch),
@@ -101,7 +142,8 @@ pub fn cables(t: &Topology, floor: &Floor, rules: &FloorRules) -> Vec<PlannedCab
             () => 1,
         };
         let id = CableId::Link(LinkId::from(i));
-        list.push(planned(id, step, [a.min(b), a.max(b)], &link.cable, floor, rules));
+        let rate_gbps = shop.rate_gbps(t, &link.cable);
+        list.push(planned(id, step, [a.min(b), a.max(b)], rate_gbps, floor, rules, shop)?);
     }
     for (i, terminal) in t.terminals().iter().enumerate() {
         let e = terminal.endpoint;
@@ -109,32 +151,37 @@ pub fn cables(t: &Topology, floor: &Floor, rules: &FloorRules) -> Vec<PlannedCab
         let a =
             CableEnd { seat, device: Device::Endpoint(e), port: terminal.rail.saturating_add(1) };
         let id = CableId::Terminal(TerminalId::from(i));
-        list.push(planned(id, 0, [a, end(terminal.plug)], &terminal.cable, floor, rules));
+        let rate_gbps = shop.rate_gbps(t, &terminal.cable);
+        list.push(planned(id, 0, [a, end(terminal.plug)], rate_gbps, floor, rules, shop)?);
     }
     list.sort_by_key(|c| (c.step, c.a.seat.rack, c.b.seat.rack, c.a, c.b));
-    list
+    Ok(list)
 }
 
 fn planned(
     id: CableId,
     step: u8,
     [a, b]: [CableEnd; 2],
-    cable: &Cable,
+    rate_gbps: f64,
     floor: &Floor,
     rules: &FloorRules,
-) -> PlannedCable {
-    let inside = a.seat.rack == b.seat.rack && a.seat.unit.is_some() && b.seat.unit.is_some();
-    let length_m = if inside {
-        rules.inside_m
-    } else {
-        floor.distance_m(a.seat.rack, b.seat.rack) + rules.overhead_m
-    };
-    let kind =
-        if length_m <= rules.copper_limit_m { CableKind::Copper } else { CableKind::Optical };
-    let price = if kind == CableKind::Copper { rules.copper } else { rules.optical };
-    let rate_gbps = cable.rate_gbps();
-    let cost_usd = rate_gbps * (price.per_gbps_m * length_m + price.per_gbps);
-    PlannedCable { id, step, kind, length_m, rate_gbps, cost_usd, a, b }
+    shop: Shop<'_>,
+) -> Result<PlannedCable, Refusal> {
+    let length_m = floor.length_m(a.seat, b.seat, rules);
+    let stock_m = stock(length_m, rules);
+    let kind = CableKind::Electric;
+    let mut cable =
+        PlannedCable { id, step, kind, length_m, stock_m, rate_gbps, cost_usd: 0.0, a, b };
+    let (kind, offer) = shop.catalog.cable(cable.for_use(), length_m, rate_gbps)?;
+    (cable.kind, cable.cost_usd) = (kind, offer.usd[0]);
+    Ok(cable)
+}
+
+/// The shortest length on sale that reaches `length_m`; beyond the last, its multiples.
+fn stock(length_m: f64, rules: &FloorRules) -> f64 {
+    let last = rules.stock_m.last().copied().unwrap_or(1.0);
+    let listed = rules.stock_m.iter().copied().find(|&s| length_m <= s);
+    listed.unwrap_or_else(|| (length_m / last).ceil() * last)
 }
 
 /// The name of a device of `t`.
@@ -146,12 +193,14 @@ pub fn device_name(t: &Topology, device: Device) -> &str {
 }
 
 /// The first line of the file that [`write_csv`] writes.
-pub const CSV_HEADER: &str = "cable,step,kind,length_m,rate_gbps,cost_usd,\
-                              a_label,a_device,a_port,b_label,b_device,b_port";
+pub const CSV_HEADER: &str = "cable,step,kind,length_m,stock_m,rate_gbps,cost_usd,\
+                              a_rack,a_unit,a_device,a_port,a_label,\
+                              b_rack,b_unit,b_device,b_port,b_label";
 
 /// Writes the cable list as comma-separated values with a header (RFC 4180, lines end in `\n`).
 ///
-/// Labels are [`Floor::label`]'s; lengths have one decimal, prices two.
+/// Labels are [`Floor::label`]'s; the unit of what stands beside its rack is empty; lengths have
+/// one decimal, prices two.
 ///
 /// # Errors
 /// When `out` fails.
@@ -164,12 +213,14 @@ pub fn write_csv(
     writeln!(out, "{CSV_HEADER}")?;
     for c in cables {
         let (id, step, kind) = (c.id, c.step, c.kind);
-        let (length, rate, cost) = (c.length_m, c.rate_gbps, c.cost_usd);
-        write!(out, "{id},{step},{kind},{length:.1},{rate},{cost:.2}")?;
+        let (length, stock, rate, cost) = (c.length_m, c.stock_m, c.rate_gbps, c.cost_usd);
+        write!(out, "{id},{step},{kind},{length:.1},{stock},{rate},{cost:.2}")?;
         for end in [c.a, c.b] {
             let device = device_name(t, end.device);
             let label = floor.label(end.seat, device, end.port);
-            write!(out, ",{},{},{}", quoted(&label), quoted(device), end.port)?;
+            let rack = quoted(&floor.racks[end.seat.rack as usize].name);
+            let unit = end.seat.unit.map_or(String::new(), |u| u.to_string());
+            write!(out, ",{rack},{unit},{},{},{}", quoted(device), end.port, quoted(&label))?;
         }
         out.write_char('\n')?;
     }
@@ -189,7 +240,7 @@ fn quoted(text: &str) -> String {
 pub struct LengthClass {
     /// Whether these are the cables of endpoints or those between switches.
     pub endpoint_cables: bool,
-    /// Copper or optical.
+    /// Electric or optical.
     pub kind: CableKind,
     /// The stock length to buy: the shortest that reaches, metres.
     pub stock_m: f64,
@@ -202,15 +253,10 @@ pub struct LengthClass {
 }
 
 /// Counts, lengths and prices by use, kind and stock length, in this order. O(cables).
-pub fn by_length(cables: &[PlannedCable], rules: &FloorRules) -> Vec<LengthClass> {
-    let stock = |length: f64| {
-        let last = rules.stock_m.last().copied().unwrap_or(1.0);
-        let listed = rules.stock_m.iter().copied().find(|&s| length <= s);
-        listed.unwrap_or_else(|| (length / last).ceil() * last)
-    };
+pub fn by_length(cables: &[PlannedCable]) -> Vec<LengthClass> {
     let mut classes: BTreeMap<(bool, CableKind, u64), LengthClass> = BTreeMap::new();
     for c in cables {
-        let (endpoint_cables, kind, stock_m) = (c.step == 0, c.kind, stock(c.length_m));
+        let (endpoint_cables, kind, stock_m) = (c.for_use() == Use::Endpoint, c.kind, c.stock_m);
         // positive floats sort as their bits do
         let class =
             classes.entry((endpoint_cables, kind, stock_m.to_bits())).or_insert(LengthClass {

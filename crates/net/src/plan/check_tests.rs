@@ -165,7 +165,7 @@ fn a_pulled_cable_is_missing_at_both_ends() {
     let f = &check.findings[0];
     assert_eq!(f.fault, Fault::Missing);
     assert_eq!(f.planned, [["sf-0-0-0 port 5".to_owned(), "sf-0-0-1 port 6".to_owned()]]);
-    let floor = floor(&room.plan, &FloorRules::default()).expect("valid rules");
+    let floor = floor(&room.plan, &FloorRules::default(), 0.0, &base::Quiet).expect("valid rules");
     let found = room.discovered();
     let check = check_cables(&room.plan, Some(&room.addresses), &found, Some(&floor));
     let labels = &check.expect("the same fabric").findings[0].planned[0];

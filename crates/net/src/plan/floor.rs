@@ -1,27 +1,32 @@
 //! The floor: which rack and unit every switch and endpoint is in, and where the racks stand.
 //!
-//! Source of grid, lengths and prices: Besta & Hoefler, "Slim Fly: a cost effective low-diameter
-//! network topology", SC 2014, section VI; of the Slim Fly racks also the cluster deployed since
-//! ("A high-performance design, implementation, deployment, and evaluation of the Slim Fly
-//! network", NSDI 2024).
+//! Source of grid, lengths: Besta & Hoefler, "Slim Fly: a cost effective low-diameter
+//! network topology", SC 2014, section VI.
 
 use super::Device;
+use super::packing::{Limits, Load};
+use super::seating::{Racked, seat};
 use crate::network::Topology;
-use base::{Refusal, SwitchId, TerminalId};
+use crate::structure::MeasureError;
+use base::{Refusal, SwitchId, TerminalId, Watch};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
-/// A linear price: `rate_gbps * (per_gbps_m * length_m + per_gbps)` US dollars.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CablePrice {
-    /// US dollars per Gbit/s and metre.
-    pub per_gbps_m: f64,
-    /// US dollars per Gbit/s.
-    pub per_gbps: f64,
+/// Where endpoints go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EndpointSeats {
+    /// Above the switches of their rack where all of its endpoints fit, else all beside the rack.
+    /// Racks are split by their switches alone, but for the leaves of a tree of two levels, which
+    /// share a rack only where all their endpoints fit too.
+    #[default]
+    Fit,
+    /// Above the switches; racks are split so that they fit.
+    In,
+    /// Beside the rack, all of them; only switches take units and power.
+    Beside,
 }
 
-/// Sizes, distances and prices that a floor and its cables are planned with.
+/// Sizes and distances that a floor and its cables are planned with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FloorRules {
@@ -31,19 +36,29 @@ pub struct FloorRules {
     pub switch_units: u16,
     /// Endpoints in one unit of height: 1 for common servers, more for multi-node chassis.
     pub endpoints_per_unit: u16,
-    /// Distance between the centres of racks next to each other, metres (SC14: racks of 1 m x 1 m).
+    /// Where endpoints go.
+    pub endpoints: EndpointSeats,
+    /// Power of a rack, kilowatts; no limit where left out.
+    pub rack_kw: Option<f64>,
+    /// Power of an endpoint, watts; 0 leaves endpoints out of the racks' power.
+    pub endpoint_w: f64,
+    /// Distance between the centres of racks next to each other in a row, metres (SC14: racks of
+    /// 1 m x 1 m).
     pub pitch_m: f64,
+    /// Distance between the centres of rows, metres; `pitch_m` where left out.
+    pub row_pitch_m: Option<f64>,
+    /// Most racks in a row; where left out, the floor is near-square, or the family's own grid.
+    pub racks_per_row: Option<u32>,
     /// Added to the distance of racks for a cable that leaves its rack, metres (SC14: 2 m).
     pub overhead_m: f64,
+    /// Slack of a cable that leaves its rack, metres.
+    pub slack_m: f64,
+    /// Slack of a cable that leaves its rack, as a fraction of its run, overhead included.
+    pub slack_fraction: f64,
+    /// Seed of the search for racks where the family does not say which switches share one.
+    pub seed: u64,
     /// Length of a cable inside a rack, metres (SC14: 1 m).
     pub inside_m: f64,
-    /// Longest copper cable, metres; longer ones are optical. The default of 2 m is what 200 Gbit/s
-    /// passive copper reaches, and makes copper of what stays in a rack, as SC14 has it.
-    pub copper_limit_m: f64,
-    /// Price of copper cables (SC14: electric, 0.4079 x + 0.5771).
-    pub copper: CablePrice,
-    /// Price of optical cables (SC14: 0.0919 x + 7.2745).
-    pub optical: CablePrice,
     /// Lengths that cables are sold in, metres, ascending; beyond the last, its multiples.
     pub stock_m: Vec<f64>,
 }
@@ -54,18 +69,48 @@ impl Default for FloorRules {
             rack_units: 42,
             switch_units: 1,
             endpoints_per_unit: 1,
+            endpoints: EndpointSeats::Fit,
+            rack_kw: None,
+            endpoint_w: 0.0,
             pitch_m: 1.0,
+            row_pitch_m: None,
+            racks_per_row: None,
             overhead_m: 2.0,
+            slack_m: 0.0,
+            slack_fraction: 0.0,
+            seed: 0,
             inside_m: 1.0,
-            copper_limit_m: 2.0,
-            copper: CablePrice { per_gbps_m: 0.4079, per_gbps: 0.5771 },
-            optical: CablePrice { per_gbps_m: 0.0919, per_gbps: 7.2745 },
             stock_m: vec![1.0, 2.0, 3.0, 5.0, 10.0, 15.0, 20.0, 30.0, 50.0],
         }
     }
 }
 
+/// The longest distance and slack, metres; the largest slack as a fraction.
+const MOST_M: f64 = 1e6;
+const MOST_FRACTION: f64 = 100.0;
+
 impl FloorRules {
+    /// The rules of an object; the defaults where it says nothing.
+    ///
+    /// # Errors
+    /// When a key is unknown or its value of another type.
+    pub fn from_value(given: &serde_json::Value) -> Result<Self, Refusal> {
+        crate::topology::typed(given).map_err(|(field, why)| {
+            let param = if field.is_empty() { "rules" } else { field.as_str() };
+            Refusal::new(param, why, "see the table of rules in docs/plan.md")
+        })
+    }
+
+    /// Whether endpoints count when racks are split.
+    pub(super) fn counts_endpoints(&self) -> bool {
+        self.endpoints == EndpointSeats::In
+    }
+
+    /// Distance between the centres of rows, metres.
+    pub fn row_pitch(&self) -> f64 {
+        self.row_pitch_m.unwrap_or(self.pitch_m)
+    }
+
     fn check(&self) -> Result<(), Refusal> {
         let counts = [
             ("rack_units", self.rack_units),
@@ -85,20 +130,22 @@ impl FloorRules {
                 format!("at most rack_units, {}", self.rack_units),
             ));
         }
-        let numbers = [
-            ("pitch_m", self.pitch_m),
-            ("overhead_m", self.overhead_m),
-            ("inside_m", self.inside_m),
-            ("copper_limit_m", self.copper_limit_m),
-            ("copper.per_gbps_m", self.copper.per_gbps_m),
-            ("copper.per_gbps", self.copper.per_gbps),
-            ("optical.per_gbps_m", self.optical.per_gbps_m),
-            ("optical.per_gbps", self.optical.per_gbps),
+        if self.racks_per_row == Some(0) {
+            let help = "at least 1; leave it out for a near-square floor";
+            return Err(Refusal::new("racks_per_row", "0 is too small", help));
+        }
+        let lengths = [
+            ("pitch_m", self.pitch_m, MOST_M),
+            ("row_pitch_m", self.row_pitch(), MOST_M),
+            ("overhead_m", self.overhead_m, MOST_M),
+            ("inside_m", self.inside_m, MOST_M),
+            ("slack_m", self.slack_m, MOST_M),
+            ("slack_fraction", self.slack_fraction, MOST_FRACTION),
         ];
-        for (name, value) in numbers {
-            if !value.is_finite() || value < 0.0 {
-                let why = format!("{value} is no length or price");
-                return Err(Refusal::new(name, why, "a finite number from 0 up"));
+        for (name, value, most) in lengths {
+            if !(0.0..=most).contains(&value) {
+                let why = format!("{value} is out of range");
+                return Err(Refusal::new(name, why, format!("0 to {most}")));
             }
         }
         let ascending = self.stock_m.windows(2).all(|w| w[0] < w[1]);
@@ -123,6 +170,10 @@ pub struct Rack {
     pub x_m: f64,
     /// Position of its centre across the rows, metres from the first rack.
     pub y_m: f64,
+    /// Units that are taken.
+    pub units: u16,
+    /// Power drawn by what is in it, watts.
+    pub watts: f64,
 }
 
 /// Where a switch or an endpoint is.
@@ -134,7 +185,7 @@ pub struct Seat {
     pub unit: Option<u16>,
 }
 
-/// Racks on a near-square grid and what is in them.
+/// Racks on a grid and what is in them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Floor {
     /// The racks, row by row.
@@ -153,6 +204,19 @@ impl Floor {
     pub fn distance_m(&self, a: u32, b: u32) -> f64 {
         let (a, b) = (&self.racks[a as usize], &self.racks[b as usize]);
         (a.x_m - b.x_m).abs() + (a.y_m - b.y_m).abs()
+    }
+
+    /// Length of a cable between two seats, metres: `inside_m` between units of one rack, else the
+    /// run, which is the distance of the racks and `overhead_m`, with its slack.
+    ///
+    /// # Panics
+    /// When a rack does not exist.
+    pub fn length_m(&self, a: Seat, b: Seat, rules: &FloorRules) -> f64 {
+        if a.rack == b.rack && a.unit.is_some() && b.unit.is_some() {
+            return rules.inside_m;
+        }
+        let run = self.distance_m(a.rack, b.rack) + rules.overhead_m;
+        run + run * rules.slack_fraction + rules.slack_m
     }
 
     /// The seat of a switch or an endpoint; `None` where it has none or is unknown to this floor.
@@ -174,56 +238,120 @@ impl Floor {
     }
 }
 
-/// Seats the switches and endpoints of `t`.
+/// Seats the switches, of `switch_w` watts each, and the endpoints of `t`.
 ///
-/// Slim Fly: rack i holds column i of both halves, so there are q racks and 2 q cables between any
-/// two of them. Fat tree of 2 levels: as many leaves to a rack as fit with their endpoints; of more
-/// levels: a rack a pod; the top level has racks of its own. All else: a rack a group. Groups
-/// too high for a rack are split evenly. But for the fat tree's leaves only switches count for the
-/// height, as in SC14: the endpoints of a rack's switches are seated above these when all fit, else
-/// all stand beside the rack. An endpoint of several rails goes with the first.
+/// Which switches share a rack depends on the family:
 ///
-/// Racks are numbered by column or group, and stand row by row on a grid of
-/// `ceil(sqrt(racks))` columns. O(switches + terminals).
+/// - Slim Fly: rack i holds column i of both halves, so there are q racks and 2 q cables between
+///   any two of them.
+/// - Fat trees, XGFTs, k-ary n-trees and Clos networks: a rack a pod, the part below the top level;
+///   of two levels, as many leaves to a rack as fit. The top level has racks of its own.
+/// - Flattened butterfly, `HyperX`: the first dimension wider than 1 within a rack, the second
+///   along the rows, the third across them, the fourth along the rows in blocks, and so on.
+/// - Torus, ring, mesh, hypercubes: blocks of neighbours. Dimensions alternate between along and
+///   across; along closed ones racks stand in folded order, neighbours at most 2 positions apart.
+/// - Other families and files with groups (dragonflies, star products, ...): a rack a group.
+/// - All else, and families whose groups are no neighbours: racks with few cables between them,
+///   found by halving the network again and again, and placed by simulated annealing.
+///
+/// Planes of one network share racks, switches that serve the same endpoints always, where that
+/// leaves fewer cables between racks than planes side by side. What does not fit in a rack is split
+/// by its own links, and its racks stand beside each other. Racks are numbered row by row. An
+/// endpoint of several rails goes with the first. O(links * log(links)) by group; halving takes
+/// that a level.
 ///
 /// # Errors
-/// When a rule is out of range.
-pub fn floor(t: &Topology, rules: &FloorRules) -> Result<Floor, Refusal> {
+/// When a rule is out of range, or one switch, with its endpoints where these have to be in, does
+/// not fit in a rack; when `watch` says stop.
+pub fn floor(
+    t: &Topology,
+    rules: &FloorRules,
+    switch_w: f64,
+    watch: &dyn Watch,
+) -> Result<Floor, MeasureError> {
     rules.check()?;
+    let limits = Limits::new(rules, switch_w)?;
     let first = first_rails(t);
-    let contents = racks(t, &first, rules);
-    let across = (contents.len() as f64).sqrt().ceil().max(1.0) as u32;
-    let digits = contents.len().saturating_sub(1).to_string().len().max(2);
+    if rules.endpoints == EndpointSeats::In {
+        check_each(t, &first, rules, &limits)?;
+    }
+    let racks = seat(t, &first, &limits, rules, watch)?;
+    Ok(filled(t, &racks, &first, rules, &limits))
+}
+
+/// Refuses endpoints in the racks where those of one switch do not fit in its own.
+fn check_each(
+    t: &Topology,
+    first: &[Option<TerminalId>],
+    rules: &FloorRules,
+    limits: &Limits,
+) -> Result<(), Refusal> {
+    for (i, s) in t.switches().iter().enumerate() {
+        let endpoints = seated_at(t, first, SwitchId::from(i)).count() as u64;
+        let load = Load { switches: 1, endpoints };
+        if limits.hold(load) {
+            continue;
+        }
+        let (units, watts) = (limits.units(load), limits.watts(load));
+        let why = format!("{} with its {endpoints} endpoints takes {units} units", s.name);
+        if units > u64::from(rules.rack_units) {
+            let free = u64::from(rules.rack_units - rules.switch_units);
+            let more = match endpoints.checked_div(free) {
+                Some(_) => format!(", endpoints_per_unit at least {}", endpoints.div_ceil(free)),
+                None => String::new(),
+            };
+            let help = format!("\"fit\" or \"beside\", rack_units at least {units}{more}");
+            return Err(Refusal::new("endpoints", why, help));
+        }
+        let why = format!("{} with its {endpoints} endpoints draws {watts} W", s.name);
+        return Err(Refusal::new("rack_kw", why, format!("at least {}", watts / 1000.0)));
+    }
+    Ok(())
+}
+
+/// The floor of these racks.
+fn filled(
+    t: &Topology,
+    racks: &[Racked],
+    first: &[Option<TerminalId>],
+    rules: &FloorRules,
+    limits: &Limits,
+) -> Floor {
+    let digits = racks.len().saturating_sub(1).to_string().len().max(2);
     let mut floor = Floor {
-        racks: Vec::with_capacity(contents.len()),
+        racks: Vec::with_capacity(racks.len()),
         switches: vec![Seat { rack: 0, unit: None }; t.switches().len()],
         endpoints: vec![None; t.endpoints().len()],
     };
-    for (i, switches) in contents.iter().enumerate() {
+    for (i, ((row, column), switches)) in racks.iter().enumerate() {
         let rack = i as u32;
-        let (row, column) = (rack / across, rack % across);
-        floor.racks.push(Rack {
-            name: format!("R{rack:0digits$}"),
-            row,
-            column,
-            x_m: f64::from(column) * rules.pitch_m,
-            y_m: f64::from(row) * rules.pitch_m,
-        });
         for (place, s) in switches.iter().enumerate() {
             let unit = Some(place as u16 * rules.switch_units + 1);
             floor.switches[s.ix()] = Seat { rack, unit };
         }
-        let endpoints: Vec<usize> =
-            switches.iter().flat_map(|&s| seated_at(t, &first, s)).collect();
-        let used = switches.len() * usize::from(rules.switch_units);
-        let per_unit = usize::from(rules.endpoints_per_unit);
-        let fits = used + endpoints.len().div_ceil(per_unit) <= usize::from(rules.rack_units);
+        let endpoints: Vec<usize> = switches.iter().flat_map(|&s| seated_at(t, first, s)).collect();
+        let mut load = Load { switches: switches.len() as u64, endpoints: 0 };
+        let below = limits.units(load) as usize;
+        let all = Load { endpoints: endpoints.len() as u64, ..load };
+        let seated = rules.endpoints != EndpointSeats::Beside && limits.hold(all);
         for (place, e) in endpoints.into_iter().enumerate() {
-            let unit = fits.then_some((used + 1 + place / per_unit) as u16);
-            floor.endpoints[e] = Some(Seat { rack, unit });
+            let unit = || (below + place / usize::from(rules.endpoints_per_unit) + 1) as u16;
+            floor.endpoints[e] = Some(Seat { rack, unit: seated.then(unit) });
         }
+        if seated {
+            load = all;
+        }
+        floor.racks.push(Rack {
+            name: format!("R{rack:0digits$}"),
+            row: *row,
+            column: *column,
+            x_m: f64::from(*column) * rules.pitch_m,
+            y_m: f64::from(*row) * rules.row_pitch(),
+            units: limits.units(load) as u16,
+            watts: limits.watts(load),
+        });
     }
-    Ok(floor)
+    floor
 }
 
 /// The endpoints whose first rail is on `switch`, by port; `first` has the first rail of each.
@@ -243,58 +371,4 @@ fn first_rails(t: &Topology) -> Vec<Option<TerminalId>> {
         first[terminal.endpoint.ix()].get_or_insert(TerminalId::from(i));
     }
     first
-}
-
-/// The switches of every rack, from the bottom up.
-fn racks(t: &Topology, first: &[Option<TerminalId>], rules: &FloorRules) -> Vec<Vec<SwitchId>> {
-    let family = t.recipe().family.as_str();
-    let top = t.switches().iter().map(|s| s.level).max().unwrap_or(0);
-    let tree = family == "fat_tree" && top > 0;
-    // the top level of a tree comes after everything else
-    let mut groups: BTreeMap<(bool, u16, u32), Vec<SwitchId>> = BTreeMap::new();
-    for (i, s) in t.switches().iter().enumerate() {
-        let key = match (family, s.coordinates.as_slice()) {
-            ("slim_fly", [_, column, _]) => (false, s.plane, *column),
-            _ if tree && s.level == top => (true, s.plane, 0),
-            _ if tree && top == 1 => (false, s.plane, 0),
-            _ => (false, s.plane, s.group),
-        };
-        groups.entry(key).or_default().push(SwitchId::from(i));
-    }
-    let mut racks = Vec::new();
-    for ((is_top, ..), group) in groups {
-        if tree && top == 1 && !is_top {
-            racks.extend(with_endpoints(&group, |s| seated_at(t, first, s).count(), rules));
-        } else {
-            let most = usize::from(rules.rack_units / rules.switch_units);
-            let parts = group.len().div_ceil(most);
-            racks.extend(group.chunks(group.len().div_ceil(parts)).map(<[_]>::to_vec));
-        }
-    }
-    racks
-}
-
-/// `switches` in order, as many to a rack as fit with their endpoints, at least one.
-fn with_endpoints(
-    switches: &[SwitchId],
-    endpoints_of: impl Fn(SwitchId) -> usize,
-    rules: &FloorRules,
-) -> Vec<Vec<SwitchId>> {
-    let mut racks: Vec<Vec<SwitchId>> = Vec::new();
-    let (per_unit, mut endpoints) = (usize::from(rules.endpoints_per_unit), 0);
-    for &s in switches {
-        let more = endpoints_of(s);
-        let open = racks.last_mut().filter(|rack| {
-            let height = (rack.len() + 1) * usize::from(rules.switch_units);
-            height + (endpoints + more).div_ceil(per_unit) <= usize::from(rules.rack_units)
-        });
-        if let Some(rack) = open {
-            rack.push(s);
-            endpoints += more;
-        } else {
-            racks.push(vec![s]);
-            endpoints = more;
-        }
-    }
-    racks
 }

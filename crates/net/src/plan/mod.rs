@@ -1,25 +1,35 @@
 //! From a network to a machine room: racks, cables, and whether the cabling is the planned one.
 //!
 //! [`floor()`] seats switches and endpoints in racks on a grid, [`cables()`] lists every cable with
-//! its labels, length and kind, [`check_cables`] compares a fabric that was found with its plan.
+//! its labels, length and kind, [`bill`] adds up what all costs by a [`Catalog`], [`check_cables`]
+//! compares a fabric that was found with its plan.
 
 pub mod cable;
+pub mod catalog;
+pub mod catalog_file;
 pub mod check;
+pub mod cost;
 mod devices;
 mod findings;
 pub mod floor;
 mod identify;
 mod mend;
+mod packing;
 mod places;
+mod placing;
 pub mod progress;
+pub mod sc14;
+mod seating;
 mod shape;
 
-pub use cable::{CableKind, LengthClass, PlannedCable, by_length, cables, write_csv};
+pub use cable::{LengthClass, PlannedCable, Shop, by_length, cables, write_csv};
+pub use catalog::{CableKind, Catalog};
 pub use check::{
     CableCheck, CableState, Fault, Finding, Identified, SwitchState, check_cables, check_cables_by,
 };
+pub use cost::{Bill, bill};
 pub use devices::{Identify, Node, Socket};
-pub use floor::{Floor, FloorRules, Rack, Seat, floor};
+pub use floor::{EndpointSeats, Floor, FloorRules, Rack, Seat, floor};
 pub use mend::{Instruction, Move, Port};
 pub use progress::{Progress, progress};
 
@@ -37,6 +47,12 @@ pub enum Device {
 #[cfg(test)]
 mod check_tests;
 #[cfg(test)]
+mod cost_tests;
+#[cfg(test)]
+mod floor_tests;
+#[cfg(test)]
 mod moved_tests;
+#[cfg(test)]
+mod seating_tests;
 #[cfg(test)]
 mod tests;

@@ -504,7 +504,7 @@ fn cooling(cold: bool, done: f64) -> f64 {
 }
 
 /// e^-x for x >= 0, of additions and multiplications alone: the same on every machine.
-fn exp_minus(x: f64) -> f64 {
+pub(crate) fn exp_minus(x: f64) -> f64 {
     if x > 600.0 {
         return 0.0;
     }

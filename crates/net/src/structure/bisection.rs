@@ -106,7 +106,7 @@ fn best_cut(
     let part = Part::new(t.graph(), plane);
     let (offsets, targets) = part.into_rows();
     let weights = vec![1; targets.len()];
-    let graph = Weighted { offsets, targets, weights, masses };
+    let graph = Weighted { offsets, targets, weights, masses, held: 0 };
     let done = AtomicU64::new(0);
     let tick = || watch.tick("bisection", done.load(Ordering::Relaxed), starts.into());
     let key = |(start, h): &(u32, Halves)| (h.difference, h.cut, *start);

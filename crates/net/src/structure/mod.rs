@@ -10,7 +10,7 @@ pub mod disjoint;
 mod flow;
 pub mod girth;
 mod lanczos;
-mod partition;
+pub(crate) mod partition;
 pub mod paths;
 pub mod resilience;
 pub mod spectrum;

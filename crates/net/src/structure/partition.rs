@@ -10,23 +10,25 @@ use base::seed::Stream;
 use std::collections::BinaryHeap;
 
 /// A graph with masses on vertices and weights on edges; each edge is in the rows of both ends.
-pub(super) struct Weighted {
-    pub(super) offsets: Vec<u32>,
-    pub(super) targets: Vec<u32>,
-    pub(super) weights: Vec<u32>,
-    pub(super) masses: Vec<u64>,
+pub(crate) struct Weighted {
+    pub(crate) offsets: Vec<u32>,
+    pub(crate) targets: Vec<u32>,
+    pub(crate) weights: Vec<u32>,
+    pub(crate) masses: Vec<u64>,
+    /// Mass that the side `true` has beside its vertices; 0 where the halves are to be equal.
+    pub(crate) held: u64,
 }
 
 /// A partition: the side of each vertex, the weight of the edges cut, the difference of the masses.
 #[derive(Debug, Clone)]
-pub(super) struct Halves {
-    pub(super) side: Vec<bool>,
-    pub(super) cut: u64,
-    pub(super) difference: u64,
+pub(crate) struct Halves {
+    pub(crate) side: Vec<bool>,
+    pub(crate) cut: u64,
+    pub(crate) difference: u64,
 }
 
 /// What is called now and then to say that the search goes on.
-pub(super) type Tick<'a> = dyn Fn() -> Result<(), Interrupted> + Sync + 'a;
+pub(crate) type Tick<'a> = dyn Fn() -> Result<(), Interrupted> + Sync + 'a;
 
 /// Vertices at which coarsening ends, and attempts at halving what is left then.
 const COARSE: usize = 48;
@@ -41,7 +43,7 @@ const ATTEMPTS: u64 = 8;
 ///
 /// # Errors
 /// [`Interrupted`] when `tick` says so.
-pub(super) fn halve(
+pub(crate) fn halve(
     graph: &Weighted,
     slack: u64,
     draw: &mut Stream,
@@ -79,11 +81,11 @@ fn halve_small(
 }
 
 impl Weighted {
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.masses.len()
     }
 
-    fn edges(&self, v: usize) -> impl Iterator<Item = (usize, u32)> + '_ {
+    pub(crate) fn edges(&self, v: usize) -> impl Iterator<Item = (usize, u32)> + '_ {
         let row = self.offsets[v] as usize..self.offsets[v + 1] as usize;
         row.map(|i| (self.targets[i] as usize, self.weights[i]))
     }
@@ -154,13 +156,13 @@ impl Weighted {
             }
             offsets.push(targets.len() as u32);
         }
-        Self { offsets, targets, weights, masses }
+        Self { offsets, targets, weights, masses, held: self.held }
     }
 
     /// One half grown from a random vertex by the edges that bind most strongly to it.
     fn grown(&self, draw: &mut Stream) -> Vec<bool> {
         let n = self.size();
-        let half = self.masses.iter().sum::<u64>() / 2;
+        let half = self.masses.iter().sum::<u64>().saturating_sub(self.held) / 2;
         let mut side = vec![false; n];
         let mut bound: Vec<i64> =
             (0..n).map(|v| -self.edges(v).map(|(_, w)| i64::from(w)).sum::<i64>()).collect();
@@ -229,7 +231,8 @@ impl<'a> Moves<'a> {
             crossing.map(|(_, weight)| u64::from(weight)).sum()
         };
         let cut: u64 = (0..graph.size()).map(out).sum();
-        let difference = side.iter().zip(&graph.masses).map(|(&s, &m)| sign(s) * m as i64).sum();
+        let placed = side.iter().zip(&graph.masses).map(|(&s, &m)| sign(s) * m as i64);
+        let difference = graph.held as i64 + placed.sum::<i64>();
         Self {
             graph,
             slack,

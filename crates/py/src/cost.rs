@@ -1,0 +1,184 @@
+//! Plans and bills: `Shop`, and what `Topology.plan` and `Topology.cost` give.
+
+use crate::enter::{from_python, refuse, to_python};
+use crate::structure::run;
+use base::{Refusal, Watch};
+use net::network::Topology as Network;
+use net::plan::{self, Catalog, FloorRules, PlannedCable, sc14::Study};
+use net::structure::MeasureError;
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// What cables and switches are bought from: a catalogue, and the rate of the links.
+#[pyclass(frozen, module = "flyloom._core")]
+#[derive(Clone)]
+pub struct Shop {
+    catalog: Catalog,
+    gbps: Option<f64>,
+}
+
+#[pymethods]
+impl Shop {
+    /// A shop with the catalogue of the text `catalog` (TOML, from `file`), or with the one that
+    /// comes with flyloom and has the name `file` where there is no text. `gbps` is the rate of
+    /// every link, `electric_limit_m` the longest electric cable.
+    #[new]
+    #[pyo3(signature = (file=None, catalog=None, gbps=None, electric_limit_m=None))]
+    fn new(
+        file: Option<&str>,
+        catalog: Option<&str>,
+        gbps: Option<f64>,
+        electric_limit_m: Option<f64>,
+    ) -> PyResult<Self> {
+        let file = file.unwrap_or(plan::catalog::DEFAULT);
+        let read = match catalog {
+            Some(text) => plan::catalog_file::read(text, file),
+            None => Catalog::named(file),
+        };
+        let mut catalog = read.map_err(refuse)?;
+        for (name, value) in [("gbps", gbps), ("electric_limit_m", electric_limit_m)] {
+            if value.is_some_and(|v| !v.is_finite() || v <= 0.0) {
+                return Err(refuse(Refusal::new(name, "it is not above 0", "a finite number")));
+            }
+        }
+        if let Some(limit) = electric_limit_m {
+            catalog = catalog.with_electric_limit(limit);
+        }
+        Ok(Self { catalog, gbps })
+    }
+
+    /// The catalogue: a dict, see `net::plan::Catalog`.
+    fn catalog<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &serde_json::to_value(&self.catalog).unwrap_or_default())
+    }
+
+    /// The names of the catalogues that come with flyloom.
+    #[staticmethod]
+    fn built_in() -> Vec<&'static str> {
+        Catalog::built_in().collect()
+    }
+
+    /// The text of the catalogue of this name that comes with flyloom.
+    #[staticmethod]
+    fn text_of(name: &str) -> PyResult<&'static str> {
+        Catalog::text_of(name).map_err(refuse)
+    }
+}
+
+impl Shop {
+    pub(crate) fn open(given: Option<&Self>) -> Result<Self, Refusal> {
+        given.map_or_else(
+            || Ok(Self { catalog: Catalog::named(plan::catalog::DEFAULT)?, gbps: None }),
+            |shop| Ok(shop.clone()),
+        )
+    }
+
+    pub(crate) fn shop(&self) -> plan::Shop<'_> {
+        plan::Shop { catalog: &self.catalog, gbps: self.gbps }
+    }
+}
+
+pub(crate) fn rules_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<FloorRules> {
+    given.map_or_else(
+        || Ok(FloorRules::default()),
+        |given| FloorRules::from_value(&from_python(given)?).map_err(refuse),
+    )
+}
+
+type Planned = (plan::Floor, Vec<PlannedCable>);
+
+fn planned(
+    t: &Network,
+    rules: &FloorRules,
+    shop: plan::Shop<'_>,
+    watch: &dyn Watch,
+) -> Result<Planned, MeasureError> {
+    let floor = plan::floor(t, rules, shop.switch_w(t), watch)?;
+    let cables = plan::cables(t, &floor, rules, shop)?;
+    Ok((floor, cables))
+}
+
+pub(crate) fn plan<'py>(
+    py: Python<'py>,
+    t: &Network,
+    rules: Option<&Bound<'py, PyAny>>,
+    shop: Option<&Shop>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let rules = rules_of(rules)?;
+    let shop = Shop::open(shop).map_err(refuse)?;
+    run(py, progress, |watch| {
+        let (floor, cables) = planned(t, &rules, shop.shop(), watch)?;
+        Ok(document(t, &rules, &shop, &floor, &cables)?)
+    })
+}
+
+pub(crate) fn bill<'py>(
+    py: Python<'py>,
+    t: &Network,
+    rules: Option<&Bound<'py, PyAny>>,
+    shop: Option<&Shop>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let rules = rules_of(rules)?;
+    let shop = Shop::open(shop).map_err(refuse)?;
+    run(py, progress, |watch| {
+        let (floor, cables) = planned(t, &rules, shop.shop(), watch)?;
+        let bill = plan::bill(t, &cables, shop.shop())?;
+        let mut all = serde_json::to_value(&bill).unwrap_or_default();
+        all["racks"] = floor.racks.len().into();
+        Ok(all)
+    })
+}
+
+pub(crate) fn of_2014<'py>(py: Python<'py>, t: &Network) -> PyResult<Bound<'py, PyAny>> {
+    let found = Study::of(t).map_err(refuse)?.reckon();
+    to_python(py, &serde_json::to_value(&found).unwrap_or_default())
+}
+
+/// What the 2014 study reckons for the column `study` (a dict with `family` and its sizes): a
+/// dict, see `net::plan::sc14::Reckoned`.
+#[pyfunction]
+pub fn study_of_2014<'py>(
+    py: Python<'py>,
+    study: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let study: Study = serde_json::from_value(from_python(study)?)
+        .map_err(|e| refuse(Refusal::new("study", e.to_string(), "")))?;
+    to_python(py, &serde_json::to_value(study.reckon()).unwrap_or_default())
+}
+
+fn document(
+    t: &Network,
+    rules: &FloorRules,
+    shop: &Shop,
+    floor: &plan::Floor,
+    cables: &[PlannedCable],
+) -> Result<Value, Refusal> {
+    let mut csv = String::new();
+    plan::write_csv(t, floor, cables, &mut csv)
+        .map_err(|e| Refusal::new("cables", e.to_string(), ""))?;
+    let mut steps = [0_u64; 4];
+    let mut pairs = BTreeMap::new();
+    for cable in cables {
+        steps[usize::from(cable.step)] += 1;
+        if cable.step == 3 {
+            *pairs.entry((cable.a.seat.rack, cable.b.seat.rack)).or_insert(0_u64) += 1;
+        }
+    }
+    let name = |rack: u32| floor.racks[rack as usize].name.as_str();
+    let pairs: Vec<Value> = pairs
+        .into_iter()
+        .map(|((a, b), n)| json!({ "a": name(a), "b": name(b), "cables": n }))
+        .collect();
+    let classes = plan::by_length(cables);
+    Ok(json!({
+        "racks": floor.racks, "switches": floor.switches, "endpoints": floor.endpoints,
+        "cables": cables.len(), "cables_csv": csv, "by_step": steps, "rack_pairs": pairs,
+        "classes": classes,
+        "cost_usd": classes.iter().map(|c| c.cost_usd).sum::<f64>(),
+        "length_m": classes.iter().map(|c| c.total_m).sum::<f64>(),
+        "rules": rules, "catalog": shop.catalog.name,
+    }))
+}

@@ -1,0 +1,152 @@
+"""Commands about money and watts: cost, catalog."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from flyloom.cli.common import (
+    Catalog,
+    Gbps,
+    Json,
+    Limit,
+    Net,
+    P,
+    Rules,
+    app,
+    emit,
+    epilog,
+    load_network,
+    print_table,
+)
+
+@app.command(epilog=epilog(
+    "flyloom cost slim_fly:q=19,p=15", "flyloom cost dragonfly:h=7 --mode paper",
+    "flyloom cost fat_tree:levels=2,k=64 --catalog products-2026",
+))
+def cost(
+    net: Net,
+    catalog: Catalog = None,
+    mode: Annotated[
+        str,
+        typer.Option(metavar="true|paper", help="paper: the 2014 study's rules, slips included"),
+    ] = "true",
+    gbps: Gbps = None,
+    electric_limit: Limit = None,
+    rules: Rules = None,
+    p: P = None,
+    as_json: Json = False,
+) -> None:
+    """What a network costs and draws: the bill by a catalogue of prices."""
+    from flyloom.prices import cost as reckon
+
+    found = reckon(
+        load_network(net, p), catalog, mode=mode, rules=rules, gbps=gbps,
+        electric_limit_m=electric_limit,
+    ).to_dict()
+    lines: list[tuple[str, Any]] = [
+        ("network", found["network"]),
+        ("catalogue", f"{found['catalog']} ({found['currency']}, {found['year']})"),
+        ("priced at [Gbit/s]", found["link_gbps"]),
+        ("endpoints", found["endpoints"]), ("switches", found["switches"]),
+        ("ports of a switch", found["radix"]),
+    ]
+    if mode == "true":
+        lines.append(("racks", found["racks"]))
+    lines += [
+        ("electric cables between switches", found["cables_electric"]),
+        ("optical cables between switches", found["cables_optical"]),
+    ]
+    if mode == "true":
+        lines += bill_lines(found)
+    lines += [
+        ("cost [$]", rounded(found["cost_usd"])),
+        ("cost per endpoint [$]", rounded(found["cost_usd_per_endpoint"])),
+        ("power per endpoint [W]", found["power_w_per_endpoint"]),
+    ]
+    if mode == "true":
+        low, high = rounded(found["cost_usd_low"]), rounded(found["cost_usd_high"])
+        if low != high:
+            lines.append(("lowest to highest prices [$]", f"{low:,} to {high:,}"))
+        lines += [
+            ("energy per year [kWh]", rounded(found["energy_kwh_per_year"])),
+            ("energy per year [$]", rounded(found["energy_usd_per_year"])),
+        ]
+    emit(found, as_json, lines)
+    if as_json:
+        return
+    if mode == "true" and found["power_unknown"]:
+        print(f"without the power of: {', '.join(found['power_unknown'])}")
+    for note in found.get("notes", ()):
+        print(f"note: {note}")
+
+
+def bill_lines(found: dict[str, Any]) -> list[tuple[str, Any]]:
+    """A line a thing bought."""
+    lines = []
+    for line in found["lines"]:
+        counted = "" if line["counted"] else " (not counted)"
+        name = f"  {line['part'].replace('_', ' ')}: {line['id']}"
+        lines.append((name, f"{line['count']:,} for {rounded(line['usd']):,} ${counted}"))
+    return lines
+
+
+def rounded(value: float | None) -> int | None:
+    return None if value is None else round(value)
+
+
+catalogs = typer.Typer(
+    help="Catalogues of prices: list, show, check.", no_args_is_help=True, rich_markup_mode=None,
+    epilog=epilog(
+        "flyloom catalog show products-2026 > mine.toml", "flyloom catalog check mine.toml",
+    ),
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(catalogs, name="catalog")
+
+
+@catalogs.command("list", epilog=epilog("flyloom catalog list"))
+def list_catalogs(as_json: Json = False) -> None:
+    """The catalogues that come with flyloom."""
+    from flyloom._core import Shop
+
+    found = [Shop(name).catalog() for name in Shop.built_in()]
+    if as_json:
+        print(json.dumps(found))
+        return
+    print_table(["name", "currency", "year", "Gbit/s", "what"], [
+        [c["name"], c["currency"], str(c["year"]), c["link_gbps"], c["title"]] for c in found
+    ], left=(0, 4))
+
+
+@catalogs.command(epilog=epilog("flyloom catalog show products-2026 > mine.toml"))
+def show(name: Annotated[str, typer.Argument(metavar="NAME", help="flyloom catalog list")]) -> None:
+    """The text of a catalogue: copy it, edit it, use it."""
+    from flyloom._core import Shop
+
+    print(Shop.text_of(name), end="")
+
+
+@catalogs.command(epilog=epilog("flyloom catalog check mine.toml"))
+def check(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="a catalogue, TOML")],
+    as_json: Json = False,
+) -> None:
+    """Whether a catalogue can be used; the first fault by file, line and field."""
+    from flyloom._core import Shop
+    from flyloom.graph import read_text
+
+    found = Shop(str(file), read_text(file)).catalog()
+    kinds = ("switches", "cables", "transceivers", "fibres", "nics")
+    priced = {
+        kind: sum(1 for one in found[kind] if one["price"] or one.get("linear")) for kind in kinds
+    }
+    lines = [("catalogue", found["name"]), ("prices", f"{found['currency']}, {found['year']}"),
+             ("counts", ", ".join(found["counts"]))]
+    lines += [
+        (kind, f"{len(found[kind])}, {priced[kind]} with a price") for kind in kinds if found[kind]
+    ]
+    emit(found, as_json, lines)

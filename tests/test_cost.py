@@ -1,0 +1,243 @@
+"""Cost and power: bills by hand, the published tables cell by cell, budgets and fronts."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli_helpers import flyloom
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import flyloom as fl
+from flyloom.comparison import FRONT, pareto_front
+from flyloom.published_cost import cost_table, prints_as, scale_table
+
+# --- the command -----------------------------------------------------------------------------
+
+
+def reckon(*words: str) -> dict:
+    done = flyloom("cost", *words, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_names_that_scripts_rely_on():
+    found = reckon("slim_fly:q=5,p=4")
+    # 50 switches of 11 ports, 75 cables inside racks, 100 between them on a floor of 3 + 2 racks
+    switches = 50 * (350.4 * 11 - 892.3)
+    electric = 75 * 40 * (0.4079 + 0.5771)
+    distances = [1] * 5 + [2] * 4 + [3]  # Manhattan, of the ten pairs; ten cables each
+    optical = sum(10 * 40 * (0.0919 * (2 + d) + 7.2745) for d in distances)
+    assert found["cost_usd"] == pytest.approx(switches + electric + optical)
+    assert found["cost_usd_per_endpoint"] == pytest.approx(found["cost_usd"] / 200)
+    assert found["power_w_per_endpoint"] == pytest.approx(50 * 11 * 2.8 / 200)
+    assert (found["cables_electric"], found["cables_optical"]) == (75, 100)
+    assert found["switches_usd"] == pytest.approx(switches)
+    assert sum(line["usd"] for line in found["lines"] if line["counted"]) == pytest.approx(
+        found["cost_usd"])
+
+
+@pytest.mark.parametrize(("net", "usd", "watts", "electric", "optical"), [
+    ("slim_fly:q=19,p=15", 1033, 8.02, 6669, 19**3),
+    ("dragonfly:h=7", 1342, 10.8, 9009, 4900),
+    ("dragonfly:h=11", 1438, 10.9, 56133, 29524),
+    ("flattened_butterfly:k=10,n=4", 1535, None, 4500, 10000),
+    ("flattened_butterfly:k=12,n=4", 1570, None, 9504, 20736),
+])
+def test_paper_mode_prints_what_the_study_printed(net, usd, watts, electric, optical):
+    found = reckon(net, "--mode", "paper", "--catalog", "fdr10-2014")
+    assert usd in (int(found["cost_usd_per_endpoint"]), round(found["cost_usd_per_endpoint"]))
+    assert watts is None or found["power_w_per_endpoint"] == pytest.approx(watts, abs=0.05)
+    assert (found["cables_electric"], found["cables_optical"]) == (electric, optical)
+
+
+def test_like_for_like_slim_fly_is_a_fifth_cheaper_than_dragonfly():
+    slim_fly, small, large = (
+        fl.cost(net).cost_usd_per_endpoint
+        for net in ("slim_fly:q=19,p=15", "dragonfly:h=7", "dragonfly:h=11")
+    )
+    assert 0.17 < 1 - slim_fly / small < 0.23
+    assert 0.17 < 1 - slim_fly / large < 0.23
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("slim_fly:q=5", "--catalog", "nowhere"), "fdr10-2014"),
+    (("slim_fly:q=5", "--catalog", "nowhere.toml"), "nowhere.toml"),
+    (("slim_fly:q=5", "--mode", "half"), "true, paper"),
+    (("torus:shape=4x4", "--mode", "paper"), "no rule for torus"),
+    (("slim_fly:q=5", "--mode", "paper", "--catalog", "ndr64-2024"), "fdr10-2014"),
+    (("slim_fly:q=5", "--gbps", "-1"), "gbps"),
+    (("slim_fly:q=5", "--catalog", "products-2026", "--gbps", "200"), "200 Gbit/s"),
+    (("slim_fly:q=64,p=48", "--catalog", "edr36-2024"), "no switch of 144 ports"),
+])
+def test_what_cannot_be_priced_is_refused_in_one_line(words, said):
+    done = flyloom("cost", *words)
+    assert done.returncode == 2
+    assert said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_catalogue_of_ones_own(tmp_path):
+    mine = tmp_path / "mine.toml"
+    mine.write_text(flyloom("catalog", "show", "edr36-2024").stdout)
+    assert flyloom("catalog", "check", str(mine)).returncode == 0
+    assert reckon("slim_fly:q=5,p=4", "--catalog", str(mine))["cost_usd"] == pytest.approx(
+        50 * 16500 + 175 * 675 + 200 * 190)
+    broken = tmp_path / "broken.toml"
+    broken.write_text(mine.read_text().replace("ports = 36", 'ports = "many"'))
+    line = next(n for n, text in enumerate(broken.read_text().splitlines(), 1) if "many" in text)
+    done = flyloom("catalog", "check", str(broken))
+    assert done.returncode == 2
+    assert f"{broken}: line {line}: " in done.stderr
+    listed = json.loads(flyloom("catalog", "list", "--json").stdout)
+    assert {"fdr10-2014", "galaxyfly-2016", "products-2026"} <= {c["name"] for c in listed}
+
+
+def test_rules_of_the_floor_come_from_a_file(tmp_path):
+    rules = tmp_path / "rules.toml"
+    rules.write_text("overhead_m = 4.0\n")
+    near, far = (fl.cost("slim_fly:q=5,p=4", rules=r) for r in (None, rules))
+    assert far.cost_usd - near.cost_usd == pytest.approx(100 * 40 * 0.0919 * 2)
+    rules.write_text("overhead_m = [")
+    with pytest.raises(fl.RefusalError, match="rules.toml"):
+        fl.cost("slim_fly:q=5,p=4", rules=rules)
+
+
+# --- the published tables ----------------------------------------------------------------------
+
+
+def cells(found) -> dict[tuple[str, str, str], dict]:
+    return {(r["table"], r["column"], r["what"]): r for r in found.rows}
+
+
+def test_the_study_comes_out_but_for_known_slips_and_unknown_rules():
+    found = cells(cost_table())
+    assert len(found) == 11 * 7
+    both = ("radix 43", "10,000 endpoints")
+    slips = {(table, "flattened butterfly", "radix") for table in both}
+    slips |= {(table, "Slim Fly", "cables_optical") for table in both}
+    unknown = {(table, column, "cost_usd_per_endpoint") for table in both
+               for column in ("fat tree", "random")}
+    unknown |= {(table, "random", f"cables_{kind}") for table in both
+                for kind in ("electric", "optical")}
+    unknown |= {(table, "flattened butterfly", "power_w_per_endpoint") for table in both}
+    unknown |= {("10,000 endpoints", "fat tree", f"cables_{k}") for k in ("electric", "optical")}
+    unknown |= {("10,000 endpoints", "dragonfly of radix 43", what)
+                for what in ("cables_electric", "cost_usd_per_endpoint")}
+    for key, row in found.items():
+        verdict = "printed slip" if key in slips else (
+            "rule unknown" if key in unknown else "equal")
+        assert row["verdict"] == verdict, key
+        assert verdict == "equal" or row["why"], key
+        if verdict == "equal":
+            assert prints_as(row["printed"], row["paper"]), key
+    # the true figures, by their formulae
+    slim_fly = {what: found["radix 43", "Slim Fly", what]["true"] for what in (
+        "radix", "cables_electric", "cables_optical")}
+    assert list(slim_fly.values()) == [44, 3610 + 361, 6498]
+    assert found["radix 43", "dragonfly", "cables_optical"]["true"] == 243 * 242 // 2
+
+
+def test_the_deployment_table_comes_out_but_for_what_no_price_fits():
+    found = cells(scale_table())
+    assert len(found) == 20 * 5
+    odd = {("2048 nodes", "FT2-B", "links"): "printed slip",
+           ("40 ports", "FT3", "cost_musd"): "rule unknown"}
+    for key, row in found.items():
+        assert row["verdict"] == odd.get(key, "equal"), key
+    assert found["2048 nodes", "FT2-B", "links"]["paper"] == 43 * 16
+    # q = 28 is no field; the largest Slim Fly of 64 ports is that of 27
+    assert found["64 ports", "SF", "endpoints"]["true"] == 2 * 27**2 * 21
+    for key, row in found.items():  # what is built is what the formula says
+        if row["network"] and key[:2] != ("64 ports", "SF") and "cost" not in key[2]:
+            assert row["true"] == row["paper"], key
+
+
+@pytest.mark.parametrize(("printed", "value", "same"), [
+    ("8.02", 8.027, True), ("8.03", 8.027, True), ("8.02", 8.031, False), ("1438", 1438.99, True),
+    ("45", 44.69, True), ("2.2", 2.25, True), ("2.2", 2.31, False), ("14.0", 14.0, True),
+])
+def test_a_print_is_rounded_or_cut_off(printed, value, same):
+    assert prints_as(printed, value) is same
+
+
+def test_published_tables_are_commands():
+    for table, count in (("cost", 77), ("scale", 100)):
+        assert len(json.loads(flyloom("published", table, "--json").stdout)["rows"]) == count
+    assert "59 equal" in flyloom("published", "cost").stdout
+
+
+# --- budgets -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("usd", [50_000, 700_000, 5_000_000, 30_000_000])
+def test_a_budget_buys_the_largest_slim_fly(usd):
+    prime_powers = [3, 4, 5, 7, 8, 9, 11, 13, 16, 17, 19, 23, 25, 27]
+    affordable = []
+    for q in prime_powers:
+        k = (3 * q + {0: 0, 1: -1, 3: 1}[q % 4]) // 2
+        net = f"slim_fly:q={q},p={-(-k // 2)}"
+        if k + -(-k // 2) <= 64 and fl.cost(net).cost_usd <= usd:
+            affordable.append((2 * q * q * -(-k // 2), net))
+    (row,) = fl.budget(usd, radix=64, families=["slim_fly"]).rows
+    assert row.largest.network == max(affordable)[1]
+    assert row.largest.cost_usd <= usd
+
+
+def test_every_family_stays_within_a_budget():
+    usd = 400_000
+    found = fl.budget(usd, radix=32, families=["dragonfly", "hyperx", "fat_tree", "jellyfish"])
+    assert {row.family for row in found.rows if row.largest} == {
+        "dragonfly", "hyperx", "fat_tree", "jellyfish"}
+    for row in found.rows:
+        if row.largest:
+            assert row.largest.cost_usd == pytest.approx(fl.cost(row.largest.network).cost_usd)
+            assert row.largest.cost_usd <= usd
+            next_one = fl.size(row.largest.endpoints, radix=32, families=[row.family]).rows
+            above = next(r.above for r in next_one if r.kind == row.kind)
+            assert above is None or above.endpoints == row.largest.endpoints or fl.cost(
+                above.network).cost_usd > usd
+    poor = fl.budget(10, radix=32, families=["slim_fly"]).rows
+    assert poor[0].largest is None
+
+
+@pytest.mark.parametrize("words", [
+    (), ("--budget", "1e5", "--endpoints", "100"), ("--budget", "-3"), ("--budget", "nan"),
+    ("--endpoints", "100", "--catalog", "fdr10-2014"),
+])
+def test_a_size_is_asked_for_in_one_way(words):
+    done = flyloom("size", *words)
+    assert done.returncode == 2 and done.stderr
+
+
+# --- fronts ----------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(*[st.integers(0, 4)] * 4), max_size=12))
+def test_the_front_is_what_nothing_dominates(points):
+    rows = [dict(zip([key for key, _ in FRONT], point, strict=True)) for point in points]
+    found = pareto_front(rows)
+    for mine, on_front in zip(points, found, strict=True):
+        beaten = any(
+            other[0] <= mine[0] and other[1] <= mine[1] and other[2] <= mine[2]
+            and other[3] >= mine[3] and other != mine
+            for other in points
+        )
+        assert on_front is (not beaten)
+
+
+def test_networks_near_a_size_are_compared_with_their_prices(tmp_path):
+    done = flyloom("compare", "slim_fly", "hyperx", "fat_tree", "--endpoints", "200", "--radix",
+                   "16", "--samples", "0", "-o", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "compare.json").read_text())
+    assert len(found["rows"]) >= 3
+    for row in found["rows"]:
+        assert 200 / 1.25 <= row["endpoints"] <= 200 * 1.25
+        assert row["cost_usd_per_endpoint"] == pytest.approx(
+            fl.cost(row["network"]).cost_usd_per_endpoint)
+    assert any(row["pareto"] for row in found["rows"])
+    assert (tmp_path / "pareto.svg").exists() and (tmp_path / "pareto.png").exists()
+    with pytest.raises(fl.RefusalError, match="endpoints"):
+        fl.compare(["slim_fly"], endpoints=3, radix=64)
