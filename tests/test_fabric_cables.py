@@ -17,6 +17,7 @@ pytestmark = [pytest.mark.ib, needs_fabric]
 PLAN = "slim_fly:q=5,p=4"
 DEAD = 17  # a switch; not that of host 0, where OpenSM runs
 CABLES = 50 * 7 // 2 + 200
+COUNTS = ("planned", "correct", "degraded", "misplaced", "lost")
 
 
 @pytest.fixture(scope="module")
@@ -96,10 +97,10 @@ def test_each_fault_is_named_with_its_mend(plan):
     """No subnet manager needed: one fault after the other, each mended before the next."""
     with Live(plan) as live:
         cabling = Cabling(plan, live)
-        assert verify_cables(live) == (0, {
-            "planned": CABLES, "correct": CABLES, "degraded": 0, "misplaced": 0, "lost": 0,
-            "findings": [], "clean": True,
-        })
+        code, found = verify_cables(live)
+        assert (code, found["clean"], found["findings"]) == (0, True, [])
+        assert [found[key] for key in COUNTS] == [CABLES, CABLES, 0, 0, 0]
+        assert [step["correct"] for step in found["progress"]["steps"]] == [200, 50, 25, 100]
 
         cable = cabling.ends[61]
         cabling.pull(cable)

@@ -5,6 +5,7 @@ tests/test_docs.py checks that the committed files are what this draws.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import flyloom as fl
@@ -12,6 +13,7 @@ from flyloom import draw
 from flyloom.cabling.model import Cabling
 from flyloom.cabling.pair import pair_svg
 from flyloom.cabling.rack import rack_sheets
+from flyloom.cabling.states import states_svg
 from flyloom.report import comparison
 from flyloom.report.build import floor_data
 from flyloom.report.charts import svg
@@ -41,9 +43,18 @@ def pictures() -> dict[str, str]:
         "slim_fly_rack_r00.svg": rack_sheets(cabling, cabling.racks["R00"], None)[0].svg(),
         "slim_fly_pair_r00_r01.svg": pair_svg(cabling, ("R00", "R01")),
         "slim_fly_adjacency.svg": matrix,
+        "slim_fly_state.svg": state(network),
         "compare_endpoints.svg": svg(comparison.endpoints_spec(curves), prefix="endpoints-"),
         "pareto.svg": svg(comparison.pareto_spec(near), prefix="pareto-"),
     }
+
+
+def state(network: fl.Topology) -> str:
+    """The racks of a fabric without one cable and one switch, with two switches exchanged."""
+    found = network.with_failures(links=[0], switches=[3]).to_text("netlist")
+    one, other = (f"{network.addresses()['switch_guid'][i]:x}" for i in (20, 40))
+    found = re.sub(f"{one}|{other}", lambda m: one if m[0] == other else other, found)
+    return states_svg(network, None, network.check_cables(fl.Topology.from_text(found, "found")))
 
 
 if __name__ == "__main__":

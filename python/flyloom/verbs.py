@@ -294,10 +294,34 @@ def ebb(
     return Result(routing.ebb(patterns=patterns, seed=rng, progress=progress))
 
 
-def check_cables(planned: Any, found: Any) -> Result:
+def check_cables(
+    planned: Any,
+    found: Any,
+    *,
+    identify: str = "auto",
+    guids: Mapping[str, int] | None = None,
+    rules: dict | None = None,
+) -> Result:
     """Compares a fabric that was found (a network, or ibnetdiscover output) with the plan.
 
     Fields: ``clean``, ``planned``, ``correct``, ``degraded``, ``misplaced``, ``lost`` (numbers of
-    cables) and ``findings``, each with ``fault``, ``what``, ``mend``, ``planned``, ``found``.
+    cables); ``findings``, each with ``kind`` (also as ``fault``), ``where``, ``what``, ``mend``,
+    ``planned``, ``found`` and ``moves`` (what to do, for a program, to be done in order);
+    ``progress`` (cables ``planned``, ``laid``, ``correct``, ``degraded`` and ``wrong`` by step and
+    by rack; None without a floor); ``identified`` (``by``, numbers of ``switches`` and
+    ``endpoints``, and how many ways are ``equally_good``); ``switch_states`` (by switch);
+    ``cables`` (states of the cables that are not correct); ``guids`` (GUIDs found, by device).
+
+    Parameters
+    ----------
+    identify
+        What tells which device is which: "guid", "name", "structure" (the cables alone), or "auto",
+        GUIDs, then names, and the structure where these tell of fewer than half of the switches.
+    guids
+        GUIDs by device name, in place of the plan's own.
+    rules
+        The floor rules that labels, racks and steps come from.
     """
-    return Result(network(planned).check_cables(network(found)))
+    known = None if guids is None else {str(k): whole("guids", v, 1, 2**64 - 1)
+                                        for k, v in guids.items()}
+    return Result(network(planned).check_cables(network(found), identify, known, rules))

@@ -104,7 +104,7 @@ fn the_dead_switch_is_one_finding() {
 #[test]
 fn labels_carry_rack_and_unit() {
     let plan = network(PLAN, "plan");
-    let seats = floor(&plan, &FloorRules::default(), 0.0, &base::Quiet).expect("valid rules");
+    let seats = floor(&plan, &FloorRules::default(), &base::Quiet).expect("valid rules");
     let found = network(UNLINK, "found");
     let check = check_cables(&plan, None, &found, Some(&seats)).expect("the same fabric");
     let [a, _] = &check.findings[0].planned[0];

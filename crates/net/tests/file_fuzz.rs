@@ -1,7 +1,7 @@
 //! Damaged files: no reader panics, and every refusal names the file.
 
 use net::graph_file::{edge_list, graphml, json, read_any};
-use net::ib::fabric_file::write_netlist;
+use net::ib::fabric_file::{read, write_netlist};
 use net::ib::names::Addresses;
 use net::{Topology, topology};
 use proptest::prelude::*;
@@ -121,5 +121,124 @@ fn a_port_line_lost_from_a_small_fabric_is_always_noticed() {
         let rest = [&lines[..i], &lines[i + 1..]].concat().join("\n");
         let refusal = read_any(&rest, "f", None).expect_err(line).to_string();
         assert!(refusal.starts_with("f: line "), "{refusal}");
+    }
+}
+
+/// Says in which line, or that there is nothing in the file at all, and what was expected.
+fn is_helpful(refusal: &base::Refusal) {
+    let told = refusal.to_string();
+    let line = refusal.param.strip_prefix("f: line ").is_some_and(|n| n.parse::<u32>().is_ok());
+    let empty = refusal.param == "f" && refusal.why == "there is no node in it";
+    assert!(line || empty, "{told}");
+    assert!(!refusal.why.is_empty() && !refusal.help.is_empty(), "{told}");
+}
+
+fn cables(t: &Topology) -> (Vec<net::network::Link>, Vec<net::network::Plug>) {
+    (t.links().to_vec(), t.terminals().iter().map(|x| x.plug).collect())
+}
+
+#[test]
+fn a_discovery_cut_off_anywhere_is_refused_with_its_line() {
+    for file in &good_files()[..3] {
+        let whole = cables(&read(file, "f").expect("a good file"));
+        let last = file.trim_end().lines().last().expect("a line").len();
+        // at every line, all over the last ones, and here and there between
+        let bytes = file.as_bytes();
+        let all = (0..file.len()).filter(|&cut| file.is_char_boundary(cut));
+        let some = |&cut: &usize| cut % 11 == 0 || bytes[cut] == b'\n' || cut + 300 > file.len();
+        for cut in all.filter(some) {
+            match read(&file[..cut], "f") {
+                // a first node without its cables is one; else only the end of the last line says
+                // nothing that is not known from elsewhere
+                Ok(t) if t.terminals().is_empty() => assert_eq!(t.endpoints().len(), 1, "{cut}"),
+                Ok(t) => {
+                    assert!(cut + last + 1 >= file.trim_end().len(), "{cut} of {}", file.len());
+                    assert_eq!(cables(&t), whole);
+                }
+                Err(refusal) => is_helpful(&refusal),
+            }
+        }
+    }
+}
+
+/// What other tools and people write, and what a terminal or an editor adds.
+const FOREIGN: [&str; 22] = [
+    "",
+    "\n\n\n",
+    "# only remarks\n",
+    "\u{feff}",
+    "\0\0\0\0",
+    "{\"switches\": []}",
+    "<html><body>404</body></html>",
+    "a,b,c\n1,2,3\n",
+    "ibwarn: [1] mad_rpc_open_port: can't open UMAD port ((null):0)\n",
+    "ibnetdiscover: iberror: failed: discover failed\n",
+    "Ca\t : 0x0002c90300000c40 ports 1 devid 0x101b vendid 0x2c9 \"host\"\n",
+    "SW    25  1 0x0002c90200000010 4x HDR - CA    1  1 0x2c9 ( 'a' - 'b' )\n",
+    "CA: host HCA-1:\n      0x0002c903 1  1[  ] ==( 4X 50 Gbps Active/  LinkUp)==>\n",
+    "Unicast lids [0x0-0xfe] of switch Lid 201 guid 0x0002c90200000010 (sf-0-0-0):\n",
+    "Switch\t99999999999999999999 \"S-1\"\n",
+    "Switch\t4 \"S-1\n",
+    "Switch\t4 \"S-1\" # \"name\" port 0 lid 99999999 lmc 0\n",
+    "switchguid=0xfffffffffffffffff\n",
+    "Switch\t4 \"S-1\"\n[4294967296] \"S-2\"[1]\n",
+    "Switch\t4 \"S-1\"\n[1] \"S-1\"[1]\n",
+    "Switch\t4 \"S-1\"\n[1] \"S-1\"[2]\n[2] \"S-1\"[1]\n",
+    "Ca\t1 \"H-1\"\n[1](1) \"H-2\"[1](2)\nCa\t1 \"H-2\"\n[1](2) \"H-1\"[1](1)\n",
+];
+
+#[test]
+fn foreign_files_are_refused_with_line_and_reason() {
+    for text in FOREIGN {
+        is_helpful(&read(text, "f").expect_err(text));
+    }
+    // a good file with anything of it at its end, and in its middle
+    let good = &good_files()[0];
+    let middle = good.find("\nSwitch").expect("a switch");
+    for text in &FOREIGN[5..] {
+        let end = read(&format!("{good}{text}"), "f");
+        is_helpful(&end.expect_err(text));
+        let (head, tail) = good.split_at(middle);
+        let inside = read(&format!("{head}\n{text}\n{tail}"), "f");
+        is_helpful(&inside.expect_err(text));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    /// Lines lost, doubled, exchanged, cut and changed: as many as there may be.
+    #[test]
+    fn a_damaged_discovery_is_refused_with_line_and_reason(
+        which in 0_usize..3,
+        steps in proptest::collection::vec((damage(), any::<u32>()), 1..30),
+    ) {
+        let mut text = good_files()[which].clone();
+        for (damage, at) in &steps {
+            text = apply(&text, damage, *at as usize);
+        }
+        if let Err(refusal) = read(&text, "f") {
+            is_helpful(&refusal);
+        }
+    }
+
+    /// Text that has the words of a discovery and no sense.
+    #[test]
+    fn nonsense_is_refused_with_line_and_reason(
+        words in proptest::collection::vec(
+            prop_oneof![
+                Just("Switch\t4 \"S-1\"\n"), Just("Switch\t254 \"S-2\" # \"b\" lid 3\n"),
+                Just("Ca\t2 \"H-1\" # \"a\"\n"), Just("[1] \"S-2\"[3] # \"x\" lid 1 4xHDR\n"),
+                Just("[3] \"S-1\"[1]\n"), Just("[2](7) \"S-2\"[254]\n"), Just("caguid=0x7\n"),
+                Just("[254] \"H-1\"[2](7)\n"), Just("switchguid=0x7(7)\n"),
+                Just("[0] \"S-1\"[0]\n"),
+                Just("switchguid+0xffffffffffffffff\n"), Just("width=4\n"), Just("speed=7\n"),
+            ],
+            0..12,
+        ),
+    ) {
+        if let Err(refusal) = read(&words.concat(), "f") {
+            is_helpful(&refusal);
+        }
     }
 }

@@ -67,19 +67,19 @@ impl Shop {
 }
 
 impl Shop {
-    fn open(given: Option<&Self>) -> Result<Self, Refusal> {
+    pub(crate) fn open(given: Option<&Self>) -> Result<Self, Refusal> {
         given.map_or_else(
             || Ok(Self { catalog: Catalog::named(plan::catalog::DEFAULT)?, gbps: None }),
             |shop| Ok(shop.clone()),
         )
     }
 
-    fn shop(&self) -> plan::Shop<'_> {
+    pub(crate) fn shop(&self) -> plan::Shop<'_> {
         plan::Shop { catalog: &self.catalog, gbps: self.gbps }
     }
 }
 
-fn rules_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<FloorRules> {
+pub(crate) fn rules_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<FloorRules> {
     given.map_or_else(
         || Ok(FloorRules::default()),
         |given| FloorRules::from_value(&from_python(given)?).map_err(refuse),
@@ -88,13 +88,19 @@ fn rules_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<FloorRules> {
 
 type Planned = (plan::Floor, Vec<PlannedCable>);
 
+/// The rules in full: the power of a switch is the shop's where they do not say it.
+fn in_full(mut rules: FloorRules, t: &Network, shop: plan::Shop<'_>) -> FloorRules {
+    rules.switch_w.get_or_insert_with(|| shop.switch_w(t));
+    rules
+}
+
 fn planned(
     t: &Network,
     rules: &FloorRules,
     shop: plan::Shop<'_>,
     watch: &dyn Watch,
 ) -> Result<Planned, MeasureError> {
-    let floor = plan::floor(t, rules, shop.switch_w(t), watch)?;
+    let floor = plan::floor(t, rules, watch)?;
     let cables = plan::cables(t, &floor, rules, shop)?;
     Ok((floor, cables))
 }
@@ -106,8 +112,8 @@ pub(crate) fn plan<'py>(
     shop: Option<&Shop>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let rules = rules_of(rules)?;
     let shop = Shop::open(shop).map_err(refuse)?;
+    let rules = in_full(rules_of(rules)?, t, shop.shop());
     run(py, progress, |watch| {
         let (floor, cables) = planned(t, &rules, shop.shop(), watch)?;
         Ok(document(t, &rules, &shop, &floor, &cables)?)
@@ -121,8 +127,8 @@ pub(crate) fn bill<'py>(
     shop: Option<&Shop>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let rules = rules_of(rules)?;
     let shop = Shop::open(shop).map_err(refuse)?;
+    let rules = in_full(rules_of(rules)?, t, shop.shop());
     run(py, progress, |watch| {
         let (floor, cables) = planned(t, &rules, shop.shop(), watch)?;
         let bill = plan::bill(t, &cables, shop.shop())?;

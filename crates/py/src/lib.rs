@@ -1,6 +1,7 @@
 //! The compiled module `flyloom._core`: classes and functions of the Rust crates, without logic.
 #![allow(missing_docs, unreachable_pub, clippy::needless_pass_by_value, clippy::missing_errors_doc)]
 
+mod cables;
 mod cost;
 mod enter;
 mod lab_face;

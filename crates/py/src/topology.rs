@@ -1,5 +1,6 @@
 //! `Topology`: a network with its structure, plan and files.
 
+use crate::cables;
 use crate::cost::{self, Shop};
 use crate::enter::{enter, from_python, refuse, to_python};
 use crate::routing::Routing;
@@ -10,11 +11,12 @@ use net::ib::fabric_file::write_netlist;
 use net::ib::names::Addresses;
 use net::network::Topology as Network;
 use net::structure::DisjointRules;
-use net::{plan, topology};
+use net::topology;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// An immutable network of switches, links and endpoints.
@@ -305,20 +307,19 @@ impl Topology {
         cost::of_2014(py, &self.inner)
     }
 
-    /// Compares a fabric that was found with this plan: a dict with counts and `findings`.
-    fn check_cables<'py>(&self, py: Python<'py>, found: &Self) -> PyResult<Bound<'py, PyAny>> {
-        let (t, other) = (&self.inner, &found.inner);
-        let work = |watch: &dyn base::Watch| -> Result<Value, Refusal> {
-            let addresses = Addresses::assign(t, 0)?;
-            let floor = plan::floor(t, &plan::FloorRules::default(), 0.0, watch).ok();
-            let check = plan::check_cables(t, Some(&addresses), other, floor.as_ref())?;
-            let clean = check.is_clean();
-            let mut value = serde_json::to_value(&check).unwrap_or_default();
-            value["clean"] = clean.into();
-            Ok(value)
-        };
-        let value = enter(py, None, work)?.map_err(refuse)?;
-        to_python(py, &value)
+    /// Compares a fabric that was found with this plan: a dict with counts, `findings`,
+    /// `progress`, `cables` (state of those not correct), `switch_states`, `identified`, `guids`.
+    /// `identify` is `auto`, `guid`, `name` or `structure`; `guids` gives GUIDs by device name.
+    #[pyo3(signature = (found, identify="auto", guids=None, rules=None))]
+    fn check_cables<'py>(
+        &self,
+        py: Python<'py>,
+        found: &Self,
+        identify: &str,
+        guids: Option<BTreeMap<String, u64>>,
+        rules: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        cables::check(py, &self.inner, &found.inner, identify, guids.as_ref(), rules)
     }
 
     /// Tables by `engine` (ours) with `options` (a dict) and `layers` routes a terminal.

@@ -8,27 +8,30 @@ use base::seed::Stream;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-fn built(net: &str) -> Topology {
+pub(super) fn built(net: &str) -> Topology {
     let recipe = parse_inline(net).expect("well formed");
     family(&recipe.family).expect("a family").build(&recipe.params).expect("a member")
 }
 
 /// A port of a device, by name.
-type Jack = (String, u16);
+pub(super) type Jack = (String, u16);
 
 /// A fabric as a heap of cables, to do harm to.
 #[derive(Clone)]
-struct Room {
-    plan: Topology,
-    addresses: Addresses,
-    cables: Vec<([Jack; 2], Cable)>,
-    dead: BTreeSet<String>,
-    guids: bool,
-    strangers: BTreeMap<String, u64>,
+pub(super) struct Room {
+    pub(super) plan: Topology,
+    pub(super) addresses: Addresses,
+    pub(super) cables: Vec<([Jack; 2], Cable)>,
+    pub(super) dead: BTreeSet<String>,
+    pub(super) guids: bool,
+    pub(super) strangers: BTreeMap<String, u64>,
+    /// What a discovery calls a device, where that is not what the plan calls it.
+    pub(super) masks: BTreeMap<String, (String, u64)>,
+    pub(super) identify: Identify,
 }
 
 impl Room {
-    fn of(plan: Topology) -> Self {
+    pub(super) fn of(plan: Topology) -> Self {
         let name = |p: Plug| (plan.switches()[p.switch.ix()].name.clone(), p.port);
         let links = plan.links().iter().map(|l| ([name(l.a), name(l.b)], l.cable));
         let rails = plan.terminals().iter().map(|t| {
@@ -38,10 +41,11 @@ impl Room {
         let cables = links.chain(rails).collect();
         let addresses = Addresses::assign(&plan, 0).expect("addresses");
         let (dead, strangers) = (BTreeSet::new(), BTreeMap::new());
-        Self { plan, addresses, cables, dead, guids: true, strangers }
+        let (masks, identify) = (BTreeMap::new(), Identify::Auto);
+        Self { plan, addresses, cables, dead, guids: true, strangers, masks, identify }
     }
 
-    fn at(&self, name: &str, port: u16) -> (usize, usize) {
+    pub(super) fn at(&self, name: &str, port: u16) -> (usize, usize) {
         let jack = (name.to_owned(), port);
         let found =
             self.cables.iter().enumerate().find_map(|(i, (ends, _))| {
@@ -50,13 +54,13 @@ impl Room {
         found.expect("a cable in this port")
     }
 
-    fn is_switch(&self, name: &str) -> bool {
+    pub(super) fn is_switch(&self, name: &str) -> bool {
         self.plan.switches().iter().any(|s| s.name == name)
             || self.strangers.contains_key(name) && name.starts_with('s')
     }
 
     /// Exchanges two plugs, unless a cable would then join two endpoints or a switch to itself.
-    fn swap(&mut self, (c, e): (usize, usize), (d, f): (usize, usize)) -> bool {
+    pub(super) fn swap(&mut self, (c, e): (usize, usize), (d, f): (usize, usize)) -> bool {
         let mut after = self.cables.clone();
         let (x, y) = (after[c].0[e].clone(), after[d].0[f].clone());
         after[c].0[e] = y;
@@ -71,7 +75,7 @@ impl Room {
     }
 
     /// What a discovery would see: in another order, without what is dead or not plugged in.
-    fn discovered(&self) -> Topology {
+    pub(super) fn discovered(&self) -> Topology {
         let alive = |ends: &[Jack; 2]| ends.iter().all(|j| !self.dead.contains(&j.0));
         let cables: Vec<_> = self.cables.iter().rev().filter(|(ends, _)| alive(ends)).collect();
         let mut b = Builder::new();
@@ -79,9 +83,9 @@ impl Room {
         let mut endpoints: BTreeMap<&str, Vec<(u16, Plug, Cable)>> = BTreeMap::new();
         let names = cables.iter().flat_map(|(ends, _)| ends.iter().map(|j| j.0.as_str()));
         for name in names.filter(|n| self.is_switch(n)) {
-            switches
-                .entry(name)
-                .or_insert_with(|| b.switch(Switch { guid: self.guid(name), ..Switch::new(name) }));
+            switches.entry(name).or_insert_with(|| {
+                b.switch(Switch { guid: self.guid(name), ..Switch::new(self.mask(name)) })
+            });
         }
         for ([x, y], cable) in &cables {
             let plug =
@@ -94,7 +98,7 @@ impl Room {
             }
         }
         for (name, rails) in endpoints {
-            let e = b.endpoint(name, self.guid(name));
+            let e = b.endpoint(self.mask(name), self.guid(name));
             for (port, plug, cable) in rails {
                 let t = b.attach(e, plug.switch, plug.port, cable);
                 b.terminal_mut(t).rail = port - 1;
@@ -104,7 +108,14 @@ impl Room {
         b.finish(recipe).expect("a valid network")
     }
 
+    fn mask<'a>(&'a self, name: &'a str) -> &'a str {
+        self.masks.get(name).map_or(name, |(mask, _)| mask)
+    }
+
     fn guid(&self, name: &str) -> Option<u64> {
+        if let Some((_, guid)) = self.masks.get(name) {
+            return Some(*guid);
+        }
         let switch = self.plan.switches().iter().position(|s| s.name == name);
         let endpoint = self.plan.endpoints().iter().position(|e| e.name == name);
         let known = switch
@@ -113,21 +124,22 @@ impl Room {
         self.strangers.get(name).copied().or(known).filter(|_| self.guids)
     }
 
-    fn check(&self) -> CableCheck {
+    pub(super) fn check(&self) -> CableCheck {
         let addresses = self.guids.then_some(&self.addresses);
-        let check = check_cables(&self.plan, addresses, &self.discovered(), None);
+        let found = self.discovered();
+        let check = check_cables_by(&self.plan, addresses, &found, None, self.identify);
         let check = check.expect("the same fabric");
         let sum = check.correct + check.degraded + check.misplaced + check.lost;
         assert_eq!(sum, check.planned, "every planned cable counts once");
         check
     }
 
-    fn faults(&self) -> Vec<(Fault, u64)> {
+    pub(super) fn faults(&self) -> Vec<(Fault, u64)> {
         self.check().counts().into_iter().collect()
     }
 }
 
-fn slim_fly() -> Room {
+pub(super) fn slim_fly() -> Room {
     Room::of(built("slim_fly:q=5,p=4"))
 }
 
@@ -153,7 +165,7 @@ fn a_pulled_cable_is_missing_at_both_ends() {
     let f = &check.findings[0];
     assert_eq!(f.fault, Fault::Missing);
     assert_eq!(f.planned, [["sf-0-0-0 port 5".to_owned(), "sf-0-0-1 port 6".to_owned()]]);
-    let floor = floor(&room.plan, &FloorRules::default(), 0.0, &base::Quiet).expect("valid rules");
+    let floor = floor(&room.plan, &FloorRules::default(), &base::Quiet).expect("valid rules");
     let found = room.discovered();
     let check = check_cables(&room.plan, Some(&room.addresses), &found, Some(&floor));
     let labels = &check.expect("the same fabric").findings[0].planned[0];
@@ -338,7 +350,7 @@ fn another_fabric_is_refused() {
 }
 
 /// The cables of a network by jack, read without the code under test.
-fn jacks(room: &Room) -> BTreeMap<Jack, Jack> {
+pub(super) fn jacks(room: &Room) -> BTreeMap<Jack, Jack> {
     let alive = |ends: &[Jack; 2]| ends.iter().all(|j| !room.dead.contains(&j.0));
     let cables = room.cables.iter().filter(|(ends, _)| alive(ends));
     cables.flat_map(|([a, b], _)| [(a.clone(), b.clone()), (b.clone(), a.clone())]).collect()
@@ -355,8 +367,30 @@ fn plug(cables: &mut BTreeMap<Jack, Jack>, a: &Jack, b: &Jack) {
     assert_eq!(cables.insert(b.clone(), a.clone()), None, "{b:?} is taken");
 }
 
+/// The cables after two switches were exchanged, with their endpoints or without them.
+fn exchanged(
+    room: &Room,
+    cables: &BTreeMap<Jack, Jack>,
+    [a, b]: [&str; 2],
+    with_endpoints: bool,
+) -> BTreeMap<Jack, Jack> {
+    let other = |name: &str| match name {
+        name if name == a => b.to_owned(),
+        name if name == b => a.to_owned(),
+        name => name.to_owned(),
+    };
+    let after = cables.iter().map(|(x, y)| {
+        let link = room.is_switch(&x.0) && room.is_switch(&y.0);
+        let new = |j: &Jack| {
+            if link || !with_endpoints { (other(&j.0), j.1) } else { j.clone() }
+        };
+        (new(x), new(y))
+    });
+    after.collect()
+}
+
 /// Does what a finding says, one move after the other, as a person would.
-fn obey(room: &Room, cables: &mut BTreeMap<Jack, Jack>, finding: &Finding) {
+pub(super) fn obey(room: &Room, cables: &mut BTreeMap<Jack, Jack>, finding: &Finding) {
     let jack = |s: Socket| match s.node {
         Node::Switch(i) => (room.plan.switches()[i.ix()].name.clone(), s.port),
         Node::Endpoint(e) => (room.plan.endpoints()[e.ix()].name.clone(), s.port),
@@ -374,6 +408,10 @@ fn obey(room: &Room, cables: &mut BTreeMap<Jack, Jack>, finding: &Finding) {
                 let (x, y) = (pull(cables, &jack(a)), pull(cables, &jack(b)));
                 plug(cables, &jack(a), &y);
                 plug(cables, &jack(b), &x);
+            }
+            Move::Exchange { a, b, with_endpoints } => {
+                let name = |s: SwitchId| room.plan.switches()[s.ix()].name.as_str();
+                *cables = exchanged(room, cables, [name(a), name(b)], with_endpoints);
             }
         }
     }

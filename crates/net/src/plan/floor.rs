@@ -40,6 +40,8 @@ pub struct FloorRules {
     pub endpoints: EndpointSeats,
     /// Power of a rack, kilowatts; no limit where left out.
     pub rack_kw: Option<f64>,
+    /// Power of a switch, watts; that of the catalogue's switch where left out.
+    pub switch_w: Option<f64>,
     /// Power of an endpoint, watts; 0 leaves endpoints out of the racks' power.
     pub endpoint_w: f64,
     /// Distance between the centres of racks next to each other in a row, metres (SC14: racks of
@@ -71,6 +73,7 @@ impl Default for FloorRules {
             endpoints_per_unit: 1,
             endpoints: EndpointSeats::Fit,
             rack_kw: None,
+            switch_w: None,
             endpoint_w: 0.0,
             pitch_m: 1.0,
             row_pitch_m: None,
@@ -242,7 +245,7 @@ impl Floor {
     }
 }
 
-/// Seats the switches, of `switch_w` watts each, and the endpoints of `t`.
+/// Seats the switches and the endpoints of `t`; a switch of unknown power draws none.
 ///
 /// Which switches share a rack depends on the family:
 ///
@@ -267,14 +270,9 @@ impl Floor {
 /// # Errors
 /// When a rule is out of range, or one switch, with its endpoints where these have to be in, does
 /// not fit in a rack; when `watch` says stop.
-pub fn floor(
-    t: &Topology,
-    rules: &FloorRules,
-    switch_w: f64,
-    watch: &dyn Watch,
-) -> Result<Floor, MeasureError> {
+pub fn floor(t: &Topology, rules: &FloorRules, watch: &dyn Watch) -> Result<Floor, MeasureError> {
     rules.check()?;
-    let limits = Limits::new(rules, switch_w)?;
+    let limits = Limits::new(rules)?;
     let first = first_rails(t);
     if rules.endpoints == EndpointSeats::In {
         check_each(t, &first, rules, &limits)?;

@@ -16,11 +16,11 @@ pub(super) fn built(net: &str) -> Topology {
 }
 
 pub(super) fn floored(t: &Topology, rules: &FloorRules) -> Floor {
-    floor(t, rules, 0.0, &Quiet).expect("valid rules")
+    floor(t, rules, &Quiet).expect("valid rules")
 }
 
-fn refused(t: &Topology, rules: &FloorRules, switch_w: f64) -> Refusal {
-    match floor(t, rules, switch_w, &Quiet) {
+fn refused(t: &Topology, rules: &FloorRules) -> Refusal {
+    match floor(t, rules, &Quiet) {
         Err(MeasureError::Refused(refusal)) => refusal,
         other => panic!("not refused: {other:?}"),
     }
@@ -296,12 +296,12 @@ fn rules_out_of_range_are_refused() {
         (FloorRules { endpoint_w: -1.0, ..good() }, "endpoint_w"),
         (FloorRules { stock_m: vec![2.0, 1.0], ..good() }, "stock_m"),
     ] {
-        assert_eq!(refused(&t, &rules, 0.0).param, param);
+        assert_eq!(refused(&t, &rules).param, param);
     }
 }
 
 /// Who is where: nothing overlaps or sticks out, every rack reports what is in it, power suffices.
-fn keeps_its_promise(t: &Topology, floor: &Floor, rules: &FloorRules, switch_w: f64, net: &str) {
+fn keeps_its_promise(t: &Topology, floor: &Floor, rules: &FloorRules, net: &str) {
     let mut taken: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     let mut watts = vec![0.0; floor.racks.len()];
     let mut tops = vec![0_u32; floor.racks.len()];
@@ -310,7 +310,7 @@ fn keeps_its_promise(t: &Topology, floor: &Floor, rules: &FloorRules, switch_w: 
         for unit in low..low + u32::from(rules.switch_units) {
             assert!(taken.insert((seat.rack, unit), u32::MAX).is_none(), "{net}: two in one unit");
         }
-        watts[seat.rack as usize] += switch_w;
+        watts[seat.rack as usize] += rules.switch_w.unwrap_or(0.0);
     }
     let mut home = vec![None; t.endpoints().len()];
     for rail in t.terminals() {
@@ -365,6 +365,7 @@ fn every_family_keeps_all_random_rules_or_is_refused() {
                         [any(&[0, 1, 2]) as usize],
                     rack_kw: [None, Some(0.5), Some(3.0), Some(1e9)]
                         [any(&[0, 0, 1, 2, 3]) as usize],
+                    switch_w: Some(f64::from(any(&[0, 100, 250, 700]))),
                     endpoint_w: f64::from(any(&[0, 100, 350])),
                     pitch_m: f64::from(any(&[0, 1, 3, 1_000_000])),
                     row_pitch_m: [None, Some(2.5)][any(&[0, 1]) as usize],
@@ -373,11 +374,10 @@ fn every_family_keeps_all_random_rules_or_is_refused() {
                     seed: any(&[0, 5, u32::MAX]).into(),
                     ..FloorRules::default()
                 };
-                let switch_w = f64::from(any(&[0, 100, 250, 700]));
                 let net = format!("{recipe} under {rules:?}");
-                match floor(&t, &rules, switch_w, &Quiet) {
+                match floor(&t, &rules, &Quiet) {
                     Ok(floor) => {
-                        keeps_its_promise(&t, &floor, &rules, switch_w, &net);
+                        keeps_its_promise(&t, &floor, &rules, &net);
                         kept += 1;
                     }
                     Err(MeasureError::Refused(r)) => {
@@ -404,29 +404,30 @@ fn one_switch_that_no_rack_holds_is_refused() {
         ..FloorRules::default()
     };
     // 1 + 5 units
-    let refusal = refused(&t, &inside(5), 0.0);
+    let refusal = refused(&t, &inside(5));
     assert_eq!(refusal.param, "endpoints");
     assert!(refusal.help.contains("rack_units at least 6"), "{refusal}");
     assert!(refusal.help.contains("endpoints_per_unit at least 2"), "{refusal}");
     assert_eq!(floored(&t, &inside(6)).racks.len(), 32);
     assert_eq!(floored(&t, &FloorRules { endpoints_per_unit: 2, ..inside(5) }).racks.len(), 32);
     // a switch of 300 W with 5 endpoints of 100 W
-    let power = |kw| FloorRules { rack_kw: Some(kw), endpoint_w: 100.0, ..inside(42) };
-    let racks = |kw| floor(&t, &power(kw), 300.0, &Quiet).expect("enough power").racks.len();
-    let refusal = refused(&t, &power(0.75), 300.0);
+    let of_300 = |kw, rules| FloorRules { rack_kw: Some(kw), switch_w: Some(300.0), ..rules };
+    let power = |kw| FloorRules { endpoint_w: 100.0, ..of_300(kw, inside(42)) };
+    let racks = |kw| floor(&t, &power(kw), &Quiet).expect("enough power").racks.len();
+    let refusal = refused(&t, &power(0.75));
     assert_eq!((refusal.param.as_str(), refusal.help.as_str()), ("rack_kw", "at least 0.8"));
     assert_eq!((racks(0.8), racks(1.59), racks(1.6), racks(6.4)), (32, 32, 16, 8));
-    let low = FloorRules { rack_kw: Some(0.2), ..FloorRules::default() };
-    assert_eq!(refused(&t, &low, 300.0).param, "rack_kw");
+    assert_eq!(refused(&t, &of_300(0.2, FloorRules::default())).param, "rack_kw");
 }
 
 /// Power splits as height does; the racks say what they draw.
 #[test]
 fn racks_are_split_when_power_does_not_suffice() {
     let t = built("slim_fly:q=5,p=4");
-    let rules = |kw| FloorRules { rack_kw: Some(kw), ..FloorRules::default() };
+    let rules =
+        |kw| FloorRules { rack_kw: Some(kw), switch_w: Some(400.0), ..FloorRules::default() };
     for (kw, racks) in [(4.0, 5), (3.99, 10), (2.0, 10), (1.99, 15), (0.4, 50)] {
-        let floor = floor(&t, &rules(kw), 400.0, &Quiet).expect("enough power");
+        let floor = floor(&t, &rules(kw), &Quiet).expect("enough power");
         assert_eq!(floor.racks.len(), racks, "{kw} kW");
         let drawn: f64 = floor.racks.iter().map(|r| r.watts).sum();
         assert_eq!(drawn, 20_000.0);
@@ -434,7 +435,7 @@ fn racks_are_split_when_power_does_not_suffice() {
     // what power forbids to seat stands beside: 10 x 400 W leave 1 kW for 40 endpoints
     let tight = |endpoint_w| FloorRules { endpoints_per_unit: 2, endpoint_w, ..rules(5.0) };
     for (watts, seated) in [(25.0, true), (26.0, false)] {
-        let floor = floor(&t, &tight(watts), 400.0, &Quiet).expect("enough power");
+        let floor = floor(&t, &tight(watts), &Quiet).expect("enough power");
         assert_eq!(floor.racks.len(), 5);
         assert!(floor.endpoints.iter().flatten().all(|s| s.unit.is_some() == seated), "{watts} W");
     }
@@ -493,6 +494,6 @@ fn an_interruption_stops_the_search() {
         }
     }
     let t = built("jellyfish:n=200,k=5,p=1");
-    let stopped = floor(&t, &FloorRules::default(), 0.0, &Stop);
+    let stopped = floor(&t, &FloorRules::default(), &Stop);
     assert!(matches!(stopped, Err(MeasureError::Interrupted(_))));
 }

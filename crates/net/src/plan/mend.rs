@@ -6,6 +6,8 @@
 //! end in a wrong port, and a ring of two and two is a swapped pair.
 
 use super::devices::Socket;
+use base::SwitchId;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Something that a person does to mend cables. In a list, each is done after those before it.
@@ -19,6 +21,59 @@ pub enum Move {
     Plug(Socket, Socket),
     /// Exchange the plugs in two ports.
     Swap(Socket, Socket),
+    /// Exchange two switches of the plan, wherever they stand. Cables stay where they are, but
+    /// those to endpoints go along where `with_endpoints` says so. One of them may be missing: the
+    /// other one then moves to the empty place.
+    Exchange {
+        /// One of the switches; it comes to its own place.
+        a: SwitchId,
+        /// The other one.
+        b: SwitchId,
+        /// Whether the endpoints of both go along.
+        with_endpoints: bool,
+    },
+}
+
+/// A port for a program: the device's name and the port's number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Port {
+    /// The planned name; the found one for hardware that the plan does not know.
+    pub device: String,
+    /// The port, from 1.
+    pub port: u16,
+}
+
+/// A [`Move`] for a program, which needs nothing but names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "do", rename_all = "lowercase")]
+pub enum Instruction {
+    /// Plug a cable in between two free ports.
+    Add {
+        /// The two ports.
+        ports: [Port; 2],
+    },
+    /// Take away the cable between two ports.
+    Remove {
+        /// The two ports.
+        ports: [Port; 2],
+    },
+    /// Move the plug in the first port to the second, which is free.
+    Plug {
+        /// From where to where.
+        ports: [Port; 2],
+    },
+    /// Exchange the plugs in two ports.
+    Swap {
+        /// The two ports.
+        ports: [Port; 2],
+    },
+    /// Exchange two switches; see [`Move::Exchange`].
+    Exchange {
+        /// Their names.
+        devices: [String; 2],
+        /// Whether their endpoints go along.
+        with_endpoints: bool,
+    },
 }
 
 /// Cables that differ from the plan for one reason.

@@ -12,19 +12,26 @@ pub mod cost;
 mod devices;
 mod findings;
 pub mod floor;
+mod identify;
 mod mend;
 mod packing;
+mod places;
 mod placing;
+pub mod progress;
 pub mod sc14;
 mod seating;
+mod shape;
 
 pub use cable::{LengthClass, PlannedCable, Shop, by_length, cables, write_csv};
 pub use catalog::{CableKind, Catalog};
-pub use check::{CableCheck, Fault, Finding, check_cables};
+pub use check::{
+    CableCheck, CableState, Fault, Finding, Identified, SwitchState, check_cables, check_cables_by,
+};
 pub use cost::{Bill, bill};
-pub use devices::{Node, Socket};
+pub use devices::{Identify, Node, Socket};
 pub use floor::{EndpointSeats, Floor, FloorRules, Rack, Seat, floor};
-pub use mend::Move;
+pub use mend::{Instruction, Move, Port};
+pub use progress::{Progress, progress};
 
 use base::{EndpointId, SwitchId};
 
@@ -43,6 +50,8 @@ mod check_tests;
 mod cost_tests;
 #[cfg(test)]
 mod floor_tests;
+#[cfg(test)]
+mod moved_tests;
 #[cfg(test)]
 mod seating_tests;
 #[cfg(test)]

@@ -36,11 +36,12 @@ pub(super) struct Limits<'a> {
 const MOST_W: f64 = 1e9;
 
 impl<'a> Limits<'a> {
-    /// The limits of `rules` for switches of `switch_w` watts.
+    /// The limits of `rules`.
     ///
     /// # Errors
     /// Refuses watts out of range, and a power that does not suffice for one switch.
-    pub(super) fn new(rules: &'a FloorRules, switch_w: f64) -> Result<Self, Refusal> {
+    pub(super) fn new(rules: &'a FloorRules) -> Result<Self, Refusal> {
+        let switch_w = rules.switch_w.unwrap_or(0.0);
         for (name, watts) in [("switch_w", switch_w), ("endpoint_w", rules.endpoint_w)] {
             if !(0.0..=MOST_W).contains(&watts) {
                 return Err(Refusal::new(name, format!("{watts} W"), format!("0 to {MOST_W}")));

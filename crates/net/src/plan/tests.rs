@@ -15,7 +15,7 @@ fn built(net: &str) -> Topology {
 }
 
 fn planned(t: &Topology, rules: &FloorRules) -> (Floor, Vec<PlannedCable>) {
-    let floor = floor(t, rules, 0.0, &Quiet).expect("valid rules");
+    let floor = floor(t, rules, &Quiet).expect("valid rules");
     let catalog = Catalog::named("fdr10-2014").expect("it comes along");
     let shop = Shop { catalog: &catalog, gbps: Some(200.0) };
     let list = cables(t, &floor, rules, shop).expect("all is on sale");

@@ -1,0 +1,68 @@
+//! How far the laying of cables has come, step by step and rack by rack.
+
+use super::cable::PlannedCable;
+use super::check::{CableCheck, CableState};
+use super::floor::Floor;
+use serde::Serialize;
+
+/// Cables of one step.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Count {
+    /// Cables of the plan.
+    pub planned: u64,
+    /// Those that were laid, right or wrong: correct, degraded and wrong ones.
+    pub laid: u64,
+    /// In their place at their speed and width.
+    pub correct: u64,
+    /// In their place, but slower or narrower.
+    pub degraded: u64,
+    /// Planned cables in one of whose ports another cable is.
+    pub wrong: u64,
+}
+
+impl Count {
+    fn add(&mut self, state: CableState) {
+        self.planned += 1;
+        self.laid += u64::from(state <= CableState::Wrong);
+        self.correct += u64::from(state == CableState::Correct);
+        self.degraded += u64::from(state == CableState::Degraded);
+        self.wrong += u64::from(state == CableState::Wrong);
+    }
+}
+
+/// The cables of one rack.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RackProgress {
+    /// Name of the rack.
+    pub rack: String,
+    /// By step, as [`PlannedCable::step`]; a cable between two racks counts in both.
+    pub steps: [Count; 4],
+}
+
+/// How far the laying has come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Progress {
+    /// By step, as [`PlannedCable::step`]; every cable counts once.
+    pub steps: [Count; 4],
+    /// The racks, in the floor's order.
+    pub racks: Vec<RackProgress>,
+}
+
+/// Counts the planned `cables` of `floor` by what `check` says of them. O(cables).
+pub fn progress(floor: &Floor, cables: &[PlannedCable], check: &CableCheck) -> Progress {
+    let rack =
+        |rack: &super::Rack| RackProgress { rack: rack.name.clone(), steps: [Count::default(); 4] };
+    let mut all =
+        Progress { steps: [Count::default(); 4], racks: floor.racks.iter().map(rack).collect() };
+    for cable in cables {
+        let Some(&state) = check.cables.get(&cable.id) else { continue };
+        let step = usize::from(cable.step);
+        all.steps[step].add(state);
+        let (a, b) = (cable.a.seat.rack, cable.b.seat.rack);
+        all.racks[a as usize].steps[step].add(state);
+        if a != b {
+            all.racks[b as usize].steps[step].add(state);
+        }
+    }
+    all
+}

@@ -1,0 +1,122 @@
+"""Rack fronts coloured by what a check says of every switch, as SVG."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from typing import Any
+
+from flyloom._core import Topology
+from flyloom._svg import GREY, INK, PAPER, Svg, clipped, note_svg, plural
+
+#: Fill, text colour and words of every state, in the order of the legend. Dark is gone, pale is
+#: well; in grey they still differ.
+STATES = {
+    "correct": ("#d7ede4", INK, "as planned"),
+    "degraded": ("#fbe08a", INK, "slow or narrow cable"),
+    "wrong": ("#f0a27c", INK, "wrong or missing cable"),
+    "replaced": ("#a9c8ec", INK, "replaced hardware"),
+    "moved": ("#b79ad6", INK, "in another's place"),
+    "missing": ("#4a5361", PAPER, "does not answer"),
+}
+_RACK_W, _GAP, _PER_ROW, _MOST = 112, 14, 8, 400
+
+
+def states_svg(topology: Topology, rules: dict | None, found: dict[str, Any]) -> str:
+    """The fronts of the racks, each switch in the colour of its state, with a legend.
+
+    ``found`` is what ``Topology.check_cables`` returned for this plan and these floor rules. The
+    number beside a name says how many of the switch's cables are not as planned. Beyond 400 racks
+    only those with a fault are drawn. O(switches + cables).
+    """
+    from flyloom.report.build import floor_data
+
+    plan = topology.plan(rules)
+    floor = floor_data(plan, topology.switch_names)
+    odd = _odd_cables(plan["cables_csv"], found["cables"])
+    states = found["switch_states"]
+    racks = [rack for rack in floor["racks"] if rack["switches"]]
+    if len(racks) > _MOST:
+        bad = [r for r in racks if any(states[s["id"]] != "correct" for s in r["switches"])]
+        racks = bad[:_MOST]
+    if not racks:
+        return note_svg("State of the racks", "No rack has anything to show.")
+    units = [[s["unit"] or i + 1 for i, s in enumerate(r["switches"])] for r in racks]
+    top = max(max(of_rack) for of_rack in units)
+    slot = 15.0 if top <= 24 else 12.0
+    done = {r["rack"]: r["steps"] for r in found["progress"]["racks"]} if found["progress"] else {}
+    columns = min(len(racks), _PER_ROW)
+    step = top * slot + 60
+    rows = -(-len(racks) // _PER_ROW)
+    notes = _notes(found, len(racks), len(floor["racks"]))
+    width = max(24 + columns * (_RACK_W + _GAP), 24 + max(6.3 * len(n) for n in notes), 560)
+    head = 74
+    drawing = Svg(width, head + rows * step + 20 * len(notes), "State of the racks")
+    _legend(drawing, width, Counter(states))
+    for place, (rack, of_rack) in enumerate(zip(racks, units, strict=True)):
+        x = 24 + place % _PER_ROW * (_RACK_W + _GAP)
+        y = head + 20 + place // _PER_ROW * step
+        body = top * slot
+        name = clipped(str(rack["name"]), _RACK_W, 12)
+        drawing.text(x + _RACK_W / 2, y - 8, name, 12, text_anchor="middle", font_weight="600")
+        drawing.add("rect", x=x, y=y - 2, width=_RACK_W, height=body + 4, rx=2, fill="#f6f7f9",
+                    stroke=INK, stroke_width=1.2)
+        for switch, unit in zip(rack["switches"], of_rack, strict=True):
+            _switch(drawing, x, y + body - unit * slot, slot, switch, states, odd)
+        steps = done.get(rack["name"], [])
+        words = f"{sum(s['correct'] for s in steps):,} of {sum(s['planned'] for s in steps):,}"
+        drawing.text(x + _RACK_W / 2, y + body + 17, words, 10.5, text_anchor="middle", fill=GREY)
+    for i, note in enumerate(notes):
+        drawing.text(24, head + rows * step + 8 + 20 * i, note, 11.5, fill=GREY)
+    return drawing.render()
+
+
+def _switch(
+    drawing: Svg, x: float, top: float, slot: float, switch: dict, states: list[str], odd: Counter
+) -> None:
+    fill, ink, words = STATES[states[switch["id"]]]
+    count = odd[switch["name"]]
+    hint = f"{switch['name']}, unit {switch['unit']}: {words}"
+    hint += f", {plural(count, 'cable')} not as planned" if count else ""
+    drawing.add("rect", x=x + 4, y=top + 1, width=_RACK_W - 8, height=slot - 2, rx=1.5, fill=fill,
+                stroke="#5b6b7d", stroke_width=0.6, hint=hint)
+    size = min(9.5, slot - 3)
+    base = top + slot / 2 + size * 0.35
+    room = _RACK_W - 16 - (22 if count else 0)
+    drawing.text(x + 8, base, clipped(str(switch["name"]), room, size), size, fill=ink)
+    if count:
+        drawing.text(x + _RACK_W - 8, base, f"{count:,}", size, fill=ink, text_anchor="end",
+                     font_weight="700")
+
+
+def _legend(drawing: Svg, width: float, counts: Counter) -> None:
+    x, y = 24.0, 14.0
+    for state, (fill, _, words) in STATES.items():
+        text = f"{words}: {counts[state]:,}"
+        room = 26 + 6.6 * len(text)
+        if x + room > width:
+            x, y = 24.0, y + 22
+        drawing.add("rect", x=x, y=y, width=14, height=12, rx=1.5, fill=fill, stroke="#5b6b7d",
+                    stroke_width=0.6)
+        drawing.text(x + 19, y + 10, text, 11)
+        x += room
+
+
+def _notes(found: dict[str, Any], drawn: int, racks: int) -> list[str]:
+    notes = ["Beside a name: its cables not as planned. Below a rack: its cables that are."]
+    unknown = sum(finding["kind"] == "unknown" for finding in found["findings"])
+    if unknown:
+        notes.append(f"{plural(unknown, 'device')} that the plan does not know: not drawn.")
+    if drawn < racks:
+        notes.append(f"{drawn:,} of {racks:,} racks are drawn.")
+    return notes
+
+
+def _odd_cables(cables_csv: str, states: dict[str, str]) -> Counter:
+    """Cables that are not as planned, by the device at either end."""
+    odd: Counter = Counter()
+    for row in csv.DictReader(io.StringIO(cables_csv)):
+        if row["cable"] in states:
+            odd.update([row["a_device"], row["b_device"]])
+    return odd

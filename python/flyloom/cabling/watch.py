@@ -1,0 +1,157 @@
+"""A fabric looked at again and again while people wire it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from flyloom._core import RefusalError
+from flyloom.cabling.checked import STEPS
+
+RACKS_SHOWN, FINDINGS_SHOWN = 24, 12
+
+
+class Looks:
+    """What each look at the fabric found, and what has changed since the one before.
+
+    ``look`` returns the document of a check, ``keep`` writes what is to be written of it. A look
+    that raises ``RefusalError``, ``DeployError`` or ``OSError`` (no answer, or a file that is just
+    being written) is one without a result: its words are in ``error``, and what was known before
+    stays.
+    """
+
+    def __init__(
+        self, look: Callable[[], dict[str, Any]], keep: Callable[[dict[str, Any]], None]
+    ) -> None:
+        self.look = look
+        self.keep = keep
+        self.count = 0
+        self.found: dict[str, Any] | None = None
+        self.error: str | None = None
+        self.new: list[dict] = []
+        self.mended: list[dict] = []
+
+    def again(self) -> bool:
+        """Looks once more; whether the fabric is as planned."""
+        from flyloom.deploy import DeployError
+
+        self.count += 1
+        self.error, self.new, self.mended = None, [], []
+        try:
+            found = self.look()
+        except (RefusalError, DeployError, OSError) as error:
+            self.error = str(error)
+            return False
+        self.keep(found)
+        before = {f["what"]: f for f in self.found["findings"]} if self.found else {}
+        now = {f["what"]: f for f in found["findings"]}
+        self.new = [f for what, f in now.items() if what not in before]
+        self.mended = [f for what, f in before.items() if what not in now]
+        self.found = found
+        return found["clean"]
+
+    def document(self) -> dict[str, Any]:
+        """The look as one JSON document."""
+        if self.error is not None:
+            return {"look": self.count, "error": self.error}
+        news = {"new": [f["what"] for f in self.new], "mended": [f["what"] for f in self.mended]}
+        return {"look": self.count, **self.found, **news}
+
+
+def watch(looks: Looks, every_s: float, as_json: bool, sleep=time.sleep) -> bool:
+    """Looks until the fabric is as planned or Ctrl-C is pressed; whether it is as planned."""
+    try:
+        with _screen(as_json) as show:
+            while True:
+                clean = looks.again()
+                show(looks)
+                if clean:
+                    return True
+                sleep(every_s)
+    except KeyboardInterrupt:
+        return False
+
+
+class _screen:
+    """Shows looks one below the other, or on a terminal in one place."""
+
+    def __init__(self, as_json: bool) -> None:
+        self.as_json = as_json
+        self.live = None
+
+    def __enter__(self) -> Callable[[Looks], None]:
+        from rich.console import Console
+        from rich.live import Live
+
+        if self.as_json:
+            return lambda looks: print(json.dumps(looks.document()), flush=True)
+        console = Console()
+        if not console.is_terminal:
+            return lambda looks: console.print(*screen(looks), sep="\n", soft_wrap=True)
+        self.live = Live(console=console, auto_refresh=False)
+        self.live.start()
+
+        def show(looks: Looks) -> None:
+            from rich.console import Group
+
+            self.live.update(Group(*screen(looks, whole=True)), refresh=True)
+
+        return show
+
+    def __exit__(self, *why) -> None:
+        if self.live is not None:
+            self.live.stop()
+
+
+def screen(looks: Looks, whole: bool = False) -> Iterator[Any]:
+    """What one look shows: progress by rack and step, then what is new and what is mended; with
+    ``whole`` also what else is still to be done."""
+    from rich.text import Text
+
+    found = looks.found
+    if looks.error is not None:
+        yield Text(f"look {looks.count}: {looks.error}; looking again")
+    if found is None:
+        return
+    if looks.error is None:
+        correct, planned = found["correct"], found["planned"]
+        count = len(found["findings"])
+        findings = "1 finding" if count == 1 else f"{count:,} findings"
+        yield Text(f"look {looks.count}: {correct:,} of {planned:,} cables as planned, {findings}")
+    if found["progress"]:
+        yield _table(found["progress"])
+    new = {f["what"] for f in looks.new}
+    still = [f for f in found["findings"] if f["what"] not in new] if whole else []
+    for word, findings in (("mended", looks.mended), ("new", looks.new), ("still", still)):
+        for finding in findings[:FINDINGS_SHOWN]:
+            mend = "" if word == "mended" else f"; {finding['mend']}"
+            yield Text(f"{word}: {finding['what']}{mend}")
+        if len(findings) > FINDINGS_SHOWN:
+            yield Text(f"{word}: {len(findings) - FINDINGS_SHOWN:,} more")
+
+
+def _table(progress: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    steps = [i for i, step in enumerate(progress["steps"]) if step["planned"]]
+    table = Table(box=None, pad_edge=False, header_style=None)
+    table.add_column("rack")
+    for i in steps:
+        table.add_column(STEPS[i], justify="right")
+    racks = progress["racks"]
+    if len(racks) > RACKS_SHOWN:
+        racks = [r for r in racks if any(s["correct"] < s["planned"] for s in r["steps"])]
+    for rack in racks[:RACKS_SHOWN]:
+        table.add_row(rack["rack"], *(_cell(rack["steps"][i]) for i in steps))
+    if len(racks) > RACKS_SHOWN:
+        table.add_row(f"{len(racks) - RACKS_SHOWN:,} more racks")
+    table.add_row("all", *(_cell(progress["steps"][i]) for i in steps))
+    return table
+
+
+def _cell(step: dict[str, int]) -> str:
+    bad = step["laid"] - step["correct"]
+    words = f"{step['correct']:,}/{step['planned']:,}"
+    return f"{words} ({bad:,} wrong)" if bad else words
