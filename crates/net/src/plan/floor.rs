@@ -233,7 +233,7 @@ impl Floor {
     }
 
     /// The label of a cable end: rack, unit and port, as in `R03-U12-P07`; where several endpoints
-    /// share a unit with the endpoint's name, as in `R03-U12-host-0012-P01`; where the device stands
+    /// share a unit, with the name of its own, as in `R03-U12-host-0012-P01`; where it stands
     /// beside the rack its name replaces the unit, as in `R03-host-0012-P01`.
     pub fn label(&self, seat: Seat, device: &str, port: u16) -> String {
         let rack = &self.racks[seat.rack as usize].name;
