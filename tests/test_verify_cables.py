@@ -110,6 +110,29 @@ def test_withheld_guids_and_names(plan, tmp_path):
         assert "none of the plan's 50 switches" in refused
 
 
+def test_hosts_that_are_known_tell_which_rack_is_which(plan, tmp_path):
+    """GUIDs and names of switches withheld: the cables fit in several ways, the hosts in one."""
+    links = plan.link_table
+    names = plan.switch_names
+    for seed in range(3):
+        rng = random.Random(seed)
+        pulled = rng.sample(range(plan.links), 2)
+        text = masked(plan.with_failures(links=pulled).to_text("netlist"), seed)
+        # the masked text has the planned one's lines: hosts get their names back, block by block
+        hosts = iter(re.findall(r'^Ca.*"(host-\d+)"$', plan.to_text("netlist"), re.M))
+        text = re.sub(r'^(Ca.*)"box"$', lambda m: f'{m[1]}"{next(hosts)}"', text, flags=re.M)
+        head, *blocks = text.split("\n\n")
+        rng.shuffle(blocks)
+        (tmp_path / "found.txt").write_text("\n\n".join([head, *blocks]))
+        found = document(PLAN, "found.txt", cwd=tmp_path, code=1)
+        assert found["identified"]["by"] == "structure"
+        assert found["identified"]["equally_good"] == 1
+        assert {f["kind"] for f in found["findings"]} == {"missing"}
+        said = {frozenset(re.findall(r"sf-\d-\d-\d", f["what"])) for f in found["findings"]}
+        assert said == {frozenset((names[links["a_switch"][i]], names[links["b_switch"][i]]))
+                        for i in pulled}
+
+
 def test_learnt_guids_tell_the_fabric(plan, tmp_path):
     (tmp_path / "found.txt").write_text(masked(plan.to_text("netlist"), 5))
     document(PLAN, "found.txt", "--learn-guids", "guids.csv", cwd=tmp_path)

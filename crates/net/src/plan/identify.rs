@@ -42,7 +42,7 @@ impl<'a> Check<'a> {
         let wiring = Wiring::new(plan, found);
         let few = !check.enough(check.boxes.pairs.len());
         if by == Identify::Structure || by == Identify::Auto && few {
-            check.recognise(&wiring)?;
+            check.recognise(&wiring, by)?;
         } else if few {
             return Err(check.another_fabric());
         } else {
@@ -85,9 +85,12 @@ impl<'a> Check<'a> {
         Refusal::new("found", why, help)
     }
 
-    /// Takes the cables alone for who is who.
-    fn recognise(&mut self, wiring: &Wiring<'_>) -> Result<(), Refusal> {
-        let shape = by_structure(self.plan, self.found, wiring, None);
+    /// Takes the cables for who is who. Where nothing else is asked for, what is known of some
+    /// switches and endpoints tells apart what the cables cannot.
+    fn recognise(&mut self, wiring: &Wiring<'_>, by: Identify) -> Result<(), Refusal> {
+        let known = (&self.boxes.pairs, &self.endpoints.pairs);
+        let known = (by == Identify::Auto).then_some(known);
+        let shape = by_structure(self.plan, self.found, wiring, known);
         let agreeing = wiring.agreeing(&shape.pairs);
         let half = 2 * shape.pairs.len() >= self.plan.switches().len();
         if !half || 2 * agreeing <= wiring.cables {
@@ -99,11 +102,12 @@ impl<'a> Check<'a> {
             return Err(refusal);
         }
         self.places = shape.pairs.clone();
-        for (devices, pairs) in [(&mut self.boxes, Some(shape.pairs)), (&mut self.endpoints, None)]
-        {
-            let none = Pairing::new(devices.pairs.found.len(), devices.pairs.planned.len());
-            devices.pairs = pairs.unwrap_or(none);
-            devices.replaced.clear();
+        self.boxes.pairs = shape.pairs;
+        self.boxes.replaced.clear();
+        if by == Identify::Structure {
+            let pairs = &mut self.endpoints.pairs;
+            *pairs = Pairing::new(pairs.found.len(), pairs.planned.len());
+            self.endpoints.replaced.clear();
         }
         self.identified.by = Identify::Structure;
         self.identified.equally_good = shape.equally_good;

@@ -122,9 +122,8 @@ impl Search<'_> {
                 let order =
                     best.as_ref().map(|(m, p)| (merit.cmp(m), pairs.planned.cmp(&p.planned)));
                 let better = order.is_none_or(|o| o.0.is_gt() || o.0.is_eq() && o.1.is_lt());
-                let as_good = best.as_ref().is_none_or(|(m, _)| (m.0, m.1) <= (merit.0, merit.1));
-                if as_good {
-                    if best.as_ref().is_some_and(|(m, _)| (m.0, m.1) < (merit.0, merit.1)) {
+                if best.as_ref().is_none_or(|(m, _)| *m <= merit) {
+                    if best.as_ref().is_some_and(|(m, _)| *m < merit) {
                         equal.clear();
                     }
                     equal.insert(pairs.planned.clone());
