@@ -232,7 +232,7 @@ impl Floor {
         }
     }
 
-    /// The label of a cable end: rack, unit and port, as in `R03-U12-P07`. That of an endpoint which
+    /// The label of a cable end: rack, unit, port, as in `R03-U12-P07`. That of an endpoint which
     /// shares its unit has the name too, as in `R03-U12-host-0012-P01`; what stands beside the rack
     /// has the name in place of the unit, as in `R03-host-0012-P01`.
     pub fn label(&self, seat: Seat, device: &str, port: u16) -> String {
