@@ -49,7 +49,14 @@ fn every_engine_routes_every_family_completely_and_minimally() {
             for options in entry.examples() {
                 let routed = match entry.route(&options, &on, layers, &Quiet) {
                     Err(RouteError::Refused(r)) => {
-                        let reasons = ["lanes do not make these routes", "paths of"];
+                        let reasons = [
+                            "lanes do not make these routes",
+                            "paths of",
+                            "has no dimensions",
+                            "not a tree",
+                            "none is a leaf",
+                            "no way up and then down",
+                        ];
                         assert!(reasons.iter().any(|w| r.why.contains(w)), "{recipe}: {r}");
                         continue;
                     }
@@ -72,10 +79,11 @@ fn every_engine_routes_every_family_completely_and_minimally() {
                 }
                 let found = reach.histogram.iter().enumerate().filter(|(_, n)| **n > 0);
                 let found: BTreeMap<u32, u64> = found.map(|(h, n)| (h as u32, *n)).collect();
-                if entry.name != "layered" || layers == 1 {
+                let detours = ["up_down", "valiant_static"].contains(&entry.name);
+                if !detours && (entry.name != "layered" || layers == 1) {
                     assert_eq!(found, shortest, "{recipe} {}", entry.name);
                 }
-                if ["dfsssp", "layered"].contains(&entry.name) {
+                if !["min_hop", "sssp"].contains(&entry.name) {
                     assert!(v.holds(), "{recipe} {}: must be deadlock-free", entry.name);
                 }
             }
@@ -144,7 +152,7 @@ fn disjoint(paths: &[BTreeSet<u32>]) -> usize {
 #[test]
 fn further_addresses_of_a_terminal_take_other_cables() {
     let on = network("fat_tree:leaves=4,spines=2,parallel=2,p=2");
-    for name in ["min_hop", "sssp", "dfsssp"] {
+    for name in ["min_hop", "sssp", "dfsssp", "ecmp", "ftree"] {
         let routed = route(&on, name, 4);
         for t in (0..8).map(TerminalId) {
             let home = on.terminals()[t.ix()].plug.switch;

@@ -6,6 +6,7 @@
 //! longer than two hops.
 
 use super::sssp::balanced_routes;
+use super::trees::MinimalTree;
 use super::{Engine, RouteError, Routing};
 use crate::lanes::{break_cycles, common_lanes};
 use crate::network::Topology;
@@ -36,6 +37,7 @@ impl Engine for Dfsssp {
         layers: u32,
         watch: &dyn Watch,
     ) -> Result<Routing, RouteError> {
-        break_cycles(balanced_routes(on, layers, watch)?, self.max_lanes, watch)
+        let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
+        break_cycles(balanced_routes(on, layers, minimal, watch)?, self.max_lanes, watch)
     }
 }

@@ -7,13 +7,13 @@
 //! path over the least used channels; what is left takes the lightest way that fits what is there.
 
 use super::sssp::{Balancer, endpoints_per_switch};
-use super::trees::Fixed;
+use super::trees::{Fixed, MinimalTree};
 use super::{Engine, RouteError, Routing};
 use crate::lanes::{break_cycles, common_lanes};
 use crate::network::Topology;
 use base::distance::distances_among;
 use base::seed::Stream;
-use base::{ChannelId, Interrupted, Refusal, Watch};
+use base::{ChannelId, Interrupted, Refusal, SwitchId, Watch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -59,15 +59,19 @@ impl Engine for Layered {
             return Err(Refusal::new("hops", why, help).into());
         }
         let mut balancer = Balancer::new(on);
-        let mut next = balancer.layer(None, &[], watch)?;
+        let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
+        let mut next = balancer.layer(minimal, &[], watch)?;
         let mut planner = Planner::new(on, hops);
         for layer in 1..layers {
             let random = &mut Stream::new(self.seed, "layered", layer.into());
             let paths = planner.layer(random, watch)?;
-            let layer = balancer.layer(Some(&paths), &next, watch)?;
+            let almost = |tree: &mut MinimalTree, to: SwitchId| {
+                tree.rebuild(on, to, Some(&paths[to.ix()]));
+            };
+            let layer = balancer.layer(almost, &next, watch)?;
             next.extend(layer);
         }
-        let routing = Routing::new(on.clone(), layers, next, balancer.switch_routes());
+        let routing = Routing::new(on.clone(), layers, next, balancer.switch_routes(minimal));
         break_cycles(routing, self.max_lanes, watch)
     }
 }

@@ -18,17 +18,27 @@ pub use tables::{Lanes, NO_ROUTE, Routing, ServiceLevels, Sl2Vl};
 
 // gen:begin
 pub mod dfsssp;
+pub mod dor;
+pub mod ecmp;
+pub mod ftree;
 pub mod layered;
 pub mod min_hop;
 pub mod sssp;
+pub mod up_down;
+pub mod valiant_static;
 
 /// Every `Engine` of this folder, by file and name; written by `cargo xtask gen`.
 #[rustfmt::skip]
 pub static ENGINES: &[Entry] = &[
     Entry::of::<dfsssp::Dfsssp>(),
+    Entry::of::<dor::Dor>(),
+    Entry::of::<ecmp::Ecmp>(),
+    Entry::of::<ftree::Ftree>(),
     Entry::of::<layered::Layered>(),
     Entry::of::<min_hop::MinHop>(),
     Entry::of::<sssp::Sssp>(),
+    Entry::of::<up_down::UpDown>(),
+    Entry::of::<valiant_static::ValiantStatic>(),
 ];
 // gen:end
 

@@ -4,7 +4,7 @@
 //! Hot Interconnects 2009, algorithm 1 (P-SSSP). The paper starts every weight at P^2 so that hops
 //! count before balance; here (hops, weight) is compared in that order, which says so exactly.
 
-use super::trees::{Fixed, MinimalTree};
+use super::trees::MinimalTree;
 use super::{Engine, NO_ROUTE, RouteError, Routing};
 use crate::network::Topology;
 use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
@@ -30,7 +30,8 @@ impl Engine for Sssp {
         layers: u32,
         watch: &dyn Watch,
     ) -> Result<Routing, RouteError> {
-        balanced_routes(on, layers, watch)
+        let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
+        balanced_routes(on, layers, minimal, watch)
     }
 }
 
@@ -42,23 +43,24 @@ fn cost_of_channels(on: &Topology) -> Vec<u64> {
     rates.flat_map(|r| [(16.0 * fastest / r).round() as u64; 2]).collect()
 }
 
-/// Minimal routes to every terminal, then to every switch, each taking the lightest way and adding
-/// the endpoints behind every hop to its weight. O(layers * terminals * minimal arcs).
+/// Routes to every terminal, then to every switch, each taking the lightest of the `ways` to its
+/// switch and adding the endpoints behind every hop to its weight. O(layers * terminals * arcs).
 ///
 /// # Errors
 /// [`RouteError::Interrupted`] when `watch` says so.
 pub(super) fn balanced_routes(
     on: &Arc<Topology>,
     layers: u32,
+    ways: impl Fn(&mut MinimalTree, SwitchId),
     watch: &dyn Watch,
 ) -> Result<Routing, RouteError> {
     let mut balancer = Balancer::new(on);
     let mut next = Vec::with_capacity(layers as usize * on.terminals().len() * on.switches().len());
     for _ in 0..layers {
-        let layer = balancer.layer(None, &next, watch)?;
+        let layer = balancer.layer(&ways, &next, watch)?;
         next.extend(layer);
     }
-    Ok(Routing::new(on.clone(), layers, next, balancer.switch_routes()))
+    Ok(Routing::new(on.clone(), layers, next, balancer.switch_routes(ways)))
 }
 
 /// The working terminals on each switch, by switch.
@@ -98,15 +100,15 @@ impl<'a> Balancer<'a> {
         }
     }
 
-    /// Routes to every terminal once, one after the other; the table of one layer. `fixed` holds by
-    /// destination switch what is settled beforehand, `earlier` the tables of the layers before:
-    /// among ways of equal weight a terminal's own earlier ones come last.
+    /// Routes to every terminal once, one after the other; the table of one layer. `ways` fills in
+    /// the next hops to choose from, `earlier` holds the tables of the layers before: among ways of
+    /// equal weight a terminal's own earlier ones come last.
     ///
     /// # Errors
     /// [`Interrupted`] when `watch` says so.
     pub(super) fn layer(
         &mut self,
-        fixed: Option<&[Fixed]>,
+        ways: impl Fn(&mut MinimalTree, SwitchId),
         earlier: &[u16],
         watch: &dyn Watch,
     ) -> Result<Vec<u16>, Interrupted> {
@@ -118,7 +120,7 @@ impl<'a> Balancer<'a> {
             let plug = self.on.terminals()[t.ix()].plug;
             if built_for != Some(plug.switch) {
                 watch.tick("routing", t.ix() as u64, terminals as u64)?;
-                tree.rebuild(self.on, plug.switch, fixed.map(|f| &f[plug.switch.ix()]));
+                ways(&mut tree, plug.switch);
                 built_for = Some(plug.switch);
             }
             let entries = &mut next[t.ix() * switches..(t.ix() + 1) * switches];
@@ -134,12 +136,12 @@ impl<'a> Balancer<'a> {
     }
 
     /// Routes to every switch, which add no load.
-    pub(super) fn switch_routes(&mut self) -> Vec<u16> {
+    pub(super) fn switch_routes(&mut self, ways: impl Fn(&mut MinimalTree, SwitchId)) -> Vec<u16> {
         let switches = self.on.switches().len();
         let mut to_switch = vec![NO_ROUTE; switches * switches];
         let mut tree = MinimalTree::default();
         for d in 0..switches {
-            tree.rebuild(self.on, SwitchId::from(d), None);
+            ways(&mut tree, SwitchId::from(d));
             let entries = &mut to_switch[d * switches..(d + 1) * switches];
             entries[d] = 0;
             self.choose(&tree, SwitchId::from(d), |_| std::iter::empty(), entries);

@@ -1,4 +1,4 @@
-//! Shortest-path trees towards one switch: the part that all engines share.
+//! Trees of next hops towards one switch, minimal or up and then down: what engines share.
 
 use crate::network::Topology;
 use base::{ChannelId, SwitchId};
@@ -6,11 +6,12 @@ use base::{ChannelId, SwitchId};
 /// The next channel of each switch towards one destination, where it is settled beforehand.
 pub type Fixed = Vec<Option<ChannelId>>;
 
-/// All minimal next hops towards one destination switch.
+/// The next hops that an engine may take towards one destination switch: all minimal ones, or those
+/// of routes that go up and then down.
 ///
-/// `order` lists the switches that reach the destination, nearest first, the destination itself
-/// left out; `hops[starts[i]..starts[i + 1]]` are the channels by which `order[i]` comes one hop
-/// nearer, in port order, each with the switch it leads to.
+/// `order` lists the switches that reach the destination, the destination itself left out;
+/// `hops[starts[i]..starts[i + 1]]` are the channels by which `order[i]` comes nearer, in port
+/// order, each with the switch it leads to, which is the destination or earlier in the order.
 #[derive(Debug, Default)]
 pub struct MinimalTree {
     /// Switches by distance.
@@ -18,6 +19,34 @@ pub struct MinimalTree {
     starts: Vec<u32>,
     hops: Vec<(ChannelId, u32)>,
     distance: Vec<u32>,
+    /// Scratch of [`MinimalTree::rebuild_up_down`]: hops of the shortest way that only goes down,
+    /// and whether a switch above may forward to this one.
+    down: Vec<u32>,
+    entered: Vec<bool>,
+}
+
+/// A direction for every channel: up towards the switch of the lower rank.
+#[derive(Debug)]
+pub struct Ranks {
+    rank: Vec<u32>,
+    /// Switches by rank, lowest (topmost) first.
+    from_top: Vec<u32>,
+}
+
+impl Ranks {
+    /// The directions that these ranks give, one rank a switch. The two ends of a working link
+    /// differ in rank.
+    pub fn new(rank: Vec<u32>) -> Self {
+        let mut from_top: Vec<u32> = (0..rank.len() as u32).collect();
+        from_top.sort_by_key(|&v| rank[v as usize]);
+        Self { rank, from_top }
+    }
+
+    /// Whether a channel from one switch to the other goes up.
+    #[inline]
+    pub fn is_up(&self, from: u32, to: u32) -> bool {
+        self.rank[to as usize] < self.rank[from as usize]
+    }
 }
 
 impl MinimalTree {
@@ -29,12 +58,7 @@ impl MinimalTree {
             Some(own) => own == c,
             None => true,
         };
-        self.distance.clear();
-        self.distance.resize(graph.switches(), u32::MAX);
-        self.order.clear();
-        self.starts.clear();
-        self.hops.clear();
-        self.distance[destination.ix()] = 0;
+        self.start(graph.switches(), destination);
         self.order.push(destination.0);
         let mut head = 0;
         while let Some(&v) = self.order.get(head) {
@@ -47,17 +71,119 @@ impl MinimalTree {
             }
         }
         self.order.remove(0);
+        self.list_hops(on, 0, |own, v, w, c| own.is_nearer(w, v) && may(v, c));
+    }
+
+    /// Recomputes for `destination` with next hops that never go up after they went down, and
+    /// returns how many switches of the order have such a way. Those that have none come after
+    /// them, with their hops along a shortest way to those before. O(arcs + n log n), n switches.
+    ///
+    /// A switch that one above may forward to takes a shortest way among those that only go down.
+    /// Any other takes a shortest of its ways down and of its hops up, after which the switch above
+    /// decides. So the hops fit together, whichever of them are chosen: after a hop down comes no
+    /// hop up, and every hop lowers the number of those that remain.
+    pub fn rebuild_up_down(&mut self, on: &Topology, to: SwitchId, ranks: &Ranks) -> usize {
+        self.start(on.switches().len(), to);
+        self.measure_down(on, to, ranks);
+        for &v in ranks.from_top.iter().filter(|v| **v != to.0) {
+            let row = on.graph().neighbours(v as usize);
+            let above = row.iter().filter(|w| ranks.is_up(v, **w));
+            let up = above.map(|&w| self.distance[w as usize].saturating_add(1)).min();
+            let (down, entered) = (self.down[v as usize], self.entered[v as usize]);
+            let least = if entered { down } else { down.min(up.unwrap_or(u32::MAX)) };
+            if least == u32::MAX {
+                continue;
+            }
+            self.distance[v as usize] = least;
+            self.order.push(v);
+            for &w in row.iter().filter(|w| down == least && !ranks.is_up(v, **w)) {
+                self.entered[w as usize] |= self.down[w as usize].saturating_add(1) == least;
+            }
+        }
+        self.order.sort_unstable_by_key(|&v| (self.distance[v as usize], v));
+        let legal = self.order.len();
+        self.list_hops(on, 0, |own, v, w, _| {
+            if ranks.is_up(v, w) {
+                !own.entered[v as usize] && own.is_nearer(w, v)
+            } else {
+                own.down[w as usize].saturating_add(1) == own.distance[v as usize]
+            }
+        });
+        self.append_rest(on);
+        self.list_hops(on, legal, |own, v, w, _| own.is_nearer(w, v));
+        legal
+    }
+
+    fn start(&mut self, switches: usize, destination: SwitchId) {
+        self.distance.clear();
+        self.distance.resize(switches, u32::MAX);
+        self.distance[destination.ix()] = 0;
+        self.order.clear();
+        self.starts.clear();
         self.starts.push(0);
-        for &v in &self.order {
-            let nearer = self.distance[v as usize] - 1;
-            let row = graph.neighbours(v as usize).iter().zip(graph.channels(v as usize));
-            let minimal = row.filter(|(w, c)| self.distance[**w as usize] == nearer && may(v, **c));
-            self.hops.extend(minimal.map(|(&w, &c)| (c, w)));
-            self.starts.push(self.hops.len() as u32);
+        self.hops.clear();
+    }
+
+    fn is_nearer(&self, w: u32, v: u32) -> bool {
+        self.distance[w as usize].saturating_add(1) == self.distance[v as usize]
+    }
+
+    /// Hops of the shortest way from every switch that only goes down.
+    fn measure_down(&mut self, on: &Topology, to: SwitchId, ranks: &Ranks) {
+        self.entered.clear();
+        self.entered.resize(on.switches().len(), false);
+        self.down.clear();
+        self.down.resize(on.switches().len(), u32::MAX);
+        self.down[to.ix()] = 0;
+        let mut found = vec![to.0];
+        let mut head = 0;
+        while let Some(&v) = found.get(head) {
+            head += 1;
+            for &w in on.graph().neighbours(v as usize) {
+                if ranks.is_up(v, w) && self.down[w as usize] == u32::MAX {
+                    self.down[w as usize] = self.down[v as usize] + 1;
+                    found.push(w);
+                }
+            }
         }
     }
 
-    /// The minimal next hops of the `i`-th switch of the order.
+    /// Appends the switches that are not in the order and have a way to those that are.
+    fn append_rest(&mut self, on: &Topology) {
+        let first = self.order.len();
+        let mut head = 0;
+        while let Some(&v) = self.order.get(head) {
+            head += 1;
+            for &w in on.graph().neighbours(v as usize) {
+                if self.distance[w as usize] == u32::MAX {
+                    self.distance[w as usize] = self.distance[v as usize] + 1;
+                    self.order.push(w);
+                }
+            }
+        }
+        self.order[first..].sort_unstable_by_key(|&v| (self.distance[v as usize], v));
+    }
+
+    /// Lists the hops of the order from position `first` on: those that `takes` accepts, given the
+    /// switch, the switch that the hop leads to, and the channel.
+    fn list_hops(
+        &mut self,
+        on: &Topology,
+        first: usize,
+        takes: impl Fn(&Self, u32, u32, ChannelId) -> bool,
+    ) {
+        let mut hops = std::mem::take(&mut self.hops);
+        for i in first..self.order.len() {
+            let v = self.order[i];
+            let channels = on.graph().channels(v as usize);
+            let row = on.graph().neighbours(v as usize).iter().zip(channels);
+            hops.extend(row.filter(|(w, c)| takes(self, v, **w, **c)).map(|(&w, &c)| (c, w)));
+            self.starts.push(hops.len() as u32);
+        }
+        self.hops = hops;
+    }
+
+    /// The next hops of the `i`-th switch of the order.
     #[inline]
     pub fn hops(&self, i: usize) -> &[(ChannelId, u32)] {
         &self.hops[self.starts[i] as usize..self.starts[i + 1] as usize]

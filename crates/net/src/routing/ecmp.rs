@@ -1,0 +1,72 @@
+//! Minimal next hops at random: what hashing over equal-cost paths (ECMP) makes of fixed tables.
+//!
+//! Source: Hopps, "Analysis of an equal-cost multi-path algorithm", RFC 2992, 2000: every
+//! switch takes one of its equally short next hops, by a hash that knows no load. Here the hash is
+//! of the destination and its layer, which is all that a forwarding table can see.
+
+use super::sssp::Balancer;
+use super::trees::MinimalTree;
+use super::{Engine, NO_ROUTE, RouteError, Routing};
+use crate::lanes::{break_cycles, common_lanes};
+use crate::network::Topology;
+use base::seed::Stream;
+use base::{TerminalId, Watch};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Shortest paths at random, layers over different next hops; deadlock-free by virtual lanes.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ecmp {
+    /// Seed of the choice.
+    #[serde(default)]
+    pub seed: u64,
+    /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8).
+    #[serde(default = "common_lanes")]
+    pub max_lanes: u8,
+}
+
+impl Engine for Ecmp {
+    const NAME: &'static str = "ecmp";
+
+    fn examples() -> Vec<Self> {
+        vec![Self { seed: 0, max_lanes: 8 }, Self { seed: 1, max_lanes: 15 }]
+    }
+
+    /// Every switch deals its minimal next hops to the layers of a terminal in a random order, all
+    /// of them before one comes again. O(layers * terminals * minimal arcs), and the lanes.
+    fn route(
+        &self,
+        on: &Arc<Topology>,
+        layers: u32,
+        watch: &dyn Watch,
+    ) -> Result<Routing, RouteError> {
+        let (switches, terminals) = (on.switches().len(), on.terminals().len());
+        let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
+        let mut tree = MinimalTree::default();
+        for t in (0..terminals).map(TerminalId::from).filter(|&t| on.terminal_is_up(t)) {
+            watch.tick("routing", t.ix() as u64, terminals as u64)?;
+            let plug = on.terminals()[t.ix()].plug;
+            tree.rebuild(on, plug.switch, None);
+            let random = &mut Stream::new(self.seed, "ecmp", t.ix() as u64);
+            let entry = |layer: usize, v: usize| (layer * terminals + t.ix()) * switches + v;
+            for layer in 0..layers as usize {
+                next[entry(layer, plug.switch.ix())] = plug.port;
+            }
+            for (i, &v) in tree.order.iter().enumerate() {
+                let mut hops = tree.hops(i).to_vec();
+                for layer in 0..layers as usize {
+                    let turn = layer % hops.len();
+                    if turn == 0 {
+                        random.shuffle(&mut hops);
+                    }
+                    next[entry(layer, v as usize)] = on.tail(hops[turn].0).port;
+                }
+            }
+        }
+        let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
+        let to_switch = Balancer::new(on).switch_routes(minimal);
+        break_cycles(Routing::new(on.clone(), layers, next, to_switch), self.max_lanes, watch)
+    }
+}
