@@ -2,10 +2,9 @@
 
 use crate::enter::{from_python, refuse, to_python};
 use crate::structure::run;
-use base::{Refusal, Watch};
+use base::Refusal;
 use net::network::Topology as Network;
 use net::plan::{self, Catalog, FloorRules, PlannedCable, sc14::Study};
-use net::structure::MeasureError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -86,56 +85,41 @@ pub(crate) fn rules_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<FloorRules>
     )
 }
 
-type Planned = (plan::Floor, Vec<PlannedCable>);
-
-/// The rules in full: the power of a switch is the shop's where they do not say it.
-fn in_full(mut rules: FloorRules, t: &Network, shop: plan::Shop<'_>) -> FloorRules {
-    rules.switch_w.get_or_insert_with(|| shop.switch_w(t));
-    rules
+/// A network laid out: rules in full, where it is bought, floor and cables.
+pub(crate) struct Laid<'a> {
+    t: &'a Network,
+    rules: FloorRules,
+    shop: Shop,
+    floor: plan::Floor,
+    cables: Vec<PlannedCable>,
 }
 
-fn planned(
-    t: &Network,
-    rules: &FloorRules,
-    shop: plan::Shop<'_>,
-    watch: &dyn Watch,
-) -> Result<Planned, MeasureError> {
-    let floor = plan::floor(t, rules, watch)?;
-    let cables = plan::cables(t, &floor, rules, shop)?;
-    Ok((floor, cables))
-}
-
-pub(crate) fn plan<'py>(
+/// Lays `t` out and says what `tell` makes of it. The power of a switch is the shop's where the
+/// rules do not say it.
+pub(crate) fn laid<'py>(
     py: Python<'py>,
     t: &Network,
     rules: Option<&Bound<'py, PyAny>>,
     shop: Option<&Shop>,
     progress: Option<Py<PyAny>>,
+    tell: fn(&Laid<'_>) -> Result<Value, Refusal>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let shop = Shop::open(shop).map_err(refuse)?;
-    let rules = in_full(rules_of(rules)?, t, shop.shop());
+    let mut rules = rules_of(rules)?;
+    rules.switch_w.get_or_insert_with(|| shop.shop().switch_w(t));
     run(py, progress, |watch| {
-        let (floor, cables) = planned(t, &rules, shop.shop(), watch)?;
-        Ok(document(t, &rules, &shop, &floor, &cables)?)
+        let floor = plan::floor(t, &rules, watch)?;
+        let cables = plan::cables(t, &floor, &rules, shop.shop())?;
+        Ok(tell(&Laid { t, rules, shop, floor, cables })?)
     })
 }
 
-pub(crate) fn bill<'py>(
-    py: Python<'py>,
-    t: &Network,
-    rules: Option<&Bound<'py, PyAny>>,
-    shop: Option<&Shop>,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let shop = Shop::open(shop).map_err(refuse)?;
-    let rules = in_full(rules_of(rules)?, t, shop.shop());
-    run(py, progress, |watch| {
-        let (floor, cables) = planned(t, &rules, shop.shop(), watch)?;
-        let bill = plan::bill(t, &cables, shop.shop())?;
-        let mut all = serde_json::to_value(&bill).unwrap_or_default();
-        all["racks"] = floor.racks.len().into();
-        Ok(all)
-    })
+/// The bill of what was laid out, and the number of racks.
+pub(crate) fn bill(laid: &Laid<'_>) -> Result<Value, Refusal> {
+    let bill = plan::bill(laid.t, &laid.cables, laid.shop.shop())?;
+    let mut all = serde_json::to_value(&bill).unwrap_or_default();
+    all["racks"] = laid.floor.racks.len().into();
+    Ok(all)
 }
 
 pub(crate) fn of_2014<'py>(py: Python<'py>, t: &Network) -> PyResult<Bound<'py, PyAny>> {
@@ -155,13 +139,9 @@ pub fn study_of_2014<'py>(
     to_python(py, &serde_json::to_value(study.reckon()).unwrap_or_default())
 }
 
-fn document(
-    t: &Network,
-    rules: &FloorRules,
-    shop: &Shop,
-    floor: &plan::Floor,
-    cables: &[PlannedCable],
-) -> Result<Value, Refusal> {
+/// Racks, seats and cables.
+pub(crate) fn document(laid: &Laid<'_>) -> Result<Value, Refusal> {
+    let Laid { t, rules, shop, floor, cables } = laid;
     let mut csv = String::new();
     plan::write_csv(t, floor, cables, &mut csv)
         .map_err(|e| Refusal::new("cables", e.to_string(), ""))?;

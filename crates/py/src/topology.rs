@@ -287,7 +287,7 @@ impl Topology {
         shop: Option<PyRef<'py, Shop>>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        cost::plan(py, &self.inner, rules, shop.as_deref(), progress)
+        cost::laid(py, &self.inner, rules, shop.as_deref(), progress, cost::document)
     }
 
     /// The bill of the network under `rules`, bought from `shop`: a dict, see `net::plan::Bill`.
@@ -299,7 +299,7 @@ impl Topology {
         shop: Option<PyRef<'py, Shop>>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        cost::bill(py, &self.inner, rules, shop.as_deref(), progress)
+        cost::laid(py, &self.inner, rules, shop.as_deref(), progress, cost::bill)
     }
 
     /// What the 2014 study reckons for the network: a dict, see `net::plan::sc14::Reckoned`.
