@@ -245,6 +245,7 @@ fn netlist_extras_are_read() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines)] // a list of faults
 fn what_is_wrong_is_named_with_its_line() {
     let cases = [
         (

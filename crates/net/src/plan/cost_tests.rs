@@ -172,65 +172,74 @@ proptest! {
     }
 }
 
-/// The printed columns of the study: endpoints, routers, electric and fibre cables, dollars and
-/// watts for each endpoint; what the rule is known to miss is `None`.
+/// A printed column: endpoints, routers, electric and fibre cables, dollars and watts for each
+/// endpoint; what the rule is known to miss is `None`.
+type Printed = (Study, u64, u64, Option<u64>, Option<u64>, Option<f64>, Option<f64>);
+
+const COLUMNS: [Printed; 10] = [
+    (Study::SlimFly { q: 19, p: 15 }, 10_830, 722, Some(6_669), None, Some(1_033.0), Some(8.02)),
+    (
+        Study::Dragonfly { a: 22, p: 11, h: 11, g: 243 },
+        58_806,
+        5_346,
+        Some(56_133),
+        Some(29_524),
+        Some(1_438.0),
+        Some(10.9),
+    ),
+    (
+        Study::Dragonfly { a: 14, p: 7, h: 7, g: 99 },
+        9_702,
+        1_386,
+        Some(9_009),
+        Some(4_900),
+        Some(1_342.0),
+        Some(10.8),
+    ),
+    (
+        Study::Dragonfly { a: 22, p: 11, h: 11, g: 45 },
+        10_890,
+        990,
+        None,
+        Some(1_012),
+        None,
+        Some(10.9),
+    ),
+    (
+        Study::FlattenedButterfly { c: 12 },
+        20_736,
+        1_728,
+        Some(9_504),
+        Some(20_736),
+        Some(1_570.0),
+        None,
+    ),
+    (
+        Study::FlattenedButterfly { c: 10 },
+        10_000,
+        1_000,
+        Some(4_500),
+        Some(10_000),
+        Some(1_535.0),
+        None,
+    ),
+    (Study::FatTree { radix: 43 }, 19_876, 2_311, Some(19_414), Some(40_215), None, Some(14.0)),
+    (Study::FatTree { radix: 35 }, 10_718, 1_531, None, None, None, Some(14.0)),
+    (
+        Study::Random { switches: 4020, p: 10, radix: 43 },
+        40_200,
+        4_020,
+        None,
+        None,
+        None,
+        Some(12.04),
+    ),
+    (Study::Random { switches: 1386, p: 7, radix: 28 }, 9_702, 1_386, None, None, None, Some(11.2)),
+];
+
 #[test]
 fn the_study_reckons_what_it_printed() {
-    let slim_fly = Study::SlimFly { q: 19, p: 15 };
-    let dragonfly = |a, h, g| Study::Dragonfly { a, p: h, h, g };
-    let columns = [
-        (slim_fly, 10_830, 722, Some(6_669), None, Some(1_033.0), Some(8.02)),
-        (
-            dragonfly(22, 11, 243),
-            58_806,
-            5_346,
-            Some(56_133),
-            Some(29_524),
-            Some(1_438.0),
-            Some(10.9),
-        ),
-        (dragonfly(14, 7, 99), 9_702, 1_386, Some(9_009), Some(4_900), Some(1_342.0), Some(10.8)),
-        (dragonfly(22, 11, 45), 10_890, 990, None, Some(1_012), None, Some(10.9)),
-        (
-            Study::FlattenedButterfly { c: 12 },
-            20_736,
-            1_728,
-            Some(9_504),
-            Some(20_736),
-            Some(1_570.0),
-            None,
-        ),
-        (
-            Study::FlattenedButterfly { c: 10 },
-            10_000,
-            1_000,
-            Some(4_500),
-            Some(10_000),
-            Some(1_535.0),
-            None,
-        ),
-        (Study::FatTree { radix: 43 }, 19_876, 2_311, Some(19_414), Some(40_215), None, Some(14.0)),
-        (Study::FatTree { radix: 35 }, 10_718, 1_531, None, None, None, Some(14.0)),
-        (
-            Study::Random { switches: 4020, p: 10, radix: 43 },
-            40_200,
-            4_020,
-            None,
-            None,
-            None,
-            Some(12.04),
-        ),
-        (
-            Study::Random { switches: 1386, p: 7, radix: 28 },
-            9_702,
-            1_386,
-            None,
-            None,
-            None,
-            Some(11.2),
-        ),
-    ];
-    for (study, endpoints, switches, electric, fibre, usd, watts) in columns {
+    for (study, endpoints, switches, electric, fibre, usd, watts) in COLUMNS {
         let found = study.reckon();
         assert_eq!((found.endpoints, found.switches), (endpoints, switches), "{study:?}");
         for (rule, printed) in [(found.cables_electric, electric), (found.cables_optical, fibre)] {

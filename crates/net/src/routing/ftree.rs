@@ -132,9 +132,12 @@ impl Climb {
         for (i, &v) in tree.order.iter().enumerate() {
             let hops = tree.hops(i);
             // down by the link that the lower switch itself would take upwards
-            let own = |&(c, to): &(ChannelId, u32)| match self.ranks.is_up(v, to) {
-                true => self.named(v, number) == Some(c),
-                false => self.named(to, number) == Some(c.reverse()),
+            let own = |&(c, to): &(ChannelId, u32)| {
+                if self.ranks.is_up(v, to) {
+                    self.named(v, number) == Some(c)
+                } else {
+                    self.named(to, number) == Some(c.reverse())
+                }
             };
             let named = hops.iter().copied().find(own);
             let fewest = || hops.iter().copied().min_by_key(|(c, _)| assigned[c.0 as usize]);
