@@ -266,6 +266,19 @@ fn what_is_written_for_people_reads_back_as_far_as_it_tells() {
     );
 }
 
+/// A lone switch whose name starts like a line of ibnetdiscover's is still an edge list's.
+#[test]
+fn names_that_look_like_a_fabric_are_read_back() {
+    for name in ["[", "[1]x", "vendid=0x1", "switchguid"] {
+        let mut b = Builder::new();
+        b.switch(Switch::new(name));
+        let recipe = Recipe { family: "t".into(), params: serde_json::Map::new() };
+        let t = b.finish(recipe).expect("a valid network");
+        let back = read_any(&edge_list::write(&t), "e", None).map(|t| t.switches().len());
+        assert_eq!(back.map_err(|r| r.to_string()), Ok(1), "{name}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]

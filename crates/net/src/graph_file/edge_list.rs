@@ -148,7 +148,10 @@ pub fn write(t: &Topology) -> String {
     let names = t.switches().iter().enumerate();
     let names = unique_names(names.map(|(i, s)| {
         let bad = |c: char| c.is_whitespace() || c == '#' || c == '\u{feff}';
-        (s.name.replace(bad, "_"), format!("switch-{i}"))
+        let name = s.name.replace(bad, "_");
+        // no line may look like one of a fabric
+        let name = if super::is_fabric(&name) { format!("_{name}") } else { name };
+        (name, format!("switch-{i}"))
     }));
     let mut out = format!("# {}\n", t.recipe().to_string().replace(['\n', '\r'], " "));
     for (i, name) in names.iter().enumerate().filter(|(i, _)| t.switches()[*i].up) {
