@@ -4,7 +4,7 @@
 //! switch takes one of its equally short next hops, by a hash that knows no load. Here the hash is
 //! of the destination and its layer, which is all that a forwarding table can see.
 
-use super::sssp::Balancer;
+use super::sssp::minimal_switch_routes;
 use super::trees::MinimalTree;
 use super::{Engine, NO_ROUTE, RouteError, Routing};
 use crate::lanes::{break_cycles, common_lanes};
@@ -44,11 +44,13 @@ impl Engine for Ecmp {
     ) -> Result<Routing, RouteError> {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
-        let mut tree = MinimalTree::default();
+        let (mut tree, mut built_for) = (MinimalTree::default(), None);
         for t in (0..terminals).map(TerminalId::from).filter(|&t| on.terminal_is_up(t)) {
             watch.tick("routing", t.ix() as u64, terminals as u64)?;
             let plug = on.terminals()[t.ix()].plug;
-            tree.rebuild(on, plug.switch, None);
+            if built_for.replace(plug.switch) != Some(plug.switch) {
+                tree.rebuild(on, plug.switch, None);
+            }
             let random = &mut Stream::new(self.seed, "ecmp", t.ix() as u64);
             let entry = |layer: usize, v: usize| (layer * terminals + t.ix()) * switches + v;
             for layer in 0..layers as usize {
@@ -65,8 +67,7 @@ impl Engine for Ecmp {
                 }
             }
         }
-        let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
-        let to_switch = Balancer::new(on).switch_routes(minimal);
-        break_cycles(Routing::new(on.clone(), layers, next, to_switch), self.max_lanes, watch)
+        let routing = Routing::new(on.clone(), layers, next, minimal_switch_routes(on));
+        break_cycles(routing, self.max_lanes, watch)
     }
 }

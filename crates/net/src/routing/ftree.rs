@@ -9,7 +9,7 @@
 //! can be routed too. Ways go up and then down, which needs one lane; where the cable that the
 //! formula names is down or leads astray, the one with the fewest addresses so far is taken.
 
-use super::sssp::Balancer;
+use super::sssp::minimal_switch_routes;
 use super::trees::{MinimalTree, Ranks};
 use super::{Engine, NO_ROUTE, RouteError, Routing};
 use crate::network::Topology;
@@ -63,9 +63,7 @@ impl Engine for Ftree {
                 }
             }
         }
-        let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
-        let to_switch = Balancer::new(on).switch_routes(minimal);
-        Ok(Routing::new(on.clone(), layers, next, to_switch))
+        Ok(Routing::new(on.clone(), layers, next, minimal_switch_routes(on)))
     }
 }
 

@@ -63,6 +63,12 @@ pub(super) fn balanced_routes(
     Ok(Routing::new(on.clone(), layers, next, balancer.switch_routes(ways)))
 }
 
+/// Minimal routes to every switch, balanced among themselves: what management packets follow where
+/// an engine deals with terminals alone. O(switches * arcs).
+pub(super) fn minimal_switch_routes(on: &Topology) -> Vec<u16> {
+    Balancer::new(on).switch_routes(|tree, to| tree.rebuild(on, to, None))
+}
+
 /// The working terminals on each switch, by switch.
 pub(super) fn endpoints_per_switch(on: &Topology) -> Vec<u32> {
     let up = |s: usize| {

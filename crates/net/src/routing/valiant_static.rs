@@ -9,7 +9,7 @@
 //! towards the intermediate, minimally, until that route is met, and along it from there: a tree,
 //! in which no route is longer than both ways together.
 
-use super::sssp::Balancer;
+use super::sssp::minimal_switch_routes;
 use super::trees::MinimalTree;
 use super::{Engine, NO_ROUTE, RouteError, Routing};
 use crate::lanes::{break_cycles, common_lanes};
@@ -48,7 +48,11 @@ impl Engine for ValiantStatic {
     ) -> Result<Routing, RouteError> {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
-        let (component, _) = on.graph().components();
+        let (component, parts) = on.graph().components();
+        let mut near: Vec<Vec<u32>> = vec![Vec::new(); parts as usize];
+        for (s, &part) in (0..).zip(&component) {
+            near[part as usize].push(s);
+        }
         let rows = layers as usize * terminals;
         for row in 0..rows {
             let t = TerminalId::from(row % terminals);
@@ -57,18 +61,15 @@ impl Engine for ValiantStatic {
             }
             watch.tick("routing", row as u64, rows as u64)?;
             let plug = on.terminals()[t.ix()].plug;
-            let part = component[plug.switch.ix()];
-            let near: Vec<u32> =
-                (0..switches as u32).filter(|&s| component[s as usize] == part).collect();
+            let near = &near[component[plug.switch.ix()] as usize];
             let random = &mut Stream::new(self.seed, "valiant", row as u64);
             let middle = SwitchId(near[random.below(near.len() as u64) as usize]);
             let entries = &mut next[row * switches..(row + 1) * switches];
             detour(on, plug.switch, middle, random, entries);
             entries[plug.switch.ix()] = plug.port;
         }
-        let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
-        let to_switch = Balancer::new(on).switch_routes(minimal);
-        break_cycles(Routing::new(on.clone(), layers, next, to_switch), self.max_lanes, watch)
+        let routing = Routing::new(on.clone(), layers, next, minimal_switch_routes(on));
+        break_cycles(routing, self.max_lanes, watch)
     }
 }
 
