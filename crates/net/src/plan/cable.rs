@@ -62,12 +62,12 @@ pub struct PlannedCable {
     pub b: CableEnd,
 }
 
-impl PlannedCable {
-    /// What it is for.
-    pub fn for_use(&self) -> Use {
-        match self.id {
-            CableId::Link(_) => Use::Switch,
-            CableId::Terminal(_) => Use::Endpoint,
+impl CableId {
+    /// What the cable is for.
+    pub fn for_use(self) -> Use {
+        match self {
+            Self::Link(_) => Use::Switch,
+            Self::Terminal(_) => Use::Endpoint,
         }
     }
 }
@@ -104,7 +104,7 @@ impl Shop<'_> {
     /// # Errors
     /// When the catalogue has nothing that reaches.
     pub fn buy(&self, cable: &PlannedCable) -> Result<Offer, Refusal> {
-        Ok(self.catalog.cable(cable.for_use(), cable.length_m, cable.rate_gbps)?.1)
+        Ok(self.catalog.cable(cable.id.for_use(), cable.length_m, cable.rate_gbps)?.1)
     }
 }
 
@@ -169,12 +169,9 @@ fn planned(
 ) -> Result<PlannedCable, Refusal> {
     let length_m = floor.length_m(a.seat, b.seat, rules);
     let stock_m = stock(length_m, rules);
-    let kind = CableKind::Electric;
-    let mut cable =
-        PlannedCable { id, step, kind, length_m, stock_m, rate_gbps, cost_usd: 0.0, a, b };
-    let (kind, offer) = shop.catalog.cable(cable.for_use(), length_m, rate_gbps)?;
-    (cable.kind, cable.cost_usd) = (kind, offer.usd[0]);
-    Ok(cable)
+    let (kind, offer) = shop.catalog.cable(id.for_use(), length_m, rate_gbps)?;
+    let cost_usd = offer.usd[0];
+    Ok(PlannedCable { id, step, kind, length_m, stock_m, rate_gbps, cost_usd, a, b })
 }
 
 /// The shortest length on sale that reaches `length_m`; beyond the last, its multiples.
@@ -256,7 +253,7 @@ pub struct LengthClass {
 pub fn by_length(cables: &[PlannedCable]) -> Vec<LengthClass> {
     let mut classes: BTreeMap<(bool, CableKind, u64), LengthClass> = BTreeMap::new();
     for c in cables {
-        let (endpoint_cables, kind, stock_m) = (c.for_use() == Use::Endpoint, c.kind, c.stock_m);
+        let (endpoint_cables, kind, stock_m) = (c.id.for_use() == Use::Endpoint, c.kind, c.stock_m);
         // positive floats sort as their bits do
         let class =
             classes.entry((endpoint_cables, kind, stock_m.to_bits())).or_insert(LengthClass {

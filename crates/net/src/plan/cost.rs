@@ -1,7 +1,7 @@
 //! The bill: what a network costs and draws, part by part, by the prices of a catalogue.
 
-use super::cable::{CableId, PlannedCable, Shop};
-use super::catalog::{CableKind, Confidence, Energy, Offer, Part};
+use super::cable::{PlannedCable, Shop};
+use super::catalog::{CableKind, Confidence, Energy, Offer, Part, Use};
 use crate::network::Topology;
 use base::Refusal;
 use serde::Serialize;
@@ -115,22 +115,26 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: Shop<'_>) -> Result<Bil
         lines.add(Part::Switches, None, &shop.catalog.switch(ports, link_gbps)?, count);
     }
     for cable in cables {
-        let part = part_of(cable);
-        lines.add(part, Some(cable.kind), &shop.buy(cable)?, 1);
+        lines.add(part_of(cable.id.for_use()), Some(cable.kind), &shop.buy(cable)?, 1);
     }
+    // rates above 0 sort as their bits do
+    let mut by_rate: BTreeMap<u64, u64> = BTreeMap::new();
     for terminal in t.terminals() {
-        let gbps = shop.rate_gbps(t, &terminal.cable);
-        match shop.catalog.nic(gbps) {
-            Ok(offer) => lines.add(Part::Nics, None, &offer, 1),
+        *by_rate.entry(shop.rate_gbps(t, &terminal.cable).to_bits()).or_default() += 1;
+    }
+    for (rate, count) in by_rate {
+        match shop.catalog.nic(f64::from_bits(rate)) {
+            Ok(offer) => lines.add(Part::Nics, None, &offer, count),
             Err(refusal) if counts(Part::Nics) => return Err(refusal),
             Err(_) => {}
         }
     }
+    let lines = lines.finish(&shop.catalog.counts);
     let number = |part: Part, kind: CableKind| {
-        cables.iter().filter(|c| part_of(c) == part && c.kind == kind).count() as u64
+        let of = lines.iter().filter(|line| line.part == part && line.kind == Some(kind));
+        of.map(|line| line.count).sum()
     };
     let radix = by_ports.keys().next_back().copied().unwrap_or(0);
-    let lines = lines.finish(&shop.catalog.counts);
     let mut bill = Bill {
         catalog: shop.catalog.name.clone(),
         currency: shop.catalog.currency.clone(),
@@ -151,10 +155,10 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: Shop<'_>) -> Result<Bil
     Ok(bill)
 }
 
-fn part_of(cable: &PlannedCable) -> Part {
-    match cable.id {
-        CableId::Link(_) => Part::SwitchCables,
-        CableId::Terminal(_) => Part::EndpointCables,
+fn part_of(for_use: Use) -> Part {
+    match for_use {
+        Use::Switch => Part::SwitchCables,
+        Use::Endpoint => Part::EndpointCables,
     }
 }
 
