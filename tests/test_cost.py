@@ -89,6 +89,9 @@ def test_a_catalogue_of_ones_own(tmp_path):
     done = flyloom("catalog", "check", str(broken))
     assert done.returncode == 2
     assert f"{broken}: line {line}: " in done.stderr
+    broken.write_text("x = " + "[" * 100_000)
+    done = flyloom("catalog", "check", str(broken))
+    assert done.returncode == 2 and "broken.toml: line 1" in done.stderr
     listed = json.loads(flyloom("catalog", "list", "--json").stdout)
     assert {"fdr10-2014", "galaxyfly-2016", "products-2026"} <= {c["name"] for c in listed}
 
@@ -98,9 +101,12 @@ def test_rules_of_the_floor_come_from_a_file(tmp_path):
     rules.write_text("overhead_m = 4.0\n")
     near, far = (fl.cost("slim_fly:q=5,p=4", rules=r) for r in (None, rules))
     assert far.cost_usd - near.cost_usd == pytest.approx(100 * 40 * 0.0919 * 2)
-    rules.write_text("overhead_m = [")
-    with pytest.raises(fl.RefusalError, match="rules.toml"):
-        fl.cost("slim_fly:q=5,p=4", rules=rules)
+    for text, said in (("overhead_m = [", "rules.toml"), ("overhead_m = -1", "toml: overhead_m"),
+                       ("racks_units = 3", "toml: rules: unknown field"),
+                       ('pitch_m = "wide"', "toml: pitch_m"), ("x = " + "[" * 5000, "rules.toml")):
+        rules.write_text(text)
+        with pytest.raises(fl.RefusalError, match=said):
+            fl.cost("slim_fly:q=5,p=4", rules=rules)
 
 
 # --- the published tables ----------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any
 from flyloom import _core
 from flyloom._core import RefusalError
 from flyloom.graph import network
-from flyloom.prices import shop
+from flyloom.prices import priced, shop
 from flyloom.results import Result
 from flyloom.sizing import scale, size
 from flyloom.verbs import Progress, whole
@@ -43,6 +43,9 @@ COLUMNS = (
 #: What a front is made of: key, and whether more is better.
 FRONT = (("cost_usd_per_endpoint", False), ("power_w_per_endpoint", False), ("diameter", False),
          ("relative_bisection", True))
+#: What a row has of the network's bill.
+BILLED = ("cost_usd", "cost_usd_per_endpoint", "power_w_per_endpoint", "cables_electric",
+          "cables_optical")
 #: How far from the endpoints asked for a member may be, as a factor.
 NEAR = 1.25
 #: Ends of a resilience study and their columns.
@@ -106,8 +109,10 @@ def compare(
     for number, t in enumerate(networks):
         if progress:
             progress("networks", number, len(networks))
+        bill, unpriced = priced(t, bought, BILLED)
         rows.append({
-            **_measure(t, samples, rng, ends, None if endpoints else progress), **_bill(t, bought),
+            **_measure(t, samples, rng, ends, None if endpoints else progress),
+            **bill, "unpriced": unpriced,
         })
     on_front = pareto_front(rows)
     for row, front in zip(rows, on_front, strict=True):
@@ -135,18 +140,6 @@ def _members_near(endpoints: int, radix: int, families: list[str], progress) -> 
             f"{radix} ports; other endpoints, or a larger radix"
         )
     return found
-
-
-def _bill(t, bought) -> dict[str, Any]:
-    try:
-        found = t.cost(None, bought)
-    except RefusalError as refusal:
-        found, why = {}, str(refusal)
-    else:
-        why = None
-    keys = ("cost_usd", "cost_usd_per_endpoint", "power_w_per_endpoint", "cables_electric",
-            "cables_optical")
-    return {**{key: found.get(key) for key in keys}, "unpriced": why}
 
 
 def pareto_front(rows: Sequence[Mapping]) -> list[bool | None]:

@@ -57,13 +57,9 @@ def network(source: Any, p: int | None = None) -> Topology:
 
 
 def _from_file(path: Path, p: int | None) -> Topology:
-    text = read_text(path)
     if path.suffix != ".toml":
-        return Topology.from_text(text, str(path), p)
-    try:
-        spec = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise RefusalError(f"{path}: {error}") from None
+        return Topology.from_text(read_text(path), str(path), p)
+    spec = read_toml(path)
     spec = spec.get("topology", spec)
     if not isinstance(spec, dict):
         raise RefusalError(f"{path}: topology: not a table; write [topology]")
@@ -109,6 +105,14 @@ def read_text(path: Path) -> str:
         raise RefusalError(f"{path}: not a text file: byte {error.start} is not UTF-8") from None
     except ValueError as error:  # a name with a zero byte
         raise RefusalError(f"{path}: cannot be read: {error}") from None
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """What a TOML file says; RefusalError saying what is wrong with it."""
+    try:
+        return tomllib.loads(read_text(path))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise RefusalError(f"{path}: {error}") from None
 
 
 def from_pairs(pairs: Iterable[tuple[int, int]], p: int = 0) -> Topology:

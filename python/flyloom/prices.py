@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from flyloom._core import RefusalError, Shop
-from flyloom.graph import network, read_text
+from flyloom._core import RefusalError, Shop, check_floor_rules
+from flyloom.graph import network, read_text, read_toml
 from flyloom.results import Result
 
 MODES = ("true", "paper")
@@ -63,18 +62,31 @@ def _number(name: str, given: float | None) -> float | None:
 def floor_rules(given: Mapping[str, Any] | str | os.PathLike | None) -> dict[str, Any] | None:
     """Rules of a floor: a dict, or the path of a TOML file with them at top level.
 
-    Raises ``RefusalError`` for a file that cannot be read; what is in it is checked where it is
-    used.
+    Raises ``RefusalError`` for a file that cannot be read, and for rules in it that are none, with
+    the file and the rule; a dict is checked where it is used.
     """
     if given is None:
         return None
     if isinstance(given, Mapping):
         return dict(given)
     path = Path(given)
+    rules = read_toml(path)
     try:
-        return tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
+        check_floor_rules(rules)
+    except RefusalError as error:
         raise RefusalError(f"{path}: {error}") from None
+    return rules
+
+
+def priced(
+    topology, bought: Shop, keys: Iterable[str]
+) -> tuple[dict[str, float | None], str | None]:
+    """The figures ``keys`` of a network's bill; None each, and why, where it has no price."""
+    try:
+        bill = topology.cost(None, bought)
+    except RefusalError as refusal:
+        return dict.fromkeys(keys), str(refusal)
+    return {key: bill[key] for key in keys}, None
 
 
 def cost(

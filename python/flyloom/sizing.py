@@ -9,12 +9,14 @@ from typing import Any
 from flyloom import _core
 from flyloom._core import RefusalError
 from flyloom.graph import network
-from flyloom.prices import shop
+from flyloom.prices import priced, shop
 from flyloom.published import ADDRESS_TABLE, ADDRESS_TABLE_SOURCE
 from flyloom.results import Result
 from flyloom.verbs import Progress, whole
 
 
+BILLED = ("cost_usd", "cost_usd_per_endpoint", "power_w_per_endpoint")
+"""What a member within a budget has of its bill."""
 MOST_ENDPOINTS = 1 << 20
 """The largest member that a budget is spent on."""
 
@@ -120,20 +122,12 @@ def _largest_within(limit: float, start: int, near, bought) -> dict[str, Any] | 
         member = next((m for m in members if m and low < m["endpoints"] < high), None)
         if member is None:
             return best  # nothing is between them
-        member = _priced(member, bought)
+        bill, _ = priced(network(member["network"]), bought, BILLED)
+        member = {**member, **bill}  # no price: switches or cables that the catalogue lacks
         if member["cost_usd"] is None or member["cost_usd"] > limit:
             dear = member
         else:
             best = member
-
-
-def _priced(member: dict[str, Any], bought) -> dict[str, Any]:
-    keys = ("cost_usd", "cost_usd_per_endpoint", "power_w_per_endpoint")
-    try:
-        bill = network(member["network"]).cost(None, bought)
-    except RefusalError:  # the catalogue lacks switches of so many ports, or cables that long
-        bill = dict.fromkeys(keys)
-    return {**member, **{key: bill[key] for key in keys}}
 
 
 def scale(

@@ -85,6 +85,12 @@ pub(crate) fn rules_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<FloorRules>
     )
 }
 
+/// Refuses what are no rules of a floor.
+#[pyfunction]
+pub fn check_floor_rules(given: &Bound<'_, PyAny>) -> PyResult<()> {
+    rules_of(Some(given)).map(|_| ())
+}
+
 /// A network laid out: rules in full, where it is bought, floor and cables.
 pub(crate) struct Laid<'a> {
     t: &'a Network,

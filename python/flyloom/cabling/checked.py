@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from flyloom._core import RefusalError, Topology
+from flyloom.cabling import model
 from flyloom.graph import network, read_text
 
-STEPS = ("endpoint cables", "inside groups", "inside racks", "between racks")
-"""The steps of laying cables, by their number."""
+STEPS = ("endpoint cables", *model.STEPS[1:])
+"""The cables of each step, by its number."""
 WAYS = ("auto", "guid", "name", "structure")
 """What can tell which device is which."""
 

@@ -41,6 +41,7 @@ def cables(
 ) -> None:
     """Write the folder to wire from: lists, drawings of racks and pairs, labels, what to buy."""
     from flyloom import verbs
+    from flyloom.cabling.checked import STEPS
     from flyloom.progress import bars
 
     grid = label_grid(labels)
@@ -50,9 +51,8 @@ def cables(
             topology, output, rules=rules, catalog=catalog, gbps=gbps, paper=paper, labels=grid,
             spare=spare, progress=bar,
         ).to_dict()
-    steps = ("endpoint cables", "inside groups", "inside racks", "between racks")
     lines = [("network", found["network"]), ("racks", found["racks"]), ("cables", found["cables"])]
-    lines += [(f"  {name}", n) for name, n in zip(steps, found["by_step"], strict=True)]
+    lines += [(f"  {name}", n) for name, n in zip(STEPS, found["by_step"], strict=True)]
     lines += [
         ("pairs of racks", found["rack_pairs"]), ("pages to print", found["pages"]),
         ("sheets of labels", found["label_sheets"]), ("cables to buy", found["buy"]),

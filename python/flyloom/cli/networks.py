@@ -89,6 +89,7 @@ def plan(
     as_json: Json = False,
 ) -> None:
     """Lay a network out in racks and list its cables."""
+    from flyloom.cabling.checked import STEPS
     from flyloom.verbs import plan as lay_out
 
     topology = load_network(net, p)
@@ -96,12 +97,11 @@ def plan(
     if output:
         write_or_refuse(output, lambda: write_plan(topology, found, output))
     document = {key: value for key, value in found.items() if key != "cables_csv"}
-    steps = ("endpoint cables", "inside groups", "inside racks", "between racks")
     lines = [
         ("network", topology.recipe), ("racks", len(found["racks"])),
         ("cables", found["cables"]),
     ]
-    lines += [(f"  {name}", n) for name, n in zip(steps, found["by_step"], strict=True)]
+    lines += [(f"  {name}", n) for name, n in zip(STEPS, found["by_step"], strict=True)]
     lines += [
         (f"  {c['kind']}, up to {c['stock_m']:g} m{', endpoints' if c['endpoint_cables'] else ''}",
          c["cables"])

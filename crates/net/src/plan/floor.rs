@@ -96,12 +96,14 @@ impl FloorRules {
     /// The rules of an object; the defaults where it says nothing.
     ///
     /// # Errors
-    /// When a key is unknown or its value of another type.
+    /// When a key is unknown or its value of another type or out of range.
     pub fn from_value(given: &serde_json::Value) -> Result<Self, Refusal> {
-        crate::topology::typed(given).map_err(|(field, why)| {
+        let rules: Self = crate::topology::typed(given).map_err(|(field, why)| {
             let param = if field.is_empty() { "rules" } else { field.as_str() };
             Refusal::new(param, why, "see the table of rules in docs/plan.md")
-        })
+        })?;
+        rules.check()?;
+        Ok(rules)
     }
 
     /// Whether endpoints count when racks are split.
