@@ -16,7 +16,7 @@ from deploy_helpers import DATA
 COMMANDS = ["design", "structure", "resilience", "size", "scale", "compare", "search",
             "published", "plan", "cables", "route",
             "verify", "ebb", "deploy", "verify-cables", "run", "report", "list", "schema", "doctor",
-            "cost", "catalog"]
+            "cost", "catalog", "lanes"]
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -26,8 +26,8 @@ _HOMES = {
     "flyloom.results": ["Result"],
     "flyloom.sizing": ["address_table", "budget", "scale", "size"],
     "flyloom.verbs": [
-        "cables", "check_cables", "ebb", "edge_load", "plan", "promise", "resilience", "route",
-        "structure", "verify",
+        "cables", "check_cables", "ebb", "edge_load", "lanes_needed", "plan", "promise",
+        "resilience", "route", "spread", "structure", "verify",
     ],
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

@@ -249,7 +249,10 @@ def route(
     return topology.route(engine, options, count, progress)
 
 
-def verify(routing: Routing, *, hop_limit: int = 64, progress: Progress | None = None) -> Result:
+def verify(
+    routing: Routing, *, hop_limit: int = 64, max_lanes: int = 15,
+    progress: Progress | None = None,
+) -> Result:
     """Proof that tables are right, with evidence.
 
     Fields: ``holds`` (everything does), ``lanes``, ``complete`` (``holds``; ``routes``,
@@ -259,9 +262,61 @@ def verify(routing: Routing, *, hop_limit: int = 64, progress: Progress | None =
     ``holds``), ``deadlock`` (``holds``; ``dependencies`` of the channel dependency graph and
     ``rechecked``, whether the separate checker accepts the numbering of channels; or the ``cycle``
     and its ``counterexample``; None when routes are not complete).
+
+    ``verdicts`` has every question by name, ``no_missing_entry``, ``no_dead_port``, ``no_wrong_delivery``,
+    ``no_loop``, ``no_over_the_hop_limit`` (more than ``hop_limit`` hops), ``management``,
+    ``no_deadlock`` and ``within_lanes`` (no route on a lane from ``max_lanes`` on), each with
+    ``holds`` (None: not judged) and its ``witness``, or the ``counterexample`` and the number of
+    ``routes`` that end so.
     """
     whole("hop_limit", hop_limit, 0, 2**32 - 1)
-    return Result(routing.verify(hop_limit=hop_limit, progress=progress))
+    whole("max_lanes", max_lanes, 1, 15)
+    return Result(routing.verify(hop_limit=hop_limit, progress=progress, max_lanes=max_lanes))
+
+
+def lanes_needed(
+    routing: Routing, *, rng: int = 0, progress: Progress | None = None
+) -> Result:
+    """How many virtual lanes each method needs to make given routes free of deadlock.
+
+    Field ``methods``: a list with ``method`` (``online``, ``lightest``, ``heaviest``, ``random``,
+    ``hops``; see docs/routing.md), ``lanes`` and ``service_levels``, both None where 15 lanes or
+    16 levels are not enough, and ``why`` then. ``rng`` is the seed of ``random``.
+    """
+    whole("rng", rng, 0, 2**64 - 1)
+    return Result({"methods": routing.lanes_needed(rng, progress)})
+
+
+def spread(
+    routing: Routing,
+    method: str = "online",
+    *,
+    max_lanes: int = 8,
+    balance: bool = False,
+    rng: int = 0,
+    progress: Progress | None = None,
+) -> Routing:
+    """The same routes on new lanes, service levels and SL2VL tables, free of deadlock.
+
+    Parameters
+    ----------
+    routing
+        Tables of any origin.
+    method
+        ``online``, ``lightest``, ``heaviest``, ``random`` or ``hops``; see docs/routing.md. Routes
+        that need no second lane stay on one, whatever the method.
+    max_lanes
+        Most data lanes, 1 to 15.
+    balance
+        Deals the paths to all of ``max_lanes`` lanes.
+    rng
+        Seed of ``random``.
+
+    Raises ``RefusalError`` where the lanes, or 16 service levels, are not enough.
+    """
+    whole("max_lanes", max_lanes, 1, 15)
+    whole("rng", rng, 0, 2**64 - 1)
+    return routing.spread(method, max_lanes, bool(balance), rng, progress)
 
 
 def edge_load(routing: Routing) -> Result:

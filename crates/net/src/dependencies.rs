@@ -41,6 +41,12 @@ impl Dependencies {
         self.first[self.first.len() - 1] as usize
     }
 
+    /// The numbers of the dependencies of `from`: on the channels that leave its head, in port order.
+    #[inline]
+    pub fn of_channel(&self, from: ChannelId) -> std::ops::Range<usize> {
+        self.first[from.0 as usize] as usize..self.first[from.0 as usize + 1] as usize
+    }
+
     /// The number of the dependency of `from` on `to`; `to` must leave the head of `from`.
     #[inline]
     pub fn of(&self, from: ChannelId, to: ChannelId) -> usize {

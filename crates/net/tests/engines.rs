@@ -2,6 +2,7 @@
 
 use base::seed::Stream;
 use base::{LinkId, Quiet, SwitchId, TerminalId};
+use net::lanes::{Method, Spread, spread};
 use net::load::edge_load::edge_load;
 use net::network::Topology;
 use net::routing::{RouteError, Routing, engine};
@@ -135,6 +136,95 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(25))]
+
+    /// On any network that is connected, with any number of lanes from one on.
+    #[test]
+    fn nue_always_finds_routes_free_of_deadlock(
+        which in 0..NETWORKS.len(),
+        faults in 0_usize..14,
+        max_lanes in 1_u8..6,
+        layers in 1_u32..3,
+        seed in any::<u64>(),
+    ) {
+        let on = failed(&network(NETWORKS[which]), faults, seed);
+        match try_route(&on, "nue", &json!({ "max_lanes": max_lanes }), layers) {
+            Ok(routed) => {
+                holds(&routed);
+                prop_assert!(routed.lanes().count() <= max_lanes);
+            }
+            Err(why) => prop_assert!(why.contains("disconnected"), "{}", why),
+        }
+    }
+
+    #[test]
+    fn lash_gives_every_pair_of_switches_one_shortest_route_and_one_lane(
+        which in 0..NETWORKS.len(), faults in 0_usize..6, seed in any::<u64>(),
+    ) {
+        let on = failed(&network(NETWORKS[which]), faults, seed);
+        let Ok(routed) = try_route(&on, "lash", &json!({ "max_lanes": 15 }), 1) else {
+            return Ok(());
+        };
+        holds(&routed);
+        let far: Vec<Vec<u32>> =
+            (0..on.switches().len()).map(|s| on.graph().distances_from(s)).collect();
+        each_route(&routed, |_, way| {
+            assert_eq!(way.len() as u32, far[way[0].ix()][way[way.len() - 1].ix()] + 1);
+        });
+        for s in 0..on.switches().len() {
+            let here = on.terminals_on(SwitchId::from(s));
+            for (a, b) in here.iter().zip(here.iter().skip(1)) {
+                let (one, other) = (routed.tree(0, *a), routed.tree(0, *b));
+                assert!((0..one.len()).all(|v| v == s || one[v] == other[v]));
+                for from in (0..on.terminals().len()).map(TerminalId::from) {
+                    let level = |to| routed.service_level(from, 0, to);
+                    assert_eq!(level(*a), level(*b));
+                }
+            }
+        }
+    }
+}
+
+/// Destinations no two of which are neighbours need no second lane for routes of two hops: the
+/// second hop ends at its destination. So as many lanes as colours make all routes shortest, and
+/// greedy colouring needs at most one more than the degree.
+#[test]
+fn nue_is_minimal_on_two_hop_networks_given_a_lane_more_than_the_radix() {
+    for inline in ["slim_fly:q=5,p=4", "slim_fly:q=4,p=1", "hyperx:shape=4x4,p=2"] {
+        let on = network(inline);
+        let routed = try_route(&on, "nue", &json!({ "max_lanes": 8 }), 1).expect("routed");
+        holds(&routed);
+        each_route(&routed, |_, way| assert!(way.len() <= 3, "{inline} {way:?}"));
+    }
+    for max_lanes in [0, 16, 255] {
+        let options = json!({ "max_lanes": max_lanes });
+        let why = try_route(&network("slim_fly:q=5"), "nue", &options, 1).expect_err("no such");
+        assert!(why.contains("1 to 15"), "{why}");
+    }
+}
+
+/// The published counts of service levels: a colour of its own for every pair of neighbours.
+#[test]
+fn hops_take_three_lanes_and_few_levels_on_the_layers_of_the_slim_fly() {
+    for (inline, layers) in [("slim_fly:q=5,p=4", 4), ("slim_fly:q=5,p=1", 8)] {
+        let plain = try_route(&network(inline), "layered", &json!({ "max_lanes": 15 }), layers);
+        let how = Spread { method: Method::Hops, max_lanes: 3, balance: false, seed: 0 };
+        let routed = spread(plain.expect("routed"), &how, &Quiet).expect("three hops at most");
+        holds(&routed);
+        assert_eq!(routed.lanes().count(), 3);
+        // first fit takes 6 colours for q = 5 in the order of switches, and level 0
+        assert!((4..=7).contains(&routed.lanes().levels_in_use()));
+        let wide = Spread { max_lanes: 8, balance: true, ..how };
+        let routed = spread(routed, &wide, &Quiet).expect("three hops at most");
+        holds(&routed);
+        assert_eq!(routed.lanes().count(), 8);
+        let few = Spread { max_lanes: 2, ..how };
+        let why = spread(routed, &few, &Quiet).expect_err("three hops").to_string();
+        assert!(why.contains("paths of 3 hops"), "{why}");
     }
 }
 

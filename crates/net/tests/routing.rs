@@ -2,8 +2,11 @@
 
 use base::seed::Stream;
 use base::{LinkId, Quiet, SwitchId, TerminalId};
+use net::lanes::{Method, Spread, spread};
 use net::network::{Builder, Peer, Recipe, Switch, Topology};
-use net::routing::{ENGINES, Lanes, NO_ROUTE, RouteError, Routing, ServiceLevels, Sl2Vl, engine};
+use net::routing::{
+    ENGINES, Lanes, NO_ROUTE, PortTables, RouteError, Routing, ServiceLevels, Sl2Vl, engine,
+};
 use net::topology::{FAMILIES, family, parse_inline};
 use net::verify::complete::Fault;
 use net::verify::{Verdict, checker, verify};
@@ -56,6 +59,7 @@ fn every_engine_routes_every_family_completely_and_minimally() {
                             "not a tree",
                             "none is a leaf",
                             "no way up and then down",
+                            "16 service levels cannot",
                         ];
                         assert!(reasons.iter().any(|w| r.why.contains(w)), "{recipe}: {r}");
                         continue;
@@ -79,7 +83,7 @@ fn every_engine_routes_every_family_completely_and_minimally() {
                 }
                 let found = reach.histogram.iter().enumerate().filter(|(_, n)| **n > 0);
                 let found: BTreeMap<u32, u64> = found.map(|(h, n)| (h as u32, *n)).collect();
-                let detours = ["up_down", "valiant_static"].contains(&entry.name);
+                let detours = ["nue", "up_down", "valiant_static"].contains(&entry.name);
                 if !detours && (entry.name != "layered" || layers == 1) {
                     assert_eq!(found, shortest, "{recipe} {}", entry.name);
                 }
@@ -226,15 +230,15 @@ fn networks_that_cannot_be_routed_are_refused() {
 
 /// SL2VL tables that give a packet lane 0 on its first hop and lane 1 after it, by in-port.
 fn lane_by_hop(on: &Topology) -> Sl2Vl {
-    let mut tables = BTreeMap::new();
+    let mut tables = PortTables::new(on, [0; 16]);
     for s in (0..on.switches().len()).map(SwitchId::from) {
         let ports = on.switches()[s.ix()].ports;
         for (input, output) in (1..=ports).flat_map(|i| (1..=ports).map(move |o| (i, o))) {
             let lane = u8::from(matches!(on.peer(s, input), Peer::Switch(_)));
-            tables.insert((s, input, output), [lane; 16]);
+            assert!(tables.set(s, input, output, [lane; 16]));
         }
     }
-    Sl2Vl::PerPort { fallback: [0; 16], tables }
+    Sl2Vl::PerPort(tables)
 }
 
 #[test]
@@ -327,6 +331,37 @@ fn no_cycle_from(
     free
 }
 
+/// The lane of every hop of every path is its number, from 0 on.
+fn lanes_count_hops(routing: &Routing) {
+    let on = routing.topology();
+    for t in (0..on.terminals().len()).map(TerminalId::from) {
+        for from in (0..on.terminals().len()).map(TerminalId::from).filter(|f| *f != t) {
+            for layer in 0..routing.layers() {
+                let sl = routing.service_level(from, layer, t);
+                let start = on.terminals()[from.ix()].plug;
+                let (mut at, mut input, mut hop) = (start.switch, start.port, 0);
+                while let Peer::Switch(c) = on.peer(at, routing.tree(layer, t)[at.ix()]) {
+                    let output = routing.tree(layer, t)[at.ix()];
+                    assert_eq!(routing.lanes().sl2vl().lane(at, input, output, sl), hop);
+                    (at, input, hop) = (on.head(c).switch, on.head(c).port, hop + 1);
+                }
+            }
+        }
+    }
+}
+
+/// How many paths have each level, those within a switch left out (one terminal a switch).
+fn paths_by_lane(routing: &Routing) -> BTreeMap<u8, u64> {
+    let all = routing.topology().terminals().len();
+    let pairs =
+        (0..all).flat_map(|a| (0..all).map(move |b| (TerminalId::from(a), TerminalId::from(b))));
+    let mut count = BTreeMap::new();
+    for (from, to) in pairs.filter(|(a, b)| a != b) {
+        *count.entry(routing.service_level(from, 0, to)).or_default() += 1;
+    }
+    count
+}
+
 /// A connected random network with random in-trees as routes and random lanes.
 fn random_routing(n: u32, extra: usize, layers: u32, lanes: u8, seed: u64) -> Routing {
     let mut s = Stream::new(seed, "random routing", 0);
@@ -357,19 +392,15 @@ fn random_routing(n: u32, extra: usize, layers: u32, lanes: u8, seed: u64) -> Ro
     let next: Vec<u16> = (0..layers).flat_map(|_| 0..n).flat_map(|t| tree(t, 1)).collect();
     let to_switch: Vec<u16> = (0..n).flat_map(|d| tree(d, 0)).collect();
     let levels = (0..layers * n * n).map(|_| s.below(4) as u8).collect();
-    let mut tables = BTreeMap::new();
+    let mut tables = PortTables::new(&on, [0; 16]);
     for v in 0..n {
         let ports = on.switches()[v as usize].ports;
         for (input, output) in (1..=ports).flat_map(|i| (1..=ports).map(move |o| (i, o))) {
             let table = std::array::from_fn(|_| s.below(lanes.into()) as u8);
-            tables.insert((SwitchId(v), input, output), table);
+            assert!(tables.set(SwitchId(v), input, output, table));
         }
     }
-    let sl2vl = if seed.is_multiple_of(2) {
-        Sl2Vl::modulo(lanes)
-    } else {
-        Sl2Vl::PerPort { fallback: [0; 16], tables }
-    };
+    let sl2vl = if seed.is_multiple_of(2) { Sl2Vl::modulo(lanes) } else { Sl2Vl::PerPort(tables) };
     let lanes = Lanes::new(ServiceLevels::BySwitch(levels), sl2vl);
     Routing::new(on, layers, next, to_switch).with_lanes(lanes)
 }
@@ -404,6 +435,56 @@ proptest! {
                     prop_assert!(wait.route.starts_with("route host-"), "{}", wait.route);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn every_method_gives_lanes_without_cycles_or_says_that_it_cannot(
+        n in 2_u32..12, extra in 0_usize..14, layers in 1_u32..3, seed in 0_u64..1 << 40,
+        max_lanes in 1_u8..16, balance in any::<bool>(),
+    ) {
+        let routing = random_routing(n, extra, layers, 1, seed);
+        let plain = routing.clone().with_lanes(Lanes::single());
+        for method in Method::ALL {
+            let how = Spread { method, max_lanes, balance, seed };
+            match spread(routing.clone(), &how, &Quiet) {
+                Ok(done) => {
+                    prop_assert!(brute_force_is_free(&done), "{:?}", method);
+                    prop_assert!(done.lanes().count() <= max_lanes);
+                    prop_assert_eq!(done.next(), routing.next());
+                    // no lanes are spent where none are needed
+                    prop_assert!(balance || (done.lanes().count() == 1) == brute_force_is_free(&plain));
+                    prop_assert!(verify(&done, 64, &Quiet).expect("not interrupted").holds());
+                    if method == Method::Hops && !balance && done.lanes().count() > 1 {
+                        lanes_count_hops(&done);
+                    }
+                }
+                Err(e) => {
+                    let why = e.to_string();
+                    let known = ["lanes do not make", "need a lane each hop", "16 service levels"];
+                    prop_assert!(known.iter().any(|k| why.contains(k)), "{}", why);
+                    prop_assert!(!brute_force_is_free(&plain), "{:?}: {}", method, why);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn balancing_uses_every_lane_about_evenly(
+        n in 8_u32..14, extra in 0_usize..14, seed in 0_u64..1 << 40, max_lanes in 2_u8..16,
+    ) {
+        let routing = random_routing(n, extra, 1, 1, seed);
+        for method in [Method::Online, Method::Lightest] {
+            let how = |balance| Spread { method, max_lanes, balance, seed };
+            let Ok(needed) = spread(routing.clone(), &how(false), &Quiet) else { continue };
+            let done = spread(routing.clone(), &how(true), &Quiet).expect("fewer lanes do");
+            prop_assert_eq!(done.lanes().count(), max_lanes);
+            let (before, after) = (paths_by_lane(&needed), paths_by_lane(&done));
+            prop_assert_eq!(before.values().sum::<u64>(), after.values().sum::<u64>());
+            // the least number of paths that no lane need exceed
+            let enough = |most: u64| before.values().map(|n| n.div_ceil(most)).sum::<u64>();
+            let least = (1..=200).find(|most| enough(*most) <= u64::from(max_lanes));
+            prop_assert_eq!(after.values().max().copied(), least);
         }
     }
 

@@ -1,16 +1,17 @@
 //! `Routing`: forwarding tables with their proof, their measures and their files.
 
 use crate::enter::{enter, interrupted, refuse, to_python};
-use base::{Refusal, SwitchId, TerminalId};
+use base::{Interrupted, Refusal, SwitchId, TerminalId};
 use net::ib::names::Addresses;
 use net::ib::{compare, lft, sl_files, table};
+use net::lanes;
 use net::load::ebb::{self, EbbError};
 use net::load::edge_load;
 use net::routing::{self, RouteError, ServiceLevels};
-use net::verify::{self, Verdict};
+use net::verify::{self, Verdict, certificate, faults, lane_use};
 use numpy::{PyArray1, PyArray3, PyArrayMethods};
 use pyo3::prelude::*;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Immutable forwarding tables of a network: routes per destination and layer, and their lanes.
 #[pyclass(frozen, module = "flyloom")]
@@ -22,11 +23,7 @@ pub struct Routing {
 
 impl Routing {
     pub fn from_result(routed: Result<routing::Routing, RouteError>) -> PyResult<Self> {
-        match routed {
-            Ok(inner) => Ok(Self { inner, addresses: None }),
-            Err(RouteError::Refused(refusal)) => Err(refuse(refusal)),
-            Err(RouteError::Interrupted(_)) => Err(interrupted()),
-        }
+        routed.map(|inner| Self { inner, addresses: None }).map_err(raise)
     }
 
     fn addresses(&self) -> Result<Addresses, Refusal> {
@@ -34,6 +31,13 @@ impl Routing {
             Some(kept) => Ok(kept.clone()),
             None => Addresses::assign(self.inner.topology(), self.inner.lmc()),
         }
+    }
+}
+
+fn raise(error: RouteError) -> PyErr {
+    match error {
+        RouteError::Refused(refusal) => refuse(refusal),
+        RouteError::Interrupted(_) => interrupted(),
     }
 }
 
@@ -110,16 +114,78 @@ impl Routing {
     }
 
     /// Proof of the tables: a dict of verdicts, each with its witness or counterexample.
-    #[pyo3(signature = (hop_limit=64, progress=None))]
+    #[pyo3(signature = (hop_limit=64, progress=None, max_lanes=15))]
     fn verify<'py>(
         &self,
         py: Python<'py>,
         hop_limit: u32,
         progress: Option<Py<PyAny>>,
+        max_lanes: u8,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let work = |watch: &dyn base::Watch| verify::verify(&self.inner, hop_limit, watch);
+        let work = |watch: &dyn base::Watch| proof(&self.inner, hop_limit, max_lanes, watch);
+        let found = enter(py, progress, work)?.map_err(|_| interrupted())?;
+        to_python(py, &found)
+    }
+
+    /// The certificate of the tables: a number for every port and lane that rises along every
+    /// route; None where the proof fails.
+    #[pyo3(signature = (progress=None))]
+    fn certificate_text(
+        &self,
+        py: Python<'_>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Option<String>> {
+        let addresses = self.addresses().map_err(refuse)?;
+        let work = |watch: &dyn base::Watch| verify::verify(&self.inner, u32::MAX, watch);
         let v = enter(py, progress, work)?.map_err(|_| interrupted())?;
-        to_python(py, &verdicts(&self.inner, &v))
+        Ok(match v.deadlock {
+            Some(Verdict::Holds(n)) => Some(certificate::text(&self.inner, &addresses, &n)),
+            _ => None,
+        })
+    }
+
+    /// What each method of giving lanes needs: a list of dicts.
+    #[pyo3(signature = (seed=0, progress=None))]
+    fn lanes_needed<'py>(
+        &self,
+        py: Python<'py>,
+        seed: u64,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let work = |watch: &dyn base::Watch| lanes::needed(&self.inner, seed, watch);
+        let all = enter(py, progress, work)?.map_err(raise)?;
+        let row = |need: &lanes::Need| match &need.lanes {
+            Ok((lanes, levels)) => {
+                json!({ "method": need.method.name(), "lanes": lanes, "service_levels": levels })
+            }
+            Err(refusal) => json!({
+                "method": need.method.name(), "lanes": null, "service_levels": null,
+                "why": refusal.to_string(),
+            }),
+        };
+        to_python(py, &Value::Array(all.iter().map(row).collect()))
+    }
+
+    /// The same routes on lanes given by `method`.
+    #[pyo3(signature = (method, max_lanes=8, balance=false, seed=0, progress=None))]
+    fn spread(
+        &self,
+        py: Python<'_>,
+        method: &str,
+        max_lanes: u8,
+        balance: bool,
+        seed: u64,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let method =
+            lanes::Method::ALL.into_iter().find(|m| m.name() == method).ok_or_else(|| {
+                let names = lanes::Method::ALL.map(lanes::Method::name).join(", ");
+                refuse(Refusal::new("method", format!("there is no '{method}'"), names))
+            })?;
+        let how = lanes::Spread { method, max_lanes, balance, seed };
+        let work = |watch: &dyn base::Watch| lanes::spread(self.inner.clone(), &how, watch);
+        let inner = enter(py, progress, work)?.map_err(raise)?;
+        Ok(Self { inner, addresses: self.addresses.clone() })
     }
 
     /// Routes over each channel: a dict with the edge forwarding index and the histogram.
@@ -227,6 +293,68 @@ impl Routing {
             self.lanes()
         )
     }
+}
+
+/// The proof as users see it. `verdicts` has every question by name: whether it holds (null where
+/// it was not judged), its witness or its counterexample.
+fn proof(
+    routing: &routing::Routing,
+    hop_limit: u32,
+    max_lanes: u8,
+    watch: &dyn base::Watch,
+) -> Result<Value, Interrupted> {
+    let v = verify::verify(routing, hop_limit, watch)?;
+    let mut all = verdicts(routing, &v);
+    let mut named = Map::new();
+    let counted = match &v.complete {
+        Verdict::Holds(_) => None,
+        Verdict::Fails(_) => Some(faults::count(routing, hop_limit, watch)?),
+    };
+    for (kind, name) in faults::KINDS.iter().enumerate() {
+        let found = counted.as_ref().map(|c| (c.routes, &c.of[kind]));
+        let verdict = match (found, &v.complete) {
+            (Some((_, (n, Some(first)))), _) => json!({
+                "holds": false, "routes": n, "counterexample": first.to_string(),
+            }),
+            (Some((routes, _)), _) => json!({ "holds": true, "witness": { "routes": routes } }),
+            (None, Verdict::Holds(reach)) => json!({
+                "holds": true,
+                "witness": { "routes": reach.routes, "hop_histogram": reach.histogram },
+            }),
+            (None, Verdict::Fails(_)) => Value::Null,
+        };
+        named.insert(format!("no_{name}"), verdict);
+    }
+    named.insert("management".into(), all["management"].clone());
+    let unjudged = || json!({ "holds": null, "why": "routes do not all arrive" });
+    let deadlock = match &v.deadlock {
+        None => unjudged(),
+        Some(Verdict::Holds(n)) => json!({
+            "holds": matches!(v.rechecked, Some(Ok(()))),
+            "witness": { "dependencies": n.dependencies, "lanes": n.lanes, "numbers": n.number.len() },
+        }),
+        Some(Verdict::Fails(_)) => json!({
+            "holds": false, "cycle": all["deadlock"]["cycle"],
+            "counterexample": all["deadlock"]["counterexample"],
+        }),
+    };
+    named.insert("no_deadlock".into(), deadlock);
+    let mut lanes_hold = true;
+    let lanes = if v.complete.holds() {
+        match lane_use::within(routing, max_lanes, watch)? {
+            Verdict::Holds(used) => json!({ "holds": true, "witness": { "lanes": used } }),
+            Verdict::Fails(excess) => {
+                lanes_hold = false;
+                json!({ "holds": false, "counterexample": excess.to_string() })
+            }
+        }
+    } else {
+        unjudged()
+    };
+    named.insert("within_lanes".into(), lanes);
+    all["holds"] = json!(v.holds() && lanes_hold);
+    all["verdicts"] = Value::Object(named);
+    Ok(all)
 }
 
 fn verdicts(routing: &routing::Routing, v: &verify::Verification) -> Value {

@@ -36,7 +36,7 @@ def route(
     p: P = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", help="folder for network.json, tables.txt, lfts.txt, guid2lid"),
+        typer.Option("-o", help="folder for network.json, fabric.net, tables.txt, ..."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -62,6 +62,7 @@ def write_tables(topology, routing, folder: Path) -> None:
     tables, lfts = routing.table_text(), routing.lft_text()  # may refuse: before the folder
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / "network.json", topology.to_text("json"))
+    write_whole(folder / "fabric.net", topology.to_text("netlist", routing.lmc))
     write_whole(folder / "tables.txt", tables)
     write_whole(folder / "lfts.txt", lfts)
     write_whole(folder / "guid2lid", topology.addresses(routing.lmc)["guid2lid"])
@@ -79,7 +80,7 @@ def report_proof(
         "max_hops": complete.get("max_hops"), "mean_hops": complete.get("mean_hops"),
         "edge_forwarding_index": load["edge_forwarding_index"] if load else None,
         "edge_forwarding_index_lower_bound": load["lower_bound"] if load else None,
-        "complete": complete, "deadlock": deadlock,
+        "complete": complete, "deadlock": deadlock, "verdicts": proof["verdicts"],
     }
     lines = [
         ("network", topology.recipe), ("engine", name),
@@ -95,12 +96,29 @@ def report_proof(
     emit(document, as_json, lines)
     if as_json:
         return
+    for name, verdict in proof["verdicts"].items():
+        if name in ("management", "no_deadlock") or verdict["holds"] is not False:
+            continue
+        times = f" ({verdict['routes']:,} routes)" if "routes" in verdict else ""
+        print(f"{name.replace('_', ' ')}: no{times}: {verdict['counterexample']}")
     if not complete["holds"]:
-        print(complete["counterexample"])
-    elif not deadlock["holds"]:
+        return
+    if not deadlock["holds"]:
         print("packets can wait for one another in a circle:")
         for line in deadlock["counterexample"]:
             print(f"  {line}")
+
+
+def tables_of(source: str, engine: str, lmc, layers, option, bar):
+    """The network, tables and engine of a folder of `route -o`, or of a network to be routed."""
+    from flyloom.tables import read_folder
+
+    if Path(source).is_dir():
+        topology, routing = read_folder(Path(source))
+        return topology, routing, routing.engine
+    topology = load_network(source, None)
+    routing = make_routing(topology, engine, lmc, layers, option, bar)
+    return topology, routing, engine_name(routing, engine)
 
 
 @app.command(epilog=epilog(
@@ -127,30 +145,39 @@ def verify(
     ] = None,
     sl2vl: Annotated[Path | None, typer.Option(help="opensm-sl2vl.dump of that fabric")] = None,
     hop_limit: Annotated[int, typer.Option(help="most hops a route may take")] = 64,
+    max_lanes: Annotated[int, typer.Option(help="data lanes there are, 1 to 15")] = 15,
+    certificate: Annotated[
+        bool,
+        typer.Option("--certificate", help="write certificate.txt into the folder of tables"),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Prove tables: every route arrives, and no packets can wait in a circle."""
     from flyloom._core import RefusalError
     from flyloom.progress import bars
-    from flyloom.tables import read_dump, read_folder
+    from flyloom.tables import read_dump
     from flyloom.verbs import whole
 
     whole("--hop-limit", hop_limit, 0, 2**32 - 1)
+    whole("--max-lanes", max_lanes, 1, 15)
+    if certificate and (network_file or not Path(source).is_dir()):
+        raise RefusalError("--certificate: goes with the tables it is for; give a folder of tables")
     if (levels or sl2vl) and not network_file:
         raise RefusalError("--levels, --sl2vl: of a dump_fts file; give --network with it")
     if network_file:
         topology, routing = read_dump(Path(source), network_file, levels, sl2vl)
         name = routing.engine
-    elif Path(source).is_dir():
-        topology, routing = read_folder(Path(source))
-        name = routing.engine
     else:
-        topology = load_network(source, None)
         with bars() as bar:
-            routing = make_routing(topology, engine, lmc, layers, option, bar)
-        name = engine_name(routing, engine)
+            topology, routing, name = tables_of(source, engine, lmc, layers, option, bar)
     with bars() as bar:
-        proof = routing.verify(hop_limit, bar)
+        proof = routing.verify(hop_limit, bar, max_lanes)
+        text = routing.certificate_text(bar) if certificate and proof["holds"] else None
+    if text is not None:
+        from flyloom.experiment import write_whole
+
+        place = Path(source) / "certificate.txt"
+        write_or_refuse(place, lambda: write_whole(place, text))
     load = routing.load() if proof["complete"]["holds"] else None
     report_proof(topology, routing, name, proof, load, as_json)
     raise typer.Exit(0 if proof["holds"] else 1)

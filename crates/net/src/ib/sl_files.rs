@@ -5,7 +5,7 @@
 
 use super::names::Addresses;
 use crate::network::{Peer, Topology};
-use crate::routing::{Lanes, Routing, ServiceLevels, Sl2Vl};
+use crate::routing::{Lanes, PortTables, Routing, ServiceLevels, Sl2Vl};
 use base::{Refusal, SwitchId, TerminalId};
 use std::collections::{BTreeMap, HashMap};
 
@@ -108,11 +108,13 @@ pub fn lanes_of(
     }
     let switch: HashMap<u64, SwitchId> =
         addresses.switch_guid.iter().enumerate().map(|(s, g)| (*g, SwitchId::from(s))).collect();
-    let by_port = tables.iter().filter_map(|(&(guid, input, output), table)| {
-        switch.get(&guid).map(|s| ((*s, input, output), *table))
-    });
-    let sl2vl = Sl2Vl::PerPort { fallback: [0; 16], tables: by_port.collect() };
-    Ok(Lanes::new(levels, sl2vl))
+    let mut by_port = PortTables::new(routing.topology(), [0; 16]);
+    for (&(guid, input, output), table) in tables {
+        if let Some(&s) = switch.get(&guid) {
+            by_port.set(s, input, output, *table);
+        }
+    }
+    Ok(Lanes::new(levels, Sl2Vl::PerPort(by_port)))
 }
 
 /// The table that all cabled pairs of ports of all working switches have, if there is one: proofs

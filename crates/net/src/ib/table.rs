@@ -5,7 +5,7 @@
 use super::lft::{DROP, Lfts};
 use super::names::{Addresses, MAX_LID};
 use crate::network::Topology;
-use crate::routing::{Lanes, Routing, ServiceLevels, Sl2Vl};
+use crate::routing::{Lanes, PortTables, Routing, ServiceLevels, Sl2Vl};
 use base::{Refusal, SwitchId, TerminalId};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -36,9 +36,9 @@ pub fn text(routing: &Routing, addresses: &Addresses, lfts: &Lfts) -> Result<Str
     levels(routing, addresses, &mut out)?;
     match routing.lanes().sl2vl() {
         Sl2Vl::Uniform(table) => row(&mut out, "*", "*", "*", table),
-        Sl2Vl::PerPort { fallback, tables } => {
-            row(&mut out, "*", "*", "*", fallback);
-            for ((switch, input, output), table) in tables {
+        Sl2Vl::PerPort(tables) => {
+            row(&mut out, "*", "*", "*", tables.fallback());
+            for (switch, input, output, table) in tables.iter() {
                 let guid = format!("0x{:016x}", addresses.switch_guid[switch.ix()]);
                 row(&mut out, &guid, &input.to_string(), &output.to_string(), table);
             }
@@ -217,11 +217,13 @@ impl Parts {
         if self.tables.is_empty() {
             return Lanes::new(levels, Sl2Vl::Uniform(self.fallback));
         }
-        let by_port = self.tables.iter().filter_map(|(&(guid, input, output), table)| {
-            let s = addresses.switch_guid.iter().position(|g| *g == guid)?;
-            on.switches().get(s).map(|_| ((SwitchId::from(s), input, output), *table))
-        });
-        Lanes::new(levels, Sl2Vl::PerPort { fallback: self.fallback, tables: by_port.collect() })
+        let mut by_port = PortTables::new(on, self.fallback);
+        for (&(guid, input, output), table) in &self.tables {
+            if let Some(s) = addresses.switch_guid.iter().position(|g| *g == guid) {
+                by_port.set(SwitchId::from(s), input, output, *table);
+            }
+        }
+        Lanes::new(levels, Sl2Vl::PerPort(by_port))
     }
 }
 

@@ -8,13 +8,12 @@
 //! Two lanes suffice: dimensions come in order; on lane 0 of a ring no route crosses the dateline;
 //! on lane 1 all do, none is longer than half the ring, so that none uses the channel opposite.
 
-use super::{Engine, Lanes, NO_ROUTE, RouteError, Routing, ServiceLevels, Sl2Vl};
+use super::{Engine, Lanes, NO_ROUTE, PortTables, RouteError, Routing, ServiceLevels, Sl2Vl};
 use crate::lanes::{break_cycles, common_lanes};
 use crate::network::{Peer, Topology};
 use base::{ChannelId, Refusal, SwitchId, TerminalId, Watch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Dimension order on tori, meshes, `HyperX` and their kin; each layer starts one dimension later.
@@ -224,7 +223,7 @@ impl Grid {
                 }));
             }
         }
-        let mut tables = BTreeMap::new();
+        let mut tables = PortTables::new(on, [0; 16]);
         for (v, here) in self.coordinates.iter().enumerate() {
             let switch = SwitchId::from(v);
             let cabled = |port: &u16| on.peer(switch, *port) != Peer::Empty;
@@ -234,9 +233,11 @@ impl Grid {
                 let there = &self.coordinates[to.ix()];
                 let Some(ring) = rings.iter().position(|&d| here[d] != there[d]) else { continue };
                 let table = std::array::from_fn(|sl| (sl >> ring & 1) as u8);
-                tables.extend(ports.iter().map(|&input| ((switch, input, output), table)));
+                for &input in &ports {
+                    tables.set(switch, input, output, table);
+                }
             }
         }
-        Lanes::new(ServiceLevels::BySwitch(levels), Sl2Vl::PerPort { fallback: [0; 16], tables })
+        Lanes::new(ServiceLevels::BySwitch(levels), Sl2Vl::PerPort(tables))
     }
 }

@@ -11,18 +11,22 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
+pub mod sl2vl;
 pub mod tables;
 pub mod trees;
 
-pub use tables::{Lanes, NO_ROUTE, Routing, ServiceLevels, Sl2Vl};
+pub use sl2vl::{PortTables, Sl2Vl};
+pub use tables::{Lanes, NO_ROUTE, Routing, ServiceLevels};
 
 // gen:begin
 pub mod dfsssp;
 pub mod dor;
 pub mod ecmp;
 pub mod ftree;
+pub mod lash;
 pub mod layered;
 pub mod min_hop;
+pub mod nue;
 pub mod sssp;
 pub mod up_down;
 pub mod valiant_static;
@@ -34,8 +38,10 @@ pub static ENGINES: &[Entry] = &[
     Entry::of::<dor::Dor>(),
     Entry::of::<ecmp::Ecmp>(),
     Entry::of::<ftree::Ftree>(),
+    Entry::of::<lash::Lash>(),
     Entry::of::<layered::Layered>(),
     Entry::of::<min_hop::MinHop>(),
+    Entry::of::<nue::Nue>(),
     Entry::of::<sssp::Sssp>(),
     Entry::of::<up_down::UpDown>(),
     Entry::of::<valiant_static::ValiantStatic>(),

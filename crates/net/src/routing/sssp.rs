@@ -106,6 +106,25 @@ impl<'a> Balancer<'a> {
         }
     }
 
+    /// The weight of every channel: the load put on it so far, times its cost.
+    pub(super) fn weight(&self) -> &[u64] {
+        &self.weight
+    }
+
+    /// Takes the lightest of the ways of `tree` to `to`, writes their ports, and adds the load of
+    /// `times` destinations there.
+    pub(super) fn put<I: Iterator<Item = u16>>(
+        &mut self,
+        tree: &MinimalTree,
+        to: SwitchId,
+        earlier: impl Fn(u32) -> I,
+        times: u64,
+        entries: &mut [u16],
+    ) {
+        self.choose(tree, to, earlier, entries);
+        self.add_load(tree, times);
+    }
+
     /// Routes to every terminal once, one after the other; the table of one layer. `ways` fills in
     /// the next hops to choose from, `earlier` holds the tables of the layers before: among ways of
     /// equal weight a terminal's own earlier ones come last.
@@ -135,8 +154,7 @@ impl<'a> Balancer<'a> {
                 let at = t.ix() * switches + v as usize;
                 earlier.iter().skip(at).step_by(terminals * switches).copied()
             };
-            self.choose(&tree, plug.switch, own, entries);
-            self.add_load(&tree);
+            self.put(&tree, plug.switch, own, 1, entries);
         }
         Ok(next)
     }
@@ -195,10 +213,10 @@ impl<'a> Balancer<'a> {
         }
     }
 
-    /// Adds to every chosen hop the endpoints whose traffic it will carry.
-    fn add_load(&mut self, tree: &MinimalTree) {
+    /// Adds to every chosen hop the endpoints whose traffic it will carry, `times` over.
+    fn add_load(&mut self, tree: &MinimalTree, times: u64) {
         for &v in &tree.order {
-            self.behind[v as usize] = u64::from(self.endpoints[v as usize]);
+            self.behind[v as usize] = u64::from(self.endpoints[v as usize]) * times;
         }
         for &v in tree.order.iter().rev() {
             let (channel, to) = self.chosen[v as usize];

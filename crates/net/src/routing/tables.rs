@@ -1,9 +1,9 @@
 //! Forwarding tables as values: a route per destination and layer, and the lane of every hop.
 
+use super::sl2vl::Sl2Vl;
 use crate::network::Topology;
 use base::{ChannelId, SwitchId, TerminalId};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Table entry of a switch that has no route to the destination.
@@ -19,42 +19,6 @@ pub enum ServiceLevels {
     /// By source terminal: entry `(layer * terminals + terminal) * terminals + source terminal`.
     /// Tables read from a subnet manager can differ between terminals of one switch.
     ByTerminal(Vec<u8>),
-}
-
-/// The lane a packet takes, from its service level, at each switch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sl2Vl {
-    /// The same table at every port of every switch.
-    Uniform([u8; 16]),
-    /// A table for each (switch, in-port, out-port) listed; the fallback elsewhere.
-    PerPort {
-        /// Where no table is listed.
-        fallback: [u8; 16],
-        /// The tables listed.
-        tables: BTreeMap<(SwitchId, u16, u16), [u8; 16]>,
-    },
-}
-
-impl Sl2Vl {
-    /// Lane = service level modulo `lanes`, so that no level leaves the lanes in use.
-    ///
-    /// # Panics
-    /// When `lanes` is 0.
-    pub fn modulo(lanes: u8) -> Self {
-        Self::Uniform(std::array::from_fn(|sl| sl as u8 % lanes))
-    }
-
-    /// The lane at `switch` of a packet of level `sl` from `in_port` to `out_port`.
-    #[inline]
-    pub fn lane(&self, switch: SwitchId, in_port: u16, out_port: u16, sl: u8) -> u8 {
-        match self {
-            Self::Uniform(table) => table[usize::from(sl & 15)],
-            Self::PerPort { fallback, tables } => {
-                let table = tables.get(&(switch, in_port, out_port)).unwrap_or(fallback);
-                table[usize::from(sl & 15)]
-            }
-        }
-    }
 }
 
 /// How packets are spread over virtual lanes.
@@ -82,9 +46,7 @@ impl Lanes {
         };
         let most = match &sl2vl {
             Sl2Vl::Uniform(table) => highest(table),
-            Sl2Vl::PerPort { fallback, tables } => {
-                tables.values().map(highest).max().unwrap_or(0).max(highest(fallback))
-            }
+            Sl2Vl::PerPort(tables) => tables.distinct().iter().map(highest).max().unwrap_or(0),
         };
         Self { count: most + 1, levels, sl2vl }
     }
@@ -97,6 +59,20 @@ impl Lanes {
     /// Number of data lanes: all lanes in use are below it. At least 1.
     pub fn count(&self) -> u8 {
         self.count
+    }
+
+    /// How many different service levels paths carry.
+    pub fn levels_in_use(&self) -> u8 {
+        let mut used = [false; 256];
+        match &self.levels {
+            ServiceLevels::Same(_) => return 1,
+            ServiceLevels::BySwitch(v) | ServiceLevels::ByTerminal(v) => {
+                for sl in v {
+                    used[usize::from(*sl)] = true;
+                }
+            }
+        }
+        used.iter().filter(|u| **u).count() as u8
     }
 
     /// Service level of each path.
@@ -228,7 +204,7 @@ impl Routing {
     pub fn starts(&self, layer: u32, terminal: TerminalId, source: SwitchId) -> Vec<(u8, u16)> {
         let t = self.topology.terminals().len();
         let row = layer as usize * t + terminal.ix();
-        let by_port = matches!(self.lanes.sl2vl, Sl2Vl::PerPort { .. });
+        let by_port = matches!(self.lanes.sl2vl, Sl2Vl::PerPort(_));
         let one = |from: Option<TerminalId>| {
             let level = match (&self.lanes.levels, from) {
                 (ServiceLevels::Same(sl), _) => *sl,

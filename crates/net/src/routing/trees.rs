@@ -114,6 +114,20 @@ impl MinimalTree {
         legal
     }
 
+    /// Replaces it by the one next hop of each of these switches, each of which leads to the
+    /// destination or to an earlier one of them.
+    pub fn replace(&mut self, ways: impl Iterator<Item = (u32, ChannelId, u32)>) {
+        self.order.clear();
+        self.starts.clear();
+        self.starts.push(0);
+        self.hops.clear();
+        for (v, channel, to) in ways {
+            self.order.push(v);
+            self.hops.push((channel, to));
+            self.starts.push(self.hops.len() as u32);
+        }
+    }
+
     fn start(&mut self, switches: usize, destination: SwitchId) {
         self.distance.clear();
         self.distance.resize(switches, u32::MAX);

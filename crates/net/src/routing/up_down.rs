@@ -87,7 +87,11 @@ impl Root {
 }
 
 /// A root for every connected part: `given` in its own. O(switches * arcs).
-fn roots(on: &Topology, given: Option<usize>, watch: &dyn Watch) -> Result<Vec<u32>, Interrupted> {
+pub(super) fn roots(
+    on: &Topology,
+    given: Option<usize>,
+    watch: &dyn Watch,
+) -> Result<Vec<u32>, Interrupted> {
     let (component, parts) = on.graph().components();
     let mut best: Vec<Option<(u32, u64, u32)>> = vec![None; parts as usize];
     let switches = on.switches().len();

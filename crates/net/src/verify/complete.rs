@@ -223,31 +223,41 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The story of the route from `source`, told again from the start.
     fn broken(&self, tree: &[u16], source: u32, to: Destination, fault: Fault) -> Break {
-        let on: &Topology = self.routing.topology();
-        let name = |s: usize| on.switches()[s].name.clone();
-        let mut at = source as usize;
-        let mut seen = vec![false; on.switches().len()];
-        let mut path = vec![name(at)];
-        while !seen[at] {
-            seen[at] = true;
-            let Peer::Switch(c) = on.peer(SwitchId::from(at), tree[at]) else { break };
-            if !on.link_is_up(c.link()) {
-                break;
-            }
-            at = on.head(c).switch.ix();
-            path.push(name(at));
-        }
-        let destination = match to {
-            Destination::Switch(s) => name(s.ix()),
-            Destination::Terminal(_, t) => {
-                let terminal = &on.terminals()[t.ix()];
-                on.endpoints()[terminal.endpoint.ix()].name.clone()
-            }
-        };
-        Break { to, path, destination, fault }
+        tell(self.routing.topology(), tree, source, to, |_| fault)
     }
+}
+
+/// The story of the route from `source`, from the start; `fault` is told the port at the last
+/// switch.
+pub(super) fn tell(
+    on: &Topology,
+    tree: &[u16],
+    source: u32,
+    to: Destination,
+    fault: impl FnOnce(u16) -> Fault,
+) -> Break {
+    let name = |s: usize| on.switches()[s].name.clone();
+    let mut at = source as usize;
+    let mut seen = vec![false; on.switches().len()];
+    let mut path = vec![name(at)];
+    while !seen[at] {
+        seen[at] = true;
+        let Peer::Switch(c) = on.peer(SwitchId::from(at), tree[at]) else { break };
+        if !on.link_is_up(c.link()) {
+            break;
+        }
+        at = on.head(c).switch.ix();
+        path.push(name(at));
+    }
+    let destination = match to {
+        Destination::Switch(s) => name(s.ix()),
+        Destination::Terminal(_, t) => {
+            let terminal = &on.terminals()[t.ix()];
+            on.endpoints()[terminal.endpoint.ix()].name.clone()
+        }
+    };
+    Break { to, path, destination, fault: fault(tree[at]) }
 }
 
 fn dead_end(on: &Topology, at: SwitchId, port: u16) -> Fault {

@@ -6,9 +6,12 @@
 use crate::routing::Routing;
 use base::{Interrupted, Watch};
 
+pub mod certificate;
 pub mod checker;
 pub mod complete;
 pub mod deadlock;
+pub mod faults;
+pub mod lane_use;
 
 /// The outcome of a check: a witness, or a counterexample.
 #[derive(Debug, Clone, PartialEq, Eq)]

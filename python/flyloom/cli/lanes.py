@@ -1,0 +1,83 @@
+"""The command that gives routes their virtual lanes, and tells how many each method needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flyloom.cli.common import (
+    Engine,
+    Json,
+    Layers,
+    Lmc,
+    Options,
+    app,
+    emit,
+    epilog,
+    print_table,
+    write_or_refuse,
+)
+from flyloom.cli.routes import report_proof, tables_of, write_tables
+
+
+@app.command(epilog=epilog(
+    "flyloom lanes slim_fly:q=5,p=4 -e layered --layers 4",
+    "flyloom lanes tables/ --method hops --max-lanes 8 --balance -o relaned/",
+))
+def lanes(
+    source: Annotated[
+        str, typer.Argument(metavar="TABLES|NET", help="folder of `route -o`, or a network")
+    ],
+    engine: Engine = "sssp",
+    lmc: Lmc = None,
+    layers: Layers = None,
+    option: Options = None,
+    method: Annotated[
+        str | None,
+        typer.Option(help="give lanes by online, lightest, heaviest, random or hops"),
+    ] = None,
+    max_lanes: Annotated[int, typer.Option(help="most data lanes, 1 to 15")] = 8,
+    balance: Annotated[
+        bool, typer.Option("--balance", help="deal the paths to all lanes allowed")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="of random edges")] = 0,
+    output: Annotated[
+        Path | None, typer.Option("-o", help="with --method: folder, as of `route -o`")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """How many lanes each method needs for given routes; or the routes on lanes by one method."""
+    from flyloom._core import RefusalError
+    from flyloom.progress import bars
+    from flyloom.verbs import lanes_needed, spread
+
+    if output and method is None:
+        raise RefusalError("-o: writes tables with new lanes; give --method with it")
+    with bars() as bar:
+        topology, routing, name = tables_of(source, engine, lmc, layers, option, bar)
+        if method is not None:
+            routing = spread(
+                routing, method, max_lanes=max_lanes, balance=balance, rng=seed, progress=bar
+            )
+            proof, load = routing.verify(progress=bar), routing.load()
+    if method is None:
+        with bars() as bar:
+            rows = lanes_needed(routing, rng=seed, progress=bar)["methods"]
+        document = {
+            "network": topology.recipe, "engine": name, "layers": routing.layers, "seed": seed,
+            "methods": rows,
+        }
+        if as_json:
+            emit(document, True, [])
+            return
+        cells = [
+            (r["method"], r["lanes"], r["service_levels"], r.get("why", "")) for r in rows
+        ]
+        print_table(("method", "lanes", "service levels", ""), cells, left=(0, 3))
+        return
+    if output:
+        write_or_refuse(output, lambda: write_tables(topology, routing, output))
+    report_proof(topology, routing, name, proof, load, as_json)
+    raise typer.Exit(0 if proof["holds"] else 1)
