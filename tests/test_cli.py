@@ -15,7 +15,8 @@ from deploy_helpers import DATA
 
 COMMANDS = ["design", "structure", "resilience", "size", "scale", "compare", "search",
             "published", "plan", "cables", "route",
-            "verify", "ebb", "deploy", "verify-cables", "run", "report", "list", "schema", "doctor",
+            "verify", "ebb", "throughput", "deploy", "verify-cables", "run", "report", "list",
+            "schema", "doctor",
             "cost", "catalog"]
 
 
