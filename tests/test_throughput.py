@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 
 import flyloom as fl
@@ -10,7 +11,11 @@ import networkx as nx
 import numpy as np
 import pytest
 from cli_helpers import document, flyloom
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment, linprog
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
 
 pytest.importorskip("highspy", reason="linear programs need highspy")
 
@@ -107,6 +112,113 @@ def test_bounds_enclose_the_linear_program(name, traffic):
     assert low * (1 - 1e-6) <= exact <= high * (1 + 1e-6)
     assert high <= 1.05 * low
     assert fl.throughput(name, traffic, rng=3, epsilon=0.05).to_dict() == near.to_dict()
+
+
+def recheck(network: fl.Topology, wanted: fl._core.Traffic, found: dict, free: bool) -> None:
+    """Both bounds, counted anew by scipy from the flow and the lengths that prove them."""
+    table, rows, capacity = network.link_table, wanted.by_switch(), wanted.capacities()
+    ends = np.stack([table["a_switch"], table["b_switch"]]).astype(np.int64)
+    tail, head = np.ravel(ends, "F"), np.ravel(ends[::-1], "F")
+    channels, hops = found["channels"].astype(np.int64), found["hops"].astype(np.int64)
+    # every route is a path; the shares of a demand sum to it; loads fit the channels
+    last = np.cumsum(hops) - 1
+    inside = np.setdiff1d(np.arange(len(channels)), last)
+    assert (head[channels[inside]] == tail[channels[inside + 1]]).all()
+    assert np.bincount(found["choice"], found["share"]) == pytest.approx(found["amount"])
+    assert (found["share"] >= 0).all()
+    sent = np.zeros((network.switches, network.switches))
+    np.add.at(sent, (tail[channels[last - hops + 1]], head[channels[last]]), found["share"])
+    asked = np.zeros_like(sent)
+    np.add.at(asked, (rows["source"], rows["destination"]), rows["amount"])
+    assert sent == pytest.approx(asked)
+    load = np.bincount(channels, np.repeat(found["share"], hops), minlength=len(capacity))
+    assert (found["lower"] * load <= capacity * (1 + 1e-9)).all()
+    # weak duality: capacity times length over demand times distance
+    length = found["lengths"]
+    if free:
+        up = capacity > 0
+        order = np.argsort(-length[up])  # of parallel channels the shortest stays
+        near = np.zeros_like(sent)
+        near[tail[up][order], head[up][order]] = length[up][order]
+        # sparse: of a dense matrix scipy takes lengths below 1e-8 for none
+        far = dijkstra(csr_array(near))[rows["source"], rows["destination"]]
+        weighed = (rows["amount"] * far).sum()
+    else:
+        cost = np.bincount(np.repeat(np.arange(len(hops)), hops), length[channels])
+        least = np.full(len(found["amount"]), np.inf)
+        np.minimum.at(least, found["choice"], cost)
+        weighed = (found["amount"] * least).sum()
+    assert (capacity * length).sum() / weighed == pytest.approx(found["upper"], rel=1e-9)
+
+
+@pytest.mark.parametrize("traffic", ["uniform", "longest_matching", "elephant"])
+@pytest.mark.parametrize("name", ["slim_fly:q=7,p=5", "multi_plane:planes=2,of=mesh:shape=3x4,p=2",
+                                  "torus:shape=2x5,p=2"])
+def test_what_proves_the_bounds_is_counted_anew(name, traffic):
+    from flyloom._throughput import demands
+
+    network = fl.network(name)
+    if network.links > 40:
+        network = network.with_failures(links=[1, 7, 30])
+    wanted = demands(network, traffic, rng=5)
+    for epsilon in (0.3, 0.03):
+        found = wanted.bounds(epsilon)
+        assert found["lower"] <= found["upper"] <= (1 + epsilon) * found["lower"]
+        recheck(network, wanted, found, True)
+    routing = fl.route(network, "ecmp", layers=3)
+    found = wanted.bounds(0.03, routing)
+    recheck(network, wanted, found, False)
+    known = wanted.routes(routing)
+    assert all((found[k] == known[k]).all() for k in known)
+
+
+@pytest.mark.parametrize("traffic", ["uniform", "longest_matching", "elephant"])
+@pytest.mark.parametrize(("name", "layers"), [("slim_fly:q=5,p=4", 4), ("hyperx:shape=3x4,p=2", 2),
+                                              ("slim_fly:q=5,p=2", 1)])
+def test_bounds_over_tables_enclose_the_linear_program(name, layers, traffic):
+    words = {"engine": "layered", "layers": layers, "rng": 2}
+    exact = fl.throughput(name, traffic, **words).maximum_achievable_throughput
+    near = fl.throughput(name, traffic, epsilon=0.02, **words)
+    low, high = near.maximum_achievable_throughput, near.upper_bound
+    assert low * (1 - 1e-6) <= exact <= high * (1 + 1e-6) and high <= 1.02 * low
+
+
+def test_links_of_unequal_rates(tmp_path):
+    # endpoints and one link of 4 lanes; one link of 1 lane, one of 8: 1 + 1/4 + 2 for 2 endpoints
+    cables = [None, {"speed": "HDR", "width": 1}, {"speed": "HDR", "width": 8}]
+    links = [[0, 0, 1, 0, cable] for cable in cables]
+    ends = [{"name": f"h{i}", "rails": [[i % 2, 0, None]]} for i in range(4)]
+    path = tmp_path / "net.json"
+    path.write_text(json.dumps({
+        "flyloom": 1, "recipe": {"family": "custom", "params": {}},
+        "switches": [{"name": "a"}, {"name": "b"}], "links": links, "endpoints": ends,
+    }), encoding="utf-8")
+    network = fl.network(str(path))
+    exact = fl.throughput(network, "longest_matching").maximum_achievable_throughput
+    assert exact == pytest.approx(3.25 / 2, rel=1e-6)
+    near = fl.throughput(network, "longest_matching", epsilon=0.01)
+    low, high = near.maximum_achievable_throughput, near.upper_bound
+    assert low * (1 - 1e-9) <= 3.25 / 2 <= high * (1 + 1e-9) and high <= 1.01 * low
+
+
+@settings(max_examples=60, deadline=None)
+@given(n=st.integers(2, 8), extra=st.integers(0, 10), seed=st.integers(0, 2**32),
+       epsilon=st.floats(0, 1.2), elephants=st.floats(-0.2, 1.2))
+def test_bounds_hold_or_are_refused(n, extra, seed, epsilon, elephants):
+    draw = random.Random(seed)
+    edges = [(i, draw.randrange(i)) for i in range(1, n)]
+    edges += [tuple(draw.sample(range(n), 2)) for _ in range(extra)]
+    network = fl.from_pairs(edges, p=draw.randint(1, 3))
+    allowed = 0.005 <= epsilon <= 1 and 0 <= elephants <= 1
+    try:
+        near = fl.throughput(network, "elephant", epsilon=epsilon, elephants=elephants)
+    except fl.RefusalError as error:
+        assert not allowed and str(error).startswith(("epsilon", "elephants"))
+        return
+    assert allowed
+    exact = fl.throughput(network, "elephant", elephants=elephants).maximum_achievable_throughput
+    low, high = near.maximum_achievable_throughput, near.upper_bound
+    assert low * (1 - 1e-6) <= exact <= high * (1 + 1e-6) and high <= (1 + epsilon) * low
 
 
 @pytest.mark.parametrize("name", ["ring:n=7,p=2", "mesh:shape=3x4,p=1", "slim_fly:q=5,p=4"])
@@ -221,6 +333,8 @@ def test_traffic_from_a_file(tmp_path):
 @pytest.mark.parametrize(("text", "says"), [
     ("0,1", "line 1: 2 values"), ("0,1,1\n0,9,1", "line 2: 9 is no endpoint; 0 to 1"),
     ("0,1,nan", "line 1: nan is no amount"), ("0,1,-1", "line 1: -1 is no amount"),
+    ("0,1,1e-7", "line 1: 1e-7 is no amount of traffic; 0, or 0.000001 to 1000000"),
+    ("0,1,1e7", "line 1: 1e7 is no amount"), ("0,1,", "line 1:  is no amount"),
     ("0,nobody,1", "no endpoint and no switch 'nobody'"), ("", "no demands"),
     ("0,0,1", "nothing leaves its switch"), ("0,1,0", "nothing leaves its switch"),
 ])
@@ -235,7 +349,6 @@ def test_a_bad_file_is_refused_with_its_line(tmp_path, text, says):
     (("--traffic", "nowhere"), "traffic: 'nowhere' is no file"),
     (("--epsilon", "0"), "epsilon: 0.0 is out of range; 0.005 to 1"),
     (("--epsilon", "nan"), "epsilon: nan is out of range"),
-    (("--epsilon", "0.1", "--engine", "dfsssp"), "epsilon: bounds are over any paths"),
     (("--layers", "2"), "engine: lmc, layers and options"),
     (("--traffic", "elephant", "--elephants", "1.5"), "elephants: 1.5 is no fraction"),
     (("--seed", "-1"), "--seed"),

@@ -73,7 +73,7 @@ def throughput(
 
     Fields: ``maximum_achievable_throughput`` (with ``epsilon`` the lower bound, which a flow
     reaches), ``upper_bound``, ``exact``, ``network``, ``traffic``, ``exact_matching`` (whether no
-    matching is longer; None for other traffic), ``engine``, ``epsilon``, ``phases`` (None unless
+    matching is longer; None for other traffic), ``engine``, ``epsilon``, ``rounds`` (None unless
     ``epsilon``). Raises ``RefusalError`` for traffic between parts without a path and for linear
     programs that are too large.
     """
@@ -83,31 +83,28 @@ def throughput(
             raise RefusalError(f"epsilon: {epsilon!r} is no number; 0.005 to 1")
         if not 0.005 <= epsilon <= 1:
             raise RefusalError(f"epsilon: {epsilon} is out of range; 0.005 to 1")
-        if engine is not None:
-            raise RefusalError("epsilon: bounds are over any paths; leave out engine or epsilon")
-    elif engine is None and (options or layers is not None or lmc is not None):
+    if engine is None and (options or layers is not None or lmc is not None):
         raise RefusalError("engine: lmc, layers and options are an engine's; name one")
     wanted = demands(topology, traffic, elephants=elephants, rng=rng)
-    upper, phases, routing = None, None, None
-    if epsilon is not None:
-        value, upper, phases = wanted.bounds(float(epsilon), progress)
-    elif engine is None:
-        value = over_any_paths(topology, wanted)
-    else:
+    routing = None
+    if engine is not None:
         routing = route(topology, engine, lmc=lmc, layers=layers, progress=progress, **options)
-        value = over_tables(wanted, wanted.routes(routing, progress))
+    rounds = None
+    if epsilon is not None:
+        found = wanted.bounds(float(epsilon), routing, progress)
+        value, upper, rounds = found["lower"], found["upper"], found["rounds"]
+    elif routing is None:
+        upper = value = over_any_paths(topology, wanted)
+    else:
+        upper = value = over_tables(wanted, wanted.routes(routing, progress))
     return Result({
         "maximum_achievable_throughput": value,
-        "upper_bound": value if upper is None else upper,
+        "upper_bound": upper,
         "exact": epsilon is None, "network": topology.recipe,
-        "traffic": traffic if traffic in NAMED else _name(traffic),
+        "traffic": str(traffic) if isinstance(traffic, (str, os.PathLike)) else "given",
         "exact_matching": wanted.exact_matching, "engine": engine, "epsilon": epsilon,
-        "phases": phases,
+        "rounds": rounds,
     })
-
-
-def _name(traffic: Any) -> str:
-    return str(traffic) if isinstance(traffic, (str, os.PathLike)) else "given"
 
 
 def demands(topology: Topology, traffic: Any, *, elephants: float = 0.1, rng: int = 0) -> Traffic:
@@ -177,8 +174,10 @@ def _parties(
             amount = float(cells[2])
         except ValueError:
             amount = math.nan
-        if not 0 <= amount <= 1e6:
-            raise RefusalError(f"{at}: {cells[2]} is no amount of traffic; 0 to 1000000")
+        if amount != 0 and not 1e-6 <= amount <= 1e6:
+            raise RefusalError(
+                f"{at}: {cells[2]} is no amount of traffic; 0, or 0.000001 to 1000000"
+            )
         found.append((*party(at, cells[0]), *party(at, cells[1]), amount))
     if not found:
         raise RefusalError(f"{where}: no demands; lines src,dst,demand")
@@ -237,7 +236,7 @@ def over_tables(wanted: Traffic, found: dict[str, Any]) -> float:
     if routes > MOST_ROUTES:
         raise RefusalError(
             f"traffic: {routes} routes are too many for a linear program; at most {MOST_ROUTES}: "
-            "fewer layers or a smaller network"
+            "fewer layers, a smaller network, or give epsilon"
         )
     demand_rows = np.arange(len(amount))
     rows = np.concatenate([choice, demand_rows, len(amount) + channels])

@@ -5,7 +5,8 @@ use crate::routing::Routing;
 use crate::topology::Topology;
 use base::{EndpointId, Refusal, SwitchId};
 use net::load::demand::{self, Demand, Party};
-use net::load::{routes, throughput};
+use net::load::routes::{self, Routes};
+use net::load::throughput;
 use net::structure::MeasureError;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -69,9 +70,12 @@ impl Traffic {
         network: Py<Topology>,
         rows: Vec<(bool, u32, bool, u32, f64)>,
     ) -> PyResult<Self> {
-        let party = |switch, number| match switch {
-            true => Party::Switch(SwitchId(number)),
-            false => Party::Endpoint(EndpointId(number)),
+        let party = |switch, number| {
+            if switch {
+                Party::Switch(SwitchId(number))
+            } else {
+                Party::Endpoint(EndpointId(number))
+            }
         };
         let pairs: Vec<_> =
             rows.into_iter().map(|(s, a, d, b, x)| (party(s, a), party(d, b), x)).collect();
@@ -97,19 +101,30 @@ impl Traffic {
         PyArray1::from_vec(py, demand::capacities(&self.on.get().inner))
     }
 
-    /// Bounds on the maximum achievable throughput over any paths, within `epsilon`:
-    /// (lower, upper, phases).
-    #[pyo3(signature = (epsilon, progress=None))]
-    fn bounds(
+    /// Bounds on the maximum achievable throughput within `epsilon`, over any paths or over the
+    /// routes of `routing`: dict of `lower`, `upper`, `rounds`, and what proves them: `lengths` of
+    /// all channels; the demands and routes as in `routes`; what each route carries, `share`.
+    #[pyo3(signature = (epsilon, routing=None, progress=None))]
+    fn bounds<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         epsilon: f64,
+        routing: Option<&Routing>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<(f64, f64, u32)> {
+    ) -> PyResult<Bound<'py, PyDict>> {
         let t = self.on.get().inner.clone();
-        let work = |watch: &dyn base::Watch| throughput::bounds(&t, &self.inner, epsilon, watch);
+        let work = |watch: &dyn base::Watch| match routing {
+            Some(tables) => throughput::bounds_over(&tables.inner, &self.inner, epsilon, watch),
+            None => throughput::bounds(&t, &self.inner, epsilon, watch),
+        };
         let b = enter(py, progress, work)?.map_err(failed)?;
-        Ok((b.lower, b.upper, b.phases))
+        let found = arrays(py, &b.routes)?;
+        found.set_item("lower", b.lower)?;
+        found.set_item("upper", b.upper)?;
+        found.set_item("rounds", b.rounds)?;
+        found.set_item("lengths", PyArray1::from_vec(py, b.lengths))?;
+        found.set_item("share", PyArray1::from_vec(py, b.share))?;
+        Ok(found)
     }
 
     /// The routes that `routing` leaves to the demands: dict of arrays. `amount` by choice; by
@@ -123,14 +138,18 @@ impl Traffic {
     ) -> PyResult<Bound<'py, PyDict>> {
         let work = |watch: &dyn base::Watch| routes::choices(&routing.inner, &self.inner, watch);
         let all = enter(py, progress, work)?.map_err(failed)?;
-        let of_all =
-            || all.iter().enumerate().flat_map(|(i, c)| c.routes.iter().map(move |r| (i, r)));
-        let found = PyDict::new(py);
-        found.set_item("amount", PyArray1::from_iter(py, all.iter().map(|c| c.amount)))?;
-        found.set_item("choice", PyArray1::from_iter(py, of_all().map(|(i, _)| i as u32)))?;
-        found.set_item("hops", PyArray1::from_iter(py, of_all().map(|(_, r)| r.len() as u32)))?;
-        let channels = of_all().flat_map(|(_, r)| r.iter().copied());
-        found.set_item("channels", PyArray1::from_iter(py, channels))?;
-        Ok(found)
+        arrays(py, &all)
     }
+}
+
+fn arrays<'py>(py: Python<'py>, all: &Routes) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    let choices = 0..all.amount.len();
+    let of_route = choices.flat_map(|i| all.of(i).map(move |_| i as u32));
+    let hops = (0..all.count()).map(|r| all.channels(r).len() as u32);
+    found.set_item("amount", PyArray1::from_slice(py, &all.amount))?;
+    found.set_item("choice", PyArray1::from_iter(py, of_route))?;
+    found.set_item("hops", PyArray1::from_iter(py, hops))?;
+    found.set_item("channels", PyArray1::from_slice(py, all.all_channels()))?;
+    Ok(found)
 }

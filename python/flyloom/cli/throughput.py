@@ -23,7 +23,8 @@ from flyloom.cli.common import (
 
 @app.command(epilog=epilog(
     "flyloom throughput slim_fly:q=5,p=4",
-    "flyloom throughput slim_fly:q=19 --traffic uniform --epsilon 0.05",
+    "flyloom throughput slim_fly:q=19 --traffic longest_matching --epsilon 0.05",
+    "flyloom throughput slim_fly:q=7 --engine layered --layers 4 --epsilon 0.05",
 ))
 def throughput(
     net: Net,
@@ -34,7 +35,8 @@ def throughput(
         str | None, typer.Option("--engine", "-e", help="over this engine's tables alone")
     ] = None,
     epsilon: Annotated[
-        float | None, typer.Option(help="bounds so far apart at most, 0.005 to 1; over any paths")
+        float | None,
+        typer.Option(help="bounds so far apart at most, 0.005 to 1, in place of a linear program"),
     ] = None,
     elephants: Annotated[float, typer.Option(help="fraction of the flows that is large")] = 0.1,
     seed: Annotated[int, typer.Option(help="of the draw of the large flows")] = 0,

@@ -1,8 +1,7 @@
 //! Traffic matrices: how much every endpoint wants to send to every other.
 //!
 //! Source: Jyothi, Singla, Godfrey, Kolla, "Measuring and understanding throughput of network
-//! topologies", SC 2016 (uniform, longest matching, elephants); Kuhn, "The Hungarian method for the
-//! assignment problem", 1955, with the potentials of Munkres and Tomizawa.
+//! topologies", SC 2016 (uniform, longest matching, elephants).
 
 use super::assignment::{assign, assign_greedily};
 use crate::network::Topology;
@@ -28,6 +27,9 @@ pub struct Demand {
     /// Source switch, terminal it is for, amount above 0: in order, each pair once.
     pub flows: Vec<(SwitchId, TerminalId, f64)>,
 }
+
+/// The demand of one source switch: destination switches and amounts.
+pub type Source = (u32, Vec<(u32, f64)>);
 
 /// The most pairs of a switch and a terminal that a demand may have.
 pub const MOST_FLOWS: usize = 1 << 24;
@@ -79,14 +81,15 @@ impl Demand {
     /// What each of `pairs` sends: an amount in units of an endpoint's full rate. O(pairs).
     ///
     /// # Errors
-    /// When an amount is negative or no finite number, a party does not exist or has no working
-    /// terminal, or two parties share no plane.
+    /// When an amount is neither 0 nor between 1e-6 and 1e6, a party does not exist or has no
+    /// working terminal, or two parties share no plane.
     pub fn between(t: &Topology, pairs: &[(Party, Party, f64)]) -> Result<Self, Refusal> {
         let mut flows = Vec::new();
         for &(from, to, amount) in pairs {
-            if !(0.0..=MOST_AMOUNT).contains(&amount) {
+            if amount != 0.0 && !(LEAST_AMOUNT..=MOST_AMOUNT).contains(&amount) {
                 let why = format!("{amount} is no amount of traffic");
-                return Err(Refusal::new("demand", why, format!("0 to {MOST_AMOUNT:e}")));
+                let help = format!("0, or {LEAST_AMOUNT} to {MOST_AMOUNT}");
+                return Err(Refusal::new("demand", why, help));
             }
             spread(t, &party(t, from)?, &party(t, to)?, amount, &mut flows)?;
             if flows.len() > MOST_FLOWS {
@@ -132,8 +135,8 @@ impl Demand {
     ///
     /// # Errors
     /// When nothing leaves its switch, or there is no path to a destination.
-    pub fn by_switch(&self, t: &Topology) -> Result<Vec<super::throughput::Source>, Refusal> {
-        let mut all: Vec<super::throughput::Source> = Vec::new();
+    pub fn by_switch(&self, t: &Topology) -> Result<Vec<Source>, Refusal> {
+        let mut all: Vec<Source> = Vec::new();
         for of_source in self.flows.chunk_by(|a, b| a.0 == b.0) {
             let from = of_source[0].0;
             let mut to: BTreeMap<u32, f64> = BTreeMap::new();
@@ -177,7 +180,8 @@ impl Demand {
     }
 }
 
-/// The largest amount of traffic between two parties.
+/// The smallest amount of traffic between two parties but none, and the largest.
+const LEAST_AMOUNT: f64 = 1e-6;
 const MOST_AMOUNT: f64 = 1e6;
 
 /// Capacity of every channel, links' ids times 2 and plus 1 for the way back: the rate of its link

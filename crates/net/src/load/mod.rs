@@ -6,4 +6,5 @@ pub mod demand;
 pub mod ebb;
 pub mod edge_load;
 pub mod routes;
+mod split;
 pub mod throughput;
