@@ -173,16 +173,13 @@ def resilience(net: str, samples: str, until: str) -> dict:
     return {"cpu_s": process_time() - cpu, "mean": found["ends"][until]["mean"]}
 
 
-def throughput(net: str, traffic: str, engine: str, layers: str) -> dict:
-    """Bounds of throughput within 0.05, the network and the tables given; any paths without an
-    engine."""
+def throughput(net: str, traffic: str) -> dict:
+    """Bounds of throughput over any paths within 0.05, network and traffic given."""
     from flyloom._throughput import demands
 
-    built = flyloom.network(net)
-    routing = flyloom.route(built, engine, layers=int(layers)) if engine else None
-    wanted = demands(built, traffic)
+    wanted = demands(flyloom.network(net), traffic)
     cpu, wall = process_time(), perf_counter()
-    found = wanted.bounds(0.05, routing)
+    found = wanted.bounds(0.05)
     return {"cpu_s": process_time() - cpu, "wall_s": perf_counter() - wall,
             **{k: found[k] for k in ("lower", "upper", "rounds")}}
 
