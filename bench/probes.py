@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from time import process_time
+from time import perf_counter, process_time
 
 import flyloom
 from flyloom.deploy import tools
@@ -173,6 +173,17 @@ def resilience(net: str, samples: str, until: str) -> dict:
     return {"cpu_s": process_time() - cpu, "mean": found["ends"][until]["mean"]}
 
 
+def throughput(net: str, traffic: str) -> dict:
+    """Bounds of throughput over any paths within 0.05, network and traffic given."""
+    from flyloom._throughput import demands
+
+    wanted = demands(flyloom.network(net), traffic)
+    cpu, wall = process_time(), perf_counter()
+    found = wanted.bounds(0.05)
+    return {"cpu_s": process_time() - cpu, "wall_s": perf_counter() - wall,
+            **{k: found[k] for k in ("lower", "upper", "rounds")}}
+
+
 def structure_scipy(q: str, sources: str) -> dict:
     """Distances from a sample of sources by scipy, by the quicker of its two ways."""
     import numpy
@@ -274,7 +285,7 @@ PROBES = {
     for f in (
         route, opensm, structure, structure_scipy, ebb, ebb_numpy, build, read_netlist,
         netlist_floor, distances, distances_igraph, distances_networkit, distances_networkx,
-        resilience,
+        resilience, throughput,
     )
 }
 

@@ -256,6 +256,21 @@ def ebb(options: Options) -> list[Row]:
     ]
 
 
+def throughput(options: Options) -> list[Row]:
+    """Bounds of maximum achievable throughput, 10,830 endpoints."""
+    rows = []
+    for traffic in ("uniform", "longest_matching"):
+        options.say(f"throughput: {traffic}")
+        found = [probe("throughput", "slim_fly:q=19", traffic)[0] for _ in options.times(3)]
+        one = found[0]
+        rows.append(
+            Row("throughput", f"throughput of q=19 within 0.05, any paths, {traffic}",
+                median(x["cpu_s"] for x in found), "s CPU", most=60,
+                note=f"{one['lower']:.4f} to {one['upper']:.4f} in {one['rounds']} rounds; "
+                     f"wall {median(x['wall_s'] for x in found):.1f} s"))
+    return rows
+
+
 def start(options: Options) -> list[Row]:
     """The command line's help."""
     options.say("start: flyloom --help, and Python alone")
@@ -342,6 +357,7 @@ def _builds(q: int, runs: list[tuple[dict[str, Any], Usage]]) -> list[Row]:
 
 BENCHMARKS: dict[str, Callable[[Options], list[Row]]] = {
     f.__name__: f for f in (
-        start, dfsssp, q19, structure, peers, resilience, q128, ebb, files, cabling, main_job,
+        start, dfsssp, q19, structure, peers, resilience, q128, ebb, throughput, files,
+        cabling, main_job,
     )
 }

@@ -25,6 +25,7 @@ _HOMES = {
     ],
     "flyloom.results": ["Result"],
     "flyloom.sizing": ["address_table", "budget", "scale", "size"],
+    "flyloom._throughput": ["throughput"],
     "flyloom.verbs": [
         "cables", "check_cables", "ebb", "edge_load", "lanes_needed", "plan", "promise",
         "resilience", "route", "spread", "structure", "verify",

@@ -9,6 +9,7 @@ mod routing;
 mod search;
 mod sizing;
 mod structure;
+mod throughput;
 mod topology;
 
 use pyo3::prelude::*;
@@ -19,6 +20,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("RefusalError", m.py().get_type::<enter::RefusalError>())?;
     m.add_class::<topology::Topology>()?;
     m.add_class::<routing::Routing>()?;
+    m.add_class::<throughput::Traffic>()?;
     m.add_class::<cost::Shop>()?;
     m.add_function(wrap_pyfunction!(cost::check_floor_rules, m)?)?;
     m.add_function(wrap_pyfunction!(cost::study_of_2014, m)?)?;

@@ -1,0 +1,155 @@
+//! Traffic matrices and throughput for Python: demands, routes, bounds.
+
+use crate::enter::{enter, interrupted, refuse};
+use crate::routing::Routing;
+use crate::topology::Topology;
+use base::{EndpointId, Refusal, SwitchId};
+use net::load::demand::{self, Demand, Party};
+use net::load::routes::{self, Routes};
+use net::load::throughput;
+use net::structure::MeasureError;
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// What endpoints want to send to one another on a network.
+#[pyclass(frozen, module = "flyloom")]
+pub struct Traffic {
+    on: Py<Topology>,
+    inner: Demand,
+    /// Whether a matching is known to be the longest; None for other traffic.
+    #[pyo3(get)]
+    exact_matching: Option<bool>,
+}
+
+fn failed(error: MeasureError) -> PyErr {
+    match error {
+        MeasureError::Refused(refusal) => refuse(refusal),
+        MeasureError::Interrupted(_) => interrupted(),
+    }
+}
+
+#[pymethods]
+impl Traffic {
+    /// `uniform`, `longest_matching` or `elephant` traffic on `network`; the fraction `elephants`
+    /// and the `seed` are for the last.
+    #[staticmethod]
+    fn named(
+        py: Python<'_>,
+        network: Py<Topology>,
+        name: &str,
+        elephants: f64,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let t = network.get().inner.clone();
+        let work = |_: &dyn base::Watch| -> Result<(Demand, Option<bool>), Refusal> {
+            if name == "uniform" {
+                return Ok((Demand::uniform(&t)?, None));
+            }
+            let large = match name {
+                "longest_matching" => None,
+                "elephant" => Some((elephants, seed)),
+                other => {
+                    let why = format!("there is no '{other}'");
+                    let help = "uniform, longest_matching, elephant, or a CSV file";
+                    return Err(Refusal::new("traffic", why, help));
+                }
+            };
+            let matching = demand::longest_matching(&t)?;
+            Ok((Demand::matched(&t, &matching, large)?, Some(matching.exact)))
+        };
+        let (inner, exact_matching) = enter(py, None, work)?.map_err(refuse)?;
+        Ok(Self { on: network, inner, exact_matching })
+    }
+
+    /// The traffic of rows (source is a switch, its number, destination is a switch, its number,
+    /// amount) on `network`.
+    #[staticmethod]
+    fn listed(
+        py: Python<'_>,
+        network: Py<Topology>,
+        rows: Vec<(bool, u32, bool, u32, f64)>,
+    ) -> PyResult<Self> {
+        let party = |switch, number| {
+            if switch {
+                Party::Switch(SwitchId(number))
+            } else {
+                Party::Endpoint(EndpointId(number))
+            }
+        };
+        let pairs: Vec<_> =
+            rows.into_iter().map(|(s, a, d, b, x)| (party(s, a), party(d, b), x)).collect();
+        let t = network.get().inner.clone();
+        let inner = enter(py, None, |_| Demand::between(&t, &pairs))?.map_err(refuse)?;
+        Ok(Self { on: network, inner, exact_matching: None })
+    }
+
+    /// Source switch, destination switch and amount of all that leaves its switch: three arrays.
+    fn by_switch<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let t = self.on.get().inner.clone();
+        let all = enter(py, None, |_| self.inner.by_switch(&t))?.map_err(refuse)?;
+        let rows = || all.iter().flat_map(|(s, to)| to.iter().map(move |&(d, x)| (*s, d, x)));
+        let found = PyDict::new(py);
+        found.set_item("source", PyArray1::from_iter(py, rows().map(|r| r.0)))?;
+        found.set_item("destination", PyArray1::from_iter(py, rows().map(|r| r.1)))?;
+        found.set_item("amount", PyArray1::from_iter(py, rows().map(|r| r.2)))?;
+        Ok(found)
+    }
+
+    /// Capacity of every channel, (2 * links,) float64: 1 is what one endpoint can fill, 0 down.
+    fn capacities<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_vec(py, demand::capacities(&self.on.get().inner))
+    }
+
+    /// Bounds on the maximum achievable throughput within `epsilon`, over any paths or over the
+    /// routes of `routing`: dict of `lower`, `upper`, `rounds`, and what proves them: `lengths` of
+    /// all channels; the demands and routes as in `routes`; what each route carries, `share`.
+    #[pyo3(signature = (epsilon, routing=None, progress=None))]
+    fn bounds<'py>(
+        &self,
+        py: Python<'py>,
+        epsilon: f64,
+        routing: Option<&Routing>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let t = self.on.get().inner.clone();
+        let work = |watch: &dyn base::Watch| match routing {
+            Some(tables) => throughput::bounds_over(&tables.inner, &self.inner, epsilon, watch),
+            None => throughput::bounds(&t, &self.inner, epsilon, watch),
+        };
+        let b = enter(py, progress, work)?.map_err(failed)?;
+        let found = arrays(py, &b.routes)?;
+        found.set_item("lower", b.lower)?;
+        found.set_item("upper", b.upper)?;
+        found.set_item("rounds", b.rounds)?;
+        found.set_item("lengths", PyArray1::from_vec(py, b.lengths))?;
+        found.set_item("share", PyArray1::from_vec(py, b.share))?;
+        Ok(found)
+    }
+
+    /// The routes that `routing` leaves to the demands: dict of arrays. `amount` by choice; by
+    /// route `choice` and `hops`; `channels` of all routes, one after the other.
+    #[pyo3(signature = (routing, progress=None))]
+    fn routes<'py>(
+        &self,
+        py: Python<'py>,
+        routing: &Routing,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let work = |watch: &dyn base::Watch| routes::choices(&routing.inner, &self.inner, watch);
+        let all = enter(py, progress, work)?.map_err(failed)?;
+        arrays(py, &all)
+    }
+}
+
+fn arrays<'py>(py: Python<'py>, all: &Routes) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    let choices = 0..all.amount.len();
+    let of_route = choices.flat_map(|i| all.of(i).map(move |_| i as u32));
+    let hops = (0..all.count()).map(|r| all.channels(r).len() as u32);
+    found.set_item("amount", PyArray1::from_slice(py, &all.amount))?;
+    found.set_item("choice", PyArray1::from_iter(py, of_route))?;
+    found.set_item("hops", PyArray1::from_iter(py, hops))?;
+    found.set_item("channels", PyArray1::from_slice(py, all.all_channels()))?;
+    Ok(found)
+}

@@ -1,0 +1,67 @@
+"""The command throughput: the most of a traffic that a network, or an engine's tables, carry."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from flyloom.cli.common import (
+    Json,
+    Layers,
+    Lmc,
+    Net,
+    Options,
+    P,
+    app,
+    emit,
+    epilog,
+    load_network,
+    parsed_options,
+)
+
+
+@app.command(epilog=epilog(
+    "flyloom throughput slim_fly:q=5,p=4",
+    "flyloom throughput slim_fly:q=19 --traffic longest_matching --epsilon 0.05",
+    "flyloom throughput slim_fly:q=7 --engine layered --layers 4 --epsilon 0.05",
+))
+def throughput(
+    net: Net,
+    traffic: Annotated[
+        str, typer.Option(help="uniform, longest_matching, elephant, or a CSV file src,dst,demand")
+    ] = "uniform",
+    engine: Annotated[
+        str | None, typer.Option("--engine", "-e", help="over this engine's tables alone")
+    ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(help="bounds so far apart at most, 0.005 to 1, in place of a linear program"),
+    ] = None,
+    elephants: Annotated[float, typer.Option(help="fraction of the flows that is large")] = 0.1,
+    seed: Annotated[int, typer.Option(help="of the draw of the large flows")] = 0,
+    lmc: Lmc = None,
+    layers: Layers = None,
+    option: Options = None,
+    p: P = None,
+    as_json: Json = False,
+) -> None:
+    """Maximum achievable throughput: the largest multiple of the traffic that can be routed."""
+    from flyloom._throughput import throughput as measure
+    from flyloom.progress import bars
+    from flyloom.verbs import whole
+
+    whole("--seed", seed, 0, 2**64 - 1)
+    topology = load_network(net, p)
+    with bars() as bar:
+        found = measure(
+            topology, traffic, engine=engine, epsilon=epsilon, elephants=elephants, rng=seed,
+            lmc=lmc, layers=layers, progress=bar, **parsed_options(option),
+        ).to_dict()
+    lines = [
+        ("network", found["network"]), ("traffic", found["traffic"]),
+        ("routes", engine or "any"),
+        ("maximum achievable throughput", found["maximum_achievable_throughput"]),
+        ("at most", found["upper_bound"]), ("exact", found["exact"]),
+    ]
+    emit(found, as_json, lines)
