@@ -20,14 +20,15 @@ _HOMES = {
     "flyloom.deploy": ["DeployError"],
     "flyloom.deploy.fabric": ["route_with_opensm"],
     "flyloom.experiment": ["run"],
+    "flyloom.figures": ["figure"],
     "flyloom.graph": [
         "from_networkx", "from_pairs", "from_scipy", "network", "to_networkx", "to_scipy",
     ],
     "flyloom.results": ["Result"],
     "flyloom.sizing": ["address_table", "budget", "scale", "size"],
     "flyloom.verbs": [
-        "cables", "check_cables", "ebb", "edge_load", "plan", "promise", "resilience", "route",
-        "structure", "verify",
+        "cables", "check_cables", "ebb", "edge_load", "path_diversity", "plan", "promise",
+        "resilience", "route", "structure", "verify",
     ],
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

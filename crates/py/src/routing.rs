@@ -5,7 +5,7 @@ use base::{Refusal, SwitchId, TerminalId};
 use net::ib::names::Addresses;
 use net::ib::{compare, lft, sl_files, table};
 use net::load::ebb::{self, EbbError};
-use net::load::edge_load;
+use net::load::{diversity, edge_load};
 use net::routing::{self, RouteError, ServiceLevels};
 use net::verify::{self, Verdict};
 use numpy::{PyArray1, PyArray3, PyArrayMethods};
@@ -129,6 +129,26 @@ impl Routing {
         let all = json!({
             "edge_forwarding_index": load.index(), "lower_bound": load.mean_bound(),
             "hops": load.hops, "histogram": histogram,
+        });
+        to_python(py, &all)
+    }
+
+    /// Distinct and link-disjoint paths of each pair of switches over all layers: a dict.
+    #[pyo3(signature = (progress=None))]
+    fn path_diversity<'py>(
+        &self,
+        py: Python<'py>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let work = |watch: &dyn base::Watch| diversity::path_diversity(&self.inner, watch);
+        let found = enter(py, progress, work)?.map_err(|_| interrupted())?;
+        let all = json!({
+            "pairs": found.pairs(), "mean_disjoint_paths": found.mean_disjoint(),
+            "fraction_pairs_3_disjoint_paths": found.fraction_with(3),
+            "mean_distinct_paths": found.mean_distinct(),
+            "disjoint_histogram": found.disjoint, "distinct_histogram": found.distinct,
+            "hop_histograms": found.lengths, "longest_histogram": found.longest,
+            "mean_hops": found.mean_lengths(),
         });
         to_python(py, &all)
     }

@@ -20,9 +20,11 @@ pub use tables::{Lanes, NO_ROUTE, Routing, ServiceLevels, Sl2Vl};
 pub mod dfsssp;
 pub mod dor;
 pub mod ecmp;
+pub mod fatpaths;
 pub mod ftree;
 pub mod layered;
 pub mod min_hop;
+pub mod rues;
 pub mod sssp;
 pub mod up_down;
 pub mod valiant_static;
@@ -33,9 +35,11 @@ pub static ENGINES: &[Entry] = &[
     Entry::of::<dfsssp::Dfsssp>(),
     Entry::of::<dor::Dor>(),
     Entry::of::<ecmp::Ecmp>(),
+    Entry::of::<fatpaths::FatPaths>(),
     Entry::of::<ftree::Ftree>(),
     Entry::of::<layered::Layered>(),
     Entry::of::<min_hop::MinHop>(),
+    Entry::of::<rues::Rues>(),
     Entry::of::<sssp::Sssp>(),
     Entry::of::<up_down::UpDown>(),
     Entry::of::<valiant_static::ValiantStatic>(),
