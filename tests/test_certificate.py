@@ -50,11 +50,10 @@ def test_certificates_hold_and_stop_holding_when_anything_is_changed(case, tmp_p
     # numbers in another order, and entries that go elsewhere
     certificate = folder / "certificate.txt"
     good = certificate.read_text()
-    reversed_ = [
-        " ".join([*w[:3], *(str(10**9 - int(n)) for n in w[3:])]) if w[:1] == ["port"] else " ".join(w)
-        for w in (line.split() for line in good.splitlines())
-    ]
-    certificate.write_text("\n".join([*reversed_, ""]))
+    rows = [line.split() for line in good.splitlines()]
+    for row in (row for row in rows if row[0] == "port"):
+        row[3:] = [str(10**9 - int(n)) for n in row[3:]]
+    certificate.write_text("\n".join([*map(" ".join, rows), ""]))
     with pytest.raises(certificate_check.Fault, match="does not rise"):
         certificate_check.check(folder)
     certificate.write_text(good)
@@ -173,7 +172,8 @@ def test_lanes_beyond_those_there_are_have_a_verdict(tmp_path):
     text = (folder / "tables.txt").read_text()
     sl2vl = next(line for line in text.splitlines() if line.startswith("sl2vl"))
     words = sl2vl.split()
-    (folder / "tables.txt").write_text(text.replace(sl2vl, " ".join([*words[:4], "15", *words[5:]])))
+    words[4] = "15"
+    (folder / "tables.txt").write_text(text.replace(sl2vl, " ".join(words)))
     assert flyloom("verify", str(folder)).returncode == 1
     for wrong in ("0", "16", "x"):
         assert flyloom("verify", str(folder), "--max-lanes", wrong).returncode == 2

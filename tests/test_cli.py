@@ -15,8 +15,8 @@ from deploy_helpers import DATA
 
 COMMANDS = ["design", "structure", "resilience", "size", "scale", "compare", "search",
             "published", "plan", "cables", "route",
-            "verify", "ebb", "lanes", "throughput", "deploy", "verify-cables", "run", "report",
-            "list", "schema", "doctor", "cost", "catalog"]
+            "verify", "ebb", "lanes", "throughput", "figure", "deploy", "verify-cables", "run",
+            "report", "list", "schema", "doctor", "cost", "catalog"]
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -14,7 +14,7 @@ from flyloom.cabling.model import Cabling
 from flyloom.cabling.pair import pair_svg
 from flyloom.cabling.rack import rack_sheets
 from flyloom.cabling.states import states_svg
-from flyloom.report import comparison
+from flyloom.report import comparison, figures
 from flyloom.report.build import floor_data
 from flyloom.report.charts import svg
 
@@ -45,6 +45,9 @@ def pictures() -> dict[str, str]:
         "slim_fly_adjacency.svg": matrix,
         "slim_fly_state.svg": state(network),
         "compare_endpoints.svg": svg(comparison.endpoints_spec(curves), prefix="endpoints-"),
+        "figure_disjoint_paths.svg": svg(
+            figures.spec(fl.figure("disjoint_paths", layers=[2, 4, 8])), prefix="disjoint-"
+        ),
         "pareto.svg": svg(comparison.pareto_spec(near), prefix="pareto-"),
     }
 

@@ -20,6 +20,7 @@ _HOMES = {
     "flyloom.deploy": ["DeployError"],
     "flyloom.deploy.fabric": ["route_with_opensm"],
     "flyloom.experiment": ["run"],
+    "flyloom.figures": ["figure"],
     "flyloom.graph": [
         "from_networkx", "from_pairs", "from_scipy", "network", "to_networkx", "to_scipy",
     ],
@@ -27,8 +28,8 @@ _HOMES = {
     "flyloom.sizing": ["address_table", "budget", "scale", "size"],
     "flyloom._throughput": ["throughput"],
     "flyloom.verbs": [
-        "cables", "check_cables", "ebb", "edge_load", "lanes_needed", "plan", "promise",
-        "resilience", "route", "spread", "structure", "verify",
+        "cables", "check_cables", "ebb", "edge_load", "lanes_needed", "path_diversity", "plan",
+        "promise", "resilience", "route", "spread", "structure", "verify",
     ],
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

@@ -263,8 +263,8 @@ def verify(
     ``rechecked``, whether the separate checker accepts the numbering of channels; or the ``cycle``
     and its ``counterexample``; None when routes are not complete).
 
-    ``verdicts`` has every question by name, ``no_missing_entry``, ``no_dead_port``, ``no_wrong_delivery``,
-    ``no_loop``, ``no_over_the_hop_limit`` (more than ``hop_limit`` hops), ``management``,
+    ``verdicts`` has every question by name, ``no_missing_entry``, ``no_dead_port``,
+    ``no_wrong_delivery``, ``no_loop``, ``no_over_the_hop_limit`` (more than ``hop_limit`` hops), ``management``,
     ``no_deadlock`` and ``within_lanes`` (no route on a lane from ``max_lanes`` on), each with
     ``holds`` (None: not judged) and its ``witness``, or the ``counterexample`` and the number of
     ``routes`` that end so.
@@ -327,6 +327,21 @@ def edge_load(routing: Routing) -> Result:
     ``histogram`` ([routes, channels] pairs).
     """
     return Result(routing.load())
+
+
+def path_diversity(routing: Routing, *, progress: Progress | None = None) -> Result:
+    """Distinct and link-disjoint paths that the layers give each ordered pair of edge switches.
+
+    A pair's paths are the distinct routes of all layers to one terminal on its second switch; where
+    the terminals there differ, the pair counts with the fewest. Paths are disjoint when they share
+    no link in either direction; the most disjoint ones are found exactly. Fields: ``pairs``,
+    ``mean_disjoint_paths``, ``fraction_pairs_3_disjoint_paths`` (pairs with at least three),
+    ``mean_distinct_paths`` (None without pairs), ``disjoint_histogram`` and ``distinct_histogram``
+    (entry n: pairs with n paths), ``hop_histograms`` (a list a layer; entry h: routes of h hops,
+    one for every pair and terminal), ``longest_histogram`` (entry h: pairs whose longest route over
+    all layers and terminals has h hops), ``mean_hops`` ([mean hops of a pair's routes, pairs]).
+    """
+    return Result(routing.path_diversity(progress=progress))
 
 
 def ebb(

@@ -41,7 +41,8 @@ impl Dependencies {
         self.first[self.first.len() - 1] as usize
     }
 
-    /// The numbers of the dependencies of `from`: on the channels that leave its head, in port order.
+    /// The numbers of the dependencies of `from`: on the channels that leave its head, in port
+    /// order.
     #[inline]
     pub fn of_channel(&self, from: ChannelId) -> std::ops::Range<usize> {
         self.first[from.0 as usize] as usize..self.first[from.0 as usize + 1] as usize

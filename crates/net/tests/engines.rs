@@ -1,7 +1,8 @@
-//! What single engines promise: up*/down*, dimension order, ECMP, static Valiant, fat trees.
+//! What single engines promise: up*/down*, dimension order, ECMP, static Valiant, fat trees, RUES,
+//! FatPaths.
 
 use base::seed::Stream;
-use base::{LinkId, Quiet, SwitchId, TerminalId};
+use base::{ChannelId, LinkId, Quiet, SwitchId, TerminalId};
 use net::lanes::{Method, Spread, spread};
 use net::load::edge_load::edge_load;
 use net::network::Topology;
@@ -122,13 +123,15 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let on = failed(&network(NETWORKS[which]), faults, seed);
-        for name in ["dor", "ecmp", "valiant_static", "ftree"] {
+        let names =
+            ["dor", "ecmp", "valiant_static", "ftree", "layered", "rues", "fatpaths"];
+        for name in names {
             match try_route(&on, name, &json!({}), layers) {
                 Ok(routed) => holds(&routed),
                 Err(why) => {
                     let reasons = [
                         "disconnected", "lanes do not make", "which is down", "has no dimensions",
-                        "not a tree", "no way up and then down",
+                        "not a tree", "no way up and then down", "paths of",
                     ];
                     prop_assert!(reasons.iter().any(|r| why.contains(r)), "{}: {}", name, why);
                     let damage = ["which is down", "no way up"].iter().any(|r| why.contains(r));
@@ -450,5 +453,62 @@ fn fat_trees_share_out_what_failed_and_refuse_what_cannot_be_reached() {
     for inline in ["slim_fly:q=5", "torus:shape=4x4", "dragonfly:p=2,a=4,h=2"] {
         let why = try_route(&network(inline), "ftree", &json!({}), 1).expect_err("not a tree");
         assert!(why.contains("not a tree"), "{inline}: {why}");
+    }
+}
+
+/// Hops from every switch to `to` over the channels that `may` grants.
+fn hops_over(on: &Topology, to: SwitchId, may: impl Fn(ChannelId) -> bool) -> Vec<Option<usize>> {
+    let mut hops = vec![None; on.switches().len()];
+    hops[to.ix()] = Some(0);
+    for round in 0..on.switches().len() {
+        for c in (0..2 * on.links().len() as u32).map(ChannelId).filter(|&c| may(c)) {
+            let (from, to) = (on.tail(c).switch.ix(), on.head(c).switch.ix());
+            if hops[to] == Some(round) && hops[from].is_none() {
+                hops[from] = Some(round + 1);
+            }
+        }
+    }
+    hops
+}
+
+/// The definitions, on the links and the orders that the named stream draws.
+#[test]
+fn layers_of_parts_are_shortest_where_these_lead_and_else_go_by_the_first() {
+    let cases = [("rues", 0.4), ("rues", 0.15), ("fatpaths", 0.4), ("fatpaths", 1.0)];
+    let networks = [NETWORKS[0], NETWORKS[3], NETWORKS[8]].map(network);
+    for ((name, keep), on) in cases.iter().flat_map(|case| networks.iter().map(move |n| (case, n)))
+    {
+        let on = failed(on, 2, 3);
+        let options = json!({ "keep": keep, "seed": 9, "max_lanes": 15 });
+        let routed = try_route(&on, name, &options, 3).expect("routed");
+        holds(&routed);
+        for layer in 1..3 {
+            let mut random = Stream::new(9, name, layer.into());
+            let all = (0..on.links().len()).map(LinkId::from);
+            let mut links: Vec<LinkId> = all.filter(|&l| on.link_is_up(l)).collect();
+            random.shuffle(&mut links);
+            links.truncate((keep * links.len() as f64).round() as usize);
+            let mut place: Vec<usize> = (0..on.switches().len()).collect();
+            random.shuffle(&mut place);
+            let may = |c: ChannelId| {
+                let (from, to) = (on.tail(c).switch.ix(), on.head(c).switch.ix());
+                links.contains(&c.link()) && (*name == "rues" || place[from] < place[to])
+            };
+            for t in (0..on.terminals().len()).map(TerminalId::from) {
+                let home = on.terminals()[t.ix()].plug.switch;
+                let (tree, first) = (routed.tree(layer, t), routed.tree(0, t));
+                for (s, hops) in hops_over(&on, home, may).into_iter().enumerate() {
+                    let Some(hops) = hops else {
+                        assert_eq!(tree[s], first[s], "{name} {keep}: switch {s}, terminal {t}");
+                        continue;
+                    };
+                    let (mut at, mut walked) = (SwitchId::from(s), 0);
+                    while let Some((_, next)) = routed.step(tree, at) {
+                        (at, walked) = (next, walked + 1);
+                    }
+                    assert_eq!((at, walked), (home, hops), "{name} {keep}: switch {s}");
+                }
+            }
+        }
     }
 }

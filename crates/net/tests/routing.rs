@@ -83,8 +83,8 @@ fn every_engine_routes_every_family_completely_and_minimally() {
                 }
                 let found = reach.histogram.iter().enumerate().filter(|(_, n)| **n > 0);
                 let found: BTreeMap<u32, u64> = found.map(|(h, n)| (h as u32, *n)).collect();
-                let detours = ["nue", "up_down", "valiant_static"].contains(&entry.name);
-                if !detours && (entry.name != "layered" || layers == 1) {
+                let detours = ["fatpaths", "layered", "rues"].contains(&entry.name) && layers > 1;
+                if !detours && !["nue", "up_down", "valiant_static"].contains(&entry.name) {
                     assert_eq!(found, shortest, "{recipe} {}", entry.name);
                 }
                 if !["min_hop", "sssp"].contains(&entry.name) {
@@ -116,12 +116,15 @@ fn sssp_reaches_the_lower_bound_of_the_forwarding_index_on_the_hoffman_singleton
 }
 
 /// The paper's claim for the deployed Slim Fly: about 60 % of switch pairs have three link-disjoint
-/// paths with 4 layers, 85.7 % with many (adjacent pairs have no second path of three hops).
+/// paths with 4 layers, 85.7 % with many (adjacent pairs have no second path of three hops). It is
+/// no matter of luck: every seed keeps it.
 #[test]
 fn layers_give_most_switch_pairs_three_disjoint_paths() {
     let on = network("slim_fly:q=5,p=4");
-    for (layers, least) in [(4, 0.55), (8, 0.85)] {
-        let routed = route(&on, "layered", layers);
+    for (layers, least, seed) in (0..12).flat_map(|s| [(4, 0.55, s), (8, 0.85, s)]) {
+        let entry = engine("layered").expect("an engine");
+        let options = json!({ "seed": seed }).as_object().cloned().expect("an object");
+        let routed = entry.route(&options, &on, layers, &Quiet).expect("routed");
         let (mut rich, mut pairs) = (0, 0);
         for d in (0..50).map(SwitchId) {
             let to = on.terminals_on(d)[0];
@@ -142,7 +145,7 @@ fn layers_give_most_switch_pairs_three_disjoint_paths() {
             }
         }
         let fraction = f64::from(rich) / f64::from(pairs);
-        assert!((least..=6.0 / 7.0).contains(&fraction), "{layers} layers: {fraction}");
+        assert!((least..=6.0 / 7.0).contains(&fraction), "{layers}, seed {seed}: {fraction}");
     }
 }
 
@@ -453,7 +456,8 @@ proptest! {
                     prop_assert!(done.lanes().count() <= max_lanes);
                     prop_assert_eq!(done.next(), routing.next());
                     // no lanes are spent where none are needed
-                    prop_assert!(balance || (done.lanes().count() == 1) == brute_force_is_free(&plain));
+                    let one_lane = done.lanes().count() == 1;
+                    prop_assert!(balance || one_lane == brute_force_is_free(&plain));
                     prop_assert!(verify(&done, 64, &Quiet).expect("not interrupted").holds());
                     if method == Method::Hops && !balance && done.lanes().count() > 1 {
                         lanes_count_hops(&done);

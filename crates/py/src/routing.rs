@@ -6,7 +6,7 @@ use net::ib::names::Addresses;
 use net::ib::{compare, lft, sl_files, table};
 use net::lanes;
 use net::load::ebb::{self, EbbError};
-use net::load::edge_load;
+use net::load::{diversity, edge_load};
 use net::routing::{self, RouteError, ServiceLevels};
 use net::verify::{self, Verdict, certificate, faults, lane_use};
 use numpy::{PyArray1, PyArray3, PyArrayMethods};
@@ -199,6 +199,26 @@ impl Routing {
         to_python(py, &all)
     }
 
+    /// Distinct and link-disjoint paths of each pair of switches over all layers: a dict.
+    #[pyo3(signature = (progress=None))]
+    fn path_diversity<'py>(
+        &self,
+        py: Python<'py>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let work = |watch: &dyn base::Watch| diversity::path_diversity(&self.inner, watch);
+        let found = enter(py, progress, work)?.map_err(|_| interrupted())?;
+        let all = json!({
+            "pairs": found.pairs(), "mean_disjoint_paths": found.mean_disjoint(),
+            "fraction_pairs_3_disjoint_paths": found.fraction_with(3),
+            "mean_distinct_paths": found.mean_distinct(),
+            "disjoint_histogram": found.disjoint, "distinct_histogram": found.distinct,
+            "hop_histograms": found.lengths, "longest_histogram": found.longest,
+            "mean_hops": found.mean_lengths(),
+        });
+        to_python(py, &all)
+    }
+
     /// Routes over each channel, (2 * links,) uint64: channel 2 l leaves end a of link l.
     fn channel_loads<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
         let load = enter(py, None, |_| edge_load::edge_load(&self.inner))?;
@@ -331,7 +351,9 @@ fn proof(
         None => unjudged(),
         Some(Verdict::Holds(n)) => json!({
             "holds": matches!(v.rechecked, Some(Ok(()))),
-            "witness": { "dependencies": n.dependencies, "lanes": n.lanes, "numbers": n.number.len() },
+            "witness": {
+                "dependencies": n.dependencies, "lanes": n.lanes, "numbers": n.number.len(),
+            },
         }),
         Some(Verdict::Fails(_)) => json!({
             "holds": false, "cycle": all["deadlock"]["cycle"],

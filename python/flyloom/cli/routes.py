@@ -47,10 +47,10 @@ def route(
     with bars() as bar:
         routing = make_routing(topology, engine, lmc, layers, option, bar)
         proof = routing.verify(progress=bar)
-        load = routing.load()
+        load, paths = routing.load(), routing.path_diversity(progress=bar)
     if output:
         write_or_refuse(output, lambda: write_tables(topology, routing, output))
-    report_proof(topology, routing, engine_name(routing, engine), proof, load, as_json)
+    report_proof(topology, routing, engine_name(routing, engine), proof, load, as_json, paths)
     if output and not as_json:
         print(f"written to {output}/")
     raise typer.Exit(0 if proof["complete"]["holds"] else 1)
@@ -70,8 +70,12 @@ def write_tables(topology, routing, folder: Path) -> None:
     write_whole(folder / "routing.json", json.dumps(about))
 
 
+DISJOINT = ("mean_disjoint_paths", "fraction_pairs_3_disjoint_paths")
+
+
 def report_proof(
-    topology, routing, name: str, proof: dict, load: dict | None, as_json: bool
+    topology, routing, name: str, proof: dict, load: dict | None, as_json: bool,
+    paths: dict | None = None,
 ) -> None:
     complete, deadlock = proof["complete"], proof["deadlock"]
     document = {
@@ -82,6 +86,8 @@ def report_proof(
         "edge_forwarding_index_lower_bound": load["lower_bound"] if load else None,
         "complete": complete, "deadlock": deadlock, "verdicts": proof["verdicts"],
     }
+    if paths:
+        document |= {key: paths[key] for key in DISJOINT} | {"path_diversity": paths}
     lines = [
         ("network", topology.recipe), ("engine", name),
         ("routes a terminal", routing.layers),
@@ -93,6 +99,10 @@ def report_proof(
     if load:
         index, bound = load["edge_forwarding_index"], load["lower_bound"]
         lines.append(("edge forwarding index", f"{index:,} (at least {bound:,})"))
+    if paths and routing.layers > 1:
+        fraction = paths["fraction_pairs_3_disjoint_paths"]
+        lines.append(("disjoint paths a pair", paths["mean_disjoint_paths"]))
+        lines.append(("pairs with 3 disjoint", fraction))
     emit(document, as_json, lines)
     if as_json:
         return

@@ -7,8 +7,8 @@ use super::Found;
 use super::paths::each_path;
 use crate::routing::Routing;
 
-/// The paths of `found` over `max_lanes` lanes: the lanes with most paths are split into most parts,
-/// and paths are dealt to the parts in turn. O(paths).
+/// The paths of `found` over `max_lanes` lanes: the lanes with most paths are split into most
+/// parts, and paths are dealt to the parts in turn. O(paths).
 pub(super) fn over(routing: &Routing, found: Found, max_lanes: u8) -> Found {
     let Found { mut lane_of, lanes } = found;
     let mut paths = vec![0_u64; usize::from(lanes)];

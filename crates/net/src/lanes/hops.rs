@@ -17,8 +17,8 @@ use crate::network::{Peer, Topology};
 use crate::routing::{Lanes, PortTables, Routing, ServiceLevels, Sl2Vl};
 use base::{ChannelId, Refusal, SwitchId};
 
-/// Lanes by hop for `routing`; with `balance` the lanes that are left are dealt to the hops, and the
-/// ports and levels of a switch in turn to those of a hop.
+/// Lanes by hop for `routing`; with `balance` the lanes that are left are dealt to the hops, and
+/// the ports and levels of a switch in turn to those of a hop.
 ///
 /// # Errors
 /// When a path has more hops than there are lanes, or 16 service levels cannot tell the hops apart.

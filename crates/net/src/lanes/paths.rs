@@ -3,8 +3,8 @@
 use crate::routing::Routing;
 use base::{ChannelId, SwitchId, TerminalId};
 
-/// Calls `visit` with every path on `lane`, in a fixed order: its place in `lane_of`, its entry there and
-/// its turns.
+/// Calls `visit` with every path on `lane`, in a fixed order: its place in `lane_of`, its entry
+/// there and its turns.
 pub(super) fn each_path(
     routing: &Routing,
     lane_of: &mut [u8],

@@ -1,9 +1,9 @@
 //! Deadlock-free SSSP: the routes of `sssp`, spread over virtual lanes without cycles.
 //!
 //! Source: Domke, Hoefler, Nagel, "Deadlock-free oblivious routing for arbitrary topologies", IPDPS
-//! 2011. The routes are theirs. Unless told otherwise paths get their lanes one by one instead of by
-//! breaking one cycle after the other (see [`Method`]): fewer lanes, and never more than two where
-//! no path is longer than two hops.
+//! 2011. The routes are theirs. Unless told otherwise paths get their lanes one by one instead of
+//! by breaking one cycle after the other (see [`Method`]): fewer lanes, and never more than two
+//! where no path is longer than two hops.
 
 use super::sssp::balanced_routes;
 use super::trees::MinimalTree;

@@ -22,11 +22,13 @@ pub use tables::{Lanes, NO_ROUTE, Routing, ServiceLevels};
 pub mod dfsssp;
 pub mod dor;
 pub mod ecmp;
+pub mod fatpaths;
 pub mod ftree;
 pub mod lash;
 pub mod layered;
 pub mod min_hop;
 pub mod nue;
+pub mod rues;
 pub mod sssp;
 pub mod up_down;
 pub mod valiant_static;
@@ -37,11 +39,13 @@ pub static ENGINES: &[Entry] = &[
     Entry::of::<dfsssp::Dfsssp>(),
     Entry::of::<dor::Dor>(),
     Entry::of::<ecmp::Ecmp>(),
+    Entry::of::<fatpaths::FatPaths>(),
     Entry::of::<ftree::Ftree>(),
     Entry::of::<lash::Lash>(),
     Entry::of::<layered::Layered>(),
     Entry::of::<min_hop::MinHop>(),
     Entry::of::<nue::Nue>(),
+    Entry::of::<rues::Rues>(),
     Entry::of::<sssp::Sssp>(),
     Entry::of::<up_down::UpDown>(),
     Entry::of::<valiant_static::ValiantStatic>(),

@@ -137,17 +137,66 @@ impl<'a> Balancer<'a> {
         earlier: &[u16],
         watch: &dyn Watch,
     ) -> Result<Vec<u16>, Interrupted> {
+        let (on, mut built_for) = (self.on, None);
+        self.routes(earlier, watch, |t, tree| {
+            let home = on.terminals()[t.ix()].plug.switch;
+            if built_for.replace(home) != Some(home) {
+                ways(tree, home);
+            }
+        })
+    }
+
+    /// As [`Balancer::layer`] over the channels that are `kept` alone; switches from which these do
+    /// not lead to a terminal forward to it as in the first of the layers before.
+    ///
+    /// # Errors
+    /// [`Interrupted`] when `watch` says so.
+    pub(super) fn layer_within(
+        &mut self,
+        kept: &[bool],
+        earlier: &[u16],
+        watch: &dyn Watch,
+    ) -> Result<Vec<u16>, Interrupted> {
+        let (on, switches) = (self.on, self.on.switches().len());
+        let mut inside = vec![false; switches];
+        let mut built_for = None;
+        self.routes(earlier, watch, |t, tree| {
+            let home = on.terminals()[t.ix()].plug.switch;
+            if built_for.replace(home) != Some(home) {
+                tree.rebuild_where(on, home, |_, c| kept[c.0 as usize]);
+                inside.fill(false);
+                inside[home.ix()] = true;
+                tree.order.iter().for_each(|&v| inside[v as usize] = true);
+            }
+            if inside.contains(&false) {
+                let first = &earlier[t.ix() * switches..(t.ix() + 1) * switches];
+                tree.rebuild_where(on, home, |v, c| {
+                    if inside[v as usize] {
+                        kept[c.0 as usize] && inside[on.head(c).switch.ix()]
+                    } else {
+                        first[v as usize] == on.tail(c).port
+                    }
+                });
+            }
+        })
+    }
+
+    /// The table of one layer, over the tree that `rebuild` makes of the last one for a terminal.
+    fn routes(
+        &mut self,
+        earlier: &[u16],
+        watch: &dyn Watch,
+        mut rebuild: impl FnMut(TerminalId, &mut MinimalTree),
+    ) -> Result<Vec<u16>, Interrupted> {
         let (switches, terminals) = (self.on.switches().len(), self.on.terminals().len());
         let mut next = vec![NO_ROUTE; terminals * switches];
         let mut tree = MinimalTree::default();
-        let mut built_for = None;
         for t in (0..terminals).map(TerminalId::from).filter(|&t| self.on.terminal_is_up(t)) {
             let plug = self.on.terminals()[t.ix()].plug;
-            if built_for != Some(plug.switch) {
+            if t.ix().is_multiple_of(8) {
                 watch.tick("routing", t.ix() as u64, terminals as u64)?;
-                ways(&mut tree, plug.switch);
-                built_for = Some(plug.switch);
             }
+            rebuild(t, &mut tree);
             let entries = &mut next[t.ix() * switches..(t.ix() + 1) * switches];
             entries[plug.switch.ix()] = plug.port;
             let own = |v: u32| {

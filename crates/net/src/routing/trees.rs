@@ -53,11 +53,20 @@ impl MinimalTree {
     /// Recomputes for `destination`, reusing the memory. Where the next channel of a switch is
     /// `fixed` the switch has no other, and distances are those that remain. O(arcs).
     pub fn rebuild(&mut self, on: &Topology, destination: SwitchId, fixed: Option<&Fixed>) {
-        let graph = on.graph();
-        let may = |v: u32, c: ChannelId| match fixed.and_then(|f| f[v as usize]) {
+        self.rebuild_where(on, destination, |v, c| match fixed.and_then(|f| f[v as usize]) {
             Some(own) => own == c,
             None => true,
-        };
+        });
+    }
+
+    /// Recomputes for `destination` over those channels that `may` grants their switch. O(arcs).
+    pub fn rebuild_where(
+        &mut self,
+        on: &Topology,
+        destination: SwitchId,
+        may: impl Fn(u32, ChannelId) -> bool,
+    ) {
+        let graph = on.graph();
         self.start(graph.switches(), destination);
         self.order.push(destination.0);
         let mut head = 0;
@@ -195,6 +204,12 @@ impl MinimalTree {
             self.starts.push(hops.len() as u32);
         }
         self.hops = hops;
+    }
+
+    /// Hops from `v` to the destination; `u32::MAX` from where there is no way.
+    #[inline]
+    pub fn distance(&self, v: u32) -> u32 {
+        self.distance[v as usize]
     }
 
     /// The next hops of the `i`-th switch of the order.

@@ -1,4 +1,4 @@
-//! How many routes do not arrive, and why: every route judged, where the verdict stops at the first.
+//! How many routes do not arrive, and why: all are judged, where the verdict stops at the first.
 
 use super::complete::{Break, Destination, Fault, tell};
 use crate::network::{Peer, Topology};

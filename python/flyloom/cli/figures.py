@@ -1,0 +1,90 @@
+"""The command that draws how layered routings are judged: figure."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flyloom.cli.common import Json, app, epilog, print_table, write_or_refuse
+
+FORMATS = (".svg", ".png", ".html")
+
+
+@app.command(epilog=epilog(
+    "flyloom figure disjoint_paths -o disjoint.svg",
+    "flyloom figure path_lengths -n polar_fly:q=7 -n hyperx:shape=7x7 --layers 4,8 -o lengths.html",
+))
+def figure(
+    kind: Annotated[
+        str,
+        typer.Argument(metavar="FIGURE", show_default=False,
+                       help="path_lengths, path_distribution, disjoint_paths or throughput"),
+    ],
+    networks: Annotated[
+        list[str] | None,
+        typer.Option("--network", "-n", metavar="NET", help="inline form or file; repeat for more"
+                                                            " (default: slim_fly:q=5,p=4)"),
+    ] = None,
+    engines: Annotated[
+        str, typer.Option(help="engines, with commas (flyloom list engines)")
+    ] = "layered,fatpaths,rues,dfsssp",
+    layers: Annotated[
+        str, typer.Option(help="routes to every endpoint, 1 to 128, with commas")
+    ] = "1,2,4,8",
+    seed: Annotated[int, typer.Option(help="of engines and traffic")] = 0,
+    output: Annotated[
+        Path | None, typer.Option("-o", help="file to draw into: .svg, .png or .html")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Draw path lengths, load, disjoint paths or throughput against the number of layers."""
+    from flyloom._core import RefusalError
+    from flyloom.figures import NETWORKS
+    from flyloom.figures import figure as measured
+    from flyloom.progress import bars
+    from flyloom.report.figures import left_out
+
+    if output and output.suffix not in FORMATS:
+        raise RefusalError(f"-o {output}: no picture; a name that ends in {', '.join(FORMATS)}")
+    counts = []
+    for word in words(layers):
+        if not (word.isascii() and word.isdigit() and len(word) < 10):
+            raise RefusalError(f"--layers: '{word}' is no number of layers; 1 to 128, with commas")
+        counts.append(int(word))
+    with bars() as bar:
+        found = measured(kind, networks or NETWORKS, engines=words(engines), layers=counts,
+                         rng=seed, progress=bar)
+    if output:
+        write_or_refuse(output, lambda: write(found, output))
+    if as_json:
+        print(json.dumps(found.to_dict()))
+        return
+    heads = list(found.summary[0])
+    print_table([head.replace("_", " ") for head in heads],
+                [list(row.values()) for row in found.summary], left={0, 1})
+    for row in found.skipped:
+        print(left_out(row))
+    if output:
+        print(f"written to {output}")
+
+
+def words(given: str) -> list[str]:
+    return [word.strip() for word in given.split(",") if word.strip()]
+
+
+def write(found, path: Path) -> None:
+    """The chart as a picture, or as a page with its table."""
+    from flyloom.experiment import write_whole
+    from flyloom.report import figures
+    from flyloom.report.charts import svg
+    from flyloom.report.comparison import png
+
+    if path.suffix == ".html":
+        write_whole(path, figures.page(found))
+    elif path.suffix == ".svg":
+        write_whole(path, svg(figures.spec(found), prefix="figure-"))
+    else:
+        write_whole(path, png(figures.spec(found)))
