@@ -42,7 +42,6 @@ def test_certificates_hold_and_stop_holding_when_anything_is_changed(case, tmp_p
     folder = written(tmp_path / "tables", *case)
     assert flyloom("verify", str(folder), "--certificate").returncode == 0
     net, _, _, layers = case
-    topology = fl.network(net)
     routes = certificate_check.check(folder)
     addresses = 1 << (layers - 1).bit_length()
     assert routes % (addresses * fl.structure(net).terminals) == 0 and routes > 0

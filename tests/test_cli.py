@@ -15,7 +15,7 @@ from deploy_helpers import DATA
 
 COMMANDS = ["design", "structure", "resilience", "size", "scale", "compare", "search",
             "published", "plan", "cables", "route",
-            "verify", "ebb", "lanes", "throughput", "figure", "deploy", "verify-cables", "run",
+            "verify", "ebb", "lanes", "repair", "throughput", "figure", "deploy", "verify-cables", "run",
             "report", "list", "schema", "doctor", "cost", "catalog"]
 
 

@@ -28,8 +28,9 @@ _HOMES = {
     "flyloom.sizing": ["address_table", "budget", "scale", "size"],
     "flyloom._throughput": ["throughput"],
     "flyloom.verbs": [
-        "cables", "check_cables", "ebb", "edge_load", "lanes_needed", "path_diversity", "plan",
-        "promise", "resilience", "route", "spread", "structure", "verify",
+        "cables", "check_cables", "ebb", "edge_load", "lanes_needed", "lost_in",
+        "path_diversity", "plan", "promise", "repair", "resilience", "route", "spread",
+        "structure", "verify",
     ],
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

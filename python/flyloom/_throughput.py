@@ -87,6 +87,8 @@ def throughput(
         raise RefusalError("engine: lmc, layers and options are an engine's; name one")
     wanted = demands(topology, traffic, elephants=elephants, rng=rng)
     routing = None
+    if engine == "application" and not options.keys() & {"flows", "traffic"}:
+        options["flows"] = wanted.flows()
     if engine is not None:
         routing = route(topology, engine, lmc=lmc, layers=layers, progress=progress, **options)
     rounds = None

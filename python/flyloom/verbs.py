@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from flyloom._core import RefusalError, Routing
+from flyloom._core import RefusalError, Routing, Topology
 from flyloom.prices import floor_rules, shop
 from flyloom.graph import network
 from flyloom.results import Result
@@ -227,7 +227,8 @@ def route(
 
     ``engine`` is one of ours (``flyloom list engines``) with its ``options``, or
     ``opensm:<engine>`` for OpenSM's own, run on a simulated fabric. ``lmc`` gives ``2**lmc`` routes
-    to every terminal; ``layers`` any number of them from 1 to 128.
+    to every terminal; ``layers`` any number of them from 1 to 128. The engine ``application`` takes
+    ``traffic``, as ``throughput`` does, in place of its ``flows``.
     """
     if lmc is not None:
         whole("lmc", lmc, 0, 7)
@@ -244,6 +245,10 @@ def route(
         return route_with_opensm(source, engine.removeprefix("opensm:"), lmc=lmc or 0)
     count = layers if layers is not None else 1 << (lmc or 0)
     topology = network(source)
+    if engine == "application" and "flows" not in options:
+        from flyloom._throughput import demands
+
+        options["flows"] = demands(topology, options.pop("traffic", "uniform")).flows()
     if lmc:
         topology.addresses(lmc)  # refuses what no LIDs are left for, before anything is computed
     return topology.route(engine, options, count, progress)
@@ -264,14 +269,72 @@ def verify(
     and its ``counterexample``; None when routes are not complete).
 
     ``verdicts`` has every question by name, ``no_missing_entry``, ``no_dead_port``,
-    ``no_wrong_delivery``, ``no_loop``, ``no_over_the_hop_limit`` (more than ``hop_limit`` hops), ``management``,
-    ``no_deadlock`` and ``within_lanes`` (no route on a lane from ``max_lanes`` on), each with
-    ``holds`` (None: not judged) and its ``witness``, or the ``counterexample`` and the number of
-    ``routes`` that end so.
+    ``no_wrong_delivery``, ``no_loop``, ``no_over_the_hop_limit`` (more than ``hop_limit`` hops),
+    ``management``, ``no_deadlock`` and ``within_lanes`` (no route on a lane from ``max_lanes``
+    on), each with ``holds`` (None: not judged) and its ``witness``, or the ``counterexample`` and
+    the number of ``routes`` that end so.
     """
     whole("hop_limit", hop_limit, 0, 2**32 - 1)
     whole("max_lanes", max_lanes, 1, 15)
     return Result(routing.verify(hop_limit=hop_limit, progress=progress, max_lanes=max_lanes))
+
+
+def repair(
+    routing: Routing,
+    topology: Any,
+    *,
+    links: Iterable[int] = (),
+    switches: Iterable[int] = (),
+    progress: Progress | None = None,
+) -> tuple[Routing, Result]:
+    """Tables for a network that has lost links or switches, with as few entries changed as can be.
+
+    Only routes over what failed are looked at; those that remain keep their entries and levels.
+
+    Parameters
+    ----------
+    routing
+        The tables before; every route must arrive.
+    topology
+        Their network.
+    links, switches
+        Numbers of those that failed, besides those that had failed before.
+
+    Returns the new tables and what it took. Fields: ``changed_entries`` towards endpoints and
+    ``least_changed_entries`` (no repair can change fewer), ``changed_switches``, the same towards
+    switches (``..._to_switches``), ``changed_service_levels`` (paths), ``safe`` ("in any order",
+    "in the order given", "after draining", "unknown": whether the entries can change under traffic
+    without deadlock; unknown where the old tables could deadlock), ``why``, and ``changes``: in a
+    safe order, each with ``switch``, ``endpoint``, ``terminal``, ``layer``, ``was`` and ``port``.
+    Raises ``RefusalError`` where the rest is disconnected or no way fits the lanes in use.
+    """
+    damaged = network(topology).with_failures(list(links), list(switches))
+    mended, found = routing.repair(damaged, progress)
+    return mended, Result(found)
+
+
+def lost_in(topology: Any, found: Any) -> tuple[list[int], list[int]]:
+    """The numbers of the links and switches of a network that a fabric as found does not have.
+
+    Switches are matched by name, links by switch and port at both ends. A link of a lost switch
+    is not named apart.
+    """
+    planned, there = network(topology), network(found)
+    keys = ("a_switch", "a_port", "b_switch", "b_port", "up")
+
+    def cables(of: Topology) -> Iterable[tuple[int, frozenset]]:
+        names = of.switch_names
+        for i, (a, p, b, q, up) in enumerate(zip(*(of.link_table[k] for k in keys), strict=True)):
+            if up:
+                yield i, frozenset({(names[a], int(p)), (names[b], int(q))})
+
+    known, left = set(there.switch_names), {cable for _, cable in cables(there)}
+    switches = [i for i, name in enumerate(planned.switch_names) if name not in known]
+    links = [
+        i for i, cable in cables(planned)
+        if cable not in left and all(name in known for name, _ in cable)
+    ]
+    return links, switches
 
 
 def lanes_needed(

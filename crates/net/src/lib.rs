@@ -10,6 +10,7 @@ pub mod lanes;
 pub mod load;
 pub mod network;
 pub mod plan;
+pub mod repair;
 pub mod routing;
 pub mod search;
 pub mod sizing;

@@ -1,12 +1,14 @@
 //! `Routing`: forwarding tables with their proof, their measures and their files.
 
 use crate::enter::{enter, interrupted, refuse, to_python};
+use crate::topology::Topology;
 use base::{Interrupted, Refusal, SwitchId, TerminalId};
 use net::ib::names::Addresses;
 use net::ib::{compare, lft, sl_files, table};
 use net::lanes;
 use net::load::ebb::{self, EbbError};
 use net::load::{diversity, edge_load};
+use net::repair::{self, Safety};
 use net::routing::{self, RouteError, ServiceLevels};
 use net::verify::{self, Verdict, certificate, faults, lane_use};
 use numpy::{PyArray1, PyArray3, PyArrayMethods};
@@ -188,6 +190,21 @@ impl Routing {
         Ok(Self { inner, addresses: self.addresses.clone() })
     }
 
+    /// The tables repaired for `on`, the same network with more failures, and what it took: a
+    /// dict.
+    #[pyo3(signature = (on, progress=None))]
+    fn repair<'py>(
+        &self,
+        py: Python<'py>,
+        on: &Topology,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Self, Bound<'py, PyAny>)> {
+        let work = |watch: &dyn base::Watch| repair::repair(&self.inner, &on.inner, watch);
+        let done = enter(py, progress, work)?.map_err(raise)?;
+        let found = to_python(py, &repaired(&self.inner, &done))?;
+        Ok((Self { inner: done.routing, addresses: self.addresses.clone() }, found))
+    }
+
     /// Routes over each channel: a dict with the edge forwarding index and the histogram.
     fn load<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let load = enter(py, None, |_| edge_load::edge_load(&self.inner))?;
@@ -313,6 +330,37 @@ impl Routing {
             self.lanes()
         )
     }
+}
+
+fn repaired(old: &routing::Routing, done: &repair::Repaired) -> Value {
+    let on = old.topology();
+    let changes: Vec<Value> = done
+        .changes
+        .iter()
+        .map(|c| {
+            let endpoint = on.terminals()[c.to.1.ix()].endpoint;
+            json!({
+                "switch": on.switches()[c.switch.ix()].name,
+                "endpoint": on.endpoints()[endpoint.ix()].name, "terminal": c.to.1.0,
+                "layer": c.to.0, "was": c.port.0, "port": c.port.1,
+            })
+        })
+        .collect();
+    let (safe, why) = match &done.safety {
+        Safety::AnyOrder => ("in any order", None),
+        Safety::InOrder => ("in the order given", None),
+        Safety::Draining(why) => ("after draining", Some(why)),
+        Safety::Unknown => ("unknown", None),
+    };
+    let switches: std::collections::BTreeSet<u32> =
+        done.changes.iter().map(|c| c.switch.0).collect();
+    json!({
+        "changed_entries": done.changes.len(), "least_changed_entries": done.least,
+        "changed_switches": switches.len(),
+        "changed_entries_to_switches": done.management.0,
+        "least_changed_entries_to_switches": done.management.1,
+        "changed_service_levels": done.relevelled, "safe": safe, "why": why, "changes": changes,
+    })
 }
 
 /// The proof as users see it. `verdicts` has every question by name: whether it holds (null where

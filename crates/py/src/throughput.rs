@@ -96,6 +96,11 @@ impl Traffic {
         Ok(found)
     }
 
+    /// Every flow: source switch, destination terminal, amount.
+    fn flows(&self) -> Vec<(u32, u32, f64)> {
+        self.inner.flows.iter().map(|(s, t, x)| (s.0, t.0, *x)).collect()
+    }
+
     /// Capacity of every channel, (2 * links,) float64: 1 is what one endpoint can fill, 0 down.
     fn capacities<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_vec(py, demand::capacities(&self.on.get().inner))

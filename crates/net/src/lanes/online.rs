@@ -38,7 +38,7 @@ pub(super) fn lanes(
             if seen.is_multiple_of(4096) && stopped.is_ok() {
                 stopped = watch.tick("lanes", lane.into(), max_lanes.into());
             }
-            if stopped.is_ok() && !order.take(turns) {
+            if stopped.is_ok() && !order.take(turns.map(|(a, b)| ((a, 0), (b, 0)))) {
                 *own = lane + 1;
                 moved += 1;
             }

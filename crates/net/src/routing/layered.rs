@@ -282,18 +282,31 @@ impl Search<'_> {
         if left == 0 || self.best.as_ref().is_some_and(|(least, _)| cost >= *least) {
             return;
         }
-        let graph = self.planner.on.graph();
-        for (&w, &c) in graph.neighbours(v).iter().zip(graph.channels(v)) {
-            let w = w as usize;
-            let may = self.fixed[v].is_none_or(|own| own == c);
-            if may && self.planner.distance[self.d][w] < left && !self.visited.contains(&w) {
-                self.path.push(c);
-                self.visited.push(w);
-                let again = self.used.iter().filter(|l| **l == c.link()).count();
-                self.extend(w, (cost.0 + again, cost.1 + self.planner.weight[c.0 as usize]));
-                self.visited.pop();
-                self.path.pop();
+        let (on, distance) = (self.planner.on, &self.planner.distance[self.d]);
+        if let Some(own) = self.fixed[v] {
+            let w = on.head(own).switch.ix();
+            if distance[w] < left {
+                self.step(w, own, cost);
+            }
+            return;
+        }
+        for (&w, &c) in on.graph().neighbours(v).iter().zip(on.graph().channels(v)) {
+            if distance[w as usize] < left {
+                self.step(w as usize, c, cost);
             }
         }
+    }
+
+    /// Goes on over channel `c` to switch `w`, if the path has not been there.
+    fn step(&mut self, w: usize, c: ChannelId, cost: Cost) {
+        if self.visited.contains(&w) {
+            return;
+        }
+        self.path.push(c);
+        self.visited.push(w);
+        let again = self.used.iter().filter(|l| **l == c.link()).count();
+        self.extend(w, (cost.0 + again, cost.1 + self.planner.weight[c.0 as usize]));
+        self.visited.pop();
+        self.path.pop();
     }
 }

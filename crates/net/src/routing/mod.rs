@@ -19,6 +19,7 @@ pub use sl2vl::{PortTables, Sl2Vl};
 pub use tables::{Lanes, NO_ROUTE, Routing, ServiceLevels};
 
 // gen:begin
+pub mod application;
 pub mod dfsssp;
 pub mod dor;
 pub mod ecmp;
@@ -36,6 +37,7 @@ pub mod valiant_static;
 /// Every `Engine` of this folder, by file and name; written by `cargo xtask gen`.
 #[rustfmt::skip]
 pub static ENGINES: &[Entry] = &[
+    Entry::of::<application::Application>(),
     Entry::of::<dfsssp::Dfsssp>(),
     Entry::of::<dor::Dor>(),
     Entry::of::<ecmp::Ecmp>(),

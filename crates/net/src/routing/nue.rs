@@ -7,7 +7,7 @@
 //!
 //! What differs. A destination goes to the least loaded lane that takes its shortest routes, and
 //! only where none does to the one with the shortest ways round (the paper partitions the
-//! destinations beforehand). Only lane 0 has a spanning tree. Where growing gets stuck, the
+//! destinations beforehand). Destinations come in random order. Only lane 0 has a spanning tree. Where growing gets stuck, the
 //! switches it did not reach and those on their ways along the spanning tree use the tree, and the
 //! rest is grown again; the paper gives all routes to that destination to the tree.
 
@@ -19,7 +19,8 @@ use crate::dependencies::Dependencies;
 use crate::lanes::common_lanes;
 use crate::lanes::order::Order;
 use crate::network::Topology;
-use base::{ChannelId, Refusal, SwitchId, TerminalId, Watch};
+use base::seed::Stream;
+use base::{ChannelId, Refusal, SwitchId, Watch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -32,13 +33,16 @@ pub struct Nue {
     /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8).
     #[serde(default = "common_lanes")]
     pub max_lanes: u8,
+    /// Seed of the order in which destinations come.
+    #[serde(default)]
+    pub seed: u64,
 }
 
 impl Engine for Nue {
     const NAME: &'static str = "nue";
 
     fn examples() -> Vec<Self> {
-        vec![Self { max_lanes: 8 }, Self { max_lanes: 1 }, Self { max_lanes: 2 }]
+        [8, 1, 2].map(|max_lanes| Self { max_lanes, seed: 0 }).to_vec()
     }
 
     /// O((layers * terminals + lanes * switches) * arcs), and for each dependency a lane asks for
@@ -65,27 +69,26 @@ impl Engine for Nue {
         let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
         let mut level = vec![0_u8; next.len()];
         let mut tree = MinimalTree::default();
-        let (rows, mut preferred) = (layers as usize * terminals, (None, 0));
-        for row in 0..rows {
-            let t = TerminalId::from(row % terminals);
-            if !on.terminal_is_up(t) {
-                continue;
+        let mut order: Vec<usize> = (0..switches).collect();
+        Stream::new(self.seed, "destinations", 0).shuffle(&mut order);
+        let total = layers as usize * switches;
+        for i in 0..total {
+            let (layer, d) = (i / switches, SwitchId::from(order[i % switches]));
+            watch.tick("routing", i as u64, total as u64)?;
+            grower.aim(d);
+            let mut preferred = usize::MAX;
+            for &t in on.terminals_on(d).iter().filter(|&&t| on.terminal_is_up(t)) {
+                let lane = grower.place(&mut lanes, &load, balancer.weight(), &escape, preferred);
+                lanes[lane].settle();
+                load[lane] += 1;
+                preferred = lane;
+                tree.replace(grower.ways());
+                let row = (layer * terminals + t.ix()) * switches;
+                let entries = &mut next[row..row + switches];
+                balancer.put(&tree, d, |_| std::iter::empty(), 1, entries);
+                entries[d.ix()] = on.terminals()[t.ix()].plug.port;
+                level[row..row + switches].fill(lane as u8);
             }
-            watch.tick("routing", row as u64, rows as u64)?;
-            let plug = on.terminals()[t.ix()].plug;
-            if preferred.0 != Some(plug.switch) {
-                grower.aim(plug.switch);
-                preferred = (Some(plug.switch), usize::MAX);
-            }
-            let lane = grower.place(&mut lanes, &load, balancer.weight(), &escape, preferred.1);
-            lanes[lane].settle();
-            load[lane] += 1;
-            preferred.1 = lane;
-            tree.replace(grower.ways());
-            let entries = &mut next[row * switches..(row + 1) * switches];
-            balancer.put(&tree, plug.switch, |_| std::iter::empty(), 1, entries);
-            entries[plug.switch.ix()] = plug.port;
-            level[row * switches..(row + 1) * switches].fill(lane as u8);
         }
         let routing = Routing::new(on.clone(), layers, next, minimal_switch_routes(on));
         let lanes = Lanes::new(ServiceLevels::BySwitch(level), Sl2Vl::modulo(self.max_lanes));
@@ -130,7 +133,10 @@ impl Escape {
                 let there = on.head(out).switch;
                 debug_assert_ne!(there.ix(), v);
                 for &on_ward in self.leaving[there.ix()].iter().filter(|c| **c != out.reverse()) {
-                    assert!(lane.take_turn(out, on_ward), "a tree has no cycle of dependencies");
+                    assert!(
+                        lane.take_turn((out, 0), (on_ward, 0)),
+                        "a tree has no cycle of dependencies"
+                    );
                 }
             }
         }
@@ -316,14 +322,14 @@ impl<'a> Grower<'a> {
                 }
                 let length = weight[c.0 as usize] + self.length[w as usize];
                 if best.is_none_or(|(least, _)| length < least)
-                    && (w == self.to.0 || !lane.is_refused(c, self.first[w as usize]))
+                    && (w == self.to.0 || !lane.is_refused((c, 0), (self.first[w as usize], 0)))
                 {
                     best = Some((length, c));
                 }
             }
             let (_, hop) = best?;
             let w = self.on.head(hop).switch;
-            if w == self.to || lane.take_turn(hop, self.first[w.ix()]) {
+            if w == self.to || lane.take_turn((hop, 0), (self.first[w.ix()], 0)) {
                 return Some(hop);
             }
         }

@@ -45,6 +45,8 @@ pub struct PortTables {
     tables: Vec<[u8; 16]>,
     /// Where in `tables` each of them is.
     known: BTreeMap<[u8; 16], u16>,
+    /// The first in-port with the same tables, by switch and in-port; empty until asked for.
+    alike: Vec<Vec<u16>>,
 }
 
 impl PortTables {
@@ -58,13 +60,21 @@ impl PortTables {
             total += usize::from(p) * usize::from(p);
         }
         let known = BTreeMap::from([(fallback, 0)]);
-        Self { ports, first, which: vec![0; total], tables: vec![fallback], known }
+        Self {
+            ports,
+            first,
+            which: vec![0; total],
+            tables: vec![fallback],
+            known,
+            alike: Vec::new(),
+        }
     }
 
     /// Sets one table; false where the switch has no such port, or for a table beyond 65,536
     /// different ones. O(log different tables).
     pub fn set(&mut self, switch: SwitchId, input: u16, output: u16, table: [u8; 16]) -> bool {
         let Some(at) = self.at(switch, input, output) else { return false };
+        self.alike.clear();
         let known = if let Some(&known) = self.known.get(&table) {
             known
         } else {
@@ -81,6 +91,34 @@ impl PortTables {
     #[inline]
     pub fn get(&self, switch: SwitchId, input: u16, output: u16) -> &[u8; 16] {
         &self.tables[self.at(switch, input, output).map_or(0, |at| usize::from(self.which[at]))]
+    }
+
+    /// Finds out which in-ports of a switch have the same tables. O(sum of ports squared), times
+    /// the different kinds of in-ports of a switch.
+    pub(super) fn find_alike(&mut self) {
+        let row = |s: usize, input: u16| {
+            let (ports, input) = (usize::from(self.ports[s]), usize::from(input));
+            &self.which[self.first[s] + input * ports..self.first[s] + (input + 1) * ports]
+        };
+        let of_switch = |s: usize| {
+            let mut kinds: Vec<u16> = Vec::new();
+            let mut alike = Vec::with_capacity(self.ports[s].into());
+            for input in 0..self.ports[s] {
+                let known = kinds.iter().copied().find(|&k| row(s, k) == row(s, input));
+                if known.is_none() {
+                    kinds.push(input);
+                }
+                alike.push(known.unwrap_or(input));
+            }
+            alike
+        };
+        self.alike = (0..self.ports.len()).map(of_switch).collect();
+    }
+
+    /// The first in-port of the switch with the same tables as `input`, where that is known.
+    pub(super) fn like(&self, switch: SwitchId, input: u16) -> u16 {
+        let row = self.alike.get(switch.ix());
+        row.and_then(|row| row.get(usize::from(input))).copied().unwrap_or(input)
     }
 
     /// The table of all pairs that were not set.

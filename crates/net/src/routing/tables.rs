@@ -31,7 +31,10 @@ pub struct Lanes {
 
 impl Lanes {
     /// Lanes given by the service level of each path and the lane of each service level.
-    pub fn new(levels: ServiceLevels, sl2vl: Sl2Vl) -> Self {
+    pub fn new(levels: ServiceLevels, mut sl2vl: Sl2Vl) -> Self {
+        if let Sl2Vl::PerPort(tables) = &mut sl2vl {
+            tables.find_alike();
+        }
         let mut used = [false; 16];
         match &levels {
             ServiceLevels::Same(sl) => used[usize::from(sl & 15)] = true,
@@ -200,11 +203,15 @@ impl Routing {
 
     /// The distinct (service level, in-port) with which traffic for `terminal` starts at `source`.
     ///
-    /// The in-port matters only where lanes depend on it; it is 0 for uniform SL2VL tables.
+    /// The in-port matters only where lanes depend on it: it is 0 for uniform SL2VL tables, and
+    /// one port stands for all of the switch with the same tables.
     pub fn starts(&self, layer: u32, terminal: TerminalId, source: SwitchId) -> Vec<(u8, u16)> {
         let t = self.topology.terminals().len();
         let row = layer as usize * t + terminal.ix();
-        let by_port = matches!(self.lanes.sl2vl, Sl2Vl::PerPort(_));
+        let by_port = match &self.lanes.sl2vl {
+            Sl2Vl::PerPort(tables) => Some(tables),
+            Sl2Vl::Uniform(_) => None,
+        };
         let one = |from: Option<TerminalId>| {
             let level = match (&self.lanes.levels, from) {
                 (ServiceLevels::Same(sl), _) => *sl,
@@ -214,10 +221,12 @@ impl Routing {
                 (ServiceLevels::ByTerminal(v), Some(from)) => v[row * t + from.ix()],
                 (ServiceLevels::ByTerminal(_), None) => 0,
             };
-            let port = from.filter(|_| by_port);
-            (level, port.map_or(0, |from| self.topology.terminals()[from.ix()].plug.port))
+            let port = by_port.zip(from).map(|(tables, from)| {
+                tables.like(source, self.topology.terminals()[from.ix()].plug.port)
+            });
+            (level, port.unwrap_or(0))
         };
-        if !by_port && !matches!(self.lanes.levels, ServiceLevels::ByTerminal(_)) {
+        if by_port.is_none() && !matches!(self.lanes.levels, ServiceLevels::ByTerminal(_)) {
             return vec![one(None)];
         }
         let mut all: Vec<(u8, u16)> =

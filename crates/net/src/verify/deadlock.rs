@@ -6,6 +6,7 @@
 
 use super::Verdict;
 use crate::dependencies::Dependencies;
+use crate::lanes::order::{Held, Order};
 use crate::network::Topology;
 use crate::routing::{Routing, Sl2Vl};
 use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
@@ -82,7 +83,35 @@ pub(crate) fn is_free(routing: &Routing, watch: &dyn Watch) -> Result<bool, Inte
     Ok(LaneGraph::new(routing, watch)?.number().is_ok())
 }
 
-type Held = (ChannelId, u8);
+/// The turns of all paths of `routing` in an order that can take more of them, those from or to a
+/// channel that `lost` names left out; `None` when they have a cycle.
+///
+/// # Errors
+/// [`Interrupted`] when `watch` says so.
+pub(crate) fn order_of<'a>(
+    routing: &Routing,
+    dependencies: &'a Dependencies,
+    lost: impl Fn(ChannelId) -> bool,
+    watch: &dyn Watch,
+) -> Result<Option<Order<'a>>, Interrupted> {
+    let graph = LaneGraph::new(routing, watch)?;
+    let Ok(mut number) = graph.number() else { return Ok(None) };
+    // pairs that no working channel has come last, so that no two have one place
+    let mut place: Vec<u32> = (0..number.len() as u32).collect();
+    let is_vertex = |v: usize| graph.on.link_is_up(ChannelId::from(v / graph.lanes).link());
+    place.sort_by_key(|&v| (!is_vertex(v as usize), number[v as usize]));
+    for (position, v) in (0..).zip(place) {
+        number[v as usize] = position;
+    }
+    let mut order = Order::with_positions(dependencies, graph.lanes, number, true);
+    for from in graph.vertices().filter(|v| !lost(v.0)) {
+        for to in graph.wanted(from).filter(|to| !lost(to.0)) {
+            assert!(order.take_turn(from, to), "the numbers rise along every turn");
+        }
+    }
+    order.settle();
+    Ok(Some(order))
+}
 
 /// A path, named by where it starts and ends.
 #[derive(Clone, Copy)]
@@ -92,8 +121,8 @@ struct PathName {
     to: TerminalId,
 }
 
-/// Calls `visit` for every turn of every path between endpoints; shared suffixes may be left out
-/// after their first visit when lanes do not depend on ports.
+/// Calls `visit` for every turn of every path between endpoints; what is left of a path may be left
+/// out after its first visit.
 fn each_turn(
     routing: &Routing,
     watch: &dyn Watch,
@@ -102,7 +131,8 @@ fn each_turn(
     let on: &Topology = routing.topology();
     let sources = routing.sources();
     let uniform = matches!(routing.lanes().sl2vl(), Sl2Vl::Uniform(_));
-    let mut stamp = vec![u32::MAX; on.switches().len() * 16];
+    let states = if uniform { on.switches().len() } else { on.links().len() * 2 };
+    let mut stamp = vec![u32::MAX; states * 16];
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
     for (i, (layer, to)) in routing.destinations().enumerate() {
         if i.is_multiple_of(1024) {
@@ -119,11 +149,14 @@ fn each_turn(
                     if let Some(held) = held {
                         visit(held, wanted, PathName { source, layer, to });
                     }
-                    let seen = &mut stamp[at.ix() * 16 + usize::from(sl & 15)];
-                    if uniform && *seen == i as u32 {
-                        break;
+                    // what the lanes of the rest of the path depend on
+                    let by_port = || held.map(|(channel, _): Held| channel.0 as usize);
+                    if let Some(state) = if uniform { Some(at.ix()) } else { by_port() } {
+                        let seen = &mut stamp[state * 16 + usize::from(sl & 15)];
+                        if std::mem::replace(seen, i as u32) == i as u32 {
+                            break;
+                        }
                     }
-                    *seen = i as u32;
                     held = Some(wanted);
                     in_port = if uniform { 0 } else { on.head(channel).port };
                     at = next;
