@@ -25,7 +25,9 @@ _HOMES = {
         "from_networkx", "from_pairs", "from_scipy", "network", "to_networkx", "to_scipy",
     ],
     "flyloom.results": ["Result"],
+    "flyloom.tables": ["read_tables"],
     "flyloom.sizing": ["address_table", "budget", "scale", "size"],
+    "flyloom._congestion": ["congestion"],
     "flyloom._throughput": ["throughput"],
     "flyloom.verbs": [
         "cables", "check_cables", "ebb", "edge_load", "lanes_needed", "lost_in",

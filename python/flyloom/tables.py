@@ -36,3 +36,15 @@ def read_dump(
     more = [read_text(path) if path else None for path in (levels, sl2vl)]
     routing = topology.import_tables(read_text(lfts), str(lfts), *more)
     return topology, routing
+
+
+def read_tables(source: str | Path) -> Routing:
+    """Tables from a folder that ``flyloom route -o`` wrote, or from a digraph as ORCS reads it.
+
+    ``routing.topology`` is the network. In a digraph (docs/routing.md) the edges of a switch are
+    its ports, from 1, in the order of the file. RefusalError names file, line and field.
+    """
+    path = Path(source)
+    if path.is_dir():
+        return read_folder(path)[1]
+    return Routing.from_orcs(read_text(path), str(path))

@@ -1,11 +1,14 @@
 //! Damaged files: no reader panics, and every refusal names the file.
 
-use net::graph_file::{edge_list, graphml, json, read_any};
+use base::Quiet;
+use net::graph_file::{edge_list, graphml, json, orcs, read_any};
 use net::ib::fabric_file::{read, write_netlist};
 use net::ib::names::Addresses;
+use net::routing::engine;
 use net::{Topology, topology};
 use proptest::prelude::*;
-use std::sync::OnceLock;
+use serde_json::Map;
+use std::sync::{Arc, OnceLock};
 
 fn good_files() -> &'static [String] {
     static FILES: OnceLock<Vec<String>> = OnceLock::new();
@@ -18,7 +21,10 @@ fn good_files() -> &'static [String] {
         let full = netlist.replace("4xHDR", "4xHDR s=4 w=2 v=3 e=4").replace("# \"", "#\"");
         let mask = netlist.replace(" 4xHDR", "").replace("\"[1]", "\"[1] w=3 s=7 e=1");
         let own = json::write(&t);
-        vec![netlist, full, mask, edge_list::write(&t), graphml::write(&t), own]
+        let min_hop = engine("min_hop").expect("an engine");
+        let routing = min_hop.route(&Map::new(), &Arc::new(t.clone()), 1, &Quiet);
+        let digraph = orcs::write(&routing.expect("connected")).expect("one layer");
+        vec![netlist, full, mask, edge_list::write(&t), graphml::write(&t), own, digraph]
     })
 }
 
@@ -90,13 +96,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
     #[test]
     fn damaged_files_never_panic_and_refusals_name_the_file(
-        which in 0_usize..6,
+        which in 0_usize..7,
         steps in proptest::collection::vec((damage(), any::<u32>()), 1..4),
         p in proptest::option::of(0_u32..3),
     ) {
         let mut text = good_files()[which].clone();
         for (damage, at) in &steps {
             text = apply(&text, damage, *at as usize);
+        }
+        if let Err(r) = orcs::read_tables(&text, "f.net") {
+            prop_assert!(r.to_string().starts_with("f.net: "), "{}", r);
         }
         match read_any(&text, "f.net", p) {
             Ok(t) => prop_assert!(json::read(&json::write(&t), "j").is_ok()),

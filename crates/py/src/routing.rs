@@ -3,11 +3,13 @@
 use crate::enter::{enter, interrupted, refuse, to_python};
 use crate::topology::Topology;
 use base::{Interrupted, Refusal, SwitchId, TerminalId};
+use net::graph_file::orcs;
 use net::ib::names::Addresses;
 use net::ib::{compare, lft, sl_files, table};
 use net::lanes;
-use net::load::ebb::{self, EbbError};
-use net::load::{diversity, edge_load};
+use net::load::congestion::{self, Congestion, CongestionError, Levels, Order, Setup};
+use net::load::metric::Metric;
+use net::load::{diversity, ebb, edge_load};
 use net::repair::{self, Safety};
 use net::routing::{self, RouteError, ServiceLevels};
 use net::verify::{self, Verdict, certificate, faults, lane_use};
@@ -41,6 +43,35 @@ fn raise(error: RouteError) -> PyErr {
         RouteError::Refused(refusal) => refuse(refusal),
         RouteError::Interrupted(_) => interrupted(),
     }
+}
+
+fn raise_congestion(error: CongestionError) -> PyErr {
+    match error {
+        CongestionError::Refused(refusal) => refuse(refusal),
+        CongestionError::Interrupted(_) => interrupted(),
+    }
+}
+
+fn congestion_found(found: &Congestion, metric: Metric) -> Value {
+    let of = |metric: Metric| found.summary(metric);
+    let (share, chosen) = (of(Metric::Bandwidth), of(metric));
+    let (n, mean) = (share.values.len() as f64, share.mean);
+    let half = share.variance.map(|variance| 1.959_963_984_540_054 * (variance / n).sqrt());
+    let job = |i: usize| {
+        found.first_job.map(|_| found.runs.iter().map(|r| r.job_shares[i]).sum::<f64>() / n)
+    };
+    let range = Some(found.share_range).filter(|range| range[0] <= range[1]);
+    json!({
+        "metric": metric.name(), "series": chosen.values, "mean": chosen.mean, "min": chosen.min,
+        "max": chosen.max, "variance": chosen.variance, "histogram": chosen.histogram,
+        "endpoints": found.endpoints, "levels": found.levels, "runs": found.runs.len(),
+        "mean_share": mean, "confidence_interval_95": half.map(|half| [mean - half, mean + half]),
+        "min_share": range.map(|r| r[0]), "max_share": range.map(|r| r[1]),
+        "share_histogram": found.shares, "max_congestion": of(Metric::Congestion).max,
+        "congestion_histogram": found.congestions.iter().collect::<Vec<_>>(),
+        "mean_time": of(Metric::Time).mean, "mean_delay": of(Metric::Delay).mean,
+        "first_job": found.first_job, "first_job_share": job(0), "second_job_share": job(1),
+    })
 }
 
 fn difference(d: &compare::Difference) -> Value {
@@ -252,10 +283,7 @@ impl Routing {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let work = |watch: &dyn base::Watch| ebb::ebb(&self.inner, patterns, seed, watch);
-        let found = enter(py, progress, work)?.map_err(|e| match e {
-            EbbError::Refused(refusal) => refuse(refusal),
-            EbbError::Interrupted(_) => interrupted(),
-        })?;
+        let found = enter(py, progress, work)?.map_err(raise_congestion)?;
         let (mean, half) = (found.mean(), found.confidence_95());
         let interval = half.is_finite().then_some([mean - half, mean + half]);
         let all = json!({
@@ -264,6 +292,62 @@ impl Routing {
             "pattern_means": found.patterns, "flow_histogram": found.flows,
         });
         to_python(py, &all)
+    }
+
+    /// Congestion of a pattern: a dict. `order` is None (random), [] (as the network has them) or
+    /// names; `level` alone, or all `together`, or one after the other.
+    #[pyo3(signature = (pattern, runs, seed, endpoints, first_job, order, level, together,
+                        endpoint_cables, metric, progress=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn congestion<'py>(
+        &self,
+        py: Python<'py>,
+        pattern: String,
+        runs: u32,
+        seed: u64,
+        endpoints: Option<u32>,
+        first_job: Option<u32>,
+        order: Option<Vec<String>>,
+        level: Option<u32>,
+        together: bool,
+        endpoint_cables: bool,
+        metric: &str,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let metric = Metric::parse(metric).map_err(refuse)?;
+        let order = match order {
+            None => Order::Random,
+            Some(names) if names.is_empty() => Order::Linear,
+            Some(names) => Order::Given(names),
+        };
+        let levels = match level {
+            Some(level) => Levels::One(level),
+            None if together => Levels::Together,
+            None => Levels::Each,
+        };
+        let setup =
+            Setup { pattern, runs, seed, endpoints, first_job, order, levels, endpoint_cables };
+        let work = |watch: &dyn base::Watch| congestion::congestion(&self.inner, &setup, watch);
+        let found = enter(py, progress, work)?.map_err(raise_congestion)?;
+        to_python(py, &congestion_found(&found, metric))
+    }
+
+    /// The network it routes.
+    #[getter]
+    fn topology(&self) -> Topology {
+        Topology { inner: self.inner.topology().clone() }
+    }
+
+    /// The tables of a digraph of ORCS.
+    #[staticmethod]
+    fn from_orcs(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
+        let inner = enter(py, None, |_| orcs::read_tables(text, name))?.map_err(refuse)?;
+        Ok(Self { inner, addresses: None })
+    }
+
+    /// The tables as a digraph of ORCS.
+    fn orcs_text(&self, py: Python<'_>) -> PyResult<String> {
+        enter(py, None, |_| orcs::write(&self.inner))?.map_err(refuse)
     }
 
     /// The forwarding tables as `dump_fts` prints them.

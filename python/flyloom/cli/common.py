@@ -29,6 +29,12 @@ Json = Annotated[bool, typer.Option("--json", help="one JSON document on standar
 Engine = Annotated[
     str, typer.Option("--engine", "-e", help="flyloom list engines; opensm:NAME for OpenSM's own")
 ]
+AnyEngine = Annotated[
+    str | None,
+    typer.Option("--engine", "-e", show_default=False,
+                 help="flyloom list engines; opensm:NAME for OpenSM's own; default: the tables of"
+                      " the file where it has some, else dfsssp"),
+]
 Lmc = Annotated[
     int | None, typer.Option(help="LID mask control, 0 to 7: 2^LMC routes to every endpoint")
 ]

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from flyloom.cli.common import (
+    AnyEngine,
     Engine,
     Json,
     Layers,
@@ -36,7 +37,8 @@ def route(
     p: P = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", help="folder for network.json, fabric.net, tables.txt, ..."),
+        typer.Option("-o", help="folder for network.json, fabric.net, tables.txt, ...; or a .dot"
+                                " file for ORCS"),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -52,13 +54,15 @@ def route(
         write_or_refuse(output, lambda: write_tables(topology, routing, output))
     report_proof(topology, routing, engine_name(routing, engine), proof, load, as_json, paths)
     if output and not as_json:
-        print(f"written to {output}/")
+        print(f"written to {output}" + "/" * output.is_dir())
     raise typer.Exit(0 if proof["complete"]["holds"] else 1)
 
 
 def write_tables(topology, routing, folder: Path) -> None:
     from flyloom.experiment import write_whole
 
+    if folder.suffix == ".dot":
+        return write_whole(folder, routing.orcs_text())
     tables, lfts = routing.table_text(), routing.lft_text()  # may refuse: before the folder
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / "network.json", topology.to_text("json"))
@@ -119,14 +123,19 @@ def report_proof(
             print(f"  {line}")
 
 
-def tables_of(source: str, engine: str, lmc, layers, option, bar):
-    """The network, tables and engine of a folder of `route -o`, or of a network to be routed."""
-    from flyloom.tables import read_folder
+def tables_of(source: str, engine: str | None, lmc, layers, option, bar, p=None):
+    """The network, tables and engine of a folder of `route -o`, of a digraph of ORCS when no engine
+    is named, or of a network to be routed."""
+    from flyloom.tables import read_folder, read_tables
 
     if Path(source).is_dir():
         topology, routing = read_folder(Path(source))
         return topology, routing, routing.engine
-    topology = load_network(source, None)
+    topology = load_network(source, p)
+    if engine is None and topology.recipe.endswith(",format=orcs"):
+        routing = read_tables(source)
+        return routing.topology, routing, routing.engine
+    engine = engine or "dfsssp"
     routing = make_routing(topology, engine, lmc, layers, option, bar)
     return topology, routing, engine_name(routing, engine)
 
@@ -139,10 +148,11 @@ def verify(
     source: Annotated[
         str,
         typer.Argument(
-            metavar="TABLES|NET", help="folder of `route -o`, a dump_fts file, or a network"
+            metavar="TABLES|NET",
+            help="folder of `route -o`, a dump_fts file, a digraph of ORCS, or a network",
         ),
     ],
-    engine: Engine = "dfsssp",
+    engine: AnyEngine = None,
     lmc: Lmc = None,
     layers: Layers = None,
     option: Options = None,
@@ -196,7 +206,7 @@ def verify(
 @app.command(epilog=epilog("flyloom ebb slim_fly:q=19 -e dfsssp --patterns 1000 --seed 1"))
 def ebb(
     net: Net,
-    engine: Engine = "dfsssp",
+    engine: AnyEngine = None,
     patterns: Annotated[int, typer.Option(help="random bisections")] = 1000,
     seed: Annotated[int, typer.Option(help="of the random draws")] = 0,
     lmc: Lmc = None,
@@ -211,12 +221,10 @@ def ebb(
 
     whole("--patterns", patterns, 1, 2**32 - 1)
     whole("--seed", seed, 0, 2**64 - 1)
-    topology = load_network(net, p)
     with bars() as bar:
-        routing = make_routing(topology, engine, lmc, layers, option, bar)
+        topology, routing, name = tables_of(net, engine, lmc, layers, option, bar, p)
         found = routing.ebb(patterns, seed, bar)
     interval = found["confidence_interval_95"]
-    name = engine_name(routing, engine)
     lines = [
         ("network", topology.recipe), ("engine", name),
         ("effective bisection bandwidth", found["effective_bisection_bandwidth"]),

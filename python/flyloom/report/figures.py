@@ -55,7 +55,7 @@ def _length_values(rows: Sequence[Mapping]) -> list[dict]:
 
 def _load_values(rows: Sequence[Mapping]) -> list[dict]:
     """Bars of the routes for each layer, so that all panels have one scale."""
-    width = _round_width(max(row["routes"] / row["layers"] for row in rows) / BARS)
+    width = round_width(max(row["routes"] / row["layers"] for row in rows) / BARS)
     bars: dict[tuple, float] = {}
     for row in rows:
         low = row["routes"] // (row["layers"] * width) * width
@@ -68,7 +68,7 @@ def _load_values(rows: Sequence[Mapping]) -> list[dict]:
     ]
 
 
-def _round_width(least: float) -> int:
+def round_width(least: float) -> int:
     """The smallest of 1, 2, 5, 10, 20, 50, ... that is not below ``least``."""
     power = 1
     while True:

@@ -1,9 +1,11 @@
-//! Networks as files that are not a fabric's: edge lists, `GraphML`, DOT, and flyloom's own JSON.
+//! Networks as files that are not a fabric's: edge lists, `GraphML`, DOT, digraphs of ORCS, and
+//! flyloom's own JSON.
 
 pub mod dot;
 pub mod edge_list;
 pub mod graphml;
 pub mod json;
+pub mod orcs;
 
 use crate::ib::fabric_file;
 use crate::network::{Builder, Recipe, Topology};
@@ -18,7 +20,7 @@ const MAX_ENDPOINTS: u64 = 1 << 22;
 const MAX_PLANE: u16 = 1023;
 
 /// Reads a network in whatever format `text` is: `ibnetdiscover` output or an `ibsim` netlist,
-/// `GraphML`, JSON, or an edge list. The content decides, not the name.
+/// `GraphML`, JSON, a digraph of ORCS, or an edge list. The content decides, not the name.
 ///
 /// `name` stands for the file in the recipe and in refusals. `p` puts that many endpoints on every
 /// switch of an edge list or `GraphML` file that has none. O(file log ports).
@@ -40,6 +42,10 @@ pub fn read_any(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refu
     if body.starts_with('<') && !body.starts_with("< ") {
         return graphml::read(text, name, p);
     }
+    if orcs::is_orcs(body) {
+        own_endpoints(name, p)?;
+        return orcs::read(text, name);
+    }
     if first.starts_with("Unicast lids") {
         let why = "a forwarding table says how a network is routed, not how it is cabled";
         return Err(Refusal::new(name, why, FORMATS));
@@ -52,7 +58,7 @@ pub fn read_any(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refu
 }
 
 const FORMATS: &str =
-    "networks are read from ibnetdiscover output, ibsim netlists, edge lists, GraphML and JSON";
+    "networks are read from ibnetdiscover, ibsim, edge lists, GraphML, JSON and digraphs of ORCS";
 
 fn own_endpoints(name: &str, p: Option<u32>) -> Result<(), Refusal> {
     match p {

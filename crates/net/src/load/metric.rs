@@ -1,0 +1,121 @@
+//! What is reported of a simulated pattern: the metrics of ORCS, one value a run.
+//!
+//! Source: Schneider, Hoefler, Lumsdaine, "ORCS: an oblivious routing congestion simulator",
+//! Indiana University, Technical Report 675, 2009.
+
+use super::congestion::{Congestion, Run};
+use base::Refusal;
+use std::collections::BTreeMap;
+
+/// What is reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metric {
+    /// Mean share of a run's messages; of random bisections the effective bisection bandwidth.
+    Bandwidth,
+    /// Largest congestion of a run; the histogram is of all messages.
+    Congestion,
+    /// Sum over levels of the largest congestion.
+    Time,
+    /// Latest arrival along the messages that wait for one another.
+    Delay,
+    /// What each channel carried in a run, mean over runs.
+    Channels,
+}
+
+/// Each metric, its name, and the name that ORCS has for it.
+const METRICS: [(Metric, &str, &str); 5] = [
+    (Metric::Bandwidth, "bandwidth", "hist_acc_band"),
+    (Metric::Congestion, "congestion", "hist_max_cong"),
+    (Metric::Time, "time", "sum_max_cong"),
+    (Metric::Delay, "delay", "dep_max_delay"),
+    (Metric::Channels, "channels", "get_cable_cong"),
+];
+
+impl Metric {
+    /// The metric of this name, ours or that of ORCS.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn parse(name: &str) -> Result<Self, Refusal> {
+        let found = METRICS.iter().find(|(_, ours, orcs)| name == *ours || name == *orcs);
+        found.map(|(metric, _, _)| *metric).ok_or_else(|| {
+            let names = METRICS.map(|(_, name, _)| name).join(", ");
+            Refusal::new("metric", format!("there is no '{name}'"), names)
+        })
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        METRICS.iter().find(|(metric, _, _)| *metric == self).map_or("", |(_, name, _)| name)
+    }
+}
+
+/// A metric's values and what they come to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// One a run, or one a channel.
+    pub values: Vec<f64>,
+    /// Mean of the values.
+    pub mean: f64,
+    /// Smallest value.
+    pub min: f64,
+    /// Largest value.
+    pub max: f64,
+    /// Their variance (with n - 1); `None` of a single value.
+    pub variance: Option<f64>,
+    /// (low, high, n): n values are above low and at most high.
+    pub histogram: Vec<(f64, f64, u64)>,
+}
+
+impl Congestion {
+    /// The values of a metric. O(runs + channels).
+    pub fn summary(&self, metric: Metric) -> Summary {
+        let of = |value: fn(&Run) -> f64| -> Vec<f64> { self.runs.iter().map(value).collect() };
+        let values = match metric {
+            Metric::Bandwidth => of(|run| run.share),
+            Metric::Congestion => of(|run| run.congestion),
+            Metric::Time => of(|run| run.time),
+            Metric::Delay => of(|run| run.delay),
+            Metric::Channels => self.channels.clone(),
+        };
+        let histogram = match metric {
+            Metric::Bandwidth => {
+                let mut bins = [0; 20];
+                for share in &values {
+                    bins[twentieth(*share)] += 1;
+                }
+                let edge = |i: u32| f64::from(i) / 20.0;
+                (0..).zip(bins).map(|(i, n)| (edge(i), edge(i + 1), n)).collect()
+            }
+            Metric::Congestion => by_whole(&self.congestions),
+            _ => {
+                let mut counts = BTreeMap::new();
+                for x in &values {
+                    *counts.entry(rounded_up(*x)).or_insert(0) += 1;
+                }
+                by_whole(&counts)
+            }
+        };
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let variance = (values.len() > 1)
+            .then(|| values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0));
+        let min = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Summary { values, mean, min, max, variance, histogram }
+    }
+}
+
+/// Which of 20 classes `(i / 20, (i + 1) / 20]` a share is in.
+pub(super) fn twentieth(share: f64) -> usize {
+    ((share * 20.0 - 1e-9).floor() as usize).min(19)
+}
+
+/// The next whole number; sums of shares can be a little above one.
+pub(super) fn rounded_up(value: f64) -> u64 {
+    (value - 1e-9).ceil() as u64
+}
+
+fn by_whole(counts: &BTreeMap<u64, u64>) -> Vec<(f64, f64, u64)> {
+    counts.iter().map(|(&whole, &n)| (whole as f64 - 1.0, whole as f64, n)).collect()
+}

@@ -1,0 +1,136 @@
+"""The command that sends a communication pattern over tables: congestion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flyloom.cli.common import (
+    AnyEngine,
+    Json,
+    Layers,
+    Lmc,
+    Options,
+    P,
+    app,
+    emit,
+    epilog,
+    write_or_refuse,
+)
+from flyloom.cli.figures import FORMATS
+from flyloom.cli.routes import tables_of
+
+
+@app.command(epilog=epilog(
+    "flyloom congestion slim_fly:q=5,p=4 --pattern stencil --runs 100 -o stencil.svg",
+    "flyloom congestion fabric.dot --pattern ring::bisect --first-job 64",
+))
+def congestion(
+    source: Annotated[
+        str,
+        typer.Argument(metavar="TABLES|NET", show_default=False,
+                       help="folder of `route -o`, a digraph of ORCS, or a network"),
+    ],
+    engine: AnyEngine = None,
+    pattern: Annotated[
+        str, typer.Option(help="bisect, permutation, ring, stencil, ... (docs/measures.md);"
+                               " A::B for two jobs")
+    ] = "bisect",
+    argument: Annotated[
+        str | None, typer.Option("--pattern-argument", help="of the pattern, such as 4x4")
+    ] = None,
+    runs: Annotated[int, typer.Option(help="how often, with other places each time")] = 1000,
+    seed: Annotated[int, typer.Option(help="of the random draws")] = 0,
+    endpoints: Annotated[
+        int | None, typer.Option("--endpoints", help="how many take part; default: all")
+    ] = None,
+    first_job: Annotated[
+        int | None, typer.Option(help="of two jobs, the endpoints of the first; default: half")
+    ] = None,
+    order: Annotated[
+        str, typer.Option(help="random, linear, or a file with an endpoint a line, by rank")
+    ] = "random",
+    levels: Annotated[
+        str, typer.Option(help="each (one after the other), all (at once), or the number of one")
+    ] = "each",
+    endpoint_cables: Annotated[
+        bool, typer.Option(help="whether the cables of endpoints count")
+    ] = True,
+    metric: Annotated[
+        str, typer.Option(help="bandwidth, congestion, time, delay or channels")
+    ] = "bandwidth",
+    lmc: Lmc = None,
+    layers: Layers = None,
+    option: Options = None,
+    p: P = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", help="histogram of the metric: .svg, .png or .html")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Congestion of a communication pattern over tables: shares, times, histograms."""
+    from flyloom._congestion import congestion as measure
+    from flyloom._core import RefusalError
+    from flyloom.progress import bars
+
+    if output and output.suffix not in FORMATS:
+        raise RefusalError(f"-o {output}: no picture; a name that ends in {', '.join(FORMATS)}")
+    places = order if order in ("random", "linear") else read_order(order)
+    with bars() as bar:
+        topology, routing, name = tables_of(source, engine, lmc, layers, option, bar, p)
+        found = measure(
+            routing, pattern, argument, runs=runs, rng=seed, endpoints=endpoints,
+            first_job=first_job, order=places, levels=levels, endpoint_cables=endpoint_cables,
+            metric=metric, progress=bar,
+        )
+    document = {"network": topology.recipe, "engine": name, **found.to_dict()}
+    if output:
+        write_or_refuse(output, lambda: write(document, output))
+    interval = found.confidence_interval_95
+    lines = [
+        ("network", topology.recipe), ("engine", name), ("pattern", found.pattern),
+        ("endpoints", found.endpoints), ("levels", found.levels), ("runs", found.runs),
+        ("seed", seed), ("mean share of a message", found.mean_share),
+        ("95 % confidence interval", interval and f"{interval[0]:.6f} to {interval[1]:.6f}"),
+        ("shares from", found.min_share), ("shares to", found.max_share),
+        ("largest congestion", found.max_congestion),
+        ("mean time, levels in step", found.mean_time),
+        ("mean time, messages in step", found.mean_delay),
+    ]
+    if found.first_job:
+        lines.append(("mean share of the first job", found.first_job_share))
+        lines.append(("mean share of the second job", found.second_job_share))
+    if metric != "bandwidth":
+        lines.append((f"mean of {found.metric}", found.mean))
+    emit(document, as_json, lines)
+    if output and not as_json:
+        print(f"written to {output}")
+
+
+def read_order(path: str) -> list[str]:
+    """The endpoints of a file, one a line; `#` starts a remark line."""
+    from flyloom._core import RefusalError
+    from flyloom.graph import read_text
+
+    if not Path(path).is_file():
+        raise RefusalError(f"--order: there is no '{path}'; random, linear, or a file of endpoints")
+    lines = [line.strip() for line in read_text(Path(path)).splitlines()]
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def write(found: dict, path: Path) -> None:
+    """The histogram as a picture, or as a page."""
+    from flyloom.experiment import write_whole
+    from flyloom.report import congestion
+    from flyloom.report.charts import svg
+    from flyloom.report.comparison import png
+
+    spec = congestion.spec(found)
+    if path.suffix == ".html":
+        write_whole(path, congestion.page(found))
+    elif path.suffix == ".svg":
+        write_whole(path, svg(spec, prefix="congestion-"))
+    else:
+        write_whole(path, png(spec))
