@@ -270,10 +270,10 @@ def verify(
     and its ``counterexample``; None when routes are not complete).
 
     ``verdicts`` has every question by name, ``no_missing_entry``, ``no_dead_port``,
-    ``no_wrong_delivery``, ``no_loop``, ``no_over_the_hop_limit`` (more than ``hop_limit`` hops), ``management``,
-    ``no_deadlock`` and ``within_lanes`` (no route on a lane from ``max_lanes`` on), each with
-    ``holds`` (None: not judged) and its ``witness``, or the ``counterexample`` and the number of
-    ``routes`` that end so.
+    ``no_wrong_delivery``, ``no_loop``, ``no_over_the_hop_limit`` (more than ``hop_limit`` hops),
+    ``management``, ``no_deadlock`` and ``within_lanes`` (no route on a lane from ``max_lanes``
+    on), each with ``holds`` (None: not judged) and its ``witness``, or the ``counterexample`` and
+    the number of ``routes`` that end so.
     """
     whole("hop_limit", hop_limit, 0, 2**32 - 1)
     whole("max_lanes", max_lanes, 1, 15)
