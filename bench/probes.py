@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import re
+import socket
 import sys
 import time
 from collections.abc import Callable
@@ -79,6 +80,76 @@ def opensm(q: str, p: str, resweeps: str, timeout_s: str) -> dict:
             found[engine]["rss_mib"] = int(re.search(r"VmHWM:\s+(\d+)", status)[1]) / 1024
             found[engine]["lanes"] = int(lanes[-1]) if lanes else None
     return found
+
+
+def parsed(spec: str) -> tuple[str, dict[str, str]]:
+    """Name and options of ``NAME[:KEY=VALUE...]``."""
+    name, *words = spec.split(":")
+    return name, dict(word.split("=", 1) for word in words)
+
+
+def route_engine(net: str, engine: str, layers: str, at_least_s: str) -> dict:
+    """One of our engines, the network given."""
+    (name, options), built = parsed(engine), flyloom.network(net)
+    values = {key: int(value) for key, value in options.items()}
+    lanes = []
+
+    def call() -> None:
+        lanes.append(built.route(name, values, int(layers), None).lanes)
+
+    cpu_s, calls = per_call_s(call, float(at_least_s))
+    return {"cpu_s": cpu_s, "calls": calls, "lanes": lanes[0], "endpoints": built.endpoints}
+
+
+def opensm_reroute(net: str, engine: str, at_least_s: str, timeout_s: str) -> dict:
+    """CPU seconds of OpenSM's routing alone: its console's ``reroute``, which runs the engine anew
+    and finds no table to write. At least three times, and so often as take ``at_least_s``."""
+    for tool in ("opensm", "ibsim", "umad2sim library"):
+        if tools.check_one(tool)[0][1] is None:
+            return {"absent": f"{tool} is not installed: apt-get install "
+                              f"{tools.check_one(tool)[0][2]}"}
+    (name, conf), built = parsed(engine), flyloom.network(net)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    conf |= {"log_flags": "0x03", "console": "loopback", "console_port": str(port)}
+    roots = None
+    if name == "updn" and not built.levels.any():
+        roots = [built.addresses(0)["switch_guid"][0]]
+    limit_s, spent = float(timeout_s), []
+    with (
+        flyloom.deploy.Ibsim(built.to_text("netlist", 0)) as fabric,
+        flyloom.deploy.OpenSM(fabric, name, root_guids=roots, extra_conf=conf, timeout_s=limit_s)
+        as manager, socket.create_connection(("127.0.0.1", port), 10) as console,
+    ):
+        manager.wait_quiet()
+        while len(spent) < 3 or (sum(spent) < float(at_least_s) and len(spent) < 40):
+            mark, before = manager.mark(), _cpu_s_after_a_while(manager)
+            console.sendall(b"reroute\n")
+            limit = time.monotonic() + limit_s
+            while not manager.logged("tables configured on all switches", mark):
+                if time.monotonic() > limit:
+                    raise TimeoutError(f"{engine} did not reroute in {timeout_s} s")
+                time.sleep(0.005)
+            spent.append(_cpu_s_after_a_while(manager) - before)
+    return {"cpu_s": spent}
+
+
+def verify_tables(net: str) -> dict:
+    """Proof of the tables of dfsssp."""
+    routing = flyloom.route(net, "dfsssp")
+    cpu, wall = process_time(), perf_counter()
+    if not routing.verify()["holds"]:
+        raise ValueError(f"tables for {net} do not hold")
+    return {"cpu_s": process_time() - cpu, "wall_s": perf_counter() - wall}
+
+
+def ebb_patterns(net: str) -> dict:
+    """Effective bisection bandwidth of 5000 patterns over the tables of dfsssp."""
+    routing = flyloom.route(net, "dfsssp")
+    cpu, wall = process_time(), perf_counter()
+    routing.ebb(patterns=5000, seed=0, progress=None)
+    return {"cpu_s": process_time() - cpu, "wall_s": perf_counter() - wall}
 
 
 def _cpu_s_after_a_while(manager) -> float:
@@ -285,7 +356,7 @@ PROBES = {
     for f in (
         route, opensm, structure, structure_scipy, ebb, ebb_numpy, build, read_netlist,
         netlist_floor, distances, distances_igraph, distances_networkit, distances_networkx,
-        resilience, throughput,
+        resilience, throughput, route_engine, opensm_reroute, verify_tables, ebb_patterns,
     )
 }
 

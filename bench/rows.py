@@ -103,7 +103,7 @@ def _dfsssp_row(what: str, ours: list[dict], once: list[float], theirs: list[dic
     pairs = zip(sweeps["dfsssp"], sweeps["dor"], strict=True)
     routing_s = [dfsssp_s - dor_s for dfsssp_s, dor_s in pairs]
     baseline = median(routing_s)
-    low, high = (bound / figure for bound in _interval_95(routing_s))
+    low, high = (bound / figure for bound in interval_95(routing_s))
     started = median(once)
     note = (
         f"{ours[0]['endpoints']} endpoints; lanes {ours[0]['lanes']}, OpenSM "
@@ -118,7 +118,7 @@ def _dfsssp_row(what: str, ours: list[dict], once: list[float], theirs: list[dic
     )
 
 
-def _interval_95(values: list[float]) -> tuple[float, float]:
+def interval_95(values: list[float]) -> tuple[float, float]:
     """Bounds of the median, by 2000 bootstrap samples."""
     random = Random(0)
     medians = sorted(median(random.choices(values, k=len(values))) for _ in range(2000))

@@ -278,3 +278,59 @@ def test_lists_of_failures_are_checked():
             torus.with_failures(**bad)
     same = torus.with_failures()
     assert json.loads(same.to_text("json")) == json.loads(torus.to_text("json"))
+
+
+def greedy_index(net: str) -> int:
+    """The edge forwarding index of P-SSSP as published: each terminal's routes once, one after the
+    other, the lightest of the shortest ways, the endpoints behind every hop added to its weight."""
+    topology = fl.network(net)
+    count, home = topology.switches, topology.attachments[:, 0].tolist()
+    near: dict[int, list[int]] = {v: [] for v in range(count)}
+    for a, b in topology.edges.tolist():
+        near[a].append(b)
+        near[b].append(a)
+    carried = Counter()
+    for to in home:
+        hops, line = {to: 0}, [to]
+        for v in line:
+            for w in near[v]:
+                if w not in hops:
+                    hops[w] = hops[v] + 1
+                    line.append(w)
+        length, step = {to: 0}, {}
+        for v in line[1:]:
+            ways = [w for w in near[v] if hops[w] == hops[v] - 1]
+            step[v] = min(ways, key=lambda w: (carried[v, w] + length[w], w))
+            length[v] = carried[v, step[v]] + length[step[v]]
+        behind = Counter(home)
+        for v in reversed(line[1:]):
+            carried[v, step[v]] += behind[v]
+            behind[step[v]] += behind[v]
+    return max(carried.values())
+
+
+@pytest.mark.parametrize("net", ["torus:shape=4x4x4,p=1", "dragonfly:h=2", "slim_fly:q=7,p=2",
+                                 "jellyfish:n=40,k=5,seed=1,p=2"])
+def test_routes_taken_again_spread_better_than_those_taken_once(net):
+    once = greedy_index(net)
+    for engine in ("sssp", "dfsssp"):
+        load = fl.edge_load(fl.route(net, engine))
+        assert load.lower_bound <= load.edge_forwarding_index < once
+
+
+def test_up_down_uses_every_root_of_a_tree_and_one_where_that_is_not_enough():
+    tree = fl.network("fat_tree:leaves=12,spines=6,parallel=3,p=18")
+    load = fl.edge_load(fl.route(tree, "up_down"))
+    assert load.edge_forwarding_index == load.lower_bound
+    # leaf 0 keeps only spine 0's cables, leaf 1 only those of spine 1: no spine has both
+    link = tree.link_table
+    ends = list(zip(link["a_switch"].tolist(), link["b_switch"].tolist(), strict=True))
+    spines = sorted({s for pair in ends for s in pair if tree.levels[s]})
+    kept = {0: spines[0], 1: spines[1]}
+    gone = [i for i, pair in enumerate(ends)
+            for leaf in set(pair) & set(kept) if kept[leaf] not in pair]
+    broken = tree.with_failures(links=gone, switches=[])
+    proof = fl.verify(fl.route(broken, "up_down"))
+    assert proof.holds and proof.complete.max_hops == 4
+    three = fl.route("fat_tree:levels=3,k=6", "up_down")
+    assert fl.verify(three).holds and fl.verify(three).complete.max_hops == 4

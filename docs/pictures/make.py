@@ -5,6 +5,7 @@ tests/test_docs.py checks that the committed files are what this draws.
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -48,8 +49,26 @@ def pictures() -> dict[str, str]:
         "figure_disjoint_paths.svg": svg(
             figures.spec(fl.figure("disjoint_paths", layers=[2, 4, 8])), prefix="disjoint-"
         ),
+        "routing_growth.svg": svg(growth(), prefix="growth-"),
         "pareto.svg": svg(comparison.pareto_spec(near), prefix="pareto-"),
     }
+
+
+def growth() -> dict:
+    """CPU time of routing against endpoints: `bench/run.py growth` measured routing_growth.json."""
+    points = json.loads(Path(__file__).with_name("routing_growth.json").read_text())
+    names = list(dict.fromkeys(point["engine"] for point in points))
+    return comparison.chart({
+        "data": {"values": points}, "width": 560, "height": 320,
+        "mark": {"type": "line", "strokeWidth": 1.6, "point": {"size": 26}},
+        "encoding": {
+            "x": {"field": "endpoints", "type": "quantitative", "scale": {"type": "log"},
+                  "axis": {"title": "endpoints of a Slim Fly", "format": "~s", "tickCount": 6}},
+            "y": {"field": "cpu_s", "type": "quantitative", "scale": {"type": "log"},
+                  "axis": {"title": "CPU time of routing [s]", "format": "~g", "tickCount": 6}},
+            "color": comparison.colour(names, "engine"),
+        },
+    })
 
 
 def state(network: fl.Topology) -> str:

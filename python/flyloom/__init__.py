@@ -25,6 +25,7 @@ _HOMES = {
         "from_networkx", "from_pairs", "from_scipy", "network", "to_networkx", "to_scipy",
     ],
     "flyloom.results": ["Result"],
+    "flyloom.routing_comparison": ["compare_routing"],
     "flyloom.tables": ["read_tables"],
     "flyloom.sizing": ["address_table", "budget", "scale", "size"],
     "flyloom._congestion": ["congestion"],

@@ -226,9 +226,10 @@ def route(
     """Forwarding tables for a network.
 
     ``engine`` is one of ours (``flyloom list engines``) with its ``options``, or
-    ``opensm:<engine>`` for OpenSM's own, run on a simulated fabric. ``lmc`` gives ``2**lmc`` routes
-    to every terminal; ``layers`` any number of them from 1 to 128. The engine ``application`` takes
-    ``traffic``, as ``throughput`` does, in place of its ``flows``.
+    ``opensm:<engine>`` for OpenSM's own, run on a simulated fabric (``opensm:nue`` takes
+    ``max_lanes``, 1 to 8). ``lmc`` gives ``2**lmc`` routes to every terminal; ``layers`` any number
+    of them from 1 to 128.
+    The engine ``application`` takes ``traffic``, as ``throughput`` does, in place of its ``flows``.
     """
     if lmc is not None:
         whole("lmc", lmc, 0, 7)
@@ -240,9 +241,14 @@ def route(
         from flyloom.deploy.fabric import route_with_opensm
 
         known_to_opensm(engine)
+        lanes = options.pop("max_lanes", None)
         if options or layers not in (None, 1 << (lmc or 0)):
-            raise RefusalError(f"{engine}: OpenSM's engines take an LMC and no options")
-        return route_with_opensm(source, engine.removeprefix("opensm:"), lmc=lmc or 0)
+            raise RefusalError(
+                f"{engine}: OpenSM's engines take an LMC and no options; nue takes max_lanes"
+            )
+        return route_with_opensm(
+            source, engine.removeprefix("opensm:"), lmc=lmc or 0, max_lanes=lanes
+        )
     count = layers if layers is not None else 1 << (lmc or 0)
     topology = network(source)
     if engine == "application" and "flows" not in options:

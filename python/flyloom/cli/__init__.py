@@ -16,7 +16,8 @@ from flyloom.cli.common import app
 
 GROUPS = (
     "networks", "cables", "cost", "structure", "sizing", "compare", "search", "published", "routes",
-    "congestion", "lanes", "repair", "throughput", "figures", "fabric", "experiments",
+    "compare_routing", "congestion", "lanes", "repair", "throughput", "figures", "fabric",
+    "experiments",
 )
 """The files of commands, in the order in which `flyloom --help` lists them."""
 

@@ -8,6 +8,7 @@ again from the tables read, not from those sent.
 from __future__ import annotations
 
 import dataclasses
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -19,11 +20,14 @@ from flyloom.deploy.live import Live, compared
 from flyloom.deploy.snapshot import Snapshot, imported
 from flyloom.graph import network
 from flyloom.results import Result
+from flyloom.verbs import whole
 
 Say = Callable[[str], None]
 
 WITH_LANES = ("dfsssp", "lash", "nue", "torus-2QoS")
 """OpenSM's engines that use service levels."""
+
+_LANES_NEEDED = re.compile(r"Lanes needed: (\d+)")
 
 
 def deploy(
@@ -65,28 +69,95 @@ def deploy(
     return Result(fields)
 
 
-def route_with_opensm(source: Any, engine: str, *, lmc: int = 0, say: Say | None = None) -> Routing:
+@dataclasses.dataclass(frozen=True)
+class OpenSMRouted:
+    """What OpenSM's own engine made of a network, and what it took."""
+
+    routing: Routing
+    """The tables read back from the fabric."""
+    lanes_needed: int | None
+    """Data lanes that the engine needed, by its own log; None where it does not say."""
+    service_levels: int
+    """Distinct service levels in the path records; 1 where the engine has none."""
+    missing_levels: int
+    """Paths without a path record: their lane is not known."""
+    cpu_s: float
+    """CPU time of OpenSM's first sweep: discovery, routes, tables written to switches and files."""
+
+
+def route_with_opensm(
+    source: Any, engine: str, *, lmc: int = 0, max_lanes: int | None = None, say: Say | None = None,
+) -> Routing:
     """The tables that OpenSM's own ``engine`` makes for a network, read back from the fabric.
 
-    On networks without levels ``updn`` and ``dnup`` get switch 0 as their root, for OpenSM finds
-    none by itself. Raises as :func:`deploy`; an engine that cannot route the network is a
-    ``DeployError`` with OpenSM's reason.
+    On networks without levels ``updn`` and ``dnup`` get a root, that of our ``up_down``
+    (:func:`middle_switch`), for OpenSM finds none by itself. ``max_lanes``, 1 to 8, is how many
+    lanes ``nue`` may use (OpenSM's default: 1); the other engines take none. Raises as
+    :func:`deploy`; an engine that cannot route the network is a ``DeployError`` with OpenSM's
+    reason.
     """
-    topology = network(source)
+    return routed_by_opensm(network(source), engine, lmc, max_lanes, say).routing
+
+
+def routed_by_opensm(
+    topology: Topology, engine: str, lmc: int = 0, max_lanes: int | None = None,
+    say: Say | None = None,
+) -> OpenSMRouted:
+    """As :func:`route_with_opensm`, with what the engine needed and took."""
     say = say or _silent
-    with opensm_engine(topology, engine, lmc) as live:
+    with opensm_engine(topology, engine, lmc, max_lanes) as live:
         say("OpenSM has routed")
+        cpu_s, log = live.opensm.cpu_s, live.opensm.log_path.read_text(errors="replace")
         found = live.read()
         say("tables read")
-    return imported(dataclasses.replace(found, topology=topology), lmc)
+    needed = _LANES_NEEDED.findall(log)
+    return OpenSMRouted(
+        imported(dataclasses.replace(found, topology=topology), lmc),
+        int(needed[-1]) if needed else None,
+        len({line.split()[2] for line in found.levels.splitlines()}) if found.levels else 1,
+        found.missing_levels, cpu_s,
+    )
 
 
-def opensm_engine(topology: Topology, engine: str, lmc: int = 0) -> Live:
+def opensm_engine(
+    topology: Topology, engine: str, lmc: int = 0, max_lanes: int | None = None
+) -> Live:
     """A fabric that OpenSM's own ``engine`` routes, with the options that it needs there."""
-    roots = None
+    roots, conf = None, {}
     if engine in ("updn", "dnup") and not topology.levels.any():
-        roots = [topology.addresses(lmc)["switch_guid"][0]]
-    return Live(topology, lmc, engine=engine, root_guids=roots, qos=engine in WITH_LANES)
+        roots = [topology.addresses(lmc)["switch_guid"][middle_switch(topology)]]
+    if max_lanes is not None:
+        if engine != "nue":
+            raise RefusalError(f"max_lanes: OpenSM's {engine} takes none; its nue does, 1 to 8")
+        conf["nue_max_num_vls"] = str(whole("max_lanes", max_lanes, 1, 8))
+    return Live(
+        topology, lmc, engine=engine, root_guids=roots, qos=engine in WITH_LANES, extra_conf=conf
+    )
+
+
+def middle_switch(topology: Topology) -> int:
+    """The switch with the least distance to the farthest one it reaches, among those the one with
+    the least sum of distances, the first: the root of our ``up_down``. O(links * diameter) steps
+    on sets of switches."""
+    count = topology.switches
+    near: list[list[int]] = [[] for _ in range(count)]
+    for a, b in topology.edges.tolist():
+        near[a].append(b)
+        near[b].append(a)
+    reached = [1 << v for v in range(count)]
+    farthest, sums, hops = [0] * count, [0] * count, 0
+    while True:
+        hops += 1
+        wider = list(reached)
+        for v in range(count):
+            for w in near[v]:
+                wider[v] |= reached[w]
+        if wider == reached:
+            return min(range(count), key=lambda v: (not near[v], farthest[v], sums[v], v))
+        for v in range(count):
+            if new := wider[v].bit_count() - reached[v].bit_count():
+                farthest[v], sums[v] = hops, sums[v] + hops * new
+        reached = wider
 
 
 def judge(live: Live, found: Snapshot) -> str:

@@ -28,9 +28,9 @@ class Live:
     """A network on ibsim under OpenSM. Use as a context manager: nothing survives the block.
 
     ``engine`` is "flyloom" (tables of ours: give them to :meth:`load`, which starts OpenSM) or one
-    of OpenSM's own (which starts at once); ``root_guids`` and ``qos`` are as for OpenSM. ``ibsim``
-    pulls, plugs and swaps cables; ``opensm`` is the running subnet manager, None before the first
-    :meth:`load`. Methods raise ``DeployError``.
+    of OpenSM's own (which starts at once); ``root_guids``, ``qos`` and ``extra_conf`` are as for
+    OpenSM. ``ibsim`` pulls, plugs and swaps cables; ``opensm`` is the running subnet manager, None
+    before the first :meth:`load`. Methods raise ``DeployError``.
 
         with Live(network) as live:
             live.load(routing)
@@ -47,6 +47,7 @@ class Live:
         engine: str = plugin.ENGINE,
         root_guids: list[int] | None = None,
         qos: bool = False,
+        extra_conf: Mapping[str, str] | None = None,
     ) -> None:
         check_deployable(topology)
         self.topology = topology
@@ -54,7 +55,9 @@ class Live:
         self.addresses = topology.addresses(lmc)
         self.ibsim = Ibsim(topology.to_text("netlist", lmc))
         self.opensm: OpenSM | None = None
-        self._options: dict[str, Any] = {"engine": engine, "root_guids": root_guids, "qos": qos}
+        self._options: dict[str, Any] = {
+            "engine": engine, "root_guids": root_guids, "qos": qos, "extra_conf": extra_conf,
+        }
         self._lanes = qos or engine == plugin.ENGINE
 
     # ---- life ----

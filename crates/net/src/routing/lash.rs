@@ -3,14 +3,14 @@
 //! Source: Skeie, Lysne, Theiss, "Layered shortest path (LASH) routing in irregular system area
 //! networks", IPDPS 2002: a pair goes to the first lane in which it closes no cycle. The paper
 //! takes any shortest route; here each adds the endpoints it carries to the weight of its
-//! channels, and the next takes the lightest.
+//! channels, and the next takes the lightest; then each is taken again while that lowers the load.
 
 use super::sssp::{Balancer, endpoints_per_switch, minimal_switch_routes};
 use super::trees::MinimalTree;
 use super::{Engine, NO_ROUTE, RouteError, Routing};
 use crate::lanes::{Method, Spread, common_lanes, spread};
 use crate::network::Topology;
-use base::{SwitchId, Watch};
+use base::{Interrupted, SwitchId, TerminalId, Watch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -44,32 +44,56 @@ impl Engine for Lash {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let endpoints = endpoints_per_switch(on);
         let mut balancer = Balancer::new(on);
-        let mut tree = MinimalTree::default();
         let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
-        let mut earlier: Vec<Vec<u16>> = vec![Vec::new(); switches];
+        let mut earlier: Vec<u16> = Vec::new();
         for layer in 0..layers as usize {
-            for d in (0..switches).filter(|&d| endpoints[d] > 0) {
-                watch.tick(
-                    "routing",
-                    (layer * switches + d) as u64,
-                    (layers as usize * switches) as u64,
-                )?;
-                let to = SwitchId::from(d);
-                tree.rebuild(on, to, None);
-                let mut entries = vec![NO_ROUTE; switches];
-                let own = |v: u32| earlier[d].iter().skip(v as usize).step_by(switches).copied();
-                balancer.put(&tree, to, own, endpoints[d].into(), &mut entries);
-                for &t in on.terminals_on(to).iter().filter(|&&t| on.terminal_is_up(t)) {
-                    let row = (layer * terminals + t.ix()) * switches;
-                    next[row..row + switches].copy_from_slice(&entries);
-                    next[row + d] = on.terminals()[t.ix()].plug.port;
+            let first = between(&mut balancer, &endpoints, None, &earlier, watch)?;
+            let found = balancer.repeat(first, |balancer, old| {
+                between(balancer, &endpoints, Some(old), &earlier, watch)
+            })?;
+            for (t, terminal) in on.terminals().iter().enumerate() {
+                if on.terminal_is_up(TerminalId::from(t)) {
+                    let (row, d) = ((layer * terminals + t) * switches, terminal.plug.switch.ix());
+                    let entries = &found[d * switches..(d + 1) * switches];
+                    next[row..row + switches].copy_from_slice(entries);
+                    next[row + d] = terminal.plug.port;
                 }
-                earlier[d].extend(entries);
             }
+            earlier.extend(found);
         }
         let routing = Routing::new(on.clone(), layers, next, minimal_switch_routes(on));
         let Self { max_lanes, balance } = *self;
         let how = Spread { method: Method::Online, max_lanes, balance, seed: 0 };
         spread(routing, &how, watch)
     }
+}
+
+/// Ports towards every switch with endpoints: a route for every pair, the lightest of the shortest.
+/// A route of the table `instead_of` is taken out before the new one is chosen; `earlier` has the
+/// tables of the layers before. O(switches * arcs).
+fn between(
+    balancer: &mut Balancer<'_>,
+    endpoints: &[u32],
+    instead_of: Option<&[u16]>,
+    earlier: &[u16],
+    watch: &dyn Watch,
+) -> Result<Vec<u16>, Interrupted> {
+    let (on, switches) = (balancer.on(), endpoints.len());
+    let mut next = vec![NO_ROUTE; switches * switches];
+    let mut tree = MinimalTree::default();
+    for d in (0..switches).filter(|&d| endpoints[d] > 0) {
+        watch.tick("routing", d as u64, switches as u64)?;
+        let (to, row) = (SwitchId::from(d), d * switches..(d + 1) * switches);
+        tree.rebuild(on, to, None);
+        let times = endpoints[d].into();
+        if let Some(old) = instead_of {
+            balancer.take_out(&tree, times, &old[row.clone()]);
+        }
+        let own = |v: u32| {
+            let at = row.start + v as usize;
+            earlier.iter().skip(at).step_by(switches * switches).copied()
+        };
+        balancer.put(&tree, to, own, times, &mut next[row.clone()]);
+    }
+    Ok(next)
 }

@@ -43,8 +43,13 @@ fn cost_of_channels(on: &Topology) -> Vec<u64> {
     rates.flat_map(|r| [(16.0 * fastest / r).round() as u64; 2]).collect()
 }
 
+/// Most times that the routes of a layer are taken again.
+const ROUNDS: usize = 4;
+
 /// Routes to every terminal, then to every switch, each taking the lightest of the `ways` to its
-/// switch and adding the endpoints behind every hop to its weight. O(layers * terminals * arcs).
+/// switch and adding the endpoints behind every hop to its weight; then each route of the layer is
+/// taken again while that lowers the largest weight ([`Balancer::refine`]).
+/// O(layers * terminals * arcs).
 ///
 /// # Errors
 /// [`RouteError::Interrupted`] when `watch` says so.
@@ -58,6 +63,7 @@ pub(super) fn balanced_routes(
     let mut next = Vec::with_capacity(layers as usize * on.terminals().len() * on.switches().len());
     for _ in 0..layers {
         let layer = balancer.layer(&ways, &next, watch)?;
+        let layer = balancer.refine(&ways, &next, layer, watch)?;
         next.extend(layer);
     }
     Ok(Routing::new(on.clone(), layers, next, balancer.switch_routes(ways)))
@@ -106,6 +112,11 @@ impl<'a> Balancer<'a> {
         }
     }
 
+    /// The network.
+    pub(super) fn on(&self) -> &'a Topology {
+        self.on
+    }
+
     /// The weight of every channel: the load put on it so far, times its cost.
     pub(super) fn weight(&self) -> &[u64] {
         &self.weight
@@ -122,7 +133,17 @@ impl<'a> Balancer<'a> {
         entries: &mut [u16],
     ) {
         self.choose(tree, to, earlier, entries);
-        self.add_load(tree, times);
+        self.carry(tree, times, |weight, load| *weight += load);
+    }
+
+    /// Takes back the load of the route that `entries` has over `tree`, of `times` destinations.
+    pub(super) fn take_out(&mut self, tree: &MinimalTree, times: u64, entries: &[u16]) {
+        for (i, &v) in tree.order.iter().enumerate() {
+            let port = entries[v as usize];
+            let taken = tree.hops(i).iter().find(|(c, _)| self.on.tail(*c).port == port);
+            self.chosen[v as usize] = *taken.expect("a route over another tree");
+        }
+        self.carry(tree, times, |weight, load| *weight -= load);
     }
 
     /// Routes to every terminal once, one after the other; the table of one layer. `ways` fills in
@@ -138,7 +159,7 @@ impl<'a> Balancer<'a> {
         watch: &dyn Watch,
     ) -> Result<Vec<u16>, Interrupted> {
         let (on, mut built_for) = (self.on, None);
-        self.routes(earlier, watch, |t, tree| {
+        self.routes(None, earlier, watch, |t, tree| {
             let home = on.terminals()[t.ix()].plug.switch;
             if built_for.replace(home) != Some(home) {
                 ways(tree, home);
@@ -160,7 +181,7 @@ impl<'a> Balancer<'a> {
         let (on, switches) = (self.on, self.on.switches().len());
         let mut inside = vec![false; switches];
         let mut built_for = None;
-        self.routes(earlier, watch, |t, tree| {
+        self.routes(None, earlier, watch, |t, tree| {
             let home = on.terminals()[t.ix()].plug.switch;
             if built_for.replace(home) != Some(home) {
                 tree.rebuild_where(on, home, |_, c| kept[c.0 as usize]);
@@ -182,8 +203,10 @@ impl<'a> Balancer<'a> {
     }
 
     /// The table of one layer, over the tree that `rebuild` makes of the last one for a terminal.
+    /// A route of the table `instead_of` is taken out before the new one is chosen.
     fn routes(
         &mut self,
+        instead_of: Option<&[u16]>,
         earlier: &[u16],
         watch: &dyn Watch,
         mut rebuild: impl FnMut(TerminalId, &mut MinimalTree),
@@ -203,9 +226,55 @@ impl<'a> Balancer<'a> {
                 let at = t.ix() * switches + v as usize;
                 earlier.iter().skip(at).step_by(terminals * switches).copied()
             };
+            if let Some(old) = instead_of {
+                self.take_out(&tree, 1, &old[t.ix() * switches..(t.ix() + 1) * switches]);
+            }
             self.put(&tree, plug.switch, own, 1, entries);
         }
         Ok(next)
+    }
+
+    /// The table of a layer after each of its routes was taken out and put back along the ways that
+    /// are lightest then. `ways` and `earlier` are those of [`Balancer::layer`].
+    fn refine(
+        &mut self,
+        ways: impl Fn(&mut MinimalTree, SwitchId),
+        earlier: &[u16],
+        first: Vec<u16>,
+        watch: &dyn Watch,
+    ) -> Result<Vec<u16>, Interrupted> {
+        self.repeat(first, |own, old| {
+            let (on, mut built_for) = (own.on, None);
+            own.routes(Some(old), earlier, watch, |t, tree| {
+                let home = on.terminals()[t.ix()].plug.switch;
+                if built_for.replace(home) != Some(home) {
+                    ways(tree, home);
+                }
+            })
+        })
+    }
+
+    /// The table that `again`, which takes the routes of a table out and puts others in, makes of
+    /// the one before, as long as that lowers the largest weight of a channel, and at most
+    /// [`ROUNDS`] times.
+    ///
+    /// # Errors
+    /// [`Interrupted`] when `again` was.
+    pub(super) fn repeat(
+        &mut self,
+        mut table: Vec<u16>,
+        mut again: impl FnMut(&mut Self, &[u16]) -> Result<Vec<u16>, Interrupted>,
+    ) -> Result<Vec<u16>, Interrupted> {
+        for _ in 0..ROUNDS {
+            let before = self.weight.clone();
+            let next = again(self, &table)?;
+            if self.weight.iter().max() >= before.iter().max() {
+                self.weight = before;
+                break;
+            }
+            table = next;
+        }
+        Ok(table)
     }
 
     /// Routes to every switch, which add no load.
@@ -262,15 +331,17 @@ impl<'a> Balancer<'a> {
         }
     }
 
-    /// Adds to every chosen hop the endpoints whose traffic it will carry, `times` over.
-    fn add_load(&mut self, tree: &MinimalTree, times: u64) {
+    /// Gives every chosen hop's weight, and the load of the endpoints behind it, `times`
+    /// over, to `change`.
+    fn carry(&mut self, tree: &MinimalTree, times: u64, change: impl Fn(&mut u64, u64)) {
         for &v in &tree.order {
             self.behind[v as usize] = u64::from(self.endpoints[v as usize]) * times;
         }
         for &v in tree.order.iter().rev() {
             let (channel, to) = self.chosen[v as usize];
             let carried = self.behind[v as usize];
-            self.weight[channel.0 as usize] += carried * self.cost[channel.0 as usize];
+            let c = channel.0 as usize;
+            change(&mut self.weight[c], carried * self.cost[c]);
             self.behind[to as usize] += carried;
         }
     }

@@ -7,11 +7,11 @@
 //! channel dependencies have no cycle. Tables that know the destination only cannot tell whence a
 //! packet came: how the next hops are made to fit together is said in [`MinimalTree`].
 
-use super::sssp::balanced_routes;
+use super::sssp::{balanced_routes, endpoints_per_switch};
 use super::trees::{MinimalTree, Ranks};
 use super::{Engine, RouteError, Routing};
 use crate::network::Topology;
-use base::{Interrupted, Refusal, Watch};
+use base::{Interrupted, Refusal, SwitchId, Watch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -21,7 +21,8 @@ use std::sync::Arc;
 #[serde(deny_unknown_fields)]
 pub struct UpDown {
     /// The root: a switch by name or number. Default, and in the other planes: the switch with the
-    /// least distance to the farthest one, among those the one of least mean distance, the first.
+    /// least distance to the farthest one, among those the one of least mean distance, the first;
+    /// in trees, all switches of the top level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<Root>,
 }
@@ -50,7 +51,10 @@ impl Engine for UpDown {
         watch: &dyn Watch,
     ) -> Result<Routing, RouteError> {
         let root = self.root.as_ref().map(|root| root.find(on)).transpose()?;
-        let ranks = breadth_first(on, &roots(on, root, watch)?);
+        let ranks = match root.is_none().then(|| by_level(on)).flatten() {
+            Some(ranks) => ranks,
+            None => breadth_first(on, &roots(on, root, watch)?),
+        };
         let legal = |tree: &mut MinimalTree, to| {
             tree.rebuild_up_down(on, to, &ranks);
         };
@@ -84,6 +88,33 @@ impl Root {
             Some(s) => Ok(s),
         }
     }
+}
+
+/// Ranks of a tree by level, the top first, then number: every switch at the top is a root. None
+/// where a cable does not join a level to the next, or where an endpoint cannot be reached up and
+/// then down from every other of its part. O(switches * arcs).
+fn by_level(on: &Topology) -> Option<Ranks> {
+    let level = |s: SwitchId| on.switches()[s.ix()].level;
+    let mut links = on.links().iter();
+    if on.links().is_empty() || links.any(|l| level(l.a.switch).abs_diff(level(l.b.switch)) != 1) {
+        return None;
+    }
+    let mut order: Vec<u32> = (0..on.switches().len() as u32).collect();
+    order.sort_by_key(|&v| (std::cmp::Reverse(on.switches()[v as usize].level), v));
+    let mut rank = vec![0; order.len()];
+    for (r, v) in (0..).zip(order) {
+        rank[v as usize] = r;
+    }
+    let ranks = Ranks::new(rank);
+    let (endpoints, (part, _)) = (endpoints_per_switch(on), on.graph().components());
+    let mut tree = MinimalTree::default();
+    let edge = |s: &usize| endpoints[*s] > 0;
+    let reached = |d: usize| {
+        let legal = tree.rebuild_up_down(on, SwitchId::from(d), &ranks);
+        let with = tree.order[..legal].iter().filter(|v| endpoints[**v as usize] > 0).count();
+        with + 1 == (0..endpoints.len()).filter(|s| edge(s) && part[*s] == part[d]).count()
+    };
+    (0..endpoints.len()).filter(edge).all(reached).then_some(ranks)
 }
 
 /// A root for every connected part: `given` in its own. O(switches * arcs).
