@@ -15,8 +15,9 @@ from deploy_helpers import DATA
 
 COMMANDS = ["design", "structure", "resilience", "size", "scale", "compare", "search",
             "published", "plan", "cables", "route",
-            "verify", "ebb", "lanes", "repair", "throughput", "figure", "deploy", "verify-cables", "run",
-            "report", "list", "schema", "doctor", "cost", "catalog"]
+            "verify", "ebb", "lanes", "repair", "throughput", "figure", "deploy",
+            "verify-cables", "run", "report", "list", "schema", "doctor", "cost", "catalog",
+            "compare-routing", "congestion"]
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -42,9 +42,12 @@ fn number() -> impl Strategy<Value = String> {
 fn text() -> impl Strategy<Value = String> {
     let words = proptest::collection::vec(number(), 0..4);
     let mark = prop_oneof![Just(","), Just("x")];
-    (0..NAMES.len(), words, mark).prop_map(|(name, words, mark)| match words.is_empty() {
-        true => NAMES[name].to_owned(),
-        false => format!("{}:{}", NAMES[name], words.join(mark)),
+    (0..NAMES.len(), words, mark).prop_map(|(name, words, mark)| {
+        if words.is_empty() {
+            NAMES[name].to_owned()
+        } else {
+            format!("{}:{}", NAMES[name], words.join(mark))
+        }
     })
 }
 

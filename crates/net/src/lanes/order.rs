@@ -48,7 +48,7 @@ impl<'a> Order<'a> {
         Self::with_positions(dependencies, 1, position, flexible)
     }
 
-    /// No turns yet, on several lanes: pair `channel * lanes + lane` at `position`, each of its own.
+    /// No turns yet, on several lanes: pair `channel * lanes + lane` at `position`.
     pub(crate) fn with_positions(
         dependencies: &'a Dependencies,
         lanes: usize,

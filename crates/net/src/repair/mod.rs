@@ -168,7 +168,9 @@ impl<'a> Surgeon<'a> {
             ServiceLevels::Same(_) | ServiceLevels::ByTerminal(_) => Vec::new(),
             ServiceLevels::BySwitch(levels) => {
                 let mut used = [false; 256];
-                levels.iter().for_each(|sl| used[usize::from(*sl)] = true);
+                for sl in levels {
+                    used[usize::from(*sl)] = true;
+                }
                 (0..=255_u8).filter(|sl| used[usize::from(*sl)]).collect()
             }
         };
@@ -206,7 +208,8 @@ impl<'a> Surgeon<'a> {
         Ok(())
     }
 
-    /// The same for a destination switch, where lanes do not matter: entries changed, and the least.
+    /// The same for a destination switch, where lanes do not matter: entries changed, and the
+    /// least.
     fn treat_switch(&mut self, entries: &mut [u16], home: SwitchId) -> (u64, u64) {
         let mut parts = self.wound.parts(entries, home);
         let least = parts.iter().map(|p| u64::from(p.least)).sum();
@@ -263,7 +266,9 @@ impl<'a> Surgeon<'a> {
         for &source in part.members.iter().filter(carries) {
             let mut starts = self.old.starts(layer, t, source);
             if let Some(levels) = &self.levels {
-                starts.iter_mut().for_each(|start| start.0 = levels[row + source.ix()]);
+                for start in &mut starts {
+                    start.0 = levels[row + source.ix()];
+                }
             }
             let path = |sl: u8, port: u16| path(self.old, self.on, entries, (source, port), sl);
             let fits = |order: &mut Order<'_>, start: &(u8, u16), sl: u8| {

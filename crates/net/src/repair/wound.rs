@@ -36,6 +36,9 @@ impl Outlet {
     }
 }
 
+/// Ways out, each with the number of entries that it changes.
+type Ways = Vec<(u32, Outlet)>;
+
 /// The most ways out of a part that are looked at.
 const MOST_OUTLETS: usize = 1024;
 
@@ -121,7 +124,7 @@ impl<'a> Wound<'a> {
         entries: &[u16],
     ) -> Option<(Part, Vec<Outlet>)> {
         let ways = |part: &Part| self.outlets(part, entries, |p| p == WHOLE);
-        let mut best: Option<(u32, usize, Vec<(u32, Outlet)>)> = None;
+        let mut best: Option<(u32, usize, Ways)> = None;
         for (i, part) in parts.iter().enumerate() {
             let found = ways(part);
             let Some(&(least, _)) = found.first() else { continue };
@@ -151,12 +154,7 @@ impl<'a> Wound<'a> {
 
     /// Ways from the root of a part to switches that `out` accepts, with their numbers of changed
     /// entries. A hop that the table has already changes nothing: a search with costs 0 and 1.
-    fn outlets(
-        &self,
-        part: &Part,
-        entries: &[u16],
-        out: impl Fn(u32) -> bool,
-    ) -> Vec<(u32, Outlet)> {
+    fn outlets(&self, part: &Part, entries: &[u16], out: impl Fn(u32) -> bool) -> Ways {
         let graph = self.on.graph();
         let mut cost = vec![u32::MAX; entries.len()];
         let mut done = vec![false; entries.len()];

@@ -5,11 +5,11 @@
 //! routes to each are grown hop by hop, and a hop is taken only where its dependency closes no
 //! cycle in the lane; a spanning tree whose dependencies are taken beforehand is the way out.
 //!
-//! What differs. A destination goes to the least loaded lane that takes its shortest routes, and
-//! only where none does to the one with the shortest ways round (the paper partitions the
-//! destinations beforehand). Destinations come in random order. Only lane 0 has a spanning tree. Where growing gets stuck, the
-//! switches it did not reach and those on their ways along the spanning tree use the tree, and the
-//! rest is grown again; the paper gives all routes to that destination to the tree.
+//! What differs. Destinations come in random order. Each goes to the least loaded lane that takes
+//! its shortest routes, and only where none does to the one with the shortest ways round (the paper
+//! partitions the destinations beforehand). Only lane 0 has a spanning tree. Where growing gets
+//! stuck, the switches it did not reach and those on their ways along the spanning tree use the
+//! tree, and the rest is grown again; the paper gives all routes to that destination to the tree.
 
 use super::sssp::{Balancer, endpoints_per_switch, minimal_switch_routes};
 use super::trees::MinimalTree;

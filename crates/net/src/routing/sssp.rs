@@ -255,8 +255,8 @@ impl<'a> Balancer<'a> {
     }
 
     /// The table that `again`, which takes the routes of a table out and puts others in, makes of
-    /// the one before, as long as that lowers the largest weight of a channel, and at most
-    /// [`ROUNDS`] times.
+    /// the one before, as long as that lowers the largest weight of a channel and it is above the
+    /// average, and at most [`ROUNDS`] times.
     ///
     /// # Errors
     /// [`Interrupted`] when `again` was.
@@ -265,7 +265,12 @@ impl<'a> Balancer<'a> {
         mut table: Vec<u16>,
         mut again: impl FnMut(&mut Self, &[u16]) -> Result<Vec<u16>, Interrupted>,
     ) -> Result<Vec<u16>, Interrupted> {
+        let channels = self.on.graph().links() as u64 * 2;
         for _ in 0..ROUNDS {
+            let total: u64 = self.weight.iter().sum();
+            if self.weight.iter().max() <= Some(&total.div_ceil(channels.max(1))) {
+                break; // no channel can carry less than the average
+            }
             let before = self.weight.clone();
             let next = again(self, &table)?;
             if self.weight.iter().max() >= before.iter().max() {
