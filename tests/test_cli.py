@@ -125,7 +125,9 @@ def test_written_tables_verify_and_damaged_ones_do_not(tmp_path):
     wrote = flyloom("route", "slim_fly:q=5,p=2", "-e", "dfsssp", "--lmc", 1, "-o", folder)
     assert wrote.returncode == 0
     names = sorted(p.name for p in folder.iterdir())
-    assert names == ["guid2lid", "lfts.txt", "network.json", "routing.json", "tables.txt"]
+    assert names == [
+        "fabric.net", "guid2lid", "lfts.txt", "network.json", "routing.json", "tables.txt",
+    ]
     found = document("verify", folder)
     assert found["verified"] is True and (found["lmc"], found["lanes"]) == (1, 2)
 

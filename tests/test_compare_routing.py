@@ -19,8 +19,8 @@ FIELDS = {
     "max_hops", "edge_forwarding_index", "lower_bound", "effective_bisection_bandwidth",
     "confidence_interval_95", "mean_disjoint_paths", "fraction_pairs_3_disjoint_paths", "why",
 }
-OURS = {"dfsssp": {}, "layered": {"seed": 3}, "min_hop": {}, "nue:max_lanes=1": {"max_lanes": 1},
-        "up_down:root=7": {"root": 7}}
+OURS = {"dfsssp": {"seed": 3}, "layered": {"seed": 3}, "min_hop": {},
+        "nue:max_lanes=1": {"max_lanes": 1, "seed": 3}, "up_down:root=7": {"root": 7}}
 
 
 def by_engine(found) -> dict:

@@ -17,7 +17,7 @@ OPTIONS = {
     "lash": [{"balance": True}],
     "nue": [{"max_lanes": 1}, {"max_lanes": 3}],
 }
-NETWORKS = ["slim_fly:q=4,p=1", "torus:shape=4x3,p=1"]
+NETWORKS = ["slim_fly:q=4,p=2", "torus:shape=4x3,p=1"]
 TREE = "fat_tree:leaves=4,spines=2,p=2"
 
 
