@@ -141,7 +141,7 @@ def test_what_an_engine_refuses_is_left_out_and_said():
 
 @pytest.mark.parametrize("given, message", [
     ({"kind": "paths"}, "there is no figure 'paths'; figures: path_lengths"),
-    ({"engines": ["opensm:lash"]}, "there is no engine 'opensm:lash'; engines: application, dfsssp"),
+    ({"engines": ["opensm:lash"]}, "there is no engine 'opensm:lash'; engines: application"),
     ({"engines": []}, "nothing to draw"), ({"networks": []}, "nothing to draw"),
     ({"layers": []}, "nothing to draw"), ({"layers": [0]}, "layers: 0 is out of range; 1 to 128"),
     ({"layers": [2**32]}, "layers"), ({"layers": ["4"]}, "no whole number"),

@@ -41,7 +41,7 @@ impl Engine for Application {
     const NAME: &'static str = "application";
 
     fn examples() -> Vec<Self> {
-        vec![Self { flows: vec![(0, 0, 1.0)], rounds: 2, max_lanes: 15 }]
+        vec![Self { flows: Vec::new(), rounds: 2, max_lanes: 15 }]
     }
 
     /// O((rounds + 2) * layers * terminals * arcs), and the lanes. Each layer is laid on what the
