@@ -220,7 +220,7 @@ fn hops_take_three_lanes_and_few_levels_on_the_layers_of_the_slim_fly() {
         holds(&routed);
         assert_eq!(routed.lanes().count(), 3);
         // first fit takes 6 colours for q = 5 in the order of switches, and level 0
-        assert!((4..=7).contains(&routed.lanes().levels_in_use()));
+        assert!((4..=7).contains(&routed.lanes().levels().in_use().len()));
         let wide = Spread { max_lanes: 8, balance: true, ..how };
         let routed = spread(routed, &wide, &Quiet).expect("three hops at most");
         holds(&routed);

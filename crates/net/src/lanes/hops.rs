@@ -14,7 +14,7 @@
 use super::colouring::{colours, count};
 use super::paths::each_path;
 use crate::network::{Peer, Topology};
-use crate::routing::{Lanes, PortTables, Routing, ServiceLevels, Sl2Vl};
+use crate::routing::{Lanes, PortPairs, PortTables, Routing, ServiceLevels, Sl2Vl};
 use base::{ChannelId, Refusal, SwitchId};
 
 /// Lanes by hop for `routing`; with `balance` the lanes that are left are dealt to the hops, and
@@ -43,7 +43,7 @@ pub(super) fn lanes(routing: Routing, max_lanes: u8, balance: bool) -> Result<Ro
 
 /// Which hop a packet is at, by switch, in-port, out-port and service level.
 struct Hops {
-    first: Vec<usize>,
+    pairs: PortPairs,
     hop: Vec<[u8; 16]>,
 }
 
@@ -52,18 +52,13 @@ const ANY: u8 = u8::MAX;
 
 impl Hops {
     fn new(on: &Topology) -> Self {
-        let mut first = Vec::with_capacity(on.switches().len());
-        let mut total = 0;
-        for s in on.switches() {
-            first.push(total);
-            total += (usize::from(s.ports) + 1) * (usize::from(s.ports) + 1);
-        }
-        Self { first, hop: vec![[ANY; 16]; total] }
+        let pairs = PortPairs::new(on);
+        let hop = vec![[ANY; 16]; pairs.count()];
+        Self { pairs, hop }
     }
 
-    fn at(&self, on: &Topology, s: SwitchId, input: u16, output: u16) -> usize {
-        let ports = usize::from(on.switches()[s.ix()].ports) + 1;
-        self.first[s.ix()] + usize::from(input) * ports + usize::from(output)
+    fn at(&self, s: SwitchId, input: u16, output: u16) -> usize {
+        self.pairs.at(s, input, output).expect("ports of a cable that is there")
     }
 
     /// SL2VL tables: hop `h` on the lanes h, h + `longest`, ... below `lanes`, in turn.
@@ -74,7 +69,7 @@ impl Hops {
             for input in 0..=switch.ports {
                 let fresh = !matches!(on.peer(s, input), Peer::Switch(_));
                 for output in (1..=switch.ports).filter(|&o| on.hop(s, o).is_some()) {
-                    let hops = &self.hop[self.at(on, s, input, output)];
+                    let hops = &self.hop[self.at(s, input, output)];
                     let lane = |sl: usize| {
                         let told = if fresh || hops[sl] == ANY { 0 } else { usize::from(hops[sl]) };
                         let hop = told.min(longest - 1);
@@ -124,11 +119,10 @@ fn by_colour(routing: &Routing, level_of: &mut [u8]) -> Option<Hops> {
         return None;
     }
     let mut hops = Hops::new(on);
-    for (s, switch) in on.switches().iter().enumerate() {
+    for s in 0..on.switches().len() {
         let own = 1 + colour[s] as usize;
         let row = std::array::from_fn(|sl| if sl == 0 || sl == own { 1 } else { 2 });
-        let size = (usize::from(switch.ports) + 1) * (usize::from(switch.ports) + 1);
-        hops.hop[hops.first[s]..hops.first[s] + size].fill(row);
+        hops.hop[hops.pairs.of_switch(SwitchId::from(s))].fill(row);
     }
     each_path(routing, level_of, 0, |_, own, turns| {
         if let [first, _, _] = channels(turns)[..] {
@@ -147,7 +141,7 @@ fn first_fit(routing: &Routing, level_of: &mut [u8]) -> Result<Hops, Refusal> {
         let way = channels(turns);
         let pairs = way.windows(2).zip(1..).map(|(pair, hop)| {
             let (head, tail) = (on.head(pair[0]), on.tail(pair[1]));
-            (hops.at(on, head.switch, head.port, tail.port), hop)
+            (hops.at(head.switch, head.port, tail.port), hop)
         });
         let places: Vec<(usize, u8)> = pairs.collect();
         let fits = |sl: &u8| {

@@ -136,7 +136,7 @@ pub fn needed(routing: &Routing, seed: u64, watch: &dyn Watch) -> Result<Vec<Nee
     for method in Method::ALL {
         let how = Spread { method, max_lanes: 15, balance: false, seed };
         let lanes = match spread(routing.clone(), &how, watch) {
-            Ok(done) => Ok((done.lanes().count(), done.lanes().levels_in_use())),
+            Ok(done) => Ok((done.lanes().count(), done.lanes().levels().in_use().len() as u8)),
             Err(RouteError::Refused(refusal)) => Err(refusal),
             Err(stopped @ RouteError::Interrupted(_)) => return Err(stopped),
         };

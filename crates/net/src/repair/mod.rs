@@ -164,15 +164,10 @@ impl<'a> Surgeon<'a> {
         lost: &[(SwitchId, Vec<u16>)],
         order: Option<Order<'a>>,
     ) -> Self {
+        // only levels by switch can change for one path
         let in_use = match old.lanes().levels() {
+            levels @ ServiceLevels::BySwitch(_) => levels.in_use(),
             ServiceLevels::Same(_) | ServiceLevels::ByTerminal(_) => Vec::new(),
-            ServiceLevels::BySwitch(levels) => {
-                let mut used = [false; 256];
-                for sl in levels {
-                    used[usize::from(*sl)] = true;
-                }
-                (0..=255_u8).filter(|sl| used[usize::from(*sl)]).collect()
-            }
         };
         let wound = Wound::new(on, lost);
         let (changes, levels) = (Vec::new(), None);

@@ -15,6 +15,7 @@ pub mod sl2vl;
 pub mod tables;
 pub mod trees;
 
+pub(crate) use sl2vl::PortPairs;
 pub use sl2vl::{PortTables, Sl2Vl};
 pub use tables::{Lanes, NO_ROUTE, Routing, ServiceLevels};
 

@@ -3,6 +3,7 @@
 use crate::network::Topology;
 use base::SwitchId;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The lane a packet takes, from its service level, at each switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,14 +33,58 @@ impl Sl2Vl {
     }
 }
 
+/// Numbers the pairs of an in-port and an out-port of each switch, the management port 0 included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PortPairs {
+    ports: Vec<u16>,
+    /// Where the pairs of each switch begin, and where the last ones end.
+    first: Vec<usize>,
+}
+
+impl PortPairs {
+    /// Those of the switches of `on`. O(switches).
+    pub(crate) fn new(on: &Topology) -> Self {
+        let ports: Vec<u16> = on.switches().iter().map(|s| s.ports + 1).collect();
+        let mut first = vec![0];
+        for &p in &ports {
+            first.push(first[first.len() - 1] + usize::from(p) * usize::from(p));
+        }
+        Self { ports, first }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.first[self.ports.len()]
+    }
+
+    /// The numbers of the pairs of `switch`, by in-port, then out-port.
+    pub(crate) fn of_switch(&self, switch: SwitchId) -> Range<usize> {
+        self.first[switch.ix()]..self.first[switch.ix() + 1]
+    }
+
+    /// The numbers of the pairs with this in-port, by out-port.
+    fn of_input(&self, switch: usize, input: u16) -> Range<usize> {
+        let ports = usize::from(self.ports[switch]);
+        let begin = self.first[switch] + usize::from(input) * ports;
+        begin..begin + ports
+    }
+
+    /// The number of a pair; `None` where the switch has no such port.
+    #[inline]
+    pub(crate) fn at(&self, switch: SwitchId, input: u16, output: u16) -> Option<usize> {
+        let ports = *self.ports.get(switch.ix())?;
+        let inside = input < ports && output < ports;
+        inside.then(|| {
+            self.first[switch.ix()] + usize::from(input) * usize::from(ports) + usize::from(output)
+        })
+    }
+}
+
 /// An SL2VL table for each (switch, in-port, out-port): the fallback where none was set.
 #[derive(Debug, Clone)]
 pub struct PortTables {
-    /// Ports of each switch, the management port 0 included.
-    ports: Vec<u16>,
-    /// Where a switch's entries begin in `which`.
-    first: Vec<usize>,
-    /// Entry `first[switch] + in * ports[switch] + out`: an index into `tables`.
+    pairs: PortPairs,
+    /// An index into `tables` for each pair.
     which: Vec<u16>,
     /// The tables that occur; the first is the fallback.
     tables: Vec<[u8; 16]>,
@@ -52,28 +97,16 @@ pub struct PortTables {
 impl PortTables {
     /// `fallback` everywhere. O(sum of ports squared).
     pub fn new(on: &Topology, fallback: [u8; 16]) -> Self {
-        let ports: Vec<u16> = on.switches().iter().map(|s| s.ports + 1).collect();
-        let mut first = Vec::with_capacity(ports.len());
-        let mut total = 0;
-        for &p in &ports {
-            first.push(total);
-            total += usize::from(p) * usize::from(p);
-        }
+        let pairs = PortPairs::new(on);
+        let which = vec![0; pairs.count()];
         let known = BTreeMap::from([(fallback, 0)]);
-        Self {
-            ports,
-            first,
-            which: vec![0; total],
-            tables: vec![fallback],
-            known,
-            alike: Vec::new(),
-        }
+        Self { pairs, which, tables: vec![fallback], known, alike: Vec::new() }
     }
 
     /// Sets one table; false where the switch has no such port, or for a table beyond 65,536
     /// different ones. O(log different tables).
     pub fn set(&mut self, switch: SwitchId, input: u16, output: u16, table: [u8; 16]) -> bool {
-        let Some(at) = self.at(switch, input, output) else { return false };
+        let Some(at) = self.pairs.at(switch, input, output) else { return false };
         self.alike.clear();
         let known = if let Some(&known) = self.known.get(&table) {
             known
@@ -90,20 +123,18 @@ impl PortTables {
     /// The table of a pair of ports; the fallback where the switch has none of that number.
     #[inline]
     pub fn get(&self, switch: SwitchId, input: u16, output: u16) -> &[u8; 16] {
-        &self.tables[self.at(switch, input, output).map_or(0, |at| usize::from(self.which[at]))]
+        &self.tables
+            [self.pairs.at(switch, input, output).map_or(0, |at| usize::from(self.which[at]))]
     }
 
     /// Finds out which in-ports of a switch have the same tables. O(sum of ports squared), times
     /// the different kinds of in-ports of a switch.
     pub(super) fn find_alike(&mut self) {
-        let row = |s: usize, input: u16| {
-            let (ports, input) = (usize::from(self.ports[s]), usize::from(input));
-            &self.which[self.first[s] + input * ports..self.first[s] + (input + 1) * ports]
-        };
+        let row = |s: usize, input: u16| &self.which[self.pairs.of_input(s, input)];
         let of_switch = |s: usize| {
             let mut kinds: Vec<u16> = Vec::new();
-            let mut alike = Vec::with_capacity(self.ports[s].into());
-            for input in 0..self.ports[s] {
+            let mut alike = Vec::with_capacity(self.pairs.ports[s].into());
+            for input in 0..self.pairs.ports[s] {
                 let known = kinds.iter().copied().find(|&k| row(s, k) == row(s, input));
                 if known.is_none() {
                     kinds.push(input);
@@ -112,7 +143,7 @@ impl PortTables {
             }
             alike
         };
-        self.alike = (0..self.ports.len()).map(of_switch).collect();
+        self.alike = (0..self.pairs.ports.len()).map(of_switch).collect();
     }
 
     /// The first in-port of the switch with the same tables as `input`, where that is known.
@@ -133,23 +164,14 @@ impl PortTables {
 
     /// The pairs whose table is not the fallback, by switch, in-port and out-port.
     pub fn iter(&self) -> impl Iterator<Item = (SwitchId, u16, u16, &[u8; 16])> + '_ {
-        (0..self.ports.len()).flat_map(move |s| {
-            let ports = self.ports[s];
+        (0..self.pairs.ports.len()).flat_map(move |s| {
+            let ports = self.pairs.ports[s];
             let pairs = (0..ports).flat_map(move |i| (0..ports).map(move |o| (i, o)));
-            pairs.zip(&self.which[self.first[s]..]).filter(|(_, which)| **which != 0).map(
+            pairs.zip(&self.which[self.pairs.first[s]..]).filter(|(_, which)| **which != 0).map(
                 move |((input, output), which)| {
                     (SwitchId::from(s), input, output, &self.tables[usize::from(*which)])
                 },
             )
-        })
-    }
-
-    #[inline]
-    fn at(&self, switch: SwitchId, input: u16, output: u16) -> Option<usize> {
-        let ports = *self.ports.get(switch.ix())?;
-        let inside = input < ports && output < ports;
-        inside.then(|| {
-            self.first[switch.ix()] + usize::from(input) * usize::from(ports) + usize::from(output)
         })
     }
 }
@@ -157,7 +179,7 @@ impl PortTables {
 /// Equal when every pair of ports has the same table, in whatever order they were set.
 impl PartialEq for PortTables {
     fn eq(&self, other: &Self) -> bool {
-        self.fallback() == other.fallback() && self.ports == other.ports && {
+        self.fallback() == other.fallback() && self.pairs == other.pairs && {
             let table = |own: &Self, which: u16| own.tables[usize::from(which)];
             let pairs = self.which.iter().zip(&other.which);
             pairs.into_iter().all(|(a, b)| table(self, *a) == table(other, *b))

@@ -21,6 +21,22 @@ pub enum ServiceLevels {
     ByTerminal(Vec<u8>),
 }
 
+impl ServiceLevels {
+    /// The levels that some path carries, each once, in order. O(paths).
+    pub fn in_use(&self) -> Vec<u8> {
+        let mut used = [false; 16];
+        match self {
+            Self::Same(sl) => used[usize::from(sl & 15)] = true,
+            Self::BySwitch(v) | Self::ByTerminal(v) => {
+                for sl in v {
+                    used[usize::from(sl & 15)] = true;
+                }
+            }
+        }
+        (0..16).filter(|sl| used[usize::from(*sl)]).collect()
+    }
+}
+
 /// How packets are spread over virtual lanes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lanes {
@@ -35,18 +51,9 @@ impl Lanes {
         if let Sl2Vl::PerPort(tables) = &mut sl2vl {
             tables.find_alike();
         }
-        let mut used = [false; 16];
-        match &levels {
-            ServiceLevels::Same(sl) => used[usize::from(sl & 15)] = true,
-            ServiceLevels::BySwitch(v) | ServiceLevels::ByTerminal(v) => {
-                for sl in v {
-                    used[usize::from(sl & 15)] = true;
-                }
-            }
-        }
-        let highest = |table: &[u8; 16]| {
-            table.iter().zip(used).filter(|(_, used)| *used).map(|(vl, _)| *vl).max().unwrap_or(0)
-        };
+        let used = levels.in_use();
+        let highest =
+            |table: &[u8; 16]| used.iter().map(|sl| table[usize::from(*sl)]).max().unwrap_or(0);
         let most = match &sl2vl {
             Sl2Vl::Uniform(table) => highest(table),
             Sl2Vl::PerPort(tables) => tables.distinct().iter().map(highest).max().unwrap_or(0),
@@ -62,20 +69,6 @@ impl Lanes {
     /// Number of data lanes: all lanes in use are below it. At least 1.
     pub fn count(&self) -> u8 {
         self.count
-    }
-
-    /// How many different service levels paths carry.
-    pub fn levels_in_use(&self) -> u8 {
-        let mut used = [false; 256];
-        match &self.levels {
-            ServiceLevels::Same(_) => return 1,
-            ServiceLevels::BySwitch(v) | ServiceLevels::ByTerminal(v) => {
-                for sl in v {
-                    used[usize::from(*sl)] = true;
-                }
-            }
-        }
-        used.iter().filter(|u| **u).count() as u8
     }
 
     /// Service level of each path.
