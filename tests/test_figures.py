@@ -211,8 +211,6 @@ def test_the_command_refuses(words, message, tmp_path):
 
 
 def test_throughput_is_that_of_the_verb():
-    if not hasattr(fl, "throughput"):
-        pytest.skip("needs flyloom.throughput")
     net = "slim_fly:q=3,p=1"
     found = fl.figure("throughput", [net], engines=["layered", "dfsssp"], layers=[1, 2], rng=2)
     assert len(found.rows) == 4

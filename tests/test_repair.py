@@ -236,6 +236,20 @@ def test_the_command_reads_and_writes_folders(tmp_path):
         assert done.returncode == 2 and why in done.stderr, done.stderr
 
 
+def test_digraphs_of_orcs_keep_their_own_tables(tmp_path):
+    """Their routes are up*/down*: on one lane, which those of the default engines are not."""
+    file = str(tmp_path / "x.dot")
+    assert flyloom("route", "slim_fly:q=5,p=1", "-e", "up_down", "-o", file).returncode == 0
+    needs = json.loads(flyloom("lanes", file, "--json").stdout)
+    assert {row["lanes"] for row in needs["methods"]} == {1}
+    named = json.loads(flyloom("lanes", file, "-e", "sssp", "--json").stdout)
+    assert {row["lanes"] for row in named["methods"]} != {1}
+    tree = str(tmp_path / "tree.dot")
+    assert flyloom("route", CASES[7][0], "-e", "ftree", "-o", tree).returncode == 0
+    mended = json.loads(flyloom("repair", tree, "--random", "1", "--json").stdout)
+    assert mended["verified"] and mended["engine"] == needs["engine"] != "dfsssp"
+
+
 @needs_fabric
 def test_a_cable_is_pulled_and_the_repaired_tables_are_read_back():
     from flyloom.deploy.live import Live

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,11 +29,16 @@ Json = Annotated[bool, typer.Option("--json", help="one JSON document on standar
 Engine = Annotated[
     str, typer.Option("--engine", "-e", help="flyloom list engines; opensm:NAME for OpenSM's own")
 ]
+Tables = Annotated[
+    str,
+    typer.Argument(metavar="TABLES|NET", show_default=False,
+                   help="folder of `route -o`, a digraph of ORCS, or a network"),
+]
 AnyEngine = Annotated[
     str | None,
     typer.Option("--engine", "-e", show_default=False,
                  help="flyloom list engines; opensm:NAME for OpenSM's own; default: the tables of"
-                      " the file where it has some, else dfsssp"),
+                      " the file where it has some, else dfsssp (of `lanes`: sssp)"),
 ]
 Lmc = Annotated[
     int | None, typer.Option(help="LID mask control, 0 to 7: 2^LMC routes to every endpoint")
@@ -141,3 +146,36 @@ def write_or_refuse(path: Path, write) -> None:
         write()
     except OSError as error:
         raise RefusalError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+PICTURES = (".svg", ".png", ".html")
+
+
+def check_picture(output: Path | None) -> None:
+    """RefusalError where the name of the file to draw into ends in none of ``PICTURES``."""
+    from flyloom._core import RefusalError
+
+    if output and output.suffix not in PICTURES:
+        raise RefusalError(f"-o {output}: no picture; a name that ends in {', '.join(PICTURES)}")
+
+
+def write_picture(
+    path: Path, spec: Mapping[str, Any], prefix: str, page: Callable[[], str]
+) -> None:
+    """Writes a chart as a picture, or as the page that ``page`` gives; a refusal where it cannot.
+
+    ``prefix`` starts the ids of an SVG.
+    """
+    from flyloom.experiment import write_whole
+    from flyloom.report.charts import svg
+    from flyloom.report.comparison import png
+
+    def write() -> None:
+        if path.suffix == ".html":
+            write_whole(path, page())
+        elif path.suffix == ".svg":
+            write_whole(path, svg(spec, prefix=prefix))
+        else:
+            write_whole(path, png(spec))
+
+    write_or_refuse(path, write)

@@ -15,12 +15,13 @@ from flyloom.cli.common import (
     Net,
     P,
     app,
+    check_picture,
     epilog,
     load_network,
     print_table,
-    write_or_refuse,
+    write_picture,
 )
-from flyloom.cli.figures import FORMATS, words
+from flyloom.cli.figures import words
 
 
 @app.command("compare-routing", epilog=epilog(
@@ -46,11 +47,10 @@ def compare_routing(
 ) -> None:
     """Routing engines side by side: proof, lanes, lengths, load, bandwidth and CPU time."""
     from flyloom import routing_comparison as compared
-    from flyloom._core import RefusalError
     from flyloom.progress import bars
+    from flyloom.report import routing_comparison as report
 
-    if output and output.suffix not in FORMATS:
-        raise RefusalError(f"-o {output}: no picture; a name that ends in {', '.join(FORMATS)}")
+    check_picture(output)
     topology = load_network(net, p)
     with bars() as bar:
         found = compared.compare_routing(
@@ -58,30 +58,14 @@ def compare_routing(
             patterns=patterns, rng=seed, progress=bar,
         )
     if output:
-        write_or_refuse(output, lambda: write(found, output))
+        spec = report.spec(found)
+        write_picture(output, spec, "routing-", lambda: report.page(found))
     if as_json:
         print(json.dumps(found.to_dict()))
         return
-    from flyloom.report.routing_comparison import cells, notes
-
-    heads, rows = cells(found)
+    heads, rows = report.cells(found)
     print_table(heads, rows, left={0})
-    for line in notes(found):
+    for line in report.notes(found):
         print(line)
     if output:
         print(f"written to {output}")
-
-
-def write(found, path: Path) -> None:
-    """The chart as a picture, or as a page with its table."""
-    from flyloom.experiment import write_whole
-    from flyloom.report import routing_comparison
-    from flyloom.report.charts import svg
-    from flyloom.report.comparison import png
-
-    if path.suffix == ".html":
-        write_whole(path, routing_comparison.page(found))
-    elif path.suffix == ".svg":
-        write_whole(path, svg(routing_comparison.spec(found), prefix="routing-"))
-    else:
-        write_whole(path, png(routing_comparison.spec(found)))

@@ -14,12 +14,13 @@ from flyloom.cli.common import (
     Lmc,
     Options,
     P,
+    Tables,
     app,
+    check_picture,
     emit,
     epilog,
-    write_or_refuse,
+    write_picture,
 )
-from flyloom.cli.figures import FORMATS
 from flyloom.cli.routes import tables_of
 
 
@@ -28,11 +29,7 @@ from flyloom.cli.routes import tables_of
     "flyloom congestion fabric.dot --pattern ring::bisect --first-job 64",
 ))
 def congestion(
-    source: Annotated[
-        str,
-        typer.Argument(metavar="TABLES|NET", show_default=False,
-                       help="folder of `route -o`, a digraph of ORCS, or a network"),
-    ],
+    source: Tables,
     engine: AnyEngine = None,
     pattern: Annotated[
         str, typer.Option(help="bisect, permutation, ring, stencil, ... (docs/measures.md);"
@@ -72,11 +69,10 @@ def congestion(
 ) -> None:
     """Congestion of a communication pattern over tables: shares, times, histograms."""
     from flyloom._congestion import congestion as measure
-    from flyloom._core import RefusalError
     from flyloom.progress import bars
+    from flyloom.report import congestion as report
 
-    if output and output.suffix not in FORMATS:
-        raise RefusalError(f"-o {output}: no picture; a name that ends in {', '.join(FORMATS)}")
+    check_picture(output)
     places = order if order in ("random", "linear") else read_order(order)
     with bars() as bar:
         topology, routing, name = tables_of(source, engine, lmc, layers, option, bar, p)
@@ -87,7 +83,8 @@ def congestion(
         )
     document = {"network": topology.recipe, "engine": name, **found.to_dict()}
     if output:
-        write_or_refuse(output, lambda: write(document, output))
+        spec = report.spec(document)
+        write_picture(output, spec, "congestion-", lambda: report.page(document))
     interval = found.confidence_interval_95
     lines = [
         ("network", topology.recipe), ("engine", name), ("pattern", found.pattern),
@@ -118,19 +115,3 @@ def read_order(path: str) -> list[str]:
         raise RefusalError(f"--order: there is no '{path}'; random, linear, or a file of endpoints")
     lines = [line.strip() for line in read_text(Path(path)).splitlines()]
     return [line for line in lines if line and not line.startswith("#")]
-
-
-def write(found: dict, path: Path) -> None:
-    """The histogram as a picture, or as a page."""
-    from flyloom.experiment import write_whole
-    from flyloom.report import congestion
-    from flyloom.report.charts import svg
-    from flyloom.report.comparison import png
-
-    spec = congestion.spec(found)
-    if path.suffix == ".html":
-        write_whole(path, congestion.page(found))
-    elif path.suffix == ".svg":
-        write_whole(path, svg(spec, prefix="congestion-"))
-    else:
-        write_whole(path, png(spec))

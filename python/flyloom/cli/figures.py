@@ -8,9 +8,14 @@ from typing import Annotated
 
 import typer
 
-from flyloom.cli.common import Json, app, epilog, print_table, write_or_refuse
-
-FORMATS = (".svg", ".png", ".html")
+from flyloom.cli.common import (
+    Json,
+    app,
+    check_picture,
+    epilog,
+    print_table,
+    write_picture,
+)
 
 
 @app.command(epilog=epilog(
@@ -45,10 +50,9 @@ def figure(
     from flyloom.figures import NETWORKS
     from flyloom.figures import figure as measured
     from flyloom.progress import bars
-    from flyloom.report.figures import left_out
+    from flyloom.report import figures
 
-    if output and output.suffix not in FORMATS:
-        raise RefusalError(f"-o {output}: no picture; a name that ends in {', '.join(FORMATS)}")
+    check_picture(output)
     counts = []
     for word in words(layers):
         if not (word.isascii() and word.isdigit() and len(word) < 10):
@@ -58,7 +62,7 @@ def figure(
         found = measured(kind, networks or NETWORKS, engines=words(engines), layers=counts,
                          rng=seed, progress=bar)
     if output:
-        write_or_refuse(output, lambda: write(found, output))
+        write_picture(output, figures.spec(found), "figure-", lambda: figures.page(found))
     if as_json:
         print(json.dumps(found.to_dict()))
         return
@@ -66,25 +70,10 @@ def figure(
     print_table([head.replace("_", " ") for head in heads],
                 [list(row.values()) for row in found.summary], left={0, 1})
     for row in found.skipped:
-        print(left_out(row))
+        print(figures.left_out(row))
     if output:
         print(f"written to {output}")
 
 
 def words(given: str) -> list[str]:
     return [word.strip() for word in given.split(",") if word.strip()]
-
-
-def write(found, path: Path) -> None:
-    """The chart as a picture, or as a page with its table."""
-    from flyloom.experiment import write_whole
-    from flyloom.report import figures
-    from flyloom.report.charts import svg
-    from flyloom.report.comparison import png
-
-    if path.suffix == ".html":
-        write_whole(path, figures.page(found))
-    elif path.suffix == ".svg":
-        write_whole(path, svg(figures.spec(found), prefix="figure-"))
-    else:
-        write_whole(path, png(figures.spec(found)))

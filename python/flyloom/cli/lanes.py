@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from flyloom.cli.common import (
-    Engine,
+    AnyEngine,
     Json,
     Layers,
     Lmc,
     Options,
+    Tables,
     app,
     emit,
     epilog,
@@ -27,10 +28,8 @@ from flyloom.cli.routes import report_proof, tables_of, write_tables
     "flyloom lanes tables/ --method hops --max-lanes 8 --balance -o relaned/",
 ))
 def lanes(
-    source: Annotated[
-        str, typer.Argument(metavar="TABLES|NET", help="folder of `route -o`, or a network")
-    ],
-    engine: Engine = "sssp",
+    source: Tables,
+    engine: AnyEngine = None,
     lmc: Lmc = None,
     layers: Layers = None,
     option: Options = None,
@@ -56,7 +55,9 @@ def lanes(
     if output and method is None:
         raise RefusalError("-o: writes tables with new lanes; give --method with it")
     with bars() as bar:
-        topology, routing, name = tables_of(source, engine, lmc, layers, option, bar)
+        topology, routing, name = tables_of(
+            source, engine, lmc, layers, option, bar, default="sssp"
+        )
         if method is not None:
             routing = spread(
                 routing, method, max_lanes=max_lanes, balance=balance, rng=seed, progress=bar
@@ -64,7 +65,7 @@ def lanes(
             proof, load = routing.verify(progress=bar), routing.load()
     if method is None:
         with bars() as bar:
-            rows = lanes_needed(routing, rng=seed, progress=bar)["methods"]
+            rows = lanes_needed(routing, rng=seed, progress=bar).to_dict()["methods"]
         document = {
             "network": topology.recipe, "engine": name, "layers": routing.layers, "seed": seed,
             "methods": rows,

@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 
 from flyloom.cli.common import (
-    Engine,
+    AnyEngine,
     Json,
     Layers,
     Lmc,
     Options,
+    Tables,
     app,
     emit,
     epilog,
@@ -27,10 +28,8 @@ from flyloom.cli.routes import tables_of, write_tables
     "flyloom repair slim_fly:q=5,p=4 --switch sf-0-0-0",
 ))
 def repair(
-    source: Annotated[
-        str, typer.Argument(metavar="TABLES|NET", help="folder of `route -o`, or a network")
-    ],
-    engine: Engine = "dfsssp",
+    source: Tables,
+    engine: AnyEngine = None,
     lmc: Lmc = None,
     layers: Layers = None,
     option: Options = None,

@@ -123,9 +123,9 @@ def report_proof(
             print(f"  {line}")
 
 
-def tables_of(source: str, engine: str | None, lmc, layers, option, bar, p=None):
+def tables_of(source: str, engine: str | None, lmc, layers, option, bar, p=None, default="dfsssp"):
     """The network, tables and engine of a folder of `route -o`, of a digraph of ORCS when no engine
-    is named, or of a network to be routed."""
+    is named, or of a network to be routed: by `default` when none is."""
     from flyloom.tables import read_folder, read_tables
 
     if Path(source).is_dir():
@@ -135,7 +135,7 @@ def tables_of(source: str, engine: str | None, lmc, layers, option, bar, p=None)
     if engine is None and topology.recipe.endswith(",format=orcs"):
         routing = read_tables(source)
         return routing.topology, routing, routing.engine
-    engine = engine or "dfsssp"
+    engine = engine or default
     routing = make_routing(topology, engine, lmc, layers, option, bar)
     return topology, routing, engine_name(routing, engine)
 
