@@ -236,7 +236,7 @@ impl<'a> Balancer<'a> {
 
     /// The table of a layer after each of its routes was taken out and put back along the ways that
     /// are lightest then. `ways` and `earlier` are those of [`Balancer::layer`].
-    fn refine(
+    pub(super) fn refine(
         &mut self,
         ways: impl Fn(&mut MinimalTree, SwitchId),
         earlier: &[u16],

@@ -28,7 +28,8 @@ pub struct MinimalTree {
 /// A direction for every channel: up towards the switch of the lower rank.
 #[derive(Debug)]
 pub struct Ranks {
-    rank: Vec<u32>,
+    /// By switch.
+    pub(super) rank: Vec<u32>,
     /// Switches by rank, lowest (topmost) first.
     from_top: Vec<u32>,
 }
@@ -123,16 +124,19 @@ impl MinimalTree {
         legal
     }
 
-    /// Replaces it by the one next hop of each of these switches, each of which leads to the
-    /// destination or to an earlier one of them.
-    pub fn replace(&mut self, ways: impl Iterator<Item = (u32, ChannelId, u32)>) {
+    /// Replaces it by these switches with their next hops, each of which leads to the destination
+    /// or to an earlier one of them.
+    pub(super) fn replace<'h>(
+        &mut self,
+        ways: impl Iterator<Item = (u32, &'h [(ChannelId, u32)])>,
+    ) {
         self.order.clear();
         self.starts.clear();
         self.starts.push(0);
         self.hops.clear();
-        for (v, channel, to) in ways {
+        for (v, hops) in ways {
             self.order.push(v);
-            self.hops.push((channel, to));
+            self.hops.extend_from_slice(hops);
             self.starts.push(self.hops.len() as u32);
         }
     }

@@ -93,7 +93,7 @@ impl Root {
 /// Ranks of a tree by level, the top first, then number: every switch at the top is a root. None
 /// where a cable does not join a level to the next, or where an endpoint cannot be reached up and
 /// then down from every other of its part. O(switches * arcs).
-fn by_level(on: &Topology) -> Option<Ranks> {
+pub(super) fn by_level(on: &Topology) -> Option<Ranks> {
     let level = |s: SwitchId| on.switches()[s.ix()].level;
     let mut links = on.links().iter();
     if on.links().is_empty() || links.any(|l| level(l.a.switch).abs_diff(level(l.b.switch)) != 1) {
@@ -143,7 +143,7 @@ pub(super) fn roots(
 }
 
 /// Ranks by distance from the root, then number. O(arcs + n log n).
-fn breadth_first(on: &Topology, roots: &[u32]) -> Ranks {
+pub(super) fn breadth_first(on: &Topology, roots: &[u32]) -> Ranks {
     let level = on.graph().distances_from_any(roots);
     let mut order: Vec<u32> = (0..level.len() as u32).collect();
     order.sort_by_key(|&v| level[v as usize]);

@@ -1,0 +1,194 @@
+//! Next hops towards a switch whose turns all go forward in an order of channels.
+//!
+//! Source: that of [`super`]. Any of the hops listed may be chosen, whatever is chosen beyond it.
+
+use crate::network::Topology;
+use crate::routing::trees::MinimalTree;
+use base::{ChannelId, SwitchId};
+
+/// A channel, and the switch it leads to.
+type Hop = (ChannelId, u32);
+
+/// Grows next hops, level by level.
+pub(super) struct Grower<'a> {
+    on: &'a Topology,
+    to: SwitchId,
+    /// By switch: hops of the routes found, `u32::MAX` where there are none (yet).
+    hops: Vec<u32>,
+    /// By switch: the first and the last place of its next hops.
+    low: Vec<u64>,
+    high: Vec<u64>,
+    /// By switch: its next hops in `ways`, where they begin and how many they are.
+    own: Vec<(u32, u32)>,
+    ways: Vec<Hop>,
+    /// Switches that have a route, by hops.
+    order: Vec<u32>,
+    /// Where the level begins that grows.
+    near: Vec<u32>,
+    /// Offers of the level that grows: switch, next hop.
+    offers: Vec<(u32, Hop)>,
+    free: Vec<u32>,
+}
+
+impl<'a> Grower<'a> {
+    pub(super) fn new(on: &'a Topology) -> Self {
+        let n = on.switches().len();
+        Self {
+            on,
+            to: SwitchId(0),
+            hops: vec![u32::MAX; n],
+            low: vec![0; n],
+            high: vec![0; n],
+            own: vec![(0, 0); n],
+            ways: Vec::new(),
+            order: Vec::new(),
+            near: Vec::new(),
+            offers: Vec::new(),
+            free: vec![0; n],
+        }
+    }
+
+    /// Finds next hops towards `to`: of every switch those that leave the fewest hops. Switches with
+    /// a `forced` hop have no other. O(arcs).
+    pub(super) fn grow(&mut self, to: SwitchId, places: &[u64], forced: &[Option<ChannelId>]) {
+        let graph = self.on.graph();
+        self.to = to;
+        self.hops.fill(u32::MAX);
+        self.hops[to.ix()] = 0;
+        (self.low[to.ix()], self.high[to.ix()]) = (u64::MAX, u64::MAX);
+        self.order.clear();
+        self.ways.clear();
+        self.near.clear();
+        self.near.push(to.0);
+        let mut level = 0;
+        while !self.near.is_empty() && self.order.len() + 1 < self.hops.len() {
+            level += 1;
+            self.offers.clear();
+            for v in self.near.drain(..) {
+                let high = self.high[v as usize];
+                for (&u, &out) in
+                    graph.neighbours(v as usize).iter().zip(graph.channels(v as usize))
+                {
+                    let hop = out.reverse();
+                    if self.hops[u as usize] == u32::MAX
+                        && places[hop.0 as usize] < high
+                        && (forced.is_empty() || forced[u as usize].is_none_or(|own| own == hop))
+                    {
+                        self.offers.push((u, (hop, v)));
+                    }
+                }
+            }
+            for &(u, _) in &self.offers {
+                if self.hops[u as usize] == u32::MAX {
+                    self.hops[u as usize] = level;
+                    self.near.push(u);
+                    self.own[u as usize] = (0, 0);
+                }
+                self.own[u as usize].1 += 1;
+            }
+            let mut at = self.ways.len() as u32;
+            for &u in &self.near {
+                let own = &mut self.own[u as usize];
+                own.0 = at;
+                self.free[u as usize] = at;
+                at += own.1;
+            }
+            self.ways.resize(at as usize, (ChannelId(0), 0));
+            for &(u, hop) in &self.offers {
+                let at = &mut self.free[u as usize];
+                self.ways[*at as usize] = hop;
+                *at += 1;
+            }
+            for i in 0..self.near.len() {
+                let u = self.near[i];
+                self.fit(u as usize, places);
+                self.order.push(u);
+            }
+        }
+    }
+
+    /// Keeps of the next hops offered to `u` those that fit whatever is chosen beyond; where none
+    /// does, takes from what can be chosen beyond so that one does.
+    fn fit(&mut self, u: usize, places: &[u64]) {
+        let (first, count) = self.own[u];
+        let place = |hop: &Hop| places[hop.0.0 as usize];
+        let offered = first as usize..(first + count) as usize;
+        if !self.ways[offered.clone()].iter().any(|hop| place(hop) < self.low[hop.1 as usize]) {
+            // of the neighbour that keeps most of its hops
+            let (mut most, mut best) = (0.0, first as usize);
+            for i in offered {
+                let hop = self.ways[i];
+                let beyond = self.of(hop.1);
+                let left = beyond.iter().filter(|far| place(&hop) < place(far)).count();
+                if left as f64 / beyond.len() as f64 > most {
+                    (most, best) = (left as f64 / beyond.len() as f64, i);
+                }
+            }
+            let hop = self.ways[best];
+            self.keep(hop.1 as usize, places, |_, far| place(&hop) < place(far));
+        }
+        self.keep(u, places, |low, hop| place(hop) < low[hop.1 as usize]);
+        self.high[u] = self.of(u as u32).iter().map(place).max().unwrap_or(0);
+    }
+
+    /// Keeps those of the next hops of `v` that are `good`, given `low`.
+    fn keep(&mut self, v: usize, places: &[u64], good: impl Fn(&[u64], &Hop) -> bool) {
+        let (first, count) = self.own[v];
+        let (mut kept, mut low) = (first, u64::MAX);
+        for i in first..first + count {
+            let hop = self.ways[i as usize];
+            if good(&self.low, &hop) {
+                self.ways[kept as usize] = hop;
+                low = low.min(places[hop.0.0 as usize]);
+                kept += 1;
+            }
+        }
+        self.own[v].1 = kept - first;
+        self.low[v] = low;
+    }
+
+    /// The next hops of `v`.
+    fn of(&self, v: u32) -> &[Hop] {
+        let (first, count) = self.own[v as usize];
+        &self.ways[first as usize..(first + count) as usize]
+    }
+
+    /// The destination.
+    pub(super) fn to(&self) -> SwitchId {
+        self.to
+    }
+
+    /// Whether `v` has a route.
+    pub(super) fn reaches(&self, v: usize) -> bool {
+        self.hops[v] != u32::MAX
+    }
+
+    /// Hops from `v`.
+    pub(super) fn hops(&self, v: usize) -> u32 {
+        self.hops[v]
+    }
+
+    /// Gives the switches that were not reached a route: what management packets follow, which
+    /// have a lane of their own.
+    pub(super) fn attach_rest(&mut self) {
+        let mut head = 0;
+        while head <= self.order.len() && self.order.len() + 1 < self.hops.len() {
+            let v = if head == 0 { self.to.0 } else { self.order[head - 1] };
+            head += 1;
+            for &c in self.on.graph().channels(v as usize) {
+                let u = self.on.head(c).switch.ix();
+                if self.hops[u] == u32::MAX {
+                    self.hops[u] = self.hops[v as usize] + 1;
+                    self.own[u] = (self.ways.len() as u32, 1);
+                    self.ways.push((c.reverse(), v));
+                    self.order.push(u as u32);
+                }
+            }
+        }
+    }
+
+    /// Fills `tree` with what was found.
+    pub(super) fn fill(&self, tree: &mut MinimalTree) {
+        tree.replace(self.order.iter().map(|&v| (v, self.of(v))));
+    }
+}
