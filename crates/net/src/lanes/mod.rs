@@ -7,6 +7,7 @@
 use crate::routing::{Lanes, RouteError, Routing, ServiceLevels, Sl2Vl};
 use crate::verify::deadlock;
 use base::{Refusal, Watch};
+use paths::Rows;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,7 @@ mod cycles;
 mod hops;
 mod online;
 pub(crate) mod order;
-mod paths;
+pub(crate) mod paths;
 
 /// The data lanes of common hardware, which engines use unless told otherwise.
 pub const fn common_lanes() -> u8 {
@@ -85,11 +86,12 @@ pub fn spread(routing: Routing, how: &Spread, watch: &dyn Watch) -> Result<Routi
         return Err(Refusal::new("max_lanes", why, "1 to 15 data lanes").into());
     }
     let routing = routing.with_lanes(Lanes::single());
-    let found = if deadlock::is_free(&routing, watch)? {
+    let rows = Rows::of(&routing);
+    let found = if deadlock::is_free(&routing, &rows, watch)? {
         Found { lane_of: vec![0; routing.next().len()], lanes: 1 }
     } else {
         match how.method {
-            Method::Online => online::lanes(&routing, max_lanes, watch)?,
+            Method::Online => online::lanes(&routing, &rows, max_lanes, watch)?,
             Method::Hops => return Ok(hops::lanes(routing, max_lanes, how.balance)?),
             _ => cycles::lanes(&routing, how, watch)?,
         }

@@ -5,9 +5,10 @@
 //! here: destinations of most traffic come first, and the routes to each are taken up and laid
 //! again a few times, as long as the most loaded channel gets lighter.
 
-use super::sssp::{balanced_routes, minimal_switch_routes};
+use super::forest::Forest;
+use super::sssp::{balanced_routes, endpoints_per_switch, minimal_switch_routes};
 use super::trees::MinimalTree;
-use super::{Engine, NO_ROUTE, RouteError, Routing};
+use super::{Engine, RouteError, Routing};
 use crate::lanes::{break_cycles, common_lanes};
 use crate::network::Topology;
 use base::{ChannelId, Refusal, SwitchId, TerminalId, Watch};
@@ -58,13 +59,14 @@ impl Engine for Application {
         }
         let mut ground = Ground::new(on, layers, &self.flows)?;
         let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
+        let mut forest = Forest::new(on, endpoints_per_switch(on), minimal);
         let plain = balanced_routes(on, layers, minimal, watch)?;
         let mut best = plain.next().to_vec();
         let mut least = ground.most_loaded(&best);
-        let mut next = vec![NO_ROUTE; best.len()];
+        let mut next = best.clone();
         for round in 0..=self.rounds {
             watch.tick("rounds", round.into(), u64::from(self.rounds) + 1)?;
-            ground.lay_all(&mut next, round > 0);
+            ground.lay_all(&mut forest, &mut next, round > 0);
             let most = ground.most_loaded(&next);
             if most < least {
                 (least, best) = (most, next.clone());
@@ -88,7 +90,6 @@ struct Ground<'a> {
     /// A channel's rate over the highest.
     rate: Vec<f64>,
     load: Vec<f64>,
-    tree: MinimalTree,
     length: Vec<f64>,
 }
 
@@ -118,16 +119,7 @@ impl<'a> Ground<'a> {
         let fastest = rates.iter().copied().fold(0.0, f64::max);
         let rate: Vec<f64> = rates.iter().flat_map(|r| [r / fastest; 2]).collect();
         let (load, n) = (vec![0.0; rate.len()], on.switches().len());
-        Ok(Self {
-            on,
-            layers: layers as usize,
-            of,
-            order,
-            rate,
-            load,
-            tree: MinimalTree::default(),
-            length: vec![0.0; n],
-        })
+        Ok(Self { on, layers: layers as usize, of, order, rate, load, length: vec![0.0; n] })
     }
 
     /// The load of the most loaded channel under tables, over its rate; it is left in `load`.
@@ -154,8 +146,14 @@ impl<'a> Ground<'a> {
         }
     }
 
-    /// Lays the routes to all terminals, on top of nothing or, `again`, each in place of its own.
-    fn lay_all(&mut self, next: &mut [u16], again: bool) {
+    /// Lays the routes to all terminals, on top of nothing or, `again`, each in place of its own;
+    /// `next` has those that leave no choice.
+    fn lay_all<W: Fn(&mut MinimalTree, SwitchId)>(
+        &mut self,
+        forest: &mut Forest<'_, W>,
+        next: &mut [u16],
+        again: bool,
+    ) {
         if !again {
             self.load.fill(0.0);
         }
@@ -165,28 +163,33 @@ impl<'a> Ground<'a> {
                 if again {
                     self.carry(next, layer, t, -1.0);
                 }
-                self.lay(next, layer, t);
+                let home = self.on.terminals()[t.ix()].plug.switch;
+                self.lay(&forest.towards(home).open, home, next, layer, t);
                 self.carry(next, layer, t, 1.0);
             }
         }
     }
 
-    /// Gives every switch its lightest shortest way to a terminal.
-    fn lay(&mut self, next: &mut [u16], layer: usize, t: TerminalId) {
-        let (on, plug) = (self.on, self.on.terminals()[t.ix()].plug);
-        let row = (layer * on.terminals().len() + t.ix()) * on.switches().len();
-        self.tree.rebuild(on, plug.switch, None);
-        self.length[plug.switch.ix()] = 0.0;
-        next[row + plug.switch.ix()] = plug.port;
-        for (i, &v) in self.tree.order.iter().enumerate() {
+    /// Gives every switch of the tree its lightest shortest way to a terminal.
+    fn lay(
+        &mut self,
+        tree: &MinimalTree,
+        home: SwitchId,
+        next: &mut [u16],
+        layer: usize,
+        t: TerminalId,
+    ) {
+        let row = (layer * self.on.terminals().len() + t.ix()) * self.on.switches().len();
+        self.length[home.ix()] = 0.0;
+        for (i, &v) in tree.order.iter().enumerate() {
             let weight = |&(c, to): &(ChannelId, u32)| {
                 let ix = c.0 as usize;
                 self.load[ix].max(0.0) / self.rate[ix] + self.length[to as usize]
             };
-            let least = self.tree.hops(i).iter().min_by(|a, b| weight(a).total_cmp(&weight(b)));
+            let least = tree.hops(i).iter().min_by(|a, b| weight(a).total_cmp(&weight(b)));
             let hop = least.expect("a switch of the order has a next hop");
             self.length[v as usize] = weight(hop);
-            next[row + v as usize] = on.tail(hop.0).port;
+            next[row + v as usize] = self.on.tail(hop.0).port;
         }
     }
 }

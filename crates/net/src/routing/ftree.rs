@@ -108,7 +108,7 @@ impl Climb {
         let product = |l: &u32| below(l).fold(1_u64, |all, w| all.saturating_mul(*w));
         let divisor = level.iter().map(product).collect();
         let rank = level.iter().map(|l| top.saturating_sub(*l)).collect();
-        Ok(Self { ranks: Ranks::new(rank), up, divisor })
+        Ok(Self { ranks: Ranks::new(on, rank), up, divisor })
     }
 
     /// The up-link that terminal `number` is sent by from switch `v`.
@@ -127,14 +127,16 @@ impl Climb {
         entries: &mut [u16],
         assigned: &mut [u32],
     ) {
+        let switches = 0..entries.len() as u32;
+        let named: Vec<Option<ChannelId>> = switches.map(|v| self.named(v, number)).collect();
         for (i, &v) in tree.order.iter().enumerate() {
             let hops = tree.hops(i);
             // down by the link that the lower switch itself would take upwards
             let own = |&(c, to): &(ChannelId, u32)| {
                 if self.ranks.is_up(v, to) {
-                    self.named(v, number) == Some(c)
+                    named[v as usize] == Some(c)
                 } else {
-                    self.named(to, number) == Some(c.reverse())
+                    named[to as usize] == Some(c.reverse())
                 }
             };
             let named = hops.iter().copied().find(own);

@@ -5,7 +5,8 @@
 //! takes any shortest route; here each adds the endpoints it carries to the weight of its
 //! channels, and the next takes the lightest; then each is taken again while that lowers the load.
 
-use super::sssp::{Balancer, endpoints_per_switch, minimal_switch_routes};
+use super::forest::Forest;
+use super::sssp::{Balancer, endpoints_per_switch};
 use super::trees::MinimalTree;
 use super::{Engine, NO_ROUTE, RouteError, Routing};
 use crate::lanes::{Method, Spread, common_lanes, spread};
@@ -44,12 +45,16 @@ impl Engine for Lash {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let endpoints = endpoints_per_switch(on);
         let mut balancer = Balancer::new(on);
+        let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
+        let mut forest = Forest::new(on, endpoints.clone(), minimal);
         let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
         let mut earlier: Vec<u16> = Vec::new();
         for layer in 0..layers as usize {
-            let first = between(&mut balancer, &endpoints, None, &earlier, watch)?;
-            let found = balancer.repeat(first, |balancer, old| {
-                between(balancer, &endpoints, Some(old), &earlier, watch)
+            let mut first = vec![NO_ROUTE; switches * switches];
+            balancer.begin_layer();
+            between(&mut balancer, &mut forest, &endpoints, &earlier, &mut first, false, watch)?;
+            let found = balancer.repeat(first, |balancer, table| {
+                between(balancer, &mut forest, &endpoints, &earlier, table, true, watch)
             })?;
             for (t, terminal) in on.terminals().iter().enumerate() {
                 if on.terminal_is_up(TerminalId::from(t)) {
@@ -61,7 +66,8 @@ impl Engine for Lash {
             }
             earlier.extend(found);
         }
-        let routing = Routing::new(on.clone(), layers, next, minimal_switch_routes(on));
+        let to_switch = Balancer::new(on).switch_routes(&mut forest);
+        let routing = Routing::new(on.clone(), layers, next, to_switch);
         let Self { max_lanes, balance } = *self;
         let how = Spread { method: Method::Online, max_lanes, balance, seed: 0 };
         spread(routing, &how, watch)
@@ -69,31 +75,32 @@ impl Engine for Lash {
 }
 
 /// Ports towards every switch with endpoints: a route for every pair, the lightest of the shortest.
-/// A route of the table `instead_of` is taken out before the new one is chosen; `earlier` has the
+/// If `again`, each route of `table` is taken back before the new one is chosen; `earlier` has the
 /// tables of the layers before. O(switches * arcs).
-fn between(
+fn between<W: Fn(&mut MinimalTree, SwitchId)>(
     balancer: &mut Balancer<'_>,
+    forest: &mut Forest<'_, W>,
     endpoints: &[u32],
-    instead_of: Option<&[u16]>,
     earlier: &[u16],
+    table: &mut [u16],
+    again: bool,
     watch: &dyn Watch,
-) -> Result<Vec<u16>, Interrupted> {
-    let (on, switches) = (balancer.on(), endpoints.len());
-    let mut next = vec![NO_ROUTE; switches * switches];
-    let mut tree = MinimalTree::default();
+) -> Result<(), Interrupted> {
+    let switches = endpoints.len();
     for d in (0..switches).filter(|&d| endpoints[d] > 0) {
         watch.tick("routing", d as u64, switches as u64)?;
-        let (to, row) = (SwitchId::from(d), d * switches..(d + 1) * switches);
-        tree.rebuild(on, to, None);
-        let times = endpoints[d].into();
-        if let Some(old) = instead_of {
-            balancer.take_out(&tree, times, &old[row.clone()]);
+        let (to, times) = (SwitchId::from(d), endpoints[d].into());
+        let choices = forest.towards(to);
+        let entries = &mut table[d * switches..(d + 1) * switches];
+        if !again {
+            balancer.put_settled(choices, times);
+            choices.write_settled(entries);
         }
         let own = |v: u32| {
-            let at = row.start + v as usize;
+            let at = d * switches + v as usize;
             earlier.iter().skip(at).step_by(switches * switches).copied()
         };
-        balancer.put(&tree, to, own, times, &mut next[row.clone()]);
+        balancer.put_open(choices, to, own, times, again, entries);
     }
-    Ok(next)
+    Ok(())
 }

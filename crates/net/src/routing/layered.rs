@@ -9,6 +9,7 @@
 //! the layers before, since paths are worth what they keep apart; and where what is there would
 //! make that way longer than the paths looked for, some of it is given up: no route is longer.
 
+use super::forest::Forest;
 use super::sssp::{Balancer, endpoints_per_switch};
 use super::trees::{Fixed, MinimalTree};
 use super::{Engine, RouteError, Routing};
@@ -93,7 +94,8 @@ impl Engine for Layered {
         }
         let mut balancer = Balancer::new(on);
         let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
-        let mut next = balancer.layer(minimal, &[], watch)?;
+        let mut forest = Forest::new(on, endpoints_per_switch(on), minimal);
+        let mut next = balancer.layer(&mut forest, &[], watch)?;
         let mut planner = Planner::new(on, self, min_hops..=hops);
         for layer in 1..layers {
             let random = &mut Stream::new(self.seed, "layered", layer.into());
@@ -101,10 +103,11 @@ impl Engine for Layered {
             let almost = |tree: &mut MinimalTree, to: SwitchId| {
                 tree.rebuild(on, to, Some(&paths[to.ix()]));
             };
-            let layer = balancer.layer(almost, &next, watch)?;
+            let mut almost = Forest::new(on, endpoints_per_switch(on), almost);
+            let layer = balancer.layer(&mut almost, &next, watch)?;
             next.extend(layer);
         }
-        let routing = Routing::new(on.clone(), layers, next, balancer.switch_routes(minimal));
+        let routing = Routing::new(on.clone(), layers, next, balancer.switch_routes(&mut forest));
         break_cycles(routing, self.max_lanes, watch)
     }
 }

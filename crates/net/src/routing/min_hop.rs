@@ -4,10 +4,12 @@
 //! ports on a shortest way take the one with the fewest addresses assigned; further addresses of
 //! one terminal (LMC > 0) avoid the ports, then the neighbours, that its earlier ones use.
 
+use super::forest::{Forest, runs};
+use super::sssp::{endpoints_per_switch, ports_of_channels};
 use super::trees::MinimalTree;
 use super::{Engine, NO_ROUTE, RouteError, Routing};
 use crate::network::Topology;
-use base::{SwitchId, TerminalId, Watch};
+use base::{ChannelId, SwitchId, Watch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -33,49 +35,90 @@ impl Engine for MinHop {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
         let mut to_switch = vec![NO_ROUTE; switches * switches];
-        let mut assigned = vec![0_u32; on.graph().links() * 2];
-        let mut tree = MinimalTree::default();
+        let mut assigned = Assigned::new(on);
+        let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
+        let mut forest = Forest::new(on, endpoints_per_switch(on), minimal);
+        let runs = runs(on);
         for layer in 0..layers as usize {
-            let mut built_for = None;
-            for t in (0..terminals).map(TerminalId::from).filter(|&t| on.terminal_is_up(t)) {
-                let plug = on.terminals()[t.ix()].plug;
-                if built_for != Some(plug.switch) {
-                    let done = (layer * terminals + t.ix()) as u64;
-                    watch.tick("routing", done, layers as u64 * terminals as u64)?;
-                    tree.rebuild(on, plug.switch, None);
-                    built_for = Some(plug.switch);
+            for (home, run) in &runs {
+                let done = (layer * terminals + run[0]) as u64;
+                watch.tick("routing", done, layers as u64 * terminals as u64)?;
+                let choices = forest.towards(*home);
+                for settled in &choices.settled {
+                    assigned.count[settled.channel.0 as usize] += run.len() as u32;
                 }
-                let (before, rest) = next.split_at_mut((layer * terminals + t.ix()) * switches);
-                let entries = &mut rest[..switches];
-                entries[plug.switch.ix()] = plug.port;
-                for (i, &v) in tree.order.iter().enumerate() {
-                    let v = v as usize;
-                    let earlier =
-                        || (0..layer).map(|l| before[(l * terminals + t.ix()) * switches + v]);
-                    let cost = |&&(channel, to): &&(base::ChannelId, u32)| {
-                        let port = on.tail(channel).port;
-                        let same_port = earlier().filter(|&p| p == port).count();
-                        let here = SwitchId::from(v);
-                        let leads_there = |p| on.hop(here, p).is_some_and(|(_, s)| s.0 == to);
-                        let same_switch = earlier().filter(|&p| leads_there(p)).count();
-                        (assigned[channel.0 as usize], same_port, same_switch)
-                    };
-                    let best = tree.hops(i).iter().min_by_key(cost);
-                    let (channel, _) = *best.expect("a switch in the order has a next hop");
-                    assigned[channel.0 as usize] += 1;
-                    entries[v] = on.tail(channel).port;
+                for &t in run {
+                    let (before, rest) = next.split_at_mut((layer * terminals + t) * switches);
+                    let entries = &mut rest[..switches];
+                    entries[home.ix()] = on.terminals()[t].plug.port;
+                    choices.write_settled(entries);
+                    if layer == 0 {
+                        assigned.choose(&choices.open, |_| std::iter::empty(), entries);
+                    } else {
+                        let own = |v: u32| {
+                            let at = t * switches + v as usize;
+                            before.iter().skip(at).step_by(terminals * switches).copied()
+                        };
+                        assigned.choose(&choices.open, own, entries);
+                    }
                 }
             }
         }
-        for d in 0..switches {
-            tree.rebuild(on, SwitchId::from(d), None);
-            to_switch[d * switches + d] = 0;
-            for (i, &v) in tree.order.iter().enumerate() {
-                let best = tree.hops(i).iter().min_by_key(|(c, _)| assigned[c.0 as usize]);
+        for d in (0..switches).map(SwitchId::from) {
+            let choices = forest.towards(d);
+            let entries = &mut to_switch[d.ix() * switches..(d.ix() + 1) * switches];
+            choices.write_settled(entries);
+            entries[d.ix()] = 0;
+            for (i, &v) in choices.open.order.iter().enumerate() {
+                let best = choices.open.hops(i).iter().min_by_key(|(c, _)| assigned.of(*c));
                 let (channel, _) = *best.expect("a switch in the order has a next hop");
-                to_switch[d * switches + v as usize] = on.tail(channel).port;
+                entries[v as usize] = on.tail(channel).port;
             }
         }
         Ok(Routing::new(on.clone(), layers, next, to_switch))
+    }
+}
+
+/// Addresses sent through every channel.
+struct Assigned<'a> {
+    on: &'a Topology,
+    count: Vec<u32>,
+    port: Vec<u16>,
+}
+
+impl<'a> Assigned<'a> {
+    fn new(on: &'a Topology) -> Self {
+        Self { on, count: vec![0; on.graph().links() * 2], port: ports_of_channels(on) }
+    }
+
+    fn of(&self, channel: ChannelId) -> u32 {
+        self.count[channel.0 as usize]
+    }
+
+    /// Writes the port of every switch of `tree` towards one more address: of those with the fewest
+    /// the one that `earlier` addresses use least, then whose neighbour they do, then the lowest.
+    fn choose<I: Iterator<Item = u16>>(
+        &mut self,
+        tree: &MinimalTree,
+        earlier: impl Fn(u32) -> I,
+        entries: &mut [u16],
+    ) {
+        for (i, &v) in tree.order.iter().enumerate() {
+            let used = |(channel, to): (ChannelId, u32)| {
+                let leads_there =
+                    |p: &u16| self.on.hop(SwitchId(v), *p).is_some_and(|(_, s)| s.0 == to);
+                let same_port = earlier(v).filter(|p| *p == self.port[channel.0 as usize]).count();
+                (same_port, earlier(v).filter(leads_there).count())
+            };
+            let mut best = tree.hops(i)[0];
+            for &hop in &tree.hops(i)[1..] {
+                let (own, least) = (self.of(hop.0), self.of(best.0));
+                if own < least || own == least && used(hop) < used(best) {
+                    best = hop;
+                }
+            }
+            self.count[best.0.0 as usize] += 1;
+            entries[v as usize] = self.port[best.0.0 as usize];
+        }
     }
 }

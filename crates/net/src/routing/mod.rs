@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
+mod forest;
 pub mod sl2vl;
 pub mod tables;
 pub mod trees;

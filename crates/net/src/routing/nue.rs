@@ -14,7 +14,8 @@
 //! all hops that fit the orders ([`within`]), and taken again while that lowers the largest load.
 //! The spanning tree is brought in only where an order leaves no way between two endpoints.
 
-use super::sssp::{Balancer, minimal_switch_routes};
+use super::forest::Forest;
+use super::sssp::{Balancer, endpoints_per_switch, minimal_switch_routes};
 use super::trees::MinimalTree;
 use super::{Engine, Lanes, RouteError, Routing, ServiceLevels, Sl2Vl};
 use crate::lanes::common_lanes;
@@ -76,8 +77,9 @@ impl Engine for Nue {
                 plan.grow(&mut grower, layer, to);
                 grower.fill(tree);
             };
-            let first = balancer.layer(&ways, &next, watch)?;
-            next.extend(balancer.refine(&ways, &next, first, watch)?);
+            let mut forest = Forest::new(on, endpoints_per_switch(on), ways);
+            let table = balancer.best_layer(&mut forest, &next, watch)?;
+            next.extend(table);
             for terminal in on.terminals() {
                 let lane = plan.lane(layer, terminal.plug.switch);
                 level.resize(level.len() + switches, lane);

@@ -5,7 +5,8 @@
 //! Slim Fly network", NSDI 2024, section 4 (RUES): the first layer has all links, every further one
 //! a uniform random part of them; what a layer does not connect goes by the first.
 
-use super::sssp::Balancer;
+use super::forest::Forest;
+use super::sssp::{Balancer, endpoints_per_switch};
 use super::trees::MinimalTree;
 use super::{Engine, RouteError, Routing};
 use crate::lanes::{break_cycles, common_lanes};
@@ -81,12 +82,13 @@ pub(super) fn routes_within(
     }
     let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
     let mut balancer = Balancer::new(on);
-    let mut next = balancer.layer(minimal, &[], watch)?;
+    let mut forest = Forest::new(on, endpoints_per_switch(on), minimal);
+    let mut next = balancer.layer(&mut forest, &[], watch)?;
     for layer in 1..layers {
         let more = balancer.layer_within(&channels(layer), &next, watch)?;
         next.extend(more);
     }
-    Ok(Routing::new(on.clone(), layers, next, balancer.switch_routes(minimal)))
+    Ok(Routing::new(on.clone(), layers, next, balancer.switch_routes(&mut forest)))
 }
 
 /// Which links a random part of all working links has: the nearest whole number to `keep` of them.

@@ -4,10 +4,11 @@
 //! Hot Interconnects 2009, algorithm 1 (P-SSSP). The paper starts every weight at P^2 so that hops
 //! count before balance; here (hops, weight) is compared in that order, which says so exactly.
 
+use super::forest::{Choices, Forest, runs};
 use super::trees::MinimalTree;
 use super::{Engine, NO_ROUTE, RouteError, Routing};
 use crate::network::Topology;
-use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
+use base::{ChannelId, Interrupted, SwitchId, Watch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -48,7 +49,7 @@ const ROUNDS: usize = 4;
 
 /// Routes to every terminal, then to every switch, each taking the lightest of the `ways` to its
 /// switch and adding the endpoints behind every hop to its weight; then each route of the layer is
-/// taken again while that lowers the largest weight ([`Balancer::refine`]).
+/// taken again while that lowers the largest weight ([`Balancer::repeat`]).
 /// O(layers * terminals * arcs).
 ///
 /// # Errors
@@ -60,19 +61,51 @@ pub(super) fn balanced_routes(
     watch: &dyn Watch,
 ) -> Result<Routing, RouteError> {
     let mut balancer = Balancer::new(on);
-    let mut next = Vec::with_capacity(layers as usize * on.terminals().len() * on.switches().len());
+    let mut forest = Forest::new(on, endpoints_per_switch(on), ways);
+    let mut next = Vec::new();
     for _ in 0..layers {
-        let layer = balancer.layer(&ways, &next, watch)?;
-        let layer = balancer.refine(&ways, &next, layer, watch)?;
-        next.extend(layer);
+        let layer = balancer.best_layer(&mut forest, &next, watch)?;
+        if next.is_empty() {
+            next = layer;
+        } else {
+            next.extend(layer);
+        }
     }
-    Ok(Routing::new(on.clone(), layers, next, balancer.switch_routes(ways)))
+    let to_switch = balancer.switch_routes(&mut forest);
+    Ok(Routing::new(on.clone(), layers, next, to_switch))
 }
 
-/// Minimal routes to every switch, balanced among themselves: what management packets follow where
-/// an engine deals with terminals alone. O(switches * arcs).
+/// Minimal routes to every switch by the lowest ports: what management packets follow where an
+/// engine deals with terminals alone. O(switches * arcs).
 pub(super) fn minimal_switch_routes(on: &Topology) -> Vec<u16> {
-    Balancer::new(on).switch_routes(|tree, to| tree.rebuild(on, to, None))
+    let (graph, switches) = (on.graph(), on.switches().len());
+    let arrives_at: Vec<u16> = on.links().iter().flat_map(|l| [l.b.port, l.a.port]).collect();
+    let mut to_switch = vec![NO_ROUTE; switches * switches];
+    let mut found = Vec::with_capacity(switches);
+    for d in 0..switches {
+        let entries = &mut to_switch[d * switches..(d + 1) * switches];
+        let mut distance = vec![u32::MAX; switches];
+        distance[d] = 0;
+        found.clear();
+        found.push(d as u32);
+        let mut head = 0;
+        while let Some(&v) = found.get(head) {
+            head += 1;
+            let farther = distance[v as usize] + 1;
+            for (&w, c) in graph.neighbours(v as usize).iter().zip(graph.channels(v as usize)) {
+                if distance[w as usize] == u32::MAX {
+                    distance[w as usize] = farther;
+                    found.push(w);
+                }
+                if distance[w as usize] == farther {
+                    let entry = &mut entries[w as usize];
+                    *entry = arrives_at[c.0 as usize].min(*entry);
+                }
+            }
+        }
+        entries[d] = 0;
+    }
+    to_switch
 }
 
 /// The working terminals on each switch, by switch.
@@ -84,17 +117,27 @@ pub(super) fn endpoints_per_switch(on: &Topology) -> Vec<u32> {
     (0..on.switches().len()).map(up).collect()
 }
 
+/// The port by which every channel leaves its switch.
+pub(super) fn ports_of_channels(on: &Topology) -> Vec<u16> {
+    on.links().iter().flat_map(|l| [l.a.port, l.b.port]).collect()
+}
+
 /// Chooses lightest ways, and remembers what every channel carries.
 pub(super) struct Balancer<'a> {
     on: &'a Topology,
     /// Load put on each channel so far, times its cost.
     weight: Vec<u64>,
+    /// The part of it that the routes of the last layer put there whatever is chosen, and all of
+    /// the layers before.
+    least: Vec<u64>,
     cost: Vec<u64>,
+    port: Vec<u16>,
     endpoints: Vec<u32>,
-    /// Scratch, by switch: weight of the lightest way; the hop it takes; endpoints routed through.
+    /// Scratch, by switch: weight of the lightest way; endpoints routed through.
     length: Vec<u64>,
-    chosen: Vec<(ChannelId, u32)>,
     behind: Vec<u64>,
+    /// Scratch, by place in the order of a tree: the hop taken.
+    chosen: Vec<(ChannelId, u32)>,
 }
 
 impl<'a> Balancer<'a> {
@@ -104,22 +147,14 @@ impl<'a> Balancer<'a> {
         Self {
             on,
             weight: vec![0; cost.len()],
+            least: vec![0; cost.len()],
             cost,
+            port: ports_of_channels(on),
             endpoints: endpoints_per_switch(on),
             length: vec![0; switches],
-            chosen: vec![(ChannelId(0), 0); switches],
             behind: vec![0; switches],
+            chosen: Vec::with_capacity(switches),
         }
-    }
-
-    /// The network.
-    pub(super) fn on(&self) -> &'a Topology {
-        self.on
-    }
-
-    /// The weight of every channel: the load put on it so far, times its cost.
-    pub(super) fn weight(&self) -> &[u64] {
-        &self.weight
     }
 
     /// Takes the lightest of the ways of `tree` to `to`, writes their ports, and adds the load of
@@ -133,41 +168,125 @@ impl<'a> Balancer<'a> {
         entries: &mut [u16],
     ) {
         self.choose(tree, to, earlier, entries);
-        self.carry(tree, times, |weight, load| *weight += load);
-    }
-
-    /// Takes back the load of the route that `entries` has over `tree`, of `times` destinations.
-    pub(super) fn take_out(&mut self, tree: &MinimalTree, times: u64, entries: &[u16]) {
-        for (i, &v) in tree.order.iter().enumerate() {
-            let port = entries[v as usize];
-            let taken = tree.hops(i).iter().find(|(c, _)| self.on.tail(*c).port == port);
-            self.chosen[v as usize] = *taken.expect("a route over another tree");
+        for &v in &tree.order {
+            self.behind[v as usize] = u64::from(self.endpoints[v as usize]) * times;
         }
-        self.carry(tree, times, |weight, load| *weight -= load);
+        self.carry(tree, |weight, load| *weight += load);
     }
 
-    /// Routes to every terminal once, one after the other; the table of one layer. `ways` fills in
-    /// the next hops to choose from, `earlier` holds the tables of the layers before: among ways of
-    /// equal weight a terminal's own earlier ones come last.
+    /// [`Balancer::put`] where the tree leaves a choice; `entries` has the route of the others, and
+    /// `again` also one to be taken back first.
+    pub(super) fn put_open<I: Iterator<Item = u16>>(
+        &mut self,
+        choices: &Choices,
+        to: SwitchId,
+        earlier: impl Fn(u32) -> I,
+        times: u64,
+        again: bool,
+        entries: &mut [u16],
+    ) {
+        if again {
+            self.read(&choices.open, entries);
+            self.start_open(choices, times);
+            self.carry(&choices.open, |weight, load| *weight -= load);
+        }
+        self.choose(&choices.open, to, earlier, entries);
+        self.start_open(choices, times);
+        self.carry(&choices.open, |weight, load| *weight += load);
+    }
+
+    /// Adds the load of `times` destinations to the channels without alternative.
+    pub(super) fn put_settled(&mut self, choices: &Choices, times: u64) {
+        let mut add = |channel: ChannelId, carried: u32| {
+            let c = channel.0 as usize;
+            let load = u64::from(carried) * times * self.cost[c];
+            self.least[c] += load;
+            load
+        };
+        for settled in &choices.settled {
+            self.weight[settled.channel.0 as usize] += add(settled.channel, settled.carried);
+        }
+        for (i, &carried) in choices.carried.iter().enumerate() {
+            if let [(channel, _)] = *choices.open.hops(i) {
+                add(channel, carried);
+            }
+        }
+    }
+
+    /// Counts all load there is as that of layers before.
+    pub(super) fn begin_layer(&mut self) {
+        self.least.clone_from(&self.weight);
+    }
+
+    /// Routes to every terminal once, one after the other; the table of one layer. `forest` has
+    /// the next hops to choose from, `earlier` the tables of the layers before: among ways of equal
+    /// weight a terminal's own earlier ones come last.
     ///
     /// # Errors
     /// [`Interrupted`] when `watch` says so.
-    pub(super) fn layer(
+    pub(super) fn layer<W: Fn(&mut MinimalTree, SwitchId)>(
         &mut self,
-        ways: impl Fn(&mut MinimalTree, SwitchId),
+        forest: &mut Forest<'_, W>,
         earlier: &[u16],
         watch: &dyn Watch,
     ) -> Result<Vec<u16>, Interrupted> {
-        let (on, mut built_for) = (self.on, None);
-        self.routes(None, earlier, watch, |t, tree| {
-            let home = on.terminals()[t.ix()].plug.switch;
-            if built_for.replace(home) != Some(home) {
-                ways(tree, home);
-            }
-        })
+        let mut next = vec![NO_ROUTE; self.on.terminals().len() * self.on.switches().len()];
+        self.begin_layer();
+        self.lay(forest, earlier, &mut next, false, watch)?;
+        Ok(next)
     }
 
-    /// As [`Balancer::layer`] over the channels that are `kept` alone; switches from which these do
+    /// [`Balancer::layer`], and each route of it taken again while that lowers the largest weight.
+    ///
+    /// # Errors
+    /// [`Interrupted`] when `watch` says so.
+    pub(super) fn best_layer<W: Fn(&mut MinimalTree, SwitchId)>(
+        &mut self,
+        forest: &mut Forest<'_, W>,
+        earlier: &[u16],
+        watch: &dyn Watch,
+    ) -> Result<Vec<u16>, Interrupted> {
+        let first = self.layer(forest, earlier, watch)?;
+        self.repeat(first, |own, table| own.lay(forest, earlier, table, true, watch))
+    }
+
+    /// [`Balancer::layer`] into `next`, which has routes to be taken back first if `again`.
+    fn lay<W: Fn(&mut MinimalTree, SwitchId)>(
+        &mut self,
+        forest: &mut Forest<'_, W>,
+        earlier: &[u16],
+        next: &mut [u16],
+        again: bool,
+        watch: &dyn Watch,
+    ) -> Result<(), Interrupted> {
+        let (switches, terminals) = (self.on.switches().len(), self.on.terminals().len());
+        for (home, run) in runs(self.on) {
+            watch.tick("routing", run[0] as u64, terminals as u64)?;
+            let choices = forest.towards(home);
+            if !again {
+                self.put_settled(choices, run.len() as u64);
+            }
+            for t in run {
+                let entries = &mut next[t * switches..(t + 1) * switches];
+                if !again {
+                    choices.write_settled(entries);
+                    entries[home.ix()] = self.on.terminals()[t].plug.port;
+                }
+                if earlier.is_empty() {
+                    self.put_open(choices, home, |_| std::iter::empty(), 1, again, entries);
+                } else {
+                    let own = |v: u32| {
+                        let at = t * switches + v as usize;
+                        earlier.iter().skip(at).step_by(terminals * switches).copied()
+                    };
+                    self.put_open(choices, home, own, 1, again, entries);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The table of one layer over the channels that are `kept` alone; switches from which these do
     /// not lead to a terminal forward to it as in the first of the layers before.
     ///
     /// # Errors
@@ -178,101 +297,63 @@ impl<'a> Balancer<'a> {
         earlier: &[u16],
         watch: &dyn Watch,
     ) -> Result<Vec<u16>, Interrupted> {
-        let (on, switches) = (self.on, self.on.switches().len());
-        let mut inside = vec![false; switches];
-        let mut built_for = None;
-        self.routes(None, earlier, watch, |t, tree| {
-            let home = on.terminals()[t.ix()].plug.switch;
-            if built_for.replace(home) != Some(home) {
-                tree.rebuild_where(on, home, |_, c| kept[c.0 as usize]);
-                inside.fill(false);
-                inside[home.ix()] = true;
-                tree.order.iter().for_each(|&v| inside[v as usize] = true);
-            }
-            if inside.contains(&false) {
-                let first = &earlier[t.ix() * switches..(t.ix() + 1) * switches];
-                tree.rebuild_where(on, home, |v, c| {
-                    if inside[v as usize] {
-                        kept[c.0 as usize] && inside[on.head(c).switch.ix()]
-                    } else {
-                        first[v as usize] == on.tail(c).port
-                    }
-                });
-            }
-        })
-    }
-
-    /// The table of one layer, over the tree that `rebuild` makes of the last one for a terminal.
-    /// A route of the table `instead_of` is taken out before the new one is chosen.
-    fn routes(
-        &mut self,
-        instead_of: Option<&[u16]>,
-        earlier: &[u16],
-        watch: &dyn Watch,
-        mut rebuild: impl FnMut(TerminalId, &mut MinimalTree),
-    ) -> Result<Vec<u16>, Interrupted> {
-        let (switches, terminals) = (self.on.switches().len(), self.on.terminals().len());
+        let (on, switches, terminals) =
+            (self.on, self.on.switches().len(), self.on.terminals().len());
         let mut next = vec![NO_ROUTE; terminals * switches];
-        let mut tree = MinimalTree::default();
-        for t in (0..terminals).map(TerminalId::from).filter(|&t| self.on.terminal_is_up(t)) {
-            let plug = self.on.terminals()[t.ix()].plug;
-            if t.ix().is_multiple_of(8) {
-                watch.tick("routing", t.ix() as u64, terminals as u64)?;
+        let (mut tree, mut inside) = (MinimalTree::default(), vec![false; switches]);
+        for (home, run) in runs(on) {
+            watch.tick("routing", run[0] as u64, terminals as u64)?;
+            tree.rebuild_where(on, home, |_, c| kept[c.0 as usize]);
+            inside.fill(false);
+            inside[home.ix()] = true;
+            tree.order.iter().for_each(|&v| inside[v as usize] = true);
+            let whole = !inside.contains(&false);
+            for t in run {
+                let row = t * switches..(t + 1) * switches;
+                if !whole {
+                    let first = &earlier[row.clone()];
+                    tree.rebuild_where(on, home, |v, c| {
+                        if inside[v as usize] {
+                            kept[c.0 as usize] && inside[on.head(c).switch.ix()]
+                        } else {
+                            first[v as usize] == on.tail(c).port
+                        }
+                    });
+                }
+                let own = |v: u32| {
+                    let at = row.start + v as usize;
+                    earlier.iter().skip(at).step_by(terminals * switches).copied()
+                };
+                let entries = &mut next[row.clone()];
+                entries[home.ix()] = on.terminals()[t].plug.port;
+                self.put(&tree, home, own, 1, entries);
             }
-            rebuild(t, &mut tree);
-            let entries = &mut next[t.ix() * switches..(t.ix() + 1) * switches];
-            entries[plug.switch.ix()] = plug.port;
-            let own = |v: u32| {
-                let at = t.ix() * switches + v as usize;
-                earlier.iter().skip(at).step_by(terminals * switches).copied()
-            };
-            if let Some(old) = instead_of {
-                self.take_out(&tree, 1, &old[t.ix() * switches..(t.ix() + 1) * switches]);
-            }
-            self.put(&tree, plug.switch, own, 1, entries);
         }
         Ok(next)
     }
 
-    /// The table of a layer after each of its routes was taken out and put back along the ways that
-    /// are lightest then. `ways` and `earlier` are those of [`Balancer::layer`].
-    pub(super) fn refine(
-        &mut self,
-        ways: impl Fn(&mut MinimalTree, SwitchId),
-        earlier: &[u16],
-        first: Vec<u16>,
-        watch: &dyn Watch,
-    ) -> Result<Vec<u16>, Interrupted> {
-        self.repeat(first, |own, old| {
-            let (on, mut built_for) = (own.on, None);
-            own.routes(Some(old), earlier, watch, |t, tree| {
-                let home = on.terminals()[t.ix()].plug.switch;
-                if built_for.replace(home) != Some(home) {
-                    ways(tree, home);
-                }
-            })
-        })
-    }
-
-    /// The table that `again`, which takes the routes of a table out and puts others in, makes of
-    /// the one before, as long as that lowers the largest weight of a channel and it is above the
-    /// average, and at most [`ROUNDS`] times.
+    /// The table that `again`, which takes each route of a table back and lays it anew along the
+    /// ways that are lightest then, makes of the one before, as long as that lowers the largest
+    /// weight of a channel, which is above the average and not all without alternative, and at most
+    /// [`ROUNDS`] times.
     ///
     /// # Errors
     /// [`Interrupted`] when `again` was.
     pub(super) fn repeat(
         &mut self,
         mut table: Vec<u16>,
-        mut again: impl FnMut(&mut Self, &[u16]) -> Result<Vec<u16>, Interrupted>,
+        mut again: impl FnMut(&mut Self, &mut [u16]) -> Result<(), Interrupted>,
     ) -> Result<Vec<u16>, Interrupted> {
         let channels = self.on.graph().links() as u64 * 2;
         for _ in 0..ROUNDS {
             let total: u64 = self.weight.iter().sum();
-            if self.weight.iter().max() <= Some(&total.div_ceil(channels.max(1))) {
-                break; // no channel can carry less than the average
+            let most = self.weight.iter().max();
+            if most <= Some(&total.div_ceil(channels.max(1))) || most <= self.least.iter().max() {
+                break; // the most loaded channel can carry no less
             }
             let before = self.weight.clone();
-            let next = again(self, &table)?;
+            let mut next = table.clone();
+            again(self, &mut next)?;
             if self.weight.iter().max() >= before.iter().max() {
                 self.weight = before;
                 break;
@@ -283,15 +364,18 @@ impl<'a> Balancer<'a> {
     }
 
     /// Routes to every switch, which add no load.
-    pub(super) fn switch_routes(&mut self, ways: impl Fn(&mut MinimalTree, SwitchId)) -> Vec<u16> {
+    pub(super) fn switch_routes<W: Fn(&mut MinimalTree, SwitchId)>(
+        &mut self,
+        forest: &mut Forest<'_, W>,
+    ) -> Vec<u16> {
         let switches = self.on.switches().len();
         let mut to_switch = vec![NO_ROUTE; switches * switches];
-        let mut tree = MinimalTree::default();
-        for d in 0..switches {
-            ways(&mut tree, SwitchId::from(d));
-            let entries = &mut to_switch[d * switches..(d + 1) * switches];
-            entries[d] = 0;
-            self.choose(&tree, SwitchId::from(d), |_| std::iter::empty(), entries);
+        for d in (0..switches).map(SwitchId::from) {
+            let entries = &mut to_switch[d.ix() * switches..(d.ix() + 1) * switches];
+            let choices = forest.towards(d);
+            choices.write_settled(entries);
+            entries[d.ix()] = 0;
+            self.choose(&choices.open, d, |_| std::iter::empty(), entries);
         }
         to_switch
     }
@@ -306,9 +390,10 @@ impl<'a> Balancer<'a> {
         entries: &mut [u16],
     ) {
         self.length[destination.ix()] = 0;
+        self.chosen.clear();
         for (i, &v) in tree.order.iter().enumerate() {
             let used = |c: ChannelId| {
-                let port = self.on.tail(c).port;
+                let port = self.port[c.0 as usize];
                 earlier(v).filter(|p| *p == port).count()
             };
             let (mut best, mut best_used) = (u64::MAX, None);
@@ -331,19 +416,31 @@ impl<'a> Balancer<'a> {
                 (best, chosen) = (length, (channel, to));
             }
             self.length[v as usize] = best;
-            self.chosen[v as usize] = chosen;
-            entries[v as usize] = self.on.tail(chosen.0).port;
+            self.chosen.push(chosen);
+            entries[v as usize] = self.port[chosen.0.0 as usize];
         }
     }
 
-    /// Gives every chosen hop's weight, and the load of the endpoints behind it, `times`
-    /// over, to `change`.
-    fn carry(&mut self, tree: &MinimalTree, times: u64, change: impl Fn(&mut u64, u64)) {
-        for &v in &tree.order {
-            self.behind[v as usize] = u64::from(self.endpoints[v as usize]) * times;
+    /// Takes the route that `entries` has over `tree` as the one chosen.
+    fn read(&mut self, tree: &MinimalTree, entries: &[u16]) {
+        self.chosen.clear();
+        for (i, &v) in tree.order.iter().enumerate() {
+            let port = entries[v as usize];
+            let taken = tree.hops(i).iter().find(|(c, _)| self.port[c.0 as usize] == port);
+            self.chosen.push(*taken.expect("a route over another tree"));
         }
-        for &v in tree.order.iter().rev() {
-            let (channel, to) = self.chosen[v as usize];
+    }
+
+    /// What every switch with a choice forwards for those without.
+    fn start_open(&mut self, choices: &Choices, times: u64) {
+        for (&v, &carried) in choices.open.order.iter().zip(&choices.carried) {
+            self.behind[v as usize] = u64::from(carried) * times;
+        }
+    }
+
+    /// Gives every chosen hop's weight and the load of the endpoints behind it to `change`.
+    fn carry(&mut self, tree: &MinimalTree, change: impl Fn(&mut u64, u64)) {
+        for (&v, &(channel, to)) in tree.order.iter().zip(&self.chosen).rev() {
             let carried = self.behind[v as usize];
             let c = channel.0 as usize;
             change(&mut self.weight[c], carried * self.cost[c]);

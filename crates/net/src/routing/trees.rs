@@ -32,15 +32,36 @@ pub struct Ranks {
     pub(super) rank: Vec<u32>,
     /// Switches by rank, lowest (topmost) first.
     from_top: Vec<u32>,
+    /// The neighbours of switch `v`: those above from `first[v]` on, those below from `below[v]`.
+    neighbours: Vec<u32>,
+    first: Vec<usize>,
+    below: Vec<usize>,
 }
 
 impl Ranks {
     /// The directions that these ranks give, one rank a switch. The two ends of a working link
-    /// differ in rank.
-    pub fn new(rank: Vec<u32>) -> Self {
+    /// differ in rank. O(arcs + n log n), n switches.
+    pub fn new(on: &Topology, rank: Vec<u32>) -> Self {
         let mut from_top: Vec<u32> = (0..rank.len() as u32).collect();
         from_top.sort_by_key(|&v| rank[v as usize]);
-        Self { rank, from_top }
+        let mut own = Self { rank, from_top, neighbours: vec![], first: vec![0], below: vec![] };
+        for v in 0..own.rank.len() {
+            let row = on.graph().neighbours(v);
+            let above = |w: &&u32| own.rank[**w as usize] < own.rank[v];
+            own.neighbours.extend(row.iter().filter(above));
+            own.below.push(own.neighbours.len());
+            own.neighbours.extend(row.iter().filter(|w| !above(w)));
+            own.first.push(own.neighbours.len());
+        }
+        own
+    }
+
+    fn above(&self, v: u32) -> &[u32] {
+        &self.neighbours[self.first[v as usize]..self.below[v as usize]]
+    }
+
+    fn below(&self, v: u32) -> &[u32] {
+        &self.neighbours[self.below[v as usize]..self.first[v as usize + 1]]
     }
 
     /// Whether a channel from one switch to the other goes up.
@@ -54,10 +75,12 @@ impl MinimalTree {
     /// Recomputes for `destination`, reusing the memory. Where the next channel of a switch is
     /// `fixed` the switch has no other, and distances are those that remain. O(arcs).
     pub fn rebuild(&mut self, on: &Topology, destination: SwitchId, fixed: Option<&Fixed>) {
-        self.rebuild_where(on, destination, |v, c| match fixed.and_then(|f| f[v as usize]) {
-            Some(own) => own == c,
-            None => true,
-        });
+        match fixed {
+            Some(fixed) => self.rebuild_where(on, destination, |v, c| {
+                fixed[v as usize].is_none_or(|own| own == c)
+            }),
+            None => self.rebuild_where(on, destination, |_, _| true),
+        }
     }
 
     /// Recomputes for `destination` over those channels that `may` grants their switch. O(arcs).
@@ -94,23 +117,26 @@ impl MinimalTree {
     /// hop up, and every hop lowers the number of those that remain.
     pub fn rebuild_up_down(&mut self, on: &Topology, to: SwitchId, ranks: &Ranks) -> usize {
         self.start(on.switches().len(), to);
-        self.measure_down(on, to, ranks);
+        self.measure_down(to, ranks);
         for &v in ranks.from_top.iter().filter(|v| **v != to.0) {
-            let row = on.graph().neighbours(v as usize);
-            let above = row.iter().filter(|w| ranks.is_up(v, **w));
-            let up = above.map(|&w| self.distance[w as usize].saturating_add(1)).min();
             let (down, entered) = (self.down[v as usize], self.entered[v as usize]);
-            let least = if entered { down } else { down.min(up.unwrap_or(u32::MAX)) };
+            let mut least = down;
+            if !entered {
+                let lengths = ranks.above(v).iter().map(|&w| self.distance[w as usize]);
+                least = least.min(lengths.min().unwrap_or(u32::MAX).saturating_add(1));
+            }
             if least == u32::MAX {
                 continue;
             }
             self.distance[v as usize] = least;
             self.order.push(v);
-            for &w in row.iter().filter(|w| down == least && !ranks.is_up(v, **w)) {
-                self.entered[w as usize] |= self.down[w as usize].saturating_add(1) == least;
+            if down == least {
+                for &w in ranks.below(v) {
+                    self.entered[w as usize] |= self.down[w as usize].saturating_add(1) == least;
+                }
             }
         }
-        self.order.sort_unstable_by_key(|&v| (self.distance[v as usize], v));
+        self.sort_order();
         let legal = self.order.len();
         self.list_hops(on, 0, |own, v, w, _| {
             if ranks.is_up(v, w) {
@@ -141,6 +167,17 @@ impl MinimalTree {
         }
     }
 
+    /// The hops of those switches that it `has`; it knows no distances.
+    pub(super) fn part(&self, has: impl Fn(u32) -> bool) -> Self {
+        let mut part = Self { starts: vec![0], ..Self::default() };
+        for (i, &v) in self.order.iter().enumerate().filter(|(_, v)| has(**v)) {
+            part.order.push(v);
+            part.hops.extend_from_slice(self.hops(i));
+            part.starts.push(part.hops.len() as u32);
+        }
+        part
+    }
+
     fn start(&mut self, switches: usize, destination: SwitchId) {
         self.distance.clear();
         self.distance.resize(switches, u32::MAX);
@@ -155,19 +192,38 @@ impl MinimalTree {
         self.distance[w as usize].saturating_add(1) == self.distance[v as usize]
     }
 
+    /// Sorts the order by distance, then number. O(switches + greatest distance).
+    fn sort_order(&mut self) {
+        let farthest = self.order.iter().map(|&v| self.distance[v as usize]).max().unwrap_or(0);
+        let mut place = vec![0_usize; farthest as usize + 2];
+        let mut in_order = vec![false; self.distance.len()];
+        for &v in &self.order {
+            in_order[v as usize] = true;
+            place[self.distance[v as usize] as usize + 1] += 1;
+        }
+        for d in 0..=farthest as usize {
+            place[d + 1] += place[d];
+        }
+        for v in (0..in_order.len()).filter(|&v| in_order[v]) {
+            let at = &mut place[self.distance[v] as usize];
+            self.order[*at] = v as u32;
+            *at += 1;
+        }
+    }
+
     /// Hops of the shortest way from every switch that only goes down.
-    fn measure_down(&mut self, on: &Topology, to: SwitchId, ranks: &Ranks) {
+    fn measure_down(&mut self, to: SwitchId, ranks: &Ranks) {
         self.entered.clear();
-        self.entered.resize(on.switches().len(), false);
+        self.entered.resize(self.distance.len(), false);
         self.down.clear();
-        self.down.resize(on.switches().len(), u32::MAX);
+        self.down.resize(self.distance.len(), u32::MAX);
         self.down[to.ix()] = 0;
         let mut found = vec![to.0];
         let mut head = 0;
         while let Some(&v) = found.get(head) {
             head += 1;
-            for &w in on.graph().neighbours(v as usize) {
-                if ranks.is_up(v, w) && self.down[w as usize] == u32::MAX {
+            for &w in ranks.above(v) {
+                if self.down[w as usize] == u32::MAX {
                     self.down[w as usize] = self.down[v as usize] + 1;
                     found.push(w);
                 }

@@ -105,7 +105,7 @@ pub(super) fn by_level(on: &Topology) -> Option<Ranks> {
     for (r, v) in (0..).zip(order) {
         rank[v as usize] = r;
     }
-    let ranks = Ranks::new(rank);
+    let ranks = Ranks::new(on, rank);
     let (endpoints, (part, _)) = (endpoints_per_switch(on), on.graph().components());
     let mut tree = MinimalTree::default();
     let edge = |s: &usize| endpoints[*s] > 0;
@@ -151,5 +151,5 @@ pub(super) fn breadth_first(on: &Topology, roots: &[u32]) -> Ranks {
     for (r, v) in (0..).zip(order) {
         rank[v as usize] = r;
     }
-    Ranks::new(rank)
+    Ranks::new(on, rank)
 }

@@ -7,6 +7,7 @@
 use super::Verdict;
 use crate::dependencies::Dependencies;
 use crate::lanes::order::{Held, Order};
+use crate::lanes::paths::{Hops, Rows};
 use crate::network::Topology;
 use crate::routing::{Routing, Sl2Vl};
 use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
@@ -75,12 +76,37 @@ pub(super) fn check(
     }
 }
 
-/// Whether [`check`] would hold, without the evidence.
+/// Whether [`check`] would hold if all went on one lane, without the evidence; `rows` are those of
+/// `routing`.
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` says so.
-pub(crate) fn is_free(routing: &Routing, watch: &dyn Watch) -> Result<bool, Interrupted> {
-    Ok(LaneGraph::new(routing, watch)?.number().is_ok())
+pub(crate) fn is_free(
+    routing: &Routing,
+    rows: &Rows,
+    watch: &dyn Watch,
+) -> Result<bool, Interrupted> {
+    let on: &Topology = routing.topology();
+    let (sources, switches) = (routing.sources(), on.switches().len());
+    let mut graph = LaneGraph::without_turns(on, 1);
+    let (mut hops, mut walked) = (Hops::default(), vec![usize::MAX; switches]);
+    for (i, &row) in rows.distinct.iter().enumerate() {
+        if i.is_multiple_of(64) {
+            watch.tick("deadlock", i as u64, rows.distinct.len() as u64)?;
+        }
+        hops.resolve(on, &routing.next()[row * switches..(row + 1) * switches]);
+        let plane = on.plane_of(TerminalId::from(row % on.terminals().len()));
+        for &(source, _) in sources.of_plane(plane) {
+            let mut at = source.ix();
+            while std::mem::replace(&mut walked[at], i) != i
+                && let Some((from, to, next)) = hops.turn(at)
+            {
+                graph.insert((from, 0), (to, 0));
+                at = next;
+            }
+        }
+    }
+    Ok(graph.number().is_ok())
 }
 
 /// The turns of all paths of `routing` in an order that can take more of them, those from or to a
@@ -177,12 +203,16 @@ struct LaneGraph<'a> {
 
 impl<'a> LaneGraph<'a> {
     fn new(routing: &'a Routing, watch: &dyn Watch) -> Result<Self, Interrupted> {
-        let (on, lanes) = (routing.topology().as_ref(), usize::from(routing.lanes().count()));
-        let numbering = Dependencies::new(on);
-        let bits = vec![0_u64; (numbering.count() * lanes * lanes).div_ceil(64)];
-        let mut graph = Self { on, lanes, numbering, bits };
+        let lanes = usize::from(routing.lanes().count());
+        let mut graph = Self::without_turns(routing.topology(), lanes);
         each_turn(routing, watch, |from, to, _| graph.insert(from, to))?;
         Ok(graph)
+    }
+
+    fn without_turns(on: &'a Topology, lanes: usize) -> Self {
+        let numbering = Dependencies::new(on);
+        let bits = vec![0_u64; (numbering.count() * lanes * lanes).div_ceil(64)];
+        Self { on, lanes, numbering, bits }
     }
 
     fn bit(&self, from: Held, to: Held) -> usize {

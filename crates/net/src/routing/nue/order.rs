@@ -248,13 +248,13 @@ mod tests {
 
     #[test]
     fn sifting_keeps_its_count_and_turns_more_forward_than_up_and_down() {
-        for inline in ["slim_fly:q=5,p=1", "hyperx:shape=4x4,p=1", "dragonfly:h=2"] {
+        for inline in ["slim_fly:q=5,p=1", "slim_fly:q=7,p=1", "dragonfly:h=2"] {
             let recipe = parse_inline(inline).unwrap();
             let on = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
             let (dependencies, endpoints) = (Dependencies::new(&on), endpoints_per_switch(&on));
             let mut counter = Counter::new(&on, &dependencies, &endpoints);
             (0..on.switches().len()).for_each(|d| counter.add(SwitchId::from(d)));
-            let ranks = Ranks::new((0..on.switches().len() as u32).collect());
+            let ranks = Ranks::new(&on, (0..on.switches().len() as u32).collect());
             let start = up_then_down(&on, &ranks);
             let mut random = Stream::new(1, "test", 0);
             let mut order = Order::new(&on, start, counter.take(), &mut random);
@@ -290,7 +290,7 @@ mod tests {
         let recipe = parse_inline("hyperx:shape=3x3,p=1").unwrap();
         let on = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
         let rank: Vec<u32> = vec![4, 1, 7, 0, 8, 2, 3, 6, 5];
-        let places = up_then_down(&on, &Ranks::new(rank.clone()));
+        let places = up_then_down(&on, &Ranks::new(&on, rank.clone()));
         for a in (0..on.links().len() * 2).map(ChannelId::from) {
             let at = on.head(a).switch;
             for &b in on.graph().channels(at.ix()).iter().filter(|b| **b != a.reverse()) {
