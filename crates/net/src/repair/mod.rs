@@ -5,7 +5,8 @@
 //! is that of a way out of that part ([`wound`]). Of the ways out of least changes the first is
 //! taken on which every route keeps its service level and the channel dependencies of the old and
 //! the new routes together have no cycle. Then the tables are free of deadlock before, while and
-//! after they change: a packet under way takes turns of the old or of the new routes only.
+//! after they change: a packet under way takes turns of the old or of the new routes only. Those
+//! that crossed what failed before it did are taken to have arrived by then.
 //!
 //! Where no way out fits, routes to that destination are grown anew, hop by hop from the switches
 //! that keep theirs ([`growth`]): those cut off first, then more and more of its tree. Where that
