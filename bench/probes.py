@@ -152,6 +152,18 @@ def ebb_patterns(net: str) -> dict:
     return {"cpu_s": process_time() - cpu, "wall_s": perf_counter() - wall}
 
 
+def repair_tables(net: str) -> dict:
+    """Repair of the tables of dfsssp after one link, mean of five links."""
+    built = flyloom.network(net)
+    routing = flyloom.route(built, "dfsssp")
+    links = [built.links * i // 5 for i in range(5)]
+    cpu, wall = process_time(), perf_counter()
+    for link in links:
+        flyloom.repair(routing, built, links=[link])
+    count = len(links)
+    return {"cpu_s": (process_time() - cpu) / count, "wall_s": (perf_counter() - wall) / count}
+
+
 def _cpu_s_after_a_while(manager) -> float:
     """CPU seconds of a running OpenSM, all threads, to the nanosecond."""
     time.sleep(0.05)  # the end of a sweep is written to the log before its last step

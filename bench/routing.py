@@ -24,6 +24,11 @@ ON_THE_LARGEST = (
     ("dfsssp", 1, 7), ("layered", 4, 60), ("lash", 1, 30), ("nue", 1, 20),
     ("nue:max_lanes=1", 1, 20),
 )
+#: Over the tables of dfsssp at the largest: probe, what, most CPU seconds.
+MEASURES = (
+    ("verify_tables", "verify", 5), ("ebb_patterns", "5000 patterns", 3),
+    ("repair_tables", "repair after one link", 0.5),
+)
 GROWING = (5, 7, 8, 9, 11, 13, 16, 17, 19, 23, 25)
 ENGINES = ("min_hop", "sssp", "up_down", "dfsssp", "lash", "nue")
 
@@ -64,7 +69,7 @@ def _largest(options: Options) -> list[Row]:
                         median(one["cpu_s"] for one, _ in found), "s CPU", most=most,
                         note=f"lanes {found[0][0]['lanes']}, "
                              f"{max(used.rss_mib for _, used in found):.0f} MiB"))
-    for name, what, most in (("verify_tables", "verify", 5), ("ebb_patterns", "5000 patterns", 3)):
+    for name, what, most in MEASURES:
         options.say(f"routing: {LARGEST}: {what}")
         found = [probe(name, LARGEST)[0] for _ in options.times(3)]
         memory += [used.rss_mib for _, used in [probe(name, LARGEST)]]

@@ -4,7 +4,7 @@
 //! Indiana University, Technical Report 675, 2009; Hoefler, Schneider, Lumsdaine, "Multistage
 //! switches are not crossbars", Cluster 2008.
 
-use super::flows::{Flows, relative_cost};
+use super::flows::{Flows, Met, Ways};
 use super::metric::{rounded_up, twentieth};
 use super::pattern::{Message, Pattern};
 use crate::routing::Routing;
@@ -129,7 +129,7 @@ pub fn congestion(
     setup: &Setup,
     watch: &dyn Watch,
 ) -> Result<Congestion, CongestionError> {
-    let rails = rails(routing);
+    let ways = Ways::new(routing, setup.endpoint_cables);
     let alive = working(routing);
     let (given, others) = given_first(routing, &alive, &setup.order)?;
     let most = alive.len() as u32;
@@ -161,35 +161,28 @@ pub fn congestion(
         let help = format!("at most {MAX_ROUTES}: fewer endpoints, partners or layers");
         return Err(Refusal::new("pattern", why, help).into());
     }
-    let relative = relative_cost(routing);
-    let work = Work { routing, setup, rails: &rails, given, others, ranks, jobs, relative };
+    let work = Work { setup, ways: &ways, given, others, ranks, jobs };
     let all = work.all(watch)?;
     Ok(Congestion {
         endpoints: ranks,
         first_job: work.jobs.second.is_some().then_some(work.jobs.first_ranks),
         levels,
+        congestions: all.congestions(),
         runs: all.runs,
         shares: all.shares,
         share_range: all.share_range,
-        congestions: all.congestions,
         channels: all.channels.iter().map(|sum| sum / f64::from(setup.runs)).collect(),
     })
 }
 
-/// The working rails of each endpoint.
-fn rails(routing: &Routing) -> Vec<Vec<TerminalId>> {
-    let on = routing.topology();
-    let mut rails: Vec<Vec<TerminalId>> = vec![Vec::new(); on.endpoints().len()];
-    for t in (0..on.terminals().len()).map(TerminalId::from).filter(|&t| on.terminal_is_up(t)) {
-        rails[on.terminals()[t.ix()].endpoint.ix()].push(t);
-    }
-    rails
-}
-
 /// The endpoints that have a working rail.
 pub(super) fn working(routing: &Routing) -> Vec<EndpointId> {
-    let rails = rails(routing);
-    (0..rails.len()).filter(|&e| !rails[e].is_empty()).map(EndpointId::from).collect()
+    let on = routing.topology();
+    let mut works = vec![false; on.endpoints().len()];
+    for t in (0..on.terminals().len()).map(TerminalId::from).filter(|&t| on.terminal_is_up(t)) {
+        works[on.terminals()[t.ix()].endpoint.ix()] = true;
+    }
+    (0..works.len()).filter(|&e| works[e]).map(EndpointId::from).collect()
 }
 
 /// The endpoints in the places that the order gives, and those without a place.
@@ -319,22 +312,24 @@ impl Jobs {
 
 /// All that the runs share.
 struct Work<'a> {
-    routing: &'a Routing,
     setup: &'a Setup,
-    rails: &'a [Vec<TerminalId>],
+    ways: &'a Ways<'a>,
     given: Vec<EndpointId>,
     others: Vec<EndpointId>,
     ranks: u32,
     jobs: Jobs,
-    relative: Vec<f64>,
 }
+
+/// Congestions below are counted in a row, the rare ones above in a map.
+const FEW: usize = 64;
 
 /// What some runs met.
 struct Tally {
     runs: Vec<Run>,
     shares: [u64; 20],
     share_range: [f64; 2],
-    congestions: BTreeMap<u64, u64>,
+    few: [u64; FEW],
+    many: BTreeMap<u64, u64>,
     channels: Vec<f64>,
 }
 
@@ -344,33 +339,46 @@ impl Tally {
             runs: Vec::new(),
             shares: [0; 20],
             share_range: [f64::INFINITY, f64::NEG_INFINITY],
-            congestions: BTreeMap::new(),
+            few: [0; FEW],
+            many: BTreeMap::new(),
             channels: vec![0.0; channels],
         }
     }
 
     /// Counts a message.
-    fn message(&mut self, share: f64, congestion: f64) {
-        self.shares[twentieth(share)] += 1;
-        self.share_range = [self.share_range[0].min(share), self.share_range[1].max(share)];
-        *self.congestions.entry(rounded_up(congestion)).or_insert(0) += 1;
+    fn message(&mut self, met: &Met) {
+        self.shares[twentieth(met.share)] += 1;
+        let [low, high] = self.share_range;
+        self.share_range = [low.min(met.share), high.max(met.share)];
+        let congestion = rounded_up(met.congestion);
+        match self.few.get_mut(congestion as usize) {
+            Some(n) => *n += 1,
+            None => *self.many.entry(congestion).or_insert(0) += 1,
+        }
     }
 
     /// These runs, then the others.
     fn and(mut self, others: Self) -> Self {
         self.runs.extend(others.runs);
-        for (sum, n) in self.shares.iter_mut().zip(others.shares) {
+        let counts = self.shares.iter_mut().zip(others.shares);
+        for (sum, n) in counts.chain(self.few.iter_mut().zip(others.few)) {
             *sum += n;
         }
         let [low, high] = others.share_range;
         self.share_range = [self.share_range[0].min(low), self.share_range[1].max(high)];
-        for (congestion, n) in others.congestions {
-            *self.congestions.entry(congestion).or_insert(0) += n;
+        for (congestion, n) in others.many {
+            *self.many.entry(congestion).or_insert(0) += n;
         }
         for (sum, carried) in self.channels.iter_mut().zip(others.channels) {
             *sum += carried;
         }
         self
+    }
+
+    /// Messages by congestion, rounded up.
+    fn congestions(&self) -> BTreeMap<u64, u64> {
+        let few = (0..).zip(self.few).filter(|(_, n)| *n > 0);
+        few.chain(self.many.iter().map(|(&congestion, &n)| (congestion, n))).collect()
     }
 }
 
@@ -380,10 +388,12 @@ impl Work<'_> {
         let runs = self.setup.runs;
         let bound = |part: u32| (u64::from(runs) * u64::from(part) / u64::from(PARTS)) as u32;
         let part = |part: u32| -> Result<Tally, CongestionError> {
-            let mut tally = Tally::new(self.relative.len());
-            let mut flows = Flows::new(self.routing, &self.relative, self.setup.endpoint_cables);
+            let mut tally = Tally::new(0);
+            let mut flows = Flows::new(self.ways);
+            let mut order = Vec::new();
             for run in bound(part)..bound(part + 1) {
-                let met = self.run(run, &mut flows, &mut tally)?;
+                self.order(run, &mut order);
+                let met = self.run(run, &order, &mut flows, &mut tally)?;
                 tally.runs.push(met);
                 let n = done.fetch_add(1, Ordering::Relaxed) + 1;
                 watch.tick("runs", n, runs.into())?;
@@ -391,23 +401,34 @@ impl Work<'_> {
             tally.channels = flows.carried;
             Ok(tally)
         };
-        let parts: Vec<Tally> = (0..PARTS).into_par_iter().map(part).collect::<Result<_, _>>()?;
-        Ok(parts.into_iter().fold(Tally::new(self.relative.len()), Tally::and))
+        // all parts run to their ends, so that the first refusal is the same for any threads
+        let parts: Vec<_> = (0..PARTS).into_par_iter().map(part).collect();
+        let mut sum = Tally::new(self.ways.channels());
+        for part in parts {
+            sum = sum.and(part?);
+        }
+        Ok(sum)
     }
 
     /// The endpoints of a run, by rank.
-    fn order(&self, run: u32) -> Vec<EndpointId> {
-        let mut others = self.others.clone();
-        Stream::new(self.setup.seed, "bisection", run.into()).shuffle(&mut others);
-        let all = self.given.iter().copied().chain(others);
-        all.take(self.ranks as usize).collect()
+    fn order(&self, run: u32, order: &mut Vec<EndpointId>) {
+        order.clear();
+        order.extend(&self.given);
+        order.extend(&self.others);
+        let others = &mut order[self.given.len()..];
+        Stream::new(self.setup.seed, "bisection", run.into()).shuffle(others);
+        order.truncate(self.ranks as usize);
     }
 
-    fn run(&self, run: u32, flows: &mut Flows, tally: &mut Tally) -> Result<Run, Refusal> {
-        let order = self.order(run);
+    fn run(
+        &self,
+        run: u32,
+        order: &[EndpointId],
+        flows: &mut Flows,
+        tally: &mut Tally,
+    ) -> Result<Run, Refusal> {
         let mut draws =
             [0, 1].map(|job| Stream::new(self.setup.seed, "pattern", 2 * u64::from(run) + job));
-        let mut arrival = vec![0.0_f64; self.jobs.first_ranks as usize];
         let (mut congestion, mut time) = (0.0_f64, 0.0);
         let (mut sum, mut sums, mut counts) = (0.0, [0.0; 2], [0_usize; 2]);
         let levels = match self.setup.levels {
@@ -415,25 +436,34 @@ impl Work<'_> {
             Levels::Together => 0..1,
             Levels::One(level) => level..level + 1,
         };
+        let in_one = levels.len() == 1;
+        let ranks = if in_one { 0 } else { self.jobs.first_ranks as usize };
+        let (mut arrival, mut delay) = (vec![0.0_f64; ranks], 0.0_f64);
         for level in levels {
             let (messages, first) = match self.setup.levels {
                 Levels::Together => self.jobs.together(&mut draws),
                 _ => self.jobs.level(level, &mut draws),
             };
-            let rails = |rank: u32| self.rails[order[rank as usize].ix()].as_slice();
-            let found = flows.level(messages.iter().map(|&(a, b)| (rails(a), rails(b))))?;
-            let firsts = messages.iter().zip(&found).take(first);
-            let arrivals: Vec<f64> =
-                firsts.map(|((from, _), met)| arrival[*from as usize] + met.congestion).collect();
-            for ((_, to), at) in messages.iter().zip(arrivals) {
-                arrival[*to as usize] = arrival[*to as usize].max(at);
+            let endpoint = |rank: u32| order[rank as usize];
+            let found = flows.level(messages.iter().map(|&(a, b)| (endpoint(a), endpoint(b))))?;
+            let firsts = || messages.iter().zip(found).take(first);
+            if in_one {
+                delay = firsts().fold(0.0, |m, (_, met)| met.congestion.max(m));
+            } else {
+                let at =
+                    |((from, _), met): (&Message, &Met)| arrival[*from as usize] + met.congestion;
+                let arrivals: Vec<f64> = firsts().map(at).collect();
+                for ((_, to), at) in messages.iter().zip(arrivals) {
+                    arrival[*to as usize] = arrival[*to as usize].max(at);
+                    delay = delay.max(at);
+                }
             }
             for (i, met) in found.iter().enumerate() {
                 let job = usize::from(i >= first);
                 sum += met.share;
                 sums[job] += met.share;
                 counts[job] += 1;
-                tally.message(met.share, met.congestion);
+                tally.message(met);
             }
             let largest = found.iter().fold(0.0, |m, met| met.congestion.max(m));
             time += largest;
@@ -445,7 +475,7 @@ impl Work<'_> {
             job_shares: [mean(sums[0], counts[0]), mean(sums[1], counts[1])],
             congestion,
             time,
-            delay: arrival.into_iter().fold(0.0, f64::max),
+            delay,
         })
     }
 }

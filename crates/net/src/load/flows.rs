@@ -5,7 +5,7 @@
 //! congestion on its route.
 
 use crate::routing::Routing;
-use base::{Refusal, SwitchId, TerminalId};
+use base::{EndpointId, Refusal, SwitchId, TerminalId};
 
 /// What a flow meets on its way.
 #[derive(Debug, Clone, Copy)]
@@ -16,41 +16,123 @@ pub(super) struct Met {
     pub congestion: f64,
 }
 
-/// The tables with the room to count what their channels carry.
+/// A routing as walks read it: what a step needs lies close together.
 ///
 /// Channels of links come first, by [`base::ChannelId`]; then two for each terminal: out of its
 /// endpoint and into it.
-pub(super) struct Flows<'a> {
+pub(super) struct Ways<'a> {
     routing: &'a Routing,
-    relative: &'a [f64],
-    endpoint_cables: bool,
-    load: Vec<f64>,
-    /// What each channel has carried in all levels so far.
-    pub carried: Vec<f64>,
-    routes: Routes,
+    /// Time each channel takes for one endpoint's worth of traffic, 1 where its cable is as fast
+    /// as the fastest endpoint cable.
+    relative: Vec<f64>,
+    /// The same where all that count are alike.
+    alike: Option<f64>,
+    /// Channels that count: all, or those of links.
+    counted: usize,
+    /// Where each port leads, switch by switch.
+    hops: Vec<Hop>,
+    /// Where the ports of each switch begin in `hops`, and where the last ones end.
+    ports: Vec<u32>,
+    /// By layer and terminal, the switch that delivers; [`NOWHERE`] where its entry does not.
+    home: Vec<u32>,
+    /// The working rails of the endpoints, and where those of each begin and the last ones end.
+    rails: Vec<Rail>,
+    first_rail: Vec<u32>,
 }
 
-/// The routes of all flows of a level, one flow after the other.
-#[derive(Default)]
-struct Routes {
-    /// Switch that each route has come to.
-    at: Vec<SwitchId>,
-    /// Where the table of its layer and destination begins in [`Routing::next`].
-    table: Vec<usize>,
-    /// Terminals that it comes from and goes to.
-    ends: Vec<(TerminalId, TerminalId)>,
-    /// Part of its flow that takes it.
-    share: Vec<f64>,
-    /// Number of routes up to the end of each flow.
-    flows: Vec<usize>,
+#[derive(Clone, Copy)]
+struct Rail {
+    terminal: u32,
+    switch: u32,
+    plane: u16,
 }
 
-/// No channel: the route has ended before this step.
-const ENDED: u32 = u32::MAX;
+#[derive(Clone, Copy)]
+struct Hop {
+    /// [`NOWHERE`] where no other switch is.
+    channel: u32,
+    next: u32,
+}
 
-/// Time a channel takes for one endpoint's worth of traffic, 1 where its cable is as fast as the
-/// fastest endpoint cable.
-pub(super) fn relative_cost(routing: &Routing) -> Vec<f64> {
+/// Routes that take their steps together: their rows of the table are in the caches.
+const TOGETHER: usize = 256;
+
+/// No channel, no switch.
+const NOWHERE: u32 = u32::MAX;
+
+impl<'a> Ways<'a> {
+    /// Those of `routing`, with the cables of endpoints or without. O(layers * terminals + ports).
+    pub(super) fn new(routing: &'a Routing, endpoint_cables: bool) -> Self {
+        let on = routing.topology();
+        let relative = relative_cost(routing);
+        let (mut hops, mut ports) = (Vec::new(), vec![0]);
+        for (s, switch) in on.switches().iter().enumerate() {
+            hops.extend((0..=switch.ports).map(|port| match on.hop(SwitchId::from(s), port) {
+                Some((channel, next)) => Hop { channel: channel.0, next: next.0 },
+                None => Hop { channel: NOWHERE, next: NOWHERE },
+            }));
+            ports.push(hops.len() as u32);
+        }
+        let plugs = (0..).map(TerminalId).zip(on.terminals().iter().map(|t| t.plug));
+        let delivers = |layer: u32| {
+            plugs.clone().map(move |(t, plug)| {
+                let delivered = routing.tree(layer, t)[plug.switch.ix()] == plug.port;
+                if delivered { plug.switch.0 } else { NOWHERE }
+            })
+        };
+        let home = (0..routing.layers()).flat_map(delivers).collect();
+        let mut of: Vec<Vec<Rail>> = vec![Vec::new(); on.endpoints().len()];
+        for (t, plug) in plugs.filter(|(t, _)| on.terminal_is_up(*t)) {
+            let (terminal, switch) = (t.0, plug.switch.0);
+            let rail = Rail { terminal, switch, plane: on.plane_of(t) };
+            of[on.terminals()[t.ix()].endpoint.ix()].push(rail);
+        }
+        let mut first_rail = vec![0];
+        for rails in &of {
+            first_rail.push(first_rail[first_rail.len() - 1] + rails.len() as u32);
+        }
+        let counted = if endpoint_cables { relative.len() } else { on.links().len() * 2 };
+        let first = relative[..counted].first().copied();
+        let alike =
+            first.filter(|x| relative[..counted].iter().all(|y| x.to_bits() == y.to_bits()));
+        let rails = of.concat();
+        Self { routing, relative, alike, counted, hops, ports, home, rails, first_rail }
+    }
+
+    /// Where the port of a switch leads.
+    #[inline]
+    fn hop(&self, switch: u32, port: u16) -> Result<Hop, Refusal> {
+        let at = self.ports[switch as usize] as usize + usize::from(port);
+        match self.hops.get(at) {
+            Some(hop)
+                if at < self.ports[switch as usize + 1] as usize && hop.channel != NOWHERE =>
+            {
+                Ok(*hop)
+            }
+            _ => Err(self.astray(switch)),
+        }
+    }
+
+    #[cold]
+    fn astray(&self, switch: u32) -> Refusal {
+        let name = &self.routing.topology().switches()[switch as usize].name;
+        let why = format!("a route ends at switch {name}, where it must not");
+        Refusal::new("", why, "verify the tables first")
+    }
+
+    /// How many channels there are.
+    pub(super) fn channels(&self) -> usize {
+        self.relative.len()
+    }
+
+    /// The working rails of an endpoint.
+    fn rails(&self, of: EndpointId) -> &[Rail] {
+        &self.rails[self.first_rail[of.ix()] as usize..self.first_rail[of.ix() + 1] as usize]
+    }
+}
+
+/// Time a channel takes for one endpoint's worth of traffic, by channel.
+fn relative_cost(routing: &Routing) -> Vec<f64> {
     let on = routing.topology();
     let injection = on.terminals().iter().map(|t| t.cable.rate_gbps()).fold(0.0, f64::max);
     let links = on.links().iter().map(|l| l.cable);
@@ -58,130 +140,189 @@ pub(super) fn relative_cost(routing: &Routing) -> Vec<f64> {
     cables.flat_map(|cable| [injection / cable.rate_gbps(); 2]).collect()
 }
 
+/// Room to send flows and to count what channels carry, used level after level.
+pub(super) struct Flows<'a> {
+    ways: &'a Ways<'a>,
+    load: Vec<f64>,
+    /// What each channel that counts has carried in all levels so far.
+    pub carried: Vec<f64>,
+    /// Routes under way.
+    routes: Vec<Route>,
+    ports: Vec<u16>,
+    /// Part of its flow that takes each route of the level, one flow after the other.
+    shares: Vec<f64>,
+    /// Number of routes up to the end of each flow.
+    ends: Vec<usize>,
+    /// The channels that the routes take first, second and so on; the last ones may be left out.
+    steps: Vec<Vec<u32>>,
+    /// Those of the cables by which they leave an endpoint and come to the other.
+    cables: [Vec<u32>; 2],
+    /// Largest congestion on each route.
+    worst: Vec<f64>,
+    met: Vec<Met>,
+}
+
+/// A route under way.
+struct Route {
+    /// Where the table of its layer and destination begins in [`Routing::next`].
+    table: usize,
+    /// Switch that it has come to.
+    at: u32,
+    /// Switch that delivers.
+    home: u32,
+}
+
 impl<'a> Flows<'a> {
-    /// Room for the flows over `routing`, with the cables of endpoints or without.
-    pub(super) fn new(routing: &'a Routing, relative: &'a [f64], endpoint_cables: bool) -> Self {
-        let (load, carried) = (vec![0.0; relative.len()], vec![0.0; relative.len()]);
-        Self { routing, relative, endpoint_cables, load, carried, routes: Routes::default() }
+    /// Room for flows over `ways`.
+    pub(super) fn new(ways: &'a Ways<'a>) -> Self {
+        Self {
+            ways,
+            load: vec![0.0; ways.counted],
+            carried: vec![0.0; ways.counted],
+            routes: Vec::new(),
+            ports: Vec::new(),
+            shares: Vec::new(),
+            ends: Vec::new(),
+            steps: Vec::new(),
+            cables: [const { Vec::new() }; 2],
+            worst: Vec::new(),
+            met: Vec::new(),
+        }
     }
 
-    /// What each flow meets when all these pairs of endpoints, given by their rails, send at once.
+    /// What each flow meets when all these pairs of endpoints send at once.
     ///
     /// # Errors
     /// When two endpoints share no plane, or a route does not arrive.
-    pub(super) fn level<'r>(
+    pub(super) fn level(
         &mut self,
-        pairs: impl Iterator<Item = (&'r [TerminalId], &'r [TerminalId])>,
-    ) -> Result<Vec<Met>, Refusal> {
-        self.routes = Routes::default();
-        for (from, to) in pairs {
-            self.routes.add(self.routing, from, to)?;
-        }
-        let steps = self.walk()?;
-        let mut worst = vec![1.0_f64; self.routes.at.len()];
-        for step in &steps {
-            for (worst, &channel) in worst.iter_mut().zip(step).filter(|(_, c)| **c != ENDED) {
-                *worst = worst.max(self.load[channel as usize]);
+        mut pairs: impl Iterator<Item = (EndpointId, EndpointId)>,
+    ) -> Result<&[Met], Refusal> {
+        self.shares.clear();
+        self.ends.clear();
+        self.steps.iter_mut().chain(&mut self.cables).for_each(Vec::clear);
+        loop {
+            self.routes.clear();
+            while self.routes.len() < TOGETHER
+                && let Some((from, to)) = pairs.next()
+            {
+                self.add(from, to)?;
             }
+            if self.routes.is_empty() {
+                break;
+            }
+            self.walk()?;
         }
-        for channel in steps.into_iter().flatten().filter(|c| *c != ENDED) {
-            self.carried[channel as usize] += self.load[channel as usize];
-            self.load[channel as usize] = 0.0;
-        }
+        self.weigh();
         let mut begin = 0;
-        let met = self.routes.flows.iter().map(|&end| {
+        let worst = &self.worst;
+        self.met.clear();
+        self.met.extend(self.ends.iter().map(|&end| {
             let routes = &worst[std::mem::replace(&mut begin, end)..end];
             let share = routes.iter().map(|w| 1.0 / w).sum::<f64>() / routes.len() as f64;
             Met { share, congestion: routes.iter().fold(1.0, |m, w| m.max(*w)) }
-        });
-        Ok(met.collect())
+        }));
+        Ok(&self.met)
     }
 
-    /// The channels of all routes, step by step, and their loads.
-    ///
-    /// All routes take their steps together, so that one step's wait for memory hides the others'.
-    fn walk(&mut self) -> Result<Vec<Vec<u32>>, Refusal> {
-        let on = self.routing.topology();
-        let routes = &mut self.routes;
-        let mut steps: Vec<Vec<u32>> = Vec::new();
-        loop {
-            let mut step = vec![ENDED; routes.at.len()];
-            let mut moved = false;
-            for (i, taken) in step.iter_mut().enumerate() {
-                let at = routes.at[i];
-                let port = self.routing.next()[routes.table[i] + at.ix()];
-                if let Some((channel, next)) = on.hop(at, port) {
-                    let channel = channel.0 as usize;
-                    self.load[channel] += routes.share[i] * self.relative[channel];
-                    *taken = channel as u32;
-                    routes.at[i] = next;
-                    moved = true;
-                }
-            }
-            if !moved {
-                break;
-            }
-            steps.push(step);
-            if steps.len() > on.switches().len() {
-                return Err(Refusal::new("", "a route goes in a loop", "verify the tables first"));
-            }
-        }
-        let home = |t: TerminalId| on.terminals()[t.ix()].plug;
-        for (i, &(_, to)) in routes.ends.iter().enumerate() {
-            let at = routes.at[i];
-            let port = self.routing.next()[routes.table[i] + at.ix()];
-            if (at, port) != (home(to).switch, home(to).port) {
-                let name = &on.switches()[at.ix()].name;
-                let why = format!("a route ends at switch {name}, where it must not");
-                return Err(Refusal::new("", why, "verify the tables first"));
-            }
-        }
-        if self.endpoint_cables {
-            let first = on.links().len() * 2;
-            for side in 0..2 {
-                let end = |&(from, to): &(TerminalId, TerminalId)| match side {
-                    0 => first + 2 * from.ix(),
-                    _ => first + 2 * to.ix() + 1,
-                };
-                let step: Vec<u32> = routes.ends.iter().map(|ends| end(ends) as u32).collect();
-                for (&channel, share) in step.iter().zip(&routes.share) {
-                    self.load[channel as usize] += share * self.relative[channel as usize];
-                }
-                steps.push(step);
-            }
-        }
-        Ok(steps)
-    }
-}
-
-impl Routes {
     /// Adds a flow between two endpoints: their rails paired plane by plane, in every layer.
-    fn add(
-        &mut self,
-        routing: &Routing,
-        from: &[TerminalId],
-        to: &[TerminalId],
-    ) -> Result<(), Refusal> {
-        let on = routing.topology();
-        let (switches, terminals) = (on.switches().len(), on.terminals().len());
-        let begin = self.at.len();
-        for (&a, &b) in from.iter().flat_map(|a| to.iter().map(move |b| (a, b))) {
-            if on.plane_of(a) != on.plane_of(b) {
-                continue;
-            }
-            for layer in 0..routing.layers() as usize {
-                self.at.push(on.terminals()[a.ix()].plug.switch);
-                self.ends.push((a, b));
-                self.table.push((layer * terminals + b.ix()) * switches);
+    fn add(&mut self, from: EndpointId, to: EndpointId) -> Result<(), Refusal> {
+        let ways = self.ways;
+        let layers = ways.routing.layers() as usize;
+        let (switches, terminals) = (ways.ports.len() - 1, ways.home.len() / layers);
+        let begin = self.routes.len();
+        for a in ways.rails(from) {
+            for b in ways.rails(to).iter().filter(|b| b.plane == a.plane) {
+                for layer in 0..layers {
+                    let row = layer * terminals + b.terminal as usize;
+                    let (table, home) = (row * switches, ways.home[row]);
+                    self.routes.push(Route { table, at: a.switch, home });
+                    if ways.counted == ways.relative.len() {
+                        let first = (ways.counted - 2 * terminals) as u32;
+                        self.cables[0].push(first + 2 * a.terminal);
+                        self.cables[1].push(first + 2 * b.terminal + 1);
+                    }
+                }
             }
         }
-        let routes = self.at.len() - begin;
+        let routes = self.routes.len() - begin;
         if routes == 0 {
             let help = "every pair needs a common plane";
             return Err(Refusal::new("", "two endpoints share no plane", help));
         }
-        self.share.resize(self.at.len(), 1.0 / routes as f64);
-        self.flows.push(self.at.len());
+        self.shares.resize(self.shares.len() + routes, 1.0 / routes as f64);
+        self.ends.push(self.shares.len());
         Ok(())
+    }
+
+    /// Walks the routes under way to their ends and notes their channels.
+    ///
+    /// They take their steps together, and of a step all read the table before any looks where
+    /// that leads: so the waits for memory overlap.
+    fn walk(&mut self) -> Result<(), Refusal> {
+        let Self { ways, routes, ports, shares, steps, .. } = self;
+        let next = ways.routing.next();
+        let begin = shares.len() - routes.len();
+        ports.resize(routes.len(), 0);
+        for number in 0..ways.ports.len() {
+            let mut moved = false;
+            for (route, port) in routes.iter().zip(&mut *ports) {
+                if route.at != route.home {
+                    *port = next[route.table + route.at as usize];
+                    moved = true;
+                }
+            }
+            if !moved {
+                return Ok(());
+            }
+            if steps.len() == number {
+                steps.push(Vec::new());
+            }
+            let step = &mut steps[number];
+            step.resize(shares.len(), NOWHERE);
+            let taken = ports.iter().zip(&mut step[begin..]);
+            for (route, (&port, channel)) in routes.iter_mut().zip(taken) {
+                if route.at != route.home {
+                    let hop = ways.hop(route.at, port)?;
+                    (*channel, route.at) = (hop.channel, hop.next);
+                }
+            }
+        }
+        Err(Refusal::new("", "a route goes in a loop", "verify the tables first"))
+    }
+
+    /// Loads the channels, step by step, finds the largest load on each route, adds up what the
+    /// channels carried and clears their loads.
+    fn weigh(&mut self) {
+        let Self { ways, load, carried, shares, steps, cables, worst, .. } = self;
+        let steps = || steps.iter().chain(&*cables);
+        let relative = |c: u32| ways.alike.unwrap_or_else(|| ways.relative[c as usize]);
+        for step in steps() {
+            for (share, &channel) in shares.iter().zip(step) {
+                if channel != NOWHERE {
+                    load[channel as usize] += share * relative(channel);
+                }
+            }
+        }
+        worst.clear();
+        worst.resize(shares.len(), 1.0);
+        for step in steps() {
+            for (worst, &channel) in worst.iter_mut().zip(step) {
+                if channel != NOWHERE {
+                    *worst = worst.max(load[channel as usize]);
+                }
+            }
+        }
+        if steps().map(Vec::len).sum::<usize>() > load.len() / 8 {
+            for (sum, load) in carried.iter_mut().zip(load) {
+                *sum += std::mem::take(load);
+            }
+            return;
+        }
+        for &channel in steps().flatten() {
+            if channel != NOWHERE {
+                carried[channel as usize] += std::mem::take(&mut load[channel as usize]);
+            }
+        }
     }
 }

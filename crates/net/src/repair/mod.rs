@@ -5,7 +5,15 @@
 //! is that of a way out of that part ([`wound`]). Of the ways out of least changes the first is
 //! taken on which every route keeps its service level and the channel dependencies of the old and
 //! the new routes together have no cycle. Then the tables are free of deadlock before, while and
-//! after they change: a packet under way takes turns of the old or of the new routes only.
+//! after they change: a packet under way takes turns of the old or of the new routes only. Those
+//! that crossed what failed before it did are taken to have arrived by then.
+//!
+//! Where no way out fits, routes to that destination are grown anew, hop by hop from the switches
+//! that keep theirs ([`growth`]): those cut off first, then more and more of its tree. Where that
+//! does not fit beside the old routes, all destinations that were hit give back their dependencies
+//! and are treated again, those that did not fit first; where that fails, too, all destinations
+//! are, beside a spanning tree that can take whatever does not fit. Their routes must then be
+//! drained before the tables change.
 //!
 //! Source for the union of old and new dependencies: Duato, Lysne, Pang, Pinkston, "A theory for
 //! deadlock-free dynamic network reconfiguration. Part I", IEEE Transactions on Parallel and
@@ -14,12 +22,14 @@
 use crate::dependencies::Dependencies;
 use crate::lanes::order::{Held, Order};
 use crate::network::Topology;
-use crate::routing::{Lanes, NO_ROUTE, RouteError, Routing, ServiceLevels, check_connected};
+use crate::routing::sssp::endpoints_per_switch;
+use crate::routing::{Lanes, RouteError, Routing, ServiceLevels, check_connected};
 use crate::verify::deadlock;
-use base::{LinkId, Refusal, SwitchId, TerminalId, Watch};
+use base::{ChannelId, Interrupted, LinkId, Refusal, SwitchId, TerminalId, Watch};
 use std::sync::Arc;
 use wound::{Outlet, Part, Wound};
 
+mod growth;
 mod wound;
 
 /// One entry to change.
@@ -67,10 +77,12 @@ pub struct Repaired {
 /// arrive before stay as they are.
 ///
 /// O(hops of all old routes) for the dependencies, then for each destination that lost an entry
-/// O(switches), and the turns asked for.
+/// O(switches), and the turns asked for; where no way out fits, O(switches * hops + arcs), and the
+/// turns of its routes for every hop tried.
 ///
 /// # Errors
-/// When `on` is another network or disconnected, or when the lanes in use can take no way out.
+/// When `on` is another network or disconnected, or when no new routes fit the lanes in use, which
+/// can be where SL2VL tables differ by port.
 pub fn repair(
     old: &Routing,
     on: &Arc<Topology>,
@@ -80,20 +92,12 @@ pub fn repair(
     let lost = failures(&before, on)?;
     check_connected(on)?;
     let dependencies = Dependencies::new(&before);
-    let dead = |link: LinkId| !on.link_is_up(link);
-    let order = deadlock::order_of(old, &dependencies, |c| dead(c.link()), watch)?;
-    let mut surgeon = Surgeon::new(old, on, &lost, order);
-    let (switches, terminals) = (on.switches().len(), on.terminals().len());
+    let mut surgeon = operate(old, on, &lost, &dependencies, watch)?;
     let mut next = old.next().to_vec();
-    for (i, (layer, t)) in old.destinations().enumerate() {
-        if i.is_multiple_of(4096) {
-            watch.tick("repair", i as u64, u64::from(old.layers()) * terminals as u64)?;
-        }
-        if !on.terminal_is_up(t) {
-            continue;
-        }
-        let row = (layer as usize * terminals + t.ix()) * switches;
-        surgeon.treat(&mut next[row..row + switches], (layer, t))?;
+    let (switches, terminals) = (on.switches().len(), on.terminals().len());
+    for change in &surgeon.changes {
+        let row = change.to.0 as usize * terminals + change.to.1.ix();
+        next[row * switches + change.switch.ix()] = change.port.1;
     }
     let mut to_switch = old.to_switch().to_vec();
     let mut management = (0, 0);
@@ -111,6 +115,47 @@ pub fn repair(
     let routing = Routing::new(on.clone(), old.layers(), next, to_switch).with_lanes(lanes);
     let routing = routing.named(old.engine(), old.options().clone());
     Ok(Repaired { routing, changes, least, management, relevelled, safety })
+}
+
+/// Times that destinations which do not fit are treated again, before others.
+const AGAIN: usize = 4;
+
+/// Mends all destinations that lost entries: beside their old routes; else beside those of the
+/// others; else all destinations, those that lost nothing first, beside a spanning tree.
+fn operate<'a>(
+    old: &'a Routing,
+    on: &'a Topology,
+    lost: &[(SwitchId, Vec<u16>)],
+    dependencies: &'a Dependencies,
+    watch: &dyn Watch,
+) -> Result<Surgeon<'a>, RouteError> {
+    let dead = |c: ChannelId| !on.link_is_up(c.link());
+    let is_hurt = |&(layer, t): &To| {
+        let home = on.terminals()[t.ix()].plug.switch;
+        let mut roots = Wound::roots(lost, old.tree(layer, t), home);
+        on.terminal_is_up(t) && roots.next().is_some()
+    };
+    let (mut hurt, sound): (Vec<To>, Vec<To>) = old.destinations().partition(is_hurt);
+    let order = deadlock::order_of(old, old.destinations(), dependencies, dead, watch)?;
+    let mut surgeon = Surgeon::new(old, on, lost, order, false);
+    for _ in 0..AGAIN {
+        let Some(to) = surgeon.treat_all(&hurt, watch)? else { return Ok(surgeon) };
+        let place = hurt.iter().position(|h| *h == to).unwrap_or(0);
+        hurt[..=place].rotate_right(1);
+        let beside = sound.iter().copied();
+        let order = deadlock::order_of(old, beside, dependencies, dead, watch)?;
+        surgeon = Surgeon::new(old, on, lost, order, true);
+    }
+    if surgeon.treat_all(&hurt, watch)?.is_none() {
+        return Ok(surgeon);
+    }
+    let order = deadlock::order_of(old, std::iter::empty(), dependencies, dead, watch)?;
+    surgeon = Surgeon::new(old, on, lost, order, true);
+    surgeon.reserve_tree();
+    let all: Vec<To> = sound.into_iter().filter(|(_, t)| on.terminal_is_up(*t)).collect();
+    let Some((_, t)) = surgeon.treat_all(&[all, hurt].concat(), watch)? else { return Ok(surgeon) };
+    let why = format!("no routes to {t} fit the lanes in use");
+    Err(Refusal::new("lanes", why, "route the network anew").into())
 }
 
 /// The ports of each working switch that worked before and lead nowhere now.
@@ -140,6 +185,9 @@ fn failures(before: &Topology, on: &Topology) -> Result<Vec<(SwitchId, Vec<u16>)
     Ok(hurt.filter(|(s, p)| !p.is_empty() && on.switches()[s.ix()].up).collect())
 }
 
+/// A destination, and which of its layers.
+type To = (u32, TerminalId);
+
 /// What one repair has done so far.
 struct Surgeon<'a> {
     old: &'a Routing,
@@ -147,14 +195,29 @@ struct Surgeon<'a> {
     wound: Wound<'a>,
     /// The turns of old and new routes; `None` when the old ones had a cycle.
     order: Option<Order<'a>>,
+    /// The order has no turns of the destinations at hand: their routes are drained first.
+    drained: bool,
+    /// The links of a spanning tree whose turns are taken on all lanes, where it was asked for.
+    tree: Option<Vec<bool>>,
+    /// The working terminals on each switch.
+    endpoints: Vec<u32>,
     /// The levels that paths carry, each once.
     in_use: Vec<u8>,
     changes: Vec<Change>,
+    /// Destinations whose entries or levels change.
+    treated: u64,
     least: u64,
     /// The levels of all paths, once one has changed.
     levels: Option<Vec<u8>>,
     relevelled: u64,
     in_order: bool,
+}
+
+/// What is to be done for one destination: entries by switch in order, and levels of paths.
+#[derive(Default)]
+struct Plan {
+    entries: Vec<(SwitchId, u16)>,
+    levels: Vec<(usize, u8)>,
 }
 
 impl<'a> Surgeon<'a> {
@@ -163,44 +226,59 @@ impl<'a> Surgeon<'a> {
         on: &'a Topology,
         lost: &[(SwitchId, Vec<u16>)],
         order: Option<Order<'a>>,
+        drained: bool,
     ) -> Self {
         // only levels by switch can change for one path
         let in_use = match old.lanes().levels() {
             levels @ ServiceLevels::BySwitch(_) => levels.in_use(),
             ServiceLevels::Same(_) | ServiceLevels::ByTerminal(_) => Vec::new(),
         };
-        let wound = Wound::new(on, lost);
-        let (changes, levels) = (Vec::new(), None);
         Self {
             old,
             on,
-            wound,
+            wound: Wound::new(on, lost),
             order,
+            drained,
+            tree: None,
+            treated: 0,
+            endpoints: endpoints_per_switch(on),
             in_use,
-            changes,
-            levels,
+            changes: Vec::new(),
             least: 0,
+            levels: None,
             relevelled: 0,
             in_order: false,
         }
     }
 
-    /// Mends the entries of one destination.
-    fn treat(&mut self, entries: &mut [u16], to: (u32, TerminalId)) -> Result<(), RouteError> {
-        let home = self.on.terminals()[to.1.ix()].plug.switch;
-        let mut parts = self.wound.parts(entries, home);
-        self.least += parts.iter().map(|p| u64::from(p.least)).sum::<u64>();
-        while let Some((part, outlets)) = self.wound.next(&mut parts, entries) {
-            let done = self.try_outlets(entries, to, &part, &outlets);
-            let Some(changed) = done else {
-                let (hurt, gone) = (part.root, to.1);
-                let why = format!("no other way from {hurt} to {gone} fits the lanes in use");
-                return Err(Refusal::new("lanes", why, "route the network anew").into());
+    /// Mends the entries of these destinations, or tells the first for which that cannot be.
+    fn treat_all(&mut self, hurt: &[To], watch: &dyn Watch) -> Result<Option<To>, Interrupted> {
+        for (i, &to) in hurt.iter().enumerate() {
+            if i.is_multiple_of(256) {
+                watch.tick("repair", i as u64, hurt.len() as u64)?;
+            }
+            let old = self.old.tree(to.0, to.1);
+            let home = self.on.terminals()[to.1.ix()].plug.switch;
+            let parts = self.wound.parts(old, home);
+            self.least += parts.iter().map(|p| u64::from(p.least)).sum::<u64>();
+            let outlets = if self.drained { None } else { self.by_outlets(to, parts) };
+            let Some(plan) = outlets.or_else(|| self.by_growth(to, home)) else {
+                return Ok(Some(to));
             };
-            self.in_order |= changed > 1;
+            self.carry_out(to, plan);
+        }
+        Ok(None)
+    }
+
+    /// Gives each part the first of its ways out that fits.
+    fn by_outlets(&mut self, to: To, mut parts: Vec<Part>) -> Option<Plan> {
+        let mut entries = self.old.tree(to.0, to.1).to_vec();
+        let mut plan = Plan::default();
+        while let Some((part, outlets)) = self.wound.next(&mut parts, &entries) {
+            self.try_outlets(&mut entries, to, &part, &outlets, &mut plan)?;
             self.wound.attach(&part);
         }
-        Ok(())
+        Some(plan)
     }
 
     /// The same for a destination switch, where lanes do not matter: entries changed, and the
@@ -217,25 +295,24 @@ impl<'a> Surgeon<'a> {
     }
 
     /// Takes the first outlet on which all levels can stay, else the first on which the paths that
-    /// cannot keep theirs find another; the number of entries changed.
+    /// cannot keep theirs find another.
     fn try_outlets(
         &mut self,
         entries: &mut [u16],
-        to: (u32, TerminalId),
+        to: To,
         part: &Part,
         outlets: &[Outlet],
-    ) -> Option<usize> {
+        plan: &mut Plan,
+    ) -> Option<()> {
         for relevel in [false, true] {
             for outlet in outlets {
                 let was = outlet.apply(entries);
-                if self.admit(entries, to, part, relevel) {
-                    self.wound.count(&was, entries);
-                    self.changes.extend(was.iter().map(|&(switch, port)| Change {
-                        to,
-                        switch,
-                        port: (port, entries[switch.ix()]),
-                    }));
-                    return Some(was.len());
+                if self.admit(entries, to, part, relevel, plan) {
+                    let now = |&(s, _): &(SwitchId, u16)| (s, entries[s.ix()]);
+                    let changed: Vec<_> = was.iter().map(now).collect();
+                    self.wound.count(&changed);
+                    plan.entries.extend(changed);
+                    return Some(());
                 }
                 for (switch, port) in was {
                     entries[switch.ix()] = port;
@@ -249,59 +326,112 @@ impl<'a> Surgeon<'a> {
     fn admit(
         &mut self,
         entries: &[u16],
-        (layer, t): (u32, TerminalId),
+        to: To,
         part: &Part,
         relevel: bool,
+        plan: &mut Plan,
     ) -> bool {
-        let Some(order) = &mut self.order else { return true };
-        let row = (layer as usize * self.on.terminals().len() + t.ix()) * self.on.switches().len();
-        let carries =
-            |s: &&SwitchId| self.on.terminals_on(**s).iter().any(|&t| self.on.terminal_is_up(t));
-        let mut moved: Vec<(usize, u8)> = Vec::new();
-        for &source in part.members.iter().filter(carries) {
-            let mut starts = self.old.starts(layer, t, source);
-            if let Some(levels) = &self.levels {
-                for start in &mut starts {
-                    start.0 = levels[row + source.ix()];
+        let known = plan.levels.len();
+        for &source in &part.members {
+            let port = || |s: SwitchId| entries[s.ix()];
+            if !self.takes(to, source, relevel, port, &mut plan.levels) {
+                plan.levels.truncate(known);
+                if let Some(order) = &mut self.order {
+                    order.undo();
                 }
-            }
-            let path = |sl: u8, port: u16| path(self.old, self.on, entries, (source, port), sl);
-            let fits = |order: &mut Order<'_>, start: &(u8, u16), sl: u8| {
-                let held = path(sl, start.1);
-                order.take(held.iter().copied().zip(held.iter().skip(1).copied()))
-            };
-            if starts.iter().all(|start| fits(order, start, start.0)) {
-                continue;
-            }
-            let other = self.in_use.iter().filter(|_| relevel);
-            let found = other.copied().find(|&sl| starts.iter().all(|s| fits(order, s, sl)));
-            let Some(sl) = found else {
-                order.undo();
                 return false;
-            };
-            moved.push((row + source.ix(), sl));
-        }
-        order.settle();
-        if !moved.is_empty() {
-            let all = self.levels.get_or_insert_with(|| match self.old.lanes().levels() {
-                ServiceLevels::BySwitch(levels) => levels.clone(),
-                _ => Vec::new(),
-            });
-            self.relevelled += moved.len() as u64;
-            for (at, sl) in moved {
-                all[at] = sl;
             }
+        }
+        if let Some(order) = &mut self.order {
+            order.settle();
         }
         true
     }
 
+    /// Takes the turns of the paths from one switch, whose entries `port` tells; with another level
+    /// where theirs does not fit and `relevel` allows it. False when they do not fit.
+    fn takes<F: FnMut(SwitchId) -> u16>(
+        &mut self,
+        to: To,
+        source: SwitchId,
+        relevel: bool,
+        port: impl Fn() -> F,
+        moved: &mut Vec<(usize, u8)>,
+    ) -> bool {
+        let mut turns = Vec::new();
+        self.add_turns(to, source, None, &port, &mut turns);
+        if self.take(&turns) {
+            return true;
+        }
+        let row = to.0 as usize * self.on.terminals().len() + to.1.ix();
+        let levels = if relevel { self.in_use.clone() } else { Vec::new() };
+        for sl in levels {
+            turns.clear();
+            self.add_turns(to, source, Some(sl), &port, &mut turns);
+            if self.take(&turns) {
+                moved.push((row * self.on.switches().len() + source.ix(), sl));
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Takes all these turns, or none.
+    fn take(&mut self, turns: &[(Held, Held)]) -> bool {
+        self.order.as_mut().is_none_or(|order| order.take(turns.iter().copied()))
+    }
+
+    /// Adds the turns of the paths from one switch, at their own levels unless told.
+    fn add_turns<F: FnMut(SwitchId) -> u16>(
+        &self,
+        (layer, t): To,
+        source: SwitchId,
+        level: Option<u8>,
+        port: &impl Fn() -> F,
+        turns: &mut Vec<(Held, Held)>,
+    ) {
+        if self.order.is_none() || self.endpoints[source.ix()] == 0 {
+            return;
+        }
+        for (sl, start) in self.old.starts(layer, t, source) {
+            let held = path(self.old, self.on, port(), (source, start), level.unwrap_or(sl));
+            turns.extend(held.windows(2).map(|pair| (pair[0], pair[1])));
+        }
+    }
+
+    /// Writes down what changes for a destination.
+    fn carry_out(&mut self, to: To, plan: Plan) {
+        let was = self.old.tree(to.0, to.1);
+        self.treated += u64::from(!(plan.entries.is_empty() && plan.levels.is_empty()));
+        self.in_order |= plan.entries.len() > 1;
+        let change = |(switch, port): (SwitchId, u16)| {
+            let port = (was[switch.ix()], port);
+            Change { to, switch, port }
+        };
+        self.changes.extend(plan.entries.into_iter().map(change));
+        if let (false, ServiceLevels::BySwitch(levels)) =
+            (plan.levels.is_empty(), self.old.lanes().levels())
+        {
+            let all = self.levels.get_or_insert_with(|| levels.clone());
+            self.relevelled += plan.levels.len() as u64;
+            for (at, sl) in plan.levels {
+                all[at] = sl;
+            }
+        }
+    }
+
     fn safety(&self) -> Safety {
+        let why = "the old and new routes together would have a cycle on the old lanes";
         match (&self.order, self.relevelled, self.in_order) {
             (None, _, _) => Safety::Unknown,
+            _ if self.drained => {
+                let n = self.treated;
+                let name = if n == 1 { "destination has" } else { "destinations have" };
+                Safety::Draining(format!("{n} {name} new routes: {why}"))
+            }
             (Some(_), 0, false) => Safety::AnyOrder,
             (Some(_), 0, true) => Safety::InOrder,
             (Some(_), n, _) => {
-                let why = "the old and new routes together would have a cycle on the old lanes";
                 Safety::Draining(format!("{n} paths change their service level: {why}"))
             }
         }
@@ -312,17 +442,16 @@ impl<'a> Surgeon<'a> {
 fn path(
     old: &Routing,
     on: &Topology,
-    entries: &[u16],
-    (source, port): (SwitchId, u16),
+    mut port: impl FnMut(SwitchId) -> u16,
+    (source, start): (SwitchId, u16),
     sl: u8,
 ) -> Vec<Held> {
-    let (mut at, mut in_port) = (source, port);
+    let (mut at, mut in_port) = (source, start);
     let mut held = Vec::new();
-    while let Some((channel, next)) = on.hop(at, entries[at.ix()]) {
-        if held.len() > on.switches().len() || entries[at.ix()] == NO_ROUTE {
-            break;
-        }
-        held.push((channel, old.lanes().sl2vl().lane(at, in_port, entries[at.ix()], sl)));
+    while held.len() <= on.switches().len() {
+        let out = port(at);
+        let Some((channel, next)) = on.hop(at, out) else { break };
+        held.push((channel, old.lanes().sl2vl().lane(at, in_port, out, sl)));
         (at, in_port) = (next, on.head(channel).port);
     }
     held

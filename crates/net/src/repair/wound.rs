@@ -70,15 +70,28 @@ impl<'a> Wound<'a> {
         }
     }
 
+    /// The switches whose entry is among the `lost` ports, but for `home`.
+    pub(super) fn roots(
+        lost: &[(SwitchId, Vec<u16>)],
+        entries: &[u16],
+        home: SwitchId,
+    ) -> impl Iterator<Item = SwitchId> {
+        let dead = move |(s, ports): &&(SwitchId, Vec<u16>)| {
+            *s != home && ports.contains(&entries[s.ix()])
+        };
+        lost.iter().filter(dead).map(|(s, _)| *s)
+    }
+
     /// The parts that are cut off from `home`. O(failed ports) when there are none, else
     /// O(switches), and the arcs of the parts.
     pub(super) fn parts(&mut self, entries: &[u16], home: SwitchId) -> Vec<Part> {
-        let dead =
-            |(s, ports): &&(SwitchId, Vec<u16>)| *s != home && ports.contains(&entries[s.ix()]);
-        let roots: Vec<SwitchId> = self.lost.iter().filter(dead).map(|(s, _)| *s).collect();
-        if roots.is_empty() {
-            return Vec::new();
-        }
+        let is_hurt = Self::roots(&self.lost, entries, home).next().is_some();
+        if is_hurt { self.trace(entries, home) } else { Vec::new() }
+    }
+
+    /// The same, and [`Self::around`] can be asked then, whether or not there are any.
+    pub(super) fn trace(&mut self, entries: &[u16], home: SwitchId) -> Vec<Part> {
+        let roots: Vec<SwitchId> = Self::roots(&self.lost, entries, home).collect();
         self.home = home;
         self.part.clear();
         self.part.resize(entries.len(), UNKNOWN);
@@ -143,13 +156,45 @@ impl<'a> Wound<'a> {
         }
     }
 
-    /// Notes the entries that changed.
-    pub(super) fn count(&mut self, changed: &[(SwitchId, u16)], entries: &[u16]) {
-        for (s, _) in changed {
-            if let Some((channel, _)) = self.on.hop(*s, entries[s.ix()]) {
+    /// Notes entries that changed.
+    pub(super) fn count(&mut self, changed: &[(SwitchId, u16)]) {
+        for &(s, port) in changed {
+            if let Some((channel, _)) = self.on.hop(s, port) {
                 self.given[channel.0 as usize] += 1;
             }
         }
+    }
+
+    /// Entries that were given to a channel by this repair.
+    pub(super) fn given(&self, channel: ChannelId) -> u32 {
+        self.given[channel.0 as usize]
+    }
+
+    /// Of the destination that was traced last: the switches at most `radius`
+    /// hops from one that is cut off, and all whose routes go over them; all that have routes
+    /// unless told. O(switches * hops).
+    pub(super) fn around(&self, entries: &[u16], radius: Option<usize>) -> Vec<bool> {
+        let graph = self.on.graph();
+        let all = 0..entries.len();
+        let has_route = |s: usize| s != self.home.ix() && self.part[s] < ASTRAY;
+        let Some(radius) = radius else { return all.map(has_route).collect() };
+        let cut_off = |s: usize| has_route(s) && self.part[s] != WHOLE;
+        let mut torn: Vec<bool> = all.clone().map(cut_off).collect();
+        for _ in 0..radius {
+            let near = |s: usize| graph.neighbours(s).iter().any(|&w| torn[w as usize]);
+            torn = all.clone().map(|s| has_route(s) && (torn[s] || near(s))).collect();
+        }
+        let over = |s: usize| {
+            let mut at = SwitchId::from(s);
+            while at != self.home && !torn[at.ix()] {
+                match self.on.hop(at, entries[at.ix()]) {
+                    Some((_, next)) => at = next,
+                    None => break,
+                }
+            }
+            torn[at.ix()]
+        };
+        all.map(|s| has_route(s) && over(s)).collect()
     }
 
     /// Ways from the root of a part to switches that `out` accepts, with their numbers of changed
@@ -170,7 +215,7 @@ impl<'a> Wound<'a> {
                 let port = self.on.tail(c).port;
                 let own = self.part[w as usize];
                 if out(own) {
-                    let far = self.hops_from(SwitchId(w), entries);
+                    let far = self.hops_from(SwitchId(w), entries).unwrap_or(u32::MAX);
                     let load = self.given[c.0 as usize];
                     found.push((cost[v.ix()] + 1, far, load, v, port));
                 } else if own == part.number {
@@ -204,17 +249,15 @@ impl<'a> Wound<'a> {
         found.into_iter().map(way).collect()
     }
 
-    /// Hops from a switch to the destination; many where it is cut off, too.
-    fn hops_from(&self, from: SwitchId, entries: &[u16]) -> u32 {
+    /// Hops from a switch to the destination; `None` where it is cut off.
+    pub(super) fn hops_from(&self, from: SwitchId, entries: &[u16]) -> Option<u32> {
         let (mut at, mut hops) = (from, 0);
         while at != self.home && hops <= entries.len() as u32 {
             let next = self.on.hop(at, entries[at.ix()]);
-            let Some((_, next)) = next.filter(|(c, _): &(ChannelId, _)| self.works(*c)) else {
-                return u32::MAX;
-            };
+            let (_, next) = next.filter(|(c, _): &(ChannelId, _)| self.works(*c))?;
             (at, hops) = (next, hops + 1);
         }
-        hops
+        (at == self.home).then_some(hops)
     }
 
     fn works(&self, channel: ChannelId) -> bool {

@@ -109,7 +109,7 @@ pub(super) fn minimal_switch_routes(on: &Topology) -> Vec<u16> {
 }
 
 /// The working terminals on each switch, by switch.
-pub(super) fn endpoints_per_switch(on: &Topology) -> Vec<u32> {
+pub(crate) fn endpoints_per_switch(on: &Topology) -> Vec<u32> {
     let up = |s: usize| {
         let attached = on.terminals_on(SwitchId::from(s)).iter();
         attached.filter(|&&t| on.terminal_is_up(t)).count() as u32

@@ -9,7 +9,7 @@ use crate::dependencies::Dependencies;
 use crate::lanes::order::{Held, Order};
 use crate::lanes::paths::{Hops, Rows};
 use crate::network::Topology;
-use crate::routing::{Routing, Sl2Vl};
+use crate::routing::{Routing, ServiceLevels, Sl2Vl};
 use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
 use std::collections::HashMap;
 use std::fmt;
@@ -65,7 +65,7 @@ pub(super) fn check(
     routing: &Routing,
     watch: &dyn Watch,
 ) -> Result<Verdict<Numbering, Cycle>, Interrupted> {
-    let graph = LaneGraph::new(routing, watch)?;
+    let graph = LaneGraph::new(routing, routing.destinations(), watch)?;
     let dependencies = graph.bits.iter().map(|b| u64::from(b.count_ones())).sum();
     match graph.number() {
         Ok(number) => {
@@ -109,18 +109,19 @@ pub(crate) fn is_free(
     Ok(graph.number().is_ok())
 }
 
-/// The turns of all paths of `routing` in an order that can take more of them, those from or to a
-/// channel that `lost` names left out; `None` when they have a cycle.
+/// The turns of all paths of `routing` to these of its destinations in an order that can take more
+/// of them, those from or to a channel that `lost` names left out; `None` when they have a cycle.
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` says so.
 pub(crate) fn order_of<'a>(
     routing: &Routing,
+    destinations: impl Iterator<Item = (u32, TerminalId)>,
     dependencies: &'a Dependencies,
     lost: impl Fn(ChannelId) -> bool,
     watch: &dyn Watch,
 ) -> Result<Option<Order<'a>>, Interrupted> {
-    let graph = LaneGraph::new(routing, watch)?;
+    let graph = LaneGraph::new(routing, destinations, watch)?;
     let Ok(mut number) = graph.number() else { return Ok(None) };
     // pairs that no working channel has come last, so that no two have one place
     let mut place: Vec<u32> = (0..number.len() as u32).collect();
@@ -147,10 +148,11 @@ struct PathName {
     to: TerminalId,
 }
 
-/// Calls `visit` for every turn of every path between endpoints; what is left of a path may be left
-/// out after its first visit.
+/// Calls `visit` for every turn of every path from endpoints to these destinations; what is left of
+/// a path may be left out after its first visit.
 fn each_turn(
     routing: &Routing,
+    destinations: impl Iterator<Item = (u32, TerminalId)>,
     watch: &dyn Watch,
     mut visit: impl FnMut(Held, Held, PathName),
 ) -> Result<(), Interrupted> {
@@ -160,13 +162,27 @@ fn each_turn(
     let states = if uniform { on.switches().len() } else { on.links().len() * 2 };
     let mut stamp = vec![u32::MAX; states * 16];
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
-    for (i, (layer, to)) in routing.destinations().enumerate() {
+    for (i, (layer, to)) in destinations.enumerate() {
         if i.is_multiple_of(1024) {
             watch.tick("deadlock", i as u64, total)?;
         }
         let tree = routing.tree(layer, to);
+        let row = (layer as usize * on.terminals().len() + to.ix()) * on.switches().len();
         for &(source, _) in sources.of_plane(on.plane_of(to)) {
-            for (sl, start_port) in routing.starts(layer, to, source) {
+            let level = match routing.lanes().levels() {
+                ServiceLevels::Same(sl) if uniform => Some(*sl),
+                ServiceLevels::BySwitch(levels) if uniform => Some(levels[row + source.ix()]),
+                _ => None,
+            };
+            let (one, several);
+            let starts: &[(u8, u16)] = if let Some(sl) = level {
+                one = [(sl, 0)];
+                &one
+            } else {
+                several = routing.starts(layer, to, source);
+                &several
+            };
+            for &(sl, start_port) in starts {
                 let (mut at, mut in_port) = (source, start_port);
                 let mut held: Option<Held> = None;
                 while let Some((channel, next)) = routing.step(tree, at) {
@@ -202,10 +218,14 @@ struct LaneGraph<'a> {
 }
 
 impl<'a> LaneGraph<'a> {
-    fn new(routing: &'a Routing, watch: &dyn Watch) -> Result<Self, Interrupted> {
+    fn new(
+        routing: &'a Routing,
+        destinations: impl Iterator<Item = (u32, TerminalId)>,
+        watch: &dyn Watch,
+    ) -> Result<Self, Interrupted> {
         let lanes = usize::from(routing.lanes().count());
         let mut graph = Self::without_turns(routing.topology(), lanes);
-        each_turn(routing, watch, |from, to, _| graph.insert(from, to))?;
+        each_turn(routing, destinations, watch, |from, to, _| graph.insert(from, to))?;
         Ok(graph)
     }
 
@@ -342,7 +362,7 @@ fn explain(routing: &Routing, circle: &[Held], watch: &dyn Watch) -> Result<Cycl
     let wants: HashMap<Held, (usize, Held)> =
         (0..circle.len()).map(|i| (circle[i], (i, circle[(i + 1) % circle.len()]))).collect();
     let mut routes: Vec<Option<PathName>> = vec![None; circle.len()];
-    each_turn(routing, watch, |from, to, path| {
+    each_turn(routing, routing.destinations(), watch, |from, to, path| {
         if let Some(&(i, wanted)) = wants.get(&from)
             && wanted == to
             && routes[i].is_none()

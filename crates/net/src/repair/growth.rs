@@ -1,0 +1,192 @@
+//! Routes to one destination grown anew where no way out of what is cut off fits the lanes.
+//!
+//! Source: the growing of Domke, Hoefler, Matsuoka, "Routing on the dependency graph", HPDC 2016:
+//! a hop is taken only where the dependencies that it brings close no cycle. Here whole paths are
+//! asked for, so that it works with any service levels and SL2VL tables.
+
+use super::{Plan, Surgeon, To};
+use base::SwitchId;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A hop that may be taken: whether it changes an entry, hops to the destination, entries given to
+/// its channel so far, switch, port.
+type Hop = (bool, u32, u32, SwitchId, u16);
+
+impl Surgeon<'_> {
+    /// Takes the turns of a spanning tree on every lane, before all others.
+    pub(super) fn reserve_tree(&mut self) {
+        let Some(order) = &mut self.order else { return };
+        let graph = self.on.graph();
+        let mut tree = vec![false; self.on.links().len()];
+        let mut seen = vec![false; graph.switches()];
+        for root in 0..graph.switches() {
+            let mut found = if seen[root] { Vec::new() } else { vec![root] };
+            seen[root] = true;
+            let mut head = 0;
+            while let Some(&v) = found.get(head) {
+                head += 1;
+                for (&w, &c) in graph.neighbours(v).iter().zip(graph.channels(v)) {
+                    if !std::mem::replace(&mut seen[w as usize], true) {
+                        tree[c.link().ix()] = true;
+                        found.push(w as usize);
+                    }
+                }
+            }
+        }
+        for v in 0..graph.switches() {
+            let leaving = graph.channels(v).iter().filter(|c| tree[c.link().ix()]);
+            let pairs = leaving.clone().flat_map(|a| leaving.clone().map(move |b| (*a, *b)));
+            for (a, b) in pairs.filter(|(a, b)| a != b) {
+                for lane in 0..self.old.lanes().count() {
+                    let taken = order.take_turn((a.reverse(), lane), (b, lane));
+                    assert!(taken, "paths in a tree close no circle");
+                }
+            }
+        }
+        order.settle();
+        self.tree = Some(tree);
+    }
+
+    /// Grows the routes of the switches cut off, then of those around, too, up to the whole tree.
+    pub(super) fn by_growth(&mut self, to: To, home: SwitchId) -> Option<Plan> {
+        let old = self.old.tree(to.0, to.1);
+        // the ways out that were tried have marked parts as whole
+        self.wound.trace(old, home);
+        let tree = self.tree.clone();
+        let around = [Some(0), Some(1), Some(2), None].map(|radius| (radius, None));
+        let ways = around.into_iter().chain(tree.as_deref().map(|tree| (None, Some(tree))));
+        for (radius, tree) in ways {
+            let in_plane = |s: SwitchId| {
+                let (own, last) = (&self.on.switches()[s.ix()], &self.on.switches()[home.ix()]);
+                own.up && own.plane == last.plane && s != home
+            };
+            let torn = match tree {
+                Some(_) => (0..old.len()).map(SwitchId::from).map(in_plane).collect(),
+                None => self.wound.around(old, radius),
+            };
+            let plan = self.grow(to, home, torn, tree);
+            if let Some(order) = &mut self.order {
+                if plan.is_some() { order.settle() } else { order.undo() }
+            }
+            if let Some(plan) = plan {
+                self.wound.count(&plan.entries);
+                return Some(plan);
+            }
+        }
+        None
+    }
+
+    /// Routes for the switches that are `torn`: each is joined to one that has its route by the
+    /// first hop that fits, hops that the table has already first, then short ways; over the links
+    /// of `tree` alone where there is one.
+    fn grow(
+        &mut self,
+        to: To,
+        home: SwitchId,
+        mut torn: Vec<bool>,
+        tree: Option<&[bool]>,
+    ) -> Option<Plan> {
+        let old = self.old.tree(to.0, to.1);
+        let mut entries = old.to_vec();
+        let mut plan = Plan::default();
+        let switches = (0..old.len()).map(SwitchId::from);
+        if self.drained {
+            for s in switches.clone().filter(|s| !torn[s.ix()] && *s != home) {
+                if !self.takes(to, s, true, || |at: SwitchId| old[at.ix()], &mut plan.levels) {
+                    return None;
+                }
+            }
+        }
+        let behind = self.behind(old, &torn);
+        let mut left = torn.iter().filter(|t| **t).count();
+        let mut hops = BinaryHeap::new();
+        for s in switches.filter(|s| !torn[s.ix()]) {
+            if let Some(far) = self.wound.hops_from(s, old) {
+                self.hops_to(s, far, (old, &torn, tree), &mut hops);
+            }
+        }
+        while left > 0 {
+            let Reverse((changes, far, _, s, port)): Reverse<Hop> = hops.pop()?;
+            if !torn[s.ix()] {
+                continue;
+            }
+            entries[s.ix()] = port;
+            if !self.fits(to, s, (old, &entries), &behind, &mut plan.levels) {
+                entries[s.ix()] = old[s.ix()];
+                continue;
+            }
+            if changes {
+                plan.entries.push((s, port));
+            }
+            torn[s.ix()] = false;
+            left -= 1;
+            self.hops_to(s, far, (old, &torn, tree), &mut hops);
+        }
+        Some(plan)
+    }
+
+    /// Whether the paths over the new entry of `s` fit. Drained: those from `s` alone. Else those
+    /// of all that are behind it as long as their entries are the old ones, too; where the entry
+    /// stays they were asked for with the hop that it leads to.
+    fn fits(
+        &mut self,
+        to: To,
+        s: SwitchId,
+        (old, new): (&[u16], &[u16]),
+        behind: &[Vec<SwitchId>],
+        levels: &mut Vec<(usize, u8)>,
+    ) -> bool {
+        if self.drained {
+            return self.takes(to, s, true, || |at: SwitchId| new[at.ix()], levels);
+        }
+        if old[s.ix()] == new[s.ix()] {
+            return true;
+        }
+        let port = || {
+            let mut turned = false;
+            move |at: SwitchId| {
+                turned |= at == s;
+                if turned { new[at.ix()] } else { old[at.ix()] }
+            }
+        };
+        let (mut sources, mut turns) = (vec![s], Vec::new());
+        while let Some(source) = sources.pop() {
+            self.add_turns(to, source, None, &port, &mut turns);
+            sources.extend(&behind[source.ix()]);
+        }
+        self.take(&turns)
+    }
+
+    /// The torn switches whose entry leads to each switch over a cable that works.
+    fn behind(&self, old: &[u16], torn: &[bool]) -> Vec<Vec<SwitchId>> {
+        let mut behind = vec![Vec::new(); old.len()];
+        for s in (0..old.len()).filter(|&s| torn[s]).map(SwitchId::from) {
+            let hop = self.on.hop(s, old[s.ix()]);
+            if let Some((_, next)) = hop.filter(|(c, _)| self.on.link_is_up(c.link())) {
+                behind[next.ix()].push(s);
+            }
+        }
+        behind
+    }
+
+    /// Adds the hops from torn switches to `s`, which has its route of `far` hops, over the links
+    /// of `tree` where there is one.
+    fn hops_to(
+        &self,
+        s: SwitchId,
+        far: u32,
+        (old, torn, tree): (&[u16], &[bool], Option<&[bool]>),
+        hops: &mut BinaryHeap<Reverse<Hop>>,
+    ) {
+        let graph = self.on.graph();
+        for (&v, &c) in graph.neighbours(s.ix()).iter().zip(graph.channels(s.ix())) {
+            if torn[v as usize] && tree.is_none_or(|tree| tree[c.link().ix()]) {
+                let port = self.on.tail(c.reverse()).port;
+                let given = self.wound.given(c.reverse());
+                let changes = old[v as usize] != port;
+                hops.push(Reverse((changes, far + 1, given, SwitchId(v), port)));
+            }
+        }
+    }
+}
