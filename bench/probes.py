@@ -369,6 +369,7 @@ PROBES = {
         route, opensm, structure, structure_scipy, ebb, ebb_numpy, build, read_netlist,
         netlist_floor, distances, distances_igraph, distances_networkit, distances_networkx,
         resilience, throughput, route_engine, opensm_reroute, verify_tables, ebb_patterns,
+        repair_tables,
     )
 }
 
