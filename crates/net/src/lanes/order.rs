@@ -143,11 +143,6 @@ impl<'a> Order<'a> {
         self.state[self.turn(a, b)] == Turn::Refused
     }
 
-    /// The place of every pair: all turns taken lead to a later one.
-    pub(crate) fn positions(&self) -> &[u32] {
-        &self.position
-    }
-
     /// Makes what was taken and refused so far final: [`Order::undo`] goes back to here.
     pub(crate) fn settle(&mut self) {
         self.taken.clear();

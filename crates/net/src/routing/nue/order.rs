@@ -21,12 +21,14 @@ const BOOST: f64 = 4.0;
 /// equal places do not.
 pub(super) struct Order<'a> {
     on: &'a Topology,
-    pub(super) places: Vec<u64>,
+    places: Vec<u64>,
     turns: Turns,
     /// Channels whose turns into one another go forward whatever happens.
     kept: Vec<bool>,
-    /// Channels with turns, in the order in which they are moved.
+    /// Channels with turns, in the order in which they are moved, and whether something around one
+    /// has changed since it was.
     moving: Vec<u32>,
+    stale: Vec<bool>,
     /// The switch that each channel leads to.
     head: Vec<u32>,
     /// Traffic that turns backward, by the switch that it is led to, times `scale`: a part of the
@@ -65,6 +67,7 @@ impl<'a> Order<'a> {
         };
         let mut moving: Vec<u32> = (0..channels.end as u32).filter(busy).collect();
         random.shuffle(&mut moving);
+        let stale = vec![true; places.len()];
         let head = channels.map(|c| on.head(ChannelId::from(c)).switch.0).collect();
         let mut own = Self {
             on,
@@ -72,6 +75,7 @@ impl<'a> Order<'a> {
             places,
             turns,
             moving,
+            stale,
             head,
             lost: Vec::new(),
             scale: 0.0,
@@ -102,6 +106,8 @@ impl<'a> Order<'a> {
         for &(from, to) in on {
             self.turns.out_of.raise(from, to, BOOST);
             self.turns.into.raise(to, from, BOOST);
+            self.stale[from as usize] = true;
+            self.stale[to as usize] = true;
         }
         self.count();
     }
@@ -111,7 +117,12 @@ impl<'a> Order<'a> {
         for _ in 0..passes {
             let mut moved = 0;
             for i in 0..self.moving.len() {
-                moved += usize::from(self.sift(self.moving[i] as usize));
+                let c = self.moving[i] as usize;
+                if std::mem::take(&mut self.stale[c]) && self.sift(c) {
+                    let around = self.turns.into.of(c).iter().chain(self.turns.out_of.of(c));
+                    around.for_each(|(other, _)| self.stale[*other as usize] = true);
+                    moved += 1;
+                }
             }
             self.spread();
             if moved * 50 < self.moving.len() {
@@ -120,11 +131,21 @@ impl<'a> Order<'a> {
         }
     }
 
+    /// The places, counted from 0.
+    pub(super) fn places(&self) -> Vec<u32> {
+        let mut all: Vec<u64> = self.places.clone();
+        all.sort_unstable();
+        all.dedup();
+        let rank = |place: &u64| all.binary_search(place).unwrap_or_default() as u32;
+        self.places.iter().map(rank).collect()
+    }
+
     /// Begins anew from these places, in which the turns of the `kept` channels into one another go
     /// forward, and will.
     pub(super) fn keep<'c>(&mut self, kept: impl Iterator<Item = &'c ChannelId>, places: Vec<u64>) {
         kept.for_each(|c| self.kept[c.0 as usize] = true);
         self.places = places;
+        self.stale.fill(true);
         self.count();
     }
 

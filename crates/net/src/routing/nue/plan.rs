@@ -4,9 +4,8 @@
 
 use super::order::{Order, up_then_down};
 use super::turns::Counter;
-use super::within::Grower;
+use super::within::{Grower, Lane};
 use crate::dependencies::Dependencies;
-use crate::lanes::order::Order as Growing;
 use crate::network::Topology;
 use crate::routing::sssp::endpoints_per_switch;
 use crate::routing::up_down::{breadth_first, roots};
@@ -30,9 +29,7 @@ pub(super) struct Plan<'a> {
     part: Vec<u32>,
     /// By layer and destination switch.
     lane_of: Vec<Vec<u8>>,
-    orders: Vec<Order<'a>>,
-    /// A lane that does not take all it was given: what no lane has routes to goes there.
-    last_resort: usize,
+    lanes: Vec<Lane>,
     /// The channels of a spanning tree of every connected part, by the switch that they leave.
     tree: Vec<Vec<ChannelId>>,
 }
@@ -53,44 +50,66 @@ impl<'a> Plan<'a> {
             .collect();
         Stream::new(seed, "destinations", 0).shuffle(&mut all);
         let mut counter = Counter::new(on, &dependencies, &endpoints);
-        let growing = || Growing::new(on, &dependencies, true);
-        let mut dealt: Vec<Dealt<'_>> = (0..lanes)
-            .map(|_| Dealt { growing: Some(growing()), load: 0, all: Vec::new() })
-            .collect();
+        let mut dealt: Vec<Dealt> = (0..lanes).map(|_| Dealt::new(&dependencies, on)).collect();
         for (i, &to) in all.iter().enumerate() {
             watch.tick("lanes", i as u64, all.len() as u64)?;
-            deal(&mut dealt, to, endpoints[to.1.ix()], &mut counter);
+            deal(&mut dealt, to, endpoints[to.1.ix()], &dependencies, &mut counter);
         }
-        let roots = roots(on, None, watch)?;
-        let start = up_then_down(on, &breadth_first(on, &roots));
         let mut own = Self {
             on,
             endpoints: endpoints.clone(),
             part: on.graph().components().0,
             lane_of: vec![vec![0; endpoints.len()]; layers as usize],
-            orders: Vec::new(),
-            last_resort: dealt.iter().position(|lane| lane.growing.is_none()).unwrap_or(0),
-            tree: spanning_tree(on, &roots),
+            lanes: Vec::new(),
+            tree: Vec::new(),
         };
         for (lane, dealt) in dealt.iter().enumerate() {
             for &(layer, d) in &dealt.all {
                 own.lane_of[layer][d.ix()] = lane as u8;
             }
-            let mut random = Stream::new(seed, "channels", lane as u64);
-            own.orders.push(match &dealt.growing {
-                Some(growing) => {
-                    let places = growing.positions().iter().map(|p| u64::from(*p)).collect();
-                    Order::new(on, places, counter.take(), &mut random)
-                }
-                None => own.order(&dealt.all, start.clone(), &mut counter, &mut random, watch)?,
-            });
         }
-        if !own.settle(&all, watch)? {
-            let order = &mut own.orders[own.last_resort];
-            order.keep(own.tree.iter().flatten(), start);
-            order.improve(PASSES);
+        if dealt.iter().all(|lane| lane.whole.is_some()) {
+            let places = dealt.into_iter().filter_map(|lane| lane.whole).map(|whole| whole.place);
+            own.lanes = places.map(|places| Lane::new(on, places)).collect();
+        } else {
+            own.compromise(dealt, seed, &mut counter, watch)?;
         }
         Ok(own)
+    }
+
+    /// Orders the channels of all lanes where not all destinations get what they want.
+    fn compromise(
+        &mut self,
+        dealt: Vec<Dealt>,
+        seed: u64,
+        counter: &mut Counter<'_>,
+        watch: &dyn Watch,
+    ) -> Result<(), Interrupted> {
+        let roots = roots(self.on, None, watch)?;
+        self.tree = spanning_tree(self.on, &roots);
+        let start = up_then_down(self.on, &breadth_first(self.on, &roots));
+        let (mut last_resort, mut unsettled) = (None, Vec::new());
+        for (lane, dealt) in dealt.into_iter().enumerate() {
+            if let Some(whole) = dealt.whole {
+                self.lanes.push(Lane::new(self.on, whole.place));
+                continue;
+            }
+            let mut random = Stream::new(seed, "channels", lane as u64);
+            dealt.all.iter().for_each(|(_, d)| counter.add(*d));
+            let mut order = Order::new(self.on, start.clone(), counter.take(), &mut random);
+            order.improve(PASSES);
+            let found = self.insist(&mut order, &dealt.all, counter, watch)?;
+            self.lanes.push(found);
+            last_resort.get_or_insert((lane, order));
+            unsettled.extend(dealt.all);
+        }
+        let Some((lane, mut order)) = last_resort else { return Ok(()) };
+        if !self.settle(&unsettled, lane, watch)? {
+            order.keep(self.tree.iter().flatten(), start);
+            order.improve(PASSES);
+            self.lanes[lane] = Lane::new(self.on, order.places());
+        }
+        Ok(())
     }
 
     /// The lane of a destination switch in a layer.
@@ -98,25 +117,22 @@ impl<'a> Plan<'a> {
         self.lane_of[layer][to.ix()]
     }
 
-    /// An order for destinations that do not all get what they want: sifted, and then asked for
-    /// the shortest routes of those that it leaves without any.
-    fn order(
+    /// Asks an order for the shortest routes of those that it leaves without any, again and again,
+    /// and returns what becomes of it.
+    fn insist(
         &self,
+        order: &mut Order<'_>,
         all: &[Destination],
-        start: Vec<u64>,
         counter: &mut Counter<'_>,
-        random: &mut Stream,
         watch: &dyn Watch,
-    ) -> Result<Order<'a>, Interrupted> {
-        all.iter().for_each(|(_, d)| counter.add(*d));
-        let mut order = Order::new(self.on, start, counter.take(), random);
-        order.improve(PASSES);
+    ) -> Result<Lane, Interrupted> {
         let mut grower = Grower::new(self.on);
+        let mut found = Lane::new(self.on, order.places());
         for round in 0..ROUNDS {
             watch.tick("lanes", round as u64, ROUNDS as u64)?;
             let mut wanted = Vec::new();
             for &(_, d) in all {
-                grower.grow(d, &order.places, &[]);
+                grower.reach(d, &found);
                 counter.turns_of(self.lost(&grower), d, &mut wanted);
             }
             if wanted.is_empty() {
@@ -124,15 +140,21 @@ impl<'a> Plan<'a> {
             }
             order.insist(&wanted);
             order.improve(MORE_PASSES);
+            found = Lane::new(self.on, order.places());
         }
-        Ok(order)
+        Ok(found)
     }
 
     /// Moves destinations whose lane does not take shortest routes to a lane that does, else to the
     /// one of the least detours. False when no lane has routes to some destination: that one is
-    /// left to the last resort.
-    fn settle(&mut self, all: &[Destination], watch: &dyn Watch) -> Result<bool, Interrupted> {
-        let mut load = vec![0_u64; self.orders.len()];
+    /// left to `last_resort`.
+    fn settle(
+        &mut self,
+        all: &[Destination],
+        last_resort: usize,
+        watch: &dyn Watch,
+    ) -> Result<bool, Interrupted> {
+        let mut load = vec![0_u64; self.lanes.len()];
         for &(layer, d) in all {
             load[usize::from(self.lane(layer, d))] += u64::from(self.endpoints[d.ix()]);
         }
@@ -145,7 +167,7 @@ impl<'a> Plan<'a> {
             by_load.sort_by_key(|&l| (l != was, load[l], l));
             let mut best: Option<(u64, usize)> = None;
             for lane in by_load {
-                grower.grow(d, &self.orders[lane].places, &[]);
+                grower.reach(d, &self.lanes[lane]);
                 let Some(detour) = self.detour(&grower, &shortest) else { continue };
                 if best.is_none_or(|(least, _)| detour < least) {
                     best = Some((detour, lane));
@@ -155,7 +177,7 @@ impl<'a> Plan<'a> {
                 }
             }
             every &= best.is_some();
-            let lane = best.map_or(self.last_resort, |b| b.1);
+            let lane = best.map_or(last_resort, |b| b.1);
             load[was] -= u64::from(self.endpoints[d.ix()]);
             load[lane] += u64::from(self.endpoints[d.ix()]);
             self.lane_of[layer][d.ix()] = lane as u8;
@@ -180,14 +202,20 @@ impl<'a> Plan<'a> {
             .filter(move |&v| self.endpoints[v] > 0 && !grower.reaches(v) && self.part[v] == part)
     }
 
-    /// Finds the next hops towards `to` in its lane. Where switches with endpoints are not reached,
-    /// they and those on their ways along the spanning tree take the tree.
+    /// Finds the next hops towards `to` in its lane. Where hops that fit whatever is chosen leave
+    /// switches with endpoints without a route, these and those on their ways take the hops of one
+    /// tree: that of last places, or where this does not reach them all the spanning tree.
     pub(super) fn grow(&self, grower: &mut Grower<'_>, layer: usize, to: SwitchId) {
-        let places = &self.orders[usize::from(self.lane(layer, to))].places;
-        grower.grow(to, places, &[]);
+        let lane = &self.lanes[usize::from(self.lane(layer, to))];
+        grower.grow(to, lane, &[]);
         let mut lost: Vec<usize> = self.lost(grower).collect();
         if !lost.is_empty() {
-            let tree = self.tree_towards(to);
+            grower.reach(to, lane);
+            let tree = if self.lost(grower).next().is_none() {
+                (0..self.endpoints.len()).map(|v| grower.last(v)).collect()
+            } else {
+                self.tree_towards(to)
+            };
             let mut forced = vec![None; self.endpoints.len()];
             while !lost.is_empty() {
                 for mut v in lost {
@@ -196,7 +224,7 @@ impl<'a> Plan<'a> {
                         v = self.on.head(hop).switch.ix();
                     }
                 }
-                grower.grow(to, places, &forced);
+                grower.grow(to, lane, &forced);
                 lost = self.lost(grower).collect();
             }
         }
@@ -221,36 +249,124 @@ impl<'a> Plan<'a> {
 }
 
 /// The destinations of one lane.
-struct Dealt<'a> {
+struct Dealt {
     all: Vec<Destination>,
     load: u64,
-    /// An order in which all turns of all their shortest routes go forward, if there is one.
-    growing: Option<Growing<'a>>,
+    /// All turns of all their shortest routes, as long as these have no cycle.
+    whole: Option<Whole>,
+}
+
+impl Dealt {
+    fn new(dependencies: &Dependencies, on: &Topology) -> Self {
+        Self { all: Vec::new(), load: 0, whole: Some(Whole::new(dependencies, on)) }
+    }
+}
+
+/// Turns without a cycle.
+struct Whole {
+    /// By channel: a place such that all turns lead to a later one.
+    place: Vec<u32>,
+    /// Which turns there are, a bit a dependency.
+    has: Vec<u64>,
+    /// By channel: turns that lead to it; the last turn that leads from it.
+    into: Vec<u32>,
+    last: Vec<u32>,
+    /// Turns: the dependency, the channels, and the turn before from the same channel.
+    turns: Vec<(usize, u32, u32, u32)>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Whole {
+    fn new(dependencies: &Dependencies, on: &Topology) -> Self {
+        let channels = on.graph().links() * 2;
+        Self {
+            place: vec![0; channels],
+            has: vec![0; dependencies.count().div_ceil(64)],
+            into: vec![0; channels],
+            last: vec![NONE; channels],
+            turns: Vec::new(),
+        }
+    }
+
+    /// Adds turns if that makes no cycle. O(turns), where they do not all go forward as it is
+    /// O(channels and all turns).
+    fn add(&mut self, turns: &[(ChannelId, ChannelId)], dependencies: &Dependencies) -> bool {
+        let begun = self.turns.len();
+        let mut forward = true;
+        for &(a, b) in turns {
+            let (turn, from, to) = (dependencies.of(a, b), a.0 as usize, b.0 as usize);
+            if self.has[turn / 64] >> (turn % 64) & 1 == 0 {
+                self.has[turn / 64] |= 1 << (turn % 64);
+                let before = std::mem::replace(&mut self.last[from], self.turns.len() as u32);
+                self.turns.push((turn, a.0, b.0, before));
+                self.into[to] += 1;
+                forward &= self.place[from] < self.place[to];
+            }
+        }
+        if forward || self.sort() {
+            return true;
+        }
+        while self.turns.len() > begun {
+            let Some((turn, from, to, before)) = self.turns.pop() else { break };
+            self.has[turn / 64] &= !(1 << (turn % 64));
+            self.last[from as usize] = before;
+            self.into[to as usize] -= 1;
+        }
+        false
+    }
+
+    /// Finds places anew; leaves them as they were when there is a cycle.
+    fn sort(&mut self) -> bool {
+        let mut into = self.into.clone();
+        let mut order: Vec<u32> =
+            (0..into.len() as u32).filter(|c| into[*c as usize] == 0).collect();
+        let mut head = 0;
+        while let Some(&c) = order.get(head) {
+            head += 1;
+            let mut at = self.last[c as usize];
+            while at != NONE {
+                let (_, _, to, before) = self.turns[at as usize];
+                into[to as usize] -= 1;
+                if into[to as usize] == 0 {
+                    order.push(to);
+                }
+                at = before;
+            }
+        }
+        let whole = order.len() == into.len();
+        if whole {
+            for (place, c) in (0..).zip(order) {
+                self.place[c as usize] = place;
+            }
+        }
+        whole
+    }
 }
 
 /// Gives a destination to the least loaded lane that takes all its shortest routes besides those of
 /// its others, else to the least loaded one.
-fn deal(lanes: &mut [Dealt<'_>], to: Destination, endpoints: u32, counter: &mut Counter<'_>) {
+fn deal(
+    lanes: &mut [Dealt],
+    to: Destination,
+    endpoints: u32,
+    dependencies: &Dependencies,
+    counter: &mut Counter<'_>,
+) {
     let mut by_load: Vec<usize> = (0..lanes.len()).collect();
     by_load.sort_by_key(|&l| (lanes[l].load, l));
     let mut home = None;
-    if lanes.iter().any(|lane| lane.growing.is_some()) {
+    if lanes.iter().any(|lane| lane.whole.is_some()) {
         counter.add(to.1);
         let turns = counter.drain();
-        home = by_load.iter().copied().find(|&l| {
-            let Some(growing) = &mut lanes[l].growing else { return false };
-            let fits = turns.iter().all(|&(a, b)| growing.take_turn((a, 0), (b, 0)));
-            if fits {
-                growing.settle()
-            } else {
-                growing.undo()
-            }
-            fits
-        });
+        let takes = |lane: &mut Dealt| {
+            lane.whole.as_mut().is_some_and(|whole| whole.add(&turns, dependencies))
+        };
+        home = by_load.iter().copied().find(|&l| takes(&mut lanes[l]));
     }
     let lane = &mut lanes[home.unwrap_or(by_load[0])];
     if home.is_none() {
-        lane.growing = None;
+        lane.whole = None;
     }
     lane.load += u64::from(endpoints);
     lane.all.push(to);
@@ -305,7 +421,7 @@ mod tests {
     }
 
     /// Every turn from any hop of a switch to any hop of the next leads to a later place.
-    fn assert_forward(on: &Topology, tree: &MinimalTree, places: &[u64]) {
+    fn assert_forward(on: &Topology, tree: &MinimalTree, places: &[u32]) {
         let hops = |v: u32| {
             let i = tree.order.iter().position(|w| *w == v);
             i.map_or(&[][..], |i| tree.hops(i))
@@ -338,8 +454,8 @@ mod tests {
                     grower.fill(&mut tree);
                     let with_endpoints = |v: &&u32| plan.endpoints[**v as usize] > 0;
                     if plan.endpoints.iter().all(|n| *n > 0) {
-                        let order = &plan.orders[usize::from(plan.lane(0, to))];
-                        assert_forward(&on, &tree, &order.places);
+                        let lane = &plan.lanes[usize::from(plan.lane(0, to))];
+                        assert_forward(&on, &tree, &lane.places);
                     }
                     let reached = tree.order.iter().filter(with_endpoints).count();
                     let there = (0..part.len())
@@ -360,18 +476,24 @@ mod tests {
     #[test]
     fn the_spanning_tree_is_a_way_out_in_its_lane() {
         for on in networks() {
-            let mut plan = Plan::new(&on, 1, 1, 3, &Quiet).unwrap();
+            let (dependencies, endpoints) = (Dependencies::new(&on), endpoints_per_switch(&on));
+            let mut counter = Counter::new(&on, &dependencies, &endpoints);
+            (0..on.switches().len()).for_each(|d| counter.add(SwitchId::from(d)));
             let roots = roots(&on, None, &Quiet).unwrap();
+            let tree = spanning_tree(&on, &roots);
             let start = up_then_down(&on, &breadth_first(&on, &roots));
-            plan.orders[0].keep(plan.tree.iter().flatten(), start);
-            plan.orders[0].improve(PASSES);
-            let places = &plan.orders[0].places;
+            let mut random = Stream::new(3, "test", 0);
+            let mut order = Order::new(&on, start.clone(), counter.take(), &mut random);
+            order.improve(PASSES);
+            order.keep(tree.iter().flatten(), start);
+            order.improve(PASSES);
+            let places = order.places();
             let mut channels = 0;
-            for leaving in &plan.tree {
+            for leaving in &tree {
                 for &out in leaving {
                     channels += 1;
                     let there = on.head(out).switch.ix();
-                    for &on_ward in plan.tree[there].iter().filter(|c| **c != out.reverse()) {
+                    for &on_ward in tree[there].iter().filter(|c| **c != out.reverse()) {
                         assert!(places[out.0 as usize] < places[on_ward.0 as usize]);
                     }
                 }

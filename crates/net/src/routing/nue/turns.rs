@@ -51,6 +51,9 @@ impl<'a> Counter<'a> {
         for i in (0..self.tree.order.len()).rev() {
             let hops = self.tree.hops(i);
             let each = self.through[self.tree.order[i] as usize] / hops.len() as f64;
+            if each == 0.0 {
+                continue;
+            }
             for &(channel, next) in hops.iter().filter(|(_, next)| *next != to.0) {
                 self.through[next as usize] += each;
                 let onward = self.tree.hops(self.place[next as usize] as usize);

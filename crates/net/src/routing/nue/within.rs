@@ -9,6 +9,25 @@ use base::{ChannelId, SwitchId};
 /// A channel, and the switch it leads to.
 type Hop = (ChannelId, u32);
 
+/// An order of channels, ready to grow routes in.
+pub(super) struct Lane {
+    /// By channel; a turn to a later place is taken.
+    pub(super) places: Vec<u32>,
+    /// By arc of the graph, from a switch to its neighbour: the neighbour, and the place of the
+    /// channel that comes back.
+    back: Vec<(u32, u32)>,
+}
+
+impl Lane {
+    pub(super) fn new(on: &Topology, places: Vec<u32>) -> Self {
+        let graph = on.graph();
+        let arcs =
+            (0..graph.switches()).flat_map(|v| graph.neighbours(v).iter().zip(graph.channels(v)));
+        let back = arcs.map(|(&w, c)| (w, places[c.reverse().0 as usize])).collect();
+        Self { places, back }
+    }
+}
+
 /// Grows next hops, level by level.
 pub(super) struct Grower<'a> {
     on: &'a Topology,
@@ -16,8 +35,10 @@ pub(super) struct Grower<'a> {
     /// By switch: hops of the routes found, `u32::MAX` where there are none (yet).
     hops: Vec<u32>,
     /// By switch: the first and the last place of its next hops.
-    low: Vec<u64>,
-    high: Vec<u64>,
+    low: Vec<u32>,
+    high: Vec<u32>,
+    /// By switch: the next hop at the last place.
+    last: Vec<ChannelId>,
     /// By switch: its next hops in `ways`, where they begin and how many they are.
     own: Vec<(u32, u32)>,
     ways: Vec<Hop>,
@@ -39,6 +60,7 @@ impl<'a> Grower<'a> {
             hops: vec![u32::MAX; n],
             low: vec![0; n],
             high: vec![0; n],
+            last: vec![ChannelId(0); n],
             own: vec![(0, 0); n],
             ways: Vec::new(),
             order: Vec::new(),
@@ -48,14 +70,51 @@ impl<'a> Grower<'a> {
         }
     }
 
-    /// Finds next hops towards `to`: of every switch those that leave the fewest hops. Switches with
-    /// a `forced` hop have no other. O(arcs).
-    pub(super) fn grow(&mut self, to: SwitchId, places: &[u64], forced: &[Option<ChannelId>]) {
-        let graph = self.on.graph();
+    fn start(&mut self, to: SwitchId) {
         self.to = to;
         self.hops.fill(u32::MAX);
         self.hops[to.ix()] = 0;
-        (self.low[to.ix()], self.high[to.ix()]) = (u64::MAX, u64::MAX);
+        (self.low[to.ix()], self.high[to.ix()]) = (u32::MAX, u32::MAX);
+        self.order.clear();
+        self.order.push(to.0);
+    }
+
+    /// Finds which switches have routes towards `to`, and of how many hops at least: of those the
+    /// hop at the last place leaves the most to the switches behind. O(arcs).
+    pub(super) fn reach(&mut self, to: SwitchId, lane: &Lane) {
+        self.start(to);
+        let (graph, mut head) = (self.on.graph(), 0);
+        while let Some(&v) = self.order.get(head) {
+            head += 1;
+            let (high, level) = (self.high[v as usize], self.hops[v as usize] + 1);
+            let (back, out) = (&lane.back[graph.row(v as usize)], graph.channels(v as usize));
+            for (i, &(u, place)) in back.iter().enumerate() {
+                let hops = &mut self.hops[u as usize];
+                if place < high && *hops >= level {
+                    if *hops == u32::MAX {
+                        *hops = level;
+                        self.order.push(u);
+                    } else if place <= self.high[u as usize] {
+                        continue;
+                    }
+                    self.high[u as usize] = place;
+                    self.last[u as usize] = out[i].reverse();
+                }
+            }
+        }
+    }
+
+    /// The next hop of a switch that was reached, if it is not the destination.
+    pub(super) fn last(&self, v: usize) -> Option<ChannelId> {
+        (self.reaches(v) && v != self.to.ix()).then(|| self.last[v])
+    }
+
+    /// Finds next hops towards `to`: of every switch those that leave the fewest hops. Switches with
+    /// a `forced` hop have no other. O(arcs).
+    pub(super) fn grow(&mut self, to: SwitchId, lane: &Lane, forced: &[Option<ChannelId>]) {
+        let graph = self.on.graph();
+        let places = &lane.places;
+        self.start(to);
         self.order.clear();
         self.ways.clear();
         self.near.clear();
@@ -65,13 +124,11 @@ impl<'a> Grower<'a> {
             level += 1;
             self.offers.clear();
             for v in self.near.drain(..) {
-                let high = self.high[v as usize];
-                for (&u, &out) in
-                    graph.neighbours(v as usize).iter().zip(graph.channels(v as usize))
-                {
+                let (high, row) = (self.high[v as usize], graph.row(v as usize));
+                for (&(u, place), &out) in lane.back[row].iter().zip(graph.channels(v as usize)) {
                     let hop = out.reverse();
                     if self.hops[u as usize] == u32::MAX
-                        && places[hop.0 as usize] < high
+                        && place < high
                         && (forced.is_empty() || forced[u as usize].is_none_or(|own| own == hop))
                     {
                         self.offers.push((u, (hop, v)));
@@ -109,7 +166,7 @@ impl<'a> Grower<'a> {
 
     /// Keeps of the next hops offered to `u` those that fit whatever is chosen beyond; where none
     /// does, takes from what can be chosen beyond so that one does.
-    fn fit(&mut self, u: usize, places: &[u64]) {
+    fn fit(&mut self, u: usize, places: &[u32]) {
         let (first, count) = self.own[u];
         let place = |hop: &Hop| places[hop.0.0 as usize];
         let offered = first as usize..(first + count) as usize;
@@ -132,9 +189,9 @@ impl<'a> Grower<'a> {
     }
 
     /// Keeps those of the next hops of `v` that are `good`, given `low`.
-    fn keep(&mut self, v: usize, places: &[u64], good: impl Fn(&[u64], &Hop) -> bool) {
+    fn keep(&mut self, v: usize, places: &[u32], good: impl Fn(&[u32], &Hop) -> bool) {
         let (first, count) = self.own[v];
-        let (mut kept, mut low) = (first, u64::MAX);
+        let (mut kept, mut low) = (first, u32::MAX);
         for i in first..first + count {
             let hop = self.ways[i as usize];
             if good(&self.low, &hop) {
