@@ -77,7 +77,7 @@ fn one_by_one(
     lane_of.fill(0);
     let on = routing.topology();
     let dependencies = Dependencies::new(on);
-    let mut order = Order::new(on, &dependencies, true);
+    let mut order = Order::new(on, &dependencies);
     for lane in 0..max_lanes {
         let mut moved = false;
         each_row(routing, rows, watch, |row, sources, hops| {
@@ -147,7 +147,7 @@ mod tests {
     fn plainly(routing: &Routing, fixed: bool) -> (Vec<u8>, u8) {
         let on = routing.topology();
         let dependencies = Dependencies::new(on);
-        let mut order = Order::new(on, &dependencies, true);
+        let mut order = Order::new(on, &dependencies);
         let mut lane_of = vec![0; routing.next().len()];
         for lane in 0..15 {
             let forward = |(a, b): (ChannelId, ChannelId)| (a < b) == (lane % 2 == 0);

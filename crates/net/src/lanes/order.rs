@@ -17,8 +17,6 @@ pub(crate) type Held = (ChannelId, u8);
 pub(crate) struct Order<'a> {
     dependencies: &'a Dependencies,
     lanes: usize,
-    /// Whether the order may change for a turn that goes backward in it.
-    flexible: bool,
     /// By pair: `channel * lanes + lane`.
     position: Vec<u32>,
     /// The pair at each position.
@@ -43,9 +41,9 @@ enum Turn {
 
 impl<'a> Order<'a> {
     /// No turns yet on one lane, channels in the order of their numbers.
-    pub(crate) fn new(on: &Topology, dependencies: &'a Dependencies, flexible: bool) -> Self {
+    pub(crate) fn new(on: &Topology, dependencies: &'a Dependencies) -> Self {
         let position = (0..on.graph().links() as u32 * 2).collect();
-        Self::with_positions(dependencies, 1, position, flexible)
+        Self::with_positions(dependencies, 1, position)
     }
 
     /// No turns yet, on several lanes: pair `channel * lanes + lane` at `position`.
@@ -53,7 +51,6 @@ impl<'a> Order<'a> {
         dependencies: &'a Dependencies,
         lanes: usize,
         position: Vec<u32>,
-        flexible: bool,
     ) -> Self {
         let pairs = position.len();
         let mut at = vec![0; pairs];
@@ -63,7 +60,6 @@ impl<'a> Order<'a> {
         Self {
             dependencies,
             lanes,
-            flexible,
             position,
             at,
             state: vec![Turn::Unknown; dependencies.count() * lanes * lanes],
@@ -128,11 +124,9 @@ impl<'a> Order<'a> {
             return false;
         }
         self.state[turn] = Turn::Taken;
-        if self.flexible {
-            let (from, to) = (self.pair(a), self.pair(b));
-            self.after[from].push(to as u32);
-            self.before[to].push(from as u32);
-        }
+        let (from, to) = (self.pair(a), self.pair(b));
+        self.after[from].push(to as u32);
+        self.before[to].push(from as u32);
         self.taken.push((a, b));
         true
     }
@@ -163,11 +157,9 @@ impl<'a> Order<'a> {
             let Some((a, b)) = self.taken.pop() else { break };
             let turn = self.turn(a, b);
             self.state[turn] = Turn::Unknown;
-            if self.flexible {
-                let (from, to) = (self.pair(a), self.pair(b));
-                self.after[from].pop();
-                self.before[to].pop();
-            }
+            let (from, to) = (self.pair(a), self.pair(b));
+            self.after[from].pop();
+            self.before[to].pop();
         }
     }
 
@@ -181,9 +173,6 @@ impl<'a> Order<'a> {
         let (low, high) = (self.position[b as usize], self.position[a as usize]);
         if high < low {
             return true;
-        }
-        if !self.flexible {
-            return false;
         }
         self.marks += 2;
         let (behind, ahead) = (self.marks - 1, self.marks);
