@@ -13,6 +13,7 @@ use crate::routing::{Routing, ServiceLevels, Sl2Vl};
 use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::Range;
 
 /// Witness: a number for every (channel, lane) pair that rises along every path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,8 +136,8 @@ pub(crate) fn order_of<'a>(
         for to in graph.wanted(from).filter(|to| !lost(to.0)) {
             assert!(order.take_turn(from, to), "the numbers rise along every turn");
         }
+        order.settle();
     }
-    order.settle();
     Ok(Some(order))
 }
 
@@ -209,11 +210,60 @@ fn each_turn(
     Ok(())
 }
 
+/// By dependency, the lanes on which these destinations' paths take it (bit i: lane i) where lanes
+/// depend on service levels alone.
+///
+/// All paths over a switch to one destination go on together, so its turn is taken on the lanes
+/// of all that come through, and a path ends where others of its lane have been. O(paths).
+fn lanes_through(
+    routing: &Routing,
+    table: &[u8; 16],
+    numbering: &Dependencies,
+    destinations: impl Iterator<Item = (u32, TerminalId)>,
+    watch: &dyn Watch,
+) -> Result<Vec<u16>, Interrupted> {
+    let on: &Topology = routing.topology();
+    let (sources, switches) = (routing.sources(), on.switches().len());
+    let lane = |sl: u8| 1_u16 << table[usize::from(sl & 15)];
+    let mut all = vec![0_u16; numbering.count()];
+    let (mut hops, mut through) = (Hops::default(), vec![0_u16; switches]);
+    let total = u64::from(routing.layers()) * on.terminals().len() as u64;
+    for (i, (layer, to)) in destinations.enumerate() {
+        if i.is_multiple_of(1024) {
+            watch.tick("deadlock", i as u64, total)?;
+        }
+        hops.resolve(on, routing.tree(layer, to));
+        through.fill(0);
+        let row = (layer as usize * on.terminals().len() + to.ix()) * switches;
+        for &(source, _) in sources.of_plane(on.plane_of(to)) {
+            let own = match routing.lanes().levels() {
+                ServiceLevels::Same(sl) => lane(*sl),
+                ServiceLevels::BySwitch(levels) => lane(levels[row + source.ix()]),
+                ServiceLevels::ByTerminal(_) => {
+                    let starts = routing.starts(layer, to, source);
+                    starts.iter().fold(0, |lanes, (sl, _)| lanes | lane(*sl))
+                }
+            };
+            let mut at = source.ix();
+            while through[at] & own != own && hops.channel[at] != Hops::NONE {
+                through[at] |= own;
+                at = hops.next[at] as usize;
+            }
+        }
+        for (v, lanes) in through.iter().enumerate().filter(|(_, lanes)| **lanes != 0) {
+            if let Some((from, to, _)) = hops.turn(v) {
+                all[numbering.of(from, to)] |= lanes;
+            }
+        }
+    }
+    Ok(all)
+}
+
 struct LaneGraph<'a> {
     on: &'a Topology,
     lanes: usize,
     numbering: Dependencies,
-    /// Bit `(dependency * lanes + lane held) * lanes + lane wanted`.
+    /// A bit for each pair and each that it can wait for; [`LaneGraph::row`] tells where.
     bits: Vec<u64>,
 }
 
@@ -225,7 +275,13 @@ impl<'a> LaneGraph<'a> {
     ) -> Result<Self, Interrupted> {
         let lanes = usize::from(routing.lanes().count());
         let mut graph = Self::without_turns(routing.topology(), lanes);
-        each_turn(routing, destinations, watch, |from, to, _| graph.insert(from, to))?;
+        match routing.lanes().sl2vl() {
+            Sl2Vl::Uniform(table) if lanes <= 16 => {
+                let through = lanes_through(routing, table, &graph.numbering, destinations, watch)?;
+                graph.insert_alike(&through);
+            }
+            _ => each_turn(routing, destinations, watch, |from, to, _| graph.insert(from, to))?,
+        }
         Ok(graph)
     }
 
@@ -235,26 +291,53 @@ impl<'a> LaneGraph<'a> {
         Self { on, lanes, numbering, bits }
     }
 
-    fn bit(&self, from: Held, to: Held) -> usize {
-        let dependency = self.numbering.of(from.0, to.0);
-        (dependency * self.lanes + usize::from(from.1)) * self.lanes + usize::from(to.1)
+    /// Where the bits of a pair begin and end: by channel wanted, then its lane.
+    fn row(&self, (channel, lane): Held) -> Range<usize> {
+        let next = self.numbering.of_channel(channel);
+        let begin = (next.start * self.lanes + usize::from(lane) * next.len()) * self.lanes;
+        begin..begin + next.len() * self.lanes
     }
 
     fn insert(&mut self, from: Held, to: Held) {
-        let bit = self.bit(from, to);
-        self.bits[bit / 64] |= 1 << (bit % 64);
+        let place = self.numbering.of(from.0, to.0) - self.numbering.of_channel(from.0).start;
+        self.set(self.row(from).start + place * self.lanes + usize::from(to.1));
     }
 
-    fn has(&self, from: Held, to: Held) -> bool {
-        let bit = self.bit(from, to);
-        self.bits[bit / 64] >> (bit % 64) & 1 == 1
+    /// Inserts dependencies from a lane to the same lane: of each number, on these lanes.
+    fn insert_alike(&mut self, through: &[u16]) {
+        for channel in (0..self.on.links().len() * 2).map(ChannelId::from) {
+            for (place, number) in self.numbering.of_channel(channel).enumerate() {
+                let mut left = through[number];
+                while left != 0 {
+                    let lane = left.trailing_zeros() as usize;
+                    left &= left - 1;
+                    self.set(self.row((channel, lane as u8)).start + place * self.lanes + lane);
+                }
+            }
+        }
+    }
+
+    fn set(&mut self, bit: usize) {
+        self.bits[bit / 64] |= 1 << (bit % 64);
     }
 
     /// The pairs that depend on nothing but what `from` waits for.
     fn wanted(&self, from: Held) -> impl Iterator<Item = Held> + '_ {
         let next = self.on.graph().channels(self.on.head(from.0).switch.ix());
-        let pairs = next.iter().flat_map(|&c| (0..self.lanes as u8).map(move |l| (c, l)));
-        pairs.filter(move |&to| self.has(from, to))
+        let (row, lanes) = (self.row(from), self.lanes as u32);
+        let words = row.start / 64..row.end.div_ceil(64);
+        words.flat_map(move |word| {
+            let (begin, end) = (row.start.max(word * 64), row.end.min((word + 1) * 64));
+            let mut left = self.bits[word] & u64::MAX << (begin % 64);
+            left &= u64::MAX >> ((64 - end % 64) % 64);
+            let first = (word * 64) as i64 - row.start as i64;
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros())?;
+                left &= left - 1;
+                let at = (first + i64::from(bit)) as u32;
+                Some((next[(at / lanes) as usize], (at % lanes) as u8))
+            })
+        })
     }
 
     fn vertices(&self) -> impl Iterator<Item = Held> + '_ {
