@@ -12,6 +12,7 @@ import networkx as nx
 import pytest
 from cli_helpers import PACKAGE, document, flyloom
 from deploy_helpers import DATA
+from flyloom.cli import GROUPS
 
 COMMANDS = ["design", "structure", "resilience", "size", "scale", "compare", "search",
             "published", "plan", "cables", "route",
@@ -34,6 +35,7 @@ def test_help_lists_every_command():
     assert done.returncode == 0
     listed = re.findall(r"^\s*([a-z-]+)  +\S", done.stdout.split("Commands")[1], re.MULTILINE)
     assert sorted(listed) == sorted(COMMANDS)
+    assert sorted(name for names in GROUPS.values() for name in names) == sorted(COMMANDS)
 
 
 def test_design_says_what_scripts_rely_on():

@@ -128,15 +128,24 @@ def test_a_finished_run_is_reused_unless_fresh(done):
     assert document(*words)["reused"] == 12
 
 
-LONG = SMALL.replace('name = "small"', 'name = "long"')
+LONG = SMALL.replace('name = "small"', 'name = "long"').replace(
+    "[sweep.grid]", '[sweep.grid]\n"ebb.patterns" = [40, 3000000]')
+SHORT = LONG.replace("[40, 3000000]", "[40, 41]")
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """What a run of SHORT that nothing stops writes."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    (folder / "long.toml").write_text(SHORT)
+    assert document("run", folder / "long.toml", "--out", folder)["reused"] == 0
+    return contents(folder / "long")
 
 
 @pytest.mark.parametrize("with_signal", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, with_signal):
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, undisturbed, with_signal):
     """Stopped after its third point: no half-written file, no process; then the same bytes."""
-    (tmp_path / "small.toml").write_text(SMALL)
-    text = LONG.replace("[sweep.grid]", '[sweep.grid]\n"ebb.patterns" = [40, 3000000]')
-    (tmp_path / "long.toml").write_text(text)
+    (tmp_path / "long.toml").write_text(LONG)
     out = tmp_path / "out"
     child = subprocess.Popen(command("run", tmp_path / "long.toml", "--out", out),
                              env=environment(), start_new_session=True, text=True,
@@ -164,11 +173,9 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, with_signal):
         assert json.loads(point.read_text())["digest"] == point.stem
     stopped = len(list(kept.iterdir()))
 
-    short = text.replace("[40, 3000000]", "[40, 41]")
-    (tmp_path / "long.toml").write_text(short)
+    (tmp_path / "long.toml").write_text(SHORT)
     assert document("run", tmp_path / "long.toml", "--out", out)["reused"] == stopped
-    assert document("run", tmp_path / "long.toml", "--out", tmp_path / "new")["reused"] == 0
-    assert contents(out / "long") == contents(tmp_path / "new" / "long")
+    assert contents(out / "long") == undisturbed
 
 
 def test_any_sweep_has_names_that_tell_its_points_apart(tmp_path):

@@ -14,15 +14,36 @@ import traceback
 
 from flyloom.cli.common import app
 
-GROUPS = (
-    "networks", "cables", "cost", "structure", "sizing", "compare", "search", "published", "routes",
-    "compare_routing", "congestion", "lanes", "repair", "throughput", "figures", "fabric",
-    "experiments",
-)
-"""The files of commands, in the order in which `flyloom --help` lists them."""
+GROUPS = {
+    "networks": ("design", "plan"),
+    "cables": ("cables",),
+    "cost": ("cost", "catalog"),
+    "structure": ("structure", "resilience"),
+    "sizing": ("size", "scale"),
+    "compare": ("compare",),
+    "search": ("search",),
+    "published": ("published",),
+    "routes": ("route", "verify", "ebb"),
+    "compare_routing": ("compare-routing",),
+    "congestion": ("congestion",),
+    "lanes": ("lanes",),
+    "repair": ("repair",),
+    "throughput": ("throughput",),
+    "figures": ("figure",),
+    "fabric": ("deploy", "verify-cables"),
+    "experiments": ("run", "report", "list", "schema", "doctor"),
+}
+"""The files and their commands, in the order in which `flyloom --help` lists them."""
 
-for group in GROUPS:
-    importlib.import_module(f"flyloom.cli.{group}")
+
+def load(words: list[str]) -> None:
+    """Loads the file of the command that `words` begin with; where it is none's, every file.
+
+    Most of what a short command takes is making ready the commands that were not asked for.
+    """
+    named = [group for group, names in GROUPS.items() if words and words[0] in names]
+    for group in named or GROUPS:
+        importlib.import_module(f"flyloom.cli.{group}")
 
 
 def main() -> None:
@@ -31,6 +52,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     try:
         code = 0
+        load(sys.argv[1:])
         try:
             app(standalone_mode=True)
         except SystemExit as ended:

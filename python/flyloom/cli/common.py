@@ -19,6 +19,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+
+@app.callback()
+def main() -> None:
+    """Makes the first word a command's name, also where only one command is loaded."""
+
+
+
 NET_HELP = "inline form (slim_fly:q=5,p=4), spec file (.toml) or network file"
 Net = Annotated[str, typer.Argument(metavar="NET", help=NET_HELP, show_default=False)]
 P = Annotated[
