@@ -8,7 +8,6 @@
 use crate::dependencies::Dependencies;
 use crate::network::Topology;
 use base::ChannelId;
-use std::ops::RangeInclusive;
 
 /// A channel, and the lane on it.
 pub(crate) type Held = (ChannelId, u8);
@@ -17,10 +16,10 @@ pub(crate) type Held = (ChannelId, u8);
 pub(crate) struct Order<'a> {
     dependencies: &'a Dependencies,
     lanes: usize,
-    /// By pair: `channel * lanes + lane`.
-    position: Vec<u32>,
-    /// The pair at each position.
-    at: Vec<u32>,
+    /// By pair (`channel * lanes + lane`): a number that grows along the order.
+    position: Vec<u64>,
+    /// By pair: the one before and the one after in the order, [`NONE`] at its ends.
+    near: Vec<[u32; 2]>,
     state: Vec<Turn>,
     after: Vec<Vec<u32>>,
     before: Vec<Vec<u32>>,
@@ -30,6 +29,13 @@ pub(crate) struct Order<'a> {
     taken: Vec<(Held, Held)>,
     refused: Vec<usize>,
 }
+
+/// No pair.
+const NONE: u32 = u32::MAX;
+
+/// Distance of the positions of two pairs that follow one another when they are numbered anew. So
+/// small in unit tests that they are often.
+const SPACING: u64 = if cfg!(test) { 4 } else { 1 << 40 };
 
 /// What is known of a turn. Turns only come in, so one that closes a cycle always will.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,15 +59,15 @@ impl<'a> Order<'a> {
         position: Vec<u32>,
     ) -> Self {
         let pairs = position.len();
-        let mut at = vec![0; pairs];
+        let mut order = vec![0; pairs];
         for (v, &place) in (0..).zip(&position) {
-            at[place as usize] = v;
+            order[place as usize] = v;
         }
-        Self {
+        let mut own = Self {
             dependencies,
             lanes,
-            position,
-            at,
+            position: vec![0; pairs],
+            near: vec![[NONE; 2]; pairs],
             state: vec![Turn::Unknown; dependencies.count() * lanes * lanes],
             after: vec![Vec::new(); pairs],
             before: vec![Vec::new(); pairs],
@@ -69,7 +75,25 @@ impl<'a> Order<'a> {
             marks: 0,
             taken: Vec::new(),
             refused: Vec::new(),
+        };
+        own.arrange(&order);
+        own
+    }
+
+    /// Puts all pairs in this order.
+    fn arrange(&mut self, order: &[u32]) {
+        let pair = |i: Option<usize>| i.and_then(|i| order.get(i)).copied().unwrap_or(NONE);
+        for (i, &v) in order.iter().enumerate() {
+            self.position[v as usize] = (i as u64 + 1) * SPACING;
+            self.near[v as usize] = [pair(i.checked_sub(1)), pair(Some(i + 1))];
         }
+    }
+
+    /// All pairs in order.
+    fn order(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.position.len() as u32).collect();
+        order.sort_unstable_by_key(|&v| self.position[v as usize]);
+        order
     }
 
     #[inline]
@@ -85,9 +109,9 @@ impl<'a> Order<'a> {
 
     /// Empties the lane and turns its order round.
     pub(crate) fn reverse(&mut self) {
-        let last = self.position.len() as u32 - 1;
-        self.position.iter_mut().for_each(|p| *p = last - *p);
-        self.at.reverse();
+        let mut order = self.order();
+        order.reverse();
+        self.arrange(&order);
         self.state.fill(Turn::Unknown);
         self.after.iter_mut().for_each(Vec::clear);
         self.before.iter_mut().for_each(Vec::clear);
@@ -167,7 +191,7 @@ impl<'a> Order<'a> {
     ///
     /// What `b` leads to and what leads to `a`, both between them in the order, are searched in
     /// turn, so that a cycle is found halfway and the smaller of the two is known first; that one
-    /// moves past the other end, and what stood between closes ranks.
+    /// moves past the other end.
     fn make_forward(&mut self, a: Held, b: Held) -> bool {
         let (a, b) = (self.pair(a) as u32, self.pair(b) as u32);
         let (low, high) = (self.position[b as usize], self.position[a as usize]);
@@ -197,23 +221,77 @@ impl<'a> Order<'a> {
                 }
             }
         }
-        let whole = sides[0].head == sides[0].found.len();
-        self.shift(low as usize..=high as usize, if whole { behind } else { ahead }, whole);
+        let [mut behind, mut ahead] = sides;
+        if behind.head == behind.found.len() {
+            self.shift(&mut behind.found, a, true);
+        } else {
+            self.shift(&mut ahead.found, b, false);
+        }
         true
     }
 
-    /// Moves the marked pairs of a range of places to its end, or its beginning, in their order.
-    fn shift(&mut self, range: RangeInclusive<usize>, mark: u32, to_end: bool) {
-        let (low, high) = (*range.start(), *range.end());
-        let marked = |own: &Self, v: u32| own.mark[v as usize] == mark;
-        let (mut moved, mut kept) = (Vec::new(), Vec::with_capacity(high - low + 1));
-        for &v in &self.at[range] {
-            if marked(self, v) { moved.push(v) } else { kept.push(v) }
+    /// Moves pairs, in their order, to right after or right before another one. O(k log k), k pairs
+    /// moved, and at times all pairs, to make room.
+    fn shift(&mut self, moved: &mut [u32], beside: u32, behind: bool) {
+        moved.sort_unstable_by_key(|&v| self.position[v as usize]);
+        for &v in moved.iter() {
+            let [before, after] = self.near[v as usize];
+            self.link(before, after);
         }
-        let (first, last) = if to_end { (kept, moved) } else { (moved, kept) };
-        for (place, v) in (low..).zip(first.into_iter().chain(last)) {
-            self.at[place] = v;
-            self.position[v as usize] = place as u32;
+        let (first, end) = self.gap(beside, behind);
+        let mut last = first;
+        for &v in moved.iter() {
+            self.link(last, v);
+            last = v;
+        }
+        self.link(last, end);
+        let (low, high) = self.room(first, end);
+        let step = (high - low) / (moved.len() as u64 + 1);
+        if step == 0 {
+            self.renumber(beside);
+            return;
+        }
+        for (i, &v) in (1..).zip(moved.iter()) {
+            self.position[v as usize] = low + i * step;
+        }
+    }
+
+    /// The two neighbours between which there is room right behind a pair, or before it.
+    fn gap(&self, beside: u32, behind: bool) -> (u32, u32) {
+        let [before, after] = self.near[beside as usize];
+        if behind { (beside, after) } else { (before, beside) }
+    }
+
+    /// The positions of two neighbours, either of which may be none.
+    fn room(&self, first: u32, second: u32) -> (u64, u64) {
+        let at = |v: u32| self.position[v as usize];
+        match (first, second) {
+            (NONE, second) => (at(second).saturating_sub(SPACING), at(second)),
+            (first, NONE) => (at(first), at(first).saturating_add(SPACING)),
+            (first, second) => (at(first), at(second)),
+        }
+    }
+
+    /// Lets one pair follow another; either may be none.
+    fn link(&mut self, first: u32, second: u32) {
+        if first != NONE {
+            self.near[first as usize][1] = second;
+        }
+        if second != NONE {
+            self.near[second as usize][0] = first;
+        }
+    }
+
+    /// Numbers all pairs anew, from one of them on to both sides. O(pairs).
+    fn renumber(&mut self, one: u32) {
+        let mut first = one;
+        while self.near[first as usize][0] != NONE {
+            first = self.near[first as usize][0];
+        }
+        let (mut at, mut position) = (first, SPACING);
+        while at != NONE {
+            self.position[at as usize] = position;
+            (at, position) = (self.near[at as usize][1], position + SPACING);
         }
     }
 }
@@ -229,5 +307,73 @@ struct Side {
 impl Side {
     fn new(start: u32, mark: u32) -> Self {
         Self { found: vec![start], head: 0, work: 0, mark }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::{family, parse_inline};
+    use base::seed::Stream;
+    use std::collections::BTreeSet;
+
+    /// Whether turns lead from one pair to another, by a plain search.
+    fn leads(turns: &BTreeSet<(Held, Held)>, from: Held, to: Held) -> bool {
+        let (mut open, mut seen) = (vec![from], BTreeSet::from([from]));
+        while let Some(v) = open.pop() {
+            if v == to {
+                return true;
+            }
+            let next = turns.iter().filter(|(a, _)| *a == v).map(|(_, b)| *b);
+            open.extend(next.filter(|b| seen.insert(*b)));
+        }
+        false
+    }
+
+    #[test]
+    fn turns_are_taken_unless_a_search_finds_a_cycle() {
+        let recipe = parse_inline("hyperx:shape=3x3,p=1").unwrap();
+        let on = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
+        let dependencies = Dependencies::new(&on);
+        let channels = on.links().len() as u64 * 2;
+        let mut random = Stream::new(5, "test", 0);
+        for lanes in [1_usize, 2] {
+            let mut order: Vec<u32> = (0..channels as u32 * lanes as u32).collect();
+            random.shuffle(&mut order);
+            let mut kept = Order::with_positions(&dependencies, lanes, order);
+            let mut turns = BTreeSet::new();
+            for round in 0..3 {
+                let mut tried = BTreeSet::new();
+                let before = turns.clone();
+                for _ in 0..400 {
+                    let a = ChannelId::from(random.below(channels) as usize);
+                    let out = on.graph().channels(on.head(a).switch.ix());
+                    let b = out[random.below(out.len() as u64) as usize];
+                    let mut held = |c| (c, random.below(lanes as u64) as u8);
+                    let (a, b) = (held(a), held(b));
+                    if b.0 == a.0.reverse() || !tried.insert((a, b)) {
+                        continue;
+                    }
+                    assert_eq!(kept.take_turn(a, b), !leads(&turns, b, a));
+                    if !leads(&turns, b, a) {
+                        turns.insert((a, b));
+                    }
+                    let at = |held| kept.position[kept.pair(held)];
+                    assert!(turns.iter().all(|&(a, b)| at(a) < at(b)));
+                }
+                match round {
+                    0 => kept.settle(),
+                    1 => {
+                        kept.undo();
+                        turns = before;
+                    }
+                    _ => {
+                        let was = kept.order();
+                        kept.reverse();
+                        assert!(kept.order().iter().eq(was.iter().rev()));
+                    }
+                }
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The turns that shortest routes take, and how much traffic takes each.
 //!
-//! Source: that of [`super`]; the traffic is one route from every endpoint to every endpoint, shared
-//! evenly among the hops of each switch that come nearer.
+//! Source: that of [`super`]; the traffic is one route from every endpoint to every endpoint,
+//! shared evenly among the hops of each switch that come nearer.
 
 use crate::dependencies::Dependencies;
 use crate::network::Topology;

@@ -109,8 +109,8 @@ impl<'a> Grower<'a> {
         (self.reaches(v) && v != self.to.ix()).then(|| self.last[v])
     }
 
-    /// Finds next hops towards `to`: of every switch those that leave the fewest hops. Switches with
-    /// a `forced` hop have no other. O(arcs).
+    /// Finds next hops towards `to`: of every switch those that leave the fewest hops. Switches
+    /// with a `forced` hop have no other. O(arcs).
     pub(super) fn grow(&mut self, to: SwitchId, lane: &Lane, forced: &[Option<ChannelId>]) {
         let graph = self.on.graph();
         let places = &lane.places;
