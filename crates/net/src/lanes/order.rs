@@ -48,19 +48,19 @@ enum Turn {
 impl<'a> Order<'a> {
     /// No turns yet on one lane, channels in the order of their numbers.
     pub(crate) fn new(on: &Topology, dependencies: &'a Dependencies) -> Self {
-        let position = (0..on.graph().links() as u32 * 2).collect();
-        Self::with_positions(dependencies, 1, position)
+        let position: Vec<u32> = (0..on.graph().links() as u32 * 2).collect();
+        Self::with_positions(dependencies, 1, &position)
     }
 
     /// No turns yet, on several lanes: pair `channel * lanes + lane` at `position`.
     pub(crate) fn with_positions(
         dependencies: &'a Dependencies,
         lanes: usize,
-        position: Vec<u32>,
+        position: &[u32],
     ) -> Self {
         let pairs = position.len();
         let mut order = vec![0; pairs];
-        for (v, &place) in (0..).zip(&position) {
+        for (v, &place) in (0..).zip(position) {
             order[place as usize] = v;
         }
         let mut own = Self {
@@ -340,7 +340,7 @@ mod tests {
         for lanes in [1_usize, 2] {
             let mut order: Vec<u32> = (0..channels as u32 * lanes as u32).collect();
             random.shuffle(&mut order);
-            let mut kept = Order::with_positions(&dependencies, lanes, order);
+            let mut kept = Order::with_positions(&dependencies, lanes, &order);
             let mut turns = BTreeSet::new();
             for round in 0..3 {
                 let mut tried = BTreeSet::new();

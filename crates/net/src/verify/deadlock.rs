@@ -131,7 +131,7 @@ pub(crate) fn order_of<'a>(
     for (position, v) in (0..).zip(place) {
         number[v as usize] = position;
     }
-    let mut order = Order::with_positions(dependencies, graph.lanes, number);
+    let mut order = Order::with_positions(dependencies, graph.lanes, &number);
     for from in graph.vertices().filter(|v| !lost(v.0)) {
         for to in graph.wanted(from).filter(|to| !lost(to.0)) {
             assert!(order.take_turn(from, to), "the numbers rise along every turn");
