@@ -25,7 +25,6 @@ def main() -> None:
     """Makes the first word a command's name, also where only one command is loaded."""
 
 
-
 NET_HELP = "inline form (slim_fly:q=5,p=4), spec file (.toml) or network file"
 Net = Annotated[str, typer.Argument(metavar="NET", help=NET_HELP, show_default=False)]
 P = Annotated[

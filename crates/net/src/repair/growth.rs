@@ -5,6 +5,7 @@
 //! asked for, so that it works with any service levels and SL2VL tables.
 
 use super::{Plan, Surgeon, To};
+use crate::routing::trees::spanning_tree;
 use base::SwitchId;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,26 +18,10 @@ impl Surgeon<'_> {
     /// Takes the turns of a spanning tree on every lane, before all others.
     pub(super) fn reserve_tree(&mut self) {
         let Some(order) = &mut self.order else { return };
-        let graph = self.on.graph();
         let mut tree = vec![false; self.on.links().len()];
-        let mut seen = vec![false; graph.switches()];
-        for root in 0..graph.switches() {
-            let mut found = if seen[root] { Vec::new() } else { vec![root] };
-            seen[root] = true;
-            let mut head = 0;
-            while let Some(&v) = found.get(head) {
-                head += 1;
-                for (&w, &c) in graph.neighbours(v).iter().zip(graph.channels(v)) {
-                    if !std::mem::replace(&mut seen[w as usize], true) {
-                        tree[c.link().ix()] = true;
-                        found.push(w as usize);
-                    }
-                }
-            }
-        }
-        for v in 0..graph.switches() {
-            let leaving = graph.channels(v).iter().filter(|c| tree[c.link().ix()]);
-            let pairs = leaving.clone().flat_map(|a| leaving.clone().map(move |b| (*a, *b)));
+        for leaving in spanning_tree(self.on, &[]) {
+            leaving.iter().for_each(|c| tree[c.link().ix()] = true);
+            let pairs = leaving.iter().flat_map(|a| leaving.iter().map(move |b| (*a, *b)));
             for (a, b) in pairs.filter(|(a, b)| a != b) {
                 for lane in 0..self.old.lanes().count() {
                     let taken = order.take_turn((a.reverse(), lane), (b, lane));

@@ -93,7 +93,7 @@ impl Root {
 /// Ranks of a tree by level, the top first, then number: every switch at the top is a root. None
 /// where a cable does not join a level to the next, or where an endpoint cannot be reached up and
 /// then down from every other of its part. O(switches * arcs).
-pub(super) fn by_level(on: &Topology) -> Option<Ranks> {
+fn by_level(on: &Topology) -> Option<Ranks> {
     let level = |s: SwitchId| on.switches()[s.ix()].level;
     let mut links = on.links().iter();
     if on.links().is_empty() || links.any(|l| level(l.a.switch).abs_diff(level(l.b.switch)) != 1) {

@@ -168,22 +168,8 @@ fn each_turn(
             watch.tick("deadlock", i as u64, total)?;
         }
         let tree = routing.tree(layer, to);
-        let row = (layer as usize * on.terminals().len() + to.ix()) * on.switches().len();
         for &(source, _) in sources.of_plane(on.plane_of(to)) {
-            let level = match routing.lanes().levels() {
-                ServiceLevels::Same(sl) if uniform => Some(*sl),
-                ServiceLevels::BySwitch(levels) if uniform => Some(levels[row + source.ix()]),
-                _ => None,
-            };
-            let (one, several);
-            let starts: &[(u8, u16)] = if let Some(sl) = level {
-                one = [(sl, 0)];
-                &one
-            } else {
-                several = routing.starts(layer, to, source);
-                &several
-            };
-            for &(sl, start_port) in starts {
+            for (sl, start_port) in routing.starts(layer, to, source) {
                 let (mut at, mut in_port) = (source, start_port);
                 let mut held: Option<Held> = None;
                 while let Some((channel, next)) = routing.step(tree, at) {

@@ -8,6 +8,7 @@ use super::within::{Grower, Lane};
 use crate::dependencies::Dependencies;
 use crate::network::Topology;
 use crate::routing::sssp::endpoints_per_switch;
+use crate::routing::trees::spanning_tree;
 use crate::routing::up_down::{breadth_first, roots};
 use base::seed::Stream;
 use base::{ChannelId, Interrupted, SwitchId, Watch};
@@ -370,30 +371,6 @@ fn deal(
     }
     lane.load += u64::from(endpoints);
     lane.all.push(to);
-}
-
-/// A spanning tree of every connected part, by breadth-first search from `roots`: its channels that
-/// leave each switch. O(arcs).
-fn spanning_tree(on: &Topology, roots: &[u32]) -> Vec<Vec<ChannelId>> {
-    let graph = on.graph();
-    let mut leaving = vec![Vec::new(); graph.switches()];
-    let mut seen = vec![false; graph.switches()];
-    let mut found = roots.to_vec();
-    for &v in roots {
-        seen[v as usize] = true;
-    }
-    let mut head = 0;
-    while let Some(&v) = found.get(head) {
-        head += 1;
-        for (&w, &c) in graph.neighbours(v as usize).iter().zip(graph.channels(v as usize)) {
-            if !std::mem::replace(&mut seen[w as usize], true) {
-                leaving[v as usize].push(c);
-                leaving[w as usize].push(c.reverse());
-                found.push(w);
-            }
-        }
-    }
-    leaving
 }
 
 #[cfg(test)]
