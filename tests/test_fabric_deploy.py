@@ -223,6 +223,28 @@ def test_opensm_engines_on_the_slim_fly(engine, free):
         closed_walk(topology, proof.deadlock.cycle)
 
 
+@pytest.mark.parametrize(
+    ("net", "engines"),
+    [
+        ("torus:shape=4x3,p=1", ["minhop", "dor", "lash", "nue"]),
+        ("dragonfly:h=2", ["updn", "dnup", "dfsssp"]),
+        ("fat_tree:leaves=4,spines=2,p=2", ["ftree", "updn", "minhop"]),
+        ("hyperx:shape=4x3,p=1", ["dor", "sssp", "lash"]),
+    ],
+)
+def test_verdicts_on_tables_of_opensm_are_those_of_ibdmchk(net, engines):
+    topology = fl.network(net)
+    for engine in engines:
+        with opensm_engine(topology, engine) as live:
+            judged = judge(live, live.read())
+            routing = live.tables()
+        assert judged in (oracle.LOOP, oracle.NO_LOOP), engine
+        deadlock = fl.verify(routing).deadlock
+        assert deadlock.holds == (judged == oracle.NO_LOOP), engine
+        if not deadlock.holds:
+            closed_walk(topology, deadlock.cycle)
+
+
 def closed_walk(topology, cycle):
     """The cycle shown is one of cables: each channel ends where the next one starts."""
     table = topology.link_table

@@ -1,7 +1,7 @@
 """The figures by which layered routings are judged, for any networks, engines and layers.
 
 Source: Blach et al., "A high-performance design, implementation, deployment, and evaluation of the
-Slim Fly network", NSDI 2024, section 6 (theoretical analysis): lengths of the paths of switch
+Slim Fly network", NSDI 2024 (theoretical analysis): lengths of the paths of switch
 pairs, paths that cross a link, disjoint paths, and maximum achievable throughput against layers.
 """
 

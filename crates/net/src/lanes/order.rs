@@ -21,16 +21,27 @@ pub(crate) struct Order<'a> {
     /// By pair: the one before and the one after in the order, [`NONE`] at its ends.
     near: Vec<[u32; 2]>,
     state: Vec<Turn>,
-    after: Vec<Vec<u32>>,
-    before: Vec<Vec<u32>>,
+    /// By pair: the last turn taken from it, and the last one to it, in `taken`.
+    last: Vec<[u32; 2]>,
     mark: Vec<u32>,
     marks: u32,
-    /// What was taken and refused since it was settled, in order.
-    taken: Vec<(Held, Held)>,
+    /// Turns taken, in order; how many of them are final.
+    taken: Vec<Taken>,
+    settled: usize,
+    /// What was refused since it was settled.
     refused: Vec<usize>,
 }
 
-/// No pair.
+/// A turn that was taken.
+struct Taken {
+    turn: usize,
+    /// The pairs it leads from and to.
+    ends: [u32; 2],
+    /// The turn taken before from the same pair, and the one to the same pair.
+    earlier: [u32; 2],
+}
+
+/// No pair, or no turn.
 const NONE: u32 = u32::MAX;
 
 /// Distance of the positions of two pairs that follow one another when they are numbered anew. So
@@ -69,11 +80,11 @@ impl<'a> Order<'a> {
             position: vec![0; pairs],
             near: vec![[NONE; 2]; pairs],
             state: vec![Turn::Unknown; dependencies.count() * lanes * lanes],
-            after: vec![Vec::new(); pairs],
-            before: vec![Vec::new(); pairs],
+            last: vec![[NONE; 2]; pairs],
             mark: vec![0; pairs],
             marks: 0,
             taken: Vec::new(),
+            settled: 0,
             refused: Vec::new(),
         };
         own.arrange(&order);
@@ -96,6 +107,15 @@ impl<'a> Order<'a> {
         order
     }
 
+    /// The place of every pair in the order.
+    pub(crate) fn places(&self) -> Vec<u32> {
+        let mut places = vec![0; self.position.len()];
+        for (place, v) in (0..).zip(self.order()) {
+            places[v as usize] = place;
+        }
+        places
+    }
+
     #[inline]
     fn pair(&self, (channel, lane): Held) -> usize {
         channel.0 as usize * self.lanes + usize::from(lane)
@@ -113,8 +133,8 @@ impl<'a> Order<'a> {
         order.reverse();
         self.arrange(&order);
         self.state.fill(Turn::Unknown);
-        self.after.iter_mut().for_each(Vec::clear);
-        self.before.iter_mut().for_each(Vec::clear);
+        self.last.fill([NONE; 2]);
+        self.taken.clear();
         self.settle();
     }
 
@@ -148,10 +168,10 @@ impl<'a> Order<'a> {
             return false;
         }
         self.state[turn] = Turn::Taken;
-        let (from, to) = (self.pair(a), self.pair(b));
-        self.after[from].push(to as u32);
-        self.before[to].push(from as u32);
-        self.taken.push((a, b));
+        let ends = [self.pair(a), self.pair(b)];
+        let this = self.taken.len() as u32;
+        let earlier = [0, 1].map(|i| std::mem::replace(&mut self.last[ends[i]][i], this));
+        self.taken.push(Taken { turn, ends: ends.map(|v| v as u32), earlier });
         true
     }
 
@@ -163,13 +183,13 @@ impl<'a> Order<'a> {
 
     /// Makes what was taken and refused so far final: [`Order::undo`] goes back to here.
     pub(crate) fn settle(&mut self) {
-        self.taken.clear();
+        self.settled = self.taken.len();
         self.refused.clear();
     }
 
     /// Gives back every turn taken since it was settled, and forgets what was refused since.
     pub(crate) fn undo(&mut self) {
-        self.give_back(0);
+        self.give_back(self.settled);
         for turn in self.refused.drain(..) {
             self.state[turn] = Turn::Unknown;
         }
@@ -178,12 +198,11 @@ impl<'a> Order<'a> {
     /// Gives back the turns from the `begun`-th taken on.
     fn give_back(&mut self, begun: usize) {
         while self.taken.len() > begun {
-            let Some((a, b)) = self.taken.pop() else { break };
-            let turn = self.turn(a, b);
+            let Some(Taken { turn, ends, earlier }) = self.taken.pop() else { break };
             self.state[turn] = Turn::Unknown;
-            let (from, to) = (self.pair(a), self.pair(b));
-            self.after[from].pop();
-            self.before[to].pop();
+            for i in [0, 1] {
+                self.last[ends[i] as usize][i] = earlier[i];
+            }
         }
     }
 
@@ -207,10 +226,15 @@ impl<'a> Order<'a> {
             let forth = sides[0].work <= sides[1].work;
             let side = &mut sides[usize::from(!forth)];
             let v = side.found[side.head] as usize;
-            let next = if forth { &self.after[v] } else { &self.before[v] };
+            let (near, far) = if forth { (0, 1) } else { (1, 0) };
+            let mut next = self.last[v][near];
             side.head += 1;
-            side.work += next.len() + 1;
-            for &to in next {
+            side.work += 1;
+            while next != NONE {
+                let taken = &self.taken[next as usize];
+                let to = taken.ends[far];
+                next = taken.earlier[near];
+                side.work += 1;
                 let (mark, at) = (self.mark[to as usize], self.position[to as usize]);
                 if mark == behind + ahead - side.mark {
                     return false;

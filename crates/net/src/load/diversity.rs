@@ -1,7 +1,7 @@
 //! How many paths that share no link the layers of given tables offer each pair of switches.
 //!
 //! Source: Blach et al., "A high-performance design, implementation, deployment, and evaluation of
-//! the Slim Fly network", NSDI 2024, section 4.3 (disjoint paths per switch pair); Besta et al.,
+//! the Slim Fly network", NSDI 2024 (disjoint paths per switch pair); Besta et al.,
 //! "FatPaths: routing in supercomputers and data centers when shortest paths fall short", SC 2020.
 
 use crate::routing::Routing;

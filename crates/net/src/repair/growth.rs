@@ -5,8 +5,8 @@
 //! asked for, so that it works with any service levels and SL2VL tables.
 
 use super::{Plan, Surgeon, To};
-use crate::routing::trees::spanning_tree;
-use base::SwitchId;
+use crate::network::Topology;
+use base::{ChannelId, SwitchId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -19,8 +19,10 @@ impl Surgeon<'_> {
     pub(super) fn reserve_tree(&mut self) {
         let Some(order) = &mut self.order else { return };
         let mut tree = vec![false; self.on.links().len()];
-        for leaving in spanning_tree(self.on, &[]) {
-            leaving.iter().for_each(|c| tree[c.link().ix()] = true);
+        for leaving in spanning_tree(self.on) {
+            for c in &leaving {
+                tree[c.link().ix()] = true;
+            }
             let pairs = leaving.iter().flat_map(|a| leaving.iter().map(move |b| (*a, *b)));
             for (a, b) in pairs.filter(|(a, b)| a != b) {
                 for lane in 0..self.old.lanes().count() {
@@ -174,4 +176,29 @@ impl Surgeon<'_> {
             }
         }
     }
+}
+
+/// A spanning tree of every connected part, breadth-first from its first switch: the channels that
+/// leave each switch. O(arcs).
+fn spanning_tree(on: &Topology) -> Vec<Vec<ChannelId>> {
+    let graph = on.graph();
+    let mut leaving = vec![Vec::new(); graph.switches()];
+    let mut seen = vec![false; graph.switches()];
+    for root in 0..graph.switches() {
+        if std::mem::replace(&mut seen[root], true) {
+            continue;
+        }
+        let (mut found, mut head) = (vec![root], 0);
+        while let Some(&v) = found.get(head) {
+            head += 1;
+            for (&w, &c) in graph.neighbours(v).iter().zip(graph.channels(v)) {
+                if !std::mem::replace(&mut seen[w as usize], true) {
+                    leaving[v].push(c);
+                    leaving[w as usize].push(c.reverse());
+                    found.push(w as usize);
+                }
+            }
+        }
+    }
+    leaving
 }

@@ -10,9 +10,9 @@
 //! Here every lane gets an order of its channels first, and dependencies that go forward in it are
 //! taken, which needs no test: a lane takes destinations as long as all their shortest routes go
 //! forward ([`plan`]); where lanes are too few for that, the order is one in which as much as
-//! possible goes forward, for all destinations alike ([`order`]). Then the routes are balanced over
-//! all hops that fit the orders ([`within`]), and taken again while that lowers the largest load.
-//! The spanning tree is brought in only where an order leaves no way between two endpoints.
+//! possible goes forward, for all destinations alike ([`order`]), and all of a spanning tree's own
+//! turns ([`spine`]). Then the routes are balanced over all hops that fit the orders ([`within`]),
+//! and taken again while that lowers the largest load.
 
 use super::forest::Forest;
 use super::sssp::{Balancer, endpoints_per_switch, minimal_switch_routes};
@@ -30,6 +30,7 @@ use within::Grower;
 
 mod order;
 mod plan;
+mod spine;
 mod turns;
 mod within;
 
@@ -73,9 +74,7 @@ impl Engine for Nue {
         for layer in 0..layers as usize {
             let grower = RefCell::new(Grower::new(on));
             let ways = |tree: &mut MinimalTree, to: SwitchId| {
-                let mut grower = grower.borrow_mut();
-                plan.grow(&mut grower, layer, to);
-                grower.fill(tree);
+                plan.ways(tree, &mut grower.borrow_mut(), layer, to);
             };
             let mut forest = Forest::new(on, endpoints_per_switch(on), ways);
             let table = balancer.best_layer(&mut forest, &next, watch)?;

@@ -2,7 +2,7 @@
 //!
 //! Source: Blach, Besta, De Sensi, Domke, Harake, Li, Iff, Konieczny, Lakhotia, Kubicek, Ferrari,
 //! Petrini, Hoefler, "A high-performance design, implementation, deployment, and evaluation of the
-//! Slim Fly network", NSDI 2024, section 4 (RUES): the first layer has all links, every further one
+//! Slim Fly network", NSDI 2024 (RUES): the first layer has all links, every further one
 //! a uniform random part of them; what a layer does not connect goes by the first.
 
 use super::forest::Forest;

@@ -278,28 +278,3 @@ impl MinimalTree {
         &self.hops[self.starts[i] as usize..self.starts[i + 1] as usize]
     }
 }
-
-/// A spanning tree of every connected part: the tree's channels that leave each switch. It is
-/// breadth-first from the part's switch among `roots`, else from its first one. O(arcs).
-pub(crate) fn spanning_tree(on: &Topology, roots: &[u32]) -> Vec<Vec<ChannelId>> {
-    let graph = on.graph();
-    let mut leaving = vec![Vec::new(); graph.switches()];
-    let mut seen = vec![false; graph.switches()];
-    for root in roots.iter().copied().chain(0..graph.switches() as u32) {
-        if std::mem::replace(&mut seen[root as usize], true) {
-            continue;
-        }
-        let (mut found, mut head) = (vec![root], 0);
-        while let Some(&v) = found.get(head) {
-            head += 1;
-            for (&w, &c) in graph.neighbours(v as usize).iter().zip(graph.channels(v as usize)) {
-                if !std::mem::replace(&mut seen[w as usize], true) {
-                    leaving[v as usize].push(c);
-                    leaving[w as usize].push(c.reverse());
-                    found.push(w);
-                }
-            }
-        }
-    }
-    leaving
-}

@@ -7,15 +7,11 @@
 
 use super::turns::Turns;
 use crate::network::Topology;
-use crate::routing::trees::Ranks;
 use base::ChannelId;
 use base::seed::Stream;
 
-/// Distance of two places that follow one another when a pass begins.
-const SPACING: u64 = 1 << 36;
-
-/// How much more a turn that cannot be done without counts each time.
-const BOOST: f64 = 4.0;
+/// Distance of two places that follow one another at first.
+const SPACING: u64 = 1 << 30;
 
 /// A place for every channel; a turn goes forward when it leads to a later place. Turns between
 /// equal places do not.
@@ -25,24 +21,24 @@ pub(super) struct Order<'a> {
     turns: Turns,
     /// Channels whose turns into one another go forward whatever happens.
     kept: Vec<bool>,
-    /// Channels with turns, in the order in which they are moved, and whether something around one
-    /// has changed since it was.
+    /// Channels with turns, in the order in which they are moved.
     moving: Vec<u32>,
-    stale: Vec<bool>,
     /// The switch that each channel leads to.
     head: Vec<u32>,
     /// Traffic that turns backward, by the switch that it is led to, times `scale`: a part of the
     /// mean of what turns to one.
     lost: Vec<f64>,
     scale: f64,
-    /// Scratch: the places around a channel, and what it gains by passing each.
-    around: Vec<(u64, f64)>,
+    /// Scratch: the places around a channel, each with the number of its turn in the last `bits`
+    /// bits; and what it gains by passing each turn.
+    around: Vec<u64>,
+    gains: Vec<f64>,
+    bits: u32,
 }
 
 /// The places that ranks of switches give: channels up towards the top, the lowest first, then
 /// those down, the uppermost first.
-pub(super) fn up_then_down(on: &Topology, ranks: &Ranks) -> Vec<u64> {
-    let rank = &ranks.rank;
+pub(super) fn up_then_down(on: &Topology, rank: &[u32]) -> Vec<u64> {
     let n = rank.len() as u64;
     let place = |c: usize| {
         let channel = ChannelId::from(c);
@@ -55,9 +51,12 @@ pub(super) fn up_then_down(on: &Topology, ranks: &Ranks) -> Vec<u64> {
 }
 
 impl<'a> Order<'a> {
+    /// Begins at these places, in which the turns of the `kept` channels into one another go
+    /// forward, and will.
     pub(super) fn new(
         on: &'a Topology,
         places: Vec<u64>,
+        kept: &[ChannelId],
         turns: Turns,
         random: &mut Stream,
     ) -> Self {
@@ -67,7 +66,8 @@ impl<'a> Order<'a> {
         };
         let mut moving: Vec<u32> = (0..channels.end as u32).filter(busy).collect();
         random.shuffle(&mut moving);
-        let stale = vec![true; places.len()];
+        let around = |c: usize| turns.into.of(c).len() + turns.out_of.of(c).len();
+        let most = channels.clone().map(around).max().unwrap_or(0) as u64;
         let head = channels.map(|c| on.head(ChannelId::from(c)).switch.0).collect();
         let mut own = Self {
             on,
@@ -75,12 +75,16 @@ impl<'a> Order<'a> {
             places,
             turns,
             moving,
-            stale,
             head,
             lost: Vec::new(),
             scale: 0.0,
             around: Vec::new(),
+            gains: Vec::new(),
+            bits: u64::BITS - most.leading_zeros(),
         };
+        for c in kept {
+            own.kept[c.0 as usize] = true;
+        }
         own.count();
         own
     }
@@ -101,84 +105,60 @@ impl<'a> Order<'a> {
         self.scale = self.lost.len() as f64 / total;
     }
 
-    /// Makes these turns count more.
-    pub(super) fn insist(&mut self, on: &[(u32, u32)]) {
-        for &(from, to) in on {
-            self.turns.out_of.raise(from, to, BOOST);
-            self.turns.into.raise(to, from, BOOST);
-            self.stale[from as usize] = true;
-            self.stale[to as usize] = true;
-        }
-        self.count();
-    }
-
-    /// Moves channels to their best places at most `passes` times, while that moves many.
-    pub(super) fn improve(&mut self, passes: usize) {
-        for _ in 0..passes {
-            let mut moved = 0;
-            for i in 0..self.moving.len() {
-                let c = self.moving[i] as usize;
-                if std::mem::take(&mut self.stale[c]) && self.sift(c) {
-                    let around = self.turns.into.of(c).iter().chain(self.turns.out_of.of(c));
-                    around.for_each(|(other, _)| self.stale[*other as usize] = true);
-                    moved += 1;
-                }
-            }
-            self.spread();
-            if moved * 50 < self.moving.len() {
-                break;
-            }
+    /// Moves every channel to its best place, one after the other. O(turns * log(network radix)).
+    pub(super) fn improve(&mut self) {
+        for i in 0..self.moving.len() {
+            self.sift(self.moving[i] as usize);
         }
     }
 
     /// The places, counted from 0.
     pub(super) fn places(&self) -> Vec<u32> {
-        let mut all: Vec<u64> = self.places.clone();
-        all.sort_unstable();
-        all.dedup();
-        let rank = |place: &u64| all.binary_search(place).unwrap_or_default() as u32;
-        self.places.iter().map(rank).collect()
+        let mut order: Vec<(u64, u32)> = self.places.iter().copied().zip(0..).collect();
+        order.sort_unstable();
+        let mut places = vec![0; order.len()];
+        let (mut last, mut count) = (None, 0);
+        for (place, c) in order {
+            count += u32::from(last.replace(place).is_some_and(|last| last != place));
+            places[c as usize] = count;
+        }
+        places
     }
 
-    /// Begins anew from these places, in which the turns of the `kept` channels into one another go
-    /// forward, and will.
-    pub(super) fn keep<'c>(&mut self, kept: impl Iterator<Item = &'c ChannelId>, places: Vec<u64>) {
-        kept.for_each(|c| self.kept[c.0 as usize] = true);
-        self.places = places;
-        self.stale.fill(true);
-        self.count();
-    }
-
-    /// Moves a channel to its best place; whether that is another one. O(d log d), d turns.
-    fn sift(&mut self, c: usize) -> bool {
+    /// Moves a channel to its best place. O(d log d), d turns.
+    fn sift(&mut self, c: usize) {
         let own = self.places[c];
         let here = self.head[c] as usize;
         self.around.clear();
+        self.gains.clear();
         let (mut into, mut backward) = (0.0, 0.0);
         for &(from, traffic) in self.turns.into.of(c) {
             let place = self.places[from as usize];
-            self.around.push((place, traffic));
+            self.around.push(place << self.bits | self.gains.len() as u64);
+            self.gains.push(traffic);
             if place < own { into += traffic } else { backward += traffic }
         }
         let factor = 1.0 + self.scale * (self.lost[here] - backward);
-        self.around.iter_mut().for_each(|a| a.1 *= factor);
+        self.gains.iter_mut().for_each(|gain| *gain *= factor);
         let (mut now, mut value) = (into * factor, 0.0);
         for &(to, traffic) in self.turns.out_of.of(c) {
             let (place, there) = (self.places[to as usize], self.head[to as usize] as usize);
             let lost = self.lost[there] - if own < place { 0.0 } else { traffic };
             let worth = traffic * (1.0 + self.scale * lost);
-            self.around.push((place, -worth));
+            self.around.push(place << self.bits | self.gains.len() as u64);
+            self.gains.push(-worth);
             value += worth;
             if own < place {
                 now += worth;
             }
         }
-        self.around.sort_unstable_by_key(|a| a.0);
+        self.around.sort_unstable();
         let (above, below) = if self.kept[c] { self.bounds(c) } else { (0, u64::MAX) };
+        let mask = (1 << self.bits) - 1;
         let mut best: Option<(f64, u64, u64)> = None;
         let (mut before, mut i) = (0, 0);
         loop {
-            let next = self.around.get(i).map_or(u64::MAX, |a| a.0);
+            let next = self.around.get(i).map_or(u64::MAX, |a| a >> self.bits);
             let (from, to) = (before.max(above), next.min(below));
             if value > best.map_or(now * (1.0 + 1e-9), |b| b.0) && to.saturating_sub(from) > 1 {
                 best = Some((value, from, to));
@@ -186,20 +166,19 @@ impl<'a> Order<'a> {
             if i == self.around.len() {
                 break;
             }
-            while self.around.get(i).is_some_and(|a| a.0 == next) {
-                value += self.around[i].1;
+            while let Some(turn) = self.around.get(i).filter(|a| *a >> self.bits == next) {
+                value += self.gains[(turn & mask) as usize];
                 i += 1;
             }
             before = next;
         }
-        let Some((_, from, to)) = best else { return false };
+        let Some((_, from, to)) = best else { return };
         let new = match (from, to) {
             (0, to) => to.saturating_sub(SPACING).max(to / 2),
             (from, u64::MAX) => from + SPACING,
             (from, to) => from + (to - from) / 2,
         };
         self.change(c, new);
-        true
     }
 
     fn change(&mut self, c: usize, new: u64) {
@@ -235,20 +214,6 @@ impl<'a> Order<'a> {
         }
         (above, below)
     }
-
-    /// Makes room between the places again. O(n log n), n channels.
-    fn spread(&mut self) {
-        let mut order: Vec<(u64, u32)> = self.places.iter().copied().zip(0..).collect();
-        order.sort_unstable();
-        let (mut last, mut place) = (u64::MAX, SPACING);
-        for (was, c) in order {
-            if was != last {
-                place += SPACING;
-                last = was;
-            }
-            self.places[c as usize] = place;
-        }
-    }
 }
 
 #[cfg(test)]
@@ -275,12 +240,12 @@ mod tests {
             let (dependencies, endpoints) = (Dependencies::new(&on), endpoints_per_switch(&on));
             let mut counter = Counter::new(&on, &dependencies, &endpoints);
             (0..on.switches().len()).for_each(|d| counter.add(SwitchId::from(d)));
-            let ranks = Ranks::new(&on, (0..on.switches().len() as u32).collect());
-            let start = up_then_down(&on, &ranks);
+            let rank: Vec<u32> = (0..on.switches().len() as u32).collect();
+            let start = up_then_down(&on, &rank);
             let mut random = Stream::new(1, "test", 0);
-            let mut order = Order::new(&on, start, counter.take(), &mut random);
+            let mut order = Order::new(&on, start, &[], counter.take(), &mut random);
             let before = forward(&order);
-            order.improve(6);
+            order.improve();
             let after = forward(&order);
             assert!(after > before, "{inline}: {before} {after}");
             let lost = order.lost.clone();
@@ -288,21 +253,6 @@ mod tests {
             for (kept, counted) in lost.iter().zip(&order.lost) {
                 assert!((kept - counted).abs() < 1e-6, "{inline}");
             }
-            let backward = (0..order.places.len()).find_map(|c| {
-                let to = order
-                    .turns
-                    .out_of
-                    .of(c)
-                    .iter()
-                    .find(|t| order.places[c] >= order.places[t.0 as usize]);
-                to.map(|t| (c as u32, t.0))
-            });
-            let (a, b) = backward.expect("some turn goes backward on one lane");
-            for _ in 0..8 {
-                order.insist(&[(a, b)]);
-                order.improve(2);
-            }
-            assert!(order.places[a as usize] < order.places[b as usize]);
         }
     }
 
@@ -311,7 +261,7 @@ mod tests {
         let recipe = parse_inline("hyperx:shape=3x3,p=1").unwrap();
         let on = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
         let rank: Vec<u32> = vec![4, 1, 7, 0, 8, 2, 3, 6, 5];
-        let places = up_then_down(&on, &Ranks::new(&on, rank.clone()));
+        let places = up_then_down(&on, &rank);
         for a in (0..on.links().len() * 2).map(ChannelId::from) {
             let at = on.head(a).switch;
             for &b in on.graph().channels(at.ix()).iter().filter(|b| **b != a.reverse()) {

@@ -3,21 +3,16 @@
 //! Source: that of [`super`].
 
 use super::order::{Order, up_then_down};
+use super::spine::Spine;
 use super::turns::Counter;
 use super::within::{Grower, Lane};
 use crate::dependencies::Dependencies;
+use crate::lanes::order::Order as Growing;
 use crate::network::Topology;
 use crate::routing::sssp::endpoints_per_switch;
-use crate::routing::trees::spanning_tree;
-use crate::routing::up_down::{breadth_first, roots};
+use crate::routing::trees::MinimalTree;
 use base::seed::Stream;
-use base::{ChannelId, Interrupted, SwitchId, Watch};
-
-/// Most times that the channels of a lane are moved at first, and each time more is asked of it.
-const PASSES: usize = 6;
-const MORE_PASSES: usize = 2;
-/// Most times that more is asked of a lane.
-const ROUNDS: usize = 8;
+use base::{Interrupted, SwitchId, Watch};
 
 /// A layer, and a destination switch in it.
 type Destination = (usize, SwitchId);
@@ -30,9 +25,8 @@ pub(super) struct Plan<'a> {
     part: Vec<u32>,
     /// By layer and destination switch.
     lane_of: Vec<Vec<u8>>,
+    /// None where every lane takes all shortest routes to its destinations.
     lanes: Vec<Lane>,
-    /// The channels of a spanning tree of every connected part, by the switch that they leave.
-    tree: Vec<Vec<ChannelId>>,
 }
 
 impl<'a> Plan<'a> {
@@ -51,10 +45,10 @@ impl<'a> Plan<'a> {
             .collect();
         Stream::new(seed, "destinations", 0).shuffle(&mut all);
         let mut counter = Counter::new(on, &dependencies, &endpoints);
-        let mut dealt: Vec<Dealt> = (0..lanes).map(|_| Dealt::new(&dependencies, on)).collect();
+        let mut dealt: Vec<Dealt<'_>> = (0..lanes).map(|_| Dealt::new(on, &dependencies)).collect();
         for (i, &to) in all.iter().enumerate() {
             watch.tick("lanes", i as u64, all.len() as u64)?;
-            deal(&mut dealt, to, endpoints[to.1.ix()], &dependencies, &mut counter);
+            deal(&mut dealt, to, endpoints[to.1.ix()], &mut counter);
         }
         let mut own = Self {
             on,
@@ -62,17 +56,13 @@ impl<'a> Plan<'a> {
             part: on.graph().components().0,
             lane_of: vec![vec![0; endpoints.len()]; layers as usize],
             lanes: Vec::new(),
-            tree: Vec::new(),
         };
         for (lane, dealt) in dealt.iter().enumerate() {
             for &(layer, d) in &dealt.all {
                 own.lane_of[layer][d.ix()] = lane as u8;
             }
         }
-        if dealt.iter().all(|lane| lane.whole.is_some()) {
-            let places = dealt.into_iter().filter_map(|lane| lane.whole).map(|whole| whole.place);
-            own.lanes = places.map(|places| Lane::new(on, places)).collect();
-        } else {
+        if dealt.iter().any(|lane| lane.whole.is_none()) {
             own.compromise(dealt, seed, &mut counter, watch)?;
         }
         Ok(own)
@@ -81,34 +71,30 @@ impl<'a> Plan<'a> {
     /// Orders the channels of all lanes where not all destinations get what they want.
     fn compromise(
         &mut self,
-        dealt: Vec<Dealt>,
+        dealt: Vec<Dealt<'_>>,
         seed: u64,
         counter: &mut Counter<'_>,
         watch: &dyn Watch,
     ) -> Result<(), Interrupted> {
-        let roots = roots(self.on, None, watch)?;
-        self.tree = spanning_tree(self.on, &roots);
-        let start = up_then_down(self.on, &breadth_first(self.on, &roots));
-        let (mut last_resort, mut unsettled) = (None, Vec::new());
+        let spine = Spine::new(self.on);
+        let start = up_then_down(self.on, &spine.rank);
+        let (lanes, mut unsettled) = (dealt.len(), Vec::new());
         for (lane, dealt) in dealt.into_iter().enumerate() {
+            watch.tick("lanes", lane as u64, lanes as u64)?;
             if let Some(whole) = dealt.whole {
-                self.lanes.push(Lane::new(self.on, whole.place));
+                self.lanes.push(Lane::new(self.on, whole.places()));
                 continue;
             }
             let mut random = Stream::new(seed, "channels", lane as u64);
             dealt.all.iter().for_each(|(_, d)| counter.add(*d));
-            let mut order = Order::new(self.on, start.clone(), counter.take(), &mut random);
-            order.improve(PASSES);
-            let found = self.insist(&mut order, &dealt.all, counter, watch)?;
-            self.lanes.push(found);
-            last_resort.get_or_insert((lane, order));
+            let mut order =
+                Order::new(self.on, start.clone(), &spine.links, counter.take(), &mut random);
+            order.improve();
+            self.lanes.push(Lane::new(self.on, order.places()));
             unsettled.extend(dealt.all);
         }
-        let Some((lane, mut order)) = last_resort else { return Ok(()) };
-        if !self.settle(&unsettled, lane, watch)? {
-            order.keep(self.tree.iter().flatten(), start);
-            order.improve(PASSES);
-            self.lanes[lane] = Lane::new(self.on, order.places());
+        if lanes > 1 {
+            self.settle(&unsettled, watch)?;
         }
         Ok(())
     }
@@ -118,48 +104,14 @@ impl<'a> Plan<'a> {
         self.lane_of[layer][to.ix()]
     }
 
-    /// Asks an order for the shortest routes of those that it leaves without any, again and again,
-    /// and returns what becomes of it.
-    fn insist(
-        &self,
-        order: &mut Order<'_>,
-        all: &[Destination],
-        counter: &mut Counter<'_>,
-        watch: &dyn Watch,
-    ) -> Result<Lane, Interrupted> {
-        let mut grower = Grower::new(self.on);
-        let mut found = Lane::new(self.on, order.places());
-        for round in 0..ROUNDS {
-            watch.tick("lanes", round as u64, ROUNDS as u64)?;
-            let mut wanted = Vec::new();
-            for &(_, d) in all {
-                grower.reach(d, &found);
-                counter.turns_of(self.lost(&grower), d, &mut wanted);
-            }
-            if wanted.is_empty() {
-                break;
-            }
-            order.insist(&wanted);
-            order.improve(MORE_PASSES);
-            found = Lane::new(self.on, order.places());
-        }
-        Ok(found)
-    }
-
     /// Moves destinations whose lane does not take shortest routes to a lane that does, else to the
-    /// one of the least detours. False when no lane has routes to some destination: that one is
-    /// left to `last_resort`.
-    fn settle(
-        &mut self,
-        all: &[Destination],
-        last_resort: usize,
-        watch: &dyn Watch,
-    ) -> Result<bool, Interrupted> {
+    /// one of the least detours.
+    fn settle(&mut self, all: &[Destination], watch: &dyn Watch) -> Result<(), Interrupted> {
         let mut load = vec![0_u64; self.lanes.len()];
         for &(layer, d) in all {
             load[usize::from(self.lane(layer, d))] += u64::from(self.endpoints[d.ix()]);
         }
-        let (mut grower, mut every) = (Grower::new(self.on), true);
+        let mut grower = Grower::new(self.on);
         for (i, &(layer, d)) in all.iter().enumerate() {
             watch.tick("destinations", i as u64, all.len() as u64)?;
             let shortest = self.on.graph().distances_from(d.ix());
@@ -177,16 +129,15 @@ impl<'a> Plan<'a> {
                     break;
                 }
             }
-            every &= best.is_some();
-            let lane = best.map_or(last_resort, |b| b.1);
+            let lane = best.map_or(was, |b| b.1);
             load[was] -= u64::from(self.endpoints[d.ix()]);
             load[lane] += u64::from(self.endpoints[d.ix()]);
             self.lane_of[layer][d.ix()] = lane as u8;
         }
-        Ok(every)
+        Ok(())
     }
 
-    /// Hops beyond shortest routes, over all endpoints; none where one has no route.
+    /// Hops beyond shortest routes, over all endpoints; none where one was not reached.
     fn detour(&self, grower: &Grower<'_>, shortest: &[u32]) -> Option<u64> {
         if self.lost(grower).next().is_some() {
             return None;
@@ -203,24 +154,34 @@ impl<'a> Plan<'a> {
             .filter(move |&v| self.endpoints[v] > 0 && !grower.reaches(v) && self.part[v] == part)
     }
 
-    /// Finds the next hops towards `to` in its lane. Where hops that fit whatever is chosen leave
-    /// switches with endpoints without a route, these and those on their ways take the hops of one
-    /// tree: that of last places, or where this does not reach them all the spanning tree.
-    pub(super) fn grow(&self, grower: &mut Grower<'_>, layer: usize, to: SwitchId) {
-        let lane = &self.lanes[usize::from(self.lane(layer, to))];
+    /// Lists in `tree` the next hops towards `to` that its lane takes, whichever are chosen.
+    pub(super) fn ways(
+        &self,
+        tree: &mut MinimalTree,
+        grower: &mut Grower<'_>,
+        layer: usize,
+        to: SwitchId,
+    ) {
+        match self.lanes.get(usize::from(self.lane(layer, to))) {
+            Some(lane) => {
+                self.grow(grower, to, lane);
+                grower.fill(tree);
+            }
+            None => tree.rebuild(self.on, to, None),
+        }
+    }
+
+    /// Finds the next hops towards `to`. Where hops that fit whatever is chosen leave switches with
+    /// endpoints without a route, these and those on their ways take the latest hops there are.
+    fn grow(&self, grower: &mut Grower<'_>, to: SwitchId, lane: &Lane) {
         grower.grow(to, lane, &[]);
         let mut lost: Vec<usize> = self.lost(grower).collect();
         if !lost.is_empty() {
-            grower.reach(to, lane);
-            let tree = if self.lost(grower).next().is_none() {
-                (0..self.endpoints.len()).map(|v| grower.last(v)).collect()
-            } else {
-                self.tree_towards(to)
-            };
+            let latest = grower.latest(to, lane);
             let mut forced = vec![None; self.endpoints.len()];
             while !lost.is_empty() {
                 for mut v in lost {
-                    while let Some(hop) = tree[v].filter(|_| forced[v].is_none()) {
+                    while let Some(hop) = latest[v].filter(|_| forced[v].is_none()) {
                         forced[v] = Some(hop);
                         v = self.on.head(hop).switch.ix();
                     }
@@ -231,137 +192,35 @@ impl<'a> Plan<'a> {
         }
         grower.attach_rest();
     }
-
-    /// The tree's next hop of every switch towards `to`. O(switches).
-    fn tree_towards(&self, to: SwitchId) -> Vec<Option<ChannelId>> {
-        let mut hop = vec![None; self.tree.len()];
-        let mut found = vec![to];
-        while let Some(v) = found.pop() {
-            for &c in &self.tree[v.ix()] {
-                let w = self.on.head(c).switch;
-                if w != to && hop[w.ix()].is_none() {
-                    hop[w.ix()] = Some(c.reverse());
-                    found.push(w);
-                }
-            }
-        }
-        hop
-    }
 }
 
 /// The destinations of one lane.
-struct Dealt {
+struct Dealt<'a> {
     all: Vec<Destination>,
     load: u64,
-    /// All turns of all their shortest routes, as long as these have no cycle.
-    whole: Option<Whole>,
+    /// An order in which all turns of all their shortest routes go forward, as long as there is
+    /// one.
+    whole: Option<Growing<'a>>,
 }
 
-impl Dealt {
-    fn new(dependencies: &Dependencies, on: &Topology) -> Self {
-        Self { all: Vec::new(), load: 0, whole: Some(Whole::new(dependencies, on)) }
-    }
-}
-
-/// Turns without a cycle.
-struct Whole {
-    /// By channel: a place such that all turns lead to a later one.
-    place: Vec<u32>,
-    /// Which turns there are, a bit a dependency.
-    has: Vec<u64>,
-    /// By channel: turns that lead to it; the last turn that leads from it.
-    into: Vec<u32>,
-    last: Vec<u32>,
-    /// Turns: the dependency, the channels, and the turn before from the same channel.
-    turns: Vec<(usize, u32, u32, u32)>,
-}
-
-const NONE: u32 = u32::MAX;
-
-impl Whole {
-    fn new(dependencies: &Dependencies, on: &Topology) -> Self {
-        let channels = on.graph().links() * 2;
-        Self {
-            place: vec![0; channels],
-            has: vec![0; dependencies.count().div_ceil(64)],
-            into: vec![0; channels],
-            last: vec![NONE; channels],
-            turns: Vec::new(),
-        }
-    }
-
-    /// Adds turns if that makes no cycle. O(turns), where they do not all go forward as it is
-    /// O(channels and all turns).
-    fn add(&mut self, turns: &[(ChannelId, ChannelId)], dependencies: &Dependencies) -> bool {
-        let begun = self.turns.len();
-        let mut forward = true;
-        for &(a, b) in turns {
-            let (turn, from, to) = (dependencies.of(a, b), a.0 as usize, b.0 as usize);
-            if self.has[turn / 64] >> (turn % 64) & 1 == 0 {
-                self.has[turn / 64] |= 1 << (turn % 64);
-                let before = std::mem::replace(&mut self.last[from], self.turns.len() as u32);
-                self.turns.push((turn, a.0, b.0, before));
-                self.into[to] += 1;
-                forward &= self.place[from] < self.place[to];
-            }
-        }
-        if forward || self.sort() {
-            return true;
-        }
-        while self.turns.len() > begun {
-            let Some((turn, from, to, before)) = self.turns.pop() else { break };
-            self.has[turn / 64] &= !(1 << (turn % 64));
-            self.last[from as usize] = before;
-            self.into[to as usize] -= 1;
-        }
-        false
-    }
-
-    /// Finds places anew; leaves them as they were when there is a cycle.
-    fn sort(&mut self) -> bool {
-        let mut into = self.into.clone();
-        let mut order: Vec<u32> =
-            (0..into.len() as u32).filter(|c| into[*c as usize] == 0).collect();
-        let mut head = 0;
-        while let Some(&c) = order.get(head) {
-            head += 1;
-            let mut at = self.last[c as usize];
-            while at != NONE {
-                let (_, _, to, before) = self.turns[at as usize];
-                into[to as usize] -= 1;
-                if into[to as usize] == 0 {
-                    order.push(to);
-                }
-                at = before;
-            }
-        }
-        let whole = order.len() == into.len();
-        if whole {
-            for (place, c) in (0..).zip(order) {
-                self.place[c as usize] = place;
-            }
-        }
-        whole
+impl<'a> Dealt<'a> {
+    fn new(on: &Topology, dependencies: &'a Dependencies) -> Self {
+        Self { all: Vec::new(), load: 0, whole: Some(Growing::new(on, dependencies)) }
     }
 }
 
 /// Gives a destination to the least loaded lane that takes all its shortest routes besides those of
 /// its others, else to the least loaded one.
-fn deal(
-    lanes: &mut [Dealt],
-    to: Destination,
-    endpoints: u32,
-    dependencies: &Dependencies,
-    counter: &mut Counter<'_>,
-) {
+fn deal(lanes: &mut [Dealt<'_>], to: Destination, endpoints: u32, counter: &mut Counter<'_>) {
     let mut by_load: Vec<usize> = (0..lanes.len()).collect();
     by_load.sort_by_key(|&l| (lanes[l].load, l));
     let mut home = None;
     if lanes.iter().any(|lane| lane.whole.is_some()) {
         counter.add(to.1);
         let turns = counter.drain();
-        let takes = |lane: &mut Dealt| {
-            lane.whole.as_mut().is_some_and(|whole| whole.add(&turns, dependencies))
+        let turns = turns.iter().map(|&(a, b)| ((a, 0), (b, 0)));
+        let takes = |lane: &mut Dealt<'_>| {
+            lane.whole.as_mut().is_some_and(|whole| whole.take(turns.clone()))
         };
         home = by_load.iter().copied().find(|&l| takes(&mut lanes[l]));
     }
@@ -378,7 +237,7 @@ mod tests {
     use super::*;
     use crate::routing::trees::MinimalTree;
     use crate::topology::{family, parse_inline};
-    use base::{LinkId, Quiet};
+    use base::{ChannelId, LinkId, Quiet};
 
     fn network(inline: &str) -> Topology {
         let recipe = parse_inline(inline).unwrap();
@@ -427,11 +286,11 @@ mod tests {
                         continue;
                     }
                     let to = SwitchId::from(d);
-                    plan.grow(&mut grower, 0, to);
-                    grower.fill(&mut tree);
+                    plan.ways(&mut tree, &mut grower, 0, to);
                     let with_endpoints = |v: &&u32| plan.endpoints[**v as usize] > 0;
-                    if plan.endpoints.iter().all(|n| *n > 0) {
-                        let lane = &plan.lanes[usize::from(plan.lane(0, to))];
+                    if plan.endpoints.iter().all(|n| *n > 0)
+                        && let Some(lane) = plan.lanes.get(usize::from(plan.lane(0, to)))
+                    {
                         assert_forward(&on, &tree, &lane.places);
                     }
                     let reached = tree.order.iter().filter(with_endpoints).count();
@@ -451,32 +310,32 @@ mod tests {
     }
 
     #[test]
-    fn the_spanning_tree_is_a_way_out_in_its_lane() {
+    fn turns_of_the_spanning_tree_stay_forward() {
         for on in networks() {
             let (dependencies, endpoints) = (Dependencies::new(&on), endpoints_per_switch(&on));
             let mut counter = Counter::new(&on, &dependencies, &endpoints);
             (0..on.switches().len()).for_each(|d| counter.add(SwitchId::from(d)));
-            let roots = roots(&on, None, &Quiet).unwrap();
-            let tree = spanning_tree(&on, &roots);
-            let start = up_then_down(&on, &breadth_first(&on, &roots));
+            let spine = Spine::new(&on);
+            let start = up_then_down(&on, &spine.rank);
             let mut random = Stream::new(3, "test", 0);
-            let mut order = Order::new(&on, start.clone(), counter.take(), &mut random);
-            order.improve(PASSES);
-            order.keep(tree.iter().flatten(), start);
-            order.improve(PASSES);
+            let mut order = Order::new(&on, start, &spine.links, counter.take(), &mut random);
+            order.improve();
             let places = order.places();
-            let mut channels = 0;
-            for leaving in &tree {
-                for &out in leaving {
-                    channels += 1;
-                    let there = on.head(out).switch.ix();
-                    for &on_ward in tree[there].iter().filter(|c| **c != out.reverse()) {
-                        assert!(places[out.0 as usize] < places[on_ward.0 as usize]);
-                    }
+            for &out in &spine.links {
+                let leaves = |c: &&ChannelId| on.tail(**c).switch == on.head(out).switch;
+                for &then in spine.links.iter().filter(leaves).filter(|c| **c != out.reverse()) {
+                    assert!(places[out.0 as usize] < places[then.0 as usize]);
                 }
             }
+            // as many links as it takes, and no way round: a tree of every part
             let parts = on.graph().components().1 as usize;
-            assert_eq!(channels, 2 * (on.switches().len() - parts));
+            assert_eq!(spine.links.len(), 2 * (on.switches().len() - parts));
+            let links: Vec<_> =
+                on.links().iter().enumerate().map(|(i, _)| LinkId::from(i)).collect();
+            let gone: Vec<LinkId> =
+                links.into_iter().filter(|l| !spine.links.iter().any(|c| c.link() == *l)).collect();
+            let bare = on.with_failures(&gone, &[]).unwrap();
+            assert_eq!(bare.graph().components().1 as usize, parts);
         }
     }
 
@@ -484,11 +343,17 @@ mod tests {
     fn lanes_that_suffice_give_shortest_routes_only() {
         let on = network("slim_fly:q=5,p=1");
         let plan = Plan::new(&on, 1, 8, 0, &Quiet).unwrap();
-        let mut grower = Grower::new(&on);
+        let (mut grower, mut tree) = (Grower::new(&on), MinimalTree::default());
         for d in 0..50 {
-            plan.grow(&mut grower, 0, SwitchId(d));
+            plan.ways(&mut tree, &mut grower, 0, SwitchId(d));
             let shortest = on.graph().distances_from(d as usize);
-            assert!((0..50).all(|v| grower.hops(v) == shortest[v]));
+            assert_eq!(tree.order.len(), 49);
+            for (i, &v) in tree.order.iter().enumerate() {
+                let nearer = |w: u32| shortest[w as usize] + 1 == shortest[v as usize];
+                assert!(tree.hops(i).iter().all(|(_, w)| nearer(*w)));
+                let all = on.graph().neighbours(v as usize).iter().filter(|w| nearer(**w));
+                assert_eq!(tree.hops(i).len(), all.count());
+            }
         }
     }
 }

@@ -75,29 +75,6 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// Appends the turns of a shortest route from each of these switches. O(arcs) when there are
-    /// any.
-    pub(super) fn turns_of(
-        &mut self,
-        from: impl Iterator<Item = usize>,
-        to: SwitchId,
-        turns: &mut Vec<(u32, u32)>,
-    ) {
-        for (i, v) in from.enumerate() {
-            if i == 0 {
-                self.rebuild(to);
-            }
-            let (mut at, mut last) = (v, None);
-            while at != to.ix() {
-                let (channel, next) = self.tree.hops(self.place[at] as usize)[0];
-                if let Some(last) = last.replace(channel.0) {
-                    turns.push((last, channel.0));
-                }
-                at = next as usize;
-            }
-        }
-    }
-
     /// Forgets what was counted, and returns which turns it was.
     pub(super) fn drain(&mut self) -> Vec<(ChannelId, ChannelId)> {
         for &(from, to) in &self.used {
@@ -157,13 +134,6 @@ impl Rows {
     #[inline]
     pub(super) fn of(&self, channel: usize) -> &[(u32, f64)] {
         &self.entries[self.first[channel] as usize..self.first[channel + 1] as usize]
-    }
-    /// Multiplies the traffic of an entry.
-    pub(super) fn raise(&mut self, channel: u32, other: u32, by: f64) {
-        let own = self.first[channel as usize] as usize..self.first[channel as usize + 1] as usize;
-        if let Some(entry) = self.entries[own].iter_mut().find(|e| e.0 == other) {
-            entry.1 *= by;
-        }
     }
 }
 

@@ -5,6 +5,7 @@
 use crate::network::Topology;
 use crate::routing::trees::MinimalTree;
 use base::{ChannelId, SwitchId};
+use std::cmp::Reverse;
 
 /// A channel, and the switch it leads to.
 type Hop = (ChannelId, u32);
@@ -16,6 +17,8 @@ pub(super) struct Lane {
     /// By arc of the graph, from a switch to its neighbour: the neighbour, and the place of the
     /// channel that comes back.
     back: Vec<(u32, u32)>,
+    /// The channels, the one at the last place first.
+    latest: Vec<ChannelId>,
 }
 
 impl Lane {
@@ -24,7 +27,10 @@ impl Lane {
         let arcs =
             (0..graph.switches()).flat_map(|v| graph.neighbours(v).iter().zip(graph.channels(v)));
         let back = arcs.map(|(&w, c)| (w, places[c.reverse().0 as usize])).collect();
-        Self { places, back }
+        let mut latest: Vec<ChannelId> =
+            (0..graph.switches()).flat_map(|v| graph.channels(v)).copied().collect();
+        latest.sort_unstable_by_key(|c| (Reverse(places[c.0 as usize]), *c));
+        Self { places, back, latest }
     }
 }
 
@@ -37,8 +43,6 @@ pub(super) struct Grower<'a> {
     /// By switch: the first and the last place of its next hops.
     low: Vec<u32>,
     high: Vec<u32>,
-    /// By switch: the next hop at the last place.
-    last: Vec<ChannelId>,
     /// By switch: its next hops in `ways`, where they begin and how many they are.
     own: Vec<(u32, u32)>,
     ways: Vec<Hop>,
@@ -60,7 +64,6 @@ impl<'a> Grower<'a> {
             hops: vec![u32::MAX; n],
             low: vec![0; n],
             high: vec![0; n],
-            last: vec![ChannelId(0); n],
             own: vec![(0, 0); n],
             ways: Vec::new(),
             order: Vec::new(),
@@ -79,16 +82,18 @@ impl<'a> Grower<'a> {
         self.order.push(to.0);
     }
 
-    /// Finds which switches have routes towards `to`, and of how many hops at least: of those the
-    /// hop at the last place leaves the most to the switches behind. O(arcs).
+    /// Finds which switches have routes towards `to` along switches that take as few hops as they
+    /// can, and of how many: of those hops the one at the last place leaves the most to the switches
+    /// behind. Ends when every switch has one. O(arcs).
     pub(super) fn reach(&mut self, to: SwitchId, lane: &Lane) {
         self.start(to);
         let (graph, mut head) = (self.on.graph(), 0);
-        while let Some(&v) = self.order.get(head) {
+        while let Some(&v) = self.order.get(head)
+            && self.order.len() < self.hops.len()
+        {
             head += 1;
             let (high, level) = (self.high[v as usize], self.hops[v as usize] + 1);
-            let (back, out) = (&lane.back[graph.row(v as usize)], graph.channels(v as usize));
-            for (i, &(u, place)) in back.iter().enumerate() {
+            for &(u, place) in &lane.back[graph.row(v as usize)] {
                 let hops = &mut self.hops[u as usize];
                 if place < high && *hops >= level {
                     if *hops == u32::MAX {
@@ -98,15 +103,24 @@ impl<'a> Grower<'a> {
                         continue;
                     }
                     self.high[u as usize] = place;
-                    self.last[u as usize] = out[i].reverse();
                 }
             }
         }
     }
 
-    /// The next hop of a switch that was reached, if it is not the destination.
-    pub(super) fn last(&self, v: usize) -> Option<ChannelId> {
-        (self.reaches(v) && v != self.to.ix()).then(|| self.last[v])
+    /// For every switch the hop of the route towards `to` that leaves it at the latest place: there
+    /// is one wherever there is any route that goes forward. O(channels).
+    pub(super) fn latest(&mut self, to: SwitchId, lane: &Lane) -> Vec<Option<ChannelId>> {
+        let mut hop = vec![None; self.hops.len()];
+        let place = |hop: Option<ChannelId>| hop.map(|c| lane.places[c.0 as usize]);
+        for &channel in &lane.latest {
+            let (v, next) = (self.on.tail(channel).switch, self.on.head(channel).switch);
+            let goes = next == to || place(Some(channel)) < place(hop[next.ix()]);
+            if goes && v != to && hop[v.ix()].is_none() {
+                hop[v.ix()] = Some(channel);
+            }
+        }
+        hop
     }
 
     /// Finds next hops towards `to`: of every switch those that leave the fewest hops. Switches
