@@ -31,18 +31,23 @@ impl Stream {
     /// The next 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
-        if self.used == 4 {
-            for word in &mut self.counter {
-                *word = word.wrapping_add(1);
-                if *word != 0 {
-                    break;
-                }
-            }
-            self.block = philox(self.counter, self.key);
-            self.used = 0;
-        }
+        let Some(&word) = self.block.get(self.used) else { return self.refill() };
         self.used += 1;
-        self.block[self.used - 1]
+        word
+    }
+
+    /// Draws the next block, and its first word.
+    #[inline(never)]
+    fn refill(&mut self) -> u64 {
+        for word in &mut self.counter {
+            *word = word.wrapping_add(1);
+            if *word != 0 {
+                break;
+            }
+        }
+        self.block = philox(self.counter, self.key);
+        self.used = 1;
+        self.block[0]
     }
 
     /// A uniform integer in `0..bound` without bias (Lemire, "Fast random integer generation in an

@@ -345,16 +345,23 @@ impl Tally {
         }
     }
 
-    /// Counts a message.
-    fn message(&mut self, met: &Met) {
-        self.shares[twentieth(met.share)] += 1;
-        let [low, high] = self.share_range;
-        self.share_range = [low.min(met.share), high.max(met.share)];
-        let congestion = rounded_up(met.congestion);
-        match self.few.get_mut(congestion as usize) {
-            Some(n) => *n += 1,
-            None => *self.many.entry(congestion).or_insert(0) += 1,
+    /// Counts messages, adds their shares to `sum`, and returns the largest congestion.
+    fn messages(&mut self, found: &[Met], sum: &mut f64) -> f64 {
+        let ([mut low, mut high], mut largest) = (self.share_range, 0.0);
+        for met in found {
+            *sum += met.share;
+            self.shares[twentieth(met.share)] += 1;
+            low = if met.share < low { met.share } else { low };
+            high = if met.share > high { met.share } else { high };
+            largest = if met.congestion > largest { met.congestion } else { largest };
+            let congestion = rounded_up(met.congestion);
+            match self.few.get_mut(congestion as usize) {
+                Some(n) => *n += 1,
+                None => *self.many.entry(congestion).or_insert(0) += 1,
+            }
         }
+        self.share_range = [low, high];
+        largest
     }
 
     /// These runs, then the others.
@@ -430,7 +437,7 @@ impl Work<'_> {
         let mut draws =
             [0, 1].map(|job| Stream::new(self.setup.seed, "pattern", 2 * u64::from(run) + job));
         let (mut congestion, mut time) = (0.0_f64, 0.0);
-        let (mut sum, mut sums, mut counts) = (0.0, [0.0; 2], [0_usize; 2]);
+        let (mut sums, mut counts) = ([0.0; 2], [0_usize; 2]);
         let levels = match self.setup.levels {
             Levels::Each => 0..self.jobs.levels(),
             Levels::Together => 0..1,
@@ -446,32 +453,31 @@ impl Work<'_> {
             };
             let endpoint = |rank: u32| order[rank as usize];
             let found = flows.level(messages.iter().map(|&(a, b)| (endpoint(a), endpoint(b))))?;
-            let firsts = || messages.iter().zip(found).take(first);
-            if in_one {
-                delay = firsts().fold(0.0, |m, (_, met)| met.congestion.max(m));
-            } else {
+            if !in_one {
                 let at =
                     |((from, _), met): (&Message, &Met)| arrival[*from as usize] + met.congestion;
-                let arrivals: Vec<f64> = firsts().map(at).collect();
+                let arrivals: Vec<f64> = messages.iter().zip(found).take(first).map(at).collect();
                 for ((_, to), at) in messages.iter().zip(arrivals) {
                     arrival[*to as usize] = arrival[*to as usize].max(at);
                     delay = delay.max(at);
                 }
             }
-            for (i, met) in found.iter().enumerate() {
-                let job = usize::from(i >= first);
-                sum += met.share;
-                sums[job] += met.share;
-                counts[job] += 1;
-                tally.message(met);
+            let (firsts, seconds) = found.split_at(first);
+            let mut largest = 0.0_f64;
+            for (job, found) in [firsts, seconds].into_iter().enumerate() {
+                counts[job] += found.len();
+                let most = tally.messages(found, &mut sums[job]);
+                largest = largest.max(most);
+                if in_one && job == 0 {
+                    delay = most;
+                }
             }
-            let largest = found.iter().fold(0.0, |m, met| met.congestion.max(m));
             time += largest;
             congestion = congestion.max(largest);
         }
         let mean = |sum: f64, count: usize| if count == 0 { 1.0 } else { sum / count as f64 };
         Ok(Run {
-            share: mean(sum, counts[0] + counts[1]),
+            share: mean(sums[0] + sums[1], counts[0] + counts[1]),
             job_shares: [mean(sums[0], counts[0]), mean(sums[1], counts[1])],
             congestion,
             time,

@@ -29,6 +29,7 @@ pub(super) struct Ways<'a> {
     alike: Option<f64>,
     /// Channels that count: all, or those of links.
     counted: usize,
+    terminals: usize,
     /// Where each port leads, switch by switch.
     hops: Vec<Hop>,
     /// Where the ports of each switch begin in `hops`, and where the last ones end.
@@ -96,7 +97,8 @@ impl<'a> Ways<'a> {
         let alike =
             first.filter(|x| relative[..counted].iter().all(|y| x.to_bits() == y.to_bits()));
         let rails = of.concat();
-        Self { routing, relative, alike, counted, hops, ports, home, rails, first_rail }
+        let terminals = on.terminals().len();
+        Self { routing, relative, alike, counted, terminals, hops, ports, home, rails, first_rail }
     }
 
     /// Where the port of a switch leads.
@@ -146,30 +148,30 @@ pub(super) struct Flows<'a> {
     load: Vec<f64>,
     /// What each channel that counts has carried in all levels so far.
     pub carried: Vec<f64>,
-    /// Routes under way.
+    /// Routes under way, and the ports by which they go on.
     routes: Vec<Route>,
     ports: Vec<u16>,
     /// Part of its flow that takes each route of the level, one flow after the other.
     shares: Vec<f64>,
     /// Number of routes up to the end of each flow.
     ends: Vec<usize>,
-    /// The channels that the routes take first, second and so on; the last ones may be left out.
-    steps: Vec<Vec<u32>>,
-    /// Those of the cables by which they leave an endpoint and come to the other.
-    cables: [Vec<u32>; 2],
+    /// The channels that the routes take, each with the number of the route.
+    taken: Vec<(u32, u32)>,
     /// Largest congestion on each route.
     worst: Vec<f64>,
     met: Vec<Met>,
 }
 
 /// A route under way.
+#[derive(Clone, Copy)]
 struct Route {
-    /// Where the table of its layer and destination begins in [`Routing::next`].
-    table: usize,
+    number: u32,
     /// Switch that it has come to.
     at: u32,
     /// Switch that delivers.
     home: u32,
+    /// Where the table of its layer and destination begins in [`Routing::next`].
+    table: usize,
 }
 
 impl<'a> Flows<'a> {
@@ -183,8 +185,7 @@ impl<'a> Flows<'a> {
             ports: Vec::new(),
             shares: Vec::new(),
             ends: Vec::new(),
-            steps: Vec::new(),
-            cables: [const { Vec::new() }; 2],
+            taken: Vec::new(),
             worst: Vec::new(),
             met: Vec::new(),
         }
@@ -200,15 +201,16 @@ impl<'a> Flows<'a> {
     ) -> Result<&[Met], Refusal> {
         self.shares.clear();
         self.ends.clear();
-        self.steps.iter_mut().chain(&mut self.cables).for_each(Vec::clear);
+        self.taken.clear();
         loop {
+            let begun = self.shares.len();
             self.routes.clear();
-            while self.routes.len() < TOGETHER
+            while self.shares.len() - begun < TOGETHER
                 && let Some((from, to)) = pairs.next()
             {
                 self.add(from, to)?;
             }
-            if self.routes.is_empty() {
+            if self.shares.len() == begun {
                 break;
             }
             self.walk()?;
@@ -219,6 +221,9 @@ impl<'a> Flows<'a> {
         self.met.clear();
         self.met.extend(self.ends.iter().map(|&end| {
             let routes = &worst[std::mem::replace(&mut begin, end)..end];
+            if let [congestion] = *routes {
+                return Met { share: 1.0 / congestion, congestion };
+            }
             let share = routes.iter().map(|w| 1.0 / w).sum::<f64>() / routes.len() as f64;
             Met { share, congestion: routes.iter().fold(1.0, |m, w| m.max(*w)) }
         }));
@@ -229,29 +234,35 @@ impl<'a> Flows<'a> {
     fn add(&mut self, from: EndpointId, to: EndpointId) -> Result<(), Refusal> {
         let ways = self.ways;
         let layers = ways.routing.layers() as usize;
-        let (switches, terminals) = (ways.ports.len() - 1, ways.home.len() / layers);
-        let begin = self.routes.len();
+        let (switches, terminals) = (ways.ports.len() - 1, ways.terminals);
+        let begin = self.shares.len();
+        let mut end = begin;
         for a in ways.rails(from) {
             for b in ways.rails(to).iter().filter(|b| b.plane == a.plane) {
                 for layer in 0..layers {
                     let row = layer * terminals + b.terminal as usize;
-                    let (table, home) = (row * switches, ways.home[row]);
-                    self.routes.push(Route { table, at: a.switch, home });
+                    let (number, table, home) = (end as u32, row * switches, ways.home[row]);
+                    if a.switch != home {
+                        self.routes.push(Route { number, at: a.switch, home, table });
+                    }
                     if ways.counted == ways.relative.len() {
                         let first = (ways.counted - 2 * terminals) as u32;
-                        self.cables[0].push(first + 2 * a.terminal);
-                        self.cables[1].push(first + 2 * b.terminal + 1);
+                        self.taken.push((number, first + 2 * a.terminal));
+                        self.taken.push((number, first + 2 * b.terminal + 1));
                     }
+                    end += 1;
                 }
             }
         }
-        let routes = self.routes.len() - begin;
-        if routes == 0 {
+        if end == begin {
             let help = "every pair needs a common plane";
             return Err(Refusal::new("", "two endpoints share no plane", help));
         }
-        self.shares.resize(self.shares.len() + routes, 1.0 / routes as f64);
-        self.ends.push(self.shares.len());
+        let share = 1.0 / (end - begin) as f64;
+        for _ in begin..end {
+            self.shares.push(share);
+        }
+        self.ends.push(end);
         Ok(())
     }
 
@@ -260,69 +271,53 @@ impl<'a> Flows<'a> {
     /// They take their steps together, and of a step all read the table before any looks where
     /// that leads: so the waits for memory overlap.
     fn walk(&mut self) -> Result<(), Refusal> {
-        let Self { ways, routes, ports, shares, steps, .. } = self;
+        let Self { ways, routes, ports, taken, .. } = self;
         let next = ways.routing.next();
-        let begin = shares.len() - routes.len();
-        ports.resize(routes.len(), 0);
-        for number in 0..ways.ports.len() {
-            let mut moved = false;
-            for (route, port) in routes.iter().zip(&mut *ports) {
-                if route.at != route.home {
-                    *port = next[route.table + route.at as usize];
-                    moved = true;
-                }
-            }
-            if !moved {
+        for _ in 0..ways.ports.len() {
+            if routes.is_empty() {
                 return Ok(());
             }
-            if steps.len() == number {
-                steps.push(Vec::new());
-            }
-            let step = &mut steps[number];
-            step.resize(shares.len(), NOWHERE);
-            let taken = ports.iter().zip(&mut step[begin..]);
-            for (route, (&port, channel)) in routes.iter_mut().zip(taken) {
-                if route.at != route.home {
-                    let hop = ways.hop(route.at, port)?;
-                    (*channel, route.at) = (hop.channel, hop.next);
+            ports.clear();
+            ports.extend(routes.iter().map(|route| next[route.table + route.at as usize]));
+            let mut left = 0;
+            for i in 0..routes.len() {
+                let route = routes[i];
+                let hop = ways.hop(route.at, ports[i])?;
+                taken.push((route.number, hop.channel));
+                if hop.next != route.home {
+                    routes[left] = Route { at: hop.next, ..route };
+                    left += 1;
                 }
             }
+            routes.truncate(left);
         }
         Err(Refusal::new("", "a route goes in a loop", "verify the tables first"))
     }
 
-    /// Loads the channels, step by step, finds the largest load on each route, adds up what the
-    /// channels carried and clears their loads.
+    /// Loads the channels, finds the largest load on each route, adds up what the channels carried
+    /// and clears their loads.
     fn weigh(&mut self) {
-        let Self { ways, load, carried, shares, steps, cables, worst, .. } = self;
-        let steps = || steps.iter().chain(&*cables);
+        let Self { ways, load, carried, shares, taken, worst, .. } = self;
         let relative = |c: u32| ways.alike.unwrap_or_else(|| ways.relative[c as usize]);
-        for step in steps() {
-            for (share, &channel) in shares.iter().zip(step) {
-                if channel != NOWHERE {
-                    load[channel as usize] += share * relative(channel);
-                }
-            }
+        for &(route, channel) in &*taken {
+            load[channel as usize] += shares[route as usize] * relative(channel);
         }
         worst.clear();
         worst.resize(shares.len(), 1.0);
-        for step in steps() {
-            for (worst, &channel) in worst.iter_mut().zip(step) {
-                if channel != NOWHERE {
-                    *worst = worst.max(load[channel as usize]);
-                }
+        for &(route, channel) in &*taken {
+            let (worst, load) = (&mut worst[route as usize], load[channel as usize]);
+            if load > *worst {
+                *worst = load;
             }
         }
-        if steps().map(Vec::len).sum::<usize>() > load.len() / 8 {
+        if taken.len() > load.len() / 8 {
             for (sum, load) in carried.iter_mut().zip(load) {
                 *sum += std::mem::take(load);
             }
             return;
         }
-        for &channel in steps().flatten() {
-            if channel != NOWHERE {
-                carried[channel as usize] += std::mem::take(&mut load[channel as usize]);
-            }
+        for &(_, channel) in &*taken {
+            carried[channel as usize] += std::mem::take(&mut load[channel as usize]);
         }
     }
 }
