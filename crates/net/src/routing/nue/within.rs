@@ -83,8 +83,8 @@ impl<'a> Grower<'a> {
     }
 
     /// Finds which switches have routes towards `to` when each takes as few hops as it can, and how
-    /// many: of its next hops the one at the last place leaves the most to the switches behind. Ends
-    /// when every switch has one. O(arcs).
+    /// many: of its next hops the one at the last place leaves the most to the switches behind.
+    /// Ends when every switch has one. O(arcs).
     pub(super) fn reach(&mut self, to: SwitchId, lane: &Lane) {
         self.start(to);
         let (graph, mut head) = (self.on.graph(), 0);
