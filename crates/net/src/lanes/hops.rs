@@ -2,11 +2,11 @@
 //!
 //! Source: Blach, Besta, De Sensi, Domke, Harake, Li, Iff, Konieczny, Lakhotia, Kubicek, Ferrari,
 //! Petrini, Hoefler, "A high-performance design, implementation, deployment, and evaluation of the
-//! Slim Fly network", NSDI 2024 (its deadlock avoidance): lanes rise along every path, so that none
-//! can wait for itself. A switch knows the in-port and the service level: in-ports of endpoints
-//! mean the first hop. Where no path has more than three hops, a path of three carries the colour of
-//! its second switch, and switches linked by a second hop have different colours: a switch that sees
-//! its own colour is at the second hop, any other at the third.
+//! Slim Fly network", NSDI 2024 (its deadlock avoidance): lanes rise along every path, so that
+//! none can wait for itself. A switch knows the in-port and the service level: in-ports of
+//! endpoints mean the first hop. Where no path has more than three hops, a path of three carries
+//! the colour of its second switch, and switches linked by a second hop have different colours: a
+//! switch that sees its own colour is at the second hop, any other at the third.
 //!
 //! Longer paths, and those for which 15 colours are not enough, get the first service level whose
 //! tables do not yet say otherwise at any of their hops.
