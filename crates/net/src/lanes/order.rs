@@ -21,27 +21,16 @@ pub(crate) struct Order<'a> {
     /// By pair: the one before and the one after in the order, [`NONE`] at its ends.
     near: Vec<[u32; 2]>,
     state: Vec<Turn>,
-    /// By pair: the last turn taken from it, and the last one to it, in `taken`.
-    last: Vec<[u32; 2]>,
+    after: Lists,
+    before: Lists,
     mark: Vec<u32>,
     marks: u32,
-    /// Turns taken, in order; how many of them are final.
-    taken: Vec<Taken>,
-    settled: usize,
-    /// What was refused since it was settled.
+    /// What was taken and refused since it was settled, in order.
+    taken: Vec<(Held, Held)>,
     refused: Vec<usize>,
 }
 
-/// A turn that was taken.
-struct Taken {
-    turn: usize,
-    /// The pairs it leads from and to.
-    ends: [u32; 2],
-    /// The turn taken before from the same pair, and the one to the same pair.
-    earlier: [u32; 2],
-}
-
-/// No pair, or no turn.
+/// No pair.
 const NONE: u32 = u32::MAX;
 
 /// Distance of the positions of two pairs that follow one another when they are numbered anew. So
@@ -80,11 +69,11 @@ impl<'a> Order<'a> {
             position: vec![0; pairs],
             near: vec![[NONE; 2]; pairs],
             state: vec![Turn::Unknown; dependencies.count() * lanes * lanes],
-            last: vec![[NONE; 2]; pairs],
+            after: Lists::new(pairs),
+            before: Lists::new(pairs),
             mark: vec![0; pairs],
             marks: 0,
             taken: Vec::new(),
-            settled: 0,
             refused: Vec::new(),
         };
         own.arrange(&order);
@@ -133,8 +122,8 @@ impl<'a> Order<'a> {
         order.reverse();
         self.arrange(&order);
         self.state.fill(Turn::Unknown);
-        self.last.fill([NONE; 2]);
-        self.taken.clear();
+        self.after.clear();
+        self.before.clear();
         self.settle();
     }
 
@@ -168,10 +157,10 @@ impl<'a> Order<'a> {
             return false;
         }
         self.state[turn] = Turn::Taken;
-        let ends = [self.pair(a), self.pair(b)];
-        let this = self.taken.len() as u32;
-        let earlier = [0, 1].map(|i| std::mem::replace(&mut self.last[ends[i]][i], this));
-        self.taken.push(Taken { turn, ends: ends.map(|v| v as u32), earlier });
+        let (from, to) = (self.pair(a), self.pair(b));
+        self.after.push(from, to as u32);
+        self.before.push(to, from as u32);
+        self.taken.push((a, b));
         true
     }
 
@@ -183,13 +172,13 @@ impl<'a> Order<'a> {
 
     /// Makes what was taken and refused so far final: [`Order::undo`] goes back to here.
     pub(crate) fn settle(&mut self) {
-        self.settled = self.taken.len();
+        self.taken.clear();
         self.refused.clear();
     }
 
     /// Gives back every turn taken since it was settled, and forgets what was refused since.
     pub(crate) fn undo(&mut self) {
-        self.give_back(self.settled);
+        self.give_back(0);
         for turn in self.refused.drain(..) {
             self.state[turn] = Turn::Unknown;
         }
@@ -198,11 +187,12 @@ impl<'a> Order<'a> {
     /// Gives back the turns from the `begun`-th taken on.
     fn give_back(&mut self, begun: usize) {
         while self.taken.len() > begun {
-            let Some(Taken { turn, ends, earlier }) = self.taken.pop() else { break };
+            let Some((a, b)) = self.taken.pop() else { break };
+            let turn = self.turn(a, b);
             self.state[turn] = Turn::Unknown;
-            for i in [0, 1] {
-                self.last[ends[i] as usize][i] = earlier[i];
-            }
+            let (from, to) = (self.pair(a), self.pair(b));
+            self.after.pop(from);
+            self.before.pop(to);
         }
     }
 
@@ -226,15 +216,10 @@ impl<'a> Order<'a> {
             let forth = sides[0].work <= sides[1].work;
             let side = &mut sides[usize::from(!forth)];
             let v = side.found[side.head] as usize;
-            let (near, far) = if forth { (0, 1) } else { (1, 0) };
-            let mut next = self.last[v][near];
+            let next = if forth { self.after.of(v) } else { self.before.of(v) };
             side.head += 1;
-            side.work += 1;
-            while next != NONE {
-                let taken = &self.taken[next as usize];
-                let to = taken.ends[far];
-                next = taken.earlier[near];
-                side.work += 1;
+            side.work += next.len() + 1;
+            for &to in next {
                 let (mark, at) = (self.mark[to as usize], self.position[to as usize]);
                 if mark == behind + ahead - side.mark {
                     return false;
@@ -317,6 +302,50 @@ impl<'a> Order<'a> {
             self.position[at as usize] = position;
             (at, position) = (self.near[at as usize][1], position + SPACING);
         }
+    }
+}
+
+/// Lists of pairs, close together in memory and without an allocation each.
+struct Lists {
+    items: Vec<u32>,
+    /// By list: where it begins in `items`, how long it is, and how long it can get there.
+    lists: Vec<(usize, u32, u32)>,
+}
+
+impl Lists {
+    fn new(count: usize) -> Self {
+        Self { items: Vec::new(), lists: vec![(0, 0, 0); count] }
+    }
+
+    fn clear(&mut self) {
+        self.items.clear();
+        self.lists.fill((0, 0, 0));
+    }
+
+    #[inline]
+    fn of(&self, list: usize) -> &[u32] {
+        let (first, length, _) = self.lists[list];
+        &self.items[first..first + length as usize]
+    }
+
+    /// Appends to a list, which moves to the end where it has twice the room when it is full.
+    #[inline]
+    fn push(&mut self, list: usize, item: u32) {
+        let (first, length, room) = &mut self.lists[list];
+        if length == room {
+            let old = *first..*first + *length as usize;
+            (*first, *room) = (self.items.len(), (*room * 2).max(4));
+            self.items.extend_from_within(old);
+            self.items.resize(*first + *room as usize, 0);
+        }
+        self.items[*first + *length as usize] = item;
+        *length += 1;
+    }
+
+    /// Takes back what was appended last.
+    #[inline]
+    fn pop(&mut self, list: usize) {
+        self.lists[list].1 -= 1;
     }
 }
 

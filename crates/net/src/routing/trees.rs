@@ -29,7 +29,7 @@ pub struct MinimalTree {
 #[derive(Debug)]
 pub struct Ranks {
     /// By switch.
-    pub(super) rank: Vec<u32>,
+    rank: Vec<u32>,
     /// Switches by rank, lowest (topmost) first.
     from_top: Vec<u32>,
     /// The neighbours of switch `v`: those above from `first[v]` on, those below from `below[v]`.

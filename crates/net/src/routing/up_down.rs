@@ -118,11 +118,7 @@ fn by_level(on: &Topology) -> Option<Ranks> {
 }
 
 /// A root for every connected part: `given` in its own. O(switches * arcs).
-pub(super) fn roots(
-    on: &Topology,
-    given: Option<usize>,
-    watch: &dyn Watch,
-) -> Result<Vec<u32>, Interrupted> {
+fn roots(on: &Topology, given: Option<usize>, watch: &dyn Watch) -> Result<Vec<u32>, Interrupted> {
     let (component, parts) = on.graph().components();
     let mut best: Vec<Option<(u32, u64, u32)>> = vec![None; parts as usize];
     let switches = on.switches().len();
@@ -143,7 +139,7 @@ pub(super) fn roots(
 }
 
 /// Ranks by distance from the root, then number. O(arcs + n log n).
-pub(super) fn breadth_first(on: &Topology, roots: &[u32]) -> Ranks {
+fn breadth_first(on: &Topology, roots: &[u32]) -> Ranks {
     let level = on.graph().distances_from_any(roots);
     let mut order: Vec<u32> = (0..level.len() as u32).collect();
     order.sort_by_key(|&v| level[v as usize]);
