@@ -453,25 +453,22 @@ impl Work<'_> {
             };
             let endpoint = |rank: u32| order[rank as usize];
             let found = flows.level(messages.iter().map(|&(a, b)| (endpoint(a), endpoint(b))))?;
-            if !in_one {
+            let (firsts, seconds) = found.split_at(first);
+            counts = [counts[0] + firsts.len(), counts[1] + seconds.len()];
+            let [one, two] = &mut sums;
+            let most = [tally.messages(firsts, one), tally.messages(seconds, two)];
+            if in_one {
+                delay = most[0];
+            } else {
                 let at =
                     |((from, _), met): (&Message, &Met)| arrival[*from as usize] + met.congestion;
-                let arrivals: Vec<f64> = messages.iter().zip(found).take(first).map(at).collect();
+                let arrivals: Vec<f64> = messages.iter().zip(firsts).map(at).collect();
                 for ((_, to), at) in messages.iter().zip(arrivals) {
                     arrival[*to as usize] = arrival[*to as usize].max(at);
                     delay = delay.max(at);
                 }
             }
-            let (firsts, seconds) = found.split_at(first);
-            let mut largest = 0.0_f64;
-            for (job, found) in [firsts, seconds].into_iter().enumerate() {
-                counts[job] += found.len();
-                let most = tally.messages(found, &mut sums[job]);
-                largest = largest.max(most);
-                if in_one && job == 0 {
-                    delay = most;
-                }
-            }
+            let largest = most[0].max(most[1]);
             time += largest;
             congestion = congestion.max(largest);
         }

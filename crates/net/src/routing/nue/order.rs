@@ -10,7 +10,8 @@ use crate::network::Topology;
 use base::ChannelId;
 use base::seed::Stream;
 
-/// Distance of two places that follow one another at first.
+/// Distance of two places that follow one another at first: room for as many channels as want
+/// between, and above it for the number of a turn beside the place.
 const SPACING: u64 = 1 << 30;
 
 /// A place for every channel; a turn goes forward when it leads to a later place. Turns between
@@ -61,12 +62,10 @@ impl<'a> Order<'a> {
         random: &mut Stream,
     ) -> Self {
         let channels = 0..places.len();
-        let busy = |c: &u32| {
-            !turns.into.of(*c as usize).is_empty() || !turns.out_of.of(*c as usize).is_empty()
-        };
-        let mut moving: Vec<u32> = (0..channels.end as u32).filter(busy).collect();
-        random.shuffle(&mut moving);
         let around = |c: usize| turns.into.of(c).len() + turns.out_of.of(c).len();
+        let mut moving: Vec<u32> =
+            (0..channels.end as u32).filter(|c| around(*c as usize) > 0).collect();
+        random.shuffle(&mut moving);
         let most = channels.clone().map(around).max().unwrap_or(0) as u64;
         let head = channels.map(|c| on.head(ChannelId::from(c)).switch.0).collect();
         let mut own = Self {

@@ -177,7 +177,7 @@ impl<'a> Plan<'a> {
         grower.grow(to, lane, &[]);
         let mut lost: Vec<usize> = self.lost(grower).collect();
         if !lost.is_empty() {
-            let latest = grower.latest(to, lane);
+            let latest = lane.latest(self.on, to);
             let mut forced = vec![None; self.endpoints.len()];
             while !lost.is_empty() {
                 for mut v in lost {
@@ -235,7 +235,6 @@ fn deal(lanes: &mut [Dealt<'_>], to: Destination, endpoints: u32, counter: &mut 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::routing::trees::MinimalTree;
     use crate::topology::{family, parse_inline};
     use base::{ChannelId, LinkId, Quiet};
 
@@ -330,10 +329,9 @@ mod tests {
             // as many links as it takes, and no way round: a tree of every part
             let parts = on.graph().components().1 as usize;
             assert_eq!(spine.links.len(), 2 * (on.switches().len() - parts));
-            let links: Vec<_> =
-                on.links().iter().enumerate().map(|(i, _)| LinkId::from(i)).collect();
+            let on_tree = |l: &LinkId| spine.links.iter().any(|c| c.link() == *l);
             let gone: Vec<LinkId> =
-                links.into_iter().filter(|l| !spine.links.iter().any(|c| c.link() == *l)).collect();
+                (0..on.links().len()).map(LinkId::from).filter(|l| !on_tree(l)).collect();
             let bare = on.with_failures(&gone, &[]).unwrap();
             assert_eq!(bare.graph().components().1 as usize, parts);
         }

@@ -23,26 +23,21 @@ impl Spine {
         let n = graph.switches();
         let mut own = Self { rank: vec![u32::MAX; n], links: Vec::new() };
         let mut left: Vec<usize> = (0..n).map(|v| graph.degree(v)).collect();
-        let (mut found, mut trail) = (0, Vec::new());
+        let mut found = 0;
         for root in 0..n {
-            if own.rank[root] != u32::MAX {
-                continue;
-            }
-            let mut next = Some(root);
-            loop {
-                if let Some(v) = next.take() {
+            let mut trail = if own.rank[root] == u32::MAX { vec![root] } else { Vec::new() };
+            while let Some(&v) = trail.last() {
+                if own.rank[v] == u32::MAX {
                     own.rank[v] = found;
                     found += 1;
                     graph.neighbours(v).iter().for_each(|w| left[*w as usize] -= 1);
-                    trail.push(v);
                 }
-                let Some(&v) = trail.last() else { break };
                 let on_ward = graph.neighbours(v).iter().zip(graph.channels(v));
                 let open = on_ward.filter(|(w, _)| own.rank[**w as usize] == u32::MAX);
                 match open.min_by_key(|(w, _)| left[**w as usize]) {
                     Some((&w, &channel)) => {
                         own.links.extend([channel, channel.reverse()]);
-                        next = Some(w as usize);
+                        trail.push(w as usize);
                     }
                     None => {
                         trail.pop();

@@ -42,7 +42,10 @@ impl<'a> Counter<'a> {
 
     /// Adds the traffic to the endpoints of `to`. O(arcs, and the turns).
     pub(super) fn add(&mut self, to: SwitchId) {
-        self.rebuild(to);
+        self.tree.rebuild(self.on, to, None);
+        for (i, &v) in (0..).zip(&self.tree.order) {
+            self.place[v as usize] = i;
+        }
         for &v in &self.tree.order {
             let (from, there) = (self.endpoints[v as usize], self.endpoints[to.ix()]);
             self.through[v as usize] = f64::from(from) * f64::from(there);
@@ -65,13 +68,6 @@ impl<'a> Counter<'a> {
                     *turn += each / onward.len() as f64;
                 }
             }
-        }
-    }
-
-    fn rebuild(&mut self, to: SwitchId) {
-        self.tree.rebuild(self.on, to, None);
-        for (i, &v) in (0..).zip(&self.tree.order) {
-            self.place[v as usize] = i;
         }
     }
 

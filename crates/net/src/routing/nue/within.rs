@@ -32,6 +32,21 @@ impl Lane {
         latest.sort_unstable_by_key(|c| (Reverse(places[c.0 as usize]), *c));
         Self { places, back, latest }
     }
+
+    /// For every switch the hop of the route towards `to` that leaves it at the latest place: there
+    /// is one wherever there is any route that goes forward. O(channels).
+    pub(super) fn latest(&self, on: &Topology, to: SwitchId) -> Vec<Option<ChannelId>> {
+        let mut hop = vec![None; on.switches().len()];
+        let place = |hop: Option<ChannelId>| hop.map(|c| self.places[c.0 as usize]);
+        for &channel in &self.latest {
+            let (v, next) = (on.tail(channel).switch, on.head(channel).switch);
+            let goes = next == to || place(Some(channel)) < place(hop[next.ix()]);
+            if goes && v != to && hop[v.ix()].is_none() {
+                hop[v.ix()] = Some(channel);
+            }
+        }
+        hop
+    }
 }
 
 /// Grows next hops, level by level.
@@ -79,7 +94,6 @@ impl<'a> Grower<'a> {
         self.hops[to.ix()] = 0;
         (self.low[to.ix()], self.high[to.ix()]) = (u32::MAX, u32::MAX);
         self.order.clear();
-        self.order.push(to.0);
     }
 
     /// Finds which switches have routes towards `to` when each takes as few hops as it can, and how
@@ -87,6 +101,7 @@ impl<'a> Grower<'a> {
     /// Ends when every switch has one. O(arcs).
     pub(super) fn reach(&mut self, to: SwitchId, lane: &Lane) {
         self.start(to);
+        self.order.push(to.0);
         let (graph, mut head) = (self.on.graph(), 0);
         while let Some(&v) = self.order.get(head)
             && self.order.len() < self.hops.len()
@@ -108,28 +123,12 @@ impl<'a> Grower<'a> {
         }
     }
 
-    /// For every switch the hop of the route towards `to` that leaves it at the latest place: there
-    /// is one wherever there is any route that goes forward. O(channels).
-    pub(super) fn latest(&mut self, to: SwitchId, lane: &Lane) -> Vec<Option<ChannelId>> {
-        let mut hop = vec![None; self.hops.len()];
-        let place = |hop: Option<ChannelId>| hop.map(|c| lane.places[c.0 as usize]);
-        for &channel in &lane.latest {
-            let (v, next) = (self.on.tail(channel).switch, self.on.head(channel).switch);
-            let goes = next == to || place(Some(channel)) < place(hop[next.ix()]);
-            if goes && v != to && hop[v.ix()].is_none() {
-                hop[v.ix()] = Some(channel);
-            }
-        }
-        hop
-    }
-
     /// Finds next hops towards `to`: of every switch those that leave the fewest hops. Switches
     /// with a `forced` hop have no other. O(arcs).
     pub(super) fn grow(&mut self, to: SwitchId, lane: &Lane, forced: &[Option<ChannelId>]) {
         let graph = self.on.graph();
         let places = &lane.places;
         self.start(to);
-        self.order.clear();
         self.ways.clear();
         self.near.clear();
         self.near.push(to.0);
