@@ -1,9 +1,9 @@
 # The front door. Each target calls one script; `make help` lists them.
-.PHONY: help setup demo test bench docs gen fmt lint clean
+.PHONY: help setup demo test check campaign bench docs gen fmt lint clean
 .DEFAULT_GOAL := help
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
 
 setup: ## make .venv with everything in it; quick when nothing changed
 	@scripts/setup
@@ -13,6 +13,12 @@ demo: setup ## the main job: the deployed Slim Fly, from design to report
 
 test: setup ## everything that is checked, as in continuous integration
 	@scripts/test
+
+check: setup ## lint and the tests of what changed since the last commit: under a minute
+	@scripts/test changed
+
+campaign: setup ## the tests that repeat seeded trials, with larger counts: hours
+	@scripts/campaign
 
 bench: setup ## speed and memory, as ratios measured in one run
 	@.venv/bin/python bench/run.py
@@ -26,8 +32,8 @@ gen: ## rewrite what is generated from the sources
 fmt: ## format the Rust code
 	@cargo fmt --all
 
-lint: ## clippy, warnings as errors
-	@cargo clippy --workspace --all-targets --quiet -- -D warnings
+lint: setup ## clippy, ruff and mypy, warnings as errors
+	@scripts/test lint
 
 clean: ## remove .venv, target and the compiled core
 	@rm -rf .venv target python/flyloom/_core*.so

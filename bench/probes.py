@@ -7,11 +7,13 @@ those of all threads of this process (``time.process_time``) unless it says othe
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
 import socket
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -99,6 +101,30 @@ def route_engine(net: str, engine: str, layers: str, at_least_s: str) -> dict:
 
     cpu_s, calls = per_call_s(call, float(at_least_s))
     return {"cpu_s": cpu_s, "calls": calls, "lanes": lanes[0], "endpoints": built.endpoints}
+
+
+def all_of_min_hop(net: str) -> dict:
+    """CPU seconds of a network, its routes by min_hop, lanes by hops, proof, loads and patterns."""
+    spent, began = {}, process_time()
+
+    def lap(part: str) -> None:
+        nonlocal began
+        now = process_time()
+        spent[part], began = now - began, now
+
+    built = flyloom.network(net)
+    lap("the network")
+    routed = flyloom.route(built, "min_hop")
+    lap("min_hop")
+    routed = flyloom.spread(routed, "hops")
+    lap("lanes by hops")
+    proved = flyloom.verify(routed).holds
+    lap("proof")
+    flyloom.edge_load(routed)
+    lap("loads")
+    flyloom.ebb(routed, patterns=100)
+    lap("100 patterns")
+    return {"cpu_s": spent, "endpoints": built.endpoints, "lanes": routed.lanes, "proved": proved}
 
 
 def opensm_reroute(net: str, engine: str, at_least_s: str, timeout_s: str) -> dict:
@@ -258,7 +284,7 @@ def resilience(net: str, samples: str, until: str) -> dict:
 
 def throughput(net: str, traffic: str) -> dict:
     """Bounds of throughput over any paths within 0.05, network and traffic given."""
-    from flyloom._throughput import demands
+    from flyloom.inputs.traffic import demands
 
     wanted = demands(flyloom.network(net), traffic)
     cpu, wall = process_time(), perf_counter()
@@ -271,7 +297,7 @@ def structure_scipy(q: str, sources: str) -> dict:
     """Distances from a sample of sources by scipy, by the quicker of its two ways."""
     import numpy
     import scipy.sparse.csgraph as graphs
-    from flyloom.graph import to_scipy
+    from flyloom.inputs.networks import to_scipy
 
     matrix = to_scipy(flyloom.network(f"slim_fly:q={q}")).astype(numpy.float64)
     switches = matrix.shape[0]
@@ -338,6 +364,31 @@ def ebb_numpy(q: str, p: str, patterns: str) -> dict:
     return {"cpu_s_per_pattern": cpu_s / len(means), "mean": sum(means) / len(means)}
 
 
+def points(count: str, workers: str) -> dict:
+    """An experiment of so many short points, without drawing its report; seconds of wall."""
+    from flyloom import report
+
+    report.render = lambda _data, **_how: ""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "short.toml")
+        path.write_text(f"""schema = 1
+name = "short"
+topology = {{ family = "slim_fly", q = 5, p = 4 }}
+routing = {{ engine = "dfsssp" }}
+ebb = {{ patterns = 100 }}
+[sweep.grid]
+"verify.hop_limit" = {{ from = 10, to = {9 + int(count)}, step = 1 }}
+""")
+        began = perf_counter()
+        flyloom.run(path, out=folder, workers=int(workers))
+        wall_s = perf_counter() - began
+        saved = Path(folder, "short")
+        stages = json.loads((saved / "manifest.json").read_text())["stages"]
+        rows = hashlib.sha256((saved / "rows.parquet").read_bytes()).hexdigest()
+    return {"wall_s": wall_s, "in_stages_s": sum(stage["seconds"] for stage in stages),
+            "rows": rows}
+
+
 def build(q: str) -> dict:
     """Building a Slim Fly with the published number of endpoints."""
     cpu_s, _ = per_call_s(lambda: flyloom.network(f"slim_fly:q={q}"), 0.0)
@@ -369,7 +420,7 @@ PROBES = {
         route, opensm, structure, structure_scipy, ebb, ebb_numpy, build, read_netlist,
         netlist_floor, distances, distances_igraph, distances_networkit, distances_networkx,
         resilience, throughput, route_engine, opensm_reroute, verify_tables, ebb_patterns,
-        repair_tables,
+        repair_tables, points, all_of_min_hop,
     )
 }
 

@@ -19,6 +19,7 @@ ON_TREES = (("ftree", "ftree", 5), ("up_down", "updn", 5), ("min_hop", "minhop",
 SLIM_FLIES = ("slim_fly:q=5,p=4", "slim_fly:q=7,p=5", "slim_fly:q=9,p=7", "slim_fly:q=11,p=8")
 TREES = ("fat_tree:leaves=12,spines=6,parallel=3,p=18", "fat_tree:levels=3,k=16")
 LARGEST = "slim_fly:q=19,p=15"
+MILLION, HUNDRED_THOUSAND = "slim_fly:q=89,p=63", "slim_fly:q=43,p=32"
 #: At the largest: what, engine or measure, layers, most CPU seconds.
 ON_THE_LARGEST = (
     ("dfsssp", 1, 7), ("layered", 4, 60), ("lash", 1, 30), ("nue", 1, 20),
@@ -99,6 +100,20 @@ def growth(options: Options) -> list[Row]:
     out.mkdir(exist_ok=True)
     (out / "growth.json").write_text(json.dumps(points, indent=0) + "\n", encoding="utf-8")
     return rows
+
+
+def million(options: Options) -> list[Row]:
+    """A Slim Fly of 998,046 endpoints: routes, lanes, proof, loads, 100 patterns. Takes minutes."""
+    net = HUNDRED_THOUSAND if options.quick else MILLION
+    options.say(f"million: {net}")
+    found, used = probe("all_of_min_hop", net, timeout_s=3600)
+    rows = [Row("million", f"{part}, {net}", cpu_s, "s CPU")
+            for part, cpu_s in found["cpu_s"].items()]
+    note = f"{found['endpoints']:,} endpoints, {found['lanes']} lanes, proved: {found['proved']}"
+    total = sum(found["cpu_s"].values())
+    most = (60, 1024) if options.quick else (300, 4096)
+    return [*rows, Row("million", f"all of it, {net}", total, "s CPU", most=most[0], note=note),
+            Row("million", "the same: peak memory", used.rss_mib, "MiB", most=most[1])]
 
 
 def slope(points: list[tuple[float, float]]) -> float:

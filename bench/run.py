@@ -19,12 +19,15 @@ import time
 from pathlib import Path
 from typing import Any
 
+from executors import points
 from measure import HERE, ROOT, Absent, Broken
-from routing import growth, routing
+from routing import growth, million, routing
 from rows import BENCHMARKS as OTHERS
 from rows import Options, Row
 
-BENCHMARKS = {**OTHERS, "routing": routing, "growth": growth}
+BENCHMARKS = {**OTHERS, "routing": routing, "growth": growth, "points": points}
+NAMED = {"million": million}
+"""Those that run only when they are named."""
 
 HISTORY = HERE / "out" / "history.jsonl"
 HEADER = ("what", "figure", "baseline", "ratio", "target", "met")
@@ -40,7 +43,7 @@ def main() -> int:
     broken: list[str] = []
     for name in choice.names or BENCHMARKS:
         try:
-            rows += BENCHMARKS[name](options)
+            rows += (BENCHMARKS | NAMED)[name](options)
         except Absent as why:
             rows.append(Row(name, f"{name}: skipped", None, "s", note=str(why)))
         except Broken as why:
@@ -64,21 +67,23 @@ def say(line: str) -> None:
 
 def arguments() -> argparse.Namespace:
     """The command line."""
-    known = "\n".join(f"  {name:<10} {f.__doc__.splitlines()[0]}" for name, f in BENCHMARKS.items())
+    every = BENCHMARKS | NAMED
+    known = "\n".join(f"  {name:<10} {f.__doc__.splitlines()[0]}" for name, f in every.items())
     parser = argparse.ArgumentParser(
         description=__doc__.splitlines()[0],
         epilog=f"benchmarks:\n{known}\n\nNothing is asserted: a target that is missed says so.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="benchmarks to run (default: all)")
+    parser.add_argument("names", nargs="*", metavar="NAME",
+                        help=f"benchmarks to run (default: all but {', '.join(NAMED)})")
     parser.add_argument("--quick", action="store_true", help="fewer runs, smaller sizes")
     parser.add_argument("--full", action="store_true", help="also what takes minutes: OpenSM at "
                         "q=19 (about 6 minutes), builds of q=128")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there, too")
     choice = parser.parse_args()
     for name in choice.names:
-        if name not in BENCHMARKS:
-            parser.error(f"NAME: no benchmark is called {name!r}; {', '.join(BENCHMARKS)}")
+        if name not in every:
+            parser.error(f"NAME: no benchmark is called {name!r}; {', '.join(every)}")
     if choice.json and not choice.json.resolve().parent.is_dir():
         parser.error(f"--json: {choice.json.resolve().parent} is no folder")
     return choice

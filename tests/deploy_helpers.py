@@ -9,13 +9,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from flyloom.deploy import tools
+from flyloom.deploy import plugin, tools
 
 DATA = Path(__file__).parent / "data" / "ib"
 ABSENT = tools.missing()
 needs_fabric = pytest.mark.skipif(
     bool(ABSENT), reason="not here: " + ", ".join(f"{n} ({p})" for n, p in ABSENT)
 )
+
+
+needs_compiler = pytest.mark.skipif(
+    tools.check_one("cc")[0][1] is None, reason="no C compiler: apt-get install gcc"
+)
+
+
+def tables_program(folder: Path) -> Path:
+    """runtime/opensm/tables_test.c, with the address and undefined-behaviour sanitizers."""
+    flags = ["-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
+    return plugin.compile_c(
+        ["tables_test.c", "tables.c", "tables_store.c"], folder / "tables_test",
+        [*flags, "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
+    )
 
 
 @dataclass

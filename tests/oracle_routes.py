@@ -94,6 +94,23 @@ class Routes:
             )
         return graph
 
+    def dependencies_by_port(self, table: TableFile) -> nx.DiGraph:
+        """As `dependencies`, hop by hop, where lanes depend on ports: for all a switch's endpoints.
+        """
+        ends = {channel: (s, port) for (s, port), (_, channel) in self.wires.to.items()}
+        graph = nx.DiGraph()
+        for (layer, s, t), channels in self.all.items():
+            level = table.service_level(layer, s, t)
+            for came in [port for home, port in self.wires.home if home == s]:
+                held = []
+                for channel in channels:
+                    at, leaves = ends[channel]
+                    held.append((channel, table.lane_at(at, came, leaves, level)))
+                    came = ends[channel ^ 1][1]
+                graph.add_nodes_from(held)
+                graph.add_edges_from(itertools.pairwise(held))
+        return graph
+
 
 class TableFile:
     """What the table file for the subnet manager says: LFTs, service levels, SL2VL."""
@@ -101,7 +118,9 @@ class TableFile:
     def __init__(self, routing, topology) -> None:
         self.lft: dict = defaultdict(dict)
         self.level: dict = defaultdict(dict)
-        self.default, self.sl2vl = 0, None
+        self.default = 0
+        self.rules: dict = {}  # (switch, in-port, out-port), None for any -> lane by level
+        self.forms: list = []  # which parts keys name, in the order of the file: the last wins
         self.names = topology.addresses(routing.lmc)
         number = {self._guid(g): s for s, g in enumerate(self.names["switch_guid"])}
         for line in routing.table_text().splitlines():
@@ -119,8 +138,13 @@ class TableFile:
                     if digit != ".":
                         levels[lid] = int(digit, 16)
             elif word == "sl2vl":
-                assert rest[:3] == ["*", "*", "*"], "one table everywhere"
-                self.sl2vl = [int(x) for x in rest[3:]]
+                switch = None if rest[0] == "*" else number[int(rest[0], 16)]
+                ports = [None if port == "*" else int(port) for port in rest[1:3]]
+                key = (switch, *ports)
+                form = tuple(part is not None for part in key)
+                if form not in self.forms:
+                    self.forms.append(form)
+                self.rules[key] = [int(x) for x in rest[3:]]
 
     @staticmethod
     def _guid(given) -> int:
@@ -129,10 +153,23 @@ class TableFile:
     def lid(self, terminal: int, layer: int) -> int:
         return self.names["lid"][terminal] + layer
 
+    def service_level(self, layer: int, source: int, terminal: int) -> int:
+        """The service level of a path from a switch to a terminal."""
+        return self.level[source].get(self.lid(terminal, layer), self.default)
+
     def lane(self, layer: int, source: int, terminal: int) -> int:
-        """The lane of a path from a switch to a terminal."""
-        level = self.level[source].get(self.lid(terminal, layer), self.default)
-        return self.sl2vl[level]
+        """The lane of a path from a switch to a terminal, where lanes depend on levels alone."""
+        assert list(self.rules) == [(None, None, None)], "one table everywhere"
+        return self.rules[None, None, None][self.service_level(layer, source, terminal)]
+
+    def lane_at(self, switch: int, came: int, leaves: int, level: int) -> int:
+        """The lane that a packet of this level leaves a switch on."""
+        for form in reversed(self.forms):
+            parts = zip(form, (switch, came, leaves), strict=True)
+            key = tuple(part if named else None for named, part in parts)
+            if key in self.rules:
+                return self.rules[key][level]
+        raise AssertionError("the file must have `sl2vl * * *`")
 
 
 def fnv1a64(text: str) -> int:

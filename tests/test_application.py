@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import random
 
-import pytest
-
 import flyloom as fl
+import pytest
 
 NETWORKS = [
     "slim_fly:q=7,p=2", "fat_tree:leaves=6,spines=4,p=4", "torus:shape=4x4,p=2",

@@ -15,7 +15,7 @@ from deploy_helpers import DATA
 from flyloom import RefusalError, Topology
 from flyloom._core import expand
 from flyloom.cli import main
-from flyloom.tables import read_folder
+from flyloom.inputs.tables import read_folder
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -76,7 +76,7 @@ TABLE = [
     (["design", "slim_fly:q=3", "-o", "out.xyz"], r"\.json \.graphml"),
     (["design", "slim_fly:q=3", "-o", "no/such/folder.json"], "cannot be written"),
     (["design", "cycle.edges", "-o", "folder.json"], "cannot be written.*directory"),
-    (["structure", "binary.txt"], "binary.txt: not a text file: byte 2"),
+    (["structure", "binary.txt"], "binary.txt: not a text file: byte 0 is zero"),
     (["structure", "empty.txt"], "empty.txt: .*empty"), (["design", "blank.txt"], "blank.txt"),
     (["design", "words.txt"], "words.txt: line 1"), (["design", "loop.edges"], "line 2|itself"),
     (["design", "bad.toml"], "bad.toml: "), (["design", "number.toml"], "number.toml: topology"),
@@ -119,7 +119,8 @@ TABLE = [
     (["deploy", "parts.edges", "-p", "1"], "disconnected"),
     (["deploy", "slim_fly:q=3", "--lmc", "9"], "lmc"),
     (["report", "folder"], "results.json: cannot be read"),
-    (["report", "."], "not the results of a run"), (["list", "cats"], "topologies or engines"),
+    (["report", "."], "not the results of a run"),
+    (["list", "cats"], "topologies, engines or measures"),
     (["run", "gone.txt"], "gone.txt: cannot be read"), (["run", "bad.toml"], "bad.toml: line 1"),
     (["run", "binary.txt"], "not a text file"), (["run", "empty.txt"], "schema"),
     (["run", "six.toml"], "six.toml: .*nearest: 5, 7"), (["run", "engine.toml"], "engines: "),
@@ -148,7 +149,7 @@ def listing(folder) -> list:
     return sorted((str(p), p.stat().st_size) for p in folder.rglob("*"))
 
 
-@pytest.mark.parametrize("words, said", TABLE, ids=[" ".join(words) for words, _ in TABLE])
+@pytest.mark.parametrize(("words", "said"), TABLE, ids=[" ".join(words) for words, _ in TABLE])
 def test_refused_in_one_line(folder, words, said, monkeypatch, capfd):
     before = listing(folder)
     monkeypatch.chdir(folder)

@@ -243,7 +243,7 @@ def test_boxes_say_where_cables_go(made):
     wanted = {key: to for key, to in goes.items() if key[:2] in seats}
     assert set(boxes) == set(wanted)
     for key, text in boxes.items():
-        assert wanted[key] == text or text[0] == "…" and wanted[key].endswith(text[1:])
+        assert wanted[key] == text or (text[0] == "…" and wanted[key].endswith(text[1:]))
 
 
 def test_letters_are_as_wide_as_their_font_says():

@@ -85,10 +85,14 @@ def test_the_other_commands_print_one_document():
     assert document("verify", "torus:shape=5", "-e", "sssp", code=1)["verified"] is False
     assert document("doctor")["programs"]
     names = {part["name"] for part in document("list", "topologies")}
-    sources = (PACKAGE.parent / "crates" / "net" / "src" / "topology").glob("*.rs")
+    sources = (PACKAGE.parent / "crates" / "families" / "src").glob("*.rs")
     written = [re.findall(r'const NAME: &.static str = "(\w+)"', s.read_text()) for s in sources]
     assert names == {name for found in written for name in found} and len(names) > 30
     assert {part["name"] for part in document("list", "engines")} >= {"dfsssp", "min_hop", "sssp"}
+    measures = document("list", "measures")
+    assert {part["name"] for part in measures} >= {"ebb", "congestion", "resilience", "cost"}
+    assert "ebb_effective_bisection_bandwidth" not in flyloom("list", "measures").stdout
+    assert "effective_bisection_bandwidth [fraction]" in flyloom("list", "measures").stdout
     schema = flyloom("schema")
     assert json.loads(schema.stdout)["properties"]["topology"] and schema.stderr == ""
 
@@ -118,7 +122,8 @@ def test_a_network_is_an_inline_form_a_spec_or_a_file(tmp_path):
 def test_design_writes_dot_that_has_every_link(tmp_path):
     assert flyloom("design", "hyperx:shape=3x3", "-o", tmp_path / "x.dot").returncode == 0
     text = (tmp_path / "x.dot").read_text()
-    found = nx.Graph((int(a), int(b)) for a, b in re.findall(r"^ *(\d+) -- (\d+)", text, re.M))
+    edges = re.findall(r"^ *(\d+) -- (\d+)", text, re.MULTILINE)
+    found = nx.Graph((int(a), int(b)) for a, b in edges)
     assert nx.utils.edges_equal(found.edges(), fl.to_networkx(fl.hyperx(shape=[3, 3])).edges())
 
 
@@ -128,11 +133,13 @@ def test_written_tables_verify_and_damaged_ones_do_not(tmp_path):
     assert wrote.returncode == 0
     names = sorted(p.name for p in folder.iterdir())
     assert names == [
-        "fabric.net", "guid2lid", "lfts.txt", "network.json", "routing.json", "tables.txt",
+        "SHA256SUMS", "fabric.net", "guid2lid", "lfts.txt", "network.json", "routing.json",
+        "tables.txt",
     ]
     found = document("verify", folder)
     assert found["verified"] is True and (found["lmc"], found["lanes"]) == (1, 2)
 
+    (folder / "SHA256SUMS").unlink()  # it would be refused as altered
     tables = folder / "tables.txt"
     whole = tables.read_text()
     lines = whole.splitlines()

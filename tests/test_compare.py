@@ -8,7 +8,7 @@ import flyloom as fl
 import networkx as nx
 import pytest
 from cli_helpers import flyloom
-from flyloom import published
+from flyloom.published import tables as published
 from flyloom.report import comparison
 
 NETS = ["slim_fly:q=5,p=4", "torus:shape=4x4x4,p=1", "fat_tree:levels=3,k=4"]
@@ -110,7 +110,7 @@ def test_the_command_writes_table_page_and_charts(tmp_path):
         assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("words, said", [
+@pytest.mark.parametrize(("words", "said"), [
     (["compare"], "no network is given"), (["compare", "slim_fly:q=6"], "nearest: 5, 7"),
     (["compare", "slim_fly:q=5", "--until", "never"], "disconnected, diameter, mean"),
     (["compare", "slim_fly:q=5", "--samples", "-1"], "samples"),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 
+import flyloom as fl
 import pytest
 from cli_helpers import flyloom
+from flyloom.published.cost import cost_table, prints_as, scale_table
+from flyloom.verbs.comparison import FRONT, pareto_front
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-import flyloom as fl
-from flyloom.comparison import FRONT, pareto_front
-from flyloom.published_cost import cost_table, prints_as, scale_table
 
 # --- the command -----------------------------------------------------------------------------
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import flyloom as fl
 import pytest
 from deploy_helpers import needs_fabric
-
-import flyloom as fl
 from flyloom._core import registry
 from flyloom.deploy import oracle
 

@@ -174,9 +174,8 @@ def test_tables_that_do_not_fit_are_refused(net, tmp_path, spoil, more, words):
     path.write_text(tables.text())
     options = {"guid2lid": guid2lid_text(tables.first_lids(net)), **more}
     with Ibsim(net.text) as ibsim:
-        with pytest.raises(DeployError) as why:
-            with OpenSM(ibsim, tables=path, **options):
-                pass
+        with pytest.raises(DeployError) as why, OpenSM(ibsim, tables=path, **options):
+            pass
         assert words.format(switch) in str(why.value)
         assert "engine flyloom failed" in str(why.value)
 
@@ -228,10 +227,12 @@ def test_engines_of_opensm_route_shortest_paths(net, engine):
     [("ftree", "more than one root"), ("best", "Failed to setup routing engine 'best'")],
 )
 def test_an_engine_that_cannot_route_is_an_error(net, engine, words):
-    with Ibsim(net.text) as ibsim:
-        with pytest.raises(DeployError, match=f"(?s)engine {engine} failed.*{words}"):
-            with OpenSM(ibsim, engine, timeout_s=20):
-                pass
+    with (
+        Ibsim(net.text) as ibsim,
+        pytest.raises(DeployError, match=f"(?s)engine {engine} failed.*{words}"),
+        OpenSM(ibsim, engine, timeout_s=20),
+    ):
+        pass
 
 
 def test_a_pulled_cable_changes_the_tables(net):

@@ -12,7 +12,8 @@ from pathlib import Path
 import flyloom.deploy
 import pytest
 from deploy_helpers import DATA, needs_fabric, read_net
-from flyloom.deploy import DeployError, Ibsim, OpenSM, process, readback, tools
+from flyloom.deploy import DeployError, Ibsim, OpenSM, readback, tools
+from flyloom.support import process
 
 NET = DATA / "sf_q5.net"
 SWITCH = "S-0002c90200000310"  # not the one of the first endpoint, where all tools attach
@@ -160,7 +161,7 @@ def test_several_fabrics_do_not_see_each_other():
 def test_the_console_pulls_swaps_and_refuses():
     net = read_net(NET)
     a, b, c, d = (f"S-{guid:016x}" for guid in net.switches[:4])
-    guid = {name: int(name[2:], 16) for name in (a, b, c, d)}
+    guid = {name: int(name.removeprefix("S-"), 16) for name in (a, b, c, d)}
     with Ibsim(net.text) as ibsim:
         (pa, fa), (pb, fb) = (net.neighbours(guid[name])[0] for name in (a, c))
         ibsim.unlink(a, pa)
@@ -186,9 +187,8 @@ def test_a_bad_netlist_is_told():
         Ibsim("nothing here")
     text = NET.read_text().replace('"S-0002c90200000010"[1]\t', '"S-0002c90200000010"[77]\t')
     broken = text if text != NET.read_text() else text.replace("[1]", "[77]", 1)
-    with pytest.raises(DeployError, match="ibsim ended with code"):
-        with Ibsim(broken, timeout_s=20):
-            pass
+    with pytest.raises(DeployError, match="ibsim ended with code"), Ibsim(broken, timeout_s=20):
+        pass
 
 
 @needs_fabric

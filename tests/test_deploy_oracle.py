@@ -89,9 +89,11 @@ def test_the_verdict_is_that_of_the_dependency_graph(net, tmp_path, shape, lmc, 
         all_offsets_alike(net, tables)
     (tmp_path / "t").write_text(tables.text())
     pins = guid2lid_text(tables.first_lids(net), tables.lmcs(net))
-    with Ibsim(net.text) as ibsim:
-        with OpenSM(ibsim, lmc=lmc, tables=tmp_path / "t", guid2lid=pins) as opensm:
-            found, acyclic = check(net, opensm, tables)
+    with (
+        Ibsim(net.text) as ibsim,
+        OpenSM(ibsim, lmc=lmc, tables=tmp_path / "t", guid2lid=pins) as opensm,
+    ):
+        found, acyclic = check(net, opensm, tables)
     assert found.connected
     assert found.verdict == (oracle.NO_LOOP if acyclic else oracle.LOOP)
     assert free in (acyclic, None)

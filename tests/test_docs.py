@@ -132,7 +132,8 @@ def test_page(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("path", sorted(set(LINKED)), ids=lambda p: str(p.relative_to(ROOT)))
 def test_links(path: Path) -> None:
     """Links to files of the repository lead somewhere."""
-    prose = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.M)
+    text = path.read_text(encoding="utf-8")
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose):
         if "://" not in target and not target.startswith("mailto:"):
             assert (path.parent / target).exists(), f"{path.name} links to {target}"

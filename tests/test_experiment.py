@@ -167,14 +167,18 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, undisturbed, with
             os.killpg(child.pid, 0)
             time.sleep(0.05)
 
-    assert list(tmp_path.rglob("*.part")) == [], "no half-written file"
+    parts = list(tmp_path.rglob("*.part"))
+    # who is killed while it writes cannot clear up: the next run does
+    assert parts == [] or with_signal == signal.SIGKILL, "no half-written file"
     assert not (out / "long" / "rows.parquet").exists()
-    for point in kept.iterdir():
+    points = [point for point in kept.iterdir() if point not in parts]
+    for point in points:
         assert json.loads(point.read_text())["digest"] == point.stem
-    stopped = len(list(kept.iterdir()))
+    stopped = len(points)
 
     (tmp_path / "long.toml").write_text(SHORT)
     assert document("run", tmp_path / "long.toml", "--out", out)["reused"] == stopped
+    assert list(tmp_path.rglob("*.part")) == []
     assert contents(out / "long") == undisturbed
 
 
@@ -269,7 +273,7 @@ def toml(value) -> str:
     return json.dumps(value)
 
 
-@pytest.mark.parametrize("tree, good", PARITY, ids=lambda x: json.dumps(x)[-60:])
+@pytest.mark.parametrize(("tree", "good"), PARITY, ids=lambda x: json.dumps(x)[-60:])
 def test_schema_and_parser_agree(tree, good):
     text = "".join(f"{key} = {toml(value)}\n" for key, value in tree.items())
     assert tomllib.loads(text) == tree

@@ -170,12 +170,12 @@ def test_a_changed_entry_is_found():
         live.load(routing)
         assert differing(live.check(routing, topology)) == [0, 0, 0]
 
-    lfts = re.sub(r"^(0x0009) (\d{3})", lambda m: f"{m[1]} 036", clean.lfts, count=1, flags=re.M)
-    levels = re.sub(r"^(\d+ \d+) (\d+)$", lambda m: f"{m[1]} 9", clean.levels, count=1, flags=re.M)
+    lfts = re.sub(r"(?m)^(0x0009) (\d{3})", lambda m: f"{m[1]} 036", clean.lfts, count=1)
+    levels = re.sub(r"(?m)^(\d+ \d+) (\d+)$", lambda m: f"{m[1]} 9", clean.levels, count=1)
     assert lfts != clean.lfts and levels != clean.levels
     parts = routing.compare(lfts, levels, clean.sl2vl)
     assert [parts[k]["differing"] for k in ("lft", "sl", "sl2vl")] == [1, 1, 0]
-    cut = re.sub(r"^0x0009 .*\n", "", clean.lfts, count=1, flags=re.M)
+    cut = re.sub(r"^0x0009 .*\n", "", clean.lfts, count=1, flags=re.MULTILINE)
     with pytest.raises(fl.RefusalError, match="damaged or cut"):
         routing.compare(cut, clean.levels, clean.sl2vl)
 

@@ -179,16 +179,16 @@ def test_a_run_ended_while_it_writes_keeps_or_replaces_whole_files(tmp_path):
     killed = 0
     for count in range(1, 20):
         code = (
-            "import os, flyloom.experiment as lab\n"
+            "import os, flyloom.lab.experiment\n"
             "from flyloom.deploy import tools\n"
             "tools._find_program = tools._find_file = lambda name: None\n"
-            "replace, left = os.replace, [%d]\n"
+            f"replace, left = os.replace, [{count}]\n"
             "def dying(a, b):\n"
             "    left[0] -= 1\n"
             "    if left[0] == 0: os.kill(os.getpid(), 9)\n"
             "    replace(a, b)\n"
             "os.replace = dying\n"
-            "from flyloom.cli import main; main()" % count
+            "from flyloom.cli import main; main()"
         )
         done = subprocess.run(
             [sys.executable, "-c", code, *words, "--fresh"],

@@ -302,7 +302,7 @@ def test_long_hop_has_the_bisection_of_its_code(n, code):
     # the cut along some coordinate-free half, the least word, attains d 2^(n-1)
     words = np.arange(2**n)
     columns = [v for v in range(2**n) if a[0, v]]
-    sides = [np.array([bin(w & x).count("1") % 2 for x in words]) for w in range(1, 2**n)]
+    sides = [np.array([(w & x).bit_count() % 2 for x in words]) for w in range(1, 2**n)]
     cuts = [sum(side[c] for c in columns) * 2 ** (n - 1) for side in sides]
     assert min(cuts) == d * 2 ** (n - 1)
     assert exact(topology)

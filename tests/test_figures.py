@@ -139,7 +139,7 @@ def test_what_an_engine_refuses_is_left_out_and_said():
         fl.figure("disjoint_paths", engines=["dor"])
 
 
-@pytest.mark.parametrize("given, message", [
+@pytest.mark.parametrize(("given", "message"), [
     ({"kind": "paths"}, "there is no figure 'paths'; figures: path_lengths"),
     ({"engines": ["opensm:lash"]}, "there is no engine 'opensm:lash'; engines: application"),
     ({"engines": []}, "nothing to draw"), ({"networks": []}, "nothing to draw"),
@@ -162,7 +162,7 @@ def test_bars_share_out_every_panel(found, kind):
         for bar in panels["data"]["values"]:
             name = panels["title"]["text"]
             drawn[name, bar["engine"], bar["layers"], bar["series"]].append(bar)
-    for (name, engine, layers, series), panel in drawn.items():
+    for (name, engine, layers, _series), panel in drawn.items():
         assert sum(bar["share"] for bar in panel) == pytest.approx(1)
         panel.sort(key=lambda bar: bar["low"])
         assert all(a["high"] <= b["low"] + 1e-9 for a, b in itertools.pairwise(panel))
@@ -196,7 +196,7 @@ def test_the_command_draws_prints_and_repeats(tmp_path):
     assert other["rows"] != said["rows"]
 
 
-@pytest.mark.parametrize("words, message", [
+@pytest.mark.parametrize(("words", "message"), [
     (["disjoint_paths", "-o", "a.pdf"], ".svg, .png, .html"),
     (["disjoint_paths", "--layers", "many"], "'many' is no number of layers"),
     (["disjoint_paths", "--layers", "99999999999"], "no number of layers"),

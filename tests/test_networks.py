@@ -104,7 +104,7 @@ def test_slim_fly_has_the_published_measures(q):
 def test_slim_fly_exists_for_every_prime_power_and_nothing_else():
     every = oracle.prime_powers(3, 128)
     assert len(every) == 43
-    for q in range(0, 65):
+    for q in range(65):
         if q not in every:
             with pytest.raises(RefusalError, match="nearest"):
                 fl.slim_fly(q=q)
@@ -158,7 +158,7 @@ def test_dragonfly_has_the_published_mean_distances():
     assert found.mean_distance == pytest.approx(247 / 105, rel=1e-14)
 
 
-@pytest.mark.parametrize("shape, k, p", [
+@pytest.mark.parametrize(("shape", "k", "p"), [
     ([4], [1], 4), ([3, 4], [1, 1], 3), ([2, 3, 4], [1, 1, 1], 2), ([4, 4], [1, 2], 4),
     ([2, 2, 2, 2], [3, 3, 3, 3], 1), ([5, 3], [2, 1], 0), ([1, 4], [1, 1], 2),
 ])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -37,8 +38,8 @@ def followed(edges: dict, start: str, to: str) -> list[str]:
 def congestions(edges: dict, pairs: list[tuple[str, str]]) -> Counter:
     """Messages by the most messages that any of their edges carries."""
     ways = [followed(edges, a, b) for a, b in pairs]
-    load = Counter(step for way in ways for step in zip(way, way[1:], strict=False))
-    return Counter(max(load[step] for step in zip(way, way[1:], strict=False)) for way in ways)
+    load = Counter(step for way in ways for step in itertools.pairwise(way))
+    return Counter(max(load[step] for step in itertools.pairwise(way)) for way in ways)
 
 
 def against_the_text(path: Path) -> None:
@@ -53,7 +54,7 @@ def against_the_text(path: Path) -> None:
         for b in hosts:
             if a != b:
                 way = followed(edges, a, b)[1:-1]
-                load.update(zip(way, way[1:], strict=False))
+                load.update(itertools.pairwise(way))
     assert fl.edge_load(routing).edge_forwarding_index == max(load.values())
     n = len(hosts)
     for pattern, pairs in [

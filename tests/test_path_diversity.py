@@ -87,7 +87,7 @@ def test_no_pair_has_more_than_the_network():
     assert found.mean_disjoint_paths > 1
 
 
-@pytest.mark.parametrize("engine, layers, low, high", [
+@pytest.mark.parametrize(("engine", "layers", "low", "high"), [
     ("layered", 4, 0.55, 6 / 7), ("layered", 8, 0.85, 6 / 7), ("rues", 8, 0.96, 1),
 ])
 @pytest.mark.parametrize("seed", [0, 1, 7])
@@ -130,7 +130,7 @@ def test_layers_go_over_kept_links_wherever_these_lead(keep):
         assert 0 < len(own) <= round(keep * topology.links)
 
 
-@pytest.mark.parametrize("engine, options, message", [
+@pytest.mark.parametrize(("engine", "options", "message"), [
     ("rues", {"keep": 1.5}, "keep: 1.5 is no part of the links; 0 to 1; nearest: 1"),
     ("fatpaths", {"keep": -0.1}, "nearest: 0"), ("rues", {"keep": "much"}, "keep"),
     ("layered", {"min_hops": 4}, "1 to 3, the most hops; nearest: 3"),

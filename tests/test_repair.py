@@ -7,12 +7,11 @@ import random
 import subprocess
 import sys
 
+import flyloom as fl
 import networkx as nx
 import numpy as np
 import pytest
 from deploy_helpers import needs_fabric
-
-import flyloom as fl
 
 CASES = [
     ("slim_fly:q=5,p=2", "dfsssp", 1, {}),
@@ -229,7 +228,7 @@ def test_the_command_reads_and_writes_folders(tmp_path):
         (("--link", "sf-0-0-0"), "SWITCH:PORT"),
         (("--link", "sf-0-0-0:99"), "no working cable"),
         (("--switch", "x"), "no switch x"),
-        (("--random", "100000"), "--random"),
+        (("--random", "100000"), "100000 random links of"),
     ]:
         done = flyloom("repair", "slim_fly:q=5,p=1", *wrong)
         assert done.returncode == 2 and why in done.stderr, done.stderr
@@ -271,4 +270,4 @@ def test_a_cable_is_pulled_and_the_repaired_tables_are_read_back():
                  result.differing_sl2vl_entries)
         assert wrong == (0, 0, 0), result.differences
         assert result.verified and result.deadlock_free
-        assert done.safe == "in the order given"
+        assert done.safe in ("in the order given", "in steps")

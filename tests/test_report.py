@@ -7,16 +7,15 @@ import re
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
+import browser
 import networkx as nx
 import pytest
-
-import browser
 import report_data
 
 pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")
 
-from flyloom.report import ReportError, page  # noqa: E402
+from flyloom.report import ReportError, page
 
 _VOID = {"meta", "link", "br", "wbr"}
 
@@ -74,7 +73,7 @@ def html(data) -> str:
 
 
 def drawings(html: str) -> list[str]:
-    return re.findall(r"<svg.*?</svg>", html, flags=re.S)
+    return re.findall(r"<svg.*?</svg>", html, flags=re.DOTALL)
 
 
 def test_the_test_network_is_the_hoffman_singleton_graph():

@@ -8,7 +8,6 @@ from xml.etree import ElementTree
 
 import networkx as nx
 import pytest
-
 import report_data
 from flyloom import draw
 from flyloom.report import charts, check
@@ -45,7 +44,7 @@ def slim_fly_matrix() -> tuple[dict, list[str], str]:
 
 
 def test_matrix_marks_are_the_graph():
-    network, racks, drawing = slim_fly_matrix()
+    _network, _racks, drawing = slim_fly_matrix()
     classes = marks(drawing)
     # both directions of: 50 links in groups, 25 between the groups of a rack, 100 between racks
     assert [len(cells) for cells in classes] == [100, 50, 200]
@@ -78,9 +77,9 @@ def test_large_matrix_falls_back_to_blocks_and_says_so():
 
 
 @pytest.mark.parametrize(("arguments", "says"), [
-    (dict(edges=[(0, 3)], switch_count=3), "edge 0-3: switch ids go from 0 to 2"),
-    (dict(edges=[(-1, 1)], switch_count=3), "edge -1-1"),
-    (dict(edges=[], switch_count=3, switch_groups=[1]), "switch_groups has 1 values for 3"),
+    ({"edges": [(0, 3)], "switch_count": 3}, "edge 0-3: switch ids go from 0 to 2"),
+    ({"edges": [(-1, 1)], "switch_count": 3}, "edge -1-1"),
+    ({"edges": [], "switch_count": 3, "switch_groups": [1]}, "switch_groups has 1 values for 3"),
 ])
 def test_matrix_refuses_what_does_not_fit(arguments, says):
     with pytest.raises(ValueError, match=re.escape(says)):
@@ -126,7 +125,7 @@ def test_every_drawing_fits_its_view():
             _, _, width, height = map(float, root.get("viewBox").split())
             for node in root.iter(f"{_SVG}rect"):
                 x, y, w, h = (float(node.get(k)) for k in ("x", "y", "width", "height"))
-                assert 0 <= x and x + w <= width and 0 <= y and y + h <= height
+                assert x >= 0 and x + w <= width and y >= 0 and y + h <= height
             for node in root.iter(f"{_SVG}text"):
                 assert 0 <= float(node.get("x")) <= width
                 assert 0 <= float(node.get("y")) <= height

@@ -49,7 +49,7 @@ def routed(name: str, engine: str, lmc: int):
     return topology, routing, Routes(routing, Wires(topology)), TableFile(routing, topology)
 
 
-@pytest.mark.parametrize("name, engine, lmc", CASES)
+@pytest.mark.parametrize(("name", "engine", "lmc"), CASES)
 def test_every_route_arrives_by_a_shortest_way(name, engine, lmc):
     topology, routing, routes, table = routed(name, engine, lmc)
     distance = dict(nx.all_pairs_shortest_path_length(routes.wires.graph()))
@@ -84,7 +84,7 @@ def _port(routes: Routes, switch: int) -> int:
     return next(p for s, p in routes.wires.home if s == switch)
 
 
-@pytest.mark.parametrize("name, engine, lmc", CASES)
+@pytest.mark.parametrize(("name", "engine", "lmc"), CASES)
 def test_deadlock_verdict_is_that_of_networkx(name, engine, lmc):
     _, routing, routes, table = routed(name, engine, lmc)
     graph = routes.dependencies(table.lane)
@@ -153,7 +153,7 @@ def test_some_tables_can_deadlock_and_some_cannot():
     assert fl.route("slim_fly:q=5,p=4", "dfsssp").lanes == 2
 
 
-@pytest.mark.parametrize("name, engine, lmc", [c for c in CASES if c[2] != 1])
+@pytest.mark.parametrize(("name", "engine", "lmc"), [c for c in CASES if c[2] != 1])
 def test_loads_are_those_of_a_slow_count(name, engine, lmc):
     _, routing, routes, _ = routed(name, engine, lmc)
     slow = routes.loads()
@@ -162,7 +162,7 @@ def test_loads_are_those_of_a_slow_count(name, engine, lmc):
     assert found.edge_forwarding_index == slow.max()
     assert found.hops == slow.sum()
     assert found.lower_bound == -(-slow.sum() // len(slow))
-    assert {a: b for a, b in found.histogram} == dict(Counter(slow.tolist()))
+    assert dict(found.histogram) == dict(Counter(slow.tolist()))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -12,9 +12,9 @@ from pathlib import Path
 import networkx as nx
 import pytest
 from cli_helpers import command, document, environment, flyloom
-from flyloom import _sat
 from flyloom import search as graphs
 from flyloom._core import RefusalError
+from flyloom.solve import sat
 from networkx.generators.atlas import graph_atlas_g
 
 
@@ -72,11 +72,11 @@ def test_sat_decides_as_all_graphs_do(best_of_all, break_symmetry: bool) -> None
                 asked += [(min(sums), True), (min(sums) - 2, False)]
             for total, expect in asked:
                 beyond = None if total is None else (total - n * (n - 1)) // 2
-                formula = _sat.formula(n, degree, diameter, beyond, break_symmetry)
+                formula = sat.formula(n, degree, diameter, beyond, break_symmetry)
                 assert solved(formula) == expect, (n, degree, diameter, total)
 
 
-def solved(formula: _sat.Formula, solver: str = "cadical195") -> bool:
+def solved(formula: sat.Formula, solver: str = "cadical195") -> bool:
     from pysat.solvers import Solver
 
     with Solver(solver, bootstrap_with=formula.clauses) as s:
@@ -96,7 +96,7 @@ def test_breaking_symmetry_leaves_some_numbering_of_every_best_graph() -> None:
         short = [v for v, d in graph.degree if d < degree]
         if any(not graph.has_edge(a, b) for a, b in itertools.combinations(short, 2)):
             continue
-        formula = _sat.formula(n, degree, diameter)
+        formula = sat.formula(n, degree, diameter)
         with Solver("cadical195", bootstrap_with=formula.clauses) as s:
             kept = any(
                 s.solve(assumptions=[
@@ -113,7 +113,7 @@ def test_counts_count(most: int) -> None:
     """The totalizer, for every assignment of five variables."""
     from pysat.solvers import Solver
 
-    formula = _sat.Formula(0)
+    formula = sat.Formula(0)
     inputs = [formula.new() for _ in range(5)]
     counts = formula.counts(inputs, most)
     assert len(counts) == min(most, 5)
@@ -195,7 +195,7 @@ def test_what_is_not_decided_says_so() -> None:
 
 
 def test_without_the_solver_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_sat, "has_solver", lambda: False)
+    monkeypatch.setattr(sat, "has_solver", lambda: False)
     with pytest.raises(RefusalError, match="python-sat"):
         graphs.search(10, 3, method="sat")
     assert graphs.search(10, 3, steps=5_000).method == "anneal"

@@ -3,11 +3,10 @@
 import json
 from fractions import Fraction
 
+import flyloom as fl
 import pytest
 from cli_helpers import flyloom
-
-import flyloom as fl
-from flyloom.published import ADDRESS_TABLE
+from flyloom.published.addresses import ADDRESS_TABLE
 
 
 def prime_power(n):
@@ -87,7 +86,7 @@ def test_the_largest_slim_fly_of_108_ports():
     assert (row["params"]["q"], row["endpoints"]) == (47, 159_048)
 
 
-@pytest.mark.parametrize("wanted, radix, ratio", [
+@pytest.mark.parametrize(("wanted", "radix", "ratio"), [
     (50, 16, 1), (200, 36, 1), (1000, 24, 1), (1000, 64, 2), (3000, 48, 1.5),
 ])
 def test_every_candidate_is_what_it_says(wanted, radix, ratio):
@@ -156,7 +155,7 @@ def test_other_families_have_address_tables():
         assert (built.endpoints, built.switches) == (c["endpoints"], c["switches"])
 
 
-@pytest.mark.parametrize("words, said", [
+@pytest.mark.parametrize(("words", "said"), [
     (["size", "--endpoints", "0"], "endpoints: 0 is out of range"),
     (["size", "--endpoints", "9", "--radix", "1"], "radix: 1 is out of range; 2 to 4096"),
     (["size", "--endpoints", "9", "--oversubscription", "0.5"], "oversubscription: 0.5"),

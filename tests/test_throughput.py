@@ -155,7 +155,7 @@ def recheck(network: fl.Topology, wanted: fl._core.Traffic, found: dict, free: b
 @pytest.mark.parametrize("name", ["slim_fly:q=7,p=5", "multi_plane:planes=2,of=mesh:shape=3x4,p=2",
                                   "torus:shape=2x5,p=2"])
 def test_what_proves_the_bounds_is_counted_anew(name, traffic):
-    from flyloom._throughput import demands
+    from flyloom.inputs.traffic import demands
 
     network = fl.network(name)
     if network.links > 40:
@@ -223,7 +223,7 @@ def test_bounds_hold_or_are_refused(n, extra, seed, epsilon, elephants):
 
 @pytest.mark.parametrize("name", ["ring:n=7,p=2", "mesh:shape=3x4,p=1", "slim_fly:q=5,p=4"])
 def test_longest_matching_is_as_long_as_scipy_says(name):
-    from flyloom._throughput import demands
+    from flyloom.inputs.traffic import demands
 
     network = fl.network(name)
     far = nx.floyd_warshall_numpy(graph_of(network))
@@ -241,7 +241,7 @@ def test_longest_matching_is_as_long_as_scipy_says(name):
 
 
 def test_elephants_are_ten_times_the_rest():
-    from flyloom._throughput import demands
+    from flyloom.inputs.traffic import demands
 
     network = fl.network("ring:n=20,p=1")
     of = {f: demands(network, "elephant", elephants=f, rng=1).by_switch()["amount"]
@@ -274,7 +274,7 @@ def test_more_layers_split_at_will():
 
 def by_paths(network: fl.Topology, routing: fl.Routing) -> float:
     """The longest matching over the routes of every pair of endpoints, by scipy's simplex."""
-    from flyloom._throughput import demands
+    from flyloom.inputs.traffic import demands
 
     rows = demands(network, "longest_matching").by_switch()
     on = network.attachments[:, 0]
@@ -320,7 +320,7 @@ def test_traffic_from_a_file(tmp_path):
     found = document("throughput", "complete:n=2,p=1", "--traffic", path)
     assert found["maximum_achievable_throughput"] == pytest.approx(1)
     names = fl.network("complete:n=2,p=1")
-    first, second = names.switch_names
+    first, _second = names.switch_names
     path.write_text(f"{first},{names.endpoint_names[1]},4\n", encoding="utf-8")
     found = document("throughput", "complete:n=2,p=1", "--traffic", path, "--epsilon", 0.05)
     assert found["maximum_achievable_throughput"] == pytest.approx(0.25)

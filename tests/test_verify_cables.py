@@ -119,8 +119,11 @@ def test_hosts_that_are_known_tell_which_rack_is_which(plan, tmp_path):
         pulled = rng.sample(range(plan.links), 2)
         text = masked(plan.with_failures(links=pulled).to_text("netlist"), seed)
         # the masked text has the planned one's lines: hosts get their names back, block by block
-        hosts = iter(re.findall(r'^Ca.*"(host-\d+)"$', plan.to_text("netlist"), re.M))
-        text = re.sub(r'^(Ca.*)"box"$', lambda m: f'{m[1]}"{next(hosts)}"', text, flags=re.M)
+        hosts = iter(re.findall(r'^Ca.*"(host-\d+)"$', plan.to_text("netlist"), re.MULTILINE))
+        def named(match, hosts=hosts):
+            return f'{match[1]}"{next(hosts)}"'
+
+        text = re.sub(r'(?m)^(Ca.*)"box"$', named, text)
         head, *blocks = text.split("\n\n")
         rng.shuffle(blocks)
         (tmp_path / "found.txt").write_text("\n\n".join([head, *blocks]))

@@ -1,5 +1,6 @@
 """Fabrics on ibsim that are harmed through its console, checked, and mended move by move."""
 
+import itertools
 import json
 import random
 
@@ -137,7 +138,7 @@ def harm(room, rng, count, slow, links_only=False):
             after = before[1:] + before[:1]
             if any(a[0] == b[0] for a, b in zip(ends, after, strict=True)):
                 continue  # a cable from a switch to itself
-            for a, b in zip(ends, ends[1:], strict=False):
+            for a, b in itertools.pairwise(ends):
                 room.swap(a, b)
             kind = "swapped"
         elif kind == "wrong":

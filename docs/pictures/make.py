@@ -15,8 +15,8 @@ from flyloom.cabling.model import Cabling
 from flyloom.cabling.pair import pair_svg
 from flyloom.cabling.rack import rack_sheets
 from flyloom.cabling.states import states_svg
+from flyloom.draw.floor import floor_data
 from flyloom.report import comparison, figures
-from flyloom.report.build import floor_data
 from flyloom.report.charts import svg
 
 

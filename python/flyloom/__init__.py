@@ -13,44 +13,99 @@ from __future__ import annotations
 
 import importlib
 
+TYPE_CHECKING = False  # as in `typing`, which takes its time to load
+if TYPE_CHECKING:  # what `_HOMES` says
+    from flyloom._core import RefusalError as RefusalError
+    from flyloom._core import Routing as Routing
+    from flyloom._core import Topology as Topology
+    from flyloom._core import __version__ as __version__
+    from flyloom._generated import *  # noqa: F403
+    from flyloom.deploy import DeployError as DeployError
+    from flyloom.deploy import Verb
+    from flyloom.deploy.fabric import route_with_opensm as route_with_opensm
+    from flyloom.inputs.catalogs import shop as shop
+    from flyloom.inputs.networks import from_networkx as from_networkx
+    from flyloom.inputs.networks import from_pairs as from_pairs
+    from flyloom.inputs.networks import from_scipy as from_scipy
+    from flyloom.inputs.networks import network as network
+    from flyloom.inputs.networks import to_networkx as to_networkx
+    from flyloom.inputs.networks import to_scipy as to_scipy
+    from flyloom.inputs.tables import read_tables as read_tables
+    from flyloom.lab.experiment import run as run
+    from flyloom.published.addresses import address_table as address_table
+    from flyloom.published.figures import figure as figure
+    from flyloom.support.results import Result as Result
+    from flyloom.verbs.comparison import compare as compare
+    from flyloom.verbs.congestion import congestion as congestion
+    from flyloom.verbs.layout import cables as cables
+    from flyloom.verbs.layout import check_cables as check_cables
+    from flyloom.verbs.layout import lost_in as lost_in
+    from flyloom.verbs.layout import plan as plan
+    from flyloom.verbs.measures import measure as measure
+    from flyloom.verbs.measures import promise as promise
+    from flyloom.verbs.measures import resilience as resilience
+    from flyloom.verbs.measures import structure as structure
+    from flyloom.verbs.prices import catalog as catalog
+    from flyloom.verbs.prices import cost as cost
+    from flyloom.verbs.routes import ebb as ebb
+    from flyloom.verbs.routes import edge_load as edge_load
+    from flyloom.verbs.routes import lanes_needed as lanes_needed
+    from flyloom.verbs.routes import path_diversity as path_diversity
+    from flyloom.verbs.routes import repair as repair
+    from flyloom.verbs.routes import route as route
+    from flyloom.verbs.routes import spread as spread
+    from flyloom.verbs.routes import verify as verify
+    from flyloom.verbs.routing_comparison import compare_routing as compare_routing
+    from flyloom.verbs.sizing import budget as budget
+    from flyloom.verbs.sizing import scale as scale
+    from flyloom.verbs.sizing import size as size
+    from flyloom.verbs.throughput import throughput as throughput
+
+    deploy: Verb
+
 _HOMES = {
     "flyloom._core": ["RefusalError", "Routing", "Topology", "__version__"],
-    "flyloom.comparison": ["compare"],
-    "flyloom.prices": ["catalog", "cost", "shop"],
     "flyloom.deploy": ["DeployError"],
     "flyloom.deploy.fabric": ["route_with_opensm"],
-    "flyloom.experiment": ["run"],
-    "flyloom.figures": ["figure"],
-    "flyloom.graph": [
+    "flyloom.inputs.catalogs": ["shop"],
+    "flyloom.inputs.networks": [
         "from_networkx", "from_pairs", "from_scipy", "network", "to_networkx", "to_scipy",
     ],
-    "flyloom.results": ["Result"],
-    "flyloom.routing_comparison": ["compare_routing"],
-    "flyloom.tables": ["read_tables"],
-    "flyloom.sizing": ["address_table", "budget", "scale", "size"],
-    "flyloom._congestion": ["congestion"],
-    "flyloom._throughput": ["throughput"],
-    "flyloom.verbs": [
-        "cables", "check_cables", "ebb", "edge_load", "lanes_needed", "lost_in",
-        "path_diversity", "plan", "promise", "repair", "resilience", "route", "spread",
-        "structure", "verify",
+    "flyloom.inputs.tables": ["read_tables"],
+    "flyloom.lab.experiment": ["run"],
+    "flyloom.published.addresses": ["address_table"],
+    "flyloom.published.figures": ["figure"],
+    "flyloom.support.results": ["Result"],
+    "flyloom.verbs.comparison": ["compare"],
+    "flyloom.verbs.congestion": ["congestion"],
+    "flyloom.verbs.layout": ["cables", "check_cables", "lost_in", "plan"],
+    "flyloom.verbs.measures": ["measure", "promise", "resilience", "structure"],
+    "flyloom.verbs.prices": ["catalog", "cost"],
+    "flyloom.verbs.routes": [
+        "ebb", "edge_load", "lanes_needed", "path_diversity", "repair", "route", "spread",
+        "verify",
     ],
+    "flyloom.verbs.routing_comparison": ["compare_routing"],
+    "flyloom.verbs.sizing": ["budget", "scale", "size"],
+    "flyloom.verbs.throughput": ["throughput"],
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 
-def __getattr__(name: str):
-    if name == "deploy":  # the package is the verb
-        value = importlib.import_module("flyloom.deploy")
-    elif home := _HOME_OF.get(name):
-        value = getattr(importlib.import_module(home), name)
-    else:
-        generated = importlib.import_module("flyloom._generated")
-        if name.startswith("_") or name not in generated.__all__:
-            raise AttributeError(f"module 'flyloom' has no attribute '{name}'")
-        value = getattr(generated, name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # else every name would be known
+
+    def __getattr__(name: str) -> object:
+        if name == "deploy":  # the package is the verb
+            value = importlib.import_module("flyloom.deploy")
+        elif home := _HOME_OF.get(name):
+            value = getattr(importlib.import_module(home), name)
+        else:
+            generated = importlib.import_module("flyloom._generated")
+            if name.startswith("_") or name not in generated.__all__:
+                raise AttributeError(f"module 'flyloom' has no attribute '{name}'")
+            value = getattr(generated, name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -122,6 +122,23 @@ static void check_switches(struct findings *f, const struct flt *t)
 		say(f->engine, OSM_LOG_INFO, "%lu switches of the file are not in the fabric", absent);
 }
 
+/* `sl from` must mean an endpoint's port that has just these LIDs. */
+static void check_sources(struct findings *f, const struct flt *t)
+{
+	unsigned lid, width = 1u << flt_lmc(t);
+
+	for (lid = 1; lid <= FLT_LID_MAX; lid++) {
+		osm_port_t *owner = osm_get_port_by_lid_ho(&f->engine->osm->subn, (uint16_t)lid);
+		unsigned first = lid / width * width;
+
+		if (owner && flt_has_source(t, first) &&
+		    (osm_node_get_type(owner->p_node) == IB_NODE_TYPE_SWITCH ||
+		     cl_ntoh16(osm_port_get_base_lid(owner)) != first))
+			refuse(f, "has levels of paths from LID %u, LID %u is no such endpoint's: pin the LIDs"
+			       " of the file with guid2lid", first, lid);
+	}
+}
+
 static void check_ports(struct findings *f, const struct flt *t, osm_switch_t *sw, int index)
 {
 	unsigned own = cl_ntoh16(osm_node_get_base_lid(sw->p_node, 0)), lid;
@@ -190,14 +207,17 @@ static void check_lanes(struct findings *f, const struct flt *t, osm_switch_t *s
 		bool to_switch = far && osm_node_get_type(far->p_node) == IB_NODE_TYPE_SWITCH;
 		int sl;
 
-		for (in = 1; far && in < sw->num_ports; in++)
-			if (far_end(osm_node_get_physp_ptr(sw->p_node, in)) &&
-			    flt_sl2vl(t, index, in, out, vl) && (sl = stray_sl(vl, used, lanes)) >= 0)
+		for (in = 1; far && in < sw->num_ports; in++) {
+			if (!far_end(osm_node_get_physp_ptr(sw->p_node, in)))
+				continue;
+			flt_sl2vl(t, index, in, out, vl);
+			if ((sl = stray_sl(vl, used, lanes)) >= 0)
 				refuse(f, "switch 0x%016" PRIx64 " sends SL %d from port %u to port %u on a VL"
 				       " that the link lacks, it has VL0..VL%u: make tables for fewer lanes",
 				       flt_guid(t, index), sl, in, out, lanes - 1);
-		if (far && !to_switch && flt_sl2vl(t, FLT_NO_SWITCH, 0, 0, vl) &&
-		    (sl = stray_sl(vl, used, lanes)) >= 0)
+		}
+		flt_sl2vl(t, FLT_NO_SWITCH, 0, 0, vl);
+		if (far && !to_switch && (sl = stray_sl(vl, used, lanes)) >= 0)
 			refuse(f, "endpoints send SL %d on a VL that the link to switch 0x%016" PRIx64
 			       " port %u lacks, it has VL0..VL%u: make tables for fewer lanes", sl,
 			       flt_guid(t, index), out, lanes - 1);
@@ -244,12 +264,12 @@ static bool fits(const struct engine *e, const struct flt *t)
 	if (flt_lmc(t) != opt->lmc)
 		refuse(&f, "made for LMC %u, OpenSM runs with LMC %u: start it with -l %u", flt_lmc(t),
 		       opt->lmc, flt_lmc(t));
-	if (flt_has_sl2vl(t) && !opt->qos)
+	if (!opt->qos)
 		refuse(&f, "has SL2VL tables, OpenSM installs them only with QoS on: set qos TRUE");
 	check_switches(&f, t);
 	each_switch(&f, t, check_ports);
-	if (flt_has_sl2vl(t))
-		each_switch(&f, t, check_lanes);
+	check_sources(&f, t);
+	each_switch(&f, t, check_lanes);
 	if (f.fatal) {
 		say(e, OSM_LOG_ERROR, REFUSED "%s: %lu defects, the tables are not installed",
 		    opt->event_plugin_options, f.fatal);
@@ -364,7 +384,7 @@ static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid, const
 	uint8_t sl = FLT_NO_SL;
 
 	if (e->tables && from <= FLT_LID_MAX)
-		sl = flt_sl(e->tables, e->switch_of[from], to);
+		sl = flt_sl(e->tables, e->switch_of[from], from, to);
 	return sl == FLT_NO_SL ? hint : sl;
 }
 

@@ -78,13 +78,13 @@ static const char *show(const char *word, size_t len, char out[28])
 	return len ? out : "nothing";
 }
 
-/* Value of a decimal number of 1 to 5 digits, or -1. */
+/* Value of a decimal number of 1 to 5 digits, without leading zeros, or -1. */
 static int decimal(const char *word, size_t len)
 {
 	int value = 0;
 	size_t i;
 
-	if (!len || len > 5)
+	if (!len || len > 5 || (len > 1 && *word == '0'))
 		return -1;
 	for (i = 0; i < len; i++) {
 		if (word[i] < '0' || word[i] > '9')
@@ -144,8 +144,6 @@ static int switch_word(struct reader *r, const char *word, size_t len)
 	if (guid_of(r, word, len, &guid))
 		return -1;
 	sw = flt_intern(r->t, guid, r->line);
-	if (sw == FLT_FULL)
-		return fail(r, "more than %u switches, a subnet cannot hold them", FLT_SWITCHES_MAX);
 	return sw == FLT_NO_MEMORY ? out_of_memory(r) : sw;
 }
 
@@ -209,29 +207,33 @@ static int read_lft(struct reader *r)
 	return lid == (unsigned)first ? fail(r, "lft record without a port, needs one or more") : 0;
 }
 
-static int read_sl_digits(struct reader *r, struct flt_switch *s, unsigned lid)
+/* Reads the first LID and the digits of an sl record; `levels` may be NULL for want of memory. */
+static int read_sl_digits(struct reader *r, struct flt_levels *levels)
 {
+	int first = number(r, "first LID", 1, FLT_LID_MAX);
 	const char *word;
 	size_t len = next_word(r, &word), i;
+	uint8_t *sl;
 
+	if (first < 0)
+		return -1;
 	if (!len)
 		return fail(r, "sl record without SLs, needs one hex digit or . a LID");
-	if (len > FLT_LID_MAX + 1 - lid)
+	if (len > FLT_LID_MAX + 1 - (unsigned)first)
 		return fail(r, "SLs run past LID %u, the highest", FLT_LID_MAX);
-	if (flt_reserve(s, lid + (unsigned)len - 1))
+	if (!levels || flt_reserve_levels(levels, (unsigned)first + (unsigned)len - 1))
 		return out_of_memory(r);
-	for (i = 0; i < len; i++, lid++) {
-		int sl = hex_digit(word[i]);
+	for (i = 0, sl = levels->sl + first; i < len; i++, sl++) {
+		int digit = word[i] == '.' ? (int)FLT_DEFAULT : hex_digit(word[i]);
 
-		if (word[i] == '.')
-			continue;
-		if (sl < 0)
-			return fail(r, "SL to LID %u is not a hex digit or .", lid);
-		if (s->sl[lid] != FLT_NO_SL)
-			return fail(r, "LID %u of switch 0x%016" PRIx64
-				    " has an SL already, must be given once", lid, s->guid);
-		s->sl[lid] = (uint8_t)sl;
-		r->t->sls_used |= 1u << sl;
+		if (digit < 0)
+			return fail(r, "SL to LID %zu is not a hex digit or .", (size_t)first + i);
+		if (*sl != FLT_NO_SL)
+			return fail(r, "LID %zu has an SL already, must be given once for each switch or"
+				    " source", (size_t)first + i);
+		*sl = (uint8_t)digit;
+		if (digit < 16)
+			r->t->sls_used |= 1u << digit;
 	}
 	return line_end(r, "sl");
 }
@@ -241,20 +243,24 @@ static int read_sl(struct reader *r)
 	const char *word;
 	size_t len = next_word(r, &word);
 	struct flt *t = r->t;
-	int sw, first;
+	int sw, source;
 
 	if (is(word, len, "default")) {
 		if (t->sl_default >= 0)
-			return fail(r, "second 'sl default' record, must be at most one");
+			return fail(r, "second 'sl default' record, must be one");
 		if ((t->sl_default = number(r, "default SL", 0, 15)) < 0)
 			return -1;
 		t->sls_used |= 1u << t->sl_default;
 		return line_end(r, "sl default");
 	}
-	if ((sw = switch_word(r, word, len)) < 0 ||
-	    (first = number(r, "first LID", 1, FLT_LID_MAX)) < 0)
+	if (is(word, len, "from")) {
+		if ((source = number(r, "source LID", 1, FLT_LID_MAX)) < 0)
+			return -1;
+		return read_sl_digits(r, flt_from(t, (unsigned)source));
+	}
+	if ((sw = switch_word(r, word, len)) < 0)
 		return -1;
-	return read_sl_digits(r, &t->sw[sw], (unsigned)first);
+	return read_sl_digits(r, &t->sw[sw].levels);
 }
 
 static int port_or_star(struct reader *r, const char *what)
@@ -274,7 +280,8 @@ static int read_sl2vl(struct reader *r)
 	const char *word;
 	size_t len = next_word(r, &word);
 	int scope = FLT_NO_SWITCH, in, out, i, vl;
-	struct flt_row row = {0};
+	struct flt_row row = {.line = r->line};
+	unsigned form;
 
 	if (!is(word, len, "*") && (scope = switch_word(r, word, len)) < 0)
 		return -1;
@@ -285,6 +292,13 @@ static int read_sl2vl(struct reader *r)
 			return -1;
 		row.vl[i / 2] |= (uint8_t)(i % 2 ? vl : vl << 4);
 	}
+	form = flt_row_form(scope, (unsigned)in, (unsigned)out);
+	if (form && !r->t->row_count)
+		return fail(r, "the first sl2vl record must be 'sl2vl * * *'");
+	if (form < r->t->form)
+		return fail(r, "sl2vl record more general than one before, must be in the order * * *,"
+			    " * * O, * I *, * I O, G * *, G * O, G I *, G I O");
+	r->t->form = form;
 	row.key = flt_row_key(scope, (unsigned)in, (unsigned)out);
 	if (flt_add_row(r->t, row))
 		return out_of_memory(r);
@@ -293,14 +307,19 @@ static int read_sl2vl(struct reader *r)
 
 /* ---- the file ---- */
 
-/* Checks what no single line shows, and sorts the sl2vl rows, the last one of each key. */
+/* Checks what no single line shows, and sorts the sl2vl rows. */
 static int finish(struct reader *r)
 {
 	struct flt *t = r->t;
+	const struct flt_row *again;
 	size_t i;
 
 	if (t->lmc < 0)
 		return fail(r, "no lmc record before end, needs 'lmc <0..7>'");
+	if (t->sl_default < 0)
+		return fail(r, "no 'sl default' record before end, needs 'sl default <0..15>'");
+	if (!t->row_count)
+		return fail(r, "no sl2vl record before end, needs 'sl2vl * * *' and 16 VLs");
 	if (!t->sw_count)
 		return fail(r, "no lft record before end, needs one or more switches");
 	for (i = 0; i < t->sw_count; i++)
@@ -309,7 +328,14 @@ static int finish(struct reader *r)
 			return fail(r, "switch 0x%016" PRIx64 " has no lft record, every switch needs one",
 				    t->sw[i].guid);
 		}
-	flt_sort_rows(t);
+	for (i = 0; i < t->from_count; i++)
+		if (t->from[i].source % (1u << t->lmc))
+			return fail(r, "'sl from %u' must be a multiple of %u with LMC %d",
+				    t->from[i].source, 1u << t->lmc, t->lmc);
+	if ((again = flt_sort_rows(t))) {
+		r->line = again->line;
+		return fail(r, "sl2vl record of this switch and ports comes twice, must be once");
+	}
 	return 0;
 }
 
@@ -342,14 +368,29 @@ static int record(struct reader *r, const char *word, size_t len, int *state)
 	return fail(r, "record '%s', must be lmc, lft, sl, sl2vl or end", show(word, len, shown));
 }
 
+/* A line holds no control characters but tabs: what shows as two lines may not be one. */
+static int check_line(struct reader *r)
+{
+	const char *at;
+
+	for (at = r->at; at < r->stop && *at != '\n'; at++)
+		if (((unsigned char)*at < 32 && *at != '\t') || *at == 127)
+			return fail(r, "a control character (byte %d), must be printable ASCII, blanks and"
+				    " tabs, lines that end with \\n alone", *at);
+	return 0;
+}
+
 static int read_all(struct reader *r)
 {
 	int state = 0;
 
 	for (r->line = 1; r->at < r->stop; r->line++) {
 		const char *word;
-		size_t len = next_word(r, &word);
+		size_t len;
 
+		if (check_line(r))
+			return -1;
+		len = next_word(r, &word);
 		if (len && record(r, word, len, &state))
 			return -1;
 		while (r->at < r->stop && *r->at != '\n')

@@ -1,17 +1,7 @@
 /* tables.h: reads the "flyloom-tables 1" file: LFTs, path SLs and SL2VL tables of a fabric.
  *
- * Knows nothing of OpenSM. The format, one blank-separated record a line, `#` starts a comment:
- *
- *   flyloom-tables 1                              first record: name and version
- *   lmc <0..7>                                    exactly once
- *   lft <guid> <first lid> <port> ...             out-ports 0..254 of consecutive LIDs; `-`: none
- *   sl <guid> <first lid> <digits>                hex SL of each consecutive LID; `.`: not given
- *   sl default <0..15>                            SL where no line gives one; at most once
- *   sl2vl <guid>|* <in>|* <out>|* v0 .. v15       16 decimal VLs; a later line overrides an earlier
- *   end                                           last record; without it the file is truncated
- *
- * <guid> is 0x and 16 hex digits. A switch is known by its lft lines. A LID may be given once a
- * switch and kind. LIDs are 1..49151.
+ * Knows nothing of OpenSM. docs/opensm.md defines the format; two more programs read the very same
+ * language (crates/formats/src/ib/table_file.rs, python/flyloom/certificate_check.py).
  */
 #ifndef FLYLOOM_TABLES_H
 #define FLYLOOM_TABLES_H
@@ -22,7 +12,7 @@
 
 #define FLT_LID_MAX 0xBFFFu    /* highest unicast LID */
 #define FLT_NO_ROUTE 0xFFu     /* flt_port: the table has no route */
-#define FLT_NO_SL 0xFFu        /* flt_sl: neither the table nor a default gives an SL */
+#define FLT_NO_SL 0xFFu        /* no SL: 0..15 are */
 #define FLT_NO_SWITCH (-1)     /* flt_find: not in the file; flt_sl2vl: the port of an endpoint */
 
 /* An immutable, loaded table file. */
@@ -55,19 +45,19 @@ int flt_find(const struct flt *t, uint64_t guid);
 /* Out-port at switch `sw` towards `lid`, or FLT_NO_ROUTE. O(1); any lid is fine. */
 uint8_t flt_port(const struct flt *t, int sw, unsigned lid);
 
-/* SL of paths from endpoints at switch `sw` to `lid`, or FLT_NO_SL. O(1); any sw or lid is fine. */
-uint8_t flt_sl(const struct flt *t, int sw, unsigned lid);
+/* SL of paths from LID `source`, of an endpoint at switch `sw`, to `lid`. O(1); any numbers are
+ * fine, also of what the file does not have. */
+uint8_t flt_sl(const struct flt *t, int sw, unsigned source, unsigned lid);
 
-/* Bit i is set when some path has SL i. */
+/* Whether the file has levels of paths from this LID, the first of an endpoint's port. */
+bool flt_has_source(const struct flt *t, unsigned source);
+
+/* Bit i is set when some path may have SL i. */
 unsigned flt_sls_used(const struct flt *t);
 
-/* True when the file has an sl2vl line. */
-bool flt_has_sl2vl(const struct flt *t);
-
 /* The SL2VL table of switch `sw` from port `in` to port `out`, two VLs a byte, the even SL in the
- * high half, as on the wire. With FLT_NO_SWITCH: the table of an endpoint's port, from the
- * `sl2vl * * *` lines alone. Returns false, and leaves vl alone, when the file gives none.
- * O(log lines). */
-bool flt_sl2vl(const struct flt *t, int sw, unsigned in, unsigned out, uint8_t vl[8]);
+ * high half, as on the wire. With FLT_NO_SWITCH: the table of an endpoint's port, that of
+ * `sl2vl * * *`. O(log lines). */
+void flt_sl2vl(const struct flt *t, int sw, unsigned in, unsigned out, uint8_t vl[8]);
 
 #endif

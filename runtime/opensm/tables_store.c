@@ -50,8 +50,6 @@ int flt_intern(struct flt *t, uint64_t guid, unsigned long line)
 
 	if (found >= 0)
 		return found;
-	if (t->sw_count >= FLT_SWITCHES_MAX)
-		return FLT_FULL;
 	if (t->sw_count == t->sw_cap) {
 		size_t cap = t->sw_cap ? 2 * t->sw_cap : 64;
 		struct flt_switch *grown = realloc(t->sw, cap * sizeof *grown);
@@ -70,31 +68,68 @@ int flt_intern(struct flt *t, uint64_t guid, unsigned long line)
 	return (int)t->sw_count++;
 }
 
+/* Room for `lid` when there is room for 0..cap-1: a power of two, at most all LIDs. */
+static unsigned wider(unsigned cap, unsigned lid)
+{
+	unsigned all = FLT_LID_MAX + 1;
+
+	for (cap = cap ? cap : 1024; cap <= lid; cap *= 2)
+		;
+	return cap < all ? cap : all;
+}
+
 int flt_reserve(struct flt_switch *s, unsigned lid)
 {
-	unsigned cap = s->cap ? 2 * s->cap : 1024;
+	unsigned cap = wider(s->cap, lid);
 	uint8_t *grown;
 
 	if (lid < s->cap)
 		return 0;
-	while (cap <= lid)
-		cap *= 2;
-	if (cap > FLT_LID_MAX + 1)
-		cap = FLT_LID_MAX + 1;
 	if (!(grown = realloc(s->port, cap)))
 		return FLT_NO_MEMORY;
 	s->port = grown;
-	if (!(grown = realloc(s->sl, cap)))
-		return FLT_NO_MEMORY;
-	s->sl = grown;
 	if (!(grown = realloc(s->given, cap / 8)))
 		return FLT_NO_MEMORY;
 	s->given = grown;
 	memset(s->port + s->cap, FLT_NO_ROUTE, cap - s->cap);
-	memset(s->sl + s->cap, FLT_NO_SL, cap - s->cap);
 	memset(s->given + s->cap / 8, 0, (cap - s->cap) / 8);
 	s->cap = cap;
 	return 0;
+}
+
+int flt_reserve_levels(struct flt_levels *levels, unsigned lid)
+{
+	unsigned cap = wider(levels->cap, lid);
+	uint8_t *grown;
+
+	if (lid < levels->cap)
+		return 0;
+	if (!(grown = realloc(levels->sl, cap)))
+		return FLT_NO_MEMORY;
+	memset(grown + levels->cap, FLT_NO_SL, cap - levels->cap);
+	levels->sl = grown;
+	levels->cap = cap;
+	return 0;
+}
+
+struct flt_levels *flt_from(struct flt *t, unsigned source)
+{
+	if (!t->from_at && !(t->from_at = calloc(FLT_LID_MAX + 1, sizeof *t->from_at)))
+		return NULL;
+	if (!t->from_at[source]) {
+		if (t->from_count == t->from_cap) {
+			size_t cap = t->from_cap ? 2 * t->from_cap : 16;
+			struct flt_levels *grown = realloc(t->from, cap * sizeof *grown);
+
+			if (!grown)
+				return NULL;
+			t->from = grown;
+			t->from_cap = cap;
+		}
+		t->from[t->from_count++] = (struct flt_levels){.source = source};
+		t->from_at[source] = (uint16_t)t->from_count;
+	}
+	return &t->from[t->from_at[source] - 1];
 }
 
 /* ---- sl2vl rows ---- */
@@ -104,19 +139,22 @@ uint64_t flt_row_key(int scope, unsigned in, unsigned out)
 	return (uint64_t)(unsigned)(scope + 1) << 18 | in << 9 | out;
 }
 
+unsigned flt_row_form(int scope, unsigned in, unsigned out)
+{
+	return (scope != FLT_NO_SWITCH) << 2 | (in != FLT_WILD) << 1 | (out != FLT_WILD);
+}
+
 int flt_add_row(struct flt *t, struct flt_row row)
 {
 	if (t->row_count == t->row_cap) {
 		size_t cap = t->row_cap ? 2 * t->row_cap : 1024;
-		struct flt_row *grown =
-			cap < UINT32_MAX ? realloc(t->rows, cap * sizeof *grown) : NULL;
+		struct flt_row *grown = realloc(t->rows, cap * sizeof *grown);
 
 		if (!grown)
 			return FLT_NO_MEMORY;
 		t->rows = grown;
 		t->row_cap = cap;
 	}
-	row.seq = (uint32_t)t->row_count;
 	t->rows[t->row_count++] = row;
 	return 0;
 }
@@ -127,19 +165,19 @@ static int by_key(const void *left, const void *right)
 
 	if (a->key != b->key)
 		return a->key < b->key ? -1 : 1;
-	return a->seq < b->seq ? -1 : a->seq > b->seq;
+	return a->line < b->line ? -1 : a->line > b->line;
 }
 
-void flt_sort_rows(struct flt *t)
+const struct flt_row *flt_sort_rows(struct flt *t)
 {
-	size_t i, kept = 0;
+	size_t i;
 
 	if (t->row_count)
 		qsort(t->rows, t->row_count, sizeof *t->rows, by_key);
-	for (i = 0; i < t->row_count; i++)
-		if (i + 1 == t->row_count || t->rows[i].key != t->rows[i + 1].key)
-			t->rows[kept++] = t->rows[i];
-	t->row_count = kept;
+	for (i = 1; i < t->row_count; i++)
+		if (t->rows[i].key == t->rows[i - 1].key)
+			return &t->rows[i];
+	return NULL;
 }
 
 void flt_free(struct flt *t)
@@ -150,9 +188,13 @@ void flt_free(struct flt *t)
 		return;
 	for (i = 0; i < t->sw_count; i++) {
 		free(t->sw[i].port);
-		free(t->sw[i].sl);
+		free(t->sw[i].levels.sl);
 		free(t->sw[i].given);
 	}
+	for (i = 0; i < t->from_count; i++)
+		free(t->from[i].sl);
+	free(t->from);
+	free(t->from_at);
 	free(t->sw);
 	free(t->slot);
 	free(t->rows);
@@ -181,23 +223,32 @@ uint8_t flt_port(const struct flt *t, int sw, unsigned lid)
 	return lid < t->sw[sw].cap ? t->sw[sw].port[lid] : FLT_NO_ROUTE;
 }
 
-uint8_t flt_sl(const struct flt *t, int sw, unsigned lid)
+/* The SL that a row gives, FLT_NO_SL or FLT_DEFAULT. */
+static uint8_t level(const struct flt_levels *levels, unsigned lid)
 {
+	return lid < levels->cap ? levels->sl[lid] : FLT_NO_SL;
+}
+
+uint8_t flt_sl(const struct flt *t, int sw, unsigned source, unsigned lid)
+{
+	unsigned first = source >> t->lmc << t->lmc;
 	uint8_t sl = FLT_NO_SL;
 
-	if (sw >= 0 && (size_t)sw < t->sw_count && lid < t->sw[sw].cap)
-		sl = t->sw[sw].sl[lid];
-	return sl == FLT_NO_SL && t->sl_default >= 0 ? (uint8_t)t->sl_default : sl;
+	if (flt_has_source(t, first))
+		sl = level(&t->from[t->from_at[first] - 1], lid);
+	if (sl > 15 && sw >= 0 && (size_t)sw < t->sw_count)
+		sl = level(&t->sw[sw].levels, lid);
+	return sl > 15 ? (uint8_t)t->sl_default : sl;
+}
+
+bool flt_has_source(const struct flt *t, unsigned source)
+{
+	return t->from_at && source <= FLT_LID_MAX && t->from_at[source];
 }
 
 unsigned flt_sls_used(const struct flt *t)
 {
 	return t->sls_used;
-}
-
-bool flt_has_sl2vl(const struct flt *t)
-{
-	return t->row_count > 0;
 }
 
 static const struct flt_row *find_row(const struct flt *t, uint64_t key)
@@ -215,22 +266,15 @@ static const struct flt_row *find_row(const struct flt *t, uint64_t key)
 	return low < t->row_count && t->rows[low].key == key ? &t->rows[low] : NULL;
 }
 
-bool flt_sl2vl(const struct flt *t, int sw, unsigned in, unsigned out, uint8_t vl[8])
+void flt_sl2vl(const struct flt *t, int sw, unsigned in, unsigned out, uint8_t vl[8])
 {
-	const struct flt_row *best = NULL;
-	unsigned way;
+	const struct flt_row *row = NULL;
+	unsigned form;
 
-	if (sw == FLT_NO_SWITCH)
-		best = find_row(t, flt_row_key(FLT_NO_SWITCH, FLT_WILD, FLT_WILD));
-	for (way = 0; sw >= 0 && way < 8; way++) {
-		uint64_t key = flt_row_key(way & 4 ? FLT_NO_SWITCH : sw, way & 2 ? FLT_WILD : in,
-					   way & 1 ? FLT_WILD : out);
-		const struct flt_row *row = find_row(t, key);
-
-		if (row && (!best || row->seq > best->seq))
-			best = row;
-	}
-	if (best)
-		memcpy(vl, best->vl, 8);
-	return best != NULL;
+	if (sw < 0) /* an endpoint's port */
+		in = out = FLT_WILD;
+	for (form = 8; !row && form--;) /* the file has `* * *`, form 0 */
+		row = find_row(t, flt_row_key(form & 4 ? sw : FLT_NO_SWITCH, form & 2 ? in : FLT_WILD,
+					      form & 1 ? out : FLT_WILD));
+	memcpy(vl, row->vl, 8);
 }

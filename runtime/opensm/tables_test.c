@@ -1,12 +1,14 @@
 /* tables_test.c: drives the parser of tables.c alone, for the tests.
  *
- *   tables_test dump FILE PORTS   prints all of a table file; error text and rc 1 when it is bad
- *   tables_test fuzz FILE SEED N  parses N seeded mutations of FILE; a crash is the failure
- *   tables_test cuts FILE         parses every proper prefix of FILE; fails when one is accepted
+ *   tables_test read LIDS PORTS FILE...  prints what each table file says, or why it is refused
+ *   tables_test fuzz FILE SEED N         parses N seeded mutations of FILE; a crash is the failure
+ *   tables_test cuts FILE                parses each proper prefix of FILE; fails when it takes one
  *
- * `dump` prints `lmc L`, `sls MASK`, `route GUID LID PORT SL` for LIDs 1..49151 that the file
- * gives a port or an SL other than the default (255: none), and `vl GUID IN OUT HEX` for in- and
- * out-ports 0..PORTS-1 where the file gives a table; GUID `endpoint` for endpoints.
+ * `read` prints for each file `refused FILE:LINE: why`, or `accepted`, then `lmc L`, `sls MASK`,
+ * and for each switch in the file's order `lft GUID PORT ...` (LIDs 1..LIDS, `-` for none),
+ * `sl GUID SOURCE DIGITS` (source LIDs 0..LIDS, then the SL to LIDs 1..LIDS) where it is not that
+ * of source 0, and `vl GUID IN OUT HEX` for ports 0..PORTS-1; GUID `endpoint` for endpoints.
+ * rc 1 when one is refused.
  */
 #include "tables.h"
 
@@ -20,8 +22,7 @@ static void print_vl(const struct flt *t, int sw, unsigned in, unsigned out)
 	uint8_t vl[8];
 	int i;
 
-	if (!flt_sl2vl(t, sw, in, out, vl))
-		return;
+	flt_sl2vl(t, sw, in, out, vl);
 	if (sw == FLT_NO_SWITCH)
 		printf("vl endpoint %u %u ", in, out);
 	else
@@ -31,7 +32,25 @@ static void print_vl(const struct flt *t, int sw, unsigned in, unsigned out)
 	printf("\n");
 }
 
-static int dump(const char *path, unsigned ports)
+static void print_levels(const struct flt *t, int sw, unsigned lids)
+{
+	unsigned source, lid;
+
+	for (source = 0; source <= lids; source++) {
+		bool other = !source;
+
+		for (lid = 1; lid <= lids && !other; lid++)
+			other = flt_sl(t, sw, source, lid) != flt_sl(t, sw, 0, lid);
+		if (!other)
+			continue;
+		printf("sl 0x%016" PRIx64 " %u ", flt_guid(t, sw), source);
+		for (lid = 1; lid <= lids; lid++)
+			printf("%x", flt_sl(t, sw, source, lid));
+		printf("\n");
+	}
+}
+
+static int read_one(const char *path, unsigned lids, unsigned ports)
 {
 	char err[256];
 	struct flt *t;
@@ -39,23 +58,25 @@ static int dump(const char *path, unsigned ports)
 	int sw;
 
 	if (flt_load(path, &t, err, sizeof err)) {
-		fprintf(stderr, "%s\n", err);
+		printf("refused %s\n", err);
 		return 1;
 	}
-	printf("lmc %u\nsls %x\n", flt_lmc(t), flt_sls_used(t));
+	printf("accepted\nlmc %u\nsls %x\n", flt_lmc(t), flt_sls_used(t));
 	print_vl(t, FLT_NO_SWITCH, 0, 0);
 	for (sw = 0; sw < (int)flt_switches(t); sw++) {
-		for (lid = 1; lid <= FLT_LID_MAX; lid++) {
-			unsigned port = flt_port(t, sw, lid), sl = flt_sl(t, sw, lid);
-
-			if (port != FLT_NO_ROUTE || sl != flt_sl(t, sw, 0))
-				printf("route 0x%016" PRIx64 " %u %u %u\n", flt_guid(t, sw), lid, port, sl);
-		}
+		printf("lft 0x%016" PRIx64, flt_guid(t, sw));
+		for (lid = 1; lid <= lids; lid++)
+			if (flt_port(t, sw, lid) == FLT_NO_ROUTE)
+				printf(" -");
+			else
+				printf(" %u", flt_port(t, sw, lid));
+		printf("\n");
+		print_levels(t, sw, lids);
 		for (in = 0; in < ports; in++)
 			for (out = 0; out < ports; out++)
 				print_vl(t, sw, in, out);
 		if (flt_find(t, flt_guid(t, sw)) != sw)
-			return 2;
+			abort();
 	}
 	flt_free(t);
 	return 0;
@@ -89,7 +110,7 @@ static int parse_copy(const char *text, size_t len)
 		abort();
 	if (!rc) {
 		flt_port(t, 0, 70000);
-		flt_sl(t, 0, 70000);
+		flt_sl(t, 0, 70000, 70000);
 		flt_sl2vl(t, 0, 255, 255, vl);
 	}
 	flt_free(t);
@@ -166,12 +187,17 @@ static int cuts(const char *path)
 
 int main(int argc, char **argv)
 {
-	if (argc == 4 && !strcmp(argv[1], "dump"))
-		return dump(argv[2], (unsigned)atoi(argv[3]));
+	int i, rc = 0;
+
+	if (argc >= 5 && !strcmp(argv[1], "read")) {
+		for (i = 4; i < argc; i++)
+			rc |= read_one(argv[i], (unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]));
+		return rc;
+	}
 	if (argc == 5 && !strcmp(argv[1], "fuzz"))
 		return fuzz(argv[2], (uint64_t)atoll(argv[3]), atol(argv[4]));
 	if (argc == 3 && !strcmp(argv[1], "cuts"))
 		return cuts(argv[2]);
-	fprintf(stderr, "usage: tables_test dump FILE PORTS | fuzz FILE SEED N | cuts FILE\n");
+	fprintf(stderr, "usage: tables_test read LIDS PORTS FILE... | fuzz FILE SEED N | cuts FILE\n");
 	return 2;
 }

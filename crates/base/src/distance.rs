@@ -59,9 +59,13 @@ pub fn distances_among(
     let parts: Vec<Vec<u64>> = batches
         .par_iter()
         .map(|sources| {
-            let part = sweep(graph, sources, &member);
-            let n = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
-            watch.tick("all-pairs distances", n, batches.len() as u64)?;
+            // a level of a large network takes seconds: whoever wants to stop is heard at each
+            let tick = |more: u64| {
+                let n = done.fetch_add(more, std::sync::atomic::Ordering::Relaxed) + more;
+                watch.tick("all-pairs distances", n, batches.len() as u64)
+            };
+            let part = sweep(graph, sources, &member, &tick)?;
+            tick(1)?;
             Ok(part)
         })
         .collect::<Result<_, Interrupted>>()?;
@@ -115,7 +119,12 @@ struct Level {
 /// A level is pushed from the switches reached last while these have few arcs, else pulled by the
 /// switches that still miss a source (Beamer et al., "Direction-optimizing breadth-first search",
 /// SC 2012).
-fn sweep(graph: &Graph, sources: &[u32], member: &[bool]) -> Vec<u64> {
+fn sweep(
+    graph: &Graph,
+    sources: &[u32],
+    member: &[bool],
+    tick: &dyn Fn(u64) -> Result<(), Interrupted>,
+) -> Result<Vec<u64>, Interrupted> {
     let blank = vec![[0; WIDE]; graph.switches()];
     let (seen, front, next, active) = (blank.clone(), blank.clone(), blank, Some(sources.to_vec()));
     let mut sweep = Sweep { graph, member, seen, front, next, active, full: [0; WIDE] };
@@ -135,8 +144,9 @@ fn sweep(graph: &Graph, sources: &[u32], member: &[bool]) -> Vec<u64> {
             while histogram.last() == Some(&0) && histogram.len() > 1 {
                 histogram.pop();
             }
-            return histogram;
+            return Ok(histogram);
         }
+        tick(0)?;
         histogram.push(level.pairs);
         arcs = level.arcs;
     }

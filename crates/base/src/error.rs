@@ -51,3 +51,14 @@ impl fmt::Display for Refusal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("interrupted")]
 pub struct Interrupted;
+
+/// Why there is no result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Stop {
+    /// The input or a parameter cannot be used.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The user stopped it.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+}

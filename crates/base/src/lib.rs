@@ -4,13 +4,20 @@
 
 pub mod distance;
 pub mod error;
+pub mod exp;
 pub mod field;
+pub mod fields;
 pub mod graph;
 pub mod id;
+pub mod interval;
+pub mod moore;
+pub mod partition;
 pub mod seed;
+pub mod stage;
 pub mod watch;
 
-pub use error::{Interrupted, Refusal};
+pub use error::{Interrupted, Refusal, Stop};
 pub use graph::Graph;
 pub use id::{ChannelId, EndpointId, LinkId, SwitchId, TerminalId};
+pub use stage::{Frame, Metric, Need, Stage};
 pub use watch::{Quiet, Watch};

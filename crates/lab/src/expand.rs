@@ -1,8 +1,8 @@
 //! From the text of an experiment to its points: parse, lay the sweep over the point, check each.
 
-use crate::spec::{Experiment, Point};
+use crate::spec::{Experiment, KEYS, Point};
+use crate::stages::STAGES;
 use base::Refusal;
-use net::{routing, topology};
 use serde_json::{Map, Value};
 
 /// The most points of one sweep.
@@ -33,11 +33,13 @@ pub fn expand(text: &str, file: &str) -> Result<Expanded, Refusal> {
     }
     let name_ok = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if experiment.name.is_empty()
+        || experiment.name.len() > 200
         || experiment.name.starts_with('.')
         || !experiment.name.chars().all(name_ok)
     {
-        let why = format!("'{}' cannot name a folder", experiment.name);
-        return Err(refuse("name", why, "letters, digits, '-', '_' and '.'"));
+        let shown: String = experiment.name.chars().take(40).collect();
+        let why = format!("'{shown}' cannot name a folder");
+        return Err(refuse("name", why, "letters, digits, '-', '_' and '.', 200 at most"));
     }
     if experiment.sweep.is_some() && !experiment.point.is_empty() {
         let why = "a sweep and points written out".to_owned();
@@ -66,10 +68,10 @@ pub fn expand(text: &str, file: &str) -> Result<Expanded, Refusal> {
     let mut points = Vec::with_capacity(trees.len());
     for (i, tree) in trees.into_iter().enumerate() {
         let place = if several { format!("{file}: point {}", i + 1) } else { file.to_owned() };
-        let keys = "a point has label, topology, routing, verify, ebb and deploy";
-        let point: Point = serde_json::from_value(tree)
-            .map_err(|e| Refusal::new(place.clone(), e.to_string(), keys))?;
+        let mut point: Point = serde_json::from_value(tree)
+            .map_err(|e| Refusal::new(place.clone(), e.to_string(), keys_of_a_point()))?;
         check(&point).map_err(|r| r.within(&place))?;
+        complete(&mut point, experiment.seed).map_err(|r| r.within(&place))?;
         points.push(point);
     }
     Ok(Expanded { experiment, points })
@@ -181,13 +183,41 @@ fn set(tree: &mut Value, path: &str, value: &Value) -> Result<(), Refusal> {
     Ok(())
 }
 
+fn keys_of_a_point() -> String {
+    let measures = STAGES.iter().map(|e| e.name).filter(|name| !KEYS.contains(name));
+    let all: Vec<&str> = KEYS.into_iter().chain(measures).collect();
+    format!("a point has {}", all.join(", "))
+}
+
+/// Checks the measures of a point and fills in their defaults; the seed is the experiment's where
+/// they draw at random and say none.
+fn complete(point: &mut Point, seed: u64) -> Result<(), Refusal> {
+    for (name, given) in &mut point.measures {
+        let Some(entry) = STAGES.iter().find(|e| e.name == name) else {
+            return Err(Refusal::new(name.as_str(), "not a key of a point", keys_of_a_point()));
+        };
+        let Value::Object(table) = given else {
+            let help = format!("[{name}] with its parameters");
+            return Err(Refusal::new(name.as_str(), "not a table", help));
+        };
+        let mut all = entry.complete(table)?;
+        if !table.contains_key("seed")
+            && let Some(own) = all.get_mut("seed")
+        {
+            *own = seed.into();
+        }
+        *table = all;
+    }
+    Ok(())
+}
+
 /// Checks what can be checked without building anything.
 fn check(point: &Point) -> Result<(), Refusal> {
     match (point.topology.get("family"), point.topology.get("file")) {
         (Some(Value::String(name)), None) => {
             let mut params = point.topology.clone();
             params.remove("family");
-            topology::family(name)?.promise(&params).map_err(|r| r.within("topology"))?;
+            families::family(name)?.promise(&params).map_err(|r| r.within("topology"))?;
         }
         (None, Some(Value::String(_))) => {
             let extra = point.topology.keys().find(|k| !["file", "p"].contains(&k.as_str()));
@@ -215,7 +245,7 @@ fn check(point: &Point) -> Result<(), Refusal> {
             }
             None => Ok(()),
         },
-        None => routing::engine(&point.routing.engine)
+        None => engines::engine(&point.routing.engine)
             .and_then(|e| e.check(&point.routing.options))
             .map_err(|r| r.within("routing")),
     }
@@ -277,6 +307,39 @@ mod tests {
         assert_eq!(crate::spec::effective(&again.experiment, &again.points), written);
         let both = format!("{text}\n[[point]]\nlabel = \"x\"\n");
         assert!(expand(&both, "s.toml").is_err_and(|r| r.help.contains("either")));
+    }
+
+    #[test]
+    fn measures_are_tables_of_a_point() {
+        let text = format!(
+            "{}\n[congestion]\npattern = \"ring\"\n[lanes_needed]\n[resilience]\nseed = 3\n\
+             [sweep.grid]\n\"congestion.runs\" = [10, 20]\n",
+            ONE.replace("name = \"one\"", "name = \"one\"\nseed = 7")
+        );
+        let e = expand(&text, "m.toml").expect("valid");
+        assert_eq!(e.points.len(), 2);
+        let second = &e.points[1].measures;
+        assert_eq!(
+            (&second["congestion"]["runs"], &second["congestion"]["seed"]),
+            (&20.into(), &7.into())
+        );
+        assert_eq!(second["congestion"]["metric"], "bandwidth");
+        assert_eq!(second["lanes_needed"]["seed"], 7);
+        assert_eq!(
+            (&second["resilience"]["seed"], &second["resilience"]["samples"]),
+            (&3.into(), &1000.into())
+        );
+        let written = crate::spec::effective(&e.experiment, &e.points);
+        let again = expand(&written, "effective.toml").expect("what we wrote");
+        assert_eq!(again.points[1].measures, *second);
+        let fault = |more: &str| {
+            expand(&format!("{ONE}\n{more}"), "f.toml").expect_err("invalid").to_string()
+        };
+        assert!(fault("[congestion]\nrun = 3").contains("congestion: unknown field `run`"));
+        assert!(fault("[congestion]\nrun = 3").contains("congestion takes pattern, runs"));
+        assert!(fault("[kongestion]").contains("kongestion: not a key of a point"));
+        assert!(fault("[resilience]\nremove = \"racks\"").contains("racks"));
+        assert!(fault("[sweep.grid]\nedge_load = [1]").contains("edge_load: not a table"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub mod expand;
 pub mod registry;
 pub mod spec;
+pub mod stages;
 
 pub use expand::expand;
 pub use spec::{Experiment, Point};

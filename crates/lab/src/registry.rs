@@ -1,15 +1,28 @@
-//! The tables of families and engines as JSON: what the generated files and `flyloom list` read.
+//! The tables of families, engines and measures as JSON: what the generated files and `flyloom
+//! list` read.
 
-use net::{routing, topology};
+use crate::stages::STAGES;
 use serde_json::{Value, json};
 
-/// Every family and engine with its documentation and parameters.
+/// Every family, engine and measure with its documentation and parameters.
 ///
-/// A list of `{kind, name, doc, params: [{name, type, required, default, doc}]}`.
+/// A list of `{kind, name, doc, params: [{name, type, required, default, doc}]}`; engines have
+/// besides `promise: {minimal, deadlock_free}`, measures `input` (`topology` or `routing`) and
+/// `columns: [{name, at, kind, unit, meaning, better}]`.
 pub fn registry() -> Value {
-    let families = topology::FAMILIES.iter().map(|e| describe("topology", e.name, &e.schema()));
-    let engines = routing::ENGINES.iter().map(|e| describe("engine", e.name, &e.schema()));
-    families.chain(engines).collect()
+    let families = families::FAMILIES.iter().map(|e| describe("topology", e.name, &e.schema()));
+    let engines = engines::ENGINES.iter().map(|e| {
+        let mut row = describe("engine", e.name, &e.schema());
+        row["promise"] = json!(e.promise);
+        row
+    });
+    let measures = STAGES.iter().map(|e| {
+        let mut row = describe("measure", e.name, &e.schema());
+        row["input"] = json!(e.input);
+        row["columns"] = json!(e.columns);
+        row
+    });
+    families.chain(engines).chain(measures).collect()
 }
 
 fn describe(kind: &str, name: &str, schema: &Value) -> Value {
@@ -38,11 +51,13 @@ fn type_of(root: &Value, schema: &Value) -> String {
         let path = s["$ref"].as_str().and_then(|r| r.strip_prefix('#'));
         path.and_then(|p| root.pointer(p)).unwrap_or(s).clone()
     };
-    if let Some(options) = schema["anyOf"].as_array() {
-        let real = options.iter().find(|o| o["type"] != "null");
-        return real.map_or_else(|| "any".into(), |o| type_of(root, o));
-    }
     let schema = resolve(schema);
+    if let Some(options) = schema["anyOf"].as_array() {
+        let mut kinds: Vec<String> =
+            options.iter().filter(|o| o["type"] != "null").map(|o| type_of(root, o)).collect();
+        kinds.dedup();
+        return kinds.join(" | ");
+    }
     let named = |v: &Value| v.as_str().map(str::to_owned);
     let kind = match &schema["type"] {
         Value::Array(kinds) => kinds.iter().filter_map(named).find(|k| k != "null"),
@@ -52,7 +67,9 @@ fn type_of(root: &Value, schema: &Value) -> String {
         Some("integer") => "int".into(),
         Some("number") => "float".into(),
         Some("boolean") => "bool".into(),
-        Some("array") => "list[int]".into(),
+        Some("array") if schema.get("prefixItems").is_some() => "list".into(),
+        Some("array") => format!("list[{}]", type_of(root, &schema["items"])),
+        Some("object") => "dict".into(),
         Some("string") | None => "str".into(),
         Some(other) => other.into(),
     }

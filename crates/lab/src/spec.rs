@@ -1,5 +1,6 @@
 //! The experiment file, typed: everything a user can write, its defaults; unknown keys refused.
 
+use crate::stages::{Entry, STAGES};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -48,7 +49,6 @@ pub struct Sweep {
 
 /// One point: a network, its routing, and what to find out about them.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Point {
     /// Name of the network in tables and charts; its recipe when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,7 +67,13 @@ pub struct Point {
     /// Load the tables into a subnet manager and read them back; left out: do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deploy: Option<Deploy>,
+    /// Measures besides, a table each with their parameters: `[congestion]`, `[resilience]`, ...
+    #[serde(flatten)]
+    pub measures: Map<String, Value>,
 }
+
+/// Keys of a point that are no measures asked for besides.
+pub const KEYS: [&str; 6] = ["label", "topology", "routing", "verify", "ebb", "deploy"];
 
 /// A routing engine and its options.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -145,6 +151,17 @@ pub fn effective(experiment: &Experiment, points: &[Point]) -> String {
     toml::to_string(&all).unwrap_or_else(|e| format!("# cannot be written as TOML: {e}\n"))
 }
 
+/// The schema of a measure's table, and the definitions that it refers to.
+fn measure(entry: &Entry) -> (Value, Map<String, Value>) {
+    let mut table = entry.schema();
+    let parts = table.as_object_mut().and_then(|t| {
+        t.remove("$schema");
+        t.remove("title");
+        t.remove("$defs")
+    });
+    (table, parts.and_then(|p| p.as_object().cloned()).unwrap_or_default())
+}
+
 /// The JSON schema of the experiment file, for editors and for tests.
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(Experiment).to_value();
@@ -157,6 +174,14 @@ pub fn schema() -> Value {
             let into = all.entry(part).or_insert_with(|| Value::Object(Map::new()));
             if let Some(into) = into.as_object_mut() {
                 into.extend(extra);
+            }
+        }
+        for entry in STAGES.iter().filter(|e| !KEYS.contains(&e.name)) {
+            let (table, parts) = measure(entry);
+            all.entry("properties").or_insert_with(|| json!({}))[entry.name] = table;
+            let defs = all.entry("$defs").or_insert_with(|| json!({}));
+            for (name, part) in parts {
+                defs[name] = part;
             }
         }
         all.insert("additionalProperties".into(), Value::Bool(false));

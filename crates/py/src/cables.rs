@@ -1,13 +1,12 @@
 //! The cable check for Python: the plan, what was found, and how devices are told.
 
 use crate::cost::{Shop, rules_of};
-use crate::enter::refuse;
-use crate::structure::run;
+use crate::enter::{refuse, run};
 use base::Refusal;
-use net::ib::names::Addresses;
-use net::network::Topology as Network;
-use net::plan::{self, CableState, Identify};
-use net::structure::MeasureError;
+use base::Stop;
+use fabric::addresses::Addresses;
+use fabric::network::Topology as Network;
+use plan::{CableState, Identify};
 use pyo3::prelude::*;
 use serde_json::{Map, json};
 use std::collections::{BTreeMap, HashMap};
@@ -38,7 +37,7 @@ pub fn check<'py>(
         let floor = match plan::floor(t, &rules, watch) {
             Ok(floor) => Some(floor),
             // without rules of their own, networks that fit no rack have no labels
-            Err(MeasureError::Refused(_)) if !given => None,
+            Err(Stop::Refused(_)) if !given => None,
             Err(why) => return Err(why),
         };
         let check = plan::check_cables_by(t, Some(&addresses), found, floor.as_ref(), by)?;

@@ -1,10 +1,10 @@
 //! Plans and bills: `Shop`, and what `Topology.plan` and `Topology.cost` give.
 
-use crate::enter::{from_python, refuse, to_python};
-use crate::structure::run;
+use crate::enter::{from_python, refuse, run, to_python};
 use base::Refusal;
-use net::network::Topology as Network;
-use net::plan::{self, Catalog, FloorRules, PlannedCable, sc14::Study};
+use fabric::network::Topology as Network;
+use plan::sc14::Study;
+use plan::{Catalog, FloorRules, PlannedCable};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -37,8 +37,9 @@ impl Shop {
         };
         let mut catalog = read.map_err(refuse)?;
         for (name, value) in [("gbps", gbps), ("electric_limit_m", electric_limit_m)] {
-            if value.is_some_and(|v| !v.is_finite() || v <= 0.0) {
-                return Err(refuse(Refusal::new(name, "it is not above 0", "a finite number")));
+            if let Some(bad) = value.filter(|v| !(1e-3..=1e6).contains(v)) {
+                let why = format!("{bad:e} is out of range");
+                return Err(refuse(Refusal::new(name, why, "0.001 to 1000000")));
             }
         }
         if let Some(limit) = electric_limit_m {
@@ -47,7 +48,7 @@ impl Shop {
         Ok(Self { catalog, gbps })
     }
 
-    /// The catalogue: a dict, see `net::plan::Catalog`.
+    /// The catalogue: a dict, see `plan::Catalog`.
     fn catalog<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &serde_json::to_value(&self.catalog).unwrap_or_default())
     }
@@ -115,7 +116,9 @@ pub(crate) fn laid<'py>(
     rules.switch_w.get_or_insert_with(|| shop.shop().switch_w(t));
     run(py, progress, |watch| {
         let floor = plan::floor(t, &rules, watch)?;
+        watch.tick("cables", 0, 1)?;
         let cables = plan::cables(t, &floor, &rules, shop.shop())?;
+        watch.tick("cables", 1, 1)?;
         Ok(tell(&Laid { t, rules, shop, floor, cables })?)
     })
 }
@@ -134,7 +137,7 @@ pub(crate) fn of_2014<'py>(py: Python<'py>, t: &Network) -> PyResult<Bound<'py, 
 }
 
 /// What the 2014 study reckons for the column `study` (a dict with `family` and its sizes): a
-/// dict, see `net::plan::sc14::Reckoned`.
+/// dict, see `plan::sc14::Reckoned`.
 #[pyfunction]
 pub fn study_of_2014<'py>(
     py: Python<'py>,
@@ -169,8 +172,8 @@ pub(crate) fn document(laid: &Laid<'_>) -> Result<Value, Refusal> {
         "racks": floor.racks, "switches": floor.switches, "endpoints": floor.endpoints,
         "cables": cables.len(), "cables_csv": csv, "by_step": steps, "rack_pairs": pairs,
         "classes": classes,
-        "cost_usd": classes.iter().map(|c| c.cost_usd).sum::<f64>(),
-        "length_m": classes.iter().map(|c| c.total_m).sum::<f64>(),
+        "cost_usd": plan::millionths(classes.iter().map(|c| c.cost_usd).sum()),
+        "length_m": plan::sum_m(classes.iter().map(|c| c.total_m)),
         "rules": rules, "catalog": shop.catalog.name,
     }))
 }

@@ -1,6 +1,8 @@
 //! Experiment files and the tables of families and engines.
 
-use crate::enter::{refuse, to_python};
+use crate::enter::{from_python, refuse, to_python};
+use crate::topology::object;
+use fabric::size::Walk;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json;
@@ -22,6 +24,26 @@ pub fn expand<'py>(py: Python<'py>, text: &str, file: &str) -> PyResult<Bound<'p
             "effective": lab::spec::effective(&expanded.experiment, &expanded.points),
         }),
     )
+}
+
+/// Bytes that a point takes at most, on one thread: `family` with these parameters (a dict) built,
+/// routed by `engine` with so many `layers`, and proved. Raises `RefusalError`.
+#[pyfunction]
+pub fn point_bytes(
+    family: &str,
+    params: &Bound<'_, PyAny>,
+    engine: &str,
+    layers: u32,
+) -> PyResult<f64> {
+    let params = object(from_python(params)?);
+    let promise = families::family(family).and_then(|f| f.promise(&params)).map_err(refuse)?;
+    let size = promise.size(1);
+    let parts = [
+        size.build(),
+        engines::work::need(&size, None, engine, layers),
+        size.walk_any(layers, Walk::Proof),
+    ];
+    Ok(parts.iter().map(|need| need.bytes).sum())
 }
 
 /// Every family and engine: a list of `{kind, name, doc, params}`.

@@ -8,7 +8,7 @@ mod lab_face;
 mod routing;
 mod search;
 mod sizing;
-mod structure;
+mod stage;
 mod throughput;
 mod topology;
 
@@ -17,6 +17,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    m.add("__sources__", env!("FLYLOOM_SOURCES"))?;
     m.add("RefusalError", m.py().get_type::<enter::RefusalError>())?;
     m.add_class::<topology::Topology>()?;
     m.add_class::<routing::Routing>()?;
@@ -30,6 +31,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(search::search_designs, m)?)?;
     m.add_function(wrap_pyfunction!(search::search_host_distances, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::expand, m)?)?;
+    m.add_function(wrap_pyfunction!(lab_face::point_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::registry, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::experiment_schema, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::nearest, m)?)?;

@@ -2,9 +2,9 @@
 
 use crate::enter::{enter, refuse, to_python};
 use base::{Interrupted, Watch};
-use net::search::anneal::{Options, Search as Annealing, random_mean_distance};
-use net::search::host::{HostProblem, host_distances};
-use net::search::{Problem, bounds};
+use design::search::anneal::{Options, Search as Annealing, random_mean_distance};
+use design::search::host::{HostProblem, host_distances};
+use design::search::{Problem, bounds};
 use pyo3::prelude::*;
 use serde_json::json;
 use std::time::{Duration, Instant};

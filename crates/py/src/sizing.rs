@@ -2,8 +2,8 @@
 
 use crate::enter::{enter, interrupted, refuse, to_python};
 use base::{Interrupted, Refusal};
-use net::sizing;
-use net::topology::{Concentration, Entry, Wish};
+use design::sizing;
+use families::{Concentration, Entry, Wish};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -50,7 +50,7 @@ fn document<'py, T: Serialize>(py: Python<'py>, value: &T) -> PyResult<Bound<'py
 }
 
 /// The members of `families` (all when empty) nearest to `endpoints` (None: the largest), with
-/// switches of at most `radix` ports: a list of dicts, see `net::sizing::Nearest`.
+/// switches of at most `radix` ports: a list of dicts, see `design::sizing::Nearest`.
 #[pyfunction]
 #[pyo3(signature = (endpoints, radix, concentration, oversubscription, families, progress=None))]
 pub fn nearest<'py>(
@@ -80,7 +80,7 @@ pub fn address_table<'py>(
     concentration: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let entry = net::topology::family(family).map_err(refuse)?;
+    let entry = families::family(family).map_err(refuse)?;
     let concentration = rule(concentration).map_err(refuse)?;
     for &radix in &radixes {
         wish(None, radix, "ceil", 1.0).map_err(refuse)?;

@@ -1,16 +1,17 @@
 //! Traffic matrices and throughput for Python: demands, routes, bounds.
 
-use crate::enter::{enter, interrupted, refuse};
+use crate::enter::{enter, refuse, stopped};
 use crate::routing::Routing;
 use crate::topology::Topology;
 use base::{EndpointId, Refusal, SwitchId};
-use net::load::demand::{self, Demand, Party};
-use net::load::routes::{self, Routes};
-use net::load::throughput;
-use net::structure::MeasureError;
+use measure::load::routes;
+use measure::load::routes::Routes;
+use measure::load::throughput;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use traffic::demand;
+use traffic::demand::{Demand, Party};
 
 /// What endpoints want to send to one another on a network.
 #[pyclass(frozen, module = "flyloom")]
@@ -20,13 +21,6 @@ pub struct Traffic {
     /// Whether a matching is known to be the longest; None for other traffic.
     #[pyo3(get)]
     exact_matching: Option<bool>,
-}
-
-fn failed(error: MeasureError) -> PyErr {
-    match error {
-        MeasureError::Refused(refusal) => refuse(refusal),
-        MeasureError::Interrupted(_) => interrupted(),
-    }
 }
 
 #[pymethods]
@@ -122,7 +116,7 @@ impl Traffic {
             Some(tables) => throughput::bounds_over(&tables.inner, &self.inner, epsilon, watch),
             None => throughput::bounds(&t, &self.inner, epsilon, watch),
         };
-        let b = enter(py, progress, work)?.map_err(failed)?;
+        let b = enter(py, progress, work)?.map_err(stopped)?;
         let found = arrays(py, &b.routes)?;
         found.set_item("lower", b.lower)?;
         found.set_item("upper", b.upper)?;
@@ -142,7 +136,7 @@ impl Traffic {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let work = |watch: &dyn base::Watch| routes::choices(&routing.inner, &self.inner, watch);
-        let all = enter(py, progress, work)?.map_err(failed)?;
+        let all = enter(py, progress, work)?.map_err(stopped)?;
         arrays(py, &all)
     }
 }

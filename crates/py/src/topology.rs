@@ -2,16 +2,16 @@
 
 use crate::cables;
 use crate::cost::{self, Shop};
-use crate::enter::{enter, from_python, refuse, to_python};
+use crate::enter::{afford, enter, enter_alone, from_python, refuse, to_python};
 use crate::routing::Routing;
-use crate::structure::{self, Sections};
+use crate::stage::measured;
+use base::Need;
 use base::{LinkId, Refusal, SwitchId};
-use net::graph_file;
-use net::ib::fabric_file::write_netlist;
-use net::ib::names::Addresses;
-use net::network::Topology as Network;
-use net::structure::DisjointRules;
-use net::topology;
+use fabric::addresses::Addresses;
+use fabric::network::{Recipe, Topology as Network};
+use fabric::size::Size;
+use formats::graph_file;
+use formats::ib::fabric_file::write_netlist;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -25,7 +25,8 @@ pub struct Topology {
     pub inner: Arc<Network>,
 }
 
-fn object(value: Value) -> Map<String, Value> {
+/// The map that a JSON object is; an empty one for all else.
+pub fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map,
         _ => Map::new(),
@@ -36,25 +37,51 @@ fn column<T>(items: &[T], value: impl Fn(&T) -> u32) -> Vec<u32> {
     items.iter().map(value).collect()
 }
 
+impl Topology {
+    /// Refuses work on this network that the machine cannot do: see [`afford`].
+    pub fn afford(
+        &self,
+        py: Python<'_>,
+        what: &str,
+        need: impl FnOnce(&Size) -> Need,
+    ) -> PyResult<()> {
+        affordable(py, &self.inner, what, need)
+    }
+}
+
+/// As [`Topology::afford`], for the network `t`.
+pub fn affordable(
+    py: Python<'_>,
+    t: &Network,
+    what: &str,
+    need: impl FnOnce(&Size) -> Need,
+) -> PyResult<()> {
+    let named = format!("{what} {}", t.recipe());
+    afford(py, &named, |threads| need(&Size::of(t, threads)))
+}
+
+/// The network of `recipe`, if there is memory for it.
+fn built(py: Python<'_>, recipe: &Recipe) -> PyResult<Topology> {
+    let entry = families::family(&recipe.family).map_err(refuse)?;
+    let promise = entry.promise(&recipe.params).map_err(refuse)?;
+    afford(py, &format!("building {recipe}"), |n| promise.size(n).build())?;
+    let params = recipe.params.clone();
+    let inner = enter_alone(py, move || entry.build(&params))?.map_err(refuse)?;
+    Ok(Topology { inner: Arc::new(inner) })
+}
+
 #[pymethods]
 impl Topology {
     /// The member of `family` with these parameters (a dict). Raises `RefusalError`.
     #[staticmethod]
     fn from_spec(py: Python<'_>, family: &str, params: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let params = object(from_python(params)?);
-        let inner =
-            enter(py, None, |_| topology::family(family)?.build(&params))?.map_err(refuse)?;
-        Ok(Self { inner: Arc::new(inner) })
+        built(py, &Recipe { family: family.to_owned(), params: object(from_python(params)?) })
     }
 
     /// The network of the inline form `family:key=value,...`. Raises `RefusalError`.
     #[staticmethod]
     fn from_inline(py: Python<'_>, text: &str) -> PyResult<Self> {
-        let build = |_: &dyn base::Watch| -> Result<Network, Refusal> {
-            let recipe = topology::parse_inline(text)?;
-            topology::family(&recipe.family)?.build(&recipe.params)
-        };
-        Ok(Self { inner: Arc::new(enter(py, None, build)?.map_err(refuse)?) })
+        built(py, &fabric::network::parse_inline(text).map_err(refuse)?)
     }
 
     /// The network written in `text` (ibnetdiscover, ibsim netlist, GraphML, JSON, edge list),
@@ -62,7 +89,10 @@ impl Topology {
     #[staticmethod]
     #[pyo3(signature = (text, name, p=None))]
     fn from_text(py: Python<'_>, text: &str, name: &str, p: Option<u32>) -> PyResult<Self> {
-        let inner = enter(py, None, |_| graph_file::read_any(text, name, p))?.map_err(refuse)?;
+        afford(py, &format!("reading {name}"), |_| Size::read(text.len(), text.lines().count()))?;
+        let (text, name) = (text.to_owned(), name.to_owned());
+        let work = move || graph_file::read_any(&text, &name, p).map(families::recognised);
+        let inner = enter_alone(py, work)?.map_err(refuse)?;
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -193,16 +223,16 @@ impl Topology {
     /// What the family promises by formula: a dict, or None for files.
     fn promise<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let recipe = self.inner.recipe();
-        let Ok(entry) = topology::family(&recipe.family) else { return Ok(None) };
+        let Ok(entry) = families::family(&recipe.family) else { return Ok(None) };
         let p = entry.promise(&recipe.params).map_err(refuse)?;
         let diameter = match p.diameter {
-            topology::Claim::Exact(d) => [d, d],
-            topology::Claim::Between(low, high) => [low, high],
+            families::Claim::Exact(d) => [d, d],
+            families::Claim::Between(low, high) => [low, high],
         };
-        let ratio = |r: topology::Ratio| r.num as f64 / r.den as f64;
+        let ratio = |r: families::Ratio| r.num as f64 / r.den as f64;
         let mean = match p.mean_distance {
-            topology::Claim::Exact(r) => [ratio(r), ratio(r)],
-            topology::Claim::Between(low, high) => [ratio(low), ratio(high)],
+            families::Claim::Exact(r) => [ratio(r), ratio(r)],
+            families::Claim::Between(low, high) => [ratio(low), ratio(high)],
         };
         let promise = json!({
             "switches": p.switches, "endpoints": p.endpoints, "links": p.links,
@@ -229,9 +259,11 @@ impl Topology {
         seed: u64,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let rules = DisjointRules { hops, pairs, seed };
-        let sections = Sections { paths, disjoint, load, spectrum, bisection, rules, starts };
-        structure::measure(py, &self.inner, &sections, progress)
+        let given = json!({
+            "paths": paths, "disjoint": disjoint, "load": load, "spectrum": spectrum,
+            "bisection": bisection, "hops": hops, "pairs": pairs, "starts": starts, "seed": seed,
+        });
+        measured(py, "structure", &given, &self.inner, None, progress)
     }
 
     /// How much can fail at random before the network comes to the ends `until`: a dict.
@@ -245,12 +277,32 @@ impl Topology {
         seed: u64,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        structure::resilience(py, &self.inner, remove, &until, samples, seed, progress)
+        let given = json!({ "remove": remove, "until": until, "samples": samples, "seed": seed });
+        measured(py, "resilience", &given, &self.inner, None, progress)
+    }
+
+    /// The measure `name` of this network, with its parameters: a dict, see docs/measures.md.
+    #[pyo3(signature = (name, parameters, progress=None))]
+    fn measure<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        parameters: &Bound<'py, PyAny>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        measured(py, name, &from_python(parameters)?, &self.inner, None, progress)
+    }
+
+    /// So many different working links, by number, drawn at random by `seed`.
+    fn random_links(&self, count: u32, seed: u64) -> PyResult<Vec<u32>> {
+        let drawn = self.inner.random_links(count, seed).map_err(refuse)?;
+        Ok(drawn.into_iter().map(|link| link.0).collect())
     }
 
     /// The same network with these links and switches (by number) failed.
     #[pyo3(signature = (links=vec![], switches=vec![]))]
-    fn with_failures(&self, links: Vec<u32>, switches: Vec<u32>) -> PyResult<Self> {
+    fn with_failures(&self, py: Python<'_>, links: Vec<u32>, switches: Vec<u32>) -> PyResult<Self> {
+        self.afford(py, "building", Size::build)?;
         let links: Vec<LinkId> = links.into_iter().map(LinkId).collect();
         let switches: Vec<SwitchId> = switches.into_iter().map(SwitchId).collect();
         let inner = self.inner.with_failures(&links, &switches).map_err(refuse)?;
@@ -260,20 +312,21 @@ impl Topology {
     /// The network as text: `json`, `graphml`, `edges`, `dot` or `netlist` (ibsim).
     #[pyo3(signature = (format, lmc=0))]
     fn to_text(&self, py: Python<'_>, format: &str, lmc: u8) -> PyResult<String> {
-        let t = &self.inner;
-        let write = |_: &dyn base::Watch| match format {
-            "json" => Ok(graph_file::json::write(t)),
-            "graphml" => Ok(graph_file::graphml::write(t)),
-            "edges" => Ok(graph_file::edge_list::write(t)),
-            "dot" => Ok(graph_file::dot::write(t)),
-            "netlist" => Addresses::assign(t, lmc).and_then(|a| write_netlist(t, &a, None)),
+        let (t, format) = (self.inner.clone(), format.to_owned());
+        let write = move || match format.as_str() {
+            "json" => Ok(graph_file::json::write(&t)),
+            "graphml" => Ok(graph_file::graphml::write(&t)),
+            "edges" => Ok(graph_file::edge_list::write(&t)),
+            "dot" => Ok(graph_file::dot::write(&t)),
+            "netlist" => Addresses::assign(&t, lmc).and_then(|a| write_netlist(&t, &a, None)),
             other => Err(Refusal::new(
                 "format",
                 format!("'{other}' is no format"),
                 "json, graphml, edges, dot, netlist",
             )),
         };
-        enter(py, None, write)?.map_err(refuse)
+        self.afford(py, "writing", Size::text)?;
+        enter_alone(py, write)?.map_err(refuse)
     }
 
     /// Racks, cables and their cost under `rules` (a dict; defaults where left out), bought from
@@ -287,10 +340,11 @@ impl Topology {
         shop: Option<PyRef<'py, Shop>>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        self.afford(py, "laying out", |size| size.plan(true))?;
         cost::laid(py, &self.inner, rules, shop.as_deref(), progress, cost::document)
     }
 
-    /// The bill of the network under `rules`, bought from `shop`: a dict, see `net::plan::Bill`.
+    /// The bill of the network under `rules`, bought from `shop`: a dict, see `plan::Bill`.
     #[pyo3(signature = (rules=None, shop=None, progress=None))]
     fn cost<'py>(
         &self,
@@ -299,10 +353,11 @@ impl Topology {
         shop: Option<PyRef<'py, Shop>>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        self.afford(py, "laying out", |size| size.plan(false))?;
         cost::laid(py, &self.inner, rules, shop.as_deref(), progress, cost::bill)
     }
 
-    /// What the 2014 study reckons for the network: a dict, see `net::plan::sc14::Reckoned`.
+    /// What the 2014 study reckons for the network: a dict, see `plan::sc14::Reckoned`.
     fn cost_of_2014<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         cost::of_2014(py, &self.inner)
     }
@@ -319,6 +374,7 @@ impl Topology {
         guids: Option<BTreeMap<String, u64>>,
         rules: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        self.afford(py, "checking the cables of", |size| size.plan(true))?;
         cables::check(py, &self.inner, &found.inner, identify, guids.as_ref(), rules)
     }
 
@@ -334,7 +390,8 @@ impl Topology {
     ) -> PyResult<Routing> {
         let options = options.map(from_python).transpose()?.map(object).unwrap_or_default();
         let on = &self.inner;
-        let entry = net::routing::engine(engine).map_err(refuse)?;
+        let entry = engines::engine(engine).map_err(refuse)?;
+        self.afford(py, "routing", |size| engines::work::need(size, Some(on), engine, layers))?;
         let routed = enter(py, progress, |watch| entry.route(&options, on, layers, watch))?;
         Routing::from_result(routed)
     }
@@ -354,21 +411,27 @@ impl Topology {
         lmc: u8,
     ) -> PyResult<Routing> {
         let on = &self.inner;
-        let work = |_: &dyn base::Watch| -> Result<_, Refusal> {
+        self.afford(py, "reading tables for", |size| size.tables(1 << lmc.min(7)))?;
+        let (on, name) = (on.clone(), name.to_owned());
+        let [lfts, levels, sl2vl] = [Some(lfts), levels, sl2vl].map(|text| text.map(str::to_owned));
+        let work = move || -> Result<_, Refusal> {
+            let (on, name) = (&on, &name);
             let addresses =
                 if keep_lids { Addresses::from_fabric(on)? } else { Addresses::assign(on, lmc)? };
-            let tables = net::ib::lft::read(lfts, name)?;
-            let mut routing = net::ib::lft::to_routing(&tables, on, &addresses)?;
+            let tables = formats::ib::lft::read(&lfts.unwrap_or_default(), name)?;
+            let mut routing = formats::ib::lft::to_routing(&tables, on, &addresses)?;
             if let Some(levels) = levels {
-                let levels = net::ib::sl_files::read_path_records(levels, name)?;
-                let tables = sl2vl.map(|t| net::ib::sl_files::read_sl2vl(t, name)).transpose()?;
+                let levels = formats::ib::sl_files::read_path_records(&levels, name)?;
+                let tables =
+                    sl2vl.map(|t| formats::ib::sl_files::read_sl2vl(&t, name)).transpose()?;
                 let tables = tables.unwrap_or_default();
-                let lanes = net::ib::sl_files::lanes_of(&routing, &addresses, &levels, &tables)?;
+                let lanes =
+                    formats::ib::sl_files::lanes_of(&routing, &addresses, &levels, &tables)?;
                 routing = routing.with_lanes(lanes);
             }
             Ok((routing, addresses))
         };
-        let (inner, addresses) = enter(py, None, work)?.map_err(refuse)?;
+        let (inner, addresses) = enter_alone(py, work)?.map_err(refuse)?;
         Ok(Routing { inner, addresses: Some(addresses) })
     }
 
@@ -384,11 +447,13 @@ impl Topology {
         engine: &str,
     ) -> PyResult<Routing> {
         let on = &self.inner;
-        let work = |_: &dyn base::Watch| {
-            let addresses = Addresses::assign(on, lmc)?;
-            net::ib::table::read(text, name, on, &addresses)
+        self.afford(py, "reading tables for", |size| size.tables(1 << lmc.min(7)))?;
+        let (on, text, name) = (on.clone(), text.to_owned(), name.to_owned());
+        let work = move || {
+            let addresses = Addresses::assign(&on, lmc)?;
+            formats::ib::table::read(&text, &name, &on, &addresses)
         };
-        let inner = enter(py, None, work)?.map_err(refuse)?.named(engine, Map::new());
+        let inner = enter_alone(py, work)?.map_err(refuse)?.named(engine, Map::new());
         Ok(Routing { inner, addresses: None })
     }
 

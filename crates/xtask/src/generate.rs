@@ -1,12 +1,14 @@
-//! `cargo xtask gen`: the registry tables in `mod.rs`, then what follows from the compiled table.
+//! `cargo xtask gen`: the registry tables in `lib.rs`, then what follows from the compiled table.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::{cargo, output, read, reference, source};
+use crate::{cargo, output, read, reference, sheet, source};
 
-const BEGIN: &str = "// gen:begin";
-const END: &str = "// gen:end";
+/// The lines around what is generated inside a file: of Rust, of Markdown.
+const RUST: Marks = ("// gen:begin", "// gen:end");
+const TEXT: Marks = ("<!-- gen:begin -->", "<!-- gen:end -->");
+type Marks = (&'static str, &'static str);
 
 /// Whether to rewrite stale files or to report them.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,7 +21,7 @@ pub(crate) enum Mode {
 
 /// A folder whose files each add members to one table.
 struct Registry {
-    /// Folder of the members, relative to the root; its `mod.rs` holds the marks.
+    /// Folder of the members, relative to the root; its `lib.rs` holds the marks.
     folder: &'static str,
     /// Name of the trait the members implement.
     implements: &'static str,
@@ -28,13 +30,17 @@ struct Registry {
 }
 
 const REGISTRIES: &[Registry] = &[
-    Registry { folder: "crates/net/src/topology", implements: "Family", table: "FAMILIES" },
-    Registry { folder: "crates/net/src/routing", implements: "Engine", table: "ENGINES" },
+    Registry { folder: "crates/families/src", implements: "Family", table: "FAMILIES" },
+    Registry { folder: "crates/engines/src", implements: "Engine", table: "ENGINES" },
 ];
+
+/// The table of measures, and the crates that they stand in.
+const STAGE_TABLE: &str = "crates/lab/src/stages.rs";
+const STAGE_CRATES: &[&str] = &["engines", "measure", "plan", "verify"];
 
 /// Folder of the catalogues that come with flyloom, and the file that lists them.
 const CATALOGS: &str = "data/catalogs";
-const CATALOG_TABLE: &str = "crates/net/src/plan/catalog.rs";
+const CATALOG_TABLE: &str = "crates/plan/src/catalog.rs";
 
 /// One member: the module it lives in and its type.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,16 +54,24 @@ struct Member {
 pub(crate) fn run(root: &Path, mode: Mode) -> Result<String, String> {
     let mut stale = Vec::new();
     for registry in REGISTRIES {
-        let path = root.join(registry.folder).join("mod.rs");
+        let path = root.join(registry.folder).join("lib.rs");
         let members = members(&root.join(registry.folder), registry.implements)?;
         let now = read(&path)?;
-        let fresh = splice(&now, &block(registry, &members))
-            .map_err(|why| format!("{}/mod.rs: {why}", registry.folder))?;
+        let fresh = splice(&now, RUST, &block(registry, &members))
+            .map_err(|why| format!("{}/lib.rs: {why}", registry.folder))?;
         settle(&path, &fresh, mode, &mut stale)?;
     }
+    let path = root.join(STAGE_TABLE);
+    let fresh = splice(&read(&path)?, RUST, &stages(root)?)
+        .map_err(|why| format!("{STAGE_TABLE}: {why}"))?;
+    settle(&path, &fresh, mode, &mut stale)?;
     let path = root.join(CATALOG_TABLE);
-    let fresh = splice(&read(&path)?, &catalogs(&root.join(CATALOGS))?)
+    let fresh = splice(&read(&path)?, RUST, &catalogs(&root.join(CATALOGS))?)
         .map_err(|why| format!("{CATALOG_TABLE}: {why}"))?;
+    settle(&path, &fresh, mode, &mut stale)?;
+    let path = root.join(sheet::FILE);
+    let fresh = splice(&read(&path)?, TEXT, &sheet::text(root)?)
+        .map_err(|why| format!("{}: {why}", sheet::FILE))?;
     settle(&path, &fresh, mode, &mut stale)?;
     // The compiled table is worth asking only when it is fresh.
     if stale.is_empty() || mode == Mode::Write {
@@ -98,7 +112,7 @@ fn report(root: &Path, mode: Mode, stale: &[PathBuf]) -> Result<String, String> 
 }
 
 /// The members of a folder, sorted by module, then type: every `x.rs` and `x/mod.rs` beside
-/// `mod.rs` that implements the trait outside its tests.
+/// `lib.rs` that implements the trait outside its tests.
 fn members(folder: &Path, implements: &str) -> Result<Vec<Member>, String> {
     let fail = |e: std::io::Error| format!("{}: {e}", folder.display());
     let mut found = Vec::new();
@@ -107,7 +121,7 @@ fn members(folder: &Path, implements: &str) -> Result<Vec<Member>, String> {
         let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or_default().to_owned();
         let file = if path.is_dir() { path.join("mod.rs") } else { path };
         let is_rust = file.extension().is_some_and(|e| e == "rs");
-        if stem == "mod" || !is_rust || !file.is_file() {
+        if stem == "lib" || !is_rust || !file.is_file() {
             continue;
         }
         let masked = source::mask(&read(&file)?);
@@ -142,6 +156,51 @@ fn block(registry: &Registry, members: &[Member]) -> String {
     text + "];\n"
 }
 
+/// The table of the measures: every file of [`STAGE_CRATES`] that implements `Stage`.
+fn stages(root: &Path) -> Result<String, String> {
+    let mut found = Vec::new();
+    for name in STAGE_CRATES {
+        let top = root.join("crates").join(name).join("src");
+        for path in rust_files(&top)? {
+            let masked = source::mask(&read(&path)?);
+            let inside = path.strip_prefix(&top).unwrap_or(&path).with_extension("");
+            let module: Vec<String> = inside
+                .iter()
+                .map(|part| part.to_string_lossy().into_owned())
+                .filter(|part| part != "mod")
+                .collect();
+            for member in source::impls_of(&masked, "Stage") {
+                found.push(format!("{name}::{}::{member}", module.join("::")));
+            }
+        }
+    }
+    found.sort();
+    let mut text = String::from(
+        "/// Every `Stage`, by crate and file; written by `cargo xtask gen`.\n#[rustfmt::skip]\n\
+         pub static STAGES: &[Entry] = &[\n",
+    );
+    for path in found {
+        let _ = writeln!(text, "    Entry::of::<{path}>(),");
+    }
+    Ok(text + "];\n")
+}
+
+/// All files of Rust in `folder` and below, in order.
+fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let fail = |e: std::io::Error| format!("{}: {e}", folder.display());
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(fail)? {
+        let path = entry.map_err(fail)?.path();
+        if path.is_dir() {
+            found.extend(rust_files(&path)?);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
 /// The table of the catalogues in `folder`, by name.
 fn catalogs(folder: &Path) -> Result<String, String> {
     let fail = |e: std::io::Error| format!("{}: {e}", folder.display());
@@ -158,14 +217,14 @@ fn catalogs(folder: &Path) -> Result<String, String> {
          #[rustfmt::skip]\nconst BUILT_IN: &[(&str, &str)] = &[\n"
     );
     for name in names {
-        let file = format!("../../../../{CATALOGS}/{name}.toml");
+        let file = format!("../../../{CATALOGS}/{name}.toml");
         let _ = writeln!(text, "    ({name:?}, include_str!({file:?})),");
     }
     Ok(text + "];\n")
 }
 
 /// Puts `block` between the two marks of `text`; the marks' own lines stay as they are.
-fn splice(text: &str, block: &str) -> Result<String, String> {
+fn splice(text: &str, (begin, end): Marks, block: &str) -> Result<String, String> {
     let place = |mark: &str| {
         let mut hits = text.match_indices(mark).filter(|(at, _)| {
             let head = text[..*at].rsplit('\n').next().unwrap_or_default();
@@ -178,11 +237,11 @@ fn splice(text: &str, block: &str) -> Result<String, String> {
             _ => Err(format!("more than one line `{mark}`")),
         }
     };
-    let (begin, end) = (place(BEGIN)?, place(END)?);
-    if end < begin {
-        return Err(format!("`{END}` stands before `{BEGIN}`"));
+    let (from, to) = (place(begin)?, place(end)?);
+    if to < from {
+        return Err(format!("`{end}` stands before `{begin}`"));
     }
-    Ok(format!("{}{BEGIN}\n{block}{}", &text[..begin], &text[end..]))
+    Ok(format!("{}{begin}\n{block}{}", &text[..from], &text[to..]))
 }
 
 #[cfg(test)]
@@ -205,7 +264,7 @@ mod tests {
         let dir = folder(
             "members",
             &[
-                ("mod.rs", "impl Family for NotAMember {}"),
+                ("lib.rs", "impl Family for NotAMember {}"),
                 ("torus.rs", "impl Family for Torus {}\nimpl Family for Mesh {}"),
                 ("helper.rs", "pub fn f() {}"),
                 ("hyper_x/mod.rs", "impl Family for HyperX {}"),
@@ -236,16 +295,16 @@ mod tests {
         let text = catalogs(&dir).expect("readable");
         let rows: Vec<&str> = text.lines().filter(|line| line.contains("include_str!")).collect();
         assert_eq!(rows.len(), 2);
-        assert!(rows[0].contains(r#"("a-2014", include_str!("../../../../data/catalogs/a-2014"#));
+        assert!(rows[0].contains(r#"("a-2014", include_str!("../../../data/catalogs/a-2014"#));
         std::fs::remove_dir_all(dir).expect("temp dir goes");
     }
 
     #[test]
     fn splice_replaces_only_the_block_and_settles() {
         let text = "head\n// gen:begin\nold\n// gen:end\ntail\n";
-        let once = splice(text, "new\n").expect("marks are there");
+        let once = splice(text, RUST, "new\n").expect("marks are there");
         assert_eq!(once, "head\n// gen:begin\nnew\n// gen:end\ntail\n");
-        assert_eq!(splice(&once, "new\n").expect("marks are there"), once);
+        assert_eq!(splice(&once, RUST, "new\n").expect("marks are there"), once);
     }
 
     #[test]
@@ -256,7 +315,7 @@ mod tests {
             ("// gen:end\n// gen:begin\n", "stands before"),
             ("//! says // gen:begin and // gen:end\n", "no line `// gen:begin`"),
         ] {
-            let why = splice(text, "").expect_err(text);
+            let why = splice(text, RUST, "").expect_err(text);
             assert!(why.contains(part), "{why}");
         }
     }

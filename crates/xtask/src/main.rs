@@ -2,7 +2,9 @@
 #![allow(clippy::print_stdout)]
 
 mod generate;
+mod python;
 mod reference;
+mod sheet;
 mod source;
 mod tidy;
 
@@ -11,7 +13,8 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "\
 usage: cargo xtask gen [--check]   rewrite (or check) the registry tables, the Python functions
-                                   and the reference pages made from them
+                                   and the reference pages made from them, and the sheet
+                                   of rooms in ARCHITECTURE.md
        cargo xtask tidy            check the house rules of STYLE.md";
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! What follows from the compiled table: Python functions and reference pages.
+//! What follows from the compiled tables: Python functions and reference pages.
 
 use std::fmt::Write as _;
 
@@ -13,6 +13,18 @@ struct Part {
     name: String,
     doc: String,
     params: Vec<Param>,
+    /// Of engines, in words.
+    promise: Vec<&'static str>,
+    /// Of measures.
+    columns: Vec<Column>,
+}
+
+/// One column of a measure.
+struct Column {
+    name: String,
+    unit: String,
+    meaning: String,
+    better: String,
 }
 
 /// One parameter of a part.
@@ -25,8 +37,8 @@ struct Param {
 }
 
 /// The generated files, as (path from the root, text), made from the JSON array that the
-/// registry example prints: objects of `kind` ("topology" or "engine"), `name`, `doc` and
-/// `params`, each with `name`, `type`, `required`, `default` and `doc`.
+/// registry example prints: objects of `kind` ("topology", "engine" or "measure"), `name`, `doc`,
+/// `params`, each with `name`, `type`, `required`, `default` and `doc`, and `columns`.
 ///
 /// # Errors
 /// JSON that is not of that form, with the place.
@@ -38,6 +50,7 @@ pub(crate) fn files(json: &str) -> Result<Vec<(&'static str, String)>, String> {
         (PYTHON, python(&topologies)),
         ("docs/topologies.md", page("Topologies", TOPOLOGIES_HEAD, &topologies)),
         ("docs/engines.md", page("Routing engines", ENGINES_HEAD, &engines)),
+        ("docs/measure-reference.md", page("Measures", MEASURES_HEAD, &of("measure"))),
     ])
 }
 
@@ -49,6 +62,11 @@ const ENGINES_HEAD: &str = "\
 Each engine is named by `--engine` on the command line, `engine` in the experiment file and the
 second argument of `flyloom.route`.";
 
+const MEASURES_HEAD: &str = "\
+Each measure is a table of the experiment file, `[ebb]`, and `flyloom.measure` runs it by name. The
+columns go into `rows.parquet`, with the measure's name before theirs, and into the report. What the
+figures mean is in [measures.md](measures.md) and [structure.md](structure.md).";
+
 fn parse(json: &str) -> Result<Vec<Part>, String> {
     let value: Value = serde_json::from_str(json).map_err(|e| e.to_string())?;
     let list = value.as_array().ok_or("not an array")?;
@@ -57,18 +75,33 @@ fn parse(json: &str) -> Result<Vec<Part>, String> {
 
 fn part(value: &Value) -> Result<Part, String> {
     let kind = text(value, "kind")?;
-    if kind != "topology" && kind != "engine" {
-        return Err(format!("`kind` is \"{kind}\", not \"topology\" or \"engine\""));
+    if !["topology", "engine", "measure"].contains(&kind.as_str()) {
+        return Err(format!("`kind` is \"{kind}\", not \"topology\", \"engine\" or \"measure\""));
     }
     let params = value["params"].as_array().ok_or("`params` is not an array")?;
     let params = params.iter().enumerate();
+    let columns = value["columns"].as_array().into_iter().flatten();
+    let promised = |key: &str| value["promise"][key] == true;
+    let words =
+        [("minimal", "every route is a shortest one"), ("deadlock_free", "free of deadlock")];
     Ok(Part {
+        promise: words.iter().filter(|(key, _)| promised(key)).map(|(_, say)| *say).collect(),
+        columns: columns.map(column).collect::<Result<_, _>>()?,
         kind,
         name: text(value, "name")?,
         doc: text(value, "doc")?,
         params: params
             .map(|(n, v)| param(v).map_err(|e| format!("params[{n}]: {e}")))
             .collect::<Result<_, _>>()?,
+    })
+}
+
+fn column(value: &Value) -> Result<Column, String> {
+    Ok(Column {
+        name: text(value, "name")?,
+        unit: text(value, "unit")?,
+        meaning: text(value, "meaning")?,
+        better: text(value, "better")?,
     })
 }
 
@@ -210,6 +243,11 @@ fn page(title: &str, head: &str, parts: &[&Part]) -> String {
     );
     for part in parts {
         let _ = write!(out, "\n## {}\n\n{}\n", part.name, part.doc);
+        if !part.promise.is_empty() {
+            let _ =
+                write!(out, "\nPromise, checked on all families: {}.\n", part.promise.join("; "));
+        }
+        columns(&mut out, &part.columns);
         if part.params.is_empty() {
             out.push_str("\nNo parameters.\n");
             continue;
@@ -222,10 +260,25 @@ fn page(title: &str, head: &str, parts: &[&Part]) -> String {
                 (false, value) => format!("`{value}`"),
             };
             let doc = one_line(&p.doc).replace('|', "\\|");
-            let _ = writeln!(out, "| `{}` | {} | {default} | {doc} |", p.name, p.kind);
+            let kind = p.kind.replace(" | ", " or ");
+            let _ = writeln!(out, "| `{}` | {kind} | {default} | {doc} |", p.name);
         }
     }
     out
+}
+
+fn columns(out: &mut String, columns: &[Column]) {
+    if columns.is_empty() {
+        return;
+    }
+    out.push_str("\n| column | unit | better | meaning |\n|---|---|---|---|\n");
+    for c in columns {
+        let dash = |word: &str| {
+            if word.is_empty() || word == "neither" { "-".into() } else { word.to_owned() }
+        };
+        let (unit, better) = (dash(&c.unit), dash(&c.better));
+        let _ = writeln!(out, "| `{}` | {unit} | {better} | {} |", c.name, c.meaning);
+    }
 }
 
 fn one_line(text: &str) -> String {
@@ -306,7 +359,7 @@ mod tests {
         for (json, part) in [
             ("{}", "not an array"),
             ("[{}]", "[0]: `kind` is missing"),
-            (r#"[{"kind":"fish"}]"#, "not \"topology\" or \"engine\""),
+            (r#"[{"kind":"fish"}]"#, "not \"topology\", \"engine\""),
             (r#"[{"kind":"engine","name":"a","doc":"","params":[{}]}]"#, "params[0]: `name`"),
         ] {
             let why = files(json).expect_err(json);

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
+import os
+import re
 from pathlib import Path
 from typing import Any
 
 from flyloom._core import RefusalError, Topology
 from flyloom.cabling import model
-from flyloom.graph import network, read_text
+from flyloom.inputs.networks import network
+from flyloom.support.files import of_one_writing
+from flyloom.support.reading import parsed_json, read_rows, read_text, shown
+from flyloom.support.words import csv_text, uncell
 
 STEPS = ("endpoint cables", *model.STEPS[1:])
 """The cables of each step, by its number."""
@@ -18,25 +20,24 @@ WAYS = ("auto", "guid", "name", "structure")
 """What can tell which device is which."""
 
 
-def load_plan(planned: str) -> tuple[Topology, dict | None]:
+def load_plan(planned: str) -> tuple[Topology, dict[str, Any] | None]:
     """The planned network and its floor rules, None for the default ones.
 
     ``planned`` is a network as elsewhere, or a folder of ``flyloom cables``: its ``network.json``,
     and the ``rules`` of its ``plan.json`` where there is one.
     """
     folder = Path(planned)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # False, too, for names that no folder can have
         return network(planned), None
-    if not (folder / "network.json").is_file():
+    if not os.path.exists(folder / "network.json"):
         raise RefusalError(f"{planned}: no network.json in it; give a folder of flyloom cables")
-    topology = network(str(folder / "network.json"))
     path = folder / "plan.json"
-    if not path.is_file():
-        return topology, None
-    try:
-        document = json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
-        raise RefusalError(f"{path}: {error}") from None
+    if not os.path.exists(path):
+        return network(str(folder / "network.json")), None
+    # only these two: people write into the lists
+    with of_one_writing(folder, ("network.json", "plan.json"), others=False):
+        topology, text = network(str(folder / "network.json")), read_text(path)
+    document = parsed_json(text, path, "a plan of flyloom cables")
     rules = document.get("rules") if isinstance(document, dict) else None
     if rules is not None and not isinstance(rules, dict):
         raise RefusalError(f"{path}: rules: not an object; write it anew with flyloom cables")
@@ -45,31 +46,25 @@ def load_plan(planned: str) -> tuple[Topology, dict | None]:
 
 def read_guids(path: Path) -> dict[str, int]:
     """GUIDs by device name from a file of ``device,guid`` lines (hexadecimal, with a header)."""
-    rows = list(csv.reader(io.StringIO(read_text(path))))
+    rows = read_rows(path)
     guids: dict[str, int] = {}
-    if not rows or [cell.strip() for cell in rows[0]] != ["device", "guid"]:
+    if not rows or [cell.strip() for cell in rows[0][1]] != ["device", "guid"]:
         raise RefusalError(f"{path}: line 1: expected the header device,guid")
-    for line, row in enumerate(rows[1:], 2):
-        if not row:
-            continue
-        try:
-            name, text = row
-            guid = int(text.strip(), 16)
-        except ValueError:
-            raise RefusalError(f"{path}: line {line}: expected NAME,0xGUID") from None
+    for line, row in rows[1:]:
+        if len(row) != 2 or not re.fullmatch(r"\s*(0[xX])?[0-9a-fA-F]+\s*", row[1]):
+            raise RefusalError(f"{path}: line {line}: expected NAME,0xGUID")
+        name, guid = uncell(row[0]), int(row[1], 16)
         if not 0 < guid < 1 << 64:
-            raise RefusalError(f"{path}: line {line}: {text} is no GUID; 64 bits, not 0")
+            raise RefusalError(f"{path}: line {line}: {shown(row[1])} is no GUID; 64 bits, not 0")
         if name in guids:
-            raise RefusalError(f"{path}: line {line}: {name} is there twice")
+            raise RefusalError(f"{path}: line {line}: {shown(name)} is there twice")
         guids[name] = guid
     return guids
 
 
 def guids_text(guids: list[list[str]]) -> str:
     """What ``read_guids`` reads."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([["device", "guid"], *guids])
-    return out.getvalue()
+    return csv_text(["device", "guid"], guids)
 
 
 def summary(found: dict[str, Any]) -> list[tuple[str, Any]]:

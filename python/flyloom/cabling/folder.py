@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from flyloom._core import RefusalError, Topology, __version__
-from flyloom._svg import plural
 from flyloom.cabling import lists
 from flyloom.cabling.labels import label_sheets, labels_csv
 from flyloom.cabling.model import STEPS, Cabling
@@ -19,6 +17,10 @@ from flyloom.cabling.pair import pair_sheets, pair_svg
 from flyloom.cabling.pdf import pdf
 from flyloom.cabling.rack import rack_sheets
 from flyloom.cabling.sheet import SIZES_PT, Sheet
+from flyloom.draw.svg import plural
+from flyloom.support import files as writing
+from flyloom.support.reading import read_json
+from flyloom.support.words import csv_text
 
 PAIRS_DRAWN = 2000
 """Above so many pairs of racks there are no drawings of pairs; the list of step 3 has them all."""
@@ -35,7 +37,7 @@ def write_folder(
     """Writes everything for ``topology`` and its ``plan`` into ``folder``; counts, file names.
 
     What an earlier run wrote and this one does not is removed: the old plan.json lists it. All
-    files are made before the first is written. O(cables) time and memory.
+    are written as one. O(cables) time and memory.
     """
     say = progress or (lambda _what, _done, _total: None)
     cabling = Cabling(topology.recipe, plan, topology.switch_names, topology.groups.tolist())
@@ -47,7 +49,7 @@ def write_folder(
     drawn = len(cabling.pairs) <= PAIRS_DRAWN
     sheets = drawings(cabling, paper, drawn, files, say)
     buy = lists.order(cabling.cables, spare)
-    files["order.csv"] = lists.csv_text(lists.ORDER, [list(row.values()) for row in buy])
+    files["order.csv"] = csv_text(lists.ORDER, [list(row.values()) for row in buy])
     for step in present:
         sheets += lists.list_sheets(cabling, step, SIZES_PT[paper])
     sheets += lists.order_sheets(cabling, buy, SIZES_PT[paper])
@@ -61,27 +63,18 @@ def write_folder(
         "pairs_drawn": len(cabling.pairs) if drawn else 0, "cables": len(cabling.cables),
         "by_step": plan["by_step"], "pages": len(sheets), "label_sheets": len(stuck),
         "spare": spare, "buy": sum(row["buy"] for row in buy),
-        "cost_usd": round(sum(row["cost_usd"] for row in buy), 2),
+        "cost_usd": lists.total_of(row["cost_usd"] for row in buy),
     }
     document = {
         "flyloom": __version__, "network": cabling.network, "rules": plan["rules"],
         "catalog": plan["catalog"],
         "racks": plan["racks"], "switches": plan["switches"], "endpoints": plan["endpoints"],
-        "counts": counts, "files": sorted([*files, "plan.json"]),
+        "counts": counts, "files": sorted([*files, "plan.json", writing.RECORD]),
     }
     files["plan.json"] = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-    write_files(folder, files, say)
+    writing.write_folder(folder, files, stale=stale(folder, set(files)), say=say)
     return {"folder": str(folder), "network": cabling.network, **counts, "order": buy,
             "files": document["files"]}
-
-
-def check_folder(folder: Path) -> None:
-    """Refuses what cannot be a folder, before the work; makes nothing."""
-    there = next((place for place in (folder, *folder.parents) if os.path.lexists(place)), None)
-    if there and not os.path.isdir(there):
-        raise RefusalError(f"{folder}: cannot be written: {there} is no folder; name another")
-    if there and not os.access(there, os.W_OK):
-        raise RefusalError(f"{folder}: cannot be written: Permission denied; name another folder")
 
 
 def drawings(
@@ -104,32 +97,12 @@ def drawings(
     return sheets
 
 
-def write_files(
-    folder: Path, files: dict[str, str | bytes], say: Callable[[str, int, int], None]
-) -> None:
-    """Removes what an earlier run left, then writes all files, plan.json last."""
-    from flyloom.experiment import write_whole
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in stale(folder, set(files)):
-            (folder / name).unlink(missing_ok=True)
-        for i, (name, content) in enumerate(files.items()):
-            say("files", i, len(files))
-            path = folder / name
-            path.parent.mkdir(exist_ok=True)
-            write_whole(path, content)
-    except (OSError, ValueError) as error:  # a ValueError: a name with a zero byte
-        why = getattr(error, "strerror", None) or error
-        raise RefusalError(f"{folder}: cannot be written: {why}; name another folder") from None
-
-
 def stale(folder: Path, keep: set[str]) -> list[str]:
     """Files in ``folder`` that an earlier run wrote, by its plan.json, and that are not kept."""
     try:
-        before = json.loads((folder / "plan.json").read_text(encoding="utf-8"))["files"]
+        before = read_json(folder / "plan.json")["files"]
         names = [name for name in before if OURS.fullmatch(name)]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (RefusalError, KeyError, TypeError):
         return []
     return sorted(set(names) - keep)
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from flyloom._core import RefusalError
 from flyloom.cabling.letters import wrapped
-from flyloom.cabling.lists import csv_text
 from flyloom.cabling.model import Cable, Cabling, End
 from flyloom.cabling.sheet import SIZES_PT, SMALL, Sheet
+from flyloom.support.words import amount, csv_text
 
 EDGE = 11.0
 """Room kept free inside a label, points: 4 mm, which most printers leave at the paper's edge."""
@@ -33,7 +33,7 @@ def labels_csv(cabling: Cabling) -> str:
     """Every label as a line of comma-separated values."""
     return csv_text(HEADER, [
         (c.name, side, own.label, far.label, own.device, own.port, far.device, far.port, c.step,
-         c.kind, f"{c.stock_m:g}")
+         c.kind, amount(c.stock_m).replace(",", ""))
         for c, side, own, far in labels(cabling.cables)
     ])
 
@@ -54,7 +54,7 @@ def label_sheets(cabling: Cabling, columns: int = COLUMNS, rows: int = ROWS) -> 
         if place == 0:
             sheets.append(Sheet(*paper, "Labels"))
         words = (own.label, f"to {far.label}",
-                 f"{cable.name}  {cable.kind} {cable.stock_m:g} m  step {cable.step}")
+                 f"{cable.name}  {cable.kind} {amount(cable.stock_m)} m  step {cable.step}")
         lines = _laid_out(words, wide - 2 * EDGE, high - 2 * EDGE)
         if lines is None:
             why = f"{columns}x{rows}: no room for {own.label} to {far.label} in letters of 6 points"

@@ -53,7 +53,7 @@ def _width(letter: str, bold: bool) -> float:
     """Of a letter, in a font of size 1; a full square for what is neither ASCII nor a letter of it
     with an accent, which is at least what it takes."""
     base = unicodedata.normalize("NFKD", letter)[0] if is_plain(letter) else letter
-    known = letter.isascii() or base.isascii() and base.isalpha() and base != "i"
+    known = letter.isascii() or (base.isascii() and base.isalpha() and base != "i")
     return WIDTHS[bold].get(base, 1.0) if known else 1.0
 
 

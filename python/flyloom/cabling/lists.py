@@ -5,24 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from itertools import groupby
+from typing import Any
 
-from flyloom._svg import GREY, PALE, plural
 from flyloom.cabling.letters import shortened, width_of, wrapped
 from flyloom.cabling.model import STEPS, Cable, Cabling
 from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SMALL, Sheet
+from flyloom.draw.svg import GREY, PALE, plural
+from flyloom.support.words import amount, csv_text, uncell
 
 ROW, LINE, HEADER = 10.5, 8.0, 20.0
-
-
-def csv_text(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Rows as comma-separated values under a header, lines ended by a line feed."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return out.getvalue()
 
 
 def step_file(step: int) -> str:
@@ -34,14 +28,14 @@ def step_csv(plan_csv: str, step: int) -> str:
     """The lines of the plan's cable list that belong to ``step``, after a column to tick."""
     rows = list(csv.reader(io.StringIO(plan_csv, newline="")))
     at = rows[0].index("step")
-    chosen = [["[ ]", *row] for row in rows[1:] if row[at] == str(step)]
+    chosen = [["[ ]", *map(uncell, row)] for row in rows[1:] if row[at] == str(step)]
     return csv_text(["done", *rows[0]], chosen)
 
 
 ORDER = ("kind", "stock_m", "rate_gbps", "needed", "spares", "buy", "metres", "cost_usd")
 
 
-def order(cables: Sequence[Cable], spare: float) -> list[dict[str, object]]:
+def order(cables: Sequence[Cable], spare: float) -> list[dict[str, Any]]:
     """What to buy: a row for each kind, stock length and rate, in this order.
 
     ``spare`` is a fraction of the cables needed, rounded up for each row; ``metres`` is the sum of
@@ -58,31 +52,40 @@ def order(cables: Sequence[Cable], spare: float) -> list[dict[str, object]]:
         spares = math.ceil(round(needed * spare, 6))
         buy = needed + spares
         cost = round(math.fsum(prices) / needed * buy, 2)
-        row = (kind, stock_m, rate, needed, spares, buy, round(buy * stock_m, 3), cost)
+        metres = float(buy * Decimal(repr(stock_m)))
+        row = (kind, stock_m, rate, needed, spares, buy, metres, cost)
         rows.append(dict(zip(ORDER, row, strict=True)))
     return rows
+
+
+def total_of(values: Iterable[float]) -> float:
+    """The sum of figures as they are printed."""
+    return float(sum((Decimal(repr(value)) for value in values), Decimal(0)))
 
 
 # --- the lists on paper ---
 
 
-def order_sheets(cabling: Cabling, rows: Sequence[dict], size: tuple[float, float]) -> list[Sheet]:
+def order_sheets(
+    cabling: Cabling, rows: Sequence[dict[str, Any]], size: tuple[float, float]
+) -> list[Sheet]:
     """The order as pages."""
     flow = _Flow(cabling, size, "To order")
     head = ("kind", "stock [m]", "rate [Gbit/s]", "needed", "spares", "buy", "metres", "cost [$]")
     places = [i * flow.room / len(head) for i in range(len(head))]
 
     def line(words: Sequence[str], bold: bool) -> None:
-        flow.row(ROW, lambda sheet, y: [
-            sheet.text(MARGIN + x, y + 8, w, BODY, bold=bold)
-            for x, w in zip(places, words, strict=True)
-        ])
+        def write(sheet: Sheet, y: float) -> None:
+            for x, word in zip(places, words, strict=True):
+                sheet.text(MARGIN + x, y + 8, word, BODY, bold=bold)
+
+        flow.row(ROW, write)
 
     line(head, True)
     for row in rows:
-        line([v if isinstance(v, str) else f"{v:,.10g}" for v in row.values()], False)
-    total = [sum(row[key] for row in rows) for key in ORDER[3:]]
-    line(["all", "", "", *(f"{value:,.10g}" for value in total)], True)
+        line([v if isinstance(v, str) else amount(v) for v in row.values()], False)
+    total = [total_of(row[key] for row in rows) for key in ORDER[3:]]
+    line(["all", "", "", *map(amount, total)], True)
     return flow.sheets
 
 
@@ -97,7 +100,7 @@ def list_sheets(cabling: Cabling, step: int, size: tuple[float, float]) -> list[
         part = list(bundle)
         name = racks[0] if racks[0] == racks[1] else " - ".join(racks)
         kinds = sorted({(c.kind, c.stock_m) for c in part})
-        what = ", ".join(f"{kind} {stock:g} m" for kind, stock in kinds)
+        what = ", ".join(f"{kind} {amount(stock)} m" for kind, stock in kinds)
         flow.heading(f"{name}: {plural(len(part), 'cable')}", f"{what}")
         if step:
             _rows(flow, part)
@@ -125,7 +128,8 @@ def _rows(flow: _Flow, cables: Sequence[Cable]) -> None:
                 if wide < 0.6 * half:
                     name = shortened(end.device, half - wide - 6, SMALL)
                     sheet.text(MARGIN + x + wide, y + 8, name, SMALL, fill=GREY)
-            sheet.text(MARGIN + flow.room, y + 8, f"{c.kind} {c.stock_m:g} m", SMALL, anchor="end")
+            what = f"{c.kind} {amount(c.stock_m)} m"
+            sheet.text(MARGIN + flow.room, y + 8, what, SMALL, anchor="end")
 
         flow.row(ROW + LINE * (max(map(len, labels)) - 1), draw)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+
+from flyloom.support.words import csv_rows
 
 STEPS = ("endpoints", "inside groups", "inside racks", "between racks")
 """What is laid in each step, by its number."""
@@ -144,14 +144,13 @@ class Cabling:
 
 def read_cables(text: str) -> list[Cable]:
     """The cables of the list ``text``, the CSV of the verb ``plan``."""
-    rows = csv.DictReader(io.StringIO(text, newline=""))
     return [
         Cable(
             row["cable"], int(row["step"]), row["kind"], float(row["length_m"]),
             float(row["stock_m"]), float(row["rate_gbps"]), float(row["cost_usd"]),
             _end(row, "a"), _end(row, "b"),
         )
-        for row in rows
+        for row in csv_rows(text)
     ]
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from flyloom._svg import FAR, GREY, INK, MIDDLE, NEAR, PALE, PAPER, TINTS, plural
 from flyloom.cabling.letters import shortened, width_of, wrapped
 from flyloom.cabling.model import Cabling, End, Plug, Rack
 from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SIZES_PT, SMALL, Sheet, paragraph
+from flyloom.draw.svg import FAR, GREY, INK, MIDDLE, NEAR, PALE, PAPER, TINTS, plural
+from flyloom.support.words import amount
 
 ROW, LINE, GAP, EMPTY = 13.0, 8.5, 5.0, 8.0
 """Heights: of a cable's row, of a line of words, between devices, of a switch without a cable."""
@@ -126,7 +127,7 @@ class _Pair:
         """How many cables of which kind and stock length join the racks."""
         classes = Counter((p.cable.kind, p.cable.stock_m, p.cable.step > 0) for p in self.plugs)
         parts = [
-            f"{plural(n, 'cable')}{'' if between else ' of endpoints'}, {kind}, {stock:g} m"
+            f"{plural(n, 'cable')}{'' if between else ' of endpoints'}, {kind}, {amount(stock)} m"
             for (kind, stock, between), n in sorted(classes.items())
         ]
         return "; ".join(parts) + "."
@@ -140,7 +141,8 @@ class _Pair:
         if self.height(self.plugs, True) <= room:
             return [self.plugs], True
         parts: list[list[Plug]] = []
-        high, devices = [room, room], [set(), set()]
+        high = [room, room]
+        devices: list[set[tuple[int, str]]] = [set(), set()]
         for plug in self.plugs:
             ends = (plug.own, plug.far)
             more = [self.heights[end] + (GAP if (end.height, end.device) not in seen else 0)
@@ -215,7 +217,7 @@ class _Pair:
         )
         for x, at in zip(edges, y, strict=True):
             sheet.box(x - 2.2, at - 2.2, 4.4, 4.4, fill=colour, stroke=None)
-        words = f"{plug.cable.stock_m:g} m"
+        words = f"{amount(plug.cable.stock_m)} m"
         wide = width_of(words, SMALL) + 3
         sheet.box(edges[0] + 5, y[0] - 3.6, wide, 7.2, fill=PAPER, stroke=None)
         sheet.text(edges[0] + 6.5, y[0] + 2.2, words, SMALL)

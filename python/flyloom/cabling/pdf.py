@@ -10,9 +10,9 @@ import functools
 import zlib
 from collections.abc import Callable, Sequence
 
-from flyloom._svg import GREY, number
 from flyloom.cabling.letters import runs, width_of
 from flyloom.cabling.sheet import MARGIN, SMALL, Sheet
+from flyloom.draw.svg import GREY, number
 
 FONTS = (
     b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",

@@ -7,11 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
-from flyloom._svg import FAR, GREY, INK, MIDDLE, NEAR, PALE, PAPER, TINTS, plural
 from flyloom.cabling.letters import shortened, width_of, wrapped
 from flyloom.cabling.model import Cable, Cabling, Plug, Rack, Switch
 from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SMALL, Sheet, paragraph
+from flyloom.draw.svg import FAR, GREY, INK, MIDDLE, NEAR, PALE, PAPER, TINTS, plural
 
 COLOURS = (GREY, NEAR, MIDDLE, FAR)
 """Of the cables of each step."""
@@ -50,7 +51,7 @@ def rack_sheets(cabling: Cabling, rack: Rack, size: tuple[float, float] | None) 
     for block in blocks:
         whole = y + sum(strip.height for strip in block) <= room
         for i, strip in enumerate(block):
-            if pages[-1] and (not whole and i == 0 or y + strip.height > room):
+            if pages[-1] and ((not whole and i == 0) or y + strip.height > room):
                 pages.append([block[0]] if i else [])
                 y = MARGIN + front.short_heading + (block[0].height if i else 0)
             pages[-1].append(strip)
@@ -93,7 +94,7 @@ class _Front:
         place = {switch.unit: i for i, switch in enumerate(self.rack.switches)}
         edges: Counter[int] = Counter()
         for cable in self._drawn(step):
-            low, high = sorted((place[cable.a.unit], place[cable.b.unit]))
+            low, high = sorted((place[cable.a.height], place[cable.b.height]))
             edges[low] += 1
             edges[high] -= 1
         deep = most = 0
@@ -376,7 +377,7 @@ def _numbered(name: str) -> tuple[str, str]:
     return name[:cut], name[cut:]
 
 
-def _pack(spans: list[tuple], most: int) -> list[float]:
+def _pack(spans: list[tuple[Any, ...]], most: int) -> list[float]:
     """A track from 0 (near) to 1 (far) for each span, so that no two on a track overlap.
 
     Short spans go nearest. Where more than ``most`` tracks are needed, spans stand at their length
@@ -387,11 +388,12 @@ def _pack(spans: list[tuple], most: int) -> list[float]:
     place = [0] * len(spans)
     for i in order:
         low, high = spans[i][:2]
-        for k, taken in enumerate(tracks):
-            if all(high + 1 < a or low - 1 > b for a, b in taken):
-                break
-        else:
-            k = len(tracks)
+        free = (
+            k for k, taken in enumerate(tracks)
+            if all(high + 1 < a or low - 1 > b for a, b in taken)
+        )
+        k = next(free, len(tracks))
+        if k == len(tracks):
             tracks.append([])
         if k >= most:
             longest = max(span[1] - span[0] for span in spans) or 1.0

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from flyloom._svg import INK, PAPER, Svg, printable
 from flyloom.cabling.letters import wrapped
+from flyloom.draw.svg import INK, PAPER, Svg, printable
 
 SIZES_PT = {"a4": (595.276, 841.89), "a3": (841.89, 1190.551)}
 """Width and height of the papers, upright; 72 points are an inch."""
@@ -22,7 +23,7 @@ class Sheet:
         """An empty sheet; ``name`` is its entry in the outline, unless ``entries`` is changed."""
         self.width, self.height, self.name = width, height, name
         self.entries = [name]
-        self.marks: list[tuple] = []
+        self.marks: list[tuple[Any, ...]] = []
 
     def line(
         self, points: Sequence[tuple[float, float]], stroke: str = INK, width: float = 0.6,
@@ -71,10 +72,11 @@ class Sheet:
 
 
 def paragraph(
-    sheet: Sheet, x: float, y: float, words: str, room: float, size: float = BODY, **look: object
+    sheet: Sheet, x: float, y: float, words: str, room: float, size: float = BODY,
+    *, bold: bool = False, fill: str = INK,
 ) -> float:
     """Writes ``words`` in as many lines as they need; the y of the line after them."""
-    for line in wrapped(words, room, size, bool(look.get("bold"))):
-        sheet.text(x, y, line, size, **look)
+    for line in wrapped(words, room, size, bold):
+        sheet.text(x, y, line, size, bold=bold, fill=fill)
         y += 1.3 * size
     return y

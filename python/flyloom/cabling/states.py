@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from typing import Any
 
 from flyloom._core import Topology
-from flyloom._svg import GREY, INK, PAPER, Svg, clipped, note_svg, plural
+from flyloom.draw.svg import GREY, INK, PAPER, Svg, clipped, note_svg, plural
+from flyloom.support.words import csv_rows
 
 #: Fill, text colour and words of every state, in the order of the legend. Dark is gone, pale is
 #: well; in grey they still differ.
@@ -23,14 +22,14 @@ STATES = {
 _RACK_W, _GAP, _PER_ROW, _MOST = 112, 14, 8, 400
 
 
-def states_svg(topology: Topology, rules: dict | None, found: dict[str, Any]) -> str:
+def states_svg(topology: Topology, rules: dict[str, Any] | None, found: dict[str, Any]) -> str:
     """The fronts of the racks, each switch in the colour of its state, with a legend.
 
     ``found`` is what ``Topology.check_cables`` returned for this plan and these floor rules. The
     number beside a name says how many of the switch's cables are not as planned. Beyond 400 racks
     only those with a fault are drawn. O(switches + cables).
     """
-    from flyloom.report.build import floor_data
+    from flyloom.draw.floor import floor_data
 
     plan = topology.plan(rules)
     floor = floor_data(plan, topology.switch_names)
@@ -73,7 +72,8 @@ def states_svg(topology: Topology, rules: dict | None, found: dict[str, Any]) ->
 
 
 def _switch(
-    drawing: Svg, x: float, top: float, slot: float, switch: dict, states: list[str], odd: Counter
+    drawing: Svg, x: float, top: float, slot: float, switch: dict[str, Any],
+    states: list[str], odd: Counter[str],
 ) -> None:
     fill, ink, words = STATES[states[switch["id"]]]
     count = odd[switch["name"]]
@@ -90,7 +90,7 @@ def _switch(
                      font_weight="700")
 
 
-def _legend(drawing: Svg, width: float, counts: Counter) -> None:
+def _legend(drawing: Svg, width: float, counts: Counter[Any]) -> None:
     x, y = 24.0, 14.0
     for state, (fill, _, words) in STATES.items():
         text = f"{words}: {counts[state]:,}"
@@ -113,10 +113,10 @@ def _notes(found: dict[str, Any], drawn: int, racks: int) -> list[str]:
     return notes
 
 
-def _odd_cables(cables_csv: str, states: dict[str, str]) -> Counter:
+def _odd_cables(cables_csv: str, states: dict[str, str]) -> Counter[Any]:
     """Cables that are not as planned, by the device at either end."""
-    odd: Counter = Counter()
-    for row in csv.DictReader(io.StringIO(cables_csv)):
+    odd: Counter[Any] = Counter()
+    for row in csv_rows(cables_csv):
         if row["cable"] in states:
             odd.update([row["a_device"], row["b_device"]])
     return odd

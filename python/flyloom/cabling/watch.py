@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError
 from flyloom.cabling.checked import STEPS
+from flyloom.support import ending
+from flyloom.support.words import clean, unguarded
+
+if TYPE_CHECKING:
+    import rich.live
+    import rich.table
+    import rich.text
 
 RACKS_SHOWN, FINDINGS_SHOWN = 24, 12
 
@@ -30,12 +38,12 @@ class Looks:
         self.count = 0
         self.found: dict[str, Any] | None = None
         self.error: str | None = None
-        self.new: list[dict] = []
-        self.mended: list[dict] = []
+        self.new: list[dict[str, Any]] = []
+        self.mended: list[dict[str, Any]] = []
 
     def again(self) -> bool:
         """Looks once more; whether the fabric is as planned."""
-        from flyloom.deploy import DeployError
+        from flyloom.support.errors import DeployError
 
         self.count += 1
         self.error, self.new, self.mended = None, [], []
@@ -50,20 +58,25 @@ class Looks:
         self.new = [f for what, f in now.items() if what not in before]
         self.mended = [f for what, f in before.items() if what not in now]
         self.found = found
-        return found["clean"]
+        return bool(found["clean"])
 
     def document(self) -> dict[str, Any]:
         """The look as one JSON document."""
         if self.error is not None:
             return {"look": self.count, "error": self.error}
         news = {"new": [f["what"] for f in self.new], "mended": [f["what"] for f in self.mended]}
-        return {"look": self.count, **self.found, **news}
+        return {"look": self.count, **(self.found or {}), **news}
 
 
-def watch(looks: Looks, every_s: float, as_json: bool, sleep=time.sleep) -> bool:
-    """Looks until the fabric is as planned or Ctrl-C is pressed; whether it is as planned."""
+def watch(
+    looks: Looks, every_s: float, as_json: bool, sleep: Callable[[float], None] = time.sleep
+) -> bool:
+    """Looks until the fabric is as planned or Ctrl-C is pressed; whether it is as planned.
+
+    Ctrl-C before the first result is KeyboardInterrupt.
+    """
     try:
-        with _screen(as_json) as show:
+        with ending.in_order(answers=True), _screen(as_json) as show:
             while True:
                 clean = looks.again()
                 show(looks)
@@ -71,6 +84,8 @@ def watch(looks: Looks, every_s: float, as_json: bool, sleep=time.sleep) -> bool
                     return True
                 sleep(every_s)
     except KeyboardInterrupt:
+        if looks.found is None:  # nothing is known of the fabric
+            raise
         return False
 
 
@@ -79,7 +94,7 @@ class _screen:
 
     def __init__(self, as_json: bool) -> None:
         self.as_json = as_json
-        self.live = None
+        self.live: rich.live.Live | None = None
 
     def __enter__(self) -> Callable[[Looks], None]:
         from rich.console import Console
@@ -87,32 +102,32 @@ class _screen:
 
         if self.as_json:
             return lambda looks: print(json.dumps(looks.document()), flush=True)
-        console = Console()
+        console = Console(file=unguarded(sys.stdout))
         if not console.is_terminal:
             return lambda looks: console.print(*screen(looks), sep="\n", soft_wrap=True)
-        self.live = Live(console=console, auto_refresh=False)
-        self.live.start()
+        live = self.live = Live(console=console, auto_refresh=False)
+        live.start()
 
         def show(looks: Looks) -> None:
             from rich.console import Group
 
-            self.live.update(Group(*screen(looks, whole=True)), refresh=True)
+            live.update(Group(*screen(looks, whole=True)), refresh=True)
 
         return show
 
-    def __exit__(self, *why) -> None:
+    def __exit__(self, *why: object) -> None:
         if self.live is not None:
             self.live.stop()
 
 
-def screen(looks: Looks, whole: bool = False) -> Iterator[Any]:
+def screen(looks: Looks, whole: bool = False) -> Iterator[rich.text.Text | rich.table.Table]:
     """What one look shows: progress by rack and step, then what is new and what is mended; with
     ``whole`` also what else is still to be done."""
     from rich.text import Text
 
     found = looks.found
     if looks.error is not None:
-        yield Text(f"look {looks.count}: {looks.error}; looking again")
+        yield Text(clean(f"look {looks.count}: {looks.error}; looking again"))
     if found is None:
         return
     if looks.error is None:
@@ -124,15 +139,15 @@ def screen(looks: Looks, whole: bool = False) -> Iterator[Any]:
         yield _table(found["progress"])
     new = {f["what"] for f in looks.new}
     still = [f for f in found["findings"] if f["what"] not in new] if whole else []
-    for word, findings in (("mended", looks.mended), ("new", looks.new), ("still", still)):
-        for finding in findings[:FINDINGS_SHOWN]:
+    for word, listed in (("mended", looks.mended), ("new", looks.new), ("still", still)):
+        for finding in listed[:FINDINGS_SHOWN]:
             mend = "" if word == "mended" else f"; {finding['mend']}"
-            yield Text(f"{word}: {finding['what']}{mend}")
-        if len(findings) > FINDINGS_SHOWN:
-            yield Text(f"{word}: {len(findings) - FINDINGS_SHOWN:,} more")
+            yield Text(clean(f"{word}: {finding['what']}{mend}"))
+        if len(listed) > FINDINGS_SHOWN:
+            yield Text(f"{word}: {len(listed) - FINDINGS_SHOWN:,} more")
 
 
-def _table(progress: dict[str, Any]) -> Any:
+def _table(progress: dict[str, Any]) -> rich.table.Table:
     from rich.table import Table
 
     steps = [i for i, step in enumerate(progress["steps"]) if step["planned"]]

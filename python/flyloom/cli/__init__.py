@@ -1,18 +1,18 @@
 """The command line: one command a verb, a file for each group of them.
 
 Exit codes: 0 everything holds; 1 a check found a fault in the network or its routes; 2 the input
-was refused; 3 something else is broken.
+was refused; 3 something else is broken; 130 interrupted; 143 terminated. What is loaded before
+`ending.listen` is as little as can be: until then a signal is Python's own.
 """
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
-import signal
 import sys
-import traceback
 
-from flyloom.cli.common import app
+from flyloom.support import ending
 
 GROUPS = {
     "networks": ("design", "plan"),
@@ -46,43 +46,120 @@ def load(words: list[str]) -> None:
         importlib.import_module(f"flyloom.cli.{group}")
 
 
-def main() -> None:
-    """Runs the command line; never a traceback for what a user can cause."""
-    # end in order, as Ctrl-C does: no half-written file, no process left behind
-    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+def program() -> None:
+    """The installed program: `main`, which hears signals from its first line to its last.
+
+    The interpreter is not taken down piece by piece: that takes time, and a signal would meet it
+    half gone. Everything that was begun has ended in order by then.
+    """
+    ending.listen()
     try:
-        code = 0
-        load(sys.argv[1:])
+        main()
+    except SystemExit as ended:
+        os._exit(status(ended))
+
+
+def main() -> None:
+    """Runs the command line and raises SystemExit; never a traceback for what a user can cause."""
+    found = ending.listen()
+    try:
+        code = streams() or commands()
+    except BaseException as error:
+        code = explain(error)
+    ending.restore(found)
+    sys.exit(code)
+
+
+def status(ended: SystemExit) -> int:
+    """The exit code that a SystemExit stands for."""
+    return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+
+
+def streams() -> int:
+    """Makes standard input, output and error safe to use; 3 where there is no standard output.
+
+    The number of a closed one would go to the next file that is opened: what is printed, or said
+    by a library, would end in that file.
+    """
+    closed = False
+    for number in (0, 1, 2):
         try:
-            app(standalone_mode=True)
-        except SystemExit as ended:
-            code = ended.code
-        sys.stdout.flush()
-        sys.exit(code)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whoever read it has gone
-        sys.exit(3)
-    except Exception as error:
-        sys.exit(explain(error))
-
-
-def explain(error: Exception) -> int:
-    """Says on standard error what went wrong; the exit code."""
-    from flyloom._core import RefusalError
-    from flyloom.deploy import DeployError
-
-    if isinstance(error, RefusalError):
-        print(f"flyloom: {error}", file=sys.stderr)
-        return 2
-    if isinstance(error, (DeployError, OSError)):
-        print(f"flyloom: {error}", file=sys.stderr)
-        if isinstance(error, OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what it could not print stays unprinted
+            os.fstat(number)
+        except OSError:
+            closed = closed or number == 1
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+    if sys.stderr is None:  # print would use standard output in its place
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
+    if closed or sys.stdout is None:
+        say("standard output: closed; where nobody is to read it, use > /dev/null")
         return 3
-    traceback.print_exc()
-    print("flyloom: this is a fault of flyloom; please report it with the lines above",
-          file=sys.stderr)
+    return 0
+
+
+def commands() -> int:
+    """The command that was asked for; its exit code."""
+    from flyloom.support.words import guard_screen
+
+    guard_screen()
+    load(sys.argv[1:])
+    from flyloom.cli.common import app
+
+    try:
+        app()
+        code = 0
+    except SystemExit as ended:
+        code = status(ended)
+        if isinstance(ended.__context__, BrokenPipeError):  # typer makes it 1
+            raise ended.__context__ from None
+        if code == 130:  # nor does it say so
+            say("interrupted", "")
+    sys.stdout.flush()
+    return code
+
+
+def explain(error: BaseException) -> int:
+    """Says on standard error what went wrong; the exit code."""
+    if isinstance(error, KeyboardInterrupt):
+        say("interrupted", "")
+        return 130
+    if isinstance(error, SystemExit):
+        return status(error)
+    if isinstance(error, MemoryError) or "failed to map segment" in str(error):
+        say(f"out of memory{f': {error}' if str(error) else ''}")
+        return 3
+    if isinstance(error, OSError):
+        return broken(error)
+    from flyloom._core import RefusalError
+
+    errors = sys.modules.get("flyloom.support.errors")  # where it is not loaded none was raised
+    if isinstance(error, RefusalError) or (errors and isinstance(error, errors.DeployError)):
+        say(str(error))
+        return 2 if isinstance(error, RefusalError) else 3
+    import traceback
+
+    say("".join(traceback.format_exception(error)).rstrip(), "")
+    say("this is a fault of flyloom; please report it with the lines above")
     return 3
+
+
+WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.EPIPE)
+
+
+def broken(error: OSError) -> int:
+    """Says what the machine failed in; nothing where the reader of our output has gone."""
+    where = error.filename
+    if where is None and error.errno in WRITING:
+        where = "standard output"  # whatever else is written has a name
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what it could not print stays unprinted
+    if not isinstance(error, BrokenPipeError):
+        why = error.strerror or str(error)
+        say(f"{os.fsdecode(where)}: {why}" if where is not None else why)
+    return 3
+
+
+def say(line: str, before: str = "flyloom: ") -> None:
+    """One line on standard error, where it can be written."""
+    try:  # noqa: SIM105  contextlib is not loaded yet
+        print(f"{before}{line}", file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        pass

@@ -1,5 +1,5 @@
 """``python -m flyloom.cli``: the command line without the installed program."""
 
-from flyloom.cli import main
+from flyloom.cli import program
 
-main()
+program()

@@ -40,14 +40,15 @@ def cables(
     as_json: Json = False,
 ) -> None:
     """Write the folder to wire from: lists, drawings of racks and pairs, labels, what to buy."""
-    from flyloom import verbs
     from flyloom.cabling.checked import STEPS
-    from flyloom.progress import bars
+    from flyloom.support.progress import bars
+    from flyloom.support.words import amount
+    from flyloom.verbs import layout
 
     grid = label_grid(labels)
     topology = load_network(net, p)
     with bars() as bar:
-        found = verbs.cables(
+        found = layout.cables(
             topology, output, rules=rules, catalog=catalog, gbps=gbps, paper=paper, labels=grid,
             spare=spare, progress=bar,
         ).to_dict()
@@ -56,7 +57,7 @@ def cables(
     lines += [
         ("pairs of racks", found["rack_pairs"]), ("pages to print", found["pages"]),
         ("sheets of labels", found["label_sheets"]), ("cables to buy", found["buy"]),
-        ("cost of these [$]", found["cost_usd"]),
+        ("cost of these [$]", amount(found["cost_usd"])),
     ]
     emit(found, as_json, lines)
     if as_json:

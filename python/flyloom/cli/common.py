@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from flyloom._core import Routing, Topology
+    from flyloom.support.progress import Progress
 
 app = typer.Typer(
     name="flyloom",
@@ -23,6 +27,9 @@ app = typer.Typer(
 @app.callback()
 def main() -> None:
     """Makes the first word a command's name, also where only one command is loaded."""
+    from flyloom.support import machine
+
+    machine.tell = True
 
 
 NET_HELP = "inline form (slim_fly:q=5,p=4), spec file (.toml) or network file"
@@ -105,14 +112,19 @@ def shown(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def load_network(net: str, p: int | None):
-    from flyloom.graph import network
+def load_network(net: str, p: int | None) -> Topology:
+    """The network of the argument NET, with ``p`` endpoints a switch."""
+    from flyloom.inputs.networks import network
 
     return network(net, p)
 
 
-def make_routing(topology, engine: str, lmc: int | None, layers: int | None, options, bar):
-    from flyloom.verbs import route
+def make_routing(
+    topology: Topology, engine: str, lmc: int | None, layers: int | None,
+    options: list[str] | None, bar: Progress | None,
+) -> Routing:
+    """The tables of the engine that the options of a command ask for."""
+    from flyloom.verbs.routes import route
 
     if lmc == 0:
         topology.addresses(0)  # who asks for an LMC means LIDs, and they may not suffice
@@ -121,7 +133,7 @@ def make_routing(topology, engine: str, lmc: int | None, layers: int | None, opt
     )
 
 
-def engine_name(routing, asked: str) -> str:
+def engine_name(routing: Routing, asked: str) -> str:
     """The engine to show: tables read back from OpenSM do not know which engine made them."""
     return asked if asked.startswith("opensm:") else routing.engine
 
@@ -145,15 +157,6 @@ def parsed_options(options: list[str] | None) -> dict[str, Any]:
     return parsed
 
 
-def write_or_refuse(path: Path, write) -> None:
-    from flyloom._core import RefusalError
-
-    try:
-        write()
-    except OSError as error:
-        raise RefusalError(f"{path}: cannot be written: {error.strerror}") from None
-
-
 PICTURES = (".svg", ".png", ".html")
 
 
@@ -172,16 +175,13 @@ def write_picture(
 
     ``prefix`` starts the ids of an SVG.
     """
-    from flyloom.experiment import write_whole
     from flyloom.report.charts import svg
     from flyloom.report.comparison import png
+    from flyloom.support.files import write_whole
 
-    def write() -> None:
-        if path.suffix == ".html":
-            write_whole(path, page())
-        elif path.suffix == ".svg":
-            write_whole(path, svg(spec, prefix=prefix))
-        else:
-            write_whole(path, png(spec))
-
-    write_or_refuse(path, write)
+    if path.suffix == ".html":
+        write_whole(path, page())
+    elif path.suffix == ".svg":
+        write_whole(path, svg(spec, prefix=prefix))
+    else:
+        write_whole(path, png(spec))

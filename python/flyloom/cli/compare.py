@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flyloom.cli.common import Catalog, Gbps, Json, app, epilog, print_table, write_or_refuse
+from flyloom.cli.common import Catalog, Gbps, Json, app, epilog, print_table
+
+if TYPE_CHECKING:
+    from flyloom.support.results import Result
 
 
 @app.command(epilog=epilog(
@@ -45,8 +48,8 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Measure networks alike: one table, and charts with the curves of their families."""
-    from flyloom import comparison as compared
-    from flyloom.progress import bars
+    from flyloom.support.progress import bars
+    from flyloom.verbs import comparison as compared
 
     ends = [word.strip() for word in until.split(",") if word.strip()]
     with bars() as bar:
@@ -55,7 +58,7 @@ def compare(
             samples=samples, rng=seed, ends=ends, curves=bool(output or as_json), progress=bar,
         )
     if output:
-        write_or_refuse(output, lambda: write(found, output))
+        write(found, output)
     if as_json:
         print(json.dumps(found.to_dict()))
         return
@@ -72,18 +75,19 @@ def compare(
         print(f"written to {output}/")
 
 
-def write(found, folder: Path) -> None:
+def write(found: Result, folder: Path) -> None:
     """Table, page and charts into `folder`."""
-    from flyloom import comparison as compared
-    from flyloom.experiment import write_whole
     from flyloom.report import comparison
     from flyloom.report.charts import svg
+    from flyloom.support.files import write_folder
+    from flyloom.verbs import comparison as compared
 
     charts = comparison.specs(found.rows, found.curves)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / "compare.csv", compared.table_csv(found))
-    write_whole(folder / "compare.json", json.dumps(found.to_dict()))
-    write_whole(folder / "compare.html", comparison.page(found, charts))
+    files: dict[str, str | bytes] = {
+        "compare.csv": compared.table_csv(found), "compare.json": json.dumps(found.to_dict()),
+        "compare.html": comparison.page(found, charts),
+    }
     for name, spec in charts.items():
-        write_whole(folder / f"{name}.svg", svg(spec, prefix=f"{name}-"))
-        write_whole(folder / f"{name}.png", comparison.png(spec))
+        files |= {f"{name}.svg": svg(spec, prefix=f"{name}-"), f"{name}.png": comparison.png(spec)}
+    drawn = [f"{name}.{kind}" for name in comparison.CHARTS for kind in ("svg", "png")]
+    write_folder(folder, files, stale=[name for name in drawn if name not in files])

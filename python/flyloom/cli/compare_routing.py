@@ -46,9 +46,9 @@ def compare_routing(
     as_json: Json = False,
 ) -> None:
     """Routing engines side by side: proof, lanes, lengths, load, bandwidth and CPU time."""
-    from flyloom import routing_comparison as compared
-    from flyloom.progress import bars
     from flyloom.report import routing_comparison as report
+    from flyloom.support.progress import bars
+    from flyloom.verbs import routing_comparison as compared
 
     check_picture(output)
     topology = load_network(net, p)

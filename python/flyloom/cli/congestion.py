@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -68,9 +69,9 @@ def congestion(
     as_json: Json = False,
 ) -> None:
     """Congestion of a communication pattern over tables: shares, times, histograms."""
-    from flyloom._congestion import congestion as measure
-    from flyloom.progress import bars
     from flyloom.report import congestion as report
+    from flyloom.support.progress import bars
+    from flyloom.verbs.congestion import congestion as measure
 
     check_picture(output)
     places = order if order in ("random", "linear") else read_order(order)
@@ -109,9 +110,9 @@ def congestion(
 def read_order(path: str) -> list[str]:
     """The endpoints of a file, one a line; `#` starts a remark line."""
     from flyloom._core import RefusalError
-    from flyloom.graph import read_text
+    from flyloom.support.reading import read_text
 
-    if not Path(path).is_file():
+    if not os.path.exists(path):
         raise RefusalError(f"--order: there is no '{path}'; random, linear, or a file of endpoints")
-    lines = [line.strip() for line in read_text(Path(path)).splitlines()]
+    lines = [line.strip() for line in read_text(path).split("\n")]
     return [line for line in lines if line and not line.startswith("#")]

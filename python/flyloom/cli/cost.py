@@ -23,6 +23,7 @@ from flyloom.cli.common import (
     print_table,
 )
 
+
 @app.command(epilog=epilog(
     "flyloom cost slim_fly:q=19,p=15", "flyloom cost dragonfly:h=7 --mode paper",
     "flyloom cost fat_tree:levels=2,k=64 --catalog products-2026",
@@ -41,7 +42,7 @@ def cost(
     as_json: Json = False,
 ) -> None:
     """What a network costs and draws: the bill by a catalogue of prices."""
-    from flyloom.prices import cost as reckon
+    from flyloom.verbs.prices import cost as reckon
 
     found = reckon(
         load_network(net, p), catalog, mode=mode, rules=rules, gbps=gbps,
@@ -63,7 +64,7 @@ def cost(
     if mode == "true":
         lines += bill_lines(found)
     lines += [
-        ("cost [$]", rounded(found["cost_usd"])),
+        ("cost [$]", shown_cost(found)),
         ("cost per endpoint [$]", rounded(found["cost_usd_per_endpoint"])),
         ("power per endpoint [W]", found["power_w_per_endpoint"]),
     ]
@@ -85,16 +86,26 @@ def cost(
 
 
 def bill_lines(found: dict[str, Any]) -> list[tuple[str, Any]]:
-    """A line a thing bought."""
+    """A line a thing bought: with all decimals, as the total has them."""
+    from flyloom.support.words import amount
+
     lines = []
     for line in found["lines"]:
         counted = "" if line["counted"] else " (not counted)"
         name = f"  {line['part'].replace('_', ' ')}: {line['id']}"
-        lines.append((name, f"{line['count']:,} for {rounded(line['usd']):,} ${counted}"))
+        lines.append((name, f"{line['count']:,} for {amount(line['usd'])} ${counted}"))
     return lines
 
 
+def shown_cost(found: dict[str, Any]) -> str | int | None:
+    """What all costs: as exactly as the lines above it, where there are lines."""
+    from flyloom.support.words import amount
+
+    return amount(found["cost_usd"]) if "lines" in found else rounded(found["cost_usd"])
+
+
 def rounded(value: float | None) -> int | None:
+    """Whole dollars."""
     return None if value is None else round(value)
 
 
@@ -137,7 +148,7 @@ def check(
 ) -> None:
     """Whether a catalogue can be used; the first fault by file, line and field."""
     from flyloom._core import Shop
-    from flyloom.graph import read_text
+    from flyloom.support.reading import read_text
 
     found = Shop(str(file), read_text(file)).catalog()
     kinds = ("switches", "cables", "transceivers", "fibres", "nics")

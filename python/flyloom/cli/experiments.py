@@ -11,19 +11,35 @@ import typer
 from flyloom.cli.common import Json, app, epilog
 
 
-@app.command(epilog=epilog("flyloom run examples/deployed_slim_fly.toml"))
+@app.command(epilog=epilog(
+    "flyloom run examples/deployed_slim_fly.toml", "flyloom run sweep.toml --workers 4",
+    "flyloom run sweep.toml --on dask://head:8786",
+))
 def run(
     experiment: Annotated[Path, typer.Argument(metavar="FILE", help="experiment file (TOML)")],
     out: Annotated[Path, typer.Option("--out", help="folder of all results")] = Path("out"),
     fresh: Annotated[bool, typer.Option("--fresh", help="compute every point anew")] = False,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", metavar="N", show_default=False,
+                     help="processes that compute points; default: as many as there are processors,"
+                          " and memory for"),
+    ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option("--on", metavar="dask://HOST:PORT", show_default=False,
+                     help="compute the points on the workers of this Dask scheduler"),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="list the points and stop")] = False,
     as_json: Json = False,
 ) -> None:
     """Run an experiment: results as Parquet, a manifest and a report."""
-    from flyloom import experiment as lab
-    from flyloom.progress import bars
+    from flyloom.lab import experiment as lab
+    from flyloom.lab.executors import check
+    from flyloom.support.progress import bars
 
     if dry_run:
+        check(workers, on)
         return list_points(experiment, as_json)
 
     def say(stage: str, line: str, seconds: float) -> None:
@@ -31,7 +47,9 @@ def run(
             print(f"{stage:<8} {line}" + (f"  ({seconds:.2f} s)" if seconds else ""), flush=True)
 
     with bars() as bar:
-        result = lab.run(experiment, out=out, fresh=fresh, say=say, progress=bar)
+        result = lab.run(
+            experiment, out=out, fresh=fresh, workers=workers, on=on, say=say, progress=bar
+        )
     if as_json:
         print(result.to_json())
     else:
@@ -40,8 +58,9 @@ def run(
 
 
 def list_points(file: Path, as_json: bool) -> None:
+    """Says what an experiment would run."""
     from flyloom._core import expand
-    from flyloom.graph import read_text
+    from flyloom.support.reading import read_text
 
     points = expand(read_text(file), str(file))["points"]
     if as_json:
@@ -57,23 +76,23 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write the report of a finished run anew."""
-    from flyloom.store import rebuild
+    from flyloom.lab.store import rebuild
 
     path = rebuild(directory)
     print(json.dumps({"report": str(path)}) if as_json else path)
 
 
-@app.command("list", epilog=epilog("flyloom list topologies", "flyloom list engines"))
+@app.command("list", epilog=epilog("flyloom list topologies", "flyloom list measures"))
 def list_parts(
-    what: Annotated[str, typer.Argument(metavar="topologies|engines")] = "",
+    what: Annotated[str, typer.Argument(metavar="topologies|engines|measures")] = "",
     as_json: Json = False,
 ) -> None:
-    """List the topology families and routing engines with their parameters."""
+    """List the topology families, routing engines and measures with their parameters."""
     from flyloom._core import RefusalError, registry
 
-    kinds = {"topologies": "topology", "engines": "engine"}
+    kinds = {"topologies": "topology", "engines": "engine", "measures": "measure"}
     if what and what not in kinds:
-        raise RefusalError(f"list: there is no '{what}'; topologies or engines")
+        raise RefusalError(f"list: there is no '{what}'; topologies, engines or measures")
     parts = [part for part in registry() if not what or part["kind"] == kinds[what]]
     if as_json:
         print(json.dumps(parts))
@@ -83,6 +102,9 @@ def list_parts(
         for param in part["params"]:
             need = "required" if param["required"] else "optional"
             print(f"    {param['name']} ({param['type']}, {need}): {param['doc']}")
+        for column in part.get("columns", []):
+            unit = f" [{column['unit']}]" if column["unit"] else ""
+            print(f"    column {column['name']}{unit}: {column['meaning']}")
 
 
 @app.command(epilog=epilog("flyloom schema > experiment.schema.json"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,8 +22,10 @@ from flyloom.cli.common import (
     epilog,
     load_network,
     make_routing,
-    write_or_refuse,
 )
+
+if TYPE_CHECKING:
+    from flyloom._core import Topology
 
 
 @app.command(epilog=epilog("flyloom deploy slim_fly:q=5,p=4 -e dfsssp --lmc 2"))
@@ -42,8 +44,8 @@ def deploy(
     """Load tables into OpenSM on a simulated fabric, read them back, compare and prove them."""
     from flyloom.deploy.fabric import deploy as load_and_read
     from flyloom.deploy.live import check_deployable
-    from flyloom.experiment import deploy_line
-    from flyloom.progress import bars
+    from flyloom.lab.lines import deploy_line
+    from flyloom.support.progress import bars
 
     topology = load_network(net, p)
     check_deployable(topology)
@@ -59,6 +61,7 @@ def deploy(
         lines.append((part.replace("_", " "), found[part]))
         lines.append(("  differing", found[f"differing_{part}"]))
     lines += [
+        ("verified as sent", found["verified_as_sent"]),
         ("verified as read back", found["verified"]), ("deadlock-free", found["deadlock_free"]),
         ("ibdmchk", found["oracle"]), ("OpenSM", found["opensm_version"]),
         ("seconds", found["seconds"]),
@@ -119,18 +122,20 @@ def verify_cables(
 
     plan.check_cables(plan, "auto", known, rules)  # refuses bad GUIDs and rules before any look
 
-    def look() -> dict:
+    def look() -> dict[str, Any]:
         found = this_fabric() if fabric is None else load_network(fabric, None)
         return plan.check_cables(found, identify, known, rules)
 
-    def keep(document: dict) -> None:
+    def keep(document: dict[str, Any]) -> None:
+        from flyloom.support.files import write_whole
+
         learnt = document.pop("guids")
         if learn_guids is not None:
-            write(learn_guids, checked.guids_text(learnt))
+            write_whole(learn_guids, checked.guids_text(learnt))
         if draw is not None:
             from flyloom.cabling.states import states_svg
 
-            write(draw, states_svg(plan, rules, document))
+            write_whole(draw, states_svg(plan, rules, document))
 
     if watch:
         from flyloom.cabling.watch import Looks
@@ -146,13 +151,8 @@ def verify_cables(
     raise typer.Exit(0 if found["clean"] else 1)
 
 
-def write(path: Path, text: str) -> None:
-    from flyloom.experiment import write_whole
-
-    write_or_refuse(path, lambda: write_whole(path, text))
-
-
-def this_fabric():
+def this_fabric() -> Topology:
+    """The fabric that this machine is a part of."""
     from flyloom._core import Topology
     from flyloom.deploy.readback import discover_here
 

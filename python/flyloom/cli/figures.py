@@ -47,10 +47,10 @@ def figure(
 ) -> None:
     """Draw path lengths, load, disjoint paths or throughput against the number of layers."""
     from flyloom._core import RefusalError
-    from flyloom.figures import NETWORKS
-    from flyloom.figures import figure as measured
-    from flyloom.progress import bars
+    from flyloom.published.figures import NETWORKS
+    from flyloom.published.figures import figure as measured
     from flyloom.report import figures
+    from flyloom.support.progress import bars
 
     check_picture(output)
     counts = []
@@ -76,4 +76,5 @@ def figure(
 
 
 def words(given: str) -> list[str]:
+    """Words between commas."""
     return [word.strip() for word in given.split(",") if word.strip()]

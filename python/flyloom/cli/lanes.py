@@ -18,7 +18,6 @@ from flyloom.cli.common import (
     emit,
     epilog,
     print_table,
-    write_or_refuse,
 )
 from flyloom.cli.routes import report_proof, tables_of, write_tables
 
@@ -49,8 +48,8 @@ def lanes(
 ) -> None:
     """How many lanes each method needs for given routes; or the routes on lanes by one method."""
     from flyloom._core import RefusalError
-    from flyloom.progress import bars
-    from flyloom.verbs import lanes_needed, spread
+    from flyloom.support.progress import bars
+    from flyloom.verbs.routes import lanes_needed, spread
 
     if output and method is None:
         raise RefusalError("-o: writes tables with new lanes; give --method with it")
@@ -79,6 +78,6 @@ def lanes(
         print_table(("method", "lanes", "service levels", ""), cells, left=(0, 3))
         return
     if output:
-        write_or_refuse(output, lambda: write_tables(topology, routing, output))
+        write_tables(topology, routing, output)
     report_proof(topology, routing, name, proof, load, as_json)
     raise typer.Exit(0 if proof["holds"] else 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,8 +18,10 @@ from flyloom.cli.common import (
     emit,
     epilog,
     load_network,
-    write_or_refuse,
 )
+
+if TYPE_CHECKING:
+    from flyloom._core import Topology
 
 
 @app.command(epilog=epilog(
@@ -35,7 +37,7 @@ def design(
     as_json: Json = False,
 ) -> None:
     """Build a network; its size, distances and girth beside the family's promise."""
-    from flyloom.progress import bars
+    from flyloom.support.progress import bars
 
     topology = load_network(net, p)
     with bars() as bar:
@@ -50,6 +52,7 @@ def design(
 
 
 def structure_lines(found: dict[str, Any]) -> list[tuple[str, Any]]:
+    """What `design` and `structure` say first."""
     lines = [("network", found["recipe"])]
     keys = (
         "switches", "endpoints", "links", "network_radix", "concentration", "radix", "diameter",
@@ -63,9 +66,10 @@ def structure_lines(found: dict[str, Any]) -> list[tuple[str, Any]]:
     return lines
 
 
-def write_network(topology, path: Path) -> None:
+def write_network(topology: Topology, path: Path) -> None:
+    """Writes a network in the format that the name of the file asks for."""
     from flyloom._core import RefusalError
-    from flyloom.experiment import write_whole
+    from flyloom.support.files import write_whole
 
     formats = {
         ".json": "json", ".graphml": "graphml", ".edges": "edges", ".txt": "edges", ".dot": "dot",
@@ -73,7 +77,7 @@ def write_network(topology, path: Path) -> None:
     }
     if path.suffix not in formats:
         raise RefusalError(f"-o {path}: no format for '{path.suffix}'; use {' '.join(formats)}")
-    write_or_refuse(path, lambda: write_whole(path, topology.to_text(formats[path.suffix])))
+    write_whole(path, topology.to_text(formats[path.suffix]))
 
 
 @app.command(epilog=epilog("flyloom plan slim_fly:q=5,p=4 -o plan/"))
@@ -90,12 +94,13 @@ def plan(
 ) -> None:
     """Lay a network out in racks and list its cables."""
     from flyloom.cabling.checked import STEPS
-    from flyloom.verbs import plan as lay_out
+    from flyloom.support.words import amount
+    from flyloom.verbs.layout import plan as lay_out
 
     topology = load_network(net, p)
     found = lay_out(topology, rules, catalog=catalog, gbps=gbps).to_dict()
     if output:
-        write_or_refuse(output, lambda: write_plan(topology, found, output))
+        write_plan(topology, found, output)
     document = {key: value for key, value in found.items() if key != "cables_csv"}
     lines = [
         ("network", topology.recipe), ("racks", len(found["racks"])),
@@ -103,23 +108,27 @@ def plan(
     ]
     lines += [(f"  {name}", n) for name, n in zip(STEPS, found["by_step"], strict=True)]
     lines += [
-        (f"  {c['kind']}, up to {c['stock_m']:g} m{', endpoints' if c['endpoint_cables'] else ''}",
-         c["cables"])
+        (f"  {c['kind']}, up to {amount(c['stock_m'])} m"
+         f"{', endpoints' if c['endpoint_cables'] else ''}", c["cables"])
         for c in found["classes"]
     ]
-    lines += [("length [m]", found["length_m"]), ("cost of cables [$]", found["cost_usd"])]
+    lines += [
+        ("length [m]", amount(found["length_m"])),
+        ("cost of cables [$]", amount(found["cost_usd"])),
+    ]
     emit(document, as_json, lines)
     if output and not as_json:
         print(f"written to {output}/")
 
 
-def write_plan(topology, found: dict[str, Any], folder: Path) -> None:
+def write_plan(topology: Topology, found: dict[str, Any], folder: Path) -> None:
+    """Writes the cables and the drawings of a plan."""
     from flyloom import draw
-    from flyloom.experiment import write_whole
-    from flyloom.report.build import floor_data
+    from flyloom.draw.floor import floor_data
+    from flyloom.support.files import write_folder
 
-    folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / "cables.csv", found["cables_csv"])
     floor = floor_data(found, topology.switch_names)
-    write_whole(folder / "floor.svg", draw.floor_svg(floor))
-    write_whole(folder / "racks.svg", draw.racks_svg(floor, topology.groups.tolist()))
+    write_folder(folder, {
+        "cables.csv": found["cables_csv"], "floor.svg": draw.floor_svg(floor),
+        "racks.svg": draw.racks_svg(floor, topology.groups.tolist()),
+    })

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from flyloom.cli.common import Json, app, epilog, print_table
 from flyloom.cli.sizing import show_addresses
+
+if TYPE_CHECKING:
+    from flyloom.support.results import Result
 
 TABLES = {
     "cost": "cost and power of five topologies (SC 2014)",
@@ -36,7 +40,7 @@ def published(
 ) -> None:
     """Published tables: what was printed, beside what is computed here."""
     from flyloom._core import RefusalError
-    from flyloom.progress import bars
+    from flyloom.support.progress import bars
 
     if table and table not in TABLES:
         raise RefusalError(f"published: there is no table '{table}'; {', '.join(TABLES)}")
@@ -44,18 +48,19 @@ def published(
         print(json.dumps(TABLES) if as_json else
               "\n".join(f"{name:<12} {what}" for name, what in TABLES.items()))
         return
-    from flyloom import published as tables
-    from flyloom import published_cost as costs
-    from flyloom import sizing
+    from flyloom.published import cost as costs
+    from flyloom.published import tables
+    from flyloom.published.addresses import address_table
 
     with bars() as bar:
-        found = {
+        made: dict[str, Callable[[], Result]] = {
             "cost": lambda: costs.cost_table(progress=bar),
             "scale": lambda: costs.scale_table(progress=bar),
-            "addresses": lambda: sizing.address_table(progress=bar),
+            "addresses": lambda: address_table(progress=bar),
             "fit-fly": tables.fit_fly_table,
             "resilience": lambda: tables.resilience_table(samples=samples, rng=seed, progress=bar),
-        }[table]()
+        }
+        found = made[table]()
     if as_json:
         print(json.dumps(found.to_dict()))
         return
@@ -63,7 +68,7 @@ def published(
      "fit-fly": show_fit_fly, "resilience": show_resilience}[table](found)
 
 
-def show_cells(found) -> None:
+def show_cells(found: Result) -> None:
     """A row a cell: printed, by the study's rule, true, and the verdict; then how many of each."""
     def figure(value: float | None) -> str:
         if value is None:
@@ -85,13 +90,13 @@ def show_cells(found) -> None:
     print(f"print: {found.source}")
 
 
-def show_fit_fly(found) -> None:
+def show_fit_fly(found: Result) -> None:
     """A row a figure, a column a network; what differs from the print shows both."""
     names = list(dict.fromkeys(row["network"] for row in found.rows))
     figures = list(dict.fromkeys(row["what"] for row in found.rows))
     cells = {(row["what"], row["network"]): row for row in found.rows}
 
-    def cell(row: dict) -> str:
+    def cell(row: dict[str, Any]) -> str:
         equal = row["equal"]
         return f"{row['computed']:,}" + ("" if equal else f" (printed {row['printed']:,})")
 
@@ -102,7 +107,7 @@ def show_fit_fly(found) -> None:
     print(f"print: {found.source}")
 
 
-def show_resilience(found) -> None:
+def show_resilience(found: Result) -> None:
     """A row a network: the printed step, ours, the mean with its interval."""
     rows = []
     for row in found.rows:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import random
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,9 +18,16 @@ from flyloom.cli.common import (
     app,
     emit,
     epilog,
-    write_or_refuse,
 )
 from flyloom.cli.routes import tables_of, write_tables
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from flyloom._core import Topology
+    from flyloom.support.results import Result
+
+    Columns = dict[str, NDArray[Any]]
 
 
 @app.command(epilog=epilog(
@@ -50,17 +57,18 @@ def repair(
     as_json: Json = False,
 ) -> None:
     """Repair tables after links or switches failed: few changes, and no deadlock meanwhile."""
-    from flyloom.graph import network
-    from flyloom.progress import bars
-    from flyloom.verbs import lost_in
-    from flyloom.verbs import repair as mend
+    from flyloom.inputs.networks import network
+    from flyloom.support.checks import whole
+    from flyloom.support.progress import bars
+    from flyloom.verbs.layout import lost_in
+    from flyloom.verbs.routes import repair as mend
 
     with bars() as bar:
         topology, routing, name = tables_of(source, engine, lmc, layers, option, bar)
         table = topology.link_table
         failed = sorted({
             *(cable for word in link or [] for cable in named_links(topology, table, word)),
-            *random_links(table, links, seed),
+            *topology.random_links(whole("--random", links, 0, 2**32 - 1), seed),
         })
         dead = [named_switch(topology, word) for word in switch or []]
         if found:
@@ -70,7 +78,7 @@ def repair(
         proof = mended.verify(progress=bar)
     damaged = topology.with_failures(failed, dead)
     if output:
-        write_or_refuse(output, lambda: write_tables(damaged, mended, output))
+        write_tables(damaged, mended, output)
     document = {
         "network": topology.recipe, "engine": name, "layers": routing.layers,
         "failed_links": len(failed), "failed_switches": len(dead), "seed": seed,
@@ -86,18 +94,37 @@ def repair(
         ("towards switches", f"{more[0]:,} (at least {more[1]:,})"),
         ("on switches", done["changed_switches"]),
         ("changed service levels", done["changed_service_levels"]),
+        ("stopped meanwhile", done["stopped_entries"]),
         ("safe under traffic", done["safe"]),
         ("verified", proof["holds"]), ("lanes", mended.lanes),
     ]
     emit(document, as_json, lines)
-    if done["why"] and not as_json:
-        print(done["why"])
+    if not as_json:
+        print_order(done)
     if output and not as_json:
         print(f"written to {output}/")
     raise typer.Exit(0 if proof["complete"]["holds"] else 1)
 
 
-def named_switch(topology, name: str) -> int:
+def print_order(done: Result) -> None:
+    """Says in words why routes must be drained, or what the steps are."""
+    if done["why"]:
+        print(done["why"])
+    if done["safe"] == "in steps":
+        steps = [
+            (done["stopped_entries"], "entries drop packets (`stops` of --json)"),
+            (done["changed_service_levels"], "paths change their service level (`level_changes`)"),
+            (done["changed_entries"], "entries change in order (`changes`)"),
+        ]
+        done_by = [f"{count:,} {what}" for count, what in steps if count]
+        for number, step in enumerate(done_by, start=1):
+            print(f"step {number}: {step}")
+        print("before each step the packets sent before must have left; only routes that the"
+              " failures cut off stand still")
+
+
+def named_switch(topology: Topology, name: str) -> int:
+    """The number of a switch; RefusalError where none has the name."""
     from flyloom._core import RefusalError
 
     try:
@@ -107,7 +134,7 @@ def named_switch(topology, name: str) -> int:
         raise RefusalError(f"there is no switch {name}; a name such as {first}") from None
 
 
-def named_links(topology, table, word: str) -> list[int]:
+def named_links(topology: Topology, table: Columns, word: str) -> list[int]:
     """The numbers of the working cables that SWITCH:SWITCH or SWITCH:PORT means."""
     from flyloom._core import RefusalError
 
@@ -126,16 +153,9 @@ def named_links(topology, table, word: str) -> list[int]:
     return found
 
 
-def cables(table):
+def cables(table: Columns) -> Iterator[tuple[int, tuple[tuple[int, int], tuple[int, int]]]]:
     """Number and both (switch, port) ends of every working link."""
     columns = (table[key] for key in ("a_switch", "a_port", "b_switch", "b_port", "up"))
     for i, (a, port, b, other, up) in enumerate(zip(*columns, strict=True)):
         if up:
             yield i, ((int(a), int(port)), (int(b), int(other)))
-
-
-def random_links(table, count: int, seed: int) -> list[int]:
-    from flyloom.verbs import whole
-
-    working = [i for i, _ in cables(table)]
-    return random.Random(seed).sample(working, whole("--random", count, 0, len(working)))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,8 +24,11 @@ from flyloom.cli.common import (
     epilog,
     load_network,
     make_routing,
-    write_or_refuse,
 )
+
+if TYPE_CHECKING:
+    from flyloom._core import Routing, Topology
+    from flyloom.support.progress import Progress
 
 
 @app.command(epilog=epilog("flyloom route slim_fly:q=5,p=4 -e dfsssp --lmc 2 -o tables/"))
@@ -43,7 +47,7 @@ def route(
     as_json: Json = False,
 ) -> None:
     """Compute forwarding tables, prove them, and measure the load they make."""
-    from flyloom.progress import bars
+    from flyloom.support.progress import bars
 
     topology = load_network(net, p)
     with bars() as bar:
@@ -51,36 +55,38 @@ def route(
         proof = routing.verify(progress=bar)
         load, paths = routing.load(), routing.path_diversity(progress=bar)
     if output:
-        write_or_refuse(output, lambda: write_tables(topology, routing, output))
+        write_tables(topology, routing, output)
     report_proof(topology, routing, engine_name(routing, engine), proof, load, as_json, paths)
     if output and not as_json:
         print(f"written to {output}" + "/" * output.is_dir())
     raise typer.Exit(0 if proof["complete"]["holds"] else 1)
 
 
-def write_tables(topology, routing, folder: Path) -> None:
-    from flyloom.experiment import write_whole
+def write_tables(topology: Topology, routing: Routing, folder: Path) -> None:
+    """Writes tables and their network into a folder, or as a digraph where it ends in .dot."""
+    from flyloom.support.files import write_folder, write_whole
 
     if folder.suffix == ".dot":
-        return write_whole(folder, routing.orcs_text())
-    tables, lfts = routing.table_text(), routing.lft_text()  # may refuse: before the folder
-    folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / "network.json", topology.to_text("json"))
-    write_whole(folder / "fabric.net", topology.to_text("netlist", routing.lmc))
-    write_whole(folder / "tables.txt", tables)
-    write_whole(folder / "lfts.txt", lfts)
-    write_whole(folder / "guid2lid", topology.addresses(routing.lmc)["guid2lid"])
+        write_whole(folder, routing.orcs_text())
+        return
     about = {"flyloom": 1, "engine": routing.engine, "lmc": routing.lmc, "layers": routing.layers}
-    write_whole(folder / "routing.json", json.dumps(about))
+    write_folder(folder, {
+        "tables.txt": routing.table_text(), "lfts.txt": routing.lft_text(),
+        "network.json": topology.to_text("json"),
+        "fabric.net": topology.to_text("netlist", routing.lmc),
+        "guid2lid": topology.addresses(routing.lmc)["guid2lid"], "routing.json": json.dumps(about),
+    }, stale=["certificate.txt"])
 
 
 DISJOINT = ("mean_disjoint_paths", "fraction_pairs_3_disjoint_paths")
 
 
 def report_proof(
-    topology, routing, name: str, proof: dict, load: dict | None, as_json: bool,
-    paths: dict | None = None,
+    topology: Topology, routing: Routing, name: str, proof: dict[str, Any],
+    load: dict[str, Any] | None, as_json: bool,
+    paths: dict[str, Any] | None = None,
 ) -> None:
+    """Says what was proved of tables, and what their routes load the channels with."""
     complete, deadlock = proof["complete"], proof["deadlock"]
     document = {
         "network": topology.recipe, "engine": name, "lmc": routing.lmc,
@@ -123,12 +129,15 @@ def report_proof(
             print(f"  {line}")
 
 
-def tables_of(source: str, engine: str | None, lmc, layers, option, bar, p=None, default="dfsssp"):
+def tables_of(
+    source: str, engine: str | None, lmc: int | None, layers: int | None,
+    option: list[str] | None, bar: Progress | None, p: int | None = None, default: str = "dfsssp",
+) -> tuple[Topology, Routing, str]:
     """The network, tables and engine of a folder of `route -o`, of a digraph of ORCS when no engine
     is named, or of a network to be routed: by `default` when none is."""
-    from flyloom.tables import read_folder, read_tables
+    from flyloom.inputs.tables import read_folder, read_tables
 
-    if Path(source).is_dir():
+    if os.path.isdir(source):
         topology, routing = read_folder(Path(source))
         return topology, routing, routing.engine
     topology = load_network(source, p)
@@ -174,13 +183,13 @@ def verify(
 ) -> None:
     """Prove tables: every route arrives, and no packets can wait in a circle."""
     from flyloom._core import RefusalError
-    from flyloom.progress import bars
-    from flyloom.tables import read_dump
-    from flyloom.verbs import whole
+    from flyloom.inputs.tables import read_dump
+    from flyloom.support.checks import whole
+    from flyloom.support.progress import bars
 
     whole("--hop-limit", hop_limit, 0, 2**32 - 1)
     whole("--max-lanes", max_lanes, 1, 15)
-    if certificate and (network_file or not Path(source).is_dir()):
+    if certificate and (network_file or not os.path.isdir(source)):
         raise RefusalError("--certificate: goes with the tables it is for; give a folder of tables")
     if (levels or sl2vl) and not network_file:
         raise RefusalError("--levels, --sl2vl: of a dump_fts file; give --network with it")
@@ -194,10 +203,9 @@ def verify(
         proof = routing.verify(hop_limit, bar, max_lanes)
         text = routing.certificate_text(bar) if certificate and proof["holds"] else None
     if text is not None:
-        from flyloom.experiment import write_whole
+        from flyloom.support.files import write_whole
 
-        place = Path(source) / "certificate.txt"
-        write_or_refuse(place, lambda: write_whole(place, text))
+        write_whole(Path(source) / "certificate.txt", text)
     load = routing.load() if proof["complete"]["holds"] else None
     report_proof(topology, routing, name, proof, load, as_json)
     raise typer.Exit(0 if proof["holds"] else 1)
@@ -216,8 +224,8 @@ def ebb(
     as_json: Json = False,
 ) -> None:
     """Effective bisection bandwidth over an engine's tables."""
-    from flyloom.progress import bars
-    from flyloom.verbs import whole
+    from flyloom.support.checks import whole
+    from flyloom.support.progress import bars
 
     whole("--patterns", patterns, 1, 2**32 - 1)
     whole("--seed", seed, 0, 2**64 - 1)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from flyloom.cli.common import Json, app, emit, epilog, print_table, write_or_refuse
+from flyloom.cli.common import Json, app, emit, epilog, print_table
 
 
 @app.command(epilog=epilog(
@@ -58,19 +58,18 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Look for the network of least diameter and mean distance, with bounds and proofs."""
-    from flyloom import search as graphs
     from flyloom._core import RefusalError
-    from flyloom.progress import bars
+    from flyloom.solve import search as graphs
+    from flyloom.support.progress import bars
 
     if what not in ("", "table"):
         raise RefusalError(f"search: there is no '{what}'; table, or nothing")
     if what:
-        return show_table(graphs, max_order, degrees, time_limit, seed, as_json)
-    by_order, by_radix = (order, degree), (endpoints, radix)
-    if (None in by_order) == (None in by_radix) or (by_order + by_radix).count(None) != 2:
+        return show_table(max_order, degrees, time_limit, seed, as_json)
+    if (order, degree, endpoints, radix).count(None) != 2:
         raise RefusalError("search: give --order and --degree, or --endpoints and --radix")
     with bars() as bar:
-        if endpoints is not None:
+        if endpoints is not None and radix is not None:
             if (method, diameter, symmetry, resume, proof) != ("auto", None, None, None, None):
                 raise RefusalError(
                     "--endpoints: is searched by annealing; not with --method, --diameter,"
@@ -80,15 +79,17 @@ def search(
                 endpoints, radix, seed=seed, steps=steps, restarts=restarts,
                 time_limit=time_limit, progress=bar,
             )
-        else:
+        elif order is not None and degree is not None:
             found = graphs.search(
                 order, degree, method=method, diameter=diameter, steps=steps, restarts=restarts,
                 symmetry=symmetry, seed=seed, time_limit=time_limit, state=resume, proof=proof,
                 progress=bar,
             )
+        else:
+            raise RefusalError("search: give --order and --degree, or --endpoints and --radix")
     document = found.to_dict()
     if output:
-        write_or_refuse(output, lambda: write_edges(output, document))
+        write_edges(output, document)
     show(document, as_json)
     if output and not as_json:
         print(f"written to {output}")
@@ -96,7 +97,8 @@ def search(
 
 
 def write_edges(path: Path, found: dict[str, Any]) -> None:
-    from flyloom.experiment import write_whole
+    """Writes the graph that was found as an edge list."""
+    from flyloom.support.files import write_whole
 
     carried = found.get("endpoints_of_switch")
     lines = [f"{a} {b}" for a, b in found["edges"]]
@@ -113,6 +115,7 @@ def about(found: dict[str, Any]) -> str:
 
 
 def show(found: dict[str, Any], as_json: bool) -> None:
+    """Says what was found."""
     head = ("order", "degree") if "order" in found else (
         "endpoints", "radix", "switches", "concentration", "degree",
     )
@@ -125,9 +128,11 @@ def show(found: dict[str, Any], as_json: bool) -> None:
 
 
 def show_table(
-    graphs, max_order: int, degrees: str, time_limit: float | None, seed: int, as_json: bool
+    max_order: int, degrees: str, time_limit: float | None, seed: int, as_json: bool
 ) -> None:
+    """Says the optimum of each cell as it is found."""
     from flyloom._core import RefusalError
+    from flyloom.solve import search as graphs
 
     try:
         chosen = [int(word) for word in degrees.split(",")]

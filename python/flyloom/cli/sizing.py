@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from flyloom.cli.common import Catalog, Gbps, Json, app, epilog, print_table
+
+if TYPE_CHECKING:
+    from flyloom.support.results import Result
 
 Families = Annotated[
     str, typer.Option(help="families, comma between; all by default", metavar="NAME,NAME")
@@ -43,12 +47,13 @@ def size(
     as_json: Json = False,
 ) -> None:
     """The networks of each family nearest to a number of endpoints, or the largest for a budget."""
-    from flyloom import sizing
     from flyloom._core import RefusalError
-    from flyloom.progress import bars
+    from flyloom.support.progress import bars
+    from flyloom.verbs import sizing
 
-    if (endpoints is None) == (budget is None):
-        raise RefusalError("size: give --endpoints or --budget, one of them")
+    one = "size: give --endpoints or --budget, one of them"
+    if endpoints is not None and budget is not None:
+        raise RefusalError(one)
     if endpoints is not None and (catalog or gbps):
         raise RefusalError("--catalog: prices are for --budget; `flyloom cost` prices a network")
     with bars() as bar:
@@ -59,6 +64,8 @@ def size(
                 gbps=gbps, progress=bar,
             ), as_json)
             return
+        if endpoints is None:
+            raise RefusalError(one)
         found = sizing.size(
             endpoints, radix=radix, concentration=concentration,
             oversubscription=oversubscription, families=names(families), progress=bar,
@@ -84,7 +91,7 @@ def size(
         print(f"nearest, but not within a factor of two: {', '.join(far)}")
 
 
-def show_budget(found, as_json: bool) -> None:
+def show_budget(found: Result, as_json: bool) -> None:
     """The largest member of each family that is within the budget."""
     if as_json:
         print(json.dumps(found.to_dict()))
@@ -121,9 +128,10 @@ def scale(
     as_json: Json = False,
 ) -> None:
     """The largest network of each family for switches of so many ports."""
-    from flyloom import sizing
     from flyloom._core import RefusalError
-    from flyloom.progress import bars
+    from flyloom.published.addresses import address_table
+    from flyloom.support.progress import bars
+    from flyloom.verbs import sizing
 
     radixes = whole_numbers("--radix", radix)
     chosen = names(families)
@@ -131,7 +139,7 @@ def scale(
         raise RefusalError("--addresses: of one family, without oversubscription")
     with bars() as bar:
         if addresses:
-            found = sizing.address_table(
+            found = address_table(
                 radixes, family=chosen[0] if chosen else "slim_fly",
                 concentration=concentration, progress=bar,
             )
@@ -150,9 +158,9 @@ def scale(
         print_table(header, [(row["switch_ports"], *line(row["largest"])) for row in found.rows])
 
 
-def show_addresses(found) -> None:
+def show_addresses(found: Result) -> None:
     """The address table: what can be built, beside the published rule and the printed cell."""
-    def cell(c: dict | None) -> str:
+    def cell(c: dict[str, Any] | None) -> str:
         parts = ("switches", "endpoints", "network_radix", "concentration")
         return "-" if c is None else " ".join(f"{c[part]:.0f}" for part in parts)
 
@@ -198,12 +206,13 @@ def whole_numbers(option: str, text: str) -> list[int]:
 
 
 def member_name(row: dict[str, Any]) -> str:
+    """A family, and which kind of its members."""
     return f"{row['family']} {row['kind']}".strip()
 
 
-def line(c: dict[str, Any]) -> tuple:
+def line(c: dict[str, Any]) -> tuple[Any, ...]:
     """A candidate as a row of the table; a star marks distances that were measured."""
-    def interval(pair: list, text) -> str:
+    def interval(pair: list[float], text: Callable[[float], str]) -> str:
         low, high = pair
         joined = text(low) if low == high else f"{text(low)} to {text(high)}"
         return joined + ("*" if c["measured"] else "")

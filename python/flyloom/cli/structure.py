@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +12,7 @@ from flyloom.cli.networks import structure_lines
 
 
 def section(name: str, help_: str) -> Any:
+    """The option that asks for a section."""
     return typer.Option(f"--{name}", help=help_)
 
 
@@ -41,8 +43,8 @@ def structure(
     as_json: Json = False,
 ) -> None:
     """Measure a network: distances, girth, Moore bound, paths, load, spectrum, bisection."""
-    from flyloom import verbs
-    from flyloom.progress import bars
+    from flyloom.support.progress import bars
+    from flyloom.verbs import measures
 
     topology = load_network(net, p)
     asked = {
@@ -50,7 +52,7 @@ def structure(
         "bisection": bisection,
     }
     with bars() as bar:
-        found = verbs.structure(
+        found = measures.structure(
             topology, **{name: on or everything for name, on in asked.items()}, hops=hops,
             pairs=pairs, starts=starts, rng=seed, progress=bar,
         ).to_dict()
@@ -64,6 +66,7 @@ def structure(
 
 
 def section_lines(found: dict[str, Any]) -> list[tuple[str, Any]]:
+    """What the sections that were asked for say."""
     lines: list[tuple[str, Any]] = []
     for name in ("minimal_paths", "almost_minimal_paths"):
         if counts := found.get(name):
@@ -112,7 +115,8 @@ def remarks(part: dict[str, Any]) -> str:
     pairs = part["counts"]["pairs"]
     said = [f"sample of {pairs:,} pairs"] if part["sampled"] else []
     if not part["exact"]:
-        said.append(f"lower bounds; exact for {100 * part['exact_pairs'] / pairs:.1f} %")
+        share = math.floor(1000 * part["exact_pairs"] / pairs) / 10
+        said.append(f"exact for {share:.1f} %; mean at most {shown(part['at_most']['mean'])}")
     return f" ({'; '.join(said)})" if said else ""
 
 
@@ -132,12 +136,12 @@ def resilience(
     as_json: Json = False,
 ) -> None:
     """Remove links or switches at random until a network breaks or grows long."""
-    from flyloom import verbs
-    from flyloom.progress import bars
+    from flyloom.support.progress import bars
+    from flyloom.verbs import measures
 
     topology = load_network(net, p)
     with bars() as bar:
-        found = verbs.resilience(
+        found = measures.resilience(
             topology, remove=remove, until=[word.strip() for word in until.split(",")],
             samples=samples, rng=seed, progress=bar,
         ).to_dict()
@@ -156,4 +160,5 @@ def resilience(
 
 
 def percent(fraction: float) -> str:
+    """A fraction in percent."""
     return f"{100 * fraction:.4g}"

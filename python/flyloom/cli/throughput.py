@@ -47,9 +47,9 @@ def throughput(
     as_json: Json = False,
 ) -> None:
     """Maximum achievable throughput: the largest multiple of the traffic that can be routed."""
-    from flyloom._throughput import throughput as measure
-    from flyloom.progress import bars
-    from flyloom.verbs import whole
+    from flyloom.support.checks import whole
+    from flyloom.support.progress import bars
+    from flyloom.verbs.throughput import throughput as measure
 
     whole("--seed", seed, 0, 2**64 - 1)
     topology = load_network(net, p)

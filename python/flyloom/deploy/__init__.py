@@ -5,24 +5,42 @@ package is a verb, too: ``flyloom.deploy(routing, topology=network)`` is
 :func:`flyloom.deploy.fabric.deploy`.
 """
 
+from __future__ import annotations
+
 import sys
 import types
+from typing import TYPE_CHECKING
 
-from .errors import DeployError
+from flyloom.support.errors import DeployError
+
 from .ibsim import Ibsim
 from .opensm import OpenSM, guid2lid_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flyloom._core import Routing, Topology
+    from flyloom.support.results import Result
 
 __all__ = ["DeployError", "Ibsim", "OpenSM", "guid2lid_text"]
 
 
-class _Verb(types.ModuleType):
+class Verb(types.ModuleType):
     """Python binds ``flyloom.deploy`` to this package when anything in it is imported."""
 
-    def __call__(self, routing, *, topology, oracle=False, say=None):
+    if TYPE_CHECKING:
+        DeployError: type[DeployError]
+        Ibsim: type[Ibsim]
+        OpenSM: type[OpenSM]
+
+    def __call__(
+        self, routing: Routing, *, topology: Topology, oracle: bool = False,
+        say: Callable[[str], None] | None = None,
+    ) -> Result:
         """Loads tables into OpenSM and reads them back: see flyloom.deploy.fabric.deploy."""
         from .fabric import deploy
 
         return deploy(routing, topology=topology, oracle=oracle, say=say)
 
 
-sys.modules[__name__].__class__ = _Verb
+sys.modules[__name__].__class__ = Verb

@@ -11,16 +11,15 @@ import dataclasses
 import re
 import time
 from collections.abc import Callable
-from typing import Any
 
 from flyloom._core import RefusalError, Routing, Topology
 from flyloom.deploy import oracle as ibutils
-from flyloom.deploy import plugin
-from flyloom.deploy.live import Live, compared
+from flyloom.deploy import plugin, reach
+from flyloom.deploy.live import Live, compared, counterexample
 from flyloom.deploy.snapshot import Snapshot, imported
-from flyloom.graph import network
-from flyloom.results import Result
-from flyloom.verbs import whole
+from flyloom.inputs.networks import Source, network
+from flyloom.support.checks import whole
+from flyloom.support.results import Result
 
 Say = Callable[[str], None]
 
@@ -39,11 +38,15 @@ def deploy(
 ) -> Result:
     """Loads tables into OpenSM on a simulated fabric, reads them back and compares.
 
+    The text of the table file is made once: what is read in it is proved, that text is loaded, and
+    what the fabric says of it is compared and proved again.
+
     Fields: ``entries`` and ``differing_entries`` (LFT entries of all switches and LIDs),
     ``sl_entries``/``differing_sl_entries`` (service level of each path, asked of the subnet
     administration), ``sl2vl_entries``/``differing_sl2vl_entries`` (tables of each switch, in-port
-    and out-port), ``differences`` (the first few, in words), ``deadlock_free`` and ``verified``
-    (our proof of the tables read back, on the cables as found), ``lanes``, ``counterexample``
+    and out-port), ``differences`` (the first few, in words), ``verified_as_sent`` (our proof of the
+    text that was loaded), ``deadlock_free`` and ``verified`` (our proof of the tables read back, on
+    the cables as found, when that of the text holds too), ``lanes``, ``counterexample``
     (lines of words when they do not hold), ``oracle`` (ibdmchk's verdict when asked for),
     ``opensm_version``, ``seconds``.
 
@@ -54,14 +57,21 @@ def deploy(
     began = time.monotonic()
     if oracle and topology.terminals > topology.endpoints:
         raise RefusalError("oracle: ibdmchk knows one cable an endpoint; deploy without it")
+    reach.check_routes(routing)
+    text = routing.table_text()
+    sent = topology.read_tables(text, "the table file", routing.lmc).verify()
+    say("table file proved" if sent["holds"] else "table file read: its proof fails")
     with Live(topology, routing.lmc) as live:
         say("fabric up")
-        live.load(routing)
+        live.load_text(text)
         say("tables loaded into OpenSM")
         found = live.read(topology)
         say("tables read back")
         verdict = judge(live, found) if oracle else None
     fields = compared(routing, found, routing.lmc)
+    fields["verified_as_sent"] = sent["holds"]
+    if fields["verified"] and not sent["holds"]:
+        fields["verified"], fields["counterexample"] = False, counterexample(sent)
     say("tables compared and proved")
     fields["oracle"] = verdict
     fields["opensm_version"] = plugin.opensm_version()
@@ -86,7 +96,8 @@ class OpenSMRouted:
 
 
 def route_with_opensm(
-    source: Any, engine: str, *, lmc: int = 0, max_lanes: int | None = None, say: Say | None = None,
+    source: Source, engine: str, *, lmc: int = 0, max_lanes: int | None = None,
+    say: Say | None = None,
 ) -> Routing:
     """The tables that OpenSM's own ``engine`` makes for a network, read back from the fabric.
 
@@ -107,7 +118,7 @@ def routed_by_opensm(
     say = say or _silent
     with opensm_engine(topology, engine, lmc, max_lanes) as live:
         say("OpenSM has routed")
-        cpu_s, log = live.opensm.cpu_s, live.opensm.log_path.read_text(errors="replace")
+        cpu_s, log = live.manager.cpu_s, live.manager.log_path.read_text(errors="replace")
         found = live.read()
         say("tables read")
     needed = _LANES_NEEDED.findall(log)
@@ -174,22 +185,24 @@ def judge(live: Live, found: Snapshot) -> str:
         if found.levels is None:
             return 0
         lid, switch = source[guid]
-        return level.get((lid, dlid), level.get((spoke.get(switch), dlid)))
+        return level.get((lid, dlid), level.get((spoke.get(switch, -1), dlid)))
 
     tables = sl2vl_tables(found.sl2vl) if found.sl2vl else None
-    opensm = live.opensm
+    opensm = live.manager
     return ibutils.ibdmchk(opensm.subnet_lst, opensm.fdbs, sl_of, tables, live.lmc).verdict
 
 
 def sl2vl_tables(text: str) -> dict[tuple[int, int, int], tuple[int, ...]]:
     """{(switch GUID, in-port, out-port): VLs of SL 0..15} of text in OpenSM's dump layout."""
-    tables, guid = {}, 0
+    tables: dict[tuple[int, int, int], tuple[int, ...]] = {}
+    guid = 0
     for line in text.splitlines():
         if line.startswith("Switch"):
             guid = int(line.split()[1].rstrip(","), 16)
         else:
             ports, lanes = line.split(":")
-            tables[(guid, *map(int, ports.split()))] = tuple(map(int, lanes.split()))
+            came, out = map(int, ports.split())
+            tables[guid, came, out] = tuple(map(int, lanes.split()))
     return tables
 
 

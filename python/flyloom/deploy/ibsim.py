@@ -12,12 +12,16 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
+from typing import IO, Any, Protocol
 
-from . import process, tools
-from .errors import DeployError
+from flyloom.support import ending, process
+from flyloom.support.errors import DeployError
+
+from . import tools
 
 _NODE = re.compile(r'^\s*(Switch|Hca|Ca|Rt)\s+(\d+)\s+"([^"]+)"', re.MULTILINE)
 _REFUSED = re.compile(r"unknown - skipped|^# .*(can't|not found|bad |expected)", re.MULTILINE)
@@ -35,7 +39,7 @@ class Size:
     ports: int
     """Switch ports plus one each, plus endpoint ports."""
     first_endpoint: str | None
-    """Node id of the first endpoint, where OpenSM and the readers attach."""
+    """Node id of the first endpoint."""
 
 
 def size_of(netlist_text: str) -> Size:
@@ -53,11 +57,22 @@ def size_of(netlist_text: str) -> Size:
     return Size(nodes, switches, ports, first)
 
 
+class Dependant(Protocol):
+    """What stands on a running ibsim."""
+
+    def check(self) -> None:
+        """DeployError where it does not work any more."""
+
+    def stop(self) -> None:
+        """Ends it."""
+
+
 class Ibsim:
     """A running ibsim on a netlist. Use as a context manager: nothing survives the block.
 
     ``netlist_text`` is in ibsim's own format (that of ibnetdiscover). ``workdir`` is a folder for
     its files, made when absent and then kept; without it a temporary one that goes away.
+    ``at`` is the node where OpenSM and the tools attach, the first endpoint where it is None.
     ``nodes``, ``switches``, ``ports`` raise ibsim's limits above the counts of the netlist.
     Several run side by side: sockets are abstract and named by chance. At most 10 programs at a
     time attach to one (OpenSM is one of them). Errors are DeployError.
@@ -71,6 +86,7 @@ class Ibsim:
         netlist_text: str,
         workdir: Path | str | None = None,
         *,
+        at: str | None = None,
         nodes: int | None = None,
         switches: int | None = None,
         ports: int | None = None,
@@ -83,37 +99,45 @@ class Ibsim:
             max(ports or 0, self.size.ports + 256),
         )
         self.timeout_s = timeout_s
+        self.at = at or self.size.first_endpoint
+        """Node id of the endpoint where OpenSM and the tools attach."""
         self.name = f"flyloom-{os.getpid()}-{uuid.uuid4().hex[:12]}"
         self.workdir: Path
         """Folder of all files of this fabric."""
         self._netlist_text = netlist_text
         self._wanted_dir = Path(workdir) if workdir is not None else None
-        self._child: subprocess.Popen | None = None
-        self._dependants: list = []  # OpenSMs, stopped before ibsim
+        self._child: subprocess.Popen[bytes] | None = None
+        self._dependants: list[Dependant] = []  # OpenSMs, stopped before ibsim
         self._output = bytearray()
         self._news = threading.Condition()
         self._reader: threading.Thread | None = None
-        self._old_sigterm = None
+        self._old_sigterm: Callable[[int, FrameType | None], Any] | int | None = None
+        self._block = ending.in_order()
 
     # ---- life ----
 
     def __enter__(self) -> Ibsim:
         self._catch_sigterm()
+        self._block.__enter__()
         try:
             self.start()
-        except BaseException:
-            self.stop()
+        except BaseException as why:
+            self.__exit__(type(why))
             raise
         return self
 
-    def __exit__(self, *why) -> None:
-        self.stop()
+    def __exit__(self, kind: type[BaseException] | None, *why: object) -> None:
+        try:
+            self.stop()
+        finally:
+            self._block.__exit__(kind, *why)
 
     def start(self) -> None:
         """Start ibsim and wait until it serves; DeployError with its words when it does not."""
         program = tools.path("ibsim")
         if self._wanted_dir is None:
-            self.workdir = Path(tempfile.mkdtemp(prefix="flyloom-ibsim-"))
+            with ending.undisturbed():
+                self.workdir = Path(tempfile.mkdtemp(prefix="flyloom-ibsim-"))
         else:
             self.workdir = self._wanted_dir.resolve()
             self.workdir.mkdir(parents=True, exist_ok=True)
@@ -121,7 +145,7 @@ class Ibsim:
         net.write_text(self._netlist_text)
         n, s, p = (str(limit) for limit in self.limits)
         args = [program, "-s", "-N", n, "-S", s, "-P", p, "-L", str(_LID_CAP), str(net)]
-        with open(self.workdir / "ibsim.err", "wb") as err:
+        with open(self.workdir / "ibsim.err", "wb") as err, ending.undisturbed():
             self._child = process.spawn(
                 args,
                 cwd=self.workdir,
@@ -139,6 +163,10 @@ class Ibsim:
 
     def stop(self) -> None:
         """Stop every OpenSM, then ibsim, then remove a temporary folder. May be repeated."""
+        with ending.undisturbed():
+            self._stop()
+
+    def _stop(self) -> None:
         try:
             for opensm in list(self._dependants):
                 opensm.stop()
@@ -161,21 +189,31 @@ class Ibsim:
         """Process id of ibsim; DeployError when it does not run."""
         return self._running().pid
 
-    def attach(self, dependant) -> None:
-        """Have ``dependant.stop()`` called before ibsim stops."""
+    def attach(self, dependant: Dependant) -> None:
+        """Have ``dependant.check()`` called while we wait, and ``stop()`` before ibsim stops."""
         self._dependants.append(dependant)
 
-    def detach(self, dependant) -> None:
+    def detach(self, dependant: Dependant) -> None:
         """Undo attach()."""
         if dependant in self._dependants:
             self._dependants.remove(dependant)
+
+    def check_alone(self) -> None:
+        """DeployError where ibsim ended, was killed or is stopped."""
+        self._running()
+
+    def check(self) -> None:
+        """DeployError that names what does not work any more: ibsim, or an OpenSM on it."""
+        self._running()
+        for dependant in self._dependants:
+            dependant.check()
 
     # ---- use ----
 
     def env(self, node_id: str | None = None) -> dict[str, str]:
         """Environment in which a program sees the fabric, attached at a node of the netlist
-        (default: the first endpoint). OpenSM's file places lie in the work folder."""
-        node_id = node_id or self.size.first_endpoint
+        (default: ``at``). OpenSM's file places lie in the work folder."""
+        node_id = node_id or self.at
         if node_id is None:
             raise DeployError("the netlist has no endpoint to attach at: add a Ca record")
         if len(node_id) > _NODE_ID_MAX:
@@ -197,7 +235,7 @@ class Ibsim:
         ok_codes: Sequence[int] | None = (0,),
     ) -> str:
         """Run one of the InfiniBand tools on the fabric and return its standard output."""
-        self._running()
+        self.check()
         program = tools.path(args[0]) if tools.check_one(args[0]) else args[0]
         with tempfile.TemporaryDirectory(prefix="client-", dir=self.workdir) as cwd:
             return process.run(
@@ -207,6 +245,7 @@ class Ibsim:
                 stdin_text=stdin_text,
                 timeout_s=timeout_s,
                 ok_codes=ok_codes,
+                watch=self.check,
             )
 
     def console(self, command: str, timeout_s: float = 30.0) -> str:
@@ -238,11 +277,12 @@ class Ibsim:
 
     # ---- inner ----
 
-    def _running(self) -> subprocess.Popen:
+    def _running(self) -> subprocess.Popen[bytes]:
         if self._child is None:
             raise DeployError("ibsim does not run: use it inside its with block")
-        if self._child.poll() is not None:
-            raise DeployError(f"ibsim ended with code {self._child.returncode}: {self._words()}")
+        if found := process.trouble(self._child):
+            words = self._words()
+            raise DeployError(f"ibsim {found}{': ' if words else ''}{words}")
         return self._child
 
     def _words(self) -> str:
@@ -254,14 +294,15 @@ class Ibsim:
         sockets = Path("/proc/net/unix").read_text()
         return f"@{self.name}:out9" in sockets
 
-    def _write(self, child: subprocess.Popen, command: str) -> None:
+    def _write(self, child: subprocess.Popen[bytes], command: str) -> None:
         try:
+            assert child.stdin is not None, "a pipe by start"
             child.stdin.write(command.encode() + b"\n")
             child.stdin.flush()
         except (OSError, ValueError) as why:
             raise DeployError(f"ibsim takes no command any more: {self._words()}") from why
 
-    def _read_output(self, pipe) -> None:
+    def _read_output(self, pipe: IO[bytes]) -> None:
         while True:
             try:
                 chunk = os.read(pipe.fileno(), 65536)
@@ -280,9 +321,10 @@ class Ibsim:
                 left = limit - time.monotonic()
                 if left <= 0:
                     raise DeployError(f"ibsim's console did not answer within {timeout_s:g} s")
-                if not self._reader.is_alive():
+                if self._reader is None or not self._reader.is_alive():
                     break
-                self._news.wait(min(left, 0.2))
+                self._running()
+                self._news.wait(min(left, process.LOOK_S))
             text = bytes(self._output[start:])
         if not text.endswith(_PROMPT):
             self._running()
@@ -303,10 +345,12 @@ class Ibsim:
             self._old_sigterm = None
 
 
-def _exit_in_order(number, frame) -> None:
+def _exit_in_order(number: int, frame: object) -> None:
     raise SystemExit(128 + number)
 
 
-def _close(pipe) -> None:
+def _close(pipe: IO[bytes] | None) -> None:
+    if pipe is None:
+        return
     with contextlib.suppress(OSError):
         pipe.close()

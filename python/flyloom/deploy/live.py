@@ -11,15 +11,18 @@ import dataclasses
 import json
 import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+import numpy  # noqa: F401  the core loads it else, at a moment at which Ctrl-C is a panic
+
 from flyloom._core import RefusalError, Routing, Topology
-from flyloom.deploy import plugin, readback
-from flyloom.deploy.errors import DeployError
+from flyloom.deploy import plugin, reach, readback
 from flyloom.deploy.ibsim import Ibsim
 from flyloom.deploy.opensm import OpenSM
 from flyloom.deploy.snapshot import Snapshot, imported, path_pairs
-from flyloom.results import Result
+from flyloom.support.errors import DeployError
+from flyloom.support.results import Result
 
 _TRIES = 3
 
@@ -49,39 +52,48 @@ class Live:
         qos: bool = False,
         extra_conf: Mapping[str, str] | None = None,
     ) -> None:
-        check_deployable(topology)
+        endpoint, far = check_deployable(topology)
         self.topology = topology
         self.lmc = lmc
         self.addresses = topology.addresses(lmc)
-        self.ibsim = Ibsim(topology.to_text("netlist", lmc))
+        self.ibsim = Ibsim(topology.to_text("netlist", lmc), at=self.endpoint_id(endpoint))
+        self._deaf = far >= reach.LID_HOPS
         self.opensm: OpenSM | None = None
         self._options: dict[str, Any] = {
             "engine": engine, "root_guids": root_guids, "qos": qos, "extra_conf": extra_conf,
         }
         self._lanes = qos or engine == plugin.ENGINE
+        self._by_source = False  # levels differ between the terminals of a switch
 
     # ---- life ----
 
     def __enter__(self) -> Live:
-        self.ibsim.__enter__()
         try:
+            self.ibsim.__enter__()
             if self._options["engine"] != plugin.ENGINE:
                 self._start(None)
-        except BaseException:
-            self.ibsim.stop()
+        except BaseException as why:
+            self.ibsim.__exit__(type(why))
             raise
         return self
 
-    def __exit__(self, *why) -> None:
-        self.ibsim.stop()  # stops OpenSM first
+    def __exit__(self, kind: type[BaseException] | None, *why: object) -> None:
+        self.ibsim.__exit__(kind, *why)  # stops OpenSM first
 
-    def _start(self, tables) -> None:
+    def _start(self, tables: Path | None) -> None:
         opensm = OpenSM(
             self.ibsim, lmc=self.lmc, tables=tables, guid2lid=self.addresses["guid2lid"],
             **self._options,
         )
         opensm.start()
         self.opensm = opensm
+
+    @property
+    def manager(self) -> OpenSM:
+        """The running OpenSM; DeployError before the first :meth:`load`."""
+        if self.opensm is None:
+            raise DeployError("OpenSM does not run yet: load tables first")
+        return self.opensm
 
     # ---- tables ----
 
@@ -100,7 +112,8 @@ class Live:
         """As :meth:`load`, from the text of a table file (``Routing.table_text``)."""
         tables = self.ibsim.workdir / "flyloom-tables.txt"
         fresh = tables.with_suffix(".fresh")
-        fresh.write_text(text)
+        fresh.write_bytes(text.encode())
+        self._by_source = "\nsl from " in text
         file_number = fresh.stat().st_ino
         os.replace(fresh, tables)
         if self.opensm is None:
@@ -113,20 +126,23 @@ class Live:
     def _reloaded(self, installed: str) -> bool:
         """Whether OpenSM came to install the new file. A sweep that a fault set off may be under
         way with the old one, and may fail with it, so one sweep is not always enough."""
+        opensm = self.manager
         for attempt in range(_TRIES):
-            after = self.opensm.mark()
+            after = opensm.mark()
             try:
-                self.opensm.resweep()
+                opensm.resweep()
             except DeployError:
                 if attempt == _TRIES - 1:
                     raise
                 continue
-            if self.opensm.logged(installed, after):
+            if opensm.logged(installed, after):
                 return True
         return False
 
     def settle(self, quiet_s: float = 0.5, timeout_s: float = 60.0) -> None:
         """Waits until OpenSM has dealt with every change of the fabric."""
+        if self._deaf:  # it is not told of changes far away: it has to look
+            self._running().look_again()
         self._running().wait_quiet(quiet_s, timeout_s)
 
     # ---- what is there ----
@@ -163,7 +179,8 @@ class Live:
         if not self._lanes:
             return Snapshot(found, lfts, None, None, 0)
         sl2vl = readback.sl2vl_text(self.ibsim, nodes)
-        pairs = path_pairs(topology if topology is not None else found, self.addresses)
+        asked = topology if topology is not None else found
+        pairs = path_pairs(asked, self.addresses, self._by_source)
         levels, missing = readback.path_levels(self.ibsim, nodes, pairs)
         return Snapshot(found, lfts, levels, sl2vl, missing)
 
@@ -224,8 +241,9 @@ def counterexample(proof: Mapping[str, Any]) -> list[str]:
     return []
 
 
-def check_deployable(topology: Topology) -> None:
-    """Refuses networks that are not one subnet with an endpoint to run OpenSM on."""
+def check_deployable(topology: Topology) -> tuple[int, int]:
+    """Refuses networks that are not one subnet with an endpoint to run OpenSM on, and those too
+    long for it; else what :func:`reach.stand` says."""
     if topology.endpoints == 0:
         raise RefusalError("endpoints: the network has none; OpenSM runs on an endpoint")
     planes = 1 + max(s["plane"] for s in json.loads(topology.to_text("json"))["switches"])
@@ -234,12 +252,15 @@ def check_deployable(topology: Topology) -> None:
             f"planes: the network has {planes}, each a subnet with an OpenSM of its own; "
             "deploy each plane as a network by itself"
         )
+    return reach.stand(topology)
 
 
 # ---- the network as found ----
 
 
-def as_found(topology: Topology, addresses: dict, nodes: Mapping[int, readback.Node]) -> Topology:
+def as_found(
+    topology: Topology, addresses: dict[str, Any], nodes: Mapping[int, readback.Node]
+) -> Topology:
     """``topology`` with the cables that ibnetdiscover found; numbers and addresses stay.
 
     ``addresses`` is ``topology.addresses(lmc)``. DeployError for a node that the plan lacks.
@@ -274,7 +295,9 @@ def as_found(topology: Topology, addresses: dict, nodes: Mapping[int, readback.N
     return Topology.from_text(json.dumps(plan), "the fabric as found")
 
 
-def _park(rails: list[list], switches: list[dict], taken: set[tuple[int, int]]) -> None:
+def _park(
+    rails: list[list[Any]], switches: list[dict[str, Any]], taken: set[tuple[int, int]]
+) -> None:
     """Gives rails that were not found a dead cable: in their planned port, or in any free one."""
     homeless = []
     for rail in rails:
@@ -292,7 +315,7 @@ def _park(rails: list[list], switches: list[dict], taken: set[tuple[int, int]]) 
         rail[:2] = plug
 
 
-def _working(cable: dict | None) -> dict | None:
+def _working(cable: dict[str, Any] | None) -> dict[str, Any] | None:
     return None if cable is None else {**cable, "up": True}
 
 

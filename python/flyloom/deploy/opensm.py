@@ -11,8 +11,10 @@ import uuid
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from . import plugin, process, tools
-from .errors import DeployError
+from flyloom.support import ending, process
+from flyloom.support.errors import DeployError
+
+from . import plugin, tools
 from .ibsim import Ibsim
 
 _FAILED = re.compile(r"No routing engine able to|Failed to setup routing engine '(?!no_fallback')")
@@ -28,7 +30,8 @@ def guid2lid_text(first_lid_of: Mapping[int, int], lmc_of: Mapping[int, int] | i
     ``lmc_of`` gives the LMC of each GUID, or one for all. DeployError when a first LID is not a
     multiple of 2^LMC, is outside 1..49151, or two ranges overlap.
     """
-    lines, owner = [], {}
+    lines = []
+    owner: dict[int, int] = {}
     for guid, first in sorted(first_lid_of.items(), key=lambda item: item[1]):
         count = 1 << (lmc_of if isinstance(lmc_of, int) else lmc_of.get(guid, 0))
         last = first + count - 1
@@ -89,7 +92,7 @@ class OpenSM:
         self._max_op_vls = max_op_vls
         self._qos = qos or engine == plugin.ENGINE
         self._extra_conf = dict(extra_conf or {})
-        self._child: subprocess.Popen | None = None
+        self._child: subprocess.Popen[bytes] | None = None
         self._cpu_s = 0.0
         self.dir: Path
         """Folder of all files of this OpenSM, inside the Ibsim's work folder."""
@@ -104,7 +107,7 @@ class OpenSM:
             raise
         return self
 
-    def __exit__(self, *why) -> None:
+    def __exit__(self, *why: object) -> None:
         self.stop()
 
     def start(self) -> None:
@@ -126,7 +129,7 @@ class OpenSM:
             old = env.get("LD_LIBRARY_PATH")
             env["LD_LIBRARY_PATH"] = f"{library_dir}:{old}" if old else library_dir
         self.ibsim.attach(self)
-        with open(self.dir / "opensm.out", "wb") as out:
+        with open(self.dir / "opensm.out", "wb") as out, ending.undisturbed():
             self._child = process.spawn(
                 [program, "-F", str(self.dir / "opensm.conf")],
                 cwd=self.dir,
@@ -141,13 +144,19 @@ class OpenSM:
 
     def stop(self) -> None:
         """Stop OpenSM: asked, and killed after 3 s. May be repeated."""
-        child, self._child = self._child, None
-        try:
-            if child is not None:
-                self._cpu_s = _cpu_s_of(child.pid) or self._cpu_s
-                process.end(child, child.terminate, 3.0)
-        finally:
-            self.ibsim.detach(self)
+        with ending.undisturbed():
+            child, self._child = self._child, None
+            try:
+                if child is not None:
+                    self._cpu_s = _cpu_s_of(child.pid) or self._cpu_s
+                    process.end(child, child.terminate, 3.0 if self._ibsim_works() else 0.0)
+            finally:
+                self.ibsim.detach(self)
+
+    def check(self) -> None:
+        """DeployError where OpenSM ended, was killed or is stopped."""
+        if self._child is not None and (ended := process.trouble(self._child)):
+            raise DeployError(self._ended(ended, 0))
 
     # ---- sweeps ----
 
@@ -162,16 +171,17 @@ class OpenSM:
         """
         limit = time.monotonic() + timeout_s
         while True:
-            ended = self._running().poll() is not None
+            ended = process.trouble(self._running())
             text = self._log_since(after)
             routed = _ROUTED.findall(text)  # in this order: a sweep under way may end first
             if routed:
                 break
+            self.ibsim.check_alone()  # OpenSM fails, or waits, where it does not answer
             if _FAILED.search(text):
                 time.sleep(0.05)  # for the rest of its words
                 raise DeployError(f"engine {self.engine} failed:\n{self.err_lines(after)}")
             if ended:
-                raise DeployError(f"OpenSM ended by itself:\n{self._last_words(after)}")
+                raise DeployError(self._ended(ended, after))
             if time.monotonic() > limit:
                 raise DeployError(
                     f"OpenSM completed no sweep in {timeout_s:g} s:\n{self._last_words(after)}"
@@ -185,8 +195,12 @@ class OpenSM:
     def resweep(self, timeout_s: float = 60.0) -> None:
         """Have OpenSM sweep and route anew (SIGHUP), and wait until that is complete."""
         after = self.mark()
-        self._running().send_signal(signal.SIGHUP)
+        self.look_again()
         self.wait_sweep(after, timeout_s)
+
+    def look_again(self) -> None:
+        """Have OpenSM sweep and route anew, without waiting for it."""
+        self._running().send_signal(signal.SIGHUP)
 
     def wait_quiet(self, quiet_s: float = 0.5, timeout_s: float = 60.0) -> None:
         """Return when the last sweep is complete and no other has begun for ``quiet_s``.
@@ -196,11 +210,12 @@ class OpenSM:
         limit = time.monotonic() + timeout_s
         length, since = -1, time.monotonic()
         while length < 0 or time.monotonic() - since < quiet_s:
-            ended, now = self._running().poll() is not None, self.mark()
+            self.ibsim.check()
+            now = self.mark()
             if now != length:
                 length, since = now, time.monotonic()
-            if ended or time.monotonic() > limit:
-                what = "ended by itself" if ended else f"was not done in {timeout_s:g} s"
+            if time.monotonic() > limit:
+                what = f"was not done in {timeout_s:g} s"
                 raise DeployError(f"OpenSM {what}:\n{self._last_words(0)}")
             time.sleep(0.02)
 
@@ -296,7 +311,7 @@ class OpenSM:
         conf.update(self._extra_conf)
         return "".join(f"{key} {value}\n" for key, value in conf.items())
 
-    def _running(self) -> subprocess.Popen:
+    def _running(self) -> subprocess.Popen[bytes]:
         if self._child is None:
             raise DeployError("OpenSM does not run: use it inside its with block")
         return self._child
@@ -305,6 +320,21 @@ class OpenSM:
         with open(self.log_path, "rb") as log:
             log.seek(after)
             return log.read().decode(errors="replace")
+
+    def _ibsim_works(self) -> bool:
+        """Without ibsim OpenSM cannot end in order: it waits for answers."""
+        try:
+            self.ibsim.check_alone()
+        except DeployError:
+            return False
+        return True
+
+    def _ended(self, how: str, after: int) -> str:
+        """``how`` OpenSM came to its end: with its last words where the end was its own doing."""
+        if "stopped" in how:
+            return f"OpenSM {how}"
+        words = f"\n{self._last_words(after)}" if "ended" in how else ""
+        return f"OpenSM ended by itself: it {how}{words}"
 
     def _last_words(self, after: int) -> str:
         said = (self.dir / "opensm.out").read_text(errors="replace").strip()[-1000:]

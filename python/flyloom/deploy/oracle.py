@@ -14,8 +14,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import process, tools
-from .errors import DeployError
+from flyloom.support import process
+from flyloom.support.errors import DeployError
+
+from . import tools
 
 NO_LOOP = "no credit loops"
 LOOP = "credit loop"
@@ -253,11 +255,13 @@ def _slvl_text(fabric: _Fabric, sl2vl: Sl2vl) -> str:
         for side in (near, far):
             if side.kind == "SW":
                 ports.setdefault(side.node, set()).add(side.number)
-    lines = []
+    lines: list[str] = []
     for switch, numbers in ports.items():
         for in_port in sorted(numbers):
-            for out_port in sorted(numbers):
-                lines.append(_slvl_line(fabric, sl2vl, switch, in_port, out_port))
+            lines.extend(
+                _slvl_line(fabric, sl2vl, switch, in_port, out_port)
+                for out_port in sorted(numbers)
+            )
     return "".join(lines)
 
 

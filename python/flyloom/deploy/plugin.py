@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import tempfile
 from pathlib import Path
 
-from . import process, tools
-from .errors import DeployError
+from flyloom.support import process
+from flyloom.support.errors import DeployError
+from flyloom.support.files import scratch
+
+from . import tools
 
 ENGINE = "flyloom"
 """Name of the routing engine that the plug-in registers."""
@@ -50,8 +52,8 @@ def compile_c(sources: list[str], out: Path, flags: list[str]) -> Path:
     folder = source_dir()
     compiler = tools.path("cc")
     out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out.parent) as scratch:
-        fresh = Path(scratch) / out.name
+    with scratch(out.parent) as place:
+        fresh = place / out.name
         files = [str(folder / name) for name in sources]
         process.run([compiler, *files, "-o", str(fresh), *flags], cwd=folder, timeout_s=120)
         os.replace(fresh, out)  # at once: two builders do not harm each other

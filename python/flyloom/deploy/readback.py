@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from . import plugin, process, tools
-from .errors import DeployError
+from flyloom.support import process
+from flyloom.support.errors import DeployError
+from flyloom.support.files import scratch
+
+from . import plugin, tools
 from .ibsim import Ibsim
 
 _WINDOW = 8  # requests under way: fast, and ibsim's sockets queue no more than 10
@@ -25,6 +26,12 @@ _CA = re.compile(r'^(?:Ca|Rt)\s+(\d+)\s+"H-([0-9a-f]{16})"\s+# "(.*)"')
 _PORT = re.compile(r'^\[(\d+)\]\s*(?:\(([0-9a-f]+)\))?\s*"[SH]-([0-9a-f]{16})"\[(\d+)\]')
 _CA_LID = re.compile(r"# lid (\d+) lmc (\d+)")
 _FTS_SWITCH = re.compile(r"^Unicast lids .* guid 0x([0-9a-f]{16})\b")
+_FTS_RANGE = re.compile(
+    r"^Unicast lids \[0x[0-9a-f]+-0x([0-9a-f]+)\] of switch .* guid 0x([0-9a-f]{16})\b",
+    re.MULTILINE,
+)
+_FTS_END = re.compile(r"(\d+) valid lids dumped")
+_BLOCK = 64  # entries of an LFT that are read at once
 _FTS_ENTRY = re.compile(r"^0x([0-9a-f]{4}) (\d{3})\b")
 
 
@@ -68,9 +75,9 @@ def discover_here(timeout_s: float = 600.0) -> str:
     """
     program = tools.path("ibnetdiscover")
     help_ = "run this on a machine of the fabric (as root), or give saved ibnetdiscover output"
-    with tempfile.TemporaryDirectory(prefix="flyloom-") as cwd:
+    with scratch() as cwd:
         try:
-            text = process.run([program], cwd=Path(cwd), timeout_s=timeout_s)
+            text = process.run([program], cwd=cwd, timeout_s=timeout_s)
         except DeployError as why:
             last = str(why).strip().splitlines()[-1]
             raise DeployError(f"this machine is on no InfiniBand fabric: {last}; {help_}") from why
@@ -104,7 +111,7 @@ def parse_discover(text: str) -> dict[int, Node]:
     return nodes
 
 
-def _port_of(node: Node, line: str, found: re.Match) -> Port:
+def _port_of(node: Node, line: str, found: re.Match[str]) -> Port:
     far_guid, far_port = int(found.group(3), 16), int(found.group(4))
     lids = None if node.is_switch else _CA_LID.search(line)
     if lids is None:
@@ -114,8 +121,35 @@ def _port_of(node: Node, line: str, found: re.Match) -> Port:
 
 
 def dump_fts(ibsim: Ibsim, timeout_s: float = 300.0) -> str:
-    """All LFTs as text, by ``dump_fts -n``; the header line of each switch has its GUID."""
-    return ibsim.run(["dump_fts", "-n"], timeout_s=timeout_s)
+    """All LFTs as text, by ``dump_fts -n``; the header line of each switch has its GUID.
+
+    dump_fts of infiniband-diags 44 leaves the last LID out where that is a multiple of 64: it reads
+    one block of entries too few. That entry is read from the switch, and put where it belongs.
+    """
+    text = ibsim.run(["dump_fts", "-n"], timeout_s=timeout_s)
+    cut = {
+        int(guid, 16): int(top, 16) for top, guid in _FTS_RANGE.findall(text)
+        if int(top, 16) and int(top, 16) % _BLOCK == 0
+    }
+    if not cut:
+        return text
+    nodes = parse_discover(discover(ibsim))
+    path = paths_from(nodes, ibsim.at)
+    queries = [f"ft {nodes[guid].lid} {top} {path.get(guid, '')}\n" for guid, top in cut.items()]
+    port = dict(zip(cut, _ask(ibsim, queries, None), strict=True))
+    lines: list[str] = []
+    last = None
+    for line in text.splitlines():
+        if found := _FTS_SWITCH.match(line):
+            last = int(found[1], 16)
+        elif (
+            (count := _FTS_END.match(line)) and last in cut and port[last] != "ff"
+            and not lines[-1].startswith(f"0x{cut[last]:04x} ")
+        ):
+            lines.append(f"0x{cut[last]:04x} {int(port[last], 16):03}")
+            line = f"{int(count[1]) + 1} valid lids dumped"
+        lines.append(line)
+    return "\n".join([*lines, ""])
 
 
 def parse_fts(text: str) -> dict[int, dict[int, int]]:
@@ -155,7 +189,8 @@ def sl2vl(
 
 def sl2vl_text(ibsim: Ibsim, nodes: Mapping[int, Node], timeout_s: float | None = None) -> str:
     """The tables of all switches as sl2vl(), as text in the layout of OpenSM's dump, by GUID."""
-    lines, last = [], None
+    lines: list[str] = []
+    last = None
     rows: dict[str, str] = {}  # few tables differ
     for (guid, in_port, out_port), answer in _sl2vl_answers(
         ibsim, nodes, sorted(switches_of(nodes)), timeout_s
@@ -178,15 +213,39 @@ def switches_of(nodes: Mapping[int, Node]) -> list[int]:
 def _sl2vl_answers(
     ibsim: Ibsim, nodes: Mapping[int, Node], wanted: Iterable[int], timeout_s: float | None
 ) -> Iterator[tuple[tuple[int, int, int], str]]:
-    """Each table's key and its answer, 16 hexadecimal digits, in the order of ``wanted``."""
+    """Each table's key and its answer, 16 hexadecimal digits, in the order of ``wanted``.
+
+    They are asked for along paths of ports, not by LID: ibsim carries a packet to a LID over at
+    most 16 switches.
+    """
+    path = paths_from(nodes, ibsim.at)
     for some in _portions(_sl2vl_keys(nodes, wanted)):
-        queries = [f"vl {nodes[guid].lid} {i} {o}\n" for guid, i, o in some]
+        queries = [
+            f"vl {nodes[guid].lid} {i} {o} {path.get(guid, '')}\n" for guid, i, o in some
+        ]
         for key, answer in zip(some, _ask(ibsim, queries, timeout_s), strict=True):
             if answer == "-":
                 raise DeployError(
                     f"switch 0x{key[0]:016x} refused SL2VL of ports {key[1]}, {key[2]}"
                 )
             yield key, answer
+
+
+def paths_from(nodes: Mapping[int, Node], node_id: str | None) -> dict[int, str]:
+    """{GUID: the ports, with commas, by which the shortest path leaves the endpoint ``node_id`` and
+    the switches after it} of every switch; empty where no endpoint is known by that id."""
+    start = next((n for n in nodes.values() if f"H-{n.guid:016x}" == node_id and n.ports), None)
+    if start is None:
+        return {}
+    first = min(start.ports)
+    found, queue = {start.ports[first].far_guid: str(first)}, [start.ports[first].far_guid]
+    for guid in queue:
+        for port, far in sorted(nodes[guid].ports.items()):
+            there = nodes.get(far.far_guid)
+            if far.far_guid not in found and there is not None and there.is_switch:
+                found[far.far_guid] = f"{found[guid]},{port}"
+                queue.append(far.far_guid)
+    return found
 
 
 def _sl2vl_keys(
@@ -253,14 +312,15 @@ def _portions(items: Iterable[Any]) -> Iterator[list[Any]]:
 
 def _port_guids(nodes: Mapping[int, Node]) -> dict[int, int]:
     """{LID: GUID of its port}: without it OpenSM looks through all ports for each request."""
-    found = {}
+    found: dict[int, int] = {}
     for node in nodes.values():
-        if node.is_switch:
+        if node.is_switch and node.lid is not None:
             found[node.lid] = node.guid
         else:
             for port in node.ports.values():
                 if port.lid is not None and port.guid is not None:
-                    found |= dict.fromkeys(range(port.lid, port.lid + (1 << port.lmc)), port.guid)
+                    lids = range(port.lid, port.lid + (1 << (port.lmc or 0)))
+                    found |= dict.fromkeys(lids, port.guid)
     found.pop(0, None)
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterator
+from typing import Any
 
 from flyloom._core import Routing, Topology
 
@@ -35,14 +36,17 @@ def imported(found: Snapshot, lmc: int) -> Routing:
     )
 
 
-def path_pairs(topology: Topology, addresses: dict) -> Iterator[tuple[int, int]]:
+def path_pairs(
+    topology: Topology, addresses: dict[str, Any], by_source: bool = False
+) -> Iterator[tuple[int, int]]:
     """(source LID, destination LID) of every path to ask for: each pair of working terminals, every
-    LID of the destination; above MAX_RECORDS one source terminal a switch."""
+    LID of the destination; above MAX_RECORDS one source terminal a switch, unless levels are
+    ``by_source``."""
     lids, count = addresses["lid"], 1 << addresses["lmc"]
     switches = topology.attachments[:, 0].tolist()
     working = working_terminals(topology)
     sources = working
-    if len(working) ** 2 * count > MAX_RECORDS:
+    if len(working) ** 2 * count > MAX_RECORDS and not by_source:
         sources = list({switches[t]: t for t in reversed(working)}.values())
     for source in sources:
         for destination in working:

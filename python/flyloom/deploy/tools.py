@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-from .errors import DeployError
+from flyloom.support.errors import DeployError
 
 _PROGRAMS = [  # (name, Debian package)
     ("ibsim", "ibsim-utils"),

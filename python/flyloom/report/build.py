@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from flyloom import _core
+from flyloom.draw.floor import floor_data
+from flyloom.support.words import amount
 
 BINS = 24
 
@@ -21,12 +23,13 @@ def data(saved: dict[str, Any]) -> dict[str, Any]:
         "experiment_toml": saved["text"],
         "networks": networks,
         "routings": [_routing(record) for record in saved["records"]],
+        "measures": saved.get("measures", []),
         "stages": saved["stages"],
         "skipped": saved["skipped"],
     }
 
 
-def _network(saved: dict, key: str, facts: dict) -> dict[str, Any]:
+def _network(saved: dict[str, Any], key: str, facts: dict[str, Any]) -> dict[str, Any]:
     structure, plan = facts["structure"], facts["plan"]
     keys = (
         "switches", "endpoints", "links", "network_radix", "concentration", "radix", "diameter",
@@ -44,22 +47,7 @@ def _network(saved: dict, key: str, facts: dict) -> dict[str, Any]:
     }
 
 
-def floor_data(plan: dict, names: list[str]) -> dict[str, Any]:
-    """The input of the floor and rack drawings: racks with their switches, and rack pairs."""
-    racks = [
-        {"name": r["name"], "row": r["row"], "column": r["column"], "switches": [], "endpoints": 0}
-        for r in plan["racks"]
-    ]
-    for switch, seat in enumerate(plan["switches"]):
-        place = {"id": switch, "name": names[switch], "unit": seat["unit"]}
-        racks[seat["rack"]]["switches"].append(place)
-    for seat in plan["endpoints"]:
-        if seat is not None:
-            racks[seat["rack"]]["endpoints"] += 1
-    return {"racks": racks, "rack_pairs": plan["rack_pairs"]}
-
-
-def _cables(plan: dict) -> dict[str, Any]:
+def _cables(plan: dict[str, Any]) -> dict[str, Any]:
     steps = ("endpoint cables", "inside a group", "inside a rack, between groups", "between racks")
     by_step = [
         {"step": step, "count": count}
@@ -68,7 +56,8 @@ def _cables(plan: dict) -> dict[str, Any]:
     ]
     classes = [
         {
-            "kind": c["kind"], "length_m": f"up to {c['stock_m']:g}", "count": c["cables"],
+            "kind": c["kind"], "length_m": f"up to {amount(c['stock_m']).replace(',', '')}",
+            "count": c["cables"],
             "cost_usd": c["cost_usd"],
         }
         for c in plan["classes"]
@@ -81,22 +70,22 @@ def _cables(plan: dict) -> dict[str, Any]:
     }
 
 
-def _merged(classes: list[dict]) -> list[dict]:
+def _merged(classes: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Cables of one kind and length, whether of endpoints or between switches, in one row."""
-    merged: dict[tuple, dict] = {}
+    merged: dict[tuple[Any, ...], dict[str, Any]] = {}
     for entry in classes:
         row = merged.setdefault(
             (entry["kind"], entry["length_m"]), {**entry, "count": 0, "cost_usd": 0.0}
         )
         row["count"] += entry["count"]
-        row["cost_usd"] += entry["cost_usd"]
+        row["cost_usd"] = round(row["cost_usd"] + entry["cost_usd"], 6)
     return list(merged.values())
 
 
-def _routing(record: dict) -> dict[str, Any]:
+def _routing(record: dict[str, Any]) -> dict[str, Any]:
     proof = record["verify"]
-    complete, deadlock = proof["complete"], proof["deadlock"]
-    load = record["load"] or {}
+    complete, deadlock = proof["complete"], proof.get("deadlock")
+    load = record.get("load") or {}
     histogram = [{"load": n, "channels": c} for n, c in load.get("histogram", [])]
     return {
         "label": record["label"],
@@ -105,19 +94,19 @@ def _routing(record: dict) -> dict[str, Any]:
         "source": "opensm" if record["engine"].startswith("opensm:") else "flyloom",
         "lmc": record["lmc"],
         "verified": proof["holds"],
-        "lanes": record["lanes"],
+        "lanes": record.get("lanes"),
         "max_hops": complete.get("max_hops"),
         "mean_hops": complete.get("mean_hops"),
         "edge_forwarding_index": load.get("edge_forwarding_index"),
         "verdicts": _verdicts(complete, deadlock),
         "counterexample": (deadlock or {}).get("counterexample"),
         "load_histogram": histogram or None,
-        "ebb": _ebb(record["ebb"]) if record["ebb"] else None,
+        "ebb": _ebb(record["ebb"]) if record.get("ebb") else None,
         "deploy": record.get("deploy"),
     }
 
 
-def _verdicts(complete: dict, deadlock: dict | None) -> list[dict[str, Any]]:
+def _verdicts(complete: dict[str, Any], deadlock: dict[str, Any] | None) -> list[dict[str, Any]]:
     arrived = complete.get("counterexample") or f"{complete.get('routes')} routes followed"
     verdicts = [{"name": "every route arrives", "holds": complete["holds"], "witness": arrived}]
     if deadlock is None:
@@ -135,14 +124,14 @@ def _verdicts(complete: dict, deadlock: dict | None) -> list[dict[str, Any]]:
     return verdicts
 
 
-def _ebb(found: dict) -> dict[str, Any]:
+def _ebb(found: dict[str, Any]) -> dict[str, Any]:
     means = found["pattern_means"]
     low, high = min(means), max(means)
     width = (high - low) / BINS or 1.0
     counts = [0] * BINS
     for mean in means:
         counts[min(int((mean - low) / width), BINS - 1)] += 1
-    interval = found["confidence_interval_95"] or [low, high]
+    interval = found.get("confidence_interval_95") or [low, high]
     bins = [
         {"bin_low": low + i * width, "bin_high": low + (i + 1) * width, "count": count}
         for i, count in enumerate(counts)

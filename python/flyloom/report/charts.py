@@ -2,7 +2,8 @@
 
 The functions ``*_spec`` take the checked report data (:mod:`flyloom.report.check`) and return a
 specification that any Vega-Lite viewer can open; :func:`svg` renders one to an inline ``<svg>``
-with ``vl-convert-python``, without network access. Same specification, same bytes.
+with ``vl-convert-python``, in a child process and without network access. Same specification, same
+bytes.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flyloom.report.drawing import svg_text
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 INK, GREY, GRID = "#1c2430", "#59636f", "#e3e7ec"
@@ -35,21 +39,19 @@ CONFIG = {
 }
 
 
-def svg(spec: Mapping, *, prefix: str) -> str:
+def svg(spec: Mapping[str, Any], *, prefix: str) -> str:
     """Render a Vega-Lite specification to one inline ``<svg>`` element.
 
     ``prefix`` starts every ``id`` inside, so that several charts can stand in one page; ids are
     numbered in order of appearance, so the bytes depend on the specification alone. Raises
     ``ValueError`` when the specification is not valid Vega-Lite, ``ImportError`` without
-    ``vl-convert-python``.
+    ``vl-convert-python``, ``DrawingError`` where there is no room to draw in.
     """
-    import vl_convert  # heavy: it carries a JavaScript engine
-
-    text = vl_convert.vegalite_to_svg(dict(spec), allowed_base_urls=[])
+    text = svg_text(spec)
     names = list(dict.fromkeys(re.findall(r'\bid="([^"]+)"', text)))
     fresh = {name: f"{prefix}{place}" for place, name in enumerate(names)}
 
-    def rename(match: re.Match) -> str:
+    def rename(match: re.Match[str]) -> str:
         return match[1] + fresh.get(match[2], match[2]) + match[3]
 
     for pattern in (r'(\bid=")([^"]+)(")', r"(url\(['\"]?#)([^'\")]+)(['\"]?\))",
@@ -65,12 +67,12 @@ def network_colours(labels: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _key(routing: Mapping, networks: Sequence[str]) -> str:
+def _key(routing: Mapping[str, Any], networks: Sequence[str]) -> str:
     """What names a routing in a chart: its label, with its network's when there are several."""
     return routing["label"] if len(networks) < 2 else f'{routing["label"]} · {routing["network"]}'
 
 
-def _colour(networks: Sequence[str]) -> dict:
+def _colour(networks: Sequence[str]) -> dict[str, Any]:
     colours = network_colours(networks)
     return {
         "field": "network",
@@ -88,14 +90,16 @@ def _colour(networks: Sequence[str]) -> dict:
 _ROW_PX = 720
 
 
-def ebb_spec(routings: Sequence[Mapping], networks: Sequence[str]) -> dict | None:
+def ebb_spec(
+    routings: Sequence[Mapping[str, Any]], networks: Sequence[str]
+) -> dict[str, Any] | None:
     """The distributions of effective bisection bandwidth, one row a routing, on one scale.
 
     A row shows the density of the patterns' values (scaled to the row's own peak, so that narrow
     and wide ones can both be read), the mean's confidence interval as a band and the mean as a
     line, its value at the right. Routings without ``ebb`` have no row; ``None`` when none has.
     """
-    values: list[dict] = []
+    values: list[dict[str, Any]] = []
     keys: list[str] = []
     for routing in routings:
         ebb = routing["ebb"]
@@ -124,7 +128,7 @@ def ebb_spec(routings: Sequence[Mapping], networks: Sequence[str]) -> dict | Non
         "scale": {"domain": [low, high], "nice": False},
     }
 
-    def only(part: str) -> list[dict]:
+    def only(part: str) -> list[dict[str, Any]]:
         return [{"filter": f"datum.part === '{part}'"}]
 
     layers = [
@@ -155,7 +159,7 @@ def ebb_spec(routings: Sequence[Mapping], networks: Sequence[str]) -> dict | Non
     }
 
 
-def _domain(values: Sequence[Mapping]) -> tuple[float, float]:
+def _domain(values: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
     """Axis ends that hold all bins with patterns and all intervals, to the next twentieth."""
     used = [v for v in values if v["part"] == "mean" or v["patterns"]]
     low = math.floor(20 * min(v["low"] for v in used) + 1e-9) / 20
@@ -166,7 +170,7 @@ def _domain(values: Sequence[Mapping]) -> tuple[float, float]:
 # --- load per channel ----------------------------------------------------------------------------
 
 
-def load_summary(histogram: Sequence[Mapping]) -> dict:
+def load_summary(histogram: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Channels, lowest, mean and highest load, and highest over mean, of a load histogram.
 
     Loads are in routes, the ratio is ``None`` when no channel carries anything.
@@ -181,14 +185,16 @@ def load_summary(histogram: Sequence[Mapping]) -> dict:
     }
 
 
-def load_spec(routings: Sequence[Mapping], networks: Sequence[str]) -> dict | None:
+def load_spec(
+    routings: Sequence[Mapping[str, Any]], networks: Sequence[str]
+) -> dict[str, Any] | None:
     """Load of the channels relative to each routing's mean, one small panel a routing.
 
     Bars are a tenth of the mean wide; all panels share the horizontal scale, and the vertical one
     is the share of channels. Routings without a histogram, or without load, have no panel;
     ``None`` when none has.
     """
-    values: list[dict] = []
+    values: list[dict[str, Any]] = []
     keys: list[str] = []
     for routing in routings:
         histogram = routing["load_histogram"]
@@ -244,7 +250,7 @@ def length_key(length_m: str) -> tuple[float, str]:
     return (float(first[0]) if first else float("inf"), length_m)
 
 
-def cable_spec(networks: Sequence[Mapping]) -> dict | None:
+def cable_spec(networks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Number of cables by length class, stacked by kind, one panel a network, on one scale.
 
     Networks without cable classes have no panel; ``None`` when none has.

@@ -6,7 +6,8 @@ resolve, so that the page and the charts need no checks.
 
 The shape, in the notation of :data:`SHAPE`: a key with ``?`` may be missing or ``None``; ``[x]`` is
 a list of ``x``; a dictionary takes exactly the keys shown, or others too where ``"*"`` stands
-(any number, string, truth value or ``None``).
+(any number, string, truth value or ``None``), and others that are not looked at where ``"**"``
+stands.
 
 Units: lengths in metres, costs in US dollars, times in seconds, loads in routes per channel,
 effective bisection bandwidth as a fraction of the injection bandwidth, ``count`` in patterns.
@@ -15,10 +16,11 @@ effective bisection bandwidth as a fraction of the injection bandwidth, ``count`
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
+from typing import Any
 
-from flyloom._svg import printable
+from flyloom.draw.svg import printable
 
 
 class ReportError(ValueError):
@@ -81,6 +83,12 @@ _ROUTING = {
              "histogram": [{"bin_low": NUMBER, "bin_high": NUMBER, "count": COUNT}]},
     "deploy?": _DEPLOY,
 }
+_MEASURE = {
+    "name": TEXT,
+    "doc": TEXT,
+    "columns": [{"name": TEXT, "unit": TEXT, "meaning": TEXT}],
+    "rows": [{"network": TEXT, "label": TEXT, "cells": [ANY]}],
+}
 #: The shape of the whole input.
 SHAPE = {
     "title": TEXT,
@@ -90,20 +98,21 @@ SHAPE = {
     "experiment_toml": TEXT,
     "networks": [_NETWORK],
     "routings?": [_ROUTING],
+    "measures?": [_MEASURE],
     "stages?": [{"name": TEXT, "seconds?": NUMBER, "line?": TEXT}],
     "skipped?": [{"what": TEXT, "why": TEXT}],
 }
 
 
-def check(data: Mapping) -> dict:
+def check(data: Mapping[str, Any]) -> dict[str, Any]:
     """A checked deep copy of a report's input, every optional key present.
 
     Missing optional lists of the top level become empty lists, other missing optional values
     ``None``. Raises :class:`ReportError` at the first field that is missing, unknown, of the wrong
     kind, or that refers to something that is not there. Time O(size of the data).
     """
-    checked = _walk(data, SHAPE, "data")
-    for key in ("routings", "stages", "skipped"):
+    checked = _walk_mapping(data, SHAPE, "data")
+    for key in ("routings", "measures", "stages", "skipped"):
         checked[key] = checked[key] or []
     _unique((network["label"] for network in checked["networks"]), "data.networks", "label")
     for place, network in enumerate(checked["networks"]):
@@ -120,37 +129,39 @@ def _fail(where: str, found: str, help_: str) -> ReportError:
     return ReportError(f"report: {where}: {found}; {help_}")
 
 
-def _walk(value: object, shape: object, where: str) -> object:
+def walk(value: object, shape: object, where: str) -> object:
+    """A checked copy of ``value``, which has the shape ``shape``; ReportError names the field
+    ``where`` it has not."""
     if isinstance(shape, dict):
         return _walk_mapping(value, shape, where)
     if isinstance(shape, list):
         items = enumerate(_list(value, where))
-        return [_walk(item, shape[0], f"{where}[{i}]") for i, item in items]
-    return _leaf(value, shape, where)
+        return [walk(item, shape[0], f"{where}[{i}]") for i, item in items]
+    return _leaf(value, str(shape), where)
 
 
-def _walk_mapping(value: object, shape: Mapping, where: str) -> dict:
+def _walk_mapping(value: object, shape: Mapping[str, Any], where: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise _fail(where, f"{_kind(value)} found", "give a dictionary")
-    known = {key.rstrip("?"): key for key in shape if key != "*"}
-    out: dict = {}
+    known = {key.rstrip("?"): key for key in shape if not key.startswith("*")}
+    out: dict[str, Any] = {}
     for name, key in known.items():
         if value.get(name) is not None:
-            out[name] = _walk(value[name], shape[key], f"{where}.{name}")
+            out[name] = walk(value[name], shape[key], f"{where}.{name}")
         elif key.endswith("?"):
             out[name] = None
         else:
             raise _fail(f"{where}.{name}", "missing", f"give {_expected(shape[key])}")
     for name in value:
-        if name in known:
+        if name in known or "**" in shape:
             continue
         if "*" not in shape:
             raise _fail(f"{where}.{name}", "unknown key", "valid are " + ", ".join(sorted(known)))
-        out[str(name)] = _walk(value[name], shape["*"], f"{where}.{name}")
+        out[str(name)] = walk(value[name], shape["*"], f"{where}.{name}")
     return out
 
 
-def _list(value: object, where: str) -> list:
+def _list(value: object, where: str) -> list[Any]:
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Sequence):
@@ -167,13 +178,13 @@ def _leaf(value: object, shape: str, where: str) -> object:
         if shape in (TRUTH, ANY):
             return value
     elif isinstance(value, Integral):
-        if shape in (NUMBER, ANY) or shape == COUNT and value >= 0:
+        if shape in (NUMBER, ANY) or (shape == COUNT and int(value) >= 0):
             return int(value)
     elif isinstance(value, Real):
         if shape in (NUMBER, ANY) and math.isfinite(value):
             return float(value)
     elif shape == ANY and (value is None or isinstance(value, str)):
-        return value and printable(value)
+        return printable(value) if value else value
     elif shape == ANY and isinstance(value, (list, tuple)):
         return tuple(_leaf(item, ANY, f"{where}[{i}]") for i, item in enumerate(value))
     raise _fail(where, f"{value!r:.60} found", f"give {_SAYS[shape]}")
@@ -182,22 +193,22 @@ def _leaf(value: object, shape: str, where: str) -> object:
 def _expected(shape: object) -> str:
     if isinstance(shape, dict):
         return "a dictionary"
-    return "a list" if isinstance(shape, list) else _SAYS[shape]
+    return "a list" if isinstance(shape, list) else _SAYS[str(shape)]
 
 
 def _kind(value: object) -> str:
     return "None" if value is None else type(value).__name__
 
 
-def _unique(values: object, where: str, what: str) -> None:
-    seen: set = set()
+def _unique(values: Iterable[object], where: str, what: str) -> None:
+    seen: set[object] = set()
     for place, value in enumerate(values):
         if value in seen:
             raise _fail(f"{where}[{place}]", f"{what} {value!r} is given twice", "make it unique")
         seen.add(value)
 
 
-def _check_network(network: Mapping, where: str) -> None:
+def _check_network(network: Mapping[str, Any], where: str) -> None:
     count = network["structure"]["switches"]
     valid = f"switch ids of this network go from 0 to {count - 1}"
     for key in ("switch_names", "switch_groups"):
@@ -214,7 +225,7 @@ def _check_network(network: Mapping, where: str) -> None:
         _check_floor(network["floor"], count, f"{where}.floor")
 
 
-def _check_floor(floor: Mapping, count: int, where: str) -> None:
+def _check_floor(floor: Mapping[str, Any], count: int, where: str) -> None:
     valid = f"switch ids of this network go from 0 to {count - 1}"
     _unique((rack["name"] for rack in floor["racks"]), f"{where}.racks", "name")
     cells = ((rack["row"], rack["column"]) for rack in floor["racks"])
@@ -238,7 +249,7 @@ def _check_floor(floor: Mapping, count: int, where: str) -> None:
                 raise _fail(f"{where}.rack_pairs[{i}].{end}", found, "name one of floor.racks")
 
 
-def _check_routing(routing: Mapping, networks: Sequence[str], where: str) -> None:
+def _check_routing(routing: Mapping[str, Any], networks: Sequence[str], where: str) -> None:
     if routing["network"] not in networks:
         found = f'no network is labelled {routing["network"]!r}'
         raise _fail(f"{where}.network", found, "valid are " + ", ".join(map(repr, networks)))

@@ -11,8 +11,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from flyloom.comparison import COLUMNS, ENDS
 from flyloom.report.charts import CONFIG, INK, SCHEMA, svg
+from flyloom.report.drawing import png_bytes
+from flyloom.support.results import Result
+from flyloom.verbs.comparison import COLUMNS, ENDS
 
 #: One colour a series: Tableau's twenty, the strong ones first.
 PALETTE = (
@@ -25,23 +27,25 @@ BOUNDED = {"diameter 2": 2, "diameter 3": 3, "diameter 4": 4}
 _SIZE = {"width": 340, "height": 260}
 
 
-def specs(rows: Sequence[Mapping], curves: Sequence[Mapping]) -> dict[str, dict]:
+CHARTS = ("endpoints", "moore", "distance", "bisection", "resilience", "pareto")
+"""The file names of all charts."""
+
+
+def specs(
+    rows: Sequence[Mapping[str, Any]], curves: Sequence[Mapping[str, Any]]
+) -> dict[str, dict[str, Any]]:
     """All charts of a comparison that have something to show, by file name.
 
     A series has the same colour in all of them.
     """
-    found = {
-        "endpoints": endpoints_spec(curves),
-        "moore": moore_spec(curves),
-        "distance": distance_spec(rows, curves),
-        "bisection": bisection_spec(rows),
-        "resilience": resilience_spec(rows),
-        "pareto": pareto_spec(rows),
-    }
-    return {name: spec for name, spec in found.items() if spec is not None}
+    found = (
+        endpoints_spec(curves), moore_spec(curves), distance_spec(rows, curves),
+        bisection_spec(rows), resilience_spec(rows), pareto_spec(rows),
+    )
+    return {name: spec for name, spec in zip(CHARTS, found, strict=True) if spec is not None}
 
 
-def endpoints_spec(curves: Sequence[Mapping]) -> dict | None:
+def endpoints_spec(curves: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Endpoints of the largest member against the ports of a switch, a panel for each diameter,
     with the Moore bound of direct networks where one port in diameter + 1 carries an endpoint."""
     values = [
@@ -52,7 +56,8 @@ def endpoints_spec(curves: Sequence[Mapping]) -> dict | None:
     if not values:
         return None
     ports = sorted({v["ports"] for v in values})
-    direct = {panel(c) for c in curves if c["moore_fraction"] is not None} & set(BOUNDED)
+    drawn = {panel(c) for c in curves if c["moore_fraction"] is not None}
+    direct = [d for d in BOUNDED if d in drawn]
     values += [
         {"series": "Moore bound", "ports": k, "endpoints": moore_endpoints(k, BOUNDED[d]),
          "diameter": d, "network": "bound"}
@@ -74,7 +79,7 @@ def moore_endpoints(ports: int, diameter: int) -> int:
     return best
 
 
-def moore_spec(curves: Sequence[Mapping]) -> dict | None:
+def moore_spec(curves: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Fraction of the Moore bound against network radix, a panel for each diameter."""
     values = [
         {"series": series(c), "radix": c["network_radix"], "fraction": c["moore_fraction"],
@@ -90,7 +95,9 @@ def moore_spec(curves: Sequence[Mapping]) -> dict | None:
                   "switches / Moore bound", log=False)
 
 
-def distance_spec(rows: Sequence[Mapping], curves: Sequence[Mapping]) -> dict | None:
+def distance_spec(
+    rows: Sequence[Mapping[str, Any]], curves: Sequence[Mapping[str, Any]]
+) -> dict[str, Any] | None:
     """Mean distance against endpoints: the families' curves, and the networks as marks."""
     values = [
         {"series": series(c), "endpoints": c["endpoints"],
@@ -123,7 +130,7 @@ def distance_spec(rows: Sequence[Mapping], curves: Sequence[Mapping]) -> dict | 
     return chart({"data": {"values": values}, "layer": [lines, marks], "width": 620, "height": 340})
 
 
-def bisection_spec(rows: Sequence[Mapping]) -> dict | None:
+def bisection_spec(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Bisection over half the endpoints: proven at least, found at most. 1 is full."""
     values = [
         {"network": row["network"], "low": 2 * row["bisection_low"] / row["endpoints"],
@@ -155,7 +162,7 @@ def bisection_spec(rows: Sequence[Mapping]) -> dict | None:
                   "height": {"step": 26}})
 
 
-def resilience_spec(rows: Sequence[Mapping]) -> dict | None:
+def resilience_spec(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Mean fraction of links removed at random until each end, with its confidence interval."""
     words = {"disconnected": "disconnected", "diameter": "diameter beyond + 2",
              "mean": "mean distance beyond + 1"}
@@ -182,7 +189,7 @@ def resilience_spec(rows: Sequence[Mapping]) -> dict | None:
                   "height": {"step": 26}})
 
 
-def pareto_spec(rows: Sequence[Mapping]) -> dict | None:
+def pareto_spec(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Cost against bisection, both for each endpoint; the area of a mark is power, its colour
     diameter. Networks on the front are filled and numbered, and listed below."""
     values = [
@@ -194,7 +201,7 @@ def pareto_spec(rows: Sequence[Mapping]) -> dict | None:
     if len(values) < 2:
         return None
     values.sort(key=lambda v: (v["cost"], v["network"]))
-    places: dict[tuple, list[int]] = {}
+    places: dict[tuple[Any, ...], list[int]] = {}
     front = [v for v in values if v["front"]]
     for number, value in enumerate(front, 1):
         value["entry"] = f"{number}  {value['network']}"
@@ -242,12 +249,12 @@ def spread(values: Sequence[float]) -> list[float]:
     return list(dict.fromkeys(round(v, 1) for v in (ends[0], ends[len(ends) // 2], ends[-1])))
 
 
-def series(c: Mapping) -> str:
+def series(c: Mapping[str, Any]) -> str:
     """The name of a curve: the family, with its kind where it has several."""
     return f"{c['family']} {c['kind']}".strip()
 
 
-def panel(c: Mapping) -> str | None:
+def panel(c: Mapping[str, Any]) -> str | None:
     """The panel of a candidate: its diameter; None where it is not known."""
     low, high = c["diameter"]
     if low != high:
@@ -255,14 +262,14 @@ def panel(c: Mapping) -> str | None:
     return f"diameter {low}" if low < 5 else "diameter 5 and more"
 
 
-def series_of(curves: Sequence[Mapping]) -> list[str]:
+def series_of(curves: Sequence[Mapping[str, Any]]) -> list[str]:
     """The names of all curves, in the order in which they take colours."""
     return list(dict.fromkeys(series(c) for c in curves))
 
 
 def panels(
-    values: list, names: list[str], x: str, x_title: str, y: str, y_title: str, *, log: bool
-) -> dict:
+    values: list[Any], names: list[str], x: str, x_title: str, y: str, y_title: str, *, log: bool
+) -> dict[str, Any]:
     """One small chart for each diameter, with the same axes; a series not in it has no entry."""
     shown = {v["series"] for v in values}
     scale = {"type": "log"} if log else {"zero": True}
@@ -284,7 +291,9 @@ def panels(
     })
 
 
-def colour(names: Sequence[str], field: str = "series", shown: set[str] | None = None) -> dict:
+def colour(
+    names: Sequence[str], field: str = "series", shown: set[str] | None = None
+) -> dict[str, Any]:
     """The colour of each of `names` by its place, for those that are `shown`; more than twenty
     begin anew."""
     colours = {
@@ -296,23 +305,22 @@ def colour(names: Sequence[str], field: str = "series", shown: set[str] | None =
             "legend": {"title": None, "orient": "bottom", "columns": 3, "labelLimit": 260}}
 
 
-def wide_labels() -> dict:
+def wide_labels() -> dict[str, Any]:
+    """An axis without title whose labels are inline forms."""
     return {"title": None, "labelLimit": 420}
 
 
-def chart(parts: dict) -> dict:
+def chart(parts: dict[str, Any]) -> dict[str, Any]:
+    """A specification of these parts, in the style of all charts."""
     return {"$schema": SCHEMA, "config": CONFIG, **parts}
 
 
-def png(spec: Mapping) -> bytes:
+def png(spec: Mapping[str, Any]) -> bytes:
     """A specification as a PNG picture on white, at twice the size."""
-    import vl_convert
-
-    white = {**spec, "background": "white"}
-    return vl_convert.vegalite_to_png(white, scale=2, allowed_base_urls=[])
+    return png_bytes({**spec, "background": "white"})
 
 
-def page(found: Any, charts: Mapping[str, Mapping]) -> str:
+def page(found: Result, charts: Mapping[str, Mapping[str, Any]]) -> str:
     """The table and the charts as one HTML page that refers to nothing."""
     css = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
     heads = [c for c in COLUMNS if any(row.get(c[0]) is not None for row in found.rows)]

@@ -23,13 +23,13 @@ AXES = {
 BARS = 40
 
 
-def spec(found: Mapping[str, Any]) -> dict:
+def spec(found: Mapping[str, Any]) -> dict[str, Any]:
     """The histogram of the metric; classes are joined where there would be too many bars."""
     counted, title = AXES[found["metric"]]
     values = found["histogram"]
     if found["metric"] == "bandwidth":
         bars = [{"low": low, "high": high, "n": n} for low, high, n in values]
-        scale = {"domain": [0, 1]}
+        scale: dict[str, Any] = {"domain": [0, 1]}
     else:
         first, last = values[0][1], values[-1][1]
         width = round_width((last - first + 1) / BARS)

@@ -1,15 +1,16 @@
-"""Charts of :func:`flyloom.figures.figure`: Vega-Lite specifications as plain dictionaries."""
+"""Charts of :func:`flyloom.figure`: Vega-Lite specifications as plain dictionaries."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from flyloom.report.charts import svg
 from flyloom.report.comparison import PALETTE, chart, colour
+from flyloom.support.results import Result
 
 #: What each figure is called.
 TITLES = {
@@ -24,7 +25,7 @@ BARS = 40
 CLASS = 0.25
 
 
-def spec(found: Any) -> dict:
+def spec(found: Result) -> dict[str, Any]:
     """The chart of a figure: for each network a panel for every engine and number of layers, or,
     of throughput, one panel with a line for every engine."""
     networks = list(dict.fromkeys(row["network"] for row in found.rows))
@@ -38,9 +39,9 @@ def spec(found: Any) -> dict:
     ]})
 
 
-def _length_values(rows: Sequence[Mapping]) -> list[dict]:
+def _length_values(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Wide bars of the longest routes of a pair, and before them narrow ones of the mean."""
-    shares: dict[tuple, float] = {}
+    shares: dict[tuple[Any, ...], float] = {}
     for row in rows:
         middle = math.floor(row["hops"] / CLASS + 0.5) * CLASS
         key = (row["statistic"], row["engine"], row["layers"], middle)
@@ -53,10 +54,10 @@ def _length_values(rows: Sequence[Mapping]) -> list[dict]:
     ]
 
 
-def _load_values(rows: Sequence[Mapping]) -> list[dict]:
+def _load_values(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Bars of the routes for each layer, so that all panels have one scale."""
     width = round_width(max(row["routes"] / row["layers"] for row in rows) / BARS)
-    bars: dict[tuple, float] = {}
+    bars: dict[tuple[Any, ...], float] = {}
     for row in rows:
         low = row["routes"] // (row["layers"] * width) * width
         key = (row["engine"], row["layers"], low)
@@ -78,7 +79,7 @@ def round_width(least: float) -> int:
         power *= 10
 
 
-def _path_values(rows: Sequence[Mapping]) -> list[dict]:
+def _path_values(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A bar around every number of paths."""
     return [
         {"engine": row["engine"], "layers": row["layers"], "series": "pairs",
@@ -87,12 +88,15 @@ def _path_values(rows: Sequence[Mapping]) -> list[dict]:
     ]
 
 
-def _grid(rows: Sequence[Mapping], name: str, kind: str, values: Any) -> dict:
+def _grid(
+    rows: Sequence[Mapping[str, Any]], name: str, kind: str,
+    values: Callable[[Sequence[Mapping[str, Any]]], list[dict[str, Any]]],
+) -> dict[str, Any]:
     """Panels of one network: a row an engine, a column a number of layers."""
     titles = {"path_lengths": "hops", "path_distribution": "routes per layer across a channel",
               "disjoint_paths": "disjoint paths"}
     drawn = values(rows)
-    tint = {"value": PALETTE[0]}
+    tint: dict[str, Any] = {"value": PALETTE[0]}
     if kind == "path_lengths":
         tint = colour(["mean", "longest"])
         tint["scale"]["range"] = [PALETTE[0], PALETTE[11]]
@@ -122,7 +126,7 @@ def _grid(rows: Sequence[Mapping], name: str, kind: str, values: Any) -> dict:
     }
 
 
-def _lines(rows: Sequence[Mapping], networks: Sequence[str]) -> dict:
+def _lines(rows: Sequence[Mapping[str, Any]], networks: Sequence[str]) -> dict[str, Any]:
     """Throughput against layers, a panel a network."""
     names = list(dict.fromkeys(row["engine"] for row in rows))
     return chart({
@@ -146,7 +150,7 @@ def _lines(rows: Sequence[Mapping], networks: Sequence[str]) -> dict:
     })
 
 
-def page(found: Any) -> str:
+def page(found: Result) -> str:
     """The chart and its summary as one HTML page that refers to nothing."""
     css = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
     title = TITLES[found.figure]
@@ -168,7 +172,7 @@ def page(found: Any) -> str:
     return "\n".join(parts) + "\n"
 
 
-def left_out(row: Mapping) -> str:
+def left_out(row: Mapping[str, Any]) -> str:
     """A line that says what a figure does not have, and why."""
     return (f"without {row['engine']} with {row['layers']} layers on {row['network']}:"
             f" {row['why']}")

@@ -9,6 +9,8 @@
      "routings"?: [{"label", "network", "engine", "source", "lmc", "verified", "lanes"?,
                     "max_hops"?, "mean_hops"?, "edge_forwarding_index"?, "verdicts"?,
                     "counterexample"?, "load_histogram"?, "ebb"?, "deploy"?}],
+     "measures"?: [{"name", "doc", "columns": [{"name", "unit", "meaning"}],
+                    "rows": [{"network", "label", "cells"}]}],
      "stages"?: [{"name", "seconds"?, "line"?}], "skipped"?: [{"what", "why"}]}
 
 A part that is missing leaves its section out; where ``skipped`` or a routing's
@@ -18,13 +20,16 @@ outside itself and is the same bytes for the same input.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from flyloom import draw
-from flyloom._svg import plural
+from flyloom.draw.svg import plural
 from flyloom.report import charts
 from flyloom.report.check import check
+from flyloom.report.drawing import DrawingError
+from flyloom.support.files import write_whole
 
 #: Rows of the structure table: key, words, unit or explanation, decimals.
 STRUCTURE = (
@@ -44,12 +49,14 @@ _SOURCES = {"flyloom": "flyloom", "opensm": "OpenSM", "file": "read from file"}
 _MATRIX_LINKS = 60_000
 
 
-def render(data: Mapping) -> str:
+def render(data: Mapping[str, Any], lost: Callable[[str], None] | None = None) -> str:
     """The report as one HTML page.
 
     ``data`` is described in the module and checked by :func:`flyloom.report.check.check`. Needs
     ``jinja2`` and, when there is anything to chart, ``vl-convert-python``; both are imported here
-    and not before. Raises :class:`flyloom.report.check.ReportError` for data of another shape.
+    and not before. Where charts cannot be drawn the page is written without them, says why, and
+    ``lost`` is called with the reason. Raises :class:`flyloom.report.check.ReportError` for data of
+    another shape.
     Time O(size of the data), about a second for the charts.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -57,18 +64,36 @@ def render(data: Mapping) -> str:
 
     report = check(data)
     labels = [network["label"] for network in report["networks"]]
+    loader = PackageLoader("flyloom.report", ".")
     environment = Environment(
-        loader=PackageLoader("flyloom.report", "."), autoescape=True, undefined=StrictUndefined,
+        loader=loader, autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )
-    environment.filters.update(count=count, fixed=fixed, share=share, words=words)
+    environment.filters.update(count=count, fixed=fixed, share=share, words=words, cell=cell)
     environment.globals.update(load_summary=charts.load_summary)
-    css = environment.loader.get_source(environment, "page.css")[0]
+    css = loader.get_source(environment, "page.css")[0]
     colours = charts.network_colours(labels)
 
-    def chart(name: str, spec: dict | None) -> Markup | None:
-        return None if spec is None else Markup(charts.svg(spec, prefix=f"{name}-"))
+    def chart(name: str, spec: dict[str, Any] | None) -> Markup | None:
+        if spec is None or lacking:
+            return None
+        try:
+            return Markup(charts.svg(spec, prefix=f"{name}-"))
+        except DrawingError as error:
+            lacking.append(str(error))
+            return None
 
+    lacking: list[str] = []
+    drawn = {
+        "cable_chart": chart("cables", charts.cable_spec(report["networks"])),
+        "load_chart": chart("load", charts.load_spec(report["routings"], labels)),
+        "ebb_chart": chart("ebb", charts.ebb_spec(report["routings"], labels)),
+    }
+    for why in lacking:
+        report["skipped"] = [*report["skipped"], {"what": "charts of the report", "why": why}]
+        drawn = dict.fromkeys(drawn)
+        if lost is not None:
+            lost(why)
     budget = _MATRIX_LINKS // max(1, len(labels))
     return environment.get_template("page.html.j2").render(
         report=report,
@@ -79,28 +104,19 @@ def render(data: Mapping) -> str:
         verdict_names=verdict_names(report["routings"]),
         sources=_SOURCES,
         broken=[r for r in report["routings"] if _failed(r)],
-        cable_chart=chart("cables", charts.cable_spec(report["networks"])),
-        load_chart=chart("load", charts.load_spec(report["routings"], labels)),
-        ebb_chart=chart("ebb", charts.ebb_spec(report["routings"], labels)),
+        **drawn,
         deployed=[r for r in report["routings"] if r["deploy"] is not None],
         several=len(labels) > 1,
     )
 
 
-def write(data: Mapping, path: str | Path) -> Path:
+def write(data: Mapping[str, Any], path: str | Path) -> Path:
     """Render the report to ``path`` (UTF-8), all or nothing, and return the path.
 
-    The page is written beside ``path`` and renamed onto it. Raises as :func:`render` does, and
-    ``OSError`` when the folder is missing or cannot be written.
+    Raises as :func:`render` and :func:`flyloom.support.files.write_whole` do.
     """
     target = Path(path)
-    text = render(data)
-    beside = target.with_name(target.name + ".part")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(target)
-    finally:
-        beside.unlink(missing_ok=True)
+    write_whole(target, render(data))
     return target
 
 
@@ -129,10 +145,21 @@ def words(name: str) -> str:
     return name.replace("_", " ")
 
 
+def cell(value: object) -> str:
+    """A figure of a measure: whole numbers in full, others to 6 digits; ``–`` for ``None``."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.6g}" if isinstance(value, float) else str(value)
+
+
 # --- the parts of the page -----------------------------------------------------------------------
 
 
-def structure_rows(networks: Sequence[Mapping]) -> list[dict]:
+def structure_rows(networks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Rows of the structure table: ``{"name", "unit", "values"}``, one value a network.
 
     The known measures come first (:data:`STRUCTURE`), then all others by name. A measure that no
@@ -172,18 +199,20 @@ def _cell(value: object, decimals: int) -> str:
     return str(value)
 
 
-def verdict_names(routings: Sequence[Mapping]) -> list[str]:
+def verdict_names(routings: Sequence[Mapping[str, Any]]) -> list[str]:
     """The names of all verdicts in order of first appearance: the columns of the proof table."""
     return list(dict.fromkeys(v["name"] for r in routings for v in r["verdicts"] or []))
 
 
-def _failed(routing: Mapping) -> bool:
+def _failed(routing: Mapping[str, Any]) -> bool:
     return bool(routing["counterexample"]) or any(
         not verdict["holds"] for verdict in routing["verdicts"] or []
     )
 
 
-def _pictures(network: Mapping, colours: Mapping[str, str], max_links: int) -> dict:
+def _pictures(
+    network: Mapping[str, Any], colours: Mapping[str, str], max_links: int
+) -> dict[str, Any]:
     """A network with its drawings, and the facts that the captions quote."""
     from markupsafe import Markup
 
@@ -208,7 +237,7 @@ def _pictures(network: Mapping, colours: Mapping[str, str], max_links: int) -> d
     return out
 
 
-def tiles(report: Mapping) -> list[dict]:
+def tiles(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The headline: what was built, proven, measured, loaded.
 
     A tile is ``{"head", "big", "small", "mood"}``; ``mood`` is ``good``, ``bad`` or ``plain``. A
@@ -224,7 +253,7 @@ def tiles(report: Mapping) -> list[dict]:
     return out + [tile for tile in made if tile is not None]
 
 
-def _built(network: Mapping) -> dict:
+def _built(network: Mapping[str, Any]) -> dict[str, Any]:
     facts = network["structure"]
     small = [plural(facts["switches"], "switch", "switches"), plural(facts["links"], "link")]
     if network["floor"] and network["floor"]["racks"]:
@@ -235,7 +264,7 @@ def _built(network: Mapping) -> dict:
             "small": ", ".join(small), "mood": "plain"}
 
 
-def _proven(report: Mapping) -> dict | None:
+def _proven(report: Mapping[str, Any]) -> dict[str, Any] | None:
     judged = [r for r in report["routings"] if r["verdicts"] or not r["verified"]]
     if not judged:
         return None
@@ -250,7 +279,7 @@ def _proven(report: Mapping) -> dict | None:
             "big": f"{len(good)} of {plural(len(judged), 'routing')}"}
 
 
-def _measured(report: Mapping, several: bool) -> dict | None:
+def _measured(report: Mapping[str, Any], several: bool) -> dict[str, Any] | None:
     measured = [r for r in report["routings"] if r["ebb"]]
     if not measured:
         return None
@@ -268,7 +297,7 @@ def _measured(report: Mapping, several: bool) -> dict | None:
     }
 
 
-def _loaded(report: Mapping) -> dict | None:
+def _loaded(report: Mapping[str, Any]) -> dict[str, Any] | None:
     stages = [r["deploy"] for r in report["routings"] if r["deploy"]]
     run = [deploy for deploy in stages if deploy["skipped"] is None]
     if not run:

@@ -9,7 +9,8 @@ from typing import Any
 
 from flyloom.report.charts import INK, svg
 from flyloom.report.comparison import PALETTE, chart
-from flyloom.routing_comparison import COLUMNS
+from flyloom.support.results import Result
+from flyloom.verbs.routing_comparison import COLUMNS
 
 #: Whose an engine is, and what its tables are: colours of a mark.
 KINDS = {
@@ -19,7 +20,7 @@ KINDS = {
 _HEIGHT, _WIDTH = 21, 150
 
 
-def spec(found: Any) -> dict:
+def spec(found: Result) -> dict[str, Any]:
     """Panels beside each other, a line an engine: bandwidth with its interval, hops, most routes on
     a channel over the least possible, lanes, and CPU time."""
     values = [
@@ -48,15 +49,15 @@ def spec(found: Any) -> dict:
     })
 
 
-def _kind(row: Mapping) -> str:
+def _kind(row: Mapping[str, Any]) -> str:
     whose = "OpenSM's" if row["engine"].startswith("opensm:") else "ours"
     return f"{whose}, {'no' if row['deadlock_free'] else 'may'} deadlock"
 
 
 def _panel(
-    values: list[dict], field: str, title: str, tint: dict, more: list[dict], *,
-    first: bool = False, log: bool = False,
-) -> dict:
+    values: list[dict[str, Any]], field: str, title: str, tint: dict[str, Any],
+    more: list[dict[str, Any]], *, first: bool = False, log: bool = False,
+) -> dict[str, Any]:
     """Dots of one measure; engine names on the first panel alone."""
     order = [v["engine"] for v in values]
     names = {"title": None, "labelLimit": 260} if first else None
@@ -76,17 +77,17 @@ def _panel(
     return {"width": _WIDTH, "height": {"step": _HEIGHT}, "layer": [grid, *lines, dots]}
 
 
-def _rule(low: str, high: str) -> dict:
+def _rule(low: str, high: str) -> dict[str, Any]:
     return {"mark": {"type": "rule", "strokeWidth": 5, "opacity": 0.45},
             "encoding": {"x": {"field": low, "type": "quantitative"}, "x2": {"field": high}}}
 
 
-def _tick(field: str) -> dict:
+def _tick(field: str) -> dict[str, Any]:
     return {"mark": {"type": "tick", "thickness": 2.5, "height": 11},
             "encoding": {"x": {"field": field, "type": "quantitative"}}}
 
 
-def cells(found: Any) -> tuple[list[str], list[list[Any]]]:
+def cells(found: Result) -> tuple[list[str], list[list[Any]]]:
     """The table: headings, and a list of values an engine."""
     rows = []
     for row in found.rows:
@@ -102,13 +103,13 @@ def _short(value: Any) -> Any:
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
-def notes(found: Any) -> list[str]:
+def notes(found: Result) -> list[str]:
     """What the table cannot hold: why tables do not hold, and who made none."""
     said = [f"{row['engine']}: {row['why'][0]}" for row in found.rows if row["why"]]
     return said + [f"without {one['engine']}: {one['why']}" for one in found.refused]
 
 
-def page(found: Any) -> str:
+def page(found: Result) -> str:
     """The chart and the table as one HTML page that refers to nothing."""
     css = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
     title = f"Routing engines on {escape(found.network)}"

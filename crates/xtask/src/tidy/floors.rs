@@ -1,21 +1,34 @@
-//! Which crate may use which: a crate uses what stands below it, never beside or above.
+//! Which crate may use which: what its arrows name, and what that uses.
 
 use serde_json::Value;
 
 use super::Finding;
 
-/// Every crate with the crates below it.
-const FLOORS: &[(&str, &[&str])] = &[
+/// Every crate with the crates that its arrows point to.
+const ARROWS: &[(&str, &[&str])] = &[
     ("base", &[]),
-    ("net", &["base"]),
+    ("fabric", &["base"]),
+    ("families", &["fabric"]),
+    ("verify", &["fabric"]),
+    ("traffic", &["fabric"]),
+    ("engines", &["traffic"]),
+    ("measure", &["traffic", "verify"]),
+    ("plan", &["fabric"]),
+    ("formats", &["traffic"]),
+    ("design", &["families", "measure"]),
     ("des", &["base"]),
-    ("sim", &["base", "net", "des"]),
-    ("lab", &["base", "net", "des", "sim"]),
-    ("py", &["base", "net", "des", "sim", "lab"]),
-    ("xtask", &["base", "net", "des", "sim", "lab"]),
+    ("sim", &["traffic", "verify", "des"]),
+    ("lab", &["engines", "plan", "formats", "design", "sim"]),
+    ("py", &["lab"]),
+    ("xtask", &["lab"]),
+    ("conformance", &["lab"]),
 ];
 
-/// Checks the answer of `cargo metadata --no-deps`: normal, build and test dependencies alike.
+/// Crates that nothing stands on, not even tests.
+const TOPS: &[&str] = &["py", "xtask", "conformance"];
+
+/// Checks the answer of `cargo metadata --no-deps`: normal and build dependencies go
+/// by the arrows, those of tests may be any crate that something may stand on.
 ///
 /// # Errors
 /// Metadata that is not what cargo writes.
@@ -29,15 +42,18 @@ pub(super) fn check(metadata: &str) -> Result<Vec<Finding>, String> {
         let name = package["name"].as_str().ok_or_else(|| bad("a package without name"))?;
         let manifest = package["manifest_path"].as_str().unwrap_or(name);
         let path = manifest.strip_prefix(root).unwrap_or(manifest).trim_start_matches('/');
-        let Some(below) = below(short(name)) else {
-            let what = format!("crate `{name}` has no floor; give it one in FLOORS of xtask");
+        if arrows(short(name)).is_none() {
+            let what = format!("crate `{name}` has no arrows; give it some in ARROWS of xtask");
             findings.push(Finding::new(path, 0, what));
             continue;
-        };
+        }
+        let below = below(short(name));
         for dependency in package["dependencies"].as_array().into_iter().flatten() {
             let other = dependency["name"].as_str().unwrap_or_default();
-            let ours = !dependency["path"].is_null() || below_known(short(other));
-            if ours && !below.contains(&short(other)) {
+            let known = arrows(short(other)).is_some();
+            let free = dependency["kind"] == "dev" && known && !TOPS.contains(&short(other));
+            let ours = known || !dependency["path"].is_null();
+            if ours && !free && !below.contains(&short(other)) {
                 let may = if below.is_empty() { "no crate".to_owned() } else { below.join(", ") };
                 let what = format!("`{name}` uses `{other}`; it may use {may} of the workspace");
                 findings.push(Finding::new(path, 0, what));
@@ -47,17 +63,20 @@ pub(super) fn check(metadata: &str) -> Result<Vec<Finding>, String> {
     Ok(findings)
 }
 
-/// The crate's name in this table: `flyloom-net` is `net`.
+/// The crate's name in this table: `flyloom-plan` is `plan`.
 fn short(name: &str) -> &str {
     name.strip_prefix("flyloom-").unwrap_or("")
 }
 
-fn below(name: &str) -> Option<&'static [&'static str]> {
-    FLOORS.iter().find(|(n, _)| *n == name).map(|(_, below)| *below)
+fn arrows(name: &str) -> Option<&'static [&'static str]> {
+    ARROWS.iter().find(|(n, _)| *n == name).map(|(_, to)| *to)
 }
 
-fn below_known(name: &str) -> bool {
-    below(name).is_some()
+/// All that stands below crate `name`, in the order of the table.
+fn below(name: &str) -> Vec<&'static str> {
+    let direct = arrows(name).unwrap_or_default();
+    let all: Vec<&str> = direct.iter().flat_map(|n| below(n)).chain(direct.to_vec()).collect();
+    ARROWS.iter().map(|(n, _)| *n).filter(|n| all.contains(n)).collect()
 }
 
 #[cfg(test)]
@@ -67,8 +86,10 @@ mod tests {
     fn metadata(package: &str, uses: &[&str]) -> String {
         let uses: Vec<Value> = uses
             .iter()
-            .map(|n| (n, n.starts_with("flyloom").then_some("/r")))
-            .map(|(n, path)| serde_json::json!({"name": n, "path": path}))
+            .map(|n| (n.strip_prefix("dev "), *n))
+            .map(|(dev, n)| (dev.map(|_| "dev"), dev.unwrap_or(n)))
+            .map(|(kind, n)| (kind, n, n.starts_with("flyloom").then_some("/r")))
+            .map(|(kind, n, path)| serde_json::json!({"name": n, "path": path, "kind": kind}))
             .collect();
         serde_json::json!({
             "workspace_root": "/r",
@@ -95,15 +116,23 @@ mod tests {
     }
 
     #[test]
+    fn tests_may_use_what_something_may_stand_on() {
+        assert!(found("flyloom-verify", &["dev flyloom-engines"]).is_empty());
+        assert_eq!(found("flyloom-verify", &["dev flyloom-py", "dev flyloom-attic"]).len(), 2);
+    }
+
+    #[test]
     fn upward_and_sideward_edges_are_found() {
         for (package, other) in [
-            ("flyloom-base", "flyloom-net"),
-            ("flyloom-net", "flyloom-des"),
-            ("flyloom-des", "flyloom-net"),
-            ("flyloom-net", "flyloom-sim"),
+            ("flyloom-base", "flyloom-fabric"),
+            ("flyloom-fabric", "flyloom-families"),
+            ("flyloom-verify", "flyloom-engines"),
+            ("flyloom-engines", "flyloom-verify"),
+            ("flyloom-measure", "flyloom-families"),
+            ("flyloom-des", "flyloom-fabric"),
             ("flyloom-sim", "flyloom-lab"),
             ("flyloom-py", "flyloom-xtask"),
-            ("flyloom-net", "flyloom-net"),
+            ("flyloom-verify", "flyloom-verify"),
         ] {
             let lines = found(package, &["serde", other]);
             assert_eq!(lines.len(), 1, "{package} -> {other}");
@@ -113,9 +142,9 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_without_floor_is_found() {
-        assert!(found("flyloom-attic", &[])[0].contains("has no floor"));
-        assert!(found("loose", &[])[0].contains("has no floor"));
+    fn a_crate_without_arrows_is_found() {
+        assert!(found("flyloom-attic", &[])[0].contains("has no arrows"));
+        assert!(found("loose", &[])[0].contains("has no arrows"));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! `cargo xtask tidy`: the rules of STYLE.md that a machine can check, each with file and line.
 
 mod floors;
+mod rooms;
 mod text;
 
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
+use crate::python::Package;
 use crate::{cargo, output};
 
 /// A tracked file larger than this belongs somewhere else.
@@ -34,7 +36,8 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Checks every file that git tracks or would track, and the crates' dependencies.
+/// Checks every file that git tracks or would track, the crates' dependencies and the imports
+/// of the Python package.
 ///
 /// # Errors
 /// The findings, one a line; or why git, cargo or a file could not be read.
@@ -68,6 +71,7 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     }
     let metadata = ["metadata", "--format-version", "1", "--no-deps"];
     findings.extend(floors::check(&output(root, &cargo(), &metadata)?)?);
+    findings.extend(rooms::check(&Package::read(root)?));
     findings.sort();
     report(count, &findings, &above_aim)
 }

@@ -1,0 +1,343 @@
+//! Cuts a weighted graph in two halves of equal mass over few edges.
+//!
+//! Source: Hendrickson & Leland, "A multilevel algorithm for partitioning graphs", SC 1995;
+//! Karypis & Kumar, "A fast and high quality multilevel scheme for partitioning irregular graphs",
+//! SIAM J. Sci. Comput. 1998; Fiduccia & Mattheyses, "A linear-time heuristic for improving network
+//! partitions", DAC 1982.
+
+use crate::Interrupted;
+use crate::seed::Stream;
+use std::collections::BinaryHeap;
+
+/// A graph with masses on vertices and weights on edges; each edge is in the rows of both ends.
+pub struct Weighted {
+    /// Where each row of `targets` begins, and the end of the last.
+    pub offsets: Vec<u32>,
+    /// The neighbours, row by row.
+    pub targets: Vec<u32>,
+    /// The weight of each edge, beside `targets`.
+    pub weights: Vec<u32>,
+    /// The mass of each vertex.
+    pub masses: Vec<u64>,
+    /// Mass that the side `true` has beside its vertices; 0 where the halves are to be equal.
+    pub held: u64,
+}
+
+/// A partition: the side of each vertex, the weight of the edges cut, the difference of the masses.
+#[derive(Debug, Clone)]
+pub struct Halves {
+    /// The side of each vertex.
+    pub side: Vec<bool>,
+    /// Weight of the edges cut.
+    pub cut: u64,
+    /// Difference of the masses of the two sides.
+    pub difference: u64,
+}
+
+/// What is called now and then to say that the search goes on.
+pub type Tick<'a> = dyn Fn() -> Result<(), Interrupted> + Sync + 'a;
+
+/// Vertices at which coarsening ends, and attempts at halving what is left then.
+const COARSE: usize = 48;
+const ATTEMPTS: u64 = 8;
+
+/// One multilevel run: coarsen by matchings of heavy edges, halve the small graph, and refine on
+/// the way back.
+///
+/// The difference of the masses is brought down to `slack` where moves of single vertices can; a
+/// smaller difference comes before a smaller cut. O(edges * log(edges)) a level, some passes each;
+/// `tick` is called before each pass.
+///
+/// # Errors
+/// [`Interrupted`] when `tick` says so.
+pub fn halve(
+    graph: &Weighted,
+    slack: u64,
+    draw: &mut Stream,
+    tick: &Tick,
+) -> Result<Halves, Interrupted> {
+    if graph.size() <= COARSE {
+        return halve_small(graph, slack, draw, tick);
+    }
+    let (parent, count) = graph.matching(draw);
+    if count * 20 > graph.size() * 19 {
+        return halve_small(graph, slack, draw, tick);
+    }
+    let small = graph.contracted(&parent, count);
+    // only the finest level has the masses to be exact
+    let coarse = halve(&small, slack.max(small.heaviest()), draw, tick)?;
+    let side = parent.iter().map(|&v| coarse.side[v as usize]).collect();
+    refine(graph, side, slack, tick)
+}
+
+/// The best of some halves that start from one grown around a random vertex, or from random sides.
+fn halve_small(
+    graph: &Weighted,
+    slack: u64,
+    draw: &mut Stream,
+    tick: &Tick,
+) -> Result<Halves, Interrupted> {
+    let attempt = |i: u64| {
+        let random = |draw: &mut Stream| (0..graph.size()).map(|_| draw.below(2) == 1).collect();
+        let side = if i.is_multiple_of(2) { graph.grown(draw) } else { random(draw) };
+        refine(graph, side, slack, tick)
+    };
+    let tries = (0..ATTEMPTS).map(attempt).collect::<Result<Vec<Halves>, Interrupted>>()?;
+    let best = tries.into_iter().min_by_key(|h| (h.difference.saturating_sub(slack), h.cut));
+    Ok(best.expect("there is more than one attempt"))
+}
+
+impl Weighted {
+    /// How many vertices there are.
+    pub fn size(&self) -> usize {
+        self.masses.len()
+    }
+
+    /// The edges of `v`: other end, weight.
+    pub fn edges(&self, v: usize) -> impl Iterator<Item = (usize, u32)> + '_ {
+        let row = self.offsets[v] as usize..self.offsets[v + 1] as usize;
+        row.map(|i| (self.targets[i] as usize, self.weights[i]))
+    }
+
+    fn heaviest(&self) -> u64 {
+        self.masses.iter().copied().max().unwrap_or(0)
+    }
+
+    /// Pairs of neighbours over heavy edges, as the number of the pair (or single) of each vertex,
+    /// and how many there are.
+    fn matching(&self, draw: &mut Stream) -> (Vec<u32>, usize) {
+        let n = self.size();
+        let most = self.masses.iter().sum::<u64>() / 16;
+        let mut order: Vec<u32> = (0..n as u32).collect();
+        draw.shuffle(&mut order);
+        let mut rank = vec![0_u32; n];
+        for (i, &v) in order.iter().enumerate() {
+            rank[v as usize] = i as u32;
+        }
+        let mut parent = vec![u32::MAX; n];
+        let mut count = 0;
+        for &v in &order {
+            let v = v as usize;
+            if parent[v] < u32::MAX {
+                continue;
+            }
+            let free = self.edges(v).filter(|&(w, _)| {
+                parent[w] == u32::MAX && self.masses[v] + self.masses[w] <= most.max(1)
+            });
+            if let Some((w, _)) = free.max_by_key(|&(w, weight)| (weight, rank[w])) {
+                parent[w] = count;
+            }
+            parent[v] = count;
+            count += 1;
+        }
+        (parent, count as usize)
+    }
+
+    /// The graph of the pairs; edges between the same two add up.
+    fn contracted(&self, parent: &[u32], count: usize) -> Self {
+        let mut members = vec![[u32::MAX; 2]; count];
+        let mut masses = vec![0; count];
+        for (v, &p) in parent.iter().enumerate() {
+            let pair = &mut members[p as usize];
+            pair[usize::from(pair[0] < u32::MAX)] = v as u32;
+            masses[p as usize] += self.masses[v];
+        }
+        let mut at = vec![u32::MAX; count];
+        let (mut offsets, mut targets, mut weights) = (vec![0], Vec::new(), Vec::new());
+        for (p, pair) in members.iter().enumerate() {
+            let start = targets.len();
+            for &v in pair.iter().filter(|&&v| v < u32::MAX) {
+                for (w, weight) in self.edges(v as usize) {
+                    let to = parent[w] as usize;
+                    if to == p {
+                        continue;
+                    }
+                    if at[to] == u32::MAX {
+                        at[to] = targets.len() as u32;
+                        targets.push(to as u32);
+                        weights.push(0);
+                    }
+                    weights[at[to] as usize] += weight;
+                }
+            }
+            for &to in &targets[start..] {
+                at[to as usize] = u32::MAX;
+            }
+            offsets.push(targets.len() as u32);
+        }
+        Self { offsets, targets, weights, masses, held: self.held }
+    }
+
+    /// One half grown from a random vertex by the edges that bind most strongly to it.
+    fn grown(&self, draw: &mut Stream) -> Vec<bool> {
+        let n = self.size();
+        let half = self.masses.iter().sum::<u64>().saturating_sub(self.held) / 2;
+        let mut side = vec![false; n];
+        let mut bound: Vec<i64> =
+            (0..n).map(|v| -self.edges(v).map(|(_, w)| i64::from(w)).sum::<i64>()).collect();
+        let mut order: Vec<u32> = (0..n as u32).collect();
+        draw.shuffle(&mut order);
+        let mut heap = BinaryHeap::new();
+        let (mut mass, mut starts) = (0, order.into_iter());
+        while mass < half {
+            let next = heap.pop().or_else(|| starts.next().map(|v| (bound[v as usize], v)));
+            let Some((gain, v)) = next else { break };
+            let v = v as usize;
+            if side[v] || gain != bound[v] {
+                continue;
+            }
+            side[v] = true;
+            mass += self.masses[v];
+            for (w, weight) in self.edges(v).filter(|&(w, _)| !side[w]) {
+                bound[w] += 2 * i64::from(weight);
+                heap.push((bound[w], w as u32));
+            }
+        }
+        side
+    }
+}
+
+/// Passes of single moves until none makes the halves better.
+fn refine(
+    graph: &Weighted,
+    side: Vec<bool>,
+    slack: u64,
+    tick: &Tick,
+) -> Result<Halves, Interrupted> {
+    let mut state = Moves::new(graph, side, slack);
+    tick()?;
+    while state.pass() {
+        tick()?;
+    }
+    Ok(Halves { cut: state.cut, difference: state.difference.unsigned_abs(), side: state.side })
+}
+
+/// A partition under refinement.
+struct Moves<'a> {
+    graph: &'a Weighted,
+    side: Vec<bool>,
+    slack: u64,
+    /// How much the cut shrinks when a vertex changes sides.
+    gain: Vec<i64>,
+    cut: u64,
+    /// Mass of the side `true` less that of `false`.
+    difference: i64,
+    heaviest: u64,
+    /// Candidates by side: gain, the later the better, vertex; outdated ones are skipped.
+    heaps: [BinaryHeap<(i64, u32, u32)>; 2],
+    entries: u32,
+}
+
+impl<'a> Moves<'a> {
+    fn new(graph: &'a Weighted, side: Vec<bool>, slack: u64) -> Self {
+        let gain = |v: usize| -> i64 {
+            let edges = graph.edges(v);
+            edges.map(|(w, weight)| i64::from(weight) * sign(side[w] != side[v])).sum()
+        };
+        let gain: Vec<i64> = (0..graph.size()).map(gain).collect();
+        let out = |v: usize| -> u64 {
+            let crossing = graph.edges(v).filter(|&(w, _)| side[w] != side[v]);
+            crossing.map(|(_, weight)| u64::from(weight)).sum()
+        };
+        let cut: u64 = (0..graph.size()).map(out).sum();
+        let placed = side.iter().zip(&graph.masses).map(|(&s, &m)| sign(s) * m as i64);
+        let difference = graph.held as i64 + placed.sum::<i64>();
+        Self {
+            graph,
+            slack,
+            gain,
+            cut: cut / 2,
+            difference,
+            heaviest: graph.heaviest(),
+            heaps: [BinaryHeap::new(), BinaryHeap::new()],
+            entries: 0,
+            side,
+        }
+    }
+
+    /// What is to be as small as can be.
+    fn cost(&self) -> (u64, u64) {
+        (self.difference.unsigned_abs().saturating_sub(self.slack), self.cut)
+    }
+
+    /// Moves every vertex once, best first, and takes back all after the best state; whether that
+    /// is better than before.
+    fn pass(&mut self) -> bool {
+        let before = self.cost();
+        self.heaps = [BinaryHeap::new(), BinaryHeap::new()];
+        self.entries = 0;
+        let n = self.graph.size();
+        let mut free = vec![true; n];
+        for v in 0..n {
+            self.enter(v);
+        }
+        let (mut best, mut best_at, mut moved) = (before, 0, Vec::new());
+        let patience = 200 + n / 4;
+        while moved.len() < best_at + patience {
+            let Some(v) = self.candidate(&free) else { break };
+            free[v] = false;
+            self.turn(v, &free);
+            moved.push(v);
+            if self.cost() < best {
+                (best, best_at) = (self.cost(), moved.len());
+            }
+        }
+        free.fill(false);
+        for &v in moved[best_at..].iter().rev() {
+            self.turn(v, &free);
+        }
+        best < before
+    }
+
+    fn enter(&mut self, v: usize) {
+        self.entries += 1;
+        let entry = (self.gain[v], self.entries, v as u32);
+        self.heaps[usize::from(self.side[v])].push(entry);
+    }
+
+    /// The best vertex that may move: one whose move keeps the masses near each other, or brings
+    /// them nearer.
+    fn candidate(&mut self, free: &[bool]) -> Option<usize> {
+        for (heap, side) in self.heaps.iter_mut().zip([false, true]) {
+            while heap.peek().is_some_and(|&(gain, _, v)| {
+                let v = v as usize;
+                !free[v] || self.side[v] != side || self.gain[v] != gain
+            }) {
+                heap.pop();
+            }
+        }
+        let near = self.slack + 2 * self.heaviest;
+        let allowed = |&(_, _, v): &(i64, u32, u32)| {
+            let after = self.difference_after(v as usize).unsigned_abs();
+            after <= near || after < self.difference.unsigned_abs()
+        };
+        let tops = self.heaps.iter().map(|heap| heap.peek().filter(|top| allowed(top)));
+        // from the heavier side when both are as good
+        let key =
+            |top: &&(i64, u32, u32)| (top.0, -(self.difference_after(top.2 as usize).abs()), top.1);
+        tops.flatten().max_by_key(key).map(|top| top.2 as usize)
+    }
+
+    fn difference_after(&self, v: usize) -> i64 {
+        self.difference - 2 * sign(self.side[v]) * self.graph.masses[v] as i64
+    }
+
+    /// Moves `v` to the other side.
+    fn turn(&mut self, v: usize, free: &[bool]) {
+        self.difference = self.difference_after(v);
+        self.cut = (self.cut as i64 - self.gain[v]) as u64;
+        self.side[v] = !self.side[v];
+        self.gain[v] = -self.gain[v];
+        let graph = self.graph;
+        for (w, weight) in graph.edges(v) {
+            self.gain[w] += 2 * i64::from(weight) * sign(self.side[w] != self.side[v]);
+            if free[w] {
+                self.enter(w);
+            }
+        }
+    }
+}
+
+fn sign(yes: bool) -> i64 {
+    if yes { 1 } else { -1 }
+}

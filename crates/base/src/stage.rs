@@ -1,0 +1,154 @@
+//! A measure is a stage: its value holds the parameters of one run, and it gives a record.
+
+use crate::{Refusal, Stop, Watch};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// Memory and time that some work takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Need {
+    /// Bytes of memory beyond what is in use before.
+    pub bytes: f64,
+    /// Seconds.
+    pub seconds: f64,
+}
+
+impl Need {
+    /// This much of each.
+    pub const fn new(bytes: f64, seconds: f64) -> Self {
+        Self { bytes, seconds }
+    }
+
+    /// One after the other: the larger memory, both times.
+    #[must_use]
+    pub fn then(self, next: Self) -> Self {
+        Self::new(self.bytes.max(next.bytes), self.seconds + next.seconds)
+    }
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Whole numbers.
+    Whole,
+    /// Real numbers.
+    Real,
+    /// True or false.
+    Truth,
+    /// Words.
+    Text,
+}
+
+/// Which values of a column are the better ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    /// Large ones.
+    Higher,
+    /// Small ones.
+    Lower,
+    /// It says nothing of quality.
+    Neither,
+}
+
+/// One figure of a stage's record, as a column of tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Metric {
+    /// Name of the column; the stage's name goes before it where several stages share a table.
+    pub name: &'static str,
+    /// Where it stands in the record, a JSON pointer.
+    pub at: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// Its unit; empty for numbers of things and words.
+    pub unit: &'static str,
+    /// What it says, a clause.
+    pub meaning: &'static str,
+    /// Which values are better.
+    pub better: Better,
+}
+
+impl Metric {
+    /// A column.
+    pub const fn new(
+        name: &'static str,
+        at: &'static str,
+        kind: Kind,
+        unit: &'static str,
+        meaning: &'static str,
+        better: Better,
+    ) -> Self {
+        Self { name, at, kind, unit, meaning, better }
+    }
+}
+
+/// What a stage found: all of it, as its documentation says; its columns are read from it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Frame(pub Map<String, Value>);
+
+impl Frame {
+    /// The record `value`, an object.
+    ///
+    /// # Panics
+    /// When it is none: a stage's record is a struct or `json!({...})`.
+    pub fn of(value: impl Serialize) -> Self {
+        match serde_json::to_value(value) {
+            Ok(Value::Object(fields)) => Self(fields),
+            other => panic!("a record is an object, not {other:?}"),
+        }
+    }
+
+    /// The values of these columns; null where the record has none.
+    pub fn cells(&self, columns: &[Metric]) -> Vec<Value> {
+        let record = Value::Object(self.0.clone());
+        columns.iter().map(|c| record.pointer(c.at).cloned().unwrap_or_default()).collect()
+    }
+}
+
+/// A measure or a simulator: one file that implements this is a command's, a function's and an
+/// experiment's table, its columns and its page.
+///
+/// The value holds the parameters of one run, all of which have defaults; its documentation says
+/// what the record has.
+pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
+    /// The name users type.
+    const NAME: &'static str;
+    /// The figures that go into tables.
+    const COLUMNS: &'static [Metric];
+
+    /// What it is run on: `&Topology` or `&Routing`.
+    type On<'a>;
+
+    /// Parameters that the conformance tests run.
+    fn examples() -> Vec<Self>;
+
+    /// What a run will take on `threads` processors, known before it begins.
+    fn need(&self, on: Self::On<'_>, threads: usize) -> Need;
+
+    /// Runs it. The same parameters give the same record, whatever the number of threads.
+    ///
+    /// # Errors
+    /// When the parameters do not fit what it is run on, or `watch` says stop.
+    fn run(&self, on: Self::On<'_>, watch: &dyn Watch) -> Result<Frame, Stop>;
+}
+
+/// `given` as the parameters of `S`.
+///
+/// # Errors
+/// When one is unknown or of the wrong type; the refusal lists what there is.
+pub fn parameters<S: Stage>(given: &Map<String, Value>) -> Result<S, Refusal> {
+    crate::fields::typed(&Value::Object(given.clone())).map_err(|(field, why)| {
+        let schema = schemars::schema_for!(S).to_value();
+        let known = schema["properties"].as_object();
+        let known: Vec<&str> = known.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+        let help = match known.as_slice() {
+            [] => format!("{} takes nothing", S::NAME),
+            some => format!("{} takes {}", S::NAME, some.join(", ")),
+        };
+        Refusal::new(field, why, help)
+    })
+}

@@ -1,0 +1,18 @@
+//! Every part against what it promises, and against code that shares nothing with it.
+
+mod addresses;
+mod cable_check;
+mod engines;
+mod fabric_files;
+mod file_fuzz;
+mod graph_files;
+mod huge;
+mod measures;
+mod minimal;
+mod orcs_files;
+mod patterns;
+mod promises;
+mod repair;
+mod repair_traffic;
+mod routing;
+mod shared_rows;

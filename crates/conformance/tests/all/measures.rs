@@ -1,0 +1,87 @@
+//! Every measure on every family's first example: its record has what its columns say.
+
+use base::Quiet;
+use base::stage::Kind;
+use lab::stages::{Input, Inputs, STAGES, stage};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+fn is(kind: Kind, value: &Value) -> bool {
+    match kind {
+        Kind::Whole => value.is_u64() || value.is_i64(),
+        Kind::Real => value.is_number(),
+        Kind::Truth => value.is_boolean(),
+        Kind::Text => value.is_string(),
+    }
+}
+
+#[test]
+fn columns_are_in_the_records_of_every_family() {
+    let mut met = std::collections::BTreeSet::new();
+    for family in families::FAMILIES {
+        let recipe = family.examples().swap_remove(0);
+        let t = Arc::new(family.build(&recipe.params).expect("an example"));
+        let routed =
+            engines::engine("up_down").expect("there is").route(&Map::new(), &t, 1, &Quiet);
+        let routing = routed.ok();
+        let on = Inputs { topology: &t, routing: routing.as_ref() };
+        for entry in STAGES {
+            for given in entry.examples() {
+                let Ok(found) = entry.run(&given, on, &Quiet) else { continue };
+                let cells = found.cells(entry.columns);
+                for (column, value) in entry.columns.iter().zip(cells) {
+                    let place = format!("{} {given:?}: {} of {recipe}", entry.name, column.name);
+                    assert!(value.is_null() || is(column.kind, &value), "{place}: {value}");
+                    if !value.is_null() {
+                        met.insert((entry.name, column.name));
+                    }
+                }
+                let again = entry.run(&given, on, &Quiet).expect("as before");
+                assert_eq!(again, found, "{} twice on {recipe}", entry.name);
+            }
+        }
+    }
+    let missing: Vec<_> = STAGES
+        .iter()
+        .flat_map(|e| e.columns.iter().map(|c| (e.name, c.name)))
+        .filter(|c| !met.contains(c))
+        .collect();
+    assert_eq!(missing, [("resilience", "removed_until_mean")], "columns that no record has");
+}
+
+#[test]
+fn parameters_have_defaults_and_are_checked() {
+    for entry in STAGES {
+        let all = entry.complete(&Map::new()).expect("defaults");
+        assert_eq!(entry.complete(&all).expect("defaults written out"), all, "{}", entry.name);
+        for example in entry.examples() {
+            entry.complete(&example).expect("an example");
+        }
+        let unknown = Map::from_iter([("no_such".to_owned(), json!(1))]);
+        let why = entry.complete(&unknown).expect_err("unknown").to_string();
+        assert!(why.contains("no_such") && why.contains(entry.name), "{why}");
+        let schema = entry.schema();
+        assert!(schema["description"].as_str().is_some_and(|d| d.contains("record")), "{schema}");
+        for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+            assert!(field["description"].is_string(), "{} {name} says nothing", entry.name);
+        }
+    }
+}
+
+#[test]
+fn what_needs_tables_says_so() {
+    let ring = fabric::network::parse_inline("ring:n=4,p=1").expect("well formed");
+    let t = families::family("ring").and_then(|f| f.build(&ring.params)).expect("a ring");
+    let on = Inputs { topology: &t, routing: None };
+    for entry in STAGES {
+        let done = entry.run(&Map::new(), on, &Quiet);
+        match entry.input {
+            Input::Topology => assert!(done.is_ok(), "{}", entry.name),
+            Input::Routing => {
+                let why = done.expect_err("no tables").to_string();
+                assert!(why.contains(entry.name) && why.contains("route it"), "{why}");
+            }
+        }
+    }
+    assert!(stage("fish").is_err_and(|r| r.help.contains("ebb, ") && r.why.contains("fish")));
+}

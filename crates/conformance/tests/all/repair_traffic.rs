@@ -1,0 +1,348 @@
+//! Repairs under traffic: packets that are stored and forwarded while entries change one by one.
+//!
+//! Every (channel, lane) pair has a buffer for one packet, endpoints send as much as fits, and some
+//! channels are slow, so that packets of long ago meet new entries. It shares nothing with repair
+//! and the proofs but the tables and the list of changes.
+
+use base::seed::Stream;
+use base::{LinkId, Quiet, SwitchId, TerminalId};
+use engines::ENGINES;
+use engines::repair::{Repaired, Safety, repair};
+use fabric::network::Topology;
+use fabric::network::parse_inline;
+use fabric::tables::{NO_ROUTE, Routing};
+use families::family;
+use std::sync::Arc;
+
+const NETWORKS: [&str; 10] = [
+    "slim_fly:q=4,p=1",
+    "slim_fly:q=5,p=2",
+    "torus:shape=4x4,p=1",
+    "torus:shape=3x3x2,p=1",
+    "mesh:shape=4x4,p=1",
+    "dragonfly:h=2",
+    "fat_tree:levels=3,k=4",
+    "jellyfish:n=14,k=4,p=1,seed=2",
+    "hyperx:shape=3x3,p=2",
+    "torus:shape=6,p=1",
+];
+
+/// A destination, and which of its layers.
+type To = (u32, TerminalId);
+
+#[derive(Clone)]
+struct Packet {
+    to: To,
+    level: u8,
+    serial: u64,
+    /// What it asked for when it came, if it asks but once.
+    wants: Option<u16>,
+}
+
+struct Fabric<'a> {
+    /// The network before the failures, and what of its cables works.
+    on: &'a Topology,
+    works: Vec<bool>,
+    levels: &'a Routing,
+    tables: Vec<u16>,
+    lanes: usize,
+    /// By `channel * lanes + lane`: the packet in the buffer where the channel ends.
+    buffers: Vec<Option<Packet>>,
+    /// By channel: in so many of 64 rounds a packet may leave its buffer.
+    speed: Vec<u64>,
+    /// Destinations to which most packets are sent.
+    changing: Vec<To>,
+    draw: Stream,
+    sent: u64,
+    arrived: u64,
+}
+
+/// Where a packet goes next.
+enum Next {
+    Home,
+    Nowhere,
+    Buffer(usize),
+}
+
+impl<'a> Fabric<'a> {
+    fn new(old: &'a Routing, draw: Stream) -> Self {
+        let on = old.topology();
+        let (channels, lanes) = (on.links().len() * 2, usize::from(old.lanes().count()));
+        let mut fabric = Self {
+            on,
+            works: (0..on.links().len()).map(|l| on.link_is_up(LinkId::from(l))).collect(),
+            levels: old,
+            tables: old.next(),
+            lanes,
+            buffers: vec![None; channels * lanes],
+            speed: vec![64; channels],
+            changing: Vec::new(),
+            draw,
+            sent: 0,
+            arrived: 0,
+        };
+        for c in 0..channels {
+            fabric.speed[c] = [1, 8, 64, 64][fabric.draw.below(4) as usize];
+        }
+        fabric
+    }
+
+    fn entry(&mut self, (layer, t): To, switch: SwitchId) -> &mut u16 {
+        let row = layer as usize * self.on.terminals().len() + t.ix();
+        &mut self.tables[row * self.on.switches().len() + switch.ix()]
+    }
+
+    fn next(&mut self, packet: &Packet, at: SwitchId, input: u16) -> Next {
+        let port = match packet.wants {
+            Some(port) => port,
+            None => *self.entry(packet.to, at),
+        };
+        if at == self.on.terminals()[packet.to.1.ix()].plug.switch {
+            return Next::Home;
+        }
+        match self.on.hop(at, port) {
+            Some((channel, _)) if self.works[channel.link().ix()] => {
+                let lane = self.levels.lanes().sl2vl().lane(at, input, port, packet.level);
+                Next::Buffer(channel.0 as usize * self.lanes + usize::from(lane))
+            }
+            _ => Next::Nowhere,
+        }
+    }
+
+    /// The same for the packet in a buffer.
+    fn next_of(&mut self, buffer: usize, packet: &Packet) -> Next {
+        let head = self.on.head(base::ChannelId::from(buffer / self.lanes));
+        self.next(packet, head.switch, head.port)
+    }
+
+    /// Puts a packet into a buffer where it comes to the next switch; half of them ask there at
+    /// once, the others when it is their turn.
+    fn put(&mut self, buffer: usize, mut packet: Packet) {
+        let head = self.on.head(base::ChannelId::from(buffer / self.lanes)).switch;
+        packet.wants = None;
+        if self.draw.below(2) == 0 {
+            packet.wants = Some(*self.entry(packet.to, head));
+        }
+        self.buffers[buffer] = Some(packet);
+    }
+
+    /// Every buffer may pass its packet on, in another order each time; then endpoints send.
+    fn round(&mut self, sends: bool) {
+        let count = self.buffers.len();
+        let first = self.draw.below(count as u64) as usize;
+        // a stride that shares no divisor with the count comes to every buffer
+        let shares = |n: &usize| (2..=*n).any(|d| n.is_multiple_of(d) && count.is_multiple_of(d));
+        let from = 1 + self.draw.below(16) as usize;
+        let stride = (from..from + count).find(|n| !shares(n)).unwrap_or(1);
+        for i in 0..count {
+            let buffer = (first + i * stride) % count;
+            let Some(packet) = self.buffers[buffer].clone() else { continue };
+            if self.draw.below(64) >= self.speed[buffer / self.lanes] {
+                continue;
+            }
+            match self.next_of(buffer, &packet) {
+                Next::Home => {
+                    self.arrived += 1;
+                    self.buffers[buffer] = None;
+                }
+                Next::Nowhere => self.buffers[buffer] = None,
+                Next::Buffer(next) if self.buffers[next].is_none() => {
+                    self.buffers[buffer] = None;
+                    self.put(next, packet);
+                }
+                Next::Buffer(_) => {}
+            }
+        }
+        if sends {
+            (0..self.on.terminals().len()).for_each(|t| self.send(TerminalId::from(t)));
+        }
+    }
+
+    fn send(&mut self, from: TerminalId) {
+        let mut layer = self.draw.below(u64::from(self.levels.layers())) as u32;
+        let mut t = TerminalId::from(self.draw.below(self.on.terminals().len() as u64) as usize);
+        if self.draw.below(4) > 0 && !self.changing.is_empty() {
+            (layer, t) = self.changing[self.draw.below(self.changing.len() as u64) as usize];
+        }
+        let up = |t: TerminalId| self.on.terminal_is_up(t);
+        if t == from || self.on.plane_of(t) != self.on.plane_of(from) || !up(t) || !up(from) {
+            return;
+        }
+        let level = self.levels.service_level(from, layer, t);
+        let packet = Packet { to: (layer, t), level, serial: self.sent, wants: None };
+        let plug = self.on.terminals()[from.ix()].plug;
+        if let Next::Buffer(first) = self.next(&packet, plug.switch, plug.port)
+            && self.buffers[first].is_none()
+        {
+            self.sent += 1;
+            self.put(first, packet);
+        }
+    }
+
+    /// Whether packets wait for one another in a circle.
+    fn is_stuck(&mut self) -> bool {
+        let waits: Vec<Option<usize>> = (0..self.buffers.len())
+            .map(|b| {
+                let packet = self.buffers[b].clone()?;
+                match self.next_of(b, &packet) {
+                    Next::Buffer(next) => self.buffers[next].is_some().then_some(next),
+                    Next::Home | Next::Nowhere => None,
+                }
+            })
+            .collect();
+        let mut seen = vec![usize::MAX; waits.len()];
+        (0..waits.len()).any(|start| {
+            let mut at = start;
+            while seen[at] == usize::MAX {
+                seen[at] = start;
+                match waits[at] {
+                    Some(next) => at = next,
+                    None => return false,
+                }
+            }
+            // who comes to a buffer of this walk has gone round
+            seen[at] == start && waits[at].is_some()
+        })
+    }
+
+    /// So many rounds; false where packets get stuck.
+    fn rounds(&mut self, count: u64) -> bool {
+        (0..count).all(|i| {
+            self.round(true);
+            i % 8 != 0 || !self.is_stuck()
+        })
+    }
+
+    /// Rounds until all packets sent before have left; false where packets get stuck.
+    fn wait(&mut self) -> bool {
+        let before = self.sent;
+        // or it would take for ever where slow channels meet
+        let speed = std::mem::replace(&mut self.speed, vec![64; self.works.len() * 2]);
+        let old = |b: &Option<Packet>| b.as_ref().is_some_and(|p| p.serial < before);
+        while self.buffers.iter().any(old) {
+            if !self.rounds(16) {
+                return false;
+            }
+        }
+        self.speed = speed;
+        true
+    }
+
+    /// What failed takes the packets in dead switches along.
+    fn fail(&mut self, damaged: &Topology) {
+        for l in 0..self.works.len() {
+            self.works[l] = damaged.link_is_up(LinkId::from(l));
+        }
+        for buffer in 0..self.buffers.len() {
+            let head = self.on.head(base::ChannelId::from(buffer / self.lanes)).switch;
+            if !damaged.switches()[head.ix()].up {
+                self.buffers[buffer] = None;
+            }
+        }
+    }
+
+    /// Sets entries one by one under traffic; false where packets get stuck.
+    fn change(&mut self, entries: impl Iterator<Item = (To, SwitchId, u16)>, pace: u64) -> bool {
+        entries.into_iter().all(|(to, switch, port)| {
+            *self.entry(to, switch) = port;
+            let rounds = self.draw.below(pace);
+            self.rounds(rounds)
+        })
+    }
+}
+
+/// Carries a repair out as it says, or without regard to that; false where packets get stuck.
+fn carry_out<'a>(fabric: &mut Fabric<'a>, done: &'a Repaired, pace: u64, careless: bool) -> bool {
+    let damaged = done.routing.topology();
+    fabric.changing = done.changes.iter().map(|c| c.to).collect();
+    if !fabric.rounds(100) {
+        return false;
+    }
+    fabric.fail(damaged);
+    let mut changes: Vec<_> = done.changes.iter().map(|c| (c.to, c.switch, c.port.1)).collect();
+    if careless {
+        fabric.levels = &done.routing;
+        return fabric.change(changes.into_iter(), pace) && fabric.rounds(300);
+    }
+    let steps = match done.safety {
+        Safety::AnyOrder => {
+            fabric.draw.shuffle(&mut changes);
+            true
+        }
+        Safety::InOrder => true,
+        Safety::InSteps => {
+            let stops = done.stops.iter().map(|&(to, s)| (to, s, NO_ROUTE));
+            let stopped = fabric.change(stops, pace) && fabric.wait();
+            fabric.levels = &done.routing;
+            stopped && fabric.wait()
+        }
+        Safety::Draining(_) => {
+            (0..100_000).any(|_| {
+                fabric.round(false);
+                fabric.buffers.iter().all(Option::is_none)
+            });
+            fabric.levels = &done.routing;
+            fabric.tables.copy_from_slice(&done.routing.next());
+            changes.clear();
+            true
+        }
+        Safety::Unknown => unreachable!("not asked for"),
+    };
+    steps && fabric.change(changes.into_iter(), pace) && fabric.rounds(300)
+}
+
+/// A network, tables of some engine, and repaired ones: the `index`-th of all cases.
+fn case(index: u64) -> Option<(String, Routing, Repaired, Stream)> {
+    let mut draw = Stream::new(13, "repairs under traffic", index);
+    let mut any = |n: usize| draw.below(n as u64) as usize;
+    let inline = NETWORKS[any(NETWORKS.len())];
+    let recipe = parse_inline(inline).expect("an inline form");
+    let on = family(&recipe.family).expect("a family").build(&recipe.params).expect("a member");
+    let on = Arc::new(on);
+    let entry = &ENGINES[any(ENGINES.len())];
+    let examples = entry.examples();
+    let options = &examples[any(examples.len())];
+    let old = entry.route(options, &on, 1 + any(2) as u32, &Quiet).ok()?;
+    let links: Vec<_> = (0..=any(3)).map(|_| LinkId::from(any(on.links().len()))).collect();
+    let switch = any(on.switches().len() * 4);
+    let switches: Vec<_> =
+        (switch < on.switches().len()).then(|| SwitchId::from(switch)).into_iter().collect();
+    let damaged = Arc::new(on.with_failures(&links, &switches).expect("known ids"));
+    let done = repair(&old, &damaged, &Quiet).ok()?;
+    let name = format!("{inline} {} {options:?} {links:?} {switches:?}", entry.name);
+    (done.safety != Safety::Unknown).then_some((name, old, done, draw))
+}
+
+#[test]
+fn campaign_packets_never_get_stuck_where_repair_is_safe() {
+    let campaign = std::env::var_os("FLYLOOM_CAMPAIGN").is_some();
+    let packets = if campaign { 100_000_000 } else { 1_000_000 };
+    let (mut arrived, mut index, mut stuck) = (0, 0, 0);
+    let mut outcomes = [0_u32; 4];
+    while arrived < packets {
+        let Some((name, old, done, mut draw)) = case(index) else {
+            index += 1;
+            continue;
+        };
+        let pace = 1 + draw.below(30);
+        let traffic = Stream::new(14, "traffic", index);
+        let mut fabric = Fabric::new(&old, traffic);
+        let safe = carry_out(&mut fabric, &done, pace, false);
+        assert!(safe, "case {index}, {name}: stuck, {:?}", done.safety);
+        arrived += fabric.arrived;
+        outcomes[match done.safety {
+            Safety::AnyOrder => 0,
+            Safety::InOrder => 1,
+            Safety::InSteps => 2,
+            Safety::Draining(_) | Safety::Unknown => 3,
+        }] += 1;
+        if matches!(done.safety, Safety::InSteps | Safety::Draining(_)) {
+            let mut careless = Fabric::new(&old, Stream::new(14, "traffic", index));
+            stuck += u32::from(!carry_out(&mut careless, &done, pace, true));
+        }
+        index += 1;
+    }
+    println!("any order, in order, in steps, drained: {outcomes:?}; {arrived} packets arrived;");
+    println!("{stuck} of those in steps or drained got stuck where they were not");
+    assert!(stuck > 0, "it sees no deadlock where there must be some");
+}

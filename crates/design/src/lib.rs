@@ -1,0 +1,4 @@
+//! Networks for a wish: sizing, the search for graphs of small distance.
+
+pub mod search;
+pub mod sizing;

@@ -1,0 +1,508 @@
+//! Simulated annealing over exchanges of edges: good graphs of any size.
+//!
+//! Several independent restarts, each with a rotational symmetry of its own, cool from a
+//! temperature taken from a sample of exchanges. Where diameter 2 is near, three of four start from
+//! a known graph, and colder; the others start from random graphs. A search is a value that can be
+//! advanced, stopped after any block of steps, written down and taken up again; the outcome is the
+//! same.
+//!
+//! Source: Kirkpatrick, Gelatt and Vecchi, "Optimization by simulated annealing", Science 220,
+//! 1983; Nakao et al., 2021 (see `orbits`).
+
+use super::bounds::bounds;
+use super::orbits::{Drawn, Edge, Orbits};
+use super::reach::{Reach, Score};
+use super::walks::{self, Walks};
+use super::{MAX_ARCS, Problem, starts};
+use base::exp::exp_minus;
+use base::seed::Stream;
+use base::{Interrupted, Refusal, Watch};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Steps between two looks at the watch.
+const BLOCK: u64 = 256;
+/// Exchanges sampled for the first temperature.
+const SAMPLE: usize = 200;
+/// First temperature, in units of the mean cost of an exchange that is for the worse, and the
+/// natural logarithm of it over the last.
+const HOT: (f64, f64) = (0.12, 1.5);
+/// The same for a start that is good already: hot enough to move, too cold to melt it.
+const COLD: (f64, f64) = (0.036, 0.5);
+/// Most restarts of a search.
+pub const MAX_RESTARTS: u32 = 1024;
+/// Most steps of a restart.
+pub const MAX_STEPS: u64 = 1 << 40;
+
+/// How a search is to be done. The same options give the same graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Exchanges tried in each restart; `None`: [`default_steps`].
+    pub steps: Option<u64>,
+    /// Order of the rotational symmetry, a divisor of the order; `None`: a divisor a restart.
+    pub symmetry: Option<u32>,
+    /// Independent restarts.
+    pub restarts: u32,
+    /// Seed of all random draws.
+    pub seed: u64,
+}
+
+/// A search: what was asked, and how far each restart is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Search {
+    order: u32,
+    degree: u32,
+    steps: u64,
+    seed: u64,
+    restarts: Vec<Restart>,
+}
+
+/// One restart. Edges stand for their orbits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Restart {
+    symmetry: u32,
+    /// Longest walks counted, 0 where distances are measured.
+    longest: usize,
+    /// Steps done.
+    done: u64,
+    /// Whether it began with a known graph, and so cools as [`COLD`] says.
+    cold: bool,
+    /// Mean cost of a random exchange that is for the worse; unit of the temperature.
+    heat: f64,
+    edges: Vec<Edge>,
+    best: Vec<Edge>,
+}
+
+/// The best graph of a search so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Its diameter and sum of distances.
+    pub score: Score,
+    /// Its edges, smaller end first, sorted.
+    pub edges: Vec<(u32, u32)>,
+    /// Order of its rotational symmetry by v -> v + order / symmetry.
+    pub symmetry: u32,
+    /// Steps done, over all restarts.
+    pub steps_done: u64,
+}
+
+/// Steps of a restart where none are given: at most four million, fewer where exchanges cost more.
+pub fn default_steps(problem: Problem) -> u64 {
+    let (n, d) = (u64::from(problem.order), u64::from(problem.degree));
+    let searched = 1_000_000_000_000 / (n * d * n.div_ceil(64));
+    // as walks of two or of three links are counted
+    let counted = if n <= 1 + d * d { 32_000_000 / d } else { 20_000_000 / (d * d) };
+    searched.min(counted).clamp(2_000, 4_000_000)
+}
+
+impl Search {
+    /// A search that has not begun.
+    ///
+    /// # Errors
+    /// When an option is out of range, the symmetry does not divide the order, or order and degree
+    /// are odd and it is not 1.
+    pub fn new(problem: Problem, options: Options) -> Result<Self, Refusal> {
+        let Options { steps, symmetry, restarts, seed } = options;
+        let steps = steps.unwrap_or_else(|| default_steps(problem));
+        if !(1..=MAX_STEPS).contains(&steps) {
+            let why = format!("{steps} is out of range");
+            return Err(Refusal::new("steps", why, format!("1 to {MAX_STEPS}")));
+        }
+        if !(1..=MAX_RESTARTS).contains(&restarts) {
+            let why = format!("{restarts} is out of range");
+            return Err(Refusal::new("restarts", why, format!("1 to {MAX_RESTARTS}")));
+        }
+        if u64::from(restarts) * u64::from(problem.order) * u64::from(problem.degree) > 4 * MAX_ARCS
+        {
+            let why = format!("{restarts} graphs of this size are too many");
+            return Err(Refusal::new("restarts", why, "fewer restarts"));
+        }
+        let turns = symmetries(problem);
+        if let Some(g) = symmetry
+            && !turns.contains(&g)
+        {
+            return Err(no_symmetry(problem, g, &turns));
+        }
+        let known = starts::recipes(problem);
+        let restarts = (0..restarts as usize)
+            .into_par_iter()
+            .map(|i| {
+                // three of four restarts from a known graph
+                let known = known.get(i % known.len().max(1)).filter(|_| i % 8 < 6);
+                let known = known.filter(|_| symmetry.is_none_or(|g| g == 1));
+                let g = symmetry.unwrap_or(turns[i % turns.len().min(8)]);
+                match known {
+                    Some(recipe) => Restart::new(problem, 1, Some(recipe), (seed, i as u64)),
+                    None => Restart::new(problem, g, None, (seed, i as u64)),
+                }
+            })
+            .collect();
+        Ok(Self { order: problem.order, degree: problem.degree, steps, seed, restarts })
+    }
+
+    /// The search that [`Search::to_json`] wrote. `name` stands for the text in refusals.
+    ///
+    /// # Errors
+    /// When the text is not such a search.
+    pub fn from_json(text: &str, name: &str) -> Result<Self, Refusal> {
+        let help = "a file that a search wrote";
+        let bad = |why: String| Refusal::new(name, why, help);
+        let search: Self = serde_json::from_str(text).map_err(|e| bad(e.to_string()))?;
+        let problem = Problem::new(search.order, search.degree).map_err(|r| r.within(name))?;
+        let turns = symmetries(problem);
+        let count = search.restarts.len();
+        if !(1..=MAX_STEPS).contains(&search.steps) || !(1..=MAX_RESTARTS as usize).contains(&count)
+        {
+            return Err(bad("steps or restarts are out of range".into()));
+        }
+        let regular = |edges: &[Edge], g: u32| {
+            Orbits::new(problem, g, edges).is_some_and(|graph| {
+                let all = u64::from(problem.order) * u64::from(problem.degree);
+                2 * graph.all_edges().len() as u64 == all - u64::from(problem.is_odd())
+            })
+        };
+        for (i, r) in search.restarts.iter().enumerate() {
+            let sound = turns.contains(&r.symmetry)
+                && matches!(r.longest, 0 | 2 | 3)
+                && r.done <= search.steps
+                && r.heat.is_finite()
+                && r.heat > 0.0
+                && regular(&r.edges, r.symmetry)
+                && regular(&r.best, r.symmetry);
+            if !sound {
+                return Err(bad(format!("restart {i} is no state of this search")));
+            }
+        }
+        Ok(search)
+    }
+
+    /// The search as JSON text, to be taken up by [`Search::from_json`].
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("numbers and lists")
+    }
+
+    /// What is searched for.
+    pub fn problem(&self) -> Problem {
+        Problem { order: self.order, degree: self.degree }
+    }
+
+    /// Seed of all random draws.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Steps of each restart.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Number of restarts.
+    pub fn restarts(&self) -> usize {
+        self.restarts.len()
+    }
+
+    /// Goes on to the end of all restarts, in parallel.
+    ///
+    /// A step costs O(degree) where the graphs have diameter 3, O(degree^2) for 4 or 5, else a
+    /// search from every vertex of the base.
+    ///
+    /// # Errors
+    /// [`Interrupted`] when `watch` says so; the search then stands after whole blocks of steps
+    /// and can go on.
+    pub fn advance(&mut self, watch: &dyn Watch) -> Result<(), Interrupted> {
+        let (problem, steps, seed) = (self.problem(), self.steps, self.seed);
+        let all = steps * self.restarts.len() as u64;
+        let done = AtomicU64::new(self.restarts.iter().map(|r| r.done).sum());
+        let ends: Vec<Result<(), Interrupted>> = self
+            .restarts
+            .par_iter_mut()
+            .enumerate()
+            .map(|(i, restart)| {
+                restart.run(problem, steps, (seed, i as u64), |block| {
+                    let now = done.fetch_add(block, Ordering::Relaxed) + block;
+                    watch.tick("annealing", now, all)
+                })
+            })
+            .collect();
+        ends.into_iter().collect()
+    }
+
+    /// The best graph so far; of equal ones that of the first restart.
+    pub fn best(&self) -> Found {
+        let scored = self.restarts.iter().map(|r| {
+            let graph = r.graph(self.problem(), &r.best);
+            (Reach::default().score(&graph), graph)
+        });
+        let (score, graph) = scored.min_by_key(|(score, _)| *score).expect("at least one restart");
+        Found {
+            score,
+            edges: graph.all_edges(),
+            symmetry: graph.symmetry(),
+            steps_done: self.restarts.iter().map(|r| r.done).sum(),
+        }
+    }
+}
+
+/// The orders of rotational symmetry that a graph of this order and degree can have, rising.
+fn symmetries(problem: Problem) -> Vec<u32> {
+    let n = problem.order;
+    if problem.is_odd() {
+        return vec![1]; // one vertex has a lower degree than the rest
+    }
+    (1..=n).filter(|&g| n.is_multiple_of(g)).collect()
+}
+
+fn no_symmetry(problem: Problem, g: u32, turns: &[u32]) -> Refusal {
+    let (below, above) = (turns.iter().rfind(|&&t| t < g), turns.iter().find(|&&t| t > g).copied());
+    let nearest: Vec<String> =
+        below.copied().into_iter().chain(above).map(|t| t.to_string()).collect();
+    let why = if problem.is_odd() {
+        format!("{g}: order and degree are odd, so one vertex differs from all others")
+    } else {
+        format!("{g} does not divide the order {}", problem.order)
+    };
+    Refusal::new("symmetry", why, format!("nearest: {}", nearest.join(", ")))
+}
+
+/// Mean over `samples` random graphs of the problem of their mean distances, hops; a pair without a
+/// way counts the order.
+///
+/// Drawn by as many random exchanges as it takes to forget the start. What a search must beat.
+pub fn random_mean_distance(problem: Problem, seed: u64, samples: u32) -> f64 {
+    let pairs = u64::from(problem.order) * u64::from(problem.order - 1);
+    let sums: Vec<u64> = (0..samples)
+        .into_par_iter()
+        .map(|i| {
+            let mut random = Stream::new(seed, "search random", u64::from(i));
+            Reach::default().score(&shuffled(problem, 1, &mut random)).distance_sum
+        })
+        .collect();
+    sums.iter().map(|&sum| sum as f64 / pairs as f64).sum::<f64>() / f64::from(samples)
+}
+
+/// A random graph with the symmetry, by exchanges from the circulant one.
+fn shuffled(problem: Problem, g: u32, random: &mut Stream) -> Orbits {
+    let mut graph = Orbits::circulant(problem, g);
+    for _ in 0..20 * graph.edges().len() {
+        if let Some(drawn) = graph.draw(random) {
+            graph.apply(&drawn, |_, _, _| {});
+        }
+    }
+    graph
+}
+
+/// What an exchange costs, kept up to date or measured anew.
+enum Gauge {
+    Walks(Walks),
+    Reach(Reach, Score),
+}
+
+impl Gauge {
+    /// Walks of up to `longest` edges; distances where it is 0.
+    fn new(graph: &Orbits, longest: usize) -> Self {
+        if longest > 0 {
+            return Self::Walks(Walks::new(graph, longest));
+        }
+        let mut reach = Reach::default();
+        let score = reach.score(graph);
+        Self::Reach(reach, score)
+    }
+
+    /// The sum of distances from the base, but for a constant.
+    fn energy(&self, graph: &Orbits) -> u64 {
+        match self {
+            Self::Walks(walks) => walks.energy(),
+            Self::Reach(_, score) => score.distance_sum / u64::from(graph.symmetry()),
+        }
+    }
+
+    fn apply(&mut self, graph: &mut Orbits, drawn: &Drawn) {
+        match self {
+            Self::Walks(walks) => walks.apply(graph, drawn),
+            Self::Reach(reach, score) => {
+                graph.apply(drawn, |_, _, _| {});
+                *score = reach.score(graph);
+            }
+        }
+    }
+
+    /// Undoes `drawn`, the last exchange done, before which the score was `before`.
+    fn undo(&mut self, graph: &mut Orbits, drawn: &Drawn, before: Option<Score>) {
+        let reverse = graph.reverse(drawn);
+        match (self, before) {
+            (Self::Reach(_, score), Some(before)) => {
+                graph.apply(&reverse, |_, _, _| {});
+                *score = before;
+            }
+            (gauge, _) => gauge.apply(graph, &reverse),
+        }
+    }
+
+    /// The score where it is known without a search.
+    fn score(&self) -> Option<Score> {
+        match self {
+            Self::Walks(_) => None,
+            Self::Reach(_, score) => Some(*score),
+        }
+    }
+}
+
+/// The longest walks to count in searching from `graph`, 0 for none: its diameter less one where
+/// that is 2 or 3 (a diameter of 5 comes down to 4), the degree fits and the counts fit memory.
+fn longest_walks(graph: &Orbits, problem: Problem) -> usize {
+    let cells = graph.base() as u64 * graph.order() as u64;
+    if problem.degree > walks::MAX_DEGREE || cells > MAX_ARCS {
+        return 0;
+    }
+    match Reach::default().score(graph).diameter {
+        Some(..=3) => 2,
+        Some(4 | 5) => 3,
+        _ => 0,
+    }
+}
+
+impl Restart {
+    fn new(
+        problem: Problem,
+        symmetry: u32,
+        known: Option<&String>,
+        (seed, index): (u64, u64),
+    ) -> Self {
+        let mut random = Stream::new(seed, "search start", index);
+        let known = known.and_then(|recipe| starts::start(problem, recipe, &mut random));
+        let known = known.and_then(|edges| Orbits::new(problem, symmetry, &edges));
+        let cold = known.is_some();
+        let mut graph = known.unwrap_or_else(|| shuffled(problem, symmetry, &mut random));
+        let edges = graph.edges().to_vec();
+        let longest = longest_walks(&graph, problem);
+        let mut gauge = Gauge::new(&graph, longest);
+        let (mut worse, mut sum) = (0_u32, 0);
+        for _ in 0..SAMPLE {
+            let (before, score) = (gauge.energy(&graph), gauge.score());
+            let Some(drawn) = graph.draw(&mut random) else { continue };
+            gauge.apply(&mut graph, &drawn);
+            let after = gauge.energy(&graph);
+            if after > before {
+                worse += 1;
+                sum += after - before;
+            }
+            gauge.undo(&mut graph, &drawn, score);
+        }
+        let heat = if worse == 0 { 1.0 } else { sum as f64 / f64::from(worse) };
+        // the circulant graph is connected, the random one may not be
+        let ring = Orbits::circulant(problem, symmetry);
+        let mut reach = Reach::default();
+        let random_is_better = reach.score(&graph) < reach.score(&ring);
+        let best = if random_is_better { edges.clone() } else { ring.edges().to_vec() };
+        Self { symmetry, longest, done: 0, cold, heat, edges, best }
+    }
+
+    fn graph(&self, problem: Problem, edges: &[Edge]) -> Orbits {
+        Orbits::new(problem, self.symmetry, edges).expect("checked when it came in")
+    }
+
+    /// Runs to `steps`, block by block. `tick` hears of steps done and may stop the run; the state
+    /// is then that after the last whole block.
+    fn run(
+        &mut self,
+        problem: Problem,
+        steps: u64,
+        (seed, index): (u64, u64),
+        mut tick: impl FnMut(u64) -> Result<(), Interrupted>,
+    ) -> Result<(), Interrupted> {
+        let limit = bounds(problem);
+        let mut walk = Walk::new(self, problem);
+        while self.done < steps {
+            if walk.best.meets(&limit) {
+                tick(steps - self.done)?;
+                self.done = steps;
+                break;
+            }
+            let block = BLOCK.min(steps - self.done);
+            let random = Stream::new(seed, "search anneal", (index << 40) | (self.done / BLOCK));
+            let heat = self.heat * cooling(self.cold, self.done as f64 / steps as f64);
+            let better = walk.block(random, block, heat, || tick(0))?;
+            if let Some(best) = better {
+                self.best = best;
+            }
+            self.done += block;
+            self.edges = walk.graph.edges().to_vec();
+            tick(block)?;
+        }
+        Ok(())
+    }
+}
+
+/// A restart at work.
+struct Walk {
+    graph: Orbits,
+    gauge: Gauge,
+    reach: Reach,
+    best: Score,
+    /// Energy of the best graph.
+    lowest: u64,
+}
+
+impl Walk {
+    fn new(restart: &Restart, problem: Problem) -> Self {
+        let graph = restart.graph(problem, &restart.edges);
+        let best = restart.graph(problem, &restart.best);
+        let mut reach = Reach::default();
+        Self {
+            gauge: Gauge::new(&graph, restart.longest),
+            best: reach.score(&best),
+            lowest: Gauge::new(&best, restart.longest).energy(&best),
+            graph,
+            reach,
+        }
+    }
+
+    /// Tries `steps` exchanges at temperature `heat`; the orbits of a new best graph.
+    fn block(
+        &mut self,
+        mut random: Stream,
+        steps: u64,
+        heat: f64,
+        mut tick: impl FnMut() -> Result<(), Interrupted>,
+    ) -> Result<Option<Vec<Edge>>, Interrupted> {
+        let mut better = None;
+        for _ in 0..steps {
+            let Some(drawn) = self.graph.draw(&mut random) else { continue };
+            let (before, score) = (self.gauge.energy(&self.graph), self.gauge.score());
+            if score.is_some() {
+                tick()?;
+            }
+            self.gauge.apply(&mut self.graph, &drawn);
+            let after = self.gauge.energy(&self.graph);
+            if after > before {
+                let chance = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+                if chance >= exp_minus((after - before) as f64 / heat) {
+                    self.gauge.undo(&mut self.graph, &drawn, score);
+                    continue;
+                }
+            }
+            let exact = self.gauge.score();
+            if exact.is_some_and(|s| s < self.best) || (exact.is_none() && after < self.lowest) {
+                let score = exact.unwrap_or_else(|| self.reach.score(&self.graph));
+                if score < self.best {
+                    self.best = score;
+                    self.lowest = after;
+                    better = Some(self.graph.edges().to_vec());
+                }
+            }
+        }
+        Ok(better)
+    }
+}
+
+/// The temperature after a fraction of the steps, in units of the sampled cost.
+fn cooling(cold: bool, done: f64) -> f64 {
+    let (first, span) = if cold { COLD } else { HOT };
+    first * exp_minus(span * done)
+}
+
+#[cfg(test)]
+mod tests;

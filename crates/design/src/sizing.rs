@@ -1,0 +1,245 @@
+//! What can be built: the members of each family nearest to a wish, with exact figures.
+
+use base::{Interrupted, Refusal, Watch};
+use families::{Claim, Concentration, Entry, Offer, Promise, Ratio, Wish};
+use measure::structure::by_plane;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A member with its figures; distances are between switches that carry endpoints, in hops.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Candidate {
+    /// The family's name.
+    pub family: String,
+    /// The kind of member within the family (`3 levels`, `2D`); often empty.
+    pub kind: String,
+    /// The inline form, to be given to any other command.
+    pub network: String,
+    /// The parameters.
+    pub params: serde_json::Map<String, serde_json::Value>,
+    /// Endpoints.
+    pub endpoints: u64,
+    /// Switches.
+    pub switches: u64,
+    /// Links between switches.
+    pub links: u64,
+    /// Most ports that a switch uses.
+    pub radix: u32,
+    /// Most ports to other switches that a switch uses.
+    pub network_radix: u32,
+    /// Endpoints per switch that carries any, the mean.
+    pub concentration: f64,
+    /// Endpoints per switch with which uniform traffic over minimal paths loads the average channel
+    /// in full ([`Wish::ideal`]); `None` where some switches carry no endpoints.
+    pub full_bandwidth_concentration: Option<f64>,
+    /// Longest distance; an interval `[least, most]` when it is neither promised nor measured.
+    pub diameter: [u32; 2],
+    /// Mean distance; an interval, as the diameter.
+    pub mean_distance: [f64; 2],
+    /// Switches over the Moore bound for this network radix and diameter; `None` where some
+    /// switches carry no endpoints, or the diameter is not known.
+    pub moore_fraction: Option<f64>,
+    /// Whether the distances were measured on the built network: its family has no formula.
+    pub measured: bool,
+}
+
+/// The nearest members of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Nearest {
+    /// The family's name.
+    pub family: String,
+    /// The kind of member within the family; often empty.
+    pub kind: String,
+    /// The largest member with at most as many endpoints as wished.
+    pub below: Option<Candidate>,
+    /// The smallest member with at least as many endpoints as wished; the same as `below` when one
+    /// has exactly as many.
+    pub above: Option<Candidate>,
+}
+
+/// Members whose distances have no formula are built and measured up to these sizes.
+const MEASURED_LINKS: u64 = 1 << 21;
+const MEASURED_SWITCHES: u64 = 1 << 15;
+
+/// For each of `families` and each kind in it, the nearest members below and above `wish`.
+///
+/// Among members of as many endpoints the one with the fewest switches is taken, then the one with
+/// the fewest links. Kinds without a member on either side are left out. O(candidates), and the
+/// measuring of those that have no formula.
+///
+/// # Errors
+/// [`Interrupted`] when `watch` says so.
+pub fn nearest(
+    families: &[&Entry],
+    wish: &Wish,
+    watch: &dyn Watch,
+) -> Result<Vec<Nearest>, Interrupted> {
+    let mut found = Vec::new();
+    for (i, entry) in families.iter().enumerate() {
+        watch.tick("sizing", i as u64, families.len() as u64)?;
+        let mut kinds: BTreeMap<String, Vec<Offer>> = BTreeMap::new();
+        for offer in entry.near(wish) {
+            if offer.promise.radix <= wish.radix && offer.promise.endpoints > 0 {
+                kinds.entry(offer.kind.clone()).or_default().push(offer);
+            }
+        }
+        for (kind, offers) in kinds {
+            let wished = wish.endpoints.unwrap_or(u64::MAX);
+            let small = |o: &&Offer| (o.promise.switches, o.promise.links);
+            let below = offers
+                .iter()
+                .filter(|o| o.promise.endpoints <= wished)
+                .min_by_key(|o| (u64::MAX - o.promise.endpoints, small(o)));
+            let above = offers
+                .iter()
+                .filter(|o| o.promise.endpoints >= wished)
+                .min_by_key(|o| (o.promise.endpoints, small(o)));
+            let figures =
+                |offer: Option<&Offer>| offer.map(|o| candidate(entry, o, watch)).transpose();
+            found.push(Nearest {
+                family: entry.name.to_owned(),
+                kind,
+                below: figures(below)?,
+                above: figures(above)?,
+            });
+        }
+    }
+    Ok(found)
+}
+
+fn candidate(entry: &Entry, offer: &Offer, watch: &dyn Watch) -> Result<Candidate, Interrupted> {
+    let mut promise = offer.promise;
+    let exact =
+        |p: &Promise| matches!((p.diameter, p.mean_distance), (Claim::Exact(_), Claim::Exact(_)));
+    let mut measured = false;
+    let small = promise.links <= MEASURED_LINKS && promise.switches <= MEASURED_SWITCHES;
+    if small
+        && !exact(&promise)
+        && let Ok(built) = entry.build(&offer.recipe.params)
+    {
+        let distances = by_plane(&built, &built.edge_switches(), watch)?;
+        let (num, den) = distances.sum_and_pairs();
+        promise.diameter = Claim::Exact(distances.diameter());
+        promise.mean_distance = Claim::Exact(Ratio { num, den: den.max(1) });
+        measured = true;
+    }
+    let value = |r: Ratio| r.num as f64 / r.den as f64;
+    let (mean_distance, mean) = match promise.mean_distance {
+        Claim::Exact(r) => ([value(r); 2], Some(r)),
+        Claim::Between(low, high) => ([value(low), value(high)], None),
+    };
+    let direct = promise.edge_switches == promise.switches;
+    let per_plane = promise.switches / u64::from(promise.planes);
+    let ideal = mean.filter(|_| direct && promise.switches > 1);
+    Ok(Candidate {
+        family: entry.name.to_owned(),
+        kind: offer.kind.clone(),
+        network: offer.recipe.to_string(),
+        params: offer.recipe.params.clone(),
+        endpoints: promise.endpoints,
+        switches: promise.switches,
+        links: promise.links,
+        radix: promise.radix,
+        network_radix: promise.network_radix,
+        concentration: promise.endpoints as f64 / promise.edge_switches as f64,
+        full_bandwidth_concentration: ideal
+            .map(|mean| Wish::ideal(promise.network_radix, per_plane, mean)),
+        diameter: match promise.diameter {
+            Claim::Exact(d) => [d; 2],
+            Claim::Between(low, high) => [low, high],
+        },
+        mean_distance,
+        moore_fraction: promise.moore_fraction(),
+        measured,
+    })
+}
+
+/// The most unicast LIDs of a subnet: 0x0001 to 0xBFFF (InfiniBand architecture, volume 1, 4.1.3).
+pub const UNICAST_LIDS: u64 = 0xBFFF;
+
+/// The largest member of a family with `radix` ports and `addresses` LIDs an endpoint, beside one
+/// LID a switch: endpoints * addresses + switches <= [`UNICAST_LIDS`].
+///
+/// Source: the rule behind Table 2 of Blach et al., "A high-performance design, implementation,
+/// deployment, and evaluation of the Slim Fly network", NSDI 2024. `None` when no member fits.
+///
+/// # Errors
+/// [`Interrupted`] when `watch` says so.
+pub fn largest_addressed(
+    entry: &Entry,
+    radix: u32,
+    addresses: u32,
+    concentration: Concentration,
+    watch: &dyn Watch,
+) -> Result<Option<Candidate>, Interrupted> {
+    let most = UNICAST_LIDS / u64::from(addresses.max(1));
+    let wish = Wish { endpoints: Some(most), radix, concentration, oversubscription: 1.0 };
+    let fits = |o: &Offer| {
+        let lids = o.promise.endpoints.saturating_mul(addresses.into());
+        o.promise.radix <= radix
+            && o.promise.endpoints > 0
+            && lids.saturating_add(o.promise.switches) <= UNICAST_LIDS
+    };
+    let offers = entry.near(&wish);
+    let best = offers
+        .iter()
+        .filter(|o| fits(o))
+        .max_by_key(|o| (o.promise.endpoints, u64::MAX - o.promise.switches));
+    best.map(|o| candidate(entry, o, watch)).transpose()
+}
+
+/// A cell of the published table: a Slim Fly of `q`, which the table lets be any whole number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PaperCell {
+    /// Any whole number; a Slim Fly exists only where it is a prime power other than 2.
+    pub q: u32,
+    /// Switches, 2 q^2.
+    pub switches: u64,
+    /// Endpoints.
+    pub endpoints: u64,
+    /// Network radix, (3 q - d) / 2.
+    pub network_radix: u32,
+    /// Endpoints per switch, half the network radix rounded up.
+    pub concentration: u32,
+    /// Whether a Slim Fly of this q exists.
+    pub exists: bool,
+}
+
+/// As [`largest_addressed`] for Slim Fly, in the way of the published table: q may be any whole
+/// number but those of the form 4 w + 2, where the formula counts as if q were even (d = 0).
+pub fn paper_cell(radix: u32, addresses: u32) -> Option<PaperCell> {
+    let cell = |q: u32| {
+        let d = match q % 4 {
+            1 => 1,
+            3 => -1,
+            _ => 0,
+        };
+        let network_radix = ((3 * i64::from(q) - d) / 2) as u32;
+        let (switches, concentration) =
+            (2 * u64::from(q) * u64::from(q), network_radix.div_ceil(2));
+        PaperCell {
+            q,
+            switches,
+            endpoints: switches * u64::from(concentration),
+            network_radix,
+            concentration,
+            exists: q > 2 && q % 4 != 2 && base::field::prime_power(q).is_some(),
+        }
+    };
+    let fits = |c: &PaperCell| {
+        c.network_radix + c.concentration <= radix
+            && c.endpoints * u64::from(addresses) + c.switches <= UNICAST_LIDS
+    };
+    (2..=256).rev().map(cell).find(fits)
+}
+
+/// The families called `names`, or all of them when there is none.
+///
+/// # Errors
+/// When there is no family of a name; the refusal lists those that exist.
+pub fn chosen(names: &[String]) -> Result<Vec<&'static Entry>, Refusal> {
+    if names.is_empty() {
+        return Ok(families::FAMILIES.iter().collect());
+    }
+    names.iter().map(|name| families::family(name)).collect()
+}

@@ -1,0 +1,193 @@
+//! Routes for traffic that is known: an endpoint's share of a channel is what it will send.
+//!
+//! Source: Domke, Hoefler, "Scheduling-aware routing for supercomputers", SC 2016: SSSP routing
+//! whose weights grow by the demand of the pairs that talk instead of by one for every pair. Added
+//! here: destinations of most traffic come first, and the routes to each are taken up and laid
+//! again a few times, as long as the most loaded channel gets lighter.
+
+use super::forest::Forest;
+use super::sssp::{balanced_routes, endpoints_per_switch, minimal_switch_routes};
+use super::trees::MinimalTree;
+use super::{Engine, Promise};
+use crate::lanes::{break_cycles, common_lanes};
+use base::Stop;
+use base::{ChannelId, Refusal, SwitchId, TerminalId, Watch};
+use fabric::network::Topology;
+use fabric::tables::Routing;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Shortest paths balanced for a given traffic matrix; deadlock-free lanes.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Application {
+    /// Who sends how much to whom: source switch, destination terminal, both by number, and an
+    /// amount of at least 0. `--traffic` and `traffic=` fill it in.
+    pub flows: Vec<(u32, u32, f64)>,
+    /// How often routes are laid again, 0 to 100.
+    #[serde(default = "a_few")]
+    pub rounds: u32,
+    /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8).
+    #[serde(default = "common_lanes")]
+    pub max_lanes: u8,
+}
+
+/// More flows than this are refused: they are an option, kept with the tables.
+const MOST_FLOWS: usize = 1 << 20;
+
+const fn a_few() -> u32 {
+    4
+}
+
+impl Engine for Application {
+    const NAME: &'static str = "application";
+    const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
+
+    fn examples() -> Vec<Self> {
+        vec![Self { flows: Vec::new(), rounds: 2, max_lanes: 15 }]
+    }
+
+    /// O((rounds + 2) * layers * terminals * arcs), and the lanes. Each layer is laid on what the
+    /// layers before carry; a terminal's traffic is split evenly over them.
+    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+        if self.rounds > 100 {
+            let why = format!("{} rounds", self.rounds);
+            return Err(Refusal::new("rounds", why, "0 to 100").into());
+        }
+        let mut ground = Ground::new(on, layers, &self.flows)?;
+        let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
+        let mut forest = Forest::new(on, endpoints_per_switch(on), minimal);
+        let plain = balanced_routes(on, layers, minimal, watch)?;
+        let mut best = plain.next();
+        let mut least = ground.most_loaded(&best);
+        let mut next = best.clone();
+        for round in 0..=self.rounds {
+            watch.tick("rounds", round.into(), u64::from(self.rounds) + 1)?;
+            ground.lay_all(&mut forest, &mut next, round > 0);
+            let most = ground.most_loaded(&next);
+            if most < least {
+                (least, best) = (most, next.clone());
+            } else if round > 0 {
+                break;
+            }
+        }
+        let routing = Routing::new(on.clone(), layers, best, minimal_switch_routes(on, watch)?);
+        break_cycles(routing, self.max_lanes, watch)
+    }
+}
+
+/// The traffic, and what every channel carries of it.
+struct Ground<'a> {
+    on: &'a Topology,
+    layers: usize,
+    /// What each terminal gets, by source switch.
+    of: Vec<Vec<(u32, f64)>>,
+    /// Working terminals, those that get most first.
+    order: Vec<TerminalId>,
+    /// A channel's rate over the highest.
+    rate: Vec<f64>,
+    load: Vec<f64>,
+    length: Vec<f64>,
+}
+
+impl<'a> Ground<'a> {
+    fn new(on: &'a Topology, layers: u32, flows: &[(u32, u32, f64)]) -> Result<Self, Refusal> {
+        if flows.len() > MOST_FLOWS {
+            let why = format!("{} flows", flows.len());
+            let help = format!("at most {MOST_FLOWS}; for uniform traffic use dfsssp");
+            return Err(Refusal::new("flows", why, help));
+        }
+        let mut of = vec![Vec::new(); on.terminals().len()];
+        for (i, &(from, to, amount)) in flows.iter().enumerate() {
+            let (s, t) = (on.switches().len(), on.terminals().len());
+            let known = (from as usize) < s && (to as usize) < t;
+            if !known || !amount.is_finite() || amount < 0.0 {
+                let why = format!("flow {i} is ({from}, {to}, {amount})");
+                let help = format!("a switch below {s}, a terminal below {t}, at least 0");
+                return Err(Refusal::new("flows", why, help));
+            }
+            of[to as usize].push((from, amount / f64::from(layers)));
+        }
+        let total = |t: &TerminalId| of[t.ix()].iter().map(|(_, x)| x).sum::<f64>();
+        let all = (0..on.terminals().len()).map(TerminalId::from);
+        let mut order: Vec<TerminalId> = all.filter(|&t| on.terminal_is_up(t)).collect();
+        order.sort_by(|a, b| total(b).total_cmp(&total(a)).then(a.cmp(b)));
+        let rates: Vec<f64> = on.links().iter().map(|l| l.cable.rate_gbps()).collect();
+        let fastest = rates.iter().copied().fold(0.0, f64::max);
+        let rate: Vec<f64> = rates.iter().flat_map(|r| [r / fastest; 2]).collect();
+        let (load, n) = (vec![0.0; rate.len()], on.switches().len());
+        Ok(Self { on, layers: layers as usize, of, order, rate, load, length: vec![0.0; n] })
+    }
+
+    /// The load of the most loaded channel under tables, over its rate; it is left in `load`.
+    fn most_loaded(&mut self, next: &[u16]) -> f64 {
+        self.load.fill(0.0);
+        for layer in 0..self.layers {
+            for i in 0..self.order.len() {
+                self.carry(next, layer, self.order[i], 1.0);
+            }
+        }
+        self.load.iter().zip(&self.rate).map(|(l, r)| l / r).fold(0.0, f64::max)
+    }
+
+    /// Adds what goes to one terminal, `times` over, to the channels that it takes.
+    fn carry(&mut self, next: &[u16], layer: usize, t: TerminalId, times: f64) {
+        let n = self.on.switches().len();
+        let row = (layer * self.on.terminals().len() + t.ix()) * n;
+        for &(from, amount) in &self.of[t.ix()] {
+            let mut at = SwitchId(from);
+            while let Some((channel, to)) = self.on.hop(at, next[row + at.ix()]) {
+                self.load[channel.0 as usize] += times * amount;
+                at = to;
+            }
+        }
+    }
+
+    /// Lays the routes to all terminals, on top of nothing or, `again`, each in place of its own;
+    /// `next` has those that leave no choice.
+    fn lay_all<W: Fn(&mut MinimalTree, SwitchId)>(
+        &mut self,
+        forest: &mut Forest<'_, W>,
+        next: &mut [u16],
+        again: bool,
+    ) {
+        if !again {
+            self.load.fill(0.0);
+        }
+        for layer in 0..self.layers {
+            for i in 0..self.order.len() {
+                let t = self.order[i];
+                if again {
+                    self.carry(next, layer, t, -1.0);
+                }
+                let home = self.on.terminals()[t.ix()].plug.switch;
+                self.lay(&forest.towards(home).open, home, next, layer, t);
+                self.carry(next, layer, t, 1.0);
+            }
+        }
+    }
+
+    /// Gives every switch of the tree its lightest shortest way to a terminal.
+    fn lay(
+        &mut self,
+        tree: &MinimalTree,
+        home: SwitchId,
+        next: &mut [u16],
+        layer: usize,
+        t: TerminalId,
+    ) {
+        let row = (layer * self.on.terminals().len() + t.ix()) * self.on.switches().len();
+        self.length[home.ix()] = 0.0;
+        for (i, &v) in tree.order.iter().enumerate() {
+            let weight = |&(c, to): &(ChannelId, u32)| {
+                let ix = c.0 as usize;
+                self.load[ix].max(0.0) / self.rate[ix] + self.length[to as usize]
+            };
+            let least = tree.hops(i).iter().min_by(|a, b| weight(a).total_cmp(&weight(b)));
+            let hop = least.expect("a switch of the order has a next hop");
+            self.length[v as usize] = weight(hop);
+            next[row + v as usize] = self.on.tail(hop.0).port;
+        }
+    }
+}

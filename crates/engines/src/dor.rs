@@ -1,0 +1,233 @@
+//! Dimension order: one coordinate after the other is brought to the destination's.
+//!
+//! Source: Dally & Towles, "Principles and Practices of Interconnection Networks", 2004, sections
+//! 8.4.2 (dimension order, the shorter way round a ring) and 14.2.3 (the dateline). A packet keeps
+//! its service level, so that the level says beforehand, a bit a ring, whether the route crosses
+//! the dateline there, and the lane is that bit: as `torus-2QoS` of `OpenSM` does it.
+//!
+//! Two lanes suffice: dimensions come in order; on lane 0 of a ring no route crosses the dateline;
+//! on lane 1 all do, none is longer than half the ring, so that none uses the channel opposite.
+
+use super::{Engine, Promise};
+use crate::lanes::{break_cycles, common_lanes};
+use base::Stop;
+use base::{ChannelId, Refusal, SwitchId, TerminalId, Watch};
+use fabric::geometry::{Form, Geometry, Row};
+use fabric::network::{Peer, Topology};
+use fabric::tables::{Lanes, NO_ROUTE, PortTables, Routing, ServiceLevels, Sl2Vl};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Dimension order on tori, meshes, `HyperX` and their kin; each layer starts one dimension later.
+///
+/// Several layers, and tori of more than four dimensions, take as many lanes as it needs; otherwise
+/// a torus takes two, all others one.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dor {
+    /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8).
+    #[serde(default = "common_lanes")]
+    pub max_lanes: u8,
+}
+
+impl Engine for Dor {
+    const NAME: &'static str = "dor";
+    const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
+
+    fn examples() -> Vec<Self> {
+        vec![Self { max_lanes: 8 }, Self { max_lanes: 15 }]
+    }
+
+    /// O(layers * terminals * switches * (dimensions + radix)), and the lanes.
+    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+        let grid = Grid::new(on)?;
+        let (switches, terminals) = (on.switches().len(), on.terminals().len());
+        let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
+        let mut assigned = vec![0_u32; on.links().len() * 2];
+        let rows = layers as usize * terminals;
+        for row in 0..rows {
+            let (layer, t) = (row / terminals, TerminalId::from(row % terminals));
+            if !on.terminal_is_up(t) {
+                continue;
+            }
+            watch.tick("routing", row as u64, rows as u64)?;
+            let plug = on.terminals()[t.ix()].plug;
+            let entries = &mut next[row * switches..(row + 1) * switches];
+            grid.route(on, plug.switch, (layer, turn(on, t) + layer), entries, &mut assigned)?;
+            entries[plug.switch.ix()] = plug.port;
+        }
+        let mut to_switch = vec![NO_ROUTE; switches * switches];
+        for d in (0..switches).filter(|&d| on.switches()[d].up) {
+            let entries = &mut to_switch[d * switches..(d + 1) * switches];
+            grid.route(on, SwitchId::from(d), (0, 0), entries, &mut assigned)?;
+            entries[d] = 0;
+        }
+        let routing = Routing::new(on.clone(), layers, next, to_switch);
+        let rings = grid.rings();
+        let one_order = layers == 1 || grid.wide.len() == 1;
+        if one_order && (1..=4).contains(&rings.len()) && (2..=15).contains(&self.max_lanes) {
+            let lanes = grid.dateline(on, layers, &rings);
+            return Ok(routing.with_lanes(lanes));
+        }
+        break_cycles(routing, self.max_lanes, watch)
+    }
+}
+
+/// The number of a terminal among those on its switch: what halves of a ring are shared out by.
+fn turn(on: &Topology, t: TerminalId) -> usize {
+    let attached = on.terminals_on(on.terminals()[t.ix()].plug.switch);
+    attached.iter().position(|a| *a == t).unwrap_or(0)
+}
+
+/// The switches by their coordinates.
+struct Grid {
+    row: Row,
+    sizes: Vec<u32>,
+    /// Dimensions of more than one switch, in the order of the first layer.
+    wide: Vec<usize>,
+    coordinates: Vec<Vec<u32>>,
+    /// Switch by place, in row-major order.
+    at: Vec<u32>,
+}
+
+impl Grid {
+    fn new(on: &Topology) -> Result<Self, Refusal> {
+        let help =
+            "for grids: torus, mesh, ring, hypercube, hyperx, flattened_butterfly; try dfsssp";
+        let row = match on.geometry() {
+            Geometry { form: Form::Grid(row), planes: 0 } if row != Row::Other => row,
+            _ => {
+                let why = format!("'{}' has no dimensions to go by", on.recipe().family);
+                return Err(Refusal::new("", why, help));
+            }
+        };
+        let coordinates: Vec<Vec<u32>> =
+            on.switches().iter().map(|s| s.coordinates.clone()).collect();
+        let dimensions = coordinates.first().map_or(0, Vec::len);
+        let size = |d: usize| coordinates.iter().filter_map(|c| c.get(d)).max().copied();
+        let sizes: Vec<u32> =
+            (0..dimensions).map(|d| size(d).map_or(1, |most| most.saturating_add(1))).collect();
+        let places = sizes.iter().fold(1_u64, |n, &s| n.saturating_mul(u64::from(s)));
+        let no_grid =
+            || Refusal::new("", "the switches' coordinates are not those of a grid", help);
+        if places != coordinates.len() as u64 || coordinates.iter().any(|c| c.len() != dimensions) {
+            return Err(no_grid());
+        }
+        let wide = (0..dimensions).filter(|&d| sizes[d] > 1).collect();
+        let mut grid = Self { row, sizes, wide, coordinates, at: vec![u32::MAX; places as usize] };
+        for v in 0..grid.coordinates.len() {
+            let place = grid.place(&grid.coordinates[v]);
+            if std::mem::replace(&mut grid.at[place], v as u32) != u32::MAX {
+                return Err(no_grid());
+            }
+        }
+        Ok(grid)
+    }
+
+    fn place(&self, coordinates: &[u32]) -> usize {
+        let digits = self.sizes.iter().zip(coordinates);
+        digits.fold(0, |place, (&size, &x)| place * size as usize + x as usize)
+    }
+
+    /// Dimensions whose rows are rings in which a route can have two hops.
+    fn rings(&self) -> Vec<usize> {
+        let long = |d: &usize| self.row == Row::Ring && self.sizes[*d] > 3;
+        self.wide.iter().copied().filter(long).collect()
+    }
+
+    /// Whether the way from `a` to `b` round a ring of `size` goes up the coordinates: the shorter
+    /// one; of two equals, by the parities of `a` and `turn`.
+    fn goes_plus(a: u32, b: u32, size: u32, turn: usize) -> bool {
+        let ahead = (u64::from(b) + u64::from(size) - u64::from(a)) % u64::from(size);
+        match (2 * ahead).cmp(&u64::from(size)) {
+            std::cmp::Ordering::Less => true,
+            std::cmp::Ordering::Greater => false,
+            std::cmp::Ordering::Equal => (a as usize + turn).is_multiple_of(2),
+        }
+    }
+
+    /// The switch after `v` on the way to `to`, in the dimension order of `layer`.
+    fn step(&self, v: usize, to: SwitchId, (layer, turn): (usize, usize)) -> usize {
+        let (mut here, there) = (self.coordinates[v].clone(), &self.coordinates[to.ix()]);
+        let order = (0..self.wide.len()).map(|i| self.wide[(i + layer) % self.wide.len()]);
+        for d in order {
+            let (a, b, size) = (here[d], there[d], self.sizes[d]);
+            if a == b {
+                continue;
+            }
+            here[d] = match self.row {
+                Row::Complete | Row::Other => b,
+                Row::Line if a < b => a + 1,
+                Row::Line => a - 1,
+                Row::Ring if Self::goes_plus(a, b, size, turn) => (a + 1) % size,
+                Row::Ring => (a + size - 1) % size,
+            };
+            break;
+        }
+        self.at[self.place(&here)] as usize
+    }
+
+    /// Writes the port of every other working switch towards `to`; of parallel links the one with
+    /// the fewest addresses so far.
+    fn route(
+        &self,
+        on: &Topology,
+        to: SwitchId,
+        (layer, turn): (usize, usize),
+        entries: &mut [u16],
+        assigned: &mut [u32],
+    ) -> Result<(), Refusal> {
+        let graph = on.graph();
+        for v in (0..entries.len()).filter(|&v| v != to.ix() && on.switches()[v].up) {
+            let w = self.step(v, to, (layer, turn));
+            let row = graph.neighbours(v).iter().zip(graph.channels(v));
+            let there = row.filter(|(n, _)| **n as usize == w).map(|(_, c)| *c);
+            let Some(channel) = there.min_by_key(|c: &ChannelId| assigned[c.0 as usize]) else {
+                let (a, b) = (&on.switches()[v].name, &on.switches()[w].name);
+                let why = format!("dimension order needs the cable from {a} to {b}, which is down");
+                return Err(Refusal::new("", why, "mend it, or use dfsssp or up_down"));
+            };
+            assigned[channel.0 as usize] += 1;
+            entries[v] = on.tail(channel).port;
+        }
+        Ok(())
+    }
+
+    /// Levels by the rings in which a route crosses from the last switch to the first or back; the
+    /// lane of a channel along ring i is bit i of the level.
+    fn dateline(&self, on: &Topology, layers: u32, rings: &[usize]) -> Lanes {
+        let mut levels =
+            Vec::with_capacity(layers as usize * on.terminals().len() * self.coordinates.len());
+        for layer in 0..layers as usize {
+            for (t, terminal) in on.terminals().iter().enumerate() {
+                let there = &self.coordinates[terminal.plug.switch.ix()];
+                let turn = turn(on, TerminalId::from(t)) + layer;
+                levels.extend(self.coordinates.iter().map(|here| {
+                    let crosses = |d: usize| {
+                        let (a, b) = (here[d], there[d]);
+                        a != b && (b < a) == Self::goes_plus(a, b, self.sizes[d], turn)
+                    };
+                    let bits = rings.iter().enumerate().map(|(i, &d)| u8::from(crosses(d)) << i);
+                    bits.sum::<u8>()
+                }));
+            }
+        }
+        let mut tables = PortTables::new(on, [0; 16]);
+        for (v, here) in self.coordinates.iter().enumerate() {
+            let switch = SwitchId::from(v);
+            let cabled = |port: &u16| on.peer(switch, *port) != Peer::Empty;
+            let ports: Vec<u16> = (1..=on.switches()[v].ports).filter(cabled).collect();
+            for &output in &ports {
+                let Some((_, to)) = on.hop(switch, output) else { continue };
+                let there = &self.coordinates[to.ix()];
+                let Some(ring) = rings.iter().position(|&d| here[d] != there[d]) else { continue };
+                let table = std::array::from_fn(|sl| (sl >> ring & 1) as u8);
+                for &input in &ports {
+                    tables.set(switch, input, output, table);
+                }
+            }
+        }
+        Lanes::new(ServiceLevels::BySwitch(levels), Sl2Vl::PerPort(tables))
+    }
+}

@@ -1,0 +1,71 @@
+//! Minimal next hops at random: what hashing over equal-cost paths (ECMP) makes of fixed tables.
+//!
+//! Source: Hopps, "Analysis of an equal-cost multi-path algorithm", RFC 2992, 2000: every
+//! switch takes one of its equally short next hops, by a hash that knows no load. Here the hash is
+//! of the destination and its layer, which is all that a forwarding table can see.
+
+use super::sssp::minimal_switch_routes;
+use super::trees::MinimalTree;
+use super::{Engine, Promise};
+use crate::lanes::{break_cycles, common_lanes};
+use base::Stop;
+use base::seed::Stream;
+use base::{TerminalId, Watch};
+use fabric::network::Topology;
+use fabric::tables::{NO_ROUTE, Routing};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Shortest paths at random, layers over different next hops; deadlock-free by virtual lanes.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ecmp {
+    /// Seed of the choice.
+    #[serde(default)]
+    pub seed: u64,
+    /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8).
+    #[serde(default = "common_lanes")]
+    pub max_lanes: u8,
+}
+
+impl Engine for Ecmp {
+    const NAME: &'static str = "ecmp";
+    const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
+
+    fn examples() -> Vec<Self> {
+        vec![Self { seed: 0, max_lanes: 8 }, Self { seed: 1, max_lanes: 15 }]
+    }
+
+    /// Every switch deals its minimal next hops to the layers of a terminal in a random order, all
+    /// of them before one comes again. O(layers * terminals * minimal arcs), and the lanes.
+    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+        let (switches, terminals) = (on.switches().len(), on.terminals().len());
+        let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
+        let (mut tree, mut built_for) = (MinimalTree::default(), None);
+        for t in (0..terminals).map(TerminalId::from).filter(|&t| on.terminal_is_up(t)) {
+            watch.tick("routing", t.ix() as u64, terminals as u64)?;
+            let plug = on.terminals()[t.ix()].plug;
+            if built_for.replace(plug.switch) != Some(plug.switch) {
+                tree.rebuild(on, plug.switch, None);
+            }
+            let random = &mut Stream::new(self.seed, "ecmp", t.ix() as u64);
+            let entry = |layer: usize, v: usize| (layer * terminals + t.ix()) * switches + v;
+            for layer in 0..layers as usize {
+                next[entry(layer, plug.switch.ix())] = plug.port;
+            }
+            for (i, &v) in tree.order.iter().enumerate() {
+                let mut hops = tree.hops(i).to_vec();
+                for layer in 0..layers as usize {
+                    let turn = layer % hops.len();
+                    if turn == 0 {
+                        random.shuffle(&mut hops);
+                    }
+                    next[entry(layer, v as usize)] = on.tail(hops[turn].0).port;
+                }
+            }
+        }
+        let routing = Routing::new(on.clone(), layers, next, minimal_switch_routes(on, watch)?);
+        break_cycles(routing, self.max_lanes, watch)
+    }
+}

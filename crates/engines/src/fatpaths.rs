@@ -1,0 +1,60 @@
+//! FatPaths: shortest paths in random directed parts of the network that have no cycle.
+//!
+//! Source: Besta, Schneider, Konieczny, Cynk, Henriksson, Di Girolamo, Singla, Hoefler, "FatPaths:
+//! routing in supercomputers and data centers when shortest paths fall short", SC 2020, section 5
+//! (layers by random permutations): the first layer has all links; every further one draws an order
+//! of the switches and a part of the links, and goes over each of these from the earlier switch to
+//! the later one only. What a layer does not connect goes by the first.
+
+use super::rues::{routes_within, sample, usual_part};
+use super::{Engine, Promise};
+use crate::lanes::{break_cycles, common_lanes};
+use base::Stop;
+use base::seed::Stream;
+use base::{ChannelId, Watch};
+use fabric::network::Topology;
+use fabric::tables::Routing;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Shortest paths in the whole network, then in random acyclic parts of it; deadlock-free lanes.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FatPaths {
+    /// Part of the working links that each layer but the first keeps, one way each; 0 to 1.
+    #[serde(default = "usual_part")]
+    pub keep: f64,
+    /// Seed of the links that are kept and of the orders of the switches.
+    #[serde(default)]
+    pub seed: u64,
+    /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8).
+    #[serde(default = "common_lanes")]
+    pub max_lanes: u8,
+}
+
+impl Engine for FatPaths {
+    const NAME: &'static str = "fatpaths";
+    const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
+
+    fn examples() -> Vec<Self> {
+        let with = |keep| Self { keep, seed: 0, max_lanes: 15 };
+        vec![with(usual_part()), with(1.0)]
+    }
+
+    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+        let channels = |layer: u32| {
+            let mut random = Stream::new(self.seed, "fatpaths", layer.into());
+            let kept = sample(on, self.keep, &mut random);
+            let mut place: Vec<u32> = (0..on.switches().len() as u32).collect();
+            random.shuffle(&mut place);
+            let grants = |c: u32| {
+                let (from, to) = (on.tail(ChannelId(c)).switch, on.head(ChannelId(c)).switch);
+                kept[ChannelId(c).link().ix()] && place[from.ix()] < place[to.ix()]
+            };
+            (0..2 * on.links().len() as u32).map(grants).collect()
+        };
+        let routing = routes_within(on, layers, self.keep, channels, watch)?;
+        break_cycles(routing, self.max_lanes, watch)
+    }
+}

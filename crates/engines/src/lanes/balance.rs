@@ -1,0 +1,46 @@
+//! Paths dealt to spare lanes: any part of a lane without cycles has none.
+//!
+//! Source: Domke, Hoefler, Nagel, "Deadlock-free oblivious routing for arbitrary topologies", IPDPS
+//! 2011: the fullest lanes are split until all lanes carry paths.
+
+use super::Found;
+use super::paths::each_path;
+use base::{Interrupted, Watch};
+use fabric::tables::Routing;
+
+/// The paths of `found` over `max_lanes` lanes: the lanes with most paths are split into most
+/// parts, and paths are dealt to the parts in turn. O(paths).
+///
+/// # Errors
+/// [`Interrupted`] when `watch` says so.
+pub(super) fn over(
+    routing: &Routing,
+    found: Found,
+    max_lanes: u8,
+    watch: &dyn Watch,
+) -> Result<Found, Interrupted> {
+    let Found { mut lane_of, lanes } = found;
+    let mut paths = vec![0_u64; usize::from(lanes)];
+    for lane in 0..lanes {
+        each_path(routing, &mut lane_of, lane, watch, |_, _, _| paths[usize::from(lane)] += 1)?;
+    }
+    let mut parts = vec![1_u64; usize::from(lanes)];
+    for _ in lanes..max_lanes {
+        let fullest = (0..parts.len())
+            .rev()
+            .max_by(|&a, &b| (paths[a] * parts[b]).cmp(&(paths[b] * parts[a])));
+        parts[fullest.expect("at least one lane")] += 1;
+    }
+    // from the last lane down, so that a path is never dealt twice
+    let mut first = parts.iter().sum::<u64>();
+    for lane in (0..lanes).rev() {
+        let split = parts[usize::from(lane)];
+        first -= split;
+        let mut turn = 0;
+        each_path(routing, &mut lane_of, lane, watch, |_, own, _| {
+            *own = (first + turn % split) as u8;
+            turn += 1;
+        })?;
+    }
+    Ok(Found { lane_of, lanes: lanes.max(max_lanes) })
+}

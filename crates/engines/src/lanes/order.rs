@@ -1,0 +1,448 @@
+//! An order of channels that grows with the turns taken: tells at once what would close a cycle.
+//!
+//! Source: Marchetti-Spaccamela, Nanni, Rohnert, "Maintaining a topological order under edge
+//! insertions", Information Processing Letters 59, 1996, with the search in both directions of
+//! Bender, Fineman, Gilbert, Tarjan, "A new approach to incremental cycle detection and related
+//! problems", ACM Transactions on Algorithms 12(2), 2016.
+
+use base::ChannelId;
+use fabric::network::Topology;
+use fabric::turns::Dependencies;
+
+/// A channel, and the lane on it.
+pub(crate) type Held = (ChannelId, u8);
+
+/// The turns taken, and an order of the (channel, lane) pairs in which they all go forward.
+pub(crate) struct Order<'a> {
+    dependencies: &'a Dependencies,
+    lanes: usize,
+    /// By pair (`channel * lanes + lane`): a number that grows along the order.
+    position: Vec<u64>,
+    /// By pair: the one before and the one after in the order, [`NONE`] at its ends.
+    near: Vec<[u32; 2]>,
+    state: Vec<Turn>,
+    after: Lists,
+    before: Lists,
+    mark: Vec<u32>,
+    marks: u32,
+    /// What was taken and refused since it was settled, in order.
+    taken: Vec<(Held, Held)>,
+    refused: Vec<usize>,
+}
+
+/// How much was taken and refused since an order was settled.
+#[derive(Clone, Copy)]
+pub(crate) struct Mark {
+    taken: usize,
+    refused: usize,
+}
+
+/// No pair.
+const NONE: u32 = u32::MAX;
+
+/// Distance of the positions of two pairs that follow one another when they are numbered anew. So
+/// small in unit tests that they are often.
+const SPACING: u64 = if cfg!(test) { 4 } else { 1 << 40 };
+
+/// What is known of a turn. Turns only come in, so one that closes a cycle always will.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Unknown,
+    Taken,
+    Refused,
+}
+
+impl<'a> Order<'a> {
+    /// No turns yet on one lane, channels in the order of their numbers.
+    pub(crate) fn new(on: &Topology, dependencies: &'a Dependencies) -> Self {
+        let position: Vec<u32> = (0..on.graph().links() as u32 * 2).collect();
+        Self::with_positions(dependencies, 1, &position)
+    }
+
+    /// No turns yet, on several lanes: pair `channel * lanes + lane` at `position`.
+    pub(crate) fn with_positions(
+        dependencies: &'a Dependencies,
+        lanes: usize,
+        position: &[u32],
+    ) -> Self {
+        let pairs = position.len();
+        let mut order = vec![0; pairs];
+        for (v, &place) in (0..).zip(position) {
+            order[place as usize] = v;
+        }
+        let mut own = Self {
+            dependencies,
+            lanes,
+            position: vec![0; pairs],
+            near: vec![[NONE; 2]; pairs],
+            state: vec![Turn::Unknown; dependencies.count() * lanes * lanes],
+            after: Lists::new(pairs),
+            before: Lists::new(pairs),
+            mark: vec![0; pairs],
+            marks: 0,
+            taken: Vec::new(),
+            refused: Vec::new(),
+        };
+        own.arrange(&order);
+        own
+    }
+
+    /// Puts all pairs in this order.
+    fn arrange(&mut self, order: &[u32]) {
+        let pair = |i: Option<usize>| i.and_then(|i| order.get(i)).copied().unwrap_or(NONE);
+        for (i, &v) in order.iter().enumerate() {
+            self.position[v as usize] = (i as u64 + 1) * SPACING;
+            self.near[v as usize] = [pair(i.checked_sub(1)), pair(Some(i + 1))];
+        }
+    }
+
+    /// All pairs in order.
+    fn order(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.position.len() as u32).collect();
+        order.sort_unstable_by_key(|&v| self.position[v as usize]);
+        order
+    }
+
+    /// The place of every pair in the order.
+    pub(crate) fn places(&self) -> Vec<u32> {
+        let mut places = vec![0; self.position.len()];
+        for (place, v) in (0..).zip(self.order()) {
+            places[v as usize] = place;
+        }
+        places
+    }
+
+    #[inline]
+    fn pair(&self, (channel, lane): Held) -> usize {
+        channel.0 as usize * self.lanes + usize::from(lane)
+    }
+
+    #[inline]
+    fn turn(&self, a: Held, b: Held) -> usize {
+        let dependency = self.dependencies.of(a.0, b.0);
+        (dependency * self.lanes + usize::from(a.1)) * self.lanes + usize::from(b.1)
+    }
+
+    /// Empties the lane and turns its order round.
+    pub(crate) fn reverse(&mut self) {
+        let mut order = self.order();
+        order.reverse();
+        self.arrange(&order);
+        self.state.fill(Turn::Unknown);
+        self.after.clear();
+        self.before.clear();
+        self.settle();
+    }
+
+    /// Takes a path with all its turns, or refuses it and leaves the lane as it was.
+    pub(crate) fn take(&mut self, turns: impl Iterator<Item = (Held, Held)> + Clone) -> bool {
+        if turns.clone().any(|(a, b)| self.is_refused(a, b)) {
+            return false;
+        }
+        let begun = self.taken.len();
+        for (a, b) in turns {
+            if !self.take_turn(a, b) {
+                self.give_back(begun);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Takes one turn, unless it would close a cycle.
+    #[inline]
+    pub(crate) fn take_turn(&mut self, a: Held, b: Held) -> bool {
+        let turn = self.turn(a, b);
+        match self.state[turn] {
+            Turn::Taken => return true,
+            Turn::Refused => return false,
+            Turn::Unknown => {}
+        }
+        if !self.make_forward(a, b) {
+            self.state[turn] = Turn::Refused;
+            self.refused.push(turn);
+            return false;
+        }
+        self.state[turn] = Turn::Taken;
+        let (from, to) = (self.pair(a), self.pair(b));
+        self.after.push(from, to as u32);
+        self.before.push(to, from as u32);
+        self.taken.push((a, b));
+        true
+    }
+
+    /// Whether the turn was refused before.
+    #[inline]
+    pub(crate) fn is_refused(&self, a: Held, b: Held) -> bool {
+        self.state[self.turn(a, b)] == Turn::Refused
+    }
+
+    /// Makes what was taken and refused so far final: nothing goes back to before.
+    pub(crate) fn settle(&mut self) {
+        self.taken.clear();
+        self.refused.clear();
+    }
+
+    /// How far it has come: [`Order::undo_to`] goes back to here, until it is settled.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { taken: self.taken.len(), refused: self.refused.len() }
+    }
+
+    /// Gives back every turn taken since `mark`, and forgets what was refused since.
+    pub(crate) fn undo_to(&mut self, mark: Mark) {
+        self.give_back(mark.taken);
+        for turn in self.refused.drain(mark.refused..) {
+            self.state[turn] = Turn::Unknown;
+        }
+    }
+
+    /// Gives back the turns from the `begun`-th taken on.
+    fn give_back(&mut self, begun: usize) {
+        while self.taken.len() > begun {
+            let Some((a, b)) = self.taken.pop() else { break };
+            let turn = self.turn(a, b);
+            self.state[turn] = Turn::Unknown;
+            let (from, to) = (self.pair(a), self.pair(b));
+            self.after.pop(from);
+            self.before.pop(to);
+        }
+    }
+
+    /// Changes the order so that `a` comes before `b`; false when turns taken lead from `b` to `a`.
+    ///
+    /// What `b` leads to and what leads to `a`, both between them in the order, are searched in
+    /// turn, so that a cycle is found halfway and the smaller of the two is known first; that one
+    /// moves past the other end.
+    fn make_forward(&mut self, a: Held, b: Held) -> bool {
+        let (a, b) = (self.pair(a) as u32, self.pair(b) as u32);
+        let (low, high) = (self.position[b as usize], self.position[a as usize]);
+        if high < low {
+            return true;
+        }
+        self.marks += 2;
+        let (behind, ahead) = (self.marks - 1, self.marks);
+        let mut sides = [Side::new(b, behind), Side::new(a, ahead)];
+        self.mark[b as usize] = behind;
+        self.mark[a as usize] = ahead;
+        while sides.iter().all(|side| side.head < side.found.len()) {
+            let forth = sides[0].work <= sides[1].work;
+            let side = &mut sides[usize::from(!forth)];
+            let v = side.found[side.head] as usize;
+            let next = if forth { self.after.of(v) } else { self.before.of(v) };
+            side.head += 1;
+            side.work += next.len() + 1;
+            for &to in next {
+                let (mark, at) = (self.mark[to as usize], self.position[to as usize]);
+                if mark == behind + ahead - side.mark {
+                    return false;
+                }
+                if mark != side.mark && (low..=high).contains(&at) {
+                    self.mark[to as usize] = side.mark;
+                    side.found.push(to);
+                }
+            }
+        }
+        let [mut behind, mut ahead] = sides;
+        if behind.head == behind.found.len() {
+            self.shift(&mut behind.found, a, true);
+        } else {
+            self.shift(&mut ahead.found, b, false);
+        }
+        true
+    }
+
+    /// Moves pairs, in their order, to right after or right before another one. O(k log k), k pairs
+    /// moved, and at times all pairs, to make room.
+    fn shift(&mut self, moved: &mut [u32], beside: u32, behind: bool) {
+        moved.sort_unstable_by_key(|&v| self.position[v as usize]);
+        for &v in moved.iter() {
+            let [before, after] = self.near[v as usize];
+            self.link(before, after);
+        }
+        let (first, end) = self.gap(beside, behind);
+        let mut last = first;
+        for &v in moved.iter() {
+            self.link(last, v);
+            last = v;
+        }
+        self.link(last, end);
+        let (low, high) = self.room(first, end);
+        let step = (high - low) / (moved.len() as u64 + 1);
+        if step == 0 {
+            self.renumber(beside);
+            return;
+        }
+        for (i, &v) in (1..).zip(moved.iter()) {
+            self.position[v as usize] = low + i * step;
+        }
+    }
+
+    /// The two neighbours between which there is room right behind a pair, or before it.
+    fn gap(&self, beside: u32, behind: bool) -> (u32, u32) {
+        let [before, after] = self.near[beside as usize];
+        if behind { (beside, after) } else { (before, beside) }
+    }
+
+    /// The positions of two neighbours, either of which may be none.
+    fn room(&self, first: u32, second: u32) -> (u64, u64) {
+        let at = |v: u32| self.position[v as usize];
+        match (first, second) {
+            (NONE, second) => (at(second).saturating_sub(SPACING), at(second)),
+            (first, NONE) => (at(first), at(first).saturating_add(SPACING)),
+            (first, second) => (at(first), at(second)),
+        }
+    }
+
+    /// Lets one pair follow another; either may be none.
+    fn link(&mut self, first: u32, second: u32) {
+        if first != NONE {
+            self.near[first as usize][1] = second;
+        }
+        if second != NONE {
+            self.near[second as usize][0] = first;
+        }
+    }
+
+    /// Numbers all pairs anew, from one of them on to both sides. O(pairs).
+    fn renumber(&mut self, one: u32) {
+        let mut first = one;
+        while self.near[first as usize][0] != NONE {
+            first = self.near[first as usize][0];
+        }
+        let (mut at, mut position) = (first, SPACING);
+        while at != NONE {
+            self.position[at as usize] = position;
+            (at, position) = (self.near[at as usize][1], position + SPACING);
+        }
+    }
+}
+
+/// Lists of pairs, close together in memory and without an allocation each.
+struct Lists {
+    items: Vec<u32>,
+    /// By list: where it begins in `items`, how long it is, and how long it can get there.
+    lists: Vec<(usize, u32, u32)>,
+}
+
+impl Lists {
+    fn new(count: usize) -> Self {
+        Self { items: Vec::new(), lists: vec![(0, 0, 0); count] }
+    }
+
+    fn clear(&mut self) {
+        self.items.clear();
+        self.lists.fill((0, 0, 0));
+    }
+
+    #[inline]
+    fn of(&self, list: usize) -> &[u32] {
+        let (first, length, _) = self.lists[list];
+        &self.items[first..first + length as usize]
+    }
+
+    /// Appends to a list, which moves to the end where it has twice the room when it is full.
+    #[inline]
+    fn push(&mut self, list: usize, item: u32) {
+        let (first, length, room) = &mut self.lists[list];
+        if length == room {
+            let old = *first..*first + *length as usize;
+            (*first, *room) = (self.items.len(), (*room * 2).max(4));
+            self.items.extend_from_within(old);
+            self.items.resize(*first + *room as usize, 0);
+        }
+        self.items[*first + *length as usize] = item;
+        *length += 1;
+    }
+
+    /// Takes back what was appended last.
+    #[inline]
+    fn pop(&mut self, list: usize) {
+        self.lists[list].1 -= 1;
+    }
+}
+
+/// One of the two searches for a cycle.
+struct Side {
+    found: Vec<u32>,
+    head: usize,
+    work: usize,
+    mark: u32,
+}
+
+impl Side {
+    fn new(start: u32, mark: u32) -> Self {
+        Self { found: vec![start], head: 0, work: 0, mark }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::seed::Stream;
+    use fabric::network::parse_inline;
+    use families::family;
+    use std::collections::BTreeSet;
+
+    /// Whether turns lead from one pair to another, by a plain search.
+    fn leads(turns: &BTreeSet<(Held, Held)>, from: Held, to: Held) -> bool {
+        let (mut open, mut seen) = (vec![from], BTreeSet::from([from]));
+        while let Some(v) = open.pop() {
+            if v == to {
+                return true;
+            }
+            let next = turns.iter().filter(|(a, _)| *a == v).map(|(_, b)| *b);
+            open.extend(next.filter(|b| seen.insert(*b)));
+        }
+        false
+    }
+
+    #[test]
+    fn turns_are_taken_unless_a_search_finds_a_cycle() {
+        let recipe = parse_inline("hyperx:shape=3x3,p=1").unwrap();
+        let on = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
+        let dependencies = Dependencies::new(&on);
+        let channels = on.links().len() as u64 * 2;
+        let mut random = Stream::new(5, "test", 0);
+        for lanes in [1_usize, 2] {
+            let mut order: Vec<u32> = (0..channels as u32 * lanes as u32).collect();
+            random.shuffle(&mut order);
+            let mut kept = Order::with_positions(&dependencies, lanes, &order);
+            let mut turns = BTreeSet::new();
+            for round in 0..3 {
+                let mut tried = BTreeSet::new();
+                let mut before = (kept.mark(), turns.clone());
+                for n in 0..400 {
+                    if n == 150 {
+                        before = (kept.mark(), turns.clone());
+                    }
+                    let a = ChannelId::from(random.below(channels) as usize);
+                    let out = on.graph().channels(on.head(a).switch.ix());
+                    let b = out[random.below(out.len() as u64) as usize];
+                    let mut held = |c| (c, random.below(lanes as u64) as u8);
+                    let (a, b) = (held(a), held(b));
+                    if b.0 == a.0.reverse() || !tried.insert((a, b)) {
+                        continue;
+                    }
+                    assert_eq!(kept.take_turn(a, b), !leads(&turns, b, a));
+                    if !leads(&turns, b, a) {
+                        turns.insert((a, b));
+                    }
+                    let at = |held| kept.position[kept.pair(held)];
+                    assert!(turns.iter().all(|&(a, b)| at(a) < at(b)));
+                }
+                match round {
+                    0 => kept.settle(),
+                    1 => {
+                        kept.undo_to(before.0);
+                        turns = before.1;
+                    }
+                    _ => {
+                        let was = kept.order();
+                        kept.reverse();
+                        assert!(kept.order().iter().eq(was.iter().rev()));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! LASH: one shortest route for every pair of switches, and a lane for every pair.
+//!
+//! Source: Skeie, Lysne, Theiss, "Layered shortest path (LASH) routing in irregular system area
+//! networks", IPDPS 2002: a pair goes to the first lane in which it closes no cycle. The paper
+//! takes any shortest route; here each adds the endpoints it carries to the weight of its
+//! channels, and the next takes the lightest; then each is taken again while that lowers the load.
+
+use super::forest::Forest;
+use super::sssp::{Balancer, endpoints_per_switch};
+use super::trees::MinimalTree;
+use super::{Engine, Promise};
+use crate::lanes::{Method, Spread, common_lanes, spread};
+use base::Stop;
+use base::{Interrupted, SwitchId, TerminalId, Watch};
+use fabric::network::Topology;
+use fabric::tables::{NO_ROUTE, Routing};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// One shortest route and one lane for every pair of switches; all endpoints of a switch alike.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Lash {
+    /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8).
+    #[serde(default = "common_lanes")]
+    pub max_lanes: u8,
+    /// Whether paths are dealt to all `max_lanes` lanes, also where fewer would do.
+    #[serde(default)]
+    pub balance: bool,
+}
+
+impl Engine for Lash {
+    const NAME: &'static str = "lash";
+    const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
+
+    fn examples() -> Vec<Self> {
+        vec![Self { max_lanes: 8, balance: false }, Self { max_lanes: 15, balance: true }]
+    }
+
+    /// O(layers * switches * (arcs + terminals)), and the lanes.
+    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+        let (switches, terminals) = (on.switches().len(), on.terminals().len());
+        let endpoints = endpoints_per_switch(on);
+        let mut balancer = Balancer::new(on);
+        let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
+        let mut forest = Forest::new(on, endpoints.clone(), minimal);
+        let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
+        let mut earlier: Vec<u16> = Vec::new();
+        for layer in 0..layers as usize {
+            let mut first = vec![NO_ROUTE; switches * switches];
+            balancer.begin_layer();
+            between(&mut balancer, &mut forest, &endpoints, &earlier, &mut first, false, watch)?;
+            let found = balancer.repeat(first, |balancer, table| {
+                between(balancer, &mut forest, &endpoints, &earlier, table, true, watch)
+            })?;
+            for (t, terminal) in on.terminals().iter().enumerate() {
+                if on.terminal_is_up(TerminalId::from(t)) {
+                    let (row, d) = ((layer * terminals + t) * switches, terminal.plug.switch.ix());
+                    let entries = &found[d * switches..(d + 1) * switches];
+                    next[row..row + switches].copy_from_slice(entries);
+                    next[row + d] = terminal.plug.port;
+                }
+            }
+            earlier.extend(found);
+        }
+        let to_switch = Balancer::new(on).switch_routes(&mut forest, watch)?;
+        let routing = Routing::new(on.clone(), layers, next, to_switch);
+        let Self { max_lanes, balance } = *self;
+        let how = Spread { method: Method::Online, max_lanes, balance, seed: 0 };
+        spread(routing, &how, watch)
+    }
+}
+
+/// Ports towards every switch with endpoints: a route for every pair, the lightest of the shortest.
+/// If `again`, each route of `table` is taken back before the new one is chosen; `earlier` has the
+/// tables of the layers before. O(switches * arcs).
+fn between<W: Fn(&mut MinimalTree, SwitchId)>(
+    balancer: &mut Balancer<'_>,
+    forest: &mut Forest<'_, W>,
+    endpoints: &[u32],
+    earlier: &[u16],
+    table: &mut [u16],
+    again: bool,
+    watch: &dyn Watch,
+) -> Result<(), Interrupted> {
+    let switches = endpoints.len();
+    for d in (0..switches).filter(|&d| endpoints[d] > 0) {
+        watch.tick("routing", d as u64, switches as u64)?;
+        let (to, times) = (SwitchId::from(d), endpoints[d].into());
+        let choices = forest.towards(to);
+        let entries = &mut table[d * switches..(d + 1) * switches];
+        if !again {
+            balancer.put_settled(choices, times);
+            choices.write_settled(entries);
+        }
+        let own = |v: u32| {
+            let at = d * switches + v as usize;
+            earlier.iter().skip(at).step_by(switches * switches).copied()
+        };
+        balancer.put_open(choices, to, own, times, again, entries);
+    }
+    Ok(())
+}

@@ -1,0 +1,358 @@
+//! Which lane each destination takes, and the order of channels in each lane.
+//!
+//! Source: that of [`super`].
+
+use super::order::{Order, up_then_down};
+use super::spine::Spine;
+use super::turns::Counter;
+use super::within::{Grower, Lane};
+use crate::lanes::order::Order as Growing;
+use crate::sssp::endpoints_per_switch;
+use crate::trees::MinimalTree;
+use base::seed::Stream;
+use base::{Interrupted, SwitchId, Watch};
+use fabric::network::Topology;
+use fabric::turns::Dependencies;
+
+/// A layer, and a destination switch in it.
+type Destination = (usize, SwitchId);
+
+/// The lanes of all destinations, and their orders.
+pub(super) struct Plan<'a> {
+    on: &'a Topology,
+    endpoints: Vec<u32>,
+    /// The connected part of each switch.
+    part: Vec<u32>,
+    /// By layer and destination switch.
+    lane_of: Vec<Vec<u8>>,
+    /// None where every lane takes all shortest routes to its destinations.
+    lanes: Vec<Lane>,
+}
+
+impl<'a> Plan<'a> {
+    /// Deals the destinations of all layers to `lanes` lanes, and orders the channels of each.
+    pub(super) fn new(
+        on: &'a Topology,
+        layers: u32,
+        lanes: u8,
+        seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<Self, Interrupted> {
+        let (dependencies, endpoints) = (Dependencies::new(on), endpoints_per_switch(on));
+        let mut all: Vec<Destination> = (0..layers as usize)
+            .flat_map(|layer| (0..endpoints.len()).map(move |d| (layer, SwitchId::from(d))))
+            .filter(|(_, d)| endpoints[d.ix()] > 0)
+            .collect();
+        Stream::new(seed, "destinations", 0).shuffle(&mut all);
+        let mut counter = Counter::new(on, &dependencies, &endpoints);
+        let mut dealt: Vec<Dealt<'_>> = (0..lanes).map(|_| Dealt::new(on, &dependencies)).collect();
+        for (i, &to) in all.iter().enumerate() {
+            watch.tick("lanes", i as u64, all.len() as u64)?;
+            deal(&mut dealt, to, endpoints[to.1.ix()], &mut counter);
+        }
+        let mut own = Self {
+            on,
+            endpoints: endpoints.clone(),
+            part: on.graph().components().0,
+            lane_of: vec![vec![0; endpoints.len()]; layers as usize],
+            lanes: Vec::new(),
+        };
+        for (lane, dealt) in dealt.iter().enumerate() {
+            for &(layer, d) in &dealt.all {
+                own.lane_of[layer][d.ix()] = lane as u8;
+            }
+        }
+        if dealt.iter().any(|lane| lane.whole.is_none()) {
+            own.compromise(dealt, seed, &mut counter, watch)?;
+        }
+        Ok(own)
+    }
+
+    /// Orders the channels of all lanes where not all destinations get what they want.
+    fn compromise(
+        &mut self,
+        dealt: Vec<Dealt<'_>>,
+        seed: u64,
+        counter: &mut Counter<'_>,
+        watch: &dyn Watch,
+    ) -> Result<(), Interrupted> {
+        let spine = Spine::new(self.on);
+        let start = up_then_down(self.on, &spine.rank);
+        let (lanes, mut unsettled) = (dealt.len(), Vec::new());
+        for (lane, dealt) in dealt.into_iter().enumerate() {
+            watch.tick("lanes", lane as u64, lanes as u64)?;
+            if let Some(whole) = dealt.whole {
+                self.lanes.push(Lane::new(self.on, whole.places()));
+                continue;
+            }
+            let mut random = Stream::new(seed, "channels", lane as u64);
+            dealt.all.iter().for_each(|(_, d)| counter.add(*d));
+            let mut order =
+                Order::new(self.on, start.clone(), &spine.links, counter.take(), &mut random);
+            order.improve();
+            self.lanes.push(Lane::new(self.on, order.places()));
+            unsettled.extend(dealt.all);
+        }
+        if lanes > 1 {
+            self.settle(&unsettled, watch)?;
+        }
+        Ok(())
+    }
+
+    /// The lane of a destination switch in a layer.
+    pub(super) fn lane(&self, layer: usize, to: SwitchId) -> u8 {
+        self.lane_of[layer][to.ix()]
+    }
+
+    /// Moves destinations whose lane does not take shortest routes to a lane that does, else to the
+    /// one of the least detours.
+    fn settle(&mut self, all: &[Destination], watch: &dyn Watch) -> Result<(), Interrupted> {
+        let mut load = vec![0_u64; self.lanes.len()];
+        for &(layer, d) in all {
+            load[usize::from(self.lane(layer, d))] += u64::from(self.endpoints[d.ix()]);
+        }
+        let mut grower = Grower::new(self.on);
+        for (i, &(layer, d)) in all.iter().enumerate() {
+            watch.tick("destinations", i as u64, all.len() as u64)?;
+            let shortest = self.on.graph().distances_from(d.ix());
+            let was = usize::from(self.lane(layer, d));
+            let mut by_load: Vec<usize> = (0..load.len()).collect();
+            by_load.sort_by_key(|&l| (l != was, load[l], l));
+            let mut best: Option<(u64, usize)> = None;
+            for lane in by_load {
+                grower.reach(d, &self.lanes[lane]);
+                let Some(detour) = self.detour(&grower, &shortest) else { continue };
+                if best.is_none_or(|(least, _)| detour < least) {
+                    best = Some((detour, lane));
+                }
+                if detour == 0 {
+                    break;
+                }
+            }
+            let lane = best.map_or(was, |b| b.1);
+            load[was] -= u64::from(self.endpoints[d.ix()]);
+            load[lane] += u64::from(self.endpoints[d.ix()]);
+            self.lane_of[layer][d.ix()] = lane as u8;
+        }
+        Ok(())
+    }
+
+    /// Hops beyond shortest routes, over all endpoints; none where one was not reached.
+    fn detour(&self, grower: &Grower<'_>, shortest: &[u32]) -> Option<u64> {
+        if self.lost(grower).next().is_some() {
+            return None;
+        }
+        let more = |v: usize| u64::from(grower.hops(v) - shortest[v]);
+        let reached = (0..shortest.len()).filter(|&v| self.endpoints[v] > 0 && grower.reaches(v));
+        Some(reached.map(|v| more(v) * u64::from(self.endpoints[v])).sum())
+    }
+
+    /// The switches with endpoints that were not reached although there is a way.
+    fn lost(&self, grower: &Grower<'_>) -> impl Iterator<Item = usize> {
+        let part = self.part[grower.to().ix()];
+        (0..self.endpoints.len())
+            .filter(move |&v| self.endpoints[v] > 0 && !grower.reaches(v) && self.part[v] == part)
+    }
+
+    /// Lists in `tree` the next hops towards `to` that its lane takes, whichever are chosen.
+    pub(super) fn ways(
+        &self,
+        tree: &mut MinimalTree,
+        grower: &mut Grower<'_>,
+        layer: usize,
+        to: SwitchId,
+    ) {
+        match self.lanes.get(usize::from(self.lane(layer, to))) {
+            Some(lane) => {
+                self.grow(grower, to, lane);
+                grower.fill(tree);
+            }
+            None => tree.rebuild(self.on, to, None),
+        }
+    }
+
+    /// Finds the next hops towards `to`. Where hops that fit whatever is chosen leave switches with
+    /// endpoints without a route, these and those on their ways take the latest hops there are.
+    fn grow(&self, grower: &mut Grower<'_>, to: SwitchId, lane: &Lane) {
+        grower.grow(to, lane, &[]);
+        let mut lost: Vec<usize> = self.lost(grower).collect();
+        if !lost.is_empty() {
+            let latest = lane.latest(self.on, to);
+            let mut forced = vec![None; self.endpoints.len()];
+            while !lost.is_empty() {
+                for mut v in lost {
+                    while let Some(hop) = latest[v].filter(|_| forced[v].is_none()) {
+                        forced[v] = Some(hop);
+                        v = self.on.head(hop).switch.ix();
+                    }
+                }
+                grower.grow(to, lane, &forced);
+                lost = self.lost(grower).collect();
+            }
+        }
+        grower.attach_rest();
+    }
+}
+
+/// The destinations of one lane.
+struct Dealt<'a> {
+    all: Vec<Destination>,
+    load: u64,
+    /// An order in which all turns of all their shortest routes go forward, as long as there is
+    /// one.
+    whole: Option<Growing<'a>>,
+}
+
+impl<'a> Dealt<'a> {
+    fn new(on: &Topology, dependencies: &'a Dependencies) -> Self {
+        Self { all: Vec::new(), load: 0, whole: Some(Growing::new(on, dependencies)) }
+    }
+}
+
+/// Gives a destination to the least loaded lane that takes all its shortest routes besides those of
+/// its others, else to the least loaded one.
+fn deal(lanes: &mut [Dealt<'_>], to: Destination, endpoints: u32, counter: &mut Counter<'_>) {
+    let mut by_load: Vec<usize> = (0..lanes.len()).collect();
+    by_load.sort_by_key(|&l| (lanes[l].load, l));
+    let mut home = None;
+    if lanes.iter().any(|lane| lane.whole.is_some()) {
+        counter.add(to.1);
+        let turns = counter.drain();
+        let turns = turns.iter().map(|&(a, b)| ((a, 0), (b, 0)));
+        let takes = |lane: &mut Dealt<'_>| {
+            lane.whole.as_mut().is_some_and(|whole| whole.take(turns.clone()))
+        };
+        home = by_load.iter().copied().find(|&l| takes(&mut lanes[l]));
+    }
+    let lane = &mut lanes[home.unwrap_or(by_load[0])];
+    if home.is_none() {
+        lane.whole = None;
+    }
+    lane.load += u64::from(endpoints);
+    lane.all.push(to);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{ChannelId, LinkId, Quiet};
+    use fabric::network::parse_inline;
+    use families::family;
+
+    fn network(inline: &str) -> Topology {
+        let recipe = parse_inline(inline).unwrap();
+        family(&recipe.family).unwrap().build(&recipe.params).unwrap()
+    }
+
+    /// Networks, whole and with every ninth link gone.
+    fn networks() -> Vec<Topology> {
+        let whole = ["slim_fly:q=5,p=2", "torus:shape=5x3,p=1", "dragonfly:h=2", "fat_tree:k=4"];
+        let mut all: Vec<Topology> = whole.iter().map(|inline| network(inline)).collect();
+        for i in 0..all.len() {
+            let gone: Vec<LinkId> =
+                (0..all[i].links().len()).step_by(9).map(LinkId::from).collect();
+            all.push(all[i].with_failures(&gone, &[]).unwrap());
+        }
+        all
+    }
+
+    /// Every turn from any hop of a switch to any hop of the next leads to a later place.
+    fn assert_forward(on: &Topology, tree: &MinimalTree, places: &[u32]) {
+        let hops = |v: u32| {
+            let i = tree.order.iter().position(|w| *w == v);
+            i.map_or(&[][..], |i| tree.hops(i))
+        };
+        for &v in &tree.order {
+            for &(channel, next) in hops(v) {
+                assert_eq!(on.head(channel).switch.0, next);
+                assert_eq!(on.tail(channel).switch.0, v);
+                for &(then, _) in hops(next) {
+                    assert!(places[channel.0 as usize] < places[then.0 as usize]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_hops_are_chosen_turns_go_forward_and_arrive() {
+        for on in networks() {
+            let (part, _) = on.graph().components();
+            for lanes in [1, 2, 8] {
+                let plan = Plan::new(&on, 1, lanes, 7, &Quiet).unwrap();
+                let mut grower = Grower::new(&on);
+                let mut tree = MinimalTree::default();
+                for d in 0..on.switches().len() {
+                    if plan.endpoints[d] == 0 {
+                        continue;
+                    }
+                    let to = SwitchId::from(d);
+                    plan.ways(&mut tree, &mut grower, 0, to);
+                    let with_endpoints = |v: &&u32| plan.endpoints[**v as usize] > 0;
+                    if plan.endpoints.iter().all(|n| *n > 0)
+                        && let Some(lane) = plan.lanes.get(usize::from(plan.lane(0, to)))
+                    {
+                        assert_forward(&on, &tree, &lane.places);
+                    }
+                    let reached = tree.order.iter().filter(with_endpoints).count();
+                    let there = (0..part.len())
+                        .filter(|&v| v != d && part[v] == part[d] && plan.endpoints[v] > 0);
+                    assert_eq!(reached, there.count());
+                    let mut found = vec![false; part.len()];
+                    found[d] = true;
+                    for (i, &v) in tree.order.iter().enumerate() {
+                        assert!(!tree.hops(i).is_empty());
+                        assert!(tree.hops(i).iter().all(|(_, next)| found[*next as usize]));
+                        found[v as usize] = true;
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn turns_of_the_spanning_tree_stay_forward() {
+        for on in networks() {
+            let (dependencies, endpoints) = (Dependencies::new(&on), endpoints_per_switch(&on));
+            let mut counter = Counter::new(&on, &dependencies, &endpoints);
+            (0..on.switches().len()).for_each(|d| counter.add(SwitchId::from(d)));
+            let spine = Spine::new(&on);
+            let start = up_then_down(&on, &spine.rank);
+            let mut random = Stream::new(3, "test", 0);
+            let mut order = Order::new(&on, start, &spine.links, counter.take(), &mut random);
+            order.improve();
+            let places = order.places();
+            for &out in &spine.links {
+                let leaves = |c: &&ChannelId| on.tail(**c).switch == on.head(out).switch;
+                for &then in spine.links.iter().filter(leaves).filter(|c| **c != out.reverse()) {
+                    assert!(places[out.0 as usize] < places[then.0 as usize]);
+                }
+            }
+            // as many links as it takes, and no way round: a tree of every part
+            let parts = on.graph().components().1 as usize;
+            assert_eq!(spine.links.len(), 2 * (on.switches().len() - parts));
+            let on_tree = |l: &LinkId| spine.links.iter().any(|c| c.link() == *l);
+            let gone: Vec<LinkId> =
+                (0..on.links().len()).map(LinkId::from).filter(|l| !on_tree(l)).collect();
+            let bare = on.with_failures(&gone, &[]).unwrap();
+            assert_eq!(bare.graph().components().1 as usize, parts);
+        }
+    }
+
+    #[test]
+    fn lanes_that_suffice_give_shortest_routes_only() {
+        let on = network("slim_fly:q=5,p=1");
+        let plan = Plan::new(&on, 1, 8, 0, &Quiet).unwrap();
+        let (mut grower, mut tree) = (Grower::new(&on), MinimalTree::default());
+        for d in 0..50 {
+            plan.ways(&mut tree, &mut grower, 0, SwitchId(d));
+            let shortest = on.graph().distances_from(d as usize);
+            assert_eq!(tree.order.len(), 49);
+            for (i, &v) in tree.order.iter().enumerate() {
+                let nearer = |w: u32| shortest[w as usize] + 1 == shortest[v as usize];
+                assert!(tree.hops(i).iter().all(|(_, w)| nearer(*w)));
+                let all = on.graph().neighbours(v as usize).iter().filter(|w| nearer(**w));
+                assert_eq!(tree.hops(i).len(), all.count());
+            }
+        }
+    }
+}

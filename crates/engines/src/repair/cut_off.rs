@@ -1,0 +1,276 @@
+//! The parts of a destination's tree that failures cut off, and the ways out of them.
+
+use base::{ChannelId, SwitchId};
+use fabric::network::Topology;
+use std::collections::VecDeque;
+
+/// What routes over a switch whose entry is dead.
+#[derive(Debug, Clone)]
+pub(super) struct Part {
+    /// The switch whose entry is dead.
+    pub(super) root: SwitchId,
+    /// All switches whose routes go over it, itself first.
+    pub(super) members: Vec<SwitchId>,
+    /// The least number of entries to change so that they leave the part.
+    pub(super) least: u32,
+    number: u32,
+}
+
+/// A way out of a part: the channels from its root on, the last of which leaves it.
+#[derive(Debug, Clone)]
+pub(super) struct Outlet {
+    hops: Vec<(SwitchId, u16)>,
+}
+
+impl Outlet {
+    /// Writes the entries, last hop first; those that changed, in that order, with what they were.
+    pub(super) fn apply(&self, entries: &mut [u16]) -> Vec<(SwitchId, u16)> {
+        let mut was = Vec::new();
+        for &(s, port) in self.hops.iter().rev() {
+            if entries[s.ix()] != port {
+                was.push((s, entries[s.ix()]));
+                entries[s.ix()] = port;
+            }
+        }
+        was
+    }
+}
+
+/// Ways out, each with the number of entries that it changes.
+type Ways = Vec<(u32, Outlet)>;
+
+/// The most ways out of a part that are looked at.
+const MOST_OUTLETS: usize = 1024;
+
+/// Not cut off.
+const WHOLE: u32 = 0;
+/// Not known yet, and without a route: no part.
+const UNKNOWN: u32 = u32::MAX;
+const ASTRAY: u32 = u32::MAX - 1;
+
+/// Finds the parts of one destination after the other.
+pub(super) struct CutOff<'a> {
+    on: &'a Topology,
+    lost: Vec<(SwitchId, Vec<u16>)>,
+    /// The part of every switch, for the destination at hand.
+    part: Vec<u32>,
+    home: SwitchId,
+    /// Entries that were given to each channel by this repair.
+    given: Vec<u32>,
+}
+
+impl<'a> CutOff<'a> {
+    pub(super) fn new(on: &'a Topology, lost: &[(SwitchId, Vec<u16>)]) -> Self {
+        Self {
+            on,
+            lost: lost.to_vec(),
+            part: Vec::new(),
+            home: SwitchId(0),
+            given: vec![0; on.links().len() * 2],
+        }
+    }
+
+    /// The switches whose entry is among the `lost` ports, but for `home`.
+    pub(super) fn roots(
+        lost: &[(SwitchId, Vec<u16>)],
+        entries: &[u16],
+        home: SwitchId,
+    ) -> impl Iterator<Item = SwitchId> {
+        let dead = move |(s, ports): &&(SwitchId, Vec<u16>)| {
+            *s != home && ports.contains(&entries[s.ix()])
+        };
+        lost.iter().filter(dead).map(|(s, _)| *s)
+    }
+
+    /// The parts that are cut off from `home`. O(failed ports) when there are none, else
+    /// O(switches), and the arcs of the parts.
+    pub(super) fn parts(&mut self, entries: &[u16], home: SwitchId) -> Vec<Part> {
+        let is_broken = Self::roots(&self.lost, entries, home).next().is_some();
+        if is_broken { self.trace(entries, home) } else { Vec::new() }
+    }
+
+    /// The same, and [`Self::around`] can be asked then, whether or not there are any.
+    pub(super) fn trace(&mut self, entries: &[u16], home: SwitchId) -> Vec<Part> {
+        let roots: Vec<SwitchId> = Self::roots(&self.lost, entries, home).collect();
+        self.home = home;
+        self.part.clear();
+        self.part.resize(entries.len(), UNKNOWN);
+        self.part[home.ix()] = WHOLE;
+        let mut parts: Vec<Part> = (1..)
+            .zip(roots)
+            .map(|(number, root)| Part { root, members: vec![root], least: 0, number })
+            .collect();
+        for part in &parts {
+            self.part[part.root.ix()] = part.number;
+        }
+        let mut trail = Vec::new();
+        for s in (0..entries.len()).filter(|&s| self.on.switches()[s].up) {
+            let mut at = s;
+            while self.part[at] == UNKNOWN {
+                trail.push(at);
+                self.part[at] = ASTRAY;
+                match self.on.hop(SwitchId::from(at), entries[at]) {
+                    Some((_, next)) => at = next.ix(),
+                    None => break,
+                }
+            }
+            let own = self.part[at];
+            for v in trail.drain(..) {
+                self.part[v] = own;
+                if own != WHOLE && own != ASTRAY {
+                    parts[own as usize - 1].members.push(SwitchId::from(v));
+                }
+            }
+        }
+        for part in &mut parts {
+            let out = |p: u32| p != part.number && p != ASTRAY;
+            part.least = self.outlets(part, entries, out).first().map_or(0, |o| o.0);
+        }
+        parts
+    }
+
+    /// The next part that has a way out to what is whole, the one with the fewest changes first,
+    /// and its ways out, those of fewest changes and then hops and then entries first.
+    pub(super) fn next(
+        &self,
+        parts: &mut Vec<Part>,
+        entries: &[u16],
+    ) -> Option<(Part, Vec<Outlet>)> {
+        let ways = |part: &Part| self.outlets(part, entries, |p| p == WHOLE);
+        let mut best: Option<(u32, usize, Ways)> = None;
+        for (i, part) in parts.iter().enumerate() {
+            let found = ways(part);
+            let Some(&(least, _)) = found.first() else { continue };
+            if best.as_ref().is_none_or(|(known, _, _)| least < *known) {
+                best = Some((least, i, found));
+            }
+        }
+        let (_, i, found) = best?;
+        Some((parts.remove(i), found.into_iter().map(|(_, outlet)| outlet).collect()))
+    }
+
+    /// A part has found its way: it is whole.
+    pub(super) fn attach(&mut self, part: &Part) {
+        for s in &part.members {
+            self.part[s.ix()] = WHOLE;
+        }
+    }
+
+    /// Whether a switch is cut off from the destination that was traced last.
+    pub(super) fn has(&self, s: SwitchId) -> bool {
+        self.part[s.ix()] != WHOLE && self.part[s.ix()] < ASTRAY
+    }
+
+    /// Whether a cable that works is at a port, and a switch behind it.
+    pub(super) fn leads_on(&self, s: SwitchId, port: u16) -> bool {
+        self.on.hop(s, port).is_some_and(|(channel, _)| self.works(channel))
+    }
+
+    /// Notes entries that changed.
+    pub(super) fn count(&mut self, changed: &[(SwitchId, u16)]) {
+        for &(s, port) in changed {
+            if let Some((channel, _)) = self.on.hop(s, port) {
+                self.given[channel.0 as usize] += 1;
+            }
+        }
+    }
+
+    /// Entries that were given to a channel by this repair.
+    pub(super) fn given(&self, channel: ChannelId) -> u32 {
+        self.given[channel.0 as usize]
+    }
+
+    /// Of the destination that was traced last: the switches at most `radius`
+    /// hops from one that is cut off, and all whose routes go over them; all that have routes
+    /// unless told. O(switches * hops).
+    pub(super) fn around(&self, entries: &[u16], radius: Option<usize>) -> Vec<bool> {
+        let graph = self.on.graph();
+        let all = 0..entries.len();
+        let has_route = |s: usize| s != self.home.ix() && self.part[s] < ASTRAY;
+        let Some(radius) = radius else { return all.map(has_route).collect() };
+        let cut_off = |s: usize| has_route(s) && self.part[s] != WHOLE;
+        let mut torn: Vec<bool> = all.clone().map(cut_off).collect();
+        for _ in 0..radius {
+            let near = |s: usize| graph.neighbours(s).iter().any(|&w| torn[w as usize]);
+            torn = all.clone().map(|s| has_route(s) && (torn[s] || near(s))).collect();
+        }
+        let over = |s: usize| {
+            let mut at = SwitchId::from(s);
+            while at != self.home && !torn[at.ix()] {
+                match self.on.hop(at, entries[at.ix()]) {
+                    Some((_, next)) => at = next,
+                    None => break,
+                }
+            }
+            torn[at.ix()]
+        };
+        all.map(|s| has_route(s) && over(s)).collect()
+    }
+
+    /// Ways from the root of a part to switches that `out` accepts, with their numbers of changed
+    /// entries. A hop that the table has already changes nothing: a search with costs 0 and 1.
+    fn outlets(&self, part: &Part, entries: &[u16], out: impl Fn(u32) -> bool) -> Ways {
+        let graph = self.on.graph();
+        let mut cost = vec![u32::MAX; entries.len()];
+        let mut done = vec![false; entries.len()];
+        let mut before: Vec<Option<(SwitchId, u16)>> = vec![None; entries.len()];
+        let mut queue = VecDeque::from([part.root]);
+        cost[part.root.ix()] = 0;
+        let mut found: Vec<(u32, u32, u32, SwitchId, u16)> = Vec::new();
+        while let Some(v) = queue.pop_front() {
+            if std::mem::replace(&mut done[v.ix()], true) {
+                continue;
+            }
+            for (&w, &c) in graph.neighbours(v.ix()).iter().zip(graph.channels(v.ix())) {
+                let port = self.on.tail(c).port;
+                let own = self.part[w as usize];
+                if out(own) {
+                    let far = self.hops_from(SwitchId(w), entries).unwrap_or(u32::MAX);
+                    let load = self.given[c.0 as usize];
+                    found.push((cost[v.ix()] + 1, far, load, v, port));
+                } else if own == part.number {
+                    let step = u32::from(entries[v.ix()] != port);
+                    if cost[v.ix()] + step < cost[w as usize] {
+                        cost[w as usize] = cost[v.ix()] + step;
+                        before[w as usize] = Some((v, port));
+                        if step == 0 {
+                            queue.push_front(SwitchId(w));
+                        } else {
+                            queue.push_back(SwitchId(w));
+                        }
+                    }
+                }
+            }
+            if found.len() >= MOST_OUTLETS {
+                break;
+            }
+        }
+        found.sort_unstable();
+        let way = |(cost, _, _, v, port): (u32, u32, u32, SwitchId, u16)| {
+            let mut hops = vec![(v, port)];
+            let mut at = v;
+            while let Some((earlier, port)) = before[at.ix()] {
+                hops.push((earlier, port));
+                at = earlier;
+            }
+            hops.reverse();
+            (cost, Outlet { hops })
+        };
+        found.into_iter().map(way).collect()
+    }
+
+    /// Hops from a switch to the destination; `None` where it is cut off.
+    pub(super) fn hops_from(&self, from: SwitchId, entries: &[u16]) -> Option<u32> {
+        let (mut at, mut hops) = (from, 0);
+        while at != self.home && hops <= entries.len() as u32 {
+            let next = self.on.hop(at, entries[at.ix()]);
+            let (_, next) = next.filter(|(c, _): &(ChannelId, _)| self.works(*c))?;
+            (at, hops) = (next, hops + 1);
+        }
+        (at == self.home).then_some(hops)
+    }
+
+    fn works(&self, channel: ChannelId) -> bool {
+        self.on.link_is_up(channel.link())
+    }
+}

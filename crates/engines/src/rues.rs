@@ -1,0 +1,102 @@
+//! Random uniform edge selection: shortest paths in random parts of the network, a part a layer.
+//!
+//! Source: Blach, Besta, De Sensi, Domke, Harake, Li, Iff, Konieczny, Lakhotia, Kubicek, Ferrari,
+//! Petrini, Hoefler, "A high-performance design, implementation, deployment, and evaluation of the
+//! Slim Fly network", NSDI 2024 (RUES): the first layer has all links, every further one
+//! a uniform random part of them; what a layer does not connect goes by the first.
+
+use super::forest::Forest;
+use super::sssp::{Balancer, endpoints_per_switch};
+use super::trees::MinimalTree;
+use super::{Engine, Promise};
+use crate::lanes::{break_cycles, common_lanes};
+use base::Stop;
+use base::seed::Stream;
+use base::{LinkId, Refusal, Watch};
+use fabric::network::Topology;
+use fabric::tables::Routing;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Shortest paths in the whole network, then in random parts of it; deadlock-free lanes.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rues {
+    /// Part of the working links that each layer but the first keeps, 0 to 1.
+    #[serde(default = "usual_part")]
+    pub keep: f64,
+    /// Seed of the links that are kept.
+    #[serde(default)]
+    pub seed: u64,
+    /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8).
+    #[serde(default = "common_lanes")]
+    pub max_lanes: u8,
+}
+
+/// The part of the links that gave a Slim Fly of 50 switches the most disjoint paths.
+pub(super) const fn usual_part() -> f64 {
+    0.4
+}
+
+impl Engine for Rues {
+    const NAME: &'static str = "rues";
+    const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
+
+    fn examples() -> Vec<Self> {
+        let with = |keep| Self { keep, seed: 0, max_lanes: 15 };
+        vec![with(usual_part()), with(0.8)]
+    }
+
+    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+        let channels = |layer: u32| {
+            let kept = sample(on, self.keep, &mut Stream::new(self.seed, "rues", layer.into()));
+            kept.into_iter().flat_map(|kept| [kept; 2]).collect()
+        };
+        let routing = routes_within(on, layers, self.keep, channels, watch)?;
+        break_cycles(routing, self.max_lanes, watch)
+    }
+}
+
+/// Balanced shortest paths: the first layer over all channels, each other one over those that
+/// `channels` grants it (one flag a channel), and by the first layer's way where these do not lead.
+///
+/// A switch forwards by the destination alone, so a route that sets out by the first layer's way
+/// goes on by its own layer's from the first switch that has one. O(layers * terminals * links).
+///
+/// # Errors
+/// When `keep` is no part of a whole, or `watch` says stop.
+pub(super) fn routes_within(
+    on: &Arc<Topology>,
+    layers: u32,
+    keep: f64,
+    channels: impl Fn(u32) -> Vec<bool>,
+    watch: &dyn Watch,
+) -> Result<Routing, Stop> {
+    if !(0.0..=1.0).contains(&keep) {
+        let nearest = u8::from(keep > 1.0);
+        let why = format!("{keep} is no part of the links");
+        return Err(Refusal::new("keep", why, format!("0 to 1; nearest: {nearest}")).into());
+    }
+    let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
+    let mut balancer = Balancer::new(on);
+    let mut forest = Forest::new(on, endpoints_per_switch(on), minimal);
+    let mut next = balancer.layer(&mut forest, &[], watch)?;
+    for layer in 1..layers {
+        let more = balancer.layer_within(&channels(layer), &next, watch)?;
+        next.extend(more);
+    }
+    Ok(Routing::new(on.clone(), layers, next, balancer.switch_routes(&mut forest, watch)?))
+}
+
+/// Which links a random part of all working links has: the nearest whole number to `keep` of them.
+pub(super) fn sample(on: &Topology, keep: f64, random: &mut Stream) -> Vec<bool> {
+    let all = (0..on.links().len()).map(LinkId::from);
+    let mut working: Vec<LinkId> = all.filter(|&l| on.link_is_up(l)).collect();
+    random.shuffle(&mut working);
+    let mut kept = vec![false; on.links().len()];
+    for link in &working[..(keep * working.len() as f64).round() as usize] {
+        kept[link.ix()] = true;
+    }
+    kept
+}

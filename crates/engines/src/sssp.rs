@@ -1,0 +1,460 @@
+//! Single-source shortest paths with growing weights: minimal routes balanced over the network.
+//!
+//! Source: Hoefler, Schneider, Lumsdaine, "Optimized routing for large-scale InfiniBand networks",
+//! Hot Interconnects 2009, algorithm 1 (P-SSSP). The paper starts every weight at P^2 so that hops
+//! count before balance; here (hops, weight) is compared in that order, which says so exactly.
+
+use super::forest::{Choices, Forest, runs};
+use super::trees::MinimalTree;
+use super::{Engine, Promise};
+use base::Stop;
+use base::{ChannelId, Interrupted, SwitchId, Watch};
+use fabric::network::Topology;
+use fabric::tables::{NO_ROUTE, Routing};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Shortest paths, balanced over the whole network. One lane: may deadlock.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sssp {}
+
+impl Engine for Sssp {
+    const NAME: &'static str = "sssp";
+    const PROMISE: Promise = Promise { minimal: true, deadlock_free: false };
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
+    }
+
+    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+        let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
+        balanced_routes(on, layers, minimal, watch)
+    }
+}
+
+/// Cost that a route adds to a channel, per endpoint: 16 at the network's highest link rate, more
+/// in proportion on slower links.
+fn cost_of_channels(on: &Topology) -> Vec<u64> {
+    let rates = on.links().iter().map(|l| l.cable.rate_gbps());
+    let fastest = rates.clone().fold(0.0, f64::max);
+    rates.flat_map(|r| [(16.0 * fastest / r).round() as u64; 2]).collect()
+}
+
+/// Most times that the routes of a layer are taken again.
+const ROUNDS: usize = 4;
+
+/// Routes to every terminal, then to every switch, each taking the lightest of the `ways` to its
+/// switch and adding the endpoints behind every hop to its weight; then each route of the layer is
+/// taken again while that lowers the largest weight ([`Balancer::repeat`]).
+/// O(layers * terminals * arcs).
+///
+/// # Errors
+/// [`Stop::Interrupted`] when `watch` says so.
+pub(super) fn balanced_routes(
+    on: &Arc<Topology>,
+    layers: u32,
+    ways: impl Fn(&mut MinimalTree, SwitchId),
+    watch: &dyn Watch,
+) -> Result<Routing, Stop> {
+    let mut balancer = Balancer::new(on);
+    let mut forest = Forest::new(on, endpoints_per_switch(on), ways);
+    let mut next = Vec::new();
+    for _ in 0..layers {
+        let layer = balancer.best_layer(&mut forest, &next, watch)?;
+        if next.is_empty() {
+            next = layer;
+        } else {
+            next.extend(layer);
+        }
+    }
+    let to_switch = balancer.switch_routes(&mut forest, watch)?;
+    Ok(Routing::new(on.clone(), layers, next, to_switch))
+}
+
+/// Minimal routes to every switch by the lowest ports: what management packets follow where an
+/// engine deals with terminals alone. O(switches * arcs).
+///
+/// # Errors
+/// [`Interrupted`] when `watch` says so.
+pub(super) fn minimal_switch_routes(
+    on: &Topology,
+    watch: &dyn Watch,
+) -> Result<Vec<u16>, Interrupted> {
+    let (graph, switches) = (on.graph(), on.switches().len());
+    let arrives_at: Vec<u16> = on.links().iter().flat_map(|l| [l.b.port, l.a.port]).collect();
+    let mut to_switch = vec![NO_ROUTE; switches * switches];
+    let mut found = Vec::with_capacity(switches);
+    for d in 0..switches {
+        watch.tick("routing", d as u64, switches as u64)?;
+        let entries = &mut to_switch[d * switches..(d + 1) * switches];
+        let mut distance = vec![u32::MAX; switches];
+        distance[d] = 0;
+        found.clear();
+        found.push(d as u32);
+        let mut head = 0;
+        while let Some(&v) = found.get(head) {
+            head += 1;
+            let farther = distance[v as usize] + 1;
+            for (&w, c) in graph.neighbours(v as usize).iter().zip(graph.channels(v as usize)) {
+                if distance[w as usize] == u32::MAX {
+                    distance[w as usize] = farther;
+                    found.push(w);
+                }
+                if distance[w as usize] == farther {
+                    let entry = &mut entries[w as usize];
+                    *entry = arrives_at[c.0 as usize].min(*entry);
+                }
+            }
+        }
+        entries[d] = 0;
+    }
+    Ok(to_switch)
+}
+
+/// The working terminals on each switch, by switch.
+pub(crate) fn endpoints_per_switch(on: &Topology) -> Vec<u32> {
+    let up = |s: usize| {
+        let attached = on.terminals_on(SwitchId::from(s)).iter();
+        attached.filter(|&&t| on.terminal_is_up(t)).count() as u32
+    };
+    (0..on.switches().len()).map(up).collect()
+}
+
+/// The port by which every channel leaves its switch.
+pub(super) fn ports_of_channels(on: &Topology) -> Vec<u16> {
+    on.links().iter().flat_map(|l| [l.a.port, l.b.port]).collect()
+}
+
+/// Chooses lightest ways, and remembers what every channel carries.
+pub(super) struct Balancer<'a> {
+    on: &'a Topology,
+    /// Load put on each channel so far, times its cost.
+    weight: Vec<u64>,
+    /// The part of it that the routes of the last layer put there whatever is chosen, and all of
+    /// the layers before.
+    least: Vec<u64>,
+    cost: Vec<u64>,
+    port: Vec<u16>,
+    endpoints: Vec<u32>,
+    /// Scratch, by switch: weight of the lightest way; endpoints routed through.
+    length: Vec<u64>,
+    behind: Vec<u64>,
+    /// Scratch, by place in the order of a tree: the hop taken.
+    chosen: Vec<(ChannelId, u32)>,
+}
+
+impl<'a> Balancer<'a> {
+    /// A network that carries nothing yet.
+    pub(super) fn new(on: &'a Topology) -> Self {
+        let (switches, cost) = (on.switches().len(), cost_of_channels(on));
+        Self {
+            on,
+            weight: vec![0; cost.len()],
+            least: vec![0; cost.len()],
+            cost,
+            port: ports_of_channels(on),
+            endpoints: endpoints_per_switch(on),
+            length: vec![0; switches],
+            behind: vec![0; switches],
+            chosen: Vec::with_capacity(switches),
+        }
+    }
+
+    /// Takes the lightest of the ways of `tree` to `to`, writes their ports, and adds the load of
+    /// `times` destinations there.
+    pub(super) fn put<I: Iterator<Item = u16>>(
+        &mut self,
+        tree: &MinimalTree,
+        to: SwitchId,
+        earlier: impl Fn(u32) -> I,
+        times: u64,
+        entries: &mut [u16],
+    ) {
+        self.choose(tree, to, earlier, entries);
+        for &v in &tree.order {
+            self.behind[v as usize] = u64::from(self.endpoints[v as usize]) * times;
+        }
+        self.carry(tree, |weight, load| *weight += load);
+    }
+
+    /// [`Balancer::put`] where the tree leaves a choice; `entries` has the route of the others, and
+    /// `again` also one to be taken back first.
+    pub(super) fn put_open<I: Iterator<Item = u16>>(
+        &mut self,
+        choices: &Choices,
+        to: SwitchId,
+        earlier: impl Fn(u32) -> I,
+        times: u64,
+        again: bool,
+        entries: &mut [u16],
+    ) {
+        if again {
+            self.read(&choices.open, entries);
+            self.start_open(choices, times);
+            self.carry(&choices.open, |weight, load| *weight -= load);
+        }
+        self.choose(&choices.open, to, earlier, entries);
+        self.start_open(choices, times);
+        self.carry(&choices.open, |weight, load| *weight += load);
+    }
+
+    /// Adds the load of `times` destinations to the channels without alternative.
+    pub(super) fn put_settled(&mut self, choices: &Choices, times: u64) {
+        let mut add = |channel: ChannelId, carried: u32| {
+            let c = channel.0 as usize;
+            let load = u64::from(carried) * times * self.cost[c];
+            self.least[c] += load;
+            load
+        };
+        for settled in &choices.settled {
+            self.weight[settled.channel.0 as usize] += add(settled.channel, settled.carried);
+        }
+        for (i, &carried) in choices.carried.iter().enumerate() {
+            if let [(channel, _)] = *choices.open.hops(i) {
+                add(channel, carried);
+            }
+        }
+    }
+
+    /// Counts all load there is as that of layers before.
+    pub(super) fn begin_layer(&mut self) {
+        self.least.clone_from(&self.weight);
+    }
+
+    /// Routes to every terminal once, one after the other; the table of one layer. `forest` has
+    /// the next hops to choose from, `earlier` the tables of the layers before: among ways of equal
+    /// weight a terminal's own earlier ones come last.
+    ///
+    /// # Errors
+    /// [`Interrupted`] when `watch` says so.
+    pub(super) fn layer<W: Fn(&mut MinimalTree, SwitchId)>(
+        &mut self,
+        forest: &mut Forest<'_, W>,
+        earlier: &[u16],
+        watch: &dyn Watch,
+    ) -> Result<Vec<u16>, Interrupted> {
+        let mut next = vec![NO_ROUTE; self.on.terminals().len() * self.on.switches().len()];
+        self.begin_layer();
+        self.lay(forest, earlier, &mut next, false, watch)?;
+        Ok(next)
+    }
+
+    /// [`Balancer::layer`], and each route of it taken again while that lowers the largest weight.
+    ///
+    /// # Errors
+    /// [`Interrupted`] when `watch` says so.
+    pub(super) fn best_layer<W: Fn(&mut MinimalTree, SwitchId)>(
+        &mut self,
+        forest: &mut Forest<'_, W>,
+        earlier: &[u16],
+        watch: &dyn Watch,
+    ) -> Result<Vec<u16>, Interrupted> {
+        let first = self.layer(forest, earlier, watch)?;
+        self.repeat(first, |own, table| own.lay(forest, earlier, table, true, watch))
+    }
+
+    /// [`Balancer::layer`] into `next`, which has routes to be taken back first if `again`.
+    fn lay<W: Fn(&mut MinimalTree, SwitchId)>(
+        &mut self,
+        forest: &mut Forest<'_, W>,
+        earlier: &[u16],
+        next: &mut [u16],
+        again: bool,
+        watch: &dyn Watch,
+    ) -> Result<(), Interrupted> {
+        let (switches, terminals) = (self.on.switches().len(), self.on.terminals().len());
+        for (home, run) in runs(self.on) {
+            watch.tick("routing", run[0] as u64, terminals as u64)?;
+            let choices = forest.towards(home);
+            if !again {
+                self.put_settled(choices, run.len() as u64);
+            }
+            for t in run {
+                let entries = &mut next[t * switches..(t + 1) * switches];
+                if !again {
+                    choices.write_settled(entries);
+                    entries[home.ix()] = self.on.terminals()[t].plug.port;
+                }
+                if earlier.is_empty() {
+                    self.put_open(choices, home, |_| std::iter::empty(), 1, again, entries);
+                } else {
+                    let own = |v: u32| {
+                        let at = t * switches + v as usize;
+                        earlier.iter().skip(at).step_by(terminals * switches).copied()
+                    };
+                    self.put_open(choices, home, own, 1, again, entries);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The table of one layer over the channels that are `kept` alone; switches from which these do
+    /// not lead to a terminal forward to it as in the first of the layers before.
+    ///
+    /// # Errors
+    /// [`Interrupted`] when `watch` says so.
+    pub(super) fn layer_within(
+        &mut self,
+        kept: &[bool],
+        earlier: &[u16],
+        watch: &dyn Watch,
+    ) -> Result<Vec<u16>, Interrupted> {
+        let (on, switches, terminals) =
+            (self.on, self.on.switches().len(), self.on.terminals().len());
+        let mut next = vec![NO_ROUTE; terminals * switches];
+        let (mut tree, mut inside) = (MinimalTree::default(), vec![false; switches]);
+        for (home, run) in runs(on) {
+            watch.tick("routing", run[0] as u64, terminals as u64)?;
+            tree.rebuild_where(on, home, |_, c| kept[c.0 as usize]);
+            inside.fill(false);
+            inside[home.ix()] = true;
+            tree.order.iter().for_each(|&v| inside[v as usize] = true);
+            let whole = !inside.contains(&false);
+            for t in run {
+                let row = t * switches..(t + 1) * switches;
+                if !whole {
+                    let first = &earlier[row.clone()];
+                    tree.rebuild_where(on, home, |v, c| {
+                        if inside[v as usize] {
+                            kept[c.0 as usize] && inside[on.head(c).switch.ix()]
+                        } else {
+                            first[v as usize] == on.tail(c).port
+                        }
+                    });
+                }
+                let own = |v: u32| {
+                    let at = row.start + v as usize;
+                    earlier.iter().skip(at).step_by(terminals * switches).copied()
+                };
+                let entries = &mut next[row.clone()];
+                entries[home.ix()] = on.terminals()[t].plug.port;
+                self.put(&tree, home, own, 1, entries);
+            }
+        }
+        Ok(next)
+    }
+
+    /// The table that `again`, which takes each route of a table back and lays it anew along the
+    /// ways that are lightest then, makes of the one before, as long as that lowers the largest
+    /// weight of a channel, which is above the average and not all without alternative, and at most
+    /// [`ROUNDS`] times.
+    ///
+    /// # Errors
+    /// [`Interrupted`] when `again` was.
+    pub(super) fn repeat(
+        &mut self,
+        mut table: Vec<u16>,
+        mut again: impl FnMut(&mut Self, &mut [u16]) -> Result<(), Interrupted>,
+    ) -> Result<Vec<u16>, Interrupted> {
+        let channels = self.on.graph().links() as u64 * 2;
+        for _ in 0..ROUNDS {
+            let total: u64 = self.weight.iter().sum();
+            let most = self.weight.iter().max();
+            if most <= Some(&total.div_ceil(channels.max(1))) || most <= self.least.iter().max() {
+                break; // the most loaded channel can carry no less
+            }
+            let before = self.weight.clone();
+            let mut next = table.clone();
+            again(self, &mut next)?;
+            if self.weight.iter().max() >= before.iter().max() {
+                self.weight = before;
+                break;
+            }
+            table = next;
+        }
+        Ok(table)
+    }
+
+    /// Routes to every switch, which add no load.
+    ///
+    /// # Errors
+    /// [`Interrupted`] when `watch` says so.
+    pub(super) fn switch_routes<W: Fn(&mut MinimalTree, SwitchId)>(
+        &mut self,
+        forest: &mut Forest<'_, W>,
+        watch: &dyn Watch,
+    ) -> Result<Vec<u16>, Interrupted> {
+        let switches = self.on.switches().len();
+        let mut to_switch = vec![NO_ROUTE; switches * switches];
+        for d in (0..switches).map(SwitchId::from) {
+            watch.tick("routing", d.ix() as u64, switches as u64)?;
+            let entries = &mut to_switch[d.ix() * switches..(d.ix() + 1) * switches];
+            let choices = forest.towards(d);
+            choices.write_settled(entries);
+            entries[d.ix()] = 0;
+            self.choose(&choices.open, d, |_| std::iter::empty(), entries);
+        }
+        Ok(to_switch)
+    }
+
+    /// The lightest way of every switch; among equals the one whose port `earlier` ways of the
+    /// switch used least, then the lowest port.
+    fn choose<I: Iterator<Item = u16>>(
+        &mut self,
+        tree: &MinimalTree,
+        destination: SwitchId,
+        earlier: impl Fn(u32) -> I,
+        entries: &mut [u16],
+    ) {
+        self.length[destination.ix()] = 0;
+        self.chosen.clear();
+        for (i, &v) in tree.order.iter().enumerate() {
+            let used = |c: ChannelId| {
+                let port = self.port[c.0 as usize];
+                earlier(v).filter(|p| *p == port).count()
+            };
+            let (mut best, mut best_used) = (u64::MAX, None);
+            let mut chosen = tree.hops(i)[0];
+            for &(channel, to) in tree.hops(i) {
+                let length = self.weight[channel.0 as usize] + self.length[to as usize];
+                if length > best {
+                    continue;
+                }
+                if length == best {
+                    let least = *best_used.get_or_insert_with(|| used(chosen.0));
+                    let own = used(channel);
+                    if own >= least {
+                        continue;
+                    }
+                    best_used = Some(own);
+                } else {
+                    best_used = None;
+                }
+                (best, chosen) = (length, (channel, to));
+            }
+            self.length[v as usize] = best;
+            self.chosen.push(chosen);
+            entries[v as usize] = self.port[chosen.0.0 as usize];
+        }
+    }
+
+    /// Takes the route that `entries` has over `tree` as the one chosen.
+    fn read(&mut self, tree: &MinimalTree, entries: &[u16]) {
+        self.chosen.clear();
+        for (i, &v) in tree.order.iter().enumerate() {
+            let port = entries[v as usize];
+            let taken = tree.hops(i).iter().find(|(c, _)| self.port[c.0 as usize] == port);
+            self.chosen.push(*taken.expect("a route over another tree"));
+        }
+    }
+
+    /// What every switch with a choice forwards for those without.
+    fn start_open(&mut self, choices: &Choices, times: u64) {
+        for (&v, &carried) in choices.open.order.iter().zip(&choices.carried) {
+            self.behind[v as usize] = u64::from(carried) * times;
+        }
+    }
+
+    /// Gives every chosen hop's weight and the load of the endpoints behind it to `change`.
+    fn carry(&mut self, tree: &MinimalTree, change: impl Fn(&mut u64, u64)) {
+        for (&v, &(channel, to)) in tree.order.iter().zip(&self.chosen).rev() {
+            let carried = self.behind[v as usize];
+            let c = channel.0 as usize;
+            change(&mut self.weight[c], carried * self.cost[c]);
+            self.behind[to as usize] += carried;
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Up*/down* routing: every route goes towards a root switch, then away from it.
+//!
+//! Source: Schroeder, Birrell, Burrows, Murray, Needham, Rodeheffer, Satterthwaite, Thacker,
+//! "Autonet: a high-speed, self-configuring local area network using point-to-point links", IEEE
+//! Journal on Selected Areas in Communications 9(8), 1991: a breadth-first tree and
+//! the switch numbers give every link an upper end; no route goes up after it went down, so that
+//! channel dependencies have no cycle. Tables that know the destination only cannot tell whence a
+//! packet came: how the next hops are made to fit together is said in [`MinimalTree`].
+
+use super::sssp::{balanced_routes, endpoints_per_switch};
+use super::trees::{MinimalTree, Ranks};
+use super::{Engine, Promise};
+use base::Stop;
+use base::{Interrupted, Refusal, SwitchId, Watch};
+use fabric::network::Topology;
+use fabric::tables::Routing;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Up towards a root, then down: free of deadlock on one lane, on any network. Not all minimal.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpDown {
+    /// The root: a switch by name or number. Default, and in the other planes: the switch with the
+    /// least distance to the farthest one, among those the one of least mean distance, the first;
+    /// in trees, all switches of the top level.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<Root>,
+}
+
+/// A switch, as users name it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Root {
+    /// Its number.
+    Number(u32),
+    /// Its name; digits that name no switch are its number.
+    Name(String),
+}
+
+impl Engine for UpDown {
+    const NAME: &'static str = "up_down";
+    const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
+
+    fn examples() -> Vec<Self> {
+        vec![Self { root: None }, Self { root: Some(Root::Number(0)) }]
+    }
+
+    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+        let root = self.root.as_ref().map(|root| root.find(on)).transpose()?;
+        let ranks = match root.is_none().then(|| by_level(on)).flatten() {
+            Some(ranks) => ranks,
+            None => breadth_first(on, &roots(on, root, watch)?),
+        };
+        let legal = |tree: &mut MinimalTree, to| {
+            tree.rebuild_up_down(on, to, &ranks);
+        };
+        balanced_routes(on, layers, legal, watch)
+    }
+}
+
+impl Root {
+    fn find(&self, on: &Topology) -> Result<usize, Refusal> {
+        let switches = on.switches();
+        let number = |n: u32| Some(n as usize).filter(|&s| s < switches.len());
+        let (told, found) = match self {
+            Self::Number(n) => (n.to_string(), number(*n)),
+            Self::Name(name) => {
+                let named = switches.iter().position(|s| s.name == *name);
+                (name.clone(), named.or_else(|| number(name.parse().ok()?)))
+            }
+        };
+        let help = || match switches.iter().position(|s| s.up) {
+            Some(first) => {
+                let (last, name) = (switches.len() - 1, &switches[first].name);
+                format!("a working switch, by number, 0 to {last}, or by name, such as {name}")
+            }
+            None => "this network has no working switch".to_owned(),
+        };
+        match found {
+            None => Err(Refusal::new("root", format!("there is no switch {told}"), help())),
+            Some(s) if !switches[s].up => {
+                Err(Refusal::new("root", format!("switch {told} has failed"), help()))
+            }
+            Some(s) => Ok(s),
+        }
+    }
+}
+
+/// Ranks of a tree by level, the top first, then number: every switch at the top is a root. None
+/// where a cable does not join a level to the next, or where an endpoint cannot be reached up and
+/// then down from every other of its part. O(switches * arcs).
+fn by_level(on: &Topology) -> Option<Ranks> {
+    let level = |s: SwitchId| on.switches()[s.ix()].level;
+    let mut links = on.links().iter();
+    if on.links().is_empty() || links.any(|l| level(l.a.switch).abs_diff(level(l.b.switch)) != 1) {
+        return None;
+    }
+    let mut order: Vec<u32> = (0..on.switches().len() as u32).collect();
+    order.sort_by_key(|&v| (std::cmp::Reverse(on.switches()[v as usize].level), v));
+    let mut rank = vec![0; order.len()];
+    for (r, v) in (0..).zip(order) {
+        rank[v as usize] = r;
+    }
+    let ranks = Ranks::new(on, rank);
+    let (endpoints, (part, _)) = (endpoints_per_switch(on), on.graph().components());
+    let mut tree = MinimalTree::default();
+    let edge = |s: &usize| endpoints[*s] > 0;
+    let reached = |d: usize| {
+        let legal = tree.rebuild_up_down(on, SwitchId::from(d), &ranks);
+        let with = tree.order[..legal].iter().filter(|v| endpoints[**v as usize] > 0).count();
+        with + 1 == (0..endpoints.len()).filter(|s| edge(s) && part[*s] == part[d]).count()
+    };
+    (0..endpoints.len()).filter(edge).all(reached).then_some(ranks)
+}
+
+/// A root for every connected part: `given` in its own. O(switches * arcs).
+fn roots(on: &Topology, given: Option<usize>, watch: &dyn Watch) -> Result<Vec<u32>, Interrupted> {
+    let (component, parts) = on.graph().components();
+    let mut best: Vec<Option<(u32, u64, u32)>> = vec![None; parts as usize];
+    let switches = on.switches().len();
+    for v in 0..switches {
+        let part = component[v] as usize;
+        if given.is_some_and(|root| component[root] == component[v] && root != v) {
+            continue;
+        }
+        watch.tick("root", v as u64, switches as u64)?;
+        let distance = on.graph().distances_from(v);
+        let reached = || distance.iter().filter(|d| **d != u32::MAX);
+        let farthest = reached().copied().max().unwrap_or(0);
+        let sum = reached().map(|&d| u64::from(d)).sum();
+        let own = (farthest, sum, v as u32);
+        best[part] = Some(best[part].map_or(own, |least| least.min(own)));
+    }
+    Ok(best.into_iter().flatten().map(|(_, _, v)| v).collect())
+}
+
+/// Ranks by distance from the root, then number. O(arcs + n log n).
+fn breadth_first(on: &Topology, roots: &[u32]) -> Ranks {
+    let level = on.graph().distances_from_any(roots);
+    let mut order: Vec<u32> = (0..level.len() as u32).collect();
+    order.sort_by_key(|&v| level[v as usize]);
+    let mut rank = vec![0; order.len()];
+    for (r, v) in (0..).zip(order) {
+        rank[v as usize] = r;
+    }
+    Ranks::new(on, rank)
+}

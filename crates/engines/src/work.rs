@@ -1,0 +1,36 @@
+//! What routing will take, known before it begins.
+
+use crate::engine;
+use crate::forest::{MOST_BYTES, open_share};
+use base::Need;
+use fabric::Topology;
+use fabric::size::Size;
+
+/// Tables by engine `name` with `layers` routes a terminal, for a network of this size; `on` where
+/// it is built already.
+///
+/// The figures were measured, as those of [`fabric::size`].
+pub fn need(size: &Size, on: Option<&Topology>, name: &str, layers: u32) -> Need {
+    let pairs = size.switches * size.switches;
+    let searches = size.switches * size.arcs() * f64::from(layers);
+    let entries = size.entries(layers);
+    if engine(name).is_ok_and(super::Entry::is_by_rows) {
+        let own = 1.0 + on.map_or(1.0, open_share) * size.switches;
+        let rows = f64::from(layers) * (size.edge * size.switches + size.terminals * own);
+        let kept = rows.min(entries + pairs);
+        let trees = (17.5 * pairs).min(MOST_BYTES as f64);
+        let seconds = 1e-9 * (3.0 * searches + 25.0 * kept);
+        return Need::new(2.2 * kept + 2.0 * pairs + trees, seconds);
+    }
+    // bytes an entry and a pair of switches, and nanoseconds an arc of every switch's search
+    let (entry, pair, arc) = match name {
+        "dor" | "ecmp" | "ftree" => (3.0, 3.0, 3.0),
+        "rues" | "fatpaths" => (2.7, 20.5, 6.0),
+        "nue" => (6.0, 41.0, 45.0),
+        "up_down" => (4.0, 31.0, 10.0),
+        "layered" | "lash" => (3.8, 26.0, 5.0),
+        "valiant_static" => (4.0, 22.0, 130.0),
+        _ => (4.4, 19.0, 5.0),
+    };
+    Need::new(entry * entries + pair * pairs, 1e-9 * (arc * searches + 25.0 * entries))
+}

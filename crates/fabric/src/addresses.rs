@@ -1,0 +1,270 @@
+//! Addresses of every port of a network: GUIDs and LIDs, deterministic.
+//!
+//! Source: `InfiniBand` Architecture Specification, volume 1, section 4.1 (unicast LIDs 0x0001 to
+//! 0xBFFF, LMC 0 to 7, EUI-64 GUIDs).
+//!
+//! Made GUIDs are EUI-64 with the locally-administered bit set (first octet 02), which no vendor
+//! may ship: `0x02f1_ssssssss_0000` for switch `s`, `0x02f2_eeeeeeee_0000` for the adapter of
+//! endpoint `e`, both counted from 1, and node GUID + rail + 1 for the adapter's ports.
+
+use crate::network::Topology;
+use base::Refusal;
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write;
+
+/// The highest unicast LID.
+pub const MAX_LID: u16 = 0xBFFF;
+/// The highest LMC: a port answers to at most 2^7 LIDs.
+pub const MAX_LMC: u8 = 7;
+/// Most ports (rails) of one adapter whose port GUIDs are made from its node GUID.
+const MAX_RAILS: u16 = 254;
+const SWITCH_PREFIX: u64 = 0x02f1 << 48;
+const NODE_PREFIX: u64 = 0x02f2 << 48;
+
+/// Hardware and local addresses of every port of a network.
+///
+/// A terminal answers to the `2^lmc` LIDs from its base LID; a switch to one LID.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Addresses {
+    /// Each terminal has `2^lmc` LIDs.
+    pub lmc: u8,
+    /// GUID of each switch (of the node and of its port 0), by switch id.
+    pub switch_guid: Vec<u64>,
+    /// LID of each switch, by switch id.
+    pub switch_lid: Vec<u16>,
+    /// Node GUID of each endpoint's adapter, by endpoint id.
+    pub node_guid: Vec<u64>,
+    /// Port GUID of each rail, by terminal id.
+    pub port_guid: Vec<u64>,
+    /// Base LID of each rail, by terminal id: a multiple of `2^lmc`.
+    pub lid: Vec<u16>,
+}
+
+impl Addresses {
+    /// Addresses for `t`: GUIDs that it carries are kept, the others are made; LIDs are made.
+    ///
+    /// Terminals come first, in order of their ids, from `2^lmc` upward, so that the LIDs of hosts
+    /// stay small; switches follow. LIDs that `t` carries are not kept ([`Self::from_fabric`] uses
+    /// them). All planes share one numbering. O(ports * log ports).
+    ///
+    /// # Errors
+    /// When `lmc` is above 7, the LIDs do not fit below 0xC000, an endpoint has more than 254
+    /// rails, or two nodes or two ports of `t` carry the same GUID.
+    pub fn assign(t: &Topology, lmc: u8) -> Result<Self, Refusal> {
+        check_lmc(lmc)?;
+        let (terminals, switches) = (t.terminals().len(), t.switches().len());
+        check_room(terminals, switches, lmc)?;
+        let (switch_guid, node_guid, port_guid) = guids(t)?;
+        let base = |i: usize| ((i + 1) << lmc) as u16;
+        Ok(Self {
+            lmc,
+            switch_guid,
+            switch_lid: (0..switches).map(|s| base(terminals) + s as u16).collect(),
+            node_guid,
+            port_guid,
+            lid: (0..terminals).map(base).collect(),
+        })
+    }
+
+    /// The addresses that a network read from a fabric carries, its LMC included (the `lmc` of its
+    /// recipe, 0 where there is none). GUIDs that it lacks are made as in [`Self::assign`].
+    ///
+    /// # Errors
+    /// When a switch or a terminal has no LID, a LID is not unicast or not a multiple of `2^lmc`,
+    /// or two ports share a LID; and as [`Self::assign`].
+    pub fn from_fabric(t: &Topology) -> Result<Self, Refusal> {
+        let lmc = match t.recipe().params.get("lmc") {
+            None => 0,
+            Some(v) => v
+                .as_u64()
+                .and_then(|l| u8::try_from(l).ok())
+                .ok_or_else(|| Refusal::new("lmc", format!("{v} is no LMC"), "an LMC is 0 to 7"))?,
+        };
+        check_lmc(lmc)?;
+        let (switch_guid, node_guid, port_guid) = guids(t)?;
+        let mut taken = BTreeMap::new();
+        let mut claim = |name: String, lid: Option<u16>, lmc: u8| {
+            let lid = lid.filter(|l| *l != 0).ok_or_else(|| {
+                let help = "run a subnet manager on the fabric first, or assign new LIDs";
+                Refusal::new(name.clone(), "has no LID", help)
+            })?;
+            claim_lids(&mut taken, name, lid, lmc)
+        };
+        let of_switch = |s: &crate::network::Switch| format!("switch {}", s.name);
+        let switch_lid = t.switches().iter().map(|s| claim(of_switch(s), s.lid, 0));
+        let switch_lid = switch_lid.collect::<Result<_, _>>()?;
+        let lid = t.terminals().iter().map(|x| {
+            let name = &t.endpoints()[x.endpoint.ix()].name;
+            claim(format!("endpoint {name} rail {}", x.rail), x.lid, lmc)
+        });
+        let lid = lid.collect::<Result<_, _>>()?;
+        Ok(Self { lmc, switch_guid, switch_lid, node_guid, port_guid, lid })
+    }
+
+    /// The highest LID in use, offsets included; 0 in an empty network.
+    pub fn highest_lid(&self) -> u16 {
+        let offsets = (1_u16 << self.lmc) - 1;
+        let terminals = self.lid.iter().map(|l| l + offsets);
+        terminals.chain(self.switch_lid.iter().copied()).max().unwrap_or(0)
+    }
+
+    /// The text of `OpenSM`'s `guid2lid` cache file, which pins these LIDs: a line
+    /// `0x<port guid> 0x<lowest> 0x<highest>` and an empty line for each terminal and switch.
+    pub fn guid2lid(&self) -> String {
+        let offsets = (1_u16 << self.lmc) - 1;
+        let terminals = self.port_guid.iter().zip(&self.lid).map(|(g, l)| (g, *l, l + offsets));
+        let switches = self.switch_guid.iter().zip(&self.switch_lid).map(|(g, l)| (g, *l, *l));
+        let mut text = String::new();
+        for (guid, low, high) in terminals.chain(switches) {
+            let _ = writeln!(text, "0x{guid:016x} 0x{low:04x} 0x{high:04x}\n");
+        }
+        text
+    }
+}
+
+fn check_lmc(lmc: u8) -> Result<(), Refusal> {
+    if lmc <= MAX_LMC {
+        return Ok(());
+    }
+    Err(Refusal::new("lmc", format!("{lmc} is no LMC"), format!("an LMC is 0 to {MAX_LMC}")))
+}
+
+/// The highest LID that [`Addresses::assign`] gives out.
+fn last_lid(terminals: usize, switches: usize, lmc: u8) -> usize {
+    ((terminals + 1) << lmc) + switches - usize::from(switches > 0)
+}
+
+fn check_room(terminals: usize, switches: usize, lmc: u8) -> Result<(), Refusal> {
+    let fits = |lmc: u8| last_lid(terminals, switches, lmc) <= usize::from(MAX_LID);
+    if fits(lmc) {
+        return Ok(());
+    }
+    let why = format!(
+        "{terminals} terminals with {} LIDs each and {switches} switches need LIDs up to {}, \
+         of {MAX_LID}",
+        1 << lmc,
+        last_lid(terminals, switches, lmc),
+    );
+    let help = match (0..lmc).rev().find(|&l| fits(l)) {
+        Some(largest) => format!("the largest LMC that fits is {largest}"),
+        None => "no LMC fits; split the network into planes or subnets".to_owned(),
+    };
+    Err(Refusal::new("lmc", why, help))
+}
+
+/// Marks the LIDs of one port as taken: `taken` maps a range's first LID to its last and its owner.
+fn claim_lids(
+    taken: &mut BTreeMap<u16, (u16, String)>,
+    name: String,
+    lid: u16,
+    lmc: u8,
+) -> Result<u16, Refusal> {
+    let size = 1_u16 << lmc;
+    if !lid.is_multiple_of(size) {
+        let why = format!("LID {lid} is not a multiple of {size}, as LMC {lmc} demands");
+        return Err(Refusal::new(name, why, ""));
+    }
+    let last = lid.saturating_add(size - 1);
+    if last > MAX_LID {
+        let why = format!("LIDs {lid} to {last} are not unicast");
+        return Err(Refusal::new(name, why, format!("unicast LIDs are 1 to {MAX_LID}")));
+    }
+    if let Some((_, (end, owner))) = taken.range(..=last).next_back().filter(|(_, r)| r.0 >= lid) {
+        let why = format!("LID {lid} is already taken by {owner} (up to {end})");
+        return Err(Refusal::new(name, why, "LIDs must differ"));
+    }
+    taken.insert(lid, (last, name));
+    Ok(lid)
+}
+
+type Guids = (Vec<u64>, Vec<u64>, Vec<u64>);
+
+/// GUIDs of switches, nodes and ports: those that `t` carries, and made ones for the rest.
+fn guids(t: &Topology) -> Result<Guids, Refusal> {
+    let mut used = kept_guids(t)?;
+    let known = |guid: Option<u64>| guid.filter(|g| *g != 0);
+    let switches = t.switches().len() as u64;
+    let switch_guid = t.switches().iter().enumerate().map(|(i, s)| {
+        known(s.guid).unwrap_or_else(|| make(&mut used, SWITCH_PREFIX, i as u64, switches, &[]))
+    });
+    let switch_guid = switch_guid.collect();
+    let mut rails = vec![Vec::new(); t.endpoints().len()];
+    for terminal in t.terminals().iter().filter(|x| known(x.port_guid).is_none()) {
+        if terminal.rail >= MAX_RAILS {
+            let name = &t.endpoints()[terminal.endpoint.ix()].name;
+            let why = format!("endpoint {name} has a rail {}", terminal.rail);
+            return Err(Refusal::new("rails", why, format!("at most {MAX_RAILS} rails")));
+        }
+        rails[terminal.endpoint.ix()].push(u64::from(terminal.rail) + 1);
+    }
+    let endpoints = t.endpoints().len() as u64;
+    let node_guid: Vec<u64> = t
+        .endpoints()
+        .iter()
+        .enumerate()
+        .map(|(i, e)| {
+            let make = |()| make(&mut used, NODE_PREFIX, i as u64, endpoints, &rails[i]);
+            known(e.guid).ok_or(()).unwrap_or_else(make)
+        })
+        .collect();
+    let port_guid = t.terminals().iter().map(|x| {
+        let beside_node = node_guid[x.endpoint.ix()].wrapping_add(u64::from(x.rail) + 1);
+        known(x.port_guid).unwrap_or_else(|| {
+            let made_node = known(t.endpoints()[x.endpoint.ix()].guid).is_none();
+            if made_node || used.insert(beside_node) {
+                return beside_node;
+            }
+            let e = x.endpoint.0.into();
+            make(&mut used, NODE_PREFIX + 1 + u64::from(x.rail), e, endpoints, &[])
+        })
+    });
+    let port_guid = port_guid.collect();
+    Ok((switch_guid, node_guid, port_guid))
+}
+
+/// A GUID `prefix | serial << 16` that is free together with its sums with `ports`.
+///
+/// The first serial tried is `index + 1`; the next ones are `count` apart.
+fn make(used: &mut HashSet<u64>, prefix: u64, index: u64, count: u64, ports: &[u64]) -> u64 {
+    let mut serial = index + 1;
+    loop {
+        let guid = prefix + (serial << 16);
+        let all = || std::iter::once(guid).chain(ports.iter().map(move |p| guid + p));
+        if all().all(|g| !used.contains(&g)) {
+            used.extend(all());
+            return guid;
+        }
+        serial += count.max(1);
+    }
+}
+
+/// All GUIDs that `t` carries, when no two nodes and no two ports share one.
+fn kept_guids(t: &Topology) -> Result<HashSet<u64>, Refusal> {
+    let switches = t.switches().iter().map(|s| (s.guid, format!("switch {}", s.name)));
+    let nodes = t.endpoints().iter().map(|e| (e.guid, format!("endpoint {}", e.name)));
+    let ports = t.terminals().iter().map(|x| {
+        let name = &t.endpoints()[x.endpoint.ix()].name;
+        (x.port_guid, format!("endpoint {name} rail {}", x.rail))
+    });
+    let mut used = unique(switches.clone().chain(nodes))?;
+    used.extend(unique(switches.chain(ports))?);
+    Ok(used)
+}
+
+/// The GUIDs of `owners`, which must all differ.
+fn unique(owners: impl Iterator<Item = (Option<u64>, String)>) -> Result<HashSet<u64>, Refusal> {
+    let mut seen = HashSet::new();
+    for (guid, owner) in owners {
+        let Some(guid) = guid.filter(|g| *g != 0) else { continue };
+        if !seen.insert(guid) {
+            let why = format!("{owner} has GUID 0x{guid:016x}, as another node or port has");
+            return Err(Refusal::new("guid", why, "GUIDs must differ"));
+        }
+    }
+    Ok(seen)
+}
+
+/// `text` as the rest of a comment line: one line of printable ASCII, whatever names are in it.
+pub fn remark(text: &str) -> String {
+    text.chars().map(|c| if c == ' ' || c.is_ascii_graphic() { c } else { '_' }).collect()
+}

@@ -1,0 +1,10 @@
+//! The shared nouns: networks, addresses, tables, turns. Nothing here computes a result.
+
+pub mod addresses;
+pub mod geometry;
+pub mod network;
+pub mod size;
+pub mod tables;
+pub mod turns;
+
+pub use network::{Builder, Topology};

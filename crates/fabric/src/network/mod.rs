@@ -1,0 +1,427 @@
+//! The network as it is cabled: switches, links with their ports, endpoints with their rails.
+
+mod builder;
+mod recipe;
+
+pub use builder::Builder;
+pub use recipe::{Recipe, parse_inline};
+
+use crate::geometry::Geometry;
+use base::{ChannelId, EndpointId, Graph, LinkId, Refusal, SwitchId, TerminalId};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Why `name` can be no name of a switch or an endpoint: it has a character that lists, drawings
+/// and screens cannot show as it is. `None` for names that can.
+///
+/// These are control characters, the separators of lines and paragraphs, the marks that turn the
+/// direction of writing, and what is no character of Unicode.
+pub fn name_fault(name: &str) -> Option<String> {
+    let bad = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            || matches!(c, '\u{fdd0}'..='\u{fdef}')
+            || u32::from(c) & 0xfffe == 0xfffe
+    };
+    let c = name.chars().find(|c| bad(*c))?;
+    let shown: String = name.chars().take(40).flat_map(char::escape_debug).collect();
+    Some(format!("the name '{shown}' has the character U+{:04X}", u32::from(c)))
+}
+
+/// What names may be, for refusals.
+pub const NAMES: &str = "names are of letters, digits, signs and blanks";
+
+/// Signalling rate of one InfiniBand lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub enum Speed {
+    SDR,
+    DDR,
+    QDR,
+    FDR10,
+    FDR,
+    EDR,
+    HDR,
+    NDR,
+}
+
+impl Speed {
+    /// All speeds, slowest first.
+    pub const ALL: [Self; 8] =
+        [Self::SDR, Self::DDR, Self::QDR, Self::FDR10, Self::FDR, Self::EDR, Self::HDR, Self::NDR];
+
+    /// Nominal data rate of one lane, Gbit/s (IBTA volume 1, and the names vendors sell).
+    pub fn lane_gbps(self) -> f64 {
+        match self {
+            Self::SDR => 2.5,
+            Self::DDR => 5.0,
+            Self::QDR | Self::FDR10 => 10.0,
+            Self::FDR => 14.0,
+            Self::EDR => 25.0,
+            Self::HDR => 50.0,
+            Self::NDR => 100.0,
+        }
+    }
+
+    /// The speed of this name (`HDR`), `None` when there is none.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|s| s.to_string() == name)
+    }
+}
+
+impl fmt::Display for Speed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+/// What a cable is: lane speed, lanes, length, and whether it works.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Cable {
+    /// Signalling rate of a lane.
+    pub speed: Speed,
+    /// Lanes: 1, 2, 4, 8 or 12.
+    pub width: u8,
+    /// Length in metres where it is known.
+    pub length_m: Option<f32>,
+    /// False when the cable has failed or is pulled: it keeps its id, and carries nothing.
+    pub up: bool,
+}
+
+impl Default for Cable {
+    /// A working 4x HDR cable of unknown length.
+    fn default() -> Self {
+        Self { speed: Speed::HDR, width: 4, length_m: None, up: true }
+    }
+}
+
+impl Cable {
+    /// Data rate of one direction, Gbit/s.
+    pub fn rate_gbps(&self) -> f64 {
+        self.speed.lane_gbps() * f64::from(self.width)
+    }
+}
+
+/// One end of a cable: a port of a switch. Ports count from 1; port 0 is the switch itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Plug {
+    /// The switch.
+    pub switch: SwitchId,
+    /// Its port, 1 to [`Switch::ports`].
+    pub port: u16,
+}
+
+/// A switch and its place in the network.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Switch {
+    /// Name for people, cables and subnet managers.
+    pub name: String,
+    /// Hardware address where one is known (networks read from a fabric).
+    pub guid: Option<u64>,
+    /// Local identifier where one is known (networks read from a fabric).
+    pub lid: Option<u16>,
+    /// Physical ports; 0 lets the builder take as many as are used.
+    pub ports: u16,
+    /// The plane it belongs to; single-plane networks have plane 0 only.
+    pub plane: u16,
+    /// The family's group (pod, dragonfly group, Slim Fly column); 0 where there is none.
+    pub group: u32,
+    /// Level in a tree, 0 next to the endpoints; 0 in direct networks.
+    pub level: u8,
+    /// The family's coordinates.
+    pub coordinates: Vec<u32>,
+    /// False when the switch has failed: its cables carry nothing.
+    pub up: bool,
+}
+
+impl Switch {
+    /// A working switch in plane 0, group 0, level 0 with no known address.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            guid: None,
+            lid: None,
+            ports: 0,
+            plane: 0,
+            group: 0,
+            level: 0,
+            coordinates: Vec::new(),
+            up: true,
+        }
+    }
+
+    /// The same switch in `group` with these coordinates.
+    #[must_use]
+    pub fn at(mut self, group: u32, coordinates: Vec<u32>) -> Self {
+        self.group = group;
+        self.coordinates = coordinates;
+        self
+    }
+}
+
+/// A switch-to-switch cable with the port at either end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Link {
+    /// End a.
+    pub a: Plug,
+    /// End b.
+    pub b: Plug,
+    /// The cable between them.
+    pub cable: Cable,
+}
+
+/// A computer; its rails are terminals.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Endpoint {
+    /// Name for people and subnet managers.
+    pub name: String,
+    /// Node address of its adapter where one is known.
+    pub guid: Option<u64>,
+}
+
+/// One rail of an endpoint, attached to one switch port.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Terminal {
+    /// The endpoint it belongs to.
+    pub endpoint: EndpointId,
+    /// Which of the endpoint's rails, from 0; adapter port `rail + 1`.
+    pub rail: u16,
+    /// The switch port at the other end.
+    pub plug: Plug,
+    /// Hardware address of the adapter port where one is known.
+    pub port_guid: Option<u64>,
+    /// Base local identifier where one is known.
+    pub lid: Option<u16>,
+    /// The cable to the switch.
+    pub cable: Cable,
+}
+
+/// What a switch port leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peer {
+    /// No cable.
+    Empty,
+    /// A cable to another switch, left by this channel.
+    Switch(ChannelId),
+    /// An endpoint's rail.
+    Terminal(TerminalId),
+}
+
+/// An immutable network: what is plugged into what, and how it came to be.
+#[derive(Debug, Clone)]
+pub struct Topology {
+    recipe: Recipe,
+    switches: Vec<Switch>,
+    links: Vec<Link>,
+    endpoints: Vec<Endpoint>,
+    terminals: Vec<Terminal>,
+    graph: Graph,
+    port_offsets: Vec<u32>,
+    peers: Vec<Peer>,
+    /// Where each port's cable leads, beside `peers`; anything where that is no switch.
+    ahead: Vec<SwitchId>,
+    attached_offsets: Vec<u32>,
+    attached: Vec<TerminalId>,
+    vertex_transitive: bool,
+    geometry: Geometry,
+}
+
+impl Topology {
+    /// How it came to be.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// Its switches, by [`SwitchId`].
+    pub fn switches(&self) -> &[Switch] {
+        &self.switches
+    }
+
+    /// Its switch-to-switch cables, by [`LinkId`], failed ones included.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// Its endpoints, by [`EndpointId`].
+    pub fn endpoints(&self) -> &[Endpoint] {
+        &self.endpoints
+    }
+
+    /// The rails of its endpoints, by [`TerminalId`]; rails of one endpoint are in rail order.
+    pub fn terminals(&self) -> &[Terminal] {
+        &self.terminals
+    }
+
+    /// The graph of working links between working switches; rows are in port order.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// What `port` of `switch` leads to, whether or not it works; ports out of range are empty.
+    pub fn peer(&self, switch: SwitchId, port: u16) -> Peer {
+        let row =
+            self.port_offsets[switch.ix()] as usize..self.port_offsets[switch.ix() + 1] as usize;
+        self.peers[row].get(port as usize).copied().unwrap_or(Peer::Empty)
+    }
+
+    /// The channel that leaves `switch` at `port` and the switch it leads to, whether or not it
+    /// works; `None` where there is no other switch. The step of every walk along routes.
+    #[inline]
+    pub fn hop(&self, switch: SwitchId, port: u16) -> Option<(ChannelId, SwitchId)> {
+        let at = self.port_offsets[switch.ix()] as usize + port as usize;
+        if at >= self.port_offsets[switch.ix() + 1] as usize {
+            return None;
+        }
+        match self.peers[at] {
+            Peer::Switch(channel) => Some((channel, self.ahead[at])),
+            Peer::Terminal(_) | Peer::Empty => None,
+        }
+    }
+
+    /// The terminals on `switch`, by port number.
+    pub fn terminals_on(&self, switch: SwitchId) -> &[TerminalId] {
+        let from = self.attached_offsets[switch.ix()] as usize;
+        &self.attached[from..self.attached_offsets[switch.ix() + 1] as usize]
+    }
+
+    /// The plug that `channel` leaves from.
+    pub fn tail(&self, channel: ChannelId) -> Plug {
+        let link = &self.links[channel.link().ix()];
+        if channel.is_forth() { link.a } else { link.b }
+    }
+
+    /// The plug that `channel` arrives at.
+    pub fn head(&self, channel: ChannelId) -> Plug {
+        self.tail(channel.reverse())
+    }
+
+    /// Whether `link` and the switches at its ends work.
+    pub fn link_is_up(&self, link: LinkId) -> bool {
+        let l = &self.links[link.ix()];
+        l.cable.up && self.switches[l.a.switch.ix()].up && self.switches[l.b.switch.ix()].up
+    }
+
+    /// Whether `terminal`, its cable and its switch work.
+    pub fn terminal_is_up(&self, terminal: TerminalId) -> bool {
+        let t = &self.terminals[terminal.ix()];
+        t.cable.up && self.switches[t.plug.switch.ix()].up
+    }
+
+    /// The plane that `terminal` is attached to.
+    pub fn plane_of(&self, terminal: TerminalId) -> u16 {
+        self.switches[self.terminals[terminal.ix()].plug.switch.ix()].plane
+    }
+
+    /// The working switches that carry at least one working terminal; all working switches when
+    /// there is no terminal at all. Distances and diameters are measured between these.
+    pub fn edge_switches(&self) -> Vec<u32> {
+        let working = |v: &u32| self.switches[*v as usize].up;
+        let all = 0..self.switches.len() as u32;
+        if self.terminals.is_empty() {
+            return all.filter(working).collect();
+        }
+        let carries =
+            |v: &u32| self.terminals_on(SwitchId(*v)).iter().any(|&t| self.terminal_is_up(t));
+        all.filter(working).filter(carries).collect()
+    }
+
+    /// The most switch-to-switch ports that any switch uses (failed cables included).
+    pub fn network_radix(&self) -> u32 {
+        let mut used = vec![0_u32; self.switches.len()];
+        for link in &self.links {
+            used[link.a.switch.ix()] += 1;
+            used[link.b.switch.ix()] += 1;
+        }
+        used.into_iter().max().unwrap_or(0)
+    }
+
+    /// The most endpoints that any switch carries.
+    pub fn concentration(&self) -> u32 {
+        let most =
+            (0..self.switches.len()).map(|s| self.terminals_on(SwitchId::from(s)).len()).max();
+        most.unwrap_or(0) as u32
+    }
+
+    /// The most ports, of either kind, that any switch uses.
+    pub fn radix(&self) -> u32 {
+        let used = |s: usize| {
+            let row = self.port_offsets[s] as usize..self.port_offsets[s + 1] as usize;
+            self.peers[row].iter().filter(|p| **p != Peer::Empty).count()
+        };
+        (0..self.switches.len()).map(used).max().unwrap_or(0) as u32
+    }
+
+    /// The number of planes (highest plane number + 1).
+    pub fn planes(&self) -> u16 {
+        self.switches.iter().map(|s| s.plane + 1).max().unwrap_or(0)
+    }
+
+    /// What its family declared of its switches; it stays where cables fail.
+    pub fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    /// The same network, whose switches stand like this.
+    #[must_use]
+    pub fn with_geometry(mut self, geometry: Geometry) -> Self {
+        self.geometry = geometry;
+        self
+    }
+
+    /// Whether its family declared that an automorphism takes any switch to any other. False for
+    /// what was built otherwise or changed since, whatever is true of it.
+    pub fn is_vertex_transitive(&self) -> bool {
+        self.vertex_transitive
+    }
+
+    /// The same network, of which an automorphism takes any switch to any other: its links say so,
+    /// endpoints are not looked at.
+    #[must_use]
+    pub fn declared_vertex_transitive(mut self) -> Self {
+        self.vertex_transitive = true;
+        self
+    }
+
+    /// So many different working links, drawn at random by `seed`, in ascending order. O(links).
+    ///
+    /// # Errors
+    /// When there are not so many.
+    pub fn random_links(&self, count: u32, seed: u64) -> Result<Vec<LinkId>, Refusal> {
+        let all = (0..self.links.len()).map(LinkId::from);
+        let mut working: Vec<LinkId> = all.filter(|&l| self.link_is_up(l)).collect();
+        if count as usize > working.len() {
+            let why = format!("{count} random links of {} that work", working.len());
+            return Err(Refusal::new("random", why, format!("0 to {}", working.len())));
+        }
+        base::seed::Stream::new(seed, "random links", 0).shuffle(&mut working);
+        working.truncate(count as usize);
+        working.sort_unstable();
+        Ok(working)
+    }
+
+    /// The same network with these links and switches failed. O(network).
+    ///
+    /// # Errors
+    /// When an id is out of range.
+    pub fn with_failures(&self, links: &[LinkId], switches: &[SwitchId]) -> Result<Self, Refusal> {
+        let none = |param: &str, what: &str, id: u32, known: usize| {
+            let help = match known {
+                0 => "there are none".to_owned(),
+                known => format!("0 to {}", known - 1),
+            };
+            Refusal::new(param, format!("there is no {what} {id}"), help)
+        };
+        let mut failed = Builder::from(self);
+        for link in links {
+            let known = self.links.len();
+            let found = failed.links.get_mut(link.ix());
+            found.ok_or_else(|| none("links", "link", link.0, known))?.cable.up = false;
+        }
+        for switch in switches {
+            let known = self.switches.len();
+            let found = failed.switches.get_mut(switch.ix());
+            found.ok_or_else(|| none("switches", "switch", switch.0, known))?.up = false;
+        }
+        failed.finish(self.recipe.clone())
+    }
+}

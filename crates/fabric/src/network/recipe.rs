@@ -1,0 +1,97 @@
+//! How a network came to be, and the text in which people write it.
+
+use base::Refusal;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// How a network came to be: a family with its parameters, or a file.
+///
+/// Displays as the inline form, `slim_fly:q=5,p=4`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recipe {
+    /// The family's name, or `file`.
+    pub family: String,
+    /// Its parameters as the user would write them.
+    pub params: Map<String, Value>,
+}
+
+impl fmt::Display for Recipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.family)?;
+        // `of` takes the rest of the text, so it comes last
+        let given = self.params.iter().filter(|(k, v)| !v.is_null() && *k != "of");
+        let of = self.params.get_key_value("of").into_iter();
+        for (i, (key, value)) in given.chain(of).enumerate() {
+            f.write_str(if i == 0 { ":" } else { "," })?;
+            match value {
+                Value::String(s) => write!(f, "{key}={s}")?,
+                Value::Array(items) => {
+                    let items: Vec<String> = items.iter().map(Value::to_string).collect();
+                    write!(f, "{key}={}", items.join("x"))?;
+                }
+                other => write!(f, "{key}={other}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Parses the inline form `family:key=value,key=value`.
+///
+/// A value is an integer, a shape (`8x8x4`), or a word. The value of `of` is a network itself and
+/// takes the rest of the text: `multi_plane:planes=2,of=slim_fly:q=5,p=4`.
+///
+/// # Errors
+/// When a part has no `=` or a key comes twice; nothing is said of the family's own rules.
+pub fn parse_inline(text: &str) -> Result<Recipe, Refusal> {
+    let (family, rest) = text.split_once(':').unwrap_or((text, ""));
+    let mut params = Map::new();
+    for part in parts(rest) {
+        let (key, value) = part.split_once('=').ok_or_else(|| {
+            Refusal::new(
+                family,
+                format!("'{part}' is no parameter"),
+                "write key=value, as in slim_fly:q=5,p=4",
+            )
+        })?;
+        let (key, value) = (key.trim(), value.trim());
+        let old = params.insert(key.to_owned(), parse_value(value));
+        if old.is_some() {
+            return Err(Refusal::new(
+                family,
+                format!("{key} is given twice"),
+                "give each parameter once",
+            ));
+        }
+    }
+    Ok(Recipe { family: family.trim().to_owned(), params })
+}
+
+/// The parameters of an inline form: what its commas part, but for those after `of=`.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches([',', ' ']);
+        let of = rest.starts_with("of=");
+        let end = if of { rest.len() } else { rest.find(',').unwrap_or(rest.len()) };
+        let (part, after) = rest.split_at(end);
+        rest = after;
+        (!part.is_empty()).then(|| part.trim())
+    })
+}
+
+fn parse_value(text: &str) -> Value {
+    if let Ok(n) = text.parse::<i64>() {
+        return n.into();
+    }
+    if let Some(items) = text.split('x').map(|i| i.parse::<u32>().ok()).collect::<Option<Vec<_>>>()
+    {
+        return items.into();
+    }
+    match text {
+        "true" => true.into(),
+        "false" => false.into(),
+        _ => text.parse::<f64>().map_or_else(|_| text.into(), Value::from),
+    }
+}

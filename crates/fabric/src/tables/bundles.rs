@@ -1,0 +1,133 @@
+//! Destinations that share a row, one bundle after the other: walks take what they share once.
+
+use super::{Routing, Sources};
+use base::{SwitchId, TerminalId};
+
+/// Working destinations, in their order, that follow one another and share a row of the tables.
+pub struct Bundle<'b> {
+    /// Their layer.
+    pub layer: u32,
+    /// The terminals, at least one.
+    pub terminals: &'b [TerminalId],
+    /// The switches that traffic for them starts from, with the working terminals on each.
+    pub sources: &'b [(SwitchId, u32)],
+    /// Those of the sources whose routes are not the same to all of them. All other routes from
+    /// switches of the plane take the same hops to each.
+    pub differing: &'b [(SwitchId, u32)],
+    /// By switch, whether its routes are not the same to all.
+    pub differs: &'b [bool],
+    /// These switches.
+    pub from: &'b [u32],
+    /// The switches that send them different ways.
+    pub open: &'b [u32],
+}
+
+/// The bundles of a routing.
+pub struct Bundles<'a, D: Iterator> {
+    routing: &'a Routing,
+    sources: Sources,
+    destinations: std::iter::Peekable<D>,
+    terminals: Vec<TerminalId>,
+    differing: Vec<(SwitchId, u32)>,
+    differs: Vec<bool>,
+    from: Vec<u32>,
+    open: Vec<u32>,
+    /// Scratch: what is known of each switch, and those on the way.
+    state: Vec<State>,
+    trail: Vec<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Unknown,
+    Same,
+    Differs,
+}
+
+impl<'a, D: Iterator<Item = (u32, TerminalId)>> Bundles<'a, D> {
+    /// Those of these destinations.
+    pub fn new(routing: &'a Routing, destinations: D) -> Self {
+        let switches = routing.topology().switches().len();
+        Self {
+            routing,
+            sources: routing.sources(),
+            destinations: destinations.peekable(),
+            terminals: Vec::new(),
+            differing: Vec::new(),
+            differs: vec![false; switches],
+            from: Vec::new(),
+            open: Vec::new(),
+            state: vec![State::Unknown; switches],
+            trail: Vec::new(),
+        }
+    }
+
+    /// The next bundle. O(switches + terminals * own entries).
+    pub fn next_bundle(&mut self) -> Option<Bundle<'_>> {
+        let (layer, first) = self.destinations.next()?;
+        let row = self.routing.row(layer, first);
+        let home = |t: TerminalId| self.routing.topology().terminals()[t.ix()].plug.switch;
+        let shares = |d: &(u32, TerminalId)| {
+            d.0 == layer && self.routing.row(layer, d.1) == row && home(d.1) == home(first)
+        };
+        self.terminals.clear();
+        self.terminals.push(first);
+        while let Some((_, more)) = self.destinations.next_if(shares) {
+            self.terminals.push(more);
+        }
+        if !self.open.is_empty() || self.terminals.len() > 1 {
+            self.compare(layer);
+        }
+        let sources = self.sources.of_plane(self.routing.topology().plane_of(first));
+        let Self { terminals, differing, differs, from, open, .. } = self;
+        Some(Bundle { layer, terminals, sources, differing, differs, from, open })
+    }
+
+    /// Finds the switches from which routes meet an entry that leads the terminals different ways.
+    fn compare(&mut self, layer: u32) {
+        let on = self.routing.topology();
+        let tree = self.routing.tree(layer, self.terminals[0]);
+        let others = &self.terminals[1..];
+        self.state.fill(State::Unknown);
+        self.open.clear();
+        for v in (0..self.state.len()).filter(|&v| tree.is_own(v)) {
+            let hop = |port: u16| on.hop(SwitchId::from(v), port);
+            let own = tree.port(v);
+            let leads_away = |t: &TerminalId| {
+                let other = self.routing.tree(layer, *t).port(v);
+                other != own && hop(other) != hop(own)
+            };
+            if others.iter().any(leads_away) {
+                self.state[v] = State::Differs;
+                self.open.push(v as u32);
+            }
+        }
+        self.differs.fill(false);
+        self.differing.clear();
+        self.from.clear();
+        if self.open.is_empty() {
+            return;
+        }
+        for v in 0..self.state.len() {
+            let mut at = v;
+            self.trail.clear();
+            while self.state[at] == State::Unknown {
+                self.trail.push(at);
+                self.state[at] = State::Same; // a route that comes back here is the same to all
+                match on.hop(SwitchId::from(at), tree.port(at)) {
+                    Some((_, next)) => at = next.ix(),
+                    None => break,
+                }
+            }
+            let found = self.state[at];
+            self.trail.iter().for_each(|&w| self.state[w] = found);
+            if found == State::Differs {
+                self.differs[v] = true;
+                self.from.push(v as u32);
+            }
+        }
+        let plane = on.plane_of(self.terminals[0]);
+        let all = self.sources.of_plane(plane).iter();
+        self.differing.extend(all.filter(|(s, _)| self.differs[s.ix()]));
+    }
+}

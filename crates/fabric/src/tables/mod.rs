@@ -1,0 +1,13 @@
+//! Forwarding tables: a route per destination and layer, the lane of every hop, their rows.
+
+mod bundles;
+mod hops;
+mod routing;
+mod rows;
+mod sl2vl;
+
+pub use bundles::{Bundle, Bundles};
+pub use hops::Hops;
+pub use routing::{Lanes, NO_ROUTE, Routing, ServiceLevels, Sources, Starts};
+pub use rows::{Laying, Tree};
+pub use sl2vl::{PortPairs, PortTables, Sl2Vl};

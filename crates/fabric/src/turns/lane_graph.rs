@@ -1,0 +1,417 @@
+//! The channel dependency graph, lane by lane.
+//!
+//! Source: Dally & Seitz 1987. A vertex is a (channel, lane) pair between switches; a path that
+//! takes one and then another makes the first depend on the second. Endpoints sink what they get,
+//! so channels to and from them cannot be on a circle and are left out.
+
+use super::Dependencies;
+use crate::Topology;
+use crate::tables::{Bundles, Hops, Routing, ServiceLevels, Sl2Vl, Starts};
+use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// A channel, and the lane on it.
+pub type Held = (ChannelId, u8);
+
+/// Calls `visit` for every turn of every path from endpoints to these destinations, often once for
+/// many paths. O(switches) for each bundle of destinations, and the paths that differ in it.
+///
+/// # Errors
+/// [`Interrupted`] when `watch` says so.
+pub fn each_way(
+    routing: &Routing,
+    destinations: impl Iterator<Item = (u32, TerminalId)>,
+    watch: &dyn Watch,
+    mut visit: impl FnMut(ChannelId, ChannelId),
+) -> Result<(), Interrupted> {
+    let on: &Topology = routing.topology();
+    let (mut hops, mut walked) = (Hops::default(), vec![usize::MAX; on.switches().len()]);
+    let (mut walk, mut done) = (0, 0);
+    let total = u64::from(routing.layers()) * on.terminals().len() as u64;
+    let mut bundles = Bundles::new(routing, destinations);
+    while let Some(bundle) = bundles.next_bundle() {
+        watch.tick("deadlock", done, total)?;
+        done += bundle.terminals.len() as u64;
+        for (i, &t) in bundle.terminals.iter().enumerate() {
+            let tree = routing.tree(bundle.layer, t);
+            let sources = if i == 0 {
+                hops.resolve(on, tree);
+                bundle.sources
+            } else {
+                hops.resolve_at(on, tree, bundle.open);
+                bundle.differing
+            };
+            walk += 1;
+            for &(source, _) in sources {
+                let mut at = source.ix();
+                while std::mem::replace(&mut walked[at], walk) != walk
+                    && let Some((from, to, next)) = hops.turn(at)
+                {
+                    visit(from, to);
+                    at = next;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A path, named by where it starts and ends.
+#[derive(Debug, Clone, Copy)]
+pub struct PathName {
+    /// The switch it starts at.
+    pub source: SwitchId,
+    /// Its layer.
+    pub layer: u32,
+    /// The terminal it leads to.
+    pub to: TerminalId,
+}
+
+/// Calls `visit` for every turn of every path from endpoints to these destinations; what is left of
+/// a path may be left out after its first visit. O(turns of all paths) at most.
+///
+/// # Errors
+/// [`Interrupted`] when `watch` says so.
+pub fn each_turn(
+    routing: &Routing,
+    destinations: impl Iterator<Item = (u32, TerminalId)>,
+    watch: &dyn Watch,
+    mut visit: impl FnMut(Held, Held, PathName),
+) -> Result<(), Interrupted> {
+    let on: &Topology = routing.topology();
+    let uniform = matches!(routing.lanes().sl2vl(), Sl2Vl::Uniform(_));
+    let states = if uniform { on.switches().len() } else { on.links().len() * 2 };
+    let mut stamp = vec![u32::MAX; states * 16];
+    let total = u64::from(routing.layers()) * on.terminals().len() as u64;
+    let mut starts = Starts::new(routing);
+    let mut walk = 0;
+    let mut bundles = Bundles::new(routing, destinations);
+    while let Some(bundle) = bundles.next_bundle() {
+        let layer = bundle.layer;
+        for (i, &to) in bundle.terminals.iter().enumerate() {
+            watch.tick("deadlock", walk.into(), total)?;
+            walk += 1;
+            let tree = routing.tree(layer, to);
+            // the same way is on the same lanes where levels are the same to all
+            let known = i > 0 && starts.are_fixed();
+            for &(source, _) in if known { bundle.differing } else { bundle.sources } {
+                for &(sl, start_port) in starts.of(layer, to, source) {
+                    let (mut at, mut in_port) = (source, start_port);
+                    let mut held: Option<Held> = None;
+                    while let Some((channel, next)) = routing.step(tree, at) {
+                        let out_port = tree[at.ix()];
+                        let lane = routing.lanes().sl2vl().lane(at, in_port, out_port, sl);
+                        let wanted = (channel, lane);
+                        if let Some(held) = held {
+                            visit(held, wanted, PathName { source, layer, to });
+                        }
+                        // what the lanes of the rest of the path depend on
+                        let by_port = || held.map(|(channel, _): Held| channel.0 as usize);
+                        if let Some(state) = if uniform { Some(at.ix()) } else { by_port() } {
+                            let seen = &mut stamp[state * 16 + usize::from(sl & 15)];
+                            if std::mem::replace(seen, walk) == walk {
+                                break;
+                            }
+                        }
+                        held = Some(wanted);
+                        in_port = if uniform { 0 } else { on.head(channel).port };
+                        at = next;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// By dependency, the lanes on which these destinations' paths take it (bit i: lane i) where lanes
+/// depend on service levels alone.
+///
+/// All paths over a switch to one destination go on together, so its turn is taken on the lanes
+/// of all that come through, and a path ends where others of its lane have been. O(paths).
+fn lanes_through(
+    routing: &Routing,
+    table: &[u8; 16],
+    numbering: &Dependencies,
+    destinations: impl Iterator<Item = (u32, TerminalId)>,
+    watch: &dyn Watch,
+) -> Result<Vec<u16>, Interrupted> {
+    let on: &Topology = routing.topology();
+    let switches = on.switches().len();
+    let lane = |sl: u8| 1_u16 << table[usize::from(sl & 15)];
+    let mut all = vec![0_u16; numbering.count()];
+    if let ServiceLevels::Same(sl) = routing.lanes().levels() {
+        each_way(routing, destinations, watch, |from, to| all[numbering.of(from, to)] = lane(*sl))?;
+        return Ok(all);
+    }
+    let (mut hops, mut through) = (Hops::default(), vec![0_u16; switches]);
+    let total = u64::from(routing.layers()) * on.terminals().len() as u64;
+    let mut bundles = Bundles::new(routing, destinations);
+    let mut done = 0;
+    while let Some(bundle) = bundles.next_bundle() {
+        for (i, &to) in bundle.terminals.iter().enumerate() {
+            watch.tick("deadlock", done, total)?;
+            done += 1;
+            let tree = routing.tree(bundle.layer, to);
+            if i == 0 {
+                hops.resolve(on, tree);
+            } else {
+                hops.resolve_at(on, tree, bundle.open);
+            }
+            through.fill(0);
+            let row = (bundle.layer as usize * on.terminals().len() + to.ix()) * switches;
+            for &(source, _) in bundle.sources {
+                let own = match routing.lanes().levels() {
+                    ServiceLevels::Same(sl) => lane(*sl),
+                    ServiceLevels::BySwitch(levels) => lane(levels[row + source.ix()]),
+                    ServiceLevels::ByTerminal(_) => {
+                        let starts = routing.starts(bundle.layer, to, source);
+                        starts.iter().fold(0, |lanes, (sl, _)| lanes | lane(*sl))
+                    }
+                };
+                let mut at = source.ix();
+                while through[at] & own != own && hops.channel[at] != Hops::NONE {
+                    through[at] |= own;
+                    at = hops.next[at] as usize;
+                }
+            }
+            for (v, lanes) in through.iter().enumerate().filter(|(_, lanes)| **lanes != 0) {
+                if let Some((from, to, _)) = hops.turn(v) {
+                    all[numbering.of(from, to)] |= lanes;
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Which (channel, lane) pairs wait for which: the channel dependency graph, lane by lane.
+pub struct LaneGraph<'a> {
+    on: &'a Topology,
+    lanes: usize,
+    numbering: Dependencies,
+    /// A bit for each pair and each that it can wait for; [`LaneGraph::row`] tells where.
+    bits: Vec<u64>,
+}
+
+impl<'a> LaneGraph<'a> {
+    /// The graph of all paths of `routing` to these of its destinations.
+    ///
+    /// O(hops of all switches to each) where lanes depend on service levels alone, O(turns of all
+    /// paths) else.
+    ///
+    /// # Errors
+    /// [`Interrupted`] when `watch` says so.
+    pub fn new(
+        routing: &'a Routing,
+        destinations: impl Iterator<Item = (u32, TerminalId)>,
+        watch: &dyn Watch,
+    ) -> Result<Self, Interrupted> {
+        let lanes = usize::from(routing.lanes().count());
+        let mut graph = Self::without_turns(routing.topology(), lanes);
+        match routing.lanes().sl2vl() {
+            Sl2Vl::Uniform(table) if lanes <= 16 => {
+                let through = lanes_through(routing, table, &graph.numbering, destinations, watch)?;
+                graph.insert_alike(&through);
+            }
+            _ => each_turn(routing, destinations, watch, |from, to, _| graph.insert(from, to))?,
+        }
+        Ok(graph)
+    }
+
+    /// The graph in which nothing waits.
+    pub fn without_turns(on: &'a Topology, lanes: usize) -> Self {
+        let numbering = Dependencies::new(on);
+        let bits = vec![0_u64; (numbering.count() * lanes * lanes).div_ceil(64)];
+        Self { on, lanes, numbering, bits }
+    }
+
+    /// Where the bits of a pair begin and end: by channel wanted, then its lane.
+    fn row(&self, (channel, lane): Held) -> Range<usize> {
+        let next = self.numbering.of_channel(channel);
+        let begin = (next.start * self.lanes + usize::from(lane) * next.len()) * self.lanes;
+        begin..begin + next.len() * self.lanes
+    }
+
+    /// Lets `from` wait for `to`, whose channel leaves the head of `from`'s.
+    pub fn insert(&mut self, from: Held, to: Held) {
+        let place = self.numbering.of(from.0, to.0) - self.numbering.of_channel(from.0).start;
+        self.set(self.row(from).start + place * self.lanes + usize::from(to.1));
+    }
+
+    /// Inserts dependencies from a lane to the same lane: of each number, on these lanes.
+    fn insert_alike(&mut self, through: &[u16]) {
+        for channel in (0..self.on.links().len() * 2).map(ChannelId::from) {
+            for (place, number) in self.numbering.of_channel(channel).enumerate() {
+                let mut left = through[number];
+                while left != 0 {
+                    let lane = left.trailing_zeros() as usize;
+                    left &= left - 1;
+                    self.set(self.row((channel, lane as u8)).start + place * self.lanes + lane);
+                }
+            }
+        }
+    }
+
+    /// How many distinct dependencies there are.
+    pub fn dependencies(&self) -> u64 {
+        self.bits.iter().map(|b| u64::from(b.count_ones())).sum()
+    }
+
+    /// The lanes counted.
+    pub fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    fn set(&mut self, bit: usize) {
+        self.bits[bit / 64] |= 1 << (bit % 64);
+    }
+
+    /// The pairs that depend on nothing but what `from` waits for.
+    pub fn wanted(&self, from: Held) -> impl Iterator<Item = Held> + '_ {
+        let next = self.on.graph().channels(self.on.head(from.0).switch.ix());
+        let (row, lanes) = (self.row(from), self.lanes as u32);
+        let words = row.start / 64..row.end.div_ceil(64);
+        words.flat_map(move |word| {
+            let (begin, end) = (row.start.max(word * 64), row.end.min((word + 1) * 64));
+            let mut left = self.bits[word] & u64::MAX << (begin % 64);
+            left &= u64::MAX >> ((64 - end % 64) % 64);
+            let first = (word * 64) as i64 - row.start as i64;
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros())?;
+                left &= left - 1;
+                let at = (first + i64::from(bit)) as u32;
+                Some((next[(at / lanes) as usize], (at % lanes) as u8))
+            })
+        })
+    }
+
+    /// All pairs of working channels, by switch and port, lane by lane.
+    pub fn vertices(&self) -> impl Iterator<Item = Held> + '_ {
+        let switches = 0..self.on.graph().switches();
+        let channels = switches.flat_map(|s| self.on.graph().channels(s).iter().copied());
+        channels.flat_map(|c| (0..self.lanes as u8).map(move |l| (c, l)))
+    }
+
+    /// The number of a pair in [`LaneGraph::number`]: `channel * lanes + lane`.
+    pub fn ix(&self, (channel, lane): Held) -> usize {
+        channel.0 as usize * self.lanes + usize::from(lane)
+    }
+
+    /// A topological number for every pair (Kahn), or which pairs are on or behind a circle.
+    /// By pair, for the latter. O(dependencies).
+    ///
+    /// # Errors
+    /// [`Interrupted`] when `watch` says so.
+    pub fn number(&self, watch: &dyn Watch) -> Result<Result<Vec<u32>, Vec<bool>>, Interrupted> {
+        let tick = |done: usize| match done % 1024 {
+            0 => watch.tick("deadlock", done as u64, self.on.links().len() as u64 * 2),
+            _ => Ok(()),
+        };
+        let size = self.on.graph().links() * 2 * self.lanes;
+        let mut waiting_on = vec![0_u32; size];
+        for (i, from) in self.vertices().enumerate() {
+            tick(i)?;
+            for to in self.wanted(from) {
+                waiting_on[self.ix(to)] += 1;
+            }
+        }
+        let mut ready: Vec<Held> =
+            self.vertices().filter(|&v| waiting_on[self.ix(v)] == 0).collect();
+        let mut number = vec![0_u32; size];
+        let mut left: Vec<bool> = vec![false; size];
+        let mut unnumbered = 0_usize;
+        for v in self.vertices() {
+            left[self.ix(v)] = true;
+            unnumbered += 1;
+        }
+        let mut counter = 0;
+        let mut head = 0;
+        while let Some(&v) = ready.get(head) {
+            tick(head)?;
+            head += 1;
+            number[self.ix(v)] = counter;
+            left[self.ix(v)] = false;
+            counter += 1;
+            for to in self.wanted(v) {
+                let n = &mut waiting_on[self.ix(to)];
+                *n -= 1;
+                if *n == 0 {
+                    ready.push(to);
+                }
+            }
+        }
+        Ok(if head == unnumbered { Ok(number) } else { Err(left) })
+    }
+
+    /// A short circle among the pairs that could not be numbered.
+    ///
+    /// Every such pair has another before it, so walking backwards must close a circle; a search
+    /// from each of its members then finds the shortest way back to that member.
+    ///
+    /// # Errors
+    /// [`Interrupted`] when `watch` says so.
+    pub fn circle(&self, left: &[bool], watch: &dyn Watch) -> Result<Vec<Held>, Interrupted> {
+        let mut before: HashMap<Held, Held> = HashMap::new();
+        for (i, from) in self.vertices().filter(|&v| left[self.ix(v)]).enumerate() {
+            if i.is_multiple_of(256) {
+                watch.tick("deadlock", i as u64, left.len() as u64)?;
+            }
+            for to in self.wanted(from) {
+                before.entry(to).or_insert(from);
+            }
+        }
+        let mut at = self.vertices().find(|&v| left[self.ix(v)]).expect("a pair is left");
+        let mut order = HashMap::new();
+        let mut walk = Vec::new();
+        while !order.contains_key(&at) {
+            order.insert(at, walk.len());
+            walk.push(at);
+            at = before[&at];
+        }
+        let on_circle = &walk[order[&at]..];
+        let mut shortest: Option<Vec<Held>> = None;
+        for &start in on_circle.iter().take(64) {
+            let way = self.shortest_way_back(start, left, watch)?;
+            let is_shorter =
+                |way: &Vec<Held>| shortest.as_ref().is_none_or(|s| way.len() < s.len());
+            if let Some(way) = way.filter(is_shorter) {
+                shortest = Some(way);
+            }
+        }
+        Ok(shortest.expect("every member of a circle can come back to itself"))
+    }
+
+    fn shortest_way_back(
+        &self,
+        start: Held,
+        left: &[bool],
+        watch: &dyn Watch,
+    ) -> Result<Option<Vec<Held>>, Interrupted> {
+        let mut before: HashMap<Held, Held> = HashMap::new();
+        let mut queue = vec![start];
+        let mut head = 0;
+        while let Some(&v) = queue.get(head) {
+            if head % 256 == 0 {
+                watch.tick("deadlock", head as u64, left.len() as u64)?;
+            }
+            head += 1;
+            for to in self.wanted(v).filter(|&to| left[self.ix(to)]) {
+                if to == start {
+                    let mut circle = vec![v];
+                    while circle[circle.len() - 1] != start {
+                        circle.push(before[&circle[circle.len() - 1]]);
+                    }
+                    circle.reverse();
+                    return Ok(Some(circle));
+                }
+                if to != start && !before.contains_key(&to) {
+                    before.insert(to, v);
+                    queue.push(to);
+                }
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,210 @@
+//! `BundleFly`: the star product of a Slim Fly's graph and Paley graphs, diameter 3.
+//!
+//! Source: Lei, Dong, Liao & Duato, "Bundlefly: a low-diameter topology for multicore fiber", ICS
+//! 2020; star products: Bermond, Delorme & Farhi, "Large graphs with given degree
+//! and diameter II", Journal of Combinatorial Theory B 36, 1984.
+//!
+//! Every switch u of the Slim Fly becomes a Paley graph, its group. With f(x) the primitive element
+//! times x, (u, x) is linked to (v, f(x)) for every link u - v with u before v in Slim Fly's order:
+//! half, column, row. Ports: inside the group, then by structure link.
+//!
+//! Distances are exact: f turns squares into non-squares and f f keeps them, so that one Paley link
+//! before, between or after two structure links leads to every element but those that structure
+//! links alone lead to. The latter are f f(x), x or its inverse, by the order of the three switches
+//! on the way; the promise counts which of them two switches have.
+
+use super::algebra::{Paley, endpoints, largest_of_each_radix, sized, star_product};
+use super::slim_fly::SlimFly;
+use super::wish::Wish;
+use super::{Claim, Family, Promise, Ratio, recipe};
+use base::field::{Field, prime_power};
+use base::{Refusal, SwitchId};
+use fabric::network::{Builder, Switch};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `BundleFly`: diameter 3 with 2 q^2 paley switches, for q = 4 w + d.
+///
+/// The network radix is (3 q - d) / 2 + (paley - 1) / 2.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bundlefly {
+    /// Order of the Slim Fly: a prime power with q mod 4 = 0, 1 or 3, at most 128.
+    pub q: u32,
+    /// Order of the Paley graph: a prime power 4w+1 from 5 to 256.
+    pub paley: u32,
+    /// Endpoints per switch; the default is a third of the network radix, rounded up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p: Option<u32>,
+}
+
+const MAX_Q: u32 = 128;
+const MAX_PALEY: u32 = 256;
+
+/// A member whose parameters have been checked.
+struct Checked {
+    structure: SlimFly,
+    /// Network radix of the Slim Fly.
+    structure_radix: u32,
+    /// Network radix of all.
+    radix: u32,
+    p: u32,
+}
+
+impl Bundlefly {
+    fn checked(&self) -> Result<Checked, Refusal> {
+        let structure = SlimFly { q: self.q, p: Some(0) };
+        let structure_radix = structure.promise()?.network_radix;
+        super::in_range("q", self.q, 3, MAX_Q)?;
+        let radix = structure_radix + (Paley::order(self.paley, MAX_PALEY)? - 1) / 2;
+        let p = endpoints(self.p, radix, 3)?;
+        Ok(Checked { structure, structure_radix, radix, p })
+    }
+}
+
+/// Ordered pairs of Slim Fly switches two hops apart whose paths lead to two elements, not one,
+/// since some go up and up (or down and down) in the order of switches and some up and down.
+/// O(q^2).
+fn double_pairs(structure: &SlimFly) -> Result<u64, Refusal> {
+    let q = structure.q;
+    let field = Field::new(q)?;
+    let sets = structure.generators(&field)?;
+    let below = |x: u32| if x == 128 { u128::MAX } else { (1_u128 << x) - 1 };
+    let mut double = 0;
+    // in one of q columns: a common neighbour between the two, and one outside
+    for set in &sets {
+        let near = |y: u32| set.iter().fold(0, |mask, &x| mask | 1_u128 << field.add(y, x));
+        let near: Vec<u128> = (0..q).map(near).collect();
+        for y in 0..q {
+            for other in (y + 1..q).filter(|&o| near[y as usize] >> o & 1 == 0) {
+                let common = near[y as usize] & near[other as usize];
+                let between = below(other) & !below(y);
+                let both = common & between != 0 && common & !between != 0;
+                double += 2 * u64::from(q) * u64::from(both);
+            }
+        }
+    }
+    // in two halves, off by an element of both sets: of (q - 1) (r, c) pairs of lines and points,
+    // a path down then up and one up and up where the step rises in one column and falls in the
+    // other
+    for &x in sets[0].iter().filter(|x| sets[1].contains(x)) {
+        let falls = (0..q).filter(|&y| field.add(y, x) < y).count() as u64;
+        let q = u64::from(q);
+        double += 2 * 2 * falls * (q - falls) * (q - 1);
+    }
+    Ok(double)
+}
+
+impl Family for Bundlefly {
+    const NAME: &'static str = "bundlefly";
+
+    fn examples() -> Vec<Self> {
+        let of = |q, paley, p| Self { q, paley, p };
+        vec![of(3, 5, Some(1)), of(4, 5, Some(0)), of(3, 9, Some(0)), of(5, 5, Some(0))]
+    }
+
+    fn promise(&self) -> Result<Promise, Refusal> {
+        let Checked { structure, structure_radix, radix, p } = self.checked()?;
+        let (q, order) = (u64::from(self.q), u64::from(self.paley));
+        let nodes = 2 * q * q;
+        let n = nodes * order;
+        let links = n * u64::from(radix) / 2;
+        let apart = nodes * (nodes - 1 - u64::from(structure_radix));
+        // element 0 always leads to 0; any other to one or two elements in two hops
+        let two = apart * order + double_pairs(&structure)? * (order - 1);
+        let three = apart * order * order - two;
+        let pairs = n * (n - 1);
+        let mean = Claim::Exact(Ratio { num: 2 * pairs + three - 2 * links, den: pairs });
+        Ok(Promise::direct(n, p, links, radix, Claim::Exact(3), mean))
+    }
+
+    fn build(&self) -> Result<Builder, Refusal> {
+        let Checked { structure, p, .. } = self.checked()?;
+        let paley = Paley::new(self.paley)?;
+        let structure = structure.build()?.finish(recipe(&structure))?;
+        let mut b = Builder::new();
+        for (u, s) in (0..).zip(structure.switches()) {
+            let [half, column, row] = s.coordinates[..] else { continue };
+            for x in 0..self.paley {
+                let switch = Switch::new(format!("bundlefly-{half}-{column}-{row}-{x}"));
+                b.switch(switch.at(u, vec![half, column, row, x]));
+            }
+        }
+        let nodes = structure.switches().len() as u32;
+        b.endpoints_on((0..nodes * self.paley).map(SwitchId), p);
+        let ends = |l: &fabric::network::Link| {
+            let (a, z) = (l.a.switch.0, l.b.switch.0);
+            (a.min(z), a.max(z))
+        };
+        let mut outer: Vec<(u32, u32)> = structure.links().iter().map(ends).collect();
+        outer.sort_unstable();
+        let inner = paley.links();
+        let f = |x| paley.turned(x);
+        star_product(&mut b, (nodes, self.paley), &inner, outer.into_iter(), f);
+        Ok(b)
+    }
+
+    fn near(wish: &Wish) -> Vec<Self> {
+        let powers = |most: u32| (3..=most.min(wish.radix)).filter(|&x| prime_power(x).is_some());
+        let all = powers(MAX_Q).flat_map(|q| {
+            let fits = move |paley: &u32| paley % 4 == 1 && (3 * q + paley) / 2 - 1 <= wish.radix;
+            powers(MAX_PALEY).filter(fits).map(move |paley| Self { q, paley, p: Some(0) })
+        });
+        let best = largest_of_each_radix(all).into_iter();
+        best.filter_map(|m| sized(wish, |p| Self { p, ..m.clone() })).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::algebra::testing::{broken, refused};
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn small_members_of_every_kind_keep_their_promise() {
+        for (q, paley) in [
+            (3, 5),
+            (3, 13),
+            (4, 5),
+            (4, 9),
+            (5, 5),
+            (5, 9),
+            (7, 5),
+            (8, 5),
+            (8, 9),
+            (9, 5),
+            (11, 5),
+            (13, 5),
+            (16, 5),
+        ] {
+            let member = Bundlefly { q, paley, p: Some(0) };
+            assert_eq!(broken(&member), Vec::<String>::new(), "q={q} paley={paley}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_numbers_give_a_promise_or_a_refusal(
+            q in prop_oneof![any::<u32>(), 0_u32..140],
+            paley in prop_oneof![any::<u32>(), 0_u32..280],
+            p in prop::option::of(any::<u32>()),
+        ) {
+            if let Ok(promise) = (Bundlefly { q, paley, p }).promise() {
+                prop_assert!(q % 4 != 2 && q <= 128 && paley % 4 == 1);
+                prop_assert_eq!(promise.switches, 2 * u64::from(q).pow(2) * u64::from(paley));
+            }
+        }
+    }
+
+    #[test]
+    fn orders_that_there_are_not_are_refused() {
+        let of = |q, paley, p| Bundlefly { q, paley, p };
+        assert_eq!(refused(&of(6, 5, None)).help, "nearest: 5, 7");
+        assert_eq!(refused(&of(131, 5, None)).help, "3 to 128");
+        assert_eq!(refused(&of(5, 7, None)).help, "nearest: 5, 9");
+        assert_eq!(refused(&of(u32::MAX, u32::MAX, None)).param, "q");
+        assert_eq!(refused(&of(5, u32::MAX, None)).param, "paley");
+        assert_eq!(refused(&of(5, 5, Some(5000))).param, "p");
+    }
+}

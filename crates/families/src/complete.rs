@@ -1,0 +1,101 @@
+//! Complete graphs: every switch is linked to every other (full mesh).
+//!
+//! Source: Dally & Towles, "Principles and Practices of Interconnection Networks", 2004, chapter 3.
+//!
+//! Ports come in the order of the switches they lead to.
+
+use super::algebra::{endpoints, sized};
+use super::wish::Wish;
+use super::{Claim, Family, Promise, Ratio, in_range};
+use base::{Refusal, SwitchId};
+use fabric::network::{Builder, Switch};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Complete graph: n switches, a link between every two.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Complete {
+    /// Number of switches, 1 to 8192.
+    pub n: u32,
+    /// Endpoints per switch; the default is the network radix, n - 1 (1 for a single switch).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p: Option<u32>,
+}
+
+const MAX_N: u32 = 8192;
+
+impl Complete {
+    /// Endpoints per switch, of a member that exists.
+    fn checked(&self) -> Result<u32, Refusal> {
+        in_range("n", self.n, 1, MAX_N)?;
+        endpoints(self.p, self.n - 1, 1)
+    }
+}
+
+impl Family for Complete {
+    const NAME: &'static str = "complete";
+
+    fn examples() -> Vec<Self> {
+        let of = |n, p| Self { n, p };
+        vec![of(1, None), of(2, Some(3)), of(5, None), of(12, Some(0)), of(9, Some(1))]
+    }
+
+    fn promise(&self) -> Result<Promise, Refusal> {
+        let (p, n) = (self.checked()?, u64::from(self.n));
+        let one = u32::from(n > 1);
+        let mean = Claim::Exact(Ratio { num: one.into(), den: 1 });
+        let links = n * (n - 1) / 2;
+        let promise = Promise::direct(n, p, links, self.n - 1, Claim::Exact(one), mean);
+        Ok(promise.vertex_transitive())
+    }
+
+    fn build(&self) -> Result<Builder, Refusal> {
+        let p = self.checked()?;
+        let mut b = Builder::new();
+        for s in 0..self.n {
+            b.switch(Switch::new(format!("complete-{s}")).at(0, vec![s]));
+        }
+        b.endpoints_on((0..self.n).map(SwitchId), p);
+        for s in 0..self.n {
+            for other in s + 1..self.n {
+                b.link(SwitchId(s), SwitchId(other));
+            }
+        }
+        Ok(b)
+    }
+
+    fn near(wish: &Wish) -> Vec<Self> {
+        let most = wish.radix.min(MAX_N);
+        (2..=most).filter_map(|n| sized(wish, |p| Self { n, p })).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::algebra::testing::{broken, built, refused};
+    use super::*;
+
+    #[test]
+    fn every_size_to_40_keeps_its_promise_and_ports_are_sorted() {
+        for n in 1..=40 {
+            let member = Complete { n, p: Some(2) };
+            assert_eq!(broken(&member), Vec::<String>::new(), "n={n}");
+            let t = built(&member);
+            for s in 0..n {
+                let others: Vec<u32> = (0..n).filter(|&o| o != s).collect();
+                assert_eq!(t.graph().neighbours(s as usize), others);
+            }
+        }
+    }
+
+    #[test]
+    fn the_limits_hold() {
+        let promise = Complete { n: MAX_N, p: None }.promise().expect("the largest");
+        assert_eq!((promise.links, promise.radix), (33_550_336, 8191 + 4096));
+        for n in [0, MAX_N + 1, u32::MAX] {
+            assert_eq!(refused(&Complete { n, p: None }).help, "1 to 8192");
+        }
+        assert_eq!(refused(&Complete { n: 4, p: Some(u32::MAX) }).param, "p");
+    }
+}

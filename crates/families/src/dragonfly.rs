@@ -1,0 +1,518 @@
+//! Dragonfly: groups that are complete graphs, joined pairwise by global links.
+//!
+//! Source: Kim, Dally, Scott & Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA
+//! 2008; arrangements of the global links as in Hastings, Rincon-Cruz, Spehlmann et al.,
+//! "Comparing global link arrangements for dragonfly networks", CLUSTER 2015, and Camarero,
+//! Vallejo & Beivide, "Topological characterization of Hamming and dragonfly networks", TACO 2014.
+//!
+//! A group has a h global ports, numbered l = 0, 1, ...; port l is on router l / h. With g groups,
+//! ports 0 to g - 2 lead to the other groups in the order of the arrangement, the next g - 1 ports
+//! to each of them again, and so on: m = a h / (g - 1) links, rounded down, join every two groups,
+//! and the ports left over stay empty. Ports of a switch: endpoints, group, global.
+
+use super::wish::Wish;
+use super::{Claim, Family, MAX_P, Promise, Ratio, in_range};
+use base::{Refusal, SwitchId};
+use fabric::network::{Builder, Cable, Plug, Switch};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Dragonfly: g groups of a switches, complete inside, h global links on every switch.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dragonfly {
+    /// Endpoints per switch; default h.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p: Option<u32>,
+    /// Switches per group; default 2 h.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub a: Option<u32>,
+    /// Global ports per switch.
+    pub h: u32,
+    /// Groups, at most a h + 1, which is the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub g: Option<u32>,
+    /// Which group each global port leads to; default absolute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrangement: Option<Arrangement>,
+}
+
+/// The order in which the global ports of a group lead to the other groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrangement {
+    /// Groups 0, 1, 2, ... without the own one (consecutive).
+    Absolute,
+    /// The next group, the one after it, and so on, round the circle of groups.
+    Relative,
+    /// As relative, the other way round: the previous group first.
+    Palmtree,
+    /// The next and the previous group, then those at distance two, and so on.
+    Circulant,
+}
+
+const ALL: [Arrangement; 4] =
+    [Arrangement::Absolute, Arrangement::Relative, Arrangement::Palmtree, Arrangement::Circulant];
+
+/// Most switches per group, and most global ports per switch.
+const MOST: u32 = 1024;
+/// Promises count two-link shortcuts one by one up to this many steps, else they give bounds.
+const COUNTED_STEPS: u64 = 1 << 22;
+
+/// A member whose parameters have been checked and filled in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wiring {
+    pub(super) p: u32,
+    pub(super) a: u32,
+    pub(super) h: u32,
+    pub(super) g: u32,
+    /// Links that join any two groups; 0 when there is one group.
+    pub(super) m: u32,
+    pub(super) arrangement: Arrangement,
+}
+
+/// Ordered pairs of switches in different groups, by distance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Near {
+    /// One hop apart.
+    one: u64,
+    /// At most two hops apart.
+    two: u64,
+}
+
+impl Dragonfly {
+    fn wiring(&self) -> Result<Wiring, Refusal> {
+        let h = in_range("h", self.h, 1, MOST)?;
+        let a = in_range("a", self.a.unwrap_or(2 * h), 1, MOST)?;
+        let p = in_range("p", self.p.unwrap_or(h), 0, MAX_P)?;
+        let g = self.g.unwrap_or(a * h + 1);
+        if g < 1 || g > a * h + 1 {
+            let why = format!("{g} groups cannot be joined by {a} x {h} global ports a group");
+            return Err(Refusal::new("g", why, format!("1 to {}", a * h + 1)));
+        }
+        let m = if g == 1 { 0 } else { a * h / (g - 1) };
+        let arrangement = self.arrangement.unwrap_or(Arrangement::Absolute);
+        Ok(Wiring { p, a, h, g, m, arrangement })
+    }
+}
+
+impl Wiring {
+    /// Place of group `to` in the order in which the ports of group `from` lead to groups.
+    fn index(&self, from: u32, to: u32) -> u32 {
+        let ahead = (to + self.g - from) % self.g;
+        let behind = self.g - ahead;
+        match self.arrangement {
+            Arrangement::Absolute if to < from => to,
+            Arrangement::Absolute => to - 1,
+            Arrangement::Relative => ahead - 1,
+            Arrangement::Palmtree => behind - 1,
+            Arrangement::Circulant if ahead <= behind => 2 * (ahead - 1),
+            Arrangement::Circulant => 2 * (behind - 1) + 1,
+        }
+    }
+
+    /// The group at place `index` in the order of group `from`: the inverse of [`Wiring::index`].
+    fn target(&self, from: u32, index: u32) -> u32 {
+        let ahead = match self.arrangement {
+            Arrangement::Absolute if index < from => return index,
+            Arrangement::Absolute => return index + 1,
+            Arrangement::Relative => index + 1,
+            Arrangement::Palmtree => self.g - index - 1,
+            Arrangement::Circulant if index.is_multiple_of(2) => index / 2 + 1,
+            Arrangement::Circulant => self.g - index / 2 - 1,
+        };
+        (from + ahead) % self.g
+    }
+
+    /// The port of group `from` that holds its link number `round` to group `to`.
+    fn port(&self, from: u32, to: u32, round: u32) -> u32 {
+        round * (self.g - 1) + self.index(from, to)
+    }
+
+    /// The ports in use on router `i` of any group.
+    fn ports_of(&self, i: u32) -> std::ops::Range<u32> {
+        let used = self.m * (self.g - 1);
+        (i * self.h).min(used)..((i + 1) * self.h).min(used)
+    }
+
+    /// Group and port at the other end of `port` of group `from`.
+    pub(super) fn across(&self, from: u32, port: u32) -> (u32, u32) {
+        let to = self.target(from, port % (self.g - 1));
+        (to, self.port(to, from, port / (self.g - 1)))
+    }
+
+    /// Every global link once: group and port at either end, the lower group first.
+    pub(super) fn global_links(&self) -> impl Iterator<Item = [(u32, u32); 2]> + '_ {
+        let ends = (0..self.g).flat_map(|g| (0..self.m * (self.g - 1)).map(move |port| (g, port)));
+        let links = ends.map(|(from, port)| [(from, port), self.across(from, port)]);
+        links.filter(|[(from, _), (to, _)]| from < to)
+    }
+
+    /// Whether router `i` of group `from` has a link to group `to`.
+    fn reaches(&self, from: u32, to: u32, i: u32) -> bool {
+        let first = (i * self.h).saturating_sub(self.index(from, to)).div_ceil(self.g - 1);
+        first < self.m && self.port(from, to, first) / self.h == i
+    }
+
+    /// Counts from every switch of group `from`. O(a h^2 log h).
+    fn near_from(&self, from: u32) -> Near {
+        let a = u64::from(self.a);
+        let mut near = Near { one: 0, two: 0 };
+        for to in (0..self.g).filter(|&to| to != from) {
+            // rounds give ends in rising order, so that equal ones are neighbours
+            let ends =
+                |round| [self.port(from, to, round) / self.h, self.port(to, from, round) / self.h];
+            let news = |same: fn([u32; 2], [u32; 2]) -> bool| {
+                1 + (1..self.m).filter(|&r| !same(ends(r - 1), ends(r))).count() as u64
+            };
+            let (here, there) = (news(|x, y| x[0] == y[0]), news(|x, y| x[1] == y[1]));
+            near.one += news(|x, y| x == y);
+            near.two += a * (here + there) - here * there;
+        }
+        for i in 0..self.a {
+            let mut shortcuts = Vec::new();
+            for (middle, back) in self.ports_of(i).map(|port| self.across(from, port)) {
+                for (to, end) in self.ports_of(back / self.h).map(|port| self.across(middle, port))
+                {
+                    let j = end / self.h;
+                    if to != from && !self.reaches(from, to, i) && !self.reaches(to, from, j) {
+                        shortcuts.push((to, j));
+                    }
+                }
+            }
+            shortcuts.sort_unstable();
+            shortcuts.dedup();
+            near.two += shortcuts.len() as u64;
+        }
+        near
+    }
+
+    /// Counts over all groups, the least and the most there can be.
+    ///
+    /// With a h + 1 groups and the absolute, relative or palmtree arrangement by formula, O(1);
+    /// else by counting, where that takes at most [`COUNTED_STEPS`]; else as bounds.
+    fn near(&self) -> [Near; 2] {
+        let [a, h, g] = [self.a, self.h, self.g].map(u64::from);
+        let absolute = self.arrangement == Arrangement::Absolute;
+        if g == a * h + 1 && self.arrangement != Arrangement::Circulant {
+            // Pairs of routers that only two global links in a row join within two hops.
+            // Absolute: two groups with neighbouring numbers share a router of most other groups;
+            // relative: o + o' = -h+1 .. h-1 for the offsets of routers i and a - 1 - i.
+            let shortcuts =
+                if absolute { h * (h - 1) * a * (a - 1) } else { 2 * g * (a - 2) * (h - 1) };
+            let one = g * a * h;
+            return [Near { one, two: one * (2 * a - 1) + shortcuts }; 2];
+        }
+        // all but the absolute arrangement look the same from every group
+        let starts = if absolute { g } else { 1 };
+        if starts * a * h * h <= COUNTED_STEPS {
+            let mut sum = Near { one: 0, two: 0 };
+            for near in (0..starts as u32).map(|from| self.near_from(from)) {
+                sum.one += near.one * (g / starts);
+                sum.two += near.two * (g / starts);
+            }
+            return [sum; 2];
+        }
+        self.bounds()
+    }
+
+    /// As [`Wiring::near`], loosely, in O(1): each pair of groups has 1 to min(m, a) routers with
+    /// a link at either end, and each switch joins its h global neighbours.
+    fn bounds(&self) -> [Near; 2] {
+        let [a, h, g, m] = [self.a, self.h, self.g, self.m].map(u64::from);
+        let (groups, most) = (g * (g - 1), m.min(a));
+        let two = groups * (a * a - (a - most) * (a - most)) + a * g * h * (h - 1);
+        [
+            Near { one: groups, two: groups * (2 * a - 1) },
+            Near { one: groups * m.min(a * a), two: two.min(groups * a * a) },
+        ]
+    }
+
+    fn distances(&self) -> (Claim<u32>, Claim<Ratio>) {
+        let (a, g) = (u64::from(self.a), u64::from(self.g));
+        if a == 1 || g == 1 {
+            let diameter = u32::from(a * g > 1);
+            return (Claim::Exact(diameter), Claim::Exact(Ratio { num: 1, den: 1 }));
+        }
+        let pairs = a * a * g * (g - 1);
+        let mean = |near: Near| Ratio {
+            num: g * a * (a - 1) + 3 * pairs - near.two - near.one,
+            den: a * g * (a * g - 1),
+        };
+        let diameter = |near: Near| 3 - u32::from(near.two == pairs) - u32::from(near.one == pairs);
+        let [least, most] = self.near();
+        if least == most {
+            return (Claim::Exact(diameter(most)), Claim::Exact(mean(most)));
+        }
+        (Claim::Between(diameter(most), diameter(least)), Claim::Between(mean(most), mean(least)))
+    }
+}
+
+/// Numbers of groups for a wish, of `ports` global ports and `hosts` endpoints each: the next below
+/// and the next above with which the links between two groups carry uniform traffic in full. A
+/// group's endpoints send 1/g of their traffic to each other group.
+pub(super) fn groups_near(wish: &Wish, ports: u32, hosts: u32) -> impl Iterator<Item = u32> {
+    let full = f64::from(hosts) / wish.oversubscription;
+    let carries = |g: &u32| f64::from(ports / (g - 1)) * f64::from(*g) >= full - 1e-9;
+    let most = u64::from(ports) + 1;
+    let wished = wish.endpoints.map_or(most, |n| n / u64::from(hosts)).clamp(2, most) as u32;
+    let below = (2..=wished).rev().find(carries);
+    let above = (wished + 1..=ports + 1).find(carries);
+    below.into_iter().chain(above)
+}
+
+impl Family for Dragonfly {
+    const NAME: &'static str = "dragonfly";
+
+    fn examples() -> Vec<Self> {
+        let of = |h, arrangement| Self { p: None, a: None, h, g: None, arrangement };
+        let sized = |a, h, g, arrangement| Self {
+            p: Some(1),
+            a: Some(a),
+            h,
+            g: Some(g),
+            arrangement: Some(arrangement),
+        };
+        let mut members = vec![of(2, None), sized(1, 1, 1, ALL[0]), sized(3, 5, 1, ALL[1])];
+        for arrangement in ALL {
+            members.push(of(1, Some(arrangement)));
+            members.push(of(3, Some(arrangement)));
+            members.push(sized(4, 3, 6, arrangement));
+            members.push(sized(5, 2, 2, arrangement));
+            members.push(sized(1, 7, 5, arrangement));
+        }
+        members
+    }
+
+    fn promise(&self) -> Result<Promise, Refusal> {
+        let w = self.wiring()?;
+        let [a, g, m] = [w.a, w.g, w.m].map(u64::from);
+        let (diameter, mean_distance) = w.distances();
+        let links = g * (a * (a - 1) / 2) + m * (g * (g - 1) / 2);
+        let network_radix = w.a - 1 + w.ports_of(0).len() as u32;
+        Ok(Promise::direct(a * g, w.p, links, network_radix, diameter, mean_distance))
+    }
+
+    fn build(&self) -> Result<Builder, Refusal> {
+        let w = self.wiring()?;
+        let mut b = Builder::new();
+        for group in 0..w.g {
+            for router in 0..w.a {
+                let name = format!("df-{group}-{router}");
+                b.switch(Switch::new(name).at(group, vec![group, router]));
+            }
+        }
+        b.endpoints_on((0..w.a * w.g).map(SwitchId), w.p);
+        let plug = |group: u32, router: u32, port: u32| Plug {
+            switch: SwitchId(group * w.a + router),
+            port: (w.p + 1 + port) as u16,
+        };
+        for group in 0..w.g {
+            for i in 0..w.a {
+                for j in i + 1..w.a {
+                    b.link_at(plug(group, i, j - 1), plug(group, j, i), Cable::default());
+                }
+            }
+        }
+        let global = |group, port| plug(group, port / w.h, w.a - 1 + port % w.h);
+        for [(from, port), (to, back)] in w.global_links() {
+            b.link_at(global(from, port), global(to, back), Cable::default());
+        }
+        Ok(b)
+    }
+
+    /// Balanced members, a = 2 h, p = h (Kim et al., section 3.1): with all groups, and with as
+    /// many as the wish needs where the links between two groups still carry uniform traffic.
+    fn near(wish: &Wish) -> Vec<Self> {
+        let mut members = Vec::new();
+        for h in 1..=wish.radix.min(4 * MOST).div_ceil(4) {
+            let (a, p) = (2 * h, wish.per_switch(f64::from(h), f64::from(h)));
+            let of = |g| Self { p: Some(p), a: Some(a), h, g: Some(g), arrangement: None };
+            members.extend(groups_near(wish, a * h, a * p).map(of));
+        }
+        members
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::recipe;
+    use super::Arrangement::{Absolute, Circulant, Palmtree, Relative};
+    use super::*;
+    use crate::kept::broken_promises;
+    use fabric::network::{Peer, Topology};
+    use proptest::prelude::*;
+
+    fn balanced(h: u32, arrangement: Arrangement) -> Dragonfly {
+        Dragonfly { p: None, a: None, h, g: None, arrangement: Some(arrangement) }
+    }
+
+    fn built(member: &Dragonfly) -> Topology {
+        let built = member.build().expect("a member").finish(recipe(member));
+        built.expect("a valid network")
+    }
+
+    /// Values of an independent program: breadth-first search over the published wiring, in Python.
+    #[test]
+    fn mean_distances_are_those_of_an_independent_program() {
+        let known = [
+            (2, Absolute, (247, 105)),
+            (2, Relative, (82, 35)),
+            (2, Circulant, (163, 70)),
+            (4, Absolute, (7793, 2893)),
+            (4, Relative, (1413, 526)),
+            (4, Palmtree, (1413, 526)),
+            (4, Circulant, (704, 263)),
+        ];
+        for (h, arrangement, (num, den)) in known {
+            let promise = balanced(h, arrangement).promise().expect("a member");
+            let Claim::Exact(mean) = promise.mean_distance else { panic!("not exact") };
+            assert_eq!(mean.num * den, mean.den * num, "h={h} {arrangement:?}");
+            assert_eq!(promise.diameter, Claim::Exact(3));
+        }
+    }
+
+    #[test]
+    fn formulae_agree_with_counting() {
+        for (a, h) in [(2, 1), (2, 5), (3, 2), (4, 2), (5, 4), (8, 4), (6, 3)] {
+            for arrangement in [Absolute, Relative, Palmtree] {
+                let member = Dragonfly { a: Some(a), ..balanced(h, arrangement) };
+                let w = member.wiring().expect("a member");
+                let mut counted = Near { one: 0, two: 0 };
+                for near in (0..w.g).map(|from| w.near_from(from)) {
+                    counted.one += near.one;
+                    counted.two += near.two;
+                }
+                assert_eq!(w.near(), [counted; 2], "a={a} h={h} {arrangement:?}");
+            }
+        }
+    }
+
+    /// The published rules: where global port l of group G leads, with the most groups.
+    #[test]
+    fn global_ports_lead_where_the_published_arrangement_says() {
+        for arrangement in ALL {
+            let (a, h, g) = (4_i64, 2_i64, 9_i64);
+            let t = built(&balanced(2, arrangement));
+            for group in 0..g {
+                for l in 0..a * h {
+                    let expected = match arrangement {
+                        Absolute if l < group => l,
+                        Absolute => l + 1,
+                        Relative => group + l + 1,
+                        Palmtree => group - l - 1,
+                        Circulant if l % 2 == 0 => group + l / 2 + 1,
+                        Circulant => group - (l - 1) / 2 - 1,
+                    };
+                    let router = SwitchId((group * a + l / h) as u32);
+                    // two endpoints and three local ports come first
+                    let Peer::Switch(c) = t.peer(router, (6 + l % h) as u16) else {
+                        panic!("global port {l} of group {group} is empty");
+                    };
+                    let reached = t.switches()[t.head(c).switch.ix()].group;
+                    assert_eq!(i64::from(reached), expected.rem_euclid(g), "{arrangement:?} {l}");
+                }
+            }
+        }
+    }
+
+    /// The "1D dragonfly" of the Fit Fly study: 342 routers of 35 used ports, 9 links a pair.
+    #[test]
+    fn fewer_groups_share_the_ports_evenly() {
+        let member =
+            Dragonfly { p: Some(9), a: Some(18), h: 9, g: Some(19), arrangement: Some(Absolute) };
+        let t = built(&member);
+        assert_eq!((t.switches().len(), t.endpoints().len(), t.radix()), (342, 3078, 35));
+        let mut between = vec![vec![0; 19]; 19];
+        for link in t.links() {
+            let [x, y] = [link.a, link.b].map(|plug| t.switches()[plug.switch.ix()].group as usize);
+            between[x.min(y)][x.max(y)] += 1;
+        }
+        for x in 0..19 {
+            assert_eq!(between[x][x], 18 * 17 / 2);
+            assert!(between[x][x + 1..].iter().all(|&links| links == 9));
+        }
+        let promise = member.promise().expect("a member");
+        assert_eq!(broken_promises(&promise, &t), Vec::<String>::new());
+        assert!(matches!(promise.mean_distance, Claim::Exact(_)));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        #[test]
+        fn members_keep_their_promise_and_lie_within_the_bounds(
+            a in 1_u32..7,
+            h in 1_u32..6,
+            part in 0_u32..1000,
+            most in any::<bool>(),
+            kind in 0_usize..4,
+        ) {
+            let g = if most { a * h + 1 } else { 1 + part % (a * h + 1) };
+            let arrangement = ALL[kind];
+            let member =
+                Dragonfly { p: Some(1), a: Some(a), h, g: Some(g), arrangement: Some(arrangement) };
+            let t = built(&member);
+            let promise = member.promise().expect("a member");
+            prop_assert_eq!(broken_promises(&promise, &t), Vec::<String>::new());
+            let links = |x: u32, y: u32| {
+                let group = |plug: Plug| t.switches()[plug.switch.ix()].group;
+                let joins = |l: &&fabric::network::Link| (group(l.a), group(l.b)) == (x, y);
+                t.links().iter().filter(joins).count() as u32
+            };
+            for y in 1..g {
+                prop_assert_eq!(links(0, y), a * h / (g - 1));
+            }
+            if a > 1 && g > 1 {
+                let w = member.wiring().expect("a member");
+                let ([low, high], [exact, _]) = (w.bounds(), w.near());
+                prop_assert!(low.one <= exact.one && exact.one <= high.one);
+                prop_assert!(low.two <= exact.two && exact.two <= high.two);
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn any_numbers_give_a_promise_or_a_refusal(
+            a in prop_oneof![any::<u32>(), 0..=MOST],
+            h in prop_oneof![any::<u32>(), 0..=MOST],
+            g in prop::option::of(prop_oneof![any::<u32>(), 0_u32..2000]),
+            p in prop::option::of(any::<u32>()),
+            kind in 0_usize..4,
+        ) {
+            let member = Dragonfly { p, a: Some(a), h, g, arrangement: Some(ALL[kind]) };
+            let there = (1..=MOST).contains(&h) && (1..=MOST).contains(&a)
+                && p.unwrap_or(0) <= MAX_P
+                && g.is_none_or(|g| g >= 1 && g <= a * h + 1);
+            prop_assert_eq!(member.promise().is_ok(), there);
+        }
+    }
+
+    #[test]
+    fn impossible_members_are_refused_by_promise_and_build_alike() {
+        let of = |p, a, h, g| Dragonfly { p, a, h, g, arrangement: None };
+        let cases = [
+            (of(None, None, 0, None), "h"),
+            (of(None, None, MOST + 1, None), "h"),
+            (of(None, Some(0), 2, None), "a"),
+            (of(None, Some(u32::MAX), 2, None), "a"),
+            (of(Some(MAX_P + 1), None, 2, None), "p"),
+            (of(None, None, 2, Some(0)), "g"),
+            (of(None, None, 2, Some(10)), "g"),
+        ];
+        for (member, param) in cases {
+            let refusal = member.promise().expect_err("no such member");
+            assert_eq!(refusal.param, param, "{member:?}");
+            assert_eq!(member.build().expect_err("no such member"), refusal);
+        }
+        let g = of(None, None, 2, Some(10)).promise().expect_err("ten groups").help;
+        assert_eq!(g, "1 to 9");
+        let largest = of(Some(MAX_P), Some(MOST), MOST, None).promise().expect("the largest");
+        assert_eq!(largest.switches, 1024 * (1024 * 1024 + 1));
+        let fewer = of(None, Some(MOST), MOST, Some(1000)).promise().expect("bounds");
+        assert!(matches!(fewer.mean_distance, Claim::Between(low, high) if low != high));
+    }
+}

@@ -1,0 +1,658 @@
+//! Fat trees of two and three levels, with parallel links and oversubscription.
+//!
+//! Source: Leiserson, "Fat-trees: universal networks for hardware-efficient supercomputing", IEEE
+//! Trans. Computers 1985; three levels as in Al-Fares, Loukissas & Vahdat, "A scalable, commodity
+//! data center network architecture", SIGCOMM 2008, section 3.
+//!
+//! Two levels: every leaf is linked to every spine. Three levels of k-port switches: k pods of
+//! edge and aggregation switches, complete between the two, and cores, of which aggregation switch
+//! j of every pod has its own k/2. With fewer pods, or fewer edge switches in the last, the cores
+//! are as many as take all up-links with k ports each: these are dealt to the cores in turn, pod by
+//! pod and switch by switch, each pod going on where the one before stopped. Every core then has
+//! links to every pod, and all have equally many or one more. Ports: endpoints, then down by
+//! switch, then up by switch, so that parallel links are side by side.
+
+use super::wish::Wish;
+use super::{Claim, Family, MAX_P, MAX_PORTS, Promise, Ratio, in_range};
+use base::{Refusal, SwitchId};
+use fabric::geometry::{Form, Geometry};
+use fabric::network::{Builder, Switch};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Fat tree: endpoints on the lowest level, every pair of them joined over a highest switch.
+///
+/// Either the counts are given (leaves, spines), or k, the ports of a switch, and they follow.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FatTree {
+    /// Levels of switches: 2 (the default) or 3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<u32>,
+    /// Leaf switches; default: with two levels as many as a spine of k ports serves; with three
+    /// those of all pods. With fewer of three levels there are fewer pods, all but the last full.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leaves: Option<u32>,
+    /// Spine switches, with two levels; default: as many as a leaf of k ports has up-links for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spines: Option<u32>,
+    /// Links between a leaf and a spine (three levels: an edge and an aggregation switch) of one
+    /// pod; default 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parallel: Option<u32>,
+    /// Endpoints per leaf (edge switch); default: oversubscription times its up-links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p: Option<u32>,
+    /// Ports of every switch; required with three levels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub k: Option<u32>,
+    /// Pods, with three levels; default k, the most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pods: Option<u32>,
+    /// Endpoint ports per up-link of a leaf (edge switch), r in r:1; default 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oversubscription: Option<u32>,
+}
+
+const MAX_K: u32 = 4096;
+
+/// A tree whose parameters have been checked and filled in. Two levels are one pod without cores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Tree {
+    pods: u32,
+    /// Leaves of a pod.
+    leaves: u32,
+    /// Leaves of the last pod.
+    last: u32,
+    /// Spines of a pod: its upper switches.
+    spines: u32,
+    parallel: u32,
+    /// Links of a spine to cores.
+    up: u32,
+    cores: u32,
+    p: u32,
+    /// Ports of a switch; 0 when they are not stated.
+    ports: u16,
+}
+
+fn refuse<T>(param: &str, why: impl Into<String>, help: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal::new(param, why, help))
+}
+
+impl FatTree {
+    fn tree(&self) -> Result<Tree, Refusal> {
+        if let Some(k) = self.k {
+            in_range("k", k, 2, MAX_K)?;
+        }
+        match self.levels.unwrap_or(2) {
+            2 => self.two_levels(),
+            3 => self.three_levels(),
+            other => refuse("levels", format!("{other} levels"), "2 or 3"),
+        }
+    }
+
+    fn ratio(&self) -> Result<u32, Refusal> {
+        in_range("oversubscription", self.oversubscription.unwrap_or(1), 1, MAX_K - 1)
+    }
+
+    /// Up-links of a leaf with `k` ports: k / (r + 1).
+    fn up_links(&self, k: u32) -> Result<u32, Refusal> {
+        let r = self.ratio()?;
+        if k.is_multiple_of(r + 1) {
+            return Ok(k / (r + 1));
+        }
+        let param = if self.oversubscription.is_some() { "oversubscription" } else { "k" };
+        let good: Vec<String> =
+            (1..k).filter(|r| k.is_multiple_of(r + 1)).map(|r| format!("{r}:1")).collect();
+        let why = format!("{k} ports do not divide into {r} down for 1 up");
+        refuse(param, why, format!("{k} ports divide {}", good.join(", ")))
+    }
+
+    /// Endpoints of a leaf with `up` up-links.
+    fn concentration(&self, up: u32) -> Result<u32, Refusal> {
+        let Some(p) = self.p else {
+            let p = self.ratio()?.saturating_mul(up);
+            if p <= MAX_P {
+                return Ok(p);
+            }
+            let why = format!("{p} endpoints a leaf follow from {up} up-links");
+            return refuse("p", why, format!("give p, 1 to {MAX_P}"));
+        };
+        if self.k.is_none() && self.oversubscription.is_some() {
+            let why = "follows from p and the up-links, and both are given";
+            return refuse("oversubscription", why, "give p or oversubscription");
+        }
+        let most = self.k.map_or(MAX_P, |k| k.saturating_sub(up));
+        if most == 0 {
+            let why = format!("a leaf has no port left beside {up} up-links");
+            return refuse("k", why, format!("more than {up}"));
+        }
+        in_range("p", p, 1, most)
+    }
+
+    fn two_levels(&self) -> Result<Tree, Refusal> {
+        if self.pods.is_some() {
+            return refuse("pods", "is for three levels", "two levels are one pod");
+        }
+        let parallel = in_range("parallel", self.parallel.unwrap_or(1), 1, MAX_K)?;
+        let needs = |param| refuse(param, "is not given", "give leaves and spines, or k");
+        let spines = match (self.spines, self.k) {
+            (Some(spines), _) => in_range("spines", spines, 1, MAX_PORTS)?,
+            (None, Some(k)) => {
+                let up = self.up_links(k)?;
+                if !up.is_multiple_of(parallel) {
+                    let why = format!("{up} up-links do not divide into groups of {parallel}");
+                    return refuse("parallel", why, format!("a divisor of {up}"));
+                }
+                up / parallel
+            }
+            (None, None) => return needs("spines"),
+        };
+        let leaves = match (self.leaves, self.k) {
+            (Some(leaves), _) => in_range("leaves", leaves, 1, MAX_PORTS)?,
+            (None, Some(k)) => (k / parallel).max(1),
+            (None, None) => return needs("leaves"),
+        };
+        let most = self.k.unwrap_or(MAX_PORTS);
+        let fits = |param, switch: &str, links: u64, least: u32| {
+            if links + u64::from(least) <= u64::from(most) {
+                return Ok(());
+            }
+            let why = format!("a {switch} needs {links} ports for links");
+            let left = if least > 0 { " and needs one for an endpoint" } else { "" };
+            refuse(param, why, format!("a {switch} has {most} ports{left}"))
+        };
+        fits("leaves", "spine", u64::from(leaves) * u64::from(parallel), 0)?;
+        fits("spines", "leaf", u64::from(spines) * u64::from(parallel), 1)?;
+        let p = self.concentration(spines * parallel)?;
+        if p + spines * parallel > most {
+            let why = format!("{p} endpoints and {} up-links on a leaf", spines * parallel);
+            return refuse("p", why, format!("a leaf has {most} ports"));
+        }
+        let ports = self.k.unwrap_or(0) as u16;
+        Ok(Tree { pods: 1, leaves, last: leaves, spines, parallel, up: 0, cores: 0, p, ports })
+    }
+
+    fn three_levels(&self) -> Result<Tree, Refusal> {
+        if self.spines.is_some() {
+            return refuse("spines", "is for two levels", "with levels=3, k gives their number");
+        }
+        let Some(k) = self.k else {
+            return refuse("k", "is not given", "three levels need k, the ports of a switch");
+        };
+        if !k.is_multiple_of(2) {
+            let why = format!("{k} ports cannot be half down and half up");
+            return refuse("k", why, format!("nearest: {}, {}", k - 1, k + 1));
+        }
+        let parallel = in_range("parallel", self.parallel.unwrap_or(1), 1, MAX_K)?;
+        let up = self.up_links(k)?;
+        for links in [up, k / 2] {
+            if !links.is_multiple_of(parallel) {
+                let why = format!("{links} links do not divide into groups of {parallel}");
+                return refuse("parallel", why, format!("a divisor of {up} and of {}", k / 2));
+            }
+        }
+        let (leaves, spines) = (k / 2 / parallel, up / parallel);
+        let (pods, last) = self.pods(k, leaves)?;
+        let p = self.concentration(up)?;
+        let (up, cores) = (k / 2, (pods * spines).div_ceil(2));
+        Ok(Tree { pods, leaves, last, spines, parallel, up, cores, p, ports: k as u16 })
+    }
+
+    /// Pods of `each` leaves, and leaves of the last one, in a tree of k-port switches.
+    fn pods(&self, k: u32, each: u32) -> Result<(u32, u32), Refusal> {
+        match (self.pods, self.leaves) {
+            (Some(_), Some(_)) => {
+                refuse("pods", "follows from leaves, and both are given", "give pods or leaves")
+            }
+            (pods, None) => Ok((in_range("pods", pods.unwrap_or(k), 2, k)?, each)),
+            (None, Some(leaves)) => {
+                let leaves = in_range("leaves", leaves, each + 1, k * each)?;
+                let pods = leaves.div_ceil(each);
+                Ok((pods, leaves - (pods - 1) * each))
+            }
+        }
+    }
+}
+
+impl Tree {
+    /// Coordinates of a switch: level, pod if there are several, number.
+    fn coordinates(&self, level: u32, place: [u32; 2]) -> Vec<u32> {
+        if self.cores == 0 { vec![level, place[1]] } else { vec![level, place[0], place[1]] }
+    }
+
+    /// Adds a switch; `place` is its pod (of a core: the spine below it) and its number there.
+    fn add(&self, b: &mut Builder, level: u32, place: [u32; 2]) {
+        let coordinates = self.coordinates(level, place);
+        let name: Vec<String> = coordinates.iter().map(u32::to_string).collect();
+        let group = if level == 2 { self.pods } else { place[0] };
+        let mut switch = Switch::new(format!("ft-{}", name.join("-"))).at(group, coordinates);
+        switch.level = level as u8;
+        switch.ports = self.ports;
+        b.switch(switch);
+    }
+
+    fn build(&self) -> Builder {
+        let mut b = Builder::new();
+        let leaves = |pod: u32| if pod + 1 < self.pods { self.leaves } else { self.last };
+        for pod in 0..self.pods {
+            (0..leaves(pod)).for_each(|i| self.add(&mut b, 0, [pod, i]));
+        }
+        for pod in 0..self.pods {
+            (0..self.spines).for_each(|i| self.add(&mut b, 1, [pod, i]));
+        }
+        // with all pods, core c is number c % up of those above spine c / up
+        (0..self.cores).for_each(|c| self.add(&mut b, 2, [c / self.up, c % self.up]));
+        let all_leaves = (self.pods - 1) * self.leaves + self.last;
+        let leaf = |pod: u32, i: u32| SwitchId(pod * self.leaves + i);
+        let spine = |pod: u32, j: u32| SwitchId(all_leaves + pod * self.spines + j);
+        let cores = all_leaves + self.pods * self.spines;
+        b.endpoints_on((0..all_leaves).map(SwitchId), self.p);
+        // ports are dealt in this order: on every switch the lower level first, then by number
+        for pod in 0..self.pods {
+            for i in 0..leaves(pod) {
+                for j in 0..self.spines {
+                    for _ in 0..self.parallel {
+                        b.link(leaf(pod, i), spine(pod, j));
+                    }
+                }
+            }
+            for j in 0..self.spines {
+                let first = (pod * self.spines + j) * self.up;
+                let mut above: Vec<u32> =
+                    (first..first + self.up).map(|link| link % self.cores).collect();
+                above.sort_unstable();
+                for c in above {
+                    b.link(spine(pod, j), SwitchId(cores + c));
+                }
+            }
+        }
+        b
+    }
+}
+
+impl Family for FatTree {
+    const NAME: &'static str = "fat_tree";
+
+    fn geometry(&self) -> Geometry {
+        Geometry::of(Form::Levels)
+    }
+
+    fn examples() -> Vec<Self> {
+        let none = Self::default;
+        let counted = |leaves, spines, parallel, p| Self {
+            leaves: Some(leaves),
+            spines: Some(spines),
+            parallel: Some(parallel),
+            p: Some(p),
+            ..none()
+        };
+        let ports = |levels, k| Self { levels: Some(levels), k: Some(k), ..none() };
+        vec![
+            counted(12, 6, 3, 18),
+            counted(1, 2, 1, 1),
+            counted(4, 1, 2, 3),
+            Self { p: None, oversubscription: Some(2), ..counted(5, 3, 1, 0) },
+            ports(2, 6),
+            Self { oversubscription: Some(3), ..ports(2, 8) },
+            ports(3, 2),
+            ports(3, 4),
+            Self { pods: Some(3), ..ports(3, 4) },
+            Self { leaves: Some(11), ..ports(3, 8) },
+            Self { parallel: Some(2), ..ports(3, 8) },
+            Self { oversubscription: Some(2), ..ports(3, 6) },
+        ]
+    }
+
+    fn promise(&self) -> Result<Promise, Refusal> {
+        let t = self.tree()?;
+        let [pods, leaves, last, spines, parallel, up, cores] =
+            [t.pods, t.leaves, t.last, t.spines, t.parallel, t.up, t.cores].map(u64::from);
+        let edges = (pods - 1) * leaves + last;
+        let core_links = pods * spines * up;
+        let core_radix = if cores == 0 { 0 } else { core_links.div_ceil(cores) as u32 };
+        let spine_radix = t.leaves * t.parallel + t.up;
+        // ordered pairs of edge switches, and those of one pod
+        let pairs = edges * (edges - 1);
+        let inside = (pods - 1) * leaves * (leaves - 1) + last * (last - 1);
+        let diameter = if edges == 1 { 0 } else { 2 * u32::from(t.pods > 1) + 2 };
+        Ok(Promise {
+            switches: edges + pods * spines + cores,
+            endpoints: edges * u64::from(t.p),
+            links: edges * spines * parallel + core_links,
+            network_radix: (t.spines * t.parallel).max(spine_radix).max(core_radix),
+            diameter: Claim::Exact(diameter),
+            // two hops inside the pod, four to the others
+            mean_distance: Claim::Exact(Ratio { num: 4 * pairs - 2 * inside, den: pairs.max(1) }),
+            edge_switches: edges,
+            radix: (t.spines * t.parallel + t.p).max(spine_radix).max(core_radix),
+            planes: 1,
+            vertex_transitive: false,
+        })
+    }
+
+    fn build(&self) -> Result<Builder, Refusal> {
+        Ok(self.tree()?.build())
+    }
+    /// Two levels and three, with as many leaves as the wish needs, and three levels in full.
+    fn near(wish: &Wish) -> Vec<Self> {
+        let r = wish.oversubscription;
+        let mut members = Vec::new();
+        for k in 2..=wish.radix.min(MAX_K) {
+            let p = wish.per_switch(f64::from(k) / (r + 1.0), f64::from(k) / (r + 1.0));
+            let Some(up) = k.checked_sub(p).filter(|&up| up > 0) else { continue };
+            if f64::from(p) > r * f64::from(up) + 1e-9 {
+                continue;
+            }
+            let wished = wish.endpoints.map_or(u64::from(k), |n| n / u64::from(p));
+            let wished = wished.clamp(1, u64::from(k)) as u32;
+            for leaves in [wished, wished + 1].into_iter().filter(|&leaves| leaves <= k) {
+                let fits = |n: &u32| up.is_multiple_of(*n);
+                let parallel = (1..=k / leaves).rev().find(fits).unwrap_or(1);
+                members.push(Self {
+                    leaves: Some(leaves),
+                    spines: Some(up / parallel),
+                    parallel: Some(parallel),
+                    p: Some(p),
+                    k: Some(k),
+                    ..Self::default()
+                });
+            }
+            if r.fract() == 0.0 {
+                let oversubscription = (r > 1.0).then_some(r as u32);
+                let three = Self { levels: Some(3), k: Some(k), ..Self::default() };
+                let three = Self { oversubscription, ..three };
+                let (half, most) = (k / 2, k / 2 * k);
+                let wished = wish.endpoints.map_or(u64::from(most), |n| n / u64::from(p));
+                let wished = wished.clamp(half.into(), most.into()) as u32;
+                let fewer =
+                    [wished, wished + 1].into_iter().filter(|n| (half + 1..most).contains(n));
+                members.extend(fewer.map(|n| Self { leaves: Some(n), ..three.clone() }));
+                members.push(three);
+            }
+        }
+        members
+    }
+
+    fn kind(&self) -> String {
+        format!("{} levels", self.levels.unwrap_or(2))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::recipe;
+    use super::*;
+    use crate::kept::broken_promises;
+    use fabric::network::{Peer, Topology};
+    use proptest::prelude::*;
+
+    fn parse(text: &str) -> FatTree {
+        let recipe = fabric::network::parse_inline(text).expect("an inline form");
+        serde_json::from_value(recipe.params.into()).expect("parameters of a fat tree")
+    }
+
+    fn built(member: &FatTree) -> Topology {
+        let built = member.build().expect("a member").finish(recipe(member));
+        built.expect("a valid network")
+    }
+
+    fn checked(text: &str) -> (Promise, Topology) {
+        let (promise, t) = (parse(text).promise().expect("a member"), built(&parse(text)));
+        assert_eq!(broken_promises(&promise, &t), Vec::<String>::new(), "{text}");
+        (promise, t)
+    }
+
+    /// Al-Fares et al.: k^3/4 endpoints, 5 k^2/4 switches; k^3/2 links between switches.
+    #[test]
+    fn three_levels_are_those_of_the_paper() {
+        for k in (2..=64_u64).step_by(2) {
+            let promise = parse(&format!("fat_tree:levels=3,k={k}")).promise().expect("a member");
+            assert_eq!(promise.endpoints, k * k * k / 4);
+            assert_eq!(promise.switches, 5 * k * k / 4);
+            assert_eq!(promise.links, k * k * k / 2);
+            assert_eq!(promise.network_radix, k as u32);
+        }
+        let (promise, t) = checked("fat_tree:levels=3,k=8");
+        assert_eq!((t.switches().len(), t.links().len()), (80, 256));
+        let Claim::Exact(mean) = promise.mean_distance else { panic!("not exact") };
+        assert_eq!(mean.num * 31, mean.den * 118);
+        assert!(t.switches().iter().all(|s| s.ports == 8));
+        assert_eq!(t.radix(), 8);
+    }
+
+    /// Shortest paths between edge switches: k/2 in a pod, (k/2)^2 across, counted level by level.
+    #[test]
+    fn every_core_is_on_a_shortest_path_between_pods() {
+        let (_, t) = checked("fat_tree:levels=3,k=6");
+        let g = t.graph();
+        let dist = g.distances_from(0);
+        let mut order: Vec<usize> = (0..g.switches()).collect();
+        order.sort_by_key(|&v| dist[v]);
+        let mut paths = vec![0; g.switches()];
+        paths[0] = 1;
+        for v in order {
+            for &w in g.neighbours(v) {
+                if dist[w as usize] == dist[v] + 1 {
+                    paths[w as usize] += paths[v];
+                }
+            }
+        }
+        for (v, s) in t.switches().iter().enumerate().skip(1).filter(|(_, s)| s.level == 0) {
+            assert_eq!(paths[v], if s.group == 0 { 3 } else { 9 }, "{}", s.name);
+        }
+    }
+
+    /// Port P + 1 of core (j, c) leads to switch j of pod P, to its up-link number c.
+    #[test]
+    fn cores_are_cabled_by_pod_and_serve_one_switch_of_each() {
+        let (_, t) = checked("fat_tree:levels=3,k=6,oversubscription=2");
+        let cores = t.switches().iter().enumerate().filter(|(_, s)| s.level == 2);
+        for (id, core) in cores.clone() {
+            for pod in 0..6_u16 {
+                let Peer::Switch(c) = t.peer(SwitchId::from(id), pod + 1) else {
+                    panic!("port {} of {} is empty", pod + 1, core.name);
+                };
+                let below = &t.switches()[t.head(c).switch.ix()];
+                assert_eq!(below.coordinates, [1, u32::from(pod), core.coordinates[1]]);
+                assert_eq!(u32::from(t.head(c).port), 3 + core.coordinates[2] + 1);
+            }
+        }
+        assert_eq!(cores.count(), 2 * 3);
+    }
+
+    /// The 2048-node tree of the deployed Slim Fly's cost table: 36-port switches, 303 of them (114
+    /// leaves, 7 pods of 18, 63 cores), 4,320 links.
+    #[test]
+    fn fewer_pods_are_those_of_the_published_cost_table() {
+        let (promise, t) = checked("fat_tree:levels=3,k=36,leaves=114");
+        assert_eq!((promise.switches, promise.endpoints, promise.links), (303, 2052, 4320));
+        let on = |level| t.switches().iter().filter(|s| s.level == level).count();
+        assert_eq!([on(0), on(1), on(2)], [114, 7 * 18, 63]);
+        for core in 303 - 63..303 {
+            let mut pods = [0; 7];
+            for &spine in t.graph().neighbours(core) {
+                pods[t.switches()[spine as usize].group as usize] += 1;
+            }
+            // 324 up-links of a pod over 63 cores
+            assert!(pods.iter().all(|&links| links == 5 || links == 6), "{pods:?}");
+            assert_eq!(pods.iter().sum::<u32>(), 36);
+        }
+        let full = |text: &str| parse(text).build().expect("a member").finish(recipe(&parse(text)));
+        let [all, named] = ["fat_tree:levels=3,k=8", "fat_tree:levels=3,k=8,pods=8"].map(full);
+        assert_eq!(all.expect("valid").links(), named.expect("valid").links());
+    }
+
+    /// The rival of the deployed Slim Fly cluster: 36-port switches, 216 endpoints.
+    #[test]
+    fn the_deployed_tree_has_parallel_links_side_by_side() {
+        for text in ["fat_tree:leaves=12,spines=6,parallel=3,p=18", "fat_tree:k=36,parallel=3"] {
+            let (promise, t) = checked(text);
+            assert_eq!((promise.switches, promise.endpoints, promise.links), (18, 216, 216));
+            for leaf in 0..12 {
+                for port in 19..=36_u16 {
+                    let Peer::Switch(c) = t.peer(SwitchId(leaf), port) else {
+                        panic!("port {port} of leaf {leaf} is empty");
+                    };
+                    let head = t.head(c);
+                    assert_eq!(head.switch.0, 12 + u32::from(port - 19) / 3);
+                    assert_eq!(u32::from(head.port - 1) / 3, leaf);
+                }
+            }
+        }
+    }
+
+    /// r:1 with k ports: r k/(r+1) down, k/(r+1) up and spines, k leaves.
+    #[test]
+    fn oversubscription_keeps_the_ports_and_moves_the_split() {
+        for (k, r) in [(36, 1), (36, 2), (36, 3), (40, 4), (12, 11)] {
+            let text = format!("fat_tree:k={k},oversubscription={r}");
+            let (promise, t) = checked(&text);
+            assert_eq!(promise.endpoints, k * (r * k / (r + 1)));
+            assert_eq!(promise.switches, k + k / (r + 1));
+            assert_eq!(u64::from(t.radix()), k, "{text}");
+        }
+        let (_, t) = checked("fat_tree:levels=3,k=6,oversubscription=2");
+        for s in 0..t.switches().len() {
+            let (level, up) = (t.switches()[s].level, t.graph().degree(s));
+            assert_eq!(up, [2, 6, 6][level as usize]);
+        }
+        assert_eq!((t.concentration(), t.radix()), (4, 6));
+        checked("fat_tree:levels=3,k=6,p=1");
+        checked("fat_tree:k=36,oversubscription=2,p=20");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn trees_of_two_levels_keep_their_promise(
+            leaves in 1_u32..12, spines in 1_u32..8, parallel in 1_u32..4, p in 1_u32..6,
+        ) {
+            let text =
+                format!("fat_tree:leaves={leaves},spines={spines},parallel={parallel},p={p}");
+            let (_, t) = checked(&text);
+            for leaf in 0..leaves as usize {
+                for spine in leaves..leaves + spines {
+                    let links = t.graph().neighbours(leaf).iter().filter(|&&w| w == spine);
+                    prop_assert_eq!(links.count(), parallel as usize);
+                }
+            }
+        }
+
+        #[test]
+        fn trees_of_three_levels_keep_their_promise(
+            half in 1_u32..6, r in 1_u32..6, parallel in 1_u32..4,
+        ) {
+            let k = 2 * half;
+            let text =
+                format!("fat_tree:levels=3,k={k},oversubscription={r},parallel={parallel}");
+            let exists = k % (r + 1) == 0
+                && (k / (r + 1)).is_multiple_of(parallel)
+                && half.is_multiple_of(parallel);
+            if exists {
+                let (_, t) = checked(&text);
+                prop_assert!(t.radix() <= k);
+            } else {
+                prop_assert!(parse(&text).promise().is_err());
+                prop_assert!(parse(&text).build().is_err());
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn trees_of_fewer_leaves_keep_their_promise_and_spread_over_the_cores(
+            half in 1_u32..6, part in 0_u32..1000, r in 1_u32..4,
+        ) {
+            let k = 2 * half;
+            prop_assume!(k % (r + 1) == 0);
+            let leaves = half + 1 + part % (k * half - half);
+            let text = format!("fat_tree:levels=3,k={k},leaves={leaves},oversubscription={r}");
+            let (promise, t) = checked(&text);
+            prop_assert_eq!(promise.edge_switches, u64::from(leaves));
+            prop_assert!(t.radix() <= k);
+            let pods = leaves.div_ceil(half);
+            let up = pods * (k / (r + 1)) * half;
+            let cores: Vec<usize> =
+                (0..t.switches().len()).filter(|&s| t.switches()[s].level == 2).collect();
+            prop_assert_eq!(cores.len() as u32, up.div_ceil(k), "no core more than needed");
+            for core in cores {
+                let links = t.graph().degree(core) as u32;
+                prop_assert!(links <= k && links >= k / 2);
+                let below = |&spine: &u32| t.switches()[spine as usize].group;
+                let reached: std::collections::BTreeSet<u32> =
+                    t.graph().neighbours(core).iter().map(below).collect();
+                prop_assert_eq!(reached.len() as u32, pods);
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn any_numbers_give_a_promise_or_a_refusal(
+            levels in prop_oneof![Just(2), Just(3)],
+            numbers in prop::collection::vec(
+                prop::option::of(prop_oneof![any::<u32>(), 0_u32..40, Just(36)]), 7,
+            ),
+        ) {
+            let [leaves, spines, parallel, p, k, pods, oversubscription] = numbers[..] else {
+                panic!("seven numbers");
+            };
+            let levels = Some(levels);
+            let tree = FatTree { levels, leaves, spines, parallel, p, k, pods, oversubscription };
+            if let Ok(promise) = tree.promise() {
+                prop_assert!(promise.switches > 0 && promise.endpoints > 0 && promise.links > 0);
+                let t = tree.tree().expect("promised");
+                let leaf = t.p + t.spines * t.parallel;
+                prop_assert!(k.is_none_or(|k| leaf <= k && promise.network_radix <= k));
+                prop_assert!(p.is_none_or(|p| p == t.p));
+            }
+        }
+    }
+
+    #[test]
+    fn impossible_trees_are_refused_by_promise_and_build_alike() {
+        let cases = [
+            ("fat_tree:levels=4,k=8", "levels", "2 or 3"),
+            ("fat_tree:levels=3", "k", "three levels need k"),
+            ("fat_tree:levels=3,k=7", "k", "nearest: 6, 8"),
+            ("fat_tree:levels=3,k=8,spines=3", "spines", "k gives their number"),
+            ("fat_tree:levels=3,k=8,leaves=4", "leaves", "5 to 32"),
+            ("fat_tree:levels=3,k=8,leaves=33", "leaves", "5 to 32"),
+            ("fat_tree:levels=3,k=8,pods=1", "pods", "2 to 8"),
+            ("fat_tree:levels=3,k=8,pods=9", "pods", "2 to 8"),
+            ("fat_tree:levels=3,k=8,pods=3,leaves=9", "pods", "give pods or leaves"),
+            ("fat_tree:k=8,pods=3", "pods", "one pod"),
+            ("fat_tree:levels=3,k=8,p=5", "p", "1 to 4"),
+            ("fat_tree:levels=3,k=8,parallel=3", "parallel", "a divisor of 4"),
+            ("fat_tree:k=36,oversubscription=4", "oversubscription", "1:1, 2:1, 3:1, 5:1"),
+            ("fat_tree:k=7", "k", "6:1"),
+            ("fat_tree:k=1", "k", "2 to 4096"),
+            ("fat_tree:k=36,parallel=4", "parallel", "a divisor of 18"),
+            ("fat_tree:k=8,spines=8", "spines", "one for an endpoint"),
+            ("fat_tree:k=8,leaves=9", "leaves", "8"),
+            ("fat_tree:k=8,spines=4,oversubscription=3", "p", "a leaf has 8 ports"),
+            ("fat_tree:leaves=4", "spines", "or k"),
+            ("fat_tree:spines=4", "leaves", "or k"),
+            ("fat_tree:leaves=0,spines=4", "leaves", "1 to"),
+            ("fat_tree:leaves=4,spines=0", "spines", "1 to"),
+            ("fat_tree:leaves=4,spines=4,parallel=0", "parallel", "1 to"),
+            ("fat_tree:leaves=4,spines=4,p=0", "p", "1 to"),
+            ("fat_tree:leaves=4,spines=4,p=4,oversubscription=2", "oversubscription", "give p or"),
+            ("fat_tree:leaves=4,spines=4,oversubscription=0", "oversubscription", "1 to"),
+            ("fat_tree:leaves=65534,spines=65534,parallel=4096", "leaves", "65534"),
+            ("fat_tree:leaves=4,spines=60000", "p", "give p"),
+        ];
+        for (text, param, help) in cases {
+            let refusal = parse(text).promise().expect_err(text);
+            assert_eq!(refusal.param, param, "{text}: {refusal}");
+            assert!(refusal.help.contains(help), "{text}: {refusal}");
+            assert_eq!(parse(text).build().expect_err(text), refusal);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The places of a grid: what tori, meshes, `HyperX` and their relatives are made of.
+
+use super::Shape;
+use base::{Refusal, SwitchId};
+use fabric::network::{Builder, Switch};
+
+/// The places of a grid in row-major order: the last coordinate runs fastest.
+pub(super) struct Grid<'a> {
+    /// Size of each dimension, none of them 0.
+    pub(super) sizes: &'a [u32],
+    /// Number of places, at most [`Grid::MOST`].
+    pub(super) places: u64,
+}
+
+impl<'a> Grid<'a> {
+    /// The most places a grid may have.
+    const MOST: u64 = 1 << 30;
+    /// The most dimensions a grid may have.
+    const DIMENSIONS: usize = 32;
+
+    /// The grid of this shape.
+    ///
+    /// # Errors
+    /// Refuses `shape` when it has no dimension or more than 32, a size of 0, or over 2^30 places.
+    pub(super) fn new(shape: &'a Shape) -> Result<Self, Refusal> {
+        let sizes = &shape.0[..];
+        let refuse = |why: String, help: String| Err(Refusal::new("shape", why, help));
+        if sizes.is_empty() || sizes.len() > Self::DIMENSIONS {
+            let why = format!("{} dimensions", sizes.len());
+            return refuse(why, format!("1 to {} dimensions", Self::DIMENSIONS));
+        }
+        if let Some(d) = sizes.iter().position(|&s| s == 0) {
+            let why = format!("dimension {} has size 0", d + 1);
+            return refuse(why, "every size is at least 1".into());
+        }
+        let places = sizes
+            .iter()
+            .try_fold(1_u64, |n, &s| n.checked_mul(u64::from(s)).filter(|&n| n <= Self::MOST));
+        match places {
+            Some(places) => Ok(Self { sizes, places }),
+            None => refuse("too many switches".into(), format!("at most {}", Self::MOST)),
+        }
+    }
+
+    /// Dimensions with their size, of size 2 or more only: the others have no neighbours.
+    pub(super) fn wide(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        self.sizes.iter().enumerate().map(|(d, &s)| (d, u64::from(s))).filter(|&(_, s)| s > 1)
+    }
+
+    /// How far apart in number two places are that differ by one along dimension `d`.
+    pub(super) fn stride(&self, d: usize) -> u32 {
+        self.sizes[d + 1..].iter().product()
+    }
+
+    /// The coordinates of place `id`.
+    pub(super) fn at(&self, id: u32) -> Vec<u32> {
+        (0..self.sizes.len()).map(|d| id / self.stride(d) % self.sizes[d]).collect()
+    }
+
+    /// Adds a switch for every place, named `prefix-x-y-...`, with its coordinates, then `p`
+    /// endpoints on each.
+    pub(super) fn populate(&self, b: &mut Builder, prefix: &str, p: u32) {
+        let places = self.places as u32;
+        for id in 0..places {
+            let coordinates = self.at(id);
+            let place: Vec<String> = coordinates.iter().map(u32::to_string).collect();
+            let name = format!("{prefix}-{}", place.join("-"));
+            b.switch(Switch::new(name).at(0, coordinates));
+        }
+        b.endpoints_on((0..places).map(SwitchId), p);
+    }
+}

@@ -1,0 +1,177 @@
+//! Edge lists: the plainest way to write a network down.
+//!
+//! ```text
+//! # remark, from # to the end of the line
+//! a b                # a link between the switches a and b; once more for a parallel link
+//! a                  # a switch, with or without links
+//! endpoints a 4      # 4 endpoints on switch a
+//! ```
+//!
+//! Names are words without blanks or `#`. A `{}` after a link, as networkx writes it, is ignored.
+//! When all names are whole numbers the switches are in order of these, else as they appear.
+
+use super::{add_endpoints, recipe, terminals_up};
+use crate::names::unique_names;
+use base::{Refusal, SwitchId};
+use fabric::network::{Builder, NAMES, Switch, Topology, name_fault};
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
+
+#[derive(Default)]
+struct List<'a> {
+    by_name: HashMap<&'a str, u32>,
+    names: Vec<&'a str>,
+    /// Ends and line of each link.
+    links: Vec<(u32, u32, usize)>,
+    /// Endpoints of a switch.
+    counts: HashMap<u32, u32>,
+}
+
+/// Reads an edge list; `name` stands for the file in the recipe and in refusals.
+///
+/// `p` puts that many endpoints on every switch when no line says `endpoints`; without either the
+/// network has none. Ports are given out in order of the lines. O(file).
+///
+/// # Errors
+/// When a line is not understood, a link joins a switch to itself, endpoints are told twice for a
+/// switch, every link comes in both directions, or `p` is given for a list with endpoints.
+pub fn read(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refusal> {
+    let mut list = List::default();
+    for (i, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        list.line(&words, i + 1)
+            .map_err(|(why, help)| Refusal::new(format!("{name}: line {}", i + 1), why, help))?;
+    }
+    if list.names.is_empty() {
+        return Err(Refusal::new(
+            name,
+            "there is no link in it",
+            "write a line 'a b' for each link",
+        ));
+    }
+    list.check_single(name)?;
+    let order = list.order();
+    let mut place = vec![SwitchId(0); order.len()];
+    let mut b = Builder::new();
+    for &s in &order {
+        place[s as usize] = b.switch(Switch::new(list.names[s as usize]));
+    }
+    let count = |s: &u32| list.counts.get(s).copied().unwrap_or(0);
+    let counts = order.iter().map(count).collect();
+    add_endpoints(&mut b, counts, !list.counts.is_empty(), p, name)?;
+    for (x, y, _) in &list.links {
+        b.link(place[*x as usize], place[*y as usize]);
+    }
+    b.finish(recipe(name, "edge_list")).map_err(|r| r.within(name))
+}
+
+impl<'a> List<'a> {
+    fn line(&mut self, words: &[&'a str], number: usize) -> Result<(), (String, String)> {
+        match *words {
+            [] => {}
+            ref words if words.iter().any(|w| name_fault(w).is_some()) => {
+                let why = words.iter().find_map(|w| name_fault(w)).unwrap_or_default();
+                return Err((why, NAMES.into()));
+            }
+            [a] => {
+                self.switch(a);
+            }
+            ["endpoints", a, count] => {
+                let s = self.switch(a);
+                let count = count.parse().map_err(|_| {
+                    let shown: String = count.chars().take(40).collect();
+                    (format!("'{shown}' is no number of endpoints"), "expected 0 or more".into())
+                })?;
+                if self.counts.insert(s, count).is_some() {
+                    let why = format!("the endpoints of {a} are told twice");
+                    return Err((why, "give one line a switch".into()));
+                }
+            }
+            [a, b] | [a, b, "{}"] => {
+                if a == b {
+                    let why = format!("a link joins {a} to itself");
+                    return Err((why, "the ends must be two switches".into()));
+                }
+                let ends = (self.switch(a), self.switch(b));
+                self.links.push((ends.0, ends.1, number));
+            }
+            _ => {
+                let shown: String = words.join(" ").chars().take(40).collect();
+                let help = "expected 'a b', 'a' or 'endpoints a 4' (from networkx: data=False)";
+                return Err((format!("'{shown}' is not understood"), help.into()));
+            }
+        }
+        Ok(())
+    }
+
+    fn switch(&mut self, name: &'a str) -> u32 {
+        let next = self.names.len() as u32;
+        *self.by_name.entry(name).or_insert_with(|| {
+            self.names.push(name);
+            next
+        })
+    }
+
+    /// Refuses a list in which every link comes once in each direction: it means half as many.
+    fn check_single(&self, name: &str) -> Result<(), Refusal> {
+        let mut balance: HashMap<(u32, u32), i64> = HashMap::new();
+        let mut unbalanced = 0_u64;
+        for (x, y, _) in &self.links {
+            let (pair, step) = if x < y { ((*x, *y), 1) } else { ((*y, *x), -1) };
+            let sum = balance.entry(pair).or_default();
+            unbalanced = unbalanced + u64::from(*sum == 0) - u64::from(*sum + step == 0);
+            *sum += step;
+        }
+        match self.links.last() {
+            Some((_, _, line)) if unbalanced == 0 => Err(Refusal::new(
+                format!("{name}: line {line}"),
+                "every link of the list comes in both directions",
+                "give each link once",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Switches by number when all names are numbers, else as they appear.
+    fn order(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.names.len() as u32).collect();
+        let numbers: Option<Vec<u64>> = self.names.iter().map(|n| n.parse().ok()).collect();
+        if let Some(numbers) = numbers.filter(|n| n.iter().collect::<HashSet<_>>().len() == n.len())
+        {
+            order.sort_by_key(|s| numbers[*s as usize]);
+        }
+        order
+    }
+}
+
+/// The network as an edge list that [`read`] takes: the working switches and links.
+///
+/// Every rail counts as an endpoint of its switch. Blanks and `#` in names become `_`, and a name
+/// that is empty or no longer unique is replaced by `switch-` and its number. Ports, cables, planes
+/// and addresses are not told; [`super::json`] tells everything. O(network).
+pub fn write(t: &Topology) -> String {
+    let names = t.switches().iter().enumerate();
+    let names = unique_names(names.map(|(i, s)| {
+        let bad = |c: char| c.is_whitespace() || c == '#' || c == '\u{feff}';
+        let name = s.name.replace(bad, "_");
+        // no line may look like one of a fabric
+        let name = if super::is_fabric(&name) { format!("_{name}") } else { name };
+        (name, format!("switch-{i}"))
+    }));
+    let mut out = format!("# {}\n", t.recipe().to_string().replace(['\n', '\r'], " "));
+    for (i, name) in names.iter().enumerate().filter(|(i, _)| t.switches()[*i].up) {
+        let _ = if t.terminals().is_empty() {
+            writeln!(out, "{name}")
+        } else {
+            writeln!(out, "endpoints {name} {}", terminals_up(t, SwitchId::from(i)))
+        };
+    }
+    for (i, link) in t.links().iter().enumerate() {
+        if t.link_is_up(base::LinkId::from(i)) {
+            let (a, b) = (link.a.switch.min(link.b.switch), link.a.switch.max(link.b.switch));
+            let _ = writeln!(out, "{} {}", names[a.ix()], names[b.ix()]);
+        }
+    }
+    out
+}

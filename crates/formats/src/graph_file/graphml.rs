@@ -1,0 +1,382 @@
+//! `GraphML`, as networkx and others write it.
+//!
+//! Source: Brandes, Eiglsperger, Herman, Himsolt, Marshall, "`GraphML` Progress Report", GD 2001,
+//! and its schema 1.1.
+//!
+//! Nodes are switches. The attributes of a node that mean something are `name` (else its id),
+//! `endpoints` (how many), `group`, `level` and `plane`; those of an edge `speed` (`HDR`), `width`
+//! (lanes), `length_m` and `up`. Everything else, such as yEd's drawing, is ignored. In a directed
+//! graph every edge must have its opposite, and the two are one link.
+
+use super::{MAX_PLANE, add_endpoints, recipe, terminals_up};
+use crate::names::unique_names;
+use base::{LinkId, Refusal, SwitchId};
+use fabric::network::{Builder, Cable, NAMES, Plug, Speed, Switch, Topology, name_fault};
+use roxmltree::{Document, Node};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// The namespace of `xml:space`, which says whether blanks around a text are part of it.
+const XML: &str = "http://www.w3.org/XML/1998/namespace";
+
+/// An attribute of an edge or a node: key name and text.
+type Data<'a> = HashMap<&'a str, &'a str>;
+
+struct Reader<'a, 'input> {
+    name: &'a str,
+    document: &'a Document<'input>,
+    /// Key id to attribute name.
+    keys: HashMap<&'a str, &'a str>,
+    node_defaults: Data<'a>,
+    edge_defaults: Data<'a>,
+}
+
+/// Reads a `GraphML` file; `name` stands for the file in the recipe and in refusals.
+///
+/// `p` puts that many endpoints on every switch when no node tells its `endpoints`; without either
+/// the network has none. Ports are given out in order of the edges. O(file).
+///
+/// # Errors
+/// When it is not well-formed XML or `GraphML`, an id or a name comes twice, an edge leads to an
+/// unknown node or to its own, an attribute has no such value, a directed edge has no opposite, the
+/// graph is nested or has hyperedges, or `p` is given for a file with endpoints.
+pub fn read(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refusal> {
+    let document = Document::parse(text).map_err(|e| {
+        let place = format!("{name}: line {}", e.pos().row);
+        Refusal::new(place, format!("not well-formed XML: {e}"), "expected GraphML")
+    })?;
+    let root = document.root_element();
+    let mut reader = Reader {
+        name,
+        document: &document,
+        keys: HashMap::new(),
+        node_defaults: HashMap::new(),
+        edge_defaults: HashMap::new(),
+    };
+    if root.tag_name().name() != "graphml" {
+        let why = format!("the root is <{}>", root.tag_name().name());
+        return Err(reader.refuse(root, why, "expected <graphml>"));
+    }
+    let mut graphs = root.children().filter(|n| n.has_tag_name_of("graph"));
+    let Some(graph) = graphs.next() else {
+        return Err(reader.refuse(root, "there is no <graph>", "expected one"));
+    };
+    if let Some(second) = graphs.next() {
+        return Err(reader.refuse(second, "a second <graph>", "expected one"));
+    }
+    reader.read_keys(root);
+    let (mut b, by_id) = reader.switches(graph, p)?;
+    reader.links(graph, &mut b, &by_id)?;
+    b.finish(recipe(name, "graphml")).map_err(|r| r.within(name))
+}
+
+/// Tag names are compared without their namespace: many writers leave it out.
+trait LocalName {
+    fn has_tag_name_of(&self, name: &str) -> bool;
+}
+
+impl LocalName for Node<'_, '_> {
+    fn has_tag_name_of(&self, name: &str) -> bool {
+        self.is_element() && self.tag_name().name() == name
+    }
+}
+
+impl<'a, 'input: 'a> Reader<'a, 'input> {
+    fn refuse(&self, at: Node, why: impl Into<String>, help: impl Into<String>) -> Refusal {
+        let row = self.document.text_pos_at(at.range().start).row;
+        Refusal::new(format!("{}: line {row}", self.name), why, help)
+    }
+
+    /// `<key id= for= attr.name=>` and its `<default>`.
+    fn read_keys(&mut self, root: Node<'a, 'input>) {
+        for key in root.children().filter(|n| n.has_tag_name_of("key")) {
+            let (Some(id), Some(name)) = (key.attribute("id"), key.attribute("attr.name")) else {
+                continue;
+            };
+            self.keys.insert(id, name);
+            let default = key.children().find(|n| n.has_tag_name_of("default"));
+            let Some(value) = default.and_then(|d| d.text()) else { continue };
+            let domain = key.attribute("for").unwrap_or("all");
+            if matches!(domain, "node" | "all") {
+                self.node_defaults.insert(name, value.trim());
+            }
+            if matches!(domain, "edge" | "all") {
+                self.edge_defaults.insert(name, value.trim());
+            }
+        }
+    }
+
+    fn data(&self, of: Node<'a, 'input>, defaults: &Data<'a>) -> Data<'a> {
+        let mut data = defaults.clone();
+        for entry in of.children().filter(|n| n.has_tag_name_of("data")) {
+            let name = entry.attribute("key").and_then(|k| self.keys.get(k));
+            if let (Some(name), Some(text)) = (name, entry.text()) {
+                let whole = entry.attribute((XML, "space")) == Some("preserve");
+                data.insert(name, if whole { text } else { text.trim() });
+            }
+        }
+        data
+    }
+
+    /// An integer attribute; `4.0` is taken for 4.
+    fn integer<T: TryFrom<u64>>(
+        &self,
+        at: Node,
+        data: &Data,
+        key: &str,
+    ) -> Result<Option<T>, Refusal> {
+        let Some(text) = data.get(key).filter(|t| !t.is_empty()) else { return Ok(None) };
+        let digits = text.strip_suffix(".0").unwrap_or(text);
+        let value = digits.parse::<u64>().ok().and_then(|v| T::try_from(v).ok());
+        let bad = || self.refuse(at, format!("{key} is '{text}'"), "expected a whole number");
+        value.map(Some).ok_or_else(bad)
+    }
+
+    fn switches(
+        &self,
+        graph: Node<'a, 'input>,
+        p: Option<u32>,
+    ) -> Result<(Builder, HashMap<&'a str, SwitchId>), Refusal> {
+        let mut b = Builder::new();
+        let mut by_id = HashMap::new();
+        let mut names = HashMap::new();
+        let mut counts = Vec::new();
+        let mut has_own = false;
+        for node in graph.children().filter(|n| n.has_tag_name_of("node")) {
+            let id = node
+                .attribute("id")
+                .ok_or_else(|| self.refuse(node, "a <node> without id", "give each an id"))?;
+            if node.children().any(|n| n.has_tag_name_of("graph")) {
+                return Err(self.refuse(node, "a graph inside a node", "networks are flat"));
+            }
+            let data = self.data(node, &self.node_defaults);
+            let endpoints = self.integer(node, &data, "endpoints")?;
+            has_own |= endpoints.is_some();
+            counts.push(endpoints.unwrap_or(0));
+            let name = data.get("name").copied().filter(|n| !n.is_empty()).unwrap_or(id);
+            if let Some(why) = name_fault(name) {
+                return Err(self.refuse(node, why, NAMES));
+            }
+            let plane = self.integer(node, &data, "plane")?.unwrap_or(0);
+            if plane > MAX_PLANE {
+                let help = format!("at most {MAX_PLANE}");
+                return Err(self.refuse(node, format!("plane is {plane}"), help));
+            }
+            let switch = b.switch(Switch {
+                group: self.integer(node, &data, "group")?.unwrap_or(0),
+                level: self.integer(node, &data, "level")?.unwrap_or(0),
+                plane,
+                ..Switch::new(name)
+            });
+            if by_id.insert(id, switch).is_some() {
+                return Err(self.refuse(node, format!("id '{id}' comes twice"), "ids must differ"));
+            }
+            if names.insert(name, switch).is_some() {
+                let why = format!("name '{name}' comes twice");
+                return Err(self.refuse(node, why, "names must differ"));
+            }
+        }
+        if counts.is_empty() {
+            return Err(self.refuse(graph, "the graph has no nodes", "expected <node> elements"));
+        }
+        add_endpoints(&mut b, counts, has_own, p, self.name)?;
+        Ok((b, by_id))
+    }
+
+    fn cable(&self, edge: Node<'a, 'input>) -> Result<Cable, Refusal> {
+        let data = self.data(edge, &self.edge_defaults);
+        let mut cable = Cable::default();
+        if let Some(speed) = data.get("speed") {
+            cable.speed = Speed::from_name(speed)
+                .ok_or_else(|| self.refuse(edge, format!("speed is '{speed}'"), "as in HDR"))?;
+        }
+        if let Some(width) = self.integer(edge, &data, "width")? {
+            if ![1, 2, 4, 8, 12].contains(&width) {
+                let help = "a cable has 1, 2, 4, 8 or 12 lanes";
+                return Err(self.refuse(edge, format!("width is {width}"), help));
+            }
+            cable.width = width;
+        }
+        if let Some(text) = data.get("length_m") {
+            let length = text.parse().ok().filter(|l: &f32| l.is_finite() && *l >= 0.0);
+            let bad = || self.refuse(edge, format!("length_m is '{text}'"), "expected metres");
+            cable.length_m = Some(length.ok_or_else(bad)?);
+        }
+        if let Some(up) = data.get("up") {
+            cable.up = match *up {
+                "true" | "True" | "1" => true,
+                "false" | "False" | "0" => false,
+                other => {
+                    let why = format!("up is '{other}'");
+                    return Err(self.refuse(edge, why, "expected true or false"));
+                }
+            };
+        }
+        Ok(cable)
+    }
+
+    fn links(
+        &self,
+        graph: Node<'a, 'input>,
+        b: &mut Builder,
+        by_id: &HashMap<&str, SwitchId>,
+    ) -> Result<(), Refusal> {
+        let directed_by_default = graph.attribute("edgedefault") == Some("directed");
+        let mut arcs = Vec::new();
+        for edge in graph.children().filter(Node::is_element) {
+            match edge.tag_name().name() {
+                "edge" => {}
+                "hyperedge" => return Err(self.refuse(edge, "a hyperedge", "links have two ends")),
+                _ => continue,
+            }
+            let end = |which: &str| {
+                let id = edge.attribute(which).unwrap_or_default();
+                by_id.get(id).copied().ok_or_else(|| {
+                    let why = format!("the {which} '{id}' of an edge is not a node");
+                    self.refuse(edge, why, "expected the id of a <node>")
+                })
+            };
+            let (x, y) = (end("source")?, end("target")?);
+            if x == y {
+                let why = "an edge joins a node to itself";
+                return Err(self.refuse(edge, why, "the ends must be two switches"));
+            }
+            let directed = match edge.attribute("directed") {
+                Some(told) => told == "true",
+                None => directed_by_default,
+            };
+            let cable = self.cable(edge)?;
+            if directed {
+                arcs.push((x, y, cable, edge));
+            } else {
+                link(b, x, y, cable);
+            }
+        }
+        self.pair_up(b, &arcs)
+    }
+
+    /// Makes one link of each directed edge and its opposite, in order of the first of the two.
+    fn pair_up(
+        &self,
+        b: &mut Builder,
+        arcs: &[(SwitchId, SwitchId, Cable, Node)],
+    ) -> Result<(), Refusal> {
+        let mut waiting: HashMap<(SwitchId, SwitchId), Vec<usize>> = HashMap::new();
+        let mut opposite = vec![None; arcs.len()];
+        for (i, (x, y, ..)) in arcs.iter().enumerate().rev() {
+            waiting.entry((*x, *y)).or_default().push(i);
+        }
+        for (i, (x, y, cable, edge)) in arcs.iter().enumerate() {
+            if opposite[i].is_some() {
+                continue;
+            }
+            let ours = waiting.get_mut(&(*x, *y)).and_then(Vec::pop);
+            debug_assert_eq!(ours, Some(i));
+            let Some(j) = waiting.get_mut(&(*y, *x)).and_then(Vec::pop) else {
+                let why = "a directed edge without its opposite";
+                return Err(self.refuse(*edge, why, "links carry both directions; add the other"));
+            };
+            opposite[j] = Some(i);
+            if arcs[j].2 != *cable {
+                let why = "the two directions of a link have different attributes";
+                return Err(self.refuse(arcs[j].3, why, "they must agree"));
+            }
+            link(b, *x, *y, *cable);
+        }
+        Ok(())
+    }
+}
+
+fn link(b: &mut Builder, x: SwitchId, y: SwitchId, cable: Cable) {
+    b.link_at(Plug { switch: x, port: 0 }, Plug { switch: y, port: 0 }, cable);
+}
+
+const KEYS: [(&str, &str, &str); 9] = [
+    ("node", "name", "string"),
+    ("node", "endpoints", "long"),
+    ("node", "group", "long"),
+    ("node", "level", "long"),
+    ("node", "plane", "long"),
+    ("edge", "speed", "string"),
+    ("edge", "width", "long"),
+    ("edge", "length_m", "double"),
+    ("edge", "up", "boolean"),
+];
+
+/// The working switches of `t` and their links, failed ones included, as undirected `GraphML`.
+///
+/// Node ids are switch ids. Every rail counts as an endpoint of its switch. Ports and addresses are
+/// not told; [`super::json`] tells everything. A name that is empty or that an earlier switch has
+/// is replaced by `switch-` and its number. O(network).
+pub fn write(t: &Topology) -> String {
+    let names = t.switches().iter().enumerate();
+    let names = unique_names(names.map(|(i, s)| (s.name.clone(), format!("switch-{i}"))));
+    let mut out = String::from(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",
+    );
+    for (domain, name, kind) in KEYS {
+        let _ = writeln!(
+            out,
+            "  <key id=\"{name}\" for=\"{domain}\" attr.name=\"{name}\" attr.type=\"{kind}\"/>"
+        );
+    }
+    out.push_str("  <graph edgedefault=\"undirected\">\n");
+    let data = |key: &str, value: &str| {
+        let space = if value.trim() == value { "" } else { " xml:space=\"preserve\"" };
+        format!("<data key=\"{key}\"{space}>{}</data>", escape(value))
+    };
+    for (i, s) in t.switches().iter().enumerate().filter(|(_, s)| s.up) {
+        let _ = write!(out, "    <node id=\"{i}\">{}", data("name", &names[i]));
+        if !t.terminals().is_empty() {
+            let count = terminals_up(t, SwitchId::from(i));
+            let _ = write!(out, "{}", data("endpoints", &count.to_string()));
+        }
+        for (key, value) in
+            [("group", s.group), ("level", s.level.into()), ("plane", s.plane.into())]
+        {
+            let _ = write!(out, "{}", data(key, &value.to_string()));
+        }
+        out.push_str("</node>\n");
+    }
+    for (i, l) in t.links().iter().enumerate() {
+        let ends_up = [l.a, l.b].iter().all(|p| t.switches()[p.switch.ix()].up);
+        if !ends_up {
+            continue;
+        }
+        let _ = write!(
+            out,
+            "    <edge id=\"{}\" source=\"{}\" target=\"{}\">{}{}",
+            LinkId::from(i),
+            l.a.switch,
+            l.b.switch,
+            data("speed", &l.cable.speed.to_string()),
+            data("width", &l.cable.width.to_string()),
+        );
+        if let Some(length) = l.cable.length_m {
+            let _ = write!(out, "{}", data("length_m", &length.to_string()));
+        }
+        if !l.cable.up {
+            out.push_str(&data("up", "false"));
+        }
+        out.push_str("</edge>\n");
+    }
+    out.push_str("  </graph>\n</graphml>\n");
+    out
+}
+
+/// Text that may stand in an element.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            // XML 1.0 has no way to write these
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('_'),
+            c => out.push(c),
+        }
+    }
+    out
+}

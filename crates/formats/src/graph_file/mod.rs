@@ -1,0 +1,120 @@
+//! Networks as files that are not a fabric's: edge lists, `GraphML`, DOT, digraphs of ORCS, and
+//! flyloom's own JSON.
+
+pub mod dot;
+pub mod edge_list;
+pub mod graphml;
+pub mod json;
+pub mod orcs;
+
+use crate::ib::fabric_file;
+use base::{Refusal, SwitchId};
+use fabric::network::{Builder, Recipe, Topology};
+use serde_json::Map;
+
+/// Most endpoints that a file may ask for on one switch, and in all.
+const MAX_ON_SWITCH: u32 = 65_534;
+const MAX_ENDPOINTS: u64 = 1 << 22;
+/// Highest plane number that a file may name.
+const MAX_PLANE: u16 = 1023;
+
+/// Reads a network in whatever format `text` is: `ibnetdiscover` output or an `ibsim` netlist,
+/// `GraphML`, JSON, a digraph of ORCS, or an edge list. The content decides, not the name.
+///
+/// `name` stands for the file in the recipe and in refusals. `p` puts that many endpoints on every
+/// switch of an edge list or `GraphML` file that has none. O(file log ports).
+///
+/// # Errors
+/// When the text is empty or not well formed in its format, and when `p` is given for a file that
+/// has its own endpoints; refusals name the file, and the line where there is one.
+pub fn read_any(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refusal> {
+    let body = text.trim_start_matches('\u{feff}').trim_start();
+    let Some(first) =
+        body.lines().map(str::trim_start).find(|l| !l.is_empty() && !l.starts_with('#'))
+    else {
+        return Err(Refusal::new(name, "there is no network in it: it is empty", FORMATS));
+    };
+    if body.starts_with('{') {
+        own_endpoints(name, p)?;
+        return json::read(text, name);
+    }
+    if body.starts_with('<') && !body.starts_with("< ") {
+        return graphml::read(text, name, p);
+    }
+    if orcs::is_orcs(body) {
+        own_endpoints(name, p)?;
+        return orcs::read(text, name);
+    }
+    if first.starts_with("Unicast lids") {
+        let why = "a forwarding table says how a network is routed, not how it is cabled";
+        return Err(Refusal::new(name, why, FORMATS));
+    }
+    if is_fabric(first) {
+        own_endpoints(name, p)?;
+        return fabric_file::read(text, name);
+    }
+    edge_list::read(text, name, p)
+}
+
+const FORMATS: &str =
+    "networks are read from ibnetdiscover, ibsim, edge lists, GraphML, JSON and digraphs of ORCS";
+
+fn own_endpoints(name: &str, p: Option<u32>) -> Result<(), Refusal> {
+    match p {
+        None => Ok(()),
+        Some(_) => {
+            Err(Refusal::new(format!("{name}: p"), "the file has its own endpoints", "leave p out"))
+        }
+    }
+}
+
+/// Whether the first line that says something is one of a fabric (or of a tool's like it).
+fn is_fabric(line: &str) -> bool {
+    let starts = |words: &[&str]| words.iter().any(|w| line.starts_with(w));
+    let ids = ["vendid=", "devid=", "sysimgguid=", "switchguid", "caguid", "hcaguid", "rtguid"];
+    let settings = ["module=", "include ", "do ", "width=", "speed=", "extspeed="];
+    let headings = ["Non-Chassis Nodes", "Chassis ", "< ", "> ", "[", "@[", "Switch:", "CA:"];
+    let node = starts(&["Switch", "Ca", "Hca", "Rt", "SW ", "CA ", "RT "]);
+    starts(&ids) || starts(&settings) || starts(&headings) || (node && line.contains(['"', '\'']))
+}
+
+/// The recipe of a network from a file.
+fn recipe(name: &str, format: &str) -> Recipe {
+    let mut params = Map::new();
+    params.insert("path".into(), name.into());
+    params.insert("format".into(), format.into());
+    Recipe { family: "file".into(), params }
+}
+
+/// Adds `counts[s]` endpoints to each switch; `p` everywhere when the file has none of its own.
+fn add_endpoints(
+    b: &mut Builder,
+    mut counts: Vec<u32>,
+    has_own: bool,
+    p: Option<u32>,
+    name: &str,
+) -> Result<(), Refusal> {
+    if has_own {
+        own_endpoints(name, p)?;
+    } else {
+        counts.fill(p.unwrap_or(0));
+    }
+    let total: u64 = counts.iter().map(|c| u64::from(*c)).sum();
+    if let Some(most) = counts.iter().find(|c| **c > MAX_ON_SWITCH) {
+        let why = format!("{most} endpoints on one switch");
+        return Err(Refusal::new(name, why, format!("at most {MAX_ON_SWITCH}")));
+    }
+    if total > MAX_ENDPOINTS {
+        let why = format!("{total} endpoints");
+        return Err(Refusal::new(name, why, format!("at most {MAX_ENDPOINTS} from a file")));
+    }
+    for (s, count) in counts.iter().enumerate() {
+        b.endpoints_on(std::iter::once(SwitchId::from(s)), *count);
+    }
+    Ok(())
+}
+
+/// Working endpoints' rails on each switch.
+fn terminals_up(t: &Topology, s: SwitchId) -> usize {
+    t.terminals_on(s).iter().filter(|&&x| t.terminal_is_up(x)).count()
+}

@@ -1,0 +1,313 @@
+//! The two kinds of line that carry a fabric: a node's and a port's.
+
+use super::{MAX_PORT, Wrong};
+use fabric::network::{Cable, NAMES, Speed, name_fault};
+
+/// What is left of a line.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scan<'a>(pub &'a str);
+
+impl<'a> Scan<'a> {
+    pub(super) fn eat(&mut self, what: &str) -> bool {
+        let rest = self.0.strip_prefix(what);
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
+    }
+
+    fn space(&mut self) {
+        self.0 = self.0.trim_start();
+    }
+
+    /// Takes everything up to `end`, which is taken as well.
+    fn until(&mut self, end: char) -> Option<&'a str> {
+        let (head, rest) = self.0.split_once(end)?;
+        self.0 = rest;
+        Some(head)
+    }
+
+    fn run(&mut self, part: impl Fn(char) -> bool) -> &'a str {
+        let end = self.0.find(|c| !part(c)).unwrap_or(self.0.len());
+        let (head, rest) = self.0.split_at(end);
+        self.0 = rest;
+        head
+    }
+
+    /// A number as C's `strtoull` reads it: hexadecimal after `0x`, else decimal.
+    pub(super) fn c_number(&mut self) -> Result<u64, Wrong> {
+        let hexadecimal = self.eat("0x") || self.eat("0X");
+        let radix = if hexadecimal { 16 } else { 10 };
+        let digits = self.run(|c| c.is_digit(radix));
+        u64::from_str_radix(digits, radix).map_err(|_| {
+            Wrong::new("a number is missing or too large", "expected 0x and hex digits")
+        })
+    }
+
+    /// A port number, its closing bracket and, from `ibnetdiscover -g`, the outer port number.
+    fn port(&mut self) -> Result<u16, Wrong> {
+        let digits = self.run(|c| c.is_ascii_digit());
+        let port = digits.parse().ok().filter(|_| self.eat("]")).ok_or_else(|| {
+            Wrong::new(format!("'[{digits}' is no port"), "expected a number in brackets")
+        })?;
+        if self.eat("[ext ") {
+            self.until(']').ok_or_else(|| Wrong::new("'[ext' is cut off", "expected ]"))?;
+        }
+        Ok(port)
+    }
+
+    /// `(HEX)`, the GUID of a port, when it comes next.
+    fn port_guid(&mut self) -> Result<Option<u64>, Wrong> {
+        if !self.eat("(") {
+            return Ok(None);
+        }
+        let digits = self.run(|c| c.is_ascii_hexdigit());
+        let guid = u64::from_str_radix(digits, 16).ok().filter(|_| self.eat(")"));
+        let bad = || Wrong::new(format!("'({digits}' is no port GUID"), "expected (hex digits)");
+        Ok(Some(guid.ok_or_else(bad)?).filter(|g| *g != 0))
+    }
+
+    /// `"ID"`.
+    fn id(&mut self) -> Result<&'a str, Wrong> {
+        self.space();
+        let id = if self.eat("\"") { self.until('"') } else { None };
+        id.filter(|i| !i.is_empty() && !i.contains(['#', '@'])).ok_or_else(|| {
+            let why = "the id of a node is missing or has # or @ in it";
+            Wrong::new(why, "expected \"S-...\" or \"H-...\"")
+        })
+    }
+}
+
+/// `PORTS "ID" # "NAME" enhanced port 0 lid N lmc N`, after the word that starts it.
+pub(super) struct NodeLine<'a> {
+    pub(super) ports: u16,
+    pub(super) id: &'a str,
+    pub(super) name: Option<&'a str>,
+    pub(super) lid: Option<u16>,
+}
+
+impl<'a> NodeLine<'a> {
+    pub(super) fn parse(rest: &'a str) -> Result<Self, Wrong> {
+        let mut scan = Scan(rest.trim_start());
+        if scan.0.starts_with(": 0x") {
+            let help = "use the output of ibnetdiscover without -l";
+            return Err(Wrong::new("a list of nodes has no cables", help));
+        }
+        let digits = scan.run(|c| c.is_ascii_digit());
+        let ports =
+            digits.parse().ok().filter(|p| (1..=MAX_PORT).contains(p)).ok_or_else(|| {
+                let why = format!("'{digits}' is no number of ports");
+                Wrong::new(why, format!("expected 1 to {MAX_PORT}"))
+            })?;
+        let id = scan.id()?;
+        shown(id)?;
+        let Some((_, remark)) = scan.0.split_once('#') else {
+            return Ok(Self { ports, id, name: None, lid: None });
+        };
+        let (name, tail) = match quoted(remark.trim_start())? {
+            Some((name, tail)) => (name, tail),
+            None => (remark.trim(), ""),
+        };
+        shown(name)?;
+        let lid = number_after(tail, "lid")?;
+        Ok(Self { ports, id, name: Some(name), lid })
+    }
+}
+
+/// Refuses names that cannot be shown.
+fn shown(name: &str) -> Result<(), Wrong> {
+    name_fault(name).map_or(Ok(()), |why| Err(Wrong::new(why, NAMES)))
+}
+
+/// `"NAME" TAIL`, where the name may hold quotes.
+fn quoted(text: &str) -> Result<Option<(&str, &str)>, Wrong> {
+    let Some(rest) = text.strip_prefix('"') else { return Ok(None) };
+    let cut_off = || Wrong::new("the name is cut off", "expected a closing quote");
+    rest.rsplit_once('"').map(Some).ok_or_else(cut_off)
+}
+
+/// The number after the word `key`, when the word is there.
+fn number_after<T: std::str::FromStr>(text: &str, key: &str) -> Result<Option<T>, Wrong> {
+    let mut words = text.split_whitespace().skip_while(|w| *w != key);
+    if words.next().is_none() {
+        return Ok(None);
+    }
+    let value = words.next().unwrap_or_default();
+    let bad = |_| Wrong::new(format!("'{value}' is no {key}"), "expected a number");
+    value.parse().map(Some).map_err(bad)
+}
+
+/// Width and speed as one end of a cable tells them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rate {
+    pub(super) width: Option<u8>,
+    pub(super) speed: Option<Speed>,
+    /// Told as `4xHDR`; else from masks of what is enabled, of which the fastest is used.
+    pub(super) exact: bool,
+}
+
+impl Rate {
+    /// Takes what is not told from the defaults of the file.
+    pub(super) fn fall_back(&mut self, width: Option<u8>, speed: Option<Speed>) {
+        self.width = self.width.or(width);
+        self.speed = self.speed.or(speed);
+    }
+}
+
+/// `[PORT](GUID) "PEER"[PORT](GUID) # ...`
+pub(super) struct PortLine<'a> {
+    pub(super) port: u16,
+    pub(super) guid: Option<u64>,
+    pub(super) peer: &'a str,
+    pub(super) peer_port: u16,
+    pub(super) peer_guid: Option<u64>,
+    pub(super) lid: Option<u16>,
+    pub(super) lmc: Option<u8>,
+    pub(super) rate: Rate,
+}
+
+impl<'a> PortLine<'a> {
+    /// Parses a port line; those of an adapter (`own_lid`) tell the port's own LID and LMC first.
+    pub(super) fn parse(line: &'a str, own_lid: bool) -> Result<Self, Wrong> {
+        let mut scan = Scan(line);
+        scan.eat("[");
+        let port = scan.port()?;
+        let guid = scan.port_guid()?;
+        let peer = scan.id()?;
+        let peer_port = if scan.eat("[") { scan.port()? } else { 1 };
+        scan.space();
+        let peer_guid = scan.port_guid()?;
+        let (before, remark) = scan.0.split_once('#').unwrap_or((scan.0, ""));
+        let remark = remark.trim_start();
+        let (own, rest) = match remark.find('"') {
+            Some(quote) => remark.split_at(quote),
+            None if own_lid => (remark, ""),
+            None => ("", remark),
+        };
+        let tail = quoted(rest)?.map_or(rest, |(_, tail)| tail);
+        let lmc = number_after(own, "lmc")?;
+        if let Some(lmc) = lmc.filter(|l| *l > fabric::addresses::MAX_LMC) {
+            return Err(Wrong::new(format!("{lmc} is no LMC"), "an LMC is 0 to 7"));
+        }
+        let lid = number_after(own, "lid")?;
+        let rate = rate(before.split_whitespace().chain(tail.split_whitespace()))?;
+        Ok(Self { port, guid, peer, peer_port, peer_guid, lid, lmc, rate })
+    }
+}
+
+/// Width and speed from the words after the name: `lid 204 4xHDR s=4 w=2 v=3 e=4 slot 3 (scp)`.
+fn rate<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Rate, Wrong> {
+    let mut told = Rate::default();
+    let (mut width_mask, mut speed_mask, mut extended_mask) = (0, 0, 0);
+    while let Some(word) = words.next() {
+        if word == "lid" || word == "slot" {
+            let value = words.next().unwrap_or_default();
+            let bad = |_| Wrong::new(format!("'{value}' is no {word}"), "expected a number");
+            value.parse::<u16>().map_err(bad)?;
+        } else if let Some((key @ ("s" | "w" | "v" | "e"), value)) = word.split_once('=') {
+            let value = Scan(value).c_number()?;
+            match key {
+                "s" => speed_mask = value,
+                "w" => width_mask = value,
+                "e" => extended_mask = value,
+                _ => {}
+            }
+        } else if word != "(scp)" {
+            (told.width, told.speed) = width_and_speed(word)?;
+            told.exact = true;
+        }
+    }
+    if !told.exact {
+        told.width = widest(width_mask);
+        told.speed = fastest_extended(extended_mask).or(fastest(speed_mask));
+    }
+    Ok(told)
+}
+
+/// `4xHDR`, where either half may be unknown: `?????`.
+fn width_and_speed(word: &str) -> Result<(Option<u8>, Option<Speed>), Wrong> {
+    let mut scan = Scan(word);
+    let width = if scan.eat("??") {
+        Some(None)
+    } else {
+        let digits = scan.run(|c| c.is_ascii_digit());
+        let width = digits.parse().ok().filter(|w| [1, 2, 4, 8, 12].contains(w));
+        if scan.eat("x") { width.map(Some) } else { None }
+    };
+    let speed = if scan.0 == "???" { Some(None) } else { Speed::from_name(scan.0).map(Some) };
+    width.zip(speed).ok_or_else(|| {
+        let speeds: Vec<String> = Speed::ALL.iter().map(Speed::to_string).collect();
+        let help = format!("expected 1x, 2x, 4x, 8x or 12x and one of {}", speeds.join(", "));
+        Wrong::new(format!("'{word}' is no width and speed"), help)
+    })
+}
+
+/// The widest of a mask of link widths.
+pub(super) fn widest(mask: u64) -> Option<u8> {
+    let widths = [(8, 12), (4, 8), (2, 4), (16, 2), (1, 1)];
+    widths.into_iter().find(|(bit, _)| mask & bit != 0).map(|(_, width)| width)
+}
+
+/// The fastest of a mask of link speeds.
+pub(super) fn fastest(mask: u64) -> Option<Speed> {
+    let speeds = [(4, Speed::QDR), (2, Speed::DDR), (1, Speed::SDR)];
+    speeds.into_iter().find(|(bit, _)| mask & bit != 0).map(|(_, speed)| speed)
+}
+
+/// The fastest of a mask of extended link speeds.
+pub(super) fn fastest_extended(mask: u64) -> Option<Speed> {
+    let speeds = [(8, Speed::NDR), (4, Speed::HDR), (2, Speed::EDR), (1, Speed::FDR)];
+    speeds.into_iter().find(|(bit, _)| mask & bit != 0).map(|(_, speed)| speed)
+}
+
+/// Why a line that is no part of a network is refused.
+pub(super) fn foreign(line: &str) -> Wrong {
+    let starts = |words: &[&str]| words.iter().any(|w| line.starts_with(w));
+    let plain = "use the output of ibnetdiscover without options, or with -f or -g";
+    if starts(&["<", ">"]) {
+        return Wrong::new("a line of ibnetdiscover --diff: differences are no network", plain);
+    }
+    if starts(&["SW ", "CA ", "RT "]) {
+        return Wrong::new("a line of ibnetdiscover -p: it lists ports, not nodes", plain);
+    }
+    if starts(&["Switch:", "CA:", "RT:"]) {
+        return Wrong::new("a line of iblinkinfo", plain);
+    }
+    let written_out = "write the whole network into this one file";
+    if starts(&["include", "module", "do"]) {
+        let word = line.split([' ', '=', '\t']).next().unwrap_or(line);
+        let why = format!("'{word}' belongs to the simulator and changes the network as it runs");
+        return Wrong::new(why, written_out);
+    }
+    if line.starts_with('@') {
+        return Wrong::new("port aliases are not read", "name the node and the port instead");
+    }
+    let shown: String = line.chars().take(40).collect();
+    let help = "expected vendid=, switchguid=, caguid=, Switch, Ca, a [port] line or a # comment";
+    Wrong::new(format!("'{shown}' is not understood"), help)
+}
+
+impl Rate {
+    /// The cable that both ends describe.
+    pub(super) fn agree(&self, other: &Self) -> Result<Cable, Wrong> {
+        let told = "both ends must tell the same width and speed";
+        let default = Cable::default();
+        let exact = self.exact && other.exact;
+        let width = both(self.width, other.width, exact)
+            .map_err(|(a, b)| Wrong::new(format!("{a}x here, but {b}x at the other end"), told))?;
+        let speed = both(self.speed, other.speed, exact)
+            .map_err(|(a, b)| Wrong::new(format!("{a} here, but {b} at the other end"), told))?;
+        Ok(Cable {
+            width: width.unwrap_or(default.width),
+            speed: speed.unwrap_or(default.speed),
+            ..default
+        })
+    }
+}
+
+/// The value of both, or of the one that has any; the lower one where only one is exact.
+fn both<T: Copy + Ord>(a: Option<T>, b: Option<T>, exact: bool) -> Result<Option<T>, (T, T)> {
+    match (a, b) {
+        (Some(a), Some(b)) if exact && a != b => Err((a, b)),
+        (Some(a), Some(b)) => Ok(Some(a.min(b))),
+        _ => Ok(a.or(b)),
+    }
+}

@@ -1,0 +1,474 @@
+//! Congestion of communication patterns over given tables.
+//!
+//! Source: Schneider, Hoefler, Lumsdaine, "ORCS: an oblivious routing congestion simulator",
+//! Indiana University, Technical Report 675, 2009; Hoefler, Schneider, Lumsdaine, "Multistage
+//! switches are not crossbars", Cluster 2008.
+
+use super::flows::{Flows, Met, Ways};
+use super::metric::{rounded_up, twentieth};
+use base::seed::Stream;
+use base::{EndpointId, Interrupted, Refusal, Stop, TerminalId, Watch};
+use fabric::tables::Routing;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use traffic::pattern::{Message, Pattern};
+
+/// Runs are dealt to so many parts; sums are over the runs of a part, then over parts in order, so
+/// that they do not depend on the number of threads.
+const PARTS: u32 = 64;
+/// Most routes at once.
+const MAX_ROUTES: u64 = 1 << 24;
+
+/// Which endpoint is which rank of the pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Order {
+    /// Random, anew for each run.
+    Random,
+    /// As the network has them.
+    Linear,
+    /// These first, by name or number; the others after them, in random order.
+    Given(Vec<String>),
+}
+
+/// Which levels of the pattern are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Levels {
+    /// One after the other.
+    Each,
+    /// All at once.
+    Together,
+    /// One alone.
+    One(u32),
+}
+
+/// What to simulate.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// `NAME`, `NAME:ARGUMENT`, or two of these with `::` between them: two jobs at a time.
+    pub pattern: String,
+    /// Number of runs.
+    pub runs: u32,
+    /// Seed of all random draws; run i depends on it and on i alone.
+    pub seed: u64,
+    /// How many endpoints take part; all working ones, or those of the order, unless told.
+    pub endpoints: Option<u32>,
+    /// How many of these are the first job's; half of them unless told.
+    pub first_job: Option<u32>,
+    /// Who is which rank.
+    pub order: Order,
+    /// Which levels are sent.
+    pub levels: Levels,
+    /// Whether the cables of endpoints count.
+    pub endpoint_cables: bool,
+}
+
+/// What one run met.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Run {
+    /// Mean share of its messages (1 without messages).
+    pub share: f64,
+    /// Mean share of each job's messages.
+    pub job_shares: [f64; 2],
+    /// Largest congestion of a message (0 without messages).
+    pub congestion: f64,
+    /// Sum over levels of the largest congestion: the time of a program whose levels wait for one
+    /// another.
+    pub time: f64,
+    /// The latest arrival when a message takes as long as its congestion and waits for what its
+    /// sender received in earlier levels; of the first of two jobs.
+    pub delay: f64,
+}
+
+/// The outcome over all runs. Shares are parts of an endpoint's full injection rate; a congestion
+/// is in endpoints' worth of traffic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Congestion {
+    /// How many endpoints took part, those of the first of two jobs, and the levels of a run.
+    pub endpoints: u32,
+    /// Endpoints of the first job; `None` with one job.
+    pub first_job: Option<u32>,
+    /// Levels of a run.
+    pub levels: u32,
+    /// What each run met.
+    pub runs: Vec<Run>,
+    /// `shares[i]` messages of all runs got a share in `(i / 20, (i + 1) / 20]`.
+    pub shares: [u64; 20],
+    /// Smallest and largest share of any message.
+    pub share_range: [f64; 2],
+    /// Messages by congestion, rounded up.
+    pub congestions: BTreeMap<u64, u64>,
+    /// What each channel carried in a run, mean over runs, all levels together: links by
+    /// [`base::ChannelId`], then two for each terminal, out of its endpoint and into it.
+    pub channels: Vec<f64>,
+}
+
+/// Simulates `setup.runs` runs of a pattern over `routing`.
+///
+/// A message is spread evenly over its endpoints' common rails and over all layers; the congestion
+/// of a channel is the sum of what crosses it in a level, times the rate of the fastest endpoint
+/// cable over the rate of its cable. O(runs * messages * layers * hops), in parallel over runs.
+///
+/// # Errors
+/// When the pattern or a parameter cannot be used, when a route does not arrive, or when `watch`
+/// says stop.
+pub fn congestion(routing: &Routing, setup: &Setup, watch: &dyn Watch) -> Result<Congestion, Stop> {
+    let ways = Ways::new(routing, setup.endpoint_cables);
+    let alive = working(routing);
+    let (given, others) = given_first(routing, &alive, &setup.order)?;
+    let most = alive.len() as u32;
+    let wanted = if given.is_empty() { most } else { given.len() as u32 };
+    let ranks = setup.endpoints.unwrap_or(wanted);
+    if !(2..=most).contains(&ranks) {
+        let why = format!("{ranks} of {most} working endpoints");
+        return Err(Refusal::new("endpoints", why, format!("2 to {most}")).into());
+    }
+    if setup.runs == 0 {
+        return Err(Refusal::new("runs", "0", "1 to 4294967295").into());
+    }
+    let jobs = Jobs::parse(setup, ranks)?;
+    let levels = match setup.levels {
+        Levels::Each => jobs.levels(),
+        Levels::Together => 1,
+        Levels::One(level) if level < jobs.levels() => 1,
+        Levels::One(level) => {
+            let help = format!("0 to {}", jobs.levels().saturating_sub(1));
+            return Err(Refusal::new("level", format!("there is no level {level}"), help).into());
+        }
+    };
+    if jobs.levels() == 0 {
+        return Err(Refusal::new("pattern", "null sends nothing", "another pattern").into());
+    }
+    let routes = jobs.most_messages(setup.levels) * u64::from(routing.layers());
+    if routes > MAX_ROUTES {
+        let why = format!("{routes} routes at once for {} layers", routing.layers());
+        let help = format!("at most {MAX_ROUTES}: fewer endpoints, partners or layers");
+        return Err(Refusal::new("pattern", why, help).into());
+    }
+    let work = Work { setup, ways: &ways, given, others, ranks, jobs };
+    let all = work.all(watch)?;
+    Ok(Congestion {
+        endpoints: ranks,
+        first_job: work.jobs.second.is_some().then_some(work.jobs.first_ranks),
+        levels,
+        congestions: all.congestions(),
+        runs: all.runs,
+        shares: all.shares,
+        share_range: all.share_range,
+        channels: all.channels.iter().map(|sum| sum / f64::from(setup.runs)).collect(),
+    })
+}
+
+/// The endpoints that have a working rail.
+pub(super) fn working(routing: &Routing) -> Vec<EndpointId> {
+    let on = routing.topology();
+    let mut works = vec![false; on.endpoints().len()];
+    for t in (0..on.terminals().len()).map(TerminalId::from).filter(|&t| on.terminal_is_up(t)) {
+        works[on.terminals()[t.ix()].endpoint.ix()] = true;
+    }
+    (0..works.len()).filter(|&e| works[e]).map(EndpointId::from).collect()
+}
+
+/// The endpoints in the places that the order gives, and those without a place.
+fn given_first(
+    routing: &Routing,
+    alive: &[EndpointId],
+    order: &Order,
+) -> Result<(Vec<EndpointId>, Vec<EndpointId>), Refusal> {
+    let names = match order {
+        Order::Random => return Ok((Vec::new(), alive.to_vec())),
+        Order::Linear => return Ok((alive.to_vec(), Vec::new())),
+        Order::Given(names) => names,
+    };
+    let endpoints = routing.topology().endpoints();
+    let by_name: HashMap<&str, usize> =
+        endpoints.iter().enumerate().map(|(i, e)| (e.name.as_str(), i)).collect();
+    let working: HashSet<EndpointId> = alive.iter().copied().collect();
+    let mut taken = HashSet::new();
+    let mut given = Vec::new();
+    for name in names {
+        let number = name.parse().ok().filter(|i| *i < endpoints.len());
+        let found = by_name.get(name.as_str()).copied().or(number).map(EndpointId::from);
+        let refuse =
+            |why: &str, help: String| Err(Refusal::new("order", format!("'{name}' {why}"), help));
+        let Some(e) = found.filter(|e| working.contains(e)) else {
+            let help = format!("names, or numbers 0 to {}", endpoints.len().saturating_sub(1));
+            return refuse("is no working endpoint", help);
+        };
+        if !taken.insert(e) {
+            return refuse("is there twice", "each endpoint once".into());
+        }
+        given.push(e);
+    }
+    Ok((given, alive.iter().copied().filter(|e| !taken.contains(e)).collect()))
+}
+
+/// One pattern, or two on parts of the ranks.
+struct Jobs {
+    first: Pattern,
+    first_ranks: u32,
+    second: Option<(Pattern, u32)>,
+}
+
+impl Jobs {
+    fn parse(setup: &Setup, ranks: u32) -> Result<Self, Refusal> {
+        let Some((first, second)) = setup.pattern.split_once("::") else {
+            if setup.first_job.is_some() {
+                let why = format!("'{}' is one job", setup.pattern);
+                return Err(Refusal::new("first_job", why, "two, such as ring::bisect"));
+            }
+            let first = Pattern::parse(&setup.pattern, ranks)?;
+            return Ok(Self { first, first_ranks: ranks, second: None });
+        };
+        let part = setup.first_job.unwrap_or(ranks / 2);
+        if ranks < 4 || !(2..=ranks - 2).contains(&part) {
+            let why = format!("{part} of {ranks} endpoints for the first job");
+            let help = format!("2 to {}", ranks.saturating_sub(2));
+            return Err(match ranks {
+                0..4 => Refusal::new("endpoints", why, "two jobs need at least 4 endpoints"),
+                _ => Refusal::new("first_job", why, help),
+            });
+        }
+        let second = (Pattern::parse(second, ranks - part)?, ranks - part);
+        let first = Pattern::parse(first, part)?;
+        Ok(Self { first, first_ranks: part, second: Some(second) })
+    }
+
+    /// Levels of the longer job; the second of two starts again until the first has ended, and
+    /// then comes to its end.
+    fn levels(&self) -> u32 {
+        let first = self.first.levels(self.first_ranks);
+        match &self.second {
+            None => first,
+            Some((pattern, ranks)) => match pattern.levels(*ranks) {
+                0 => first,
+                second => first.max(1).div_ceil(second) * second,
+            },
+        }
+    }
+
+    /// The messages of these levels of each job, the first's before the second's, and how many are
+    /// the first's.
+    fn messages(
+        &self,
+        first: Range<u32>,
+        second: Range<u32>,
+        draws: &mut [Stream; 2],
+    ) -> (Vec<Message>, usize) {
+        let mut all = Vec::new();
+        for level in first {
+            all.extend(self.first.messages(level, self.first_ranks, &mut draws[0]));
+        }
+        let (firsts, from) = (all.len(), self.first_ranks);
+        for level in second {
+            if let Some((pattern, ranks)) = &self.second {
+                let more = pattern.messages(level, *ranks, &mut draws[1]);
+                all.extend(more.iter().map(|(a, b)| (a + from, b + from)));
+            }
+        }
+        (all, firsts)
+    }
+
+    /// The messages of a level of both jobs.
+    fn level(&self, level: u32, draws: &mut [Stream; 2]) -> (Vec<Message>, usize) {
+        let first = self.first.levels(self.first_ranks);
+        let second = self.second.as_ref().map_or(0, |(pattern, ranks)| pattern.levels(*ranks));
+        let again = level.checked_rem(second).map_or(0..0, |level| level..level + 1);
+        self.messages(level.min(first)..(level + 1).min(first), again, draws)
+    }
+
+    /// All messages of both jobs.
+    fn together(&self, draws: &mut [Stream; 2]) -> (Vec<Message>, usize) {
+        let second = self.second.as_ref().map_or(0, |(pattern, ranks)| pattern.levels(*ranks));
+        self.messages(0..self.first.levels(self.first_ranks), 0..second, draws)
+    }
+
+    /// No fewer than the messages that are sent at once.
+    fn most_messages(&self, levels: Levels) -> u64 {
+        let one = |pattern: &Pattern, ranks: u32| {
+            let times = if levels == Levels::Together { pattern.levels(ranks) } else { 1 };
+            pattern.most_messages(ranks) * u64::from(times)
+        };
+        let second = self.second.as_ref().map_or(0, |(pattern, ranks)| one(pattern, *ranks));
+        one(&self.first, self.first_ranks) + second
+    }
+}
+
+/// All that the runs share.
+struct Work<'a> {
+    setup: &'a Setup,
+    ways: &'a Ways<'a>,
+    given: Vec<EndpointId>,
+    others: Vec<EndpointId>,
+    ranks: u32,
+    jobs: Jobs,
+}
+
+/// Congestions below are counted in a row, the rare ones above in a map.
+const FEW: usize = 64;
+
+/// What some runs met.
+struct Tally {
+    runs: Vec<Run>,
+    shares: [u64; 20],
+    share_range: [f64; 2],
+    few: [u64; FEW],
+    many: BTreeMap<u64, u64>,
+    channels: Vec<f64>,
+}
+
+impl Tally {
+    fn new(channels: usize) -> Self {
+        Self {
+            runs: Vec::new(),
+            shares: [0; 20],
+            share_range: [f64::INFINITY, f64::NEG_INFINITY],
+            few: [0; FEW],
+            many: BTreeMap::new(),
+            channels: vec![0.0; channels],
+        }
+    }
+
+    /// Counts messages, adds their shares to `sum`, and returns the largest congestion.
+    fn messages(&mut self, found: &[Met], sum: &mut f64) -> f64 {
+        let ([mut low, mut high], mut largest) = (self.share_range, 0.0);
+        for met in found {
+            *sum += met.share;
+            self.shares[twentieth(met.share)] += 1;
+            low = if met.share < low { met.share } else { low };
+            high = if met.share > high { met.share } else { high };
+            largest = if met.congestion > largest { met.congestion } else { largest };
+            let congestion = rounded_up(met.congestion);
+            match self.few.get_mut(congestion as usize) {
+                Some(n) => *n += 1,
+                None => *self.many.entry(congestion).or_insert(0) += 1,
+            }
+        }
+        self.share_range = [low, high];
+        largest
+    }
+
+    /// These runs, then the others.
+    fn and(mut self, others: Self) -> Self {
+        self.runs.extend(others.runs);
+        let counts = self.shares.iter_mut().zip(others.shares);
+        for (sum, n) in counts.chain(self.few.iter_mut().zip(others.few)) {
+            *sum += n;
+        }
+        let [low, high] = others.share_range;
+        self.share_range = [self.share_range[0].min(low), self.share_range[1].max(high)];
+        for (congestion, n) in others.many {
+            *self.many.entry(congestion).or_insert(0) += n;
+        }
+        for (sum, carried) in self.channels.iter_mut().zip(others.channels) {
+            *sum += carried;
+        }
+        self
+    }
+
+    /// Messages by congestion, rounded up.
+    fn congestions(&self) -> BTreeMap<u64, u64> {
+        let few = (0..).zip(self.few).filter(|(_, n)| *n > 0);
+        few.chain(self.many.iter().map(|(&congestion, &n)| (congestion, n))).collect()
+    }
+}
+
+impl Work<'_> {
+    fn all(&self, watch: &dyn Watch) -> Result<Tally, Stop> {
+        let done = AtomicU64::new(0);
+        let runs = self.setup.runs;
+        let bound = |part: u32| (u64::from(runs) * u64::from(part) / u64::from(PARTS)) as u32;
+        let part = |part: u32| -> Result<Tally, Stop> {
+            watch.tick("runs", done.load(Ordering::Relaxed), runs.into())?;
+            let mut tally = Tally::new(0);
+            let mut flows = Flows::new(self.ways);
+            let mut order = Vec::new();
+            for run in bound(part)..bound(part + 1) {
+                let tick = || watch.tick("runs", done.load(Ordering::Relaxed), runs.into());
+                tick()?;
+                self.order(run, &mut order);
+                let met = self.run(run, &order, &mut flows, &mut tally, &tick)?;
+                tally.runs.push(met);
+                let n = done.fetch_add(1, Ordering::Relaxed) + 1;
+                watch.tick("runs", n, runs.into())?;
+            }
+            tally.channels = flows.carried;
+            Ok(tally)
+        };
+        // all parts run to their ends, so that the first refusal is the same for any threads
+        let parts: Vec<_> = (0..PARTS).into_par_iter().map(part).collect();
+        let mut sum = Tally::new(self.ways.channels());
+        for part in parts {
+            sum = sum.and(part?);
+        }
+        Ok(sum)
+    }
+
+    /// The endpoints of a run, by rank.
+    fn order(&self, run: u32, order: &mut Vec<EndpointId>) {
+        order.clear();
+        order.extend(&self.given);
+        order.extend(&self.others);
+        let others = &mut order[self.given.len()..];
+        Stream::new(self.setup.seed, "bisection", run.into()).shuffle(others);
+        order.truncate(self.ranks as usize);
+    }
+
+    fn run(
+        &self,
+        run: u32,
+        order: &[EndpointId],
+        flows: &mut Flows,
+        tally: &mut Tally,
+        tick: &dyn Fn() -> Result<(), Interrupted>,
+    ) -> Result<Run, Stop> {
+        let mut draws =
+            [0, 1].map(|job| Stream::new(self.setup.seed, "pattern", 2 * u64::from(run) + job));
+        let (mut congestion, mut time) = (0.0_f64, 0.0);
+        let (mut sums, mut counts) = ([0.0; 2], [0_usize; 2]);
+        let levels = match self.setup.levels {
+            Levels::Each => 0..self.jobs.levels(),
+            Levels::Together => 0..1,
+            Levels::One(level) => level..level + 1,
+        };
+        let in_one = levels.len() == 1;
+        let ranks = if in_one { 0 } else { self.jobs.first_ranks as usize };
+        let (mut arrival, mut delay) = (vec![0.0_f64; ranks], 0.0_f64);
+        for level in levels {
+            tick()?;
+            let (messages, first) = match self.setup.levels {
+                Levels::Together => self.jobs.together(&mut draws),
+                _ => self.jobs.level(level, &mut draws),
+            };
+            let endpoint = |rank: u32| order[rank as usize];
+            let found = flows.level(messages.iter().map(|&(a, b)| (endpoint(a), endpoint(b))))?;
+            let (firsts, seconds) = found.split_at(first);
+            counts = [counts[0] + firsts.len(), counts[1] + seconds.len()];
+            let [one, two] = &mut sums;
+            let most = [tally.messages(firsts, one), tally.messages(seconds, two)];
+            if in_one {
+                delay = most[0];
+            } else {
+                let at =
+                    |((from, _), met): (&Message, &Met)| arrival[*from as usize] + met.congestion;
+                let arrivals: Vec<f64> = messages.iter().zip(firsts).map(at).collect();
+                for ((_, to), at) in messages.iter().zip(arrivals) {
+                    arrival[*to as usize] = arrival[*to as usize].max(at);
+                    delay = delay.max(at);
+                }
+            }
+            let largest = most[0].max(most[1]);
+            time += largest;
+            congestion = congestion.max(largest);
+        }
+        let mean = |sum: f64, count: usize| if count == 0 { 1.0 } else { sum / count as f64 };
+        Ok(Run {
+            share: mean(sums[0] + sums[1], counts[0] + counts[1]),
+            job_shares: [mean(sums[0], counts[0]), mean(sums[1], counts[1])],
+            congestion,
+            time,
+            delay,
+        })
+    }
+}

@@ -1,0 +1,128 @@
+//! Paths per channel when every endpoint talks to every other.
+//!
+//! Source: Heydemann, Meyer, Sotteau, "On forwarding indices of networks", 1989.
+
+use base::stage::{Better, Kind};
+use base::{Frame, Interrupted, Metric, Need, Stage, Stop, SwitchId, Watch};
+use fabric::size::{Size, Walk};
+use fabric::tables::{Bundles, Routing, Tree};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// Routes over each channel: all ordered pairs of terminals of one plane, all layers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EdgeLoad {
+    /// Routes by channel; channels that are down carry 0.
+    pub routes: Vec<u64>,
+    /// `histogram[n]` working channels carry `n` routes.
+    pub histogram: BTreeMap<u64, u64>,
+    /// Sum of the hops of all routes.
+    pub hops: u64,
+}
+
+impl EdgeLoad {
+    /// The edge forwarding index of the routing: the most routes on any channel.
+    pub fn index(&self) -> u64 {
+        self.histogram.keys().next_back().copied().unwrap_or(0)
+    }
+
+    /// No routing of the same mean path length can have a lower index: total hops over channels.
+    pub fn mean_bound(&self) -> u64 {
+        self.hops.div_ceil(self.histogram.values().sum::<u64>().max(1))
+    }
+}
+
+/// Counts the routes over every channel. O(hops of all routes, those that terminals of a switch
+/// share once).
+///
+/// Routes that do not arrive count as far as they go, at most one pass over every switch.
+///
+/// # Errors
+/// [`Interrupted`] when `watch` says so.
+pub fn edge_load(routing: &Routing, watch: &dyn Watch) -> Result<EdgeLoad, Interrupted> {
+    let on = routing.topology();
+    let mut routes = vec![0_u64; on.graph().links() * 2];
+    let mut walk = |tree: Tree<'_>, source: SwitchId, times: u64| {
+        let mut at = source;
+        for _ in 0..on.switches().len() {
+            let Some((channel, next)) = routing.step(tree, at) else { break };
+            routes[channel.0 as usize] += times;
+            at = next;
+        }
+    };
+    let total = u64::from(routing.layers()) * on.terminals().len() as u64;
+    let mut done = 0;
+    let mut bundles = Bundles::new(routing, routing.destinations());
+    while let Some(bundle) = bundles.next_bundle() {
+        let first = routing.tree(bundle.layer, bundle.terminals[0]);
+        for &(source, endpoints) in bundle.sources {
+            if !bundle.differs[source.ix()] {
+                walk(first, source, u64::from(endpoints) * bundle.terminals.len() as u64);
+            }
+        }
+        for &t in bundle.terminals {
+            watch.tick("load", done, total)?;
+            done += 1;
+            let tree = routing.tree(bundle.layer, t);
+            bundle.differing.iter().for_each(|&(s, endpoints)| walk(tree, s, endpoints.into()));
+        }
+    }
+    let mut histogram = BTreeMap::new();
+    for s in 0..on.graph().switches() {
+        for c in on.graph().channels(s) {
+            *histogram.entry(routes[c.0 as usize]).or_insert(0) += 1;
+        }
+    }
+    Ok(EdgeLoad { hops: routes.iter().sum(), routes, histogram })
+}
+
+/// Routes over each channel when every terminal sends to every other, all layers together.
+///
+/// The record: `edge_forwarding_index` (most routes on a channel), `lower_bound` (total hops over
+/// channels, rounded up: no routing with these path lengths has a lower index), `hops`,
+/// `histogram` ([routes, channels] pairs).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {}
+
+impl Stage for Params {
+    const NAME: &'static str = "edge_load";
+    const COLUMNS: &'static [Metric] = &[
+        Metric::new(
+            "edge_forwarding_index",
+            "/edge_forwarding_index",
+            Kind::Whole,
+            "routes",
+            "most routes on a channel",
+            Better::Lower,
+        ),
+        Metric::new(
+            "lower_bound",
+            "/lower_bound",
+            Kind::Whole,
+            "routes",
+            "least index with these path lengths",
+            Better::Neither,
+        ),
+    ];
+
+    type On<'a> = &'a Routing;
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
+    }
+
+    fn need(&self, on: &Routing, threads: usize) -> Need {
+        Size::of(on.topology(), threads).walk(on, Walk::Load)
+    }
+
+    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Frame, Stop> {
+        let load = edge_load(on, watch)?;
+        Ok(Frame::of(json!({
+            "edge_forwarding_index": load.index(), "lower_bound": load.mean_bound(),
+            "hops": load.hops, "histogram": load.histogram.iter().collect::<Vec<_>>(),
+        })))
+    }
+}

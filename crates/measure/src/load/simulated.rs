@@ -1,0 +1,233 @@
+//! Congestion of a communication pattern as a measure: what users ask for and what they are told.
+//!
+//! Source: Schneider, Hoefler, Lumsdaine, "ORCS: an oblivious routing congestion simulator",
+//! Indiana University, Technical Report 675, 2009.
+
+use super::congestion::{Congestion, Levels, Order, Setup, congestion};
+use super::ebb::{CI95_HIGH, CI95_LOW};
+use super::metric::Metric as Told;
+use base::interval::half_width_95;
+use base::stage::{Better, Kind};
+use base::{Frame, Metric, Need, Refusal, Stage, Stop, Watch};
+use fabric::size::{Size, Walk};
+use fabric::tables::Routing;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// What a communication pattern meets over given tables when all its messages go at once.
+///
+/// The record: `metric`, `series` (values, one a run or one a channel), `mean`, `min`, `max`,
+/// `variance`, `histogram` ([low, high, n]: n values above low and at most high; of all messages
+/// where the metric is `congestion`). Whatever the metric: `mean_share` (mean over runs of the mean
+/// share of their messages), `confidence_interval_95`, `min_share` and `max_share` of a message,
+/// `share_histogram` (messages in 20 bins of 0.05), `max_congestion`, `congestion_histogram`
+/// ([congestion, messages]), `mean_time`, `mean_delay`, `first_job_share` and `second_job_share`
+/// (means, null with one job), `pattern`, `levels` (of a run), `runs`, `seed`, `endpoints`,
+/// `first_job`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// A pattern of docs/measures.md, with its argument behind a colon: `stencil:4x4`.
+    /// `ring::bisect` is two jobs.
+    pub pattern: String,
+    /// How often, each time with ranks put on endpoints anew.
+    pub runs: u32,
+    /// Seed of the random draws; run i depends on it and on i alone.
+    pub seed: u64,
+    /// How many endpoints take part; all, or as many as the order has, unless told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub endpoints: Option<u32>,
+    /// Of two jobs, the endpoints of the first; half unless told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_job: Option<u32>,
+    /// `random`, `linear` (as the network has them), or names or numbers of endpoints by rank;
+    /// those that are not named come after them in random order.
+    pub order: Places,
+    /// `each` (one after the other), `all` (at once), or the number of one, from 0.
+    pub levels: Sent,
+    /// Whether the cables of endpoints count; without them, `bisect` is what `ebb` measures.
+    pub endpoint_cables: bool,
+    /// `bandwidth`, `congestion`, `time`, `delay` or `channels`; see docs/measures.md.
+    pub metric: String,
+}
+
+/// Which endpoint is which rank: a word, or endpoints by name or number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Places {
+    /// `random` or `linear`.
+    Word(String),
+    /// Endpoints by rank.
+    Named(Vec<Name>),
+}
+
+/// An endpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Name {
+    /// By number.
+    Number(u32),
+    /// By name.
+    Name(String),
+}
+
+/// Which levels are sent: a word, or the number of one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Sent {
+    /// This one.
+    One(u32),
+    /// `each` or `all`.
+    Word(String),
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            pattern: "bisect".into(),
+            runs: 1000,
+            seed: 0,
+            endpoints: None,
+            first_job: None,
+            order: Places::Word("random".into()),
+            levels: Sent::Word("each".into()),
+            endpoint_cables: true,
+            metric: "bandwidth".into(),
+        }
+    }
+}
+
+impl Params {
+    fn setup(&self) -> Result<Setup, Refusal> {
+        let order = match &self.order {
+            Places::Word(word) if word == "random" => Order::Random,
+            Places::Word(word) if word == "linear" => Order::Linear,
+            Places::Word(word) => {
+                let help = "random, linear, or endpoints by name";
+                return Err(Refusal::new("order", format!("there is no '{word}'"), help));
+            }
+            Places::Named(names) if names.is_empty() => {
+                return Err(Refusal::new("order", "no endpoints in it", "name at least one"));
+            }
+            Places::Named(names) => Order::Given(names.iter().map(Name::text).collect()),
+        };
+        let levels = match &self.levels {
+            Sent::One(level) => Levels::One(*level),
+            Sent::Word(word) if word == "each" => Levels::Each,
+            Sent::Word(word) if word == "all" => Levels::Together,
+            Sent::Word(word) => Levels::One(word.parse().map_err(|_| {
+                let help = "each, all, or the number of one";
+                Refusal::new("levels", format!("there is no '{word}'"), help)
+            })?),
+        };
+        for (name, given) in [("endpoints", self.endpoints), ("first_job", self.first_job)] {
+            if let Some(few @ ..2) = given {
+                return Err(Refusal::new(name, format!("{few} is out of range"), "2 or more"));
+            }
+        }
+        let Self { pattern, runs, seed, endpoints, first_job, endpoint_cables, .. } = self.clone();
+        Ok(Setup { pattern, runs, seed, endpoints, first_job, order, levels, endpoint_cables })
+    }
+}
+
+impl Name {
+    fn text(&self) -> String {
+        match self {
+            Self::Number(n) => n.to_string(),
+            Self::Name(name) => name.clone(),
+        }
+    }
+}
+
+impl Stage for Params {
+    const NAME: &'static str = "congestion";
+    const COLUMNS: &'static [Metric] = &[
+        Metric::new("pattern", "/pattern", Kind::Text, "", "who sends to whom", Better::Neither),
+        Metric::new(
+            "mean_share",
+            "/mean_share",
+            Kind::Real,
+            "fraction",
+            "mean share of the injection rate that a message gets",
+            Better::Higher,
+        ),
+        CI95_LOW,
+        CI95_HIGH,
+        Metric::new(
+            "min_share",
+            "/min_share",
+            Kind::Real,
+            "fraction",
+            "least share of a message",
+            Better::Higher,
+        ),
+        Metric::new(
+            "max_congestion",
+            "/max_congestion",
+            Kind::Real,
+            "messages",
+            "largest congestion of a message",
+            Better::Lower,
+        ),
+        Metric::new(
+            "mean_time",
+            "/mean_time",
+            Kind::Real,
+            "messages",
+            "mean over runs of the congestion of all levels, in step",
+            Better::Lower,
+        ),
+        Metric::new(
+            "mean_delay",
+            "/mean_delay",
+            Kind::Real,
+            "messages",
+            "mean over runs of the latest arrival, messages in step",
+            Better::Lower,
+        ),
+    ];
+
+    type On<'a> = &'a Routing;
+
+    fn examples() -> Vec<Self> {
+        let few = Self { runs: 5, ..Self::default() };
+        let ring = Self { pattern: "ring".into(), levels: Sent::Word("all".into()), ..few.clone() };
+        vec![few, ring]
+    }
+
+    fn need(&self, on: &Routing, threads: usize) -> Need {
+        Size::of(on.topology(), threads).walk(on, Walk::Patterns(self.runs))
+    }
+
+    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Frame, Stop> {
+        let metric = Told::parse(&self.metric)?;
+        let found = congestion(on, &self.setup()?, watch)?;
+        let mut all = told(&found, metric);
+        all["pattern"] = self.pattern.as_str().into();
+        all["seed"] = self.seed.into();
+        Ok(Frame::of(all))
+    }
+}
+
+fn told(found: &Congestion, metric: Told) -> Value {
+    let of = |metric: Told| found.summary(metric);
+    let (share, chosen) = (of(Told::Bandwidth), of(metric));
+    let (n, mean) = (share.values.len() as f64, share.mean);
+    let half = share.variance.map(|variance| half_width_95(variance, n));
+    let job = |i: usize| {
+        found.first_job.map(|_| found.runs.iter().map(|r| r.job_shares[i]).sum::<f64>() / n)
+    };
+    let range = Some(found.share_range).filter(|range| range[0] <= range[1]);
+    json!({
+        "metric": metric.name(), "series": chosen.values, "mean": chosen.mean, "min": chosen.min,
+        "max": chosen.max, "variance": chosen.variance, "histogram": chosen.histogram,
+        "endpoints": found.endpoints, "levels": found.levels, "runs": found.runs.len(),
+        "mean_share": mean, "confidence_interval_95": half.map(|half| [mean - half, mean + half]),
+        "min_share": range.map(|r| r[0]), "max_share": range.map(|r| r[1]),
+        "share_histogram": found.shares, "max_congestion": of(Told::Congestion).max,
+        "congestion_histogram": found.congestions.iter().collect::<Vec<_>>(),
+        "mean_time": of(Told::Time).mean, "mean_delay": of(Told::Delay).mean,
+        "first_job": found.first_job, "first_job_share": job(0), "second_job_share": job(1),
+    })
+}

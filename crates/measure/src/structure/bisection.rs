@@ -1,0 +1,224 @@
+//! Bisection: the fewest links that part the endpoints in two equal halves, as an interval.
+//!
+//! Source: Fiedler, "Algebraic connectivity of graphs", 1973 (the bound by the spectrum); Valiant &
+//! Brebner, "Universal schemes for parallel communication", STOC 1981 (the routing in two phases
+//! that gives the bound by flow); the cut is found, see [`base::partition`].
+
+use super::channel_load::{split_evenly, terminal_weights};
+use super::planes_of;
+use super::spectrum::{Part, connected};
+use base::Stop;
+use base::partition::{Halves, Weighted, halve};
+use base::seed::Stream;
+use base::{Interrupted, Refusal, Watch};
+use fabric::network::Topology;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The interval in which the bisection lies.
+///
+/// The switches are put on two sides such that the numbers of terminals on them differ as little as
+/// possible; switches without terminals may be on either side. The bisection is the fewest working
+/// links between the sides. Planes are parted each for itself, and their links added up.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Bisection {
+    /// No such partition has fewer links between its sides.
+    pub low: u64,
+    /// One partition, the best found, has so many.
+    pub high: u64,
+    /// The bound by the spectrum alone.
+    pub low_by_spectrum: u64,
+    /// The bound by flow alone.
+    pub low_by_flow: u64,
+    /// Terminals that one side of the partition has more than the other, over all planes.
+    pub difference: u64,
+    /// The side of each switch in the partition found.
+    #[serde(skip)]
+    pub side: Vec<bool>,
+}
+
+/// Most runs of the search for a cut.
+pub const MOST_STARTS: u32 = 1 << 20;
+
+/// Measures the bisection with `starts` runs of the search for a cut, which draw from `seed`.
+///
+/// Both lower bounds hold for every partition whose sides differ by no more than `difference`. By
+/// the spectrum: with +1 and -1 for the sides, the cut is a quarter of the Laplacian's quadratic
+/// form, at least its least eigenvalue on vectors orthogonal to the terminals times their length.
+/// By flow: if every switch spreads its terminals' traffic evenly over some middle switches, and
+/// from there to its targets, then any permutation of the terminals loads a link by no more than
+/// what spreading loads both its channels with; one that sends all terminals to the other side
+/// loads the cut with half of them. O(starts * links * log(links)), in parallel, and the cost of
+/// [`super::spectrum()`] and [`super::minimal_load`].
+///
+/// # Errors
+/// When `starts` is 0 or above [`MOST_STARTS`], or `watch` says stop.
+pub fn bisection(
+    t: &Topology,
+    starts: u32,
+    seed: u64,
+    watch: &dyn Watch,
+) -> Result<Bisection, Stop> {
+    if !(1..=MOST_STARTS).contains(&starts) {
+        let help = format!("1 to {MOST_STARTS}");
+        return Err(Refusal::new("starts", format!("{starts} runs"), help).into());
+    }
+    let working: Vec<u32> =
+        (0..t.switches().len() as u32).filter(|&v| t.switches()[v as usize].up).collect();
+    let mass = terminal_weights(t);
+    let mut total = Bisection {
+        low: 0,
+        high: 0,
+        low_by_spectrum: 0,
+        low_by_flow: 0,
+        difference: 0,
+        side: vec![false; t.switches().len()],
+    };
+    for plane in planes_of(t, &working).iter().filter(|p| !p.is_empty()) {
+        let masses: Vec<u64> = plane.iter().map(|&v| mass[v as usize] as u64).collect();
+        let found = best_cut(t, plane, masses, starts, seed, watch)?;
+        // a plane in parts has nothing to bound: parts may lie on either side
+        if connected(t.graph(), plane).len() == 1 {
+            let by_spectrum = by_spectrum(t, plane, &mass, found.difference, watch)?;
+            let by_flow = by_flow(t, plane, &mass, found.difference, watch)?;
+            total.low_by_spectrum += by_spectrum;
+            total.low_by_flow += by_flow;
+            total.low += by_spectrum.max(by_flow);
+        }
+        total.high += found.cut;
+        total.difference += found.difference;
+        for (&v, &side) in plane.iter().zip(&found.side) {
+            total.side[v as usize] = side;
+        }
+    }
+    Ok(total)
+}
+
+fn best_cut(
+    t: &Topology,
+    plane: &[u32],
+    masses: Vec<u64>,
+    starts: u32,
+    seed: u64,
+    watch: &dyn Watch,
+) -> Result<Halves, Stop> {
+    let slack = least_difference(&masses);
+    let part = Part::new(t.graph(), plane);
+    let (offsets, targets) = part.into_rows();
+    let weights = vec![1; targets.len()];
+    let graph = Weighted { offsets, targets, weights, masses, held: 0 };
+    let done = AtomicU64::new(0);
+    let tick = || watch.tick("bisection", done.load(Ordering::Relaxed), starts.into());
+    let key = |(start, h): &(u32, Halves)| (h.difference, h.cut, *start);
+    let best = (0..starts)
+        .into_par_iter()
+        .map(|start| {
+            let mut draw = Stream::new(seed, "halves", start.into());
+            let found = halve(&graph, slack, &mut draw, &tick)?;
+            done.fetch_add(1, Ordering::Relaxed);
+            Ok((start, found))
+        })
+        .try_reduce_with(|a, b| Ok(if key(&a) <= key(&b) { a } else { b }));
+    let best: Result<_, Interrupted> = best.expect("there is at least one start");
+    Ok(best?.1)
+}
+
+/// The least difference of the masses of two sides: the sums that subsets can have, as bits.
+fn least_difference(masses: &[u64]) -> u64 {
+    let total: u64 = masses.iter().sum();
+    let mut sorted = masses.to_vec();
+    sorted.sort_unstable();
+    let words = (total / 2 / 64 + 1) as usize;
+    let mut reachable = vec![0_u64; words];
+    reachable[0] = 1;
+    for same in sorted.chunk_by(|a, b| a == b).filter(|same| same[0] > 0) {
+        // 1, 2, 4, ... of the same mass and a rest make every number of them
+        let (mut left, mut step) = (same.len() as u64, 1);
+        while left > 0 {
+            let take = step.min(left);
+            add_shifted(&mut reachable, same[0] * take);
+            left -= take;
+            step *= 2;
+        }
+    }
+    let is_reachable = |s: &u64| reachable[(s / 64) as usize] >> (s % 64) & 1 == 1;
+    let nearest = (0..=total / 2).rev().find(is_reachable).unwrap_or(0);
+    total - 2 * nearest
+}
+
+/// Sets every bit that is `shift` above one that is set.
+fn add_shifted(bits: &mut [u64], shift: u64) {
+    let (words, rest) = ((shift / 64) as usize, shift % 64);
+    for i in (words..bits.len()).rev() {
+        let mut moved = bits[i - words] << rest;
+        if rest > 0 && i > words {
+            moved |= bits[i - words - 1] >> (64 - rest);
+        }
+        bits[i] |= moved;
+    }
+}
+
+/// Rounded up, less what rounding errors may have added.
+fn whole(bound: f64) -> u64 {
+    (bound * (1.0 - 1e-9) - 1e-9).ceil().max(0.0) as u64
+}
+
+/// (sqrt(least (n - a^2)) - a sqrt(u L u))^2 / 4, with u the terminals as a vector of length 1 and
+/// a the most that a vector of +1 and -1 with this difference has along u.
+fn by_spectrum(
+    t: &Topology,
+    plane: &[u32],
+    mass: &[f64],
+    difference: u64,
+    watch: &dyn Watch,
+) -> Result<u64, Stop> {
+    let part = Part::new(t.graph(), plane);
+    let weight: Vec<f64> = plane.iter().map(|&v| mass[v as usize]).collect();
+    let Some(least) = part.least_without(&weight, watch)? else { return Ok(0) };
+    let least = (least.value - least.error).max(0.0);
+    let length_squared: f64 = weight.iter().map(|w| w * w).sum();
+    let along_squared = (difference * difference) as f64 / length_squared;
+    let own = part.quadratic_form(&weight) / length_squared;
+    let across = (least * (plane.len() as f64 - along_squared).max(0.0)).sqrt();
+    let rest = (across - (along_squared * own).sqrt()).max(0.0);
+    Ok(whole(rest * rest / 4.0))
+}
+
+fn by_flow(
+    t: &Topology,
+    plane: &[u32],
+    mass: &[f64],
+    difference: u64,
+    watch: &dyn Watch,
+) -> Result<u64, Stop> {
+    let graph = t.graph();
+    let edge: Vec<u32> = plane.iter().copied().filter(|&v| mass[v as usize] > 0.0).collect();
+    let sources: Vec<(u32, f64)> = edge.iter().map(|&v| (v, mass[v as usize])).collect();
+    let terminals: f64 = sources.iter().map(|s| s.1).sum();
+    let crossing = (terminals - difference as f64) / 2.0;
+    let mut best = 0.0_f64;
+    for middle in middles(t, plane, &edge) {
+        let mut wanted = vec![0.0; graph.switches()];
+        for &v in &middle {
+            wanted[v as usize] = 1.0 / middle.len() as f64;
+        }
+        let load = split_evenly(graph, &sources, &wanted, watch)?;
+        let busiest = load.chunks_exact(2).map(|both| both[0] + both[1]).fold(0.0, f64::max);
+        if busiest > 0.0 {
+            best = best.max(crossing / busiest);
+        }
+    }
+    Ok(whole(best))
+}
+
+/// Sets of switches to spread traffic over: those with terminals, and those farthest from them.
+fn middles(t: &Topology, plane: &[u32], edge: &[u32]) -> Vec<Vec<u32>> {
+    let far = t.graph().distances_from_any(edge);
+    let farthest = plane.iter().map(|&v| far[v as usize]).max().unwrap_or(0);
+    let mut all = vec![edge.to_vec()];
+    if farthest > 0 {
+        all.push(plane.iter().copied().filter(|&v| far[v as usize] == farthest).collect());
+    }
+    all
+}

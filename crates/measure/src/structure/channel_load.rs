@@ -1,0 +1,265 @@
+//! Load of every channel when the switches talk to each other over all minimal paths evenly.
+//!
+//! Source: Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociology 2001;
+//! Heydemann, Meyer, Sotteau, "On forwarding indices of networks", Discrete Appl. Math. 1989.
+
+use super::planes_of;
+use base::Stop;
+use base::{Graph, Refusal, SwitchId, Watch};
+use fabric::network::Topology;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bins of [`LoadStatistics::histogram`].
+pub const BINS: usize = 20;
+
+/// How traffic between all switches with endpoints loads the channels.
+///
+/// A pair's traffic is divided equally among its minimal *paths* (not equally among the next hops
+/// of every switch, which loads differently where paths branch unevenly). Parallel links make paths
+/// of their own. All cables count as equally fast.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MinimalLoad {
+    /// One unit from every switch with endpoints to every other of its plane.
+    pub unit: LoadStatistics,
+    /// One unit from every terminal to every other of its plane.
+    pub terminals: LoadStatistics,
+    /// No routing, single-path or split, has a channel with less than this load under unit traffic:
+    /// the better of the mean load and of what the links of one switch must carry.
+    pub forwarding_index_low: f64,
+    /// Some split routing has no channel with more: `unit.max`.
+    pub forwarding_index_high: f64,
+    /// The traffic of a terminal, spread evenly over all others, at which the busiest channel of
+    /// `terminals` is full: a fraction of a link's rate, above 1 where the channels could carry
+    /// more than the terminals' own cables. `None` without load.
+    pub uniform_saturation: Option<f64>,
+}
+
+/// Statistics of the load over working channels, in units of traffic.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LoadStatistics {
+    /// The busiest channel's load.
+    pub max: f64,
+    /// Mean load.
+    pub mean: f64,
+    /// The least busy channel's load.
+    pub min: f64,
+    /// `histogram[i]` channels have a load above `i / 20` and at most `(i + 1) / 20` of `max`; the
+    /// first bin has those without load too.
+    pub histogram: Vec<u64>,
+    /// Load by channel: links' ids times 2, plus 1 for the way back; 0 for links that are down.
+    #[serde(skip)]
+    pub by_channel: Vec<f64>,
+}
+
+/// Measures the load of minimal paths. O(switches with endpoints * links), in parallel.
+///
+/// # Errors
+/// When some pair has more than 10^308 minimal paths, or `watch` says stop.
+pub fn minimal_load(t: &Topology, watch: &dyn Watch) -> Result<MinimalLoad, Stop> {
+    let graph = t.graph();
+    let edge = t.edge_switches();
+    let mut one = vec![0.0; graph.switches()];
+    for &v in &edge {
+        one[v as usize] = 1.0;
+    }
+    let carried = terminal_weights(t);
+    let of = |weight: &[f64]| -> Vec<(u32, f64)> {
+        edge.iter().map(|&v| (v, weight[v as usize])).collect()
+    };
+    let unit = split_evenly(graph, &of(&one), &one, watch)?;
+    // weights that are all the same change the unit only
+    let first = edge.first().map_or(1.0, |&v| carried[v as usize]);
+    let terminals = if edge.iter().all(|&v| carried[v as usize].total_cmp(&first).is_eq()) {
+        unit.iter().map(|l| l * first * first).collect()
+    } else {
+        split_evenly(graph, &of(&carried), &carried, watch)?
+    };
+    let mut saturation: Option<f64> = None;
+    let mut low = 0.0_f64;
+    for plane in planes_of(t, &edge) {
+        let all: f64 = plane.iter().map(|&v| carried[v as usize]).sum();
+        let busiest = busiest_of_plane(t, &plane, &terminals);
+        if busiest > 0.0 {
+            let full = (all - 1.0) / busiest;
+            saturation = Some(saturation.map_or(full, |s| s.min(full)));
+        }
+        low = low.max(least_index(graph, &plane));
+    }
+    let unit = statistics(graph, unit);
+    let high = unit.max;
+    Ok(MinimalLoad {
+        forwarding_index_low: low.max(unit.mean).min(high),
+        forwarding_index_high: high,
+        unit,
+        terminals: statistics(graph, terminals),
+        uniform_saturation: saturation,
+    })
+}
+
+/// Working terminals of every switch; 1 on every working switch of a network without terminals.
+pub(super) fn terminal_weights(t: &Topology) -> Vec<f64> {
+    let bare = t.terminals().is_empty();
+    let weight = |v: usize| {
+        let on = t.terminals_on(SwitchId::from(v)).iter();
+        let working = on.filter(|&&i| t.terminal_is_up(i)).count() as f64;
+        if bare && t.switches()[v].up { 1.0 } else { working }
+    };
+    (0..t.switches().len()).map(weight).collect()
+}
+
+fn busiest_of_plane(t: &Topology, plane: &[u32], load: &[f64]) -> f64 {
+    let Some(&first) = plane.first() else { return 0.0 };
+    let here = t.switches()[first as usize].plane;
+    let links = t.links().iter().zip(load.chunks_exact(2));
+    let inside = links.filter(|(l, _)| t.switches()[l.a.switch.ix()].plane == here);
+    inside.flat_map(|(_, both)| both.iter().copied()).fold(0.0, f64::max)
+}
+
+/// What the links of one switch must carry at least: its traffic with all others it can reach,
+/// which leaves by its links and comes in by them.
+fn least_index(graph: &Graph, plane: &[u32]) -> f64 {
+    let (component, count) = graph.components();
+    let mut members = vec![0_u64; count as usize];
+    for &v in plane {
+        members[component[v as usize] as usize] += 1;
+    }
+    let need = |&v: &u32| {
+        let others = members[component[v as usize] as usize] - 1;
+        if others == 0 { 0.0 } else { others as f64 / graph.degree(v as usize) as f64 }
+    };
+    plane.iter().map(need).fold(0.0, f64::max)
+}
+
+fn statistics(graph: &Graph, load: Vec<f64>) -> LoadStatistics {
+    let working: Vec<f64> = (0..graph.switches())
+        .flat_map(|v| graph.channels(v).iter().map(|c| load[c.0 as usize]))
+        .collect();
+    let max = working.iter().copied().fold(0.0, f64::max);
+    let min = working.iter().copied().fold(max, f64::min);
+    let mut histogram = vec![0; BINS];
+    for &l in &working {
+        // loads that differ in the last digits only belong to the same bin
+        let bin = if max > 0.0 { (l / max * BINS as f64 - 1e-9).ceil() as usize } else { 0 };
+        histogram[bin.saturating_sub(1).min(BINS - 1)] += 1;
+    }
+    let mean = load.iter().sum::<f64>() / working.len().max(1) as f64;
+    LoadStatistics { max, mean, min, histogram, by_channel: load }
+}
+
+/// Sources of one search batch, and batches whose loads are kept at once: fixed numbers, so that
+/// sums run in the same order with any number of threads.
+const BATCH: usize = 16;
+const WAVE: usize = 32;
+
+/// Load of every channel when each of `sources` (switch, weight) sends its weight times `wanted[w]`
+/// to every other switch w, each pair's traffic divided equally among its minimal paths.
+///
+/// # Errors
+/// As [`minimal_load`].
+pub(super) fn split_evenly(
+    graph: &Graph,
+    sources: &[(u32, f64)],
+    wanted: &[f64],
+    watch: &dyn Watch,
+) -> Result<Vec<f64>, Stop> {
+    let done = AtomicU64::new(0);
+    let mut load = vec![0.0; graph.links() * 2];
+    for wave in sources.chunks(BATCH * WAVE) {
+        let parts: Vec<Vec<f64>> = wave
+            .par_chunks(BATCH)
+            .map(|batch| {
+                let mut search = Search::new(graph);
+                for &(source, weight) in batch {
+                    search.run(source);
+                    search.send(weight, wanted)?;
+                }
+                let n = done.fetch_add(batch.len() as u64, Ordering::Relaxed);
+                let n = n + batch.len() as u64;
+                watch.tick("load of minimal paths", n, sources.len() as u64)?;
+                Ok(search.load)
+            })
+            .collect::<Result<_, Stop>>()?;
+        for part in parts {
+            for (sum, l) in load.iter_mut().zip(part) {
+                *sum += l;
+            }
+        }
+    }
+    Ok(load)
+}
+
+struct Search<'a> {
+    graph: &'a Graph,
+    load: Vec<f64>,
+    dist: Vec<u32>,
+    paths: Vec<f64>,
+    passing: Vec<f64>,
+    queue: Vec<u32>,
+}
+
+impl<'a> Search<'a> {
+    fn new(graph: &'a Graph) -> Self {
+        let n = graph.switches();
+        Self {
+            graph,
+            load: vec![0.0; graph.links() * 2],
+            dist: vec![u32::MAX; n],
+            paths: vec![0.0; n],
+            passing: vec![0.0; n],
+            queue: Vec::with_capacity(n),
+        }
+    }
+
+    /// Distances and numbers of minimal paths from `source`, switches in order of distance.
+    fn run(&mut self, source: u32) {
+        self.dist.fill(u32::MAX);
+        self.paths.fill(0.0);
+        self.queue.clear();
+        self.dist[source as usize] = 0;
+        self.paths[source as usize] = 1.0;
+        self.queue.push(source);
+        let mut head = 0;
+        while let Some(&v) = self.queue.get(head) {
+            head += 1;
+            let (next, paths) = (self.dist[v as usize] + 1, self.paths[v as usize]);
+            for &w in self.graph.neighbours(v as usize) {
+                let w = w as usize;
+                if self.dist[w] == u32::MAX {
+                    self.dist[w] = next;
+                    self.queue.push(w as u32);
+                }
+                if self.dist[w] == next {
+                    self.paths[w] += paths;
+                }
+            }
+        }
+    }
+
+    /// Adds `weight` times the wanted traffic from the source of the last run, from the far end on:
+    /// what comes to a switch is its own and all that passes through it.
+    fn send(&mut self, weight: f64, wanted: &[f64]) -> Result<(), Stop> {
+        let most = self.queue.iter().map(|&v| self.paths[v as usize]).fold(0.0, f64::max);
+        if !most.is_finite() {
+            let why = "two switches have more than 10^308 minimal paths";
+            return Err(Refusal::new("load", why, "a smaller network").into());
+        }
+        for &v in &self.queue {
+            self.passing[v as usize] = 0.0;
+        }
+        for &v in self.queue.iter().skip(1).rev() {
+            let v = v as usize;
+            // what each path through `v` brings
+            let each = (wanted[v] + self.passing[v]) / self.paths[v];
+            let before = self.dist[v] - 1;
+            let row = self.graph.neighbours(v).iter().zip(self.graph.channels(v));
+            for (&w, out) in row.filter(|(w, _)| self.dist[**w as usize] == before) {
+                let comes = self.paths[w as usize] * each;
+                self.passing[w as usize] += comes;
+                self.load[out.reverse().0 as usize] += weight * comes;
+            }
+        }
+        Ok(())
+    }
+}

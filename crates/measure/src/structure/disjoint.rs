@@ -1,0 +1,262 @@
+//! Link-disjoint paths between switches with endpoints, of any length and of bounded length.
+
+use super::bounded::{Bounded, Range};
+use super::flow::flow_tree;
+use super::packing::settle;
+use super::paths::{PathCounts, add_histogram};
+use super::planes_of;
+use super::symmetry::sources;
+use base::Stop;
+use base::seed::Stream;
+use base::{Graph, Interrupted, Refusal, Watch};
+use fabric::network::Topology;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Numbers of pairwise link-disjoint paths, over ordered pairs of distinct switches with endpoints
+/// of one plane. Pairs with no path at all count with 0.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DisjointPaths {
+    /// Paths of any length, all pairs: the fewest links whose loss parts the two switches (Menger).
+    pub any_length: PathCounts,
+    /// Paths of at most so many hops, a bound after the other.
+    pub bounded: Vec<BoundedPaths>,
+}
+
+/// Numbers of link-disjoint paths of at most `hops` hops.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BoundedPaths {
+    /// Most hops of a path.
+    pub hops: u32,
+    /// Whether the pairs are a random sample (drawn with replacement), not all.
+    pub sampled: bool,
+    /// Whether all counts are proved to be the largest possible; else some are lower bounds.
+    pub exact: bool,
+    /// Pairs whose count is proved to be the largest possible.
+    pub exact_pairs: u64,
+    /// The numbers of paths that were found, of each pair.
+    pub counts: PathCounts,
+    /// The numbers that are proved not to be exceeded, of each pair; `counts` where `exact`.
+    pub at_most: PathCounts,
+}
+
+/// Arcs that the searches for one bound look at, all pairs together: some tens of seconds.
+const WORK: u64 = 4_000_000_000;
+/// Arcs that the search for one pair looks at, at most.
+const MOST_WORK: u64 = 20_000_000;
+
+/// What [`disjoint_paths`] counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DisjointRules {
+    /// The bounds on the length, hops; `None`: the diameter, and one more.
+    pub hops: Option<Vec<u32>>,
+    /// Bounded paths are counted for all ordered pairs where there are at most so many, else for
+    /// so many drawn at random.
+    pub pairs: u64,
+    /// Seed of the sample.
+    pub seed: u64,
+}
+
+/// Counts link-disjoint paths. Parallel links are links of their own.
+///
+/// Counts of paths of any length, and of at most three hops, are exact. Longer bounded ones are
+/// found shortest first; where the links at either end that can be of use do not prove that these
+/// are all, a search of limited work goes on (`packing`), and says what is left open.
+/// O(switches * links) for any length where only the links at the switches limit, see
+/// [`super::flow`]; O(radix^2) a pair up to three hops and O(radix * links) beyond, before the
+/// search.
+///
+/// # Errors
+/// When a bound or the number of pairs is 0, or `watch` says stop.
+pub fn disjoint_paths(
+    t: &Topology,
+    rules: &DisjointRules,
+    watch: &dyn Watch,
+) -> Result<DisjointPaths, Stop> {
+    if rules.pairs == 0 {
+        return Err(Refusal::new("pairs", "0 pairs tell nothing", "at least 1").into());
+    }
+    let edge = t.edge_switches();
+    let planes = planes_of(t, &edge);
+    let hops = match &rules.hops {
+        Some(hops) if hops.contains(&0) => {
+            let why = "no path has 0 hops";
+            return Err(Refusal::new("hops", why, "at least 1").into());
+        }
+        Some(hops) => hops.clone(),
+        None => {
+            let diameter = super::by_plane(t, &edge, watch)?.diameter();
+            if diameter == 0 { Vec::new() } else { vec![diameter, diameter + 1] }
+        }
+    };
+    let mut all = BTreeMap::new();
+    for plane in planes.iter().filter(|p| p.len() > 1) {
+        let tree = flow_tree(t.graph(), plane, watch)?;
+        add_histogram(&mut all, &pairs_by_flow(plane.len(), tree));
+    }
+    let bounded = hops
+        .into_iter()
+        .map(|hops| bounded(t, &planes, hops, rules, watch))
+        .collect::<Result<_, Interrupted>>()?;
+    Ok(DisjointPaths { any_length: all.into(), bounded })
+}
+
+/// The number of ordered pairs by the least flow on their way in the tree.
+fn pairs_by_flow(members: usize, tree: Vec<(u32, u64)>) -> BTreeMap<u64, u64> {
+    let mut joints: Vec<(u64, u32, u32)> =
+        tree.into_iter().zip(1..).map(|((to, flow), i)| (flow, i, to)).collect();
+    joints.sort_unstable_by(|a, b| b.cmp(a));
+    let mut part = super::union::Parts::new(members);
+    let mut histogram = BTreeMap::new();
+    for (flow, a, b) in joints {
+        let pairs = 2 * part.size(a) * part.size(b);
+        part.join(a, b);
+        *histogram.entry(flow).or_insert(0) += pairs;
+    }
+    histogram
+}
+
+/// Targets, and for each the sources and how many pairs each stands for.
+struct Work {
+    targets: Vec<(u32, Vec<u32>)>,
+    each: u64,
+    sampled: bool,
+}
+
+fn work(t: &Topology, planes: &[Vec<u32>], rules: &DisjointRules) -> Work {
+    let pairs_of = |plane: &Vec<u32>| (plane.len() * plane.len().saturating_sub(1)) as u64;
+    let total: u64 = planes.iter().map(pairs_of).sum();
+    if total <= rules.pairs {
+        let others = |set: &[u32], t: u32| set.iter().copied().filter(|&s| s != t).collect();
+        let edge: Vec<u32> = planes.concat();
+        let (targets, each) = if planes.len() == 1 { sources(t, &edge) } else { (edge, 1) };
+        if each > 1 {
+            let targets = targets.into_iter().map(|t| (t, others(&planes[0], t))).collect();
+            return Work { targets, each, sampled: false };
+        }
+        // a count is the same both ways: only pairs in rising order
+        let up = |plane: &Vec<u32>| {
+            let pairs = |i: usize| (plane[i], plane[..i].to_vec());
+            (0..plane.len()).map(pairs).collect::<Vec<_>>()
+        };
+        return Work { targets: planes.iter().flat_map(up).collect(), each: 2, sampled: false };
+    }
+    let mut draw = Stream::new(rules.seed, "pairs of switches", 0);
+    let mut targets: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for _ in 0..rules.pairs {
+        let mut at = draw.below(total);
+        let plane = planes.iter().find(|plane| {
+            let here = at < pairs_of(plane);
+            at -= if here { 0 } else { pairs_of(plane) };
+            here
+        });
+        let plane = plane.expect("a pair below the total is of some plane");
+        let others = plane.len() as u64 - 1;
+        let (s, t) = ((at / others) as usize, (at % others) as usize);
+        targets.entry(plane[t + usize::from(t >= s)]).or_default().push(plane[s]);
+    }
+    Work { targets: targets.into_iter().collect(), each: 1, sampled: true }
+}
+
+/// A pair of switches whose number of paths is not settled, and what is known of it.
+struct Open {
+    from: u32,
+    to: u32,
+    range: Range,
+}
+
+/// What is known of pairs of switches: the numbers found, and those pairs that are not settled.
+#[derive(Default)]
+struct Found {
+    low: BTreeMap<u64, u64>,
+    high: BTreeMap<u64, u64>,
+    exact: u64,
+    open: Vec<Open>,
+}
+
+impl Found {
+    fn add(&mut self, range: Range, pairs: u64) {
+        *self.low.entry(range.low).or_insert(0) += pairs;
+        *self.high.entry(range.high).or_insert(0) += pairs;
+        self.exact += if range.low == range.high { pairs } else { 0 };
+    }
+
+    fn merge(mut self, other: Self) -> Self {
+        add_histogram(&mut self.low, &other.low);
+        add_histogram(&mut self.high, &other.high);
+        self.exact += other.exact;
+        self.open.extend(other.open);
+        self
+    }
+}
+
+fn bounded(
+    t: &Topology,
+    planes: &[Vec<u32>],
+    hops: u32,
+    rules: &DisjointRules,
+    watch: &dyn Watch,
+) -> Result<BoundedPaths, Interrupted> {
+    let graph: &Graph = t.graph();
+    let work = work(t, planes, rules);
+    let total: u64 = work.targets.iter().map(|(_, from)| from.len() as u64).sum();
+    let done = AtomicU64::new(0);
+    let count = |room: &mut Bounded, target: u32, from: &[u32]| {
+        let near = graph.distances_from(target as usize);
+        let mut found = Found::default();
+        for from in from.chunks(64) {
+            for &s in from {
+                let range = room.count(s, target, &near);
+                if range.low < range.high {
+                    found.open.push(Open { from: s, to: target, range });
+                } else {
+                    found.add(range, work.each);
+                }
+            }
+            let n = done.fetch_add(from.len() as u64, Ordering::Relaxed) + from.len() as u64;
+            watch.tick("paths of bounded length", n, total)?;
+        }
+        Ok(found)
+    };
+    let mut found = work
+        .targets
+        .par_iter()
+        .map_init(|| Bounded::new(graph, hops), |room, (target, from)| count(room, *target, from))
+        .try_reduce(Found::default, |sum, part| Ok(sum.merge(part)))?;
+    let open = std::mem::take(&mut found.open);
+    for range in settled(graph, hops, &open, watch)? {
+        found.add(range, work.each);
+    }
+    let (counts, at_most) = (PathCounts::from(found.low), PathCounts::from(found.high));
+    let exact_pairs = found.exact;
+    let exact = exact_pairs == counts.pairs;
+    Ok(BoundedPaths { hops, sampled: work.sampled, exact, exact_pairs, counts, at_most })
+}
+
+/// What a search for each of `open` finds; the work is shared out alike.
+fn settled(
+    graph: &Graph,
+    hops: u32,
+    open: &[Open],
+    watch: &dyn Watch,
+) -> Result<Vec<Range>, Interrupted> {
+    let each = WORK / (open.len() as u64).max(1);
+    let done = AtomicU64::new(0);
+    let by_target: Vec<&[Open]> = open.chunk_by(|a, b| a.to == b.to).collect();
+    let found: Vec<Vec<Range>> = by_target
+        .par_iter()
+        .map(|open| {
+            let near = graph.distances_from(open[0].to as usize);
+            let settle = |pair: &Open| {
+                let n = done.fetch_add(1, Ordering::Relaxed) + 1;
+                watch.tick("paths of bounded length, searched", n, open.len() as u64)?;
+                let ends = (pair.from, pair.to);
+                Ok(settle(graph, ends, hops, &near, pair.range, each.min(MOST_WORK)))
+            };
+            open.iter().map(settle).collect()
+        })
+        .collect::<Result<_, Interrupted>>()?;
+    Ok(found.concat())
+}

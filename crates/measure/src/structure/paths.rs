@@ -1,0 +1,161 @@
+//! How many minimal and almost minimal paths join two switches.
+
+use super::symmetry::sources;
+use base::{Graph, Interrupted, Watch};
+use fabric::network::Topology;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Numbers of paths over ordered pairs of distinct switches with endpoints.
+///
+/// Parallel links make paths of their own. A count above 2^64 - 1 is given as 2^64 - 1.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct PathCounts {
+    /// Ordered pairs counted.
+    pub pairs: u64,
+    /// Sum of the counts.
+    #[serde(serialize_with = "super::number")]
+    pub sum: u128,
+    /// Fewest paths of any pair; 0 without pairs.
+    pub min: u64,
+    /// Most paths of any pair; 0 without pairs.
+    pub max: u64,
+    /// `histogram[&c]` pairs have `c` paths.
+    pub histogram: BTreeMap<u64, u64>,
+}
+
+impl PathCounts {
+    /// Mean number of paths, `None` without pairs.
+    pub fn mean(&self) -> Option<f64> {
+        (self.pairs > 0).then(|| self.sum as f64 / self.pairs as f64)
+    }
+}
+
+impl From<BTreeMap<u64, u64>> for PathCounts {
+    /// The counts whose histogram this is.
+    fn from(histogram: BTreeMap<u64, u64>) -> Self {
+        Self {
+            pairs: histogram.values().sum(),
+            sum: histogram.iter().map(|(&c, &n)| u128::from(c) * u128::from(n)).sum(),
+            min: histogram.first_key_value().map_or(0, |(&c, _)| c),
+            max: histogram.last_key_value().map_or(0, |(&c, _)| c),
+            histogram,
+        }
+    }
+}
+
+/// The short paths of a network, over connected ordered pairs of distinct switches with endpoints.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct ShortPaths {
+    /// Numbers of minimal paths.
+    pub minimal: PathCounts,
+    /// Numbers of paths at most one hop longer than minimal, the minimal ones included.
+    pub almost_minimal: PathCounts,
+}
+
+/// Counts the minimal and almost minimal paths between all ordered pairs of switches with
+/// endpoints.
+///
+/// O(switches with endpoints * links): seconds for thousands of switches; the caller decides. One
+/// source stands for all where the family promises that the switches are alike.
+///
+/// # Errors
+/// [`Interrupted`] when `watch` says so.
+pub fn short_paths(t: &Topology, watch: &dyn Watch) -> Result<ShortPaths, Interrupted> {
+    let (graph, edge) = (t.graph(), t.edge_switches());
+    let (from, each) = sources(t, &edge);
+    let done = AtomicU64::new(0);
+    let [minimal, almost_minimal] = from
+        .par_chunks(32)
+        .map(|sources| {
+            let mut histograms = [BTreeMap::new(), BTreeMap::new()];
+            let mut search = Search::new(graph.switches());
+            for &s in sources {
+                search.run(graph, s);
+                for &t in edge.iter().filter(|&&t| t != s) {
+                    let (count, longer) = (search.count[t as usize], search.longer[t as usize]);
+                    if count > 0 {
+                        *histograms[0].entry(count).or_insert(0) += each;
+                        *histograms[1].entry(count.saturating_add(longer)).or_insert(0) += each;
+                    }
+                }
+            }
+            let n = done.fetch_add(sources.len() as u64, Ordering::Relaxed);
+            watch.tick("short paths", n + sources.len() as u64, from.len() as u64)?;
+            Ok(histograms)
+        })
+        .try_reduce(
+            || [BTreeMap::new(), BTreeMap::new()],
+            |mut sums, parts| {
+                for (sum, part) in sums.iter_mut().zip(&parts) {
+                    add_histogram(sum, part);
+                }
+                Ok(sums)
+            },
+        )?;
+    Ok(ShortPaths { minimal: minimal.into(), almost_minimal: almost_minimal.into() })
+}
+
+/// Adds `part` to `sum`.
+pub(super) fn add_histogram(sum: &mut BTreeMap<u64, u64>, part: &BTreeMap<u64, u64>) {
+    for (&count, &pairs) in part {
+        *sum.entry(count).or_insert(0) += pairs;
+    }
+}
+
+struct Search {
+    dist: Vec<u32>,
+    count: Vec<u64>,
+    longer: Vec<u64>,
+    queue: Vec<u32>,
+}
+
+impl Search {
+    fn new(switches: usize) -> Self {
+        Self {
+            dist: vec![u32::MAX; switches],
+            count: vec![0; switches],
+            longer: vec![0; switches],
+            queue: Vec::with_capacity(switches),
+        }
+    }
+
+    /// Leaves in `count` the number of minimal paths from `source` to every switch, 0 without one,
+    /// and in `longer` that of the paths one hop longer.
+    ///
+    /// A walk one hop longer than minimal is a path, for a closed part of it would have two hops
+    /// at least. It has one step inside a level, and all others to the next.
+    fn run(&mut self, graph: &Graph, source: u32) {
+        self.dist.fill(u32::MAX);
+        self.count.fill(0);
+        self.longer.fill(0);
+        self.queue.clear();
+        self.dist[source as usize] = 0;
+        self.count[source as usize] = 1;
+        self.queue.push(source);
+        let mut head = 0;
+        while let Some(&v) = self.queue.get(head) {
+            head += 1;
+            let (next, paths) = (self.dist[v as usize] + 1, self.count[v as usize]);
+            let mut longer = 0_u64;
+            for &w in graph.neighbours(v as usize) {
+                let w = w as usize;
+                if self.dist[w] == u32::MAX {
+                    self.dist[w] = next;
+                    self.queue.push(w as u32);
+                }
+                // the level of `v` is counted to its end, and the one before in both ways
+                if self.dist[w] == next {
+                    self.count[w] = self.count[w].saturating_add(paths);
+                } else if self.dist[w] + 1 == next {
+                    longer = longer.saturating_add(self.count[w]);
+                } else {
+                    longer = longer.saturating_add(self.longer[w]);
+                }
+            }
+            self.longer[v as usize] = longer;
+        }
+    }
+}

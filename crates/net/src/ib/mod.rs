@@ -1,8 +1,0 @@
-//! `InfiniBand`: addresses, and the files that subnet managers and their tools read and write.
-
-pub mod compare;
-pub mod fabric_file;
-pub mod lft;
-pub mod names;
-pub mod sl_files;
-pub mod table;

@@ -1,0 +1,306 @@
+//! The cable list: both ends of every cable, its length, kind, price and when it is laid.
+
+use super::Device;
+use super::catalog::{CableKind, Catalog, Offer, Use, millionths};
+use super::floor::{Floor, FloorRules, Seat};
+use base::{LinkId, Refusal, SwitchId, TerminalId};
+use fabric::network::{Cable, Plug, Topology};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Which cable of the network it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CableId {
+    /// Between two switches.
+    Link(LinkId),
+    /// From an endpoint's rail to its switch.
+    Terminal(TerminalId),
+}
+
+impl fmt::Display for CableId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Link(l) => write!(f, "link-{l}"),
+            Self::Terminal(t) => write!(f, "terminal-{t}"),
+        }
+    }
+}
+
+/// One end of a planned cable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CableEnd {
+    /// Where its device is.
+    pub seat: Seat,
+    /// What it is plugged into.
+    pub device: Device,
+    /// At which port, from 1.
+    pub port: u16,
+}
+
+/// A cable to lay.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PlannedCable {
+    /// Which cable it is.
+    pub id: CableId,
+    /// When it is laid: 1 inside a group (a Slim Fly column, a pod) of one rack, 2 between groups
+    /// of one rack, 3 between racks; 0 for the cables of endpoints.
+    pub step: u8,
+    /// Electric or optical.
+    pub kind: CableKind,
+    /// Length needed, metres: in whole millimetres.
+    pub length_m: f64,
+    /// The length to buy: the shortest of the rules' stock that reaches, metres.
+    pub stock_m: f64,
+    /// Data rate of one direction, Gbit/s.
+    pub rate_gbps: f64,
+    /// Typical price, US dollars: in whole millionths.
+    pub cost_usd: f64,
+    /// The end in the lower rack, unit and port; an endpoint's own end.
+    pub a: CableEnd,
+    /// The other end.
+    pub b: CableEnd,
+}
+
+impl CableId {
+    /// What the cable is for.
+    pub fn for_use(self) -> Use {
+        match self {
+            Self::Link(_) => Use::Switch,
+            Self::Terminal(_) => Use::Endpoint,
+        }
+    }
+}
+
+/// What cables are bought from, and at which rate.
+#[derive(Debug, Clone, Copy)]
+pub struct Shop<'a> {
+    /// Kinds, reaches and prices.
+    pub catalog: &'a Catalog,
+    /// The rate of every link, Gbit/s; `None` for that of the network where it was read from a
+    /// fabric or a file, and for the catalogue's own where a family made the network.
+    pub gbps: Option<f64>,
+}
+
+impl Shop<'_> {
+    /// The rate that `cable` of `t` is bought at, Gbit/s.
+    pub fn rate_gbps(&self, t: &Topology, cable: &Cable) -> f64 {
+        let own = t.recipe().family == "file";
+        self.gbps.unwrap_or_else(|| if own { cable.rate_gbps() } else { self.catalog.link_gbps })
+    }
+
+    /// Power of a switch of `t`, watts: of the one with most ports; 0 where the catalogue does not
+    /// say.
+    pub fn switch_w(&self, t: &Topology) -> f64 {
+        let ports = t.switches().iter().map(|s| u32::from(s.ports)).max().unwrap_or(0);
+        let rates = t.links().iter().map(|l| self.rate_gbps(t, &l.cable));
+        let terminals = t.terminals().iter().map(|r| self.rate_gbps(t, &r.cable));
+        let gbps = rates.chain(terminals).fold(0.0, f64::max);
+        self.catalog.switch(ports, gbps).ok().and_then(|offer| offer.watts).unwrap_or(0.0)
+    }
+
+    /// What `cable` of a list made with this shop is bought as.
+    ///
+    /// # Errors
+    /// When the catalogue has nothing that reaches.
+    pub fn buy(&self, cable: &PlannedCable) -> Result<Offer, Refusal> {
+        Ok(self.catalog.cable(cable.id.for_use(), cable.length_m, cable.rate_gbps)?.1)
+    }
+}
+
+/// Every cable of `t`, failed ones included, in the order of laying them.
+///
+/// Sorted by step, then by racks, so that the cables between two racks make one bundle, then by
+/// unit and port. `floor` and `rules` must be those of `t`. O(cables * log cables).
+///
+/// # Errors
+/// When the catalogue has no cable that reaches from rack to rack at the rate of the links.
+///
+/// # Panics
+/// When `floor` was made for another network.
+pub fn cables(
+    t: &Topology,
+    floor: &Floor,
+    rules: &FloorRules,
+    shop: Shop<'_>,
+) -> Result<Vec<PlannedCable>, Refusal> {
+    let end = |plug: Plug| CableEnd {
+        seat: floor.switches[plug.switch.ix()],
+        device: Device::Switch(plug.switch),
+        port: plug.port,
+    };
+    let mut list = Vec::with_capacity(t.links().len() + t.terminals().len());
+    for (i, link) in t.links().iter().enumerate() {
+        let (a, b) = (end(link.a), end(link.b));
+        let place = |s: SwitchId| {
+            let s = &t.switches()[s.ix()];
+            (s.plane, s.group)
+        };
+        let step = match () {
+            () if a.seat.rack != b.seat.rack => 3,
+            () if place(link.a.switch) != place(link.b.switch) => 2,
+            () => 1,
+        };
+        let id = CableId::Link(LinkId::from(i));
+        let rate_gbps = shop.rate_gbps(t, &link.cable);
+        list.push(planned(id, step, [a.min(b), a.max(b)], rate_gbps, floor, rules, shop)?);
+    }
+    for (i, terminal) in t.terminals().iter().enumerate() {
+        let e = terminal.endpoint;
+        let seat = floor.endpoints[e.ix()].expect("an endpoint with a rail has a seat");
+        let a =
+            CableEnd { seat, device: Device::Endpoint(e), port: terminal.rail.saturating_add(1) };
+        let id = CableId::Terminal(TerminalId::from(i));
+        let rate_gbps = shop.rate_gbps(t, &terminal.cable);
+        list.push(planned(id, 0, [a, end(terminal.plug)], rate_gbps, floor, rules, shop)?);
+    }
+    list.sort_by_key(|c| (c.step, c.a.seat.rack, c.b.seat.rack, c.a, c.b));
+    Ok(list)
+}
+
+fn planned(
+    id: CableId,
+    step: u8,
+    [a, b]: [CableEnd; 2],
+    rate_gbps: f64,
+    floor: &Floor,
+    rules: &FloorRules,
+    shop: Shop<'_>,
+) -> Result<PlannedCable, Refusal> {
+    let length_m = whole_mm(floor.length_m(a.seat, b.seat, rules));
+    let stock_m = stock(length_m, rules);
+    let (kind, offer) = shop.catalog.cable(id.for_use(), length_m, rate_gbps)?;
+    let cost_usd = offer.usd[0];
+    Ok(PlannedCable { id, step, kind, length_m, stock_m, rate_gbps, cost_usd, a, b })
+}
+
+/// The next whole millimetre: lengths add up as they are printed.
+fn whole_mm(length_m: f64) -> f64 {
+    // a sum of decimal fractions may be above its value by the last bits
+    (length_m * 1000.0 - 1e-6).ceil().max(0.0) / 1000.0
+}
+
+/// A sum of whole millimetres, without the last bits that adding has left.
+pub fn sum_m(lengths: impl Iterator<Item = f64>) -> f64 {
+    lengths.map(|l| (l * 1000.0).round()).sum::<f64>() / 1000.0
+}
+
+/// The shortest length on sale that reaches `length_m`; beyond the last, its multiples.
+fn stock(length_m: f64, rules: &FloorRules) -> f64 {
+    let last = rules.stock_m.last().copied().unwrap_or(1.0);
+    let listed = rules.stock_m.iter().copied().find(|&s| length_m <= s);
+    listed.unwrap_or_else(|| (length_m / last).ceil() * last)
+}
+
+/// The name of a device of `t`.
+pub fn device_name(t: &Topology, device: Device) -> &str {
+    match device {
+        Device::Switch(s) => &t.switches()[s.ix()].name,
+        Device::Endpoint(e) => &t.endpoints()[e.ix()].name,
+    }
+}
+
+/// The first line of the file that [`write_csv`] writes.
+pub const CSV_HEADER: &str = "cable,step,kind,length_m,stock_m,rate_gbps,cost_usd,\
+                              a_rack,a_unit,a_device,a_port,a_label,\
+                              b_rack,b_unit,b_device,b_port,b_label";
+
+/// Writes the cable list as comma-separated values with a header (RFC 4180, lines end in `\n`).
+///
+/// Labels are [`Floor::label`]'s; the unit of what stands beside its rack is empty; lengths and
+/// prices have as many decimals as they need, lengths one at least, prices two: each column adds up
+/// to what the plan says. A name that a spreadsheet would take for a formula has `'` in front.
+///
+/// # Errors
+/// When `out` fails.
+pub fn write_csv(
+    t: &Topology,
+    floor: &Floor,
+    cables: &[PlannedCable],
+    out: &mut impl fmt::Write,
+) -> fmt::Result {
+    writeln!(out, "{CSV_HEADER}")?;
+    for c in cables {
+        let (id, step, kind) = (c.id, c.step, c.kind);
+        let (length, stock, rate, cost) = (c.length_m, c.stock_m, c.rate_gbps, c.cost_usd);
+        let (length, cost) = (decimals(length, 1), decimals(cost, 2));
+        write!(out, "{id},{step},{kind},{length},{stock},{rate},{cost}")?;
+        for end in [c.a, c.b] {
+            let device = device_name(t, end.device);
+            let label = floor.label(end.seat, device, end.port);
+            let rack = quoted(&floor.racks[end.seat.rack as usize].name);
+            let unit = end.seat.unit.map_or(String::new(), |u| u.to_string());
+            write!(out, ",{rack},{unit},{},{},{}", quoted(device), end.port, quoted(&label))?;
+        }
+        out.write_char('\n')?;
+    }
+    Ok(())
+}
+
+/// `value` with all its decimals, and at least so many.
+fn decimals(value: f64, least: usize) -> String {
+    let text = value.to_string();
+    let has = text.split_once('.').map_or(0, |(_, part)| part.len());
+    if has < least { format!("{value:.least$}") } else { text }
+}
+
+/// What a spreadsheet takes for the beginning of a formula, where it begins a cell.
+const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+
+/// A cell: as text where it could be a formula, which is `'` in front of it.
+fn quoted(text: &str) -> String {
+    let guarded;
+    let mut text = text;
+    if text.trim_start_matches('\'').starts_with(FORMULA) {
+        guarded = format!("'{text}");
+        text = &guarded;
+    }
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+/// Cables of one kind and one stock length.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LengthClass {
+    /// Whether these are the cables of endpoints or those between switches.
+    pub endpoint_cables: bool,
+    /// Electric or optical.
+    pub kind: CableKind,
+    /// The stock length to buy: the shortest that reaches, metres.
+    pub stock_m: f64,
+    /// Number of cables.
+    pub cables: u64,
+    /// Sum of the lengths needed, metres.
+    pub total_m: f64,
+    /// Sum of the prices, for the lengths needed, US dollars.
+    pub cost_usd: f64,
+}
+
+/// Counts, lengths and prices by use, kind and stock length, in this order. O(cables).
+pub fn by_length(cables: &[PlannedCable]) -> Vec<LengthClass> {
+    let mut classes: BTreeMap<(bool, CableKind, u64), LengthClass> = BTreeMap::new();
+    for c in cables {
+        let (endpoint_cables, kind, stock_m) = (c.id.for_use() == Use::Endpoint, c.kind, c.stock_m);
+        // positive floats sort as their bits do
+        let class =
+            classes.entry((endpoint_cables, kind, stock_m.to_bits())).or_insert(LengthClass {
+                endpoint_cables,
+                kind,
+                stock_m,
+                cables: 0,
+                total_m: 0.0,
+                cost_usd: 0.0,
+            });
+        class.cables += 1;
+        class.total_m += c.length_m;
+        class.cost_usd += c.cost_usd;
+    }
+    for class in classes.values_mut() {
+        class.total_m = sum_m(std::iter::once(class.total_m));
+        class.cost_usd = millionths(class.cost_usd);
+    }
+    classes.into_values().collect()
+}

@@ -1,0 +1,274 @@
+//! Reads a catalogue: TOML, with the line of whatever is wrong in it.
+
+use super::catalog::{Cable, Catalog, Energy, Part, Piece, Price, Switch};
+use base::Refusal;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use toml::Spanned;
+
+/// The file as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    name: String,
+    title: String,
+    currency: Spanned<String>,
+    usd_per_unit: Option<Spanned<f64>>,
+    year: u16,
+    link_gbps: Spanned<f64>,
+    counts: Spanned<Vec<Part>>,
+    energy: Option<Spanned<Energy>>,
+    #[serde(default)]
+    switch: Vec<Spanned<Switch>>,
+    #[serde(default)]
+    cable: Vec<Spanned<Cable>>,
+    #[serde(default)]
+    transceiver: Vec<Spanned<Piece>>,
+    #[serde(default)]
+    fibre: Vec<Spanned<Piece>>,
+    #[serde(default)]
+    nic: Vec<Spanned<Piece>>,
+}
+
+/// Reads the text of the catalogue `file`.
+///
+/// # Errors
+/// When it is no TOML, a key is unknown, missing or of another type, a figure is out of range, a
+/// name is given twice, or nothing prices a part that its totals count. One refusal, the first by
+/// line, that names file, line and field.
+pub fn read(text: &str, file: &str) -> Result<Catalog, Refusal> {
+    let at = |start: usize| {
+        let before = &text[..start.min(text.len())];
+        format!("{file}: line {}", before.matches('\n').count() + 1)
+    };
+    let written: Written = toml::from_str(text).map_err(|e| {
+        let place = e.span().map_or_else(|| file.to_owned(), |span| at(span.start));
+        Refusal::new(place, e.message().trim(), "")
+    })?;
+    written.check().map_err(|(start, refusal)| refusal.within(&at(start)))?;
+    Ok(written.into_catalog())
+}
+
+/// A fault and the byte of the text that it is at.
+type Fault = (usize, Refusal);
+
+impl Written {
+    fn check(&self) -> Result<(), Fault> {
+        let code = self.currency.get_ref();
+        let (start, rate) = (self.currency.span().start, self.usd_per_unit.as_ref());
+        if code.len() != 3 || !code.bytes().all(|b| b.is_ascii_uppercase()) {
+            let why = format!("'{code}' is no code of a currency");
+            return Err((start, Refusal::new("currency", why, "three letters, as USD or EUR")));
+        }
+        match rate {
+            None if code != "USD" => {
+                let why = format!("US dollars for one {code} are missing");
+                return Err((start, Refusal::new("usd_per_unit", why, "a rate above 0")));
+            }
+            Some(rate) => positive("usd_per_unit", *rate.get_ref(), rate.span().start)?,
+            None => {}
+        }
+        positive("link_gbps", *self.link_gbps.get_ref(), self.link_gbps.span().start)?;
+        if let Some(energy) = &self.energy {
+            let (start, energy) = (energy.span().start, energy.get_ref());
+            amount("energy: price_per_kwh", energy.price_per_kwh, start)?;
+            if !(1.0..=100.0).contains(&energy.pue) {
+                let why = format!("{} is no power usage effectiveness", energy.pue);
+                return Err((start, Refusal::new("energy: pue", why, "1 to 100")));
+            }
+        }
+        let mut names = BTreeSet::new();
+        for s in &self.switch {
+            unique(&mut names, &s.get_ref().id, s.span().start)?;
+            switch(s.get_ref(), s.span().start)?;
+        }
+        for c in &self.cable {
+            unique(&mut names, &c.get_ref().id, c.span().start)?;
+            cable(c.get_ref(), c.span().start)?;
+        }
+        let pieces = [
+            ("transceiver", &self.transceiver, [true, true]),
+            ("fibre", &self.fibre, [false, true]),
+            ("nic", &self.nic, [true, false]),
+        ];
+        for (what, list, needs) in pieces {
+            for p in list {
+                unique(&mut names, &p.get_ref().id, p.span().start)?;
+                piece(what, p.get_ref(), needs, p.span().start)?;
+            }
+        }
+        self.counted()
+    }
+
+    /// Whether something prices every part that is counted.
+    fn counted(&self) -> Result<(), Fault> {
+        let start = self.counts.span().start;
+        if self.counts.get_ref().is_empty() {
+            return Err((start, Refusal::new("counts", "nothing is counted", "at least one part")));
+        }
+        let mut seen = BTreeSet::new();
+        for &part in self.counts.get_ref() {
+            let (any, table) = match part {
+                Part::Switches => (!self.switch.is_empty(), "[[switch]]"),
+                Part::SwitchCables | Part::EndpointCables => {
+                    (!self.cable.is_empty() || !self.transceiver.is_empty(), "[[cable]]")
+                }
+                Part::Nics => (!self.nic.is_empty(), "[[nic]]"),
+            };
+            if !any {
+                let why = format!("{part} are counted, but none is in the catalogue");
+                return Err((start, Refusal::new("counts", why, format!("add {table}"))));
+            }
+            if !seen.insert(part) {
+                let why = format!("{part} are counted twice");
+                return Err((start, Refusal::new("counts", why, "each part at most once")));
+            }
+        }
+        Ok(())
+    }
+
+    fn into_catalog(self) -> Catalog {
+        let pieces = |list: Vec<Spanned<Piece>>| list.into_iter().map(Spanned::into_inner);
+        Catalog {
+            name: self.name,
+            title: self.title,
+            currency: self.currency.into_inner(),
+            usd_per_unit: self.usd_per_unit.map_or(1.0, Spanned::into_inner),
+            year: self.year,
+            link_gbps: self.link_gbps.into_inner(),
+            counts: {
+                let mut counts = self.counts.into_inner();
+                counts.sort_unstable();
+                counts
+            },
+            energy: self.energy.map(Spanned::into_inner),
+            switches: self.switch.into_iter().map(Spanned::into_inner).collect(),
+            cables: self.cable.into_iter().map(Spanned::into_inner).collect(),
+            transceivers: pieces(self.transceiver).collect(),
+            fibres: pieces(self.fibre).collect(),
+            nics: pieces(self.nic).collect(),
+        }
+    }
+}
+
+fn unique<'a>(names: &mut BTreeSet<&'a str>, id: &'a str, start: usize) -> Result<(), Fault> {
+    if id.is_empty() {
+        return Err((start, Refusal::new("id", "it is empty", "a name for the bill")));
+    }
+    if !names.insert(id) {
+        let why = format!("'{id}' is there twice");
+        return Err((start, Refusal::new("id", why, "a name of its own for everything on sale")));
+    }
+    Ok(())
+}
+
+/// The largest figure of a catalogue: sums of such prices, watts and metres stay finite.
+const MOST: f64 = 1e12;
+
+/// `value` as an amount: 0 to [`MOST`].
+fn amount(field: &str, value: f64, start: usize) -> Result<(), Fault> {
+    if (0.0..=MOST).contains(&value) {
+        return Ok(());
+    }
+    let why = format!("{value:e} is no amount");
+    Err((start, Refusal::new(field, why, format!("a number from 0 to {MOST:e}"))))
+}
+
+/// `value` as something there is: above 0, at most [`MOST`].
+fn positive(field: &str, value: f64, start: usize) -> Result<(), Fault> {
+    if value > 0.0 && value <= MOST {
+        return Ok(());
+    }
+    let why = format!("{value:e} is {}", if value > MOST { "too large" } else { "too small" });
+    Err((start, Refusal::new(field, why, format!("a number above 0, at most {MOST:e}"))))
+}
+
+fn price(id: &str, price: Option<Price>, start: usize) -> Result<(), Fault> {
+    let Some(price) = price else { return Ok(()) };
+    let all = [price.low(), price.typical, price.high()];
+    for value in all {
+        amount(&format!("{id}: price"), value, start)?;
+    }
+    if !all.is_sorted() {
+        let why = format!("{} to {} does not hold {}", all[0], all[2], all[1]);
+        let help = "low <= typical <= high";
+        return Err((start, Refusal::new(format!("{id}: price"), why, help)));
+    }
+    Ok(())
+}
+
+fn switch(s: &Switch, start: usize) -> Result<(), Fault> {
+    let id = &s.id;
+    let fault = |field: &str, why: &str, help: &str| {
+        Err((start, Refusal::new(format!("{id}: {field}"), why, help)))
+    };
+    price(id, s.price, start)?;
+    for (field, value) in [("watts", s.watts), ("watts_per_port", s.watts_per_port)] {
+        amount(&format!("{id}: {field}"), value.unwrap_or(0.0), start)?;
+    }
+    if s.rack_units == Some(0) {
+        return fault("rack_units", "0 is too small", "at least 1");
+    }
+    if let Some(model) = s.linear {
+        amount(&format!("{id}: linear.per_port"), model.per_port, start)?;
+        if !(-MOST..=MOST).contains(&model.fixed) {
+            return fault("linear.fixed", "it is out of range", "a number, at most 1e12");
+        }
+        if s.ports.is_some() || s.gbps.is_some() || s.price.is_some() || s.watts.is_some() {
+            let why = "a model has no ports, gbps, price or watts of its own";
+            return fault("linear", why, "linear and watts_per_port");
+        }
+        return Ok(());
+    }
+    if s.watts_per_port.is_some() {
+        return fault("watts_per_port", "it belongs to a model", "watts");
+    }
+    match (s.ports, s.gbps) {
+        (None | Some(0), _) => fault("ports", "missing or 0", "ports and gbps, or linear"),
+        (_, None) => fault("gbps", "missing", "ports and gbps, or linear"),
+        (_, Some(gbps)) => positive(&format!("{id}: gbps"), gbps, start),
+    }
+}
+
+fn cable(c: &Cable, start: usize) -> Result<(), Fault> {
+    let id = &c.id;
+    price(id, c.price, start)?;
+    positive(&format!("{id}: reach_m"), c.reach_m, start)?;
+    amount(&format!("{id}: watts"), c.watts.unwrap_or(0.0), start)?;
+    match (c.linear, c.gbps, c.price) {
+        (Some(model), None, None) => {
+            amount(&format!("{id}: linear.per_gbps_m"), model.per_gbps_m, start)?;
+            amount(&format!("{id}: linear.per_gbps"), model.per_gbps, start)
+        }
+        (None, Some(gbps), _) => positive(&format!("{id}: gbps"), gbps, start),
+        (Some(_), ..) => {
+            let why = "a model has no gbps or price of its own";
+            Err((start, Refusal::new(format!("{id}: linear"), why, "linear alone")))
+        }
+        (None, None, _) => Err((
+            start,
+            Refusal::new(format!("{id}: gbps"), "missing", "gbps and price, or linear"),
+        )),
+    }
+}
+
+fn piece(what: &str, p: &Piece, needs: [bool; 2], start: usize) -> Result<(), Fault> {
+    let id = &p.id;
+    price(id, p.price, start)?;
+    amount(&format!("{id}: watts"), p.watts.unwrap_or(0.0), start)?;
+    for ((field, value), needed) in
+        [("gbps", p.gbps), ("reach_m", p.reach_m)].into_iter().zip(needs)
+    {
+        match value {
+            Some(value) if needed => positive(&format!("{id}: {field}"), value, start)?,
+            None if !needed => {}
+            _ => {
+                let why = if needed { "missing" } else { "it has none" };
+                let help =
+                    format!("a {what} {} {field}", if needed { "has" } else { "is without" });
+                return Err((start, Refusal::new(format!("{id}: {field}"), why, help)));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,247 @@
+//! The bill: what a network costs and draws, part by part, by the prices of a catalogue.
+
+use super::cable::{PlannedCable, Shop};
+use super::catalog::{CableKind, Confidence, Energy, Offer, Part, Use, millionths};
+use base::Refusal;
+use fabric::network::Topology;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Hours of a year of 365 days.
+const HOURS: f64 = 8760.0;
+
+/// Things of one name in one part of the bill.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Line {
+    /// The part of the bill.
+    pub part: Part,
+    /// Electric or optical, of cables.
+    pub kind: Option<CableKind>,
+    /// What is bought.
+    pub id: String,
+    /// How many.
+    pub count: u64,
+    /// Their typical price together, US dollars.
+    pub usd: f64,
+    /// Their lowest price together, US dollars.
+    pub usd_low: f64,
+    /// Their highest price together, US dollars.
+    pub usd_high: f64,
+    /// Their power together, watts; `None` where the catalogue does not say.
+    pub watts: Option<f64>,
+    /// How well the price is known.
+    pub confidence: Confidence,
+    /// Whether the totals count it.
+    pub counted: bool,
+}
+
+/// What a network costs and draws.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Bill {
+    /// The catalogue.
+    pub catalog: String,
+    /// Currency of the catalogue's prices; those of the bill are in US dollars.
+    pub currency: String,
+    /// Year of the prices.
+    pub year: u16,
+    /// Rate of the links, Gbit/s; the highest where several differ.
+    pub link_gbps: f64,
+    /// Endpoints of the network.
+    pub endpoints: u64,
+    /// Switches of the network.
+    pub switches: u64,
+    /// Most ports that a switch has.
+    pub radix: u32,
+    /// Electric cables between switches.
+    pub cables_electric: u64,
+    /// Optical cables between switches.
+    pub cables_optical: u64,
+    /// Electric cables of endpoints.
+    pub endpoint_cables_electric: u64,
+    /// Optical cables of endpoints.
+    pub endpoint_cables_optical: u64,
+    /// What the totals add up.
+    pub counts: Vec<Part>,
+    /// What is bought, part by part; what is not counted is here too where it has a price.
+    pub lines: Vec<Line>,
+    /// Sum of what is counted at typical prices, US dollars.
+    pub cost_usd: f64,
+    /// The same at the lowest prices.
+    pub cost_usd_low: f64,
+    /// The same at the highest prices.
+    pub cost_usd_high: f64,
+    /// `cost_usd` over the endpoints; `None` without endpoints.
+    pub cost_usd_per_endpoint: Option<f64>,
+    /// Counted switches, US dollars.
+    pub switches_usd: f64,
+    /// Counted electric cables, US dollars.
+    pub electric_usd: f64,
+    /// Counted optical cables, US dollars.
+    pub optical_usd: f64,
+    /// Counted adapters, US dollars.
+    pub nics_usd: f64,
+    /// Power of what is counted and known, watts; without cooling.
+    pub power_w: f64,
+    /// `power_w` over the endpoints; `None` without endpoints.
+    pub power_w_per_endpoint: Option<f64>,
+    /// What is counted but whose power the catalogue does not say, passive fibres and cables apart.
+    pub power_unknown: Vec<String>,
+    /// Energy of a year of the whole room (`power_w` x 8760 h x PUE), kilowatt-hours.
+    pub energy_kwh_per_year: Option<f64>,
+    /// Its price, US dollars.
+    pub energy_usd_per_year: Option<f64>,
+    /// The least grade of what is counted.
+    pub confidence: Option<Confidence>,
+}
+
+/// The bill of `t`, whose cables are `cables`, made with this `shop`.
+///
+/// A switch is bought for the ports it has (those in use, where its network does not say), an
+/// adapter for every rail. O(switches + cables), times the catalogue's size.
+///
+/// # Errors
+/// When a part that the catalogue counts has nothing that fits.
+pub fn bill(t: &Topology, cables: &[PlannedCable], shop: Shop<'_>) -> Result<Bill, Refusal> {
+    let mut lines = Lines::default();
+    let counts = |part: Part| shop.catalog.counts.contains(&part);
+    let rate = cables.iter().map(|c| c.rate_gbps).fold(0.0, f64::max);
+    let link_gbps =
+        if cables.is_empty() { shop.gbps.unwrap_or(shop.catalog.link_gbps) } else { rate };
+    let mut by_ports: BTreeMap<u32, u64> = BTreeMap::new();
+    for s in t.switches() {
+        *by_ports.entry(u32::from(s.ports)).or_default() += 1;
+    }
+    for (&ports, &count) in by_ports.iter().filter(|_| counts(Part::Switches)) {
+        lines.add(Part::Switches, None, &shop.catalog.switch(ports, link_gbps)?, count);
+    }
+    for cable in cables {
+        lines.add(part_of(cable.id.for_use()), Some(cable.kind), &shop.buy(cable)?, 1);
+    }
+    // rates above 0 sort as their bits do
+    let mut by_rate: BTreeMap<u64, u64> = BTreeMap::new();
+    for terminal in t.terminals() {
+        *by_rate.entry(shop.rate_gbps(t, &terminal.cable).to_bits()).or_default() += 1;
+    }
+    for (rate, count) in by_rate {
+        match shop.catalog.nic(f64::from_bits(rate)) {
+            Ok(offer) => lines.add(Part::Nics, None, &offer, count),
+            Err(refusal) if counts(Part::Nics) => return Err(refusal),
+            Err(_) => {}
+        }
+    }
+    let lines = lines.finish(&shop.catalog.counts);
+    let number = |part: Part, kind: CableKind| {
+        let of = lines.iter().filter(|line| line.part == part && line.kind == Some(kind));
+        of.map(|line| line.count).sum()
+    };
+    let radix = by_ports.keys().next_back().copied().unwrap_or(0);
+    let mut bill = Bill {
+        catalog: shop.catalog.name.clone(),
+        currency: shop.catalog.currency.clone(),
+        year: shop.catalog.year,
+        link_gbps,
+        endpoints: t.endpoints().len() as u64,
+        switches: t.switches().len() as u64,
+        radix,
+        cables_electric: number(Part::SwitchCables, CableKind::Electric),
+        cables_optical: number(Part::SwitchCables, CableKind::Optical),
+        endpoint_cables_electric: number(Part::EndpointCables, CableKind::Electric),
+        endpoint_cables_optical: number(Part::EndpointCables, CableKind::Optical),
+        counts: shop.catalog.counts.clone(),
+        lines,
+        ..Bill::default()
+    };
+    bill.add_up(shop.catalog.energy.as_ref(), shop.catalog.usd_per_unit);
+    Ok(bill)
+}
+
+fn part_of(for_use: Use) -> Part {
+    match for_use {
+        Use::Switch => Part::SwitchCables,
+        Use::Endpoint => Part::EndpointCables,
+    }
+}
+
+/// Lines under way: by part, kind and name, in the order of the bill.
+#[derive(Default)]
+struct Lines(BTreeMap<(Part, Option<CableKind>, String), Line>);
+
+impl Lines {
+    fn add(&mut self, part: Part, kind: Option<CableKind>, offer: &Offer, count: u64) {
+        let line = self.0.entry((part, kind, offer.id.clone())).or_insert_with(|| Line {
+            part,
+            kind,
+            id: offer.id.clone(),
+            count: 0,
+            usd: 0.0,
+            usd_low: 0.0,
+            usd_high: 0.0,
+            watts: offer.watts.map(|_| 0.0),
+            confidence: offer.confidence,
+            counted: false,
+        });
+        let n = count as f64;
+        line.count += count;
+        line.usd += n * offer.usd[0];
+        line.usd_low += n * offer.usd[1];
+        line.usd_high += n * offer.usd[2];
+        line.watts = line.watts.zip(offer.watts).map(|(sum, w)| sum + n * w);
+    }
+
+    fn finish(self, counts: &[Part]) -> Vec<Line> {
+        let mut lines: Vec<Line> = self.0.into_values().collect();
+        for line in &mut lines {
+            line.counted = counts.contains(&line.part);
+            for usd in [&mut line.usd, &mut line.usd_low, &mut line.usd_high] {
+                *usd = millionths(*usd);
+            }
+            line.watts = line.watts.map(millionths);
+        }
+        lines
+    }
+}
+
+impl Bill {
+    /// The sums over the lines that are counted.
+    fn add_up(&mut self, energy: Option<&Energy>, usd_per_unit: f64) {
+        for line in self.lines.iter().filter(|line| line.counted) {
+            self.cost_usd += line.usd;
+            self.cost_usd_low += line.usd_low;
+            self.cost_usd_high += line.usd_high;
+            match (line.part, line.kind) {
+                (Part::Switches, _) => self.switches_usd += line.usd,
+                (Part::Nics, _) => self.nics_usd += line.usd,
+                (_, Some(CableKind::Optical)) => self.optical_usd += line.usd,
+                _ => self.electric_usd += line.usd,
+            }
+            match line.watts {
+                Some(watts) => self.power_w += watts,
+                None if line.kind == Some(CableKind::Electric) => {}
+                None => self.power_unknown.push(line.id.clone()),
+            }
+            self.confidence = self.confidence.max(Some(line.confidence));
+        }
+        for sum in [
+            &mut self.cost_usd,
+            &mut self.cost_usd_low,
+            &mut self.cost_usd_high,
+            &mut self.switches_usd,
+            &mut self.electric_usd,
+            &mut self.optical_usd,
+            &mut self.nics_usd,
+            &mut self.power_w,
+        ] {
+            *sum = millionths(*sum);
+        }
+        if self.endpoints > 0 {
+            let endpoints = self.endpoints as f64;
+            self.cost_usd_per_endpoint = Some(self.cost_usd / endpoints);
+            self.power_w_per_endpoint = Some(self.power_w / endpoints);
+        }
+        if let Some(energy) = energy {
+            let kwh = self.power_w / 1000.0 * HOURS * energy.pue;
+            self.energy_kwh_per_year = Some(kwh);
+            self.energy_usd_per_year = Some(kwh * energy.price_per_kwh * usd_per_unit);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Bills against sums by hand, catalogues with faults, and the figures of the 2014 study.
+
+#![allow(clippy::float_cmp)] // rates and prints are given, not computed
+
+use super::catalog::{Confidence, Use};
+use super::sc14::Study;
+use super::{Bill, CableKind, Catalog, FloorRules, Shop, bill, cables, catalog_file, floor};
+use base::Quiet;
+use fabric::network::Topology;
+use fabric::network::parse_inline;
+use families::family;
+use proptest::prelude::*;
+
+fn built(net: &str) -> Topology {
+    let recipe = parse_inline(net).expect("well formed");
+    family(&recipe.family).expect("a family").build(&recipe.params).expect("a member")
+}
+
+fn billed(net: &str, catalog: &Catalog, gbps: Option<f64>) -> Bill {
+    let (t, rules) = (built(net), FloorRules::default());
+    let shop = Shop { catalog, gbps };
+    let floor = floor(&t, &rules, &Quiet).expect("valid rules");
+    let list = cables(&t, &floor, &rules, shop).expect("all is on sale");
+    bill(&t, &list, shop).expect("all is on sale")
+}
+
+fn named(name: &str) -> Catalog {
+    Catalog::named(name).expect("it comes along")
+}
+
+fn close(found: f64, expected: f64, within: f64) {
+    assert!((found - expected).abs() <= within, "{found} is not {expected}");
+}
+
+/// At true radix (k = 44): 722 routers at 350.4 k - 892.3 dollars, 3971 electric cables of 1 m and
+/// 6498 optical ones. The study takes the mean distance on a full square of racks, with which it is
+/// 1167.9 dollars an endpoint; 19 racks in 5 columns stand a little farther apart.
+#[test]
+fn the_slim_fly_of_the_study_costs_what_its_models_say() {
+    let found = billed("slim_fly:q=19,p=15", &named("fdr10-2014"), None);
+    assert_eq!((found.cables_electric, found.cables_optical, found.radix), (3971, 6498, 44));
+    close(found.cost_usd_per_endpoint.expect("endpoints"), 1167.9, 0.7);
+    close(found.power_w_per_endpoint.expect("endpoints"), 722.0 * 44.0 * 2.8 / 10_830.0, 1e-9);
+    close(found.switches_usd, 722.0 * (350.4 * 44.0 - 892.3), 1e-3);
+    close(found.electric_usd, 3971.0 * 40.0 * (0.4079 + 0.5771), 1e-3);
+    close(found.cost_usd, found.switches_usd + found.electric_usd + found.optical_usd, 1e-3);
+    assert_eq!(found.link_gbps, 40.0);
+    assert!(found.lines.iter().any(|l| !l.counted), "endpoint cables are listed, not counted");
+    let kwh = found.power_w * 8.76;
+    close(found.energy_kwh_per_year.expect("energy"), kwh, 1e-6);
+}
+
+/// Dragonfly, h = 7: 99 racks in 10 columns, one optical cable for each pair; the mean distance is
+/// again that of a full square.
+#[test]
+fn the_dragonfly_of_the_study_costs_what_its_models_say() {
+    let found = billed("dragonfly:h=7", &named("fdr10-2014"), None);
+    assert_eq!((found.cables_electric, found.cables_optical), (9009, 99 * 98 / 2));
+    let optical = 40.0 * (0.0919 * (2.0 + 2.0 * 98.0 / (3.0 * 99_f64.sqrt())) + 7.2745);
+    let all = 1386.0 * (350.4 * 27.0 - 892.3) + 9009.0 * 39.4 + 4851.0 * optical;
+    close(found.cost_usd_per_endpoint.expect("endpoints"), all / 9702.0, 0.7);
+    close(found.power_w_per_endpoint.expect("endpoints"), 10.8, 1e-9);
+}
+
+#[test]
+fn flat_prices_are_the_sum_over_parts() {
+    // 54 switches, 648 links, 648 endpoints at 16,500, 675 and 190 dollars
+    let found = billed("fat_tree:levels=2,k=36", &named("edr36-2024"), None);
+    close(found.cost_usd, 54.0 * 16_500.0 + 648.0 * 675.0 + 648.0 * 190.0, 1e-6);
+    close(found.cost_usd_low, 54.0 * 15_708.0 + 648.0 * 618.0 + 648.0 * 143.0, 1e-6);
+    close(found.cost_usd_high, 54.0 * 17_415.0 + 648.0 * 736.0 + 648.0 * 217.0, 1e-6);
+    assert_eq!(found.confidence, Some(Confidence::B));
+    assert!(found.power_unknown.contains(&"sb7800".to_owned()));
+}
+
+#[test]
+fn products_are_the_cheapest_that_fit() {
+    let shop = named("products-2026");
+    // 800 Gbit/s: the cheaper of the two of 64 ports; those of more ports have no price
+    assert_eq!(shop.switch(33, 800.0).expect("one fits").id, "sn5600");
+    let short = shop.cable(Use::Switch, 3.0, 400.0).expect("a cable");
+    assert_eq!((short.0, short.1.usd[0]), (CableKind::Electric, 97.0));
+    // beyond 3 m: two of the cheapest transceivers, and a fibre
+    let (kind, long) = shop.cable(Use::Switch, 3.1, 400.0).expect("a cable");
+    assert_eq!((kind, long.usd), (CableKind::Optical, [2.0 * 649.0 + 100.0, 1148.0, 1648.0]));
+    assert_eq!(long.watts, Some(22.0));
+    assert_eq!(long.confidence, Confidence::C, "that of the fibre");
+    for refused in [
+        shop.switch(65, 800.0).expect_err("none is priced"),
+        shop.cable(Use::Switch, 101.0, 400.0).map(|o| o.1).expect_err("beyond every fibre"),
+        shop.nic(200.0).expect_err("none of that rate"),
+    ] {
+        assert!(refused.param == "catalog products-2026" && refused.help.starts_with("it has: "));
+    }
+    let rails = billed("fit_fly:q=5,p=4,planes=2", &shop, None);
+    let nics = rails.lines.iter().find(|l| l.id == "cx7_ndr400").expect("adapters");
+    assert_eq!(nics.count, 400, "one a rail");
+}
+
+#[test]
+fn every_catalogue_that_comes_along_is_read_and_bills_a_network() {
+    assert!(Catalog::built_in().count() >= 6);
+    for name in Catalog::built_in() {
+        let catalog = named(name);
+        assert_eq!(catalog.name, name, "a file is called as its catalogue");
+        assert!(billed("slim_fly:q=5,p=4", &catalog, None).cost_usd > 0.0);
+    }
+    assert!(Catalog::named("nowhere").expect_err("none").help.contains("fdr10-2014"));
+}
+
+#[test]
+fn another_currency_is_turned_into_dollars() {
+    let text = Catalog::text_of("edr36-2024").expect("it comes along");
+    let euros = text.replace("currency = \"USD\"", "currency = \"EUR\"\nusd_per_unit = 1.25");
+    let found = billed("slim_fly:q=5,p=4", &catalog_file::read(&euros, "f").expect("valid"), None);
+    close(
+        found.cost_usd,
+        1.25 * billed("slim_fly:q=5,p=4", &named("edr36-2024"), None).cost_usd,
+        1e-6,
+    );
+}
+
+#[test]
+fn a_shorter_limit_makes_cables_optical() {
+    let shop = named("fdr10-2014").with_electric_limit(0.5);
+    let found = billed("slim_fly:q=5,p=4", &shop, None);
+    assert_eq!((found.cables_electric, found.cables_optical), (0, 175));
+}
+
+#[test]
+fn faults_of_a_catalogue_name_file_line_and_field() {
+    let good = Catalog::text_of("products-2026").expect("it comes along");
+    let line_of =
+        |text: &str, part: &str| text[..text.find(part).expect(part)].matches('\n').count() + 1;
+    let swaps = [
+        ("ports = 40", "ports = 0", "ports", "[[switch]]"),
+        ("gbps = 200.0", "gbps = -2.0", "gbps", "[[switch]]"),
+        ("low = 15000.0", "low = 18000.0", "price", "[[switch]]"),
+        ("\"qm9700\"", "\"qm8700\"", "id", "[[switch]]\nid = \"qm8700\"\ntitle = \"NVIDIA QM9"),
+        ("reach_m = 500.0", "reach_m = nan", "reach_m", "[[transceiver]]"),
+        ("currency = \"USD\"", "currency = \"EUR\"", "usd_per_unit", "currency"),
+        ("currency = \"USD\"", "currency = \"Dollar\"", "currency", "currency"),
+        ("link_gbps = 400.0", "link_gbps = 0.0", "link_gbps", "link_gbps"),
+        ("pue = 1.3", "pue = 0.3", "pue", "[energy]"),
+        ("\"nics\"]", "\"nics\", \"nics\"]", "counts", "counts"),
+        ("year = 2026", "yaer = 2026", "unknown field", "yaer"),
+        ("confidence = \"B\"", "confidence = \"E\"", "unknown variant", "confidence = \"E\""),
+        ("kind = \"electric\"", "kind = \"copper\"", "copper", "kind = \"copper\""),
+    ];
+    for (old, new, field, place) in swaps {
+        let text = good.replacen(old, new, 1);
+        assert_ne!(text, good, "{old}");
+        let said = catalog_file::read(&text, "mine.toml").expect_err(new).to_string();
+        assert!(said.contains(field), "{new}: {said}");
+        let line = format!("mine.toml: line {}", line_of(&text, place));
+        assert!(said.starts_with(&line), "{new}: {said}, not {line}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_mutation_of_a_catalogue_panics(at in 0.0..1.0_f64, cut in 0_usize..40, put in ".{0,8}") {
+        for name in ["fdr10-2014", "products-2026"] {
+            let text: Vec<char> = Catalog::text_of(name).expect("it comes along").chars().collect();
+            let at = (at * text.len() as f64) as usize;
+            let tail = &text[(at + cut).min(text.len())..];
+            let mutated: String =
+                text[..at].iter().copied().chain(put.chars()).chain(tail.iter().copied()).collect();
+            if let Err(refusal) = catalog_file::read(&mutated, "f.toml") {
+                prop_assert!(refusal.to_string().starts_with("f.toml"));
+            }
+        }
+    }
+}
+
+/// A printed column: endpoints, routers, electric and fibre cables, dollars and watts for each
+/// endpoint; what the rule is known to miss is `None`.
+type Printed = (Study, u64, u64, Option<u64>, Option<u64>, Option<f64>, Option<f64>);
+
+const COLUMNS: [Printed; 10] = [
+    (Study::SlimFly { q: 19, p: 15 }, 10_830, 722, Some(6_669), None, Some(1_033.0), Some(8.02)),
+    (
+        Study::Dragonfly { a: 22, p: 11, h: 11, g: 243 },
+        58_806,
+        5_346,
+        Some(56_133),
+        Some(29_524),
+        Some(1_438.0),
+        Some(10.9),
+    ),
+    (
+        Study::Dragonfly { a: 14, p: 7, h: 7, g: 99 },
+        9_702,
+        1_386,
+        Some(9_009),
+        Some(4_900),
+        Some(1_342.0),
+        Some(10.8),
+    ),
+    (
+        Study::Dragonfly { a: 22, p: 11, h: 11, g: 45 },
+        10_890,
+        990,
+        None,
+        Some(1_012),
+        None,
+        Some(10.9),
+    ),
+    (
+        Study::FlattenedButterfly { c: 12 },
+        20_736,
+        1_728,
+        Some(9_504),
+        Some(20_736),
+        Some(1_570.0),
+        None,
+    ),
+    (
+        Study::FlattenedButterfly { c: 10 },
+        10_000,
+        1_000,
+        Some(4_500),
+        Some(10_000),
+        Some(1_535.0),
+        None,
+    ),
+    (Study::FatTree { radix: 43 }, 19_876, 2_311, Some(19_414), Some(40_215), None, Some(14.0)),
+    (Study::FatTree { radix: 35 }, 10_718, 1_531, None, None, None, Some(14.0)),
+    (
+        Study::Random { switches: 4020, p: 10, radix: 43 },
+        40_200,
+        4_020,
+        None,
+        None,
+        None,
+        Some(12.04),
+    ),
+    (Study::Random { switches: 1386, p: 7, radix: 28 }, 9_702, 1_386, None, None, None, Some(11.2)),
+];
+
+#[test]
+fn the_study_reckons_what_it_printed() {
+    for (study, endpoints, switches, electric, fibre, usd, watts) in COLUMNS {
+        let found = study.reckon();
+        assert_eq!((found.endpoints, found.switches), (endpoints, switches), "{study:?}");
+        for (rule, printed) in [(found.cables_electric, electric), (found.cables_optical, fibre)] {
+            if printed.is_some() {
+                assert_eq!(rule, printed, "{study:?}");
+            }
+        }
+        if let (Some(printed), Some(ours)) = (usd, found.cost_usd_per_endpoint) {
+            // rounded or cut off, as the study does
+            assert!([ours.floor(), ours.round()].contains(&printed), "{study:?}: {ours}");
+        }
+        if let Some(printed) = watts {
+            assert!((found.power_w_per_endpoint - printed).abs() < 0.05, "{study:?}");
+        }
+    }
+    let totals = [Study::FatTree { radix: 35 }, Study::Random { switches: 4020, p: 10, radix: 43 }];
+    assert_eq!(totals.map(|s| s.reckon().cables), [7_350 + 24_806, 32_488 + 33_842]);
+}
+
+#[test]
+fn networks_are_the_columns_they_are() {
+    for (net, study) in [
+        ("slim_fly:q=5,p=4", Study::SlimFly { q: 5, p: 4 }),
+        ("dragonfly:h=2", Study::Dragonfly { a: 4, p: 2, h: 2, g: 9 }),
+        ("flattened_butterfly:k=3,n=4", Study::FlattenedButterfly { c: 3 }),
+        ("fat_tree:levels=3,k=4", Study::FatTree { radix: 4 }),
+        ("jellyfish:n=10,k=3,p=2", Study::Random { switches: 10, p: 2, radix: 5 }),
+    ] {
+        assert_eq!(Study::of(&built(net)).expect(net), study);
+    }
+    for net in ["torus:shape=4x4", "fat_tree:levels=2,k=4", "flattened_butterfly:k=3,n=3"] {
+        assert!(Study::of(&built(net)).expect_err(net).why.starts_with("the study"), "{net}");
+    }
+}

@@ -1,0 +1,256 @@
+//! Which device of a found network is which device of its plan.
+
+use base::{EndpointId, SwitchId, TerminalId};
+use fabric::addresses::Addresses;
+use fabric::network::Topology;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A device, in the terms of the plan where it is known there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Node {
+    /// A switch of the plan.
+    Switch(SwitchId),
+    /// An endpoint of the plan; rail r is its port r + 1.
+    Endpoint(EndpointId),
+    /// A switch of the found network that the plan does not know.
+    UnknownSwitch(SwitchId),
+    /// An endpoint of the found network that the plan does not know.
+    UnknownEndpoint(EndpointId),
+}
+
+/// A port of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Socket {
+    /// The device.
+    pub node: Node,
+    /// Its port, from 1.
+    pub port: u16,
+}
+
+/// What tells which found device is which planned one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Identify {
+    /// GUIDs, then names; cables where these say of fewer than half of the switches who they are.
+    #[default]
+    Auto,
+    /// GUIDs alone.
+    Guid,
+    /// Names alone.
+    Name,
+    /// Cables and their ports alone.
+    Structure,
+}
+
+impl Identify {
+    /// The way of this name (`guid`), `None` when there is none.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "auto" => Some(Self::Auto),
+            "guid" => Some(Self::Guid),
+            "name" => Some(Self::Name),
+            "structure" => Some(Self::Structure),
+            _ => None,
+        }
+    }
+}
+
+/// Planned and found devices of one kind, one to one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pairing {
+    /// The found device of each planned one.
+    pub(super) found: Vec<Option<u32>>,
+    /// The planned device of each found one.
+    pub(super) planned: Vec<Option<u32>>,
+}
+
+impl Pairing {
+    pub(super) fn new(planned: usize, found: usize) -> Self {
+        Self { found: vec![None; planned], planned: vec![None; found] }
+    }
+
+    /// Pairs the two, and leaves who was paired with either of them alone.
+    pub(super) fn set(&mut self, planned: u32, found: u32) {
+        if let Some(old) = self.found[planned as usize].replace(found) {
+            self.planned[old as usize] = None;
+        }
+        if let Some(old) = self.planned[found as usize].replace(planned)
+            && old != planned
+        {
+            self.found[old as usize] = None;
+        }
+        self.planned[found as usize] = Some(planned);
+    }
+
+    /// Number of pairs.
+    pub(super) fn len(&self) -> usize {
+        self.found.iter().flatten().count()
+    }
+}
+
+/// The devices of one kind of a plan and a found network, matched.
+pub(super) struct Match {
+    /// Who is who.
+    pub(super) pairs: Pairing,
+    /// Found devices that do not count: they are down.
+    pub(super) down: Vec<bool>,
+    /// Planned devices whose name was found with another GUID, or whose cables lead to hardware
+    /// that the plan does not know.
+    pub(super) replaced: Vec<u32>,
+    /// Whether a GUID told of any device who it is.
+    pub(super) by_guid: bool,
+}
+
+/// What is known of a device: its GUID and its name.
+type Card<'a> = (Option<u64>, &'a str);
+
+impl Match {
+    fn new(plan: &[Card<'_>], found: &[Card<'_>], down: Vec<bool>, by: Identify) -> Self {
+        let mut this = Self {
+            pairs: Pairing::new(plan.len(), found.len()),
+            down,
+            replaced: Vec::new(),
+            by_guid: false,
+        };
+        if matches!(by, Identify::Auto | Identify::Guid) {
+            this.join(plan, found, |card| card.0);
+        }
+        this.by_guid = this.pairs.len() > 0;
+        let before = this.pairs.found.clone();
+        if matches!(by, Identify::Auto | Identify::Name) {
+            this.join(plan, found, |card| Some(card.1));
+        }
+        for (p, now) in this.pairs.found.iter().enumerate() {
+            let other_guid = now.is_some_and(|f| {
+                found[f as usize].0.is_some_and(|g| plan[p].0.is_some_and(|h| g != h))
+            });
+            if this.by_guid && before[p].is_none() && other_guid {
+                this.replaced.push(p as u32);
+            }
+        }
+        this
+    }
+
+    /// Joins the devices that are not yet matched and alone on either side with this key.
+    fn join<'a, K: Ord>(
+        &mut self,
+        plan: &[Card<'a>],
+        found: &[Card<'a>],
+        key: impl Fn(&Card<'a>) -> Option<K>,
+    ) {
+        let mut keys: BTreeMap<K, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+        for (p, card) in plan.iter().enumerate().filter(|(p, _)| self.pairs.found[*p].is_none()) {
+            if let Some(key) = key(card) {
+                keys.entry(key).or_default().0.push(p);
+            }
+        }
+        for (f, card) in found.iter().enumerate() {
+            let free = self.pairs.planned[f].is_none() && !self.down[f];
+            if let Some(at) = key(card).filter(|_| free).and_then(|key| keys.get_mut(&key)) {
+                at.1.push(f);
+            }
+        }
+        for pair in keys.values() {
+            if let ([p], [f]) = (pair.0.as_slice(), pair.1.as_slice()) {
+                self.pairs.set(*p as u32, *f as u32);
+            }
+        }
+    }
+
+    /// Number of found devices that count.
+    pub(super) fn up(&self) -> usize {
+        self.down.iter().filter(|down| !**down).count()
+    }
+}
+
+/// Matches the switches and the endpoints of a plan with those of a found network: by GUID, the
+/// rest by name where that is unique. Where GUIDs are known and at least one of them was found, a
+/// device that goes by its name alone counts as replaced. None are matched by structure here.
+pub(super) fn match_devices(
+    plan: &Topology,
+    guids: Option<&Addresses>,
+    found: &Topology,
+    by: Identify,
+) -> (Match, Match) {
+    let planned_guid = |known: Option<u64>, made: Option<u64>| made.or(known);
+    let plan_switches: Vec<Card<'_>> = plan
+        .switches()
+        .iter()
+        .enumerate()
+        .map(|(i, s)| (planned_guid(s.guid, guids.map(|g| g.switch_guid[i])), s.name.as_str()))
+        .collect();
+    let plan_endpoints: Vec<Card<'_>> = plan
+        .endpoints()
+        .iter()
+        .enumerate()
+        .map(|(i, e)| (planned_guid(e.guid, guids.map(|g| g.node_guid[i])), e.name.as_str()))
+        .collect();
+    let switches: Vec<Card<'_>> =
+        found.switches().iter().map(|s| (s.guid, s.name.as_str())).collect();
+    let endpoints: Vec<Card<'_>> =
+        found.endpoints().iter().map(|e| (e.guid, e.name.as_str())).collect();
+    let switches_down = found.switches().iter().map(|s| !s.up).collect();
+    let mut endpoints_down = vec![true; endpoints.len()];
+    for (i, t) in found.terminals().iter().enumerate() {
+        endpoints_down[t.endpoint.ix()] &= !found.terminal_is_up(TerminalId::from(i));
+    }
+    (
+        Match::new(&plan_switches, &switches, switches_down, by),
+        Match::new(&plan_endpoints, &endpoints, endpoints_down, by),
+    )
+}
+
+/// Matches endpoints of which nothing is known by the switch ports that their rails are in, under
+/// the places of their switches. Endpoints are alike: those left over on both sides are matched in
+/// order, first those of one switch. O(terminals * log terminals).
+pub(super) fn follow_switches(
+    plan: &Topology,
+    found: &Topology,
+    places: &Pairing,
+    endpoints: &mut Match,
+) {
+    let planned: BTreeMap<(u32, u16, u16), u32> = plan
+        .terminals()
+        .iter()
+        .map(|t| ((t.plug.switch.0, t.plug.port, t.rail), t.endpoint.0))
+        .collect();
+    let mut homes: Vec<(Option<u32>, u32)> = Vec::new();
+    let mut seen = vec![false; found.endpoints().len()];
+    for (i, t) in found.terminals().iter().enumerate() {
+        if !found.terminal_is_up(TerminalId::from(i)) {
+            continue;
+        }
+        let place = places.planned[t.plug.switch.ix()];
+        let at = place.and_then(|p| planned.get(&(p, t.plug.port, t.rail)));
+        let f = t.endpoint.0;
+        let free = |p: &&u32| endpoints.pairs.found[**p as usize].is_none();
+        match at.filter(free) {
+            Some(&p) if endpoints.pairs.planned[f as usize].is_none() => {
+                endpoints.pairs.set(p, f);
+            }
+            _ if !std::mem::replace(&mut seen[f as usize], true) => homes.push((place, f)),
+            _ => {}
+        }
+    }
+    homes.retain(|(_, f)| endpoints.pairs.planned[*f as usize].is_none());
+    let mut first: BTreeMap<u32, u32> = BTreeMap::new();
+    for t in plan.terminals().iter().rev() {
+        first.insert(t.endpoint.0, t.plug.switch.0);
+    }
+    let free = first.iter().filter(|(e, _)| endpoints.pairs.found[**e as usize].is_none());
+    let mut left: BTreeSet<(u32, u32)> = free.map(|(e, s)| (*s, *e)).collect();
+    for near in [true, false] {
+        for (place, f) in &homes {
+            let all = (0, 0)..=(u32::MAX, u32::MAX);
+            let of = |s: u32| (s, 0)..=(s, u32::MAX);
+            let range = if near { place.map(of) } else { Some(all) };
+            let next = range.and_then(|range| left.range(range).next().copied());
+            let unmatched = endpoints.pairs.planned[*f as usize].is_none();
+            if let Some(next) = next.filter(|_| unmatched) {
+                left.remove(&next);
+                endpoints.pairs.set(next.1, *f);
+            }
+        }
+    }
+}

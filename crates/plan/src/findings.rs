@@ -1,0 +1,313 @@
+//! The words of a cable check: what is wrong and what to do, with the labels of a human being.
+
+use super::Device;
+use super::check::{Cables, Check, Fault, Finding};
+use super::devices::{Match, Node, Socket};
+use super::mend::{Difference, Instruction, Move, Port};
+use super::places::Round;
+use base::{EndpointId, SwitchId};
+use fabric::network::Cable;
+use std::collections::BTreeMap;
+
+impl Check<'_> {
+    /// 0 for ports of one device, 1 for those of one rack, 2 for others.
+    pub(super) fn apart(&self, a: Socket, b: Socket) -> u32 {
+        let seat = |s: Socket| Some(self.floor?.seat(planned_device(s.node)?)?.rack);
+        match (seat(a), seat(b)) {
+            _ if a.node == b.node => 0,
+            (Some(x), Some(y)) if x == y => 1,
+            _ => 2,
+        }
+    }
+
+    pub(super) fn report_devices(&self, planned: &Cables, findings: &mut Vec<Finding>) {
+        let mut peers: BTreeMap<Node, Vec<Socket>> = BTreeMap::new();
+        for (own, (other, _)) in planned {
+            peers.entry(own.node).or_default().push(*other);
+        }
+        let peers = |node: Node| peers.get(&node).map_or(&[][..], Vec::as_slice);
+        // an endpoint all of whose switches are dead cannot answer
+        let cut_off = |node: Node| {
+            !peers(node).is_empty() && peers(node).iter().all(|peer| !self.serves(peer.node))
+        };
+        for s in (0..self.plan.switches().len()).map(SwitchId::from) {
+            if self.boxes.pairs.found[s.ix()].is_some() {
+                continue;
+            }
+            let node = Node::Switch(s);
+            let links = peers(Node::Switch(self.empty_place(s)));
+            let links = links.iter().filter(|peer| matches!(peer.node, Node::Switch(_))).count();
+            let hosts = if self.serves(node) { Node::Switch(self.empty_place(s)) } else { node };
+            let hosts = peers(hosts).iter().filter(|peer| matches!(peer.node, Node::Endpoint(_)));
+            let behind = |s: &&Socket| !self.is_there(s.node) && cut_off(s.node);
+            let (cables, endpoints) = (links + hosts.clone().count(), hosts.filter(behind).count());
+            let along = format!("{cables} cables and {endpoints} endpoints go with it");
+            let what = format!("switch {} does not answer: {along}", self.place(node));
+            let mend = "check its power and its cables";
+            findings.push(device(Fault::MissingSwitch, self.place(node), what, mend));
+        }
+        for node in (0..self.plan.endpoints().len()).map(|e| Node::Endpoint(EndpointId::from(e))) {
+            if self.is_there(node) || cut_off(node) {
+                continue;
+            }
+            let plugs: Vec<String> = peers(node).iter().map(|&s| self.label(s)).collect();
+            let what = format!("endpoint {} does not answer", self.place(node));
+            let mend = match plugs.as_slice() {
+                [] => "check its power".to_owned(),
+                _ => format!("check its power and its cable to {}", plugs.join(", ")),
+            };
+            findings.push(device(Fault::MissingEndpoint, self.place(node), what, &mend));
+        }
+        for (what, node, other) in self.replaced() {
+            let place = self.place(node);
+            let what = format!("{what} {place} was replaced: {other} is in its place");
+            let mend = "put it back, or plan with the new GUID";
+            findings.push(device(Fault::Replaced, place, what, mend));
+        }
+        self.report_unknown(findings);
+    }
+
+    /// The place of a missing switch, or, where another one stands there, the one that has become
+    /// empty for it.
+    fn empty_place(&self, missing: SwitchId) -> SwitchId {
+        let of = |round: &&Round| round.open && round.switches.last() == Some(&missing.0);
+        self.rounds.iter().find(of).map_or(missing, |round| SwitchId(round.switches[0]))
+    }
+
+    pub(super) fn report_moved(&self, findings: &mut Vec<Finding>) {
+        for round in &self.rounds {
+            let name = |s: &u32| self.name(Node::Switch(SwitchId(*s)));
+            let places: Vec<String> =
+                round.switches.iter().map(|s| self.place(Node::Switch(SwitchId(*s)))).collect();
+            let along = if round.with_endpoints { " together with their endpoints" } else { "" };
+            let last = round.switches.len() - 1;
+            let (here, pivot) = (&round.switches[..last], round.switches[last]);
+            let next = |i: usize| &round.switches[(i + 1) % round.switches.len()];
+            let mut who: Vec<String> = (0..round.switches.len() - usize::from(round.open))
+                .map(|i| format!("{} in that of {}", name(&round.switches[i]), name(next(i))))
+                .collect();
+            let what = match (round.open, last) {
+                (true, 1) => {
+                    let (own, other) = (&places[0], &places[1]);
+                    format!("switch {own} stands in the place of {other}, which does not answer")
+                }
+                (false, 1) => {
+                    format!("switches {} stand in each other's places", places.join(" and "))
+                }
+                _ => {
+                    let end = who.pop().unwrap_or_default();
+                    let who = format!("{} and {end}", who.join(", "));
+                    let named = places[..round.switches.len() - usize::from(round.open)].join(", ");
+                    format!("switches {named} stand in others' places: {who}")
+                }
+            };
+            let mend = match (round.open, last) {
+                (true, _) => {
+                    let own: Vec<String> = here.iter().map(name).collect();
+                    let along = along.replace("their", "its");
+                    format!("move to its own place{along} {}", own.join(", then "))
+                }
+                (false, 1) => {
+                    format!("exchange them{along}, or swap their names in the plan")
+                }
+                _ => {
+                    let pair = |s: &u32| format!("{} and {}", name(s), name(&pivot));
+                    let pairs: Vec<String> = here.iter().map(pair).collect();
+                    let pairs = pairs.join(", then ");
+                    format!("exchange {pairs}{along}, or give them these names in the plan")
+                }
+            };
+            let exchange = |a: &u32| Move::Exchange {
+                a: SwitchId(*a),
+                b: SwitchId(pivot),
+                with_endpoints: round.with_endpoints,
+            };
+            let moves: Vec<Move> = here.iter().map(exchange).collect();
+            let mut finding = device(Fault::MovedSwitch, places.join(", "), what, &mend);
+            finding.instructions = moves.iter().map(|m| self.instruction(*m)).collect();
+            finding.moves = moves;
+            findings.push(finding);
+        }
+    }
+
+    fn instruction(&self, step: Move) -> Instruction {
+        let port = |s: Socket| Port { device: self.name(s.node), port: s.port };
+        match step {
+            Move::Add(a, b) => Instruction::Add { ports: [port(a), port(b)] },
+            Move::Remove(a, b) => Instruction::Remove { ports: [port(a), port(b)] },
+            Move::Plug(a, b) => Instruction::Plug { ports: [port(a), port(b)] },
+            Move::Swap(a, b) => Instruction::Swap { ports: [port(a), port(b)] },
+            Move::Exchange { a, b, with_endpoints } => {
+                let devices = [a, b].map(|s| self.name(Node::Switch(s)));
+                Instruction::Exchange { devices, with_endpoints }
+            }
+        }
+    }
+
+    fn replaced(&self) -> impl Iterator<Item = (&'static str, Node, String)> + '_ {
+        let card = |name: &str, guid: Option<u64>| match guid {
+            Some(guid) => format!("{name} with GUID 0x{guid:016x}"),
+            None => name.to_owned(),
+        };
+        let switches = self.boxes.replaced.iter().filter_map(move |&p| {
+            let f = &self.found.switches()[self.boxes.pairs.found[p as usize]? as usize];
+            Some(("switch", Node::Switch(SwitchId(p)), card(&f.name, f.guid)))
+        });
+        let endpoints = self.endpoints.replaced.iter().filter_map(move |&p| {
+            let f = &self.found.endpoints()[self.endpoints.pairs.found[p as usize]? as usize];
+            Some(("endpoint", Node::Endpoint(EndpointId(p)), card(&f.name, f.guid)))
+        });
+        switches.chain(endpoints)
+    }
+
+    fn report_unknown(&self, findings: &mut Vec<Finding>) {
+        let unknown = |m: &Match, f: usize| m.pairs.planned[f].is_none() && !m.down[f];
+        let mut report = |what: &str, name: &str, guid: Option<u64>| {
+            let guid = guid.map_or(String::new(), |g| format!(" (GUID 0x{g:016x})"));
+            let what = format!("{what} {name}{guid} is not in the plan");
+            let mend = "remove it, or plan for it";
+            findings.push(device(Fault::Unknown, name.to_owned(), what, mend));
+        };
+        for (f, s) in self.found.switches().iter().enumerate() {
+            if unknown(&self.boxes, f) {
+                report("switch", &s.name, s.guid);
+            }
+        }
+        for (f, e) in self.found.endpoints().iter().enumerate() {
+            if unknown(&self.endpoints, f) {
+                report("endpoint", &e.name, e.guid);
+            }
+        }
+    }
+
+    fn name(&self, node: Node) -> String {
+        let name = match node {
+            Node::Switch(s) => &self.plan.switches()[s.ix()].name,
+            Node::Endpoint(e) => &self.plan.endpoints()[e.ix()].name,
+            Node::UnknownSwitch(s) => &self.found.switches()[s.ix()].name,
+            Node::UnknownEndpoint(e) => &self.found.endpoints()[e.ix()].name,
+        };
+        name.clone()
+    }
+
+    /// The name, and where the floor is known the rack and unit.
+    fn place(&self, node: Node) -> String {
+        let name = self.name(node);
+        let seat = planned_device(node).and_then(|d| self.floor?.seat(d));
+        match (self.floor, seat) {
+            (Some(floor), Some(seat)) => match (&floor.racks[seat.rack as usize].name, seat.unit) {
+                (rack, Some(unit)) => format!("{name} ({rack}-U{unit:02})"),
+                (rack, None) => format!("{name} (beside {rack})"),
+            },
+            _ => name,
+        }
+    }
+
+    /// The name and port, and where the floor is known the label.
+    fn label(&self, socket: Socket) -> String {
+        let name = self.name(socket.node);
+        let text = format!("{name} port {}", socket.port);
+        let seat = planned_device(socket.node).and_then(|d| self.floor?.seat(d));
+        match (self.floor, seat) {
+            (Some(floor), Some(seat)) => {
+                format!("{text} ({})", floor.label(seat, &name, socket.port))
+            }
+            _ => text,
+        }
+    }
+
+    fn labels(&self, cables: &[[Socket; 2]]) -> Vec<[String; 2]> {
+        cables.iter().map(|c| c.map(|s| self.label(s))).collect()
+    }
+
+    pub(super) fn slow(&self, (a, b, planned, found): (Socket, Socket, Cable, Cable)) -> Finding {
+        let rate = |c: Cable| format!("{}x {}", c.width, c.speed);
+        let (x, y) = (self.label(a), self.label(b));
+        let (is, should) = (rate(found), rate(planned));
+        let what = format!("cable {x} - {y} runs at {is} instead of {should}");
+        let mend = "reseat or replace the cable".to_owned();
+        self.cables(Fault::Degraded, [what, mend], [&[[a, b]], &[[a, b]]], Vec::new())
+    }
+
+    pub(super) fn difference(&self, difference: Difference) -> Finding {
+        let l = |s: Socket| self.label(s);
+        match difference {
+            Difference::Missing([a, b]) => {
+                let what = format!("cable {} - {} is missing", l(a), l(b));
+                let mend = "plug it in or replace it".to_owned();
+                self.cables(Fault::Missing, [what, mend], [&[[a, b]], &[]], vec![Move::Add(a, b)])
+            }
+            Difference::Extra([a, b]) => {
+                let what = format!("cable {} - {} is not in the plan", l(a), l(b));
+                let mend = "remove it".to_owned();
+                self.cables(Fault::Extra, [what, mend], [&[], &[[a, b]]], vec![Move::Remove(a, b)])
+            }
+            Difference::Wrong { planned: [to, stays], found: [_, from] } => {
+                let what = format!("{} leads to {} instead of {}", l(stays), l(from), l(to));
+                let mend = format!("move the plug in {} to {}", l(from), l(to));
+                let cables: [&[[Socket; 2]]; 2] = [&[[to, stays]], &[[stays, from]]];
+                self.cables(Fault::Wrong, [what, mend], cables, vec![Move::Plug(from, to)])
+            }
+            Difference::Swapped { planned, found, swaps } => {
+                let cable = |[a, b]: &[Socket; 2]| format!("{} - {}", l(*a), l(*b));
+                let join = |cables: &[[Socket; 2]]| {
+                    cables.iter().map(cable).collect::<Vec<_>>().join(" and ")
+                };
+                let swap = |(a, b): &(Socket, Socket)| format!("{} and {}", l(*a), l(*b));
+                let mend: Vec<String> = swaps.iter().map(swap).collect();
+                let (should, is) = (join(&planned), join(&found));
+                let what = format!("cables {should} are swapped: {is} were found");
+                let mend = format!("swap the plugs in {}", mend.join(", then in "));
+                let moves = swaps.into_iter().map(|(a, b)| Move::Swap(a, b)).collect();
+                self.cables(Fault::Swapped, [what, mend], [&planned, &found], moves)
+            }
+        }
+    }
+
+    /// A finding about cables: those planned and those found instead.
+    fn cables(
+        &self,
+        fault: Fault,
+        [what, mend]: [String; 2],
+        [planned, found]: [&[[Socket; 2]]; 2],
+        moves: Vec<Move>,
+    ) -> Finding {
+        let mut ports: Vec<String> = Vec::new();
+        for label in planned.iter().chain(found).flatten().map(|s| self.label(*s)) {
+            if !ports.contains(&label) {
+                ports.push(label);
+            }
+        }
+        Finding {
+            fault,
+            place: ports.join(", "),
+            what,
+            mend,
+            planned: self.labels(planned),
+            found: self.labels(found),
+            instructions: moves.iter().map(|m| self.instruction(*m)).collect(),
+            moves,
+        }
+    }
+}
+
+fn planned_device(node: Node) -> Option<Device> {
+    match node {
+        Node::Switch(s) => Some(Device::Switch(s)),
+        Node::Endpoint(e) => Some(Device::Endpoint(e)),
+        Node::UnknownSwitch(_) | Node::UnknownEndpoint(_) => None,
+    }
+}
+
+fn device(fault: Fault, place: String, what: String, mend: &str) -> Finding {
+    Finding {
+        fault,
+        place,
+        what,
+        mend: mend.to_owned(),
+        planned: Vec::new(),
+        found: Vec::new(),
+        moves: Vec::new(),
+        instructions: Vec::new(),
+    }
+}

@@ -1,0 +1,500 @@
+//! Floors against the deployed cluster, formulae, exhaustive search and slower computations.
+
+#![allow(clippy::float_cmp)] // lengths are sums of whole metres
+
+use super::*;
+use base::Stop;
+use base::seed::Stream;
+use base::{Quiet, Refusal};
+use fabric::network::parse_inline;
+use fabric::network::{Builder, Cable, Peer, Recipe, Switch, Topology};
+use families::{FAMILIES, family};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) fn built(net: &str) -> Topology {
+    let recipe = parse_inline(net).expect("well formed");
+    family(&recipe.family).expect("a family").build(&recipe.params).expect("a member")
+}
+
+pub(super) fn floored(t: &Topology, rules: &FloorRules) -> Floor {
+    floor(t, rules, &Quiet).expect("valid rules")
+}
+
+fn refused(t: &Topology, rules: &FloorRules) -> Refusal {
+    match floor(t, rules, &Quiet) {
+        Err(Stop::Refused(refusal)) => refusal,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+/// The network with these edges, as it comes from a file.
+pub(super) fn network(switches: u32, edges: &[(u32, u32)], p: u32) -> Topology {
+    let mut b = Builder::new();
+    let all: Vec<SwitchId> =
+        (0..switches).map(|s| b.switch(Switch::new(format!("s{s}")))).collect();
+    b.endpoints_on(all.iter().copied(), p);
+    for &(x, y) in edges {
+        b.link(all[x as usize], all[y as usize]);
+    }
+    let recipe = Recipe { family: "file".into(), params: serde_json::Map::new() };
+    b.finish(recipe).expect("valid")
+}
+
+/// Links between switches of one group and rack, between groups of a rack, between racks.
+pub(super) fn links(t: &Topology, floor: &Floor) -> [usize; 3] {
+    let mut counts = [0; 3];
+    for l in t.links() {
+        let [a, b] =
+            [l.a.switch, l.b.switch].map(|s| (&t.switches()[s.ix()], floor.switches[s.ix()].rack));
+        let group = (a.0.plane, a.0.group) == (b.0.plane, b.0.group);
+        counts[if a.1 == b.1 { usize::from(!group) } else { 2 }] += 1;
+    }
+    counts
+}
+
+/// Links between every two racks that have any.
+pub(super) fn pairs(t: &Topology, floor: &Floor) -> BTreeMap<(u32, u32), u32> {
+    let mut pairs = BTreeMap::new();
+    for l in t.links() {
+        let [a, b] = [l.a.switch, l.b.switch].map(|s| floor.switches[s.ix()].rack);
+        if a != b {
+            *pairs.entry((a.min(b), a.max(b))).or_default() += 1;
+        }
+    }
+    pairs
+}
+
+/// Metres of all links.
+pub(super) fn metres(t: &Topology, floor: &Floor, rules: &FloorRules) -> f64 {
+    let seat = |s: SwitchId| floor.switches[s.ix()];
+    t.links().iter().map(|l| floor.length_m(seat(l.a.switch), seat(l.b.switch), rules)).sum()
+}
+
+/// Metres between every endpoint and its first switch.
+fn drops(t: &Topology, floor: &Floor, rules: &FloorRules) -> BTreeSet<String> {
+    let rails = t.terminals().iter().filter(|rail| rail.rail == 0);
+    let length = rails.map(|rail| {
+        let seat = floor.endpoints[rail.endpoint.ix()].expect("seated");
+        floor.length_m(seat, floor.switches[rail.plug.switch.ix()], rules)
+    });
+    length.map(|metres| metres.to_string()).collect()
+}
+
+#[test]
+fn the_deployed_slim_fly_comes_out() {
+    let t = built("slim_fly:q=5,p=4");
+    let floor = floored(&t, &FloorRules::default());
+    assert_eq!(floor.racks.len(), 5);
+    for (s, seat) in t.switches().iter().zip(&floor.switches) {
+        assert_eq!(seat.rack, s.coordinates[1], "rack i holds column i of both halves");
+        // half 1 in the order of its partners in half 0: y = i i + c
+        let [half, i, y] = s.coordinates[..] else { panic!("three coordinates") };
+        let place = if half == 0 { y } else { 5 + (i * i + y) % 5 };
+        assert_eq!(seat.unit, Some(place as u16 + 1));
+    }
+    assert_eq!(links(&t, &floor), [50, 25, 100]);
+    let pairs = pairs(&t, &floor);
+    assert_eq!(pairs.len(), 10);
+    assert!(pairs.values().all(|&n| n == 10), "exactly 10 cables a pair of racks: {pairs:?}");
+}
+
+#[test]
+fn between_columns_a_port_leads_to_the_same_rack_from_every_switch() {
+    let t = built("slim_fly:q=5,p=4");
+    let floor = floored(&t, &FloorRules::default());
+    for port in 7..=11 {
+        let racks: BTreeSet<u32> = (0..50)
+            .map(|s| match t.peer(SwitchId(s), port) {
+                Peer::Switch(c) => floor.switches[t.head(c).switch.ix()].rack,
+                other => panic!("port {port} of switch {s} is {other:?}"),
+            })
+            .collect();
+        assert_eq!(racks.len(), 1, "port {port} leads to {racks:?}");
+    }
+}
+
+#[test]
+fn racks_of_a_slim_fly_are_wired_alike() {
+    for net in [
+        "slim_fly:q=4",
+        "slim_fly:q=5",
+        "slim_fly:q=7",
+        "slim_fly:q=8",
+        "slim_fly:q=9",
+        "fit_fly:q=5,planes=2",
+    ] {
+        let t = built(net);
+        let floor = floored(&t, &FloorRules::default());
+        let mut wiring: BTreeMap<u32, BTreeSet<_>> = BTreeMap::new();
+        for link in t.links() {
+            let [a, b] = [link.a, link.b].map(|plug| floor.switches[plug.switch.ix()]);
+            if a.rack == b.rack {
+                let ends = [a.unit, b.unit];
+                wiring
+                    .entry(a.rack)
+                    .or_default()
+                    .insert([ends.iter().min().copied(), ends.iter().max().copied()]);
+            }
+        }
+        let first = wiring[&0].clone();
+        assert!(first.len() > 3 && wiring.len() == floor.racks.len(), "{net}");
+        assert!(wiring.values().all(|rack| *rack == first), "{net}: {wiring:?}");
+    }
+}
+
+#[test]
+fn slim_fly_racks_and_lengths_are_their_formulae() {
+    let rules = FloorRules { rack_units: 64, ..FloorRules::default() };
+    for (q, d) in [(4, 0), (7, -1), (9, 1), (16, 0), (25, 1)] {
+        let t = built(&format!("slim_fly:q={q},p=0"));
+        let floor = floored(&t, &rules);
+        let inside = (q - d) / 2;
+        assert_eq!(floor.racks.len() as i64, q);
+        let counts = links(&t, &floor);
+        assert_eq!(counts.map(|n| n as i64), [q * q * inside, q * q, q * q * (q - 1)]);
+        let root = (q as f64).sqrt();
+        if root.fract() == 0.0 {
+            // 2q cables a pair of racks; the mean distance over all ordered pairs of racks, equal
+            // ones included, is 2 (R - 1) / (3 sqrt R)
+            let q = q as f64;
+            let mean = 2.0 * (q - 1.0) / (3.0 * root);
+            let expect = 2.0 * q * (q * q * mean / 2.0 + 2.0 * q * (q - 1.0) / 2.0);
+            let total = metres(&t, &floor, &rules) - (counts[0] + counts[1]) as f64;
+            assert!((total - expect).abs() < 1e-6, "q={q}: {total} m for {expect} m");
+        }
+    }
+}
+
+#[test]
+fn the_deployed_fat_tree_has_two_leaves_a_rack_with_their_endpoints() {
+    let t = built("fat_tree:leaves=12,spines=6,parallel=3,p=18");
+    let floor = floored(&t, &FloorRules::default());
+    assert_eq!(floor.racks.len(), 7);
+    for (s, seat) in t.switches().iter().zip(&floor.switches) {
+        assert_eq!(seat.rack == 6, s.level == 1, "{}: spines have the last rack", s.name);
+    }
+    for rack in 0..6 {
+        let leaves = floor.switches.iter().filter(|s| s.rack == rack).count();
+        let inside: Vec<_> = floor.endpoints.iter().flatten().filter(|s| s.rack == rack).collect();
+        assert_eq!((leaves, inside.len()), (2, 36));
+        let units: BTreeSet<_> = inside.iter().map(|s| s.unit).collect();
+        assert_eq!(units, (3..=38).map(Some).collect());
+    }
+    assert_eq!(links(&t, &floor), [0, 0, 216]);
+    assert_eq!(drops(&t, &floor, &FloorRules::default()), ["1".to_owned()].into());
+    // 20 endpoints a leaf: a second leaf would need 2 + 40 units, which just fits; 21 do not
+    let racks = |p| {
+        let net = format!("fat_tree:leaves=12,spines=6,parallel=1,p={p}");
+        floored(&built(&net), &FloorRules::default()).racks.len()
+    };
+    assert_eq!((racks(20), racks(21), racks(60)), (7, 13, 13));
+}
+
+#[test]
+fn groups_have_racks_and_the_top_of_a_tree_has_its_own() {
+    let t = built("dragonfly:p=2,a=4,h=2");
+    let floor = floored(&t, &FloorRules::default());
+    // balanced: g = a h + 1 racks; C(a, 2) g cables inside, C(g, 2) between them
+    assert_eq!((floor.racks.len(), links(&t, &floor)), (9, [6 * 9, 0, 36]));
+    assert!(pairs(&t, &floor).values().all(|&n| n == 1), "one cable a pair of groups");
+    let t = built("fat_tree:levels=3,k=4");
+    let floor = floored(&t, &FloorRules::default());
+    let racks = |level| -> BTreeSet<u32> {
+        let seats = t.switches().iter().zip(&floor.switches);
+        seats.filter(|(s, _)| s.level == level).map(|(_, seat)| seat.rack).collect()
+    };
+    assert_eq!(racks(0), (0..4).collect());
+    assert_eq!(racks(1), racks(0), "edge and aggregation switches of a pod share a rack");
+    assert_eq!(racks(2), BTreeSet::from([4]));
+}
+
+#[test]
+fn what_is_too_high_is_split_evenly_and_nothing_overlaps() {
+    for (net, units, switch_units, racks) in [
+        ("slim_fly:q=5,p=4", 6, 1, 10),
+        ("slim_fly:q=5,p=1", 42, 5, 10),
+        ("slim_fly:q=7,p=2", 42, 1, 7),
+        ("dragonfly:p=2,a=4,h=2", 3, 1, 18),
+        ("fat_tree:levels=3,k=4", 6, 2, 10),
+    ] {
+        let t = built(net);
+        let rules = FloorRules { rack_units: units, switch_units, ..FloorRules::default() };
+        let floor = floored(&t, &rules);
+        assert_eq!(floor.racks.len(), racks, "{net}");
+        let mut taken = BTreeSet::new();
+        for seat in &floor.switches {
+            let low = seat.unit.expect("switches are in racks");
+            for unit in low..low + switch_units {
+                assert!(unit <= units, "{net}: a switch sticks out");
+                assert!(taken.insert((seat.rack, unit)), "{net}: two things in one unit");
+            }
+        }
+        for seat in floor.endpoints.iter().flatten() {
+            if let Some(unit) = seat.unit {
+                assert!(unit <= units && taken.insert((seat.rack, unit)), "{net}: endpoint");
+            }
+        }
+        let columns = floor.racks.iter().map(|r| r.column).max().expect("racks") + 1;
+        let rows = floor.racks.iter().map(|r| r.row).max().expect("racks") + 1;
+        assert!(columns.abs_diff(rows) <= 1, "{net}: {columns} x {rows} is not near-square");
+    }
+}
+
+#[test]
+fn endpoints_that_do_not_fit_stand_beside_the_rack() {
+    let t = built("slim_fly:q=5,p=4");
+    let floor = floored(&t, &FloorRules::default());
+    assert!(floor.endpoints.iter().flatten().all(|s| s.unit.is_none()), "10 + 40 > 42 units");
+    assert_eq!(drops(&t, &floor, &FloorRules::default()), ["2".to_owned()].into());
+    let rules = FloorRules { endpoints_per_unit: 2, ..FloorRules::default() };
+    let floor = floored(&t, &rules);
+    let tops = floor.endpoints.iter().flatten().filter_map(|s| s.unit).max();
+    assert_eq!(tops, Some(30), "10 + 40 / 2 units");
+    assert_eq!(drops(&t, &floor, &rules), ["1".to_owned()].into());
+}
+
+#[test]
+fn rails_in_two_planes_are_cabled_from_one_seat() {
+    let mut b = Builder::new();
+    for plane in 0..2 {
+        b.switch(Switch { plane, ..Switch::new(format!("s{plane}")) });
+    }
+    let e = b.endpoint("host", None);
+    b.attach(e, SwitchId(0), 0, Cable::default());
+    b.attach(e, SwitchId(1), 0, Cable::default());
+    b.endpoint("unplugged", None);
+    let recipe = Recipe { family: "test".into(), params: serde_json::Map::new() };
+    let t = b.finish(recipe).expect("valid");
+    let rules = FloorRules { rack_units: 2, ..FloorRules::default() };
+    let both = floored(&t, &rules);
+    assert_eq!(both.racks.len(), 1, "two switches fill the rack, and the host stands beside it");
+    assert_eq!(both.endpoints, [Some(Seat { rack: 0, unit: None, shared: false }), None]);
+    let rules = FloorRules { rack_units: 3, switch_units: 2, ..FloorRules::default() };
+    let apart = floored(&t, &rules);
+    let host = apart.endpoints[0].expect("seated");
+    assert_eq!(host, Seat { rack: apart.switches[0].rack, unit: Some(3), shared: false });
+    let lengths = [0, 1].map(|s: usize| apart.length_m(host, apart.switches[s], &rules));
+    assert_eq!(lengths, [1.0, 3.0], "the other plane's rack is 1 m away, plus 2 m");
+}
+
+#[test]
+fn rules_out_of_range_are_refused() {
+    let t = built("slim_fly:q=4,p=1");
+    let good = FloorRules::default;
+    for (rules, param) in [
+        (FloorRules { rack_units: 0, ..good() }, "rack_units"),
+        (FloorRules { switch_units: 43, ..good() }, "switch_units"),
+        (FloorRules { endpoints_per_unit: 0, ..good() }, "endpoints_per_unit"),
+        (FloorRules { overhead_m: -1.0, ..good() }, "overhead_m"),
+        (FloorRules { pitch_m: f64::NAN, ..good() }, "pitch_m"),
+        (FloorRules { pitch_m: 1e7, ..good() }, "pitch_m"),
+        (FloorRules { row_pitch_m: Some(-1.0), ..good() }, "row_pitch_m"),
+        (FloorRules { racks_per_row: Some(0), ..good() }, "racks_per_row"),
+        (FloorRules { slack_m: f64::INFINITY, ..good() }, "slack_m"),
+        (FloorRules { slack_fraction: 1e3, ..good() }, "slack_fraction"),
+        (FloorRules { rack_kw: Some(0.0), ..good() }, "rack_kw"),
+        (FloorRules { rack_kw: Some(f64::NAN), ..good() }, "rack_kw"),
+        (FloorRules { endpoint_w: -1.0, ..good() }, "endpoint_w"),
+        (FloorRules { stock_m: vec![2.0, 1.0], ..good() }, "stock_m"),
+    ] {
+        assert_eq!(refused(&t, &rules).param, param);
+    }
+}
+
+/// Who is where: nothing overlaps or sticks out, every rack reports what is in it, power suffices.
+fn keeps_its_promise(t: &Topology, floor: &Floor, rules: &FloorRules, net: &str) {
+    let mut taken: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    let mut watts = vec![0.0; floor.racks.len()];
+    let mut tops = vec![0_u32; floor.racks.len()];
+    for seat in &floor.switches {
+        let low = u32::from(seat.unit.expect("switches are in racks"));
+        for unit in low..low + u32::from(rules.switch_units) {
+            assert!(taken.insert((seat.rack, unit), u32::MAX).is_none(), "{net}: two in one unit");
+        }
+        watts[seat.rack as usize] += rules.switch_w.unwrap_or(0.0);
+    }
+    let mut home = vec![None; t.endpoints().len()];
+    for rail in t.terminals() {
+        home[rail.endpoint.ix()].get_or_insert(floor.switches[rail.plug.switch.ix()].rack);
+    }
+    for (seat, home) in floor.endpoints.iter().zip(home) {
+        assert_eq!(seat.map(|s| s.rack), home, "{net}: an endpoint is with its first rail");
+        let Some(Seat { rack, unit: Some(unit), .. }) = *seat else {
+            assert!(seat.is_none() || rules.endpoints != EndpointSeats::In, "{net}: not in");
+            continue;
+        };
+        assert_ne!(rules.endpoints, EndpointSeats::Beside, "{net}: not beside");
+        let in_unit = taken.entry((rack, unit.into())).or_default();
+        *in_unit = in_unit.checked_add(1).expect("no switch is there");
+        assert!(*in_unit <= rules.endpoints_per_unit.into(), "{net}: too many in a unit");
+        watts[rack as usize] += rules.endpoint_w;
+    }
+    for &(rack, unit) in taken.keys() {
+        assert!(unit >= 1 && unit <= rules.rack_units.into(), "{net}: unit {unit} of {rules:?}");
+        tops[rack as usize] = tops[rack as usize].max(unit);
+    }
+    let spots: BTreeSet<_> = floor.racks.iter().map(|r| (r.row, r.column)).collect();
+    assert_eq!(spots.len(), floor.racks.len(), "{net}: two racks on a spot");
+    assert!(floor.racks.is_sorted_by_key(|r| (r.row, r.column)), "{net}: numbered row by row");
+    for ((rack, watts), top) in floor.racks.iter().zip(watts).zip(tops) {
+        assert!(top > 0, "{net}: an empty rack");
+        assert_eq!(u32::from(rack.units), top, "{net}");
+        assert!((rack.watts - watts).abs() <= 1e-9 * watts, "{net}: {} W", rack.watts);
+        let most = rules.rack_kw.map_or(f64::INFINITY, |kw| kw * 1000.0);
+        assert!(watts <= most * (1.0 + 1e-6), "{net}: {watts} W of {most}");
+        assert!(rules.racks_per_row.is_none_or(|most| rack.column < most), "{net}: {rules:?}");
+        assert_eq!(rack.x_m, f64::from(rack.column) * rules.pitch_m);
+        let rows = rules.row_pitch_m.unwrap_or(rules.pitch_m);
+        assert_eq!(rack.y_m, f64::from(rack.row) * rows);
+    }
+}
+
+#[test]
+fn every_family_keeps_all_random_rules_or_is_refused() {
+    let mut draw = Stream::new(7, "random rules", 0);
+    let mut kept = 0;
+    for entry in FAMILIES {
+        for recipe in entry.examples() {
+            let t = entry.build(&recipe.params).expect("an example");
+            for _ in 0..2 {
+                let mut any = |of: &[u32]| of[draw.below(of.len() as u64) as usize];
+                let rules = FloorRules {
+                    rack_units: any(&[1, 3, 8, 42, 65_535]) as u16,
+                    switch_units: any(&[1, 1, 2, 9, 65_535]) as u16,
+                    endpoints_per_unit: any(&[1, 2, 4, 65_535]) as u16,
+                    endpoints: [EndpointSeats::Fit, EndpointSeats::In, EndpointSeats::Beside]
+                        [any(&[0, 1, 2]) as usize],
+                    rack_kw: [None, Some(0.5), Some(3.0), Some(1e9)]
+                        [any(&[0, 0, 1, 2, 3]) as usize],
+                    switch_w: Some(f64::from(any(&[0, 100, 250, 700]))),
+                    endpoint_w: f64::from(any(&[0, 100, 350])),
+                    pitch_m: f64::from(any(&[0, 1, 3, 1_000_000])),
+                    row_pitch_m: [None, Some(2.5)][any(&[0, 1]) as usize],
+                    racks_per_row: [None, Some(1), Some(3), Some(u32::MAX)]
+                        [any(&[0, 0, 1, 2, 3]) as usize],
+                    seed: any(&[0, 5, u32::MAX]).into(),
+                    ..FloorRules::default()
+                };
+                let net = format!("{recipe} under {rules:?}");
+                match floor(&t, &rules, &Quiet) {
+                    Ok(floor) => {
+                        keeps_its_promise(&t, &floor, &rules, &net);
+                        kept += 1;
+                    }
+                    Err(Stop::Refused(r)) => {
+                        let known = ["switch_units", "rack_kw", "endpoints"];
+                        assert!(
+                            known.contains(&r.param.as_str()) && !r.help.is_empty(),
+                            "{net}: {r}"
+                        );
+                    }
+                    Err(other) => panic!("{net}: {other}"),
+                }
+            }
+        }
+    }
+    assert!(kept > 80, "{kept} of the floors were not refused");
+}
+
+#[test]
+fn one_switch_that_no_rack_holds_is_refused() {
+    let t = built("slim_fly:q=4,p=5");
+    let inside = |units| FloorRules {
+        endpoints: EndpointSeats::In,
+        rack_units: units,
+        ..FloorRules::default()
+    };
+    // 1 + 5 units
+    let refusal = refused(&t, &inside(5));
+    assert_eq!(refusal.param, "endpoints");
+    assert!(refusal.help.contains("rack_units at least 6"), "{refusal}");
+    assert!(refusal.help.contains("endpoints_per_unit at least 2"), "{refusal}");
+    assert_eq!(floored(&t, &inside(6)).racks.len(), 32);
+    assert_eq!(floored(&t, &FloorRules { endpoints_per_unit: 2, ..inside(5) }).racks.len(), 32);
+    // a switch of 300 W with 5 endpoints of 100 W
+    let of_300 = |kw, rules| FloorRules { rack_kw: Some(kw), switch_w: Some(300.0), ..rules };
+    let power = |kw| FloorRules { endpoint_w: 100.0, ..of_300(kw, inside(42)) };
+    let racks = |kw| floor(&t, &power(kw), &Quiet).expect("enough power").racks.len();
+    let refusal = refused(&t, &power(0.75));
+    assert_eq!((refusal.param.as_str(), refusal.help.as_str()), ("rack_kw", "at least 0.8"));
+    assert_eq!((racks(0.8), racks(1.59), racks(1.6), racks(6.4)), (32, 32, 16, 8));
+    assert_eq!(refused(&t, &of_300(0.2, FloorRules::default())).param, "rack_kw");
+}
+
+/// Power splits as height does; the racks say what they draw.
+#[test]
+fn racks_are_split_when_power_does_not_suffice() {
+    let t = built("slim_fly:q=5,p=4");
+    let rules =
+        |kw| FloorRules { rack_kw: Some(kw), switch_w: Some(400.0), ..FloorRules::default() };
+    for (kw, racks) in [(4.0, 5), (3.99, 10), (2.0, 10), (1.99, 15), (0.4, 50)] {
+        let floor = floor(&t, &rules(kw), &Quiet).expect("enough power");
+        assert_eq!(floor.racks.len(), racks, "{kw} kW");
+        let drawn: f64 = floor.racks.iter().map(|r| r.watts).sum();
+        assert_eq!(drawn, 20_000.0);
+    }
+    // what power forbids to seat stands beside: 10 x 400 W leave 1 kW for 40 endpoints
+    let tight = |endpoint_w| FloorRules { endpoints_per_unit: 2, endpoint_w, ..rules(5.0) };
+    for (watts, seated) in [(25.0, true), (26.0, false)] {
+        let floor = floor(&t, &tight(watts), &Quiet).expect("enough power");
+        assert_eq!(floor.racks.len(), 5);
+        assert!(floor.endpoints.iter().flatten().all(|s| s.unit.is_some() == seated), "{watts} W");
+    }
+}
+
+/// With endpoints in, racks of a family with groups: as many as its switches with endpoints need.
+#[test]
+fn endpoints_that_are_in_split_racks_and_those_beside_do_not() {
+    let seats = |endpoints| FloorRules { endpoints, ..FloorRules::default() };
+    let t = built("slim_fly:q=5,p=4");
+    // 42 / 5 is 8: a column of 10 takes two racks, 5 switches and 20 endpoints each
+    let floor = floored(&t, &seats(EndpointSeats::In));
+    assert_eq!(floor.racks.len(), 10);
+    assert!(floor.racks.iter().all(|r| r.units == 25));
+    assert!(floor.endpoints.iter().flatten().all(|s| s.unit.is_some()));
+    let beside = floored(&built("slim_fly:q=5,p=1"), &seats(EndpointSeats::Beside));
+    assert!(beside.endpoints.iter().flatten().all(|s| s.unit.is_none()), "though they would fit");
+    // leaves of a tree: 12 in one rack, and the endpoints beside it
+    let tree = floored(
+        &built("fat_tree:leaves=12,spines=6,parallel=3,p=18"),
+        &seats(EndpointSeats::Beside),
+    );
+    assert_eq!(tree.racks.iter().map(|r| r.units).collect::<Vec<_>>(), [12, 6]);
+}
+
+#[test]
+fn rows_slack_and_pitches_are_as_ruled() {
+    let t = built("slim_fly:q=5,p=4");
+    let rules = FloorRules {
+        racks_per_row: Some(2),
+        pitch_m: 0.5,
+        row_pitch_m: Some(3.0),
+        slack_m: 0.25,
+        slack_fraction: 0.5,
+        ..FloorRules::default()
+    };
+    let floor = floored(&t, &rules);
+    let at: Vec<(f64, f64)> = floor.racks.iter().map(|r| (r.x_m, r.y_m)).collect();
+    assert_eq!(at, [(0.0, 0.0), (0.5, 0.0), (0.0, 3.0), (0.5, 3.0), (0.0, 6.0)]);
+    let seat = |rack| Seat { rack, unit: Some(1), shared: false };
+    assert_eq!(floor.length_m(seat(1), seat(4), &rules), (0.5 + 6.0 + 2.0) * 1.5 + 0.25);
+    assert_eq!(floor.length_m(seat(1), seat(1), &rules), 1.0);
+    // a grid that is wider than the rule allows goes on in the next row
+    let narrow = FloorRules { racks_per_row: Some(3), ..FloorRules::default() };
+    let floor = floored(&built("hyperx:shape=2x4x2,p=0"), &narrow);
+    let spots: Vec<(u32, u32)> = floor.racks.iter().map(|r| (r.row, r.column)).collect();
+    assert_eq!(spots, [(0, 0), (0, 1), (0, 2), (1, 0), (2, 0), (2, 1), (2, 2), (3, 0)]);
+}
+
+#[test]
+fn an_interruption_stops_the_search() {
+    struct AtOnce;
+    impl base::Watch for AtOnce {
+        fn tick(&self, _: &str, _: u64, _: u64) -> Result<(), base::Interrupted> {
+            Err(base::Interrupted)
+        }
+    }
+    let t = built("jellyfish:n=200,k=5,p=1");
+    let stopped = floor(&t, &FloorRules::default(), &AtOnce);
+    assert!(matches!(stopped, Err(Stop::Interrupted(_))));
+}

@@ -1,0 +1,225 @@
+//! Who the found devices are, where they stand, and when a fabric is not the planned one at all.
+
+use super::check::{Check, Identified};
+use super::devices::{Identify, Match, Node, Pairing, follow_switches, match_devices};
+use super::floor::Floor;
+use super::places::{Need, Wiring, endpoint_places, rounds};
+use super::shape::by_structure;
+use base::{Refusal, SwitchId, TerminalId};
+use fabric::addresses::Addresses;
+use fabric::network::{Peer, Topology};
+use std::collections::BTreeMap;
+
+impl<'a> Check<'a> {
+    /// The devices of both matched and put in their places.
+    pub(super) fn new(
+        plan: &'a Topology,
+        guids: Option<&Addresses>,
+        found: &'a Topology,
+        floor: Option<&'a Floor>,
+        by: Identify,
+    ) -> Result<Self, Refusal> {
+        let (boxes, endpoints) = match_devices(plan, guids, found, by);
+        let places = boxes.pairs.clone();
+        let told = match by {
+            Identify::Auto if boxes.by_guid => Identify::Guid,
+            Identify::Auto => Identify::Name,
+            other => other,
+        };
+        let identified = Identified { by: told, switches: 0, endpoints: 0, equally_good: 1 };
+        let hosts = places.clone();
+        let mut check = Self {
+            plan,
+            found,
+            floor,
+            boxes,
+            places,
+            hosts,
+            endpoints,
+            rounds: Vec::new(),
+            identified,
+        };
+        let wiring = Wiring::new(plan, found);
+        let few = !check.enough(check.boxes.pairs.len());
+        if by == Identify::Structure || by == Identify::Auto && few {
+            check.recognise(&wiring, by)?;
+        } else if few {
+            return Err(check.another_fabric());
+        } else {
+            check.settle(&wiring);
+        }
+        check.hosts = check.places.clone();
+        while check.adopt(true) {}
+        check.rounds = rounds(&check.boxes.pairs, &check.places);
+        if check.identified.by == Identify::Structure || check.endpoints.pairs.len() == 0 {
+            follow_switches(plan, found, &check.places, &mut check.endpoints);
+        }
+        check.hosts = endpoint_places(
+            plan,
+            found,
+            &check.boxes.pairs,
+            &check.places,
+            &check.endpoints.pairs,
+            &mut check.rounds,
+        );
+        check.adopt(false);
+        check.identified.switches = check.boxes.pairs.len() as u64;
+        check.identified.endpoints = check.endpoints.pairs.len() as u64;
+        Ok(check)
+    }
+
+    /// Whether so many switches are half of the plan's, or of those found where these are fewer.
+    fn enough(&self, switches: usize) -> bool {
+        let planned = self.plan.switches().len();
+        planned == 0 || switches > 0 && 2 * switches >= planned.min(self.boxes.up())
+    }
+
+    fn another_fabric(&self) -> Refusal {
+        let planned = self.plan.switches().len();
+        let why = match (self.boxes.pairs.len(), self.boxes.up()) {
+            (0, up) => format!("none of the plan's {planned} switches was found among {up}"),
+            (n, up) => format!("{n} of the {up} switches found are among the plan's {planned}"),
+        };
+        let help = "compare with the plan of this fabric, give its GUIDs, or give its switches the \
+                    plan's names";
+        Refusal::new("found", why, help)
+    }
+
+    /// Takes the cables for who is who. Where nothing else is asked for, what is known of some
+    /// switches and endpoints tells apart what the cables cannot.
+    fn recognise(&mut self, wiring: &Wiring<'_>, by: Identify) -> Result<(), Refusal> {
+        let known = (&self.boxes.pairs, &self.endpoints.pairs);
+        let known = (by == Identify::Auto).then_some(known);
+        let shape = by_structure(self.plan, self.found, wiring, known);
+        let agreeing = wiring.agreeing(&shape.pairs);
+        let half = 2 * shape.pairs.len() >= self.plan.switches().len();
+        if !half || 2 * agreeing <= wiring.cables {
+            let refusal = self.another_fabric();
+            let (why, cables) = (refusal.why, wiring.cables);
+            let fit =
+                format!("at best {agreeing} of {cables} cables between switches are as planned");
+            let refusal = Refusal { why: format!("{why}, and {fit}"), ..refusal };
+            return Err(refusal);
+        }
+        self.places = shape.pairs.clone();
+        self.boxes.pairs = shape.pairs;
+        self.boxes.replaced.clear();
+        if by == Identify::Structure {
+            let pairs = &mut self.endpoints.pairs;
+            *pairs = Pairing::new(pairs.found.len(), pairs.planned.len());
+            self.endpoints.replaced.clear();
+        }
+        self.identified.by = Identify::Structure;
+        self.identified.equally_good = shape.equally_good;
+        Ok(())
+    }
+
+    /// Finds the places of the switches that are known.
+    fn settle(&mut self, wiring: &Wiring<'_>) {
+        wiring.settle(&mut self.places, Need::Clear);
+        let own = &self.boxes.pairs;
+        let agreeing = wiring.agreeing(&self.places);
+        let (seated, rails) = self.seated(&self.places);
+        if 2 * agreeing >= wiring.cables && 2 * seated >= rails {
+            return;
+        }
+        // nearly nobody is in his place: neighbours say nothing then, the whole may
+        let known = Some((own, &self.endpoints.pairs));
+        let mut places = by_structure(self.plan, self.found, wiring, known).pairs;
+        let better = wiring.agreeing(&places);
+        let most = 2 * better > wiring.cables && better > 2 * agreeing;
+        if !most && (better < agreeing || self.seated(&places).0 <= 2 * seated) {
+            return;
+        }
+        for f in (0..own.planned.len()).filter(|&f| own.planned[f].is_none()) {
+            if let Some(place) = places.planned[f].take() {
+                places.found[place as usize] = None;
+            }
+        }
+        for (f, own) in own.planned.iter().enumerate() {
+            let Some(own) = own.filter(|_| places.planned[f].is_none()) else { continue };
+            let free = |p: &u32| places.found[*p as usize].is_none();
+            let any = || (0..places.found.len() as u32).find(free);
+            if let Some(place) = Some(own).filter(free).or_else(any) {
+                places.set(place, f as u32);
+            }
+        }
+        self.places = places;
+    }
+
+    /// How many rails of known endpoints are on their switch, be it by who it is or by where it
+    /// stands; and how many rails there are.
+    fn seated(&self, places: &Pairing) -> (u64, u64) {
+        let (mut seated, mut rails) = (0, 0);
+        for (i, t) in self.found.terminals().iter().enumerate() {
+            let e = self.endpoints.pairs.planned[t.endpoint.ix()];
+            if e.is_none() || !self.found.terminal_is_up(TerminalId::from(i)) {
+                continue;
+            }
+            rails += 1;
+            let is_at = |pairs: &Pairing| {
+                let place = pairs.planned[t.plug.switch.ix()].map(SwitchId);
+                let peer = place.map_or(Peer::Empty, |s| self.plan.peer(s, t.plug.port));
+                let Peer::Terminal(id) = peer else { return false };
+                let planned = &self.plan.terminals()[id.ix()];
+                Some(planned.endpoint.0) == e && planned.rail == t.rail
+            };
+            seated += u64::from(is_at(places) || is_at(&self.boxes.pairs));
+        }
+        (seated, rails)
+    }
+
+    /// Matches unknown hardware with the missing device in whose place most of its cables are;
+    /// says whether there was any.
+    fn adopt(&mut self, switches: bool) -> bool {
+        let mut votes: BTreeMap<Node, (u32, BTreeMap<Node, u32>)> = BTreeMap::new();
+        let planned = self.planned_map();
+        for (own, (other, _)) in &self.found_cables() {
+            let unknown = match own.node {
+                Node::UnknownSwitch(_) => switches,
+                Node::UnknownEndpoint(_) => !switches,
+                Node::Switch(_) | Node::Endpoint(_) => false,
+            };
+            if !unknown || matches!(other.node, Node::UnknownSwitch(_) | Node::UnknownEndpoint(_)) {
+                continue;
+            }
+            let (cables, places) = votes.entry(own.node).or_default();
+            *cables += 1;
+            let place = planned.get(other).map(|(place, _)| place);
+            if let Some(place) = place.filter(|p| p.port == own.port && !self.is_there(p.node)) {
+                *places.entry(place.node).or_insert(0) += 1;
+            }
+        }
+        let mut any = false;
+        for (node, (cables, places)) in votes {
+            let place = places.into_iter().find(|(_, n)| n * 2 > cables).map(|(place, _)| place);
+            match (node, place) {
+                (_, Some(place)) if self.is_there(place) => {}
+                (Node::UnknownSwitch(f), Some(Node::Switch(p))) => {
+                    self.places.set(p.0, f.0);
+                    self.hosts.set(p.0, f.0);
+                    let place = self.who_is_gone(p.0);
+                    any |= replace(&mut self.boxes, place, f.0);
+                }
+                (Node::UnknownEndpoint(f), Some(Node::Endpoint(p))) => {
+                    any |= replace(&mut self.endpoints, p.0, f.0);
+                }
+                _ => {}
+            }
+        }
+        any
+    }
+
+    /// The missing switch at the end of those who stand in one another's places from `place` on.
+    fn who_is_gone(&self, place: u32) -> u32 {
+        let next = |p: u32| self.places.planned[self.boxes.pairs.found[p as usize]? as usize];
+        std::iter::successors(Some(place), |p| next(*p)).last().unwrap_or(place)
+    }
+}
+
+fn replace(devices: &mut Match, planned: u32, found: u32) -> bool {
+    devices.pairs.set(planned, found);
+    let at = devices.replaced.binary_search(&planned).unwrap_or_else(|at| at);
+    devices.replaced.insert(at, planned);
+    true
+}

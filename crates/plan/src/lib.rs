@@ -1,0 +1,59 @@
+//! From a network to a machine room: racks, cables, and whether the cabling is the planned one.
+//!
+//! [`floor()`] seats switches and endpoints in racks on a grid, [`cables()`] lists every cable with
+//! its labels, length and kind, [`bill`] adds up what all costs by a [`Catalog`], [`check_cables`]
+//! compares a fabric that was found with its plan.
+
+pub mod cable;
+pub mod catalog;
+pub mod catalog_file;
+pub mod check;
+pub mod cost;
+mod devices;
+mod findings;
+pub mod floor;
+mod identify;
+mod mend;
+mod packing;
+mod places;
+mod placing;
+pub mod priced;
+pub mod progress;
+pub mod sc14;
+mod seating;
+mod shape;
+
+pub use cable::{LengthClass, PlannedCable, Shop, by_length, cables, sum_m, write_csv};
+pub use catalog::{CableKind, Catalog, millionths};
+pub use check::{
+    CableCheck, CableState, Fault, Finding, Identified, SwitchState, check_cables, check_cables_by,
+};
+pub use cost::{Bill, bill};
+pub use devices::{Identify, Node, Socket};
+pub use floor::{EndpointSeats, Floor, FloorRules, Rack, Seat, floor};
+pub use mend::{Instruction, Move, Port};
+pub use progress::{Progress, progress};
+
+use base::{EndpointId, SwitchId};
+
+/// Something that cables are plugged into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Device {
+    /// A switch; its ports count from 1.
+    Switch(SwitchId),
+    /// An endpoint; rail r is its port r + 1.
+    Endpoint(EndpointId),
+}
+
+#[cfg(test)]
+mod check_tests;
+#[cfg(test)]
+mod cost_tests;
+#[cfg(test)]
+mod floor_tests;
+#[cfg(test)]
+mod moved_tests;
+#[cfg(test)]
+mod seating_tests;
+#[cfg(test)]
+mod tests;

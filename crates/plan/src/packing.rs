@@ -1,0 +1,447 @@
+//! Packing: what a rack holds, and which switches share one when they do not all fit.
+//!
+//! Source of the search: Simon & Teng, "How good is recursive bisection?", SIAM J. Sci. Comput.
+//! 1997, on the halves of [`base::partition`].
+
+use super::floor::FloorRules;
+use base::partition::{Halves, Weighted, halve};
+use base::seed::Stream;
+use base::{Interrupted, Refusal, SwitchId, TerminalId, Watch};
+use fabric::network::Topology;
+
+/// What is in a rack, or is to go there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Load {
+    pub(super) switches: u64,
+    pub(super) endpoints: u64,
+}
+
+impl Load {
+    fn and(self, more: Self) -> Self {
+        Self { switches: self.switches + more.switches, endpoints: self.endpoints + more.endpoints }
+    }
+
+    fn times(self, many: u64) -> Self {
+        Self { switches: self.switches * many, endpoints: self.endpoints * many }
+    }
+}
+
+/// What a rack holds: units of height, and watts where its power is limited.
+pub(super) struct Limits<'a> {
+    rules: &'a FloorRules,
+    switch_w: f64,
+}
+
+/// The most watts of one device.
+const MOST_W: f64 = 1e9;
+
+impl<'a> Limits<'a> {
+    /// The limits of `rules`.
+    ///
+    /// # Errors
+    /// Refuses watts out of range, and a power that does not suffice for one switch.
+    pub(super) fn new(rules: &'a FloorRules) -> Result<Self, Refusal> {
+        let switch_w = rules.switch_w.unwrap_or(0.0);
+        for (name, watts) in [("switch_w", switch_w), ("endpoint_w", rules.endpoint_w)] {
+            if !(0.0..=MOST_W).contains(&watts) {
+                return Err(Refusal::new(name, format!("{watts} W"), format!("0 to {MOST_W}")));
+            }
+        }
+        if let Some(kw) = rules.rack_kw
+            && !(kw > 0.0 && kw <= MOST_W)
+        {
+            let help = format!("above 0, at most {MOST_W}; leave it out for no limit");
+            return Err(Refusal::new("rack_kw", format!("{kw} kW"), help));
+        }
+        let limits = Self { rules, switch_w };
+        let one = limits.watts(Load { switches: 1, endpoints: 0 });
+        if one > limits.budget_w() {
+            let why = format!("a switch draws {one} W");
+            return Err(Refusal::new("rack_kw", why, format!("at least {}", one / 1000.0)));
+        }
+        Ok(limits)
+    }
+
+    /// Watts a rack may draw, with the rounding of sums allowed for.
+    fn budget_w(&self) -> f64 {
+        self.rules.rack_kw.map_or(f64::INFINITY, |kw| kw * 1000.0 * (1.0 + 1e-9))
+    }
+
+    /// Units of height.
+    pub(super) fn units(&self, load: Load) -> u64 {
+        let per_unit = u64::from(self.rules.endpoints_per_unit);
+        load.switches * u64::from(self.rules.switch_units) + load.endpoints.div_ceil(per_unit)
+    }
+
+    /// Watts drawn.
+    pub(super) fn watts(&self, load: Load) -> f64 {
+        load.switches as f64 * self.switch_w + load.endpoints as f64 * self.rules.endpoint_w
+    }
+
+    /// Whether one rack holds it.
+    pub(super) fn hold(&self, load: Load) -> bool {
+        let fits = self.units(load) <= u64::from(self.rules.rack_units);
+        fits && self.watts(load) <= self.budget_w()
+    }
+
+    /// How many of the same load a rack holds; 0 when not even one. O(log units).
+    pub(super) fn most(&self, each: Load) -> u64 {
+        let (mut low, mut high) = (0, u64::from(self.rules.rack_units) + 1);
+        while high - low > 1 {
+            let middle = u64::midpoint(low, high);
+            if self.hold(each.times(middle)) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Height in parts of a unit, so that it adds up; a rack has `rack_units * endpoints_per_unit`.
+    fn slots(&self, load: Load) -> u64 {
+        let rules = self.rules;
+        let switch = u64::from(rules.switch_units) * u64::from(rules.endpoints_per_unit);
+        load.switches * switch + load.endpoints
+    }
+
+    /// How many racks the height and the power ask for at least, as real numbers.
+    fn shares(&self, load: Load) -> (f64, f64) {
+        let rules = self.rules;
+        let rack = u64::from(rules.rack_units) * u64::from(rules.endpoints_per_unit);
+        (self.slots(load) as f64 / rack as f64, self.watts(load) / self.budget_w())
+    }
+}
+
+/// The network in pieces: switches that share a rack whatever happens, mostly one a piece.
+pub(super) struct Pieces<'a> {
+    pub(super) t: &'a Topology,
+    pub(super) limits: &'a Limits<'a>,
+    /// The switches of each piece, ascending.
+    pub(super) switches: Vec<Vec<SwitchId>>,
+    /// What each piece brings, endpoints included.
+    loads: Vec<Load>,
+    /// Cables between pieces; masses are not used.
+    cables: Weighted,
+    watch: &'a dyn Watch,
+}
+
+/// Halvings of which the best is taken.
+const STARTS: u64 = 4;
+
+impl<'a> Pieces<'a> {
+    /// Pieces of these switches; `first` has the first rail of each endpoint, which seats it.
+    ///
+    /// Cables are links, working or not, and those of an endpoint's other rails, which lead from
+    /// the switch of the first. O(links * log(links)).
+    pub(super) fn new(
+        t: &'a Topology,
+        switches: Vec<Vec<SwitchId>>,
+        first: &[Option<TerminalId>],
+        limits: &'a Limits<'a>,
+        watch: &'a dyn Watch,
+    ) -> Self {
+        let mut of = vec![0_u32; t.switches().len()];
+        for (piece, all) in (0..).zip(&switches) {
+            for s in all {
+                of[s.ix()] = piece;
+            }
+        }
+        let mut loads: Vec<Load> =
+            switches.iter().map(|s| Load { switches: s.len() as u64, endpoints: 0 }).collect();
+        let home = |rail: TerminalId| t.terminals()[rail.ix()].plug.switch;
+        for rail in first.iter().flatten() {
+            loads[of[home(*rail).ix()] as usize].endpoints += 1;
+        }
+        let links = t.links().iter().map(|l| (l.a.switch, l.b.switch));
+        let rails = t.terminals().iter().filter_map(|terminal| {
+            let first = first[terminal.endpoint.ix()]?;
+            Some((home(first), terminal.plug.switch))
+        });
+        let pairs = links.chain(rails).map(|(a, b)| (of[a.ix()], of[b.ix()]));
+        let cables = rows(switches.len(), pairs);
+        Self { t, limits, switches, loads, cables, watch }
+    }
+
+    /// What these pieces bring; endpoints only where they count.
+    pub(super) fn load(&self, pieces: &[u32], with_endpoints: bool) -> Load {
+        let sum = pieces.iter().fold(Load::default(), |sum, &p| sum.and(self.loads[p as usize]));
+        if with_endpoints { sum } else { Load { endpoints: 0, ..sum } }
+    }
+
+    fn hold(&self, pieces: &[u32]) -> bool {
+        self.limits.hold(self.load(pieces, self.limits.rules.counts_endpoints()))
+    }
+
+    /// The most of one piece, height and endpoints each for itself.
+    pub(super) fn largest(&self, pieces: &[u32]) -> Load {
+        let counted = self.limits.rules.counts_endpoints();
+        let each = pieces.iter().map(|&p| self.load(&[p], counted));
+        each.fold(Load::default(), |most, load| Load {
+            switches: most.switches.max(load.switches),
+            endpoints: most.endpoints.max(load.endpoints),
+        })
+    }
+
+    /// The first piece that no rack holds.
+    pub(super) fn too_large(&self) -> Option<u32> {
+        (0..self.switches.len() as u32).find(|&p| !self.hold(&[p]))
+    }
+
+    /// `cell` in order, as many to a rack as fit, at least one. O(pieces).
+    pub(super) fn in_order(&self, cell: &[u32], with_endpoints: bool) -> Vec<Vec<u32>> {
+        let mut racks: Vec<Vec<u32>> = Vec::new();
+        let mut load = Load::default();
+        for &p in cell {
+            let more = self.load(&[p], with_endpoints);
+            let both = load.and(more);
+            if let Some(rack) = racks.last_mut().filter(|_| self.limits.hold(both)) {
+                rack.push(p);
+                load = both;
+            } else {
+                racks.push(vec![p]);
+                load = more;
+            }
+        }
+        racks
+    }
+
+    /// The racks of a cell: one when it fits, else as few and as even as can be, over few cables.
+    ///
+    /// The racks in order and those found by halving again and again are compared; the former are
+    /// taken when as good. O(links * log(links)) a level of halving; there are log2(racks) levels.
+    ///
+    /// # Errors
+    /// [`Interrupted`] when the watch says so.
+    pub(super) fn split(&self, cell: &[u32]) -> Result<Vec<Vec<u32>>, Interrupted> {
+        if self.hold(cell) {
+            return Ok(vec![cell.to_vec()]);
+        }
+        let least = self.least(cell);
+        let even = self.evenly(cell, least);
+        let within = self.induced(cell, &vec![1; cell.len()]);
+        if within.targets.is_empty() {
+            return Ok(even);
+        }
+        let mut found = Vec::new();
+        self.divide(cell.to_vec(), least, &mut found)?;
+        self.mend(&mut found);
+        let worth = |racks: &[Vec<u32>]| (racks.len(), cut(cell, &within, racks));
+        Ok(if worth(&found) < worth(&even) { found } else { even })
+    }
+
+    /// The fewest racks, exact when all pieces are alike.
+    fn least(&self, cell: &[u32]) -> u64 {
+        let counted = self.limits.rules.counts_endpoints();
+        let first = self.load(&cell[..1], counted);
+        if cell.iter().all(|&p| self.load(&[p], counted) == first) {
+            return (cell.len() as u64).div_ceil(self.limits.most(first).max(1));
+        }
+        let (height, power) = self.limits.shares(self.load(cell, counted));
+        (height.max(power) - 1e-6).ceil().max(1.0) as u64
+    }
+
+    /// What is to be shared out evenly: height, or power where that asks for more racks.
+    fn masses(&self, cell: &[u32]) -> Vec<u64> {
+        let counted = self.limits.rules.counts_endpoints();
+        let (height, power) = self.limits.shares(self.load(cell, counted));
+        let mass = |&p: &u32| {
+            let load = self.load(&[p], counted);
+            let by_power = (self.limits.watts(load) * 1000.0).round() as u64;
+            if power > height { by_power.max(1) } else { self.limits.slots(load) }
+        };
+        cell.iter().map(mass).collect()
+    }
+
+    /// `cell` in order in `racks` parts of about the same mass; as it fits where these do not.
+    fn evenly(&self, cell: &[u32], racks: u64) -> Vec<Vec<u32>> {
+        let masses = self.masses(cell);
+        let total: u128 = masses.iter().map(|&m| u128::from(m)).sum();
+        let mut parts = vec![Vec::new(); racks as usize];
+        let mut before = 0;
+        for (&p, &mass) in cell.iter().zip(&masses) {
+            let middle = 2 * before + u128::from(mass);
+            parts[(middle * u128::from(racks) / (2 * total)) as usize].push(p);
+            before += u128::from(mass);
+        }
+        parts.retain(|part| !part.is_empty());
+        if parts.iter().all(|part| self.hold(part)) {
+            return parts;
+        }
+        self.in_order(cell, self.limits.rules.counts_endpoints())
+    }
+
+    /// The cables within `cell`, which is ascending.
+    fn induced(&self, cell: &[u32], masses: &[u64]) -> Weighted {
+        let mut graph = Weighted {
+            offsets: vec![0],
+            targets: Vec::new(),
+            weights: Vec::new(),
+            masses: masses.to_vec(),
+            held: 0,
+        };
+        for &p in cell {
+            for (other, cables) in self.cables.edges(p as usize) {
+                if let Ok(at) = cell.binary_search(&(other as u32)) {
+                    graph.targets.push(at as u32);
+                    graph.weights.push(cables);
+                }
+            }
+            graph.offsets.push(graph.targets.len() as u32);
+        }
+        graph
+    }
+
+    /// Halves `cell`, and the halves again, until there are `racks` parts.
+    fn divide(
+        &self,
+        cell: Vec<u32>,
+        racks: u64,
+        found: &mut Vec<Vec<u32>>,
+    ) -> Result<(), Interrupted> {
+        let racks = racks.min(cell.len() as u64);
+        if racks <= 1 {
+            found.push(cell);
+            return Ok(());
+        }
+        let (few, many) = (racks / 2, racks - racks / 2);
+        let mut graph = self.induced(&cell, &self.masses(&cell));
+        // the side with fewer racks is as heavy as the other with this much added
+        graph.held = graph.masses.iter().sum::<u64>() / racks * (many - few);
+        let seed = self.limits.rules.seed;
+        let tick = || self.watch.tick("racks", found.len() as u64, found.len() as u64 + racks);
+        let attempt = |start: u64| {
+            let index = (u64::from(cell[0]) << 32) | (cell.len() as u64) << 8 | start;
+            halve(&graph, 0, &mut Stream::new(seed, "racks", index), &tick)
+        };
+        let tries = (0..STARTS).map(attempt).collect::<Result<Vec<Halves>, Interrupted>>()?;
+        let best = tries.into_iter().min_by_key(|h| (h.difference, h.cut));
+        let side = best.expect("there is more than one start").side;
+        let of = |yes: bool| -> Vec<u32> {
+            cell.iter().zip(&side).filter(|s| *s.1 == yes).map(|(&p, _)| p).collect()
+        };
+        let mut halves = [(of(true), few), (of(false), many)];
+        halves.sort_by_key(|(half, _)| half.first().copied());
+        for (half, racks) in halves.into_iter().filter(|(half, _)| !half.is_empty()) {
+            self.divide(half, racks, found)?;
+        }
+        Ok(())
+    }
+
+    /// Moves pieces out of racks that do not hold theirs: where they fit and lose least cables, to
+    /// a new rack where none has room. O(pieces * (racks + cables)) at worst.
+    fn mend(&self, racks: &mut Vec<Vec<u32>>) {
+        let mut of = vec![u32::MAX; self.switches.len()];
+        for (rack, pieces) in (0..).zip(racks.iter()) {
+            for &p in pieces {
+                of[p as usize] = rack;
+            }
+        }
+        let mut from = 0;
+        while from < racks.len() {
+            if racks[from].len() <= 1 || self.hold(&racks[from]) {
+                from += 1;
+                continue;
+            }
+            let (place, to) = self.best_move(racks, from, &of);
+            if to == racks.len() {
+                racks.push(Vec::new());
+            }
+            let piece = racks[from].remove(place);
+            of[piece as usize] = to as u32;
+            let at = racks[to].partition_point(|&p| p < piece);
+            racks[to].insert(at, piece);
+        }
+    }
+
+    /// Which piece of rack `from` had best go, and to which rack.
+    fn best_move(&self, racks: &[Vec<u32>], from: usize, of: &[u32]) -> (usize, usize) {
+        let room = |to: usize, piece: u32| {
+            let counted = self.limits.rules.counts_endpoints();
+            let load = self.load(&racks[to], counted).and(self.load(&[piece], counted));
+            to != from && self.limits.hold(load)
+        };
+        let bound = |piece: u32, to: usize| -> i64 {
+            let edges = self.cables.edges(piece as usize);
+            edges.filter(|&(q, _)| of[q] == to as u32).map(|(_, w)| i64::from(w)).sum()
+        };
+        let mut best: Option<((i64, bool), usize, usize)> = None;
+        for (place, &piece) in racks[from].iter().enumerate() {
+            let edges = self.cables.edges(piece as usize);
+            let mut linked: Vec<usize> = edges.map(|(q, _)| of[q] as usize).collect();
+            linked.retain(|&to| to < racks.len());
+            linked.sort_unstable();
+            linked.dedup();
+            let near = linked.into_iter().filter(|&to| room(to, piece));
+            let near = near.max_by_key(|&to| (bound(piece, to), std::cmp::Reverse(to)));
+            let to = near.or_else(|| (0..racks.len()).find(|&to| room(to, piece)));
+            let to = to.unwrap_or(racks.len());
+            let gain = bound(piece, to) - bound(piece, from);
+            if best.is_none_or(|(least, ..)| (gain, to < racks.len()) > least) {
+                best = Some(((gain, to < racks.len()), place, to));
+            }
+        }
+        let (_, place, to) = best.expect("the rack is not empty");
+        (place, to)
+    }
+
+    /// The cables between these racks.
+    pub(super) fn between(&self, racks: &[Vec<u32>]) -> Weighted {
+        let mut of = vec![0; self.switches.len()];
+        for (rack, pieces) in (0..).zip(racks) {
+            for &p in pieces {
+                of[p as usize] = rack;
+            }
+        }
+        let own = (0..self.switches.len()).flat_map(|p| {
+            let forth = self.cables.edges(p).filter(move |&(q, _)| p < q);
+            forth.flat_map(move |(q, w)| std::iter::repeat_n((p, q), w as usize))
+        });
+        rows(racks.len(), own.map(|(p, q)| (of[p], of[q])))
+    }
+
+    /// Cables between racks, if the pieces are in these.
+    pub(super) fn crossing(&self, racks: &[Vec<u32>]) -> u64 {
+        let between = self.between(racks);
+        between.weights.iter().map(|&w| u64::from(w)).sum::<u64>() / 2
+    }
+}
+
+/// Cables between the racks of `cell`, whose own cables are `within`.
+fn cut(cell: &[u32], within: &Weighted, racks: &[Vec<u32>]) -> u64 {
+    let mut of = vec![0; cell.len()];
+    for (rack, pieces) in racks.iter().enumerate() {
+        for p in pieces {
+            of[cell.binary_search(p).expect("a piece of the cell")] = rack;
+        }
+    }
+    let across = |v: usize| -> u64 {
+        let edges = within.edges(v).filter(|&(w, _)| of[w] != of[v]);
+        edges.map(|(_, weight)| u64::from(weight)).sum()
+    };
+    (0..cell.len()).map(across).sum::<u64>() / 2
+}
+
+/// The graph of `size` vertices with these edges; the same ones add up, loops are left out.
+fn rows(size: usize, pairs: impl Iterator<Item = (u32, u32)>) -> Weighted {
+    let mut both: Vec<(u32, u32)> =
+        pairs.filter(|(a, b)| a != b).flat_map(|(a, b)| [(a, b), (b, a)]).collect();
+    both.sort_unstable();
+    let mut graph = Weighted {
+        offsets: vec![0; size + 1],
+        targets: Vec::new(),
+        weights: Vec::new(),
+        masses: vec![1; size],
+        held: 0,
+    };
+    for same in both.chunk_by(|a, b| a == b) {
+        let (from, to) = same[0];
+        graph.targets.push(to);
+        graph.weights.push(same.len() as u32);
+        graph.offsets[from as usize + 1] = graph.targets.len() as u32;
+    }
+    for v in 0..size {
+        graph.offsets[v + 1] = graph.offsets[v + 1].max(graph.offsets[v]);
+    }
+    graph
+}

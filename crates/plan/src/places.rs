@@ -1,0 +1,227 @@
+//! In whose place each found switch stands: the planned switch whose cables it has.
+//!
+//! Every cable between switches is a vote. Where the plan says that port p of switch c is at the
+//! other end of the cable, and the found switch has it in port p, that switch has a cable of c.
+
+use super::devices::{Node, Pairing, Socket};
+use base::{LinkId, SwitchId, TerminalId};
+use fabric::network::{Peer, Plug, Topology};
+use std::collections::BTreeSet;
+
+/// More rounds than any settling needs; a bound on those that would go on for ever.
+const ROUNDS: u32 = 100;
+
+/// The cables between the switches of a plan and the working ones of a found network.
+pub(super) struct Wiring<'a> {
+    plan: &'a Topology,
+    /// Own port and other end of every working cable, by found switch.
+    pub(super) rows: Vec<Vec<(u16, Plug)>>,
+    /// Working cables between found switches.
+    pub(super) cables: u64,
+}
+
+/// How sure a switch must be of a place before it takes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Need {
+    /// More cables agree than before.
+    More,
+    /// Most of its cables agree, two or more, and twice as many as agreed before.
+    Clear,
+}
+
+impl<'a> Wiring<'a> {
+    pub(super) fn new(plan: &'a Topology, found: &Topology) -> Self {
+        let mut rows = vec![Vec::new(); found.switches().len()];
+        let mut cables = 0;
+        for (i, l) in found.links().iter().enumerate() {
+            if found.link_is_up(LinkId::from(i)) {
+                rows[l.a.switch.ix()].push((l.a.port, l.b));
+                rows[l.b.switch.ix()].push((l.b.port, l.a));
+                cables += 1;
+            }
+        }
+        for row in &mut rows {
+            row.sort_unstable();
+        }
+        Self { plan, rows, cables }
+    }
+
+    /// The other end of the planned cable between switches in `port` of `place`.
+    pub(super) fn planned(&self, place: u32, port: u16) -> Option<Plug> {
+        match self.plan.peer(SwitchId(place), port) {
+            Peer::Switch(channel) => Some(self.plan.head(channel)),
+            Peer::Terminal(_) | Peer::Empty => None,
+        }
+    }
+
+    /// Places that found switch `f` has cables of under the places of its neighbours, and how many.
+    pub(super) fn votes(&self, at: &Pairing, f: u32) -> Vec<(u32, u32)> {
+        let mut votes: Vec<u32> = self.rows[f as usize]
+            .iter()
+            .filter_map(|&(port, far)| {
+                let end = self.planned(at.planned[far.switch.ix()]?, far.port)?;
+                (end.port == port).then_some(end.switch.0)
+            })
+            .collect();
+        votes.sort_unstable();
+        let runs = votes.chunk_by(|a, b| a == b);
+        runs.map(|run| (run[0], run.len() as u32)).collect()
+    }
+
+    /// Number of found cables that are where they are planned under these places.
+    pub(super) fn agreeing(&self, at: &Pairing) -> u64 {
+        let switches = (0..self.rows.len() as u32).filter_map(|f| {
+            let place = at.planned[f as usize]?;
+            Some(u64::from(count(&self.votes(at, f), place)))
+        });
+        switches.sum::<u64>() / 2
+    }
+
+    /// Moves switches to the places that their cables speak for until none wants to move. Who is
+    /// driven out takes the place that has become free.
+    pub(super) fn settle(&self, at: &mut Pairing, need: Need) {
+        for _ in 0..ROUNDS {
+            let mut moved = false;
+            for f in 0..self.rows.len() as u32 {
+                moved |= self.settle_one(at, f, need);
+            }
+            if !moved {
+                break;
+            }
+        }
+    }
+
+    fn settle_one(&self, at: &mut Pairing, f: u32, need: Need) -> bool {
+        let own = at.planned[f as usize];
+        if need == Need::Clear && own.is_none() {
+            return false; // hardware that the plan does not know drives nobody out
+        }
+        let votes = self.votes(at, f);
+        let most = votes.iter().max_by_key(|(place, n)| (*n, std::cmp::Reverse(*place)));
+        let Some(&(place, n)) = most.filter(|(place, _)| Some(*place) != own) else { return false };
+        let now = own.map_or(0, |own| count(&votes, own));
+        let holder = at.found[place as usize];
+        let theirs = holder.map_or(0, |h| count(&self.votes(at, h), place));
+        let takes = match need {
+            Need::More => n > now + theirs,
+            Need::Clear => {
+                let most = 2 * n as usize > self.rows[f as usize].len();
+                most && n >= 2 && n > 2 * now && n > 2 * theirs
+            }
+        };
+        if takes {
+            at.set(place, f);
+            if let (Some(own), Some(holder)) = (own, holder) {
+                at.set(own, holder);
+            }
+        }
+        takes
+    }
+}
+
+fn count(votes: &[(u32, u32)], place: u32) -> u32 {
+    votes.iter().find(|(p, _)| *p == place).map_or(0, |(_, n)| *n)
+}
+
+/// Switches that stand in one another's places.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Round {
+    /// Planned switches: the first stands in the place of the second, and so on; the last one in
+    /// that of the first, or it is missing.
+    pub(super) switches: Vec<u32>,
+    /// Whether the last one is missing.
+    pub(super) open: bool,
+    /// Whether their endpoints stand with them, so that only cables between switches differ.
+    pub(super) with_endpoints: bool,
+}
+
+/// The switches that do not stand in their own places, by who is exchanged with whom. `boxes` says
+/// who each switch is, `places` where it stands. O(switches).
+pub(super) fn rounds(boxes: &Pairing, places: &Pairing) -> Vec<Round> {
+    let stands = |p: u32| boxes.found[p as usize].and_then(|f| places.planned[f as usize]);
+    let who = |place: u32| places.found[place as usize].and_then(|f| boxes.planned[f as usize]);
+    let mut done = vec![false; boxes.found.len()];
+    let mut list = Vec::new();
+    // open ones start in the only place that nobody has taken
+    let all = 0..boxes.found.len() as u32;
+    let starts = all.clone().filter(|&p| places.found[p as usize].is_none()).chain(all);
+    for start in starts {
+        if done[start as usize] || stands(start).is_none_or(|place| place == start) {
+            continue;
+        }
+        let open = who(start).is_none();
+        let mut switches = Vec::new();
+        let mut at = Some(start);
+        while let Some(p) = at.filter(|p| !std::mem::replace(&mut done[*p as usize], true)) {
+            switches.push(p);
+            at = stands(p);
+        }
+        list.push(Round { switches, open, with_endpoints: false });
+    }
+    list.sort_by_key(|round| round.switches.iter().copied().min());
+    list
+}
+
+/// Where the cables of endpoints are compared: in the places of their switches, but as the
+/// switches' own where endpoints were moved along with them. Says so in `rounds`. O(terminals).
+pub(super) fn endpoint_places(
+    plan: &Topology,
+    found: &Topology,
+    boxes: &Pairing,
+    places: &Pairing,
+    endpoints: &Pairing,
+    rounds: &mut [Round],
+) -> Pairing {
+    let mut hosts = places.clone();
+    let planned = |place: Option<u32>, t: &fabric::network::Terminal| {
+        let e = endpoints.planned[t.endpoint.ix()];
+        let Peer::Terminal(id) = plan.peer(SwitchId(place?), t.plug.port) else { return None };
+        let p = &plan.terminals()[id.ix()];
+        (e == Some(p.endpoint.0) && p.rail == t.rail).then_some(())
+    };
+    let ports_of = |f: Option<u32>, terminals: bool| -> BTreeSet<u16> {
+        let Some(s) = f.map(SwitchId) else { return BTreeSet::new() };
+        (1..=found.switches()[s.ix()].ports)
+            .filter(|&port| match found.peer(s, port) {
+                Peer::Terminal(t) => terminals && found.terminal_is_up(t),
+                Peer::Switch(c) => !terminals && found.link_is_up(c.link()),
+                Peer::Empty => false,
+            })
+            .collect()
+    };
+    for round in rounds {
+        let (mut own, mut moved) = (0, 0);
+        for &f in round.switches.iter().filter_map(|&p| boxes.found[p as usize].as_ref()) {
+            let up = |t: &&TerminalId| found.terminal_is_up(**t);
+            for t in found.terminals_on(SwitchId(f)).iter().filter(up) {
+                let t = &found.terminals()[t.ix()];
+                own += usize::from(planned(boxes.planned[f as usize], t).is_some());
+                moved += usize::from(planned(places.planned[f as usize], t).is_some());
+            }
+        }
+        // two cables in one port once all is mended: the endpoints cannot have come along
+        let clash = round.switches.iter().any(|&p| {
+            let links = ports_of(places.found[p as usize], false);
+            !links.is_disjoint(&ports_of(boxes.found[p as usize], true))
+        });
+        round.with_endpoints = own > moved && !clash;
+        if round.with_endpoints {
+            for &p in &round.switches {
+                hosts.found[p as usize] = boxes.found[p as usize];
+                if let Some(f) = boxes.found[p as usize] {
+                    hosts.planned[f as usize] = Some(p);
+                }
+            }
+        }
+    }
+    hosts
+}
+
+/// Where a socket of a switch is in the plan under `places`.
+pub(super) fn in_plan(places: &Pairing, plug: Plug) -> Socket {
+    let node = match places.planned[plug.switch.ix()] {
+        Some(place) => Node::Switch(SwitchId(place)),
+        None => Node::UnknownSwitch(plug.switch),
+    };
+    Socket { node, port: plug.port }
+}

@@ -1,0 +1,178 @@
+//! Placing: where on the floor racks stand.
+//!
+//! Source of the search: Kirkpatrick, Gelatt & Vecchi, "Optimization by simulated annealing",
+//! Science 1983, whose first example is the placement of connected parts.
+
+use super::floor::FloorRules;
+use base::exp::exp_minus;
+use base::partition::Weighted;
+use base::seed::Stream;
+use base::{Interrupted, Watch};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Row and column of a rack.
+pub(super) type Spot = (u32, u32);
+/// A coordinate on the floor: ranked with all others, the first number first.
+pub(super) type Key = Vec<u32>;
+
+/// Racks in a row: the rule's, else the side of a near-square.
+fn across(racks: usize, rules: &FloorRules) -> u32 {
+    let side = (racks as f64).sqrt().ceil().max(1.0) as u32;
+    rules.racks_per_row.unwrap_or(side)
+}
+
+/// Spots row by row; `to_and_fro` turns every other row, so that the next rack is the next beside.
+pub(super) fn row_by_row(racks: usize, rules: &FloorRules, to_and_fro: bool) -> Vec<Spot> {
+    let across = across(racks, rules);
+    let spot = |i: u32| {
+        let (row, column) = (i / across, i % across);
+        let turned = to_and_fro && row % 2 == 1;
+        (row, if turned { across - 1 - column } else { column })
+    };
+    (0..racks as u32).map(spot).collect()
+}
+
+/// Spots of racks whose cells have a coordinate across the rows and one along them, in the order of
+/// `cells` and of the racks in them, which stand side by side.
+///
+/// One row or column alone is laid to and fro. Rows longer than the rule allows go on in the next.
+pub(super) fn on_grid(cells: &BTreeMap<(Key, Key), usize>, rules: &FloorRules) -> Vec<Spot> {
+    let rows: BTreeSet<&Key> = cells.keys().map(|(row, _)| row).collect();
+    let mut widths: BTreeMap<&Key, usize> = BTreeMap::new();
+    for ((_, column), &racks) in cells {
+        let width = widths.entry(column).or_default();
+        *width = racks.max(*width);
+    }
+    if rows.len() == 1 || widths.len() == 1 {
+        return row_by_row(cells.values().sum(), rules, true);
+    }
+    let rows: BTreeMap<&Key, u32> = rows.into_iter().zip(0..).collect();
+    let mut starts = BTreeMap::new();
+    let mut end = 0;
+    for (column, width) in widths {
+        starts.insert(column, end);
+        end += width as u32;
+    }
+    let most = rules.racks_per_row.unwrap_or(end).min(end);
+    let folds = end.div_ceil(most);
+    if rows.len() as u64 * u64::from(folds) > u64::from(u32::MAX) {
+        return row_by_row(cells.values().sum(), rules, true);
+    }
+    let spot = |((row, column), &racks): ((&Key, &Key), &usize)| {
+        let (row, start) = (rows[row], starts[column]);
+        (start..start + racks as u32).map(move |c| (row * folds + c / most, c % most))
+    };
+    cells.iter().flat_map(|((row, column), racks)| spot(((row, column), racks))).collect()
+}
+
+/// Over a search the temperature falls from the mean growth of a random exchange by e^-SPAN.
+const SPAN: f64 = 5.3;
+/// Exchanges sampled for the temperature.
+const SAMPLES: u64 = 200;
+/// Terms summed in one search.
+const WORK: u64 = 100_000_000;
+
+/// Racks on spots, being exchanged so that the cables between them get shorter.
+struct Exchange<'a> {
+    cables: &'a Weighted,
+    /// Distances of neighbours along a row and of rows, millimetres.
+    pitch: (i128, i128),
+    spots: Vec<Spot>,
+}
+
+impl Exchange<'_> {
+    /// Cables times their Manhattan distances, over all cables of a rack but those to `other`.
+    fn along(&self, rack: usize, at: Spot, other: usize) -> i128 {
+        let (mut across, mut along) = (0, 0);
+        for (to, cables) in self.cables.edges(rack) {
+            if to != other {
+                let (row, column) = self.spots[to];
+                along += u64::from(cables) * u64::from(column.abs_diff(at.1));
+                across += u64::from(cables) * u64::from(row.abs_diff(at.0));
+            }
+        }
+        self.pitch.0 * i128::from(along) + self.pitch.1 * i128::from(across)
+    }
+
+    /// By how much the length grows when two racks exchange their spots.
+    fn growth(&self, a: usize, b: usize) -> i128 {
+        let (at_a, at_b) = (self.spots[a], self.spots[b]);
+        let before = self.along(a, at_a, b) + self.along(b, at_b, a);
+        self.along(a, at_b, b) + self.along(b, at_a, a) - before
+    }
+
+    /// Exchanges whatever shortens until nothing does, at most `passes` times through all pairs.
+    fn settle(&mut self, passes: u64) {
+        for _ in 0..passes {
+            let mut better = false;
+            for a in 0..self.spots.len() {
+                for b in 0..a {
+                    if self.growth(a, b) < 0 {
+                        self.spots.swap(a, b);
+                        better = true;
+                    }
+                }
+            }
+            if !better {
+                return;
+            }
+        }
+    }
+}
+
+/// The spots of racks with `cables` between them, which start on `spots` in order: exchanged so
+/// that the sum of cables times distance gets smaller; it never gets larger.
+///
+/// At least 20,000 exchanges are tried, and 500 a rack where that sums at most 10^8 terms.
+///
+/// # Errors
+/// [`Interrupted`] when `watch` says so.
+pub(super) fn annealed(
+    cables: &Weighted,
+    spots: Vec<Spot>,
+    rules: &FloorRules,
+    watch: &dyn Watch,
+) -> Result<Vec<Spot>, Interrupted> {
+    let n = spots.len() as u64;
+    let millimetres = |metres: f64| (metres * 1000.0).round() as i128;
+    let pitch = (millimetres(rules.pitch_m), millimetres(rules.row_pitch()));
+    if n < 3 || cables.targets.is_empty() || pitch == (0, 0) {
+        return Ok(spots);
+    }
+    let mut draw = Stream::new(rules.seed, "floor", 0);
+    let pick = |draw: &mut Stream| {
+        let (a, b) = (draw.below(n), draw.below(n - 1));
+        (a as usize, (b + u64::from(b >= a)) as usize)
+    };
+    let mut racks = Exchange { cables, pitch, spots };
+    let (mut worse, mut sum) = (0.0, 0.0);
+    for _ in 0..SAMPLES {
+        let (a, b) = pick(&mut draw);
+        let growth = racks.growth(a, b) as f64;
+        if growth > 0.0 {
+            (worse, sum) = (worse + 1.0, sum + growth);
+        }
+    }
+    let unit = if worse > 0.0 { sum / worse } else { 1.0 };
+    let terms = 4 * (cables.targets.len() as u64 / n + 1);
+    let steps = (500 * n).min(WORK / terms).max(20_000);
+    let (mut grown, start) = (0, racks.spots.clone());
+    for step in 0..steps {
+        if step % 4096 == 0 {
+            watch.tick("floor", step, steps)?;
+        }
+        let heat = unit * exp_minus(SPAN * step as f64 / steps as f64);
+        let (a, b) = pick(&mut draw);
+        let growth = racks.growth(a, b);
+        let drawn = (draw.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        if growth <= 0 || drawn < exp_minus(growth as f64 / heat) {
+            racks.spots.swap(a, b);
+            grown += growth;
+        }
+    }
+    if grown > 0 {
+        racks.spots = start;
+    }
+    racks.settle(WORK / terms / (n * n));
+    Ok(racks.spots)
+}

@@ -1,0 +1,97 @@
+//! The bill of a network as a measure.
+
+use super::{Catalog, FloorRules, Shop, bill, cables, catalog, floor};
+use base::stage::{Better, Kind};
+use base::{Frame, Metric, Need, Stage, Stop, Watch};
+use fabric::Topology;
+use fabric::size::Size;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// What a network costs and draws by a catalogue that comes with flyloom.
+///
+/// The record: `cost_usd` with `cost_usd_low` and `cost_usd_high`, `cost_usd_per_endpoint`,
+/// `power_w`, `power_w_per_endpoint`, `racks`, `lines` (the bill) and more: see docs/cost.md.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// The catalogue, by name: `flyloom catalog` lists them.
+    pub catalog: String,
+    /// Rate of every link, Gbit/s; the catalogue's unless told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gbps: Option<f64>,
+    /// Rules of the floor, those of docs/plan.md that differ from its defaults.
+    pub rules: Map<String, Value>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { catalog: catalog::DEFAULT.into(), gbps: None, rules: Map::new() }
+    }
+}
+
+impl Stage for Params {
+    const NAME: &'static str = "cost";
+    const COLUMNS: &'static [Metric] = &[
+        Metric::new(
+            "catalog",
+            "/catalog",
+            Kind::Text,
+            "",
+            "whose prices these are",
+            Better::Neither,
+        ),
+        Metric::new("usd", "/cost_usd", Kind::Real, "US$", "price, typical", Better::Lower),
+        Metric::new("usd_low", "/cost_usd_low", Kind::Real, "US$", "lowest price", Better::Lower),
+        Metric::new(
+            "usd_high",
+            "/cost_usd_high",
+            Kind::Real,
+            "US$",
+            "highest price",
+            Better::Lower,
+        ),
+        Metric::new(
+            "usd_per_endpoint",
+            "/cost_usd_per_endpoint",
+            Kind::Real,
+            "US$",
+            "typical price over endpoints",
+            Better::Lower,
+        ),
+        Metric::new("power_w", "/power_w", Kind::Real, "W", "power", Better::Lower),
+        Metric::new(
+            "power_w_per_endpoint",
+            "/power_w_per_endpoint",
+            Kind::Real,
+            "W",
+            "power over endpoints",
+            Better::Lower,
+        ),
+        Metric::new("racks", "/racks", Kind::Whole, "", "racks", Better::Lower),
+    ];
+
+    type On<'a> = &'a Topology;
+
+    fn examples() -> Vec<Self> {
+        vec![Self::default()]
+    }
+
+    fn need(&self, on: &Topology, threads: usize) -> Need {
+        Size::of(on, threads).plan(false)
+    }
+
+    fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<Frame, Stop> {
+        let catalog = Catalog::named(&self.catalog)?;
+        let shop = Shop { catalog: &catalog, gbps: self.gbps };
+        let mut rules = FloorRules::from_value(&Value::Object(self.rules.clone()))?;
+        rules.switch_w.get_or_insert_with(|| shop.switch_w(on));
+        let floor = floor(on, &rules, watch)?;
+        let cables = cables(on, &floor, &rules, shop)?;
+        let mut all = json!(bill(on, &cables, shop)?);
+        all["racks"] = floor.racks.len().into();
+        all["network"] = on.recipe().to_string().into();
+        Ok(Frame::of(all))
+    }
+}

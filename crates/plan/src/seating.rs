@@ -1,0 +1,362 @@
+//! Seating: which switches share a rack, and where the racks stand, by what the family declares.
+//!
+//! Source: racks of a Slim Fly: "A high-performance design, implementation, deployment, and
+//! evaluation of the Slim Fly network", NSDI 2024; of flattened butterflies and `HyperX`: Kim,
+//! Dally & Abts, "Flattened butterfly: a cost-efficient topology for high-radix networks", ISCA
+//! 2007, section 4; folded tori: Dally & Towles, "Principles and Practices of Interconnection
+//! Networks", 2004, section 5.3.
+
+use super::floor::{EndpointSeats, FloorRules};
+use super::packing::{Limits, Pieces};
+use super::placing::{Key, Spot, annealed, on_grid, row_by_row};
+use base::{Interrupted, SwitchId, TerminalId, Watch};
+use fabric::geometry::{Form, Geometry, Row};
+use fabric::network::{Switch, Topology};
+use std::collections::BTreeMap;
+
+/// The switches of a rack, ascending, and its row and column.
+pub(super) type Racked = (Spot, Vec<SwitchId>);
+
+/// Racks of pieces, before they have a spot.
+enum Racks {
+    /// Cells one after the other, each of one rack or more that stay beside each other.
+    List(Vec<Vec<Vec<u32>>>),
+    /// Cells by their coordinates across the rows and along them.
+    Grid(BTreeMap<(Key, Key), Vec<Vec<u32>>>),
+    /// Racks that stand where their cables are short.
+    Open(Vec<Vec<u32>>),
+}
+
+impl Racks {
+    fn all(&self) -> Vec<Vec<u32>> {
+        match self {
+            Self::List(cells) => cells.iter().flatten().cloned().collect(),
+            Self::Grid(cells) => cells.values().flatten().cloned().collect(),
+            Self::Open(racks) => racks.clone(),
+        }
+    }
+}
+
+/// Racks for all switches of `t`; `first` has the first rail of each endpoint.
+///
+/// # Errors
+/// [`Interrupted`] when `watch` says so.
+pub(super) fn seat(
+    t: &Topology,
+    first: &[Option<TerminalId>],
+    limits: &Limits,
+    rules: &FloorRules,
+    watch: &dyn Watch,
+) -> Result<Vec<Racked>, Interrupted> {
+    let Geometry { form, planes } = t.geometry();
+    let seating = |switches| {
+        let pieces = Pieces::new(t, switches, first, limits, watch);
+        Seating { pieces, rules, form, planes }
+    };
+    let single = seating((0..t.switches().len()).map(|s| vec![SwitchId::from(s)]).collect());
+    let bundled = bundles(t, first).filter(|_| planes > 0).map(seating);
+    let bundled = bundled.filter(|b| b.pieces.too_large().is_none());
+    let apart = single.racks()?;
+    if let Some(bundled) = bundled {
+        let together = bundled.racks()?;
+        let crossing = |s: &Seating, racks: &Racks| s.pieces.crossing(&racks.all());
+        if crossing(&bundled, &together) <= crossing(&single, &apart) {
+            return bundled.placed(&together, watch);
+        }
+    }
+    single.placed(&apart, watch)
+}
+
+/// The switches of all planes that serve the same endpoints, or have the same number in their plane
+/// where they serve none; `None` when the planes are not alike.
+fn bundles(t: &Topology, first: &[Option<TerminalId>]) -> Option<Vec<Vec<SwitchId>>> {
+    let planes = usize::from(t.planes());
+    let each = t.switches().len() / planes.max(1);
+    let alike = |(i, s): (usize, &Switch)| {
+        usize::from(s.plane) * each <= i && i < (usize::from(s.plane) + 1) * each
+    };
+    if planes < 2 || !t.switches().iter().enumerate().all(alike) {
+        return None;
+    }
+    // the piece of each switch: its number, or that of the first plane's switch for its endpoints
+    let mut of: Vec<usize> = (0..t.switches().len()).map(|s| s % each).collect();
+    for terminal in t.terminals() {
+        let home = first[terminal.endpoint.ix()]?;
+        of[terminal.plug.switch.ix()] = t.terminals()[home.ix()].plug.switch.ix() % each;
+    }
+    let mut all = vec![Vec::with_capacity(planes); each];
+    for (s, &piece) in of.iter().enumerate() {
+        all[piece].push(SwitchId::from(s));
+    }
+    let whole = |(piece, all): (usize, &Vec<SwitchId>)| {
+        all.len() == planes
+            && all[0].ix() == piece
+            && all.iter().zip(0..).all(|(s, plane)| s.ix() / each == plane)
+    };
+    all.iter().enumerate().all(whole).then_some(all)
+}
+
+/// The pieces of a network, and how they stand to one another.
+struct Seating<'a> {
+    pieces: Pieces<'a>,
+    rules: &'a FloorRules,
+    form: Form,
+    /// Leading coordinates that number planes.
+    planes: usize,
+}
+
+/// The coordinates of each piece in the dimensions that are wider than 1, ranked from 0.
+struct Grid {
+    sizes: Vec<u32>,
+    at: Vec<Vec<u32>>,
+}
+
+impl Seating<'_> {
+    fn switch(&self, piece: u32) -> &Switch {
+        &self.pieces.t.switches()[self.pieces.switches[piece as usize][0].ix()]
+    }
+
+    fn ids(&self) -> std::ops::Range<u32> {
+        0..self.pieces.switches.len() as u32
+    }
+
+    /// The coordinates within the plane.
+    fn coordinates(&self, piece: u32) -> &[u32] {
+        self.switch(piece).coordinates.get(self.planes..).unwrap_or_default()
+    }
+
+    /// The racks, by what coordinates and groups mean.
+    fn racks(&self) -> Result<Racks, Interrupted> {
+        if self.ids().is_empty() {
+            return Ok(Racks::List(Vec::new()));
+        }
+        match self.form {
+            Form::Columns if self.ids().all(|p| self.coordinates(p).len() == 3) => {
+                self.listed(|p| vec![self.switch(p).plane.into(), self.coordinates(p)[1]])
+            }
+            Form::Levels if self.top() > 0 => self.tree(),
+            Form::Grid(row) => match self.grid() {
+                Some(grid) if row == Row::Complete => self.by_dimension(&grid),
+                Some(grid) => self.by_block(&grid, row == Row::Ring),
+                None => self.by_group(),
+            },
+            Form::Free => self.open(),
+            Form::Groups | Form::Columns | Form::Levels => self.by_group(),
+        }
+    }
+
+    /// Racks of as few cables as can be found.
+    fn open(&self) -> Result<Racks, Interrupted> {
+        let all: Vec<u32> = self.ids().collect();
+        Ok(Racks::Open(self.pieces.split(&all)?))
+    }
+
+    /// A cell a group and plane; open where there is one group.
+    fn by_group(&self) -> Result<Racks, Interrupted> {
+        let one = self.ids().all(|p| self.switch(p).group == self.switch(0).group);
+        if one {
+            return self.open();
+        }
+        self.listed(|p| vec![self.switch(p).plane.into(), self.switch(p).group])
+    }
+
+    /// A cell for all pieces of one key, in the order of the keys.
+    fn listed(&self, key: impl Fn(u32) -> Key) -> Result<Racks, Interrupted> {
+        let mut cells: BTreeMap<Key, Vec<u32>> = BTreeMap::new();
+        for p in self.ids() {
+            cells.entry(key(p)).or_default().push(p);
+        }
+        let split = cells.values().map(|cell| self.pieces.split(cell));
+        Ok(Racks::List(split.collect::<Result<_, _>>()?))
+    }
+
+    fn top(&self) -> u8 {
+        self.ids().map(|p| self.switch(p).level).max().unwrap_or(0)
+    }
+
+    /// Pods, or as many leaves to a rack as fit with their endpoints where there are two levels;
+    /// then racks of the top level.
+    fn tree(&self) -> Result<Racks, Interrupted> {
+        let top = self.top();
+        let mut cells: BTreeMap<(bool, u16, u32), Vec<u32>> = BTreeMap::new();
+        for p in self.ids() {
+            let s = self.switch(p);
+            let group = if s.level == top || top == 1 { 0 } else { s.group };
+            cells.entry((s.level == top, s.plane, group)).or_default().push(p);
+        }
+        let mut list = Vec::new();
+        for ((is_top, ..), cell) in cells {
+            if is_top {
+                list.extend(self.pieces.split(&cell)?.into_iter().map(|rack| vec![rack]));
+            } else if top == 1 {
+                let with_endpoints = self.rules.endpoints != EndpointSeats::Beside;
+                let racks = self.pieces.in_order(&cell, with_endpoints);
+                list.extend(racks.into_iter().map(|rack| vec![rack]));
+            } else {
+                list.push(self.pieces.split(&cell)?);
+            }
+        }
+        Ok(Racks::List(list))
+    }
+
+    /// The wide dimensions; `None` where pieces have no coordinates or not the same number.
+    fn grid(&self) -> Option<Grid> {
+        let dimensions = self.coordinates(0).len();
+        if dimensions == 0 || self.ids().any(|p| self.coordinates(p).len() != dimensions) {
+            return None;
+        }
+        let mut grid = Grid { sizes: Vec::new(), at: vec![Vec::new(); self.pieces.switches.len()] };
+        for d in 0..dimensions {
+            let mut values: Vec<u32> = self.ids().map(|p| self.coordinates(p)[d]).collect();
+            values.sort_unstable();
+            values.dedup();
+            if values.len() < 2 {
+                continue;
+            }
+            grid.sizes.push(values.len() as u32);
+            for (p, at) in self.ids().zip(&mut grid.at) {
+                at.push(values.partition_point(|&v| v < self.coordinates(p)[d]) as u32);
+            }
+        }
+        Some(grid)
+    }
+
+    /// The first dimension within a rack, the second along the rows, the third across them, higher
+    /// ones in blocks of these.
+    fn by_dimension(&self, grid: &Grid) -> Result<Racks, Interrupted> {
+        self.gridded(|p| grid.at[p as usize].iter().skip(1).copied().collect())
+    }
+
+    /// Blocks of neighbours; the racks along a closed dimension in folded order.
+    fn by_block(&self, grid: &Grid, closed: bool) -> Result<Racks, Interrupted> {
+        let all: Vec<u32> = self.ids().collect();
+        let most = self.pieces.limits.most(self.pieces.largest(&all)).max(1);
+        let blocks = blocks(&grid.sizes, most, closed);
+        self.gridded(|p| {
+            let mut at = Vec::new();
+            for ((&x, &size), &n) in grid.at[p as usize].iter().zip(&grid.sizes).zip(&blocks) {
+                let block = (u64::from(x) * u64::from(n) / u64::from(size)) as u32;
+                if n > 1 {
+                    at.push(if closed { folded(block, n) } else { block });
+                }
+            }
+            at
+        })
+    }
+
+    /// Cells by their place in the room: dimensions turn by turn along and across, planes side by
+    /// side.
+    fn gridded(&self, place: impl Fn(u32) -> Vec<u32>) -> Result<Racks, Interrupted> {
+        let mut cells: BTreeMap<(Key, Key), Vec<u32>> = BTreeMap::new();
+        for p in self.ids() {
+            let at = place(p);
+            let plane = u32::from(self.switch(p).plane);
+            let mut column: Key = at.iter().copied().step_by(2).chain([plane]).collect();
+            let mut row: Key = at.iter().copied().skip(1).step_by(2).collect();
+            column.reverse();
+            row.reverse();
+            cells.entry((row, column)).or_default().push(p);
+        }
+        let split = cells.into_iter().map(|(key, cell)| Ok((key, self.pieces.split(&cell)?)));
+        Ok(Racks::Grid(split.collect::<Result<_, Interrupted>>()?))
+    }
+
+    /// The racks on their spots, row by row.
+    fn placed(&self, racks: &Racks, watch: &dyn Watch) -> Result<Vec<Racked>, Interrupted> {
+        let all = racks.all();
+        let spots = match racks {
+            Racks::List(cells) => {
+                let beside = cells.iter().any(|cell| cell.len() > 1);
+                row_by_row(all.len(), self.rules, beside)
+            }
+            Racks::Grid(cells) => {
+                let cells = cells.iter().map(|(key, racks)| (key.clone(), racks.len()));
+                on_grid(&cells.collect(), self.rules)
+            }
+            Racks::Open(_) => {
+                let start = row_by_row(all.len(), self.rules, false);
+                annealed(&self.pieces.between(&all), start, self.rules, watch)?
+            }
+        };
+        let switches = |rack: Vec<u32>| {
+            let pieces = rack.into_iter().map(|p| &self.pieces.switches[p as usize]);
+            let mut switches: Vec<SwitchId> = pieces.flatten().copied().collect();
+            switches.sort_by_cached_key(|&s| self.order(s));
+            switches
+        };
+        let mut placed: Vec<Racked> =
+            spots.into_iter().zip(all.into_iter().map(switches)).collect();
+        placed.sort_unstable();
+        Ok(placed)
+    }
+
+    /// The place of a switch in its rack: by number; in columns the second half in the order of
+    /// the first half's switches that they have a cable to, so that all racks are wired alike.
+    fn order(&self, s: SwitchId) -> (u32, SwitchId) {
+        let t = self.pieces.t;
+        let place = |s: SwitchId| t.switches()[s.ix()].coordinates.get(self.planes..);
+        let (Some([1, column, _]), true) = (place(s), self.form == Form::Columns) else {
+            return (0, s);
+        };
+        let partner = (1..=t.switches()[s.ix()].ports).find_map(|port| {
+            let (_, other) = t.hop(s, port)?;
+            matches!(place(other), Some([0, c, _]) if c == column).then_some(other)
+        });
+        (1, partner.unwrap_or(s))
+    }
+}
+
+/// Position of rack `i` of a ring of `n` such that no two neighbours are more than 2 apart.
+fn folded(i: u32, n: u32) -> u32 {
+    if i < n.div_ceil(2) { 2 * i } else { 2 * (n - 1 - i) + 1 }
+}
+
+/// In how many blocks each dimension is cut when a rack has room for `most` switches.
+///
+/// Dimensions that fit whole, the smallest first, are not cut as long as more than two are left to
+/// be laid out on the floor. The two largest are cut into as few racks as can be, over as few links
+/// as can be. O(dimensions^2 + switches along one dimension).
+fn blocks(sizes: &[u32], most: u64, closed: bool) -> Vec<u32> {
+    let mut blocks = sizes.to_vec();
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    order.sort_by_key(|&d| (sizes[d], d));
+    let mut room = most;
+    while order.len() > 2 && u64::from(sizes[order[0]]) <= room {
+        room /= u64::from(sizes[order[0]]);
+        blocks[order.remove(0)] = 1;
+    }
+    let (Some(&last), rest) = (order.last(), order.len().saturating_sub(2)) else { return blocks };
+    let other = order.get(rest).copied().filter(|&d| d != last);
+    let size = |d: Option<usize>| d.map_or(1, |d| sizes[d]);
+    let least = |size: u32, room: u64| u64::from(size).div_ceil(room.max(1)) as u32;
+    let links = |size: u32, n: u32| {
+        let cuts = if n == 1 {
+            0
+        } else if closed && size > 2 {
+            n
+        } else {
+            n - 1
+        };
+        f64::from(cuts) / f64::from(size)
+    };
+    let mut best: Option<((u64, f64, u32), u32, u32)> = None;
+    for n in 1..=sizes[last] {
+        let longest = u64::from(sizes[last].div_ceil(n));
+        if longest > room {
+            continue;
+        }
+        let m = least(size(other), room / longest);
+        let cut = links(sizes[last], n) + links(size(other), m);
+        let worth = (u64::from(n) * u64::from(m), cut, n.max(m));
+        if best.is_none_or(|(least, ..)| worth < least) {
+            best = Some((worth, n, m));
+        }
+    }
+    if let Some((_, n, m)) = best {
+        blocks[last] = n;
+        if let Some(other) = other {
+            blocks[other] = m;
+        }
+    }
+    blocks
+}

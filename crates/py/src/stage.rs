@@ -1,0 +1,36 @@
+//! Measures by name, of networks and of tables, as Python dictionaries.
+
+use crate::enter::{afford, enter, refuse, stopped, to_python};
+use fabric::Topology;
+use fabric::tables::Routing;
+use lab::stages::{Inputs, stage};
+use pyo3::prelude::*;
+use serde_json::{Map, Value};
+
+/// The record of the measure `name` with these parameters, if the machine can do it.
+///
+/// # Errors
+/// `RefusalError` for a measure or parameter that there is not, and what the measure refuses.
+pub fn measured<'py>(
+    py: Python<'py>,
+    name: &str,
+    given: &Value,
+    topology: &Topology,
+    routing: Option<&Routing>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let entry = stage(name).map_err(refuse)?;
+    let none = Map::new();
+    let given = given.as_object().unwrap_or(&none);
+    let on = Inputs { topology, routing };
+    let mut need = Ok(());
+    afford(py, &format!("{name} of {}", topology.recipe()), |threads| {
+        entry.need(given, on, threads).unwrap_or_else(|why| {
+            need = Err(why);
+            base::Need::new(0.0, 0.0)
+        })
+    })?;
+    need.map_err(refuse)?;
+    let found = enter(py, progress, |watch| entry.run(given, on, watch))?.map_err(stopped)?;
+    to_python(py, &Value::Object(found.0))
+}

@@ -1,0 +1,32 @@
+//! The certificate: the numbers of a proof as text, for a checker that shares nothing with us.
+
+use super::deadlock::Numbering;
+use base::ChannelId;
+use fabric::addresses::Addresses;
+use fabric::tables::Routing;
+use std::fmt::Write;
+
+/// The text of a certificate: for every port that a working cable between switches leaves by, a
+/// number for each lane, which rises along every route.
+///
+/// `flyloom-certificate 1`, `lanes N`, then `port 0x<switch GUID> <port> <N numbers>` for each, and
+/// `end`. O(channels * lanes).
+pub fn text(routing: &Routing, addresses: &Addresses, numbering: &Numbering) -> String {
+    let on = routing.topology();
+    let lanes = usize::from(numbering.lanes);
+    let remark = fabric::addresses::remark(&on.recipe().to_string());
+    let mut out = format!("flyloom-certificate 1\n# {remark}\nlanes {lanes}\n");
+    for s in 0..on.graph().switches() {
+        let mut row: Vec<ChannelId> = on.graph().channels(s).to_vec();
+        row.sort_by_key(|&c| on.tail(c).port);
+        for c in row {
+            let _ = write!(out, "port 0x{:016x} {}", addresses.switch_guid[s], on.tail(c).port);
+            for number in &numbering.number[c.0 as usize * lanes..(c.0 as usize + 1) * lanes] {
+                let _ = write!(out, " {number}");
+            }
+            out.push('\n');
+        }
+    }
+    out.push_str("end\n");
+    out
+}

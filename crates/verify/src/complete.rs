@@ -1,0 +1,316 @@
+//! Does every route arrive? Between endpoints, and apart from that from and to every switch.
+
+use super::Verdict;
+use base::{Interrupted, SwitchId, TerminalId, Watch};
+use fabric::network::{Peer, Topology};
+use fabric::tables::{Bundles, NO_ROUTE, Routing, Tree};
+use std::fmt;
+
+/// What complete routes look like.
+///
+/// Hops are links between switches. Means and histogram are over ordered pairs of a source switch
+/// and a terminal on another switch, for switches that carry endpoints, all layers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reach {
+    /// `histogram[h]` routes take `h` hops.
+    pub histogram: Vec<u64>,
+    /// Routes checked: from every switch with endpoints to every terminal of its plane and layer.
+    pub routes: u64,
+}
+
+impl Reach {
+    /// Most hops of any route between endpoints.
+    pub fn max_hops(&self) -> u32 {
+        self.histogram.len().saturating_sub(1) as u32
+    }
+
+    /// Counts routes of so many hops; `None` for those that stay on their switch.
+    fn count(&mut self, hops: Option<usize>, routes: u64) {
+        self.routes += routes;
+        let Some(hops) = hops else { return };
+        if self.histogram.len() <= hops {
+            self.histogram.resize(hops + 1, 0);
+        }
+        self.histogram[hops] += routes;
+    }
+
+    /// Counts the routes of another.
+    fn add(&mut self, other: &Self) {
+        self.routes += other.routes - other.histogram.iter().sum::<u64>();
+        for (hops, &routes) in other.histogram.iter().enumerate().filter(|(_, n)| **n > 0) {
+            self.count(Some(hops), routes);
+        }
+    }
+
+    /// Mean number of hops; 0 when there is no route between switches.
+    pub fn mean_hops(&self) -> f64 {
+        let routes: u64 = self.histogram.iter().sum();
+        let hops: u64 = self.histogram.iter().enumerate().map(|(h, n)| h as u64 * n).sum();
+        if routes == 0 { 0.0 } else { hops as f64 / routes as f64 }
+    }
+}
+
+/// A destination of a forwarding table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Destination {
+    /// A terminal, by one of its layers.
+    Terminal(u32, TerminalId),
+    /// A switch itself.
+    Switch(SwitchId),
+}
+
+/// Why a route does not arrive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// The last switch has no entry for the destination.
+    NoRoute,
+    /// The last switch forwards to a port without a working cable.
+    DeadPort(u16),
+    /// The last switch delivers to somebody else.
+    WrongDelivery(u16),
+    /// The route comes back to a switch it has left.
+    Loop,
+    /// The route takes more hops than allowed.
+    TooLong(u32),
+}
+
+/// A route that does not arrive: the switches it visits, and what happens at the last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Break {
+    /// Where it was going.
+    pub to: Destination,
+    /// The names of the switches it visits, in order.
+    pub path: Vec<String>,
+    /// The destination's name.
+    pub destination: String,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+impl fmt::Display for Break {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let from = self.path.first().map_or("", String::as_str);
+        let last = self.path.last().map_or("", String::as_str);
+        write!(f, "route from {from} to {}", self.destination)?;
+        match self.to {
+            Destination::Terminal(layer, _) if layer > 0 => write!(f, " (layer {layer})")?,
+            _ => {}
+        }
+        match self.fault {
+            Fault::NoRoute => write!(f, ": {last} has no entry")?,
+            Fault::DeadPort(port) => write!(f, ": {last} sends it to port {port}, which is dead")?,
+            Fault::WrongDelivery(port) => {
+                write!(f, ": {last} delivers it at port {port}, to somebody else")?;
+            }
+            Fault::Loop => write!(f, ": it comes back to {last}")?,
+            Fault::TooLong(limit) => write!(f, ": it takes more than {limit} hops")?,
+        }
+        write!(f, " (path {})", self.path.join(" > "))
+    }
+}
+
+const UNKNOWN: u32 = u32::MAX;
+const ON_TRAIL: u32 = u32::MAX - 1;
+
+/// The two verdicts: on routes between endpoints, and on those that only management uses (from
+/// switches without endpoints, and to switches), of which the witness is how many there are.
+pub(super) type Verdicts = (Verdict<Reach, Break>, Verdict<u64, Break>);
+
+/// Checks all routes. O(layers * terminals * switches), where terminals of a switch share their
+/// routes O(layers * switches^2).
+///
+/// # Errors
+/// [`Interrupted`] when `watch` says so.
+pub(super) fn check(
+    routing: &Routing,
+    hop_limit: u32,
+    watch: &dyn Watch,
+) -> Result<Verdicts, Interrupted> {
+    let on: &Topology = routing.topology();
+    let mut walk = Walk::new(routing, hop_limit);
+    let mut reach = Reach::default();
+    let mut management = Verdict::Holds(0);
+    let total = u64::from(routing.layers()) * on.terminals().len() as u64;
+    let mut done = 0;
+    let mut bundles = Bundles::new(routing, routing.destinations());
+    while let Some(bundle) = bundles.next_bundle() {
+        let mut shared = Reach::default();
+        for (i, &t) in bundle.terminals.iter().enumerate() {
+            watch.tick("completeness", done, total)?;
+            done += 1;
+            let home = on.terminals()[t.ix()].plug;
+            let to = Destination::Terminal(bundle.layer, t);
+            let tree = routing.tree(bundle.layer, t);
+            let again = (i > 0).then_some(bundle.from);
+            if let Err(broken) = walk.start(tree, home.switch, home.port, to, again) {
+                return Ok((Verdict::Fails(broken), management));
+            }
+            for &(s, _) in if i == 0 { bundle.sources } else { bundle.differing } {
+                if let Err(broken) = walk.from(tree, s, to) {
+                    return Ok((Verdict::Fails(broken), management));
+                }
+                let hops = (s != home.switch).then(|| walk.hops[s.ix()] as usize);
+                reach.count(hops, 1);
+                if !bundle.differs[s.ix()] {
+                    shared.count(hops, 1);
+                }
+            }
+            if i > 0 {
+                reach.add(&shared);
+            }
+            management = walk.manage(tree, home.switch, to, management, again);
+        }
+    }
+    for d in (0..on.switches().len()).map(SwitchId::from).filter(|d| on.switches()[d.ix()].up) {
+        watch.tick("completeness", done, total)?;
+        let (tree, to) = (Tree::plain(routing.tree_to_switch(d)), Destination::Switch(d));
+        match walk.start(tree, d, 0, to, None) {
+            Ok(()) => management = walk.manage(tree, d, to, management, None),
+            Err(broken) => return Ok((Verdict::Holds(reach), Verdict::Fails(broken))),
+        }
+    }
+    Ok((Verdict::Holds(reach), management))
+}
+
+struct Walk<'a> {
+    routing: &'a Routing,
+    /// Hops from each switch to the current destination.
+    hops: Vec<u32>,
+    trail: Vec<u32>,
+    hop_limit: u32,
+    /// The working switches of each plane.
+    by_plane: Vec<Vec<u32>>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(routing: &'a Routing, hop_limit: u32) -> Self {
+        let on = routing.topology();
+        let mut by_plane = vec![Vec::new(); usize::from(on.planes())];
+        for (s, switch) in (0..).zip(on.switches()).filter(|(_, switch)| switch.up) {
+            by_plane[usize::from(switch.plane)].push(s);
+        }
+        let hops = vec![UNKNOWN; on.switches().len()];
+        Self { routing, hops, trail: Vec::new(), hop_limit, by_plane }
+    }
+
+    /// Begins a destination at `home`, whose own table must deliver at `port`. Where routes are new
+    /// from switches `again` alone, the others stay known.
+    fn start(
+        &mut self,
+        tree: Tree<'_>,
+        home: SwitchId,
+        port: u16,
+        to: Destination,
+        again: Option<&[u32]>,
+    ) -> Result<(), Break> {
+        match again {
+            Some(again) => again.iter().for_each(|&s| self.hops[s as usize] = UNKNOWN),
+            None => self.hops.fill(UNKNOWN),
+        }
+        if tree[home.ix()] != port {
+            let fault = match tree[home.ix()] {
+                NO_ROUTE => Fault::NoRoute,
+                other => Fault::WrongDelivery(other),
+            };
+            return Err(self.broken(tree, home.0, to, fault));
+        }
+        self.hops[home.ix()] = 0;
+        Ok(())
+    }
+
+    /// Follows the route from `source` until it meets one that is known to arrive.
+    fn from(&mut self, tree: Tree<'_>, source: SwitchId, to: Destination) -> Result<(), Break> {
+        let on: &Topology = self.routing.topology();
+        let mut at = source.ix();
+        self.trail.clear();
+        while self.hops[at] == UNKNOWN {
+            self.trail.push(at as u32);
+            self.hops[at] = ON_TRAIL; // meeting it again closes a loop
+            at = match on.peer(SwitchId::from(at), tree[at]) {
+                Peer::Switch(c) if on.link_is_up(c.link()) => on.head(c).switch.ix(),
+                _ => {
+                    let fault = dead_end(on, SwitchId::from(at), tree[at]);
+                    return Err(self.broken(tree, source.0, to, fault));
+                }
+            };
+        }
+        if self.hops[at] == ON_TRAIL {
+            return Err(self.broken(tree, source.0, to, Fault::Loop));
+        }
+        let mut hops = self.hops[at];
+        for &v in self.trail.iter().rev() {
+            hops += 1;
+            self.hops[v as usize] = hops;
+        }
+        if self.hops[source.ix()] > self.hop_limit {
+            return Err(self.broken(tree, source.0, to, Fault::TooLong(self.hop_limit)));
+        }
+        Ok(())
+    }
+
+    /// Checks the routes of management, if they held so far, and counts them: those from switches
+    /// `again` alone where the others are known.
+    fn manage(
+        &mut self,
+        tree: Tree<'_>,
+        home: SwitchId,
+        to: Destination,
+        so_far: Verdict<u64, Break>,
+        again: Option<&[u32]>,
+    ) -> Verdict<u64, Break> {
+        let Verdict::Holds(mut routes) = so_far else { return so_far };
+        let plane = usize::from(self.routing.topology().switches()[home.ix()].plane);
+        let all = std::mem::take(&mut self.by_plane[plane]);
+        let belongs = |s: &&u32| again.is_none() || all.binary_search(s).is_ok();
+        let mut broken =
+            again.unwrap_or(&all).iter().filter(belongs).map(|&s| self.from(tree, SwitchId(s), to));
+        let broken = broken.find_map(Result::err);
+        routes += all.len() as u64;
+        self.by_plane[plane] = all;
+        broken.map_or(Verdict::Holds(routes), Verdict::Fails)
+    }
+
+    fn broken(&self, tree: Tree<'_>, source: u32, to: Destination, fault: Fault) -> Break {
+        tell(self.routing.topology(), tree, source, to, |_| fault)
+    }
+}
+
+/// The story of the route from `source`, from the start; `fault` is told the port at the last
+/// switch.
+pub(super) fn tell(
+    on: &Topology,
+    tree: Tree<'_>,
+    source: u32,
+    to: Destination,
+    fault: impl FnOnce(u16) -> Fault,
+) -> Break {
+    let name = |s: usize| on.switches()[s].name.clone();
+    let mut at = source as usize;
+    let mut seen = vec![false; on.switches().len()];
+    let mut path = vec![name(at)];
+    while !seen[at] {
+        seen[at] = true;
+        let Peer::Switch(c) = on.peer(SwitchId::from(at), tree[at]) else { break };
+        if !on.link_is_up(c.link()) {
+            break;
+        }
+        at = on.head(c).switch.ix();
+        path.push(name(at));
+    }
+    let destination = match to {
+        Destination::Switch(s) => name(s.ix()),
+        Destination::Terminal(_, t) => {
+            let terminal = &on.terminals()[t.ix()];
+            on.endpoints()[terminal.endpoint.ix()].name.clone()
+        }
+    };
+    Break { to, path, destination, fault: fault(tree[at]) }
+}
+
+fn dead_end(on: &Topology, at: SwitchId, port: u16) -> Fault {
+    match (port, on.peer(at, port)) {
+        (NO_ROUTE, _) => Fault::NoRoute,
+        (port, Peer::Terminal(_)) => Fault::WrongDelivery(port),
+        (port, _) => Fault::DeadPort(port),
+    }
+}

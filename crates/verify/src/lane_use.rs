@@ -1,0 +1,99 @@
+//! Do all routes stay on the data lanes that there are?
+
+use super::Verdict;
+use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
+use fabric::tables::{Routing, Sl2Vl};
+use std::fmt;
+
+/// A hop on a lane that is not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Excess {
+    /// Switch whose table says so, by name, and the port the packet leaves it by.
+    pub at: (String, u16),
+    /// The lane, and the service level it comes from.
+    pub lane: (u8, u8),
+    /// A route that takes it.
+    pub route: String,
+}
+
+impl fmt::Display for Excess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ((switch, port), (lane, sl)) = (&self.at, self.lane);
+        write!(f, "{switch} puts service level {sl} on lane {lane} at port {port} ({})", self.route)
+    }
+}
+
+/// Whether all routes between endpoints use lanes below `lanes`; the witness is how many they use.
+/// Tables must be complete. O(hops of all routes) where a lane beyond is named at all.
+///
+/// # Errors
+/// [`Interrupted`] when `watch` says so.
+pub fn within(
+    routing: &Routing,
+    lanes: u8,
+    watch: &dyn Watch,
+) -> Result<Verdict<u8, Excess>, Interrupted> {
+    if routing.lanes().count() <= lanes {
+        return Ok(Verdict::Holds(routing.lanes().count()));
+    }
+    let mut highest = 0;
+    let mut excess = None;
+    each_hop(routing, watch, |hop| {
+        highest = highest.max(hop.lane);
+        if hop.lane >= lanes && excess.is_none() {
+            excess = Some(hop);
+        }
+    })?;
+    Ok(match excess {
+        None => Verdict::Holds(highest + 1),
+        Some(hop) => Verdict::Fails(explain(routing, &hop)),
+    })
+}
+
+/// One hop of one path.
+struct Hop {
+    channel: ChannelId,
+    lane: u8,
+    sl: u8,
+    source: SwitchId,
+    to: TerminalId,
+}
+
+fn each_hop(
+    routing: &Routing,
+    watch: &dyn Watch,
+    mut visit: impl FnMut(Hop),
+) -> Result<(), Interrupted> {
+    let (on, sources) = (routing.topology(), routing.sources());
+    let by_port = matches!(routing.lanes().sl2vl(), Sl2Vl::PerPort(_));
+    let total = u64::from(routing.layers()) * on.terminals().len() as u64;
+    for (i, (layer, to)) in routing.destinations().enumerate() {
+        watch.tick("lanes", i as u64, total)?;
+        let tree = routing.tree(layer, to);
+        for &(source, _) in sources.of_plane(on.plane_of(to)) {
+            for (sl, mut in_port) in routing.starts(layer, to, source) {
+                let mut at = source;
+                while let Some((channel, next)) = routing.step(tree, at) {
+                    let lane = routing.lanes().sl2vl().lane(at, in_port, tree[at.ix()], sl);
+                    visit(Hop { channel, lane, sl, source, to });
+                    at = next;
+                    in_port = if by_port { on.head(channel).port } else { 0 };
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn explain(routing: &Routing, hop: &Hop) -> Excess {
+    let on = routing.topology();
+    let endpoint = |t: TerminalId| &on.endpoints()[on.terminals()[t.ix()].endpoint.ix()].name;
+    let first = on.terminals_on(hop.source).iter().find(|&&t| on.terminal_is_up(t));
+    let from = first.map_or("?", |&t| endpoint(t));
+    let tail = on.tail(hop.channel);
+    Excess {
+        at: (on.switches()[tail.switch.ix()].name.clone(), tail.port),
+        lane: (hop.lane, hop.sl),
+        route: format!("route {from} to {}", endpoint(hop.to)),
+    }
+}

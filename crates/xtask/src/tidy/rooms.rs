@@ -1,0 +1,187 @@
+//! Which room of the Python package may import which; and that no files import in a circle.
+
+use std::collections::BTreeMap;
+
+use super::Finding;
+use crate::python::{Import, Package, room};
+
+/// Every room, and every file beside the rooms, with those it may import: they stand above it here,
+/// so that there is no circle. The compiled core is everyone's.
+const ROOMS: &[(&str, &[&str])] = &[
+    ("_generated", &[]),
+    ("certificate_check", &[]),
+    ("support", &[]),
+    ("draw", &["support"]),
+    ("inputs", &["support"]),
+    ("solve", &["support"]),
+    ("deploy", &["support", "inputs"]),
+    ("cabling", &["support", "draw", "inputs"]),
+    ("verbs", &["support", "inputs", "solve", "deploy", "cabling"]),
+    ("report", &["support", "draw", "verbs"]),
+    ("lab", &["support", "inputs", "deploy", "verbs", "report"]),
+    ("published", &["support", "inputs", "verbs"]),
+    (
+        "cli",
+        &[
+            "support",
+            "draw",
+            "inputs",
+            "solve",
+            "deploy",
+            "cabling",
+            "verbs",
+            "report",
+            "lab",
+            "published",
+        ],
+    ),
+    ("published_cost", &["published"]),
+    ("search", &["solve"]),
+    ("flyloom", &["_generated", "support", "inputs", "deploy", "verbs", "lab", "published"]),
+];
+
+/// Checks every import of the package.
+pub(super) fn check(package: &Package) -> Vec<Finding> {
+    let mut findings = unknown(package);
+    for import in &package.imports {
+        let (from, to) = (room(&import.from), room(&import.to));
+        let Some(may) = may(from) else { continue };
+        if from != to && !may.contains(&to) {
+            let may = if may.is_empty() { "no room".to_owned() } else { may.join(", ") };
+            let what =
+                format!("`{from}` imports `{}` of the room `{to}`; it may import {may}", import.to);
+            findings.push(at(package, import, what));
+        }
+    }
+    findings.extend(circles(package));
+    findings
+}
+
+fn may(name: &str) -> Option<&'static [&'static str]> {
+    ROOMS.iter().find(|(room, _)| *room == name).map(|(_, may)| *may)
+}
+
+/// The first file of every room that the table does not have.
+fn unknown(package: &Package) -> Vec<Finding> {
+    let mut first = BTreeMap::new();
+    for (module, (path, _)) in &package.files {
+        first.entry(room(module)).or_insert(path);
+    }
+    first.retain(|room, _| may(room).is_none());
+    let what = |room: &str| format!("room `{room}` has no row; give it one in ROOMS of xtask");
+    first.into_iter().map(|(room, path)| Finding::new(path, 0, what(room))).collect()
+}
+
+fn at(package: &Package, import: &Import, what: String) -> Finding {
+    let path = package.files.get(&import.from).map_or("", |(path, _)| path);
+    Finding::new(path, import.line, what)
+}
+
+/// One finding for every import that closes a circle: a search in depth meets a file that it has
+/// not left.
+fn circles(package: &Package) -> Vec<Finding> {
+    let mut of: BTreeMap<&str, Vec<&Import>> = BTreeMap::new();
+    for import in &package.imports {
+        of.entry(&import.from).or_default().push(import);
+    }
+    let mut done = Vec::new();
+    let mut findings = Vec::new();
+    for start in package.files.keys() {
+        let mut path: Vec<(&str, usize)> = vec![(start, 0)];
+        while let Some((here, next)) = path.last_mut() {
+            let import = of.get(here).and_then(|imports| imports.get(*next)).copied();
+            *next += 1;
+            match import {
+                _ if done.contains(here) => drop(path.pop()),
+                None => {
+                    done.push(here);
+                    path.pop();
+                }
+                Some(import) => match path.iter().position(|(on, _)| *on == import.to) {
+                    Some(first) => {
+                        let files: Vec<&str> = path[first..].iter().map(|(on, _)| *on).collect();
+                        let what =
+                            format!("circle of imports: {} > {}", files.join(" > "), import.to);
+                        findings.push(at(package, import, what));
+                    }
+                    None => path.push((&import.to, 0)),
+                },
+            }
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::python::PACKAGE;
+
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
+        let texts = files.iter().map(|(p, t)| (format!("{PACKAGE}/{p}"), (*t).to_owned()));
+        check(&Package::of(texts.collect())).iter().map(Finding::to_string).collect()
+    }
+
+    #[test]
+    fn the_table_has_no_circle() {
+        for (n, (room, may)) in ROOMS.iter().enumerate() {
+            for other in *may {
+                let above = ROOMS[..n].iter().any(|(name, _)| name == other);
+                assert!(above, "{room} may import {other}, which stands below it");
+            }
+        }
+    }
+
+    #[test]
+    fn arrows_of_the_table_are_free() {
+        let files = [
+            ("support/files.py", ""),
+            ("support/words.py", "from flyloom.support.files import x\nfrom flyloom import _core"),
+            ("inputs/networks.py", "from flyloom.support import files, words"),
+        ];
+        assert_eq!(found(&files), Vec::<String>::new());
+    }
+
+    #[test]
+    fn other_edges_are_found_with_file_and_line() {
+        let files = [
+            ("lab/store.py", ""),
+            ("support/__init__.py", "\"\"\"All.\"\"\"\n"),
+            ("support/files.py", "import os\ndef f():\n    from flyloom.lab import store\n"),
+        ];
+        assert_eq!(
+            found(&files),
+            ["python/flyloom/support/files.py:3: `support` imports `flyloom.lab.store` of the \
+              room `lab`; it may import no room"]
+        );
+        let lazy = found(&[("verbs/a.py", "from flyloom import structure"), ("__init__.py", "")]);
+        assert_eq!(lazy.len(), 1, "{lazy:?}");
+        assert!(lazy[0].contains("of the room `flyloom`; it may import support, inputs"));
+    }
+
+    #[test]
+    fn a_room_without_row_is_found() {
+        let lines = found(&[("attic/__init__.py", ""), ("attic/old.py", ""), ("loose.py", "")]);
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines[0].starts_with("python/flyloom/attic/__init__.py: room `attic` has no row"));
+        assert!(lines[1].starts_with("python/flyloom/loose.py: room `loose` has no row"));
+    }
+
+    #[test]
+    fn circles_of_files_are_found_once() {
+        let files = [
+            ("deploy/a.py", "from .b import x"),
+            ("deploy/b.py", "import os\nfrom . import c"),
+            ("deploy/c.py", "def f():\n    if TYPE_CHECKING:\n        from .a import y"),
+            ("deploy/d.py", "from . import a, c"),
+        ];
+        assert_eq!(
+            found(&files),
+            ["python/flyloom/deploy/c.py:3: circle of imports: flyloom.deploy.a > \
+              flyloom.deploy.b > flyloom.deploy.c > flyloom.deploy.a"]
+        );
+        assert_eq!(found(&files[1..]), Vec::<String>::new());
+        let own = found(&[("deploy/a.py", "from flyloom.deploy import a")]);
+        assert_eq!(own.len(), 1, "{own:?}");
+    }
+}

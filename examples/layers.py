@@ -1,0 +1,23 @@
+"""Lanes and link-disjoint paths against layers: a script over the Python functions, typed."""
+
+import flyloom as fl
+
+
+def layered(network: fl.Topology, layers: int) -> tuple[int, float]:
+    """Data lanes that so many layers need, and mean link-disjoint paths of a pair of switches."""
+    routing = fl.route(network, "layered", layers=layers)
+    if not fl.verify(routing).holds:
+        raise SystemExit(f"{layers} layers: not proved")
+    return routing.lanes, float(fl.path_diversity(routing).mean_disjoint_paths)
+
+
+def main() -> None:
+    """Prints a line a number of layers."""
+    network = fl.slim_fly(q=5, p=4)
+    for layers in (1, 2, 4):
+        lanes, paths = layered(network, layers)
+        print(f"layers {layers}: {lanes} lanes, {paths:.2f} disjoint paths")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,16 @@
+"""Drawings of networks as SVG text: floor plans, rack fronts, adjacency matrices.
+
+Every function here takes plain Python values and returns one ``<svg>`` element as a string. The
+element is complete XML on its own (it carries its name space) and can be put inside an HTML page
+as it is. All text is escaped; the same input gives the same bytes; nothing refers to a file, a
+font file or a network address. Lengths inside a drawing are CSS pixels (``_px``).
+
+Drawings are for people: beyond a size at which nothing could be told apart they fall back to a
+coarser picture, and say so in the picture itself.
+"""
+
+from flyloom.draw.floor import floor_svg, racks_svg
+from flyloom.draw.matrix import adjacency_svg, link_classes, matrix_order
+from flyloom.draw.svg import Svg
+
+__all__ = ["Svg", "adjacency_svg", "floor_svg", "link_classes", "matrix_order", "racks_svg"]

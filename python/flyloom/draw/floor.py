@@ -1,0 +1,286 @@
+"""Drawings of machine rooms: the floor from above, and the fronts of racks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flyloom.draw.svg import (
+    FAR,
+    GREY,
+    INK,
+    PAPER,
+    TINTS,
+    Svg,
+    clipped,
+    group_words,
+    note_svg,
+    number,
+    plural,
+)
+
+LABELLED_PAIRS = 15
+DRAWN_PAIRS = 600
+
+# --- the floor from above ------------------------------------------------------------------------
+
+_TILE_W, _TILE_H, _GAP_X, _GAP_Y = 98, 58, 46, 62
+
+
+class _Floor:
+    """Where each rack stands in the drawing."""
+
+    def __init__(self, racks: Sequence[Mapping[str, Any]]) -> None:
+        rows = sorted({rack["row"] for rack in racks})
+        columns = sorted({rack["column"] for rack in racks})
+        self.cell = {
+            rack["name"]: (columns.index(rack["column"]), rows.index(rack["row"])) for rack in racks
+        }
+        self.taken = set(self.cell.values())
+        self.columns, self.rows = len(columns), len(rows)
+        # only racks of the first row or column can push a curve over the edge
+        top = [name for name, (_, row) in self.cell.items() if row == 0]
+        side = [name for name, (column, _) in self.cell.items() if column == 0]
+        self.left, self.top = 10 + self._most_bend(side), 10 + self._most_bend(top)
+
+    def _most_bend(self, names: Sequence[str]) -> float:
+        spans = [self._span(a, b) for a in names for b in names if a < b]
+        return max((self._bend(span) - _TILE_H / 2 for span in spans if span), default=0)
+
+    def centre(self, name: str) -> tuple[float, float]:
+        column, row = self.cell[name]
+        x = self.left + _TILE_W / 2 + column * (_TILE_W + _GAP_X)
+        return x, self.top + _TILE_H / 2 + row * (_TILE_H + _GAP_Y)
+
+    def size(self) -> tuple[float, float]:
+        width = self.left + 10 + self.columns * (_TILE_W + _GAP_X) - _GAP_X
+        return width, self.top + 10 + self.rows * (_TILE_H + _GAP_Y) - _GAP_Y
+
+    def _span(self, a: str, b: str) -> int:
+        """Cells between two racks of one row or column when a rack stands between them, else 0."""
+        (ax, ay), (bx, by) = self.cell[a], self.cell[b]
+        if ax != bx and ay != by:
+            return 0
+        steps = max(abs(ax - bx), abs(ay - by))
+        dx, dy = (bx > ax) - (bx < ax), (by > ay) - (by < ay)
+        inside = any((ax + dx * i, ay + dy * i) in self.taken for i in range(1, steps))
+        return steps if inside else 0
+
+    @staticmethod
+    def _bend(span: int) -> float:
+        return _TILE_H / 2 + min(12 * (span - 1), _GAP_Y - 8)
+
+    def curve(self, a: str, b: str) -> tuple[tuple[float, float], ...]:
+        """Start, control and end point of the line between two racks."""
+        (x0, y0), (x1, y1) = self.centre(a), self.centre(b)
+        middle = ((x0 + x1) / 2, (y0 + y1) / 2)
+        span = self._span(a, b)
+        if span:
+            # the middle of a quadratic curve lies half way to its control point
+            if y0 == y1:
+                middle = (middle[0], middle[1] - 2 * self._bend(span))
+            else:
+                bend = self._bend(span) + (_TILE_W - _TILE_H) / 2
+                middle = (middle[0] - 2 * bend, middle[1])
+        return (x0, y0), middle, (x1, y1)
+
+
+def _at(curve: tuple[tuple[float, float], ...], t: float) -> tuple[float, float]:
+    (x0, y0), (cx, cy), (x1, y1) = curve
+    a, b, c = (1 - t) ** 2, 2 * t * (1 - t), t * t
+    return a * x0 + b * cx + c * x1, a * y0 + b * cy + c * y1
+
+
+def _place_labels(floor: _Floor, curves: Sequence[tuple[Any, ...]]) -> list[tuple[float, float]]:
+    """A place on each curve that is clear of racks and of the labels placed before it."""
+    centres = [floor.centre(name) for name in floor.cell]
+    placed: list[tuple[float, float]] = []
+    for curve in curves:
+        spots = [_at(curve, t) for t in (0.5, 0.4, 0.6, 0.33, 0.67, 0.27, 0.73)]
+
+        def clear(spot: tuple[float, float]) -> bool:
+            racks = all(
+                abs(spot[0] - x) > _TILE_W / 2 + 13 or abs(spot[1] - y) > _TILE_H / 2 + 9
+                for x, y in centres
+            )
+            return racks and all(
+                abs(spot[0] - x) > 28 or abs(spot[1] - y) > 17 for x, y in placed
+            )
+
+        placed.append(next((spot for spot in spots if clear(spot)), spots[0]))
+    return placed
+
+
+def floor_svg(floor: Mapping[str, Any]) -> str:
+    """The floor seen from above: racks on their grid, a line for every pair of racks with cables.
+
+    ``floor`` has ``racks``: ``{"name", "row", "column", "switches": [...], "endpoints": int}`` and
+    ``rack_pairs``: ``{"a": rack name, "b": rack name, "cables": int}`` with each pair once. Line
+    widths grow with the number of cables; up to 15 pairs carry their number, and when all pairs
+    have the same number it is said once, below. Above 600 pairs no line is drawn and a note
+    says so. Time O(racks^2 * grid side + pairs). Raises ``KeyError`` for a pair that names a rack
+    which is not there.
+    """
+    racks, pairs = floor["racks"], floor["rack_pairs"]
+    if not racks:
+        return note_svg("Floor plan", "No rack is placed on the floor.")
+    plan = _Floor(racks)
+    width, height = plan.size()
+    counts = sorted({pair["cables"] for pair in pairs})
+    note = _pairs_note(len(pairs), counts)
+    drawing = Svg(max(width, 60 + 6.6 * len(note)), height + (26 if note else 0), "Floor plan")
+    if len(pairs) <= DRAWN_PAIRS:
+        _floor_lines(drawing, plan, pairs, counts)
+    for rack in racks:
+        x, y = plan.centre(rack["name"])
+        left, top = x - _TILE_W / 2, y - _TILE_H / 2
+        switches, endpoints = len(rack["switches"]), rack["endpoints"]
+        words = plural(switches, "switch", "switches")
+        drawing.add(
+            "rect", x=left, y=top, width=_TILE_W, height=_TILE_H, rx=3, fill=PAPER, stroke=INK,
+            hint=f'{rack["name"]}: {words}, {plural(endpoints, "endpoint")}',
+        )
+        drawing.add("rect", x=left, y=top, width=_TILE_W, height=4, fill=INK)
+        name = clipped(str(rack["name"]), _TILE_W - 8, 12)
+        drawing.text(x, top + 21, name, 12, text_anchor="middle", font_weight="600")
+        drawing.text(x, top + 36, words, 10.5, text_anchor="middle", fill=GREY)
+        ends = plural(endpoints, "endpoint")
+        drawing.text(x, top + 50, ends, 10.5, text_anchor="middle", fill=GREY)
+    if note:
+        drawing.text(plan.left, height + 14, note, 11.5, fill=GREY)
+    return drawing.render()
+
+
+def _pairs_note(pairs: int, counts: Sequence[int]) -> str:
+    if not counts:
+        return ""
+    if pairs > DRAWN_PAIRS:
+        each = f"{counts[0]:,} to {counts[-1]:,}" if len(counts) > 1 else f"{counts[0]:,}"
+        return f"{pairs:,} pairs of racks have {each} cables each: too many lines to draw."
+    if len(counts) == 1:
+        if pairs == 1:
+            return f"The line stands for {plural(counts[0], 'cable')}."
+        return f"Each of the {pairs:,} lines stands for {plural(counts[0], 'cable')}."
+    if pairs > LABELLED_PAIRS:
+        return f"{pairs:,} pairs, {counts[0]:,} (thin) to {counts[-1]:,} (thick) cables each."
+    return ""
+
+
+def _floor_lines(
+    drawing: Svg, plan: _Floor, pairs: Sequence[Mapping[str, Any]], counts: Sequence[int]
+) -> None:
+    curves = [plan.curve(pair["a"], pair["b"]) for pair in pairs]
+    fade = 0.75 if len(pairs) <= 40 else max(0.12, 0.75 * (40 / len(pairs)) ** 0.5)
+    for pair, ((x0, y0), (cx, cy), (x1, y1)) in zip(pairs, curves, strict=True):
+        share = pair["cables"] / counts[-1] if counts[-1] else 0
+        width = 2.2 if len(counts) == 1 else 0.8 + 4.2 * share
+        ends = f'{number(x0)} {number(y0)}Q{number(cx)} {number(cy)} {number(x1)} {number(y1)}'
+        drawing.add(
+            "path", d=f"M{ends}", fill="none", stroke=FAR, stroke_width=width,
+            stroke_opacity=fade,
+            hint=f'{pair["a"]} to {pair["b"]}: {plural(pair["cables"], "cable")}',
+        )
+    if len(counts) > 1 and len(pairs) <= LABELLED_PAIRS:
+        spots = _place_labels(plan, curves)
+        for pair, (x, y) in zip(pairs, spots, strict=True):
+            text = f'{pair["cables"]:,}'
+            w = 8 + 6.6 * len(text)
+            drawing.add("rect", x=x - w / 2, y=y - 8, width=w, height=16, rx=8, fill=PAPER,
+                        stroke=FAR, stroke_width=0.8)
+            drawing.text(x, y + 4, text, 11, text_anchor="middle")
+
+
+# --- the racks from the front --------------------------------------------------------------------
+
+_RACK_W, _RACK_GAP = 90, 13
+
+
+def racks_svg(
+    floor: Mapping[str, Any],
+    switch_groups: Sequence[object] | None = None,
+    *,
+    per_row: int = 10,
+    max_racks: int = 20,
+) -> str:
+    """The fronts of the racks with every switch in its rack unit, unit 1 at the bottom.
+
+    ``floor`` as in :func:`floor_svg`; each switch is ``{"id", "name", "unit"}``, ``unit`` counting
+    rack units from 1 upwards, or ``None`` to stack the switches in their order from the bottom.
+    ``switch_groups[id]`` tints the switches of different groups of one rack in turn. At most
+    ``max_racks`` racks are drawn, ``per_row`` beside each other; a note names how many were left
+    out. Time and size O(racks drawn * units).
+    """
+    racks = floor["racks"]
+    if not racks:
+        return note_svg("Rack fronts", "No rack is placed on the floor.")
+    shown = racks[:max_racks]
+    units = [
+        [switch["unit"] if switch["unit"] is not None else place + 1
+         for place, switch in enumerate(rack["switches"])]
+        for rack in shown
+    ]
+    top_unit = max((unit for of_rack in units for unit in of_rack), default=1)
+    slot = 15.0 if top_unit <= 20 else 11.0 if top_unit <= 48 else 528 / top_unit
+    body = top_unit * slot
+    rows = -(-len(shown) // per_row)
+    step_y = body + 62
+    left = 22
+    note = f"{len(shown)} of {len(racks):,} racks are drawn." if len(shown) < len(racks) else ""
+    width = left + min(len(shown), per_row) * (_RACK_W + _RACK_GAP) - _RACK_GAP + 6
+    drawing = Svg(max(width, 240), rows * step_y + (18 if note else 0), "Rack fronts")
+    for place, (rack, of_rack) in enumerate(zip(shown, units, strict=True)):
+        x = left + place % per_row * (_RACK_W + _RACK_GAP)
+        y = 22 + place // per_row * step_y
+        _rack_front(drawing, x, y, slot, top_unit, rack, of_rack, switch_groups)
+        if place % per_row == 0:
+            for unit in range(1, top_unit + 1):
+                if unit == 1 or unit == top_unit or (unit % 5 == 0 and top_unit - unit > 1):
+                    base = y + body - (unit - 0.5) * slot + 3
+                    drawing.text(left - 6, base, str(unit), 8.5, text_anchor="end", fill=GREY)
+    if note:
+        drawing.text(left, rows * step_y + 8, note, 11, fill=GREY)
+    return drawing.render()
+
+
+def _rack_front(
+    drawing: Svg, x: float, y: float, slot: float, top_unit: int, rack: Mapping[str, Any],
+    units: Sequence[int], groups: Sequence[object] | None,
+) -> None:
+    body = top_unit * slot
+    name = clipped(str(rack["name"]), _RACK_W, 12)
+    drawing.text(x + _RACK_W / 2, y - 8, name, 12, text_anchor="middle", font_weight="600")
+    drawing.add("rect", x=x, y=y - 2, width=_RACK_W, height=body + 4, rx=2, fill="#f6f7f9",
+                stroke=INK, stroke_width=1.2)
+    seen: list[object] = []
+    for switch, unit in zip(rack["switches"], units, strict=True):
+        group = groups[switch["id"]] if groups else None
+        if group not in seen:
+            seen.append(group)
+        top = y + body - unit * slot
+        drawing.add(
+            "rect", x=x + 5, y=top + 1, width=_RACK_W - 10, height=max(slot - 2, 0.6), rx=1.5,
+            fill=TINTS[seen.index(group) % len(TINTS)], stroke="#5b6b7d", stroke_width=0.6,
+            hint=f'{switch["name"]}, unit {unit}'
+            + ("" if group is None else f", group {group_words(group)}"),
+        )
+        if slot >= 8:
+            size = min(9.5, slot - 2.5)
+            label = clipped(str(switch["name"]), _RACK_W - 18, size)
+            drawing.text(x + 10, top + slot / 2 + size * 0.35, label, size)
+    ends = plural(rack["endpoints"], "endpoint")
+    drawing.text(x + _RACK_W / 2, y + body + 18, ends, 10.5, text_anchor="middle", fill=GREY)
+
+
+def floor_data(plan: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    """The input of the floor and rack drawings: racks with their switches, and rack pairs."""
+    racks = [
+        {"name": r["name"], "row": r["row"], "column": r["column"], "switches": [], "endpoints": 0}
+        for r in plan["racks"]
+    ]
+    for switch, seat in enumerate(plan["switches"]):
+        place = {"id": switch, "name": names[switch], "unit": seat.get("unit")}
+        racks[seat["rack"]]["switches"].append(place)
+    for seat in plan["endpoints"]:
+        if seat is not None:
+            racks[seat["rack"]]["endpoints"] += 1
+    return {"racks": racks, "rack_pairs": plan["rack_pairs"]}

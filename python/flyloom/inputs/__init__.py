@@ -1,0 +1,1 @@
+"""Networks, tables, traffic and catalogues from whatever a user names."""

@@ -1,0 +1,74 @@
+"""Catalogues of prices and rules of floors, from names and files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from flyloom._core import RefusalError, Shop, check_floor_rules
+from flyloom.support.reading import read_text, read_toml
+
+
+def shop(
+    catalog: str | os.PathLike[str] | None = None,
+    *,
+    gbps: float | None = None,
+    electric_limit_m: float | None = None,
+) -> Shop:
+    """Where a network is bought: a catalogue and the rate of its links.
+
+    Parameters
+    ----------
+    catalog
+        The name of a catalogue that comes with flyloom (``flyloom catalog list``), or the path of
+        one (TOML); ``fdr10-2014`` when None.
+    gbps
+        Rate of every link [Gbit/s]; when None that of the catalogue, or the network's own where it
+        was read from a file or a fabric.
+    electric_limit_m
+        No electric cable is longer [m]; when None as far as the catalogue's reach.
+
+    Raises
+    ------
+    RefusalError
+        With the file, line and field at fault.
+    """
+    rate, limit = _number("gbps", gbps), _number("electric_limit_m", electric_limit_m)
+    if catalog is None:
+        return Shop(None, None, rate, limit)
+    text = str(catalog)
+    if text in Shop.built_in() and not os.path.exists(text):
+        return Shop(text, None, rate, limit)
+    if not text.endswith(".toml") and not os.path.exists(text):
+        return Shop(text, None, rate, limit)  # says which there are
+    return Shop(text, read_text(Path(text)), rate, limit)
+
+
+def _number(name: str, given: float | None) -> float | None:
+    if given is None:
+        return None
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        raise RefusalError(f"{name}: {given!r} is no number; a number above 0") from None
+
+
+def floor_rules(given: Mapping[str, Any] | str | os.PathLike[str] | None) -> dict[str, Any] | None:
+    """Rules of a floor: a dict, or the path of a TOML file with them at top level.
+
+    Raises ``RefusalError`` for a file that cannot be read, and for rules in it that are none, with
+    the file and the rule; a dict is checked where it is used.
+    """
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        return dict(given)
+    path = Path(given)
+    rules = read_toml(path)
+    try:
+        check_floor_rules(rules)
+    except RefusalError as error:
+        raise RefusalError(f"{path}: {error}") from None
+    return rules

@@ -1,0 +1,55 @@
+"""Forwarding tables from files: a folder that `flyloom route -o` wrote, or a fabric's own dumps."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from flyloom._core import RefusalError, Routing, Topology
+from flyloom.support.checks import whole
+from flyloom.support.files import of_one_writing
+from flyloom.support.reading import read_text
+
+
+def read_folder(folder: Path) -> tuple[Topology, Routing]:
+    """The network and tables in a folder of `flyloom route -o`, if they are of one writing."""
+    names = ("network.json", "routing.json", "tables.txt")
+    network, about, tables = (folder / name for name in names)
+    with of_one_writing(folder, names):
+        cabling, text = read_text(network), read_text(about)
+        # byte for byte, as OpenSM's plug-in reads it: any byte may stand in a comment
+        entries = read_text(tables, encoding="latin-1", newline="")
+    topology = Topology.from_text(cabling, str(network))
+    try:
+        known = json.loads(text)
+        lmc, engine = whole(f"{about}: lmc", known["lmc"], 0, 7), str(known["engine"])
+    except RefusalError:
+        raise
+    except (ValueError, KeyError, TypeError, RecursionError):
+        missing = "not what `flyloom route -o` wrote: no lmc or engine in it"
+        raise RefusalError(f"{about}: {missing}") from None
+    return topology, topology.read_tables(entries, str(tables), lmc, engine)
+
+
+def read_dump(
+    lfts: Path, network: Path, levels: Path | None, sl2vl: Path | None
+) -> tuple[Topology, Routing]:
+    """The tables that dump_fts printed for the fabric that ibnetdiscover printed, with its path
+    records and SL2VL dump where lanes are used."""
+    topology = Topology.from_text(read_text(network), str(network))
+    levels_text, sl2vl_text = (read_text(path) if path else None for path in (levels, sl2vl))
+    routing = topology.import_tables(read_text(lfts), str(lfts), levels_text, sl2vl_text)
+    return topology, routing
+
+
+def read_tables(source: str | Path) -> Routing:
+    """Tables from a folder that ``flyloom route -o`` wrote, or from a digraph as ORCS reads it.
+
+    ``routing.topology`` is the network. In a digraph (docs/routing.md) the edges of a switch are
+    its ports, from 1, in the order of the file. RefusalError names file, line and field.
+    """
+    path = Path(source)
+    if os.path.isdir(path):
+        return read_folder(path)[1]
+    return Routing.from_orcs(read_text(path), str(path))

@@ -1,0 +1,1 @@
+"""Experiments: what is run, what is kept of it, and the files of its results."""

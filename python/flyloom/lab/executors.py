@@ -1,0 +1,129 @@
+"""Who computes the points of an experiment: this process, others on this machine, or Dask.
+
+An executor takes tasks by their numbers, gives their outcomes as they are finished, and stops. What
+is computed is the same everywhere (`flyloom.lab.worker`), and so are the bytes of every result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from flyloom._core import RefusalError, point_bytes
+from flyloom.lab.point import Task, Tell
+from flyloom.lab.worker import Outcome, work
+from flyloom.support import ending, machine
+from flyloom.support.checks import whole
+from flyloom.support.progress import Progress
+
+MOST_WORKERS = 1024
+ON_DASK = "dask://"
+
+
+class Executor(Protocol):
+    """What every executor can do."""
+
+    def room(self) -> bool:
+        """Whether it takes one more task now."""
+
+    def submit(self, number: int) -> None:
+        """Takes a task."""
+
+    def finished(self) -> list[Outcome]:
+        """Outcomes that were not given before; waits for one for half a second at most."""
+
+    def stop(self) -> None:
+        """Ends all work; whatever is not finished is lost. May be repeated."""
+
+
+class Serial:
+    """Here, one after the other. Stages and progress are told as they go."""
+
+    def __init__(self, tasks: Mapping[int, Task], tell: Tell, progress: Progress | None) -> None:
+        self.tasks, self.tell, self.progress = tasks, tell, progress
+        self.waiting: int | None = None
+
+    def room(self) -> bool:
+        """Whether there is no task in hand."""
+        return self.waiting is None
+
+    def submit(self, number: int) -> None:
+        """Takes a task in hand."""
+        self.waiting = number
+
+    def finished(self) -> list[Outcome]:
+        """Computes the task in hand."""
+        number, self.waiting = self.waiting, None
+        return [] if number is None else [work(self.tasks[number], self.tell, self.progress)]
+
+    def stop(self) -> None:
+        """Nothing runs now."""
+        self.waiting = None
+
+
+def check(workers: int | None, on: str | None) -> None:
+    """RefusalError for a number of workers, or a place to run, that cannot be."""
+    if workers is not None:
+        whole("workers", workers, 1, MOST_WORKERS)
+    if on is None:
+        return
+    host, colon, port = on.removeprefix(ON_DASK).rpartition(":")
+    if not on.startswith(ON_DASK) or not (host and colon and port.isascii() and port.isdigit()):
+        raise RefusalError(f"on: '{on}' is no scheduler; {ON_DASK}HOST:PORT")
+    if workers is not None:
+        raise RefusalError("workers: Dask has its own; --workers goes without --on")
+
+
+@contextlib.contextmanager
+def started(
+    tasks: Mapping[int, Task], workers: int | None, on: str | None, tell: Tell,
+    progress: Progress | None,
+) -> Iterator[Executor]:
+    """The executor for ``tasks``, by their numbers; it is stopped whatever happens.
+
+    ``on`` names a scheduler of Dask; else there are ``workers`` processes, as many as there are
+    processors and memory for where that is None, and no more than points.
+    """
+    count = 1 if on else _workers(tasks, workers)
+    if count == 1 and not on:
+        yield Serial(tasks, tell, progress)
+        return
+    executor: Executor | None = None
+    with ending.in_order():
+        try:
+            if on:
+                from flyloom.lab.dask import Dask
+
+                executor = Dask(on.removeprefix(ON_DASK), tasks)
+            else:
+                from flyloom.lab.processes import Processes
+
+                executor = Processes(tasks, count, max(1, machine.processors() // count))
+            yield executor
+        finally:
+            with ending.undisturbed():
+                if executor is not None:
+                    executor.stop()
+
+
+def _workers(tasks: Mapping[int, Task], asked: int | None) -> int:
+    most = max(1, sum(task.compute for task in tasks.values()))
+    if asked is not None or most == 1:
+        return min(asked or 1, most)
+    largest = max(map(_bytes, tasks.values()), default=0.0)
+    room = machine.free()[0] // largest if largest else most
+    return int(max(1, min(most, machine.processors(), room)))
+
+
+def _bytes(task: Task) -> float:
+    """The memory that a point takes at most, 0 where nothing is known of it."""
+    if not task.compute or not task.source.family:
+        return 0.0
+    asked = task.point["routing"]
+    try:
+        return point_bytes(
+            task.source.family, task.source.params, asked["engine"], 1 << asked["lmc"]
+        )
+    except RefusalError:  # which is for the point itself to say
+        return 0.0

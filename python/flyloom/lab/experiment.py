@@ -1,0 +1,343 @@
+"""Experiments: a TOML file in, results and a report out; resumable, the same bytes every time.
+
+Every finished point is kept in ``points/`` under a digest of what it asks for and of the sources it
+stands on, so that a run that was interrupted goes on where it stopped and an unchanged point is
+never computed twice; what is kept is believed by the digest inside it. Result files are written
+whole or not at all. Wall times live in the manifest only.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from flyloom._core import RefusalError, expand
+from flyloom.deploy.engines import known_to_opensm
+from flyloom.lab import executors, lines, sources, store
+from flyloom.lab.kept import content_digest, kept, key
+from flyloom.lab.point import Source, Task
+from flyloom.lab.worker import Outcome, keep_record, wants_fabric
+from flyloom.support.files import check_folder, remove_leftovers, sha256, sync_folder
+from flyloom.support.progress import Progress
+from flyloom.support.reading import read_text
+from flyloom.support.results import Result
+
+Say = Callable[[str, str, float], None]
+"""Called with a stage's name, one line about its outcome, and its seconds."""
+
+SYNC_S = 1.0
+"""A finished point is on the disk no later than this."""
+
+
+def run(
+    file: str | Path,
+    *,
+    out: str | Path = "out",
+    fresh: bool = False,
+    workers: int | None = None,
+    on: str | None = None,
+    say: Say | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Runs the experiment in ``file`` and writes ``out/<name>/``.
+
+    Files: ``rows.parquet`` (a row a point), ``series.parquet`` (load histograms and eBB of each
+    pattern), ``cables-*.csv`` (a list a network), ``effective.toml`` (all defaults spelled out),
+    ``manifest.json`` (versions, seeds, digests, times), ``report.html``; the same bytes wherever
+    points are computed. Fields of the result: ``directory``, ``report``, ``points``, ``reused``,
+    ``holds`` (every point verified, every comparison equal), ``skipped``.
+
+    Parameters
+    ----------
+    file
+        The experiment, TOML.
+    out
+        Folder of all results.
+    fresh
+        Computes every point anew.
+    workers
+        Processes that compute points side by side, 1 for this one alone; as many as there are
+        processors, and memory for, where it is None.
+    on
+        ``dask://HOST:PORT``: a scheduler of Dask, whose workers compute the points.
+    say
+        Called with a stage, a line about it and its seconds.
+    progress
+        Called with ``(what, done, total)``.
+
+    Raises
+    ------
+    RefusalError
+        With what cannot be used: of points the first in their order.
+    OSError
+        Where results cannot be written, or workers are lost.
+    """
+    executors.check(workers, on)
+    path = Path(file)
+    text = read_text(path)
+    job = _Job(path, text, Path(out), fresh, say or _silent, progress)
+    return job.run(workers, on)
+
+
+class _Job:
+    """One run: the networks met so far, the records of finished points, the lines said."""
+
+    def __init__(
+        self, path: Path, text: str, out: Path, fresh: bool, say: Say, progress: Progress | None
+    ) -> None:
+        expanded = expand(text, str(path))
+        self.path, self.text = path, text
+        self.experiment = expanded["experiment"]
+        self.points = expanded["points"]
+        self.effective = expanded["effective"]
+        self.directory: Path = out / self.experiment["name"]
+        self.seed = self.experiment["seed"]
+        self.fresh = fresh
+        self.say = say
+        self.progress = progress
+        self.stages: list[dict[str, Any]] = []
+        self.skipped: list[dict[str, str]] = []
+        self.networks: dict[str, dict[str, Any]] = {}
+        """The facts of the networks met so far, by their keys; ``label`` tells them apart."""
+        self.sources: dict[str, Source] = {}
+        self.reused = 0
+        self.code = sources.digest_of("flyloom.lab.point")
+
+    def run(self, workers: int | None, on: str | None) -> Result:
+        check_folder(self.directory / "points")
+        remove_leftovers(self.directory)
+        try:
+            records = list(self._records(workers, on))
+        finally:
+            sync_folder(self.directory / "points")
+        name_apart(records)
+        began = time.monotonic()
+        report = store.write(self, records, self.networks)
+        self._told("report", str(report), time.monotonic() - began)
+        holds = all(r["verify"]["holds"] and _equal(r.get("deploy")) for r in records)
+        return Result({
+            "directory": str(self.directory), "report": str(report), "points": len(records),
+            "reused": self.reused, "holds": holds, "skipped": self.skipped,
+        })
+
+    def _records(self, workers: int | None, on: str | None) -> Iterator[dict[str, Any]]:
+        """The records of the points, in their order, but for those that were skipped."""
+        tasks: dict[int, Task] = {}
+        records: dict[str, dict[str, Any] | None] = {}
+        planned: list[str | RefusalError] = []
+        for number, point in enumerate(self.points):
+            try:
+                planned.append(self._plan(number, point, tasks, records))
+            except RefusalError as error:  # those before it have their turn first
+                planned.append(error)
+                break
+        total = sum(task.compute for task in tasks.values())
+        progress = self.progress if total < 2 else None
+
+        def tell(stage: str, facts: dict[str, Any], seconds: float) -> None:
+            self._stage(number, stage, facts, seconds)
+
+        with executors.started(tasks, workers, on, tell, progress) as executor:
+            outcomes = self._in_order(executor, tasks, total)
+            for number, digest in enumerate(planned):
+                if isinstance(digest, RefusalError):
+                    raise digest
+                computed = False
+                if number in tasks:
+                    outcome = next(outcomes)
+                    for told in outcome.told:
+                        tell(*told)
+                    if outcome.error is not None:
+                        raise outcome.error
+                    if computed := tasks[number].compute:
+                        records[digest] = outcome.record
+                record = records[digest]
+                if record is None:
+                    continue
+                source = self._source(self.points[number])
+                facts = self.networks[source.key]
+                if not computed:
+                    self.reused += 1
+                    on_network = self.points[number].get("label") or facts["recipe"]
+                    self.say("kept", f"{record['label']} on {on_network}", 0.0)
+                yield record | {"network": facts["label"], "network_key": source.key}
+
+    def _plan(
+        self, number: int, point: dict[str, Any], tasks: dict[int, Task],
+        records: dict[str, dict[str, Any] | None],
+    ) -> str:
+        """Adds the task of a point, but where it is kept, or asked before, and its network was met;
+        the digest that its record is found by."""
+        met = len(self.sources)
+        source = self._source(point)
+        missing, roots = "", ["flyloom.lab.point"]
+        if wants_fabric(point):
+            if point["routing"]["engine"].startswith("opensm:"):
+                known_to_opensm(point["routing"]["engine"])
+            missing = self.missing
+            roots.append("flyloom.lab.fabric")
+        digest = key({
+            "point": {k: v for k, v in point.items() if k != "label"}, "network": source.key,
+            "seed": self.seed, "code": sources.digest_of(*roots), "missing": missing,
+        })
+        place = self._place(digest)
+        asked_before = digest in records
+        if not asked_before:
+            records[digest] = None if self.fresh else self._kept(place)
+        facts = len(self.sources) > met
+        compute = not asked_before and records[digest] is None
+        if compute or facts:
+            name = f"point {number + 1} ({point['routing']['engine']} on {_named(point)})"
+            tasks[number] = Task(
+                number, name, source, point, compute, facts, self.seed, digest, missing, place
+            )
+        return digest
+
+    def _kept(self, place: Path) -> dict[str, Any] | None:
+        """The record of an earlier run, None where there is none to be believed."""
+        if not os.path.lexists(place):
+            return None
+        record = kept(place)
+        if isinstance(record, dict):
+            return record
+        self.say("anew", f"{place}: {record}; computed anew", 0.0)
+        return None
+
+    @functools.cached_property
+    def missing(self) -> str:
+        """Why there are no fabrics here; empty where there are."""
+        from flyloom.deploy import tools
+
+        return _why(tools.missing())
+
+    def _in_order(
+        self, executor: executors.Executor, tasks: dict[int, Task], total: int
+    ) -> Iterator[Outcome]:
+        """The outcomes of the tasks in their order; they are kept as they come."""
+        waiting = iter(tasks)
+        synced = time.monotonic()
+        done: dict[int, Outcome] = {}
+        finished, failed = 0, False
+        upcoming = next(waiting, None)
+        for number in tasks:
+            while number not in done:
+                while upcoming is not None and not failed and executor.room():
+                    executor.submit(upcoming)
+                    upcoming = next(waiting, None)
+                for outcome in executor.finished():
+                    if outcome.record is not None and not outcome.kept:
+                        keep_record(self._place(outcome.record["digest"]), outcome.record)
+                    done[outcome.number] = outcome
+                    finished += tasks[outcome.number].compute
+                    failed = failed or outcome.error is not None
+                if self.progress and total > 1:
+                    self.progress("points", finished, total)
+                if time.monotonic() > synced + SYNC_S:
+                    sync_folder(self.directory / "points")
+                    synced = time.monotonic()
+            yield done.pop(number)
+
+    def _source(self, point: dict[str, Any]) -> Source:
+        """Where the network of a point comes from; files are read once."""
+        spec = point["topology"]
+        asked = json.dumps([spec, point.get("label")], sort_keys=True)
+        if asked not in self.sources:
+            self.sources[asked] = self._read(spec, point.get("label"))
+        return self.sources[asked]
+
+    def _read(self, spec: dict[str, Any], label: str | None) -> Source:
+        if "file" not in spec:
+            params = {k: v for k, v in spec.items() if k != "family"}
+            return Source(_network_key(spec, label, ""), family=spec["family"], params=params)
+        path = self.path.parent / spec["file"]
+        if not os.path.isfile(path):  # False, too, for names that no file can have
+            raise RefusalError(f"{self.path}: topology.file: {path} is no file")
+        text = read_text(path)
+        digest = _network_key(spec, label, sha256(text.encode()))
+        if path.suffix != ".toml":
+            return Source(digest, text=text, name=str(path), p=spec.get("p"))
+        from flyloom.inputs.networks import network
+
+        return Source(digest, text=network(path, spec.get("p")).to_text("json"), name=str(path))
+
+    def _place(self, digest: str) -> Path:
+        return self.directory / "points" / f"{digest}.json"
+
+    def _stage(self, number: int, stage: str, known: dict[str, Any], seconds: float) -> None:
+        """Says a finished stage of a task, and what is known after it."""
+        if stage == "skipped":
+            self.skip(known["what"], known["why"])
+            return
+        if stage == "design":
+            self._meet(self.points[number], known)
+        if stage in ("design", "plan"):
+            label = self.networks[self._source(self.points[number]).key]["label"]
+            of = {"design": lines.design_line, "plan": lines.plan_line}[stage]
+            line = of(label, known["structure" if stage == "design" else "plan"])
+        else:
+            line = lines.RECORD[stage](known)
+        self._told(stage, line, seconds)
+
+    def _meet(self, point: dict[str, Any], facts: dict[str, Any]) -> None:
+        """A network that the points before did not have; its label is one of its own."""
+        label = point.get("label") or facts["recipe"]
+        if label in [other["label"] for other in self.networks.values()]:
+            label = f"{label} ({facts['recipe']})"
+        facts["label"] = label
+        self.networks[self._source(point).key] = facts
+
+    def _told(self, stage: str, line: str, seconds: float) -> None:
+        self.stages.append({"name": stage, "seconds": round(seconds, 3), "line": line})
+        self.say(stage, line, seconds)
+
+    def skip(self, what: str, why: str) -> None:
+        """Records and says that something was left out."""
+        if {"what": what, "why": why} not in self.skipped:
+            self.skipped.append({"what": what, "why": why})
+        self.say("skipped", f"{what}: {why}", 0.0)
+
+
+def name_apart(records: list[dict[str, Any]]) -> None:
+    """Gives points of one network that would be called the same names that tell them apart."""
+    names = Counter((r["network"], r["label"]) for r in records)
+    for number, record in enumerate(records, start=1):
+        if names[record["network"], record["label"]] > 1:
+            patterns = record["ebb"]["patterns"] if record["ebb"] else 0
+            record["label"] += f", {patterns} patterns (point {number})"
+
+
+def _equal(found: dict[str, Any] | None) -> bool:
+    if not found or "skipped" in found:
+        return True
+    same = all(found[f"differing_{k}entries"] == 0 for k in ("", "sl_", "sl2vl_"))
+    return same and found["deadlock_free"]
+
+
+def _why(missing: list[tuple[str, str]]) -> str:
+    """Which programs there are none of, in words; empty where none is missing."""
+    if not missing:
+        return ""
+    names = ", ".join(name for name, _ in missing)
+    packages = " ".join(sorted({package for _, package in missing}))
+    return f"not installed: {names} (apt-get install {packages})"
+
+
+def _named(point: dict[str, Any]) -> str:
+    """The network of a point in a few words."""
+    spec = point["topology"]
+    params = ",".join(f"{k}={v}" for k, v in spec.items() if k not in ("family", "file"))
+    return point.get("label") or f"{spec.get('family') or spec['file']}:{params}".rstrip(":")
+
+
+def _network_key(spec: dict[str, Any], label: str | None, content: str) -> str:
+    return content_digest({"topology": spec, "label": label, "content": content})[:16]
+
+
+def _silent(_stage: str, _line: str, _seconds: float) -> None:
+    pass

@@ -1,0 +1,183 @@
+"""One point of an experiment: its network built and measured, its tables made, proved, loaded.
+
+The key of a kept point has a digest of all that this file imports (`flyloom.lab.sources`): what
+does not change the figures of a point has no place here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flyloom._core import Topology
+from flyloom.lab.measured import asked, figures, known
+from flyloom.support.errors import DeployError
+from flyloom.verbs.engines import route_by_ours
+
+if TYPE_CHECKING:
+    from flyloom.support.progress import Progress
+
+Tell = Callable[[str, dict[str, Any], float], None]
+"""Called with a finished stage, what is known after it, and its seconds."""
+
+REMEMBERED = 4
+"""Networks that a process keeps besides those that are shared."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a network comes from: a family with its parameters, or the text of a file."""
+
+    key: str
+    """Digest of all of it."""
+    family: str = ""
+    params: dict[str, Any] = field(default_factory=dict)
+    text: str = ""
+    name: str = ""
+    """Of the file."""
+    p: int | None = None
+    """Endpoints a switch, for files that have none."""
+
+    def build(self) -> Topology:
+        """The network; RefusalError where there is none."""
+        if self.family:
+            return Topology.from_spec(self.family, self.params)
+        return Topology.from_text(self.text, self.name, self.p)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is asked of a worker: a point, the facts of its network, or both."""
+
+    number: int
+    """From 0, in the order of the points."""
+    name: str
+    """Of the point, for errors."""
+    source: Source
+    point: dict[str, Any]
+    compute: bool
+    """False where the point itself is kept from an earlier run."""
+    facts: bool
+    """Whether it is the first of its network."""
+    seed: int
+    digest: str
+    """The key that its record is kept under."""
+    missing: str
+    """Why there is no fabric; empty where there is one, or none is wanted."""
+    place: Path | None
+    """The file that the record is kept in; None where that is not the worker's to write."""
+
+
+_shared: dict[str, Topology] = {}
+_latest: OrderedDict[str, Topology] = OrderedDict()
+
+
+def share(source: Source) -> None:
+    """Builds a network for all points of this process and of those forked from it."""
+    _shared[source.key] = source.build()
+
+
+def forget() -> None:
+    """Gives back the memory of all networks that were built."""
+    _shared.clear()
+    _latest.clear()
+
+
+def network_of(source: Source) -> Topology:
+    """The network, built where this process does not have it."""
+    found = _shared.get(source.key) or _latest.get(source.key)
+    if found is None:
+        found = _latest[source.key] = source.build()
+        while len(_latest) > REMEMBERED:
+            _latest.popitem(last=False)
+    return found
+
+
+def facts_of(source: Source, tell: Tell, progress: Progress | None) -> dict[str, Any]:
+    """What results and report say of a network, whatever its routing."""
+    clock = _Clock(tell)
+    topology = network_of(source)
+    facts: dict[str, Any] = {
+        "recipe": topology.recipe, "structure": topology.structure(progress=progress),
+    }
+    clock.told("design", facts)
+    facts["plan"] = topology.plan()
+    clock.told("plan", facts)
+    facts["edges"] = topology.edges.tolist()
+    facts["switch_names"] = topology.switch_names
+    facts["groups"] = topology.groups.tolist()
+    return facts
+
+
+def record_of(
+    task: Task, tell: Tell, progress: Progress | None, fabric: Any
+) -> dict[str, Any] | None:
+    """The record of a point, what is kept of it; None where it was skipped. ``fabric`` is the
+    module `flyloom.lab.fabric`, for points that ask for it."""
+    topology, spec = network_of(task.source), task.point["routing"]
+    engine, lmc = spec["engine"], spec["lmc"]
+    options = {key: value for key, value in spec.items() if key not in ("engine", "lmc")}
+    extra = "".join(f", {key} {value}" for key, value in options.items())
+    record: dict[str, Any] = {"label": f"{engine}, LMC {lmc}{extra}"}
+    opensm = engine.startswith("opensm:")
+    if opensm and task.missing:
+        tell("skipped", {"what": record["label"], "why": task.missing}, 0.0)
+        return None
+    clock = _Clock(tell)
+    try:
+        if opensm:
+            routing = fabric.route(topology, engine, lmc)
+        else:
+            routing = route_by_ours(topology, engine, options, 1 << lmc, lmc, progress)
+    except DeployError as error:
+        tell("skipped", {"what": record["label"], "why": str(error)}, 0.0)
+        return None
+    record |= {
+        "engine": engine, "lmc": lmc, "layers": routing.layers, "options": options,
+        "lanes": routing.lanes,
+    }
+    clock.told("route", record)
+    proof = routing.verify(task.point["verify"]["hop_limit"], progress)
+    record |= {"verify": proof, "load": None, "ebb": None, "measures": {}}
+    clock.told("verify", record)
+    if proof["complete"]["holds"]:
+        record["load"] = routing.load()
+        if patterns := task.point["ebb"]["patterns"]:
+            clock.again()
+            record["ebb"] = routing.ebb(patterns, task.seed, progress)
+            clock.told("ebb", record)
+    for name, given in asked(task.point).items():
+        if proof["complete"]["holds"] or known()[name]["input"] == "topology":
+            clock.again()
+            found = record["measures"][name] = routing.measure(name, given, progress)
+            clock.told("measure", {
+                "label": record["label"], "name": name, "figures": figures(name, found),
+            })
+    if (wanted := task.point.get("deploy")) and not opensm:
+        if task.missing:
+            tell("skipped", {"what": "fabric stage", "why": task.missing}, 0.0)
+            record["deploy"] = {"skipped": task.missing}
+        else:
+            clock.again()
+            record["deploy"] = fabric.deployed(topology, routing, wanted["oracle"])
+            clock.told("deploy", record)
+    record["digest"] = task.digest
+    return record
+
+
+class _Clock:
+    def __init__(self, tell: Tell) -> None:
+        self.tell = tell
+        self.again()
+
+    def again(self) -> None:
+        self.began = time.monotonic()
+
+    def told(self, stage: str, known: dict[str, Any]) -> None:
+        """Tells a stage with the seconds since the one before."""
+        self.tell(stage, known, time.monotonic() - self.began)
+        self.again()

@@ -1,0 +1,179 @@
+"""Points in several processes of this machine, forked from this one.
+
+Networks that several points share are built before, and their memory is shared. A worker that ends
+on its own (killed, out of memory) is replaced, and its point tried once more. Workers die with this
+process, however it ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Mapping
+from multiprocessing.connection import Connection, Pipe, wait
+
+from flyloom.lab import point
+from flyloom.lab.worker import Outcome, packed, work
+from flyloom.support import ending, machine
+from flyloom.support.files import remove_leftovers
+from flyloom.support.process import die_with
+
+LOOK_S = 0.5
+"""How long to wait for an outcome before the caller has a turn."""
+PATIENCE_S = 10.0
+"""How long workers may take to end in order."""
+TRIES = 2
+"""How often a point may lose its worker before the run ends."""
+
+
+class _Worker:
+    def __init__(self, pid: int, pipe: Connection) -> None:
+        self.pid, self.pipe = pid, pipe
+        self.number: int | None = None
+        """The task in hand."""
+
+
+class Processes:
+    """So many workers, each with so many threads."""
+
+    def __init__(self, tasks: Mapping[int, point.Task], workers: int, threads: int) -> None:
+        self.tasks, self.threads = tasks, threads
+        self.lost: Counter[int | None] = Counter()
+        self.workers: list[_Worker] = []
+        asked = Counter(task.source.key for task in tasks.values() if task.compute)
+        point.forget()
+        for source in {task.source.key: task.source for task in tasks.values()}.values():
+            if asked[source.key] > 1:
+                with contextlib.suppress(Exception):  # it comes again where the network is used
+                    point.share(source)
+        for _ in range(workers):
+            self._add()
+
+    def room(self) -> bool:
+        """Whether a worker is idle."""
+        return any(worker.number is None for worker in self.workers)
+
+    def submit(self, number: int) -> None:
+        """Gives a task to an idle worker."""
+        worker = next(worker for worker in self.workers if worker.number is None)
+        self._give(worker, number)
+
+    def finished(self) -> list[Outcome]:
+        """What workers have answered; where one has ended, another has its task."""
+        found = []
+        ready = wait([worker.pipe for worker in self.workers], LOOK_S)
+        for worker in [worker for worker in self.workers if worker.pipe in ready]:
+            try:
+                found.append(pickle.loads(worker.pipe.recv_bytes()))
+                worker.number = None
+            except (EOFError, OSError):
+                found += self._replaced(worker)
+        return found
+
+    def stop(self) -> None:
+        """Ends all workers: in order, where that takes long by force."""
+        workers, self.workers = self.workers, []
+        for worker in workers:
+            _signal(worker, signal.SIGTERM)
+        limit = time.monotonic() + PATIENCE_S
+        while any(map(_runs, workers)) and time.monotonic() < limit:
+            time.sleep(0.002)
+        for worker in workers:
+            if _runs(worker):
+                _signal(worker, signal.SIGKILL)
+                os.waitpid(worker.pid, 0)
+            worker.pipe.close()
+        point.forget()
+
+    def _give(self, worker: _Worker, number: int) -> None:
+        worker.number = number
+        with contextlib.suppress(OSError):  # it is gone: `finished` sees that, too
+            worker.pipe.send(number)
+
+    def _add(self) -> _Worker:
+        ours, theirs = Pipe()
+        parent = os.getpid()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        with ending.undisturbed(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of forks where there are threads
+            pid = os.fork()
+            if pid == 0:
+                _live(parent, theirs, self.tasks, self.threads)
+            self.workers.append(_Worker(pid, ours))
+        theirs.close()
+        return self.workers[-1]
+
+    def _replaced(self, worker: _Worker) -> list[Outcome]:
+        """Another worker in the place of one that ended, with its task where that is tried again;
+        else the outcome of that task."""
+        self.workers.remove(worker)
+        worker.pipe.close()
+        _signal(worker, signal.SIGKILL)  # where it only closed its pipe
+        code = os.waitstatus_to_exitcode(os.waitpid(worker.pid, 0)[1])
+        number, how = worker.number, f"killed by {_name(-code)}" if code < 0 else f"code {code}"
+        self.lost[number] += 1
+        if number is None and self.lost[None] > len(self.workers) + TRIES:
+            raise ChildProcessError(f"worker processes end before they have begun ({how})")
+        another = self._add()
+        if number is None:
+            return []
+        task = self.tasks[number]
+        if task.place:
+            remove_leftovers(task.place.parent)
+        if self.lost[number] < TRIES:
+            self._give(another, number)
+            return []
+        why = f"{task.name}: its worker process ended {TRIES} times ({how})"
+        help_ = "where memory is short, --workers 1 takes least"
+        return [Outcome(number, error=ChildProcessError(f"{why}; {help_}"))]
+
+
+def _live(
+    parent: int, pipe: Connection, tasks: Mapping[int, point.Task], threads: int
+) -> None:
+    """The life of a worker; does not return."""
+    try:
+        ending.follow()
+        die_with(parent)
+        machine.tell = False
+        os.environ["RAYON_NUM_THREADS"] = str(threads)
+        while True:
+            pipe.send_bytes(packed(_done(tasks[pipe.recv()])))
+    except EOFError:  # our parent wants no more
+        os._exit(0)
+    finally:
+        os._exit(1)
+
+
+def _done(task: point.Task) -> Outcome:
+    try:
+        return work(task)
+    except KeyboardInterrupt as error:  # not from the terminal: a computation that broke off
+        return Outcome(task.number, error=RuntimeError(str(error)))
+
+
+def _signal(worker: _Worker, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(worker.pid, number)
+
+
+def _runs(worker: _Worker) -> bool:
+    """Whether a worker has not ended; one that has is reaped."""
+    try:
+        return os.waitpid(worker.pid, os.WNOHANG)[0] == 0
+    except ChildProcessError:
+        return False
+
+
+def _name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

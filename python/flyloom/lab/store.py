@@ -1,0 +1,236 @@
+"""The files of an experiment's results: Parquet tables, cable lists, manifest, report."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import platform
+import re
+import sys
+import time
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from flyloom import _core
+from flyloom.lab import measured
+from flyloom.lab.kept import KEY_SCHEME
+from flyloom.support.files import as_bytes, replace, sha256, write_whole
+
+PARTS = ("edges", "switch_names", "groups")
+"""Facts of a network that stand apart in ``results.json``."""
+
+LISTS = re.compile(r"cables-[A-Za-z0-9.-]+\.csv")
+"""What an earlier run may have left."""
+
+ROW_KEYS = (
+    "switches", "endpoints", "links", "network_radix", "concentration", "radix", "diameter",
+    "mean_distance", "girth", "moore_fraction",
+)
+
+ROW_TYPES = {
+    "string": ("point", "network", "recipe", "engine", "options"),
+    "uint64": ("seed",),
+    "int64": (
+        "switches", "endpoints", "links", "network_radix", "concentration", "radix", "diameter",
+        "girth", "racks", "cables", "lmc", "layers", "lanes", "max_hops", "edge_forwarding_index",
+        "ebb_patterns", "deployed_entries", "deployed_differing_entries",
+    ),
+    "double": (
+        "mean_distance", "moore_fraction", "cable_length_m", "cable_cost_usd", "mean_hops",
+        "effective_bisection_bandwidth", "ebb_ci95_low", "ebb_ci95_high",
+    ),
+    "bool": ("verified", "complete", "deadlock_free", "deployed_deadlock_free"),
+}
+"""The type of each column of ``rows.parquet`` but those of measures."""
+
+SERIES_TYPES = {"string": ("point", "series"), "double": ("x", "y")}
+"""The type of each column of ``series.parquet``."""
+
+
+def row_types() -> dict[str, tuple[str, ...]]:
+    """The columns of ``rows.parquet`` by type, the same whatever was measured."""
+    more = measured.column_types()
+    return {
+        kind: (*names, *(name for name, other in more.items() if other == kind))
+        for kind, names in ROW_TYPES.items()
+    }
+
+
+def write(job: Any, records: list[dict[str, Any]], networks: dict[str, dict[str, Any]]) -> Path:
+    """Writes everything of one run into ``job.directory``; the path of the report.
+
+    ``networks`` has the facts of each by its key, in the order of the points.
+
+    The manifest, which has their digests, goes first and comes last: where it is, all other files
+    are of its run. Cable lists of an earlier run that this one does not have are removed.
+    """
+    from flyloom.report import build, render
+
+    directory: Path = job.directory
+    apart = {part: {key: facts[part] for key, facts in networks.items()} for part in PARTS}
+    networks = {
+        key: {name: fact for name, fact in facts.items() if name not in PARTS}
+        for key, facts in networks.items()
+    }
+    rows = [row(record, networks[record["network_key"]], job.seed) for record in records]
+    columns = {name: [one[name] for one in rows] for name in rows[0]} if rows else {}
+    files: dict[str, str | bytes] = {
+        "rows.parquet": parquet(columns, row_types()),
+        "series.parquet": parquet(series(records), SERIES_TYPES), "effective.toml": job.effective,
+    }
+    for name, facts in zip(file_names(networks), networks.values(), strict=True):
+        files[f"cables-{name}.csv"] = facts["plan"]["cables_csv"]
+    saved = {
+        "experiment": job.experiment, "text": job.text,
+        "networks": networks, "records": records, "measures": measured.tables(records),
+        "stages": job.stages, "skipped": job.skipped, **apart,
+    }
+    files["results.json"] = json.dumps(saved)
+
+    def lost(why: str) -> None:
+        job.skip("charts of the report", why)
+
+    manifest = {
+        "schema": 1, "name": job.experiment["name"], "seed": job.seed,
+        "flyloom": _core.__version__, "keys": KEY_SCHEME, "code": job.code,
+        "points": [record["digest"] for record in records],
+        "packages": {name: metadata.version(name) for name in ("numpy", "pyarrow")},
+        "machine": machine(), "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "stages": job.stages, "skipped": job.skipped,
+        "sha256": {name: sha256(as_bytes(content)) for name, content in files.items()},
+    }
+    # may be made anew: the manifest stays true
+    files["report.html"] = render(build.data(saved), lost=lost)
+    stale = [name for name in recorded(directory) if LISTS.fullmatch(name) and name not in files]
+    place = directory / "manifest.json"
+    replace([
+        (place, None), *((directory / name, content) for name, content in files.items()),
+        *((directory / name, None) for name in stale), (place, json.dumps(manifest, indent=1)),
+    ], directory)
+    return directory / "report.html"
+
+
+def machine() -> dict[str, Any]:
+    """What the manifest says of the machine."""
+    return {
+        "system": platform.platform(), "python": platform.python_version(),
+        "processors": os.cpu_count(),
+    }
+
+
+def recorded(directory: Path) -> dict[str, Any]:
+    """The digests of a run's files by its manifest; empty where that is missing, older or none."""
+    try:
+        found = json.loads((directory / "manifest.json").read_bytes())["sha256"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def file_names(networks: dict[str, dict[str, Any]]) -> list[str]:
+    """A part of a file's name for each network: its label where that tells it from the others."""
+    labels = [re.sub(r"[^A-Za-z0-9.-]+", "-", f["label"]).strip("-") for f in networks.values()]
+    return [
+        label if label and labels.count(label) == 1 and len(label) <= 100
+        else f"{label[:100]}-{key}".strip("-")
+        for label, key in zip(labels, networks, strict=True)
+    ]
+
+
+def rebuild(directory: Path) -> Path:
+    """Writes ``report.html`` of a finished run anew from its ``results.json``."""
+    from flyloom._core import RefusalError
+    from flyloom.report import build, render
+    from flyloom.report.check import ReportError
+    from flyloom.report.results import results
+    from flyloom.support.reading import parsed_json, read_text
+
+    path = directory / "results.json"
+    if not os.path.exists(path):
+        help_ = "give the folder of a finished run, out/NAME"
+        raise RefusalError(f"{path}: cannot be read: No such file or directory; {help_}")
+    digest = recorded(directory).get(path.name)
+    content = read_text(path, newline="")
+    if digest is not None and sha256(content.encode()) != digest:
+        raise RefusalError(f"{path}: not what manifest.json says: altered, or of another run; "
+                           "run the experiment again, it keeps what is computed")
+    saved = parsed_json(content, path, "the results of a run")
+
+    def lost(why: str) -> None:
+        print(f"skipped  charts of the report: {why}", file=sys.stderr)
+
+    try:
+        results(saved)
+        page = render(build.data(saved), lost=lost)
+    except ReportError as error:
+        raise RefusalError(f"{path}: not the results of a run: {error}") from None
+    write_whole(directory / "report.html", page)
+    return directory / "report.html"
+
+
+def row(record: dict[str, Any], facts: dict[str, Any], seed: int) -> dict[str, Any]:
+    """One point as a flat row; units are in the names, None where something was not measured."""
+    proof, deploy = record["verify"], record.get("deploy") or {}
+    ebb, load = record["ebb"] or {}, record["load"] or {}
+    complete = proof["complete"]
+    low, high = ebb.get("confidence_interval_95") or (None, None)
+    structure = {key: facts["structure"].get(key) for key in ROW_KEYS}
+    return {
+        "point": record["digest"], "network": record["network"], "recipe": facts["recipe"],
+        **structure,
+        "racks": len(facts["plan"]["racks"]), "cables": facts["plan"]["cables"],
+        "cable_length_m": facts["plan"]["length_m"], "cable_cost_usd": facts["plan"]["cost_usd"],
+        "engine": record["engine"], "lmc": record["lmc"], "layers": record["layers"],
+        "options": json.dumps(record["options"], sort_keys=True), "seed": seed,
+        "lanes": record["lanes"], "verified": proof["holds"], "complete": complete["holds"],
+        "deadlock_free": bool(proof["deadlock"] and proof["deadlock"]["holds"]),
+        "max_hops": complete.get("max_hops"), "mean_hops": complete.get("mean_hops"),
+        "edge_forwarding_index": load.get("edge_forwarding_index"),
+        "effective_bisection_bandwidth": ebb.get("effective_bisection_bandwidth"),
+        "ebb_ci95_low": low, "ebb_ci95_high": high, "ebb_patterns": ebb.get("patterns"),
+        "deployed_entries": deploy.get("entries"),
+        "deployed_differing_entries": deploy.get("differing_entries"),
+        "deployed_deadlock_free": deploy.get("deadlock_free"),
+        **measured.columns(record["measures"]),
+    }
+
+
+def series(records: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Histograms and samples in long form, as columns: point, series, x, y."""
+    found: dict[str, list[Any]] = {"point": [], "series": [], "x": [], "y": []}
+    for record in records:
+        ebb, hops = record["ebb"] or {}, record["verify"]["complete"].get("hop_histogram", [])
+        for name, pairs in (
+            ("channels_by_routes", (record["load"] or {}).get("histogram", [])),
+            ("ebb_by_pattern", enumerate(ebb.get("pattern_means", []))),
+            ("routes_by_hops", enumerate(hops)),
+        ):
+            before = len(found["x"])
+            for x, y in pairs:
+                found["x"].append(float(x))
+                found["y"].append(float(y))
+            new = len(found["x"]) - before
+            found["point"] += [record["digest"]] * new
+            found["series"] += [name] * new
+    return found
+
+
+def parquet(columns: Mapping[str, list[Any]], types: Mapping[str, tuple[str, ...]]) -> bytes:
+    """Columns as the bytes of a Parquet file; the same columns give the same bytes.
+
+    ``types`` lists the columns of each type, which is that of pyarrow by its name; without a column
+    there is no row.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    type_of = {name: alias for alias, names in types.items() for name in names}
+    whole = columns or {name: [] for name in type_of}
+    schema = pyarrow.schema([(name, pyarrow.type_for_alias(type_of[name])) for name in whole])
+    buffer = io.BytesIO()
+    table = pyarrow.Table.from_pydict(whole, schema=schema)
+    pyarrow.parquet.write_table(table, buffer, compression="zstd")
+    return buffer.getvalue()

@@ -1,0 +1,81 @@
+"""What every executor has done for a task, here or elsewhere: compute it, keep it, tell of it."""
+
+from __future__ import annotations
+
+import pickle
+import traceback
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from flyloom._core import RefusalError
+from flyloom.lab import point
+from flyloom.lab.kept import keep
+from flyloom.support.errors import DeployError
+from flyloom.support.progress import Progress
+
+
+@dataclass
+class Outcome:
+    """What became of a task. It travels between processes."""
+
+    number: int
+    facts: dict[str, Any] | None = None
+    record: dict[str, Any] | None = None
+    told: list[tuple[str, dict[str, Any], float]] = field(default_factory=list)
+    """The finished stages, as `flyloom.lab.point.Tell` takes them."""
+    kept: bool = False
+    """Whether the record is on the disk."""
+    error: BaseException | None = None
+    """Why there is no record."""
+
+
+def work(
+    task: point.Task, tell: point.Tell | None = None, progress: Progress | None = None
+) -> Outcome:
+    """The outcome of a task. Stages go to ``tell`` at once, or else into the outcome; an error
+    does too, but for one that stops the process."""
+    outcome = Outcome(task.number)
+    tell = tell or (lambda *stage: outcome.told.append(stage))
+    try:
+        if task.facts:
+            outcome.facts = point.facts_of(task.source, tell, progress)
+        if task.compute:
+            outcome.record = point.record_of(task, tell, progress, _fabric(task))
+        if outcome.record is not None and task.place is not None:
+            keep_record(task.place, outcome.record)
+            outcome.kept = True
+    except Exception as error:
+        outcome.error = error
+    return outcome
+
+
+def packed(outcome: Outcome) -> bytes:
+    """An outcome for another process. An error that nobody expects has a note on where it arose."""
+    error = outcome.error
+    if error and not isinstance(error, (RefusalError, DeployError, OSError, MemoryError)):
+        error.add_note("in the worker:\n" + "".join(traceback.format_exception(error)))
+    try:
+        return pickle.dumps(outcome, pickle.HIGHEST_PROTOCOL)
+    except Exception:
+        told = "\n".join([repr(error), *getattr(error, "__notes__", ())])
+        return pickle.dumps(Outcome(outcome.number, error=RuntimeError(told)))
+
+
+def keep_record(place: Path, record: dict[str, Any]) -> None:
+    """Keeps the record of a finished point for runs to come."""
+    if place.is_file() or not place.exists():  # else somebody's folder: it stays
+        keep(place, record)
+
+
+def _fabric(task: point.Task) -> Any:
+    if not wants_fabric(task.point):
+        return None
+    from flyloom.lab import fabric
+
+    return fabric
+
+
+def wants_fabric(asked: dict[str, Any]) -> bool:
+    """Whether a point runs OpenSM."""
+    return bool(asked.get("deploy")) or asked["routing"]["engine"].startswith("opensm:")

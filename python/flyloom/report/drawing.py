@@ -1,0 +1,155 @@
+"""Pictures of charts, drawn by a child process: what draws them takes tens of gigabytes of address
+space, and ends the whole process where it does not get them.
+
+``python -m flyloom.report.drawing`` is that process. It reads a line of JSON for each picture,
+``[form, specification]``, and answers each with a line: ``{"text": ...}``, ``{"base64": ...}`` or
+``{"error": ...}``.
+"""
+
+from __future__ import annotations
+
+import atexit
+import base64
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from flyloom.support.errors import DeployError
+
+LIMIT_S = 300.0
+"""The longest that one picture may take."""
+
+
+class DrawingError(DeployError):
+    """Charts cannot be drawn here; says why in one line."""
+
+
+class _Child:
+    """The process that draws, from the first picture on."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[bytes] | None = None
+        self.of_pid = 0
+
+    def ask(self, question: bytes) -> bytes:
+        """The answer to one line; DrawingError where the process ends or takes too long."""
+        from flyloom.support.process import spawn
+
+        if self.process is None or self.of_pid != os.getpid():
+            paths = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
+            try:
+                self.process = spawn(
+                    [sys.executable, "-m", "flyloom.report.drawing"], cwd=Path.cwd(),
+                    env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                )
+            except (DeployError, OSError, RuntimeError, MemoryError) as why:
+                raise DrawingError(f"charts cannot be drawn: {why}") from None
+            self.of_pid = os.getpid()
+            atexit.register(self.end)
+        answered = False
+        try:
+            answer = _exchange(self.process, question)
+            answered = True
+        finally:
+            if not answered:
+                self.end()
+        return answer
+
+    def end(self) -> None:
+        """Ends the process, if it is ours."""
+        process, self.process = self.process, None
+        if process is None or self.of_pid != os.getpid():
+            return
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe:
+                pipe.close()
+
+
+def _exchange(process: subprocess.Popen[bytes], question: bytes) -> bytes:
+    told, answers = process.stdin, process.stdout
+    assert told is not None and answers is not None, "pipes by spawn"
+    try:
+        told.write(question)
+        told.flush()
+    except BrokenPipeError:
+        raise _ended(process) from None
+    parts: list[bytes] = []
+    while not parts or not parts[-1].endswith(b"\n"):
+        if not select.select([answers], [], [], LIMIT_S)[0]:
+            raise DrawingError(f"charts cannot be drawn: no picture within {LIMIT_S:g} s")
+        part = os.read(answers.fileno(), 1 << 20)
+        if not part:
+            raise _ended(process)
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _ended(process: subprocess.Popen[bytes]) -> DrawingError:
+    code = process.wait()
+    how = f"by {signal.Signals(-code).name}" if code < 0 else f"with code {code}"
+    return DrawingError(
+        f"charts cannot be drawn: the program that draws ended {how};"
+        " it takes 64 GiB of address space (ulimit -v)"
+    )
+
+
+_child = _Child()
+
+
+def svg_text(spec: Mapping[str, Any]) -> str:
+    """The Vega-Lite specification as the text of an SVG picture; raises as :func:`_draw`."""
+    return str(_draw("svg", spec)["text"])
+
+
+def png_bytes(spec: Mapping[str, Any]) -> bytes:
+    """The Vega-Lite specification as a PNG picture; raises as :func:`_draw`."""
+    return base64.b64decode(_draw("png", spec)["base64"])
+
+
+def _draw(form: str, spec: Mapping[str, Any]) -> dict[str, str]:
+    """What the child says to a specification that it is to draw.
+
+    Raises ``ValueError`` for what is no specification, ``DrawingError`` where it cannot be drawn.
+    """
+    answer: dict[str, str] = json.loads(_child.ask(json.dumps([form, spec]).encode() + b"\n"))
+    if "missing" in answer:
+        raise ImportError(answer["missing"])
+    if "error" in answer:
+        raise ValueError(answer["error"])
+    return answer
+
+
+def main() -> None:
+    """Draws what standard input asks for, to its end."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what the library might print is no answer
+    for line in sys.stdin:
+        answers.write(json.dumps(_drawn(*json.loads(line))) + "\n")
+        answers.flush()
+
+
+def _drawn(form: str, spec: dict[str, Any]) -> dict[str, str]:
+    try:
+        import vl_convert  # heavy: it carries a JavaScript engine
+    except ImportError as why:
+        return {"missing": str(why)}
+    try:
+        if form == "svg":
+            return {"text": vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])}
+        picture = vl_convert.vegalite_to_png(spec, scale=2, allowed_base_urls=[])
+        return {"base64": base64.b64encode(picture).decode()}
+    except ValueError as why:
+        return {"error": str(why)}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Questions to solvers: linear programs, satisfiability, and the search for graphs."""

@@ -1,0 +1,1 @@
+"""What every room uses: files, text, words, processes, signals, results; no networks."""

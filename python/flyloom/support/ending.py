@@ -1,0 +1,136 @@
+"""How a command ends when Ctrl-C or SIGTERM asks for it: at any moment, one line, 130 or 143.
+
+The command line calls `listen` before it loads anything. From then on a signal ends the process
+where it stands: no exception that a library could swallow, turn into a traceback or into exit code
+1. Where something must be put right first, a block says so:
+
+    in_order()     the signal is an exception (KeyboardInterrupt, SystemExit): `finally` clauses
+                   run, and the process ends when the outermost block is left
+    undisturbed()  the signal waits for the end of the block: clean-up, and files of one generation
+
+The first signal heard counts; another one cannot disturb what it set off. (Where both came between
+two instructions of Python, SIGINT is heard first.) Without `listen`, as in a program that imports
+flyloom, signals are that program's and the blocks do nothing. All of this is the main thread's:
+Python hears signals nowhere else.
+
+`_signal` is the module under `signal`, whose other half takes a tenth of our start to load.
+"""
+
+import _signal  # type: ignore[import-not-found]
+import os
+
+_WORDS = {_signal.SIGINT: b"interrupted\n", _signal.SIGTERM: b"terminated\n"}
+_AT_ONCE, _IN_ORDER, _LATER = range(3)
+
+_mode = _AT_ONCE
+_heard = 0
+"""The number of the first signal, 0 before."""
+_raised = False
+"""Whether it has become an exception."""
+_owner = 0
+"""The process that listens: a child that was forked and not yet replaced says nothing."""
+_follows = False
+"""Whether this process is a worker, which its parent ends and which says nothing."""
+before_the_line = b""
+"""What goes to standard error before the last line: a progress bar takes itself away by it."""
+
+
+def listen() -> dict[int, object]:
+    """Hears SIGINT and SIGTERM from now on; what was in their place, for `restore`.
+
+    A signal that the parent has ignored (``nohup``, a job in the background of a script) stays so.
+    """
+    global _owner
+    _owner = os.getpid()
+    found = {number: _signal.getsignal(number) for number in _WORDS}
+    for number, handler in found.items():
+        if handler is not _signal.SIG_IGN:
+            _signal.signal(number, _hear)
+    return found
+
+
+def follow() -> None:
+    """In a worker that was forked: SIGTERM from its parent ends it, in order where a block says so,
+    without a word. Ctrl-C in the terminal is its parent's to hear."""
+    global _owner, _follows, _mode, _heard, _raised
+    _owner, _follows, _mode, _heard, _raised = os.getpid(), True, _AT_ONCE, 0, False
+    _signal.signal(_signal.SIGINT, lambda *_heard: None)  # so that its children do not ignore it
+    _signal.signal(_signal.SIGTERM, _hear)
+
+
+def restore(found: dict[int, object]) -> None:
+    """Puts back what `listen` found."""
+    for number, handler in found.items():
+        if handler is not None:
+            _signal.signal(number, handler)
+
+
+def _hear(number: int, _frame: object) -> None:
+    global _heard
+    if os.getpid() != _owner:
+        os._exit(128 + number)
+    if _heard:
+        return
+    _heard = number
+    if _mode == _AT_ONCE:
+        _leave()
+    if _mode == _IN_ORDER:
+        _raise()
+
+
+def _leave() -> None:
+    """Ends the process; `os.write`, for the signal may have struck inside of a print."""
+    try:
+        if not _follows:
+            os.write(2, before_the_line + _WORDS[_heard])
+    except OSError:
+        pass
+    os._exit(128 + _heard)
+
+
+def _raise() -> None:
+    global _raised
+    _raised = True
+    raise KeyboardInterrupt if _heard == _signal.SIGINT else SystemExit(128 + _heard)
+
+
+def check() -> None:
+    """Inside of `undisturbed`: a moment at which a signal that was heard may be obeyed."""
+    if _heard and not _raised:
+        _raise()
+
+
+class _Block:
+    def __init__(self, mode: int, answers: bool = False) -> None:
+        self.mode = mode
+        self.answers = answers
+        self.before = _AT_ONCE
+
+    def __enter__(self) -> None:
+        global _mode
+        self.before, _mode = _mode, max(_mode, self.mode)
+
+    def __exit__(self, kind: type | None, *_why: object) -> None:
+        global _mode, _heard, _raised
+        _mode = self.before
+        if not _heard:
+            return
+        if self.answers and kind is KeyboardInterrupt and _heard == _signal.SIGINT:
+            _heard, _raised = 0, False
+        elif _mode == _AT_ONCE:
+            _leave()
+        elif _mode == _IN_ORDER and not _raised:
+            _raise()
+
+
+def in_order(answers: bool = False) -> _Block:
+    """A block in which a signal is an exception, and after which the process ends.
+
+    ``answers``: the code around the block catches KeyboardInterrupt and goes on.
+    """
+    return _Block(_IN_ORDER, answers)
+
+
+def undisturbed() -> _Block:
+    """A block at whose end a signal is obeyed, not before."""
+    return _Block(_LATER)

@@ -1,0 +1,178 @@
+"""Text from outside: one way to read every file that a user names, with limits and plain refusals.
+
+A file is UTF-8 text of at most MOST_BYTES. A pipe (a FIFO, ``<(command)`` of a shell) is read to
+its end, with patience; devices and folders are refused.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import select
+import stat
+import time
+import tomllib
+from typing import Any
+
+from flyloom._core import RefusalError
+
+MOST_BYTES = 1 << 30
+"""The most bytes that a file may have."""
+NO_WRITER_S = 5.0
+"""How long a pipe is waited for that nobody writes to."""
+SILENT_S = 300.0
+"""How long a pipe is waited for that somebody has opened and writes nothing into."""
+SHOWN = 60
+"""Of what a file says no more letters than these are shown in a refusal."""
+
+_CHUNK = 1 << 18
+
+
+def read_text(
+    path: str | os.PathLike[str], *, encoding: str = "utf-8", newline: str | None = None
+) -> str:
+    """The text of a file; RefusalError saying why it cannot be read.
+
+    A byte order mark in front is left out and every line ends in a line feed, but with
+    ``newline=""`` all stays as it is.
+    """
+    content = _bytes_of(path)
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        _refuse_utf16(path, content)
+        raise RefusalError(f"{path}: not a text file: byte {error.start} is not UTF-8") from None
+    if newline == "":
+        return text
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a TOML file says; RefusalError saying what is wrong with it."""
+    text = read_text(path)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RefusalError(f"{path}: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise RefusalError(f"{path}: {_plain(error)}") from None
+
+
+def read_json(path: str | os.PathLike[str], what: str = "JSON") -> Any:
+    """What a JSON file says; RefusalError saying what is wrong with it, and that it is not ``what``
+    was expected."""
+    return parsed_json(read_text(path), path, what)
+
+
+def parsed_json(text: str, path: str | os.PathLike[str], what: str = "JSON") -> Any:
+    """As :func:`read_json`, from the text of the file at ``path``."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise RefusalError(f"{path}: {place}: {error.msg}; expected {what}") from None
+    except (ValueError, RecursionError) as error:
+        raise RefusalError(f"{path}: {_plain(error)}; expected {what}") from None
+
+
+def read_rows(
+    path: str | os.PathLike[str], *, skip_blanks: bool = False
+) -> list[tuple[int, list[str]]]:
+    """The rows of a file of comma-separated values that are not empty, each with the number of the
+    line where it ends; RefusalError saying what is wrong with it. ``skip_blanks``: those after a
+    comma are not part of the value."""
+    reader = csv.reader(io.StringIO(read_text(path)), skipinitialspace=skip_blanks)
+    try:
+        return [(reader.line_num, row) for row in reader if row]
+    except csv.Error as error:
+        raise RefusalError(f"{path}: line {reader.line_num}: {error}") from None
+
+
+def shown(text: object) -> str:
+    """What a file says, short enough for a refusal."""
+    words = str(text)
+    return words if len(words) <= SHOWN else f"{words[:SHOWN]}..."
+
+
+def _plain(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if "integer string conversion" in str(error):
+        return "a number in it has more than 4,300 digits"
+    return str(error)
+
+
+def _bytes_of(path: str | os.PathLike[str]) -> bytes:
+    """What is in a file. Opened without waiting: a FIFO has no end before a writer comes."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    except OSError as error:
+        raise RefusalError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:  # a name with a zero byte
+        raise RefusalError(f"{path}: cannot be read: {error}") from None
+    try:
+        about = os.fstat(handle)
+        if stat.S_ISDIR(about.st_mode):
+            raise RefusalError(f"{path}: cannot be read: Is a directory")
+        if stat.S_ISCHR(about.st_mode) or stat.S_ISBLK(about.st_mode):
+            raise RefusalError(f"{path}: cannot be read: it is a device; name a file or a pipe")
+        if about.st_size > MOST_BYTES:
+            raise _too_long(path)
+        return _read(handle, path, stat.S_ISREG(about.st_mode))
+    except OSError as error:
+        raise RefusalError(f"{path}: cannot be read: {error.strerror}") from None
+    finally:
+        os.close(handle)
+
+
+def _read(handle: int, path: str | os.PathLike[str], regular: bool) -> bytes:
+    """All bytes of an open file; waits for those of a pipe."""
+    parts: list[bytes] = []
+    size, opened = 0, time.monotonic()
+    while True:
+        try:
+            part = os.read(handle, _CHUNK)
+        except BlockingIOError:
+            if not _wait(handle, SILENT_S):
+                why = f"nothing came through this pipe in {SILENT_S:g} s"
+                raise RefusalError(f"{path}: cannot be read: {why}") from None
+            continue
+        if part:
+            if b"\0" in part:
+                _refuse_utf16(path, parts[0] if parts else part)
+                place = size + part.index(b"\0")
+                raise RefusalError(f"{path}: not a text file: byte {place} is zero")
+            parts.append(part)
+            size += len(part)
+            if size > MOST_BYTES:
+                raise _too_long(path)
+        elif regular or size or _closed(handle):
+            return b"".join(parts)
+        elif not _wait(handle, opened + NO_WRITER_S - time.monotonic()):
+            why = f"nobody wrote to this pipe in {NO_WRITER_S:g} s"
+            raise RefusalError(f"{path}: cannot be read: {why}")
+
+
+def _refuse_utf16(path: str | os.PathLike[str], content: bytes) -> None:
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise RefusalError(f"{path}: not a text file: it is UTF-16; save it as UTF-8")
+
+
+def _too_long(path: str | os.PathLike[str]) -> RefusalError:
+    return RefusalError(f"{path}: cannot be read: it has more than {MOST_BYTES:,} bytes")
+
+
+def _wait(handle: int, patience_s: float) -> bool:
+    """Until something can be read from a pipe, or its last writer has gone; False if nothing."""
+    watched = select.poll()
+    watched.register(handle, select.POLLIN)
+    return bool(watched.poll(1000 * max(patience_s, 0.0)))
+
+
+def _closed(handle: int) -> bool:
+    """Whether a writer of a pipe came and went."""
+    watched = select.poll()
+    watched.register(handle, 0)
+    return any(event & select.POLLHUP for _, event in watched.poll(0))

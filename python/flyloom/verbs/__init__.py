@@ -1,0 +1,1 @@
+"""What users call: one function a verb, a file for each subject."""

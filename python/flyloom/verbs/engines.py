@@ -1,0 +1,27 @@
+"""Tables by engines of ours: what `route` and the points of experiments have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flyloom._core import Routing, Topology
+
+if TYPE_CHECKING:
+    from flyloom.support.progress import Progress
+
+
+def route_by_ours(
+    topology: Topology, engine: str, options: dict[str, Any], layers: int, lmc: int | None,
+    progress: Progress | None,
+) -> Routing:
+    """Tables of ``layers`` layers by one of our engines; ``application`` has the flows of
+    ``traffic`` (uniform where that is not named) in place of those left out. With an LMC above 0
+    networks that it leaves no LIDs for are refused before anything is computed."""
+    if engine == "application" and "flows" not in options:
+        from flyloom.inputs.traffic import demands
+
+        asked = {key: value for key, value in options.items() if key != "traffic"}
+        options = {**asked, "flows": demands(topology, options.get("traffic", "uniform")).flows()}
+    if lmc:
+        topology.addresses(lmc)
+    return topology.route(engine, options, layers, progress)

@@ -1,0 +1,89 @@
+"""What networks cost and draw: bills by catalogues of prices."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from flyloom._core import RefusalError, Shop, Topology
+from flyloom.inputs.catalogs import floor_rules, shop
+from flyloom.inputs.networks import Source, network
+from flyloom.support.results import Result
+
+MODES = ("true", "paper")
+
+
+def priced(
+    topology: Topology, bought: Shop, keys: Iterable[str]
+) -> tuple[dict[str, float | None], str | None]:
+    """The figures ``keys`` of a network's bill; None each, and why, where it has no price."""
+    try:
+        bill = topology.cost(None, bought)
+    except RefusalError as refusal:
+        return dict.fromkeys(keys), str(refusal)
+    return {key: bill[key] for key in keys}, None
+
+
+def cost(
+    source: Source,
+    catalog: str | os.PathLike[str] | None = None,
+    *,
+    mode: str = "true",
+    rules: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    gbps: float | None = None,
+    electric_limit_m: float | None = None,
+) -> Result:
+    """What a network costs and draws.
+
+    Switches, cables (cut to the floor of :func:`flyloom.plan`) and adapters by the prices of a
+    catalogue; the totals add up the parts that the catalogue ``counts``.
+
+    Parameters
+    ----------
+    source
+        A network, as for ``network``.
+    catalog, gbps, electric_limit_m
+        See :func:`shop`.
+    mode
+        ``true``, or ``paper``: the rules of the 2014 study (Besta and Hoefler, SC 2014), slips
+        included, for the families that it has; figures it has no rule for are None.
+    rules
+        Of the floor, a dict or a TOML file; see :func:`flyloom.plan`.
+
+    Returns
+    -------
+    Result
+        ``cost_usd`` with ``cost_usd_low`` and ``cost_usd_high``, ``cost_usd_per_endpoint``,
+        ``switches_usd``, ``electric_usd``, ``optical_usd``, ``nics_usd``, ``power_w``,
+        ``power_w_per_endpoint`` [W], ``power_unknown`` (what draws power that the catalogue does
+        not say), ``energy_kwh_per_year`` and ``energy_usd_per_year`` (None where the catalogue has
+        no price of energy), ``cables_electric`` and ``cables_optical`` (between switches),
+        ``endpoint_cables_electric`` and ``..._optical``, ``switches``, ``radix`` (ports of a
+        switch), ``endpoints``, ``racks``, ``lines`` (the bill), ``counts``, ``confidence`` (A to D,
+        of the least known price), ``catalog``, ``currency``, ``year``, ``link_gbps``, ``mode``.
+    """
+    if mode not in MODES:
+        raise RefusalError(f"mode: there is no '{mode}'; {', '.join(MODES)}")
+    bought = shop(catalog, gbps=gbps, electric_limit_m=electric_limit_m)
+    t = network(source)
+    if mode == "true":
+        return Result({"network": t.recipe, "mode": mode, **t.cost(floor_rules(rules), bought)})
+    about = bought.catalog()
+    if about["name"] != "fdr10-2014" or gbps or electric_limit_m or rules:
+        raise RefusalError("mode: paper has its own prices, rate and floor; fdr10-2014 alone")
+    return Result({
+        "network": t.recipe, "mode": mode, "catalog": about["name"],
+        "currency": about["currency"], "year": about["year"],
+        "link_gbps": about["link_gbps"], **t.cost_of_2014(),
+    })
+
+
+def catalog(name: str | os.PathLike[str] | None = None) -> Result:
+    """A catalogue, checked: ``name``, ``title``, ``currency``, ``usd_per_unit``, ``year``,
+    ``link_gbps`` [Gbit/s], ``counts``, ``energy``, and lists of ``switches``, ``cables``,
+    ``transceivers``, ``fibres`` and ``nics``, each with ``origin`` (source, date, confidence).
+
+    ``name`` as for :func:`shop`. Raises ``RefusalError`` with the file, line and field at fault.
+    """
+    return Result(shop(name).catalog())

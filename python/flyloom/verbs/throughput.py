@@ -1,0 +1,94 @@
+"""Maximum achievable throughput of traffic on a network.
+
+Source: Jyothi, Singla, Godfrey, Kolla, "Measuring and understanding throughput of network
+topologies", SC 2016.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from flyloom._core import RefusalError
+from flyloom.inputs.networks import Source, network
+from flyloom.inputs.traffic import Wanted, demands
+from flyloom.solve.linear import over_any_paths, over_tables
+from flyloom.support.progress import Progress
+from flyloom.support.results import Result
+from flyloom.verbs.routes import route
+
+
+def throughput(
+    source: Source,
+    traffic: Wanted = "uniform",
+    *,
+    engine: str | None = None,
+    epsilon: float | None = None,
+    elephants: float = 0.1,
+    rng: int = 0,
+    lmc: int | None = None,
+    layers: int | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Result:
+    """The largest t such that t times the traffic can be routed within every channel's capacity.
+
+    A channel's capacity is the rate of its link over that of the fastest endpoint cable; cables of
+    endpoints are no limit, so t can be above 1. Traffic splits over paths at will. See
+    docs/measures.md for the definitions and the cost.
+
+    Parameters
+    ----------
+    source
+        A network, as for ``network``.
+    traffic
+        ``"uniform"``, ``"longest_matching"``, ``"elephant"``; the path of a CSV file with lines
+        ``src,dst,demand``; or such triples.
+    engine
+        Routes are those of this engine's tables, with ``lmc``, ``layers`` and its ``options`` as
+        for ``route``; any path where it is None.
+    epsilon
+        Bounds that are at most this fraction apart, 0.005 to 1, in place of a linear program.
+    elephants
+        Fraction of the flows of ``"elephant"`` that is large.
+    rng
+        Seed of the draw of these.
+    progress
+        Called with ``(what, done, total)``.
+
+    Fields: ``maximum_achievable_throughput`` (with ``epsilon`` the lower bound, which a flow
+    reaches), ``upper_bound``, ``exact``, ``network``, ``traffic``, ``exact_matching`` (whether no
+    matching is longer; None for other traffic), ``engine``, ``epsilon``, ``rounds`` (None unless
+    ``epsilon``). Raises ``RefusalError`` for traffic between parts without a path and for linear
+    programs that are too large.
+    """
+    topology = network(source)
+    if epsilon is not None:
+        if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)):
+            raise RefusalError(f"epsilon: {epsilon!r} is no number; 0.005 to 1")
+        if not 0.005 <= epsilon <= 1:
+            raise RefusalError(f"epsilon: {epsilon} is out of range; 0.005 to 1")
+    if engine is None and (options or layers is not None or lmc is not None):
+        raise RefusalError("engine: lmc, layers and options are an engine's; name one")
+    wanted = demands(topology, traffic, elephants=elephants, rng=rng)
+    routing = None
+    if engine == "application" and not options.keys() & {"flows", "traffic"}:
+        options["flows"] = wanted.flows()
+    if engine is not None:
+        routing = route(topology, engine, lmc=lmc, layers=layers, progress=progress, **options)
+    rounds = None
+    if epsilon is not None:
+        found = wanted.bounds(float(epsilon), routing, progress)
+        value, upper, rounds = found["lower"], found["upper"], found["rounds"]
+    elif routing is None:
+        upper = value = over_any_paths(topology, wanted)
+    else:
+        upper = value = over_tables(wanted, wanted.routes(routing, progress))
+    return Result({
+        "maximum_achievable_throughput": value,
+        "upper_bound": upper,
+        "exact": epsilon is None, "network": topology.recipe,
+        "traffic": str(traffic) if isinstance(traffic, (str, os.PathLike)) else "given",
+        "exact_matching": wanted.exact_matching, "engine": engine, "epsilon": epsilon,
+        "rounds": rounds,
+    })

@@ -1,0 +1,190 @@
+"""Ctrl-C in the middle of long work: every verb of the command line ends, every call returns."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from campaign import count
+from cli_helpers import command, environment
+from flyloom.cli import GROUPS
+from test_endings import start, wait_until_it_hears
+
+AT_ONCE_S = 0.3
+"""The longest that Ctrl-C may go unheard."""
+TRIES = 5
+"""Others load the machine: of so many tries at one moment one must do."""
+NETS = "torus:shape=64x64,p=1", "slim_fly:q=25"
+
+RUN = """\
+schema = 1
+name = "x"
+topology = {topology}
+routing = {{ engine = "sssp" }}
+ebb = {{ patterns = 100000 }}
+"""
+TABLES = {NETS[0]: '{ family = "torus", shape = [64, 64], p = 1 }',
+          NETS[1]: '{ family = "slim_fly", q = 25 }'}
+VERBS = {
+    "design": ["NET"], "plan": ["NET", "-o", "plan"], "cables": ["NET", "-o", "wiring"],
+    "cost": ["NET"], "structure": ["NET", "--all"], "resilience": ["NET"],
+    "size": ["--endpoints", "100000"], "scale": [], "compare": ["NET", "ring:n=8"],
+    "published": ["resilience"], "route": ["NET", "-e", "sssp", "-o", "tables"],
+    "verify": ["NET", "-e", "min_hop"], "ebb": ["NET", "-e", "sssp", "--patterns", "1000000"],
+    "compare-routing": ["NET", "--engines", "min_hop,sssp,dfsssp"],
+    "congestion": ["NET", "-e", "min_hop", "--pattern", "shift", "--runs", "1000"],
+    "lanes": ["NET", "-e", "sssp"], "repair": ["NET", "-e", "min_hop", "--random", "2"],
+    "throughput": ["NET", "--engine", "min_hop", "--epsilon", "0.05"],
+    "figure": ["disjoint_paths", "-n", "NET", "-o", "paths.svg"], "run": ["x.toml", "--fresh"],
+}
+"""Commands that compute for long, or as long as they can."""
+ELSEWHERE = {
+    "search": "Ctrl-C stops the annealing and keeps what it found: test_search.py",
+    "deploy": "a running fabric: test_fabric_interrupts.py",
+    "verify-cables": "a running fabric: test_fabric_interrupts.py",
+    "report": "draws: test_endings.py", "catalog": "prints", "list": "prints", "schema": "prints",
+    "doctor": "prints",
+}
+
+
+def test_every_verb_is_driven_here_or_named():
+    assert sorted(VERBS | ELSEWHERE) == sorted(name for names in GROUPS.values() for name in names)
+
+
+def struck(words: list[str], place: Path, moment: float) -> float | None:
+    """Seconds from Ctrl-C, so long after its start, to the end of a command; None when it had
+    ended before."""
+    child = start(command(*words), place)
+    wait_until_it_hears(child)
+    time.sleep(moment)
+    over = child.poll() is not None
+    sent = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=60)
+    took = time.monotonic() - sent
+    if over or child.returncode in (0, 1, 2):
+        return None
+    assert child.returncode == 130 and err.endswith("interrupted\n"), (words, err)
+    return took
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_command_ends_at_once(verb, tmp_path):
+    rng = random.Random(f"interrupts {verb}")
+
+    def drive(net: str) -> int:
+        place = tmp_path / net[:5]
+        place.mkdir()
+        (place / "x.toml").write_text(RUN.format(topology=TABLES[net]))
+        words = [verb, *(net if word == "NET" else word for word in VERBS[verb])]
+        heard = 0
+        for moment in moments:
+            while moment > 0.005:
+                took = [struck(words, place, moment)]
+                while took[-1] is not None and min(took) > AT_ONCE_S and len(took) < TRIES:
+                    took.append(struck(words, place, moment))
+                if None not in took:
+                    assert min(took) <= AT_ONCE_S, (words, moment, took)
+                    heard += 1
+                    break
+                moment /= 2  # it had ended
+        return heard
+
+    moments = [rng.uniform(0.2, 1.2) for _ in range(count(1, 12))]
+    with ThreadPoolExecutor(2) as pool:
+        assert sum(pool.map(drive, NETS)) > 0, "it is too short to be struck"
+
+
+LIBRARY = """
+import json, os, signal, sys, threading, time
+import numpy, scipy.optimize, scipy.sparse
+import flyloom as fl
+
+net, moments, at_once, tries = json.loads(sys.argv[1])
+on = fl.network(net)
+cyclic = fl.route(on, "min_hop")
+free = fl.route(on, "dor" if net.startswith("torus") else "dfsssp")
+free.channel_loads()
+lost = on.with_failures([5], [])
+calls = {f"route {engine}": lambda engine=engine: fl.route(on, engine) for engine in (
+    "min_hop", "sssp", "dfsssp", "lash", "nue", "up_down", "ecmp", "layered", "rues", "fatpaths",
+    "valiant_static")}
+calls |= {f"spread {how} {balance}":
+          lambda how=how, balance=balance: fl.spread(free, how, max_lanes=15, balance=balance)
+          for how in ("online", "lightest", "heaviest", "random", "hops")
+          for balance in (False, True)}
+calls |= {
+    "verify": lambda: fl.verify(free), "verify cyclic": lambda: fl.verify(cyclic),
+    "edge_load": lambda: fl.edge_load(free), "ebb": lambda: fl.ebb(free, patterns=10**6),
+    "congestion": lambda: fl.congestion(free, "shift", runs=100),
+    "path_diversity": lambda: fl.path_diversity(free),
+    "lanes_needed": lambda: fl.lanes_needed(free),
+    "repair": lambda: fl.repair(free, lost),
+    "paths": lambda: fl.structure(on, paths=True), "load": lambda: fl.structure(on, load=True),
+    "spectrum": lambda: fl.structure(on, spectrum=True),
+    "bisection": lambda: fl.structure(on, bisection=True),
+    "disjoint": lambda: fl.structure(on, disjoint=True),
+    "resilience": lambda: fl.resilience(on), "plan": lambda: fl.plan(on),
+    "certificate": free.certificate_text, "tables": free.table_text, "orcs": free.orcs_text,
+    "json": lambda: on.to_text("json"), "lfts": free.lft_text,
+}
+
+def strike(call, moment):
+    "Seconds from Ctrl-C to its exception; None where the call had returned."
+    sent = []
+    def send():
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+    timer = threading.Timer(moment, send)
+    timer.start()
+    try:
+        try:
+            call()
+        except fl.RefusalError:
+            pass  # what is asked cannot be done on this network
+        timer.cancel()
+        timer.join()
+        time.sleep(0.01)
+        return None
+    except KeyboardInterrupt:
+        return time.monotonic() - sent[0]
+
+found = {}
+for name, call in calls.items():
+    for moment in moments[name] if name in moments else moments["any"]:
+        took = []
+        while len(took) < tries:
+            try:
+                one = strike(call, moment)
+            except KeyboardInterrupt:
+                one = None
+            took.append(one)
+            if one is None or one <= at_once:
+                break
+        found.setdefault(name, []).append((moment, took))
+print(json.dumps(found), flush=True)
+os._exit(0)  # what writes text goes on by itself
+"""
+
+
+@pytest.mark.parametrize("net", NETS)
+def test_a_call_returns_at_once(net):
+    rng = random.Random(f"interrupts of calls on {net}")
+    moments = {"any": [rng.uniform(0.03, 0.4) for _ in range(count(1, 10))]}
+    given = json.dumps([net, moments, AT_ONCE_S, TRIES])
+    child = subprocess.run([sys.executable, "-c", LIBRARY, given], env=environment(), text=True,
+                           capture_output=True, timeout=count(300, 3600))
+    assert child.returncode == 0, child.stderr
+    found = json.loads(child.stdout)
+    deaf = {name: all_took for name, all_took in found.items()
+            if any(None not in took and min(took) > AT_ONCE_S for _, took in all_took)}
+    assert not deaf
+    heard = [name for name, all_took in found.items() if any(t[-1] for _, t in all_took)]
+    assert len(heard) > len(found) / 2, "most are long enough to be struck"
