@@ -15,6 +15,7 @@ import pytest
 from cli_helpers import environment, flyloom
 from flyloom import RefusalError, report
 from flyloom.lab import dask, sources
+from patience import HANG_S
 from test_executors import LONG, SHORT, lines_of, start, undisturbed, written
 
 distributed = pytest.importorskip("distributed")
@@ -83,15 +84,15 @@ def test_networks_from_files_travel_with_their_points(tmp_path, cluster):
 
 def test_ctrl_c_takes_the_points_back(place, cluster):
     child = start(place, "--on", on(cluster))
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + HANG_S
     while not list(place.rglob("points/*.json")):
         assert child.poll() is None and time.monotonic() < limit
         time.sleep(0.01)
     child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=30)
+    _, err = child.communicate(timeout=HANG_S)
     assert (child.returncode, err) == (130, "interrupted\n")
     with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
-        limit = time.monotonic() + 20
+        limit = time.monotonic() + HANG_S
         while any(client.processing().values()):
             assert time.monotonic() < limit, "the scheduler was told"
             time.sleep(0.05)
@@ -106,7 +107,7 @@ def test_no_scheduler_is_a_refusal_within_ten_seconds(place):
                 silent.listen()
             began = time.monotonic()
             done = flyloom("run", "many.toml", "--on", f"dask://127.0.0.1:{port}", cwd=place)
-            assert time.monotonic() - began < 20
+            assert time.monotonic() - began < HANG_S
             assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
             assert f"no Dask scheduler answers at 127.0.0.1:{port} within 10 s" in done.stderr
             assert not (place / "out").exists()

@@ -15,6 +15,7 @@ from deploy_helpers import needs_fabric
 from flyloom.deploy import DeployError
 from flyloom.deploy.live import Live
 from flyloom.support import process
+from patience import HANG_S, least_s, seconds
 from test_deploy_life import alive, gone
 
 WITHIN_S = 2.0
@@ -47,11 +48,11 @@ def test_a_child_killed_or_stopped_is_named_at_once(name, number):
     network = fl.network("slim_fly:q=5,p=4")
     routing = fl.route(network, "dfsssp")
     rng = random.Random(f"{name} {number}")
-    struck = 0
-    for _ in range(count(4, 60)):
+
+    def late_s(delay_s):
+        """Seconds from the signal to the error that names it; None when there was no error."""
         live = Live(network)
         shot = {"over": False, "at": None, "pid": None}
-        delay_s = rng.choice([0.0, 0.02, 0.1, 0.3, 0.6]) * rng.random()
         gun = threading.Thread(target=shoot, args=(live, name, number, delay_s, shot))
         gun.start()
         try:
@@ -60,19 +61,23 @@ def test_a_child_killed_or_stopped_is_named_at_once(name, number):
                 while time.monotonic() < (shot["at"] or time.monotonic()) + WITHIN_S + 1:
                     live.read(network)
         except DeployError as error:
-            late_s = time.monotonic() - shot["at"]
-            assert late_s < WITHIN_S, (delay_s, str(error))
+            late = time.monotonic() - shot["at"]
             who = "ibsim" if name == "ibsim" else "OpenSM"
             how = "killed" if number == signal.SIGKILL else "stopped"
             assert str(error).startswith(who) and how in str(error), str(error)
             assert signal.Signals(number).name in str(error) and "\n" not in str(error)
-            struck += 1
+            return late
         finally:
             shot["over"] = True
             gun.join()
-        assert gone([shot["pid"]], 0)
-        assert not live.ibsim.workdir.exists()
-    assert struck == count(4, 60)
+            assert gone([shot["pid"]], 0)
+            assert not live.ibsim.workdir.exists()
+        return None
+
+    for _ in range(count(4, 60)):
+        delay_s = rng.choice([0.0, 0.02, 0.1, 0.3, 0.6]) * rng.random()
+        least = least_s(WITHIN_S, lambda at=delay_s: late_s(at))
+        assert least is not None and least < WITHIN_S, delay_s
 
 
 FAMILY = """
@@ -91,7 +96,7 @@ def test_grandchildren_end_with_their_group(tmp_path, then):
     grandchild = int(child.stdout.readline())
     assert alive(grandchild)
     process.end(child, child.terminate, 1.0)
-    assert gone([child.pid, grandchild], 2)
+    assert gone([child.pid, grandchild])
     child.stdout.close()
 
 
@@ -100,7 +105,7 @@ def test_grandchildren_of_a_program_that_is_too_slow_end(tmp_path):
         "print(child.pid, flush=True)", "open('pid', 'w').write(str(child.pid))")
     with pytest.raises(DeployError, match="did not end within 1 s"):
         process.run([sys.executable, "-c", code], cwd=tmp_path, timeout_s=1.0)
-    assert gone([int((tmp_path / "pid").read_text())], 2)
+    assert gone([int((tmp_path / "pid").read_text())])
 
 
 @pytest.mark.parametrize(("code", "words"), [
@@ -109,20 +114,19 @@ def test_grandchildren_of_a_program_that_is_too_slow_end(tmp_path):
     ("import sys; sys.exit(7)", "failed with code 7"),
 ])
 def test_a_program_that_is_killed_or_stopped_is_told(tmp_path, code, words):
-    began = time.monotonic()
     with pytest.raises(DeployError, match=words):
-        process.run([sys.executable, "-c", code], cwd=tmp_path, timeout_s=30)
-    assert time.monotonic() - began < 5
+        process.run([sys.executable, "-c", code], cwd=tmp_path, timeout_s=HANG_S)
 
 
 def test_what_is_watched_ends_a_program(tmp_path):
     def broken():
         raise DeployError("another is gone")
 
-    began = time.monotonic()
-    with pytest.raises(DeployError, match="another is gone"):
-        process.run(["sleep", "30"], cwd=tmp_path, watch=broken)
-    assert time.monotonic() - began < WITHIN_S
+    def watched():
+        with pytest.raises(DeployError, match="another is gone"):
+            process.run(["sleep", "30"], cwd=tmp_path, watch=broken)
+
+    assert least_s(WITHIN_S, lambda: seconds(watched)) <= WITHIN_S
 
 
 def test_a_slow_reader_gets_all_its_input(tmp_path):

@@ -14,6 +14,7 @@ import pytest
 from deploy_helpers import DATA, needs_fabric, read_net
 from flyloom.deploy import DeployError, Ibsim, OpenSM, readback, tools
 from flyloom.support import process
+from patience import HANG_S
 
 NET = DATA / "sf_q5.net"
 SWITCH = "S-0002c90200000310"  # not the one of the first endpoint, where all tools attach
@@ -26,7 +27,7 @@ def alive(pid):
         return False
 
 
-def gone(pids, timeout_s=10):
+def gone(pids, timeout_s=HANG_S):
     limit = time.monotonic() + timeout_s
     while any(map(alive, pids)) and time.monotonic() < limit:
         time.sleep(0.02)
@@ -82,7 +83,7 @@ def start_owner(then, call="work()"):
 def test_a_signal_to_the_owner_ends_all(signal_number, code, tidy):
     owner, pids, folder = start_owner(IDLE)
     owner.send_signal(signal_number)
-    owner.communicate(timeout=20)
+    owner.communicate(timeout=HANG_S)
     assert owner.returncode == code
     assert gone(pids)
     assert folder.exists() != tidy
@@ -93,7 +94,7 @@ def test_a_signal_to_the_owner_ends_all(signal_number, code, tidy):
 @needs_fabric
 def test_an_exception_ends_all():
     owner, pids, folder = start_owner("raise ValueError('mine')")
-    assert "ValueError: mine" in owner.communicate(timeout=20)[1]
+    assert "ValueError: mine" in owner.communicate(timeout=HANG_S)[1]
     assert gone(pids, 0)
     assert not folder.exists()
 
@@ -101,7 +102,7 @@ def test_an_exception_ends_all():
 @needs_fabric
 def test_an_owner_that_leaves_in_a_hurry_ends_all():
     owner, pids, folder = start_owner("import os; os._exit(3)")
-    owner.communicate(timeout=20)
+    owner.communicate(timeout=HANG_S)
     assert owner.returncode == 3
     assert gone(pids)
     subprocess.run(["rm", "-r", str(folder)], check=True)
@@ -133,7 +134,7 @@ def test_a_frozen_opensm_is_killed():
         pids = [ibsim.pid, opensm.pid]
         os.kill(opensm.pid, signal.SIGSTOP)
         start = time.monotonic()
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < HANG_S
     assert gone(pids, 0)
 
 
@@ -220,7 +221,7 @@ def test_a_program_that_hangs_or_fails_is_told(tmp_path):
     start = time.monotonic()
     with pytest.raises(DeployError, match=r"sleep did not end within 0\.2 s"):
         process.run(["sleep", "30"], cwd=tmp_path, timeout_s=0.2)
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 30 / 2, "it is not waited for"
     with pytest.raises(DeployError, match="failed with code 1"):
         process.run(["false"], cwd=tmp_path)
     with pytest.raises(DeployError, match="cannot start"):

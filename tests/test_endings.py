@@ -14,6 +14,7 @@ import pytest
 from campaign import count
 from cli_helpers import command, environment
 from deploy_helpers import needs_fabric
+from patience import HANG_S
 from test_faults import EXPERIMENT, NET, SHORT
 
 SIGNALS = {signal.SIGINT: (130, "interrupted\n"), signal.SIGTERM: (143, "terminated\n")}
@@ -49,7 +50,7 @@ def hears(child: subprocess.Popen) -> bool:
 
 
 def wait_until_it_hears(child: subprocess.Popen) -> None:
-    limit = time.monotonic() + 30
+    limit = time.monotonic() + HANG_S
     while not hears(child) and child.poll() is None:
         assert time.monotonic() < limit
         time.sleep(0.0005)
@@ -57,7 +58,7 @@ def wait_until_it_hears(child: subprocess.Popen) -> None:
 
 def ended(child: subprocess.Popen, sent: list[signal.Signals], about: object) -> bool:
     """Checks that one of the signals sent ended a command, or that they came after its end."""
-    _out, err = child.communicate(timeout=60)
+    _out, err = child.communicate(timeout=HANG_S)
     for code, line in (SIGNALS[number] for number in sent):
         if child.returncode == code:
             assert err.endswith(line) and len(err.splitlines()) == 1, (about, err)
@@ -73,7 +74,7 @@ def strike_all_through(asked: list[str], place: Path, moments: list[float] | Non
         child = start(asked, place)
         wait_until_it_hears(child)
         began = time.monotonic()
-        child.communicate(timeout=60)
+        child.communicate(timeout=HANG_S)
         lengths.append(time.monotonic() - began)
     length = min(lengths)
     if moments is None:
@@ -162,7 +163,7 @@ def test_a_signal_that_the_parent_ignores_stays_ignored(place):
     child = start(["bash", "-c", "trap '' INT; exec " + " ".join(command("run", "x.toml"))], place)
     wait_until_it_hears(child)
     child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=60)
+    _, err = child.communicate(timeout=HANG_S)
     assert (child.returncode, err) == (0, "")
 
 
@@ -203,7 +204,7 @@ def say(word): print(word, flush=True)
 ])
 def test_blocks(code, out, ends):
     done = subprocess.run([sys.executable, "-c", BLOCKS + code], env=environment(), text=True,
-                          capture_output=True, timeout=30)
+                          capture_output=True, timeout=HANG_S)
     line = {130: "interrupted\n", 143: "terminated\n"}[ends]
     assert (done.returncode, done.stdout, done.stderr) == (ends, out, line)
 
@@ -213,7 +214,7 @@ def test_as_a_library_signals_are_left_alone():
             "try:\n    with files.scratch() as place: os.kill(os.getpid(), signal.SIGINT)\n"
             "except KeyboardInterrupt: print(place.exists())")
     done = subprocess.run([sys.executable, "-c", code], env=environment(), text=True,
-                          capture_output=True, timeout=30)
+                          capture_output=True, timeout=HANG_S)
     assert (done.returncode, done.stdout, done.stderr) == (0, "False\n", "")
 
 
@@ -224,7 +225,7 @@ def test_main_within_a_program_gives_its_handlers_back():
             "after = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)]\n"
             "print(before == after)")
     done = subprocess.run([sys.executable, "-c", code], env=environment(), text=True,
-                          capture_output=True, timeout=30)
+                          capture_output=True, timeout=HANG_S)
     assert done.stdout.splitlines()[-1] == "True" and os.path.exists(sys.executable)
 
 
@@ -234,5 +235,5 @@ def test_watching_before_anything_is_known_ends_with_130(tmp_path):
     child = start(asked, tmp_path)
     assert "cannot be read" in child.stdout.readline()
     child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=30)
+    _, err = child.communicate(timeout=HANG_S)
     assert (child.returncode, err) == (130, "interrupted\n")

@@ -20,6 +20,7 @@ from cli_helpers import command, environment, flyloom
 from flyloom import RefusalError, report
 from flyloom.lab import executors, processes
 from flyloom.support import machine
+from patience import HANG_S
 
 MANY = """\
 schema = 1
@@ -95,8 +96,8 @@ def start(place: Path, *more: str) -> subprocess.Popen:
 
 
 def nobody_is_left(child: subprocess.Popen) -> bool:
-    """Whether the whole group of a command's processes is gone, within five seconds."""
-    limit = time.monotonic() + 5
+    """Whether the whole group of a command's processes is gone, in the end."""
+    limit = time.monotonic() + HANG_S
     while time.monotonic() < limit:
         try:
             os.killpg(child.pid, 0)
@@ -143,7 +144,7 @@ def test_progress_counts_all_points_together(tmp_path):
 
 def kill_a_worker(child: subprocess.Popen, seen: set[int], chance: random.Random) -> None:
     """Kills one that was not killed before, a little after it began."""
-    limit = time.monotonic() + 30
+    limit = time.monotonic() + HANG_S
     while not (fresh := [pid for pid in workers_of(child.pid) if pid not in seen]):
         if child.poll() is not None or time.monotonic() > limit:
             return
@@ -160,7 +161,7 @@ def test_a_killed_worker_costs_nothing_but_time(undisturbed, place):
     for _ in range(count(2, 50)):
         child = start(place, "--workers", "2", "--fresh")
         kill_a_worker(child, set(), chance)
-        _, err = child.communicate(timeout=60)
+        _, err = child.communicate(timeout=HANG_S)
         assert (child.returncode, err) == (0, "")
         assert nobody_is_left(child)
         assert (written(place / "many"), lines_of(place / "many")) == undisturbed
@@ -172,7 +173,7 @@ def test_a_point_that_loses_its_worker_twice_ends_the_run_and_names_itself(undis
     seen: set[int] = set()
     while child.poll() is None:
         kill_a_worker(child, seen, random.Random(len(seen)))
-    _, err = child.communicate(timeout=60)
+    _, err = child.communicate(timeout=HANG_S)
     assert child.returncode == 3
     assert err.startswith("flyloom: point ") and len(err.splitlines()) == 1
     assert "its worker process ended 2 times (killed by SIGKILL); where memory is short" in err
@@ -202,7 +203,7 @@ def test_a_stopped_run_leaves_nobody_and_goes_on(undisturbed, place, number, all
             (os.killpg if all_of_them else os.kill)(child.pid, number)
         except ProcessLookupError:
             ended_before = True
-        _, err = child.communicate(timeout=30)
+        _, err = child.communicate(timeout=HANG_S)
         code, line = SIGNALS[number]
         assert ended_before or (child.returncode, err) in ((code, line), (0, "")), err
         assert nobody_is_left(child)

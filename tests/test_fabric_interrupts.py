@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 from deploy_helpers import needs_fabric
+from patience import HANG_S
 
 MARK = "FLYLOOM_TEST_MARK"
 EXAMPLE = Path(__file__).parents[1] / "examples" / "deployed_slim_fly.toml"
@@ -56,14 +57,14 @@ def marked(mark):
     return found
 
 
-def wait_for_none(mark, timeout_s=10):
+def wait_for_none(mark, timeout_s=HANG_S):
     limit = time.monotonic() + timeout_s
     while (left := marked(mark)) and time.monotonic() < limit:
         time.sleep(0.02)
     return left
 
 
-def wait_for_program(child, mark, name, timeout_s=60):
+def wait_for_program(child, mark, name, timeout_s=HANG_S):
     """Until a descendant runs this program."""
     limit = time.monotonic() + timeout_s
     while not any(name.encode() in line.split(b"\0")[0] for line in marked(mark).values()):
@@ -75,7 +76,7 @@ def wait_for_program(child, mark, name, timeout_s=60):
 def ending(child):
     """What the command said; it is killed when it does not end."""
     try:
-        return child.communicate(timeout=20)
+        return child.communicate(timeout=HANG_S)
     finally:
         child.kill()
 

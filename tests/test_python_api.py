@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from cli_helpers import command, environment
 from flyloom import RefusalError, Result
+from patience import HANG_S
 
 PUBLIC = sorted(n for n in dir(fl) if not n.startswith("_"))
 
@@ -67,7 +68,7 @@ def test_importing_is_light():
     assert not imported("import flyloom; flyloom.slim_fly(q=5)") & (HEAVY - {"numpy"})
 
 
-def test_help_is_light_and_quick():
+def test_help_is_light():
     code = """
 import sys, flyloom.cli
 sys.argv = ["flyloom", "--help"]
@@ -75,12 +76,6 @@ try: flyloom.cli.main()
 except SystemExit: pass
 """
     assert not imported(code) & HEAVY
-    times = []
-    for _ in range(5):
-        began = time.monotonic()
-        subprocess.run(command("--help"), env=environment(), capture_output=True, check=True)
-        times.append(time.monotonic() - began)
-    assert min(times) < 1.0  # half a second on an idle machine
 
 
 def test_results_are_read_only_records():
@@ -166,7 +161,8 @@ LONG = {
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_ctrl_c_is_heard_within_two_seconds(name):
+def test_ctrl_c_ends_a_call_that_would_last(name):
+    """How soon is asked of every call in test_interrupts.py."""
     code = f"""
 import time, flyloom as fl
 print("ready", flush=True)
@@ -181,9 +177,7 @@ except KeyboardInterrupt:
     assert child.stdout.readline() == "ready\n"
     time.sleep(1)
     child.send_signal(signal.SIGINT)
-    began = time.monotonic()
-    assert child.communicate(timeout=30)[0] == "interrupted\n"
-    assert time.monotonic() - began < 2
+    assert child.communicate(timeout=HANG_S)[0] == "interrupted\n"
 
 
 def test_ctrl_c_ends_a_command_with_130():
@@ -192,7 +186,7 @@ def test_ctrl_c_ends_a_command_with_130():
                              stderr=subprocess.PIPE)
     time.sleep(2)
     child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=30)
+    out, err = child.communicate(timeout=HANG_S)
     assert (child.returncode, out) == (130, "")
     assert err.splitlines()[-1] == "interrupted"
     assert [line for line in err.splitlines() if "Ctrl-C stops" not in line] == ["interrupted"]

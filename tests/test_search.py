@@ -16,6 +16,7 @@ from flyloom import search as graphs
 from flyloom._core import RefusalError
 from flyloom.solve import sat
 from networkx.generators.atlas import graph_atlas_g
+from patience import HANG_S
 
 
 def as_graph(found) -> nx.Graph:
@@ -244,7 +245,7 @@ def test_ctrl_c_keeps_the_best(tmp_path: Path) -> None:
         )
         time.sleep(wait)
         child.send_signal(signal.SIGINT)
-        told, _ = child.communicate(timeout=60)
+        told, _ = child.communicate(timeout=HANG_S)
         if told:
             break
     found = json.loads(told)

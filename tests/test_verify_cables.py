@@ -15,6 +15,7 @@ from pathlib import Path
 
 import flyloom as fl
 import pytest
+from patience import HANG_S
 
 PLAN = "slim_fly:q=5,p=4"
 
@@ -253,7 +254,7 @@ def put(path: Path, text: str):
 
 def lines_until(child, wanted):
     """The JSON lines up to the first for which ``wanted`` holds."""
-    limit = time.monotonic() + 30
+    limit = time.monotonic() + HANG_S
     seen = []
     while time.monotonic() < limit:
         line = child.stdout.readline()
@@ -296,7 +297,7 @@ def test_watching_ends_at_ctrl_c(plan, tmp_path):
         while not out[-1].startswith("new: "):
             out.append(child.stdout.readline())
         child.send_signal(signal.SIGINT)
-        _, err = child.communicate(timeout=10)
+        _, err = child.communicate(timeout=HANG_S)
         assert (child.returncode, err) == (1, "")
         assert out[0] == "look 1: 374 of 375 cables as planned, 1 finding\n"
         assert re.match(r"all +200/200 +49/50 +25/25 +100/100\n", out[-2])
