@@ -124,8 +124,7 @@ fn members(folder: &Path, implements: &str) -> Result<Vec<Member>, String> {
         if stem == "lib" || !is_rust || !file.is_file() {
             continue;
         }
-        let masked = source::mask(&read(&file)?);
-        for name in source::impls_of(&masked, implements) {
+        for name in source::impls_of(&parsed(&file)?, implements) {
             found.push(Member { module: stem.clone(), name });
         }
     }
@@ -162,14 +161,13 @@ fn stages(root: &Path) -> Result<String, String> {
     for name in STAGE_CRATES {
         let top = root.join("crates").join(name).join("src");
         for path in rust_files(&top)? {
-            let masked = source::mask(&read(&path)?);
             let inside = path.strip_prefix(&top).unwrap_or(&path).with_extension("");
             let module: Vec<String> = inside
                 .iter()
                 .map(|part| part.to_string_lossy().into_owned())
                 .filter(|part| part != "mod")
                 .collect();
-            for member in source::impls_of(&masked, "Stage") {
+            for member in source::impls_of(&parsed(&path)?, "Stage") {
                 found.push(format!("{name}::{}::{member}", module.join("::")));
             }
         }
@@ -183,6 +181,11 @@ fn stages(root: &Path) -> Result<String, String> {
         let _ = writeln!(text, "    Entry::of::<{path}>(),");
     }
     Ok(text + "];\n")
+}
+
+/// A file of Rust.
+fn parsed(path: &Path) -> Result<syn::File, String> {
+    source::parse(&read(path)?).map_err(|why| format!("{}: {why}", path.display()))
 }
 
 /// All files of Rust in `folder` and below, in order.

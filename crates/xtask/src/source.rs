@@ -1,165 +1,109 @@
-//! Just enough reading of Rust source: code without comments and strings, and where tests lie.
+//! What the tools ask of Rust source: which types implement a trait, what of `std` is named.
 
-/// The same text with the contents of comments, strings and character literals replaced by
-/// spaces. Every line keeps its number and every byte its place, so that a hit in the masked
-/// text is a hit in code. O(length).
+use syn::visit::{self, Visit};
+use syn::{Attribute, File, Item, ItemImpl, Meta, Path, Type, UseTree, spanned::Spanned};
+
+/// The text as Rust.
 ///
-/// Knows line and nested block comments, plain, byte, C and raw strings, characters and lifetimes.
-pub(crate) fn mask(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = bytes.to_vec();
-    let mut at = 0;
-    while at < bytes.len() {
-        let end = match bytes[at] {
-            b'/' if bytes.get(at + 1) == Some(&b'/') => line_end(bytes, at),
-            b'/' if bytes.get(at + 1) == Some(&b'*') => block_end(bytes, at),
-            b'"' => string_end(bytes, at),
-            b'r' if !is_word(bytes, at.wrapping_sub(1)) || starts_byte_raw(bytes, at) => {
-                raw_end(bytes, at)
-            }
-            b'\'' => char_end(bytes, at),
-            _ => at + 1,
+/// # Errors
+/// Where it is none, with the line.
+pub(crate) fn parse(text: &str) -> Result<File, String> {
+    syn::parse_file(text).map_err(|e| format!("line {}: {e}", e.span().start().line))
+}
+
+/// The types `X` of every `impl [path::]NAME for X` outside tests, in order.
+pub(crate) fn impls_of(file: &File, name: &str) -> Vec<String> {
+    let mut found = Impls { name, types: Vec::new() };
+    found.visit_file(file);
+    found.types
+}
+
+/// The modules of `std` that code outside tests names, each with its line, in order.
+pub(crate) fn std_modules(file: &File) -> Vec<(usize, String)> {
+    let mut found = StdModules(Vec::new());
+    found.visit_file(file);
+    found.0
+}
+
+struct Impls<'a> {
+    name: &'a str,
+    types: Vec<String>,
+}
+
+impl<'ast> Visit<'ast> for Impls<'_> {
+    fn visit_item(&mut self, item: &'ast Item) {
+        if !is_test(item) {
+            visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
+        let of = item.trait_.as_ref().and_then(|(path, _)| path.segments.last());
+        if let (Some(of), Type::Path(who)) = (of, &*item.self_ty)
+            && of.ident == self.name
+        {
+            self.types.extend(who.path.segments.last().map(|s| s.ident.to_string()));
+        }
+    }
+}
+
+struct StdModules(Vec<(usize, String)>);
+
+impl<'ast> Visit<'ast> for StdModules {
+    fn visit_item(&mut self, item: &'ast Item) {
+        if !is_test(item) {
+            visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_path(&mut self, path: &'ast Path) {
+        let mut words = path.segments.iter();
+        if let (Some(first), Some(module)) = (words.next(), words.next())
+            && first.ident == "std"
+        {
+            self.0.push((module.span().start().line, module.ident.to_string()));
+        }
+        visit::visit_path(self, path);
+    }
+
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        if let UseTree::Path(path) = &item.tree
+            && path.ident == "std"
+        {
+            self.used(&path.tree);
+        }
+    }
+}
+
+impl StdModules {
+    fn used(&mut self, tree: &UseTree) {
+        let name = match tree {
+            UseTree::Path(path) => &path.ident,
+            UseTree::Name(name) => &name.ident,
+            UseTree::Rename(name) => &name.ident,
+            UseTree::Group(group) => return group.items.iter().for_each(|t| self.used(t)),
+            UseTree::Glob(_) => return,
         };
-        if end > at + 1 {
-            for b in &mut out[at..end] {
-                if *b != b'\n' {
-                    *b = b' ';
-                }
-            }
-        }
-        at = end.max(at + 1);
+        self.0.push((name.span().start().line, name.to_string()));
     }
-    String::from_utf8(out).expect("whole literals are replaced by ASCII, so UTF-8 stays intact")
 }
 
-fn is_word(bytes: &[u8], at: usize) -> bool {
-    bytes.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
-}
-
-/// The `r` of `br"..."` or `cr"..."` follows a letter, and only that letter.
-fn starts_byte_raw(bytes: &[u8], at: usize) -> bool {
-    at > 0 && matches!(bytes[at - 1], b'b' | b'c') && !is_word(bytes, at.wrapping_sub(2))
-}
-
-fn line_end(bytes: &[u8], from: usize) -> usize {
-    bytes[from..].iter().position(|b| *b == b'\n').map_or(bytes.len(), |n| from + n)
-}
-
-fn block_end(bytes: &[u8], from: usize) -> usize {
-    let (mut depth, mut at) = (0, from);
-    while at < bytes.len() {
-        match (bytes[at], bytes.get(at + 1)) {
-            (b'/', Some(b'*')) => (depth, at) = (depth + 1, at + 2),
-            (b'*', Some(b'/')) => (depth, at) = (depth - 1, at + 2),
-            _ => at += 1,
-        }
-        if depth == 0 {
-            return at;
-        }
-    }
-    bytes.len()
-}
-
-fn string_end(bytes: &[u8], from: usize) -> usize {
-    let mut at = from + 1;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\\' => at += 2,
-            b'"' => return at + 1,
-            _ => at += 1,
-        }
-    }
-    bytes.len()
-}
-
-/// The end of `r"..."` or `r#"..."#`; `from + 1` when no raw string starts here.
-fn raw_end(bytes: &[u8], from: usize) -> usize {
-    let hashes = bytes[from + 1..].iter().take_while(|b| **b == b'#').count();
-    let open = from + 1 + hashes;
-    if bytes.get(open) != Some(&b'"') {
-        return from + 1;
-    }
-    let mut close = vec![b'"'];
-    close.resize(1 + hashes, b'#');
-    let rest = &bytes[open + 1..];
-    rest.windows(close.len())
-        .position(|w| w == close)
-        .map_or(bytes.len(), |n| open + 1 + n + close.len())
-}
-
-/// The end of a character literal; `from + 1` for a lifetime.
-fn char_end(bytes: &[u8], from: usize) -> usize {
-    if bytes.get(from + 1) == Some(&b'\\') {
-        let close = bytes[(from + 3).min(bytes.len())..].iter().position(|b| *b == b'\'');
-        return close.map_or(bytes.len(), |n| from + 3 + n + 1);
-    }
-    // One character of one to four bytes, then the closing quote.
-    let width = match bytes.get(from + 1) {
-        Some(b) if *b >= 0xF0 => 4,
-        Some(b) if *b >= 0xE0 => 3,
-        Some(b) if *b >= 0xC0 => 2,
-        _ => 1,
+/// Whether an item carries `#[cfg(test)]`.
+fn is_test(item: &Item) -> bool {
+    let attributes: &[Attribute] = match item {
+        Item::Const(i) => &i.attrs,
+        Item::Fn(i) => &i.attrs,
+        Item::Impl(i) => &i.attrs,
+        Item::Mod(i) => &i.attrs,
+        Item::Static(i) => &i.attrs,
+        Item::Struct(i) => &i.attrs,
+        Item::Use(i) => &i.attrs,
+        _ => &[],
     };
-    if bytes.get(from + 1 + width) == Some(&b'\'') { from + width + 2 } else { from + 1 }
-}
-
-/// For every line of a masked text, whether it belongs to an item under `#[cfg(test)]`
-/// (attribute, head and body). O(length).
-pub(crate) fn test_lines(masked: &str) -> Vec<bool> {
-    let mut marks = vec![false; masked.lines().count()];
-    let line_of = |at: usize| masked[..at].matches('\n').count();
-    for (at, _) in masked.match_indices("#[cfg(test)]") {
-        let rest = &masked[at..];
-        let end = at + item_end(rest);
-        for mark in &mut marks[line_of(at)..=line_of(end.min(masked.len() - 1))] {
-            *mark = true;
-        }
-    }
-    marks
-}
-
-/// Length of the item at the start of `rest`: up to its closing brace, or its `;` when that
-/// comes before any brace.
-fn item_end(rest: &str) -> usize {
-    let mut depth = 0usize;
-    for (n, c) in rest.char_indices() {
-        match c {
-            ';' if depth == 0 => return n,
-            '{' => depth += 1,
-            '}' => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    return n;
-                }
-            }
-            _ => {}
-        }
-    }
-    rest.len()
-}
-
-/// The types `X` of every `impl [path::]NAME for X` in a masked text outside tests, in order.
-pub(crate) fn impls_of(masked: &str, name: &str) -> Vec<String> {
-    let tests = test_lines(masked);
-    let mut found = Vec::new();
-    for (at, _) in masked.match_indices("impl ") {
-        let line = masked[..at].matches('\n').count();
-        let starts = masked[..at].rsplit('\n').next().is_some_and(|s| s.trim().is_empty());
-        if !starts || tests[line] {
-            continue;
-        }
-        let mut words = masked[at + 5..].split_whitespace();
-        let path = words.next().unwrap_or_default();
-        if path.rsplit("::").next() == Some(name) && words.next() == Some("for") {
-            let is_name = |c: &char| c.is_alphanumeric() || *c == '_';
-            let who: String =
-                words.next().unwrap_or_default().chars().take_while(is_name).collect();
-            if !who.is_empty() {
-                found.push(who);
-            }
-        }
-    }
-    found
+    attributes.iter().any(|a| match &a.meta {
+        Meta::List(list) => list.path.is_ident("cfg") && list.tokens.to_string() == "test",
+        _ => false,
+    })
 }
 
 #[cfg(test)]
@@ -167,49 +111,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mask_keeps_code_and_places() {
-        let text =
-            "let a = \"x.unwrap()\"; // y.unwrap()\nlet b = 'q'; /* a /* b */ c */ d(\"é\")\n";
-        let masked = mask(text);
-        assert_eq!(masked.len(), text.len());
-        assert!(!masked.contains("unwrap"));
-        assert!(masked.contains("let a =") && masked.contains("let b ="));
-        assert!(masked.contains("d(") && !masked.contains('c') && !masked.contains('q'));
-    }
-
-    #[test]
-    fn mask_knows_raw_strings_lifetimes_and_escapes() {
-        let text =
-            r##"fn f<'a>(x: &'a str) { r#"say "FIRE" "#, br"no", '\'', '"', "\"END"; kept }"##;
-        let masked = mask(text);
-        for gone in ["FIRE", "no", "END", "say"] {
-            assert!(!masked.contains(gone), "{gone} survived: {masked}");
-        }
-        assert!(masked.contains("fn f<'a>(x: &'a str)") && masked.ends_with("kept }"));
-    }
-
-    #[test]
-    fn mask_survives_unfinished_text() {
-        for text in ["\"", "'", "'\\", "/*", "r#\"", "r#", "b'", "\"\\"] {
-            assert_eq!(mask(text).len(), text.len());
-        }
-    }
-
-    #[test]
-    fn test_items_end_where_their_brace_does() {
-        let text = "fn a() {}\n#[cfg(test)]\nmod t {\n  fn b() {}\n}\nfn c() {}\n\
-                    #[cfg(test)]\nuse x;\nfn d() {}\n";
-        let want = [false, true, true, true, true, false, true, true, false];
-        assert_eq!(test_lines(&mask(text)), want);
-    }
-
-    #[test]
     fn impls_are_found_outside_tests_only() {
-        let code = "// impl Family for Comment {}\nimpl Family for Torus {\n}\n";
-        let more =
-            "impl super::Family for Mesh {}\nimpl Other for No {}\nimpl Familiar for No {}\n";
-        let test = "#[cfg(test)]\nmod t {\n    impl Family for Fake {}\n}\n";
-        let text = format!("{code}{more}{test}");
-        assert_eq!(impls_of(&mask(&text), "Family"), ["Torus", "Mesh"]);
+        let text = "// impl Family for Comment {}\nimpl Family for Torus {\n}\n\
+                    impl super::Family for Mesh {}\nimpl Other for No {}\n\
+                    impl Familiar for No {}\nimpl No {}\nmod more { impl Family for Deep {} }\n\
+                    #[cfg(test)]\nmod t {\n    impl Family for Fake {}\n}\n";
+        let file = parse(text).expect("Rust");
+        assert_eq!(impls_of(&file, "Family"), ["Torus", "Mesh", "Deep"]);
+    }
+
+    #[test]
+    fn modules_of_std_are_found_outside_tests_comments_and_strings() {
+        let text = "// std::fs\nuse std::{fmt, fs as files, env::args};\n\
+                    fn f() { std::time::Instant::now(); \"std::net\"; }\n\
+                    #[cfg(test)]\nmod t { use std::process; }\n#[cfg(test)]\nuse std::io;\n";
+        let found = std_modules(&parse(text).expect("Rust"));
+        let names: Vec<_> = found.iter().map(|(line, name)| (*line, name.as_str())).collect();
+        assert_eq!(names, [(2, "fmt"), (2, "fs"), (2, "env"), (3, "time")]);
+    }
+
+    #[test]
+    fn what_is_no_rust_is_told_with_its_line() {
+        assert!(parse("fn f() {}\nfn g( {}\n").is_err_and(|e| e.starts_with("line 2: ")));
     }
 }
