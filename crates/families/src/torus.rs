@@ -40,13 +40,13 @@ pub struct Mesh {
 }
 
 /// A grid with its rows closed or open, and what hangs on it: what both families are made of.
-struct Rows<'a> {
+struct Lattice<'a> {
     grid: Grid<'a>,
     p: u32,
     closed: bool,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> Lattice<'a> {
     fn new(shape: &'a Shape, p: Option<u32>, closed: bool) -> Result<Self, Refusal> {
         let p = in_range("p", p.unwrap_or(1), 0, MAX_P)?;
         Ok(Self { grid: Grid::new(shape)?, p, closed })
@@ -121,11 +121,11 @@ impl Family for Torus {
     }
 
     fn promise(&self) -> Result<Promise, Refusal> {
-        Ok(Rows::new(&self.shape, self.p, true)?.promise())
+        Ok(Lattice::new(&self.shape, self.p, true)?.promise())
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
-        Ok(Rows::new(&self.shape, self.p, true)?.build(Self::NAME))
+        Ok(Lattice::new(&self.shape, self.p, true)?.build(Self::NAME))
     }
 
     /// Tori of 2 to 6 dimensions, as cubic as can be, of full bandwidth: under uniform traffic the
@@ -175,11 +175,11 @@ impl Family for Mesh {
     }
 
     fn promise(&self) -> Result<Promise, Refusal> {
-        Ok(Rows::new(&self.shape, self.p, false)?.promise())
+        Ok(Lattice::new(&self.shape, self.p, false)?.promise())
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
-        Ok(Rows::new(&self.shape, self.p, false)?.build(Self::NAME))
+        Ok(Lattice::new(&self.shape, self.p, false)?.build(Self::NAME))
     }
 }
 

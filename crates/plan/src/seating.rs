@@ -106,7 +106,7 @@ struct Seating<'a> {
 }
 
 /// The coordinates of each piece in the dimensions that are wider than 1, ranked from 0.
-struct Grid {
+struct Coordinates {
     sizes: Vec<u32>,
     at: Vec<Vec<u32>>,
 }
@@ -200,12 +200,13 @@ impl Seating<'_> {
     }
 
     /// The wide dimensions; `None` where pieces have no coordinates or not the same number.
-    fn grid(&self) -> Option<Grid> {
+    fn grid(&self) -> Option<Coordinates> {
         let dimensions = self.coordinates(0).len();
         if dimensions == 0 || self.ids().any(|p| self.coordinates(p).len() != dimensions) {
             return None;
         }
-        let mut grid = Grid { sizes: Vec::new(), at: vec![Vec::new(); self.pieces.switches.len()] };
+        let mut grid =
+            Coordinates { sizes: Vec::new(), at: vec![Vec::new(); self.pieces.switches.len()] };
         for d in 0..dimensions {
             let mut values: Vec<u32> = self.ids().map(|p| self.coordinates(p)[d]).collect();
             values.sort_unstable();
@@ -223,12 +224,12 @@ impl Seating<'_> {
 
     /// The first dimension within a rack, the second along the rows, the third across them, higher
     /// ones in blocks of these.
-    fn by_dimension(&self, grid: &Grid) -> Result<Racks, Interrupted> {
+    fn by_dimension(&self, grid: &Coordinates) -> Result<Racks, Interrupted> {
         self.gridded(|p| grid.at[p as usize].iter().skip(1).copied().collect())
     }
 
     /// Blocks of neighbours; the racks along a closed dimension in folded order.
-    fn by_block(&self, grid: &Grid, closed: bool) -> Result<Racks, Interrupted> {
+    fn by_block(&self, grid: &Coordinates, closed: bool) -> Result<Racks, Interrupted> {
         let all: Vec<u32> = self.ids().collect();
         let most = self.pieces.limits.most(self.pieces.largest(&all)).max(1);
         let blocks = blocks(&grid.sizes, most, closed);

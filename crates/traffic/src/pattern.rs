@@ -41,20 +41,20 @@ pub enum Pattern {
     /// Rank 0 sends to everybody.
     Scatter,
     /// Neighbours in a grid that is closed to a torus, with this many dimensions or these sides.
-    Stencil(Grid),
+    Stencil(Sides),
     /// Everybody exchanges with this many others of the next ranks.
     Neighbours(u32),
     /// Many send to few.
     Receivers(Receivers),
 }
 
-/// The grid of a stencil.
+/// The sides of the grid of a stencil.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Grid {
+pub enum Sides {
     /// As near to a cube as may be, with this many dimensions; the last places can be empty.
     Dimensions(u32),
     /// These sides, first coordinate fastest; they have as many places as there are ranks.
-    Sides(Vec<u32>),
+    Given(Vec<u32>),
 }
 
 /// Ranks 0 to `count` - 1 receive, the others send to them in turn.
@@ -145,7 +145,7 @@ impl Pattern {
             "recursive_doubling" => Self::RecursiveDoubling,
             "gather" => Self::Gather,
             "scatter" => Self::Scatter,
-            "stencil" => Self::Stencil(Grid::parse(argument.unwrap_or("2"), ranks, &bad)?),
+            "stencil" => Self::Stencil(Sides::parse(argument.unwrap_or("2"), ranks, &bad)?),
             "neighbours" => Self::Neighbours(whole(1, room, None)?),
             _ => Self::Receivers(Receivers::parse(name, argument, ranks, &bad)?),
         })
@@ -260,7 +260,7 @@ fn neighbours(k: u32, ranks: u32) -> Vec<Message> {
     from.flat_map(|(i, to)| to.iter().map(move |&other| (i, other))).collect()
 }
 
-impl Grid {
+impl Sides {
     fn parse(text: &str, ranks: u32, bad: &dyn Fn(String) -> Refusal) -> Result<Self, Refusal> {
         let help = || {
             let short =
@@ -281,14 +281,14 @@ impl Grid {
         if places != Some(ranks.into()) || numbers.len() > MAX_DIMENSIONS as usize {
             return Err(bad(help()));
         }
-        Ok(Self::Sides(numbers))
+        Ok(Self::Given(numbers))
     }
 
     /// The sides; each is the least whose power fills what the sides before it have left.
     fn sides(&self, ranks: u32) -> Vec<u32> {
         let dimensions = match self {
             Self::Dimensions(d) => *d,
-            Self::Sides(sides) => return sides.clone(),
+            Self::Given(sides) => return sides.clone(),
         };
         let mut left = ranks;
         let mut sides = Vec::new();
