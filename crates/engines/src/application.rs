@@ -13,7 +13,7 @@ use crate::lanes::{break_cycles, common_lanes};
 use base::Stop;
 use base::{ChannelId, Refusal, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
-use fabric::tables::Routing;
+use fabric::tables::{Routing, Tree, Walk};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -135,11 +135,10 @@ impl<'a> Ground<'a> {
     fn carry(&mut self, next: &[u16], layer: usize, t: TerminalId, times: f64) {
         let n = self.on.switches().len();
         let row = (layer * self.on.terminals().len() + t.ix()) * n;
+        let tree = Tree::plain(&next[row..row + n]);
         for &(from, amount) in &self.of[t.ix()] {
-            let mut at = SwitchId(from);
-            while let Some((channel, to)) = self.on.hop(at, next[row + at.ix()]) {
-                self.load[channel.0 as usize] += times * amount;
-                at = to;
+            for hop in Walk::new(self.on, tree, SwitchId(from)) {
+                self.load[hop.channel.0 as usize] += times * amount;
             }
         }
     }

@@ -19,7 +19,7 @@ use base::distance::distances_among;
 use base::seed::Stream;
 use base::{ChannelId, Interrupted, LinkId, Refusal, SwitchId, Watch};
 use fabric::network::Topology;
-use fabric::tables::Routing;
+use fabric::tables::{Routing, Tree, Walk};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
@@ -232,11 +232,9 @@ impl<'a> Planner<'a> {
             return links;
         };
         for layer in next.chunks_exact(on.terminals().len() * switches) {
-            let (mut at, tree) = (SwitchId::from(s), &layer[to.ix() * switches..]);
-            while let Some((channel, nearer)) = on.hop(at, tree[at.ix()]) {
-                links.push(channel.link());
-                at = nearer;
-            }
+            let row = &layer[to.ix() * switches..(to.ix() + 1) * switches];
+            let walk = Walk::new(on, Tree::plain(row), SwitchId::from(s));
+            links.extend(walk.map(|hop| hop.channel.link()));
         }
         links
     }

@@ -117,16 +117,10 @@ impl Routing {
             let help = format!("terminals below {known}, layers below {}", self.inner.layers());
             return Err(refuse(Refusal::new("path", why, help)));
         }
-        let tree = self.inner.tree(layer, TerminalId(destination));
-        let mut at = on.terminals()[source as usize].plug.switch;
-        let mut path = vec![at.0];
-        while let Some((_, next)) =
-            self.inner.step(tree, at).filter(|_| path.len() <= on.switches().len())
-        {
-            at = next;
-            path.push(at.0);
-        }
-        Ok(path)
+        let from = on.terminals()[source as usize].plug.switch;
+        let walk = self.inner.walk(layer, TerminalId(destination), from);
+        let hops = walk.take(on.switches().len()).map(|hop| hop.to.0);
+        Ok(std::iter::once(from.0).chain(hops).collect())
     }
 
     /// Proof of the tables: a dict of verdicts, each with its witness or counterexample.

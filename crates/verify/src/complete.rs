@@ -3,7 +3,7 @@
 use super::Verdict;
 use base::{Interrupted, SwitchId, TerminalId, Watch};
 use fabric::network::{Peer, Topology};
-use fabric::tables::{Bundles, NO_ROUTE, Routing, Tree};
+use fabric::tables::{Bundles, NO_ROUTE, Routing, Tree, Walk};
 use std::fmt;
 
 /// What complete routes look like.
@@ -127,7 +127,7 @@ pub(super) fn check(
     watch: &dyn Watch,
 ) -> Result<Verdicts, Interrupted> {
     let on: &Topology = routing.topology();
-    let mut walk = Walk::new(routing, hop_limit);
+    let mut walk = Judge::new(routing, hop_limit);
     let mut reach = Reach::default();
     let mut management = Verdict::Holds(0);
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
@@ -172,7 +172,7 @@ pub(super) fn check(
     Ok((Verdict::Holds(reach), management))
 }
 
-struct Walk<'a> {
+struct Judge<'a> {
     routing: &'a Routing,
     /// Hops from each switch to the current destination.
     hops: Vec<u32>,
@@ -182,7 +182,7 @@ struct Walk<'a> {
     by_plane: Vec<Vec<u32>>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> Judge<'a> {
     fn new(routing: &'a Routing, hop_limit: u32) -> Self {
         let on = routing.topology();
         let mut by_plane = vec![Vec::new(); usize::from(on.planes())];
@@ -221,23 +221,21 @@ impl<'a> Walk<'a> {
     /// Follows the route from `source` until it meets one that is known to arrive.
     fn from(&mut self, tree: Tree<'_>, source: SwitchId, to: Destination) -> Result<(), Break> {
         let on: &Topology = self.routing.topology();
-        let mut at = source.ix();
+        let mut walk = Walk::new(on, tree, source);
         self.trail.clear();
-        while self.hops[at] == UNKNOWN {
-            self.trail.push(at as u32);
-            self.hops[at] = ON_TRAIL; // meeting it again closes a loop
-            at = match on.peer(SwitchId::from(at), tree[at]) {
-                Peer::Switch(c) if on.link_is_up(c.link()) => on.head(c).switch.ix(),
-                _ => {
-                    let fault = dead_end(on, SwitchId::from(at), tree[at]);
-                    return Err(self.broken(tree, source.0, to, fault));
-                }
-            };
+        while self.hops[walk.at().ix()] == UNKNOWN {
+            let at = walk.at();
+            self.trail.push(at.0);
+            self.hops[at.ix()] = ON_TRAIL; // meeting it again closes a loop
+            if !walk.next().is_some_and(|hop| on.link_is_up(hop.channel.link())) {
+                let fault = dead_end(on, at, tree[at.ix()]);
+                return Err(self.broken(tree, source.0, to, fault));
+            }
         }
-        if self.hops[at] == ON_TRAIL {
+        let mut hops = self.hops[walk.at().ix()];
+        if hops == ON_TRAIL {
             return Err(self.broken(tree, source.0, to, Fault::Loop));
         }
-        let mut hops = self.hops[at];
         for &v in self.trail.iter().rev() {
             hops += 1;
             self.hops[v as usize] = hops;
@@ -288,13 +286,12 @@ pub(super) fn tell(
     let mut at = source as usize;
     let mut seen = vec![false; on.switches().len()];
     let mut path = vec![name(at)];
-    while !seen[at] {
-        seen[at] = true;
-        let Peer::Switch(c) = on.peer(SwitchId::from(at), tree[at]) else { break };
-        if !on.link_is_up(c.link()) {
+    let walk = Walk::new(on, tree, SwitchId(source));
+    for hop in walk.take_while(|hop| on.link_is_up(hop.channel.link())) {
+        if std::mem::replace(&mut seen[hop.at.ix()], true) {
             break;
         }
-        at = on.head(c).switch.ix();
+        at = hop.to.ix();
         path.push(name(at));
     }
     let destination = match to {

@@ -3,7 +3,7 @@
 use super::complete::{Break, Destination, Fault, tell};
 use base::{Interrupted, SwitchId, Watch};
 use fabric::network::{Peer, Topology};
-use fabric::tables::{NO_ROUTE, Routing, Tree};
+use fabric::tables::{NO_ROUTE, Routing, Tree, Walk};
 
 /// The kinds of fault, in the order of [`Faults::of`].
 pub const KINDS: [&str; 5] =
@@ -78,15 +78,19 @@ fn fault(kind: usize, port: u16, hop_limit: u32) -> Fault {
 /// What the route from `source` comes to; remembered for every switch on it.
 fn follow(on: &Topology, tree: Tree<'_>, source: usize, state: &mut [State]) -> State {
     let mut trail = Vec::new();
+    let mut walk = Walk::new(on, tree, SwitchId::from(source));
     let mut at = source;
     while state[at] == State::New {
         state[at] = State::OnTrail;
         trail.push(at);
-        match on.peer(SwitchId::from(at), tree[at]) {
-            Peer::Switch(c) if on.link_is_up(c.link()) => at = on.head(c).switch.ix(),
-            Peer::Terminal(_) => state[at] = State::Ends(2),
-            _ if tree[at] == NO_ROUTE => state[at] = State::Ends(0),
-            _ => state[at] = State::Ends(1),
+        if walk.next().is_some_and(|hop| on.link_is_up(hop.channel.link())) {
+            at = walk.at().ix();
+        } else {
+            state[at] = State::Ends(match on.peer(SwitchId::from(at), tree[at]) {
+                Peer::Terminal(_) => 2,
+                _ if tree[at] == NO_ROUTE => 0,
+                _ => 1,
+            });
         }
     }
     let mut end = if state[at] == State::OnTrail { State::Ends(3) } else { state[at] };

@@ -2,7 +2,7 @@
 
 use super::Verdict;
 use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
-use fabric::tables::{Routing, Sl2Vl};
+use fabric::tables::Routing;
 use std::fmt;
 
 /// A hop on a lane that is not there.
@@ -51,7 +51,7 @@ pub fn within(
 }
 
 /// One hop of one path.
-struct Hop {
+struct Use {
     channel: ChannelId,
     lane: u8,
     sl: u8,
@@ -62,22 +62,17 @@ struct Hop {
 fn each_hop(
     routing: &Routing,
     watch: &dyn Watch,
-    mut visit: impl FnMut(Hop),
+    mut visit: impl FnMut(Use),
 ) -> Result<(), Interrupted> {
     let (on, sources) = (routing.topology(), routing.sources());
-    let by_port = matches!(routing.lanes().sl2vl(), Sl2Vl::PerPort(_));
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
     for (i, (layer, to)) in routing.destinations().enumerate() {
         watch.tick("lanes", i as u64, total)?;
-        let tree = routing.tree(layer, to);
         for &(source, _) in sources.of_plane(on.plane_of(to)) {
-            for (sl, mut in_port) in routing.starts(layer, to, source) {
-                let mut at = source;
-                while let Some((channel, next)) = routing.step(tree, at) {
-                    let lane = routing.lanes().sl2vl().lane(at, in_port, tree[at.ix()], sl);
-                    visit(Hop { channel, lane, sl, source, to });
-                    at = next;
-                    in_port = if by_port { on.head(channel).port } else { 0 };
+            for (sl, in_port) in routing.starts(layer, to, source) {
+                let walk = routing.walk(layer, to, source);
+                for (hop, lane) in walk.on_lanes(routing.lanes().sl2vl(), sl, in_port) {
+                    visit(Use { channel: hop.channel, lane, sl, source, to });
                 }
             }
         }
@@ -85,7 +80,7 @@ fn each_hop(
     Ok(())
 }
 
-fn explain(routing: &Routing, hop: &Hop) -> Excess {
+fn explain(routing: &Routing, hop: &Use) -> Excess {
     let on = routing.topology();
     let endpoint = |t: TerminalId| &on.endpoints()[on.terminals()[t.ix()].endpoint.ix()].name;
     let first = on.terminals_on(hop.source).iter().find(|&&t| on.terminal_is_up(t));

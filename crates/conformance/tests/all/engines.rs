@@ -61,9 +61,7 @@ fn each_route(routing: &Routing, mut visit: impl FnMut(TerminalId, &[SwitchId]))
     for (layer, t) in routing.destinations() {
         for &s in &on.edge_switches() {
             let mut way = vec![SwitchId(s)];
-            while let Some((_, next)) = routing.step(routing.tree(layer, t), way[way.len() - 1]) {
-                way.push(next);
-            }
+            way.extend(routing.walk(layer, t, SwitchId(s)).map(|hop| hop.to));
             if on.terminals()[t.ix()].plug.switch == way[way.len() - 1] {
                 visit(t, &way);
             }
@@ -369,13 +367,7 @@ fn valiant_routes_go_by_an_intermediate_switch() {
         let (mut trees, mut detours) = (0, 0);
         for (layer, t) in routed.destinations() {
             let home = on.terminals()[t.ix()].plug.switch;
-            let hops = |s: usize| {
-                let (mut at, mut hops) = (SwitchId::from(s), 0);
-                while let Some((_, next)) = routed.step(routed.tree(layer, t), at) {
-                    (at, hops) = (next, hops + 1);
-                }
-                hops
-            };
+            let hops = |s: usize| routed.walk(layer, t, SwitchId::from(s)).count() as u32;
             let length: Vec<u32> = (0..n).map(hops).collect();
             let fits = |m: &usize| {
                 (0..n).all(|s| length[s] <= far[s][*m] + far[*m][home.ix()])
@@ -412,11 +404,9 @@ fn shifts_are_free_of_congestion_on_full_fat_trees() {
         for (layer, shift) in (0..2).flat_map(|layer| (1..n).map(move |s| (layer, s))) {
             let mut carried = vec![0; on.links().len() * 2];
             for i in 0..n {
-                let tree = routed.tree(layer, TerminalId((i + shift) % n));
-                let mut at = on.terminals()[i as usize].plug.switch;
-                while let Some((c, next)) = routed.step(tree, at) {
-                    carried[c.0 as usize] += 1;
-                    at = next;
+                let from = on.terminals()[i as usize].plug.switch;
+                for hop in routed.walk(layer, TerminalId((i + shift) % n), from) {
+                    carried[hop.channel.0 as usize] += 1;
                 }
             }
             assert!(carried.iter().all(|c| *c <= 1), "{inline}: shift {shift}, layer {layer}");
@@ -434,8 +424,8 @@ fn fat_trees_share_out_what_failed_and_refuse_what_cannot_be_reached() {
     for leaf in 0..4 {
         let mut used = BTreeMap::new();
         for (_, t) in routed.destinations() {
-            if let Some((c, _)) = routed.step(routed.tree(0, t), SwitchId(leaf)) {
-                *used.entry(c).or_insert(0) += 1;
+            if let Some(hop) = routed.walk(0, t, SwitchId(leaf)).next() {
+                *used.entry(hop.channel).or_insert(0) += 1;
             }
         }
         assert_eq!(used.values().sum::<u32>(), 9);
@@ -506,11 +496,9 @@ fn layers_of_parts_are_shortest_where_these_lead_and_else_go_by_the_first() {
                         assert_eq!(tree[s], first[s], "{name} {keep}: switch {s}, terminal {t}");
                         continue;
                     };
-                    let (mut at, mut walked) = (SwitchId::from(s), 0);
-                    while let Some((_, next)) = routed.step(tree, at) {
-                        (at, walked) = (next, walked + 1);
-                    }
-                    assert_eq!((at, walked), (home, hops), "{name} {keep}: switch {s}");
+                    let mut walk = routed.walk(layer, t, SwitchId::from(s));
+                    let walked = walk.by_ref().count();
+                    assert_eq!((walk.at(), walked), (home, hops), "{name} {keep}: switch {s}");
                 }
             }
         }

@@ -58,12 +58,9 @@ fn the_routes_are_those_that_the_edges_spell() {
         let on = routing.topology();
         for (a, b) in (0..on.terminals().len()).flat_map(|a| (0..a).map(move |b| (a, b))) {
             let (ta, tb) = (TerminalId::from(a), TerminalId::from(b));
-            let mut at = on.terminals()[ta.ix()].plug.switch;
-            let mut wanted = vec![format!("H{}", a + 1), format!("S{}", at.0 + 1)];
-            while let Some((_, next)) = routing.step(routing.tree(0, tb), at) {
-                at = next;
-                wanted.push(format!("S{}", at.0 + 1));
-            }
+            let from = on.terminals()[ta.ix()].plug.switch;
+            let mut wanted = vec![format!("H{}", a + 1), format!("S{}", from.0 + 1)];
+            wanted.extend(routing.walk(0, tb, from).map(|hop| format!("S{}", hop.to.0 + 1)));
             wanted.push(format!("H{}", b + 1));
             assert_eq!(followed(&text, &wanted[0], &format!("H{}", b + 1)), wanted);
         }

@@ -136,11 +136,8 @@ fn layers_give_most_switch_pairs_three_disjoint_paths() {
             for s in (0..50).map(SwitchId).filter(|s| *s != d) {
                 let paths: Vec<BTreeSet<u32>> = (0..layers)
                     .map(|layer| {
-                        let (mut at, mut links) = (s, BTreeSet::new());
-                        while let Some((c, next)) = routed.step(routed.tree(layer, to), at) {
-                            links.insert(c.link().0);
-                            at = next;
-                        }
+                        let hops = routed.walk(layer, to, s);
+                        let links: BTreeSet<u32> = hops.map(|h| h.channel.link().0).collect();
                         assert!(links.len() <= 3, "longest path is three hops");
                         links
                     })

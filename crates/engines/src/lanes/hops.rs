@@ -12,7 +12,7 @@
 //! tables do not yet say otherwise at any of their hops.
 
 use super::colouring::{colours, count};
-use super::paths::{Turns, each_path};
+use super::paths::each_path;
 use base::{ChannelId, Interrupted, Refusal, Stop, SwitchId, Watch};
 use fabric::network::{Peer, Topology};
 use fabric::tables::{Bundles, Lanes, PortPairs, PortTables, Routing, ServiceLevels, Sl2Vl};
@@ -125,9 +125,8 @@ fn lengths(routing: &Routing, watch: &dyn Watch) -> Result<(usize, Vec<bool>), I
         for (i, &t) in bundle.terminals.iter().enumerate() {
             watch.tick("lanes", done, total)?;
             done += 1;
-            let tree = routing.tree(bundle.layer, t);
             for &(s, _) in if i == 0 { bundle.sources } else { bundle.differing } {
-                let mut turns = Turns::of(routing, tree, s);
+                let mut turns = routing.walk(bundle.layer, t, s).turns();
                 let (first, second) = (turns.next(), turns.next());
                 // who goes round in a circle goes on for ever
                 let rest = turns.take(on.switches().len()).count();

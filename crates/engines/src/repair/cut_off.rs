@@ -2,6 +2,7 @@
 
 use base::{ChannelId, SwitchId};
 use fabric::network::Topology;
+use fabric::tables::{Tree, Walk};
 use std::collections::VecDeque;
 
 /// What routes over a switch whose entry is dead.
@@ -105,16 +106,15 @@ impl<'a> CutOff<'a> {
         }
         let mut trail = Vec::new();
         for s in (0..entries.len()).filter(|&s| self.on.switches()[s].up) {
-            let mut at = s;
-            while self.part[at] == UNKNOWN {
-                trail.push(at);
-                self.part[at] = ASTRAY;
-                match self.on.hop(SwitchId::from(at), entries[at]) {
-                    Some((_, next)) => at = next.ix(),
-                    None => break,
+            let mut walk = self.walk(SwitchId::from(s), entries);
+            while self.part[walk.at().ix()] == UNKNOWN {
+                trail.push(walk.at().ix());
+                self.part[walk.at().ix()] = ASTRAY;
+                if walk.next().is_none() {
+                    break;
                 }
             }
-            let own = self.part[at];
+            let own = self.part[walk.at().ix()];
             for v in trail.drain(..) {
                 self.part[v] = own;
                 if own != WHOLE && own != ASTRAY {
@@ -195,14 +195,9 @@ impl<'a> CutOff<'a> {
             torn = all.clone().map(|s| has_route(s) && (torn[s] || near(s))).collect();
         }
         let over = |s: usize| {
-            let mut at = SwitchId::from(s);
-            while at != self.home && !torn[at.ix()] {
-                match self.on.hop(at, entries[at.ix()]) {
-                    Some((_, next)) => at = next,
-                    None => break,
-                }
-            }
-            torn[at.ix()]
+            let mut walk = self.walk(SwitchId::from(s), entries);
+            while walk.at() != self.home && !torn[walk.at().ix()] && walk.next().is_some() {}
+            torn[walk.at().ix()]
         };
         all.map(|s| has_route(s) && over(s)).collect()
     }
@@ -261,13 +256,19 @@ impl<'a> CutOff<'a> {
 
     /// Hops from a switch to the destination; `None` where it is cut off.
     pub(super) fn hops_from(&self, from: SwitchId, entries: &[u16]) -> Option<u32> {
-        let (mut at, mut hops) = (from, 0);
-        while at != self.home && hops <= entries.len() as u32 {
-            let next = self.on.hop(at, entries[at.ix()]);
-            let (_, next) = next.filter(|(c, _): &(ChannelId, _)| self.works(*c))?;
-            (at, hops) = (next, hops + 1);
+        let (mut walk, mut hops) = (self.walk(from, entries), 0);
+        while walk.at() != self.home && hops <= entries.len() as u32 {
+            walk.next().filter(|hop| self.works(hop.channel))?;
+            hops += 1;
         }
-        (at == self.home).then_some(hops)
+        (walk.at() == self.home).then_some(hops)
+    }
+
+    fn walk<'w>(&self, from: SwitchId, entries: &'w [u16]) -> Walk<'w, Tree<'w>>
+    where
+        'a: 'w,
+    {
+        Walk::new(self.on, Tree::plain(entries), from)
     }
 
     fn works(&self, channel: ChannelId) -> bool {

@@ -34,7 +34,7 @@ use base::{ChannelId, Interrupted, LinkId, Refusal, Stop, SwitchId, TerminalId, 
 use behind::Behind;
 use cut_off::{CutOff, Outlet, Part};
 use fabric::network::Topology;
-use fabric::tables::{Lanes, NO_ROUTE, Routing, ServiceLevels};
+use fabric::tables::{Lanes, NO_ROUTE, Routing, ServiceLevels, Walk};
 use fabric::turns::Dependencies;
 use std::sync::Arc;
 
@@ -607,24 +607,19 @@ impl<'a> Mender<'a> {
 fn each_turn(
     old: &Routing,
     on: &Topology,
-    mut port: impl FnMut(SwitchId) -> u16,
+    port: impl FnMut(SwitchId) -> u16,
     (source, start): (SwitchId, u16),
     sl: u8,
     mut visit: impl FnMut(Held, Held),
 ) {
-    let (mut at, mut in_port) = (source, start);
+    let hops = Walk::new(on, port, source).on_lanes(old.lanes().sl2vl(), sl, start);
     let mut held: Option<Held> = None;
     // it may come to a switch twice, by an old entry and by a new one
-    for _ in 0..=2 * on.switches().len() {
-        let out = port(at);
-        let Some((channel, next)) = on.hop(at, out) else { return };
-        let wanted = on
-            .link_is_up(channel.link())
-            .then(|| (channel, old.lanes().sl2vl().lane(at, in_port, out, sl)));
+    for (hop, lane) in hops.take(2 * on.switches().len() + 1) {
+        let wanted = on.link_is_up(hop.channel.link()).then_some((hop.channel, lane));
         if let (Some(held), Some(wanted)) = (held, wanted) {
             visit(held, wanted);
         }
         held = wanted;
-        (at, in_port) = (next, on.head(channel).port);
     }
 }

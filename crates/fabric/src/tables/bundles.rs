@@ -1,6 +1,6 @@
 //! Destinations that share a row, one bundle after the other: walks take what they share once.
 
-use super::{Routing, Sources};
+use super::{Routing, Sources, Walk};
 use base::{SwitchId, TerminalId};
 
 /// Working destinations, in their order, that follow one another and share a row of the tables.
@@ -109,17 +109,17 @@ impl<'a, D: Iterator<Item = (u32, TerminalId)>> Bundles<'a, D> {
             return;
         }
         for v in 0..self.state.len() {
-            let mut at = v;
+            let mut walk = Walk::new(on, tree, SwitchId::from(v));
             self.trail.clear();
-            while self.state[at] == State::Unknown {
-                self.trail.push(at);
-                self.state[at] = State::Same; // a route that comes back here is the same to all
-                match on.hop(SwitchId::from(at), tree.port(at)) {
-                    Some((_, next)) => at = next.ix(),
-                    None => break,
+            while self.state[walk.at().ix()] == State::Unknown {
+                self.trail.push(walk.at().ix());
+                // a route that comes back here is the same to all
+                self.state[walk.at().ix()] = State::Same;
+                if walk.next().is_none() {
+                    break;
                 }
             }
-            let found = self.state[at];
+            let found = self.state[walk.at().ix()];
             self.trail.iter().for_each(|&w| self.state[w] = found);
             if found == State::Differs {
                 self.differs[v] = true;

@@ -5,9 +5,11 @@ mod hops;
 mod routing;
 mod rows;
 mod sl2vl;
+mod walk;
 
 pub use bundles::{Bundle, Bundles};
 pub use hops::Hops;
 pub use routing::{Lanes, NO_ROUTE, Routing, ServiceLevels, Sources, Starts};
 pub use rows::{Laying, Tree};
 pub use sl2vl::{PortPairs, PortTables, Sl2Vl};
+pub use walk::{Entries, Hop, OnLanes, Turns, Walk};

@@ -2,8 +2,9 @@
 
 use super::rows::{Laying, Tables, Tree};
 use super::sl2vl::Sl2Vl;
+use super::walk::Walk;
 use crate::network::Topology;
-use base::{ChannelId, SwitchId, TerminalId};
+use base::{SwitchId, TerminalId};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -276,11 +277,10 @@ impl Routing {
         all
     }
 
-    /// The channel by which `switch` forwards along `tree`, and the switch it leads to; `None` when
-    /// it delivers or drops.
+    /// The hops of the route from switch `from` to `terminal` in `layer`.
     #[inline]
-    pub fn step(&self, tree: Tree<'_>, switch: SwitchId) -> Option<(ChannelId, SwitchId)> {
-        self.topology.hop(switch, tree.port(switch.ix()))
+    pub fn walk(&self, layer: u32, terminal: TerminalId, from: SwitchId) -> Walk<'_, Tree<'_>> {
+        Walk::new(&self.topology, self.tree(layer, terminal), from)
     }
 
     /// The service level of the path from terminal `from` to `to` in `layer`.

@@ -6,7 +6,7 @@
 
 use super::Dependencies;
 use crate::Topology;
-use crate::tables::{Bundles, Hops, Routing, ServiceLevels, Sl2Vl, Starts};
+use crate::tables::{Bundles, Hops, Routing, ServiceLevels, Sl2Vl, Starts, Walk};
 use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -93,30 +93,27 @@ pub fn each_turn(
             watch.tick("deadlock", walk.into(), total)?;
             walk += 1;
             let tree = routing.tree(layer, to);
+            let sl2vl = routing.lanes().sl2vl();
             // the same way is on the same lanes where levels are the same to all
             let known = i > 0 && starts.are_fixed();
             for &(source, _) in if known { bundle.differing } else { bundle.sources } {
                 for &(sl, start_port) in starts.of(layer, to, source) {
-                    let (mut at, mut in_port) = (source, start_port);
                     let mut held: Option<Held> = None;
-                    while let Some((channel, next)) = routing.step(tree, at) {
-                        let out_port = tree[at.ix()];
-                        let lane = routing.lanes().sl2vl().lane(at, in_port, out_port, sl);
-                        let wanted = (channel, lane);
+                    let hops = Walk::new(on, tree, source).on_lanes(sl2vl, sl, start_port);
+                    for (hop, lane) in hops {
+                        let wanted = (hop.channel, lane);
                         if let Some(held) = held {
                             visit(held, wanted, PathName { source, layer, to });
                         }
                         // what the lanes of the rest of the path depend on
                         let by_port = || held.map(|(channel, _): Held| channel.0 as usize);
-                        if let Some(state) = if uniform { Some(at.ix()) } else { by_port() } {
+                        if let Some(state) = if uniform { Some(hop.at.ix()) } else { by_port() } {
                             let seen = &mut stamp[state * 16 + usize::from(sl & 15)];
                             if std::mem::replace(seen, walk) == walk {
                                 break;
                             }
                         }
                         held = Some(wanted);
-                        in_port = if uniform { 0 } else { on.head(channel).port };
-                        at = next;
                     }
                 }
             }

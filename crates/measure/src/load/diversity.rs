@@ -182,17 +182,14 @@ fn links_of(
     home: SwitchId,
 ) -> Option<Vec<u32>> {
     let on = routing.topology();
-    let tree = routing.tree(layer, t);
-    let (mut at, mut links) = (s, Vec::new());
-    while at != home {
+    let (mut walk, mut links) = (routing.walk(layer, t, s), Vec::new());
+    while walk.at() != home {
         if links.len() >= on.switches().len() {
             return None;
         }
-        let (channel, next) = routing.step(tree, at)?;
-        links.push(channel.link().0);
-        at = next;
+        links.push(walk.next()?.channel.link().0);
     }
-    (tree[home.ix()] == on.terminals()[t.ix()].plug.port).then_some(links)
+    (routing.tree(layer, t)[home.ix()] == on.terminals()[t.ix()].plug.port).then_some(links)
 }
 
 /// The most of at most 128 paths of which no two share a link.

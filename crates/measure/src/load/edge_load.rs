@@ -4,8 +4,8 @@
 
 use base::stage::{Better, Kind};
 use base::{Frame, Interrupted, Metric, Need, Stage, Stop, SwitchId, Watch};
-use fabric::size::{Size, Walk};
-use fabric::tables::{Bundles, Routing, Tree};
+use fabric::size::{self, Size};
+use fabric::tables::{Bundles, Routing, Tree, Walk};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -44,12 +44,9 @@ impl EdgeLoad {
 pub fn edge_load(routing: &Routing, watch: &dyn Watch) -> Result<EdgeLoad, Interrupted> {
     let on = routing.topology();
     let mut routes = vec![0_u64; on.graph().links() * 2];
-    let mut walk = |tree: Tree<'_>, source: SwitchId, times: u64| {
-        let mut at = source;
-        for _ in 0..on.switches().len() {
-            let Some((channel, next)) = routing.step(tree, at) else { break };
-            routes[channel.0 as usize] += times;
-            at = next;
+    let mut count = |tree: Tree<'_>, source: SwitchId, times: u64| {
+        for hop in Walk::new(on, tree, source).take(on.switches().len()) {
+            routes[hop.channel.0 as usize] += times;
         }
     };
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
@@ -59,14 +56,14 @@ pub fn edge_load(routing: &Routing, watch: &dyn Watch) -> Result<EdgeLoad, Inter
         let first = routing.tree(bundle.layer, bundle.terminals[0]);
         for &(source, endpoints) in bundle.sources {
             if !bundle.differs[source.ix()] {
-                walk(first, source, u64::from(endpoints) * bundle.terminals.len() as u64);
+                count(first, source, u64::from(endpoints) * bundle.terminals.len() as u64);
             }
         }
         for &t in bundle.terminals {
             watch.tick("load", done, total)?;
             done += 1;
             let tree = routing.tree(bundle.layer, t);
-            bundle.differing.iter().for_each(|&(s, endpoints)| walk(tree, s, endpoints.into()));
+            bundle.differing.iter().for_each(|&(s, endpoints)| count(tree, s, endpoints.into()));
         }
     }
     let mut histogram = BTreeMap::new();
@@ -115,7 +112,7 @@ impl Stage for Params {
     }
 
     fn need(&self, on: &Routing, threads: usize) -> Need {
-        Size::of(on.topology(), threads).walk(on, Walk::Load)
+        Size::of(on.topology(), threads).walk(on, size::Walk::Load)
     }
 
     fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Frame, Stop> {

@@ -133,14 +133,10 @@ fn route(
 ) -> Result<Vec<u32>, Refusal> {
     let on = routing.topology();
     let home = on.terminals()[terminal.ix()].plug.switch;
-    let tree = routing.tree(layer, terminal);
-    let (mut at, mut channels) = (source, Vec::new());
-    while at != home {
-        match routing.step(tree, at) {
-            Some((channel, next)) if channels.len() < on.switches().len() => {
-                channels.push(channel.0);
-                at = next;
-            }
+    let (mut walk, mut channels) = (routing.walk(layer, terminal, source), Vec::new());
+    while walk.at() != home {
+        match walk.next() {
+            Some(hop) if channels.len() < on.switches().len() => channels.push(hop.channel.0),
             _ => {
                 let (from, to) = (&on.switches()[source.ix()].name, &on.switches()[home.ix()].name);
                 let why = format!("the route from {from} to {to} in layer {layer} does not arrive");

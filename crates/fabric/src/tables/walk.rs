@@ -1,0 +1,195 @@
+//! A route followed hop by hop: the one way to follow a table.
+
+use super::{Sl2Vl, Tree};
+use crate::Topology;
+use base::{ChannelId, SwitchId};
+
+/// The port by which each switch forwards to one destination: a row of a table, or a function.
+pub trait Entries {
+    /// The port of `at`; any port without a switch behind it ends the walk.
+    fn port(&mut self, at: SwitchId) -> u16;
+}
+
+impl Entries for Tree<'_> {
+    #[inline]
+    fn port(&mut self, at: SwitchId) -> u16 {
+        Tree::port(*self, at.ix())
+    }
+}
+
+impl<F: FnMut(SwitchId) -> u16> Entries for F {
+    #[inline]
+    fn port(&mut self, at: SwitchId) -> u16 {
+        self(at)
+    }
+}
+
+/// One hop of a route: over a link, from switch to switch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hop {
+    /// The switch it leaves.
+    pub at: SwitchId,
+    /// The port it leaves by.
+    pub port: u16,
+    /// The channel it takes.
+    pub channel: ChannelId,
+    /// The switch it comes to.
+    pub to: SwitchId,
+}
+
+/// The hops of a route, from a switch to the one that delivers or drops.
+///
+/// It goes over every cable that is there, whether or not it works, and round a loop for ever: who
+/// does not know that the table is sound says how many hops are enough.
+#[derive(Debug, Clone)]
+pub struct Walk<'a, E> {
+    on: &'a Topology,
+    entries: E,
+    at: SwitchId,
+}
+
+impl<'a, E: Entries> Walk<'a, E> {
+    /// The route from `from` by these entries.
+    #[inline]
+    pub fn new(on: &'a Topology, entries: E, from: SwitchId) -> Self {
+        Self { on, entries, at: from }
+    }
+
+    /// The switch that it has come to: the one that delivers or drops, once there are no more hops.
+    #[inline]
+    pub fn at(&self) -> SwitchId {
+        self.at
+    }
+
+    /// The hops of a packet of service level `sl` that comes in at `in_port`, each with its lane.
+    #[inline]
+    pub fn on_lanes(self, sl2vl: &'a Sl2Vl, sl: u8, in_port: u16) -> OnLanes<'a, E> {
+        OnLanes { walk: self, sl2vl, sl, in_port }
+    }
+}
+
+impl<'a> Walk<'a, Tree<'a>> {
+    /// The turns of the rest of the route: pairs of channels that it takes one after the other.
+    #[inline]
+    pub fn turns(mut self) -> Turns<'a> {
+        let held = self.next();
+        Turns { walk: self, held: held.map(|hop| hop.channel) }
+    }
+}
+
+impl<E: Entries> Iterator for Walk<'_, E> {
+    type Item = Hop;
+
+    #[inline]
+    fn next(&mut self) -> Option<Hop> {
+        let (at, port) = (self.at, self.entries.port(self.at));
+        let (channel, to) = self.on.hop(at, port)?;
+        self.at = to;
+        Some(Hop { at, port, channel, to })
+    }
+}
+
+/// The hops of a route and the lane that a packet takes each on.
+#[derive(Debug, Clone)]
+pub struct OnLanes<'a, E> {
+    walk: Walk<'a, E>,
+    sl2vl: &'a Sl2Vl,
+    sl: u8,
+    /// Where lanes depend on it, the port that the packet has come in by.
+    in_port: u16,
+}
+
+impl<E: Entries> OnLanes<'_, E> {
+    /// [`Walk::at`].
+    #[inline]
+    pub fn at(&self) -> SwitchId {
+        self.walk.at
+    }
+}
+
+impl<E: Entries> Iterator for OnLanes<'_, E> {
+    type Item = (Hop, u8);
+
+    #[inline]
+    fn next(&mut self) -> Option<(Hop, u8)> {
+        let hop = self.walk.next()?;
+        let lane = self.sl2vl.lane(hop.at, self.in_port, hop.port, self.sl);
+        if let Sl2Vl::PerPort(_) = self.sl2vl {
+            self.in_port = self.walk.on.head(hop.channel).port;
+        }
+        Some((hop, lane))
+    }
+}
+
+/// The turns of a route.
+#[derive(Debug, Clone)]
+pub struct Turns<'a> {
+    walk: Walk<'a, Tree<'a>>,
+    held: Option<ChannelId>,
+}
+
+impl Iterator for Turns<'_> {
+    type Item = (ChannelId, ChannelId);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let from = self.held?;
+        self.held = self.walk.next().map(|hop| hop.channel);
+        self.held.map(|to| (from, to))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::{Builder, Plug, Recipe, Switch};
+    use crate::tables::{NO_ROUTE, PortTables};
+    use serde_json::Map;
+
+    /// Switches a, b, c in a row: port 1 leads left, port 2 right, port 3 to an endpoint.
+    fn row() -> Topology {
+        let mut b = Builder::new();
+        let s: Vec<SwitchId> = ["a", "b", "c"].map(|n| b.switch(Switch::new(n))).to_vec();
+        for pair in s.windows(2) {
+            let (x, y) = (Plug { switch: pair[0], port: 2 }, Plug { switch: pair[1], port: 1 });
+            b.link_at(x, y, crate::network::Cable::default());
+        }
+        for (i, s) in s.iter().enumerate() {
+            let e = b.endpoint(format!("e{i}"), None);
+            b.attach(e, *s, 3, crate::network::Cable::default());
+        }
+        b.finish(Recipe { family: "test".into(), params: Map::new() }).expect("a network")
+    }
+
+    #[test]
+    fn it_takes_every_hop_and_stands_at_the_last_switch() {
+        let on = row();
+        let mut walk = Walk::new(&on, Tree::plain(&[2, 2, 3]), SwitchId(0));
+        let hops: Vec<(u32, u16, u32, u32)> =
+            walk.by_ref().map(|h| (h.at.0, h.port, h.channel.0, h.to.0)).collect();
+        assert_eq!(hops, [(0, 2, 0, 1), (1, 2, 2, 2)]);
+        assert_eq!(walk.at(), SwitchId(2));
+        let turns: Vec<_> = Walk::new(&on, Tree::plain(&[2, 2, 3]), SwitchId(0)).turns().collect();
+        assert_eq!(turns, [(ChannelId(0), ChannelId(2))]);
+        let mut drops = Walk::new(&on, |s: SwitchId| [2, NO_ROUTE, 1][s.ix()], SwitchId(0));
+        assert_eq!((drops.by_ref().count(), drops.at()), (1, SwitchId(1)));
+        let loops = Walk::new(&on, Tree::plain(&[2, 1, 1]), SwitchId(0));
+        assert_eq!(loops.take(7).count(), 7);
+    }
+
+    #[test]
+    fn the_lane_is_that_of_level_and_both_ports() {
+        let on = row();
+        let walk = || Walk::new(&on, Tree::plain(&[2, 2, 3]), SwitchId(0));
+        let lanes = |sl2vl: &Sl2Vl, sl| -> Vec<u8> {
+            walk().on_lanes(sl2vl, sl, 3).map(|(_, lane)| lane).collect()
+        };
+        let levels = Sl2Vl::Uniform(std::array::from_fn(|sl| sl as u8 + 1));
+        assert_eq!(lanes(&levels, 4), [5, 5]);
+        let mut tables = PortTables::new(&on, [0; 16]);
+        tables.set(SwitchId(0), 3, 2, [6; 16]);
+        tables.set(SwitchId(1), 1, 2, [7; 16]);
+        tables.set(SwitchId(1), 3, 2, [8; 16]);
+        assert_eq!(lanes(&Sl2Vl::PerPort(tables), 0), [6, 7]);
+    }
+}
