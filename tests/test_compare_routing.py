@@ -78,8 +78,8 @@ def test_what_refuses_is_listed_with_its_reason():
 
 @pytest.mark.parametrize(("engines", "more", "words"), [
     (["best"], {}, "no engine 'best'"), (["opensm:best"], {}, "OpenSM has no"),
-    (["opensm"], {}, "no engine 'opensm'"), (["nue:lanes=2"], {}, "'lanes=2'.*max_lanes"),
-    (["nue:max_lanes"], {}, "'max_lanes' is no KEY=VALUE"), (["sssp:x=1"], {}, "keys: none"),
+    (["opensm"], {}, "no engine 'opensm'"), (["nue:lanes=2"], {}, "lanes: 2 is no method"),
+    (["nue:max_lanes"], {}, "'max_lanes' is no KEY=VALUE"), (["sssp:x=1"], {}, "keys: balance"),
     (["opensm:lash:balance=1"], {}, "'balance=1'.*max_lanes"), ([], {}, "none is named"),
     (["dfsssp"], {"patterns": 0}, "patterns"), (["dfsssp"], {"patterns": 2**32}, "patterns"),
     (["dfsssp"], {"rng": -1}, "rng"), (["dfsssp"], {"rng": 2**64}, "rng"),

@@ -177,10 +177,7 @@ class Routing:
     def certificate_text(self, progress: _Progress = None) -> str | None: ...
     def spread(
         self,
-        method: str,
-        max_lanes: int = 8,
-        balance: bool = False,
-        seed: int = 0,
+        options: dict[str, Any],
         progress: _Progress = None,
     ) -> Routing: ...
     def repair(self, on: Topology, progress: _Progress = None) -> tuple[Routing, _Document]: ...

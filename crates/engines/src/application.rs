@@ -9,7 +9,7 @@ use super::forest::Forest;
 use super::sssp::{balanced_routes, endpoints_per_switch, minimal_switch_routes};
 use super::trees::MinimalTree;
 use super::{Engine, Promise};
-use crate::lanes::{break_cycles, common_lanes};
+use crate::lanes::Usual;
 use base::Stop;
 use base::{ChannelId, Refusal, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
@@ -28,9 +28,6 @@ pub struct Application {
     /// How often routes are laid again, 0 to 100.
     #[serde(default = "a_few")]
     pub rounds: u32,
-    /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8).
-    #[serde(default = "common_lanes")]
-    pub max_lanes: u8,
 }
 
 /// More flows than this are refused: they are an option, kept with the tables.
@@ -43,9 +40,10 @@ const fn a_few() -> u32 {
 impl Engine for Application {
     const NAME: &'static str = "application";
     const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
+    const LANES: Usual = Usual::Online;
 
     fn examples() -> Vec<Self> {
-        vec![Self { flows: Vec::new(), rounds: 2, max_lanes: 15 }]
+        vec![Self { flows: Vec::new(), rounds: 2 }]
     }
 
     /// O((rounds + 2) * layers * terminals * arcs), and the lanes. Each layer is laid on what the
@@ -72,8 +70,7 @@ impl Engine for Application {
                 break;
             }
         }
-        let routing = Routing::new(on.clone(), layers, best, minimal_switch_routes(on, watch)?);
-        break_cycles(routing, self.max_lanes, watch)
+        Ok(Routing::new(on.clone(), layers, best, minimal_switch_routes(on, watch)?))
     }
 }
 

@@ -9,7 +9,7 @@
 //! on lane 1 all do, none is longer than half the ring, so that none uses the channel opposite.
 
 use super::{Engine, Promise};
-use crate::lanes::{break_cycles, common_lanes};
+use crate::lanes::Usual;
 use base::Stop;
 use base::{ChannelId, Refusal, SwitchId, TerminalId, Watch};
 use fabric::geometry::{Form, Geometry, Row};
@@ -23,20 +23,17 @@ use std::sync::Arc;
 ///
 /// Several layers, and tori of more than four dimensions, take as many lanes as it needs; otherwise
 /// a torus takes two, all others one.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Dor {
-    /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8).
-    #[serde(default = "common_lanes")]
-    pub max_lanes: u8,
-}
+pub struct Dor {}
 
 impl Engine for Dor {
     const NAME: &'static str = "dor";
     const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
+    const LANES: Usual = Usual::Online;
 
     fn examples() -> Vec<Self> {
-        vec![Self { max_lanes: 8 }, Self { max_lanes: 15 }]
+        vec![Self {}]
     }
 
     /// O(layers * terminals * switches * (dimensions + radix)), and the lanes.
@@ -66,11 +63,11 @@ impl Engine for Dor {
         let routing = Routing::new(on.clone(), layers, next, to_switch);
         let rings = grid.rings();
         let one_order = layers == 1 || grid.wide.len() == 1;
-        if one_order && (1..=4).contains(&rings.len()) && (2..=15).contains(&self.max_lanes) {
+        if one_order && (1..=4).contains(&rings.len()) {
             let lanes = grid.dateline(on, layers, &rings);
             return Ok(routing.with_lanes(lanes));
         }
-        break_cycles(routing, self.max_lanes, watch)
+        Ok(routing)
     }
 }
 

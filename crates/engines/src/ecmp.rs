@@ -7,7 +7,7 @@
 use super::sssp::minimal_switch_routes;
 use super::trees::MinimalTree;
 use super::{Engine, Promise};
-use crate::lanes::{break_cycles, common_lanes};
+use crate::lanes::Usual;
 use base::Stop;
 use base::seed::Stream;
 use base::{TerminalId, Watch};
@@ -24,17 +24,15 @@ pub struct Ecmp {
     /// Seed of the choice.
     #[serde(default)]
     pub seed: u64,
-    /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8).
-    #[serde(default = "common_lanes")]
-    pub max_lanes: u8,
 }
 
 impl Engine for Ecmp {
     const NAME: &'static str = "ecmp";
     const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
+    const LANES: Usual = Usual::Online;
 
     fn examples() -> Vec<Self> {
-        vec![Self { seed: 0, max_lanes: 8 }, Self { seed: 1, max_lanes: 15 }]
+        vec![Self { seed: 0 }, Self { seed: 1 }]
     }
 
     /// Every switch deals its minimal next hops to the layers of a terminal in a random order, all
@@ -65,7 +63,6 @@ impl Engine for Ecmp {
                 }
             }
         }
-        let routing = Routing::new(on.clone(), layers, next, minimal_switch_routes(on, watch)?);
-        break_cycles(routing, self.max_lanes, watch)
+        Ok(Routing::new(on.clone(), layers, next, minimal_switch_routes(on, watch)?))
     }
 }

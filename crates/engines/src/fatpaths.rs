@@ -8,7 +8,7 @@
 
 use super::rues::{routes_within, sample, usual_part};
 use super::{Engine, Promise};
-use crate::lanes::{break_cycles, common_lanes};
+use crate::lanes::Usual;
 use base::Stop;
 use base::seed::Stream;
 use base::{ChannelId, Watch};
@@ -28,17 +28,15 @@ pub struct FatPaths {
     /// Seed of the links that are kept and of the orders of the switches.
     #[serde(default)]
     pub seed: u64,
-    /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8).
-    #[serde(default = "common_lanes")]
-    pub max_lanes: u8,
 }
 
 impl Engine for FatPaths {
     const NAME: &'static str = "fatpaths";
     const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
+    const LANES: Usual = Usual::Online;
 
     fn examples() -> Vec<Self> {
-        let with = |keep| Self { keep, seed: 0, max_lanes: 15 };
+        let with = |keep| Self { keep, seed: 0 };
         vec![with(usual_part()), with(1.0)]
     }
 
@@ -54,7 +52,6 @@ impl Engine for FatPaths {
             };
             (0..2 * on.links().len() as u32).map(grants).collect()
         };
-        let routing = routes_within(on, layers, self.keep, channels, watch)?;
-        break_cycles(routing, self.max_lanes, watch)
+        routes_within(on, layers, self.keep, channels, watch)
     }
 }

@@ -9,7 +9,7 @@ use super::forest::Forest;
 use super::sssp::{Balancer, endpoints_per_switch};
 use super::trees::MinimalTree;
 use super::{Engine, Promise};
-use crate::lanes::{Method, Spread, common_lanes, spread};
+use crate::lanes::Usual;
 use base::Stop;
 use base::{Interrupted, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
@@ -19,23 +19,17 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// One shortest route and one lane for every pair of switches; all endpoints of a switch alike.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Lash {
-    /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8).
-    #[serde(default = "common_lanes")]
-    pub max_lanes: u8,
-    /// Whether paths are dealt to all `max_lanes` lanes, also where fewer would do.
-    #[serde(default)]
-    pub balance: bool,
-}
+pub struct Lash {}
 
 impl Engine for Lash {
     const NAME: &'static str = "lash";
     const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
+    const LANES: Usual = Usual::Online;
 
     fn examples() -> Vec<Self> {
-        vec![Self { max_lanes: 8, balance: false }, Self { max_lanes: 15, balance: true }]
+        vec![Self {}]
     }
 
     /// O(layers * switches * (arcs + terminals)), and the lanes.
@@ -65,10 +59,7 @@ impl Engine for Lash {
             earlier.extend(found);
         }
         let to_switch = Balancer::new(on).switch_routes(&mut forest, watch)?;
-        let routing = Routing::new(on.clone(), layers, next, to_switch);
-        let Self { max_lanes, balance } = *self;
-        let how = Spread { method: Method::Online, max_lanes, balance, seed: 0 };
-        spread(routing, &how, watch)
+        Ok(Routing::new(on.clone(), layers, next, to_switch))
     }
 }
 

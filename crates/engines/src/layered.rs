@@ -13,7 +13,7 @@ use super::forest::Forest;
 use super::sssp::{Balancer, endpoints_per_switch};
 use super::trees::{Fixed, MinimalTree};
 use super::{Engine, Promise};
-use crate::lanes::{break_cycles, common_lanes};
+use crate::lanes::Usual;
 use base::Stop;
 use base::distance::distances_among;
 use base::seed::Stream;
@@ -45,9 +45,6 @@ pub struct Layered {
     /// Seed of the order among pairs that are served equally.
     #[serde(default)]
     pub seed: u64,
-    /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8).
-    #[serde(default = "common_lanes")]
-    pub max_lanes: u8,
 }
 
 /// Longer paths than this are not searched for: their number grows with the radix to this power.
@@ -60,16 +57,17 @@ const fn yes() -> bool {
 impl Default for Layered {
     fn default() -> Self {
         let (hops, min_hops) = (None, None);
-        Self { hops, min_hops, priority: true, weights: true, seed: 0, max_lanes: common_lanes() }
+        Self { hops, min_hops, priority: true, weights: true, seed: 0 }
     }
 }
 
 impl Engine for Layered {
     const NAME: &'static str = "layered";
     const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
+    const LANES: Usual = Usual::Online;
 
     fn examples() -> Vec<Self> {
-        let usual = Self { max_lanes: 15, ..Self::default() };
+        let usual = Self::default();
         let (min_hops, priority) = (Some(1), false);
         vec![usual.clone(), Self { min_hops, priority, ..usual }]
     }
@@ -105,9 +103,7 @@ impl Engine for Layered {
             let layer = balancer.layer(&mut almost, &next, watch)?;
             next.extend(layer);
         }
-        let routing =
-            Routing::new(on.clone(), layers, next, balancer.switch_routes(&mut forest, watch)?);
-        break_cycles(routing, self.max_lanes, watch)
+        Ok(Routing::new(on.clone(), layers, next, balancer.switch_routes(&mut forest, watch)?))
     }
 }
 

@@ -6,10 +6,11 @@
 use base::{Refusal, Stop, Watch};
 use fabric::Topology;
 use fabric::tables::Routing;
+use lanes::{Choice, Usual};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 mod forest;
@@ -75,6 +76,10 @@ pub trait Engine: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     /// needs no memory for a whole row for each terminal.
     const BY_ROWS: bool = false;
 
+    /// The lanes that its routes get where nobody names a method. What it returns has none where
+    /// lanes are no part of the algorithm.
+    const LANES: Usual = Usual::One;
+
     /// Option sets that the conformance tests run.
     fn examples() -> Vec<Self>;
 
@@ -85,7 +90,8 @@ pub trait Engine: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop>;
 }
 
-type RouteFn = fn(Value, &Arc<Topology>, u32, &dyn Watch) -> Result<Routing, Stop>;
+type Options = Map<String, Value>;
+type RouteFn = fn(Options, &Arc<Topology>, u32, &dyn Watch) -> Result<Routing, Stop>;
 
 /// One row of the table of engines.
 pub struct Entry {
@@ -93,10 +99,13 @@ pub struct Entry {
     pub name: &'static str,
     /// What holds of all its tables.
     pub promise: Promise,
+    /// The lanes that its routes get where nobody names a method.
+    pub lanes: Usual,
     by_rows: bool,
     schema: fn() -> Value,
     examples: fn() -> Vec<Map<String, Value>>,
-    check: fn(Value) -> Result<(), Refusal>,
+    draws: fn() -> bool,
+    check: fn(Options) -> Result<(), Refusal>,
     route: RouteFn,
 }
 
@@ -106,14 +115,19 @@ impl Entry {
         Self {
             name: E::NAME,
             promise: E::PROMISE,
+            lanes: E::LANES,
             by_rows: E::BY_ROWS,
             schema: || schemars::schema_for!(E).to_value(),
             examples: || E::examples().iter().map(options).collect(),
-            check: |given| parse::<E>(&given).map(|_| ()),
+            draws: draws::<E>,
+            check: |given| parse::<E>(given).map(|_| ()),
             route: |given, on, layers, watch| {
-                let engine = parse::<E>(&given)?;
+                let (engine, lanes) = parse::<E>(given)?;
                 let routing = engine.route(on, layers, watch)?;
-                Ok(routing.named(E::NAME, options(&engine)))
+                let routing = lanes.give(routing, E::LANES, watch)?;
+                let mut given = options(&engine);
+                given.insert("lanes".to_owned(), json!(lanes));
+                Ok(routing.named(E::NAME, given))
             },
         }
     }
@@ -124,14 +138,21 @@ impl Entry {
         self.by_rows
     }
 
-    /// The JSON schema of its options, with their documentation.
+    /// The JSON schema of the options that it has besides those of lanes, which all engines take
+    /// ([`lanes::schema`]), with their documentation.
     pub fn schema(&self) -> Value {
         (self.schema)()
     }
 
-    /// Option sets that cover its kinds.
+    /// Option sets that cover its kinds, on as many lanes as there are.
     pub fn examples(&self) -> Vec<Map<String, Value>> {
-        (self.examples)()
+        let mut all = (self.examples)();
+        if self.lanes == Usual::Online {
+            for options in &mut all {
+                options.insert("max_lanes".to_owned(), 15.into());
+            }
+        }
+        all
     }
 
     /// Checks names and types of options without routing anything.
@@ -139,7 +160,18 @@ impl Entry {
     /// # Errors
     /// When an option is unknown or of the wrong type.
     pub fn check(&self, given: &Map<String, Value>) -> Result<(), Refusal> {
-        (self.check)(Value::Object(given.clone())).map_err(|r| r.within(self.name))
+        (self.check)(given.clone()).map_err(|r| r.within(self.name))
+    }
+
+    /// What options say of lanes.
+    ///
+    /// # Errors
+    /// When what they say cannot be.
+    pub fn choice(&self, given: &Map<String, Value>) -> Result<Choice, Refusal> {
+        let keys = ["lanes", "max_lanes", "balance", "seed"];
+        let own = |key: &str| given.get(key).map(|value| (key.to_owned(), value.clone()));
+        let mut options = keys.into_iter().filter_map(own).collect();
+        Choice::take(&mut options, (self.draws)()).map_err(|r| r.within(self.name))
     }
 
     /// Routes `on` with `layers` routes a terminal.
@@ -155,16 +187,29 @@ impl Entry {
         watch: &dyn Watch,
     ) -> Result<Routing, Stop> {
         check_routable(on, layers, self.by_rows)?;
-        (self.route)(Value::Object(given.clone()), on, layers, watch).map_err(|e| match e {
+        (self.route)(given.clone(), on, layers, watch).map_err(|e| match e {
             Stop::Refused(r) => Stop::Refused(r.within(self.name)),
             stopped @ Stop::Interrupted(_) => stopped,
         })
     }
 }
 
-fn parse<E: Engine>(given: &Value) -> Result<E, Refusal> {
-    base::fields::typed(given)
-        .map_err(|(field, why)| Refusal::new(field, why, "see `flyloom list engines`"))
+/// Whether an engine has a seed of its own.
+fn draws<E: Engine>() -> bool {
+    schemars::schema_for!(E).to_value().pointer("/properties/seed").is_some()
+}
+
+/// The engine that the options describe, and what they say of lanes.
+fn parse<E: Engine>(mut given: Map<String, Value>) -> Result<(E, Choice), Refusal> {
+    let choice = Choice::take(&mut given, draws::<E>())?;
+    if E::LANES == Usual::Own {
+        given.insert("max_lanes".to_owned(), choice.max_lanes().into());
+    }
+    let engine = base::fields::typed(&Value::Object(given)).map_err(|(field, why)| {
+        let help = "every engine takes lanes, max_lanes and balance, too: `flyloom list engines`";
+        Refusal::new(field, why, help)
+    })?;
+    Ok((engine, choice))
 }
 
 fn options<E: Engine>(engine: &E) -> Map<String, Value> {

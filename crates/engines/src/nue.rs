@@ -18,7 +18,7 @@ use super::forest::Forest;
 use super::sssp::{Balancer, endpoints_per_switch, minimal_switch_routes};
 use super::trees::MinimalTree;
 use super::{Engine, Promise};
-use crate::lanes::common_lanes;
+use crate::lanes::{Usual, common_lanes};
 use base::Stop;
 use base::{Refusal, SwitchId, Watch};
 use fabric::network::Topology;
@@ -52,6 +52,7 @@ pub struct Nue {
 impl Engine for Nue {
     const NAME: &'static str = "nue";
     const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
+    const LANES: Usual = Usual::Own;
 
     fn examples() -> Vec<Self> {
         [8, 1, 2].map(|max_lanes| Self { max_lanes, seed: 0 }).to_vec()

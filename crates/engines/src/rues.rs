@@ -9,7 +9,7 @@ use super::forest::Forest;
 use super::sssp::{Balancer, endpoints_per_switch};
 use super::trees::MinimalTree;
 use super::{Engine, Promise};
-use crate::lanes::{break_cycles, common_lanes};
+use crate::lanes::Usual;
 use base::Stop;
 use base::seed::Stream;
 use base::{LinkId, Refusal, Watch};
@@ -29,9 +29,6 @@ pub struct Rues {
     /// Seed of the links that are kept.
     #[serde(default)]
     pub seed: u64,
-    /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8).
-    #[serde(default = "common_lanes")]
-    pub max_lanes: u8,
 }
 
 /// The part of the links that gave a Slim Fly of 50 switches the most disjoint paths.
@@ -42,9 +39,10 @@ pub(super) const fn usual_part() -> f64 {
 impl Engine for Rues {
     const NAME: &'static str = "rues";
     const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
+    const LANES: Usual = Usual::Online;
 
     fn examples() -> Vec<Self> {
-        let with = |keep| Self { keep, seed: 0, max_lanes: 15 };
+        let with = |keep| Self { keep, seed: 0 };
         vec![with(usual_part()), with(0.8)]
     }
 
@@ -53,8 +51,7 @@ impl Engine for Rues {
             let kept = sample(on, self.keep, &mut Stream::new(self.seed, "rues", layer.into()));
             kept.into_iter().flat_map(|kept| [kept; 2]).collect()
         };
-        let routing = routes_within(on, layers, self.keep, channels, watch)?;
-        break_cycles(routing, self.max_lanes, watch)
+        routes_within(on, layers, self.keep, channels, watch)
     }
 }
 

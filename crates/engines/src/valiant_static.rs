@@ -12,7 +12,7 @@
 use super::sssp::minimal_switch_routes;
 use super::trees::MinimalTree;
 use super::{Engine, Promise};
-use crate::lanes::{break_cycles, common_lanes};
+use crate::lanes::Usual;
 use base::Stop;
 use base::seed::Stream;
 use base::{SwitchId, TerminalId, Watch};
@@ -29,17 +29,15 @@ pub struct ValiantStatic {
     /// Seed of the intermediate switches and of the ways to and from them.
     #[serde(default)]
     pub seed: u64,
-    /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8).
-    #[serde(default = "common_lanes")]
-    pub max_lanes: u8,
 }
 
 impl Engine for ValiantStatic {
     const NAME: &'static str = "valiant_static";
     const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
+    const LANES: Usual = Usual::Online;
 
     fn examples() -> Vec<Self> {
-        vec![Self { seed: 0, max_lanes: 15 }]
+        vec![Self { seed: 0 }]
     }
 
     /// O(layers * terminals * arcs), and the lanes.
@@ -66,8 +64,7 @@ impl Engine for ValiantStatic {
             detour(on, plug.switch, middle, random, entries);
             entries[plug.switch.ix()] = plug.port;
         }
-        let routing = Routing::new(on.clone(), layers, next, minimal_switch_routes(on, watch)?);
-        break_cycles(routing, self.max_lanes, watch)
+        Ok(Routing::new(on.clone(), layers, next, minimal_switch_routes(on, watch)?))
     }
 }
 

@@ -238,15 +238,16 @@ fn check(point: &Point) -> Result<(), Refusal> {
         let why = format!("{} is no LMC", point.routing.lmc);
         return Err(Refusal::new("routing.lmc", why, "0 to 7"));
     }
+    let options = point.options()?;
     match point.routing.engine.strip_prefix("opensm:") {
-        Some(_) => match point.routing.options.keys().next() {
+        Some(_) => match options.keys().next() {
             Some(key) => {
                 Err(Refusal::new(format!("routing.{key}"), "OpenSM's engines take no options", ""))
             }
             None => Ok(()),
         },
         None => engines::engine(&point.routing.engine)
-            .and_then(|e| e.check(&point.routing.options))
+            .and_then(|e| e.check(&options))
             .map_err(|r| r.within("routing")),
     }
 }

@@ -7,13 +7,18 @@ use serde_json::{Value, json};
 /// Every family, engine and measure with its documentation and parameters.
 ///
 /// A list of `{kind, name, doc, params: [{name, type, required, default, doc}]}`; engines have
-/// besides `promise: {minimal, deadlock_free}`, measures `input` (`topology` or `routing`) and
-/// `columns: [{name, at, kind, unit, meaning, better}]`.
+/// besides `promise: {minimal, deadlock_free}`, `lanes` (those that their routes get where nobody
+/// names a method: `one`, `online` or `own`) and, of the parameters that all engines take,
+/// `shared: true`; measures `input` (`topology` or `routing`) and `columns: [{name, at, kind, unit,
+/// meaning, better}]`.
 pub fn registry() -> Value {
     let families = families::FAMILIES.iter().map(|e| describe("topology", e.name, &e.schema()));
     let engines = engines::ENGINES.iter().map(|e| {
         let mut row = describe("engine", e.name, &e.schema());
         row["promise"] = json!(e.promise);
+        row["lanes"] = json!(e.lanes);
+        let shared = describe("engine", e.name, &engines::lanes::schema());
+        add_shared(&mut row["params"], &shared["params"]);
         row
     });
     let measures = STAGES.iter().map(|e| {
@@ -23,6 +28,18 @@ pub fn registry() -> Value {
         row
     });
     families.chain(engines).chain(measures).collect()
+}
+
+/// Adds those of the parameters that all engines take which the engine has not itself.
+fn add_shared(own: &mut Value, shared: &Value) {
+    let Value::Array(own) = own else { return };
+    for param in shared.as_array().into_iter().flatten() {
+        if own.iter().all(|p| p["name"] != param["name"]) {
+            let mut param = param.clone();
+            param["shared"] = true.into();
+            own.push(param);
+        }
+    }
 }
 
 fn describe(kind: &str, name: &str, schema: &Value) -> Value {

@@ -1,6 +1,8 @@
 //! The experiment file, typed: everything a user can write, its defaults; unknown keys refused.
 
 use crate::stages::{Entry, STAGES};
+use base::Refusal;
+use engines::lanes::Choice;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -58,6 +60,9 @@ pub struct Point {
     pub topology: Map<String, Value>,
     /// How it is routed.
     pub routing: Routing,
+    /// How the routes get their lanes; left out: as the engine does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lanes: Option<Choice>,
     /// Proof of the tables.
     #[serde(default)]
     pub verify: Verify,
@@ -72,8 +77,24 @@ pub struct Point {
     pub measures: Map<String, Value>,
 }
 
+impl Point {
+    /// The engine's options, with what the point says of lanes.
+    ///
+    /// # Errors
+    /// When `[routing]` says it, too.
+    pub fn options(&self) -> Result<Map<String, Value>, Refusal> {
+        let mut options = self.routing.options.clone();
+        if let Some(lanes) = &self.lanes
+            && options.insert("lanes".to_owned(), json!(lanes)).is_some()
+        {
+            return Err(Refusal::new("lanes", "given twice", "in [routing] or in [lanes]"));
+        }
+        Ok(options)
+    }
+}
+
 /// Keys of a point that are no measures asked for besides.
-pub const KEYS: [&str; 6] = ["label", "topology", "routing", "verify", "ebb", "deploy"];
+pub const KEYS: [&str; 7] = ["label", "topology", "routing", "lanes", "verify", "ebb", "deploy"];
 
 /// A routing engine and its options.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -4,7 +4,7 @@ use crate::enter::{
     afford, enter, enter_alone, from_python, interrupted, refuse, stopped, to_python,
 };
 use crate::stage::measured;
-use crate::topology::{Topology, affordable};
+use crate::topology::{Topology, affordable, object};
 use base::{Refusal, Stop, TerminalId};
 use engines::{lanes, repair};
 use fabric::addresses::Addresses;
@@ -153,25 +153,17 @@ impl Routing {
         enter_alone(py, move || certificate::text(&routing, &addresses, &numbers)).map(Some)
     }
 
-    /// The same routes on lanes given by `method`.
-    #[pyo3(signature = (method, max_lanes=8, balance=false, seed=0, progress=None))]
+    /// The same routes on lanes given as `options` say: `lanes`, `max_lanes`, `balance`, `seed`.
+    #[pyo3(signature = (options, progress=None))]
     fn spread(
         &self,
         py: Python<'_>,
-        method: &str,
-        max_lanes: u8,
-        balance: bool,
-        seed: u64,
+        options: &Bound<'_, PyAny>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let method =
-            lanes::Method::ALL.into_iter().find(|m| m.name() == method).ok_or_else(|| {
-                let names = lanes::Method::ALL.map(lanes::Method::name).join(", ");
-                refuse(Refusal::new("method", format!("there is no '{method}'"), names))
-            })?;
-        let by_hops = method == lanes::Method::Hops && !balance;
-        self.afford(py, "giving lanes on", if by_hops { Walk::Hops } else { Walk::Lanes })?;
-        let how = lanes::Spread { method, max_lanes, balance, seed };
+        let mut options = object(from_python(options)?);
+        let how = lanes::Choice::take(&mut options, false).map_err(refuse)?.spread();
+        self.afford(py, "giving lanes on", how.work())?;
         let work = |watch: &dyn base::Watch| lanes::spread(self.inner.clone(), &how, watch);
         let inner = enter(py, progress, work)?.map_err(stopped)?;
         Ok(Self { inner, addresses: self.addresses.clone() })

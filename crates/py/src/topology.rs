@@ -391,7 +391,12 @@ impl Topology {
         let options = options.map(from_python).transpose()?.map(object).unwrap_or_default();
         let on = &self.inner;
         let entry = engines::engine(engine).map_err(refuse)?;
-        self.afford(py, "routing", |size| engines::work::need(size, Some(on), engine, layers))?;
+        let lanes = entry.choice(&options).map_err(refuse)?;
+        self.afford(py, "routing", |size| {
+            let routes = engines::work::need(size, Some(on), engine, layers);
+            let chosen = lanes.chosen().then(|| size.walk_any(layers, lanes.spread().work()));
+            chosen.map_or(routes, |lanes| routes.then(lanes))
+        })?;
         let routed = enter(py, progress, |watch| entry.route(&options, on, layers, watch))?;
         Routing::from_result(routed)
     }

@@ -34,6 +34,8 @@ struct Param {
     required: bool,
     default: Value,
     doc: String,
+    /// Whether all parts of the kind have it.
+    shared: bool,
 }
 
 /// The generated files, as (path from the root, text), made from the JSON array that the
@@ -112,6 +114,7 @@ fn param(value: &Value) -> Result<Param, String> {
         required: value["required"].as_bool().ok_or("`required` is not true or false")?,
         default: value["default"].clone(),
         doc: text(value, "doc")?,
+        shared: value["shared"] == true,
     })
 }
 
@@ -241,6 +244,11 @@ fn page(title: &str, head: &str, parts: &[&Part]) -> String {
         "# {title}\n\n<!-- Written by `cargo xtask gen` from the code's own comments. -->\n\n\
          {head}\n"
     );
+    let shared = parts.iter().map(|part| params(part, true)).max_by_key(Vec::len);
+    if let Some(shared) = shared.filter(|all| !all.is_empty()) {
+        out.push_str("\nAll take these parameters besides their own:\n");
+        table(&mut out, &shared);
+    }
     for part in parts {
         let _ = write!(out, "\n## {}\n\n{}\n", part.name, part.doc);
         if !part.promise.is_empty() {
@@ -248,23 +256,31 @@ fn page(title: &str, head: &str, parts: &[&Part]) -> String {
                 write!(out, "\nPromise, checked on all families: {}.\n", part.promise.join("; "));
         }
         columns(&mut out, &part.columns);
-        if part.params.is_empty() {
-            out.push_str("\nNo parameters.\n");
-            continue;
-        }
-        out.push_str("\n| parameter | type | default | meaning |\n|---|---|---|---|\n");
-        for p in &part.params {
-            let default = match (p.required, &p.default) {
-                (true, _) => "required".to_owned(),
-                (false, Value::Null) => "-".to_owned(),
-                (false, value) => format!("`{value}`"),
-            };
-            let doc = one_line(&p.doc).replace('|', "\\|");
-            let kind = p.kind.replace(" | ", " or ");
-            let _ = writeln!(out, "| `{}` | {kind} | {default} | {doc} |", p.name);
+        match params(part, false).as_slice() {
+            [] => out.push_str("\nNo parameters.\n"),
+            own => table(&mut out, own),
         }
     }
     out
+}
+
+/// The parameters of a part that all of its kind have, or the others.
+fn params(part: &Part, shared: bool) -> Vec<&Param> {
+    part.params.iter().filter(|p| p.shared == shared).collect()
+}
+
+fn table(out: &mut String, params: &[&Param]) {
+    out.push_str("\n| parameter | type | default | meaning |\n|---|---|---|---|\n");
+    for p in params {
+        let default = match (p.required, &p.default) {
+            (true, _) => "required".to_owned(),
+            (false, Value::Null) => "-".to_owned(),
+            (false, value) => format!("`{value}`"),
+        };
+        let doc = one_line(&p.doc).replace('|', "\\|");
+        let kind = p.kind.replace(" | ", " or ");
+        let _ = writeln!(out, "| `{}` | {kind} | {default} | {doc} |", p.name);
+    }
 }
 
 fn columns(out: &mut String, columns: &[Column]) {

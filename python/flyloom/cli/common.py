@@ -57,6 +57,11 @@ Lmc = Annotated[
     int | None, typer.Option(help="LID mask control, 0 to 7: 2^LMC routes to every endpoint")
 ]
 Layers = Annotated[int | None, typer.Option(help="routes to every endpoint, 1 to 128")]
+LANES_HELP = (
+    "how routes get their lanes: online, lightest, heaviest, random or hops, also with parameters"
+    " (random:seed=1,max_lanes=4)"
+)
+Lanes = Annotated[str | None, typer.Option("--lanes", metavar="METHOD", help=LANES_HELP)]
 Options = Annotated[
     list[str] | None, typer.Option("--option", "-O", help="KEY=VALUE, an option of the engine")
 ]
@@ -121,16 +126,20 @@ def load_network(net: str, p: int | None) -> Topology:
 
 def make_routing(
     topology: Topology, engine: str, lmc: int | None, layers: int | None,
-    options: list[str] | None, bar: Progress | None,
+    options: list[str] | None, bar: Progress | None, lanes: str | None = None,
 ) -> Routing:
     """The tables of the engine that the options of a command ask for."""
+    from flyloom._core import RefusalError
     from flyloom.verbs.routes import route
 
     if lmc == 0:
         topology.addresses(0)  # who asks for an LMC means LIDs, and they may not suffice
-    return route(
-        topology, engine, lmc=lmc, layers=layers, progress=bar, **parsed_options(options)
-    )
+    asked = parsed_options(options)
+    if lanes is not None:
+        if "lanes" in asked:
+            raise RefusalError("--lanes: given twice; --lanes or --option lanes=")
+        asked["lanes"] = lanes
+    return route(topology, engine, lmc=lmc, layers=layers, progress=bar, **asked)
 
 
 def engine_name(routing: Routing, asked: str) -> str:

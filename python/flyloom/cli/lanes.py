@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from flyloom.cli.common import (
+    LANES_HELP,
     AnyEngine,
     Json,
     Layers,
@@ -24,7 +25,7 @@ from flyloom.cli.routes import report_proof, tables_of, write_tables
 
 @app.command(epilog=epilog(
     "flyloom lanes slim_fly:q=5,p=4 -e layered --layers 4",
-    "flyloom lanes tables/ --method hops --max-lanes 8 --balance -o relaned/",
+    "flyloom lanes tables/ --lanes hops --max-lanes 8 --balance -o relaned/",
 ))
 def lanes(
     source: Tables,
@@ -34,7 +35,7 @@ def lanes(
     option: Options = None,
     method: Annotated[
         str | None,
-        typer.Option(help="give lanes by online, lightest, heaviest, random or hops"),
+        typer.Option("--lanes", "--method", metavar="METHOD", help=LANES_HELP),
     ] = None,
     max_lanes: Annotated[int, typer.Option(help="most data lanes, 1 to 15")] = 8,
     balance: Annotated[
@@ -42,7 +43,7 @@ def lanes(
     ] = False,
     seed: Annotated[int, typer.Option(help="of random edges")] = 0,
     output: Annotated[
-        Path | None, typer.Option("-o", help="with --method: folder, as of `route -o`")
+        Path | None, typer.Option("-o", help="with --lanes: folder, as of `route -o`")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -52,7 +53,7 @@ def lanes(
     from flyloom.verbs.routes import lanes_needed, spread
 
     if output and method is None:
-        raise RefusalError("-o: writes tables with new lanes; give --method with it")
+        raise RefusalError("-o: writes tables with new lanes; give --lanes with it")
     with bars() as bar:
         topology, routing, name = tables_of(
             source, engine, lmc, layers, option, bar, default="sssp"

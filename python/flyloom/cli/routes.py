@@ -13,6 +13,7 @@ from flyloom.cli.common import (
     AnyEngine,
     Engine,
     Json,
+    Lanes,
     Layers,
     Lmc,
     Net,
@@ -31,12 +32,16 @@ if TYPE_CHECKING:
     from flyloom.support.progress import Progress
 
 
-@app.command(epilog=epilog("flyloom route slim_fly:q=5,p=4 -e dfsssp --lmc 2 -o tables/"))
+@app.command(epilog=epilog(
+    "flyloom route slim_fly:q=5,p=4 -e dfsssp --lmc 2 -o tables/",
+    "flyloom route slim_fly:q=5,p=4 -e layered --layers 4 --lanes hops:max_lanes=4",
+))
 def route(
     net: Net,
     engine: Engine = "dfsssp",
     lmc: Lmc = None,
     layers: Layers = None,
+    lanes: Lanes = None,
     option: Options = None,
     p: P = None,
     output: Annotated[
@@ -51,7 +56,7 @@ def route(
 
     topology = load_network(net, p)
     with bars() as bar:
-        routing = make_routing(topology, engine, lmc, layers, option, bar)
+        routing = make_routing(topology, engine, lmc, layers, option, bar, lanes)
         proof = routing.verify(progress=bar)
         load, paths = routing.load(), routing.path_diversity(progress=bar)
     if output:

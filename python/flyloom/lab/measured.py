@@ -8,7 +8,7 @@ from typing import Any
 
 from flyloom._core import registry
 
-KEYS = ("label", "topology", "routing", "verify", "ebb", "deploy")
+KEYS = ("label", "topology", "routing", "lanes", "verify", "ebb", "deploy")
 """Keys of a point that are no measures asked for besides."""
 
 TYPES = {"whole": "int64", "real": "double", "truth": "bool", "text": "string"}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flyloom._core import Topology
+from flyloom._core import Routing, Topology
 from flyloom.lab.measured import asked, figures, known
 from flyloom.support.errors import DeployError
 from flyloom.verbs.engines import route_by_ours
@@ -113,26 +113,38 @@ def facts_of(source: Source, tell: Tell, progress: Progress | None) -> dict[str,
     return facts
 
 
+def options_of(point: dict[str, Any]) -> dict[str, Any]:
+    """The options of the engine of a point, ``[lanes]`` among them."""
+    options = {k: v for k, v in point["routing"].items() if k not in ("engine", "lmc")}
+    return options | {key: point[key] for key in ("lanes",) if key in point}
+
+
+def routing_of(
+    topology: Topology, point: dict[str, Any], progress: Progress | None, fabric: Any
+) -> Routing:
+    """The tables that a point asks for; DeployError where OpenSM gives none."""
+    engine, lmc = point["routing"]["engine"], point["routing"]["lmc"]
+    if engine.startswith("opensm:"):
+        made: Routing = fabric.route(topology, engine, lmc)
+        return made
+    return route_by_ours(topology, engine, options_of(point), 1 << lmc, lmc, progress)
+
+
 def record_of(
     task: Task, tell: Tell, progress: Progress | None, fabric: Any
 ) -> dict[str, Any] | None:
     """The record of a point, what is kept of it; None where it was skipped. ``fabric`` is the
     module `flyloom.lab.fabric`, for points that ask for it."""
     topology, spec = network_of(task.source), task.point["routing"]
-    engine, lmc = spec["engine"], spec["lmc"]
-    options = {key: value for key, value in spec.items() if key not in ("engine", "lmc")}
-    extra = "".join(f", {key} {value}" for key, value in options.items())
-    record: dict[str, Any] = {"label": f"{engine}, LMC {lmc}{extra}"}
+    engine, lmc, options = spec["engine"], spec["lmc"], options_of(task.point)
+    record: dict[str, Any] = {"label": _label(engine, lmc, options)}
     opensm = engine.startswith("opensm:")
     if opensm and task.missing:
         tell("skipped", {"what": record["label"], "why": task.missing}, 0.0)
         return None
     clock = _Clock(tell)
     try:
-        if opensm:
-            routing = fabric.route(topology, engine, lmc)
-        else:
-            routing = route_by_ours(topology, engine, options, 1 << lmc, lmc, progress)
+        routing = routing_of(topology, task.point, progress, fabric)
     except DeployError as error:
         tell("skipped", {"what": record["label"], "why": str(error)}, 0.0)
         return None
@@ -167,6 +179,20 @@ def record_of(
             clock.told("deploy", record)
     record["digest"] = task.digest
     return record
+
+
+def _label(engine: str, lmc: int, options: dict[str, Any]) -> str:
+    """What a point is called among those of its network."""
+    return f"{engine}, LMC {lmc}" + "".join(f", {k} {_said(v)}" for k, v in options.items())
+
+
+def _said(value: Any) -> Any:
+    """The value of an option in a few words: a table of lanes as the command line has it."""
+    if isinstance(value, dict):
+        table = dict(value)
+        method, rest = table.pop("method", ""), ",".join(f"{k}={v}" for k, v in table.items())
+        return f"{method}:{rest}".strip(":").lower()
+    return f"of {len(value)}" if isinstance(value, list) else value
 
 
 class _Clock:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from flyloom._core import RefusalError, Routing
@@ -19,6 +19,7 @@ def route(
     *,
     lmc: int | None = None,
     layers: int | None = None,
+    lanes: str | Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Routing:
@@ -27,13 +28,17 @@ def route(
     ``engine`` is one of ours (``flyloom list engines``) with its ``options``, or
     ``opensm:<engine>`` for OpenSM's own, run on a simulated fabric (``opensm:nue`` takes
     ``max_lanes``, 1 to 8). ``lmc`` gives ``2**lmc`` routes to every terminal; ``layers`` any number
-    of them from 1 to 128.
+    of them from 1 to 128. ``lanes`` says how the routes of any of our engines get their lanes: a
+    method (``"hops"``, ``"random:seed=1"``; see docs/routing.md), or a dict of ``method``,
+    ``max_lanes``, ``balance`` and ``seed``, the table ``[lanes]`` of experiments.
     The engine ``application`` takes ``traffic``, as ``throughput`` does, in place of its ``flows``.
     """
     if lmc is not None:
         whole("lmc", lmc, 0, 7)
     if layers is not None:
         whole("layers", layers, 1, 128)
+    if lanes is not None:
+        options["lanes"] = _lanes(lanes)
     if layers is not None and lmc is not None and layers > 1 << lmc:
         raise RefusalError(f"layers: {layers} routes do not fit LMC {lmc}; at most {1 << lmc}")
     if engine.startswith("opensm:"):
@@ -131,7 +136,7 @@ def lanes_needed(
 
 def spread(
     routing: Routing,
-    method: str = "online",
+    method: str | Mapping[str, Any] = "online",
     *,
     max_lanes: int = 8,
     balance: bool = False,
@@ -145,8 +150,9 @@ def spread(
     routing
         Tables of any origin.
     method
-        ``online``, ``lightest``, ``heaviest``, ``random`` or ``hops``; see docs/routing.md. Routes
-        that need no second lane stay on one, whatever the method.
+        ``online``, ``lightest``, ``heaviest``, ``random`` or ``hops``, or all of it as ``lanes`` of
+        :func:`route`; see docs/routing.md. Routes that need no second lane stay on one, whatever
+        the method.
     max_lanes
         Most data lanes, 1 to 15.
     balance
@@ -158,7 +164,14 @@ def spread(
     """
     whole("max_lanes", max_lanes, 1, 15)
     whole("rng", rng, 0, 2**64 - 1)
-    return routing.spread(method, max_lanes, bool(balance), rng, progress)
+    asked = {"max_lanes": max_lanes, "balance": bool(balance), "seed": rng}
+    usual = {"max_lanes": 8, "balance": False, "seed": 0}
+    said = {key: value for key, value in asked.items() if value != usual[key]}
+    return routing.spread({"lanes": _lanes(method), **said}, progress)
+
+
+def _lanes(chosen: str | Mapping[str, Any]) -> str | dict[str, Any]:
+    return dict(chosen) if isinstance(chosen, Mapping) else chosen
 
 
 def edge_load(routing: Routing) -> Result:

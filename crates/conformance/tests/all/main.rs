@@ -7,6 +7,7 @@ mod fabric_files;
 mod file_fuzz;
 mod graph_files;
 mod huge;
+mod lanes;
 mod measures;
 mod minimal;
 mod orcs_files;

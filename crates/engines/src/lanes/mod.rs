@@ -5,6 +5,7 @@
 //! channel dependency graph has no cycle. Each method says in its file where it comes from.
 
 use base::{Refusal, Stop, Watch};
+use fabric::size::Walk;
 use fabric::tables::{Lanes, Routing, ServiceLevels, Sl2Vl};
 use rows::Rows;
 use schemars::JsonSchema;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) mod acyclic;
 mod balance;
+mod choice;
 mod colouring;
 mod cycles;
 mod hops;
@@ -20,6 +22,8 @@ mod online;
 pub(crate) mod order;
 pub(crate) mod paths;
 mod rows;
+
+pub use choice::{Choice, Usual, schema};
 
 /// The data lanes of common hardware, which engines use unless told otherwise.
 pub const fn common_lanes() -> u8 {
@@ -71,6 +75,13 @@ pub struct Spread {
     pub balance: bool,
     /// Seed of the random edges.
     pub seed: u64,
+}
+
+impl Spread {
+    /// The kind of work that it is.
+    pub fn work(&self) -> Walk {
+        if self.method == Method::Hops && !self.balance { Walk::Hops } else { Walk::Lanes }
+    }
 }
 
 /// The routes of `routing` on lanes without cycles: on one where that does, whatever the method.
