@@ -7,7 +7,9 @@
 use super::deadlock::Numbering;
 use base::{Interrupted, SwitchId, TerminalId, Watch};
 use fabric::network::Peer;
+use fabric::tables::candidates::{Candidates, Heading};
 use fabric::tables::{Routing, Starts, Walk};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Walks every path between endpoints and checks that it arrives and that the numbers of the
 /// (channel, lane) pairs it takes rise strictly.
@@ -80,4 +82,138 @@ fn path(
         return Ok(is_own);
     }
     Err(format!("a path from {source} to {t} goes astray at {end}"))
+}
+
+/// Sends packets for every goal over all candidates of `scheme` and sees the numbers of what they
+/// hold stay below those of all that they may want next, until they arrive.
+///
+/// O(goals * situations * candidates), each situation as often as a packet comes to it on a higher
+/// number than any before.
+///
+/// # Errors
+/// [`Interrupted`] when `watch` says so.
+pub fn recheck_scheme(
+    scheme: &impl Candidates,
+    numbering: &Numbering,
+    watch: &dyn Watch,
+) -> Result<Result<(), String>, Interrupted> {
+    let on = scheme.topology();
+    let plane = |s: SwitchId| on.switches()[s.ix()].plane;
+    let edge: Vec<SwitchId> = on.edge_switches().into_iter().map(SwitchId).collect();
+    let terminals = (0..on.terminals().len()).map(TerminalId::from);
+    let mut goals = Vec::new();
+    terminals.filter(|&t| on.terminal_is_up(t)).for_each(|t| scheme.goals(t, &mut goals));
+    let goals: BTreeSet<u32> = goals.into_iter().collect();
+    // by switch in between and state, the highest number that a packet has come on
+    let mut come: BTreeMap<(SwitchId, u32), u32> = BTreeMap::new();
+    let mut flood = Flood::new(scheme, numbering);
+    for leg in 0..2 {
+        for (i, &goal) in goals.iter().enumerate() {
+            watch.tick("recheck", i as u64, goals.len() as u64)?;
+            let home = scheme.home(goal);
+            let ours = |s: &SwitchId| *s != home && plane(*s) == plane(home);
+            let mut states = Vec::new();
+            if leg == 0 {
+                for &s in edge.iter().filter(|s| ours(s)) {
+                    scheme.starts(s, goal, &mut states);
+                    states.drain(..).for_each(|state| flood.raise(s, state, 0));
+                }
+            } else {
+                for (&(s, before), &number) in come.iter().filter(|((s, _), _)| ours(s)) {
+                    scheme.onward(s, before, goal, &mut states);
+                    states.drain(..).for_each(|state| flood.raise(s, state, number));
+                }
+            }
+            if let Err(why) = flood.run(goal) {
+                return Ok(Err(why));
+            }
+            for (state, number) in flood.arrived(home) {
+                match (scheme.ends(state), leg) {
+                    (true, _) => {}
+                    (false, 0) => {
+                        let known = come.entry((home, state)).or_insert(0);
+                        *known = number.max(*known);
+                    }
+                    (false, _) => return Ok(Err(format!("a packet goes on at {home}"))),
+                }
+            }
+        }
+    }
+    Ok(Ok(()))
+}
+
+/// The packets for one goal.
+struct Flood<'a, C> {
+    scheme: &'a C,
+    numbering: &'a Numbering,
+    /// By switch and state, one more than the highest number that a packet there can hold; `None`
+    /// where there is no packet.
+    highest: Vec<Option<u32>>,
+    /// Where packets have come to, and those places that are to be looked at again.
+    come: Vec<(SwitchId, u32)>,
+    open: Vec<(SwitchId, u32)>,
+}
+
+impl<'a, C: Candidates> Flood<'a, C> {
+    fn new(scheme: &'a C, numbering: &'a Numbering) -> Self {
+        let places = scheme.topology().switches().len() * scheme.states() as usize;
+        let (come, open) = Default::default();
+        Self { scheme, numbering, highest: vec![None; places], come, open }
+    }
+
+    fn highest(&mut self, (at, state): (SwitchId, u32)) -> &mut Option<u32> {
+        &mut self.highest[at.ix() * self.scheme.states() as usize + state as usize]
+    }
+
+    fn raise(&mut self, at: SwitchId, state: u32, number: u32) {
+        let known = self.highest((at, state));
+        if known.is_none_or(|known| known < number) {
+            if known.replace(number).is_none() {
+                self.come.push((at, state));
+            }
+            self.open.push((at, state));
+        }
+    }
+
+    fn run(&mut self, goal: u32) -> Result<(), String> {
+        let home = self.scheme.home(goal);
+        let lanes = usize::from(self.numbering.lanes);
+        let mut found = Vec::new();
+        while let Some((at, state)) = self.open.pop() {
+            if at == home {
+                continue;
+            }
+            let held = *self.highest((at, state));
+            self.scheme.next(at, Heading { goal, state }, &mut found);
+            if found.is_empty() {
+                return Err(format!("a packet to {home} has no way on at {at}"));
+            }
+            for candidate in found.drain(..) {
+                let first = candidate.channel.0 as usize * lanes;
+                let of = |lane: u8| self.numbering.number.get(first + usize::from(lane));
+                let all: Vec<Option<u32>> =
+                    candidate.lanes().map(|lane| of(lane).map(|n| n + 1)).collect();
+                let (low, high) = (all.iter().min().copied(), all.iter().max().copied());
+                let (Some(low), Some(Some(high))) = (low, high) else {
+                    return Err(format!("a packet to {home} has no lane at {at}"));
+                };
+                if usize::from(candidate.lanes().end) > lanes || low <= held {
+                    return Err(format!("the ways of a packet to {home} do not rise at {at}"));
+                }
+                self.raise(candidate.to, candidate.state, high);
+            }
+        }
+        Ok(())
+    }
+
+    /// By state, the highest number of packets that have come to the goal; forgets all of them.
+    fn arrived(&mut self, home: SwitchId) -> Vec<(u32, u32)> {
+        let mut all = Vec::new();
+        for (at, state) in std::mem::take(&mut self.come) {
+            if let Some(number) = self.highest((at, state)).take().filter(|_| at == home) {
+                all.push((state, number));
+            }
+        }
+        all
+    }
 }

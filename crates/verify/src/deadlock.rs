@@ -5,7 +5,7 @@
 //! so channels to and from them cannot be on a circle and are left out.
 
 use super::Verdict;
-use base::{ChannelId, Interrupted, TerminalId, Watch};
+use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
 use fabric::Topology;
 use fabric::tables::Routing;
 use fabric::turns::{Held, LaneGraph, PathName, each_turn};
@@ -32,6 +32,16 @@ pub struct Wait {
     pub channel: String,
     /// A route that holds it while it wants the next channel of the circle.
     pub route: String,
+}
+
+impl Wait {
+    /// That of who holds a lane of a channel, by `route`.
+    pub(super) fn new(on: &Topology, held: Held, route: String) -> Self {
+        let (tail, head) = (on.tail(held.0), on.head(held.0));
+        let name = |s: SwitchId| &on.switches()[s.ix()].name;
+        let (a, b, lane) = (name(tail.switch), name(head.switch), held.1);
+        Self { held, channel: format!("{a}[{}] > {b}, lane {lane}", tail.port), route }
+    }
 }
 
 /// Counterexample: channels, each held by a route that waits for the next; the last for the first.
@@ -98,19 +108,8 @@ fn explain(routing: &Routing, circle: &[Held], watch: &dyn Watch) -> Result<Cycl
         let layer = if path.layer > 0 { format!(", layer {}", path.layer) } else { String::new() };
         format!("route {from} to {}{layer}", endpoint(path.to))
     };
-    let waits = circle
-        .iter()
-        .zip(routes)
-        .map(|(&(channel, lane), route)| {
-            let (tail, head) = (on.tail(channel), on.head(channel));
-            let (a, b) =
-                (&on.switches()[tail.switch.ix()].name, &on.switches()[head.switch.ix()].name);
-            Wait {
-                held: (channel, lane),
-                channel: format!("{a}[{}] > {b}, lane {lane}", tail.port),
-                route: route.map_or_else(String::new, describe),
-            }
-        })
-        .collect();
-    Ok(Cycle { waits })
+    let wait = |(&held, route): (&Held, Option<PathName>)| {
+        Wait::new(on, held, route.map_or_else(String::new, describe))
+    };
+    Ok(Cycle { waits: circle.iter().zip(routes).map(wait).collect() })
 }

@@ -13,6 +13,7 @@ pub mod deadlock;
 pub mod faults;
 pub mod lane_use;
 pub mod proof;
+pub mod scheme;
 
 /// The outcome of a check: a witness, or a counterexample.
 #[derive(Debug, Clone, PartialEq, Eq)]

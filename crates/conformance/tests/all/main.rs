@@ -2,6 +2,7 @@
 
 mod addresses;
 mod cable_check;
+mod candidates;
 mod engines;
 mod fabric_files;
 mod file_fuzz;

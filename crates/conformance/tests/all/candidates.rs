@@ -1,0 +1,428 @@
+//! Candidates against all ways, enumerated one by one, and their proof against the circles of these.
+
+use base::{ChannelId, LinkId, Quiet, SwitchId};
+use engines::engine;
+use fabric::network::{Topology, parse_inline};
+use fabric::tables::Routing;
+use fabric::tables::candidates::{
+    Candidate, Candidates, FromTables, Heading, LaneClasses, Minimal, UpDown, Via,
+};
+use families::family;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+use verify::checker::recheck_scheme;
+use verify::deadlock::Numbering;
+use verify::scheme::{Flaw, Freedom, prove};
+use verify::{Limits, Verdict, verify};
+
+fn network(inline: &str) -> Arc<Topology> {
+    let recipe = parse_inline(inline).expect("an inline form");
+    let family = family(&recipe.family).expect("a family");
+    Arc::new(family.build(&recipe.params).expect("a member"))
+}
+
+/// Every seventh link of it failed.
+fn damaged(inline: &str) -> Arc<Topology> {
+    let on = network(inline);
+    let links: Vec<LinkId> = (3..on.links().len()).step_by(7).map(LinkId::from).collect();
+    Arc::new(on.with_failures(&links, &[]).expect("links that exist"))
+}
+
+type Way = Vec<ChannelId>;
+type Held = (u32, u8);
+type Pairs = BTreeSet<(Held, Held)>;
+/// By leg, 0 for ways of one leg, and hops before: the lanes.
+type LaneOf<'a> = &'a dyn Fn(u8, usize) -> Range<u8>;
+
+/// All ways between switches that carry endpoints, by a slow search of its own.
+struct Plain {
+    out: Vec<Vec<(ChannelId, usize)>>,
+    ways: BTreeMap<(usize, usize), Vec<Way>>,
+}
+
+impl Plain {
+    /// The shortest of the ways whose next hop `may` be taken after the hops before.
+    fn new(on: &Topology, may: impl Fn(&[(usize, usize)]) -> bool) -> Self {
+        let mut out = vec![Vec::new(); on.switches().len()];
+        for l in (0..on.links().len()).map(LinkId::from).filter(|&l| on.link_is_up(l)) {
+            for c in [l.forth(), l.back()] {
+                out[on.tail(c).switch.ix()].push((c, on.head(c).switch.ix()));
+            }
+        }
+        let mut plain = Self { out, ways: BTreeMap::new() };
+        let edge: Vec<usize> = on.edge_switches().iter().map(|&s| s as usize).collect();
+        let plane = |s: usize| on.switches()[s].plane;
+        for &s in &edge {
+            for &d in edge.iter().filter(|&&d| d != s && plane(d) == plane(s)) {
+                let ways = (1..edge.len() * 2).map(|hops| plain.of_length(s, d, hops, &may));
+                let shortest = ways.into_iter().find(|ways| !ways.is_empty());
+                plain.ways.insert((s, d), shortest.expect("a way"));
+            }
+        }
+        plain
+    }
+
+    fn of_length(
+        &self,
+        s: usize,
+        d: usize,
+        hops: usize,
+        may: &impl Fn(&[(usize, usize)]) -> bool,
+    ) -> Vec<Way> {
+        let mut found = Vec::new();
+        let mut open: Vec<(usize, Vec<(usize, usize)>, Way)> = vec![(s, vec![], vec![])];
+        while let Some((at, steps, way)) = open.pop() {
+            if way.len() == hops {
+                if at == d {
+                    found.push(way);
+                }
+                continue;
+            }
+            for &(c, to) in &self.out[at] {
+                let steps: Vec<(usize, usize)> = [&steps[..], &[(at, to)]].concat();
+                if to != s && steps.iter().all(|(v, _)| *v != to) && may(&steps) {
+                    open.push((to, steps, [&way[..], &[c]].concat()));
+                }
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+
+    /// What packets hold and then want, over one leg, or directly and over two.
+    fn pairs(&self, lanes: LaneOf<'_>, two_legs: bool) -> Pairs {
+        let mut all = Pairs::new();
+        for (&(s, m), ways) in &self.ways {
+            let legs = if two_legs { vec![0, 1] } else { vec![0] };
+            for (way, leg) in ways.iter().flat_map(|w| legs.iter().map(move |leg| (w, *leg))) {
+                insert(&mut all, &on_lanes(way, leg, 0, lanes));
+            }
+            for (&(_, d), onward) in self.ways.range((m, 0)..(m + 1, 0)).filter(|_| two_legs) {
+                assert_ne!(d, m, "ways lead elsewhere, {s} {m}");
+                for first in ways {
+                    for second in onward {
+                        let mut way = on_lanes(first, 0, 0, lanes);
+                        way.extend(on_lanes(second, 1, first.len(), lanes));
+                        insert(&mut all, &way);
+                    }
+                }
+            }
+        }
+        all
+    }
+}
+
+fn on_lanes(way: &Way, leg: u8, before: usize, lanes: LaneOf<'_>) -> Vec<(u32, Range<u8>)> {
+    way.iter().enumerate().map(|(hop, c)| (c.0, lanes(leg, before + hop))).collect()
+}
+
+fn insert(all: &mut Pairs, way: &[(u32, Range<u8>)]) {
+    for pair in way.windows(2) {
+        for a in pair[0].1.clone() {
+            all.extend(pair[1].1.clone().map(|b| ((pair[0].0, a), (pair[1].0, b))));
+        }
+    }
+}
+
+/// Whether some pairs go round: those that nobody waits for are taken away, again and again.
+fn has_circle(pairs: &Pairs) -> bool {
+    let mut left = pairs.clone();
+    loop {
+        let wanted: BTreeSet<Held> = left.iter().map(|(_, b)| *b).collect();
+        let before = left.len();
+        left.retain(|(a, _)| wanted.contains(a));
+        if left.len() == before {
+            return before > 0;
+        }
+    }
+}
+
+/// The verdict on `scheme` is that of all its pairs, and its evidence is right.
+fn agrees(case: &str, scheme: &impl Candidates, pairs: &Pairs) -> bool {
+    match prove(scheme, &Quiet).expect("not interrupted") {
+        Verdict::Holds(Freedom { numbering, .. }) => {
+            assert!(!has_circle(pairs), "{case}");
+            assert_eq!(numbering.dependencies, pairs.len() as u64, "{case}");
+            let lanes = usize::from(numbering.lanes);
+            let number = |held: Held| numbering.number[held.0 as usize * lanes + held.1 as usize];
+            assert!(pairs.iter().all(|(a, b)| number(*a) < number(*b)), "{case}");
+            true
+        }
+        Verdict::Fails(Flaw::Deadlock(cycle)) => {
+            let held: Vec<Held> = cycle.waits.iter().map(|w| (w.held.0.0, w.held.1)).collect();
+            assert!(held.len() > 1, "{case}");
+            for i in 0..held.len() {
+                let pair = (held[i], held[(i + 1) % held.len()]);
+                assert!(pairs.contains(&pair), "{case}: nobody waits so");
+                assert!(cycle.waits[i].route.starts_with("packets to "), "{case}");
+            }
+            false
+        }
+        Verdict::Fails(flaw) => panic!("{case}: {flaw}"),
+    }
+}
+
+/// All ways that the scheme allows from `s` to `goal` in a state, with their lanes.
+fn followed(
+    scheme: &impl Candidates,
+    (s, goal, state): (usize, u32, u32),
+) -> Vec<Vec<(u32, Range<u8>)>> {
+    let mut found = Vec::new();
+    let mut open = vec![(SwitchId::from(s), state, Vec::new())];
+    while let Some((at, state, way)) = open.pop() {
+        if at == scheme.home(goal) {
+            found.push(way);
+            continue;
+        }
+        let mut next = Vec::new();
+        scheme.next(at, Heading { goal, state }, &mut next);
+        for c in next {
+            let mut way = way.clone();
+            way.push((c.channel.0, c.lanes()));
+            open.push((c.to, c.state, way));
+        }
+    }
+    found.sort_unstable_by_key(|way| way.iter().map(|(c, _)| *c).collect::<Vec<u32>>());
+    found
+}
+
+/// The ways of a scheme whose goals are switches are the plain ones, from `state` on, on `leg`.
+fn same_ways(
+    case: &str,
+    scheme: &impl Candidates,
+    plain: &Plain,
+    lanes: LaneOf<'_>,
+    (leg, state): (u8, u32),
+) {
+    for (&(s, d), ways) in &plain.ways {
+        let wanted: Vec<_> = ways.iter().map(|way| on_lanes(way, leg, 0, lanes)).collect();
+        assert_eq!(followed(scheme, (s, d as u32, state)), wanted, "{case}: {s} to {d}");
+    }
+}
+
+fn minimal(on: &Arc<Topology>, lanes: LaneClasses) -> Minimal {
+    Minimal::new(on.clone(), lanes, &Quiet).expect("a small network")
+}
+
+#[test]
+fn minimal_ways_and_their_waits_are_all_that_there_are() {
+    for (inline, failed, diameter) in [
+        ("slim_fly:q=5,p=1", false, 2),
+        ("slim_fly:q=5,p=1", true, 4),
+        ("torus:shape=4x3,p=1", false, 3),
+        ("hyperx:shape=3x3,p=2", false, 2),
+        ("k_ary_n_tree:k=2,n=3", false, 4),
+        ("multi_plane:planes=2,of=ring:n=5,p=2", false, 2),
+    ] {
+        let on = if failed { damaged(inline) } else { network(inline) };
+        let plain = Plain::new(&on, |_| true);
+        for (classes, width) in [(diameter, 1), (diameter, 2), (diameter - 1, 1), (1, 2)] {
+            let case = format!("{inline}, {classes} classes of {width}");
+            let scheme = minimal(&on, LaneClasses { classes, width });
+            let lanes = |_: u8, hop: usize| {
+                let class = (hop as u8).min(classes - 1);
+                class * width..(class + 1) * width
+            };
+            same_ways(&case, &scheme, &plain, &lanes, (0, 0));
+            let free = agrees(&case, &scheme, &plain.pairs(&lanes, false));
+            assert!(free || classes < diameter, "{case}: a lane a hop is always enough");
+        }
+    }
+}
+
+#[test]
+fn a_lane_too_few_is_found_with_its_circle() {
+    let on = network("slim_fly:q=5,p=1");
+    let plain = Plain::new(&on, |_| true);
+    for (classes, free) in [(4, true), (3, false), (2, false), (1, false)] {
+        let scheme = Via::by_hop(minimal(&on, LaneClasses { classes, width: 1 }));
+        let lanes = |_: u8, hop: usize| {
+            let class = (hop as u8).min(classes - 1);
+            class..class + 1
+        };
+        let case = format!("over a switch in between, {classes} lanes");
+        assert_eq!(agrees(&case, &scheme, &plain.pairs(&lanes, true)), free, "{case}");
+        for (leg, state) in [(0, 0), (1, u32::from(classes))] {
+            same_ways(&case, &scheme, &plain, &lanes, (leg, state));
+        }
+        if free {
+            let Ok(Verdict::Holds(freedom)) = prove(&scheme, &Quiet) else { panic!("{case}") };
+            assert_eq!(freedom.max_hops, 4, "two legs of two hops");
+        }
+    }
+}
+
+#[test]
+fn ways_up_and_down_need_one_lane_and_two_where_they_are_taken_twice() {
+    let by_level = |on: &Topology| -> Vec<u32> {
+        on.switches().iter().map(|s| u32::from(u8::MAX - s.level)).collect()
+    };
+    for (inline, on) in [
+        ("k_ary_n_tree:k=2,n=3", network("k_ary_n_tree:k=2,n=3")),
+        ("jellyfish:n=12,k=3,p=1,seed=2", network("jellyfish:n=12,k=3,p=1,seed=2")),
+        ("a damaged hyperx", damaged("hyperx:shape=3x3,p=1")),
+    ] {
+        let is_tree = inline.starts_with("k_ary");
+        let rank = if is_tree { by_level(&on) } else { on.graph().distances_from(2) };
+        let plain = Plain::new(&on, |steps| {
+            let up = |(v, w): &(usize, usize)| (rank[*w], *w) < (rank[*v], *v);
+            steps.windows(2).all(|pair| up(&pair[0]) || !up(&pair[1]))
+        });
+        let scheme = |lanes| UpDown::new(on.clone(), rank.clone(), lanes, &Quiet).expect("ways");
+        for lanes in [1, 2] {
+            let all = |_: u8, _: usize| 0..lanes;
+            same_ways(inline, &scheme(lanes), &plain, &all, (0, 0));
+            assert!(agrees(inline, &scheme(lanes), &plain.pairs(&all, false)), "{inline}");
+        }
+        let apart = |leg: u8, _: usize| leg..leg + 1;
+        let twice = Via::by_leg(scheme(1));
+        assert!(agrees(inline, &twice, &plain.pairs(&apart, true)), "{inline}");
+        let squeezed = Changed {
+            of: twice,
+            how: |_, c: &mut Vec<Candidate>| {
+                c.iter_mut().for_each(|c| c.lane = 0);
+            },
+        };
+        let one = |_: u8, _: usize| 0..1;
+        assert!(!agrees(inline, &squeezed, &plain.pairs(&one, true)), "{inline}: down, then up");
+    }
+}
+
+/// A scheme whose candidates at a switch are changed.
+struct Changed<C, F> {
+    of: C,
+    how: F,
+}
+
+impl<C: Candidates, F: Fn(SwitchId, &mut Vec<Candidate>) + Sync> Candidates for Changed<C, F> {
+    fn topology(&self) -> &Topology {
+        self.of.topology()
+    }
+    fn lanes(&self) -> u8 {
+        self.of.lanes()
+    }
+    fn states(&self) -> u32 {
+        self.of.states()
+    }
+    fn goals(&self, to: base::TerminalId, found: &mut Vec<u32>) {
+        self.of.goals(to, found);
+    }
+    fn home(&self, goal: u32) -> SwitchId {
+        self.of.home(goal)
+    }
+    fn starts(&self, source: SwitchId, goal: u32, found: &mut Vec<u32>) {
+        self.of.starts(source, goal, found);
+    }
+    fn next(&self, at: SwitchId, heading: Heading, found: &mut Vec<Candidate>) {
+        let mut own = Vec::new();
+        self.of.next(at, heading, &mut own);
+        (self.how)(at, &mut own);
+        found.extend(own);
+    }
+    fn ends(&self, state: u32) -> bool {
+        self.of.ends(state)
+    }
+    fn onward(&self, at: SwitchId, state: u32, goal: u32, found: &mut Vec<u32>) {
+        self.of.onward(at, state, goal, found);
+    }
+}
+
+#[test]
+fn packets_that_strand_or_wander_are_found() {
+    let on = network("slim_fly:q=5,p=1");
+    let two = LaneClasses { classes: 2, width: 1 };
+    let stranded = Changed {
+        of: minimal(&on, two),
+        how: |at: SwitchId, c: &mut Vec<Candidate>| {
+            if at == SwitchId(7) {
+                c.clear();
+            }
+        },
+    };
+    match prove(&stranded, &Quiet).expect("not interrupted") {
+        Verdict::Fails(Flaw::Stranded(why)) => {
+            assert!(why.ends_with(&on.switches()[7].name), "{why}");
+        }
+        other => panic!("{other:?}"),
+    }
+    let graph = on.graph();
+    let wanders = Changed {
+        of: minimal(&on, LaneClasses::any(1)),
+        how: |at: SwitchId, c: &mut Vec<Candidate>| {
+            let all = graph.neighbours(at.ix()).iter().zip(graph.channels(at.ix()));
+            let more = all.filter(|(w, _)| [7, 8, 9].contains(*w));
+            c.extend(more.map(|(w, channel)| Candidate {
+                channel: *channel,
+                to: SwitchId(*w),
+                state: 0,
+                lane: 0,
+                width: 1,
+            }));
+        },
+    };
+    let found = prove(&wanders, &Quiet).expect("not interrupted");
+    assert!(matches!(found, Verdict::Fails(Flaw::Wanders(_))), "{found:?}");
+}
+
+fn route(on: &Arc<Topology>, name: &str, layers: u32) -> Routing {
+    let options = json!({}).as_object().cloned().unwrap_or_default();
+    engine(name).expect("an engine").route(&options, on, layers, &Quiet).expect("tables")
+}
+
+/// The proof of tables and that of what packets may do by them share nothing but the graph.
+#[test]
+fn tables_are_schemes_too() {
+    for (inline, name, layers) in [
+        ("slim_fly:q=5,p=2", "dfsssp", 3),
+        ("torus:shape=4x4,p=1", "dor", 1),
+        ("torus:shape=4x4,p=1", "min_hop", 2),
+        ("fat_tree:levels=3,k=4", "ftree", 2),
+        ("multi_plane:planes=2,of=ring:n=5,p=2", "up_down", 1),
+    ] {
+        let (case, routing) =
+            (format!("{name} on {inline}"), route(&network(inline), name, layers));
+        let known = verify(&routing, Limits::NONE, &Quiet).expect("not interrupted");
+        let Verdict::Holds(reach) = &known.complete else { panic!("{case}") };
+        let scheme = FromTables::new(routing.clone());
+        match (prove(&scheme, &Quiet).expect("not interrupted"), known.deadlock) {
+            (Verdict::Holds(found), Some(Verdict::Holds(numbering))) => {
+                assert_eq!(found.numbering.dependencies, numbering.dependencies, "{case}");
+                assert_eq!(found.max_hops, reach.max_hops(), "{case}");
+                let twice = prove(&Via::by_leg(scheme), &Quiet).expect("not interrupted");
+                let Verdict::Holds(twice) = twice else { panic!("{case}") };
+                assert_eq!(twice.max_hops, reach.max_hops() * 2, "{case}");
+            }
+            (Verdict::Fails(Flaw::Deadlock(_)), Some(Verdict::Fails(_))) => {
+                assert_eq!(name, "min_hop", "{case}");
+            }
+            other => panic!("{case}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn the_checker_refuses_numbers_that_do_not_rise() {
+    let on = network("torus:shape=4x3,p=1");
+    let plain = Plain::new(&on, |_| true);
+    let scheme = Via::by_hop(minimal(&on, LaneClasses { classes: 6, width: 1 }));
+    let Ok(Verdict::Holds(freedom)) = prove(&scheme, &Quiet) else { panic!("six hops, six lanes") };
+    let numbers = &freedom.numbering;
+    let check = |numbering: &Numbering| {
+        recheck_scheme(&scheme, numbering, &Quiet).expect("not interrupted")
+    };
+    assert_eq!(check(numbers), Ok(()));
+    let pairs = plain.pairs(&|_, hop| hop as u8..hop as u8 + 1, true);
+    let place = |held: Held| held.0 as usize * 6 + usize::from(held.1);
+    for &(held, wanted) in pairs.iter().step_by(pairs.len() / 50) {
+        let mut wrong = numbers.clone();
+        wrong.number[place(wanted)] = wrong.number[place(held)];
+        assert!(check(&wrong).is_err(), "{held:?} and {wanted:?} have one number");
+    }
+    let mut short = numbers.clone();
+    short.number.truncate(place((0, 3)));
+    assert!(check(&short).is_err());
+    let few = Numbering { lanes: 5, ..numbers.clone() };
+    assert!(check(&few).is_err());
+}

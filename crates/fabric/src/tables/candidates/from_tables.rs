@@ -1,0 +1,91 @@
+//! The ways of tables: one in each layer.
+
+use super::{Candidate, Candidates, Heading};
+use crate::Topology;
+use crate::tables::{Routing, Sl2Vl};
+use base::{SwitchId, TerminalId};
+
+/// Forwarding tables: a packet chooses its layer when it sets off, and follows the table.
+///
+/// A goal is `layer * terminals + terminal`; a state the service level and, where lanes depend on
+/// it, the in-port.
+#[derive(Debug, Clone)]
+pub struct FromTables {
+    routing: Routing,
+    /// One more than the highest in-port that states tell.
+    ports: u32,
+}
+
+impl FromTables {
+    /// Those of `routing`, on its lanes.
+    pub fn new(routing: Routing) -> Self {
+        let ports = match routing.lanes().sl2vl() {
+            Sl2Vl::Uniform(_) => 1,
+            Sl2Vl::PerPort(_) => {
+                let ports = routing.topology().switches().iter().map(|s| u32::from(s.ports) + 1);
+                ports.max().unwrap_or(1)
+            }
+        };
+        Self { routing, ports }
+    }
+
+    /// The tables.
+    pub fn routing(&self) -> &Routing {
+        &self.routing
+    }
+
+    fn of(&self, goal: u32) -> (u32, TerminalId) {
+        let terminals = self.routing.topology().terminals().len() as u32;
+        (goal / terminals, TerminalId(goal % terminals))
+    }
+}
+
+impl Candidates for FromTables {
+    fn topology(&self) -> &Topology {
+        self.routing.topology()
+    }
+
+    fn lanes(&self) -> u8 {
+        self.routing.lanes().count()
+    }
+
+    fn states(&self) -> u32 {
+        self.ports * 16
+    }
+
+    fn goals(&self, to: TerminalId, found: &mut Vec<u32>) {
+        let terminals = self.routing.topology().terminals().len() as u32;
+        found.extend((0..self.routing.layers()).map(|layer| layer * terminals + to.0));
+    }
+
+    fn home(&self, goal: u32) -> SwitchId {
+        self.routing.topology().terminals()[self.of(goal).1.ix()].plug.switch
+    }
+
+    fn starts(&self, source: SwitchId, goal: u32, found: &mut Vec<u32>) {
+        let (layer, to) = self.of(goal);
+        let all = self.routing.starts(layer, to, source);
+        found.extend(all.into_iter().map(|(sl, port)| u32::from(port) * 16 + u32::from(sl & 15)));
+    }
+
+    #[inline]
+    fn next(&self, at: SwitchId, heading: Heading, found: &mut Vec<Candidate>) {
+        let (layer, to) = self.of(heading.goal);
+        let (sl, in_port) = ((heading.state % 16) as u8, (heading.state / 16) as u16);
+        let walk = self.routing.walk(layer, to, at);
+        let first = walk.on_lanes(self.routing.lanes().sl2vl(), sl, in_port).next();
+        let on = self.routing.topology();
+        let Some((hop, lane)) = first.filter(|(hop, _)| on.link_is_up(hop.channel.link())) else {
+            return;
+        };
+        let port = if self.ports > 1 { u32::from(on.head(hop.channel).port) } else { 0 };
+        let state = port * 16 + u32::from(sl);
+        found.push(Candidate { channel: hop.channel, to: hop.to, state, lane, width: 1 });
+    }
+
+    fn ends(&self, _: u32) -> bool {
+        true
+    }
+
+    fn onward(&self, _: SwitchId, _: u32, _: u32, _: &mut Vec<u32>) {}
+}

@@ -1,0 +1,112 @@
+//! All shortest ways: each next hop that is nearer to the destination.
+
+use super::rows::{NO_WAY, rows};
+use super::{Candidate, Candidates, Heading, LaneClasses};
+use crate::Topology;
+use base::{Stop, SwitchId, TerminalId, Watch};
+use std::sync::Arc;
+
+/// Minimal adaptive routing: any hop of any shortest way, its lanes by the hops taken so far.
+///
+/// Source: Gunther, "Prevention of deadlocks in packet-switched data transport systems", IEEE
+/// Transactions on Communications 29(4), 1981: with a class of buffers for each hop a packet waits
+/// for higher classes alone. Hop `h`, from 0 on, takes class `h`, and the last class where there is
+/// no such; one class lets any packet take any lane. A goal is a switch, a state the class of the
+/// next hop. O(switches^2) bytes.
+#[derive(Debug, Clone)]
+pub struct Minimal {
+    on: Arc<Topology>,
+    lanes: LaneClasses,
+    /// Hops to each switch from every other: a row a destination.
+    hops: Vec<u8>,
+}
+
+impl Minimal {
+    /// All shortest ways of `on`. O(switches * arcs), in parallel.
+    ///
+    /// # Errors
+    /// When a shortest way has more than 254 hops, or `watch` says stop.
+    pub fn new(on: Arc<Topology>, lanes: LaneClasses, watch: &dyn Watch) -> Result<Self, Stop> {
+        let graph = on.graph();
+        let fill = |to: usize, row: &mut [u8], queue: &mut Vec<u32>| {
+            row[to] = 0;
+            queue.push(to as u32);
+            let mut head = 0;
+            while let Some(&v) = queue.get(head) {
+                head += 1;
+                let farther = row[v as usize] + 1;
+                for &w in graph.neighbours(v as usize) {
+                    if row[w as usize] == NO_WAY {
+                        if farther == NO_WAY {
+                            return false;
+                        }
+                        row[w as usize] = farther;
+                        queue.push(w);
+                    }
+                }
+            }
+            true
+        };
+        let hops = rows(graph.switches(), graph.switches(), fill, watch)?;
+        Ok(Self { on, lanes, hops })
+    }
+
+    /// Hops of a shortest way between two switches; `None` where there is no way.
+    #[inline]
+    pub fn hops(&self, from: SwitchId, to: SwitchId) -> Option<u8> {
+        let hops = self.row(to.0)[from.ix()];
+        (hops != NO_WAY).then_some(hops)
+    }
+
+    #[inline]
+    fn row(&self, goal: u32) -> &[u8] {
+        let switches = self.on.switches().len();
+        &self.hops[goal as usize * switches..(goal as usize + 1) * switches]
+    }
+}
+
+impl Candidates for Minimal {
+    fn topology(&self) -> &Topology {
+        &self.on
+    }
+
+    fn lanes(&self) -> u8 {
+        self.lanes.lanes()
+    }
+
+    fn states(&self) -> u32 {
+        self.lanes.classes.into()
+    }
+
+    fn goals(&self, to: TerminalId, found: &mut Vec<u32>) {
+        found.push(self.on.terminals()[to.ix()].plug.switch.0);
+    }
+
+    fn home(&self, goal: u32) -> SwitchId {
+        SwitchId(goal)
+    }
+
+    fn starts(&self, _: SwitchId, _: u32, found: &mut Vec<u32>) {
+        found.push(0);
+    }
+
+    #[inline]
+    fn next(&self, at: SwitchId, heading: Heading, found: &mut Vec<Candidate>) {
+        let (graph, row) = (self.on.graph(), self.row(heading.goal));
+        let here = row[at.ix()];
+        let state = (heading.state + 1).min(self.states() - 1);
+        let LaneClasses { width, .. } = self.lanes;
+        let lane = heading.state as u8 * width;
+        for (&to, &channel) in graph.neighbours(at.ix()).iter().zip(graph.channels(at.ix())) {
+            if row[to as usize] < here {
+                found.push(Candidate { channel, to: SwitchId(to), state, lane, width });
+            }
+        }
+    }
+
+    fn ends(&self, _: u32) -> bool {
+        true
+    }
+
+    fn onward(&self, _: SwitchId, _: u32, _: u32, _: &mut Vec<u32>) {}
+}

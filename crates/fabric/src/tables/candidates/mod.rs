@@ -1,0 +1,115 @@
+//! Where a packet may go next, and on which lanes: the ways that adaptive routing chooses from.
+//!
+//! A scheme states all that packets may ever do, whatever is chosen: who proves it free of deadlock
+//! has proved every choice from it.
+
+mod from_tables;
+mod minimal;
+mod rows;
+mod up_down;
+mod via;
+
+pub use from_tables::FromTables;
+pub use minimal::Minimal;
+pub use up_down::UpDown;
+pub use via::Via;
+
+use crate::Topology;
+use base::{ChannelId, SwitchId, TerminalId};
+use std::ops::Range;
+
+/// What a packet carries of its route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Heading {
+    /// What it goes to now, a number that the scheme gives: its destination, or a switch on the way.
+    pub goal: u32,
+    /// What it did so far, a number that the scheme gives, below [`Candidates::states`].
+    pub state: u32,
+}
+
+/// A hop that a packet may take next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Candidate {
+    /// The channel, which works.
+    pub channel: ChannelId,
+    /// The switch it leads to.
+    pub to: SwitchId,
+    /// The packet's state behind it.
+    pub state: u32,
+    /// The lowest lane it may take there.
+    pub lane: u8,
+    /// How many lanes it may take, from the lowest on; at least 1.
+    pub width: u8,
+}
+
+impl Candidate {
+    /// The lanes it may take.
+    pub fn lanes(&self) -> Range<u8> {
+        self.lane..self.lane + self.width
+    }
+}
+
+/// Lanes in classes of one width: class `c` has lanes `c * width` to `(c + 1) * width - 1`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaneClasses {
+    /// How many classes there are, at least 1.
+    pub classes: u8,
+    /// Lanes of each, at least 1.
+    pub width: u8,
+}
+
+impl LaneClasses {
+    /// One class, of all lanes.
+    pub const fn any(width: u8) -> Self {
+        Self { classes: 1, width }
+    }
+
+    /// Lanes in all.
+    ///
+    /// # Panics
+    /// When there are more than 255, or none.
+    pub fn lanes(self) -> u8 {
+        let lanes = self.classes.checked_mul(self.width).filter(|lanes| *lanes > 0);
+        lanes.expect("1 to 255 lanes")
+    }
+}
+
+/// A scheme of routing: where each packet may go next, and on which lanes.
+///
+/// A packet sets off from its switch towards a goal in one of [`Candidates::starts`], and takes one
+/// of the hops of [`Candidates::next`] after the other until it is at the goal's home. There it
+/// leaves the network if its state [`Candidates::ends`]; else it goes on to one of its
+/// destination's goals, once, in one of the states of [`Candidates::onward`].
+///
+/// What is asked for each hop appends to a buffer that the caller keeps: nothing is allocated.
+pub trait Candidates: Sync {
+    /// The network.
+    fn topology(&self) -> &Topology;
+
+    /// Lanes: all are below.
+    fn lanes(&self) -> u8;
+
+    /// States: all are below.
+    fn states(&self) -> u32;
+
+    /// Appends the goals by which a packet may go to a working terminal.
+    fn goals(&self, to: TerminalId, found: &mut Vec<u32>);
+
+    /// The switch that a goal is at.
+    fn home(&self, goal: u32) -> SwitchId;
+
+    /// Appends the states in which a packet may set off from `source`, which is not the goal's
+    /// home, towards a goal.
+    fn starts(&self, source: SwitchId, goal: u32, found: &mut Vec<u32>);
+
+    /// Appends the hops that a packet at `at`, which is not its goal's home, may take next, in port
+    /// order.
+    fn next(&self, at: SwitchId, heading: Heading, found: &mut Vec<Candidate>);
+
+    /// Whether a packet that has come to its goal in this state is at its destination.
+    fn ends(&self, state: u32) -> bool;
+
+    /// Appends the states in which a packet that has come in `state` to `at`, its goal's home, and
+    /// is not at its destination, may go on to `goal`, whose home is another switch.
+    fn onward(&self, at: SwitchId, state: u32, goal: u32, found: &mut Vec<u32>);
+}

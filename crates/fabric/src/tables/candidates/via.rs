@@ -1,0 +1,117 @@
+//! Over a switch in between: two legs, each by another scheme.
+
+use super::{Candidate, Candidates, Heading, Minimal};
+use crate::Topology;
+use base::{SwitchId, TerminalId};
+
+/// Valiant's routing and what chooses between it and the direct way (UGAL): first to a switch in
+/// between, any goal of the scheme beneath, then to the destination; or there at once.
+///
+/// Source: Valiant, "A scheme for fast parallel communication", SIAM Journal on Computing 11(2),
+/// 1982; Singh, "Load-balanced routing in interconnection networks", thesis, Stanford 2005 (UGAL).
+/// A state on the first leg is that of the scheme beneath, on the second that plus its number of
+/// states; who goes directly is on the second leg from the start.
+#[derive(Debug, Clone)]
+pub struct Via<B> {
+    beneath: B,
+    lanes: Legs,
+}
+
+/// What the lanes of the second leg are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Legs {
+    /// Others than those of the first.
+    Apart,
+    /// Those of the hops counted from the source.
+    ByHop,
+}
+
+impl<B: Candidates> Via<B> {
+    /// Both legs by `beneath`, the second on as many lanes above those of the first.
+    ///
+    /// # Panics
+    /// When that makes more than 255 lanes.
+    pub fn by_leg(beneath: B) -> Self {
+        assert!(beneath.lanes() <= 127, "at most 127 lanes a leg");
+        Self { beneath, lanes: Legs::Apart }
+    }
+
+    /// The scheme of each leg.
+    pub fn beneath(&self) -> &B {
+        &self.beneath
+    }
+
+    fn second(&self) -> u32 {
+        self.beneath.states()
+    }
+}
+
+impl Via<Minimal> {
+    /// Both legs by shortest ways, lanes by the hops taken since the source: the classes of
+    /// `beneath` must count the hops of both.
+    pub fn by_hop(beneath: Minimal) -> Self {
+        Self { beneath, lanes: Legs::ByHop }
+    }
+}
+
+impl<B: Candidates> Candidates for Via<B> {
+    fn topology(&self) -> &Topology {
+        self.beneath.topology()
+    }
+
+    fn lanes(&self) -> u8 {
+        match self.lanes {
+            Legs::Apart => self.beneath.lanes() * 2,
+            Legs::ByHop => self.beneath.lanes(),
+        }
+    }
+
+    fn states(&self) -> u32 {
+        self.second() * 2
+    }
+
+    fn goals(&self, to: TerminalId, found: &mut Vec<u32>) {
+        self.beneath.goals(to, found);
+    }
+
+    fn home(&self, goal: u32) -> SwitchId {
+        self.beneath.home(goal)
+    }
+
+    fn starts(&self, source: SwitchId, goal: u32, found: &mut Vec<u32>) {
+        let first = found.len();
+        self.beneath.starts(source, goal, found);
+        for i in first..found.len() {
+            found.push(found[i] + self.second());
+        }
+    }
+
+    #[inline]
+    fn next(&self, at: SwitchId, heading: Heading, found: &mut Vec<Candidate>) {
+        let Some(state) = heading.state.checked_sub(self.second()) else {
+            return self.beneath.next(at, heading, found);
+        };
+        let first = found.len();
+        self.beneath.next(at, Heading { state, ..heading }, found);
+        let above = if self.lanes == Legs::Apart { self.beneath.lanes() } else { 0 };
+        for candidate in &mut found[first..] {
+            candidate.state += self.second();
+            candidate.lane += above;
+        }
+    }
+
+    fn ends(&self, state: u32) -> bool {
+        state >= self.second()
+    }
+
+    fn onward(&self, at: SwitchId, state: u32, goal: u32, found: &mut Vec<u32>) {
+        if self.lanes == Legs::ByHop {
+            return found.push(state + self.second());
+        }
+        let first = found.len();
+        self.beneath.starts(at, goal, found);
+        for state in &mut found[first..] {
+            *state += self.second();
+        }
+    }
+}

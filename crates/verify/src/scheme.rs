@@ -1,0 +1,350 @@
+//! Is a scheme of routing free of deadlock, whatever packets choose? All its choices at once.
+//!
+//! Source: Dally & Seitz 1987, as in [`super::deadlock`], for routing that chooses: Duato, "A new
+//! theory of deadlock-free adaptive routing in wormhole networks", IEEE Transactions on Parallel
+//! and Distributed Systems 4(12), 1993, whose extended graph is not made use of: here a packet
+//! depends on every hop that it may take next, and all of these together must have no circle.
+
+use super::deadlock::{Cycle, Numbering, Wait};
+use super::{Verdict, checker};
+use base::{Interrupted, SwitchId, TerminalId, Watch};
+use fabric::Topology;
+use fabric::tables::candidates::{Candidate, Candidates, Heading};
+use fabric::turns::{Held, LaneGraph};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+
+/// Witness: what packets may do ends, and a numbering that rises along all of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Freedom {
+    /// A number for every (channel, lane) pair that rises along every way.
+    pub numbering: Numbering,
+    /// Most hops that a packet can take.
+    pub max_hops: u32,
+}
+
+/// Counterexample.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Flaw {
+    /// A packet has come to a switch from which it has no way on.
+    Stranded(String),
+    /// A packet can take hops for ever.
+    Wanders(String),
+    /// Packets can wait for one another in a circle.
+    Deadlock(Cycle),
+    /// The separate checker does not accept the numbering.
+    Unchecked(String),
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stranded(what) | Self::Wanders(what) | Self::Unchecked(what) => f.write_str(what),
+            Self::Deadlock(cycle) => cycle.fmt(f),
+        }
+    }
+}
+
+/// Proves that packets which choose among the candidates of `scheme` arrive, never wait for one
+/// another in a circle, and lets the separate checker look at the numbers; or shows why not.
+///
+/// O(goals * situations * candidates^2), a situation being a switch and a state that packets for a
+/// goal can be in; memory for the channel dependency graph, lane by lane.
+///
+/// # Errors
+/// [`Interrupted`] when `watch` says so.
+pub fn prove(
+    scheme: &impl Candidates,
+    watch: &dyn Watch,
+) -> Result<Verdict<Freedom, Flaw>, Interrupted> {
+    let on = scheme.topology();
+    let lanes = scheme.lanes();
+    let mut graph = LaneGraph::without_turns(on, lanes.into());
+    let insert = |held: &Candidate, wanted: &Candidate, _: u32| {
+        for pair in pairs(held, wanted) {
+            graph.insert(pair.0, pair.1);
+        }
+    };
+    let max_hops = match each_wait(scheme, watch, insert)? {
+        Ok(most) => most,
+        Err(flaw) => return Ok(Verdict::Fails(flaw)),
+    };
+    let dependencies = graph.dependencies();
+    let number = match graph.number(watch)? {
+        Ok(number) => number,
+        Err(left) => {
+            let cycle = explain(scheme, &graph.circle(&left, watch)?, watch)?;
+            return Ok(Verdict::Fails(Flaw::Deadlock(cycle)));
+        }
+    };
+    let numbering = Numbering { lanes, number, dependencies };
+    Ok(match checker::recheck_scheme(scheme, &numbering, watch)? {
+        Ok(()) => Verdict::Holds(Freedom { numbering, max_hops }),
+        Err(why) => Verdict::Fails(Flaw::Unchecked(why)),
+    })
+}
+
+/// The pairs of a lane that is held and one that is wanted.
+fn pairs(held: &Candidate, wanted: &Candidate) -> impl Iterator<Item = (Held, Held)> {
+    let (from, to, lanes) = (held.channel, wanted.channel, wanted.lanes());
+    held.lanes().flat_map(move |a| lanes.clone().map(move |b| ((from, a), (to, b))))
+}
+
+/// The goals of all working terminals, each once, in order.
+fn goals(scheme: &impl Candidates) -> Vec<u32> {
+    let on = scheme.topology();
+    let mut all = Vec::new();
+    for t in (0..on.terminals().len()).map(TerminalId::from).filter(|&t| on.terminal_is_up(t)) {
+        scheme.goals(t, &mut all);
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// By plane, the working switches that packets set off from.
+fn sources(on: &Topology) -> Vec<Vec<SwitchId>> {
+    let mut by_plane = vec![Vec::new(); usize::from(on.planes())];
+    for s in on.edge_switches().into_iter().map(SwitchId) {
+        by_plane[usize::from(on.switches()[s.ix()].plane)].push(s);
+    }
+    by_plane
+}
+
+/// How packets come to a switch in between in one state.
+#[derive(Default)]
+struct Arrived {
+    /// The hops that they hold.
+    held: BTreeSet<Candidate>,
+    /// The most hops they have taken.
+    hops: u32,
+}
+
+/// Calls `visit` for every two hops that a packet may take one after the other, and the goal of the
+/// second, often more than once. The most hops of a packet, or why packets do not arrive.
+fn each_wait(
+    scheme: &impl Candidates,
+    watch: &dyn Watch,
+    mut visit: impl FnMut(&Candidate, &Candidate, u32),
+) -> Result<Result<u32, Flaw>, Interrupted> {
+    let on = scheme.topology();
+    let (goals, sources) = (goals(scheme), sources(on));
+    let mut between: BTreeMap<(SwitchId, u32), Arrived> = BTreeMap::new();
+    let (mut search, mut states, mut most) = (Search::new(scheme), Vec::new(), 0);
+    let total = goals.len() as u64 * 2;
+    for (i, &goal) in goals.iter().enumerate() {
+        watch.tick("candidates", i as u64, total)?;
+        let home = scheme.home(goal);
+        search.clear();
+        for &source in sources[plane_of(on, home)].iter().filter(|s| **s != home) {
+            states.clear();
+            scheme.starts(source, goal, &mut states);
+            states.iter().for_each(|&state| _ = search.enter(source, state, 0));
+        }
+        match search.run(goal, &mut visit) {
+            Ok(hops) => most = most.max(hops),
+            Err(flaw) => return Ok(Err(flaw)),
+        }
+        for (held, hops) in search.arrivals(home).filter(|(c, _)| !scheme.ends(c.state)) {
+            let arrived = between.entry((home, held.state)).or_default();
+            arrived.held.insert(held);
+            arrived.hops = hops.max(arrived.hops);
+        }
+    }
+    // by switch in between, state there and hop onward, a goal for which that is taken
+    let mut onward: BTreeMap<(SwitchId, u32, Candidate), u32> = BTreeMap::new();
+    for (i, &goal) in goals.iter().enumerate() {
+        watch.tick("candidates", (goals.len() + i) as u64, total)?;
+        let home = scheme.home(goal);
+        search.clear();
+        let here = |s: SwitchId| s != home && plane_of(on, s) == plane_of(on, home);
+        for (&(s, before), arrived) in between.iter().filter(|((s, _), _)| here(*s)) {
+            states.clear();
+            scheme.onward(s, before, goal, &mut states);
+            for &state in &states {
+                search.enter(s, state, arrived.hops);
+                let heading = Heading { goal, state };
+                search.wanted(s, heading, |c| _ = onward.entry((s, before, *c)).or_insert(goal));
+            }
+        }
+        match search.run(goal, &mut visit) {
+            Ok(hops) => most = most.max(hops),
+            Err(flaw) => return Ok(Err(flaw)),
+        }
+        if search.arrivals(home).any(|(c, _)| !scheme.ends(c.state)) {
+            let name = &on.switches()[home.ix()].name;
+            let why = format!("a packet goes on at {name} that was at a switch in between before");
+            return Ok(Err(Flaw::Wanders(why)));
+        }
+    }
+    for ((s, before, wanted), goal) in onward {
+        between[&(s, before)].held.iter().for_each(|held| visit(held, &wanted, goal));
+    }
+    Ok(Ok(most))
+}
+
+fn plane_of(on: &Topology, s: SwitchId) -> usize {
+    on.switches()[s.ix()].plane.into()
+}
+
+/// A switch, and the state in which packets for the goal at hand come to it.
+struct Situation {
+    at: SwitchId,
+    state: u32,
+    /// Its hops among those found.
+    hops: std::ops::Range<usize>,
+    /// Most hops before it, and the situations right before it that are not counted yet.
+    before: u32,
+    open: u32,
+}
+
+/// All that packets for one goal may do.
+struct Search<'a, C> {
+    scheme: &'a C,
+    all: Vec<Situation>,
+    /// By switch and state, one more than the place in `all`, 0 where it is not there.
+    place: Vec<u32>,
+    found: Vec<Candidate>,
+}
+
+impl<'a, C: Candidates> Search<'a, C> {
+    fn new(scheme: &'a C) -> Self {
+        let places = scheme.topology().switches().len() * scheme.states() as usize;
+        Self { scheme, all: Vec::new(), place: vec![0; places], found: Vec::new() }
+    }
+
+    fn key(&self, at: SwitchId, state: u32) -> usize {
+        at.ix() * self.scheme.states() as usize + state as usize
+    }
+
+    fn clear(&mut self) {
+        for i in 0..self.all.len() {
+            let key = self.key(self.all[i].at, self.all[i].state);
+            self.place[key] = 0;
+        }
+        self.all.clear();
+        self.found.clear();
+    }
+
+    /// The place of a situation, which packets come to after at least `hops` hops.
+    fn enter(&mut self, at: SwitchId, state: u32, hops: u32) -> usize {
+        let key = self.key(at, state);
+        if self.place[key] == 0 {
+            self.all.push(Situation { at, state, hops: 0..0, before: 0, open: 0 });
+            self.place[key] = self.all.len() as u32;
+        }
+        let place = self.place[key] as usize - 1;
+        let own = &mut self.all[place];
+        own.before = hops.max(own.before);
+        place
+    }
+
+    /// The hops that may be wanted next.
+    fn wanted(&mut self, at: SwitchId, heading: Heading, mut visit: impl FnMut(&Candidate)) {
+        let known = self.found.len();
+        self.scheme.next(at, heading, &mut self.found);
+        self.found[known..].iter().for_each(&mut visit);
+        self.found.truncate(known);
+    }
+
+    /// Finds all that follows from what was entered; most hops until the goal.
+    fn run(
+        &mut self,
+        goal: u32,
+        visit: &mut impl FnMut(&Candidate, &Candidate, u32),
+    ) -> Result<u32, Flaw> {
+        let home = self.scheme.home(goal);
+        let mut i = 0;
+        while i < self.all.len() {
+            let (at, state) = (self.all[i].at, self.all[i].state);
+            let first = self.found.len();
+            if at != home {
+                self.scheme.next(at, Heading { goal, state }, &mut self.found);
+                if self.found.len() == first {
+                    return Err(Flaw::Stranded(self.tell(at, home, "has no way on")));
+                }
+            }
+            self.all[i].hops = first..self.found.len();
+            for hop in first..self.found.len() {
+                let Candidate { to, state, .. } = self.found[hop];
+                let place = self.enter(to, state, 0);
+                self.all[place].open += 1;
+            }
+            i += 1;
+        }
+        for situation in &self.all {
+            for held in &self.found[situation.hops.clone()] {
+                let next = &self.all[self.place[self.key(held.to, held.state)] as usize - 1];
+                self.found[next.hops.clone()].iter().for_each(|wanted| visit(held, wanted, goal));
+            }
+        }
+        self.longest(home)
+    }
+
+    /// Most hops until the goal, which count up in `before`; refuses packets that go in a circle.
+    fn longest(&mut self, home: SwitchId) -> Result<u32, Flaw> {
+        let mut ready: Vec<usize> =
+            (0..self.all.len()).filter(|&i| self.all[i].open == 0).collect();
+        let mut head = 0;
+        while let Some(&i) = ready.get(head) {
+            head += 1;
+            let (hops, before) = (self.all[i].hops.clone(), self.all[i].before);
+            for hop in hops {
+                let place = self.place[self.key(self.found[hop].to, self.found[hop].state)] - 1;
+                let next = &mut self.all[place as usize];
+                next.before = next.before.max(before + 1);
+                next.open -= 1;
+                if next.open == 0 {
+                    ready.push(place as usize);
+                }
+            }
+        }
+        match self.all.iter().find(|s| s.open > 0) {
+            Some(s) => Err(Flaw::Wanders(self.tell(s.at, home, "can take hops for ever"))),
+            None => Ok(self.all.iter().map(|s| s.before).max().unwrap_or(0)),
+        }
+    }
+
+    /// The hops to `home`, each with the most hops of packets that have taken it.
+    fn arrivals(&self, home: SwitchId) -> impl Iterator<Item = (Candidate, u32)> {
+        self.all.iter().flat_map(move |s| {
+            let hops = self.found[s.hops.clone()].iter().filter(move |c| c.to == home);
+            hops.map(|c| (*c, s.before + 1))
+        })
+    }
+
+    fn tell(&self, at: SwitchId, home: SwitchId, what: &str) -> String {
+        let name = |s: SwitchId| &self.scheme.topology().switches()[s.ix()].name;
+        format!("a packet to {} {what} at {}", name(home), name(at))
+    }
+}
+
+/// Puts names to a circle, and finds packets for each of its waits.
+fn explain(
+    scheme: &impl Candidates,
+    circle: &[Held],
+    watch: &dyn Watch,
+) -> Result<Cycle, Interrupted> {
+    let on = scheme.topology();
+    let wants: HashMap<Held, (usize, Held)> =
+        (0..circle.len()).map(|i| (circle[i], (i, circle[(i + 1) % circle.len()]))).collect();
+    let mut goal_of: Vec<Option<u32>> = vec![None; circle.len()];
+    let found = |held: &Candidate, wanted: &Candidate, goal: u32| {
+        for (from, to) in pairs(held, wanted) {
+            if let Some(&(i, known)) = wants.get(&from)
+                && known == to
+            {
+                goal_of[i].get_or_insert(goal);
+            }
+        }
+    };
+    // that packets arrive is known by now
+    let _ = each_wait(scheme, watch, found)?;
+    let name = |s: SwitchId| &on.switches()[s.ix()].name;
+    let tell = |goal: u32| format!("packets to {}", name(scheme.home(goal)));
+    let waits = circle
+        .iter()
+        .zip(goal_of)
+        .map(|(&held, goal)| Wait::new(on, held, goal.map_or_else(String::new, tell)));
+    Ok(Cycle { waits: waits.collect() })
+}
