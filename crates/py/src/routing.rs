@@ -16,7 +16,7 @@ use measure::load::edge_load;
 use numpy::{PyArray1, PyArray3, PyArrayMethods};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use verify::{Limits, Verdict, certificate};
+use verify::{Limits, Verified, certificate};
 
 /// Immutable forwarding tables of a network: routes per destination and layer, and their lanes.
 #[pyclass(frozen, module = "flyloom")]
@@ -146,11 +146,12 @@ impl Routing {
     ) -> PyResult<Option<String>> {
         self.afford(py, "proving routes on", Walk::Certificate)?;
         let addresses = self.addresses().map_err(refuse)?;
-        let work = |watch: &dyn base::Watch| verify::verify(&self.inner, Limits::NONE, watch);
-        let v = enter(py, progress, work)?.map_err(|_| interrupted())?;
-        let Some(Verdict::Holds(numbers)) = v.deadlock else { return Ok(None) };
-        let routing = self.inner.clone();
-        enter_alone(py, move || certificate::text(&routing, &addresses, &numbers)).map(Some)
+        let work =
+            |watch: &dyn base::Watch| Verified::routing(self.inner.clone(), Limits::NONE, watch);
+        let Ok(proved) = enter(py, progress, work)?.map_err(|_| interrupted())? else {
+            return Ok(None);
+        };
+        enter_alone(py, move || certificate::text(&proved, &addresses)).map(Some)
     }
 
     /// The same routes on lanes given as `options` say: `lanes`, `max_lanes`, `balance`, `seed`.

@@ -1,6 +1,6 @@
 //! The certificate: the numbers of a proof as text, for a checker that shares nothing with us.
 
-use super::deadlock::Numbering;
+use super::Verified;
 use base::ChannelId;
 use fabric::addresses::Addresses;
 use fabric::tables::Routing;
@@ -11,8 +11,8 @@ use std::fmt::Write;
 ///
 /// `flyloom-certificate 1`, `lanes N`, then `port 0x<switch GUID> <port> <N numbers>` for each, and
 /// `end`. O(channels * lanes).
-pub fn text(routing: &Routing, addresses: &Addresses, numbering: &Numbering) -> String {
-    let on = routing.topology();
+pub fn text(routing: &Verified<Routing>, addresses: &Addresses) -> String {
+    let (on, numbering) = (routing.topology(), routing.numbering());
     let lanes = usize::from(numbering.lanes);
     let remark = fabric::addresses::remark(&on.recipe().to_string());
     let mut out = format!("flyloom-certificate 1\n# {remark}\nlanes {lanes}\n");

@@ -14,6 +14,9 @@ pub mod faults;
 pub mod lane_use;
 pub mod proof;
 pub mod scheme;
+mod verified;
+
+pub use verified::Verified;
 
 /// The outcome of a check: a witness, or a counterexample.
 #[derive(Debug, Clone, PartialEq, Eq)]

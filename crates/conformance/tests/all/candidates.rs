@@ -15,7 +15,7 @@ use std::sync::Arc;
 use verify::checker::recheck_scheme;
 use verify::deadlock::Numbering;
 use verify::scheme::{Flaw, Freedom, prove};
-use verify::{Limits, Verdict, verify};
+use verify::{Limits, Verdict, Verified, verify};
 
 fn network(inline: &str) -> Arc<Topology> {
     let recipe = parse_inline(inline).expect("an inline form");
@@ -425,4 +425,30 @@ fn the_checker_refuses_numbers_that_do_not_rise() {
     assert!(check(&short).is_err());
     let few = Numbering { lanes: 5, ..numbers.clone() };
     assert!(check(&few).is_err());
+}
+
+#[test]
+fn only_what_holds_is_verified() {
+    let on = network("torus:shape=4x4,p=1");
+    let proved = |name| {
+        Verified::routing(route(&on, name, 1), Limits::NONE, &Quiet).expect("not interrupted")
+    };
+    let why = proved("min_hop").expect_err("a circle");
+    assert!(why.complete.holds() && !why.holds());
+    assert!(matches!(why.deadlock, Some(Verdict::Fails(_))), "the circle is told");
+    let dor = proved("dor").expect("free of deadlock");
+    assert_eq!(dor.engine(), "dor");
+    // FNV-1a, by its definition
+    let numbers = dor.numbering().number.iter().flat_map(|n| n.to_le_bytes());
+    let digest = std::iter::once(dor.numbering().lanes).chain(numbers);
+    let digest = digest.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    assert_eq!(dor.digest(), digest);
+    assert_ne!(proved("up_down").expect("free of deadlock").digest(), digest);
+    let few = Verified::scheme(minimal(&on, LaneClasses::any(3)), &Quiet);
+    assert!(matches!(few, Ok(Err(Flaw::Deadlock(_)))));
+    let enough = minimal(&on, LaneClasses { classes: 4, width: 1 });
+    let enough = Verified::scheme(enough, &Quiet).expect("not interrupted").expect("four hops");
+    assert_eq!(enough.hops(SwitchId(0), SwitchId(10)), Some(4), "the scheme is at hand");
 }
