@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError, expand
 from flyloom.deploy.engines import known_to_opensm
@@ -28,8 +28,14 @@ from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
 from flyloom.support.results import Result
 
+if TYPE_CHECKING:
+    import pyarrow
+
 Say = Callable[[str, str, float], None]
 """Called with a stage's name, one line about its outcome, and its seconds."""
+
+TABLES = ("rows", "series")
+"""Tables that a run writes, by the names of their files."""
 
 SYNC_S = 1.0
 """A finished point is on the disk no later than this."""
@@ -44,14 +50,15 @@ def run(
     on: str | None = None,
     say: Say | None = None,
     progress: Progress | None = None,
-) -> Result:
+) -> Run:
     """Runs the experiment in ``file`` and writes ``out/<name>/``.
 
     Files: ``rows.parquet`` (a row a point), ``series.parquet`` (load histograms and eBB of each
     pattern), ``cables-*.csv`` (a list a network), ``effective.toml`` (all defaults spelled out),
     ``manifest.json`` (versions, seeds, digests, times), ``report.html``; the same bytes wherever
     points are computed. Fields of the result: ``directory``, ``report``, ``points``, ``reused``,
-    ``holds`` (every point verified, every comparison equal), ``skipped``.
+    ``holds`` (every point verified, every comparison equal), ``skipped``; ``to_polars()`` and so on
+    give a row for each point, with the columns of ``rows.parquet``.
 
     Parameters
     ----------
@@ -85,6 +92,32 @@ def run(
     return job.run(workers, on)
 
 
+class Run(Result):
+    """What became of a run. As a table it is ``rows.parquet``, a row for each point; ``of`` may be
+    ``rows``, ``series`` (of ``series.parquet``) or ``skipped``."""
+
+    __slots__ = ()
+
+    def to_rows(self, of: str | None = None) -> list[dict[str, Any]]:
+        """The rows as plain dictionaries."""
+        if of in TABLES or of is None:
+            rows: list[dict[str, Any]] = self.to_arrow(of).to_pylist()
+            return rows
+        return super().to_rows(of)
+
+    def to_arrow(self, of: str | None = None) -> pyarrow.Table:
+        """The rows as a table of pyarrow."""
+        name = of or "rows"
+        if name not in TABLES:
+            return super().to_arrow(of)
+        import pyarrow.parquet
+
+        return pyarrow.parquet.read_table(Path(self.directory, f"{name}.parquet"))
+
+    def _known(self) -> str:
+        return f"{super()._known()}, and {', '.join(TABLES)}"
+
+
 class _Job:
     """One run: the networks met so far, the records of finished points, the lines said."""
 
@@ -109,7 +142,7 @@ class _Job:
         self.reused = 0
         self.code = sources.digest_of("flyloom.lab.point")
 
-    def run(self, workers: int | None, on: str | None) -> Result:
+    def run(self, workers: int | None, on: str | None) -> Run:
         check_folder(self.directory / "points")
         remove_leftovers(self.directory)
         try:
@@ -121,7 +154,7 @@ class _Job:
         report = store.write(self, records, self.networks)
         self._told("report", str(report), time.monotonic() - began)
         holds = all(r["verify"]["holds"] and _equal(r.get("deploy")) for r in records)
-        return Result({
+        return Run({
             "directory": str(self.directory), "report": str(report), "points": len(records),
             "reused": self.reused, "holds": holds, "skipped": self.skipped,
         })

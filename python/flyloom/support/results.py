@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+SHOWN = 40
+"""Fields that a notebook shows of a record."""
 
 
 class Result(Mapping[str, Any]):
@@ -13,6 +21,11 @@ class Result(Mapping[str, Any]):
     ``result.holds`` is ``result["holds"]``; dictionaries inside are results too. ``to_dict()``
     gives plain Python objects, ``to_json()`` their text. The verb that returned it documents its
     fields, with their units.
+
+    As a table (``to_rows()``, ``to_arrow()``, ``to_polars()``, ``to_pandas()``) a record is one
+    row, and fields of records inside have a dot in their names: ``complete.max_hops``. Where a
+    record has a list of records, these are the rows; where it has several, ``of`` says which one,
+    but a list called ``rows`` needs no saying. Lists of numbers stay lists.
     """
 
     __slots__ = ("_fields",)
@@ -22,6 +35,8 @@ class Result(Mapping[str, Any]):
         object.__setattr__(self, "_fields", {k: _wrap(v) for k, v in fields.items()})
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_fields":  # there are none yet: copy and pickle look
+            raise AttributeError(name)
         try:
             return self._fields[name]
         except KeyError:
@@ -41,14 +56,18 @@ class Result(Mapping[str, Any]):
         return len(self._fields)
 
     def __reduce__(self) -> tuple[type[Result], tuple[dict[str, Any]]]:
-        return Result, (self.to_dict(),)
+        return type(self), (self.to_dict(),)
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._fields]
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{k}={_short(v)}" for k, v in self._fields.items())
-        return f"Result({inside})"
+        return f"{type(self).__name__}({inside})"
+
+    def _repr_html_(self) -> str:
+        """The fields as a table, for notebooks."""
+        return html_table(type(self).__name__, _flat(self))
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain dictionaries and lists."""
@@ -57,6 +76,109 @@ class Result(Mapping[str, Any]):
     def to_json(self, indent: int | None = None) -> str:
         """The same as JSON text."""
         return json.dumps(self.to_dict(), indent=indent)
+
+    def to_rows(self, of: str | None = None) -> list[dict[str, Any]]:
+        """The rows of the record, or of its list ``of``, as plain dictionaries."""
+        name = of or self._list()
+        if name is None:
+            return [dict(_flat(self))]
+        found: Any = self
+        for word in name.split("."):
+            found = found.get(word) if isinstance(found, Result) else None
+        if not _are_records(found):
+            from flyloom._core import RefusalError
+
+            raise RefusalError(f"of: '{name}' is no list of records; {self._known()}")
+        return [dict(_flat(record)) for record in found]
+
+    def to_arrow(self, of: str | None = None) -> pyarrow.Table:
+        """The rows as a table of pyarrow; values of one column that differ in kind are JSON text.
+        A column is missing where no row has it."""
+        import pyarrow
+
+        rows = self.to_rows(of)
+        names = dict.fromkeys(name for row in rows for name in row)
+        columns = {name: _column([row.get(name) for row in rows]) for name in names}
+        return pyarrow.table(columns)
+
+    def to_polars(self, of: str | None = None) -> polars.DataFrame:
+        """The rows as a data frame of polars, which is an extra: ``flyloom[polars]``."""
+        frame: polars.DataFrame = _extra("polars").from_arrow(self.to_arrow(of))
+        return frame
+
+    def to_pandas(self, of: str | None = None) -> pandas.DataFrame:
+        """The rows as a data frame of pandas, which is an extra: ``flyloom[pandas]``."""
+        _extra("pandas")
+        return self.to_arrow(of).to_pandas()
+
+    def _lists(self) -> list[str]:
+        return [name for name, value in self._fields.items() if _are_records(value)]
+
+    def _list(self) -> str | None:
+        """The list whose records are the rows; None where there is none."""
+        lists = self._lists()
+        if len(lists) < 2 or "rows" in lists:
+            return "rows" if "rows" in lists else next(iter(lists), None)
+        from flyloom._core import RefusalError
+
+        raise RefusalError(f"of: several lists of records; {self._known()}")
+
+    def _known(self) -> str:
+        return f"lists here: {', '.join(self._lists()) or 'none'}"
+
+
+def html_table(title: str, fields: Iterable[tuple[str, object]]) -> str:
+    """A small table of names and values for notebooks; all text is escaped."""
+    import html
+
+    fields = list(fields)
+    lines = [
+        f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+        f"<td style='text-align:left'>{html.escape(_words(value))}</td></tr>"
+        for name, value in fields[:SHOWN]
+    ]
+    if len(fields) > SHOWN:
+        lines.append(f"<tr><td colspan='2'>and {len(fields) - SHOWN} more</td></tr>")
+    head = f"<caption style='text-align:left'><b>{html.escape(title)}</b></caption>"
+    return f"<table>{head}<tbody>{''.join(lines)}</tbody></table>"
+
+
+def _flat(record: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """The fields of a record and of those inside, by names with dots."""
+    for name, value in record.items():
+        if isinstance(value, Mapping) and value:
+            yield from _flat(value, f"{before}{name}.")
+        else:
+            yield before + name, None if isinstance(value, Mapping) else _plain(value)
+
+
+def _are_records(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, Result) for v in value)
+
+
+def _column(values: list[Any]) -> Any:
+    """The values as an array of Arrow."""
+    import pyarrow
+
+    for kind in (None, pyarrow.uint64()):  # of itself it does not think of the latter
+        try:
+            return pyarrow.array(values, kind)
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, OverflowError, TypeError):
+            continue
+    return pyarrow.array([None if v is None else json.dumps(v) for v in values])
+
+
+def _extra(name: str) -> Any:
+    """A package that not everybody has."""
+    import importlib
+
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        from flyloom._core import RefusalError
+
+        help_ = f"pip install 'flyloom[{name}]'"
+        raise RefusalError(f"to_{name}: {name} is not installed; {help_}") from None
 
 
 def _wrap(value: Any) -> Any:
@@ -78,3 +200,14 @@ def _plain(value: Any) -> Any:
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"<{type(value).__name__} of {len(text)} characters>"
+
+
+def _words(value: object) -> str:
+    """A value in a few words."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list):
+        text = ", ".join(_words(item) for item in value[:8])
+        return text if len(value) <= 8 and len(text) <= 80 else f"[{len(value)} items]"
+    text = "" if value is None else str(value)
+    return text if len(text) <= 120 else f"{text[:120]}…"
