@@ -9,6 +9,7 @@
 
 use crate::network::Topology;
 use base::Refusal;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
@@ -24,7 +25,7 @@ const NODE_PREFIX: u64 = 0x02f2 << 48;
 /// Hardware and local addresses of every port of a network.
 ///
 /// A terminal answers to the `2^lmc` LIDs from its base LID; a switch to one LID.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Addresses {
     /// Each terminal has `2^lmc` LIDs.
     pub lmc: u8,

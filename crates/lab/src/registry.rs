@@ -6,13 +6,19 @@ use serde_json::{Value, json};
 
 /// Every family, engine and measure with its documentation and parameters.
 ///
-/// A list of `{kind, name, doc, params: [{name, type, required, default, doc}]}`; engines have
-/// besides `promise: {minimal, deadlock_free}`, `lanes` (those that their routes get where nobody
-/// names a method: `one`, `online` or `own`) and, of the parameters that all engines take,
-/// `shared: true`; measures `input` (`topology` or `routing`) and `columns: [{name, at, kind, unit,
+/// A list of `{kind, name, doc, params: [{name, type, required, default, doc}]}`; families have
+/// besides `examples` (small members, in the inline form); engines `promise: {minimal,
+/// deadlock_free}`, `lanes` (those that their routes get where nobody names a method: `one`,
+/// `online` or `own`) and, of the parameters that all engines take, `shared: true`; measures `input`
+/// (`topology` or `routing`) and `columns: [{name, at, kind, unit,
 /// meaning, better}]`.
 pub fn registry() -> Value {
-    let families = families::FAMILIES.iter().map(|e| describe("topology", e.name, &e.schema()));
+    let families = families::FAMILIES.iter().map(|e| {
+        let mut row = describe("topology", e.name, &e.schema());
+        let examples = e.examples().into_iter().map(|recipe| recipe.to_string());
+        row["examples"] = examples.collect();
+        row
+    });
     let engines = engines::ENGINES.iter().map(|e| {
         let mut row = describe("engine", e.name, &e.schema());
         row["promise"] = json!(e.promise);

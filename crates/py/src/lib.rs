@@ -5,12 +5,14 @@ mod cables;
 mod cost;
 mod enter;
 mod lab_face;
+mod pickling;
 mod routing;
 mod search;
 mod sizing;
 mod stage;
 mod throughput;
 mod topology;
+mod views;
 
 use pyo3::prelude::*;
 
@@ -30,6 +32,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(search::search_random, m)?)?;
     m.add_function(wrap_pyfunction!(search::search_designs, m)?)?;
     m.add_function(wrap_pyfunction!(search::search_host_distances, m)?)?;
+    m.add_function(wrap_pyfunction!(pickling::kept_topology, m)?)?;
+    m.add_function(wrap_pyfunction!(pickling::kept_routing, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::expand, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::point_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::registry, m)?)?;

@@ -1,10 +1,12 @@
 //! `Routing`: forwarding tables with their proof, their measures and their files.
 
 use crate::enter::{
-    afford, enter, enter_alone, from_python, interrupted, refuse, stopped, to_python,
+    afford, enter, enter_alone, from_python, html, interrupted, refuse, stopped, to_python,
 };
+use crate::pickling::{Reduced, reduce_routing};
 use crate::stage::measured;
 use crate::topology::{Topology, affordable, object};
+use crate::views::view;
 use base::{Refusal, Stop, TerminalId};
 use engines::{lanes, repair};
 use fabric::addresses::Addresses;
@@ -13,7 +15,7 @@ use fabric::tables::ServiceLevels;
 use formats::graph_file::orcs;
 use formats::ib::{compare, lft, sl_files, table};
 use measure::load::edge_load;
-use numpy::{PyArray1, PyArray3, PyArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use verify::{Limits, Verified, certificate};
@@ -44,6 +46,14 @@ impl Routing {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         measured(py, name, given, self.inner.topology(), Some(&self.inner), progress)
+    }
+
+    /// The service levels where they are by switch; none where they are not.
+    fn levels_by_switch(&self) -> &[u8] {
+        match self.inner.lanes().levels() {
+            ServiceLevels::BySwitch(levels) => levels,
+            _ => &[],
+        }
     }
 
     fn addresses(&self) -> Result<Addresses, Refusal> {
@@ -95,16 +105,25 @@ impl Routing {
         PyArray1::from_vec(py, whole).reshape(shape)
     }
 
-    /// Service levels, (layers, terminals, switches) uint8 by source switch, or None when all paths
-    /// have the same or levels differ between terminals of one switch.
+    /// Forwarding ports to switches, (switches, switches) uint16, 0 at the destination, which is the
+    /// row: a read-only view of the tables.
     #[getter]
-    fn service_levels<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray3<u8>>>> {
-        let on = self.inner.topology();
-        let shape = [self.inner.layers() as usize, on.terminals().len(), on.switches().len()];
-        match self.inner.lanes().levels() {
-            ServiceLevels::BySwitch(v) => PyArray1::from_slice(py, v).reshape(shape).map(Some),
-            _ => Ok(None),
+    fn to_switch<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<u16>>> {
+        let switches = slf.get().inner.topology().switches().len();
+        view(slf, |routing| routing.inner.to_switch(), [switches, switches])
+    }
+
+    /// Service levels, (layers, terminals, switches) uint8 by source switch, or None when all paths
+    /// have the same or levels differ between terminals of one switch: a read-only view.
+    #[getter]
+    fn service_levels<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyArray3<u8>>>> {
+        let routing = &slf.get().inner;
+        if !matches!(routing.lanes().levels(), ServiceLevels::BySwitch(_)) {
+            return Ok(None);
         }
+        let on = routing.topology();
+        let shape = [routing.layers() as usize, on.terminals().len(), on.switches().len()];
+        view(slf, Self::levels_by_switch, shape).map(Some)
     }
 
     /// The switches that a packet from terminal `source` to `destination` visits in `layer`.
@@ -313,6 +332,32 @@ impl Routing {
         };
         let value = enter_alone(py, work)?.map_err(refuse)?;
         to_python(py, &value)
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: PyRef<'_, Self>) -> PyResult<bool> {
+        let (ours, theirs) = (&self.inner, &other.inner);
+        let same = enter(py, None, |watch| ours.is_same(theirs, watch))?;
+        Ok(self.addresses == other.addresses && same.map_err(|_| interrupted())?)
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.inner.digest()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        reduce_routing(py, self)
+    }
+
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let routing = &self.inner;
+        let fields = [
+            ("network", routing.topology().recipe().to_string()),
+            ("options", Value::Object(routing.options().clone()).to_string()),
+            ("routes to a terminal", routing.layers().to_string()),
+            ("lanes", self.lanes().to_string()),
+            ("table entries", routing.entries().to_string()),
+        ];
+        html(py, &format!("Routing {}", routing.engine()), &fields)
     }
 
     fn __repr__(&self) -> String {

@@ -2,7 +2,8 @@
 
 use crate::cables;
 use crate::cost::{self, Shop};
-use crate::enter::{afford, enter, enter_alone, from_python, refuse, to_python};
+use crate::enter::{afford, enter, enter_alone, from_python, html, refuse, to_python};
+use crate::pickling::{Reduced, reduce_topology};
 use crate::routing::Routing;
 use crate::stage::measured;
 use base::Need;
@@ -61,7 +62,7 @@ pub fn affordable(
 }
 
 /// The network of `recipe`, if there is memory for it.
-fn built(py: Python<'_>, recipe: &Recipe) -> PyResult<Topology> {
+pub fn built(py: Python<'_>, recipe: &Recipe) -> PyResult<Topology> {
     let entry = families::family(&recipe.family).map_err(refuse)?;
     let promise = entry.promise(&recipe.params).map_err(refuse)?;
     afford(py, &format!("building {recipe}"), |n| promise.size(n).build())?;
@@ -472,6 +473,32 @@ impl Topology {
             "guid2lid": a.guid2lid(),
         });
         to_python(py, &all)
+    }
+
+    fn __eq__(&self, other: PyRef<'_, Self>) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner) || self.inner == other.inner
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.inner.digest()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        reduce_topology(py, &self.inner)
+    }
+
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let t = &self.inner;
+        let failed = t.links().len() - t.graph().arcs() / 2;
+        let fields = [
+            ("switches", t.switches().len()),
+            ("endpoints", t.endpoints().len()),
+            ("links", t.links().len()),
+            ("links that do not work", failed),
+            ("ports in use on a switch", t.radix() as usize),
+            ("planes", t.planes().into()),
+        ];
+        html(py, &format!("Topology {}", t.recipe()), &fields.map(|(k, v)| (k, v.to_string())))
     }
 
     fn __repr__(&self) -> String {

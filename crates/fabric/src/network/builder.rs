@@ -3,6 +3,7 @@
 use super::{Cable, Endpoint, Link, Peer, Plug, Recipe, Switch, Terminal, Topology};
 use crate::geometry::Geometry;
 use base::{EndpointId, Graph, LinkId, Refusal, SwitchId, TerminalId};
+use std::sync::OnceLock;
 
 /// A network under construction.
 ///
@@ -147,6 +148,7 @@ impl Builder {
             ahead,
             attached_offsets,
             attached,
+            digest: OnceLock::new(),
         })
     }
 

@@ -2,6 +2,7 @@
 
 mod builder;
 mod recipe;
+mod same;
 
 pub use builder::Builder;
 pub use recipe::{Recipe, parse_inline};
@@ -10,6 +11,7 @@ use crate::geometry::Geometry;
 use base::{ChannelId, EndpointId, Graph, LinkId, Refusal, SwitchId, TerminalId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::sync::OnceLock;
 
 /// Why `name` can be no name of a switch or an endpoint: it has a character that lists, drawings
 /// and screens cannot show as it is. `None` for names that can.
@@ -224,6 +226,8 @@ pub struct Topology {
     attached: Vec<TerminalId>,
     vertex_transitive: bool,
     geometry: Geometry,
+    /// [`Topology::digest`], once it was asked for; geometry is not in it.
+    digest: OnceLock<u64>,
 }
 
 impl Topology {

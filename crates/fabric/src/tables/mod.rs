@@ -3,6 +3,7 @@
 mod bundles;
 pub mod candidates;
 mod hops;
+mod kept;
 mod routing;
 mod rows;
 mod sl2vl;

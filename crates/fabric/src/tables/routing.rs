@@ -6,7 +6,7 @@ use super::walk::Walk;
 use crate::network::Topology;
 use base::{SwitchId, TerminalId};
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Table entry of a switch that has no route to the destination.
 pub const NO_ROUTE: u16 = u16::MAX;
@@ -92,9 +92,11 @@ pub struct Routing {
     engine: String,
     options: Map<String, Value>,
     layers: u32,
-    tables: Arc<Tables>,
+    pub(super) tables: Arc<Tables>,
     to_switch: Arc<Vec<u16>>,
     lanes: Arc<Lanes>,
+    /// [`Routing::digest`], once it was asked for.
+    pub(super) digest: Arc<OnceLock<u64>>,
 }
 
 impl Routing {
@@ -128,7 +130,12 @@ impl Routing {
         Self::of(topology, layers, laying.finish(), to_switch)
     }
 
-    fn of(topology: Arc<Topology>, layers: u32, tables: Tables, to_switch: Vec<u16>) -> Self {
+    pub(super) fn of(
+        topology: Arc<Topology>,
+        layers: u32,
+        tables: Tables,
+        to_switch: Vec<u16>,
+    ) -> Self {
         let s = topology.switches().len();
         assert_eq!(to_switch.len(), s * s, "one entry a pair of switches");
         let (engine, options) = ("file".to_owned(), Map::new());
@@ -141,6 +148,7 @@ impl Routing {
             tables,
             to_switch,
             lanes: Arc::new(Lanes::single()),
+            digest: Arc::default(),
         }
     }
 
@@ -161,6 +169,7 @@ impl Routing {
             );
         }
         self.lanes = Arc::new(lanes);
+        self.digest = Arc::default();
         self
     }
 

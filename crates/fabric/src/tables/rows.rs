@@ -5,6 +5,7 @@
 //! entry is a port, or says which of the terminal's own entries stands here.
 
 use super::NO_ROUTE;
+use super::kept::{Reader, Writer};
 use crate::Topology;
 use base::{SwitchId, TerminalId};
 use std::collections::BTreeMap;
@@ -76,7 +77,7 @@ impl PartialEq for Tree<'_> {
 }
 
 /// Where the entries towards one terminal are.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
     row: u32,
     /// Its own entries: how many, and where they begin.
@@ -84,8 +85,8 @@ struct Place {
     own: usize,
 }
 
-/// The entries towards all terminals, each row once.
-#[derive(Debug)]
+/// The entries towards all terminals, each row once. Those that are equal are kept alike, too.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tables {
     switches: usize,
     rows: Vec<u16>,
@@ -130,6 +131,43 @@ impl Tables {
             all.extend(self.tree(of).ports());
         }
         all
+    }
+
+    /// Writes them as they are kept.
+    pub(super) fn write(&self, out: &mut Writer) {
+        out.array(&self.rows, |port| port.to_le_bytes());
+        out.array(&self.own, |port| port.to_le_bytes());
+        out.array(&self.places, |place| {
+            let mut bytes = [0; 14];
+            bytes[..4].copy_from_slice(&place.row.to_le_bytes());
+            bytes[4..6].copy_from_slice(&place.count.to_le_bytes());
+            bytes[6..].copy_from_slice(&(place.own as u64).to_le_bytes());
+            bytes
+        });
+    }
+
+    /// Reads what [`Tables::write`] wrote, of so many switches, and terminals times layers.
+    pub(super) fn read(from: &mut Reader<'_>, switches: usize, trees: usize) -> Option<Self> {
+        let rows = from.array(u16::from_le_bytes)?;
+        let own = from.array(u16::from_le_bytes)?;
+        let places = from.array(|[a, b, c, d, e, f, rest @ ..]: [u8; 14]| Place {
+            row: u32::from_le_bytes([a, b, c, d]),
+            count: u16::from_le_bytes([e, f]),
+            own: u64::from_le_bytes(rest) as usize,
+        })?;
+        let fits = |place: &Place| {
+            let end = (place.row as usize + 1).checked_mul(switches);
+            let own_end = place.own.checked_add(usize::from(place.count));
+            end.is_some_and(|end| end <= rows.len())
+                && own_end.is_some_and(|end| end <= own.len())
+                && usize::from(place.count) <= MOST_OWN
+        };
+        (places.len() == trees && places.iter().all(fits)).then_some(Self {
+            switches,
+            rows,
+            own,
+            places,
+        })
     }
 }
 

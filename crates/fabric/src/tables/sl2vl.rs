@@ -1,5 +1,6 @@
 //! The lane of each service level, at every port of every switch alike or by ports.
 
+use super::kept::{Reader, Writer};
 use crate::network::Topology;
 use base::SwitchId;
 use std::collections::BTreeMap;
@@ -230,6 +231,53 @@ impl PortTables {
             let row = (0_u16..).zip(&self.rows[*row as usize]).filter(|(_, table)| **table != 0);
             row.map(move |(output, table)| (s, input, output, &self.tables[*table as usize]))
         })
+    }
+}
+
+/// Whether a table has numbers of lanes alone.
+pub(super) fn are_lanes(table: &[u8; 16]) -> bool {
+    table.iter().all(|&lane| lane < 16)
+}
+
+impl PortTables {
+    /// Writes them as they are kept in lanes, rows that are the same once.
+    pub(super) fn write(&self, out: &mut Writer) {
+        out.array(&self.tables, |table| *table);
+        out.array(&self.row_of, |row| row.to_le_bytes());
+        let ends: Vec<u32> = self.rows.iter().map(|row| row.len() as u32).collect();
+        out.array(&ends, |length| length.to_le_bytes());
+        out.array(&self.rows.concat(), |table| table.to_le_bytes());
+    }
+
+    /// Reads what [`PortTables::write`] wrote.
+    pub(super) fn read(from: &mut Reader<'_>, on: &Topology) -> Option<Self> {
+        let tables: Vec<[u8; 16]> = from.array(|table| table)?;
+        let row_of = from.array(u32::from_le_bytes)?;
+        let lengths = from.array(u32::from_le_bytes)?;
+        let all = from.array(u32::from_le_bytes)?;
+        let mut read = Self::new(on, *tables.first()?);
+        let mut rest = all.as_slice();
+        let mut rows = Vec::with_capacity(lengths.len());
+        for length in lengths {
+            let (row, more) = rest.split_at_checked(length as usize)?;
+            rest = more;
+            rows.push(row.to_vec());
+        }
+        let wide = |(at, row): (usize, &u32)| {
+            let ports = read.ports[read.first.partition_point(|&first| first <= at) - 1];
+            rows.get(*row as usize).is_some_and(|row| row.len() <= usize::from(ports))
+        };
+        let fits = rest.is_empty()
+            && row_of.len() == read.row_of.len()
+            && row_of.iter().enumerate().all(wide)
+            && all.iter().all(|&table| (table as usize) < tables.len())
+            && tables.iter().all(are_lanes)
+            && rows.first()?.is_empty();
+        read.known = tables.iter().copied().zip(0..).collect();
+        read.known_rows = rows.iter().cloned().zip(0..).collect();
+        read.shared = rows.len();
+        (read.row_of, read.rows, read.tables) = (row_of, rows, tables);
+        fits.then_some(read)
     }
 }
 
