@@ -85,16 +85,16 @@ impl Metric {
     }
 }
 
-/// What a stage found: all of it, as its documentation says; its columns are read from it.
+/// What a stage found, as JSON has it; its columns are read from it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Frame(pub Map<String, Value>);
 
 impl Frame {
-    /// The record `value`, an object.
+    /// A record of any stage.
     ///
     /// # Panics
-    /// When it is none: a stage's record is a struct or `json!({...})`.
+    /// When it is no object: a stage's record is a struct with named fields.
     pub fn of(value: impl Serialize) -> Self {
         match serde_json::to_value(value) {
             Ok(Value::Object(fields)) => Self(fields),
@@ -109,11 +109,11 @@ impl Frame {
     }
 }
 
-/// A measure or a simulator: one file that implements this is a command's, a function's and an
+/// A measure or a simulator: one file that implements this is a command, a function, an
 /// experiment's table, its columns and its page.
 ///
-/// The value holds the parameters of one run, all of which have defaults; its documentation says
-/// what the record has.
+/// The value holds the parameters of one run, all of which have defaults. The comments of the value,
+/// the record and their fields are what users read.
 pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
     /// The name users type.
     const NAME: &'static str;
@@ -122,6 +122,9 @@ pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
 
     /// What it is run on: `&Topology` or `&Routing`.
     type On<'a>;
+    /// What it finds: a struct whose fields say their meaning and unit. A field that only some
+    /// records have is an `Option` left out by `skip_serializing_if`.
+    type Record: Serialize + JsonSchema;
 
     /// Parameters that the conformance tests run.
     fn examples() -> Vec<Self>;
@@ -133,7 +136,7 @@ pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
     ///
     /// # Errors
     /// When the parameters do not fit what it is run on, or `watch` says stop.
-    fn run(&self, on: Self::On<'_>, watch: &dyn Watch) -> Result<Frame, Stop>;
+    fn run(&self, on: Self::On<'_>, watch: &dyn Watch) -> Result<Self::Record, Stop>;
 }
 
 /// `given` as the parameters of `S`.

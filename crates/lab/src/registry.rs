@@ -1,6 +1,7 @@
 //! The tables of families, engines and measures as JSON: what the generated files and `flyloom
 //! list` read.
 
+use crate::records::classes;
 use crate::stages::STAGES;
 use serde_json::{Value, json};
 
@@ -10,8 +11,8 @@ use serde_json::{Value, json};
 /// besides `examples` (small members, in the inline form); engines `promise: {minimal,
 /// deadlock_free}`, `lanes` (those that their routes get where nobody names a method: `one`,
 /// `online` or `own`) and, of the parameters that all engines take, `shared: true`; measures `input`
-/// (`topology` or `routing`) and `columns: [{name, at, kind, unit,
-/// meaning, better}]`.
+/// (`topology` or `routing`), `columns: [{name, at, kind, unit, meaning, better}]` and `records`,
+/// see [`classes`].
 pub fn registry() -> Value {
     let families = families::FAMILIES.iter().map(|e| {
         let mut row = describe("topology", e.name, &e.schema());
@@ -31,6 +32,7 @@ pub fn registry() -> Value {
         let mut row = describe("measure", e.name, &e.schema());
         row["input"] = json!(e.input);
         row["columns"] = json!(e.columns);
+        row["records"] = classes(e.name, &e.record_schema()).into();
         row
     });
     families.chain(engines).chain(measures).collect()

@@ -6,6 +6,8 @@ use base::stage::parameters;
 use base::{Frame, Metric, Need, Refusal, Stage, Stop, Watch};
 use fabric::Topology;
 use fabric::tables::Routing;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -84,6 +86,7 @@ pub struct Entry {
     /// The figures that go into tables.
     pub columns: &'static [Metric],
     schema: fn() -> Value,
+    record: fn() -> Value,
     examples: fn() -> Vec<Map<String, Value>>,
     complete: fn(Parameters<'_>) -> Result<Map<String, Value>, Refusal>,
     need: fn(Parameters<'_>, Inputs<'_>, usize) -> Result<Need, Refusal>,
@@ -102,16 +105,25 @@ impl Entry {
             input: <S::On<'static> as Take<'static>>::INPUT,
             columns: S::COLUMNS,
             schema: || schemars::schema_for!(S).to_value(),
+            record: || written::<S::Record>(),
             examples: || S::examples().iter().map(object).collect(),
             complete: |given| parameters::<S>(given).map(|all| object(&all)),
             need: |given, on, threads| Ok(parameters::<S>(given)?.need(Take::take(on)?, threads)),
-            run: |given, on, watch| parameters::<S>(given)?.run(Take::take(on)?, watch),
+            run: |given, on, watch| {
+                Ok(Frame::of(parameters::<S>(given)?.run(Take::take(on)?, watch)?))
+            },
         }
     }
 
     /// The JSON schema of its parameters, with their documentation.
     pub fn schema(&self) -> Value {
         (self.schema)()
+    }
+
+    /// The JSON schema of its record, with the documentation of every field; `required` are the
+    /// fields that every record has.
+    pub fn record_schema(&self) -> Value {
+        (self.record)()
     }
 
     /// Parameters that the conformance tests run.
@@ -156,6 +168,15 @@ impl Entry {
             stopped @ Stop::Interrupted(_) => stopped,
         })
     }
+}
+
+/// The schema of what is written, which is not always that of what is read.
+fn written<R: JsonSchema>() -> Value {
+    SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+        .into_root_schema_for::<R>()
+        .to_value()
 }
 
 fn object<S: Serialize>(parameters: &S) -> Map<String, Value> {

@@ -5,6 +5,7 @@
 //! [`Catalog`] is checked when it is read: behind it every figure is finite and every name unique.
 
 use base::Refusal;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -25,7 +26,9 @@ const BUILT_IN: &[(&str, &str)] = &[
 pub const DEFAULT: &str = "fdr10-2014";
 
 /// How well a figure is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub enum Confidence {
     /// Printed in the source.
     A,
@@ -38,7 +41,9 @@ pub enum Confidence {
 }
 
 /// A part of the bill.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
     /// The switches.
@@ -69,7 +74,9 @@ impl fmt::Display for Part {
 }
 
 /// What carries the signal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum CableKind {
     /// Copper, passive or active.

@@ -4,6 +4,7 @@ use super::cable::{PlannedCable, Shop};
 use super::catalog::{CableKind, Confidence, Energy, Offer, Part, Use, millionths};
 use base::Refusal;
 use fabric::network::Topology;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -11,11 +12,11 @@ use std::collections::BTreeMap;
 const HOURS: f64 = 8760.0;
 
 /// Things of one name in one part of the bill.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Line {
     /// The part of the bill.
     pub part: Part,
-    /// Electric or optical, of cables.
+    /// Electric or optical; none of what is no cable.
     pub kind: Option<CableKind>,
     /// What is bought.
     pub id: String,
@@ -27,7 +28,7 @@ pub struct Line {
     pub usd_low: f64,
     /// Their highest price together, US dollars.
     pub usd_high: f64,
-    /// Their power together, watts; `None` where the catalogue does not say.
+    /// Their power together, watts; none where the catalogue does not say.
     pub watts: Option<f64>,
     /// How well the price is known.
     pub confidence: Confidence,
@@ -36,7 +37,7 @@ pub struct Line {
 }
 
 /// What a network costs and draws.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Bill {
     /// The catalogue.
     pub catalog: String,
@@ -64,13 +65,13 @@ pub struct Bill {
     pub counts: Vec<Part>,
     /// What is bought, part by part; what is not counted is here too where it has a price.
     pub lines: Vec<Line>,
-    /// Sum of what is counted at typical prices, US dollars.
+    /// Sum of what is counted, at typical prices, US dollars.
     pub cost_usd: f64,
-    /// The same at the lowest prices.
+    /// The same at the lowest prices, US dollars.
     pub cost_usd_low: f64,
-    /// The same at the highest prices.
+    /// The same at the highest prices, US dollars.
     pub cost_usd_high: f64,
-    /// `cost_usd` over the endpoints; `None` without endpoints.
+    /// `cost_usd` over the endpoints, US dollars; none without endpoints.
     pub cost_usd_per_endpoint: Option<f64>,
     /// Counted switches, US dollars.
     pub switches_usd: f64,
@@ -82,15 +83,16 @@ pub struct Bill {
     pub nics_usd: f64,
     /// Power of what is counted and known, watts; without cooling.
     pub power_w: f64,
-    /// `power_w` over the endpoints; `None` without endpoints.
+    /// `power_w` over the endpoints, watts; none without endpoints.
     pub power_w_per_endpoint: Option<f64>,
     /// What is counted but whose power the catalogue does not say, passive fibres and cables apart.
     pub power_unknown: Vec<String>,
-    /// Energy of a year of the whole room (`power_w` x 8760 h x PUE), kilowatt-hours.
+    /// Energy of a year of the whole room (`power_w` x 8760 h x PUE), kilowatt-hours; none where the
+    /// catalogue has no price of energy.
     pub energy_kwh_per_year: Option<f64>,
-    /// Its price, US dollars.
+    /// Price of that energy, US dollars; none where the catalogue has none.
     pub energy_usd_per_year: Option<f64>,
-    /// The least grade of what is counted.
+    /// The least grade of what is counted, A to D; none where nothing is.
     pub confidence: Option<Confidence>,
 }
 

@@ -1,18 +1,18 @@
 //! The bill of a network as a measure.
 
-use super::{Catalog, FloorRules, Shop, bill, cables, catalog, floor};
+use super::{Bill, Catalog, FloorRules, Shop, bill, cables, catalog, floor};
 use base::stage::{Better, Kind};
-use base::{Frame, Metric, Need, Stage, Stop, Watch};
+use base::{Metric, Need, Stage, Stop, Watch};
 use fabric::Topology;
 use fabric::size::Size;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// What a network costs and draws by a catalogue that comes with flyloom.
 ///
-/// The record: `cost_usd` with `cost_usd_low` and `cost_usd_high`, `cost_usd_per_endpoint`,
-/// `power_w`, `power_w_per_endpoint`, `racks`, `lines` (the bill) and more: see docs/cost.md.
+/// Switches, cables (cut to the floor of docs/plan.md) and adapters; the totals add up the parts
+/// that the catalogue counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
@@ -29,6 +29,18 @@ impl Default for Params {
     fn default() -> Self {
         Self { catalog: catalog::DEFAULT.into(), gbps: None, rules: Map::new() }
     }
+}
+
+/// The bill, and the floor that its cables are for.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Record {
+    /// What is bought.
+    #[serde(flatten)]
+    pub bill: Bill,
+    /// Racks of the floor.
+    pub racks: u64,
+    /// The network, in the inline form.
+    pub network: String,
 }
 
 impl Stage for Params {
@@ -73,6 +85,7 @@ impl Stage for Params {
     ];
 
     type On<'a> = &'a Topology;
+    type Record = Record;
 
     fn examples() -> Vec<Self> {
         vec![Self::default()]
@@ -82,16 +95,17 @@ impl Stage for Params {
         Size::of(on, threads).plan(false)
     }
 
-    fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<Frame, Stop> {
+    fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<Record, Stop> {
         let catalog = Catalog::named(&self.catalog)?;
         let shop = Shop { catalog: &catalog, gbps: self.gbps };
         let mut rules = FloorRules::from_value(&Value::Object(self.rules.clone()))?;
         rules.switch_w.get_or_insert_with(|| shop.switch_w(on));
         let floor = floor(on, &rules, watch)?;
         let cables = cables(on, &floor, &rules, shop)?;
-        let mut all = json!(bill(on, &cables, shop)?);
-        all["racks"] = floor.racks.len().into();
-        all["network"] = on.recipe().to_string().into();
-        Ok(Frame::of(all))
+        Ok(Record {
+            bill: bill(on, &cables, shop)?,
+            racks: floor.racks.len() as u64,
+            network: on.recipe().to_string(),
+        })
     }
 }

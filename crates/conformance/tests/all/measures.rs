@@ -61,9 +61,13 @@ fn parameters_have_defaults_and_are_checked() {
         let why = entry.complete(&unknown).expect_err("unknown").to_string();
         assert!(why.contains("no_such") && why.contains(entry.name), "{why}");
         let schema = entry.schema();
-        assert!(schema["description"].as_str().is_some_and(|d| d.contains("record")), "{schema}");
-        for (name, field) in schema["properties"].as_object().into_iter().flatten() {
-            assert!(field["description"].is_string(), "{} {name} says nothing", entry.name);
+        let record = entry.record_schema();
+        let parts = record["$defs"].as_object().into_iter().flatten().map(|(_, part)| part);
+        for part in [&schema, &record].into_iter().chain(parts) {
+            assert!(part["description"].is_string(), "{} {part} says nothing", entry.name);
+            for (name, field) in part["properties"].as_object().into_iter().flatten() {
+                assert!(field["description"].is_string(), "{} {name} says nothing", entry.name);
+            }
         }
     }
 }

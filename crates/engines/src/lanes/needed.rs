@@ -2,23 +2,53 @@
 
 use super::{Need as Of, needed};
 use base::stage::{Better, Kind};
-use base::{Frame, Metric, Need, Stage, Stop, Watch};
+use base::{Metric, Need, Stage, Stop, Watch};
 use fabric::size::{Size, Walk};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 /// How many virtual lanes each method needs to make given routes free of deadlock.
 ///
-/// The record: `methods`, a list with `method` (`online`, `lightest`, `heaviest`, `random`, `hops`;
-/// see docs/routing.md), `lanes` and `service_levels`, both null where 15 lanes or 16 levels are
-/// not enough, and `why` then.
+/// What the methods do is in docs/routing.md.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Seed of the method `random`.
     pub seed: u64,
+}
+
+/// What each method needs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Record {
+    /// A method after the other.
+    pub methods: Vec<Method>,
+}
+
+/// What a method needs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Method {
+    /// `online`, `lightest`, `heaviest`, `random` or `hops`.
+    pub method: &'static str,
+    /// Data lanes; none where 15 lanes or 16 levels are not enough.
+    pub lanes: Option<u8>,
+    /// Service levels; none where 15 lanes or 16 levels are not enough.
+    pub service_levels: Option<u8>,
+    /// Why they are not enough; only then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl From<&Of> for Method {
+    fn from(need: &Of) -> Self {
+        let lanes = need.lanes.as_ref();
+        Self {
+            method: need.method.name(),
+            lanes: lanes.ok().map(|(lanes, _)| *lanes),
+            service_levels: lanes.ok().map(|(_, levels)| *levels),
+            why: lanes.err().map(ToString::to_string),
+        }
+    }
 }
 
 impl Stage for Params {
@@ -67,6 +97,7 @@ impl Stage for Params {
     ];
 
     type On<'a> = &'a Routing;
+    type Record = Record;
 
     fn examples() -> Vec<Self> {
         vec![Self::default(), Self { seed: 3 }]
@@ -76,17 +107,7 @@ impl Stage for Params {
         Size::of(on.topology(), threads).walk(on, Walk::Lanes)
     }
 
-    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Frame, Stop> {
-        let row = |need: &Of| match &need.lanes {
-            Ok((lanes, levels)) => {
-                json!({ "method": need.method.name(), "lanes": lanes, "service_levels": levels })
-            }
-            Err(refusal) => json!({
-                "method": need.method.name(), "lanes": null, "service_levels": null,
-                "why": refusal.to_string(),
-            }),
-        };
-        let methods: Vec<Value> = needed(on, self.seed, watch)?.iter().map(row).collect();
-        Ok(Frame::of(json!({ "methods": methods })))
+    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Record, Stop> {
+        Ok(Record { methods: needed(on, self.seed, watch)?.iter().map(Method::from).collect() })
     }
 }

@@ -1,22 +1,19 @@
 //! A repair as a measure: what fails, and what it takes to mend the tables.
 
-use super::{LevelChange, Repaired, Safety, repair};
+use super::{Repaired, Safety, repair};
 use base::stage::{Better, Kind};
-use base::{Frame, LinkId, Metric, Need, Stage, Stop, SwitchId, TerminalId, Watch};
+use base::{LinkId, Metric, Need, Stage, Stop, SwitchId, TerminalId, Watch};
 use fabric::size::{Size, Walk};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Tables repaired after links or switches failed, with as few entries changed as can be.
 ///
-/// The record: `changed_entries` towards endpoints and `least_changed_entries` (no repair can
-/// change fewer), `changed_switches`, the same towards switches (`..._to_switches`),
-/// `changed_service_levels` (paths), `stopped_entries`, `safe` ("in any order", "in the order
-/// given", "in steps", "after draining", "unknown": whether the entries can change under traffic
-/// without deadlock), `why`, and `changes`, `stops` and `level_changes`, in a safe order.
+/// In steps: first the entries of `stops` drop packets; when those sent before have left, paths
+/// change their levels; when those sent before have left, entries change in the order of `changes`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
@@ -28,6 +25,73 @@ pub struct Params {
     pub random: u32,
     /// Seed of the random links.
     pub seed: u64,
+}
+
+/// What it took to mend the tables.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Record {
+    /// Table entries towards endpoints that change.
+    pub changed_entries: u64,
+    /// No repair can change fewer entries towards endpoints.
+    pub least_changed_entries: u64,
+    /// Switches with entries towards endpoints that change.
+    pub changed_switches: u64,
+    /// Table entries towards switches that change.
+    pub changed_entries_to_switches: u64,
+    /// No repair can change fewer entries towards switches.
+    pub least_changed_entries_to_switches: u64,
+    /// Paths whose service level changes.
+    pub changed_service_levels: u64,
+    /// Entries that drop packets for a time.
+    pub stopped_entries: u64,
+    /// Whether the entries can change under traffic without deadlock: "in any order", "in the order
+    /// given", "in steps", "after draining", or "unknown" where the old tables could deadlock.
+    pub safe: &'static str,
+    /// Why it takes draining; none where it does not.
+    pub why: Option<String>,
+    /// In steps: the entries that drop packets until they change.
+    pub stops: Vec<Entry>,
+    /// The paths that change their service level, in a safe order.
+    pub level_changes: Vec<NewLevel>,
+    /// The entries that change, in a safe order.
+    pub changes: Vec<NewPort>,
+}
+
+/// An entry of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Entry {
+    /// Name of the switch whose table it is in.
+    pub switch: String,
+    /// Name of the endpoint that it leads to.
+    pub endpoint: String,
+    /// Number of the endpoint's terminal.
+    pub terminal: u32,
+    /// Which of the routes to the terminal, from 0.
+    pub layer: u32,
+}
+
+/// An entry that changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NewPort {
+    /// The entry.
+    #[serde(flatten)]
+    pub entry: Entry,
+    /// The port before.
+    pub was: u16,
+    /// The port from now on.
+    pub port: u16,
+}
+
+/// A path that changes its service level.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NewLevel {
+    /// The path: its first switch, and where it leads.
+    #[serde(flatten)]
+    pub path: Entry,
+    /// The level before.
+    pub was: u8,
+    /// The level from now on.
+    pub level: u8,
 }
 
 impl Stage for Params {
@@ -68,6 +132,7 @@ impl Stage for Params {
     ];
 
     type On<'a> = &'a Routing;
+    type Record = Record;
 
     fn examples() -> Vec<Self> {
         vec![Self { links: vec![0], ..Self::default() }, Self { random: 1, ..Self::default() }]
@@ -77,7 +142,7 @@ impl Stage for Params {
         Size::of(on.topology(), threads).walk(on, Walk::Repair)
     }
 
-    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Frame, Stop> {
+    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Record, Stop> {
         let topology = on.topology();
         let mut links: Vec<LinkId> = self.links.iter().copied().map(LinkId).collect();
         links.extend(topology.random_links(self.random, self.seed)?);
@@ -85,49 +150,54 @@ impl Stage for Params {
         links.dedup();
         let switches: Vec<SwitchId> = self.switches.iter().copied().map(SwitchId).collect();
         let damaged = Arc::new(topology.with_failures(&links, &switches)?);
-        Ok(Frame::of(told(on, &repair(on, &damaged, watch)?)))
+        Ok(Record::of(on, &repair(on, &damaged, watch)?))
     }
 }
 
-/// What a repair of `old` took, as the record says.
-pub fn told(old: &Routing, done: &Repaired) -> Value {
-    let on = old.topology();
-    let entry = |switch: SwitchId, (layer, terminal): (u32, TerminalId)| {
-        let endpoint = on.terminals()[terminal.ix()].endpoint;
-        json!({
-            "switch": on.switches()[switch.ix()].name,
-            "endpoint": on.endpoints()[endpoint.ix()].name, "terminal": terminal.0, "layer": layer,
-        })
-    };
-    let with = |mut entry: Value, was: u16, key: &str, now: u16| {
-        entry["was"] = was.into();
-        entry[key] = now.into();
-        entry
-    };
-    let changes: Vec<Value> = done
-        .changes
-        .iter()
-        .map(|c| with(entry(c.switch, c.to), c.port.0, "port", c.port.1))
-        .collect();
-    let level =
-        |c: &LevelChange| with(entry(c.source, c.to), c.level.0.into(), "level", c.level.1.into());
-    let levels: Vec<Value> = done.levels.iter().map(level).collect();
-    let stops: Vec<Value> = done.stops.iter().map(|&(to, s)| entry(s, to)).collect();
-    let (safe, why) = match &done.safety {
-        Safety::AnyOrder => ("in any order", None),
-        Safety::InOrder => ("in the order given", None),
-        Safety::InSteps => ("in steps", None),
-        Safety::Draining(why) => ("after draining", Some(why)),
-        Safety::Unknown => ("unknown", None),
-    };
-    let switches: std::collections::BTreeSet<u32> =
-        done.changes.iter().map(|c| c.switch.0).collect();
-    json!({
-        "changed_entries": done.changes.len(), "least_changed_entries": done.least,
-        "changed_switches": switches.len(),
-        "changed_entries_to_switches": done.management.0,
-        "least_changed_entries_to_switches": done.management.1,
-        "changed_service_levels": done.levels.len(), "stopped_entries": done.stops.len(),
-        "safe": safe, "why": why, "stops": stops, "level_changes": levels, "changes": changes,
-    })
+impl Record {
+    /// What the repair `done` of the tables `old` took.
+    pub fn of(old: &Routing, done: &Repaired) -> Self {
+        let on = old.topology();
+        let entry = |switch: SwitchId, (layer, terminal): (u32, TerminalId)| {
+            let endpoint = on.terminals()[terminal.ix()].endpoint;
+            Entry {
+                switch: on.switches()[switch.ix()].name.clone(),
+                endpoint: on.endpoints()[endpoint.ix()].name.clone(),
+                terminal: terminal.0,
+                layer,
+            }
+        };
+        let (safe, why) = match &done.safety {
+            Safety::AnyOrder => ("in any order", None),
+            Safety::InOrder => ("in the order given", None),
+            Safety::InSteps => ("in steps", None),
+            Safety::Draining(why) => ("after draining", Some(why)),
+            Safety::Unknown => ("unknown", None),
+        };
+        let switches: BTreeSet<u32> = done.changes.iter().map(|c| c.switch.0).collect();
+        let level_changes = done.levels.iter().map(|c| NewLevel {
+            path: entry(c.source, c.to),
+            was: c.level.0,
+            level: c.level.1,
+        });
+        let changes = done.changes.iter().map(|c| NewPort {
+            entry: entry(c.switch, c.to),
+            was: c.port.0,
+            port: c.port.1,
+        });
+        Self {
+            changed_entries: done.changes.len() as u64,
+            least_changed_entries: done.least,
+            changed_switches: switches.len() as u64,
+            changed_entries_to_switches: done.management.0,
+            least_changed_entries_to_switches: done.management.1,
+            changed_service_levels: done.levels.len() as u64,
+            stopped_entries: done.stops.len() as u64,
+            safe,
+            why: why.map(ToString::to_string),
+            stops: done.stops.iter().map(|&(to, s)| entry(s, to)).collect(),
+            level_changes: level_changes.collect(),
+            changes: changes.collect(),
+        }
+    }
 }

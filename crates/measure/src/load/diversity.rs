@@ -5,13 +5,12 @@
 //! "FatPaths: routing in supercomputers and data centers when shortest paths fall short", SC 2020.
 
 use base::stage::{Better, Kind};
-use base::{Frame, Interrupted, Metric, Need, Stage, Stop, SwitchId, TerminalId, Watch};
+use base::{Interrupted, Metric, Need, Stage, Stop, SwitchId, TerminalId, Watch};
 use fabric::size::{Size, Walk};
 use fabric::tables::Routing;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -254,15 +253,33 @@ fn members(mut set: u128) -> impl Iterator<Item = usize> {
 ///
 /// A pair's paths are the distinct routes of all layers to one terminal on its second switch; where
 /// the terminals there differ, the pair counts with the fewest. Paths are disjoint when they share
-/// no link in either direction; the most disjoint ones are found exactly. The record: `pairs`,
-/// `mean_disjoint_paths`, `fraction_pairs_3_disjoint_paths` (pairs with at least three),
-/// `mean_distinct_paths` (null without pairs), `disjoint_histogram` and `distinct_histogram`
-/// (entry n: pairs with n paths), `hop_histograms` (a list a layer; entry h: routes of h hops,
-/// one for every pair and terminal), `longest_histogram` (entry h: pairs whose longest route over
-/// all layers and terminals has h hops), `mean_hops` ([mean hops of a pair's routes, pairs]).
+/// no link in either direction; the most disjoint ones are found exactly.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {}
+
+/// Paths of the ordered pairs of switches with endpoints, of one plane.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Record {
+    /// Ordered pairs of switches.
+    pub pairs: u64,
+    /// Mean number of link-disjoint paths of a pair; none without pairs.
+    pub mean_disjoint_paths: Option<f64>,
+    /// Fraction of the pairs that have at least three link-disjoint paths; none without pairs.
+    pub fraction_pairs_3_disjoint_paths: Option<f64>,
+    /// Mean number of distinct paths of a pair; none without pairs.
+    pub mean_distinct_paths: Option<f64>,
+    /// Entry n: pairs with at most n link-disjoint paths.
+    pub disjoint_histogram: Vec<u64>,
+    /// Entry n: pairs with n distinct paths.
+    pub distinct_histogram: Vec<u64>,
+    /// A list a layer; entry h: its routes of h hops, one for every pair and terminal.
+    pub hop_histograms: Vec<Vec<u64>>,
+    /// Entry h: pairs whose longest route over all layers and terminals has h hops.
+    pub longest_histogram: Vec<u64>,
+    /// By the mean hops of a pair's routes: [mean hops, pairs].
+    pub mean_hops: Vec<(f64, u64)>,
+}
 
 impl Stage for Params {
     const NAME: &'static str = "path_diversity";
@@ -294,6 +311,7 @@ impl Stage for Params {
     ];
 
     type On<'a> = &'a Routing;
+    type Record = Record;
 
     fn examples() -> Vec<Self> {
         vec![Self {}]
@@ -303,16 +321,19 @@ impl Stage for Params {
         Size::of(on.topology(), threads).walk(on, Walk::Paths)
     }
 
-    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Frame, Stop> {
+    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Record, Stop> {
         let found = path_diversity(on, watch)?;
-        Ok(Frame::of(json!({
-            "pairs": found.pairs(), "mean_disjoint_paths": found.mean_disjoint(),
-            "fraction_pairs_3_disjoint_paths": found.fraction_with(3),
-            "mean_distinct_paths": found.mean_distinct(),
-            "disjoint_histogram": found.disjoint, "distinct_histogram": found.distinct,
-            "hop_histograms": found.lengths, "longest_histogram": found.longest,
-            "mean_hops": found.mean_lengths(),
-        })))
+        Ok(Record {
+            pairs: found.pairs(),
+            mean_disjoint_paths: found.mean_disjoint(),
+            fraction_pairs_3_disjoint_paths: found.fraction_with(3),
+            mean_distinct_paths: found.mean_distinct(),
+            mean_hops: found.mean_lengths(),
+            disjoint_histogram: found.disjoint,
+            distinct_histogram: found.distinct,
+            hop_histograms: found.lengths,
+            longest_histogram: found.longest,
+        })
     }
 }
 

@@ -7,12 +7,11 @@
 use super::congestion::{Levels, Order, Setup, congestion, working};
 use base::interval::half_width_95;
 use base::stage::{Better, Kind};
-use base::{Frame, Metric, Need, Refusal, Stage, Stop, Watch};
+use base::{Metric, Need, Refusal, Stage, Stop, Watch};
 use fabric::size::{Size, Walk};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 /// The outcome over all patterns. Bandwidths are fractions of an endpoint's full injection rate.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,10 +97,7 @@ pub(super) const CI95_HIGH: Metric = Metric::new(
 /// Effective bisection bandwidth over given tables, as a fraction of the injection rate.
 ///
 /// Random halves, random perfect matchings; a flow's share is one over the largest congestion on
-/// its route (the mean over its routes when there are several). The record:
-/// `effective_bisection_bandwidth` (mean over patterns), `confidence_interval_95`,
-/// `pattern_means`, `flow_histogram` (flows by share, 20 bins of 0.05), `max_congestion`,
-/// `patterns`, `seed`.
+/// its route (the mean over its routes when there are several).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
@@ -115,6 +111,25 @@ impl Default for Params {
     fn default() -> Self {
         Self { patterns: 1000, seed: 0 }
     }
+}
+
+/// What random bisections get. Shares are fractions of an endpoint's injection rate.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Record {
+    /// Mean share over the patterns.
+    pub effective_bisection_bandwidth: f64,
+    /// Low and high end of its 95 % confidence interval; none of one pattern.
+    pub confidence_interval_95: Option<[f64; 2]>,
+    /// Random bisections.
+    pub patterns: u32,
+    /// Seed of the random draws.
+    pub seed: u64,
+    /// Largest congestion of a channel in any pattern, in flows' worth of traffic.
+    pub max_congestion: f64,
+    /// Mean share of a flow, one value a pattern.
+    pub pattern_means: Vec<f64>,
+    /// Flows by share, 20 bins of 0.05.
+    pub flow_histogram: [u64; 20],
 }
 
 impl Stage for Params {
@@ -134,6 +149,7 @@ impl Stage for Params {
     ];
 
     type On<'a> = &'a Routing;
+    type Record = Record;
 
     fn examples() -> Vec<Self> {
         vec![Self { patterns: 10, seed: 0 }, Self { patterns: 3, seed: 7 }]
@@ -143,14 +159,17 @@ impl Stage for Params {
         Size::of(on.topology(), threads).walk(on, Walk::Patterns(self.patterns))
     }
 
-    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Frame, Stop> {
+    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Record, Stop> {
         let found = ebb(on, self.patterns, self.seed, watch)?;
         let (mean, half) = (found.mean(), found.confidence_95());
-        let interval = half.is_finite().then_some([mean - half, mean + half]);
-        Ok(Frame::of(json!({
-            "effective_bisection_bandwidth": mean, "confidence_interval_95": interval,
-            "patterns": self.patterns, "seed": self.seed, "max_congestion": found.max_congestion,
-            "pattern_means": found.patterns, "flow_histogram": found.flows,
-        })))
+        Ok(Record {
+            effective_bisection_bandwidth: mean,
+            confidence_interval_95: half.is_finite().then_some([mean - half, mean + half]),
+            patterns: self.patterns,
+            seed: self.seed,
+            max_congestion: found.max_congestion,
+            pattern_means: found.patterns,
+            flow_histogram: found.flows,
+        })
     }
 }

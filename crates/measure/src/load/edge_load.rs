@@ -3,12 +3,11 @@
 //! Source: Heydemann, Meyer, Sotteau, "On forwarding indices of networks", 1989.
 
 use base::stage::{Better, Kind};
-use base::{Frame, Interrupted, Metric, Need, Stage, Stop, SwitchId, Watch};
+use base::{Interrupted, Metric, Need, Stage, Stop, SwitchId, Watch};
 use fabric::size::{self, Size};
 use fabric::tables::{Bundles, Routing, Tree, Walk};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use std::collections::BTreeMap;
 
 /// Routes over each channel: all ordered pairs of terminals of one plane, all layers.
@@ -76,13 +75,22 @@ pub fn edge_load(routing: &Routing, watch: &dyn Watch) -> Result<EdgeLoad, Inter
 }
 
 /// Routes over each channel when every terminal sends to every other, all layers together.
-///
-/// The record: `edge_forwarding_index` (most routes on a channel), `lower_bound` (total hops over
-/// channels, rounded up: no routing with these path lengths has a lower index), `hops`,
-/// `histogram` ([routes, channels] pairs).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {}
+
+/// Routes over the channels.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Record {
+    /// Most routes on a channel.
+    pub edge_forwarding_index: u64,
+    /// Total hops over channels, rounded up: no routing with these path lengths has a lower index.
+    pub lower_bound: u64,
+    /// Hops of all routes together.
+    pub hops: u64,
+    /// Working channels by the routes they carry: [routes, channels].
+    pub histogram: Vec<(u64, u64)>,
+}
 
 impl Stage for Params {
     const NAME: &'static str = "edge_load";
@@ -106,6 +114,7 @@ impl Stage for Params {
     ];
 
     type On<'a> = &'a Routing;
+    type Record = Record;
 
     fn examples() -> Vec<Self> {
         vec![Self {}]
@@ -115,11 +124,13 @@ impl Stage for Params {
         Size::of(on.topology(), threads).walk(on, size::Walk::Load)
     }
 
-    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Frame, Stop> {
+    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Record, Stop> {
         let load = edge_load(on, watch)?;
-        Ok(Frame::of(json!({
-            "edge_forwarding_index": load.index(), "lower_bound": load.mean_bound(),
-            "hops": load.hops, "histogram": load.histogram.iter().collect::<Vec<_>>(),
-        })))
+        Ok(Record {
+            edge_forwarding_index: load.index(),
+            lower_bound: load.mean_bound(),
+            hops: load.hops,
+            histogram: load.histogram.into_iter().collect(),
+        })
     }
 }

@@ -8,23 +8,13 @@ use super::ebb::{CI95_HIGH, CI95_LOW};
 use super::metric::Metric as Told;
 use base::interval::half_width_95;
 use base::stage::{Better, Kind};
-use base::{Frame, Metric, Need, Refusal, Stage, Stop, Watch};
+use base::{Metric, Need, Refusal, Stage, Stop, Watch};
 use fabric::size::{Size, Walk};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 /// What a communication pattern meets over given tables when all its messages go at once.
-///
-/// The record: `metric`, `series` (values, one a run or one a channel), `mean`, `min`, `max`,
-/// `variance`, `histogram` ([low, high, n]: n values above low and at most high; of all messages
-/// where the metric is `congestion`). Whatever the metric: `mean_share` (mean over runs of the mean
-/// share of their messages), `confidence_interval_95`, `min_share` and `max_share` of a message,
-/// `share_histogram` (messages in 20 bins of 0.05), `max_congestion`, `congestion_histogram`
-/// ([congestion, messages]), `mean_time`, `mean_delay`, `first_job_share` and `second_job_share`
-/// (means, null with one job), `pattern`, `levels` (of a run), `runs`, `seed`, `endpoints`,
-/// `first_job`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
@@ -140,6 +130,61 @@ impl Name {
     }
 }
 
+/// What a pattern's messages meet. Shares are fractions of an endpoint's injection rate; congestion
+/// is in messages' worth of traffic.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Record {
+    /// What `series` and the five fields after it are of.
+    pub metric: &'static str,
+    /// Values of the metric, one a run, or one a channel.
+    pub series: Vec<f64>,
+    /// Mean of the values.
+    pub mean: f64,
+    /// Smallest value.
+    pub min: f64,
+    /// Largest value.
+    pub max: f64,
+    /// Variance of the values (with n - 1); none of a single one.
+    pub variance: Option<f64>,
+    /// [low, high, n]: n values are above low and at most high; messages where the metric is
+    /// `congestion`.
+    pub histogram: Vec<(f64, f64, u64)>,
+    /// Endpoints that took part.
+    pub endpoints: u32,
+    /// Levels of a run.
+    pub levels: u32,
+    /// Runs.
+    pub runs: u64,
+    /// Mean over runs of the mean share of their messages.
+    pub mean_share: f64,
+    /// Low and high end of the 95 % confidence interval of `mean_share`; none of one run.
+    pub confidence_interval_95: Option<[f64; 2]>,
+    /// Least share of a message; none without messages.
+    pub min_share: Option<f64>,
+    /// Largest share of a message; none without messages.
+    pub max_share: Option<f64>,
+    /// Messages by share, 20 bins of 0.05.
+    pub share_histogram: [u64; 20],
+    /// Largest congestion of a message.
+    pub max_congestion: f64,
+    /// Messages by congestion, rounded up: [congestion, messages].
+    pub congestion_histogram: Vec<(u64, u64)>,
+    /// Mean over runs of the congestion of all levels, in step.
+    pub mean_time: f64,
+    /// Mean over runs of the latest arrival along the messages that wait for one another.
+    pub mean_delay: f64,
+    /// Endpoints of the first job; none with one job.
+    pub first_job: Option<u32>,
+    /// Mean share of the first job's messages; none with one job.
+    pub first_job_share: Option<f64>,
+    /// Mean share of the second job's messages; none with one job.
+    pub second_job_share: Option<f64>,
+    /// Who sent to whom.
+    pub pattern: String,
+    /// Seed of the random draws.
+    pub seed: u64,
+}
+
 impl Stage for Params {
     const NAME: &'static str = "congestion";
     const COLUMNS: &'static [Metric] = &[
@@ -189,6 +234,7 @@ impl Stage for Params {
     ];
 
     type On<'a> = &'a Routing;
+    type Record = Record;
 
     fn examples() -> Vec<Self> {
         let few = Self { runs: 5, ..Self::default() };
@@ -200,34 +246,48 @@ impl Stage for Params {
         Size::of(on.topology(), threads).walk(on, Walk::Patterns(self.runs))
     }
 
-    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Frame, Stop> {
+    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Record, Stop> {
         let metric = Told::parse(&self.metric)?;
         let found = congestion(on, &self.setup()?, watch)?;
-        let mut all = told(&found, metric);
-        all["pattern"] = self.pattern.as_str().into();
-        all["seed"] = self.seed.into();
-        Ok(Frame::of(all))
+        Ok(self.told(&found, metric))
     }
 }
 
-fn told(found: &Congestion, metric: Told) -> Value {
-    let of = |metric: Told| found.summary(metric);
-    let (share, chosen) = (of(Told::Bandwidth), of(metric));
-    let (n, mean) = (share.values.len() as f64, share.mean);
-    let half = share.variance.map(|variance| half_width_95(variance, n));
-    let job = |i: usize| {
-        found.first_job.map(|_| found.runs.iter().map(|r| r.job_shares[i]).sum::<f64>() / n)
-    };
-    let range = Some(found.share_range).filter(|range| range[0] <= range[1]);
-    json!({
-        "metric": metric.name(), "series": chosen.values, "mean": chosen.mean, "min": chosen.min,
-        "max": chosen.max, "variance": chosen.variance, "histogram": chosen.histogram,
-        "endpoints": found.endpoints, "levels": found.levels, "runs": found.runs.len(),
-        "mean_share": mean, "confidence_interval_95": half.map(|half| [mean - half, mean + half]),
-        "min_share": range.map(|r| r[0]), "max_share": range.map(|r| r[1]),
-        "share_histogram": found.shares, "max_congestion": of(Told::Congestion).max,
-        "congestion_histogram": found.congestions.iter().collect::<Vec<_>>(),
-        "mean_time": of(Told::Time).mean, "mean_delay": of(Told::Delay).mean,
-        "first_job": found.first_job, "first_job_share": job(0), "second_job_share": job(1),
-    })
+impl Params {
+    fn told(&self, found: &Congestion, metric: Told) -> Record {
+        let of = |metric: Told| found.summary(metric);
+        let (share, chosen) = (of(Told::Bandwidth), of(metric));
+        let (n, mean) = (share.values.len() as f64, share.mean);
+        let half = share.variance.map(|variance| half_width_95(variance, n));
+        let job = |i: usize| {
+            found.first_job.map(|_| found.runs.iter().map(|r| r.job_shares[i]).sum::<f64>() / n)
+        };
+        let range = Some(found.share_range).filter(|range| range[0] <= range[1]);
+        Record {
+            metric: metric.name(),
+            series: chosen.values,
+            mean: chosen.mean,
+            min: chosen.min,
+            max: chosen.max,
+            variance: chosen.variance,
+            histogram: chosen.histogram,
+            endpoints: found.endpoints,
+            levels: found.levels,
+            runs: found.runs.len() as u64,
+            mean_share: mean,
+            confidence_interval_95: half.map(|half| [mean - half, mean + half]),
+            min_share: range.map(|r| r[0]),
+            max_share: range.map(|r| r[1]),
+            share_histogram: found.shares,
+            max_congestion: of(Told::Congestion).max,
+            congestion_histogram: found.congestions.iter().map(|(&c, &n)| (c, n)).collect(),
+            mean_time: of(Told::Time).mean,
+            mean_delay: of(Told::Delay).mean,
+            first_job: found.first_job,
+            first_job_share: job(0),
+            second_job_share: job(1),
+            pattern: self.pattern.clone(),
+            seed: self.seed,
+        }
+    }
 }

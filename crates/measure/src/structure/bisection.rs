@@ -13,6 +13,7 @@ use base::seed::Stream;
 use base::{Interrupted, Refusal, Watch};
 use fabric::network::Topology;
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The switches are put on two sides such that the numbers of terminals on them differ as little as
 /// possible; switches without terminals may be on either side. The bisection is the fewest working
 /// links between the sides. Planes are parted each for itself, and their links added up.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Bisection {
     /// No such partition has fewer links between its sides.
     pub low: u64,

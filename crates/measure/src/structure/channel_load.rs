@@ -8,6 +8,7 @@ use base::Stop;
 use base::{Graph, Refusal, SwitchId, Watch};
 use fabric::network::Topology;
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,7 +20,7 @@ pub const BINS: usize = 20;
 /// A pair's traffic is divided equally among its minimal *paths* (not equally among the next hops
 /// of every switch, which loads differently where paths branch unevenly). Parallel links make paths
 /// of their own. All cables count as equally fast.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MinimalLoad {
     /// One unit from every switch with endpoints to every other of its plane.
     pub unit: LoadStatistics,
@@ -32,12 +33,12 @@ pub struct MinimalLoad {
     pub forwarding_index_high: f64,
     /// The traffic of a terminal, spread evenly over all others, at which the busiest channel of
     /// `terminals` is full: a fraction of a link's rate, above 1 where the channels could carry
-    /// more than the terminals' own cables. `None` without load.
+    /// more than the terminals' own cables. None without load.
     pub uniform_saturation: Option<f64>,
 }
 
 /// Statistics of the load over working channels, in units of traffic.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LoadStatistics {
     /// The busiest channel's load.
     pub max: f64,
@@ -45,8 +46,8 @@ pub struct LoadStatistics {
     pub mean: f64,
     /// The least busy channel's load.
     pub min: f64,
-    /// `histogram[i]` channels have a load above `i / 20` and at most `(i + 1) / 20` of `max`; the
-    /// first bin has those without load too.
+    /// Entry i: channels with a load above `i / 20` and at most `(i + 1) / 20` of `max`; the
+    /// first has those without load too.
     pub histogram: Vec<u64>,
     /// Load by channel: links' ids times 2, plus 1 for the way back; 0 for links that are down.
     #[serde(skip)]

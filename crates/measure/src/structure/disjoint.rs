@@ -11,13 +11,14 @@ use base::seed::Stream;
 use base::{Graph, Interrupted, Refusal, Watch};
 use fabric::network::Topology;
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Numbers of pairwise link-disjoint paths, over ordered pairs of distinct switches with endpoints
 /// of one plane. Pairs with no path at all count with 0.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DisjointPaths {
     /// Paths of any length, all pairs: the fewest links whose loss parts the two switches (Menger).
     pub any_length: PathCounts,
@@ -26,7 +27,7 @@ pub struct DisjointPaths {
 }
 
 /// Numbers of link-disjoint paths of at most `hops` hops.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct BoundedPaths {
     /// Most hops of a path.
     pub hops: u32,

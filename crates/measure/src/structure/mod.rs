@@ -31,13 +31,14 @@ use base::distance::{Distances, distances_among};
 use base::moore::moore_bound;
 use base::{Interrupted, LinkId, TerminalId, Watch};
 use fabric::network::Topology;
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// What [`structure`] measures.
 ///
 /// Distances are in hops (switch-to-switch links). A network of several planes is measured plane by
 /// plane: no pair joins two planes. Switches that are down are left out.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Structure {
     /// Working switches, of all planes.
     pub switches: u64,
@@ -57,29 +58,36 @@ pub struct Structure {
     pub planes: u16,
     /// Longest distance between connected switches that carry endpoints, hops.
     pub diameter: u32,
-    /// Sum of distances and number of pairs, over connected ordered pairs of switches with
-    /// endpoints; their quotient is [`Structure::mean_distance_hops`].
+    /// Mean distance over connected ordered pairs of switches with endpoints, hops; none without
+    /// pairs. In the core the sum and the number of pairs.
+    #[serde(serialize_with = "mean")]
+    #[schemars(with = "Option<f64>")]
     pub mean_distance: (u64, u64),
-    /// Sum of distances and number of pairs, over connected ordered pairs of distinct terminals of
-    /// one plane; terminals on one switch are 0 hops apart.
+    /// The same over connected ordered pairs of distinct terminals of one plane; terminals on one
+    /// switch are 0 hops apart.
+    #[serde(serialize_with = "mean")]
+    #[schemars(with = "Option<f64>")]
     pub mean_distance_endpoints: (u64, u64),
-    /// `histogram[d]` ordered pairs of distinct switches with endpoints are `d` hops apart.
+    /// Entry d: ordered pairs of distinct switches with endpoints that are d hops apart.
     pub histogram: Vec<u64>,
     /// Ordered pairs of switches with endpoints with no way between them.
     pub unreachable: u64,
     /// Longest distance between any two connected switches, hops.
     pub diameter_all_switches: u32,
     /// As `mean_distance`, over all switches.
+    #[serde(serialize_with = "mean")]
+    #[schemars(with = "Option<f64>")]
     pub mean_distance_all_switches: (u64, u64),
     /// Ordered pairs of switches of one plane with no way between them.
     pub unreachable_all_switches: u64,
-    /// Length of the shortest cycle, links; 2 with parallel links; `None` without a cycle.
+    /// Length of the shortest cycle, links; 2 with parallel links; none without a cycle.
     pub girth: Option<u32>,
     /// Most switches any network of this network radix and `diameter_all_switches` can have
-    /// (saturating); `None` where a plane is not connected.
+    /// (saturating); none where a plane is not connected.
     #[serde(serialize_with = "optional_number")]
+    #[schemars(with = "Option<f64>")]
     pub moore_bound: Option<u128>,
-    /// Switches of the largest plane over `moore_bound`.
+    /// Switches of the largest plane over `moore_bound`; none without it.
     pub moore_fraction: Option<f64>,
 }
 
@@ -87,16 +95,6 @@ impl Structure {
     /// Mean distance over connected ordered pairs of switches with endpoints, hops.
     pub fn mean_distance_hops(&self) -> Option<f64> {
         quotient(self.mean_distance)
-    }
-
-    /// Mean distance over connected ordered pairs of terminals, hops.
-    pub fn mean_distance_endpoints_hops(&self) -> Option<f64> {
-        quotient(self.mean_distance_endpoints)
-    }
-
-    /// Mean distance over connected ordered pairs of switches, hops.
-    pub fn mean_distance_all_switches_hops(&self) -> Option<f64> {
-        quotient(self.mean_distance_all_switches)
     }
 }
 
@@ -106,6 +104,11 @@ fn number<S: Serializer>(n: &u128, to: S) -> Result<S::Ok, S::Error> {
         Ok(n) => to.serialize_u64(n),
         Err(_) => to.serialize_f64(*n as f64),
     }
+}
+
+/// Writes a sum and a count as their quotient.
+fn mean<S: Serializer>(of: &(u64, u64), to: S) -> Result<S::Ok, S::Error> {
+    quotient(*of).serialize(to)
 }
 
 /// As [`number`], or nothing.

@@ -4,6 +4,7 @@ use super::symmetry::sources;
 use base::{Graph, Interrupted, Watch};
 use fabric::network::Topology;
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,34 +12,33 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Numbers of paths over ordered pairs of distinct switches with endpoints.
 ///
 /// Parallel links make paths of their own. A count above 2^64 - 1 is given as 2^64 - 1.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 pub struct PathCounts {
     /// Ordered pairs counted.
     pub pairs: u64,
     /// Sum of the counts.
     #[serde(serialize_with = "super::number")]
+    #[schemars(with = "f64")]
     pub sum: u128,
     /// Fewest paths of any pair; 0 without pairs.
     pub min: u64,
     /// Most paths of any pair; 0 without pairs.
     pub max: u64,
-    /// `histogram[&c]` pairs have `c` paths.
+    /// Pairs by their number of paths.
     pub histogram: BTreeMap<u64, u64>,
-}
-
-impl PathCounts {
-    /// Mean number of paths, `None` without pairs.
-    pub fn mean(&self) -> Option<f64> {
-        (self.pairs > 0).then(|| self.sum as f64 / self.pairs as f64)
-    }
+    /// Mean number of paths; none without pairs.
+    pub mean: Option<f64>,
 }
 
 impl From<BTreeMap<u64, u64>> for PathCounts {
     /// The counts whose histogram this is.
     fn from(histogram: BTreeMap<u64, u64>) -> Self {
+        let pairs: u64 = histogram.values().sum();
+        let sum: u128 = histogram.iter().map(|(&c, &n)| u128::from(c) * u128::from(n)).sum();
         Self {
-            pairs: histogram.values().sum(),
-            sum: histogram.iter().map(|(&c, &n)| u128::from(c) * u128::from(n)).sum(),
+            pairs,
+            sum,
+            mean: (pairs > 0).then(|| sum as f64 / pairs as f64),
             min: histogram.first_key_value().map_or(0, |(&c, _)| c),
             max: histogram.last_key_value().map_or(0, |(&c, _)| c),
             histogram,
@@ -47,7 +47,7 @@ impl From<BTreeMap<u64, u64>> for PathCounts {
 }
 
 /// The short paths of a network, over connected ordered pairs of distinct switches with endpoints.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ShortPaths {
     /// Numbers of minimal paths.
     pub minimal: PathCounts,

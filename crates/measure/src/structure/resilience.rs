@@ -9,14 +9,13 @@ use base::distance::distances_among;
 use base::interval::half_width_95;
 use base::seed::Stream;
 use base::stage::{Better, Kind};
-use base::{Frame, Metric, Need, Stage, Stop};
 use base::{Graph, Interrupted, LinkId, Refusal, SwitchId, Watch};
+use base::{Metric, Need, Stage, Stop};
 use fabric::network::Topology;
 use fabric::size::Size;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -46,11 +45,8 @@ pub enum Until {
 
 /// How much of a network can fail at random before it breaks or grows long.
 ///
-/// The record: `network`, `remove`, `items` (links or switches that there are), `samples`, `seed`,
-/// and `ends`: by `disconnected`, `diameter` and `mean` (as asked for), fractions of all items
-/// removed when the end came: `mean`, `confidence_interval_95`, `median`, `half_hold` and
-/// `all_hold` (the most at which half of the samples, or all, still hold), `least`, `most`, and
-/// `curve`: the samples that hold at 0, 5, ..., 100 %.
+/// Links (or switches, with their endpoints) are removed one by one in random order, until the ends
+/// that are looked for have come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ResilienceRules {
@@ -69,6 +65,37 @@ impl Default for ResilienceRules {
     fn default() -> Self {
         Self { remove: Remove::Links, until: vec![Until::Disconnected], samples: 1000, seed: 0 }
     }
+}
+
+/// When random failures bring the ends.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Record {
+    /// The network, in the inline form.
+    pub network: String,
+    /// What was removed.
+    pub remove: Remove,
+    /// Links or switches that there are.
+    pub items: u64,
+    /// Random orders.
+    pub samples: u32,
+    /// Seed of the random orders.
+    pub seed: u64,
+    /// When each of the ends came that were asked for.
+    pub ends: Ends,
+}
+
+/// When each of the ends came.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Ends {
+    /// Two switches of a plane that carry endpoints have no way between them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disconnected: Option<Survival>,
+    /// Or the diameter exceeds that of the intact network by more than 2 hops.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diameter: Option<Survival>,
+    /// Or the mean distance exceeds that of the intact network by more than 1 hop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean: Option<Survival>,
 }
 
 impl Stage for ResilienceRules {
@@ -101,6 +128,7 @@ impl Stage for ResilienceRules {
     ];
 
     type On<'a> = &'a Topology;
+    type Record = Record;
 
     fn examples() -> Vec<Self> {
         let until = vec![Until::Disconnected, Until::Diameter];
@@ -119,12 +147,22 @@ impl Stage for ResilienceRules {
         Size::of(on, threads).resilience(items, self.samples, far)
     }
 
-    fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<Frame, Stop> {
-        let found = resilience(on, self, watch)?;
-        Ok(Frame::of(json!({
-            "network": on.recipe().to_string(), "remove": self.remove, "items": found.items,
-            "samples": self.samples, "seed": self.seed, "ends": found.ends,
-        })))
+    fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<Record, Stop> {
+        let mut found = resilience(on, self, watch)?;
+        let mut end = |end| found.ends.remove(&end);
+        let ends = Ends {
+            disconnected: end(Until::Disconnected),
+            diameter: end(Until::Diameter),
+            mean: end(Until::Mean),
+        };
+        Ok(Record {
+            network: on.recipe().to_string(),
+            remove: self.remove,
+            items: found.items,
+            samples: self.samples,
+            seed: self.seed,
+            ends,
+        })
     }
 }
 
@@ -135,7 +173,7 @@ pub const MOST_SAMPLES: u32 = 1 << 20;
 pub const STEPS: u64 = 20;
 
 /// The outcome over all samples, an end after the other.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Resilience {
     /// Links or switches that there are to remove.
     pub items: u64,
@@ -144,15 +182,15 @@ pub struct Resilience {
 }
 
 /// When the samples came to one end. Fractions are of all links (or switches).
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Survival {
     /// By sample: how many were removed when the end came, that is, the fewest with which the
     /// network is there; all of them where it never comes.
     pub removed: Vec<u64>,
     /// Mean fraction.
     pub mean: f64,
-    /// Its 95 % confidence interval, mean -+ 1.96 standard errors (normal approximation); `None`
-    /// of one sample.
+    /// Its 95 % confidence interval, mean -+ 1.96 standard errors (normal approximation); none of
+    /// one sample.
     pub confidence_interval_95: Option<[f64; 2]>,
     /// Median fraction.
     pub median: f64,

@@ -7,16 +7,17 @@ use super::planes_of;
 use base::{Graph, Interrupted, Watch};
 use fabric::network::Topology;
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Eigenvalues of the graph of working switches and links; parallel links add up in its matrices.
 ///
 /// A network of several planes has the spectrum of its plane of least algebraic connectivity.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Spectrum {
     /// Largest eigenvalue of the adjacency matrix: the degree, where all switches have the same.
     pub adjacency_largest: f64,
-    /// Second largest, equal to the largest where the graph is not connected; `None` for a graph
+    /// Second largest, equal to the largest where the graph is not connected; none for a graph
     /// of one switch.
     pub adjacency_second: Option<f64>,
     /// Least.

@@ -1,18 +1,19 @@
 //! The structure of a network as a measure: the sections asked for, in one record.
 
-use super::{DisjointRules, PathCounts};
+use super::{
+    Bisection, DisjointPaths, DisjointRules, MinimalLoad, PathCounts, Spectrum, Structure,
+};
 use super::{bisection, disjoint_paths, minimal_load, short_paths, spectrum, structure};
 use base::stage::{Better, Kind};
-use base::{Frame, Metric, Need, Stage, Stop, Watch};
+use base::{Metric, Need, Stage, Stop, Watch};
 use fabric::Topology;
 use fabric::size::{Measures, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 /// Counts, distances, girth and the Moore bound of a network, with the sections asked for.
 ///
-/// The record: see docs/measures.md.
+/// What the figures mean is in docs/structure.md.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[allow(clippy::struct_excessive_bools)]
@@ -52,6 +53,35 @@ impl Default for Params {
             seed: 0,
         }
     }
+}
+
+/// What the network is. A section that was not asked for is left out.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Record {
+    /// Counts, distances, girth and the Moore bound.
+    #[serde(flatten)]
+    pub structure: Structure,
+    /// The network, in the inline form.
+    pub recipe: String,
+    /// Shortest paths of each ordered pair of switches with endpoints; with `paths`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minimal_paths: Option<PathCounts>,
+    /// Paths at most one hop longer than the shortest, these included; with `paths`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub almost_minimal_paths: Option<PathCounts>,
+    /// Link-disjoint paths of each pair of switches; with `disjoint`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disjoint_paths: Option<DisjointPaths>,
+    /// Load of the channels under uniform traffic over all minimal paths; with `load`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channel_load: Option<MinimalLoad>,
+    /// Eigenvalues; with `spectrum`, null where no switch works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("nullable" = true))]
+    pub spectrum: Option<Option<Spectrum>>,
+    /// Fewest links between two halves; with `bisection`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bisection: Option<Bisection>,
 }
 
 impl Stage for Params {
@@ -108,6 +138,7 @@ impl Stage for Params {
     ];
 
     type On<'a> = &'a Topology;
+    type Record = Record;
 
     fn examples() -> Vec<Self> {
         let all = Self {
@@ -133,45 +164,22 @@ impl Stage for Params {
         })
     }
 
-    fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<Frame, Stop> {
-        let s = structure(on, watch)?;
-        let mut all = json!(s);
-        all["mean_distance"] = s.mean_distance_hops().into();
-        all["mean_distance_endpoints"] = s.mean_distance_endpoints_hops().into();
-        all["mean_distance_all_switches"] = s.mean_distance_all_switches_hops().into();
-        all["recipe"] = on.recipe().to_string().into();
-        if self.paths {
-            let found = short_paths(on, watch)?;
-            all["minimal_paths"] = counts(&found.minimal);
-            all["almost_minimal_paths"] = counts(&found.almost_minimal);
-        }
-        if self.disjoint {
-            let rules =
-                DisjointRules { hops: self.hops.clone(), pairs: self.pairs, seed: self.seed };
-            let found = disjoint_paths(on, &rules, watch)?;
-            all["disjoint_paths"] = json!(found);
-            all["disjoint_paths"]["any_length"] = counts(&found.any_length);
-            for (i, bound) in found.bounded.iter().enumerate() {
-                let part = &mut all["disjoint_paths"]["bounded"][i];
-                part["counts"] = counts(&bound.counts);
-                part["at_most"] = counts(&bound.at_most);
-            }
-        }
-        if self.load {
-            all["channel_load"] = json!(minimal_load(on, watch)?);
-        }
-        if self.spectrum {
-            all["spectrum"] = json!(spectrum(on, watch)?);
-        }
-        if self.bisection {
-            all["bisection"] = json!(bisection(on, self.starts, self.seed, watch)?);
-        }
-        Ok(Frame::of(all))
+    fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<Record, Stop> {
+        let structure = structure(on, watch)?;
+        let short = self.paths.then(|| short_paths(on, watch)).transpose()?;
+        let (minimal_paths, almost_minimal_paths) =
+            short.map(|found| (found.minimal, found.almost_minimal)).unzip();
+        let rules = DisjointRules { hops: self.hops.clone(), pairs: self.pairs, seed: self.seed };
+        let cut = || bisection(on, self.starts, self.seed, watch);
+        Ok(Record {
+            structure,
+            recipe: on.recipe().to_string(),
+            minimal_paths,
+            almost_minimal_paths,
+            disjoint_paths: self.disjoint.then(|| disjoint_paths(on, &rules, watch)).transpose()?,
+            channel_load: self.load.then(|| minimal_load(on, watch)).transpose()?,
+            spectrum: self.spectrum.then(|| spectrum(on, watch)).transpose()?,
+            bisection: self.bisection.then(cut).transpose()?,
+        })
     }
-}
-
-fn counts(found: &PathCounts) -> Value {
-    let mut all = json!(found);
-    all["mean"] = found.mean().into();
-    all
 }
