@@ -1,6 +1,5 @@
 //! The proof of tables as a measure: every question by name, with its evidence.
 
-use crate::complete::Break;
 use crate::deadlock::Cycle;
 use crate::{Limits, Verdict, Verification, faults};
 use base::stage::{Better, Kind};
@@ -341,10 +340,6 @@ fn arrivals(
     }))
 }
 
-fn told(broken: &Break) -> Option<String> {
-    Some(broken.to_string())
-}
-
 impl Complete {
     fn of(v: &Verification) -> Self {
         match &v.complete {
@@ -356,7 +351,9 @@ impl Complete {
                 hop_histogram: Some(reach.histogram.clone()),
                 counterexample: None,
             },
-            Verdict::Fails(broken) => Self { counterexample: told(broken), ..Self::default() },
+            Verdict::Fails(broken) => {
+                Self { counterexample: Some(broken.to_string()), ..Self::default() }
+            }
         }
     }
 }
@@ -367,7 +364,9 @@ impl Management {
             Verdict::Holds(routes) => {
                 Self { holds: true, routes: Some(*routes), counterexample: None }
             }
-            Verdict::Fails(broken) => Self { counterexample: told(broken), ..Self::default() },
+            Verdict::Fails(broken) => {
+                Self { counterexample: Some(broken.to_string()), ..Self::default() }
+            }
         }
     }
 }

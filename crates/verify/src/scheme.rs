@@ -139,7 +139,9 @@ fn each_wait(
         for &source in sources[plane_of(on, home)].iter().filter(|s| **s != home) {
             states.clear();
             scheme.starts(source, goal, &mut states);
-            states.iter().for_each(|&state| _ = search.enter(source, state, 0));
+            for &state in &states {
+                search.enter(source, state, 0);
+            }
         }
         match search.run(goal, &mut visit) {
             Ok(hops) => most = most.max(hops),
