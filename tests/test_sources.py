@@ -98,7 +98,7 @@ def test_whatever_a_point_loads_it_stands_on(engine):
 
 def test_a_point_stands_on_no_report_no_drawing_and_no_command():
     rooms = {name.split(".")[1] for name in sources.standing(POINT) if name.startswith("flyloom.")}
-    assert rooms == {"inputs", "lab", "support", "verbs"}
+    assert rooms == {"inputs", "lab", "plugins", "support", "verbs"}
     assert not {"design", "py/search", "py/sizing"} & set(sources.standing(POINT))
     assert "flyloom.deploy.opensm" in sources.standing(POINT, FABRIC)
 

@@ -24,14 +24,16 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.deploy import Verb
     from flyloom.deploy.fabric import route_with_opensm as route_with_opensm
     from flyloom.inputs.catalogs import shop as shop
-    from flyloom.inputs.networks import from_networkx as from_networkx
-    from flyloom.inputs.networks import from_pairs as from_pairs
-    from flyloom.inputs.networks import from_scipy as from_scipy
+    from flyloom.inputs.graphs import from_networkx as from_networkx
+    from flyloom.inputs.graphs import from_pairs as from_pairs
+    from flyloom.inputs.graphs import from_scipy as from_scipy
     from flyloom.inputs.networks import network as network
     from flyloom.inputs.networks import to_networkx as to_networkx
     from flyloom.inputs.networks import to_scipy as to_scipy
     from flyloom.inputs.tables import read_tables as read_tables
     from flyloom.lab.experiment import run as run
+    from flyloom.plugins.engines import engine as engine
+    from flyloom.plugins.topologies import topology as topology
     from flyloom.published.addresses import address_table as address_table
     from flyloom.published.figures import figure as figure
     from flyloom.support.results import Result as Result
@@ -68,11 +70,12 @@ _HOMES = {
     "flyloom.deploy": ["DeployError"],
     "flyloom.deploy.fabric": ["route_with_opensm"],
     "flyloom.inputs.catalogs": ["shop"],
-    "flyloom.inputs.networks": [
-        "from_networkx", "from_pairs", "from_scipy", "network", "to_networkx", "to_scipy",
-    ],
+    "flyloom.inputs.graphs": ["from_networkx", "from_pairs", "from_scipy"],
+    "flyloom.inputs.networks": ["network", "to_networkx", "to_scipy"],
     "flyloom.inputs.tables": ["read_tables"],
     "flyloom.lab.experiment": ["run"],
+    "flyloom.plugins.engines": ["engine"],
+    "flyloom.plugins.topologies": ["topology"],
     "flyloom.published.addresses": ["address_table"],
     "flyloom.published.figures": ["figure"],
     "flyloom.support.results": ["Result"],

@@ -18,10 +18,13 @@ __all__ = [
     "address_table",
     "check_floor_rules",
     "expand",
+    "experiment_plugins",
     "experiment_schema",
     "kept_routing",
     "kept_topology",
     "nearest",
+    "parse_inline",
+    "plugin_parameters",
     "point_bytes",
     "registry",
     "search_bounds",
@@ -29,6 +32,8 @@ __all__ = [
     "search_host_distances",
     "search_random",
     "study_of_2014",
+    "tables_of_hops",
+    "tables_of_paths",
 ]
 
 _Progress: TypeAlias = Callable[[str, int, int], object] | None
@@ -51,6 +56,7 @@ class Topology:
     def from_inline(text: str) -> Topology: ...
     @staticmethod
     def from_text(text: str, name: str, p: int | None = None) -> Topology: ...
+    def with_recipe(self, family: str, params: dict[str, Any]) -> Topology: ...
     @property
     def recipe(self) -> str: ...
     @property
@@ -273,7 +279,19 @@ def kept_topology(
     data: bytes | None,
 ) -> Topology: ...
 def kept_routing(on: Topology, tables: bytes, addresses: str | None) -> Routing: ...
-def expand(text: str, file: str) -> _Document: ...
+def expand(
+    text: str, file: str, parts: Sequence[_Document] | None = None
+) -> _Document: ...
+def experiment_plugins(text: str, file: str) -> list[str]: ...
+def plugin_parameters(row: _Document, given: _Document) -> _Document: ...
+def parse_inline(text: str) -> tuple[str, _Document]: ...
+def tables_of_hops(
+    on: Topology, engine: str, options: _Document, next: NDArray[np.int64], ports: bool
+) -> Routing: ...
+def tables_of_paths(
+    on: Topology, engine: str, options: _Document,
+    paths: Sequence[tuple[int, int | None, Sequence[int]]], layers: int,
+) -> Routing: ...
 def point_bytes(
     family: str, params: dict[str, Any], engine: str, layers: int
 ) -> float: ...

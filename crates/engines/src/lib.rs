@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 mod forest;
+pub mod given;
 pub mod lanes;
 pub mod repair;
 pub mod trees;

@@ -1,8 +1,10 @@
 //! From the text of an experiment to its points: parse, lay the sweep over the point, check each.
 
+use crate::plugins::{Kind, Plugin, find, listed};
 use crate::spec::{Experiment, KEYS, Point};
 use crate::stages::STAGES;
 use base::Refusal;
+use engines::lanes::Choice;
 use serde_json::{Map, Value};
 
 /// The most points of one sweep.
@@ -17,14 +19,22 @@ pub struct Expanded {
     pub points: Vec<Point>,
 }
 
-/// Parses the text of `file` (TOML) and expands its sweep.
+/// Parses the text of `file` (TOML).
 ///
 /// # Errors
-/// One refusal that names the file, the line and column where TOML or a type is at fault, or the
-/// key of a point that cannot be; families, engines and the types of their parameters are checked
-/// before anything runs.
-pub fn expand(text: &str, file: &str) -> Result<Expanded, Refusal> {
-    let experiment: Experiment = toml::from_str(text).map_err(|e| located(&e, text, file))?;
+/// One refusal that names the file, the line and column where TOML or a type is at fault.
+pub fn parse(text: &str, file: &str) -> Result<Experiment, Refusal> {
+    toml::from_str(text).map_err(|e| located(&e, text, file))
+}
+
+/// Parses the text of `file` (TOML) and expands its sweep; `plugins` are known besides what is
+/// built in.
+///
+/// # Errors
+/// As [`parse`], and the key of a point that cannot be; families, engines and the types of their
+/// parameters are checked before anything runs.
+pub fn expand(text: &str, file: &str, plugins: &[Plugin]) -> Result<Expanded, Refusal> {
+    let experiment = parse(text, file)?;
     let refuse =
         |param: &str, why: String, help: &str| Refusal::new(format!("{file}: {param}"), why, help);
     if experiment.schema != 1 {
@@ -69,9 +79,9 @@ pub fn expand(text: &str, file: &str) -> Result<Expanded, Refusal> {
     for (i, tree) in trees.into_iter().enumerate() {
         let place = if several { format!("{file}: point {}", i + 1) } else { file.to_owned() };
         let mut point: Point = serde_json::from_value(tree)
-            .map_err(|e| Refusal::new(place.clone(), e.to_string(), keys_of_a_point()))?;
-        check(&point).map_err(|r| r.within(&place))?;
-        complete(&mut point, experiment.seed).map_err(|r| r.within(&place))?;
+            .map_err(|e| Refusal::new(place.clone(), e.to_string(), keys_of_a_point(plugins)))?;
+        check(&point, plugins).map_err(|r| r.within(&place))?;
+        complete(&mut point, experiment.seed, plugins).map_err(|r| r.within(&place))?;
         points.push(point);
     }
     Ok(Expanded { experiment, points })
@@ -183,24 +193,30 @@ fn set(tree: &mut Value, path: &str, value: &Value) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn keys_of_a_point() -> String {
+fn keys_of_a_point(plugins: &[Plugin]) -> String {
     let measures = STAGES.iter().map(|e| e.name).filter(|name| !KEYS.contains(name));
     let all: Vec<&str> = KEYS.into_iter().chain(measures).collect();
-    format!("a point has {}", all.join(", "))
+    let built_in = Refusal::new("", "", format!("a point has {}", all.join(", ")));
+    listed(built_in, plugins, Kind::Measure).help
 }
 
 /// Checks the measures of a point and fills in their defaults; the seed is the experiment's where
 /// they draw at random and say none.
-fn complete(point: &mut Point, seed: u64) -> Result<(), Refusal> {
+fn complete(point: &mut Point, seed: u64, plugins: &[Plugin]) -> Result<(), Refusal> {
     for (name, given) in &mut point.measures {
-        let Some(entry) = STAGES.iter().find(|e| e.name == name) else {
-            return Err(Refusal::new(name.as_str(), "not a key of a point", keys_of_a_point()));
-        };
+        let entry = STAGES.iter().find(|e| e.name == name);
+        let plugin = find(plugins, Kind::Measure, name);
+        if entry.is_none() && plugin.is_none() {
+            let help = keys_of_a_point(plugins);
+            return Err(Refusal::new(name.as_str(), "not a key of a point", help));
+        }
         let Value::Object(table) = given else {
             let help = format!("[{name}] with its parameters");
             return Err(Refusal::new(name.as_str(), "not a table", help));
         };
-        let mut all = entry.complete(table)?;
+        let own = entry.map(|e| e.complete(table));
+        let Some(all) = own.or_else(|| plugin.map(|p| p.complete(table))) else { continue };
+        let mut all = all?;
         if !table.contains_key("seed")
             && let Some(own) = all.get_mut("seed")
         {
@@ -212,12 +228,19 @@ fn complete(point: &mut Point, seed: u64) -> Result<(), Refusal> {
 }
 
 /// Checks what can be checked without building anything.
-fn check(point: &Point) -> Result<(), Refusal> {
+fn check(point: &Point, plugins: &[Plugin]) -> Result<(), Refusal> {
     match (point.topology.get("family"), point.topology.get("file")) {
         (Some(Value::String(name)), None) => {
             let mut params = point.topology.clone();
             params.remove("family");
-            families::family(name)?.promise(&params).map_err(|r| r.within("topology"))?;
+            match find(plugins, Kind::Topology, name) {
+                Some(plugin) => plugin.complete(&params).map(drop),
+                None => families::family(name)
+                    .map_err(|r| listed(r, plugins, Kind::Topology))?
+                    .promise(&params)
+                    .map(drop),
+            }
+            .map_err(|r| r.within("topology"))?;
         }
         (None, Some(Value::String(_))) => {
             let extra = point.topology.keys().find(|k| !["file", "p"].contains(&k.as_str()));
@@ -238,15 +261,24 @@ fn check(point: &Point) -> Result<(), Refusal> {
         let why = format!("{} is no LMC", point.routing.lmc);
         return Err(Refusal::new("routing.lmc", why, "0 to 7"));
     }
-    let options = point.options()?;
-    match point.routing.engine.strip_prefix("opensm:") {
+    let engine = &point.routing.engine;
+    let mut options = point.options()?;
+    if let Some(plugin) = find(plugins, Kind::Engine, engine) {
+        let mut lanes = options.remove_entry("lanes").into_iter().collect();
+        return Choice::take(&mut lanes, true)
+            .and_then(|_| plugin.complete(&options))
+            .map(drop)
+            .map_err(|r| r.within("routing"));
+    }
+    match engine.strip_prefix("opensm:") {
         Some(_) => match options.keys().next() {
             Some(key) => {
                 Err(Refusal::new(format!("routing.{key}"), "OpenSM's engines take no options", ""))
             }
             None => Ok(()),
         },
-        None => engines::engine(&point.routing.engine)
+        None => engines::engine(engine)
+            .map_err(|r| listed(r, plugins, Kind::Engine))
             .and_then(|e| e.check(&options))
             .map_err(|r| r.within("routing")),
     }
@@ -268,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_file_without_a_sweep_is_one_point_with_defaults() {
-        let e = expand(ONE, "one.toml").expect("valid");
+        let e = expand(ONE, "one.toml", &[]).expect("valid");
         assert_eq!(e.points.len(), 1);
         assert_eq!((e.points[0].ebb.patterns, e.points[0].verify.hop_limit), (1000, 64));
         assert!(e.points[0].deploy.is_none());
@@ -281,7 +313,7 @@ mod tests {
              \"routing.engine\" = [\"min_hop\", \"sssp\"]\n[[sweep.zip]]\nlabel = [\"a\", \"b\"]\n\
              \"topology.q\" = [5, 7]\n"
         );
-        let e = expand(&text, "s.toml").expect("valid");
+        let e = expand(&text, "s.toml", &[]).expect("valid");
         let seen: Vec<_> = e
             .points
             .iter()
@@ -300,14 +332,14 @@ mod tests {
             "{ONE}\n[deploy]\nfabric = \"ibsim\"\n[sweep.grid]\n\"routing.lmc\" = [0, 2]\n\
              \"topology.q\" = [5, 7]\n"
         );
-        let first = expand(&text, "s.toml").expect("valid");
+        let first = expand(&text, "s.toml", &[]).expect("valid");
         let written = crate::spec::effective(&first.experiment, &first.points);
-        let again = expand(&written, "effective.toml").expect("what we wrote");
+        let again = expand(&written, "effective.toml", &[]).expect("what we wrote");
         let value = |e: &Expanded| serde_json::to_value(&e.points).expect("plain values");
         assert_eq!(value(&again), value(&first));
         assert_eq!(crate::spec::effective(&again.experiment, &again.points), written);
         let both = format!("{text}\n[[point]]\nlabel = \"x\"\n");
-        assert!(expand(&both, "s.toml").is_err_and(|r| r.help.contains("either")));
+        assert!(expand(&both, "s.toml", &[]).is_err_and(|r| r.help.contains("either")));
     }
 
     #[test]
@@ -317,7 +349,7 @@ mod tests {
              [sweep.grid]\n\"congestion.runs\" = [10, 20]\n",
             ONE.replace("name = \"one\"", "name = \"one\"\nseed = 7")
         );
-        let e = expand(&text, "m.toml").expect("valid");
+        let e = expand(&text, "m.toml", &[]).expect("valid");
         assert_eq!(e.points.len(), 2);
         let second = &e.points[1].measures;
         assert_eq!(
@@ -331,10 +363,10 @@ mod tests {
             (&3.into(), &1000.into())
         );
         let written = crate::spec::effective(&e.experiment, &e.points);
-        let again = expand(&written, "effective.toml").expect("what we wrote");
+        let again = expand(&written, "effective.toml", &[]).expect("what we wrote");
         assert_eq!(again.points[1].measures, *second);
         let fault = |more: &str| {
-            expand(&format!("{ONE}\n{more}"), "f.toml").expect_err("invalid").to_string()
+            expand(&format!("{ONE}\n{more}"), "f.toml", &[]).expect_err("invalid").to_string()
         };
         assert!(fault("[congestion]\nrun = 3").contains("congestion: unknown field `run`"));
         assert!(fault("[congestion]\nrun = 3").contains("congestion takes pattern, runs"));
@@ -345,7 +377,7 @@ mod tests {
 
     #[test]
     fn faults_are_located() {
-        let fault = |text: &str| expand(text, "f.toml").expect_err("invalid").to_string();
+        let fault = |text: &str| expand(text, "f.toml", &[]).expect_err("invalid").to_string();
         assert!(fault("schema = 1\nname = \n").starts_with("f.toml: line 2, column 8"));
         assert!(fault(&ONE.replace("q = 5", "q = 6")).contains("nearest: 5, 7"));
         assert!(fault(&ONE.replace("schema = 1", "schema = 2")).contains("schema = 1"));

@@ -25,6 +25,10 @@ pub struct Experiment {
     /// Seed of every random draw.
     #[serde(default)]
     pub seed: u64,
+    /// Python files with topologies, engines and measures of the user; paths from this file's
+    /// folder.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plugins: Vec<String>,
     /// Dimensions over which the point is repeated.
     #[serde(default)]
     pub sweep: Option<Sweep>,
@@ -165,10 +169,12 @@ pub fn effective(experiment: &Experiment, points: &[Point]) -> String {
         schema: u32,
         name: &'a str,
         seed: u64,
+        #[serde(skip_serializing_if = "<[String]>::is_empty")]
+        plugins: &'a [String],
         point: &'a [Point],
     }
-    let Experiment { schema, name, seed, .. } = experiment;
-    let all = Effective { schema: *schema, name, seed: *seed, point: points };
+    let Experiment { schema, name, seed, plugins, .. } = experiment;
+    let all = Effective { schema: *schema, name, seed: *seed, plugins, point: points };
     toml::to_string(&all).unwrap_or_else(|e| format!("# cannot be written as TOML: {e}\n"))
 }
 

@@ -1,6 +1,7 @@
 //! Experiment files and the tables of families and engines.
 
 use crate::enter::{from_python, refuse, to_python};
+use crate::plugins::plugins;
 use crate::topology::object;
 use fabric::size::Walk;
 use pyo3::exceptions::PyValueError;
@@ -8,12 +9,18 @@ use pyo3::prelude::*;
 use serde_json::json;
 
 /// Parses an experiment's TOML text: a dict of `experiment`, `points` (dicts) and `effective` (TOML
-/// text).
+/// text). `parts` are rows of the registry for what is known besides what is built in.
 ///
 /// Raises `RefusalError` naming `file` and the place at fault.
 #[pyfunction]
-pub fn expand<'py>(py: Python<'py>, text: &str, file: &str) -> PyResult<Bound<'py, PyAny>> {
-    let expanded = lab::expand(text, file).map_err(refuse)?;
+#[pyo3(signature = (text, file, parts=None))]
+pub fn expand<'py>(
+    py: Python<'py>,
+    text: &str,
+    file: &str,
+    parts: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let expanded = lab::expand(text, file, &plugins(parts)?).map_err(refuse)?;
     let bad = |e: serde_json::Error| PyValueError::new_err(e.to_string());
     let experiment = serde_json::to_value(&expanded.experiment).map_err(bad)?;
     let points = serde_json::to_value(&expanded.points).map_err(bad)?;
@@ -24,6 +31,12 @@ pub fn expand<'py>(py: Python<'py>, text: &str, file: &str) -> PyResult<Bound<'p
             "effective": lab::spec::effective(&expanded.experiment, &expanded.points),
         }),
     )
+}
+
+/// The files that an experiment's TOML text names as `plugins`. Raises `RefusalError` as `expand`.
+#[pyfunction]
+pub fn experiment_plugins(text: &str, file: &str) -> PyResult<Vec<String>> {
+    Ok(lab::expand::parse(text, file).map_err(refuse)?.plugins)
 }
 
 /// Bytes that a point takes at most, on one thread: `family` with these parameters (a dict) built,

@@ -6,6 +6,7 @@ mod cost;
 mod enter;
 mod lab_face;
 mod pickling;
+mod plugins;
 mod routing;
 mod search;
 mod sizing;
@@ -38,6 +39,11 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(lab_face::point_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::registry, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::experiment_schema, m)?)?;
+    m.add_function(wrap_pyfunction!(lab_face::experiment_plugins, m)?)?;
+    m.add_function(wrap_pyfunction!(plugins::plugin_parameters, m)?)?;
+    m.add_function(wrap_pyfunction!(plugins::parse_inline, m)?)?;
+    m.add_function(wrap_pyfunction!(plugins::tables_of_hops, m)?)?;
+    m.add_function(wrap_pyfunction!(plugins::tables_of_paths, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::nearest, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::address_table, m)?)?;
     Ok(())

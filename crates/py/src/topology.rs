@@ -97,6 +97,13 @@ impl Topology {
         Ok(Self { inner: Arc::new(inner) })
     }
 
+    /// The same network, known as the member of `family` with these parameters (a dict).
+    fn with_recipe(&self, family: &str, params: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let recipe = Recipe { family: family.to_owned(), params: object(from_python(params)?) };
+        let inner = Network::clone(&self.inner).with_recipe(recipe);
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
     /// How it came to be, in the inline form.
     #[getter]
     fn recipe(&self) -> String {

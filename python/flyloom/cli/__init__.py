@@ -102,8 +102,9 @@ def commands() -> int:
 
     guard_screen()
     load(sys.argv[1:])
-    from flyloom.cli.common import app
+    from flyloom.cli.common import app, take_plugins
 
+    take_plugins()
     try:
         app()
         code = 0

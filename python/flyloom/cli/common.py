@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 if TYPE_CHECKING:
     from flyloom._core import Routing, Topology
@@ -24,12 +25,48 @@ app = typer.Typer(
 )
 
 
+PLUGIN_HELP = "Python file with topologies, engines or measures of yours (may be given again)"
+
+
+def load_plugins(_context: object, _option: object, files: list[str] | None) -> None:
+    """Makes the parts of Python files known before anything asks for them."""
+    for file in files or ():
+        from flyloom.plugins.found import load_file
+
+        load_file(file)
+
+
 @app.callback()
-def main() -> None:
+def main(
+    _plugin: Annotated[
+        list[str] | None,
+        typer.Option("--plugin", metavar="FILE.py", help=PLUGIN_HELP, callback=load_plugins),
+    ] = None,
+) -> None:
     """Makes the first word a command's name, also where only one command is loaded."""
     from flyloom.support import machine
 
     machine.tell = True
+
+
+class _Command(TyperCommand):
+    """A command that takes ``--plugin``, as the program does."""
+
+    def __init__(self, name: str | None, **given: Any) -> None:
+        super().__init__(name, **given)
+        self.params.append(TyperOption(
+            param_decls=["--plugin"], metavar="FILE.py", help=PLUGIN_HELP, multiple=True,
+            expose_value=False, is_eager=True, callback=load_plugins,
+        ))
+
+
+def take_plugins(commands: typer.Typer = app) -> None:
+    """Gives every command that is loaded the option ``--plugin``."""
+    for command in commands.registered_commands:
+        command.cls = _Command
+    for group in commands.registered_groups:
+        if group.typer_instance:
+            take_plugins(group.typer_instance)
 
 
 NET_HELP = "inline form (slim_fly:q=5,p=4), spec file (.toml) or network file"

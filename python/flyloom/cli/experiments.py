@@ -59,10 +59,10 @@ def run(
 
 def list_points(file: Path, as_json: bool) -> None:
     """Says what an experiment would run."""
-    from flyloom._core import expand
+    from flyloom.lab.expanded import expanded
     from flyloom.support.reading import read_text
 
-    points = expand(read_text(file), str(file))["points"]
+    points = expanded(read_text(file), file)[0]["points"]
     if as_json:
         print(json.dumps({"points": points}))
         return
@@ -88,17 +88,19 @@ def list_parts(
     as_json: Json = False,
 ) -> None:
     """List the topology families, routing engines and measures with their parameters."""
-    from flyloom._core import RefusalError, registry
+    from flyloom._core import RefusalError
+    from flyloom.plugins.found import rows
 
     kinds = {"topologies": "topology", "engines": "engine", "measures": "measure"}
     if what and what not in kinds:
         raise RefusalError(f"list: there is no '{what}'; topologies, engines or measures")
-    parts = [part for part in registry() if not what or part["kind"] == kinds[what]]
+    parts = [part for part in rows() if not what or part["kind"] == kinds[what]]
     if as_json:
         print(json.dumps(parts))
         return
     for part in parts:
-        print(f"{part['kind']} {part['name']}: {part['doc']}")
+        whose = f" (plug-in, {part['plugin']})" if "plugin" in part else ""
+        print(f"{part['kind']} {part['name']}{whose}: {part['doc']}")
         for param in part["params"]:
             need = "required" if param["required"] else "optional"
             print(f"    {param['name']} ({param['type']}, {need}): {param['doc']}")

@@ -17,9 +17,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flyloom._core import RefusalError, expand
+from flyloom._core import RefusalError
 from flyloom.deploy.engines import known_to_opensm
 from flyloom.lab import executors, lines, sources, store
+from flyloom.lab.expanded import expanded, parts_of
 from flyloom.lab.kept import content_digest, kept, key
 from flyloom.lab.point import Source, Task
 from flyloom.lab.worker import Outcome, keep_record, wants_fabric
@@ -124,11 +125,12 @@ class _Job:
     def __init__(
         self, path: Path, text: str, out: Path, fresh: bool, say: Say, progress: Progress | None
     ) -> None:
-        expanded = expand(text, str(path))
+        found, self.parts = expanded(text, path)
         self.path, self.text = path, text
-        self.experiment = expanded["experiment"]
-        self.points = expanded["points"]
-        self.effective = expanded["effective"]
+        self.experiment = found["experiment"]
+        self.points = found["points"]
+        self.effective = found["effective"]
+        store.row_types(self.parts)
         self.directory: Path = out / self.experiment["name"]
         self.seed = self.experiment["seed"]
         self.fresh = fresh
@@ -215,9 +217,11 @@ class _Job:
                 known_to_opensm(point["routing"]["engine"])
             missing = self.missing
             roots.append("flyloom.lab.fabric")
+        parts = parts_of(point, self.parts)
+        written = {"plugins": [part.digest for part in parts]} if parts else {}
         digest = key({
             "point": {k: v for k, v in point.items() if k != "label"}, "network": source.key,
-            "seed": self.seed, "code": sources.digest_of(*roots), "missing": missing,
+            "seed": self.seed, "code": sources.digest_of(*roots), "missing": missing, **written,
         })
         place = self._place(digest)
         asked_before = digest in records
@@ -228,7 +232,8 @@ class _Job:
         if compute or facts:
             name = f"point {number + 1} ({point['routing']['engine']} on {_named(point)})"
             tasks[number] = Task(
-                number, name, source, point, compute, facts, self.seed, digest, missing, place
+                number, name, source, point, compute, facts, self.seed, digest, missing, place,
+                parts,
             )
         return digest
 
@@ -281,12 +286,15 @@ class _Job:
         spec = point["topology"]
         asked = json.dumps([spec, point.get("label")], sort_keys=True)
         if asked not in self.sources:
-            self.sources[asked] = self._read(spec, point.get("label"))
+            self.sources[asked] = self._read(point, spec, point.get("label"))
         return self.sources[asked]
 
-    def _read(self, spec: dict[str, Any], label: str | None) -> Source:
+    def _read(self, point: dict[str, Any], spec: dict[str, Any], label: str | None) -> Source:
         if "file" not in spec:
             params = {k: v for k, v in spec.items() if k != "family"}
+            for part in parts_of(point, self.parts):
+                if part.kind == "topology":
+                    return Source(_network_key(spec, label, part.digest), params=params, part=part)
             return Source(_network_key(spec, label, ""), family=spec["family"], params=params)
         path = self.path.parent / spec["file"]
         if not os.path.isfile(path):  # False, too, for names that no file can have

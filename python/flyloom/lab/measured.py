@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flyloom._core import registry
+
+if TYPE_CHECKING:
+    from flyloom.plugins.parts import Part
 
 KEYS = ("label", "topology", "routing", "lanes", "verify", "ebb", "deploy")
 """Keys of a point that are no measures asked for besides."""
@@ -16,10 +19,15 @@ TYPES = {"whole": "int64", "real": "double", "truth": "bool", "text": "string"}
 
 
 @cache
-def known() -> dict[str, dict[str, Any]]:
-    """The rows of the registry of all measures that a point can ask for besides, by name."""
+def _built_in() -> dict[str, dict[str, Any]]:
     rows = [part for part in registry() if part["kind"] == "measure"]
     return {part["name"]: part for part in rows if part["name"] not in KEYS}
+
+
+def known(parts: Iterable[Part] = ()) -> dict[str, dict[str, Any]]:
+    """The rows of the registry of all measures that a point can ask for besides, by name: those
+    that are built in, and users' among ``parts``."""
+    return _built_in() | {part.name: part.row for part in parts if part.kind == "measure"}
 
 
 def asked(point: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -27,9 +35,9 @@ def asked(point: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {name: given for name, given in point.items() if name not in KEYS}
 
 
-def figures(name: str, record: object) -> dict[str, Any]:
+def figures(name: str, record: object, parts: Iterable[Part] = ()) -> dict[str, Any]:
     """The columns of a measure's record; None where it has none."""
-    return {column["name"]: _at(record, column["at"]) for column in known()[name]["columns"]}
+    return {column["name"]: _at(record, column["at"]) for column in known(parts)[name]["columns"]}
 
 
 def _at(record: object, pointer: str) -> Any:
@@ -44,37 +52,40 @@ def _at(record: object, pointer: str) -> Any:
     return record
 
 
-def column_types() -> dict[str, str]:
+def column_types(parts: Iterable[Part] = ()) -> dict[str, str]:
     """The type of every column of every measure in `rows.parquet`."""
     return {
         f"{name}_{column['name']}": TYPES[column["kind"]]
-        for name, part in known().items() for column in part["columns"]
+        for name, part in known(parts).items() for column in part["columns"]
     }
 
 
-def columns(measures: Mapping[str, object]) -> dict[str, Any]:
+def columns(measures: Mapping[str, object], parts: Iterable[Part] = ()) -> dict[str, Any]:
     """All columns of all measures of a point; None for those that it did not ask for."""
     return {
         f"{name}_{column}": value
-        for name in known()
-        for column, value in figures(name, measures.get(name)).items()
+        for name in known(parts)
+        for column, value in figures(name, measures.get(name), parts).items()
     }
 
 
-def tables(records: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def tables(
+    records: Iterable[Mapping[str, Any]], parts: Iterable[Part] = ()
+) -> list[dict[str, Any]]:
     """What the report shows: a table for each measure asked for, a row for each point."""
-    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in known()}
+    measures = known(parts)
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in measures}
     for record in records:
         for name, found in record["measures"].items():
-            cells = list(figures(name, found).values())
+            cells = list(figures(name, found, parts).values())
             about = {"network": record["network"], "label": record["label"]}
             rows[name].append({**about, "cells": cells})
     return [
         {
-            "name": name, "doc": known()[name]["doc"].split("\n\n")[0].replace("\n", " "),
+            "name": name, "doc": measures[name]["doc"].split("\n\n")[0].replace("\n", " "),
             "columns": [
                 {key: column[key] for key in ("name", "unit", "meaning")}
-                for column in known()[name]["columns"]
+                for column in measures[name]["columns"]
             ],
             "rows": found,
         }

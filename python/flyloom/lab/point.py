@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import Routing, Topology
+from flyloom.inputs.made import made
 from flyloom.lab.measured import asked, figures, known
 from flyloom.support.errors import DeployError
 from flyloom.verbs.engines import route_by_ours
+from flyloom.verbs.own_measures import record_by
 
 if TYPE_CHECKING:
+    from flyloom.plugins.parts import Part
     from flyloom.support.progress import Progress
 
 Tell = Callable[[str, dict[str, Any], float], None]
@@ -30,7 +33,8 @@ REMEMBERED = 4
 
 @dataclass(frozen=True)
 class Source:
-    """Where a network comes from: a family with its parameters, or the text of a file."""
+    """Where a network comes from: a family, built in or a user's, with its parameters, or the text
+    of a file."""
 
     key: str
     """Digest of all of it."""
@@ -41,9 +45,13 @@ class Source:
     """Of the file."""
     p: int | None = None
     """Endpoints a switch, for files that have none."""
+    part: Part | None = None
+    """The user's topology, where it is one."""
 
     def build(self) -> Topology:
         """The network; RefusalError where there is none."""
+        if self.part is not None:
+            return made(self.part, self.params)
         if self.family:
             return Topology.from_spec(self.family, self.params)
         return Topology.from_text(self.text, self.name, self.p)
@@ -70,6 +78,8 @@ class Task:
     """Why there is no fabric; empty where there is one, or none is wanted."""
     place: Path | None
     """The file that the record is kept in; None where that is not the worker's to write."""
+    parts: tuple[Part, ...] = ()
+    """The users' parts that the point asks for."""
 
 
 _shared: dict[str, Topology] = {}
@@ -120,14 +130,16 @@ def options_of(point: dict[str, Any]) -> dict[str, Any]:
 
 
 def routing_of(
-    topology: Topology, point: dict[str, Any], progress: Progress | None, fabric: Any
+    topology: Topology, task: Task, progress: Progress | None, fabric: Any
 ) -> Routing:
     """The tables that a point asks for; DeployError where OpenSM gives none."""
-    engine, lmc = point["routing"]["engine"], point["routing"]["lmc"]
+    engine, lmc = task.point["routing"]["engine"], task.point["routing"]["lmc"]
     if engine.startswith("opensm:"):
-        made: Routing = fabric.route(topology, engine, lmc)
-        return made
-    return route_by_ours(topology, engine, options_of(point), 1 << lmc, lmc, progress)
+        theirs: Routing = fabric.route(topology, engine, lmc)
+        return theirs
+    own = next((part for part in task.parts if part.kind == "engine"), None)
+    options = options_of(task.point)
+    return route_by_ours(topology, engine, options, 1 << lmc, lmc, progress, own)
 
 
 def record_of(
@@ -144,7 +156,7 @@ def record_of(
         return None
     clock = _Clock(tell)
     try:
-        routing = routing_of(topology, task.point, progress, fabric)
+        routing = routing_of(topology, task, progress, fabric)
     except DeployError as error:
         tell("skipped", {"what": record["label"], "why": str(error)}, 0.0)
         return None
@@ -163,11 +175,14 @@ def record_of(
             record["ebb"] = routing.ebb(patterns, task.seed, progress)
             clock.told("ebb", record)
     for name, given in asked(task.point).items():
-        if proof["complete"]["holds"] or known()[name]["input"] == "topology":
+        if proof["complete"]["holds"] or known(task.parts)[name]["input"] == "topology":
             clock.again()
-            found = record["measures"][name] = routing.measure(name, given, progress)
+            found = record["measures"][name] = record_by(
+                routing, name, given, progress, task.parts
+            )
             clock.told("measure", {
-                "label": record["label"], "name": name, "figures": figures(name, found),
+                "label": record["label"], "name": name,
+                "figures": figures(name, found, task.parts),
             })
     if (wanted := task.point.get("deploy")) and not opensm:
         if task.missing:

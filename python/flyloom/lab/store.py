@@ -9,15 +9,19 @@ import platform
 import re
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flyloom import _core
+from flyloom._core import RefusalError
 from flyloom.lab import measured
 from flyloom.lab.kept import KEY_SCHEME
 from flyloom.support.files import as_bytes, replace, sha256, write_whole
+
+if TYPE_CHECKING:
+    from flyloom.plugins.parts import Part
 
 PARTS = ("edges", "switch_names", "groups")
 """Facts of a network that stand apart in ``results.json``."""
@@ -50,9 +54,15 @@ SERIES_TYPES = {"string": ("point", "series"), "double": ("x", "y")}
 """The type of each column of ``series.parquet``."""
 
 
-def row_types() -> dict[str, tuple[str, ...]]:
-    """The columns of ``rows.parquet`` by type, the same whatever was measured."""
-    more = measured.column_types()
+def row_types(parts: Sequence[Part] = ()) -> dict[str, tuple[str, ...]]:
+    """The columns of ``rows.parquet`` by type, the same whatever was measured; users' measures are
+    those among ``parts``. RefusalError where two columns would have one name."""
+    more = measured.column_types(parts)
+    for part in parts:
+        taken = {*measured.column_types(other for other in parts if other is not part),
+                 *(name for names in ROW_TYPES.values() for name in names)}
+        for name in measured.column_types([part]).keys() & taken - measured.column_types().keys():
+            raise RefusalError(f"{part.name}: there is a column '{name}' already; another name")
     return {
         kind: (*names, *(name for name, other in more.items() if other == kind))
         for kind, names in ROW_TYPES.items()
@@ -75,17 +85,19 @@ def write(job: Any, records: list[dict[str, Any]], networks: dict[str, dict[str,
         key: {name: fact for name, fact in facts.items() if name not in PARTS}
         for key, facts in networks.items()
     }
-    rows = [row(record, networks[record["network_key"]], job.seed) for record in records]
+    rows = [
+        row(record, networks[record["network_key"]], job.seed, job.parts) for record in records
+    ]
     columns = {name: [one[name] for one in rows] for name in rows[0]} if rows else {}
     files: dict[str, str | bytes] = {
-        "rows.parquet": parquet(columns, row_types()),
+        "rows.parquet": parquet(columns, row_types(job.parts)),
         "series.parquet": parquet(series(records), SERIES_TYPES), "effective.toml": job.effective,
     }
     for name, facts in zip(file_names(networks), networks.values(), strict=True):
         files[f"cables-{name}.csv"] = facts["plan"]["cables_csv"]
     saved = {
         "experiment": job.experiment, "text": job.text,
-        "networks": networks, "records": records, "measures": measured.tables(records),
+        "networks": networks, "records": records, "measures": measured.tables(records, job.parts),
         "stages": job.stages, "skipped": job.skipped, **apart,
     }
     files["results.json"] = json.dumps(saved)
@@ -142,7 +154,6 @@ def file_names(networks: dict[str, dict[str, Any]]) -> list[str]:
 
 def rebuild(directory: Path) -> Path:
     """Writes ``report.html`` of a finished run anew from its ``results.json``."""
-    from flyloom._core import RefusalError
     from flyloom.report import build, render
     from flyloom.report.check import ReportError
     from flyloom.report.results import results
@@ -171,7 +182,9 @@ def rebuild(directory: Path) -> Path:
     return directory / "report.html"
 
 
-def row(record: dict[str, Any], facts: dict[str, Any], seed: int) -> dict[str, Any]:
+def row(
+    record: dict[str, Any], facts: dict[str, Any], seed: int, parts: Sequence[Part] = ()
+) -> dict[str, Any]:
     """One point as a flat row; units are in the names, None where something was not measured."""
     proof, deploy = record["verify"], record.get("deploy") or {}
     ebb, load = record["ebb"] or {}, record["load"] or {}
@@ -194,7 +207,7 @@ def row(record: dict[str, Any], facts: dict[str, Any], seed: int) -> dict[str, A
         "deployed_entries": deploy.get("entries"),
         "deployed_differing_entries": deploy.get("differing_entries"),
         "deployed_deadlock_free": deploy.get("deadlock_free"),
-        **measured.columns(record["measures"]),
+        **measured.columns(record["measures"], parts),
     }
 
 

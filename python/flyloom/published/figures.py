@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from flyloom import _core
 from flyloom._core import RefusalError, Routing, Topology
 from flyloom.inputs.networks import network
+from flyloom.plugins.found import parameters_of
 from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
 from flyloom.support.results import Result
@@ -61,9 +61,8 @@ def figure(
     if kind not in MEASURES:
         raise RefusalError(f"figure: there is no figure '{kind}'; figures: {', '.join(MEASURES)}")
     whole("rng", rng, 0, 2**64 - 1)
-    params = {part["name"]: {p["name"] for p in part["params"]}
-              for part in _core.registry() if part["kind"] == "engine"}
     engines = list(dict.fromkeys(engines))
+    params = parameters_of("engine", engines)
     for name in engines:
         if name not in params:
             ours = ", ".join(params)

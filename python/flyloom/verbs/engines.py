@@ -1,20 +1,23 @@
-"""Tables by engines of ours: what `route` and the points of experiments have in common."""
+"""Tables by engines of ours and of users: what `route` and points of experiments have in common."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import Routing, Topology
+from flyloom.plugins.found import part
 
 if TYPE_CHECKING:
+    from flyloom.plugins.parts import Part
     from flyloom.support.progress import Progress
 
 
 def route_by_ours(
     topology: Topology, engine: str, options: dict[str, Any], layers: int, lmc: int | None,
-    progress: Progress | None,
+    progress: Progress | None, own: Part | None = None,
 ) -> Routing:
-    """Tables of ``layers`` layers by one of our engines; ``application`` has the flows of
+    """Tables of ``layers`` layers by one of our engines or by a user's, which is ``own`` or found
+    by its name; ``application`` has the flows of
     ``traffic`` (uniform where that is not named) in place of those left out. With an LMC above 0
     networks that it leaves no LIDs for are refused before anything is computed."""
     if engine == "application" and "flows" not in options:
@@ -24,4 +27,8 @@ def route_by_ours(
         options = {**asked, "flows": demands(topology, options.get("traffic", "uniform")).flows()}
     if lmc:
         topology.addresses(lmc)
+    if own := own or part("engine", engine):
+        from flyloom.verbs.own_engines import routed
+
+        return routed(own, topology, options, layers)
     return topology.route(engine, options, layers, progress)

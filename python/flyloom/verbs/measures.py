@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, overload
 
 from flyloom._core import Routing
 from flyloom.inputs.networks import Source, network
+from flyloom.plugins.measures import Function
+from flyloom.plugins.measures import measure as as_measure
 from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
 from flyloom.support.results import Result
+from flyloom.verbs.own_measures import record_by
 
 
+@overload
+def measure(*, columns: Sequence[Mapping[str, str]]) -> Callable[[Function], Function]: ...
+@overload
 def measure(
     on: Source | Routing, name: str, *, progress: Progress | None = None, **parameters: Any
-) -> Result:
+) -> Result: ...
+def measure(
+    on: Source | Routing | None = None, name: str = "", *, progress: Progress | None = None,
+    **parameters: Any,
+) -> Result | Callable[[Function], Function]:
     """The record of a measure by name, with its ``parameters``: see docs/measure-reference.md.
 
     ``on`` is a network, as for ``network``, or tables (a :class:`Routing`), which measures of
     routes need. A measure gives the same figures here and in an experiment.
+
+    As a decorator, ``@measure(columns=[...])``, it makes a function a measure: see
+    :func:`flyloom.plugins.measures.measure`.
     """
+    if on is None:
+        return as_measure(**parameters)
     target = on if isinstance(on, Routing) else network(on)
-    return Result(target.measure(name, parameters, progress))
+    return Result(record_by(target, name, parameters, progress))
 
 
 def structure(

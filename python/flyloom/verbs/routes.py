@@ -46,13 +46,13 @@ def route(
         from flyloom.deploy.fabric import route_with_opensm
 
         known_to_opensm(engine)
-        lanes = options.pop("max_lanes", None)
+        most = options.pop("max_lanes", None)
         if options or layers not in (None, 1 << (lmc or 0)):
             raise RefusalError(
                 f"{engine}: OpenSM's engines take an LMC and no options; nue takes max_lanes"
             )
         return route_with_opensm(
-            source, engine.removeprefix("opensm:"), lmc=lmc or 0, max_lanes=lanes
+            source, engine.removeprefix("opensm:"), lmc=lmc or 0, max_lanes=most
         )
     count = layers if layers is not None else 1 << (lmc or 0)
     return route_by_ours(network(source), engine, options, count, lmc, progress)

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy
 
-from flyloom import _core
 from flyloom._core import RefusalError, Routing, Topology
 from flyloom.deploy.engines import OPENSM_ENGINES, known_to_opensm
 from flyloom.inputs.networks import Source, network
+from flyloom.plugins.found import parameters_of
 from flyloom.support.checks import whole
 from flyloom.support.errors import DeployError
 from flyloom.support.progress import Progress
@@ -111,15 +111,9 @@ def compare_routing(
     })
 
 
-def _params() -> dict[str, set[str]]:
-    """The options of each of our engines."""
-    return {part["name"]: {p["name"] for p in part["params"]}
-            for part in _core.registry() if part["kind"] == "engine"}
-
-
 def _all() -> list[str]:
     """All engines that could route, ours first, each with its variant behind it."""
-    names = list(_params())
+    names = list(parameters_of("engine"))
     if not _missing():
         names += [f"opensm:{name}" for name in OPENSM_ENGINES]
     return [word for name in names for word in (name, VARIANTS.get(name)) if word]
@@ -146,7 +140,7 @@ def _parsed(word: str) -> tuple[str, str, dict[str, Any]]:
         name = f"opensm:{parts.pop(0)}"
         known_to_opensm(name)
         known = {"max_lanes"}
-    elif name in (params := _params()):
+    elif name in (params := parameters_of("engine", [name])):
         known = params[name]
     else:
         ours = ", ".join(params)
@@ -171,7 +165,7 @@ def _routed(
 ) -> tuple[Routing, dict[str, Any], float]:
     """Tables, what only their engine can tell of them, and CPU seconds."""
     if not name.startswith("opensm:"):
-        if "seed" in _params()[name]:
+        if "seed" in parameters_of("engine", [name])[name]:
             options = {"seed": rng, **options}
         began = time.process_time()
         routing = route(topology, name, lmc=lmc, layers=layers, **options)

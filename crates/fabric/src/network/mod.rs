@@ -365,6 +365,13 @@ impl Topology {
         self.geometry
     }
 
+    /// The same network, known as the work of `recipe`.
+    #[must_use]
+    pub fn with_recipe(mut self, recipe: Recipe) -> Self {
+        self.recipe = recipe;
+        self
+    }
+
     /// The same network, whose switches stand like this.
     #[must_use]
     pub fn with_geometry(mut self, geometry: Geometry) -> Self {

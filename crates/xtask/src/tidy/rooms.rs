@@ -12,19 +12,21 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("certificate_check", &[]),
     ("support", &[]),
     ("draw", &["support"]),
-    ("inputs", &["support"]),
+    ("plugins", &["support"]),
+    ("inputs", &["support", "plugins"]),
     ("solve", &["support"]),
     ("deploy", &["support", "inputs"]),
     ("cabling", &["support", "draw", "inputs"]),
-    ("verbs", &["support", "inputs", "solve", "deploy", "cabling"]),
+    ("verbs", &["support", "plugins", "inputs", "solve", "deploy", "cabling"]),
     ("report", &["support", "draw", "verbs"]),
-    ("lab", &["support", "inputs", "deploy", "verbs", "report"]),
-    ("published", &["support", "inputs", "verbs"]),
+    ("lab", &["support", "plugins", "inputs", "deploy", "verbs", "report"]),
+    ("published", &["support", "plugins", "inputs", "verbs"]),
     (
         "cli",
         &[
             "support",
             "draw",
+            "plugins",
             "inputs",
             "solve",
             "deploy",
@@ -37,7 +39,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     ("published_cost", &["published"]),
     ("search", &["solve"]),
-    ("flyloom", &["_generated", "support", "inputs", "deploy", "verbs", "lab", "published"]),
+    (
+        "flyloom",
+        &["_generated", "support", "plugins", "inputs", "deploy", "verbs", "lab", "published"],
+    ),
 ];
 
 /// Checks every import of the package.

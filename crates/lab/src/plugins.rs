@@ -1,0 +1,197 @@
+//! Parts that users write in Python: what the core is told of them, and the check of parameters.
+
+use base::Refusal;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// What a part is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A family of networks.
+    Topology,
+    /// A routing engine.
+    Engine,
+    /// A measure.
+    Measure,
+}
+
+/// What a parameter holds, by its annotation in Python.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub enum Type {
+    /// A whole number.
+    #[serde(rename = "int")]
+    Int,
+    /// A number.
+    #[serde(rename = "float")]
+    Float,
+    /// Words.
+    #[serde(rename = "str")]
+    Str,
+    /// True or false.
+    #[serde(rename = "bool")]
+    Bool,
+    /// Whole numbers; one of them in an inline form is a list, too.
+    #[serde(rename = "list[int]")]
+    Ints,
+}
+
+impl Type {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Int => "a whole number",
+            Self::Float => "a number",
+            Self::Str => "text",
+            Self::Bool => "true or false",
+            Self::Ints => "a list of whole numbers",
+        }
+    }
+
+    /// `given` as Python gets it, `None` where it is of another type.
+    fn read(self, given: &Value) -> Option<Value> {
+        let whole = |v: &Value| v.is_i64() || v.is_u64();
+        match (self, given) {
+            (Self::Int, v) if whole(v) => Some(v.clone()),
+            (Self::Float, v) => v.as_f64().map(Value::from),
+            (Self::Str, Value::String(_)) | (Self::Bool, Value::Bool(_)) => Some(given.clone()),
+            (Self::Ints, Value::Array(items)) if items.iter().all(whole) => Some(given.clone()),
+            (Self::Ints, v) if whole(v) => Some(Value::Array(vec![v.clone()])),
+            _ => None,
+        }
+    }
+}
+
+/// A parameter of a part.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Param {
+    /// The name users type.
+    pub name: String,
+    /// What it holds.
+    #[serde(rename = "type")]
+    pub holds: Type,
+    /// Whether it has no default.
+    pub required: bool,
+    /// The default; null where there is none.
+    #[serde(default)]
+    pub default: Value,
+}
+
+/// A part: the fields of its row in the registry that the core looks at.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Plugin {
+    /// What it is.
+    pub kind: Kind,
+    /// The name users type.
+    pub name: String,
+    /// Its parameters.
+    pub params: Vec<Param>,
+}
+
+impl Plugin {
+    /// All parameters: those given, and the defaults of the others.
+    ///
+    /// # Errors
+    /// When one is unknown, missing or of the wrong type; the refusal lists those that there are.
+    pub fn complete(&self, given: &Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
+        let refuse = |param: &str, why: String, help: String| {
+            Err(Refusal::new(param, why, help).within(&self.name))
+        };
+        let takes = || match self.params.as_slice() {
+            [] => format!("{} takes no parameters", self.name),
+            all => {
+                let names: Vec<&str> = all.iter().map(|p| p.name.as_str()).collect();
+                format!("{} takes {}", self.name, names.join(", "))
+            }
+        };
+        if let Some(key) = given.keys().find(|key| self.params.iter().all(|p| p.name != **key)) {
+            return refuse("", format!("unknown field `{key}`"), takes());
+        }
+        let mut all = Map::new();
+        for param in &self.params {
+            let value = match given.get(&param.name) {
+                None if param.required => {
+                    return refuse("", format!("missing field `{}`", param.name), takes());
+                }
+                None => param.default.clone(),
+                Some(given) => {
+                    let Some(value) = param.holds.read(given) else {
+                        let help = param.holds.words().to_owned();
+                        return refuse(&param.name, format!("{given} is of another type"), help);
+                    };
+                    value
+                }
+            };
+            if !value.is_null() {
+                all.insert(param.name.clone(), value);
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The plug-in called `name`, if there is one.
+pub fn find<'a>(plugins: &'a [Plugin], kind: Kind, name: &str) -> Option<&'a Plugin> {
+    plugins.iter().find(|p| p.kind == kind && p.name == name)
+}
+
+/// The refusal of a name that is no built-in one, with the plug-ins behind what it lists.
+pub fn listed(mut refusal: Refusal, plugins: &[Plugin], kind: Kind) -> Refusal {
+    for plugin in plugins.iter().filter(|p| p.kind == kind) {
+        refusal.help = format!("{}, {}", refusal.help, plugin.name);
+    }
+    refusal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn plugin() -> Plugin {
+        serde_json::from_value(json!({
+            "kind": "topology", "name": "net", "doc": "", "params": [
+                { "name": "n", "type": "int", "required": true, "default": null },
+                { "name": "x", "type": "float", "required": false, "default": 0.5 },
+                { "name": "shape", "type": "list[int]", "required": false, "default": [2] },
+                { "name": "word", "type": "str", "required": false, "default": "a" },
+                { "name": "on", "type": "bool", "required": false, "default": true },
+                { "name": "p", "type": "int", "required": false, "default": null },
+            ],
+        }))
+        .expect("a row")
+    }
+
+    fn completed(given: Value) -> Result<Value, String> {
+        let given = given.as_object().expect("a table").clone();
+        plugin().complete(&given).map(Value::Object).map_err(|r| r.to_string())
+    }
+
+    #[test]
+    fn what_is_left_out_has_its_default() {
+        let all = json!({ "n": 3, "x": 0.5, "shape": [2], "word": "a", "on": true });
+        assert_eq!(completed(json!({ "n": 3 })), Ok(all));
+        let given = json!({ "n": -3, "x": 2, "shape": 7, "word": "b", "on": false, "p": 0 });
+        let all = json!({ "n": -3, "x": 2.0, "shape": [7], "word": "b", "on": false, "p": 0 });
+        assert_eq!(completed(given), Ok(all));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let told = |given| completed(given).expect_err("cannot be");
+        let takes = "net takes n, x, shape, word, on, p";
+        assert_eq!(told(json!({ "m": 3 })), format!("net: unknown field `m`; {takes}"));
+        assert_eq!(told(json!({})), format!("net: missing field `n`; {takes}"));
+        let wrong = [
+            (json!({ "n": 3.5 }), "n: 3.5", "a whole number"),
+            (json!({ "n": "3" }), "n: \"3\"", "a whole number"),
+            (json!({ "n": true }), "n: true", "a whole number"),
+            (json!({ "n": 3, "x": "y" }), "x: \"y\"", "a number"),
+            (json!({ "n": 3, "shape": [1, 0.5] }), "shape: [1,0.5]", "a list of whole numbers"),
+            (json!({ "n": 3, "word": 8 }), "word: 8", "text"),
+            (json!({ "n": 3, "on": 1 }), "on: 1", "true or false"),
+        ];
+        for (given, what, help) in wrong {
+            assert_eq!(told(given), format!("net: {what} is of another type; {help}"));
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Parts that users write in Python: their parameters, and the tables that their engines give.
+
+use crate::enter::{enter, from_python, refuse, to_python};
+use crate::routing::Routing;
+use crate::topology::{Topology, object};
+use base::{Refusal, Stop, Watch};
+use engines::given::{Hops, Path, from_hops, from_paths};
+use lab::plugins::Plugin;
+use numpy::{PyReadonlyArray3, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use serde_json::json;
+
+/// The parts of a list of rows as `registry()` has them; none where it is `None`.
+pub fn plugins(rows: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Plugin>> {
+    let Some(rows) = rows else { return Ok(Vec::new()) };
+    serde_json::from_value(from_python(rows)?)
+        .map_err(|e| refuse(Refusal::new("plug-in", e.to_string(), "a row of the registry")))
+}
+
+/// All parameters of a part, `row` as `registry()` has it: those `given` and the defaults of the
+/// others. Raises `RefusalError`.
+#[pyfunction]
+pub fn plugin_parameters<'py>(
+    py: Python<'py>,
+    row: &Bound<'py, PyAny>,
+    given: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let bad = |e: serde_json::Error| refuse(Refusal::new("plug-in", e.to_string(), ""));
+    let part: Plugin = serde_json::from_value(from_python(row)?).map_err(bad)?;
+    let all = part.complete(&object(from_python(given)?)).map_err(refuse)?;
+    to_python(py, &all.into())
+}
+
+/// The family and the parameters, a dict, of the inline form `family:key=value,...`. Raises
+/// `RefusalError`.
+#[pyfunction]
+pub fn parse_inline<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    let recipe = fabric::network::parse_inline(text).map_err(refuse)?;
+    to_python(py, &json!([recipe.family, recipe.params]))
+}
+
+/// The tables that `work` makes for `on`, known as the work of `engine`; refusals name it.
+fn made(
+    py: Python<'_>,
+    on: &Topology,
+    engine: &str,
+    options: &Bound<'_, PyAny>,
+    layers: u32,
+    work: impl FnOnce(&dyn Watch) -> Result<fabric::tables::Routing, Stop> + Send,
+) -> PyResult<Routing> {
+    on.afford(py, "routing", |size| size.tables(layers.min(128)))?;
+    let options = object(from_python(options)?);
+    let routed = enter(py, None, work)?.map_err(|stop| match stop {
+        Stop::Refused(why) => Stop::Refused(why.within(engine)),
+        stopped @ Stop::Interrupted(_) => stopped,
+    });
+    Routing::from_result(routed.map(|routing| routing.named(engine, options)))
+}
+
+/// The tables of `next`, an array [layer, switch, terminal] of next switches, or of `ports`,
+/// as the work of `engine` with `options`. Raises `RefusalError`: see `engines::given`.
+#[pyfunction]
+pub fn tables_of_hops(
+    py: Python<'_>,
+    on: PyRef<'_, Topology>,
+    engine: &str,
+    options: &Bound<'_, PyAny>,
+    next: PyReadonlyArray3<'_, i64>,
+    ports: bool,
+) -> PyResult<Routing> {
+    let layers = next.shape()[0] as u32;
+    let next: Vec<i64> = next.as_array().iter().copied().collect();
+    let hops = if ports { Hops::Ports } else { Hops::Switches };
+    let inner = on.inner.clone();
+    made(py, &on, engine, options, layers, |watch| from_hops(&inner, layers, hops, &next, watch))
+}
+
+/// The tables of `paths`, each its layer, its terminal (None: all of the last switch) and its
+/// switches, as the work of `engine` with `options`. Raises `RefusalError`: see `engines::given`.
+#[pyfunction]
+pub fn tables_of_paths(
+    py: Python<'_>,
+    on: PyRef<'_, Topology>,
+    engine: &str,
+    options: &Bound<'_, PyAny>,
+    paths: Vec<(u32, Option<u32>, Vec<u32>)>,
+    layers: u32,
+) -> PyResult<Routing> {
+    let path = |(layer, to, switches)| Path { layer, to, switches };
+    let paths: Vec<Path> = paths.into_iter().map(path).collect();
+    let inner = on.inner.clone();
+    made(py, &on, engine, options, layers, |watch| from_paths(&inner, layers, &paths, watch))
+}

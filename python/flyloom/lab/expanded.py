@@ -1,0 +1,57 @@
+"""From the text of an experiment to its points, with the user's parts that they ask for."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from flyloom._core import RefusalError, expand, experiment_plugins
+from flyloom.lab.measured import KEYS
+from flyloom.plugins.found import load_file, load_named
+from flyloom.plugins.parts import KNOWN, Part
+
+_WORD = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def expanded(text: str, file: str | os.PathLike[str]) -> tuple[dict[str, Any], tuple[Part, ...]]:
+    """What ``expand`` of the core says of the experiment ``text`` that ``file`` has, and the users'
+    parts that its points ask for.
+
+    The files that it names are loaded, and installed parts whose names it has, where without them
+    it could not be.
+    """
+    name = str(file)
+    for plugin in experiment_plugins(text, name):
+        try:
+            load_file(Path(file).parent / plugin)
+        except RefusalError as error:
+            raise RefusalError(f"{name}: plugins: {error}") from None
+    try:
+        found = _expand(text, name)
+    except RefusalError:
+        if not load_named(_WORD.findall(text)):
+            raise
+        found = _expand(text, name)
+    asked = {which: None for point in found["points"] for which in _asked(point)}
+    return found, tuple(KNOWN[which] for which in asked if which in KNOWN)
+
+
+def _expand(text: str, name: str) -> dict[str, Any]:
+    return expand(text, name, [part.row for part in KNOWN.values()])
+
+
+def _asked(point: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Kind and name of the parts of a point."""
+    return [
+        ("topology", point["topology"].get("family", "")), ("engine", point["routing"]["engine"]),
+        *(("measure", name) for name in point if name not in KEYS),
+    ]
+
+
+def parts_of(point: Mapping[str, Any], parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Those of the users' parts that a point asks for."""
+    asked = _asked(point)
+    return tuple(part for part in parts if (part.kind, part.name) in asked)

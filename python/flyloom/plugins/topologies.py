@@ -1,0 +1,36 @@
+"""``@flyloom.topology``: a function becomes a family of networks."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from flyloom.plugins import parts
+from flyloom.plugins.signature import parameters, words, written
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+P = {"name": "p", "type": "int", "required": False, "default": None,
+     "doc": "Endpoints per switch; default 1."}
+"""The parameter that a topology has besides its function's where that says nothing of endpoints."""
+
+
+def topology(function: Function) -> Function:
+    """Makes a function a family of networks, by its name.
+
+    Its parameters are the family's: of type ``int``, ``float``, ``str``, ``bool`` or ``list[int]``,
+    required where they have no default. It returns pairs of switch numbers from 0, a networkx graph
+    (a node's attribute ``endpoints``: how many it carries) or a ``Topology``. ``p``, endpoints per
+    switch, default 1, is a parameter besides, unless the function has one of that name or is
+    annotated to return a ``Topology``. The function itself stays as it is.
+
+    Raises ``RefusalError`` for a name or a signature that cannot be.
+    """
+    with parts.decorating("topology", function):
+        found = parameters(function, taken=("family", "file"))
+        own = any(param["name"] == "p" for param in found)
+        whole = written(inspect.signature(function).return_annotation).endswith("Topology")
+        row = {"doc": words(function)[0], "params": found if own or whole else [*found, P]}
+        parts.add("topology", function, row, {"p": own})
+    return function

@@ -1,0 +1,46 @@
+"""What the tests of users' parts share: forgetting, comparing runs, making packages."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from flyloom import report
+from flyloom.plugins.parts import KNOWN
+
+SAME_BYTES = ("rows.parquet", "series.parquet", "effective.toml")
+
+
+@pytest.fixture(autouse=True)
+def no_charts(monkeypatch):
+    """Charts take longest, and are not asked for here."""
+    monkeypatch.setattr(report, "render", lambda _data, **_how: "")
+
+
+@pytest.fixture(autouse=True)
+def forgotten():
+    """What a test makes known is known in that test only."""
+    before, modules = dict(KNOWN), set(sys.modules)
+    yield
+    KNOWN.clear()
+    KNOWN.update(before)
+    for name in set(sys.modules) - modules:
+        if name.startswith("flyloom_plugin_"):
+            del sys.modules[name]
+
+
+def written(directory: Path) -> dict[str, bytes]:
+    """The files of a run that have no times in them, its kept points too."""
+    kept = {path.name: path.read_bytes() for path in (directory / "points").iterdir()}
+    return kept | {name: (directory / name).read_bytes() for name in SAME_BYTES}
+
+
+def install(folder, name, version, body, entries):
+    """What pip leaves of a distribution of one module."""
+    (folder / f"{name}.py").write_text(body)
+    info = folder / f"{name}-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    lines = "".join(f"{entry} = {value}\n" for entry, value in entries.items())
+    (info / "entry_points.txt").write_text(f"[flyloom]\n{lines}")
