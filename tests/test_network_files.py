@@ -79,6 +79,16 @@ def test_files_read_back_equal(inline, format, tmp_path):
         assert back.attachments.tolist() == topology.attachments.tolist()
 
 
+def test_a_link_takes_5_ns_a_metre():
+    document = json.loads(fl.network("complete:n=4,p=1").to_text("json"))
+    cables = [{"length_m": 1.5}, {"length_m": 0.0}, {"length_m": 20.0, "up": False}, None]
+    for link, cable in zip(document["links"], [*cables, None, None], strict=True):
+        link[4] = cable and {"speed": "HDR", "width": 4, "up": True} | cable
+    latency = Topology.from_text(json.dumps(document), "n.json").link_latency_ns
+    assert latency.dtype == np.float64
+    assert latency.tolist() == [7.5, 0.0, 100.0, 25.0, 25.0, 25.0]
+
+
 def wires(topology: Topology) -> set:
     """Every link as its two plugs, whichever comes first."""
     t = topology.link_table

@@ -14,10 +14,12 @@ pub mod moore;
 pub mod partition;
 pub mod seed;
 pub mod stage;
+pub mod units;
 pub mod watch;
 
 pub use error::{Interrupted, Refusal, Stop};
 pub use graph::Graph;
 pub use id::{ChannelId, EndpointId, LinkId, SwitchId, TerminalId};
 pub use stage::{Frame, Metric, Need, Stage};
+pub use units::Picos;
 pub use watch::{Quiet, Watch};

@@ -228,6 +228,13 @@ impl Topology {
         Ok(table)
     }
 
+    /// How long a bit is on the way along every link, ns: 5 a metre, 25 where its length is unknown.
+    #[getter]
+    fn link_latency_ns<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let all = self.inner.links().iter().map(|l| l.cable.latency().ns());
+        PyArray1::from_iter(py, all)
+    }
+
     /// What the family promises by formula: a dict, or None for files.
     fn promise<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let recipe = self.inner.recipe();

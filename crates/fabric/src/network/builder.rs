@@ -258,7 +258,7 @@ fn port_table(taken: &[Vec<Peer>]) -> (Vec<u32>, Vec<Peer>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::ChannelId;
+    use base::{ChannelId, Picos};
     use serde_json::Map;
 
     fn recipe() -> Recipe {
@@ -286,6 +286,16 @@ mod tests {
         assert_eq!(t.peer(y, 2), Peer::Switch(ChannelId(3)));
         assert_eq!(t.graph().channels(0), [ChannelId(2), ChannelId(0)], "rows are in port order");
         assert_eq!((t.network_radix(), t.concentration(), t.radix()), (2, 2, 4));
+    }
+
+    #[test]
+    fn a_cable_is_as_long_in_time_as_in_metres() {
+        let latency = |length_m| Cable { length_m, ..Cable::default() }.latency();
+        assert_eq!(latency(Some(3.0)), Picos(15_000));
+        assert_eq!(latency(Some(0.0)), Picos(0));
+        assert_eq!(latency(Some(1.2345)), Picos(6173), "6.1725 ns, to the nearest picosecond");
+        assert_eq!(latency(None), Picos(25_000));
+        assert_eq!(latency(None).ns().to_bits(), 25_f64.to_bits());
     }
 
     #[test]
