@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import re
+import resource
 import socket
 import sys
 import tempfile
@@ -365,9 +366,11 @@ def ebb_numpy(q: str, p: str, patterns: str) -> dict:
 
 
 def points(count: str, workers: str) -> dict:
-    """An experiment of so many short points, without drawing its report; seconds of wall."""
+    """An experiment of so many short points, without drawing its report: seconds of wall, and of
+    CPU here and in the workers. The core has one thread a worker, however many there are."""
     from flyloom import report
 
+    os.environ["RAYON_NUM_THREADS"] = "1"
     report.render = lambda _data, **_how: ""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "short.toml")
@@ -379,13 +382,15 @@ ebb = {{ patterns = 100 }}
 [sweep.grid]
 "verify.hop_limit" = {{ from = 10, to = {9 + int(count)}, step = 1 }}
 """)
-        began = perf_counter()
+        began, cpu = perf_counter(), process_time()
         flyloom.run(path, out=folder, workers=int(workers))
-        wall_s = perf_counter() - began
+        wall_s, here_cpu_s = perf_counter() - began, process_time() - cpu
+        spent = resource.getrusage(resource.RUSAGE_CHILDREN)
         saved = Path(folder, "short")
         stages = json.loads((saved / "manifest.json").read_text())["stages"]
         rows = hashlib.sha256((saved / "rows.parquet").read_bytes()).hexdigest()
     return {"wall_s": wall_s, "in_stages_s": sum(stage["seconds"] for stage in stages),
+            "here_cpu_s": here_cpu_s, "workers_cpu_s": spent.ru_utime + spent.ru_stime,
             "rows": rows}
 
 

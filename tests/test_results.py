@@ -54,16 +54,27 @@ def test_columns_of_mixed_kinds_are_json():
     assert table["x"].to_pylist() == [1.0, 0.5, None]
 
 
-def test_frames_have_the_same_rows():
+RECORDS = {
+    "structure": lambda: fl.structure("slim_fly:q=3", paths=True),
+    "verify": lambda: fl.verify(fl.route("ring:n=5", "sssp")),
+    "compare": lambda: fl.compare(["slim_fly:q=3", "torus:shape=3x3"]),
+}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_polars_has_the_same_rows(name):
     pytest.importorskip("polars", reason="polars is not installed")
+    found = RECORDS[name]()
+    assert found.to_polars().to_dicts() == found.to_arrow().to_pylist()
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_pandas_has_the_same_rows(name):
     pytest.importorskip("pandas", reason="pandas is not installed")
-    for found in (fl.structure("slim_fly:q=3", paths=True), fl.verify(fl.route("ring:n=5", "sssp")),
-                  fl.compare(["slim_fly:q=3", "torus:shape=3x3"])):
-        rows = found.to_rows()
-        assert found.to_polars().to_dicts() == found.to_arrow().to_pylist()
-        frame = found.to_pandas()
-        assert list(frame.columns) == list(dict.fromkeys(name for row in rows for name in row))
-        assert len(frame) == len(rows)
+    found = RECORDS[name]()
+    rows, frame = found.to_rows(), found.to_pandas()
+    assert list(frame.columns) == list(dict.fromkeys(name for row in rows for name in row))
+    assert len(frame) == len(rows)
 
 
 @pytest.mark.parametrize("name", ["polars", "pandas"])

@@ -10,13 +10,14 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import selectors
 import signal
 import sys
 import time
 import warnings
 from collections import Counter
 from collections.abc import Mapping
-from multiprocessing.connection import Connection, Pipe, wait
+from multiprocessing.connection import Connection, Pipe
 
 from flyloom.lab import point
 from flyloom.lab.worker import Outcome, packed, work
@@ -43,9 +44,12 @@ class Processes:
     """So many workers, each with so many threads."""
 
     def __init__(self, tasks: Mapping[int, point.Task], workers: int, threads: int) -> None:
+        import numpy  # noqa: F401, once for all workers, and for the tables that are written here
+
         self.tasks, self.threads = tasks, threads
         self.lost: Counter[int | None] = Counter()
         self.workers: list[_Worker] = []
+        self.answers = selectors.PollSelector()
         asked = Counter(task.source.key for task in tasks.values() if task.compute)
         point.forget()
         for source in {task.source.key: task.source for task in tasks.values()}.values():
@@ -67,8 +71,7 @@ class Processes:
     def finished(self) -> list[Outcome]:
         """What workers have answered; where one has ended, another has its task."""
         found = []
-        ready = wait([worker.pipe for worker in self.workers], LOOK_S)
-        for worker in [worker for worker in self.workers if worker.pipe in ready]:
+        for worker in [key.data for key, _ in self.answers.select(LOOK_S)]:
             try:
                 found.append(pickle.loads(worker.pipe.recv_bytes()))
                 worker.number = None
@@ -89,6 +92,7 @@ class Processes:
                 _signal(worker, signal.SIGKILL)
                 os.waitpid(worker.pid, 0)
             worker.pipe.close()
+        self.answers.close()
         point.forget()
 
     def _give(self, worker: _Worker, number: int) -> None:
@@ -106,14 +110,17 @@ class Processes:
             pid = os.fork()
             if pid == 0:
                 _live(parent, theirs, self.tasks, self.threads)
-            self.workers.append(_Worker(pid, ours))
+            worker = _Worker(pid, ours)
+            self.workers.append(worker)
+            self.answers.register(ours, selectors.EVENT_READ, worker)
         theirs.close()
-        return self.workers[-1]
+        return worker
 
     def _replaced(self, worker: _Worker) -> list[Outcome]:
         """Another worker in the place of one that ended, with its task where that is tried again;
         else the outcome of that task."""
         self.workers.remove(worker)
+        self.answers.unregister(worker.pipe)
         worker.pipe.close()
         _signal(worker, signal.SIGKILL)  # where it only closed its pipe
         code = os.waitstatus_to_exitcode(os.waitpid(worker.pid, 0)[1])

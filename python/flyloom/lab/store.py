@@ -211,27 +211,35 @@ def row(
     }
 
 
-def series(records: list[dict[str, Any]]) -> dict[str, list[Any]]:
+def series(records: list[dict[str, Any]]) -> dict[str, Any]:
     """Histograms and samples in long form, as columns: point, series, x, y."""
-    found: dict[str, list[Any]] = {"point": [], "series": [], "x": [], "y": []}
+    import numpy
+    import pyarrow
+
+    names: dict[str, list[str]] = {"point": [], "series": []}
+    lengths: list[int] = []
+    values: dict[str, list[float]] = {"x": [], "y": []}
     for record in records:
         ebb, hops = record["ebb"] or {}, record["verify"]["complete"].get("hop_histogram", [])
-        for name, pairs in (
-            ("channels_by_routes", (record["load"] or {}).get("histogram", [])),
-            ("ebb_by_pattern", enumerate(ebb.get("pattern_means", []))),
-            ("routes_by_hops", enumerate(hops)),
+        means, loads = ebb.get("pattern_means", []), (record["load"] or {}).get("histogram", [])
+        for name, x, y in (
+            ("channels_by_routes", [load[0] for load in loads], [load[1] for load in loads]),
+            ("ebb_by_pattern", range(len(means)), means),
+            ("routes_by_hops", range(len(hops)), hops),
         ):
-            before = len(found["x"])
-            for x, y in pairs:
-                found["x"].append(float(x))
-                found["y"].append(float(y))
-            new = len(found["x"]) - before
-            found["point"] += [record["digest"]] * new
-            found["series"] += [name] * new
-    return found
+            names["point"].append(record["digest"])
+            names["series"].append(name)
+            lengths.append(len(x))
+            values["x"] += x
+            values["y"] += y
+    which = pyarrow.array(numpy.repeat(numpy.arange(len(lengths)), lengths))
+    return {
+        **{key: pyarrow.array(words, pyarrow.string()).take(which) for key, words in names.items()},
+        **{key: numpy.array(numbers, numpy.float64) for key, numbers in values.items()},
+    }
 
 
-def parquet(columns: Mapping[str, list[Any]], types: Mapping[str, tuple[str, ...]]) -> bytes:
+def parquet(columns: Mapping[str, Any], types: Mapping[str, tuple[str, ...]]) -> bytes:
     """Columns as the bytes of a Parquet file; the same columns give the same bytes.
 
     ``types`` lists the columns of each type, which is that of pyarrow by its name; without a column
