@@ -31,6 +31,7 @@ fn damaged(inline: &str) -> Arc<Topology> {
 }
 
 type Way = Vec<ChannelId>;
+type Steps = Vec<(usize, usize)>;
 type Held = (u32, u8);
 type Pairs = BTreeSet<(Held, Held)>;
 /// By leg, 0 for ways of one leg, and hops before: the lanes.
@@ -72,7 +73,7 @@ impl Plain {
         may: &impl Fn(&[(usize, usize)]) -> bool,
     ) -> Vec<Way> {
         let mut found = Vec::new();
-        let mut open: Vec<(usize, Vec<(usize, usize)>, Way)> = vec![(s, vec![], vec![])];
+        let mut open: Vec<(usize, Steps, Way)> = vec![(s, vec![], vec![])];
         while let Some((at, steps, way)) = open.pop() {
             if way.len() == hops {
                 if at == d {
@@ -282,7 +283,9 @@ fn ways_up_and_down_need_one_lane_and_two_where_they_are_taken_twice() {
         let squeezed = Changed {
             of: twice,
             how: |_, c: &mut Vec<Candidate>| {
-                c.iter_mut().for_each(|c| c.lane = 0);
+                for c in c {
+                    c.lane = 0;
+                }
             },
         };
         let one = |_: u8, _: usize| 0..1;
