@@ -161,23 +161,23 @@ mod tests {
         .expect("a row")
     }
 
-    fn completed(given: Value) -> Result<Value, String> {
-        let given = given.as_object().expect("a table").clone();
-        plugin().complete(&given).map(Value::Object).map_err(|r| r.to_string())
+    fn completed(given: &Value) -> Result<Value, String> {
+        let given = given.as_object().expect("a table");
+        plugin().complete(given).map(Value::Object).map_err(|r| r.to_string())
     }
 
     #[test]
     fn what_is_left_out_has_its_default() {
         let all = json!({ "n": 3, "x": 0.5, "shape": [2], "word": "a", "on": true });
-        assert_eq!(completed(json!({ "n": 3 })), Ok(all));
+        assert_eq!(completed(&json!({ "n": 3 })), Ok(all));
         let given = json!({ "n": -3, "x": 2, "shape": 7, "word": "b", "on": false, "p": 0 });
         let all = json!({ "n": -3, "x": 2.0, "shape": [7], "word": "b", "on": false, "p": 0 });
-        assert_eq!(completed(given), Ok(all));
+        assert_eq!(completed(&given), Ok(all));
     }
 
     #[test]
     fn what_cannot_be_is_refused() {
-        let told = |given| completed(given).expect_err("cannot be");
+        let told = |given: Value| completed(&given).expect_err("cannot be");
         let takes = "net takes n, x, shape, word, on, p";
         assert_eq!(told(json!({ "m": 3 })), format!("net: unknown field `m`; {takes}"));
         assert_eq!(told(json!({})), format!("net: missing field `n`; {takes}"));
