@@ -130,16 +130,16 @@ def options_of(point: dict[str, Any]) -> dict[str, Any]:
 
 
 def routing_of(
-    topology: Topology, task: Task, progress: Progress | None, fabric: Any
+    topology: Topology, point: dict[str, Any], progress: Progress | None, fabric: Any,
+    parts: tuple[Part, ...] = (),
 ) -> Routing:
     """The tables that a point asks for; DeployError where OpenSM gives none."""
-    engine, lmc = task.point["routing"]["engine"], task.point["routing"]["lmc"]
+    engine, lmc = point["routing"]["engine"], point["routing"]["lmc"]
     if engine.startswith("opensm:"):
         theirs: Routing = fabric.route(topology, engine, lmc)
         return theirs
-    own = next((part for part in task.parts if part.kind == "engine"), None)
-    options = options_of(task.point)
-    return route_by_ours(topology, engine, options, 1 << lmc, lmc, progress, own)
+    own = next((part for part in parts if part.kind == "engine"), None)
+    return route_by_ours(topology, engine, options_of(point), 1 << lmc, lmc, progress, own)
 
 
 def record_of(
@@ -156,7 +156,7 @@ def record_of(
         return None
     clock = _Clock(tell)
     try:
-        routing = routing_of(topology, task, progress, fabric)
+        routing = routing_of(topology, task.point, progress, fabric, task.parts)
     except DeployError as error:
         tell("skipped", {"what": record["label"], "why": str(error)}, 0.0)
         return None
