@@ -61,6 +61,13 @@ impl Choices {
         }
     }
 
+    /// Writes a port of each switch with a choice, in their order.
+    pub(super) fn write_open(&self, ports: &[u16], entries: &mut [u16]) {
+        for (&v, &port) in self.open.order.iter().zip(ports) {
+            entries[v as usize] = port;
+        }
+    }
+
     fn bytes(&self) -> usize {
         let hops: usize = (0..self.open.order.len()).map(|i| self.open.hops(i).len()).sum();
         self.settled.len() * size_of::<Settled>() + (self.carried.len() * 3 + hops * 2) * 4

@@ -9,13 +9,13 @@
 //! can be routed too. Ways go up and then down, which needs one lane; where the cable that the
 //! formula names is down or leads astray, the one with the fewest addresses so far is taken.
 
-use super::sssp::minimal_switch_routes;
+use super::sssp::{minimal_switch_routes, ports_of_channels};
 use super::trees::{MinimalTree, Ranks};
 use super::{Engine, Promise};
 use base::Stop;
 use base::{ChannelId, LinkId, Refusal, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
-use fabric::tables::{NO_ROUTE, Routing};
+use fabric::tables::{Laying, NO_ROUTE, Routing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -28,6 +28,7 @@ pub struct Ftree {}
 impl Engine for Ftree {
     const NAME: &'static str = "ftree";
     const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
+    const BY_ROWS: bool = true;
 
     fn examples() -> Vec<Self> {
         vec![Self {}]
@@ -36,11 +37,12 @@ impl Engine for Ftree {
     /// O(layers * terminals * arcs). Layer i routes to terminal j as the first does to j + i.
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
         let climb = Climb::new(on)?;
-        let (switches, terminals) = (on.switches().len(), on.terminals().len());
-        let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
-        let mut assigned = vec![0_u32; on.links().len() * 2];
+        let switches = on.switches().len();
+        let mut laying = Laying::new(on, layers);
+        let mut ways = Ways::new(on, &climb);
         let mut tree = MinimalTree::default();
         let mut first_of_plane = vec![0_u64; usize::from(on.planes())];
+        let (nothing, mut open, mut own) = (vec![NO_ROUTE; switches], Vec::new(), Vec::new());
         for home in (0..switches).map(SwitchId::from) {
             let attached = on.terminals_on(home);
             let first = &mut first_of_plane[usize::from(on.switches()[home.ix()].plane)];
@@ -52,16 +54,29 @@ impl Engine for Ftree {
             watch.tick("routing", home.ix() as u64, switches as u64)?;
             let legal = tree.rebuild_up_down(on, home, &climb.ranks);
             check_reached(on, home, &tree.order[legal..])?;
-            for (number, &t) in numbers.zip(attached).filter(|(_, t)| on.terminal_is_up(**t)) {
+            let works = |(_, t): &(u64, &TerminalId)| on.terminal_is_up(**t);
+            let run: Vec<(u64, usize)> =
+                numbers.zip(attached).filter(works).map(|(n, t)| (n, t.ix())).collect();
+            open.clear();
+            open.push(home.0);
+            open.extend(&tree.order);
+            own.clear();
+            own.resize(layers as usize * run.len() * open.len(), NO_ROUTE);
+            ways.begin(&tree);
+            for (i, &(number, t)) in run.iter().enumerate() {
                 for layer in 0..layers as usize {
-                    let row = (layer * terminals + t.ix()) * switches;
-                    let entries = &mut next[row..row + switches];
-                    entries[home.ix()] = on.terminals()[t.ix()].plug.port;
-                    climb.route(on, &tree, number + layer as u64, entries, &mut assigned);
+                    let at = (layer * run.len() + i) * open.len();
+                    own[at] = on.terminals()[t].plug.port;
+                    let ports = &mut own[at + 1..at + open.len()];
+                    ways.route(&tree, number + layer as u64, ports);
                 }
             }
+            let terminals: Vec<usize> = run.iter().map(|(_, t)| *t).collect();
+            for (layer, own) in own.chunks(run.len().max(1) * open.len()).enumerate() {
+                laying.put(layer, home, &terminals, &nothing, (&open, own));
+            }
         }
-        Ok(Routing::new(on.clone(), layers, next, minimal_switch_routes(on, watch)?))
+        Ok(Routing::laid(on.clone(), layers, laying, minimal_switch_routes(on, watch)?))
     }
 }
 
@@ -70,7 +85,9 @@ struct Climb {
     ranks: Ranks,
     /// Up-links by switch: the first link to every parent, then the second to every parent, ...
     up: Vec<Vec<ChannelId>>,
-    /// What the number of a terminal is divided by, by switch.
+    /// By switch, its level; one above the top for those that no terminal is connected to.
+    level: Vec<usize>,
+    /// What the number of a terminal is divided by, by level.
     divisor: Vec<u64>,
 }
 
@@ -102,47 +119,111 @@ impl Climb {
             }
             *links = turns.into_iter().map(|(_, c)| c).collect();
         }
-        let below = |l: &u32| most_parents.iter().take(*l as usize);
-        let product = |l: &u32| below(l).fold(1_u64, |all, w| all.saturating_mul(*w));
-        let divisor = level.iter().map(product).collect();
-        let rank = level.iter().map(|l| top.saturating_sub(*l)).collect();
-        Ok(Self { ranks: Ranks::new(on, rank), up, divisor })
-    }
-
-    /// The up-link that terminal `number` is sent by from switch `v`.
-    fn named(&self, v: u32, number: u64) -> Option<ChannelId> {
-        let up = &self.up[v as usize];
-        let place = (number / self.divisor[v as usize]).checked_rem(up.len() as u64)?;
-        Some(up[place as usize])
-    }
-
-    /// Writes the port of every switch of the tree towards the terminal called `number`.
-    fn route(
-        &self,
-        on: &Topology,
-        tree: &MinimalTree,
-        number: u64,
-        entries: &mut [u16],
-        assigned: &mut [u32],
-    ) {
-        let switches = 0..entries.len() as u32;
-        let named: Vec<Option<ChannelId>> = switches.map(|v| self.named(v, number)).collect();
-        for (i, &v) in tree.order.iter().enumerate() {
-            let hops = tree.hops(i);
-            // down by the link that the lower switch itself would take upwards
-            let own = |&(c, to): &(ChannelId, u32)| {
-                if self.ranks.is_up(v, to) {
-                    named[v as usize] == Some(c)
-                } else {
-                    named[to as usize] == Some(c.reverse())
-                }
-            };
-            let named = hops.iter().copied().find(own);
-            let fewest = || hops.iter().copied().min_by_key(|(c, _)| assigned[c.0 as usize]);
-            let (channel, _) = named.or_else(fewest).expect("a switch in the order has a hop");
-            assigned[channel.0 as usize] += 1;
-            entries[v as usize] = on.tail(channel).port;
+        let level: Vec<usize> = level.iter().map(|l| *l.min(&(top + 1)) as usize).collect();
+        let mut divisor = vec![1_u64];
+        for (l, parents) in most_parents.iter().enumerate() {
+            divisor.push(divisor[l].saturating_mul(*parents));
         }
+        let rank = level.iter().map(|l| top.saturating_sub(*l as u32)).collect();
+        Ok(Self { ranks: Ranks::new(on, rank), up, level, divisor })
+    }
+}
+
+/// The ways to one terminal after the other. What is as for the terminal before is not looked at
+/// again: the numbers of a switch's terminals follow one another, and divided by what higher levels
+/// divide by most of them are the same.
+struct Ways<'a> {
+    climb: &'a Climb,
+    /// The switches of each level.
+    of_level: Vec<Vec<u32>>,
+    /// The number at hand, divided as each level does.
+    quotient: Vec<u64>,
+    /// The up-link of each switch for that number.
+    named: Vec<Option<ChannelId>>,
+    /// By channel, the addresses sent through it so far, and its port.
+    assigned: Vec<u32>,
+    port: Vec<u16>,
+    /// By place in the order of the tree: the channel taken, and a bit for each level whose
+    /// up-links decide that; all of them where it was the one with the fewest addresses.
+    taken: Vec<(ChannelId, u64)>,
+}
+
+/// The bit of a level.
+fn bit(level: usize) -> u64 {
+    1 << level.min(63)
+}
+
+impl<'a> Ways<'a> {
+    fn new(on: &Topology, climb: &'a Climb) -> Self {
+        let mut of_level = vec![Vec::new(); climb.divisor.len()];
+        for (v, &l) in (0..).zip(&climb.level) {
+            of_level[l].push(v);
+        }
+        Self {
+            climb,
+            quotient: vec![u64::MAX; of_level.len()],
+            of_level,
+            named: vec![None; climb.level.len()],
+            assigned: vec![0; on.links().len() * 2],
+            port: ports_of_channels(on),
+            taken: Vec::new(),
+        }
+    }
+
+    /// Begins the terminals of another switch, with its tree.
+    fn begin(&mut self, tree: &MinimalTree) {
+        self.taken.clear();
+        self.taken.resize(tree.order.len(), (ChannelId(0), u64::MAX));
+    }
+
+    /// The up-links that terminal `number` is sent by; a bit for each level where some are others
+    /// than those of the number before.
+    fn name(&mut self, number: u64) -> u64 {
+        let mut changed = 0;
+        for (l, switches) in self.of_level.iter().enumerate() {
+            let quotient = number / self.climb.divisor[l];
+            if std::mem::replace(&mut self.quotient[l], quotient) == quotient {
+                continue;
+            }
+            changed |= bit(l);
+            for &v in switches {
+                let up = &self.climb.up[v as usize];
+                let place = quotient.checked_rem(up.len() as u64);
+                self.named[v as usize] = place.map(|place| up[place as usize]);
+            }
+        }
+        changed
+    }
+
+    /// The port of every switch of the tree, in its order, towards the terminal called `number`.
+    fn route(&mut self, tree: &MinimalTree, number: u64, ports: &mut [u16]) {
+        let changed = self.name(number);
+        for (i, (&v, port)) in tree.order.iter().zip(ports).enumerate() {
+            let (mut channel, decide) = self.taken[i];
+            if decide == u64::MAX || decide & changed != 0 {
+                self.taken[i] = self.choose(v, tree.hops(i));
+                channel = self.taken[i].0;
+            }
+            self.assigned[channel.0 as usize] += 1;
+            *port = self.port[channel.0 as usize];
+        }
+    }
+
+    /// Which of the hops of switch `v` is taken, and the levels that decide it.
+    fn choose(&self, v: u32, hops: &[(ChannelId, u32)]) -> (ChannelId, u64) {
+        let level = &self.climb.level;
+        let mut decide = 0;
+        for &(c, to) in hops {
+            // down by the link that the lower switch itself would take upwards
+            let up = self.climb.ranks.is_up(v, to);
+            let (lower, own) = if up { (v, c) } else { (to, c.reverse()) };
+            if self.named[lower as usize] == Some(own) {
+                return (c, decide | bit(level[lower as usize]));
+            }
+            decide |= bit(level[lower as usize]);
+        }
+        let fewest = hops.iter().min_by_key(|(c, _)| self.assigned[c.0 as usize]);
+        (fewest.expect("a switch in the order has a hop").0, u64::MAX)
     }
 }
 

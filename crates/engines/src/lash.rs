@@ -45,7 +45,7 @@ impl Engine for Lash {
             let mut first = vec![NO_ROUTE; switches * switches];
             balancer.begin_layer();
             between(&mut balancer, &mut forest, &endpoints, &earlier, &mut first, false, watch)?;
-            let found = balancer.repeat(first, |balancer, table| {
+            let found = balancer.repeat(first, |balancer, table: &mut Vec<u16>| {
                 between(balancer, &mut forest, &endpoints, &earlier, table, true, watch)
             })?;
             for (t, terminal) in on.terminals().iter().enumerate() {
@@ -85,11 +85,13 @@ fn between<W: Fn(&mut MinimalTree, SwitchId)>(
             balancer.put_settled(choices, times);
             choices.write_settled(entries);
         }
-        let own = |v: u32| {
+        let own = |_: usize, v: u32| {
             let at = d * switches + v as usize;
             earlier.iter().skip(at).step_by(switches * switches).copied()
         };
-        balancer.put_open(choices, to, own, times, again, entries);
+        let mut ports: Vec<u16> = choices.open.order.iter().map(|&v| entries[v as usize]).collect();
+        balancer.put_open(choices, to, own, times, again, &mut ports);
+        choices.write_open(&ports, entries);
     }
     Ok(())
 }

@@ -4,15 +4,17 @@
 //! Hot Interconnects 2009, algorithm 1 (P-SSSP). The paper starts every weight at P^2 so that hops
 //! count before balance; here (hops, weight) is compared in that order, which says so exactly.
 
+use super::chosen::{Chosen, Run};
 use super::forest::{Choices, Forest, runs};
 use super::trees::MinimalTree;
 use super::{Engine, Promise};
 use base::Stop;
 use base::{ChannelId, Interrupted, SwitchId, Watch};
 use fabric::network::Topology;
-use fabric::tables::{NO_ROUTE, Routing};
+use fabric::tables::{Laying, NO_ROUTE, Routing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Shortest paths, balanced over the whole network. One lane: may deadlock.
@@ -23,6 +25,7 @@ pub struct Sssp {}
 impl Engine for Sssp {
     const NAME: &'static str = "sssp";
     const PROMISE: Promise = Promise { minimal: true, deadlock_free: false };
+    const BY_ROWS: bool = true;
 
     fn examples() -> Vec<Self> {
         vec![Self {}]
@@ -60,17 +63,15 @@ pub(super) fn balanced_routes(
 ) -> Result<Routing, Stop> {
     let mut balancer = Balancer::new(on);
     let mut forest = Forest::new(on, endpoints_per_switch(on), ways);
-    let mut next = Vec::new();
-    for _ in 0..layers {
-        let layer = balancer.best_layer(&mut forest, &next, watch)?;
-        if next.is_empty() {
-            next = layer;
-        } else {
-            next.extend(layer);
-        }
+    let mut laying = Laying::new(on, layers);
+    let mut before: Vec<Chosen> = Vec::new();
+    for layer in 0..layers as usize {
+        let chosen = balancer.best_chosen(&mut forest, Earlier::Chosen(&before), watch)?;
+        chosen.lay(on, &balancer.runs, &mut forest, layer, &mut laying);
+        before.push(chosen);
     }
     let to_switch = balancer.switch_routes(&mut forest, watch)?;
-    Ok(Routing::new(on.clone(), layers, next, to_switch))
+    Ok(Routing::laid(on.clone(), layers, laying, to_switch))
 }
 
 /// Minimal routes to every switch by the lowest ports: what management packets follow where an
@@ -86,10 +87,11 @@ pub(super) fn minimal_switch_routes(
     let arrives_at: Vec<u16> = on.links().iter().flat_map(|l| [l.b.port, l.a.port]).collect();
     let mut to_switch = vec![NO_ROUTE; switches * switches];
     let mut found = Vec::with_capacity(switches);
+    let mut distance = vec![u32::MAX; switches];
     for d in 0..switches {
         watch.tick("routing", d as u64, switches as u64)?;
         let entries = &mut to_switch[d * switches..(d + 1) * switches];
-        let mut distance = vec![u32::MAX; switches];
+        distance.fill(u32::MAX);
         distance[d] = 0;
         found.clear();
         found.push(d as u32);
@@ -97,6 +99,10 @@ pub(super) fn minimal_switch_routes(
         while let Some(&v) = found.get(head) {
             head += 1;
             let farther = distance[v as usize] + 1;
+            let last = found[found.len() - 1];
+            if found.len() == switches && distance[last as usize] < farther {
+                break; // all are found, and none that is farther is left to have a hop to this
+            }
             for (&w, c) in graph.neighbours(v as usize).iter().zip(graph.channels(v as usize)) {
                 if distance[w as usize] == u32::MAX {
                     distance[w as usize] = farther;
@@ -127,6 +133,15 @@ pub(super) fn ports_of_channels(on: &Topology) -> Vec<u16> {
     on.links().iter().flat_map(|l| [l.a.port, l.b.port]).collect()
 }
 
+/// The routes of the layers before.
+#[derive(Clone, Copy)]
+enum Earlier<'e> {
+    /// Their tables.
+    Tables(&'e [u16]),
+    /// What was chosen from the forest at hand.
+    Chosen(&'e [Chosen]),
+}
+
 /// Chooses lightest ways, and remembers what every channel carries.
 pub(super) struct Balancer<'a> {
     on: &'a Topology,
@@ -138,6 +153,7 @@ pub(super) struct Balancer<'a> {
     cost: Vec<u64>,
     port: Vec<u16>,
     endpoints: Vec<u32>,
+    runs: Rc<Vec<Run>>,
     /// Scratch, by switch: weight of the lightest way; endpoints routed through.
     length: Vec<u64>,
     behind: Vec<u64>,
@@ -156,6 +172,7 @@ impl<'a> Balancer<'a> {
             cost,
             port: ports_of_channels(on),
             endpoints: endpoints_per_switch(on),
+            runs: Rc::new(runs(on)),
             length: vec![0; switches],
             behind: vec![0; switches],
             chosen: Vec::with_capacity(switches),
@@ -172,30 +189,37 @@ impl<'a> Balancer<'a> {
         times: u64,
         entries: &mut [u16],
     ) {
-        self.choose(tree, to, earlier, entries);
+        self.choose(tree, to, |_, v| earlier(v));
+        for (&v, (channel, _)) in tree.order.iter().zip(&self.chosen) {
+            entries[v as usize] = self.port[channel.0 as usize];
+        }
         for &v in &tree.order {
             self.behind[v as usize] = u64::from(self.endpoints[v as usize]) * times;
         }
         self.carry(tree, |weight, load| *weight += load);
     }
 
-    /// [`Balancer::put`] where the tree leaves a choice; `entries` has the route of the others, and
-    /// `again` also one to be taken back first.
+    /// [`Balancer::put`] where the tree leaves a choice: `ports` are those of the switches that have
+    /// one, in their order, if `again` of a route that is taken back first. `earlier` is told the
+    /// place in that order and the switch.
     pub(super) fn put_open<I: Iterator<Item = u16>>(
         &mut self,
         choices: &Choices,
         to: SwitchId,
-        earlier: impl Fn(u32) -> I,
+        earlier: impl Fn(usize, u32) -> I,
         times: u64,
         again: bool,
-        entries: &mut [u16],
+        ports: &mut [u16],
     ) {
         if again {
-            self.read(&choices.open, entries);
+            self.read(&choices.open, ports);
             self.start_open(choices, times);
             self.carry(&choices.open, |weight, load| *weight -= load);
         }
-        self.choose(&choices.open, to, earlier, entries);
+        self.choose(&choices.open, to, earlier);
+        for (port, (channel, _)) in ports.iter_mut().zip(&self.chosen) {
+            *port = self.port[channel.0 as usize];
+        }
         self.start_open(choices, times);
         self.carry(&choices.open, |weight, load| *weight += load);
     }
@@ -235,10 +259,8 @@ impl<'a> Balancer<'a> {
         earlier: &[u16],
         watch: &dyn Watch,
     ) -> Result<Vec<u16>, Interrupted> {
-        let mut next = vec![NO_ROUTE; self.on.terminals().len() * self.on.switches().len()];
-        self.begin_layer();
-        self.lay(forest, earlier, &mut next, false, watch)?;
-        Ok(next)
+        let chosen = self.chosen(forest, Earlier::Tables(earlier), watch)?;
+        Ok(chosen.table(self.on, &self.runs, forest))
     }
 
     /// [`Balancer::layer`], and each route of it taken again while that lowers the largest weight.
@@ -251,40 +273,71 @@ impl<'a> Balancer<'a> {
         earlier: &[u16],
         watch: &dyn Watch,
     ) -> Result<Vec<u16>, Interrupted> {
-        let first = self.layer(forest, earlier, watch)?;
-        self.repeat(first, |own, table| own.lay(forest, earlier, table, true, watch))
+        let chosen = self.best_chosen(forest, Earlier::Tables(earlier), watch)?;
+        Ok(chosen.table(self.on, &self.runs, forest))
     }
 
-    /// [`Balancer::layer`] into `next`, which has routes to be taken back first if `again`.
+    /// What is chosen for every terminal once, one after the other.
+    fn chosen<W: Fn(&mut MinimalTree, SwitchId)>(
+        &mut self,
+        forest: &mut Forest<'_, W>,
+        earlier: Earlier<'_>,
+        watch: &dyn Watch,
+    ) -> Result<Chosen, Interrupted> {
+        let mut chosen = Chosen::default();
+        self.begin_layer();
+        self.lay(forest, earlier, &mut chosen, false, watch)?;
+        Ok(chosen)
+    }
+
+    /// [`Balancer::chosen`], and each route taken again while that lowers the largest weight.
+    fn best_chosen<W: Fn(&mut MinimalTree, SwitchId)>(
+        &mut self,
+        forest: &mut Forest<'_, W>,
+        earlier: Earlier<'_>,
+        watch: &dyn Watch,
+    ) -> Result<Chosen, Interrupted> {
+        let first = self.chosen(forest, earlier, watch)?;
+        self.repeat(first, |own, chosen| own.lay(forest, earlier, chosen, true, watch))
+    }
+
+    /// [`Balancer::chosen`] into `chosen`, which has routes to be taken back first if `again`.
     fn lay<W: Fn(&mut MinimalTree, SwitchId)>(
         &mut self,
         forest: &mut Forest<'_, W>,
-        earlier: &[u16],
-        next: &mut [u16],
+        earlier: Earlier<'_>,
+        chosen: &mut Chosen,
         again: bool,
         watch: &dyn Watch,
     ) -> Result<(), Interrupted> {
-        let (switches, terminals) = (self.on.switches().len(), self.on.terminals().len());
-        for (home, run) in runs(self.on) {
+        let (runs, terminals) = (Rc::clone(&self.runs), self.on.terminals().len());
+        let layer = terminals * self.on.switches().len();
+        for (r, (home, run)) in runs.iter().enumerate() {
             watch.tick("routing", run[0] as u64, terminals as u64)?;
-            let choices = forest.towards(home);
+            let choices = forest.towards(*home);
+            let switches = choices.open.order.len();
             if !again {
                 self.put_settled(choices, run.len() as u64);
+                chosen.begin_run(run.len(), switches);
             }
-            for t in run {
-                let entries = &mut next[t * switches..(t + 1) * switches];
-                if !again {
-                    choices.write_settled(entries);
-                    entries[home.ix()] = self.on.terminals()[t].plug.port;
-                }
-                if earlier.is_empty() {
-                    self.put_open(choices, home, |_| std::iter::empty(), 1, again, entries);
-                } else {
-                    let own = |v: u32| {
-                        let at = t * switches + v as usize;
-                        earlier.iter().skip(at).step_by(terminals * switches).copied()
-                    };
-                    self.put_open(choices, home, own, 1, again, entries);
+            for (i, &t) in run.iter().enumerate() {
+                let first = chosen.place(r, i, switches);
+                let ports = chosen.at(first, switches);
+                match earlier {
+                    Earlier::Tables([]) | Earlier::Chosen([]) => {
+                        let none = |_, _| std::iter::empty();
+                        self.put_open(choices, *home, none, 1, again, ports);
+                    }
+                    Earlier::Tables(all) => {
+                        let row = t * self.on.switches().len();
+                        let own =
+                            |_, v: u32| all.iter().skip(row + v as usize).step_by(layer).copied();
+                        self.put_open(choices, *home, own, 1, again, ports);
+                    }
+                    Earlier::Chosen(all) => {
+                        let own = |i, _| all.iter().map(move |c| c.port(first + i));
+                        self.put_open(choices, *home, own, 1, again, ports);
+                    }
                 }
             }
         }
@@ -306,14 +359,15 @@ impl<'a> Balancer<'a> {
             (self.on, self.on.switches().len(), self.on.terminals().len());
         let mut next = vec![NO_ROUTE; terminals * switches];
         let (mut tree, mut inside) = (MinimalTree::default(), vec![false; switches]);
-        for (home, run) in runs(on) {
+        for (home, run) in Rc::clone(&self.runs).iter() {
             watch.tick("routing", run[0] as u64, terminals as u64)?;
+            let home = *home;
             tree.rebuild_where(on, home, |_, c| kept[c.0 as usize]);
             inside.fill(false);
             inside[home.ix()] = true;
             tree.order.iter().for_each(|&v| inside[v as usize] = true);
             let whole = !inside.contains(&false);
-            for t in run {
+            for &t in run {
                 let row = t * switches..(t + 1) * switches;
                 if !whole {
                     let first = &earlier[row.clone()];
@@ -344,11 +398,11 @@ impl<'a> Balancer<'a> {
     ///
     /// # Errors
     /// [`Interrupted`] when `again` was.
-    pub(super) fn repeat(
+    pub(super) fn repeat<T: Clone>(
         &mut self,
-        mut table: Vec<u16>,
-        mut again: impl FnMut(&mut Self, &mut [u16]) -> Result<(), Interrupted>,
-    ) -> Result<Vec<u16>, Interrupted> {
+        mut table: T,
+        mut again: impl FnMut(&mut Self, &mut T) -> Result<(), Interrupted>,
+    ) -> Result<T, Interrupted> {
         let channels = self.on.graph().links() as u64 * 2;
         for _ in 0..ROUNDS {
             let total: u64 = self.weight.iter().sum();
@@ -385,7 +439,10 @@ impl<'a> Balancer<'a> {
             let choices = forest.towards(d);
             choices.write_settled(entries);
             entries[d.ix()] = 0;
-            self.choose(&choices.open, d, |_| std::iter::empty(), entries);
+            self.choose(&choices.open, d, |_, _| std::iter::empty());
+            for (&v, (channel, _)) in choices.open.order.iter().zip(&self.chosen) {
+                entries[v as usize] = self.port[channel.0 as usize];
+            }
         }
         Ok(to_switch)
     }
@@ -396,15 +453,14 @@ impl<'a> Balancer<'a> {
         &mut self,
         tree: &MinimalTree,
         destination: SwitchId,
-        earlier: impl Fn(u32) -> I,
-        entries: &mut [u16],
+        earlier: impl Fn(usize, u32) -> I,
     ) {
         self.length[destination.ix()] = 0;
         self.chosen.clear();
         for (i, &v) in tree.order.iter().enumerate() {
             let used = |c: ChannelId| {
                 let port = self.port[c.0 as usize];
-                earlier(v).filter(|p| *p == port).count()
+                earlier(i, v).filter(|p| *p == port).count()
             };
             let (mut best, mut best_used) = (u64::MAX, None);
             let mut chosen = tree.hops(i)[0];
@@ -427,15 +483,13 @@ impl<'a> Balancer<'a> {
             }
             self.length[v as usize] = best;
             self.chosen.push(chosen);
-            entries[v as usize] = self.port[chosen.0.0 as usize];
         }
     }
 
-    /// Takes the route that `entries` has over `tree` as the one chosen.
-    fn read(&mut self, tree: &MinimalTree, entries: &[u16]) {
+    /// Takes the route that `ports` has over `tree`, in its order, as the one chosen.
+    fn read(&mut self, tree: &MinimalTree, ports: &[u16]) {
         self.chosen.clear();
-        for (i, &v) in tree.order.iter().enumerate() {
-            let port = entries[v as usize];
+        for (i, &port) in ports.iter().enumerate() {
             let taken = tree.hops(i).iter().find(|(c, _)| self.port[c.0 as usize] == port);
             self.chosen.push(*taken.expect("a route over another tree"));
         }

@@ -198,6 +198,12 @@ impl MinimalTree {
     /// The hops of those switches that it `has`; it knows no distances.
     pub(super) fn part(&self, has: impl Fn(u32) -> bool) -> Self {
         let mut part = Self { starts: vec![0], ..Self::default() };
+        let all = self.order.iter().enumerate().filter(|(_, v)| has(**v));
+        let (switches, hops) =
+            all.fold((0, 0), |(n, hops), (i, _)| (n + 1, hops + self.hops(i).len()));
+        part.order.reserve_exact(switches);
+        part.starts.reserve_exact(switches);
+        part.hops.reserve_exact(hops);
         for (i, &v) in self.order.iter().enumerate().filter(|(_, v)| has(**v)) {
             part.order.push(v);
             part.hops.extend_from_slice(self.hops(i));
