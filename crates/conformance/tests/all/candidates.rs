@@ -31,7 +31,6 @@ fn damaged(inline: &str) -> Arc<Topology> {
 }
 
 type Way = Vec<ChannelId>;
-type Steps = Vec<(usize, usize)>;
 type Held = (u32, u8);
 type Pairs = BTreeSet<(Held, Held)>;
 /// By leg, 0 for ways of one leg, and hops before: the lanes.
@@ -73,7 +72,7 @@ impl Plain {
         may: &impl Fn(&[(usize, usize)]) -> bool,
     ) -> Vec<Way> {
         let mut found = Vec::new();
-        let mut open: Vec<(usize, Steps, Way)> = vec![(s, vec![], vec![])];
+        let mut open = vec![(s, Vec::<(usize, usize)>::new(), Way::new())];
         while let Some((at, steps, way)) = open.pop() {
             if way.len() == hops {
                 if at == d {
