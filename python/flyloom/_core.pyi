@@ -23,6 +23,7 @@ __all__ = [
     "kept_routing",
     "kept_topology",
     "nearest",
+    "nearest_members",
     "parse_inline",
     "plugin_parameters",
     "point_bytes",
@@ -306,6 +307,14 @@ def nearest(
     oversubscription: float,
     families: Sequence[str],
     progress: _Progress = None,
+) -> list[_Document]: ...
+def nearest_members(
+    family: str,
+    members: Sequence[_Document],
+    endpoints: int | None,
+    radix: int,
+    concentration: str,
+    oversubscription: float,
 ) -> list[_Document]: ...
 def address_table(
     family: str, radixes: Sequence[int], concentration: str, progress: _Progress = None

@@ -1,9 +1,11 @@
 //! What can be built: the members of each family nearest to a wish, with exact figures.
 
 use base::{Interrupted, Refusal, Watch};
+use fabric::network::{Recipe, Topology};
 use families::{Claim, Concentration, Entry, Offer, Promise, Ratio, Wish};
 use measure::structure::by_plane;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// A member with its figures; distances are between switches that carry endpoints, in hops.
@@ -77,37 +79,128 @@ pub fn nearest(
     let mut found = Vec::new();
     for (i, entry) in families.iter().enumerate() {
         watch.tick("sizing", i as u64, families.len() as u64)?;
-        let mut kinds: BTreeMap<String, Vec<Offer>> = BTreeMap::new();
-        for offer in entry.near(wish) {
-            if offer.promise.radix <= wish.radix && offer.promise.endpoints > 0 {
-                kinds.entry(offer.kind.clone()).or_default().push(offer);
-            }
-        }
-        for (kind, offers) in kinds {
-            let wished = wish.endpoints.unwrap_or(u64::MAX);
-            let small = |o: &&Offer| (o.promise.switches, o.promise.links);
-            let below = offers
-                .iter()
-                .filter(|o| o.promise.endpoints <= wished)
-                .min_by_key(|o| (u64::MAX - o.promise.endpoints, small(o)));
-            let above = offers
-                .iter()
-                .filter(|o| o.promise.endpoints >= wished)
-                .min_by_key(|o| (o.promise.endpoints, small(o)));
-            let figures =
-                |offer: Option<&Offer>| offer.map(|o| candidate(entry, o, watch)).transpose();
-            found.push(Nearest {
-                family: entry.name.to_owned(),
-                kind,
-                below: figures(below)?,
-                above: figures(above)?,
-            });
-        }
+        let build = |params: &Map<String, Value>| entry.build(params).ok();
+        found.extend(nearest_offers(entry.name, entry.near(wish), wish, &build, watch)?);
     }
     Ok(found)
 }
 
-fn candidate(entry: &Entry, offer: &Offer, watch: &dyn Watch) -> Result<Candidate, Interrupted> {
+/// A member of a family that users made, as it was built and measured.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Member {
+    /// Its parameters.
+    pub params: Map<String, Value>,
+    /// Whether each switch carries `p` endpoints, one of them here, of which there may be more.
+    pub any_p: bool,
+    /// Switches.
+    pub switches: u64,
+    /// Switches with endpoints.
+    pub edge_switches: u64,
+    /// Endpoints.
+    pub endpoints: u64,
+    /// Links between switches.
+    pub links: u64,
+    /// Most ports that a switch uses.
+    pub radix: u32,
+    /// Most ports to other switches that a switch uses.
+    pub network_radix: u32,
+    /// Planes.
+    pub planes: u32,
+    /// Ordered pairs of switches with endpoints by their distance, from 0 hops.
+    pub histogram: Vec<u64>,
+}
+
+impl Member {
+    /// It as an offer for `wish`, with as many endpoints as it has room for where they are free.
+    fn offer(&self, family: &str, wish: &Wish) -> Option<Offer> {
+        let hops = || self.histogram.iter().enumerate().skip(1).filter(|(_, pairs)| **pairs > 0);
+        let num = hops().map(|(hops, pairs)| hops as u64 * pairs).sum();
+        let den = hops().map(|(_, pairs)| *pairs).sum::<u64>().max(1);
+        let diameter = hops().next_back().map_or(0, |(hops, _)| hops as u32);
+        let mut promise = Promise {
+            switches: self.switches,
+            endpoints: self.endpoints,
+            links: self.links,
+            network_radix: self.network_radix,
+            diameter: Claim::Exact(diameter),
+            mean_distance: Claim::Exact(Ratio { num, den }),
+            edge_switches: self.edge_switches,
+            radix: self.radix,
+            planes: self.planes,
+            vertex_transitive: false,
+        };
+        let mut params = self.params.clone();
+        if self.any_p {
+            let p = wish.endpoints_of(&promise)?;
+            promise.endpoints = self.switches * u64::from(p);
+            promise.radix = self.network_radix + p;
+            params.insert("p".into(), p.into());
+        }
+        let recipe = Recipe { family: family.to_owned(), params };
+        Some(Offer { recipe, kind: String::new(), promise })
+    }
+}
+
+/// As [`nearest`], among these `members` of a user's family.
+///
+/// # Errors
+/// [`Interrupted`] when `watch` says so.
+pub fn nearest_members(
+    family: &str,
+    members: &[Member],
+    wish: &Wish,
+    watch: &dyn Watch,
+) -> Result<Vec<Nearest>, Interrupted> {
+    let offers = members.iter().filter_map(|member| member.offer(family, wish)).collect();
+    nearest_offers(family, offers, wish, &|_| None, watch)
+}
+
+type Build<'a> = &'a dyn Fn(&Map<String, Value>) -> Option<Topology>;
+
+/// The nearest of the `offers` of one family, by kind; `build` gives those without a formula.
+fn nearest_offers(
+    family: &str,
+    offers: Vec<Offer>,
+    wish: &Wish,
+    build: Build<'_>,
+    watch: &dyn Watch,
+) -> Result<Vec<Nearest>, Interrupted> {
+    let mut found = Vec::new();
+    let mut kinds: BTreeMap<String, Vec<Offer>> = BTreeMap::new();
+    for offer in offers {
+        if offer.promise.radix <= wish.radix && offer.promise.endpoints > 0 {
+            kinds.entry(offer.kind.clone()).or_default().push(offer);
+        }
+    }
+    for (kind, offers) in kinds {
+        let wished = wish.endpoints.unwrap_or(u64::MAX);
+        let small = |o: &&Offer| (o.promise.switches, o.promise.links);
+        let below = offers
+            .iter()
+            .filter(|o| o.promise.endpoints <= wished)
+            .min_by_key(|o| (u64::MAX - o.promise.endpoints, small(o)));
+        let above = offers
+            .iter()
+            .filter(|o| o.promise.endpoints >= wished)
+            .min_by_key(|o| (o.promise.endpoints, small(o)));
+        let figures =
+            |offer: Option<&Offer>| offer.map(|o| candidate(family, build, o, watch)).transpose();
+        found.push(Nearest {
+            family: family.to_owned(),
+            kind,
+            below: figures(below)?,
+            above: figures(above)?,
+        });
+    }
+    Ok(found)
+}
+
+fn candidate(
+    family: &str,
+    build: Build<'_>,
+    offer: &Offer,
+    watch: &dyn Watch,
+) -> Result<Candidate, Interrupted> {
     let mut promise = offer.promise;
     let exact =
         |p: &Promise| matches!((p.diameter, p.mean_distance), (Claim::Exact(_), Claim::Exact(_)));
@@ -115,7 +208,7 @@ fn candidate(entry: &Entry, offer: &Offer, watch: &dyn Watch) -> Result<Candidat
     let small = promise.links <= MEASURED_LINKS && promise.switches <= MEASURED_SWITCHES;
     if small
         && !exact(&promise)
-        && let Ok(built) = entry.build(&offer.recipe.params)
+        && let Some(built) = build(&offer.recipe.params)
     {
         let distances = by_plane(&built, &built.edge_switches(), watch)?;
         let (num, den) = distances.sum_and_pairs();
@@ -132,7 +225,7 @@ fn candidate(entry: &Entry, offer: &Offer, watch: &dyn Watch) -> Result<Candidat
     let per_plane = promise.switches / u64::from(promise.planes);
     let ideal = mean.filter(|_| direct && promise.switches > 1);
     Ok(Candidate {
-        family: entry.name.to_owned(),
+        family: family.to_owned(),
         kind: offer.kind.clone(),
         network: offer.recipe.to_string(),
         params: offer.recipe.params.clone(),
@@ -185,7 +278,8 @@ pub fn largest_addressed(
         .iter()
         .filter(|o| fits(o))
         .max_by_key(|o| (o.promise.endpoints, u64::MAX - o.promise.switches));
-    best.map(|o| candidate(entry, o, watch)).transpose()
+    let build = |params: &Map<String, Value>| entry.build(params).ok();
+    best.map(|o| candidate(entry.name, &build, o, watch)).transpose()
 }
 
 /// A cell of the published table: a Slim Fly of `q`, which the table lets be any whole number.

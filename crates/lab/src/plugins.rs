@@ -113,10 +113,10 @@ impl Plugin {
                     return refuse("", format!("missing field `{}`", param.name), takes());
                 }
                 None => param.default.clone(),
-                Some(given) => {
-                    let Some(value) = param.holds.read(given) else {
+                Some(value) => {
+                    let Some(value) = param.holds.read(value) else {
                         let help = param.holds.words().to_owned();
-                        return refuse(&param.name, format!("{given} is of another type"), help);
+                        return refuse(&param.name, format!("{value} is of another type"), help);
                     };
                     value
                 }
@@ -162,8 +162,8 @@ mod tests {
     }
 
     fn completed(given: &Value) -> Result<Value, String> {
-        let given = given.as_object().expect("a table");
-        plugin().complete(given).map(Value::Object).map_err(|r| r.to_string())
+        let given = given.as_object().expect("a table").clone();
+        plugin().complete(&given).map(Value::Object).map_err(|r| r.to_string())
     }
 
     #[test]

@@ -45,6 +45,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(plugins::tables_of_hops, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::tables_of_paths, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::nearest, m)?)?;
+    m.add_function(wrap_pyfunction!(sizing::nearest_members, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::address_table, m)?)?;
     Ok(())
 }

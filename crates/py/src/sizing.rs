@@ -1,6 +1,6 @@
 //! Sizing: the members of each family nearest to a wish, the largest, and those that LIDs allow.
 
-use crate::enter::{enter, interrupted, refuse, to_python};
+use crate::enter::{enter, from_python, interrupted, refuse, to_python};
 use base::{Interrupted, Refusal};
 use design::sizing;
 use families::{Concentration, Entry, Wish};
@@ -66,6 +66,24 @@ pub fn nearest<'py>(
     let chosen: Vec<&Entry> = sizing::chosen(&families).map_err(refuse)?;
     let found = enter(py, progress, |watch| sizing::nearest(&chosen, &wish, watch))?;
     document(py, &found.map_err(|_| interrupted())?)
+}
+
+/// As `nearest`, among `members` of a user's family, dicts as `design::sizing::Member` says.
+#[pyfunction]
+pub fn nearest_members<'py>(
+    py: Python<'py>,
+    family: &str,
+    members: &Bound<'py, PyAny>,
+    endpoints: Option<u64>,
+    radix: u32,
+    concentration: &str,
+    oversubscription: f64,
+) -> PyResult<Bound<'py, PyAny>> {
+    let wish = wish(endpoints, radix, concentration, oversubscription).map_err(refuse)?;
+    let members: Vec<sizing::Member> = serde_json::from_value(from_python(members)?)
+        .map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let work = |watch: &dyn base::Watch| sizing::nearest_members(family, &members, &wish, watch);
+    document(py, &enter(py, None, work)?.map_err(|_| interrupted())?)
 }
 
 /// For every number of ports in `radixes` and every LMC from 0 to 7, the largest member of `family`

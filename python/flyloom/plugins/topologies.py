@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar, overload
 
 from flyloom.plugins import parts
 from flyloom.plugins.signature import parameters, words, written
@@ -16,7 +16,15 @@ P = {"name": "p", "type": "int", "required": False, "default": None,
 """The parameter that a topology has besides its function's where that says nothing of endpoints."""
 
 
-def topology(function: Function) -> Function:
+@overload
+def topology(function: Function) -> Function: ...
+@overload
+def topology(
+    *, members: Iterable[Mapping[str, Any]] = ()
+) -> Callable[[Function], Function]: ...
+def topology(
+    function: Function | None = None, *, members: Iterable[Mapping[str, Any]] = ()
+) -> Function | Callable[[Function], Function]:
     """Makes a function a family of networks, by its name.
 
     Its parameters are the family's: of type ``int``, ``float``, ``str``, ``bool`` or ``list[int]``,
@@ -25,12 +33,23 @@ def topology(function: Function) -> Function:
     switch, default 1, is a parameter besides, unless the function has one of that name or is
     annotated to return a ``Topology``. The function itself stays as it is.
 
+    Parameters
+    ----------
+    members
+        Those that :func:`flyloom.size` chooses among, by their parameters; they are built and
+        measured when it is asked. Where one leaves ``p`` out, it has as many endpoints as full
+        bandwidth has room for. None: sizing does not consider the family.
+
     Raises ``RefusalError`` for a name or a signature that cannot be.
     """
-    with parts.decorating("topology", function):
-        found = parameters(function, taken=("family", "file"))
-        own = any(param["name"] == "p" for param in found)
-        whole = written(inspect.signature(function).return_annotation).endswith("Topology")
-        row = {"doc": words(function)[0], "params": found if own or whole else [*found, P]}
-        parts.add("topology", function, row, {"p": own})
-    return function
+    def known(function: Function) -> Function:
+        with parts.decorating("topology", function):
+            found = parameters(function, taken=("family", "file"))
+            own = any(param["name"] == "p" for param in found)
+            whole = written(inspect.signature(function).return_annotation).endswith("Topology")
+            row = {"doc": words(function)[0], "params": found if own or whole else [*found, P]}
+            more = {"p": own, "members": [dict(member) for member in members]}
+            parts.add("topology", function, row, more)
+        return function
+
+    return known if function is None else known(function)

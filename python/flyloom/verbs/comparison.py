@@ -14,6 +14,7 @@ from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
 from flyloom.support.results import Result
 from flyloom.support.words import csv_text
+from flyloom.verbs.own_sizing import sized
 from flyloom.verbs.prices import priced
 from flyloom.verbs.sizing import scale, size
 
@@ -96,7 +97,7 @@ def compare(
     known = {part["name"] for part in _core.registry() if part["kind"] == "topology"}
     families, networks = [], []
     for source in sources:
-        if isinstance(source, str) and source in known:
+        if isinstance(source, str) and (source in known or sized(source)):
             families.append(source)
         else:
             networks.append(network(source))
@@ -118,7 +119,7 @@ def compare(
     on_front = pareto_front(rows)
     for row, front in zip(rows, on_front, strict=True):
         row["pareto"] = front
-    families += [t.family for t in networks if t.family in known]
+    families += [t.family for t in networks if t.family in known or sized(t.family)]
     chosen = list(dict.fromkeys(families))
     return Result({
         "rows": rows, "curves": _curves(chosen, radix, progress) if curves and chosen else [],

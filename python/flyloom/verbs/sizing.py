@@ -13,6 +13,7 @@ from flyloom.inputs.networks import network
 from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
 from flyloom.support.results import Result
+from flyloom.verbs import own_sizing
 from flyloom.verbs.prices import priced
 
 BILLED = ("cost_usd", "cost_usd_per_endpoint", "power_w_per_endpoint")
@@ -185,5 +186,11 @@ def _nearest(
         raise RefusalError(
             f"oversubscription: {oversubscription!r} is no number; 1 to 64"
         ) from None
-    names = [families] if isinstance(families, str) else list(families)
-    return _core.nearest(endpoints, radix, concentration, ratio, names, progress)
+    named = [families] if isinstance(families, str) else list(families)
+    names, own = own_sizing.chosen(named)
+    found: list[dict[str, Any]] = []
+    if names or not named:
+        found = _core.nearest(endpoints, radix, concentration, ratio, names, progress)
+    for family in own:
+        found += own_sizing.nearest(family, endpoints, radix, concentration, ratio)
+    return found
