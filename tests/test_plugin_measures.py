@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import tomllib
 
 import flyloom as fl
+import jsonschema
 import pyarrow.parquet
 import pytest
 from cli_helpers import flyloom
@@ -217,6 +219,18 @@ def test_a_column_of_another_ones_name_is_refused(measures, tmp_path):
     (tmp_path / "mine.toml").write_text(text.replace('"sampled_hops.samples" = [10, 20]\n', ""))
     with pytest.raises(RefusalError, match="mean: there is a column 'mean_hops' already"):
         fl.run(tmp_path / "mine.toml", out=tmp_path, workers=1)
+
+
+def test_the_schema_has_its_table(measures, tmp_path):
+    schema = json.loads(flyloom("schema", "--plugin", measures).stdout)
+    plain = json.loads(flyloom("schema").stdout)
+    experiment = tomllib.loads(EXPERIMENT)
+    jsonschema.validate(experiment, schema)
+    with pytest.raises(jsonschema.ValidationError, match="sampled_hops"):
+        jsonschema.validate(experiment, plain)
+    experiment["sampled_hops"]["sample"] = 3
+    with pytest.raises(jsonschema.ValidationError, match="sample"):
+        jsonschema.validate(experiment, schema)
 
 
 def test_lists_show_its_columns(measures):

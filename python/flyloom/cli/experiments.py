@@ -111,10 +111,19 @@ def list_parts(
 
 @app.command(epilog=epilog("flyloom schema > experiment.schema.json"))
 def schema() -> None:
-    """Print the JSON schema of the experiment file."""
+    """Print the JSON schema of the experiment file, with the tables of your own measures."""
     from flyloom._core import experiment_schema
+    from flyloom.plugins.found import rows
 
-    print(json.dumps(experiment_schema(), indent=1))
+    found = experiment_schema()
+    for row in rows():
+        if row["kind"] == "measure" and "plugin" in row:
+            found["properties"][row["name"]] = {
+                "type": "object", "description": row["doc"], "additionalProperties": False,
+                "properties": {param["name"]: {"description": param["doc"]}
+                               for param in row["params"]},
+            }
+    print(json.dumps(found, indent=1))
 
 
 @app.command(epilog=epilog("flyloom doctor"))

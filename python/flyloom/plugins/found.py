@@ -6,13 +6,11 @@ of everything: its entry point in the group ``flyloom`` is called as the part is
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import sys
 import types
 from collections.abc import Iterable
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,8 +82,10 @@ def _load_entry(entry: EntryPoint) -> None:
 
 
 def _spec(module: str) -> Any:
+    from importlib.util import find_spec
+
     try:
-        return importlib.util.find_spec(module)
+        return find_spec(module)
     except (ImportError, ValueError):
         return None
 
@@ -95,6 +95,8 @@ def load_file(path: str | os.PathLike[str]) -> None:
 
     A file that was loaded before and did not change is not run again.
     """
+    from hashlib import sha256
+
     path = Path(os.path.abspath(path))
     if path.suffix != ".py":
         raise RefusalError(f"plug-in {path}: no Python file; FILE.py")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import importlib
 import inspect
 import re
@@ -137,7 +136,9 @@ def add(
 
 def _digest(function: Callable[..., Any], version: str, text: str) -> str:
     """The digest of the package that a function stands in; of its file, or what there is of it."""
-    found = hashlib.sha256(version.encode())
+    from hashlib import sha256  # takes as long to load as all else here
+
+    found = sha256(version.encode())
     module = function.__module__.partition(".")[0]
     folders = getattr(sys.modules.get(module), "__path__", ())
     for path in [path for folder in folders for path in sorted(Path(folder).rglob("*.py"))]:
