@@ -18,6 +18,7 @@ import pytest
 from cli_helpers import command, document, environment, flyloom
 from flyloom import RefusalError
 from flyloom._core import expand, experiment_schema
+from flyloom.lab import experiment
 from patience import HANG_S
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.toml"))
@@ -196,6 +197,28 @@ label = "one name"
     saved = json.loads((tmp_path / "small" / "results.json").read_text())
     assert len({(r["network"], r["label"]) for r in saved["records"]}) == 8
     assert len(list((tmp_path / "small").glob("cables-*.csv"))) == 2
+
+
+def test_names_say_what_differs():
+    def point(hops, patterns, runs=None):
+        more = {} if runs is None else {"congestion": {"runs": runs, "pattern": "shift"}}
+        return {"topology": {"q": hops}, "routing": {"engine": "x"}, "label": "l",
+                "verify": {"hop_limit": hops}, "ebb": {"patterns": patterns}, **more}
+
+    def named(*points, networks="aaaaaa"):
+        records = [{"network": net, "label": "x"} for net, _ in zip(networks, points, strict=False)]
+        experiment.name_apart(records, list(points))
+        return [record["label"] for record in records]
+
+    assert named(point(8, 5)) == ["x"]
+    assert named(point(8, 5), point(9, 5), networks="ab") == ["x", "x"]
+    assert named(point(8, 5), point(9, 5)) == ["x, verify.hop_limit 8", "x, verify.hop_limit 9"]
+    assert named(point(8, 5, 1), point(8, 6, 1), point(8, 6, 2)) == [
+        "x, ebb.patterns 5, congestion.runs 1", "x, ebb.patterns 6, congestion.runs 1",
+        "x, ebb.patterns 6, congestion.runs 2"]
+    assert named(point(8, 5), point(8, 5, 3)) == [
+        "x", "x, congestion.runs 3, congestion.pattern shift"]
+    assert named(point(8, 5), point(8, 5)) == ["x (point 1)", "x (point 2)"]
 
 
 def test_reports_are_rebuilt_from_results(done):

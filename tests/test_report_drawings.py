@@ -10,7 +10,7 @@ import networkx as nx
 import pytest
 import report_data
 from flyloom import draw
-from flyloom.report import charts, check
+from flyloom.report import charts, check, page
 
 _SVG = "{http://www.w3.org/2000/svg}"
 
@@ -193,6 +193,67 @@ def test_chart_data_keeps_every_pattern_channel_and_cable():
     assert sum(v["channels"] for v in loads) == 8 * (2 * 175) + 8 * (2 * 72)
     cables = charts.cable_spec(data["networks"])["data"]["values"]
     assert sum(v["cables"] for v in cables) == 175 + 216
+
+
+def many(count: int) -> dict:
+    """Report data with so many routings of the first network, of rising means and ratios."""
+    data = report_data.full()
+    routing = data["routings"][0]
+    data["networks"] = data["networks"][:1]
+    data["measures"], data["routings"] = [], []
+    for place in range(count):
+        ebb = {**routing["ebb"], "mean": 0.2 + place / 1000, "ci_low": 0.1, "ci_high": 0.9}
+        loads = [{"load": 1, "channels": 100}, {"load": 2 + place, "channels": 1}]
+        data["routings"].append({
+            **routing, "label": f"number {place}", "network": data["networks"][0]["label"],
+            "ebb": ebb, "load_histogram": loads,
+        })
+    return data
+
+
+@pytest.mark.parametrize("count", [charts.MOST, charts.MOST + 1, 300])
+def test_of_many_routings_the_outermost_are_drawn(count):
+    data = check.check(many(count))
+    labels = [network["label"] for network in data["networks"]]
+    half = charts.MOST // 2
+    outermost = [f"number {i}" for i in (*range(half), *range(count - half, count))]
+    for spec in (charts.ebb_spec(data["routings"], labels),
+                 charts.load_spec(data["routings"], labels)):
+        assert list(dict.fromkeys(v["routing"] for v in spec["data"]["values"])) == outermost
+    data["routings"].insert(0, {**data["routings"][0], "ebb": None, "load_histogram": None})
+    assert charts.picked(data["routings"], charts.ebb_figure) == [
+        r for r in data["routings"] if r["label"] in outermost and r["ebb"]]
+
+
+@pytest.mark.parametrize("count", [charts.MOST, charts.MOST + 1])
+def test_the_page_says_what_charts_leave_out(monkeypatch, count):
+    monkeypatch.setattr(charts, "svg", lambda spec, prefix: "<svg></svg>")
+    text = page.render(many(count))
+    says = f"Shown are {charts.MOST} of {count} routings: the 12 of the lowest and the 12"
+    assert text.count(says) == (2 if count > charts.MOST else 0)
+    assert text.count("<b>number ") + text.count(">number ") >= count, "the table has all"
+
+
+def test_of_many_networks_the_first_are_drawn(monkeypatch):
+    monkeypatch.setattr(charts, "svg", lambda spec, prefix: "<svg></svg>")
+    data = report_data.full()
+    data["routings"], data["measures"] = [], []
+    data["networks"] = [{**data["networks"][0], "label": f"net {i}"} for i in range(30)]
+    text = page.render(data)
+    assert text.count("Who is linked to whom") == charts.MOST
+    assert f"Shown are {charts.MOST} of 30 networks: the first {charts.MOST}, as drawings." in text
+    assert f"Shown are {charts.MOST} of 30 networks: the first {charts.MOST}." in text
+    names = [f"net {i}" for i in range(30)]
+    legends = [charts.ebb_spec(check.check(many(2))["routings"], names[:n])["spec"]["layer"][0]
+               ["encoding"]["color"]["legend"] for n in (1, 2, 6, 7, 30)]
+    assert [legend is not None for legend in legends] == [False, True, True, False, False]
+    spec = charts.cable_spec(check.check(data)["networks"])
+    assert {v["network"] for v in spec["data"]["values"]} == {f"net {i}" for i in range(24)}
+
+
+def test_names_in_tiles_are_few():
+    assert page.few("abcde") == "a, b, c, d, e"
+    assert page.few(map(str, range(1007))) == "0, 1, 2, 3, 4 and 1,002 more"
 
 
 def test_length_classes_sort_by_length():

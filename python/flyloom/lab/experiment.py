@@ -141,6 +141,8 @@ class _Job:
         self.networks: dict[str, dict[str, Any]] = {}
         """The facts of the networks met so far, by their keys; ``label`` tells them apart."""
         self.sources: dict[str, Source] = {}
+        self.finished: list[dict[str, Any]] = []
+        """The points of the records, in their order."""
         self.reused = 0
         self.code = sources.digest_of("flyloom.lab.point")
 
@@ -151,7 +153,7 @@ class _Job:
             records = list(self._records(workers, on))
         finally:
             sync_folder(self.directory / "points")
-        name_apart(records)
+        name_apart(records, self.finished)
         began = time.monotonic()
         report = store.write(self, records, self.networks)
         self._told("report", str(report), time.monotonic() - began)
@@ -201,6 +203,7 @@ class _Job:
                     self.reused += 1
                     on_network = self.points[number].get("label") or facts["recipe"]
                     self.say("kept", f"{record['label']} on {on_network}", 0.0)
+                self.finished.append(self.points[number])
                 yield record | {"network": facts["label"], "network_key": source.key}
 
     def _plan(
@@ -344,13 +347,35 @@ class _Job:
         self.say("skipped", f"{what}: {why}", 0.0)
 
 
-def name_apart(records: list[dict[str, Any]]) -> None:
-    """Gives points of one network that would be called the same names that tell them apart."""
-    names = Counter((r["network"], r["label"]) for r in records)
-    for number, record in enumerate(records, start=1):
-        if names[record["network"], record["label"]] > 1:
-            patterns = record["ebb"]["patterns"] if record["ebb"] else 0
-            record["label"] += f", {patterns} patterns (point {number})"
+def name_apart(records: list[dict[str, Any]], points: list[dict[str, Any]]) -> None:
+    """Gives records of one network that would be called the same names that tell them apart: what
+    their points ask for differently, else the number of the point. ``points`` are as many."""
+    same: dict[tuple[str, str], list[int]] = {}
+    for place, record in enumerate(records):
+        same.setdefault((record["network"], record["label"]), []).append(place)
+    for places in same.values():
+        if len(places) == 1:
+            continue
+        asked = [dict(_leaves(points[place])) for place in places]
+        keys = dict.fromkeys(key for one in asked for key in one)
+        apart = [key for key in keys if len({one.get(key) for one in asked}) > 1]
+        for place, one in zip(places, asked, strict=True):
+            words = [f"{key} {one[key]}" for key in apart if key in one]
+            records[place]["label"] = ", ".join([records[place]["label"], *words])
+        again = Counter(records[place]["label"] for place in places)
+        for place in places:
+            if again[records[place]["label"]] > 1:
+                records[place]["label"] += f" (point {place + 1})"
+
+
+def _leaves(asked: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """What a point asks for besides its network and its routing, by keys with dots."""
+    for name, value in asked.items():
+        if before or name not in ("label", "topology", "routing"):
+            if isinstance(value, dict):
+                yield from _leaves(value, f"{before}{name}.")
+            else:
+                yield before + name, value if isinstance(value, str) else json.dumps(value)
 
 
 def _equal(found: dict[str, Any] | None) -> bool:

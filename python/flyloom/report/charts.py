@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from flyloom.report.drawing import svg_text
@@ -19,6 +19,8 @@ FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 INK, GREY, GRID = "#1c2430", "#59636f", "#e3e7ec"
 #: One colour a network, in turn: Okabe and Ito's palette, darkened to stand out on white.
 NETWORK_COLOURS = ("#0b5394", "#d1660a", "#1b8a6b", "#9a3d86", "#6b5b00", "#5a6472")
+#: Rows or panels of a chart: of more nobody reads each, and each takes a twentieth of a second.
+MOST = 24
 KIND_COLOURS = {"copper": "#b8651b", "optical": "#2f7fb5"}
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
@@ -67,6 +69,30 @@ def network_colours(labels: Sequence[str]) -> dict[str, str]:
     }
 
 
+def ebb_figure(routing: Mapping[str, Any]) -> float | None:
+    """What a chart of effective bisection bandwidth picks routings by: the mean."""
+    return routing["ebb"]["mean"] if routing["ebb"] else None
+
+
+def load_figure(routing: Mapping[str, Any]) -> float | None:
+    """What a chart of loads picks routings by: the highest load over the mean."""
+    ratio: float | None = load_summary(routing["load_histogram"] or [])["ratio"]
+    return ratio
+
+
+def picked(
+    routings: Sequence[Mapping[str, Any]], figure: Callable[[Mapping[str, Any]], float | None]
+) -> list[Mapping[str, Any]]:
+    """The routings that a chart shows, in their order: those that have the ``figure``, and where
+    these are more than :data:`MOST` half of that of the lowest, half of the highest."""
+    known = [(routing, value) for routing in routings if (value := figure(routing)) is not None]
+    if len(known) <= MOST:
+        return [routing for routing, _ in known]
+    ranked = sorted(range(len(known)), key=lambda place: known[place][1])
+    places = sorted(ranked[:MOST // 2] + ranked[-(MOST // 2):])
+    return [known[place][0] for place in places]
+
+
 def _key(routing: Mapping[str, Any], networks: Sequence[str]) -> str:
     """What names a routing in a chart: its label, with its network's when there are several."""
     return routing["label"] if len(networks) < 2 else f'{routing["label"]} · {routing["network"]}'
@@ -74,11 +100,12 @@ def _key(routing: Mapping[str, Any], networks: Sequence[str]) -> str:
 
 def _colour(networks: Sequence[str]) -> dict[str, Any]:
     colours = network_colours(networks)
+    many = len(networks) > len(NETWORK_COLOURS)  # colours repeat, and each panel is named anyway
     return {
         "field": "network",
         "type": "nominal",
         "scale": {"domain": list(colours), "range": list(colours.values())},
-        "legend": None if len(networks) < 2 else {
+        "legend": None if len(networks) < 2 or many else {
             "title": None, "orient": "top", "symbolType": "square",
         },
     }
@@ -97,14 +124,13 @@ def ebb_spec(
 
     A row shows the density of the patterns' values (scaled to the row's own peak, so that narrow
     and wide ones can both be read), the mean's confidence interval as a band and the mean as a
-    line, its value at the right. Routings without ``ebb`` have no row; ``None`` when none has.
+    line, its value at the right. Routings without ``ebb`` have no row, and of many some
+    (:func:`picked`); ``None`` when none has.
     """
     values: list[dict[str, Any]] = []
     keys: list[str] = []
-    for routing in routings:
+    for routing in picked(routings, ebb_figure):
         ebb = routing["ebb"]
-        if ebb is None:
-            continue
         base = {"routing": _key(routing, networks), "network": routing["network"]}
         keys.append(base["routing"])
         total = sum(bin_["count"] for bin_ in ebb["histogram"]) or 1
@@ -191,16 +217,14 @@ def load_spec(
     """Load of the channels relative to each routing's mean, one small panel a routing.
 
     Bars are a tenth of the mean wide; all panels share the horizontal scale, and the vertical one
-    is the share of channels. Routings without a histogram, or without load, have no panel;
-    ``None`` when none has.
+    is the share of channels. Routings without a histogram, or without load, have no panel, and of
+    many some (:func:`picked`); ``None`` when none has.
     """
     values: list[dict[str, Any]] = []
     keys: list[str] = []
-    for routing in routings:
+    for routing in picked(routings, load_figure):
         histogram = routing["load_histogram"]
-        summary = load_summary(histogram or [])
-        if not summary["mean"]:
-            continue
+        summary = load_summary(histogram)
         base = {"routing": _key(routing, networks), "network": routing["network"]}
         keys.append(base["routing"])
         bins: dict[int, int] = {}
@@ -253,12 +277,13 @@ def length_key(length_m: str) -> tuple[float, str]:
 def cable_spec(networks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Number of cables by length class, stacked by kind, one panel a network, on one scale.
 
-    Networks without cable classes have no panel; ``None`` when none has.
+    Networks without cables have no panel, and those after the first :data:`MOST`; ``None`` when
+    none has.
     """
     values = [
         {"network": network["label"], "kind": row["kind"], "length": f'{row["length_m"]} m',
          "cables": row["count"]}
-        for network in networks if network["cables"]
+        for network in [network for network in networks if network["cables"]][:MOST]
         for row in network["cables"]["classes"]
     ]
     if not values:

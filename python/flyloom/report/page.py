@@ -20,7 +20,7 @@ outside itself and is the same bytes for the same input.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,12 +94,16 @@ def render(data: Mapping[str, Any], lost: Callable[[str], None] | None = None) -
         drawn = dict.fromkeys(drawn)
         if lost is not None:
             lost(why)
-    budget = _MATRIX_LINKS // max(1, len(labels))
+    budget = _MATRIX_LINKS // max(1, min(charts.MOST, len(labels)))
     return environment.get_template("page.html.j2").render(
         report=report,
         css=Markup(css),
         tiles=tiles(report),
-        networks=[_pictures(network, colours, budget) for network in report["networks"]],
+        networks=[
+            _pictures(network, colours, budget if place < charts.MOST else 0)
+            for place, network in enumerate(report["networks"])
+        ],
+        left_out=_left_out(report),
         structure=structure_rows(report["networks"]),
         verdict_names=verdict_names(report["routings"]),
         sources=_SOURCES,
@@ -210,10 +214,33 @@ def _failed(routing: Mapping[str, Any]) -> bool:
     )
 
 
+def _left_out(report: Mapping[str, Any]) -> dict[str, str]:
+    """What charts and drawings do not show of many routings or networks, in a sentence each."""
+    most, half = charts.MOST, charts.MOST // 2
+
+    def some(what: str, all_: int, which: str) -> str:
+        return f"Shown are {most} of {all_:,} {what}: {which}." if all_ > most else ""
+
+    counts = {
+        figure: sum(figure(routing) is not None for routing in report["routings"])
+        for figure in (charts.load_figure, charts.ebb_figure)
+    }
+    first, priced = f"the first {most}", [n for n in report["networks"] if n["cables"]]
+    return {
+        "load": some("routings", counts[charts.load_figure],
+                     f"the {half} of the lowest and the {half} of the highest load over the mean"),
+        "ebb": some("routings", counts[charts.ebb_figure],
+                    f"the {half} of the lowest and the {half} of the highest mean"),
+        "cables": some("networks", len(priced), first),
+        "networks": some("networks", len(report["networks"]), f"{first}, as drawings"),
+    }
+
+
 def _pictures(
     network: Mapping[str, Any], colours: Mapping[str, str], max_links: int
 ) -> dict[str, Any]:
-    """A network with its drawings, and the facts that the captions quote."""
+    """A network with its drawings, none where ``max_links`` is 0, and the facts that the captions
+    quote."""
     from markupsafe import Markup
 
     floor, size = network["floor"], network["structure"]["switches"]
@@ -221,6 +248,8 @@ def _pictures(
     out = {**network, "colour": colours[network["label"]], "matrix": None, "plan": None,
            "fronts": None, "many_racks": bool(floor) and len(floor["racks"]) > 5,
            "wide_floor": len(columns) > 5}
+    if not max_links:
+        return out
     racks: list[str | None] | None = None
     if floor and floor["racks"]:
         racks = [None] * size
@@ -245,12 +274,19 @@ def tiles(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     """
     out = [_built(network) for network in report["networks"][:2]]
     if len(report["networks"]) > 2:
-        names = ", ".join(network["label"] for network in report["networks"][2:])
+        names = few(network["label"] for network in report["networks"][2:])
         more = plural(len(report["networks"]) - 2, "more network")
         out.append({"head": "Also built", "big": more, "small": names, "mood": "plain"})
     several = len(report["networks"]) > 1
     made = (_proven(report), _measured(report, several), _loaded(report))
     return out + [tile for tile in made if tile is not None]
+
+
+def few(names: Iterable[str]) -> str:
+    """The first five names, and how many more there are."""
+    known = list(names)
+    more = f" and {len(known) - 5:,} more" if len(known) > 5 else ""
+    return ", ".join(known[:5]) + more
 
 
 def _built(network: Mapping[str, Any]) -> dict[str, Any]:
@@ -272,7 +308,7 @@ def _proven(report: Mapping[str, Any]) -> dict[str, Any] | None:
     bad = [r for r in judged if not r["verified"]]
     small = "every verdict holds, with its witness below"
     if bad:
-        names = ", ".join(dict.fromkeys(r["label"] for r in bad))
+        names = few(dict.fromkeys(r["label"] for r in bad))
         small = f"hold every verdict; not verified, with the reason below: {names}"
     mood = "good" if not bad else "plain" if good else "bad"
     return {"head": "Proven", "mood": mood, "small": small,
