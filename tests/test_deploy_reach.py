@@ -1,10 +1,13 @@
 """Networks too long for OpenSM are refused before anything starts; all others can be deployed."""
 
+import threading
+import types
+
 import flyloom as fl
 import networkx
 import pytest
 from deploy_helpers import needs_fabric
-from flyloom.deploy import Ibsim, reach, readback
+from flyloom.deploy import Ibsim, OpenSM, reach, readback
 from flyloom.deploy.fabric import deploy
 from flyloom.deploy.live import Live, check_deployable
 
@@ -81,3 +84,29 @@ def test_a_fault_beyond_what_ibsim_carries_is_seen():
         assert live.opensm.logged("HEAVY SWEEP|SUBNET UP|Entering.*SWEEP", mark)
         nodes = readback.parse_discover(live.discover())
         assert live.addresses["node_guid"][29] not in nodes
+
+
+@pytest.mark.parametrize("end", ["SUBNET UP", "Errors during initialization"])
+def test_silence_before_a_sweep_is_not_its_end(tmp_path, end):
+    """An OpenSM that gets no processor is silent, too."""
+    opensm = OpenSM.__new__(OpenSM)
+    opensm.dir, opensm.ibsim = tmp_path, types.SimpleNamespace(check=lambda: None)
+    opensm.log_path.write_text("SUBNET UP\n")
+    (tmp_path / "opensm.out").touch()
+    after, silence = opensm.mark(), 0.05
+    opensm.wait_quiet(silence)
+    assert opensm.mark() == after
+
+    def sweep(words=("Entering heavy sweep\n", end)):
+        for place, word in enumerate(words):
+            threading.Event().wait((6 - place) * silence)
+            with opensm.log_path.open("a") as log:
+                log.write(word)
+
+    manager = threading.Thread(target=sweep)
+    manager.start()
+    opensm.wait_quiet(silence, after=after)
+    assert opensm.logged(end, after)
+    manager.join()
+    with pytest.raises(fl.DeployError, match="was not done in 0.2 s"):
+        opensm.wait_quiet(silence, 0.2, after=opensm.mark())

@@ -141,9 +141,11 @@ class Live:
 
     def settle(self, quiet_s: float = 0.5, timeout_s: float = 60.0) -> None:
         """Waits until OpenSM has dealt with every change of the fabric."""
+        opensm, after = self._running(), None
         if self._deaf:  # it is not told of changes far away: it has to look
-            self._running().look_again()
-        self._running().wait_quiet(quiet_s, timeout_s)
+            after = opensm.mark()
+            opensm.look_again()
+        opensm.wait_quiet(quiet_s, timeout_s, after)
 
     # ---- what is there ----
 

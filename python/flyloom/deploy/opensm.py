@@ -19,6 +19,7 @@ from .ibsim import Ibsim
 
 _FAILED = re.compile(r"No routing engine able to|Failed to setup routing engine '(?!no_fallback')")
 _ROUTED = re.compile(r"(\S+) tables configured on all switches(?=.*SUBNET UP)", re.DOTALL)
+_SWEPT = re.compile(rf"SUBNET UP|Errors during initialization|{_FAILED.pattern}")
 _ERR_LINE = re.compile(r"\bERR [0-9A-Z]{4}:|routing engine '(?!no_fallback')|No routing engine")
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -202,16 +203,22 @@ class OpenSM:
         """Have OpenSM sweep and route anew, without waiting for it."""
         self._running().send_signal(signal.SIGHUP)
 
-    def wait_quiet(self, quiet_s: float = 0.5, timeout_s: float = 60.0) -> None:
+    def wait_quiet(
+        self, quiet_s: float = 0.5, timeout_s: float = 60.0, after: int | None = None
+    ) -> None:
         """Return when the last sweep is complete and no other has begun for ``quiet_s``.
 
+        Where a sweep is known to come, ``after`` is a moment before it: silence does not count
+        until one has ended since. On a loaded machine OpenSM may be silent before it begins.
         DeployError with OpenSM's ERR lines when OpenSM ends or time is up.
         """
         limit = time.monotonic() + timeout_s
         length, since = -1, time.monotonic()
-        while length < 0 or time.monotonic() - since < quiet_s:
+        while length < 0 or after is not None or time.monotonic() - since < quiet_s:
             self.ibsim.check()
             now = self.mark()
+            if after is not None and now != length and _SWEPT.search(self._log_since(after)):
+                after = None
             if now != length:
                 length, since = now, time.monotonic()
             if time.monotonic() > limit:
