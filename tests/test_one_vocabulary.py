@@ -37,6 +37,16 @@ ROUTED = [
         {"lmc": 1, "balance": True, "max_lanes": 3},
         ["--lmc", "1", "-O", "balance=true", "-O", "max_lanes=3"],
     ),
+    ('engine = "ecmp"\nlayers = 3', {"layers": 3}, ["--layers", "3"]),
+    ('engine = "sssp"\nlayers = 3\nlmc = 2', {"layers": 3, "lmc": 2}, ["--layers", 3, "--lmc", 2]),
+    (
+        'engine = "application"\ntraffic = "longest_matching"', {"traffic": "longest_matching"},
+        ["-O", "traffic=longest_matching"],
+    ),
+    (
+        'engine = "application"\ntraffic = [[0, 5, 2.0], [1, 3, 1.0]]',
+        {"traffic": [[0, 5, 2.0], [1, 3, 1.0]]}, ["-O", "traffic=[[0, 5, 2.0], [1, 3, 1.0]]"],
+    ),
     ('engine = "lash"\nlanes = "lightest"', {"lanes": "lightest"}, ["-O", "lanes=lightest"]),
 ]
 
@@ -48,7 +58,7 @@ def test_the_three_faces_make_the_same_tables(net, file, keywords, words, tmp_pa
     engine = tomllib.loads(file)["engine"]
     text = fl.route(topology, engine, **keywords).table_text()
     (point,) = expand(f"{HEAD}[topology]\n{NETS[net]}\n[routing]\n{file}\n", "one.toml")["points"]
-    assert routing_of(topology, point, None, None).table_text() == text
+    assert routing_of(topology, point, None, None, None).table_text() == text
     done = flyloom("route", net, "-e", engine, *words, "-o", tmp_path / "tables")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "tables" / "tables.txt").read_text() == text
@@ -101,3 +111,123 @@ def test_a_file_that_cannot_be_is_refused(file, why):
 def test_lanes_given_twice_are_refused_on_the_command_line():
     done = flyloom("route", "ring:n=5", "--lanes", "hops", "-O", "lanes=online")
     assert done.returncode == 2 and "--lanes: given twice" in done.stderr
+
+
+@pytest.mark.parametrize("engine", ["sssp", "opensm:minhop"])
+@pytest.mark.parametrize(("lmc", "layers", "fits"), [
+    (2, 3, True), (2, 4, True), (3, 3, False), (1, 3, False), (0, 1, True), (0, 2, False),
+])
+def test_lmc_and_layers_fit_or_are_refused_in_every_face(engine, lmc, layers, fits):
+    """OpenSM's engines take powers of two besides; no fabric is needed to tell."""
+    fits = fits and (engine == "sssp" or layers != 3)
+    text = f'{HEAD}[topology]\nfamily = "ring"\nn = 5\n[routing]\nengine = "{engine}"\n'
+    text += f"lmc = {lmc}\nlayers = {layers}\n"
+    if fits:
+        (point,) = expand(text, "one.toml")["points"]
+        assert (point["routing"]["lmc"], point["routing"]["layers"]) == (lmc, layers)
+        if engine == "sssp":
+            routing = fl.route("ring:n=5", engine, lmc=lmc, layers=layers)
+            assert (routing.lmc, routing.layers) == (lmc, layers)
+        return
+    with pytest.raises(RefusalError) as refused:
+        expand(text, "one.toml")
+    why = str(refused.value).removeprefix("one.toml: routing: ")
+    assert why.startswith("layers: ")
+    with pytest.raises(RefusalError) as refused:
+        fl.route("ring:n=5", engine, lmc=lmc, layers=layers)
+    assert str(refused.value) == why
+    done = flyloom("route", "ring:n=5", "-e", engine, "--lmc", lmc, "--layers", layers)
+    assert (done.returncode, done.stderr) == (2, f"flyloom: {why}\n")
+
+
+def test_points_are_told_apart_by_what_was_asked(tmp_path):
+    (tmp_path / "who.csv").write_text("src,dst,demand\n0,5,2\n1,3,1\n")
+    file = tmp_path / "named.toml"
+    file.write_text(f"""{HEAD}[topology]
+{NETS["torus:shape=4x4"]}
+[ebb]
+patterns = 0
+[[point]]
+routing = {{ engine = "ecmp", layers = 3 }}
+[[point]]
+routing = {{ engine = "ecmp", layers = 4 }}
+[[point]]
+routing = {{ engine = "application", traffic = "who.csv" }}
+[[point]]
+routing = {{ engine = "application", traffic = "uniform" }}
+""")
+    assert fl.run(file, out=tmp_path / "out", workers=1).holds
+    records = json.loads((tmp_path / "out/one/results.json").read_text())["records"]
+    assert [(record["label"], record["layers"]) for record in records] == [
+        ("ecmp, LMC 2, layers 3", 3), ("ecmp, LMC 2", 4),
+        ("application, LMC 0, traffic who.csv", 1), ("application, LMC 0, traffic uniform", 1),
+    ]
+    topology = fl.network("torus:shape=4x4")
+    alone = fl.route(topology, "application", traffic=tmp_path / "who.csv")
+    assert records[2]["load"] == alone.load()
+    # the content of the file is part of what was asked
+    assert fl.run(file, out=tmp_path / "out", workers=1).reused == 4
+    (tmp_path / "who.csv").write_text("src,dst,demand\n0,5,2\n1,3,7\n")
+    assert fl.run(file, out=tmp_path / "out", workers=1).reused == 3
+    (tmp_path / "who.csv").unlink()
+    with pytest.raises(RefusalError, match=r"routing.traffic: .*who.csv is no file; uniform"):
+        fl.run(file, out=tmp_path / "out", workers=1)
+
+
+def test_failures_are_the_same_in_every_face(tmp_path):
+    whole = fl.network("torus:shape=4x4")
+    names = whole.switch_names
+    failed = {
+        "links": [f"{names[0]}:{names[1]}", 9], "switches": [names[15]], "random": 2, "seed": 5,
+    }
+    damaged = whole.with_failures(**failed)
+    table = damaged.link_table
+    drawn = whole.failures({"random": 2, "seed": 5})[0]
+    assert len(drawn) == 2 and not table["up"][[9, *drawn]].any()
+    spec = tmp_path / "net.toml"
+    links = json.dumps(failed["links"])
+    words = f"links = {links}, switches = {json.dumps(failed['switches'])}, random = 2, seed = 5"
+    spec.write_text(f'{NETS["torus:shape=4x4"]}\nfailures = {{ {words} }}\n')
+    assert fl.network(spec).to_text("json") == damaged.to_text("json")
+    other = words.replace("seed = 5", "seed = 6")
+    file = tmp_path / "one.toml"
+    file.write_text(f"""{HEAD}[topology]
+{NETS["torus:shape=4x4"]}
+[routing]
+engine = "up_down"
+[ebb]
+patterns = 0
+[[point]]
+topology = {{ family = "torus", shape = [4, 4] }}
+repair = {{ {words} }}
+[[point]]
+topology = {{ family = "torus", shape = [4, 4], failures = {{ {words} }} }}
+[[point]]
+topology = {{ family = "torus", shape = [4, 4], failures = {{ {other} }} }}
+""")
+    assert fl.run(file, out=tmp_path / "out", workers=1).holds
+    records = json.loads((tmp_path / "out/one/results.json").read_text())["records"]
+    routing = fl.route(whole, "up_down")
+    mended, found = fl.repair(routing, whole, **failed)
+    assert records[0]["measures"]["repair"] == found.to_dict()
+    assert records[1]["load"] == fl.route(damaged, "up_down").load()
+    assert len({record["network"] for record in records}) == 3
+    assert "seed=5" in records[1]["network"] and "seed=6" in records[2]["network"]
+    link, switch = failed["links"][0], failed["switches"][0]
+    end = f"{names[table['a_switch'][9]]}:{table['a_port'][9]}"
+    done = flyloom("repair", "torus:shape=4x4", "-e", "up_down", "--link", link, "--link", end,
+                   "--switch", switch, "--random", 2, "--seed", 5, "-o", tmp_path / "mended")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "mended/tables.txt").read_text() == mended.table_text()
+
+
+@pytest.mark.parametrize(("failed", "why"), [
+    ({"links": ["nobody:1"]}, "links: there is no switch nobody"),
+    ({"switches": ["x"]}, "switches: there is no switch x"),
+    ({"switches": [16]}, "switches: there is no switch 16; 0 to 15"),
+    ({"random": 99}, "random: 99 random links of 32"), ({"random": -1}, "random"),
+    ({"seed": "x"}, "seed"), ({"links": [True]}, "links"), ({"links": 3}, "links"),
+])
+def test_failures_that_cannot_be_are_refused(failed, why):
+    with pytest.raises(RefusalError, match=why):
+        fl.network("torus:shape=4x4").with_failures(**failed)

@@ -24,10 +24,12 @@ __all__ = [
     "kept_topology",
     "nearest",
     "nearest_members",
+    "opensm_engines",
     "parse_inline",
     "plugin_parameters",
     "point_bytes",
     "registry",
+    "routes_asked",
     "search_bounds",
     "search_designs",
     "search_host_distances",
@@ -119,10 +121,16 @@ class Topology:
     def measure(
         self, name: str, parameters: dict[str, Any], progress: _Progress = None
     ) -> _Document: ...
-    def random_links(self, count: int, seed: int) -> list[int]: ...
+    def failures(self, given: dict[str, Any]) -> tuple[list[int], list[int]]: ...
     def with_failures(
-        self, links: Sequence[int] = ..., switches: Sequence[int] = ...
+        self,
+        links: Sequence[int | str] | None = None,
+        switches: Sequence[int | str] | None = None,
+        *,
+        random: int | None = None,
+        seed: int | None = None,
     ) -> Topology: ...
+    def lost_in(self, found: Topology) -> tuple[list[int], list[int]]: ...
     def to_text(self, format: str, lmc: int = 0) -> str: ...
     def plan(
         self,
@@ -298,6 +306,10 @@ def tables_of_paths(
 def point_bytes(
     family: str, params: dict[str, Any], engine: str, layers: int
 ) -> float: ...
+def opensm_engines() -> list[str]: ...
+def routes_asked(
+    engine: str | None, lmc: int | None, layers: int | None, options: dict[str, Any]
+) -> int: ...
 def registry() -> list[_Document]: ...
 def experiment_schema() -> _Document: ...
 def nearest(

@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
+pub mod ask;
 mod chosen;
 mod forest;
 pub mod given;

@@ -4,7 +4,9 @@ use crate::plugins::{Kind, Plugin, find, listed};
 use crate::spec::{Experiment, KEYS, Point};
 use crate::stages::STAGES;
 use base::Refusal;
+use engines::ask;
 use engines::lanes::Choice;
+use fabric::network::Failures;
 use serde_json::{Map, Value};
 
 /// The most points of one sweep.
@@ -80,7 +82,8 @@ pub fn expand(text: &str, file: &str, plugins: &[Plugin]) -> Result<Expanded, Re
         let place = if several { format!("{file}: point {}", i + 1) } else { file.to_owned() };
         let mut point: Point = serde_json::from_value(tree)
             .map_err(|e| Refusal::new(place.clone(), e.to_string(), keys_of_a_point(plugins)))?;
-        check(&point, plugins).map_err(|r| r.within(&place))?;
+        let routes = check(&point, plugins).map_err(|r| r.within(&place))?;
+        point.routing.lmc = Some(ask::lmc(routes));
         complete(&mut point, experiment.seed, plugins).map_err(|r| r.within(&place))?;
         points.push(point);
     }
@@ -201,8 +204,13 @@ fn keys_of_a_point(plugins: &[Plugin]) -> String {
 }
 
 /// Checks the measures of a point and fills in their defaults; the seed is the experiment's where
-/// they draw at random and say none.
+/// they, or the failures, are drawn at random and none is said.
 fn complete(point: &mut Point, seed: u64, plugins: &[Plugin]) -> Result<(), Refusal> {
+    if let Some(Value::Object(failures)) = point.topology.get_mut("failures")
+        && failures.contains_key("random")
+    {
+        failures.entry("seed").or_insert(seed.into());
+    }
     for (name, given) in &mut point.measures {
         let entry = STAGES.iter().find(|e| e.name == name);
         let plugin = find(plugins, Kind::Measure, name);
@@ -227,12 +235,19 @@ fn complete(point: &mut Point, seed: u64, plugins: &[Plugin]) -> Result<(), Refu
     Ok(())
 }
 
-/// Checks what can be checked without building anything.
-fn check(point: &Point, plugins: &[Plugin]) -> Result<(), Refusal> {
+/// Checks what can be checked without building anything; the number of routes to a terminal.
+fn check(point: &Point, plugins: &[Plugin]) -> Result<u32, Refusal> {
+    if let Some(failures) = point.topology.get("failures") {
+        base::fields::typed::<Failures>(failures).map_err(|(field, why)| {
+            let help = "failures has links, switches, random, seed";
+            Refusal::new(field, why, help).within("topology.failures")
+        })?;
+    }
     match (point.topology.get("family"), point.topology.get("file")) {
         (Some(Value::String(name)), None) => {
             let mut params = point.topology.clone();
             params.remove("family");
+            params.remove("failures");
             match find(plugins, Kind::Topology, name) {
                 Some(plugin) => plugin.complete(&params).map(drop),
                 None => families::family(name)
@@ -243,12 +258,13 @@ fn check(point: &Point, plugins: &[Plugin]) -> Result<(), Refusal> {
             .map_err(|r| r.within("topology"))?;
         }
         (None, Some(Value::String(_))) => {
-            let extra = point.topology.keys().find(|k| !["file", "p"].contains(&k.as_str()));
+            let known = ["file", "p", "failures"];
+            let extra = point.topology.keys().find(|k| !known.contains(&k.as_str()));
             if let Some(key) = extra {
                 return Err(Refusal::new(
                     format!("topology.{key}"),
                     "not a key of a file",
-                    "file, p",
+                    known.join(", "),
                 ));
             }
         }
@@ -257,31 +273,19 @@ fn check(point: &Point, plugins: &[Plugin]) -> Result<(), Refusal> {
             return Err(Refusal::new("topology", "neither one family nor one file", help));
         }
     }
-    if point.routing.lmc > 7 {
-        let why = format!("{} is no LMC", point.routing.lmc);
-        return Err(Refusal::new("routing.lmc", why, "0 to 7"));
-    }
-    let engine = &point.routing.engine;
+    let routing = &point.routing;
     let mut options = point.options()?;
-    if let Some(plugin) = find(plugins, Kind::Engine, engine) {
-        let mut lanes = options.remove_entry("lanes").into_iter().collect();
-        return Choice::take(&mut lanes, true)
-            .and_then(|_| plugin.complete(&options))
-            .map(drop)
-            .map_err(|r| r.within("routing"));
-    }
-    match engine.strip_prefix("opensm:") {
-        Some(_) => match options.keys().next() {
-            Some(key) => {
-                Err(Refusal::new(format!("routing.{key}"), "OpenSM's engines take no options", ""))
-            }
-            None => Ok(()),
-        },
-        None => engines::engine(engine)
-            .map_err(|r| listed(r, plugins, Kind::Engine))
-            .and_then(|e| e.check(&options))
-            .map_err(|r| r.within("routing")),
-    }
+    let asked = match find(plugins, Kind::Engine, &routing.engine) {
+        Some(plugin) => {
+            let mut lanes = options.remove_entry("lanes").into_iter().collect();
+            Choice::take(&mut lanes, true)
+                .and_then(|_| plugin.complete(&options))
+                .and_then(|_| ask::routes(routing.lmc, routing.layers))
+        }
+        None => ask::check(&routing.engine, routing.lmc, routing.layers, &options)
+            .map_err(|r| listed(r, plugins, Kind::Engine)),
+    };
+    asked.map_err(|r| r.within("routing"))
 }
 
 #[cfg(test)]
@@ -318,7 +322,8 @@ mod tests {
             .points
             .iter()
             .map(|p| {
-                format!("{:?} {} {} {}", p.label, p.topology["q"], p.routing.lmc, p.routing.engine)
+                let (of, lmc) = (&p.topology["q"], p.routing.lmc.expect("filled in"));
+                format!("{:?} {of} {lmc} {}", p.label, p.routing.engine)
             })
             .collect();
         assert_eq!(seen.len(), 12);
@@ -373,6 +378,79 @@ mod tests {
         assert!(fault("[kongestion]").contains("kongestion: not a key of a point"));
         assert!(fault("[resilience]\nremove = \"racks\"").contains("racks"));
         assert!(fault("[sweep.grid]\nedge_load = [1]").contains("edge_load: not a table"));
+    }
+
+    #[test]
+    fn routing_takes_what_the_verb_takes() {
+        let of = |routing: &str| {
+            let text = ONE.replace("engine = \"dfsssp\"", routing);
+            expand(&text, "r.toml", &[]).map(|mut e| e.points.remove(0))
+        };
+        for (routing, lmc, layers) in [
+            ("engine = \"sssp\"\nlayers = 3", 2, Some(3)),
+            ("engine = \"sssp\"\nlayers = 3\nlmc = 2", 2, Some(3)),
+            ("engine = \"sssp\"\nlayers = 128", 7, Some(128)),
+            ("engine = \"sssp\"\nlmc = 7", 7, None),
+            ("engine = \"opensm:nue\"\nmax_lanes = 8\nlayers = 4", 2, Some(4)),
+            ("engine = \"application\"\ntraffic = \"uniform\"", 0, None),
+            ("engine = \"application\"\ntraffic = [[0, 1, 2.5]]", 0, None),
+            ("engine = \"application\"\nrounds = 1", 0, None),
+        ] {
+            let point = of(routing).expect(routing);
+            assert_eq!((point.routing.lmc, point.routing.layers), (Some(lmc), layers), "{routing}");
+            let effective = crate::spec::effective(
+                &expand(ONE, "one.toml", &[]).expect("valid").experiment,
+                std::slice::from_ref(&point),
+            );
+            let again = expand(&effective, "effective.toml", &[]).expect("what we wrote");
+            assert_eq!(again.points[0].routing.options, point.routing.options, "{routing}");
+        }
+        for (routing, why) in [
+            (
+                "engine = \"sssp\"\nlayers = 3\nlmc = 3",
+                "routing: layers: 3 routes take LMC 2, not 3",
+            ),
+            (
+                "engine = \"sssp\"\nlayers = 5\nlmc = 2",
+                "routing: layers: 5 routes take LMC 3, not 2",
+            ),
+            ("engine = \"sssp\"\nlayers = 129", "routing: layers: 129 routes"),
+            ("engine = \"sssp\"\nlayers = 0", "routing: layers: 0 routes"),
+            ("engine = \"opensm:nue\"\nmax_lanes = 9", "max_lanes: 9 lanes; 1 to 8"),
+            ("engine = \"opensm:lash\"\nmax_lanes = 2", "max_lanes: OpenSM's engines take"),
+            ("engine = \"opensm:nue\"\nlayers = 3", "layers: 3 routes to a terminal"),
+            ("engine = \"opensm:best\"", "OpenSM has no 'opensm:best'"),
+            ("engine = \"sssp\"\ntraffic = \"uniform\"", "unknown field `traffic`"),
+            (
+                "engine = \"application\"\ntraffic = \"uniform\"\nflows = []",
+                "unknown field `traffic`",
+            ),
+        ] {
+            let refused = of(routing).expect_err(routing).to_string();
+            assert!(refused.starts_with("r.toml: routing: ") && refused.contains(why), "{refused}");
+        }
+    }
+
+    #[test]
+    fn failures_of_a_network_are_checked_and_drawn_by_the_experiment() {
+        let of = |failures: &str| {
+            let text = ONE.replace("name = \"one\"", "name = \"one\"\nseed = 7");
+            let text = text.replace("q = 5", &format!("q = 5\nfailures = {failures}"));
+            expand(&text, "f.toml", &[]).map(|mut e| e.points.remove(0).topology.remove("failures"))
+        };
+        let drawn = of("{ random = 2 }").expect("valid").expect("kept");
+        assert_eq!(drawn, serde_json::json!({ "random": 2, "seed": 7 }));
+        let named = of("{ links = [\"a:b\", 3], switches = [0] }").expect("valid").expect("kept");
+        assert_eq!(named, serde_json::json!({ "links": ["a:b", 3], "switches": [0] }));
+        for (failures, why) in [
+            ("{ link = [1] }", "topology.failures: unknown field `link`"),
+            ("{ links = [1.5] }", "topology.failures: links: invalid part 1.5"),
+            ("{ random = -1 }", "topology.failures: random"),
+            ("3", "topology.failures"),
+        ] {
+            let refused = of(failures).expect_err(failures).to_string();
+            assert!(refused.contains(why), "{refused}");
+        }
     }
 
     #[test]

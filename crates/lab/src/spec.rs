@@ -60,7 +60,9 @@ pub struct Point {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// `family` and its parameters, or `file` with the path of a network (and `p` endpoints a
-    /// switch where the file has none).
+    /// switch where the file has none); `failures` is a table of the `links` (`SWITCH:SWITCH`,
+    /// `SWITCH:PORT` or numbers) and `switches` that fail, and of so many `random` links, drawn by
+    /// `seed`.
     pub topology: Map<String, Value>,
     /// How it is routed.
     pub routing: Routing,
@@ -105,10 +107,14 @@ pub const KEYS: [&str; 7] = ["label", "topology", "routing", "lanes", "verify", 
 pub struct Routing {
     /// One of ours (`flyloom list engines`), or `opensm:<engine>` for OpenSM's own.
     pub engine: String,
-    /// LID mask control: 2^lmc routes to every terminal, 0 to 7.
-    #[serde(default)]
+    /// LID mask control: 2^lmc routes to every terminal, 0 to 7; that of `layers` when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 7))]
-    pub lmc: u8,
+    pub lmc: Option<u8>,
+    /// Routes to every terminal, 1 to 128; 2^lmc when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 128))]
+    pub layers: Option<u32>,
     /// The engine's own options.
     #[serde(flatten)]
     pub options: Map<String, Value>,

@@ -3,6 +3,7 @@
 use crate::enter::{from_python, refuse, to_python};
 use crate::plugins::plugins;
 use crate::topology::object;
+use engines::ask;
 use fabric::size::Walk;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -57,6 +58,29 @@ pub fn point_bytes(
         size.walk_any(layers, Walk::Proof),
     ];
     Ok(parts.iter().map(|need| need.bytes).sum())
+}
+
+/// The names of OpenSM's own engines, as it has them.
+#[pyfunction]
+pub fn opensm_engines() -> Vec<&'static str> {
+    ask::OPENSM.to_vec()
+}
+
+/// Checks what is asked of routing without a network: `lmc` and `layers`, and of an engine that is
+/// built in its name and `options` (a dict). The number of routes to a terminal. Raises
+/// `RefusalError`.
+#[pyfunction]
+pub fn routes_asked(
+    engine: Option<&str>,
+    lmc: Option<u8>,
+    layers: Option<u32>,
+    options: &Bound<'_, PyAny>,
+) -> PyResult<u32> {
+    let options = object(from_python(options)?);
+    match engine {
+        Some(name) => ask::check(name, lmc, layers, &options).map_err(refuse),
+        None => ask::routes(lmc, layers).map_err(refuse),
+    }
 }
 
 /// Every family and engine: a list of `{kind, name, doc, params}`.

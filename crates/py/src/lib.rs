@@ -38,6 +38,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(lab_face::expand, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::point_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::registry, m)?)?;
+    m.add_function(wrap_pyfunction!(lab_face::opensm_engines, m)?)?;
+    m.add_function(wrap_pyfunction!(lab_face::routes_asked, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::experiment_schema, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::experiment_plugins, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::plugin_parameters, m)?)?;

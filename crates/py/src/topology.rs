@@ -7,9 +7,9 @@ use crate::pickling::{Reduced, reduce_topology};
 use crate::routing::Routing;
 use crate::stage::measured;
 use base::Need;
-use base::{LinkId, Refusal, SwitchId};
+use base::{LinkId, Refusal, SwitchId, fields};
 use fabric::addresses::Addresses;
-use fabric::network::{Recipe, Topology as Network};
+use fabric::network::{Failures, Recipe, Topology as Network, lost_in};
 use fabric::size::Size;
 use formats::graph_file;
 use formats::ib::fabric_file::write_netlist;
@@ -36,6 +36,16 @@ pub fn object(value: Value) -> Map<String, Value> {
 
 fn column<T>(items: &[T], value: impl Fn(&T) -> u32) -> Vec<u32> {
     items.iter().map(value).collect()
+}
+
+/// What fails, as a dict says it.
+fn failures(given: &Bound<'_, PyAny>) -> PyResult<Failures> {
+    let wrong = |(field, why)| Refusal::new(field, why, "links, switches, random, seed");
+    fields::typed(&from_python(given)?).map_err(|e| refuse(wrong(e)))
+}
+
+fn numbers((links, switches): (Vec<LinkId>, Vec<SwitchId>)) -> (Vec<u32>, Vec<u32>) {
+    (column(&links, |l| l.0), column(&switches, |s| s.0))
 }
 
 impl Topology {
@@ -308,20 +318,39 @@ impl Topology {
         measured(py, name, &from_python(parameters)?, &self.inner, None, progress)
     }
 
-    /// So many different working links, by number, drawn at random by `seed`.
-    fn random_links(&self, count: u32, seed: u64) -> PyResult<Vec<u32>> {
-        let drawn = self.inner.random_links(count, seed).map_err(refuse)?;
-        Ok(drawn.into_iter().map(|link| link.0).collect())
+    /// Numbers of the links and switches that a dict names: `links`, `switches`, `random`, `seed`,
+    /// as of `with_failures`.
+    fn failures(&self, given: &Bound<'_, PyAny>) -> PyResult<(Vec<u32>, Vec<u32>)> {
+        let found = failures(given)?.of(&self.inner).map_err(refuse)?;
+        Ok(numbers(found))
     }
 
-    /// The same network with these links and switches (by number) failed.
-    #[pyo3(signature = (links=vec![], switches=vec![]))]
-    fn with_failures(&self, py: Python<'_>, links: Vec<u32>, switches: Vec<u32>) -> PyResult<Self> {
+    /// The same network with these links (by number, `SWITCH:SWITCH` or `SWITCH:PORT`) and switches
+    /// (by number or name) failed, and `random` links besides that `seed` draws.
+    #[pyo3(signature = (links=None, switches=None, *, random=None, seed=None))]
+    fn with_failures(
+        &self,
+        py: Python<'_>,
+        links: Option<&Bound<'_, PyAny>>,
+        switches: Option<&Bound<'_, PyAny>>,
+        random: Option<&Bound<'_, PyAny>>,
+        seed: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
         self.afford(py, "building", Size::build)?;
-        let links: Vec<LinkId> = links.into_iter().map(LinkId).collect();
-        let switches: Vec<SwitchId> = switches.into_iter().map(SwitchId).collect();
+        let given = PyDict::new(py);
+        let named = [("links", links), ("switches", switches), ("random", random), ("seed", seed)];
+        for (name, value) in named.into_iter().filter_map(|(n, v)| v.map(|v| (n, v))) {
+            given.set_item(name, value)?;
+        }
+        let (links, switches) = failures(given.as_any())?.of(&self.inner).map_err(refuse)?;
         let inner = self.inner.with_failures(&links, &switches).map_err(refuse)?;
         Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Numbers of the links and switches of this network that `found` does not have: switches by
+    /// name, links by name and port at both ends, those of lost switches not among them.
+    fn lost_in(&self, found: &Self) -> (Vec<u32>, Vec<u32>) {
+        numbers(lost_in(&self.inner, &found.inner))
     }
 
     /// The network as text: `json`, `graphml`, `edges`, `dot` or `netlist` (ibsim).

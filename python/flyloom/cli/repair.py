@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,12 +21,7 @@ from flyloom.cli.common import (
 from flyloom.cli.routes import tables_of, write_tables
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from flyloom._core import Topology
     from flyloom.support.results import Result
-
-    Columns = dict[str, NDArray[Any]]
 
 
 @app.command(epilog=epilog(
@@ -57,7 +51,6 @@ def repair(
     as_json: Json = False,
 ) -> None:
     """Repair tables after links or switches failed: few changes, and no deadlock meanwhile."""
-    from flyloom.inputs.networks import network
     from flyloom.support.checks import whole
     from flyloom.support.progress import bars
     from flyloom.verbs.layout import lost_in
@@ -65,14 +58,12 @@ def repair(
 
     with bars() as bar:
         topology, routing, name = tables_of(source, engine, lmc, layers, option, bar)
-        table = topology.link_table
-        failed = sorted({
-            *(cable for word in link or [] for cable in named_links(topology, table, word)),
-            *topology.random_links(whole("--random", links, 0, 2**32 - 1), seed),
+        failed, dead = topology.failures({
+            "links": link or [], "switches": switch or [],
+            "random": whole("--random", links, 0, 2**32 - 1), "seed": seed,
         })
-        dead = [named_switch(topology, word) for word in switch or []]
         if found:
-            lost = lost_in(topology, network(str(found)))
+            lost = lost_in(topology, str(found))
             failed, dead = sorted({*failed, *lost[0]}), sorted({*dead, *lost[1]})
         mended, done = mend(routing, topology, links=failed, switches=dead, progress=bar)
         proof = mended.verify(progress=bar)
@@ -121,41 +112,3 @@ def print_order(done: Result) -> None:
             print(f"step {number}: {step}")
         print("before each step the packets sent before must have left; only routes that the"
               " failures cut off stand still")
-
-
-def named_switch(topology: Topology, name: str) -> int:
-    """The number of a switch; RefusalError where none has the name."""
-    from flyloom._core import RefusalError
-
-    try:
-        return topology.switch_names.index(name)
-    except ValueError:
-        first = topology.switch_names[0] if topology.switch_names else "none"
-        raise RefusalError(f"there is no switch {name}; a name such as {first}") from None
-
-
-def named_links(topology: Topology, table: Columns, word: str) -> list[int]:
-    """The numbers of the working cables that SWITCH:SWITCH or SWITCH:PORT means."""
-    from flyloom._core import RefusalError
-
-    one, colon, other = word.partition(":")
-    if not colon:
-        raise RefusalError(f"--link {word}: not SWITCH:SWITCH or SWITCH:PORT")
-    a = named_switch(topology, one)
-    if other.isdigit() and other not in topology.switch_names:
-        ends = {(a, int(other))}
-        found = [i for i, cable in cables(table) if ends & set(cable)]
-    else:
-        b = named_switch(topology, other)
-        found = [i for i, cable in cables(table) if {s for s, _ in cable} == {a, b}]
-    if not found:
-        raise RefusalError(f"--link {word}: no working cable there")
-    return found
-
-
-def cables(table: Columns) -> Iterator[tuple[int, tuple[tuple[int, int], tuple[int, int]]]]:
-    """Number and both (switch, port) ends of every working link."""
-    columns = (table[key] for key in ("a_switch", "a_port", "b_switch", "b_port", "up"))
-    for i, (a, port, b, other, up) in enumerate(zip(*columns, strict=True)):
-        if up:
-            yield i, ((int(a), int(port)), (int(b), int(other)))

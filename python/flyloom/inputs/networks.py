@@ -36,7 +36,8 @@ def network(source: Source, p: int | None = None) -> Topology:
     ----------
     source
         A ``Topology``; an inline form such as ``"slim_fly:q=5,p=4"``; the path of a spec file
-        (TOML with ``family`` and its parameters, at top level or in ``[topology]``) or of a network
+        (TOML with ``family`` and its parameters, at top level or in ``[topology]``; ``failures``
+        as of :meth:`Topology.with_failures`) or of a network
         file (ibnetdiscover output, ibsim netlist, GraphML, JSON, edge list); a networkx graph; a
         scipy sparse matrix.
     p
@@ -81,8 +82,19 @@ def _from_file(path: Path, p: int | None) -> Topology:
     spec = spec.get("topology", spec)
     if not isinstance(spec, dict):
         raise RefusalError(f"{path}: topology: not a table; write [topology]")
-    if "file" in spec:
-        return _from_named_file(path, spec, p)
+    failures = spec.pop("failures", None)
+    named = _from_named_file if "file" in spec else _from_family
+    whole = named(path, spec, p)
+    if failures is None:
+        return whole
+    try:
+        return whole.with_failures(*whole.failures(failures))
+    except RefusalError as error:
+        raise RefusalError(f"{path}: failures: {error}") from None
+
+
+def _from_family(path: Path, spec: dict[str, Any], p: int | None) -> Topology:
+    """The member of a family that the spec at ``path`` names."""
     if not isinstance(spec.get("family"), str):
         help_ = "write family = \"slim_fly\" and its parameters"
         raise RefusalError(f"{path}: family: missing; {help_}")
@@ -107,7 +119,7 @@ def _from_file(path: Path, p: int | None) -> Topology:
 def _from_named_file(path: Path, spec: dict[str, Any], p: int | None) -> Topology:
     """The network file that the spec at ``path`` names."""
     if extra := next((key for key in spec if key not in ("file", "p")), None):
-        raise RefusalError(f"{path}: {extra}: not a key of a file; file, p")
+        raise RefusalError(f"{path}: {extra}: not a key of a file; file, p, failures")
     if not isinstance(spec["file"], str):
         raise RefusalError(f"{path}: file: {shown(repr(spec['file']))} is no path")
     if spec["file"].endswith(".toml"):

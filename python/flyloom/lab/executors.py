@@ -122,8 +122,7 @@ def _bytes(task: Task) -> float:
         return 0.0
     asked = task.point["routing"]
     try:
-        return point_bytes(
-            task.source.family, task.source.params, asked["engine"], 1 << asked["lmc"]
-        )
+        layers = asked.get("layers") or 1 << asked["lmc"]
+        return point_bytes(task.source.family, task.source.params, asked["engine"], layers)
     except RefusalError:  # which is for the point itself to say
         return 0.0

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError
-from flyloom.deploy.engines import known_to_opensm
+from flyloom.inputs.traffic import NAMED
 from flyloom.lab import executors, lines, sources, store
 from flyloom.lab.expanded import expanded, parts_of
 from flyloom.lab.kept import content_digest, kept, key
@@ -26,7 +26,7 @@ from flyloom.lab.point import Source, Task
 from flyloom.lab.worker import Outcome, keep_record, wants_fabric
 from flyloom.support.files import check_folder, remove_leftovers, sha256, sync_folder
 from flyloom.support.progress import Progress
-from flyloom.support.reading import read_text
+from flyloom.support.reading import read_rows, read_text
 from flyloom.support.results import Result
 
 if TYPE_CHECKING:
@@ -143,6 +143,8 @@ class _Job:
         self.sources: dict[str, Source] = {}
         self.finished: list[dict[str, Any]] = []
         """The points of the records, in their order."""
+        self.rows: dict[Path, list[list[str]]] = {}
+        """The files of traffic met so far."""
         self.reused = 0
         self.code = sources.digest_of("flyloom.lab.point")
 
@@ -216,15 +218,14 @@ class _Job:
         source = self._source(point)
         missing, roots = "", ["flyloom.lab.point"]
         if wants_fabric(point):
-            if point["routing"]["engine"].startswith("opensm:"):
-                known_to_opensm(point["routing"]["engine"])
             missing = self.missing
             roots.append("flyloom.lab.fabric")
-        parts = parts_of(point, self.parts)
+        parts, traffic = parts_of(point, self.parts), self._traffic(point["routing"])
         written = {"plugins": [part.digest for part in parts]} if parts else {}
         digest = key({
             "point": {k: v for k, v in point.items() if k != "label"}, "network": source.key,
-            "seed": self.seed, "code": sources.digest_of(*roots), "missing": missing, **written,
+            "seed": self.seed, "code": sources.digest_of(*roots), "missing": missing,
+            "traffic": traffic, **written,
         })
         place = self._place(digest)
         asked_before = digest in records
@@ -237,6 +238,7 @@ class _Job:
             tasks[number] = Task(
                 number, name, source, point, compute, facts, self.seed, digest, missing, place,
                 parts,
+                traffic,
             )
         return digest
 
@@ -294,21 +296,41 @@ class _Job:
 
     def _read(self, point: dict[str, Any], spec: dict[str, Any], label: str | None) -> Source:
         if "file" not in spec:
-            params = {k: v for k, v in spec.items() if k != "family"}
+            params = {k: v for k, v in spec.items() if k not in ("family", "failures")}
+            failures = spec.get("failures")
             for part in parts_of(point, self.parts):
                 if part.kind == "topology":
-                    return Source(_network_key(spec, label, part.digest), params=params, part=part)
-            return Source(_network_key(spec, label, ""), family=spec["family"], params=params)
+                    own_key = _network_key(spec, label, part.digest)
+                    return Source(own_key, params=params, part=part, failures=failures)
+            network_key = _network_key(spec, label, "")
+            return Source(network_key, spec["family"], params, failures=failures)
         path = self.path.parent / spec["file"]
         if not os.path.isfile(path):  # False, too, for names that no file can have
             raise RefusalError(f"{self.path}: topology.file: {path} is no file")
         text = read_text(path)
         digest = _network_key(spec, label, sha256(text.encode()))
         if path.suffix != ".toml":
-            return Source(digest, text=text, name=str(path), p=spec.get("p"))
+            return Source(
+                digest, text=text, name=str(path), p=spec.get("p"), failures=spec.get("failures")
+            )
         from flyloom.inputs.networks import network
 
-        return Source(digest, text=network(path, spec.get("p")).to_text("json"), name=str(path))
+        text = network(path, spec.get("p")).to_text("json")
+        return Source(digest, text=text, name=str(path), failures=spec.get("failures"))
+
+    def _traffic(self, spec: dict[str, Any]) -> list[list[str]] | None:
+        """The rows of the file of traffic that the engine of a point is to read; None where it
+        names none. They travel with the point."""
+        named = spec.get("traffic")
+        if spec["engine"] != "application" or not isinstance(named, str) or named in NAMED:
+            return None
+        path = self.path.parent / named
+        if path not in self.rows:
+            if not os.path.isfile(path):
+                words = f"{path} is no file; {', '.join(NAMED)}, or a CSV file"
+                raise RefusalError(f"{self.path}: routing.traffic: {words}")
+            self.rows[path] = [row for _, row in read_rows(path, skip_blanks=True)]
+        return self.rows[path]
 
     def _place(self, digest: str) -> Path:
         return self.directory / "points" / f"{digest}.json"
@@ -330,7 +352,7 @@ class _Job:
 
     def _meet(self, point: dict[str, Any], facts: dict[str, Any]) -> None:
         """A network that the points before did not have; its label is one of its own."""
-        label = point.get("label") or facts["recipe"]
+        label = point.get("label") or facts["recipe"] + _failed(point["topology"])
         if label in [other["label"] for other in self.networks.values()]:
             label = f"{label} ({facts['recipe']})"
         facts["label"] = label
@@ -397,8 +419,20 @@ def _why(missing: list[tuple[str, str]]) -> str:
 def _named(point: dict[str, Any]) -> str:
     """The network of a point in a few words."""
     spec = point["topology"]
-    params = ",".join(f"{k}={v}" for k, v in spec.items() if k not in ("family", "file"))
-    return point.get("label") or f"{spec.get('family') or spec['file']}:{params}".rstrip(":")
+    words = ("family", "file", "failures")
+    params = ",".join(f"{k}={v}" for k, v in spec.items() if k not in words)
+    named = f"{spec.get('family') or spec['file']}:{params}".rstrip(":")
+    return point.get("label") or named + _failed(spec)
+
+
+def _failed(spec: dict[str, Any]) -> str:
+    """What has failed of a network, in a few words after its name."""
+    parts = (spec.get("failures") or {}).items()
+    words = (
+        f"{key}={'+'.join(map(str, value)) if isinstance(value, list) else value}"
+        for key, value in parts
+    )
+    return f" without {','.join(words)}" if parts else ""
 
 
 def _network_key(spec: dict[str, Any], label: str | None, content: str) -> str:

@@ -8,9 +8,10 @@ from flyloom._core import Routing, Topology
 from flyloom.deploy.fabric import deploy, route_with_opensm
 
 
-def route(topology: Topology, engine: str, lmc: int) -> Routing:
+def route(topology: Topology, engine: str, lmc: int, max_lanes: int | None) -> Routing:
     """Tables of the engine ``opensm:NAME``; DeployError where it gives none."""
-    return route_with_opensm(topology, engine.removeprefix("opensm:"), lmc=lmc)
+    name = engine.removeprefix("opensm:")
+    return route_with_opensm(topology, name, lmc=lmc, max_lanes=max_lanes)
 
 
 def deployed(topology: Topology, routing: Routing, oracle: bool) -> dict[str, Any]:

@@ -47,14 +47,18 @@ class Source:
     """Endpoints a switch, for files that have none."""
     part: Part | None = None
     """The user's topology, where it is one."""
+    failures: dict[str, Any] | None = None
+    """What has failed of it."""
 
     def build(self) -> Topology:
         """The network; RefusalError where there is none."""
         if self.part is not None:
-            return made(self.part, self.params)
-        if self.family:
-            return Topology.from_spec(self.family, self.params)
-        return Topology.from_text(self.text, self.name, self.p)
+            whole = made(self.part, self.params)
+        elif self.family:
+            whole = Topology.from_spec(self.family, self.params)
+        else:
+            whole = Topology.from_text(self.text, self.name, self.p)
+        return whole.with_failures(*whole.failures(self.failures)) if self.failures else whole
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,8 @@ class Task:
     """The file that the record is kept in; None where that is not the worker's to write."""
     parts: tuple[Part, ...] = ()
     """The users' parts that the point asks for."""
+    traffic: list[list[str]] | None = None
+    """The rows of the file of traffic that the engine ``application`` is asked to read."""
 
 
 _shared: dict[str, Topology] = {}
@@ -125,21 +131,27 @@ def facts_of(source: Source, tell: Tell, progress: Progress | None) -> dict[str,
 
 def options_of(point: dict[str, Any]) -> dict[str, Any]:
     """The options of the engine of a point, ``[lanes]`` among them."""
-    options = {k: v for k, v in point["routing"].items() if k not in ("engine", "lmc")}
+    asked = ("engine", "lmc", "layers")
+    options = {key: value for key, value in point["routing"].items() if key not in asked}
     return options | {key: point[key] for key in ("lanes",) if key in point}
 
 
 def routing_of(
-    topology: Topology, point: dict[str, Any], progress: Progress | None, fabric: Any,
-    parts: tuple[Part, ...] = (),
+    topology: Topology, point: dict[str, Any], traffic: list[list[str]] | None,
+    progress: Progress | None, fabric: Any, parts: tuple[Part, ...] = (),
 ) -> Routing:
-    """The tables that a point asks for; DeployError where OpenSM gives none."""
-    engine, lmc = point["routing"]["engine"], point["routing"]["lmc"]
+    """The tables that a point asks for, whose file of traffic has these rows; DeployError where
+    OpenSM gives none."""
+    spec, options = point["routing"], options_of(point)
+    engine, lmc = spec["engine"], spec["lmc"]
     if engine.startswith("opensm:"):
-        theirs: Routing = fabric.route(topology, engine, lmc)
+        theirs: Routing = fabric.route(topology, engine, lmc, options.get("max_lanes"))
         return theirs
+    if traffic is not None:
+        options["traffic"] = traffic
+    layers = spec.get("layers") or 1 << lmc
     own = next((part for part in parts if part.kind == "engine"), None)
-    return route_by_ours(topology, engine, options_of(point), 1 << lmc, lmc, progress, own)
+    return route_by_ours(topology, engine, options, layers, lmc, progress, own)
 
 
 def record_of(
@@ -149,14 +161,14 @@ def record_of(
     module `flyloom.lab.fabric`, for points that ask for it."""
     topology, spec = network_of(task.source), task.point["routing"]
     engine, lmc, options = spec["engine"], spec["lmc"], options_of(task.point)
-    record: dict[str, Any] = {"label": _label(engine, lmc, options)}
+    record: dict[str, Any] = {"label": _label(spec, options)}
     opensm = engine.startswith("opensm:")
     if opensm and task.missing:
         tell("skipped", {"what": record["label"], "why": task.missing}, 0.0)
         return None
     clock = _Clock(tell)
     try:
-        routing = routing_of(topology, task.point, progress, fabric, task.parts)
+        routing = routing_of(topology, task.point, task.traffic, progress, fabric, task.parts)
     except DeployError as error:
         tell("skipped", {"what": record["label"], "why": str(error)}, 0.0)
         return None
@@ -196,9 +208,12 @@ def record_of(
     return record
 
 
-def _label(engine: str, lmc: int, options: dict[str, Any]) -> str:
+def _label(spec: dict[str, Any], options: dict[str, Any]) -> str:
     """What a point is called among those of its network."""
-    return f"{engine}, LMC {lmc}" + "".join(f", {k} {_said(v)}" for k, v in options.items())
+    layers = spec.get("layers")
+    more = {"layers": layers} if layers not in (None, 1 << spec["lmc"]) else {}
+    words = "".join(f", {key} {_said(value)}" for key, value in {**more, **options}.items())
+    return f"{spec['engine']}, LMC {spec['lmc']}{words}"
 
 
 def _said(value: Any) -> Any:

@@ -208,8 +208,14 @@ def _unique(values: Iterable[object], where: str, what: str) -> None:
         seen.add(value)
 
 
+def cabled(network: Mapping[str, Any]) -> int:
+    """The switches of a network, those that have failed, which no structure counts, among them."""
+    working: int = network["structure"]["switches"]
+    return max(working, len(network["switch_names"] or ()))
+
+
 def _check_network(network: Mapping[str, Any], where: str) -> None:
-    count = network["structure"]["switches"]
+    count = cabled(network)
     valid = f"switch ids of this network go from 0 to {count - 1}"
     for key in ("switch_names", "switch_groups"):
         if network[key] is not None and len(network[key]) != count:

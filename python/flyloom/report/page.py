@@ -27,7 +27,7 @@ from typing import Any
 from flyloom import draw
 from flyloom.draw.svg import plural
 from flyloom.report import charts
-from flyloom.report.check import check
+from flyloom.report.check import cabled, check
 from flyloom.report.drawing import DrawingError
 from flyloom.support.files import write_whole
 
@@ -243,7 +243,7 @@ def _pictures(
     quote."""
     from markupsafe import Markup
 
-    floor, size = network["floor"], network["structure"]["switches"]
+    floor, size = network["floor"], cabled(network)
     columns = {rack["column"] for rack in floor["racks"]} if floor else ()
     out = {**network, "colour": colours[network["label"]], "matrix": None, "plan": None,
            "fronts": None, "many_racks": bool(floor) and len(floor["racks"]) > 5,

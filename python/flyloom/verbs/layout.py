@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flyloom._core import RefusalError, Topology
+from flyloom._core import RefusalError
 from flyloom.inputs.catalogs import floor_rules, shop
 from flyloom.inputs.networks import Source, network
 from flyloom.support.checks import whole
@@ -133,19 +133,4 @@ def lost_in(topology: Source, found: Source) -> tuple[list[int], list[int]]:
     Switches are matched by name, links by switch and port at both ends. A link of a lost switch
     is not named apart.
     """
-    planned, there = network(topology), network(found)
-    keys = ("a_switch", "a_port", "b_switch", "b_port", "up")
-
-    def cables(of: Topology) -> Iterable[tuple[int, frozenset[Any]]]:
-        names = of.switch_names
-        for i, (a, p, b, q, up) in enumerate(zip(*(of.link_table[k] for k in keys), strict=True)):
-            if up:
-                yield i, frozenset({(names[a], int(p)), (names[b], int(q))})
-
-    known, left = set(there.switch_names), {cable for _, cable in cables(there)}
-    switches = [i for i, name in enumerate(planned.switch_names) if name not in known]
-    links = [
-        i for i, cable in cables(planned)
-        if cable not in left and all(name in known for name, _ in cable)
-    ]
-    return links, switches
+    return network(topology).lost_in(network(found))

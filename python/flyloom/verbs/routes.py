@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from flyloom._core import RefusalError, Routing
+from flyloom._core import Routing, routes_asked
 from flyloom.inputs.networks import Source, network
+from flyloom.plugins.found import part
 from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
 from flyloom.support.results import Result
@@ -39,22 +40,16 @@ def route(
         whole("layers", layers, 1, 128)
     if lanes is not None:
         options["lanes"] = _lanes(lanes)
-    if layers is not None and lmc is not None and layers > 1 << lmc:
-        raise RefusalError(f"layers: {layers} routes do not fit LMC {lmc}; at most {1 << lmc}")
+    plain = {key: value for key, value in options.items() if key not in ("traffic", "flows")}
+    ours = None if part("engine", engine) else engine
+    count = routes_asked(ours, lmc, layers, plain)
     if engine.startswith("opensm:"):
-        from flyloom.deploy.engines import known_to_opensm
         from flyloom.deploy.fabric import route_with_opensm
 
-        known_to_opensm(engine)
-        most = options.pop("max_lanes", None)
-        if options or layers not in (None, 1 << (lmc or 0)):
-            raise RefusalError(
-                f"{engine}: OpenSM's engines take an LMC and no options; nue takes max_lanes"
-            )
         return route_with_opensm(
-            source, engine.removeprefix("opensm:"), lmc=lmc or 0, max_lanes=most
+            source, engine.removeprefix("opensm:"), lmc=count.bit_length() - 1,
+            max_lanes=options.get("max_lanes"),
         )
-    count = layers if layers is not None else 1 << (lmc or 0)
     return route_by_ours(network(source), engine, options, count, lmc, progress)
 
 
@@ -87,8 +82,10 @@ def repair(
     routing: Routing,
     topology: Source,
     *,
-    links: Iterable[int] = (),
-    switches: Iterable[int] = (),
+    links: Iterable[int | str] = (),
+    switches: Iterable[int | str] = (),
+    random: int = 0,
+    seed: int = 0,
     progress: Progress | None = None,
 ) -> tuple[Routing, Result]:
     """Tables for a network that has lost links or switches, with as few entries changed as can be.
@@ -102,7 +99,10 @@ def repair(
     topology
         Their network.
     links, switches
-        Numbers of those that failed, besides those that had failed before.
+        Those that failed, besides those that had failed before: links by number,
+        ``"SWITCH:SWITCH"`` (all cables between) or ``"SWITCH:PORT"``, switches by number or name.
+    random, seed
+        So many working links fail, too, drawn by the seed.
 
     Returns the new tables and what it took. Fields: ``changed_entries`` towards endpoints and
     ``least_changed_entries`` (no repair can change fewer), ``changed_switches``, the same towards
@@ -116,7 +116,9 @@ def repair(
     those sent before have left, entries change in the order of ``changes``.
     Raises ``RefusalError`` where the rest is disconnected or no way fits the lanes in use.
     """
-    damaged = network(topology).with_failures(list(links), list(switches))
+    damaged = network(topology).with_failures(
+        list(links), list(switches), random=random, seed=seed
+    )
     mended, found = routing.repair(damaged, progress)
     return mended, Result(found)
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy
 
-from flyloom._core import RefusalError, Routing, Topology
-from flyloom.deploy.engines import OPENSM_ENGINES, known_to_opensm
+from flyloom._core import RefusalError, Routing, Topology, opensm_engines, routes_asked
 from flyloom.inputs.networks import Source, network
 from flyloom.plugins.found import parameters_of
 from flyloom.support.checks import whole
@@ -115,7 +114,7 @@ def _all() -> list[str]:
     """All engines that could route, ours first, each with its variant behind it."""
     names = list(parameters_of("engine"))
     if not _missing():
-        names += [f"opensm:{name}" for name in OPENSM_ENGINES]
+        names += [f"opensm:{name}" for name in opensm_engines()]
     return [word for name in names for word in (name, VARIANTS.get(name)) if word]
 
 
@@ -138,7 +137,7 @@ def _parsed(word: str) -> tuple[str, str, dict[str, Any]]:
     name, *parts = word.split(":")
     if name == "opensm" and parts:
         name = f"opensm:{parts.pop(0)}"
-        known_to_opensm(name)
+        routes_asked(name, None, None, {})
         known = {"max_lanes"}
     elif name in (params := parameters_of("engine", [name])):
         known = params[name]

@@ -2,7 +2,8 @@
 
 use super::{Repaired, Safety, repair};
 use base::stage::{Better, Kind};
-use base::{LinkId, Metric, Need, Stage, Stop, SwitchId, TerminalId, Watch};
+use base::{Metric, Need, Stage, Stop, SwitchId, TerminalId, Watch};
+use fabric::network::{Failures, Part};
 use fabric::size::{Size, Walk};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
@@ -17,10 +18,10 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Numbers of links that fail.
-    pub links: Vec<u32>,
-    /// Numbers of switches that fail.
-    pub switches: Vec<u32>,
+    /// Links that fail, by number, `SWITCH:SWITCH` (all cables between) or `SWITCH:PORT`.
+    pub links: Vec<Part>,
+    /// Switches that fail, by number or name.
+    pub switches: Vec<Part>,
     /// So many working links fail besides, drawn at random.
     pub random: u32,
     /// Seed of the random links.
@@ -135,7 +136,10 @@ impl Stage for Params {
     type Record = Record;
 
     fn examples() -> Vec<Self> {
-        vec![Self { links: vec![0], ..Self::default() }, Self { random: 1, ..Self::default() }]
+        vec![
+            Self { links: vec![Part::Number(0)], ..Self::default() },
+            Self { random: 1, ..Self::default() },
+        ]
     }
 
     fn need(&self, on: &Routing, threads: usize) -> Need {
@@ -144,11 +148,8 @@ impl Stage for Params {
 
     fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Record, Stop> {
         let topology = on.topology();
-        let mut links: Vec<LinkId> = self.links.iter().copied().map(LinkId).collect();
-        links.extend(topology.random_links(self.random, self.seed)?);
-        links.sort_unstable();
-        links.dedup();
-        let switches: Vec<SwitchId> = self.switches.iter().copied().map(SwitchId).collect();
+        let Self { links, switches, random, seed } = self.clone();
+        let (links, switches) = Failures { links, switches, random, seed }.of(topology)?;
         let damaged = Arc::new(topology.with_failures(&links, &switches)?);
         Ok(Record::of(on, &repair(on, &damaged, watch)?))
     }

@@ -1,10 +1,12 @@
 //! The network as it is cabled: switches, links with their ports, endpoints with their rails.
 
 mod builder;
+mod failures;
 mod recipe;
 mod same;
 
 pub use builder::Builder;
+pub use failures::{Failures, Part, lost_in};
 pub use recipe::{Recipe, parse_inline};
 
 use crate::geometry::Geometry;

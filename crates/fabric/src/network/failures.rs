@@ -1,0 +1,145 @@
+//! What fails in a network, as people write it, and what a network as found has lost.
+
+use super::{Peer, Plug, Topology};
+use base::{LinkId, Refusal, SwitchId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// A link or a switch, by its number or in words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Part {
+    /// Its number.
+    Number(u32),
+    /// Of a switch its name; of links `SWITCH:SWITCH` (all cables between) or `SWITCH:PORT`.
+    Words(String),
+}
+
+impl<'de> Deserialize<'de> for Part {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let given = Value::deserialize(from)?;
+        let number = given.as_u64().and_then(|n| u32::try_from(n).ok());
+        match (number, given) {
+            (Some(number), _) => Ok(Self::Number(number)),
+            (None, Value::String(words)) => Ok(Self::Words(words)),
+            (None, other) => {
+                let why = format!("invalid part {other}, expected a number or a name");
+                Err(serde::de::Error::custom(why))
+            }
+        }
+    }
+}
+
+/// What fails: named links and switches, and links drawn at random besides.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Failures {
+    /// Links by number, `SWITCH:SWITCH` (all cables between) or `SWITCH:PORT`.
+    pub links: Vec<Part>,
+    /// Switches by number or name.
+    pub switches: Vec<Part>,
+    /// So many working links fail besides, drawn at random.
+    pub random: u32,
+    /// Seed of the random links.
+    pub seed: u64,
+}
+
+impl Failures {
+    /// The links and the switches of `on` that fail, each once, in ascending order; numbers as they
+    /// are. O(links) for each part in words.
+    ///
+    /// # Errors
+    /// When a part in words is not there, or there are not so many working links.
+    pub fn of(&self, on: &Topology) -> Result<(Vec<LinkId>, Vec<SwitchId>), Refusal> {
+        let mut links: BTreeSet<LinkId> =
+            on.random_links(self.random, self.seed)?.into_iter().collect();
+        for part in &self.links {
+            match part {
+                Part::Number(n) => links.extend([LinkId(*n)]),
+                Part::Words(words) => links.extend(named_links(on, words)?),
+            }
+        }
+        let mut switches = BTreeSet::new();
+        for part in &self.switches {
+            switches.insert(match part {
+                Part::Number(n) => SwitchId(*n),
+                Part::Words(name) => named_switch(on, "switches", name)?,
+            });
+        }
+        Ok((links.into_iter().collect(), switches.into_iter().collect()))
+    }
+}
+
+/// What `planned` has and the network `found` has not: links between switches that are there, and
+/// switches. Switches are matched by name, links by name and port at both ends. O(links log links).
+pub fn lost_in(planned: &Topology, found: &Topology) -> (Vec<LinkId>, Vec<SwitchId>) {
+    let there: BTreeSet<&str> = found.switches().iter().map(|s| s.name.as_str()).collect();
+    let left: BTreeSet<[(&str, u16); 2]> = working(found).map(|l| ends(found, l)).collect();
+    let switches = (0..planned.switches().len()).map(SwitchId::from);
+    let name = |s: SwitchId| planned.switches()[s.ix()].name.as_str();
+    let gone = |l: &LinkId| {
+        let ends = ends(planned, *l);
+        !left.contains(&ends) && ends.iter().all(|(name, _)| there.contains(name))
+    };
+    (
+        working(planned).filter(gone).collect(),
+        switches.filter(|&s| !there.contains(name(s))).collect(),
+    )
+}
+
+fn named_switch(on: &Topology, param: &str, name: &str) -> Result<SwitchId, Refusal> {
+    let found = on.switches().iter().position(|s| s.name == name);
+    found.map(SwitchId::from).ok_or_else(|| {
+        let help = match on.switches().first() {
+            Some(first) => format!("a name such as {}", first.name),
+            None => "there are none".to_owned(),
+        };
+        Refusal::new(param, format!("there is no switch {name}"), help)
+    })
+}
+
+/// The working links that `SWITCH:SWITCH` or `SWITCH:PORT` means.
+fn named_links(on: &Topology, words: &str) -> Result<Vec<LinkId>, Refusal> {
+    let Some((one, other)) = words.split_once(':') else {
+        let why = format!("{words} names no link");
+        return Err(Refusal::new("links", why, "SWITCH:SWITCH or SWITCH:PORT"));
+    };
+    let a = named_switch(on, "links", one)?;
+    let is_switch = on.switches().iter().any(|s| s.name == other);
+    let found: Vec<LinkId> = match other.parse::<u16>() {
+        Ok(port) if !is_switch => match on.peer(a, port) {
+            Peer::Switch(channel) => vec![channel.link()],
+            Peer::Empty | Peer::Terminal(_) => Vec::new(),
+        },
+        _ => {
+            let b = named_switch(on, "links", other)?;
+            let between = |l: &LinkId| {
+                let link = &on.links()[l.ix()];
+                let ends = [link.a.switch, link.b.switch];
+                ends == [a, b] || ends == [b, a]
+            };
+            working(on).filter(between).collect()
+        }
+    };
+    let up: Vec<LinkId> = found.into_iter().filter(|&l| on.link_is_up(l)).collect();
+    if up.is_empty() {
+        let why = format!("{words}: no working cable there");
+        return Err(Refusal::new("links", why, "a cable between switches that works"));
+    }
+    Ok(up)
+}
+
+fn working(on: &Topology) -> impl Iterator<Item = LinkId> {
+    (0..on.links().len()).map(LinkId::from).filter(|&l| on.link_is_up(l))
+}
+
+/// Name and port at both ends of a link, in an order that no end has by being first.
+fn ends(on: &Topology, link: LinkId) -> [(&str, u16); 2] {
+    let link = &on.links()[link.ix()];
+    let mut ends = [link.a, link.b]
+        .map(|Plug { switch, port }| (on.switches()[switch.ix()].name.as_str(), port));
+    ends.sort_unstable();
+    ends
+}
