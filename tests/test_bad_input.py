@@ -110,7 +110,7 @@ TABLE = [
     (["ebb", "slim_fly:q=3,p=0"], "two endpoints"), (["ebb", "parts.edges", "-p", "1"], "disconn"),
     (["verify", "folder"], "folder/network.json: cannot be read"),
     (["verify", "slim_fly:q=3", "--hop-limit", "-1"], "hop-limit: -1"),
-    (["verify", "slim_fly:q=3", "--levels", "empty.txt"], "--network"),
+    (["verify", "slim_fly:q=3", "--levels", "empty.txt"], "--found"),
     (["verify", "cycle.edges", "--network", "cycle.edges"], "no LID"),
     (["verify", "empty.txt", "--network", "gone.txt"], "gone.txt: cannot be read"),
     (["plan", "slim_fly:q=3", "-o", "empty.txt"], "empty.txt: cannot be written"),

@@ -8,9 +8,12 @@ import tomllib
 import flyloom as fl
 import pyarrow.parquet
 import pytest
+import typer
 from cli_helpers import flyloom
 from flyloom import RefusalError
 from flyloom._core import expand
+from flyloom.cli import load
+from flyloom.cli.common import app
 from flyloom.lab.point import routing_of
 
 NETS = {
@@ -231,3 +234,66 @@ topology = {{ family = "torus", shape = [4, 4], failures = {{ {other} }} }}
 def test_failures_that_cannot_be_are_refused(failed, why):
     with pytest.raises(RefusalError, match=why):
         fl.network("torus:shape=4x4").with_failures(**failed)
+
+
+def parameters():
+    """(command, visible options of one parameter), for all commands."""
+    load([])
+    found = []
+
+    def walk(command, path):
+        for name, below in getattr(command, "commands", {}).items():
+            walk(below, [*path, name])
+        for parameter in command.params:
+            if getattr(parameter, "hidden", False) or not parameter.opts[0].startswith("-"):
+                continue
+            found.append((" ".join(path), tuple(parameter.opts)))
+
+    walk(typer.main.get_command(app), [])
+    return found
+
+
+def test_a_short_option_stands_for_one_word_in_all_commands():
+    stands = {}
+    for name, options in parameters():
+        long = [option for option in options if option.startswith("--")]
+        assert long, f"{name} {options}: no word for it"
+        for short in set(options) - set(long):
+            stands.setdefault(short, {}).setdefault(long[0], []).append(name)
+    assert all(len(words) == 1 for words in stands.values()), stands
+    known = {short: next(iter(words)) for short, words in stands.items()}
+    wanted = {"-n": "--endpoints", "-o": "--out", "-k": "--radix", "-e": "--engine"}
+    assert known | wanted == known
+
+
+NET = "ring:n=5"
+OLD = [  # as it was written before, and as it is now
+    (["figure", "disjoint_paths", "-n", NET], ["figure", "disjoint_paths", "--network", NET]),
+    (["search", "-n", "8", "-d", "3"], ["search", "--order", "8", "--degree", "3"]),
+    (["lanes", "ring:n=5", "--method", "hops"], ["lanes", "ring:n=5", "--lanes", "hops"]),
+    (
+        ["verify", "t/lfts.txt", "--network", "t/fabric.net", "--levels", "levels.txt"],
+        ["verify", "t/lfts.txt", "--found", "t/fabric.net", "--path-records", "levels.txt"],
+    ),
+    (["design", "ring:n=5", "-o", "x.json"], ["design", "ring:n=5", "--out", "x.json"]),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), OLD, ids=[old[0] for old, _ in OLD])
+def test_what_was_written_before_goes_on_working(old, new, tmp_path):
+    if old[0] == "verify":
+        made = flyloom("route", "ring:n=5", "-e", "up_down", "-o", "t", cwd=tmp_path)
+        assert made.returncode == 0, made.stderr
+        lids = fl.network(NET).addresses(0)["lid"]
+        records = "".join(f"{one} {other} 0\n" for one in lids for other in lids)
+        (tmp_path / "levels.txt").write_text(records)
+    before, now = (flyloom(*words, "--json", cwd=tmp_path) for words in (old, new))
+    assert before.returncode == now.returncode in (0, 1), now.stderr
+    assert (before.stdout, before.stderr) == (now.stdout, now.stderr)
+
+
+def test_cables_are_verified_by_one_name():
+    plan = fl.network("ring:n=5")
+    hurt = plan.with_failures([2])
+    found = fl.verify_cables(plan, hurt).to_dict()
+    assert not found["clean"] and found == fl.check_cables(plan, hurt).to_dict()

@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.verbs.layout import check_cables as check_cables
     from flyloom.verbs.layout import lost_in as lost_in
     from flyloom.verbs.layout import plan as plan
+    from flyloom.verbs.layout import verify_cables as verify_cables
     from flyloom.verbs.measures import measure as measure
     from flyloom.verbs.measures import promise as promise
     from flyloom.verbs.measures import resilience as resilience
@@ -81,7 +82,7 @@ _HOMES = {
     "flyloom.support.results": ["Result"],
     "flyloom.verbs.comparison": ["compare"],
     "flyloom.verbs.congestion": ["congestion"],
-    "flyloom.verbs.layout": ["cables", "check_cables", "lost_in", "plan"],
+    "flyloom.verbs.layout": ["cables", "check_cables", "lost_in", "plan", "verify_cables"],
     "flyloom.verbs.measures": ["measure", "promise", "resilience", "structure"],
     "flyloom.verbs.prices": ["catalog", "cost"],
     "flyloom.verbs.routes": [

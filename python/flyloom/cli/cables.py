@@ -25,7 +25,7 @@ from flyloom.cli.common import (
 @app.command(epilog=epilog("flyloom cables slim_fly:q=5,p=4 -o wiring/ --paper a3"))
 def cables(
     net: Net,
-    output: Annotated[Path, typer.Option("-o", help="folder to write")],
+    output: Annotated[Path, typer.Option("-o", "--out", help="folder to write")],
     p: P = None,
     paper: Annotated[str, typer.Option(help="a4, or a3 for larger drawings")] = "a4",
     rules: Rules = None,

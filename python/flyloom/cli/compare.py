@@ -34,8 +34,8 @@ def compare(
     gbps: Gbps = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", help="folder for compare.csv, compare.json, compare.html and the charts"
-                                " as SVG and PNG"),
+        typer.Option("-o", "--out", help="folder for compare.csv, compare.json, compare.html and"
+                                         " the charts as SVG and PNG"),
     ] = None,
     samples: Annotated[
         int, typer.Option(help="random orders of removing links, 0 for no resilience")

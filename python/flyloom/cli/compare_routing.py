@@ -41,7 +41,7 @@ def compare_routing(
     seed: Annotated[int, typer.Option(help="of the bisections, and of engines that draw")] = 0,
     p: P = None,
     output: Annotated[
-        Path | None, typer.Option("-o", help="file to draw into: .svg, .png or .html")
+        Path | None, typer.Option("-o", "--out", help="file to draw into: .svg, .png or .html")
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -64,7 +64,8 @@ def congestion(
     option: Options = None,
     p: P = None,
     output: Annotated[
-        Path | None, typer.Option("-o", help="histogram of the metric: .svg, .png or .html")
+        Path | None,
+        typer.Option("-o", "--out", help="histogram of the metric: .svg, .png or .html"),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -17,7 +17,7 @@ from flyloom.cli.common import Json, app, epilog
 ))
 def run(
     experiment: Annotated[Path, typer.Argument(metavar="FILE", help="experiment file (TOML)")],
-    out: Annotated[Path, typer.Option("--out", help="folder of all results")] = Path("out"),
+    out: Annotated[Path, typer.Option("-o", "--out", help="folder of all results")] = Path("out"),
     fresh: Annotated[bool, typer.Option("--fresh", help="compute every point anew")] = False,
     workers: Annotated[
         int | None,

@@ -30,9 +30,10 @@ def figure(
     ],
     networks: Annotated[
         list[str] | None,
-        typer.Option("--network", "-n", metavar="NET", help="inline form or file; repeat for more"
-                                                            " (default: slim_fly:q=5,p=4)"),
+        typer.Option("--network", metavar="NET", help="inline form or file; repeat for more"
+                                                      " (default: slim_fly:q=5,p=4)"),
     ] = None,
+    also: Annotated[list[str] | None, typer.Option("-n", hidden=True)] = None,
     engines: Annotated[
         str, typer.Option(help="engines, with commas (flyloom list engines)")
     ] = "layered,fatpaths,rues,dfsssp",
@@ -41,7 +42,7 @@ def figure(
     ] = "1,2,4,8",
     seed: Annotated[int, typer.Option(help="of engines and traffic")] = 0,
     output: Annotated[
-        Path | None, typer.Option("-o", help="file to draw into: .svg, .png or .html")
+        Path | None, typer.Option("-o", "--out", help="file to draw into: .svg, .png or .html")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -58,8 +59,9 @@ def figure(
         if not (word.isascii() and word.isdigit() and len(word) < 10):
             raise RefusalError(f"--layers: '{word}' is no number of layers; 1 to 128, with commas")
         counts.append(int(word))
+    named = [*(networks or []), *(also or [])] or NETWORKS
     with bars() as bar:
-        found = measured(kind, networks or NETWORKS, engines=words(engines), layers=counts,
+        found = measured(kind, named, engines=words(engines), layers=counts,
                          rng=seed, progress=bar)
     if output:
         write_picture(output, figures.spec(found), "figure-", lambda: figures.page(found))

@@ -43,7 +43,7 @@ def lanes(
     ] = False,
     seed: Annotated[int, typer.Option(help="of random edges")] = 0,
     output: Annotated[
-        Path | None, typer.Option("-o", help="with --lanes: folder, as of `route -o`")
+        Path | None, typer.Option("-o", "--out", help="with --lanes: folder, as of `route -o`")
     ] = None,
     as_json: Json = False,
 ) -> None:

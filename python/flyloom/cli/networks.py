@@ -32,7 +32,8 @@ def design(
     p: P = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", help="write the network: .json .graphml .edges .dot .net (ibsim)"),
+        typer.Option("-o", "--out",
+                     help="write the network: .json .graphml .edges .dot .net (ibsim)"),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -85,7 +86,8 @@ def plan(
     net: Net,
     p: P = None,
     output: Annotated[
-        Path | None, typer.Option("-o", help="folder for cables.csv, floor.svg and racks.svg")
+        Path | None,
+        typer.Option("-o", "--out", help="folder for cables.csv, floor.svg and racks.svg"),
     ] = None,
     rules: Rules = None,
     catalog: Catalog = None,

@@ -47,7 +47,9 @@ def repair(
     ] = None,
     links: Annotated[int, typer.Option("--random", help="so many random links fail, too")] = 0,
     seed: Annotated[int, typer.Option(help="of the random links")] = 0,
-    output: Annotated[Path | None, typer.Option("-o", help="folder, as of `route -o`")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--out", help="folder, as of `route -o`")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Repair tables after links or switches failed: few changes, and no deadlock meanwhile."""

@@ -46,8 +46,8 @@ def route(
     p: P = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", help="folder for network.json, fabric.net, tables.txt, ...; or a .dot"
-                                " file for ORCS"),
+        typer.Option("-o", "--out", help="folder for network.json, fabric.net, tables.txt, ...; or"
+                                         " a .dot file for ORCS"),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -156,7 +156,7 @@ def tables_of(
 
 @app.command(epilog=epilog(
     "flyloom verify tables/", "flyloom verify slim_fly:q=5,p=4 -e min_hop",
-    "flyloom verify lfts.txt --network fabric.txt",
+    "flyloom verify lfts.txt --found fabric.txt",
 ))
 def verify(
     source: Annotated[
@@ -172,14 +172,17 @@ def verify(
     option: Options = None,
     network_file: Annotated[
         Path | None,
-        typer.Option("--network", help="ibnetdiscover output of the fabric of a dump_fts file"),
+        typer.Option("--found", "--network",
+                     help="ibnetdiscover output of the fabric of a dump_fts file"),
     ] = None,
     levels: Annotated[
-        Path | None, typer.Option(help="path records of that fabric, `slid dlid sl` a line")
+        Path | None,
+        typer.Option("--path-records", "--levels",
+                     help="path records of that fabric, `slid dlid sl` a line"),
     ] = None,
     sl2vl: Annotated[Path | None, typer.Option(help="opensm-sl2vl.dump of that fabric")] = None,
     hop_limit: Annotated[int, typer.Option(help="most hops a route may take")] = 64,
-    max_lanes: Annotated[int, typer.Option(help="data lanes there are, 1 to 15")] = 15,
+    max_lanes: Annotated[int, typer.Option(help="most data lanes, 1 to 15")] = 15,
     certificate: Annotated[
         bool,
         typer.Option("--certificate", help="write certificate.txt into the folder of tables"),
@@ -197,7 +200,7 @@ def verify(
     if certificate and (network_file or not os.path.isdir(source)):
         raise RefusalError("--certificate: goes with the tables it is for; give a folder of tables")
     if (levels or sl2vl) and not network_file:
-        raise RefusalError("--levels, --sl2vl: of a dump_fts file; give --network with it")
+        raise RefusalError("--path-records, --sl2vl: of a dump_fts file; give --found with it")
     if network_file:
         topology, routing = read_dump(Path(source), network_file, levels, sl2vl)
         name = routing.engine

@@ -20,14 +20,18 @@ def search(
     what: Annotated[
         str, typer.Argument(metavar="[table]", help="table: the optima of all small orders")
     ] = "",
-    order: Annotated[int | None, typer.Option("--order", "-n", help="switches")] = None,
+    order: Annotated[int | None, typer.Option("--order", help="switches")] = None,
+    also: Annotated[int | None, typer.Option("-n", hidden=True)] = None,
     degree: Annotated[
         int | None, typer.Option("--degree", "-d", help="most links of a switch")
     ] = None,
     endpoints: Annotated[
-        int | None, typer.Option(help="endpoints, with --radix: how many switches is found too")
+        int | None,
+        typer.Option(help="endpoints, with --radix: how many switches is found too"),
     ] = None,
-    radix: Annotated[int | None, typer.Option(help="ports of a switch, with --endpoints")] = None,
+    radix: Annotated[
+        int | None, typer.Option("--radix", "-k", help="ports of a switch, with --endpoints")
+    ] = None,
     method: Annotated[
         str, typer.Option(help="auto, anneal, or sat: annealing and then proofs")
     ] = "auto",
@@ -53,7 +57,7 @@ def search(
     max_order: Annotated[int, typer.Option(help="of table: the largest order")] = 16,
     degrees: Annotated[str, typer.Option(help="of table", metavar="D,D")] = "3,4,5",
     output: Annotated[
-        Path | None, typer.Option("-o", help="write the network as an edge list")
+        Path | None, typer.Option("-o", "--out", help="write the network as an edge list")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -62,6 +66,7 @@ def search(
     from flyloom.solve import search as graphs
     from flyloom.support.progress import bars
 
+    order = also if order is None else order
     if what not in ("", "table"):
         raise RefusalError(f"search: there is no '{what}'; table, or nothing")
     if what:

@@ -94,7 +94,7 @@ def cables(
     ))
 
 
-def check_cables(
+def verify_cables(
     planned: Source,
     found: Source,
     *,
@@ -125,6 +125,9 @@ def check_cables(
     known = None if guids is None else {str(k): whole("guids", v, 1, 2**64 - 1)
                                         for k, v in guids.items()}
     return Result(network(planned).check_cables(network(found), identify, known, rules))
+
+
+check_cables = verify_cables  # its name before
 
 
 def lost_in(topology: Source, found: Source) -> tuple[list[int], list[int]]:
