@@ -166,7 +166,7 @@ def verify_tables(net: str) -> dict:
     """Proof of the tables of dfsssp."""
     routing = flyloom.route(net, "dfsssp")
     cpu, wall = process_time(), perf_counter()
-    if not routing.verify()["holds"]:
+    if not routing.measure("verify")["holds"]:
         raise ValueError(f"tables for {net} do not hold")
     return {"cpu_s": process_time() - cpu, "wall_s": perf_counter() - wall}
 
@@ -175,7 +175,7 @@ def ebb_patterns(net: str) -> dict:
     """Effective bisection bandwidth of 5000 patterns over the tables of dfsssp."""
     routing = flyloom.route(net, "dfsssp")
     cpu, wall = process_time(), perf_counter()
-    routing.ebb(patterns=5000, seed=0, progress=None)
+    routing.measure("ebb", {"patterns": 5000})
     return {"cpu_s": process_time() - cpu, "wall_s": perf_counter() - wall}
 
 
@@ -201,7 +201,7 @@ def structure(q: str) -> dict:
     """All-pairs structure of a Slim Fly with the published number of endpoints."""
     net = flyloom.network(f"slim_fly:q={q}")
     cpu, wall = process_time(), time.perf_counter()
-    found = net.structure(paths=False, progress=None)
+    found = net.measure("structure")
     cpu_s, wall_s = process_time() - cpu, time.perf_counter() - wall
     return {"cpu_s": cpu_s, "wall_s": wall_s, "switches": found["switches"]}
 
@@ -217,7 +217,7 @@ def distances(net: str) -> dict:
     os.environ["RAYON_NUM_THREADS"] = "1"  # read when the first parallel loop begins
     built, _ = peers_network(net)
     cpu = process_time()
-    found = built.structure(paths=False, progress=None)
+    found = built.measure("structure")
     return {"cpu_s": process_time() - cpu, "histogram": found["histogram"],
             "mean": found["mean_distance"]}
 
@@ -279,7 +279,7 @@ def resilience(net: str, samples: str, until: str) -> dict:
     """Links removed at random until an end, from many orders."""
     built, _ = peers_network(net)
     cpu = process_time()
-    found = built.resilience("links", [until], int(samples), 1, None)
+    found = built.measure("resilience", {"until": [until], "samples": int(samples), "seed": 1})
     return {"cpu_s": process_time() - cpu, "mean": found["ends"][until]["mean"]}
 
 
@@ -324,7 +324,7 @@ def ebb(q: str, p: str, patterns: str) -> dict:
     """Effective bisection bandwidth over routes that are given."""
     routing = slim_fly(q, p).route("dfsssp", {}, 1, None)
     cpu, wall = process_time(), time.perf_counter()
-    found = routing.ebb(patterns=int(patterns), seed=0, progress=None)
+    found = routing.measure("ebb", {"patterns": int(patterns)})
     cpu_s, wall_s = process_time() - cpu, time.perf_counter() - wall
     mean = found["effective_bisection_bandwidth"]
     return {"cpu_s": cpu_s, "wall_s": wall_s, "mean": mean}

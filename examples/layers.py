@@ -8,7 +8,7 @@ def layered(network: fl.Topology, layers: int) -> tuple[int, float]:
     routing = fl.route(network, "layered", layers=layers)
     if not fl.verify(routing).holds:
         raise SystemExit(f"{layers} layers: not proved")
-    return routing.lanes, float(fl.path_diversity(routing).mean_disjoint_paths)
+    return routing.lanes, fl.path_diversity(routing).mean_disjoint_paths or 0.0
 
 
 def main() -> None:

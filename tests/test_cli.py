@@ -12,6 +12,7 @@ import networkx as nx
 import pytest
 from cli_helpers import PACKAGE, document, flyloom
 from deploy_helpers import DATA
+from flyloom._core import registry
 from flyloom.cli import GROUPS
 
 COMMANDS = ["design", "structure", "resilience", "size", "scale", "compare", "search",
@@ -19,9 +20,11 @@ COMMANDS = ["design", "structure", "resilience", "size", "scale", "compare", "se
             "verify", "ebb", "lanes", "repair", "throughput", "figure", "deploy",
             "verify-cables", "run", "report", "list", "schema", "doctor", "cost", "catalog",
             "compare-routing", "congestion"]
+MADE = [part["name"].replace("_", "-") for part in registry() if part["kind"] == "measure"]
+"""Commands made from the table of measures, besides those by hand."""
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", sorted({*COMMANDS, *MADE}))
 def test_help_explains_and_shows_an_example(name):
     done = flyloom(name, "--help")
     assert done.returncode == 0 and done.stderr == ""
@@ -34,7 +37,7 @@ def test_help_lists_every_command():
     done = flyloom("--help")
     assert done.returncode == 0
     listed = re.findall(r"^\s*([a-z-]+)  +\S", done.stdout.split("Commands")[1], re.MULTILINE)
-    assert sorted(listed) == sorted(COMMANDS)
+    assert sorted(listed) == sorted({*COMMANDS, *MADE})
     assert sorted(name for names in GROUPS.values() for name in names) == sorted(COMMANDS)
 
 
@@ -69,7 +72,7 @@ def test_ebb_says_what_scripts_rely_on():
     assert low < found["effective_bisection_bandwidth"] < high
     assert (found["patterns"], found["seed"], len(found["pattern_means"])) == (50, 9, 50)
     assert found == document(*words)
-    same = fl.ebb(fl.route("slim_fly:q=5,p=4", "dfsssp"), patterns=50, rng=9)
+    same = fl.ebb(fl.route("slim_fly:q=5,p=4", "dfsssp"), patterns=50, seed=9)
     assert found["pattern_means"] == same.pattern_means
 
 

@@ -16,7 +16,7 @@ NETS = ["slim_fly:q=5,p=4", "torus:shape=4x4x4,p=1", "fat_tree:levels=3,k=4"]
 
 @pytest.fixture(scope="module")
 def found():
-    return fl.compare([*NETS, "hyperx"], radix=16, samples=20, rng=3,
+    return fl.compare([*NETS, "hyperx"], radix=16, samples=20, seed=3,
                       ends=("disconnected", "diameter", "mean"))
 
 
@@ -26,7 +26,7 @@ def test_rows_are_what_each_measure_says_alone(found):
         alone = fl.structure(net)
         for key in ("endpoints", "switches", "links", "radix", "diameter", "mean_distance"):
             assert row[key] == alone[key], (net, key)
-        lost = fl.resilience(net, until=("disconnected", "mean"), samples=20, rng=3).ends
+        lost = fl.resilience(net, until=("disconnected", "mean"), samples=20, seed=3).ends
         assert row["disconnected"] == lost.disconnected.mean
         assert row["mean_grows_interval"] == lost.mean.confidence_interval_95
     slim, torus, tree = found.rows
@@ -145,7 +145,7 @@ def test_the_fit_fly_configurations():
 
 
 def test_the_resilience_table_is_near_the_print():
-    found = published.resilience_table(samples=40, rng=1)
+    found = published.resilience_table(samples=40, seed=1)
     printed = [step for row in published.RESILIENCE_TABLE.values() for step in row]
     assert len(found.rows) == sum(step is not None for step in printed)
     for row in found.rows:

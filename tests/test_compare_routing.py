@@ -29,7 +29,7 @@ def by_engine(found) -> dict:
 
 def same_as_the_verbs(row, routing, patterns: int, seed: int) -> None:
     proof, load = fl.verify(routing), fl.edge_load(routing)
-    share = fl.ebb(routing, patterns=patterns, rng=seed)
+    share = fl.ebb(routing, patterns=patterns, seed=seed)
     paths = fl.path_diversity(routing)
     assert (row.verified, row.deadlock_free) == (proof.holds, proof.deadlock.holds)
     assert (row.mean_hops, row.max_hops) == (proof.complete.mean_hops, proof.complete.max_hops)
@@ -44,7 +44,7 @@ def same_as_the_verbs(row, routing, patterns: int, seed: int) -> None:
 
 @pytest.mark.parametrize("more", [{}, {"layers": 3}, {"lmc": 1}])
 def test_rows_of_ours_are_what_the_verbs_say_one_by_one(more):
-    found = fl.compare_routing(NET, engines=OURS, patterns=60, rng=3, **more)
+    found = fl.compare_routing(NET, engines=OURS, patterns=60, seed=3, **more)
     assert [row.engine for row in found.rows] == list(OURS)
     assert (found.network, found.patterns, found.seed) == (NET, 60, 3)
     assert found.layers == more.get("layers", 2 ** more.get("lmc", 0))
@@ -82,7 +82,7 @@ def test_what_refuses_is_listed_with_its_reason():
     (["nue:max_lanes"], {}, "'max_lanes' is no KEY=VALUE"), (["sssp:x=1"], {}, "keys: balance"),
     (["opensm:lash:balance=1"], {}, "'balance=1'.*max_lanes"), ([], {}, "none is named"),
     (["dfsssp"], {"patterns": 0}, "patterns"), (["dfsssp"], {"patterns": 2**32}, "patterns"),
-    (["dfsssp"], {"rng": -1}, "rng"), (["dfsssp"], {"rng": 2**64}, "rng"),
+    (["dfsssp"], {"seed": -1}, "seed"), (["dfsssp"], {"seed": 2**64}, "seed"),
     (["dfsssp"], {"lmc": 8}, "lmc"), (["dfsssp"], {"layers": 0}, "layers"),
     (["dfsssp"], {"layers": 2**32 - 1}, "layers"), (["nue:max_lanes=4294967295"], {}, "max_lanes"),
 ])
@@ -105,7 +105,7 @@ def test_all_of_ours_are_there_without_opensm(monkeypatch):
 
 def test_same_bytes_but_for_times():
     one, other = (
-        fl.compare_routing("dragonfly:h=1", engines=["rues", "valiant_static"], rng=5, patterns=50)
+        fl.compare_routing("dragonfly:h=1", engines=["rues", "valiant_static"], seed=5, patterns=50)
         .to_dict() for _ in range(2)
     )
     assert set(one.pop("cpu_s")) == set(other.pop("cpu_s"))
@@ -116,7 +116,7 @@ def test_command_line(tmp_path):
     words = ("compare-routing", NET, "--engines", "dfsssp,nue:max_lanes=1,ftree", "--patterns", 20)
     told = document(*words, "--seed", 4)
     direct = fl.compare_routing(NET, engines=["dfsssp", "nue:max_lanes=1", "ftree"], patterns=20,
-                                rng=4).to_dict()
+                                seed=4).to_dict()
     for one in (told, direct):
         one.pop("cpu_s")
     assert told == json.loads(json.dumps(direct))
@@ -174,7 +174,7 @@ def test_the_root_given_to_opensm_is_the_middle_switch(net):
 @needs_fabric
 def test_rows_of_opensm_are_its_tables_as_read_back():
     names = ["opensm:minhop", "opensm:updn", "opensm:nue", "opensm:nue:max_lanes=4", "opensm:lash"]
-    found = fl.compare_routing(NET, engines=names, patterns=60, rng=1)
+    found = fl.compare_routing(NET, engines=names, patterns=60, seed=1)
     rows = by_engine(found)
     assert list(rows) == names
     for name in names[:4]:

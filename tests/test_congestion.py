@@ -298,7 +298,7 @@ def test_every_figure_is_that_of_every_message_sent_here(name, pattern):
     for order in ("random", "linear", [5, 2, 7, 1, 0, 3]):
         used = [None, len(oracle.terminals) - 1][place % 2]
         found = fl.congestion(
-            routing, pattern, runs=4, rng=place, order=order, endpoints=used, levels=levels,
+            routing, pattern, runs=4, seed=place, order=order, endpoints=used, levels=levels,
             endpoint_cables=cables, metric=METRICS[place % 5],
         )
         if used is None and isinstance(order, list):
@@ -315,10 +315,10 @@ def test_two_jobs_share_the_network(pattern, metric):
     topology = fl.slim_fly(q=3, p=1)
     routing = fl.route(topology, "sssp")
     part = 10
-    found = fl.congestion(routing, pattern, runs=5, rng=3, first_job=part, metric=metric)
+    found = fl.congestion(routing, pattern, runs=5, seed=3, first_job=part, metric=metric)
     assert found.first_job == part
     judge(Oracle(topology, routing, 200, True), pattern, 3, 5, found, "random", part=part)
-    more = {"runs": 5, "rng": 3, "first_job": part, "metric": metric}
+    more = {"runs": 5, "seed": 3, "first_job": part, "metric": metric}
     assert fl.congestion(routing, "two_jobs", pattern, **more) == found
 
 
@@ -334,14 +334,14 @@ def test_one_level_alone():
 
 def test_bisect_without_endpoint_cables_is_the_effective_bisection_bandwidth():
     routing = fl.route("slim_fly:q=5,p=3", "dfsssp", lmc=1)
-    found = fl.congestion(routing, "bisect", runs=40, rng=7, endpoint_cables=False)
-    wanted = fl.ebb(routing, patterns=40, rng=7)
+    found = fl.congestion(routing, "bisect", runs=40, seed=7, endpoint_cables=False)
+    wanted = fl.ebb(routing, patterns=40, seed=7)
     assert found.series == wanted.pattern_means
     assert found.mean_share == wanted.effective_bisection_bandwidth
     assert found.share_histogram == wanted.flow_histogram
     assert found.max_congestion == wanted.max_congestion
     # full endpoint cables carry one flow each, so they take nothing away
-    assert fl.congestion(routing, "bisect", runs=40, rng=7).series == wanted.pattern_means
+    assert fl.congestion(routing, "bisect", runs=40, seed=7).series == wanted.pattern_means
 
 
 def test_closed_forms():
@@ -411,7 +411,7 @@ import flyloom as fl
 r = fl.route("slim_fly:q=5,p=2", "sssp", layers=2)
 for p in ("permutation::receivers:5", "bruck", "stencil:3"):
     for m in ("bandwidth", "channels"):
-        print(fl.congestion(r, p, runs=130, rng=5, metric=m))
+        print(fl.congestion(r, p, runs=130, seed=5, metric=m))
 """
 
 
@@ -426,9 +426,9 @@ def test_threads_change_nothing():
 
 def test_longer_runs_repeat_shorter_ones():
     routing = fl.route("slim_fly:q=3,p=2", "sssp")
-    long = fl.congestion(routing, "permutation", runs=200, rng=1)
-    assert fl.congestion(routing, "permutation", runs=70, rng=1).series == long.series[:70]
-    assert fl.congestion(routing, "permutation", runs=70, rng=2).series != long.series[:70]
+    long = fl.congestion(routing, "permutation", runs=200, seed=1)
+    assert fl.congestion(routing, "permutation", runs=70, seed=1).series == long.series[:70]
+    assert fl.congestion(routing, "permutation", runs=70, seed=2).series != long.series[:70]
 
 
 @pytest.mark.parametrize(("more", "message"), [

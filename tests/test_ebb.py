@@ -82,7 +82,7 @@ def test_every_pattern_is_that_of_a_slow_count(name, lmc, engine):
     routing = fl.route(topology, engine, lmc=lmc)
     routes, terminals = Routes(routing, Wires(topology)), terminals_of(topology)
     seed = 2**63 + 11
-    found = fl.ebb(routing, patterns=PATTERNS, rng=seed)
+    found = fl.ebb(routing, patterns=PATTERNS, seed=seed)
     bins = np.zeros(20, dtype=int)
     means = []
     for i in range(PATTERNS):
@@ -115,7 +115,7 @@ def test_the_mean_is_that_of_all_orders(make):
     topology = make()
     routing = fl.route(topology, "sssp")
     wanted = exact(Routes(routing, Wires(topology)), terminals_of(topology), 200)
-    found = fl.ebb(routing, patterns=20_000, rng=5)
+    found = fl.ebb(routing, patterns=20_000, seed=5)
     error = stdev(found.pattern_means) / 20_000**0.5
     assert abs(found.effective_bisection_bandwidth - wanted) < 4 * error
     assert 0 < wanted < 1
@@ -131,7 +131,7 @@ def test_an_independent_sample_agrees():
         fmean(bandwidths(routes, flows(rng.permutation(200).tolist(), terminals), 200))
         for _ in range(150)
     ]
-    found = fl.ebb(routing, patterns=1000, rng=8)
+    found = fl.ebb(routing, patterns=1000, seed=8)
     error = (stdev(mine) ** 2 / len(mine) + stdev(found.pattern_means) ** 2 / 1000) ** 0.5
     assert abs(found.effective_bisection_bandwidth - fmean(mine)) < 4 * error
 
@@ -146,10 +146,10 @@ def test_full_bandwidth_where_nothing_is_shared():
 
 def test_seeds_patterns_and_their_limits():
     routing = fl.route("slim_fly:q=3,p=2", "sssp")
-    long, short = fl.ebb(routing, patterns=30, rng=1), fl.ebb(routing, patterns=10, rng=1)
+    long, short = fl.ebb(routing, patterns=30, seed=1), fl.ebb(routing, patterns=10, seed=1)
     assert long.pattern_means[:10] == short.pattern_means
-    assert fl.ebb(routing, patterns=10, rng=2).pattern_means != short.pattern_means
-    assert fl.ebb(routing, patterns=1, rng=1).confidence_interval_95 is None
+    assert fl.ebb(routing, patterns=10, seed=2).pattern_means != short.pattern_means
+    assert fl.ebb(routing, patterns=1, seed=1).confidence_interval_95 is None
     with pytest.raises(RefusalError, match="patterns: 0"):
         fl.ebb(routing, patterns=0)
     with pytest.raises(RefusalError, match="two endpoints"):

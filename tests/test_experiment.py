@@ -78,7 +78,7 @@ def test_a_run_writes_its_files_and_rows(done):
         assert r["switches"] == small.switches and r["links"] == small.links
         assert r["mean_distance"] == fl.structure(small).mean_distance
         assert r["edge_forwarding_index"] == fl.edge_load(routing).edge_forwarding_index
-        ebb = fl.ebb(routing, patterns=40, rng=7)
+        ebb = fl.ebb(routing, patterns=40, seed=7)
         assert r["effective_bisection_bandwidth"] == ebb.effective_bisection_bandwidth
         assert [r["ebb_ci95_low"], r["ebb_ci95_high"]] == ebb.confidence_interval_95
         assert r["verified"] == fl.verify(routing).holds == r["deadlock_free"]

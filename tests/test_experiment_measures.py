@@ -53,12 +53,12 @@ def test_columns_are_what_the_verbs_say(done):
     rows = pyarrow.parquet.read_table(done / "rows.parquet").to_pylist()
     network = fl.slim_fly(q=3, p=2)
     routing = fl.route(network, "dfsssp")
-    lanes = {m.method: m.lanes for m in fl.lanes_needed(routing, rng=5).methods}
-    cut = fl.resilience(network, samples=8, rng=5, until=["disconnected", "diameter"]).ends
+    lanes = {m.method: m.lanes for m in fl.lanes_needed(routing, seed=5).methods}
+    cut = fl.resilience(network, samples=8, seed=5, until=["disconnected", "diameter"]).ends
     _, mended = fl.repair(routing, network, links=[0, 3])
     bill = fl.cost(network, "edr36-2024")
     for row, runs in zip(rows, (3, 6), strict=True):
-        met = fl.congestion(routing, "ring", runs=runs, rng=5)
+        met = fl.congestion(routing, "ring", runs=runs, seed=5)
         assert row["congestion_mean_share"] == met.mean_share
         assert row["congestion_max_congestion"] == met.max_congestion
         assert [row["congestion_ci95_low"], row["congestion_ci95_high"]] == (
@@ -78,7 +78,7 @@ def test_columns_are_what_the_verbs_say(done):
 
 def test_a_measure_by_name_is_the_verb():
     routing = fl.route("slim_fly:q=3", "dfsssp")
-    assert fl.measure(routing, "ebb", patterns=5, seed=2) == fl.ebb(routing, patterns=5, rng=2)
+    assert fl.measure(routing, "ebb", patterns=5, seed=2) == fl.ebb(routing, patterns=5, seed=2)
     by_name = fl.measure("slim_fly:q=3", "structure", bisection=True)
     assert by_name == fl.structure("slim_fly:q=3", bisection=True)
     with pytest.raises(fl.RefusalError, match="ebb: .*without tables; tables: route it"):

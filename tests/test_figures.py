@@ -63,7 +63,7 @@ def shares(values) -> dict:
 
 @pytest.fixture(scope="module")
 def found():
-    return {kind: fl.figure(kind, NETS, engines=ENGINES, layers=[4, 1], rng=4) for kind in KINDS}
+    return {kind: fl.figure(kind, NETS, engines=ENGINES, layers=[4, 1], seed=4) for kind in KINDS}
 
 
 @pytest.mark.parametrize("net", NETS)
@@ -145,7 +145,7 @@ def test_what_an_engine_refuses_is_left_out_and_said():
     ({"engines": []}, "nothing to draw"), ({"networks": []}, "nothing to draw"),
     ({"layers": []}, "nothing to draw"), ({"layers": [0]}, "layers: 0 is out of range; 1 to 128"),
     ({"layers": [2**32]}, "layers"), ({"layers": ["4"]}, "no whole number"),
-    ({"rng": -1}, "rng: -1"), ({"networks": ["nothing:n=3"]}, "nothing"),
+    ({"seed": -1}, "seed: -1"), ({"networks": ["nothing:n=3"]}, "nothing"),
 ])
 def test_what_cannot_be_drawn_is_refused(given, message):
     with pytest.raises(RefusalError, match=message):
@@ -177,7 +177,7 @@ def test_bars_share_out_every_panel(found, kind):
 def test_the_command_draws_prints_and_repeats(tmp_path):
     words = ["disjoint_paths", "-n", "slim_fly:q=3,p=1", "--layers", "2,4", "--seed", 1]
     said = document("figure", *words, "-o", "a.svg", cwd=tmp_path)
-    same = fl.figure("disjoint_paths", ["slim_fly:q=3,p=1"], layers=[2, 4], rng=1)
+    same = fl.figure("disjoint_paths", ["slim_fly:q=3,p=1"], layers=[2, 4], seed=1)
     assert said == json.loads(json.dumps(same.to_dict()))
     for name in ("b.svg", "c.png", "d.html"):
         done = flyloom("figure", *words, "-o", name, cwd=tmp_path)
@@ -212,12 +212,12 @@ def test_the_command_refuses(words, message, tmp_path):
 
 def test_throughput_is_that_of_the_verb():
     net = "slim_fly:q=3,p=1"
-    found = fl.figure("throughput", [net], engines=["layered", "dfsssp"], layers=[1, 2], rng=2)
+    found = fl.figure("throughput", [net], engines=["layered", "dfsssp"], layers=[1, 2], seed=2)
     assert len(found.rows) == 4
     for row in found.rows:
         options = {"seed": 2} if row.engine == "layered" else {}
         alone = fl.throughput(net, "elephant", engine=row.engine, layers=row.layers, max_lanes=15,
-                              rng=2, **options)
+                              seed=2, engine_options=options)
         assert row.throughput == pytest.approx(alone.maximum_achievable_throughput)
     lines = figures.spec(found)
     assert [v["throughput"] for v in lines["data"]["values"]] == [r.throughput for r in found.rows]

@@ -24,7 +24,6 @@ PEAK = """
 import json, pathlib, sys
 import flyloom as fl
 from flyloom.support import machine
-from patience import HANG_S
 
 def resident(which):
     lines = pathlib.Path("/proc/self/status").read_text().splitlines()
@@ -48,9 +47,9 @@ else:
         "cost": lambda: topology.cost(),
         "route": lambda: topology.route(more[0], {}, int(more[1])),
         "text": lambda: topology.to_text(more[0]),
-        "bisection": lambda: topology.structure(bisection=True),
-        "spectrum": lambda: topology.structure(spectrum=True),
-        "structure": lambda: topology.structure(),
+        "bisection": lambda: topology.measure("structure", {"bisection": True}),
+        "spectrum": lambda: topology.measure("structure", {"spectrum": True}),
+        "structure": lambda: topology.measure("structure"),
     }[verb]
     found = peak(work)
 print(json.dumps(found))
@@ -102,7 +101,7 @@ def test_what_exceeds_the_memory_is_refused_with_the_figure(net):
 
 
 @pytest.mark.parametrize("words", [
-    ["route", "torus:shape=200x200,p=1"], ["structure", "torus:shape=400x400", "--paths"],
+    ["route", "torus:shape=200x200,p=1"], ["structure", "torus:shape=600x600", "--paths"],
     ["plan", "torus:shape=300x300,p=9"], ["run", "big.toml"], ["cost", "torus:shape=500x500,p=9"],
     ["compare", "torus:shape=500x500,p=9", "ring:n=8"], ["ebb", "torus:shape=100x100,p=5"],
     ["lanes", "torus:shape=100x100,p=5"], ["structure", "edges.txt"],

@@ -137,7 +137,7 @@ def test_the_commands_say_what_scripts_rely_on():
 @pytest.mark.parametrize(("given", "named"), [
     ({"until": ["never"]}, "until: there is no 'never'"), ({"remove": "racks"}, "remove"),
     ({"until": []}, "until"), ({"samples": 0}, "samples"), ({"samples": 2**32 - 1}, "samples"),
-    ({"rng": -1}, "rng"), ({"samples": 1.5}, "samples"),
+    ({"seed": -1}, "seed"), ({"samples": 1.5}, "samples"),
 ])
 def test_resilience_refuses(given, named):
     with pytest.raises(RefusalError, match=named):
@@ -146,7 +146,7 @@ def test_resilience_refuses(given, named):
 
 @pytest.mark.parametrize(("given", "named"), [
     ({"hops": [0]}, "hops"), ({"hops": [2**32]}, "hops"), ({"pairs": 0}, "pairs"),
-    ({"starts": 0}, "starts"), ({"rng": 2**64}, "rng"),
+    ({"starts": 0}, "starts"), ({"seed": 2**64}, "seed"),
 ])
 def test_structure_refuses(given, named):
     with pytest.raises(RefusalError, match=named):

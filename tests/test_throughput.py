@@ -106,12 +106,12 @@ def test_random_networks_and_demands_against_scipy(seed):
 @pytest.mark.parametrize("name", ["dragonfly:h=1", "jellyfish:n=16,k=4,p=3", "mesh:shape=3x3,p=2",
                                   "xgft:m=3x2,w=1x2"])
 def test_bounds_enclose_the_linear_program(name, traffic):
-    exact = fl.throughput(name, traffic, rng=3).maximum_achievable_throughput
-    near = fl.throughput(name, traffic, rng=3, epsilon=0.05)
+    exact = fl.throughput(name, traffic, seed=3).maximum_achievable_throughput
+    near = fl.throughput(name, traffic, seed=3, epsilon=0.05)
     low, high = near.maximum_achievable_throughput, near.upper_bound
     assert low * (1 - 1e-6) <= exact <= high * (1 + 1e-6)
     assert high <= 1.05 * low
-    assert fl.throughput(name, traffic, rng=3, epsilon=0.05).to_dict() == near.to_dict()
+    assert fl.throughput(name, traffic, seed=3, epsilon=0.05).to_dict() == near.to_dict()
 
 
 def recheck(network: fl.Topology, wanted: fl._core.Traffic, found: dict, free: bool) -> None:
@@ -160,7 +160,7 @@ def test_what_proves_the_bounds_is_counted_anew(name, traffic):
     network = fl.network(name)
     if network.links > 40:
         network = network.with_failures(links=[1, 7, 30])
-    wanted = demands(network, traffic, rng=5)
+    wanted = demands(network, traffic, seed=5)
     for epsilon in (0.3, 0.03):
         found = wanted.bounds(epsilon)
         assert found["lower"] <= found["upper"] <= (1 + epsilon) * found["lower"]
@@ -176,7 +176,7 @@ def test_what_proves_the_bounds_is_counted_anew(name, traffic):
 @pytest.mark.parametrize(("name", "layers"), [("slim_fly:q=5,p=4", 4), ("hyperx:shape=3x4,p=2", 2),
                                               ("slim_fly:q=5,p=2", 1)])
 def test_bounds_over_tables_enclose_the_linear_program(name, layers, traffic):
-    words = {"engine": "layered", "layers": layers, "rng": 2}
+    words = {"engine": "layered", "layers": layers, "seed": 2}
     exact = fl.throughput(name, traffic, **words).maximum_achievable_throughput
     near = fl.throughput(name, traffic, epsilon=0.02, **words)
     low, high = near.maximum_achievable_throughput, near.upper_bound
@@ -244,7 +244,7 @@ def test_elephants_are_ten_times_the_rest():
     from flyloom.inputs.traffic import demands
 
     network = fl.network("ring:n=20,p=1")
-    of = {f: demands(network, "elephant", elephants=f, rng=1).by_switch()["amount"]
+    of = {f: demands(network, "elephant", elephants=f, seed=1).by_switch()["amount"]
           for f in (0, 0.25, 1)}
     assert sorted(of[0.25]) == pytest.approx([0.1] * 15 + [1.0] * 5)
     assert of[0] == pytest.approx(0.1) and of[1] == pytest.approx(1)

@@ -35,6 +35,9 @@ def test_a_users_script_is_accepted_and_runs(tmp_path):
     ("routing.lanes,", "routing.lane,", '"Routing" has no attribute "lane"'),
     ("fl.slim_fly(q=5,", "fl.slim_flies(q=5,", 'Module has no attribute "slim_flies"'),
     ("fl.slim_fly(q=5,", "fl.slim_fly(5,", "Too many positional arguments"),
+    (".mean_disjoint_paths or 0.0", ".mean_disjoint_paths", 'got "tuple[int, float | None]"'),
+    ("mean_disjoint_paths or 0.0", "disjoint_histogram", 'got "tuple[int, list[int]]"'),
+    ("fl.verify(routing)", 'fl.verify(routing, hop_limit="2")', 'has incompatible type "str"'),
 ])
 def test_a_wrong_script_is_refused(tmp_path, old, new, why):
     script = tmp_path / "wrong.py"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom._core import Topology as Topology
     from flyloom._core import __version__ as __version__
     from flyloom._generated import *  # noqa: F403
+    from flyloom._measures import *  # noqa: F403
     from flyloom.deploy import DeployError as DeployError
     from flyloom.deploy import Verb
     from flyloom.deploy.fabric import route_with_opensm as route_with_opensm
@@ -46,18 +47,11 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.verbs.layout import verify_cables as verify_cables
     from flyloom.verbs.measures import measure as measure
     from flyloom.verbs.measures import promise as promise
-    from flyloom.verbs.measures import resilience as resilience
-    from flyloom.verbs.measures import structure as structure
     from flyloom.verbs.prices import catalog as catalog
     from flyloom.verbs.prices import cost as cost
-    from flyloom.verbs.routes import ebb as ebb
-    from flyloom.verbs.routes import edge_load as edge_load
-    from flyloom.verbs.routes import lanes_needed as lanes_needed
-    from flyloom.verbs.routes import path_diversity as path_diversity
     from flyloom.verbs.routes import repair as repair
     from flyloom.verbs.routes import route as route
     from flyloom.verbs.routes import spread as spread
-    from flyloom.verbs.routes import verify as verify
     from flyloom.verbs.routing_comparison import compare_routing as compare_routing
     from flyloom.verbs.sizing import budget as budget
     from flyloom.verbs.sizing import scale as scale
@@ -83,16 +77,15 @@ _HOMES = {
     "flyloom.verbs.comparison": ["compare"],
     "flyloom.verbs.congestion": ["congestion"],
     "flyloom.verbs.layout": ["cables", "check_cables", "lost_in", "plan", "verify_cables"],
-    "flyloom.verbs.measures": ["measure", "promise", "resilience", "structure"],
+    "flyloom.verbs.measures": ["measure", "promise"],
     "flyloom.verbs.prices": ["catalog", "cost"],
-    "flyloom.verbs.routes": [
-        "ebb", "edge_load", "lanes_needed", "path_diversity", "repair", "route", "spread",
-        "verify",
-    ],
+    "flyloom.verbs.routes": ["repair", "route", "spread"],
     "flyloom.verbs.routing_comparison": ["compare_routing"],
     "flyloom.verbs.sizing": ["budget", "scale", "size"],
     "flyloom.verbs.throughput": ["throughput"],
 }
+_GENERATED = ("flyloom._generated", "flyloom._measures")
+"""Where the names are that these lists do not have."""
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 
@@ -104,14 +97,21 @@ if not TYPE_CHECKING:  # else every name would be known
         elif home := _HOME_OF.get(name):
             value = getattr(importlib.import_module(home), name)
         else:
-            generated = importlib.import_module("flyloom._generated")
-            if name.startswith("_") or name not in generated.__all__:
+            homes = () if name.startswith("_") else _GENERATED
+            home = next((home for home in homes if name in _all(home)), "")
+            if not home:
                 raise AttributeError(f"module 'flyloom' has no attribute '{name}'")
-            value = getattr(generated, name)
+            value = getattr(importlib.import_module(home), name)
         globals()[name] = value
         return value
 
 
+def _all(home: str) -> list[str]:
+    """What a module offers."""
+    names: list[str] = importlib.import_module(home).__all__
+    return names
+
+
 def __dir__() -> list[str]:
-    generated = importlib.import_module("flyloom._generated")
-    return sorted({"deploy", "__doc__", *_HOME_OF, *generated.__all__})
+    offered = [name for home in _GENERATED for name in _all(home)]
+    return sorted({"deploy", "__doc__", *_HOME_OF, *offered})

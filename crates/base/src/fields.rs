@@ -29,5 +29,6 @@ fn in_words(why: &str) -> String {
         return format!("there is no '{word}', only {}", known.replace('`', ""));
     }
     let why = why.replace("expected u32", "expected a whole number below 4294967296");
+    let why = why.replace("expected u64", "expected a whole number from 0");
     why.replace("expected u8", "expected a whole number below 256")
 }

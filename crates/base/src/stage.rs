@@ -112,8 +112,8 @@ impl Frame {
 /// A measure or a simulator: one file that implements this is a command, a function, an
 /// experiment's table, its columns and its page.
 ///
-/// The value holds the parameters of one run, all of which have defaults. The comments of the value,
-/// the record and their fields are what users read.
+/// The value holds the parameters of one run, all of which have defaults. Its comments, those of
+/// the record and those of their fields are what users read.
 pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
     /// The name users type.
     const NAME: &'static str;

@@ -131,7 +131,7 @@ mod tests {
                 "word": { "$ref": "#/$defs/Word" },
                 "some": { "type": ["integer", "null"] },
                 "null": { "type": ["string", "null"], "nullable": true },
-                "map": { "type": "object", "patternProperties": { "^[0-9]+$": { "type": "integer" } } },
+                "map": { "type": "object", "patternProperties": { "^x$": { "type": "integer" } } },
             },
             "$defs": {
                 "Word": { "oneOf": [{ "type": "string", "const": "a" }, { "const": "b" }] },

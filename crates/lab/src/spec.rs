@@ -130,7 +130,7 @@ pub struct Verify {
 
 impl Default for Verify {
     fn default() -> Self {
-        Self { hop_limit: 64 }
+        Self { hop_limit: verify::proof::Params::default().hop_limit }
     }
 }
 
@@ -144,7 +144,7 @@ pub struct Ebb {
 
 impl Default for Ebb {
     fn default() -> Self {
-        Self { patterns: 1000 }
+        Self { patterns: measure::load::ebb::Params::default().patterns }
     }
 }
 

@@ -87,8 +87,8 @@ pub struct Bill {
     pub power_w_per_endpoint: Option<f64>,
     /// What is counted but whose power the catalogue does not say, passive fibres and cables apart.
     pub power_unknown: Vec<String>,
-    /// Energy of a year of the whole room (`power_w` x 8760 h x PUE), kilowatt-hours; none where the
-    /// catalogue has no price of energy.
+    /// Energy of a year of the whole room (`power_w` x 8760 h x PUE), kilowatt-hours; none where
+    /// the catalogue has no price of energy.
     pub energy_kwh_per_year: Option<f64>,
     /// Price of that energy, US dollars; none where the catalogue has none.
     pub energy_usd_per_year: Option<f64>,

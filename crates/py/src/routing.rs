@@ -38,16 +38,6 @@ impl Routing {
         affordable(py, self.inner.topology(), what, |size| size.walk(&self.inner, work))
     }
 
-    fn measured<'py>(
-        &self,
-        py: Python<'py>,
-        name: &str,
-        given: &Value,
-        progress: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        measured(py, name, given, self.inner.topology(), Some(&self.inner), progress)
-    }
-
     /// The service levels where they are by switch; none where they are not.
     fn levels_by_switch(&self) -> &[u8] {
         match self.inner.lanes().levels() {
@@ -142,19 +132,6 @@ impl Routing {
         Ok(std::iter::once(from.0).chain(hops).collect())
     }
 
-    /// Proof of the tables: a dict of verdicts, each with its witness or counterexample.
-    #[pyo3(signature = (hop_limit=64, progress=None, max_lanes=15))]
-    fn verify<'py>(
-        &self,
-        py: Python<'py>,
-        hop_limit: u32,
-        progress: Option<Py<PyAny>>,
-        max_lanes: u8,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let given = json!({ "hop_limit": hop_limit, "max_lanes": max_lanes });
-        self.measured(py, "verify", &given, progress)
-    }
-
     /// The certificate of the tables: a number for every port and lane that rises along every
     /// route; None where the proof fails.
     #[pyo3(signature = (progress=None))]
@@ -205,21 +182,6 @@ impl Routing {
         Ok((Self { inner: done.routing, addresses: self.addresses.clone() }, found))
     }
 
-    /// Routes over each channel: a dict with the edge forwarding index and the histogram.
-    fn load<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.measured(py, "edge_load", &Value::Null, None)
-    }
-
-    /// Distinct and link-disjoint paths of each pair of switches over all layers: a dict.
-    #[pyo3(signature = (progress=None))]
-    fn path_diversity<'py>(
-        &self,
-        py: Python<'py>,
-        progress: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.measured(py, "path_diversity", &Value::Null, progress)
-    }
-
     /// Routes over each channel, (2 * links,) uint64: channel 2 l leaves end a of link l.
     fn channel_loads<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
         let load = enter(py, None, |watch| edge_load::edge_load(&self.inner, watch))?;
@@ -227,29 +189,17 @@ impl Routing {
         Ok(PyArray1::from_vec(py, load.routes))
     }
 
-    /// Effective bisection bandwidth: a dict; `pattern_means` has one value a pattern.
-    #[pyo3(signature = (patterns=1000, seed=0, progress=None))]
-    fn ebb<'py>(
-        &self,
-        py: Python<'py>,
-        patterns: u32,
-        seed: u64,
-        progress: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.measured(py, "ebb", &json!({ "patterns": patterns, "seed": seed }), progress)
-    }
-
-    /// The measure `name` of these tables or of their network, with its parameters: a dict, see
-    /// docs/measures.md.
-    #[pyo3(signature = (name, parameters, progress=None))]
+    /// The measure `name` of these tables or of their network, with its parameters (a dict;
+    /// defaults where left out): a dict, see docs/measure-reference.md.
+    #[pyo3(signature = (name, parameters=None, progress=None))]
     fn measure<'py>(
         &self,
         py: Python<'py>,
         name: &str,
-        parameters: &Bound<'py, PyAny>,
+        parameters: Option<&Bound<'py, PyAny>>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.measured(py, name, &from_python(parameters)?, progress)
+        measured(py, name, parameters, self.inner.topology(), Some(&self.inner), progress)
     }
 
     /// The network it routes.

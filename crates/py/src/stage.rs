@@ -1,11 +1,12 @@
 //! Measures by name, of networks and of tables, as Python dictionaries.
 
-use crate::enter::{afford, enter, refuse, stopped, to_python};
+use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
+use crate::topology::object;
 use fabric::Topology;
 use fabric::tables::Routing;
 use lab::stages::{Inputs, stage};
 use pyo3::prelude::*;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// The record of the measure `name` with these parameters, if the machine can do it.
 ///
@@ -14,14 +15,13 @@ use serde_json::{Map, Value};
 pub fn measured<'py>(
     py: Python<'py>,
     name: &str,
-    given: &Value,
+    given: Option<&Bound<'py, PyAny>>,
     topology: &Topology,
     routing: Option<&Routing>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let entry = stage(name).map_err(refuse)?;
-    let none = Map::new();
-    let given = given.as_object().unwrap_or(&none);
+    let given = &given.map(from_python).transpose()?.map(object).unwrap_or_default();
     let on = Inputs { topology, routing };
     let mut need = Ok(());
     afford(py, &format!("{name} of {}", topology.recipe()), |threads| {

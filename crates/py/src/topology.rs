@@ -266,56 +266,17 @@ impl Topology {
         to_python(py, &promise).map(Some)
     }
 
-    /// Counts, distances, girth and the Moore bound: a dict, with the sections asked for.
-    #[pyo3(signature = (paths=false, disjoint=false, load=false, spectrum=false, bisection=false,
-        hops=None, pairs=100_000, starts=16, seed=0, progress=None))]
-    #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)]
-    fn structure<'py>(
-        &self,
-        py: Python<'py>,
-        paths: bool,
-        disjoint: bool,
-        load: bool,
-        spectrum: bool,
-        bisection: bool,
-        hops: Option<Vec<u32>>,
-        pairs: u64,
-        starts: u32,
-        seed: u64,
-        progress: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let given = json!({
-            "paths": paths, "disjoint": disjoint, "load": load, "spectrum": spectrum,
-            "bisection": bisection, "hops": hops, "pairs": pairs, "starts": starts, "seed": seed,
-        });
-        measured(py, "structure", &given, &self.inner, None, progress)
-    }
-
-    /// How much can fail at random before the network comes to the ends `until`: a dict.
-    #[pyo3(signature = (remove, until, samples, seed, progress=None))]
-    fn resilience<'py>(
-        &self,
-        py: Python<'py>,
-        remove: &str,
-        until: Vec<String>,
-        samples: u32,
-        seed: u64,
-        progress: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let given = json!({ "remove": remove, "until": until, "samples": samples, "seed": seed });
-        measured(py, "resilience", &given, &self.inner, None, progress)
-    }
-
-    /// The measure `name` of this network, with its parameters: a dict, see docs/measures.md.
-    #[pyo3(signature = (name, parameters, progress=None))]
+    /// The measure `name` of this network, with its parameters (a dict; defaults where left out):
+    /// a dict, see docs/measure-reference.md.
+    #[pyo3(signature = (name, parameters=None, progress=None))]
     fn measure<'py>(
         &self,
         py: Python<'py>,
         name: &str,
-        parameters: &Bound<'py, PyAny>,
+        parameters: Option<&Bound<'py, PyAny>>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        measured(py, name, &from_python(parameters)?, &self.inner, None, progress)
+        measured(py, name, parameters, &self.inner, None, progress)
     }
 
     /// Numbers of the links and switches that a dict names: `links`, `switches`, `random`, `seed`,

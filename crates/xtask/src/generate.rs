@@ -34,9 +34,15 @@ const REGISTRIES: &[Registry] = &[
     Registry { folder: "crates/engines/src", implements: "Engine", table: "ENGINES" },
 ];
 
+/// Folders of which every measure is a module of its own.
+const MEASURES: &[&str] = &["crates/measure/src/load", "crates/measure/src/structure"];
+
 /// The table of measures, and the crates that they stand in.
 const STAGE_TABLE: &str = "crates/lab/src/stages.rs";
 const STAGE_CRATES: &[&str] = &["engines", "measure", "plan", "verify"];
+
+/// The room of the verbs of Python.
+const VERBS: &str = "python/flyloom/verbs";
 
 /// Folder of the catalogues that come with flyloom, and the file that lists them.
 const CATALOGS: &str = "data/catalogs";
@@ -61,6 +67,13 @@ pub(crate) fn run(root: &Path, mode: Mode) -> Result<String, String> {
             .map_err(|why| format!("{}/lib.rs: {why}", registry.folder))?;
         settle(&path, &fresh, mode, &mut stale)?;
     }
+    for folder in MEASURES {
+        let path = root.join(folder).join("mod.rs");
+        let modules = modules(&members(&root.join(folder), "Stage")?);
+        let fresh = splice(&read(&path)?, RUST, &modules)
+            .map_err(|why| format!("{folder}/mod.rs: {why}"))?;
+        settle(&path, &fresh, mode, &mut stale)?;
+    }
     let path = root.join(STAGE_TABLE);
     let fresh = splice(&read(&path)?, RUST, &stages(root)?)
         .map_err(|why| format!("{STAGE_TABLE}: {why}"))?;
@@ -76,7 +89,7 @@ pub(crate) fn run(root: &Path, mode: Mode) -> Result<String, String> {
     // The compiled table is worth asking only when it is fresh.
     if stale.is_empty() || mode == Mode::Write {
         let json = output(root, &cargo(), REGISTRY_DUMP)?;
-        for (name, fresh) in reference::files(&json)? {
+        for (name, fresh) in reference::files(&json, &verbs(root)?)? {
             settle(&root.join(name), &fresh, mode, &mut stale)?;
         }
     }
@@ -111,8 +124,8 @@ fn report(root: &Path, mode: Mode, stale: &[PathBuf]) -> Result<String, String> 
     }
 }
 
-/// The members of a folder, sorted by module, then type: every `x.rs` and `x/mod.rs` beside
-/// `lib.rs` that implements the trait outside its tests.
+/// The members of a folder, sorted by module, then type: every `x.rs` and `x/mod.rs` beside its
+/// own file that implements the trait outside its tests.
 fn members(folder: &Path, implements: &str) -> Result<Vec<Member>, String> {
     let fail = |e: std::io::Error| format!("{}: {e}", folder.display());
     let mut found = Vec::new();
@@ -121,7 +134,7 @@ fn members(folder: &Path, implements: &str) -> Result<Vec<Member>, String> {
         let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or_default().to_owned();
         let file = if path.is_dir() { path.join("mod.rs") } else { path };
         let is_rust = file.extension().is_some_and(|e| e == "rs");
-        if stem == "lib" || !is_rust || !file.is_file() {
+        if ["lib", "mod"].contains(&stem.as_str()) || !is_rust || !file.is_file() {
             continue;
         }
         for name in source::impls_of(&parsed(&file)?, implements) {
@@ -135,14 +148,16 @@ fn members(folder: &Path, implements: &str) -> Result<Vec<Member>, String> {
     Ok(found)
 }
 
-/// The text between the marks: the modules, then the table.
-fn block(registry: &Registry, members: &[Member]) -> String {
-    let mut text = String::new();
+/// The modules of members.
+fn modules(members: &[Member]) -> String {
     let mut modules: Vec<&str> = members.iter().map(|m| m.module.as_str()).collect();
     modules.dedup();
-    for module in modules {
-        let _ = writeln!(text, "pub mod {module};");
-    }
+    modules.iter().map(|module| format!("pub mod {module};\n")).collect()
+}
+
+/// The text between the marks: the modules, then the table.
+fn block(registry: &Registry, members: &[Member]) -> String {
+    let mut text = modules(members);
     let Registry { implements, table, .. } = registry;
     let _ = write!(
         text,
@@ -153,6 +168,23 @@ fn block(registry: &Registry, members: &[Member]) -> String {
         let _ = writeln!(text, "    Entry::of::<{module}::{name}>(),");
     }
     text + "];\n"
+}
+
+/// The verbs that Python has by hand: they stand in place of the functions of measures.
+fn verbs(root: &Path) -> Result<Vec<String>, String> {
+    let folder = root.join(VERBS);
+    let fail = |e: std::io::Error| format!("{}: {e}", folder.display());
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(&folder).map_err(fail)? {
+        let path = entry.map_err(fail)?.path();
+        if path.extension().is_some_and(|e| e == "py") {
+            let text = read(&path)?;
+            let names = text.lines().filter_map(|line| line.strip_prefix("def "));
+            found.extend(names.filter_map(|rest| rest.split('(').next()).map(str::to_owned));
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// The table of the measures: every file of [`STAGE_CRATES`] that implements `Stage`.

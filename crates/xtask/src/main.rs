@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod generate;
+mod measures;
 mod python;
 mod reference;
 mod sheet;

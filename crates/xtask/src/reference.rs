@@ -4,19 +4,26 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use crate::measures::{self, Field, Record};
+
 const PYTHON: &str = "python/flyloom/_generated.py";
-const COLUMNS: usize = 96;
+const MEASURES: &str = "python/flyloom/_measures.py";
+pub(crate) const COLUMNS: usize = 96;
 
 /// One part of the product as the compiled table describes it.
-struct Part {
+pub(crate) struct Part {
     kind: String,
-    name: String,
-    doc: String,
-    params: Vec<Param>,
+    pub(crate) name: String,
+    pub(crate) doc: String,
+    pub(crate) params: Vec<Param>,
     /// Of engines, in words.
     promise: Vec<&'static str>,
     /// Of measures.
     columns: Vec<Column>,
+    /// Of measures, what they are run on.
+    pub(crate) input: String,
+    /// Of measures: the record's class, then those inside it.
+    pub(crate) records: Vec<Record>,
 }
 
 /// One column of a measure.
@@ -28,31 +35,33 @@ struct Column {
 }
 
 /// One parameter of a part.
-struct Param {
-    name: String,
-    kind: String,
+pub(crate) struct Param {
+    pub(crate) name: String,
+    pub(crate) kind: String,
     required: bool,
-    default: Value,
-    doc: String,
+    pub(crate) default: Value,
+    pub(crate) doc: String,
     /// Whether all parts of the kind have it.
-    shared: bool,
+    pub(crate) shared: bool,
 }
 
 /// The generated files, as (path from the root, text), made from the JSON array that the
 /// registry example prints: objects of `kind` ("topology", "engine" or "measure"), `name`, `doc`,
-/// `params`, each with `name`, `type`, `required`, `default` and `doc`, and `columns`.
+/// `params`, each with `name`, `type`, `required`, `default` and `doc`; measures have `input`,
+/// `columns` and `records` too. `by_hand` are the verbs that Python has by hand.
 ///
 /// # Errors
 /// JSON that is not of that form, with the place.
-pub(crate) fn files(json: &str) -> Result<Vec<(&'static str, String)>, String> {
+pub(crate) fn files(json: &str, by_hand: &[String]) -> Result<Vec<(&'static str, String)>, String> {
     let parts = parse(json).map_err(|why| format!("the registry's JSON: {why}"))?;
     let of = |kind: &str| parts.iter().filter(|p| p.kind == kind).collect::<Vec<_>>();
-    let (topologies, engines) = (of("topology"), of("engine"));
+    let (topologies, engines, stages) = (of("topology"), of("engine"), of("measure"));
     Ok(vec![
         (PYTHON, python(&topologies)),
+        (MEASURES, measures::module(&stages, by_hand)),
         ("docs/topologies.md", page("Topologies", TOPOLOGIES_HEAD, &topologies)),
         ("docs/engines.md", page("Routing engines", ENGINES_HEAD, &engines)),
-        ("docs/measure-reference.md", page("Measures", MEASURES_HEAD, &of("measure"))),
+        ("docs/measure-reference.md", page("Measures", MEASURES_HEAD, &stages)),
     ])
 }
 
@@ -65,9 +74,11 @@ Each engine is named by `--engine` on the command line, `engine` in the experime
 second argument of `flyloom.route`.";
 
 const MEASURES_HEAD: &str = "\
-Each measure is a table of the experiment file, `[ebb]`, and `flyloom.measure` runs it by name. The
-columns go into `rows.parquet`, with the measure's name before theirs, and into the report. What the
-figures mean is in [measures.md](measures.md) and [structure.md](structure.md).";
+Each measure is a table of the experiment file, `[ebb]`, a command, `flyloom ebb`, and a function of
+Python, `flyloom.ebb(...)`, which gives the record of the class named here; `flyloom.measure` runs
+it by name. The columns go into `rows.parquet`, with the measure's name before theirs, and into the
+report. What the figures mean is in [measures.md](measures.md) and [structure.md](structure.md).
+[adding-a-measure.md](adding-a-measure.md) adds one.";
 
 fn parse(json: &str) -> Result<Vec<Part>, String> {
     let value: Value = serde_json::from_str(json).map_err(|e| e.to_string())?;
@@ -77,24 +88,49 @@ fn parse(json: &str) -> Result<Vec<Part>, String> {
 
 fn part(value: &Value) -> Result<Part, String> {
     let kind = text(value, "kind")?;
+    if kind == "measure" && list(value, "records").next().is_none() {
+        return Err("`records` is missing or empty".to_owned());
+    }
     if !["topology", "engine", "measure"].contains(&kind.as_str()) {
         return Err(format!("`kind` is \"{kind}\", not \"topology\", \"engine\" or \"measure\""));
     }
     let params = value["params"].as_array().ok_or("`params` is not an array")?;
     let params = params.iter().enumerate();
-    let columns = value["columns"].as_array().into_iter().flatten();
+    let columns = list(value, "columns");
     let promised = |key: &str| value["promise"][key] == true;
     let words =
         [("minimal", "every route is a shortest one"), ("deadlock_free", "free of deadlock")];
     Ok(Part {
         promise: words.iter().filter(|(key, _)| promised(key)).map(|(_, say)| *say).collect(),
         columns: columns.map(column).collect::<Result<_, _>>()?,
+        input: value["input"].as_str().unwrap_or_default().to_owned(),
+        records: list(value, "records").map(record).collect::<Result<_, _>>()?,
         kind,
         name: text(value, "name")?,
         doc: text(value, "doc")?,
         params: params
             .map(|(n, v)| param(v).map_err(|e| format!("params[{n}]: {e}")))
             .collect::<Result<_, _>>()?,
+    })
+}
+
+fn list<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+    value[key].as_array().into_iter().flatten()
+}
+
+fn record(value: &Value) -> Result<Record, String> {
+    let field = |value: &Value| -> Result<Field, String> {
+        Ok(Field {
+            name: text(value, "name")?,
+            kind: text(value, "type")?,
+            doc: text(value, "doc")?,
+            always: value["always"] == true,
+        })
+    };
+    Ok(Record {
+        name: text(value, "name")?,
+        doc: text(value, "doc")?,
+        fields: list(value, "fields").map(field).collect::<Result<_, _>>()?,
     })
 }
 
@@ -224,7 +260,7 @@ fn python_type(kind: &str) -> &str {
     }
 }
 
-fn python_value(value: &Value) -> String {
+pub(crate) fn python_value(value: &Value) -> String {
     match value {
         Value::Null => "None".to_owned(),
         Value::Bool(true) => "True".to_owned(),
@@ -235,6 +271,24 @@ fn python_value(value: &Value) -> String {
             format!("({}{comma})", items.join(", "))
         }
         other => other.to_string(),
+    }
+}
+
+/// The fields of a measure's record and of what is inside it.
+fn records(out: &mut String, records: &[Record]) {
+    for record in records {
+        let _ = write!(
+            out,
+            "\n`{}`: {}\n\n| field | type | meaning |\n|---|---|---|\n",
+            record.name,
+            one_line(&record.doc)
+        );
+        for field in &record.fields {
+            let kind = field.kind.replace(" | ", " or ");
+            let note = if field.always { "" } else { ", or not there" };
+            let doc = one_line(&field.doc).replace('|', "\\|");
+            let _ = writeln!(out, "| `{}` | {kind}{note} | {doc} |", field.name);
+        }
     }
 }
 
@@ -256,6 +310,7 @@ fn page(title: &str, head: &str, parts: &[&Part]) -> String {
                 write!(out, "\nPromise, checked on all families: {}.\n", part.promise.join("; "));
         }
         columns(&mut out, &part.columns);
+        records(&mut out, &part.records);
         match params(part, false).as_slice() {
             [] => out.push_str("\nNo parameters.\n"),
             own => table(&mut out, own),
@@ -297,16 +352,16 @@ fn columns(out: &mut String, columns: &[Column]) {
     }
 }
 
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn indented(line: &str, by: usize) -> String {
+pub(crate) fn indented(line: &str, by: usize) -> String {
     if line.is_empty() { "\n".to_owned() } else { format!("{:by$}{line}\n", "") }
 }
 
 /// Breaks a text at spaces into lines of at most `width` characters, where words allow.
-fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|w| !w.is_empty()) {
         match lines.last_mut() {
@@ -332,7 +387,7 @@ mod tests {
       {"kind":"engine","name":"min_hop","doc":"Fewest hops.","params":[]}]"#;
 
     fn file(name: &str) -> String {
-        let all = files(JSON).expect("good JSON");
+        let all = files(JSON, &[]).expect("good JSON");
         all.into_iter().find(|(n, _)| *n == name).expect("is made").1
     }
 
@@ -357,7 +412,7 @@ mod tests {
     #[test]
     fn long_comments_are_wrapped() {
         let long = JSON.replace("A ring.", &"word ".repeat(60));
-        let all = files(&long).expect("good JSON");
+        let all = files(&long, &[]).expect("good JSON");
         let columns = all[0].1.lines().map(|l| l.chars().count()).max();
         assert!(columns <= Some(100) && columns > Some(80), "{columns:?}");
     }
@@ -378,7 +433,7 @@ mod tests {
             (r#"[{"kind":"fish"}]"#, "not \"topology\", \"engine\""),
             (r#"[{"kind":"engine","name":"a","doc":"","params":[{}]}]"#, "params[0]: `name`"),
         ] {
-            let why = files(json).expect_err(json);
+            let why = files(json, &[]).expect_err(json);
             assert!(why.contains(part), "{why}");
         }
     }

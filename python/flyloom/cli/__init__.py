@@ -33,7 +33,10 @@ GROUPS = {
     "fabric": ("deploy", "verify-cables"),
     "experiments": ("run", "report", "list", "schema", "doctor"),
 }
-"""The files and their commands, in the order in which `flyloom --help` lists them."""
+"""The files and their commands, in the order in which `flyloom --help` lists them.
+
+The file `measures` comes after them: it has a command for each measure that has none here.
+"""
 
 
 def load(words: list[str]) -> None:
@@ -41,8 +44,12 @@ def load(words: list[str]) -> None:
 
     Most of what a short command takes is making ready the commands that were not asked for.
     """
-    named = [group for group, names in GROUPS.items() if words and words[0] in names]
-    for group in named or GROUPS:
+    word = words[0] if words else ""
+    named = [group for group, names in GROUPS.items() if word in names]
+    if not named and word and not word.startswith("-"):
+        made = importlib.import_module("flyloom.cli.parameters").made(GROUPS)
+        named = ["measures"] if word in made else []
+    for group in named or [*GROUPS, "measures"]:
         importlib.import_module(f"flyloom.cli.{group}")
 
 

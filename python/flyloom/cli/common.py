@@ -188,19 +188,25 @@ def parsed_options(options: list[str] | None) -> dict[str, Any]:
     """KEY=VALUE words as a dictionary; values are JSON where they can be, else text."""
     from flyloom._core import RefusalError
 
-    parsed = {}
+    found = {}
     for word in options or []:
         key, equals, value = word.partition("=")
         if not equals or not key:
             raise RefusalError(f"--option {word}: not KEY=VALUE")
-        if key in ("source", "engine", "lmc", "layers", "progress") or key in parsed:
+        if key in ("source", "engine", "lmc", "layers", "progress") or key in found:
             raise RefusalError(f"--option {word}: not an option of an engine, or given twice")
-        try:
-            parsed[key] = json.loads(value)
-            json.dumps(parsed[key], allow_nan=False)
-        except ValueError:
-            parsed[key] = value
-    return parsed
+        found[key] = parsed(value)
+    return found
+
+
+def parsed(text: str) -> Any:
+    """What a word on the command line says: JSON where it can be, else text."""
+    try:
+        value = json.loads(text)
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return text
+    return value
 
 
 PICTURES = (".svg", ".png", ".html")

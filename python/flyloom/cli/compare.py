@@ -55,7 +55,7 @@ def compare(
     with bars() as bar:
         found = compared.compare(
             nets or [], endpoints=endpoints, catalog=catalog, gbps=gbps, radix=radix,
-            samples=samples, rng=seed, ends=ends, curves=bool(output or as_json), progress=bar,
+            samples=samples, seed=seed, ends=ends, curves=bool(output or as_json), progress=bar,
         )
     if output:
         write(found, output)

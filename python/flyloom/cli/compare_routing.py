@@ -55,7 +55,7 @@ def compare_routing(
     with bars() as bar:
         found = compared.compare_routing(
             topology, engines=None if engines is None else words(engines), lmc=lmc, layers=layers,
-            patterns=patterns, rng=seed, progress=bar,
+            patterns=patterns, seed=seed, progress=bar,
         )
     if output:
         spec = report.spec(found)

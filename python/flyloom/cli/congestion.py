@@ -22,7 +22,11 @@ from flyloom.cli.common import (
     epilog,
     write_picture,
 )
+from flyloom.cli.parameters import defaults
+from flyloom.cli.parameters import option as told
 from flyloom.cli.routes import tables_of
+
+CONGESTION = defaults("congestion")
 
 
 @app.command(epilog=epilog(
@@ -32,33 +36,22 @@ from flyloom.cli.routes import tables_of
 def congestion(
     source: Tables,
     engine: AnyEngine = None,
-    pattern: Annotated[
-        str, typer.Option(help="bisect, permutation, ring, stencil, ... (docs/measures.md);"
-                               " A::B for two jobs")
-    ] = "bisect",
+    pattern: Annotated[str, told("congestion", "pattern")] = CONGESTION["pattern"],
     argument: Annotated[
         str | None, typer.Option("--pattern-argument", help="of the pattern, such as 4x4")
     ] = None,
-    runs: Annotated[int, typer.Option(help="how often, with other places each time")] = 1000,
-    seed: Annotated[int, typer.Option(help="of the random draws")] = 0,
-    endpoints: Annotated[
-        int | None, typer.Option("--endpoints", help="how many take part; default: all")
-    ] = None,
-    first_job: Annotated[
-        int | None, typer.Option(help="of two jobs, the endpoints of the first; default: half")
-    ] = None,
+    runs: Annotated[int, told("congestion", "runs")] = CONGESTION["runs"],
+    seed: Annotated[int, told("congestion", "seed")] = CONGESTION["seed"],
+    endpoints: Annotated[int | None, told("congestion", "endpoints")] = None,
+    first_job: Annotated[int | None, told("congestion", "first_job")] = None,
     order: Annotated[
         str, typer.Option(help="random, linear, or a file with an endpoint a line, by rank")
-    ] = "random",
-    levels: Annotated[
-        str, typer.Option(help="each (one after the other), all (at once), or the number of one")
-    ] = "each",
+    ] = CONGESTION["order"],
+    levels: Annotated[str, told("congestion", "levels")] = CONGESTION["levels"],
     endpoint_cables: Annotated[
-        bool, typer.Option(help="whether the cables of endpoints count")
-    ] = True,
-    metric: Annotated[
-        str, typer.Option(help="bandwidth, congestion, time, delay or channels")
-    ] = "bandwidth",
+        bool, told("congestion", "endpoint_cables")
+    ] = CONGESTION["endpoint_cables"],
+    metric: Annotated[str, told("congestion", "metric")] = CONGESTION["metric"],
     lmc: Lmc = None,
     layers: Layers = None,
     option: Options = None,
@@ -79,7 +72,7 @@ def congestion(
     with bars() as bar:
         topology, routing, name = tables_of(source, engine, lmc, layers, option, bar, p)
         found = measure(
-            routing, pattern, argument, runs=runs, rng=seed, endpoints=endpoints,
+            routing, pattern, argument, runs=runs, seed=seed, endpoints=endpoints,
             first_job=first_job, order=places, levels=levels, endpoint_cables=endpoint_cables,
             metric=metric, progress=bar,
         )

@@ -62,7 +62,7 @@ def figure(
     named = [*(networks or []), *(also or [])] or NETWORKS
     with bars() as bar:
         found = measured(kind, named, engines=words(engines), layers=counts,
-                         rng=seed, progress=bar)
+                         seed=seed, progress=bar)
     if output:
         write_picture(output, figures.spec(found), "figure-", lambda: figures.page(found))
     if as_json:

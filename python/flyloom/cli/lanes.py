@@ -20,7 +20,11 @@ from flyloom.cli.common import (
     epilog,
     print_table,
 )
+from flyloom.cli.parameters import defaults
+from flyloom.cli.parameters import option as told
 from flyloom.cli.routes import report_proof, tables_of, write_tables
+
+NEEDED = defaults("lanes_needed")
 
 
 @app.command(epilog=epilog(
@@ -41,7 +45,7 @@ def lanes(
     balance: Annotated[
         bool, typer.Option("--balance", help="deal the paths to all lanes allowed")
     ] = False,
-    seed: Annotated[int, typer.Option(help="of random edges")] = 0,
+    seed: Annotated[int, told("lanes_needed", "seed")] = NEEDED["seed"],
     output: Annotated[
         Path | None, typer.Option("-o", "--out", help="with --lanes: folder, as of `route -o`")
     ] = None,
@@ -50,7 +54,7 @@ def lanes(
     """How many lanes each method needs for given routes; or the routes on lanes by one method."""
     from flyloom._core import RefusalError
     from flyloom.support.progress import bars
-    from flyloom.verbs.routes import lanes_needed, spread
+    from flyloom.verbs.routes import spread
 
     if output and method is None:
         raise RefusalError("-o: writes tables with new lanes; give --lanes with it")
@@ -60,12 +64,12 @@ def lanes(
         )
         if method is not None:
             routing = spread(
-                routing, method, max_lanes=max_lanes, balance=balance, rng=seed, progress=bar
+                routing, method, max_lanes=max_lanes, balance=balance, seed=seed, progress=bar
             )
-            proof, load = routing.verify(progress=bar), routing.load()
+            proof, load = routing.measure("verify", progress=bar), routing.measure("edge_load")
     if method is None:
         with bars() as bar:
-            rows = lanes_needed(routing, rng=seed, progress=bar).to_dict()["methods"]
+            rows = routing.measure("lanes_needed", {"seed": seed}, bar)["methods"]
         document = {
             "network": topology.recipe, "engine": name, "layers": routing.layers, "seed": seed,
             "methods": rows,

@@ -42,7 +42,7 @@ def design(
 
     topology = load_network(net, p)
     with bars() as bar:
-        found = topology.structure(progress=bar)
+        found = topology.measure("structure", progress=bar)
     promised = topology.promise()
     if output:
         write_network(topology, output)

@@ -58,7 +58,7 @@ def published(
             "scale": lambda: costs.scale_table(progress=bar),
             "addresses": lambda: address_table(progress=bar),
             "fit-fly": tables.fit_fly_table,
-            "resilience": lambda: tables.resilience_table(samples=samples, rng=seed, progress=bar),
+            "resilience": lambda: tables.resilience_table(samples=samples, seed=seed, progress=bar),
         }
         found = made[table]()
     if as_json:

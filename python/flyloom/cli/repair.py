@@ -18,10 +18,14 @@ from flyloom.cli.common import (
     emit,
     epilog,
 )
+from flyloom.cli.parameters import defaults
+from flyloom.cli.parameters import option as told
 from flyloom.cli.routes import tables_of, write_tables
 
 if TYPE_CHECKING:
     from flyloom.support.results import Result
+
+REPAIR = defaults("repair")
 
 
 @app.command(epilog=epilog(
@@ -45,8 +49,8 @@ def repair(
         Path | None,
         typer.Option("--found", help="ibnetdiscover output: what it lacks of the network failed"),
     ] = None,
-    links: Annotated[int, typer.Option("--random", help="so many random links fail, too")] = 0,
-    seed: Annotated[int, typer.Option(help="of the random links")] = 0,
+    links: Annotated[int, told("repair", "random")] = REPAIR["random"],
+    seed: Annotated[int, told("repair", "seed")] = REPAIR["seed"],
     output: Annotated[
         Path | None, typer.Option("-o", "--out", help="folder, as of `route -o`")
     ] = None,
@@ -68,7 +72,7 @@ def repair(
             lost = lost_in(topology, str(found))
             failed, dead = sorted({*failed, *lost[0]}), sorted({*dead, *lost[1]})
         mended, done = mend(routing, topology, links=failed, switches=dead, progress=bar)
-        proof = mended.verify(progress=bar)
+        proof = mended.measure("verify", progress=bar)
     damaged = topology.with_failures(failed, dead)
     if output:
         write_tables(damaged, mended, output)

@@ -26,10 +26,14 @@ from flyloom.cli.common import (
     load_network,
     make_routing,
 )
+from flyloom.cli.parameters import defaults
+from flyloom.cli.parameters import option as told
 
 if TYPE_CHECKING:
     from flyloom._core import Routing, Topology
     from flyloom.support.progress import Progress
+
+VERIFY, EBB = defaults("verify"), defaults("ebb")
 
 
 @app.command(epilog=epilog(
@@ -57,8 +61,9 @@ def route(
     topology = load_network(net, p)
     with bars() as bar:
         routing = make_routing(topology, engine, lmc, layers, option, bar, lanes)
-        proof = routing.verify(progress=bar)
-        load, paths = routing.load(), routing.path_diversity(progress=bar)
+        proof = routing.measure("verify", progress=bar)
+        load = routing.measure("edge_load", progress=bar)
+        paths = routing.measure("path_diversity", progress=bar)
     if output:
         write_tables(topology, routing, output)
     report_proof(topology, routing, engine_name(routing, engine), proof, load, as_json, paths)
@@ -181,8 +186,8 @@ def verify(
                      help="path records of that fabric, `slid dlid sl` a line"),
     ] = None,
     sl2vl: Annotated[Path | None, typer.Option(help="opensm-sl2vl.dump of that fabric")] = None,
-    hop_limit: Annotated[int, typer.Option(help="most hops a route may take")] = 64,
-    max_lanes: Annotated[int, typer.Option(help="most data lanes, 1 to 15")] = 15,
+    hop_limit: Annotated[int, told("verify", "hop_limit")] = VERIFY["hop_limit"],
+    max_lanes: Annotated[int, told("verify", "max_lanes")] = VERIFY["max_lanes"],
     certificate: Annotated[
         bool,
         typer.Option("--certificate", help="write certificate.txt into the folder of tables"),
@@ -208,13 +213,13 @@ def verify(
         with bars() as bar:
             topology, routing, name = tables_of(source, engine, lmc, layers, option, bar)
     with bars() as bar:
-        proof = routing.verify(hop_limit, bar, max_lanes)
+        proof = routing.measure("verify", {"hop_limit": hop_limit, "max_lanes": max_lanes}, bar)
         text = routing.certificate_text(bar) if certificate and proof["holds"] else None
     if text is not None:
         from flyloom.support.files import write_whole
 
         write_whole(Path(source) / "certificate.txt", text)
-    load = routing.load() if proof["complete"]["holds"] else None
+    load = routing.measure("edge_load") if proof["complete"]["holds"] else None
     report_proof(topology, routing, name, proof, load, as_json)
     raise typer.Exit(0 if proof["holds"] else 1)
 
@@ -223,8 +228,8 @@ def verify(
 def ebb(
     net: Net,
     engine: AnyEngine = None,
-    patterns: Annotated[int, typer.Option(help="random bisections")] = 1000,
-    seed: Annotated[int, typer.Option(help="of the random draws")] = 0,
+    patterns: Annotated[int, told("ebb", "patterns")] = EBB["patterns"],
+    seed: Annotated[int, told("ebb", "seed")] = EBB["seed"],
     lmc: Lmc = None,
     layers: Layers = None,
     option: Options = None,
@@ -239,7 +244,7 @@ def ebb(
     whole("--seed", seed, 0, 2**64 - 1)
     with bars() as bar:
         topology, routing, name = tables_of(net, engine, lmc, layers, option, bar, p)
-        found = routing.ebb(patterns, seed, bar)
+        found = routing.measure("ebb", {"patterns": patterns, "seed": seed}, bar)
     interval = found["confidence_interval_95"]
     lines = [
         ("network", topology.recipe), ("engine", name),

@@ -9,14 +9,14 @@ import typer
 
 from flyloom.cli.common import Json, Net, P, app, emit, epilog, load_network, shown
 from flyloom.cli.networks import structure_lines
+from flyloom.cli.parameters import defaults, option
+
+STRUCTURE, RESILIENCE = defaults("structure"), defaults("resilience")
 
 
-def section(name: str, help_: str) -> Any:
+def section(name: str) -> Any:
     """The option that asks for a section."""
-    return typer.Option(f"--{name}", help=help_)
-
-
-Seed = Annotated[int, typer.Option(help="of everything that is drawn at random")]
+    return option("structure", name, f"--{name}")
 
 
 @app.command(epilog=epilog(
@@ -25,26 +25,21 @@ Seed = Annotated[int, typer.Option(help="of everything that is drawn at random")
 def structure(
     net: Net,
     p: P = None,
-    paths: Annotated[bool, section("paths", "numbers of minimal and almost minimal paths")] = False,
-    disjoint: Annotated[bool, section("disjoint", "numbers of link-disjoint paths")] = False,
-    load: Annotated[bool, section("load", "load of channels under uniform traffic")] = False,
-    spectrum: Annotated[bool, section("spectrum", "eigenvalues")] = False,
-    bisection: Annotated[bool, section("bisection", "fewest links between two halves")] = False,
-    everything: Annotated[bool, section("all", "all of these")] = False,
-    hops: Annotated[
-        list[int] | None,
-        typer.Option(help="--disjoint: most hops of a path; repeat for more bounds"),
-    ] = None,
-    pairs: Annotated[
-        int, typer.Option(help="--disjoint: sample so many pairs where there are more")
-    ] = 100_000,
-    starts: Annotated[int, typer.Option(help="--bisection: runs of the search")] = 16,
-    seed: Seed = 0,
+    paths: Annotated[bool, section("paths")] = False,
+    disjoint: Annotated[bool, section("disjoint")] = False,
+    load: Annotated[bool, section("load")] = False,
+    spectrum: Annotated[bool, section("spectrum")] = False,
+    bisection: Annotated[bool, section("bisection")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All of these.")] = False,
+    hops: Annotated[list[int] | None, option("structure", "hops")] = None,
+    pairs: Annotated[int, option("structure", "pairs")] = STRUCTURE["pairs"],
+    starts: Annotated[int, option("structure", "starts")] = STRUCTURE["starts"],
+    seed: Annotated[int, option("structure", "seed")] = STRUCTURE["seed"],
     as_json: Json = False,
 ) -> None:
     """Measure a network: distances, girth, Moore bound, paths, load, spectrum, bisection."""
+    from flyloom import _measures as measures
     from flyloom.support.progress import bars
-    from flyloom.verbs import measures
 
     topology = load_network(net, p)
     asked = {
@@ -54,7 +49,7 @@ def structure(
     with bars() as bar:
         found = measures.structure(
             topology, **{name: on or everything for name, on in asked.items()}, hops=hops,
-            pairs=pairs, starts=starts, rng=seed, progress=bar,
+            pairs=pairs, starts=starts, seed=seed, progress=bar,
         ).to_dict()
     lines = structure_lines(found)
     between = sum(found["histogram"])
@@ -126,24 +121,21 @@ def remarks(part: dict[str, Any]) -> str:
 def resilience(
     net: Net,
     p: P = None,
-    remove: Annotated[str, typer.Option(help="links or switches")] = "links",
-    until: Annotated[
-        str,
-        typer.Option(help="disconnected, diameter (by over 2), mean (distance by over 1), or some"),
-    ] = "disconnected",
-    samples: Annotated[int, typer.Option(help="random orders of removal")] = 1000,
-    seed: Seed = 0,
+    remove: Annotated[str, option("resilience", "remove")] = RESILIENCE["remove"],
+    until: Annotated[str, option("resilience", "until")] = ",".join(RESILIENCE["until"]),
+    samples: Annotated[int, option("resilience", "samples")] = RESILIENCE["samples"],
+    seed: Annotated[int, option("resilience", "seed")] = RESILIENCE["seed"],
     as_json: Json = False,
 ) -> None:
     """Remove links or switches at random until a network breaks or grows long."""
+    from flyloom import _measures as measures
     from flyloom.support.progress import bars
-    from flyloom.verbs import measures
 
     topology = load_network(net, p)
     with bars() as bar:
         found = measures.resilience(
             topology, remove=remove, until=[word.strip() for word in until.split(",")],
-            samples=samples, rng=seed, progress=bar,
+            samples=samples, seed=seed, progress=bar,
         ).to_dict()
     lines = [("network", found["network"]), (remove, found["items"]), ("samples", samples)]
     for end, outcome in found["ends"].items():

@@ -55,8 +55,8 @@ def throughput(
     topology = load_network(net, p)
     with bars() as bar:
         found = measure(
-            topology, traffic, engine=engine, epsilon=epsilon, elephants=elephants, rng=seed,
-            lmc=lmc, layers=layers, progress=bar, **parsed_options(option),
+            topology, traffic, engine=engine, epsilon=epsilon, elephants=elephants, seed=seed,
+            lmc=lmc, layers=layers, engine_options=parsed_options(option), progress=bar,
         ).to_dict()
     lines = [
         ("network", found["network"]), ("traffic", found["traffic"]),

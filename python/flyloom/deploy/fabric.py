@@ -59,7 +59,7 @@ def deploy(
         raise RefusalError("oracle: ibdmchk knows one cable an endpoint; deploy without it")
     reach.check_routes(routing)
     text = routing.table_text()
-    sent = topology.read_tables(text, "the table file", routing.lmc).verify()
+    sent = topology.read_tables(text, "the table file", routing.lmc).measure("verify")
     say("table file proved" if sent["holds"] else "table file read: its proof fails")
     with Live(topology, routing.lmc) as live:
         say("fabric up")

@@ -223,10 +223,10 @@ def proved(found: Snapshot, lmc: int) -> dict[str, Any]:
     ``counterexample``. Paths without a path record have no lane, so nothing is proved then."""
     if found.missing_levels:
         alone = dataclasses.replace(found, levels=None, sl2vl=None, missing_levels=0)
-        lines = counterexample(imported(alone, lmc).verify())
+        lines = counterexample(imported(alone, lmc).measure("verify"))
         lines.append(f"{found.missing_levels} paths have no path record")
         return {"deadlock_free": False, "verified": False, "lanes": None, "counterexample": lines}
-    proof = imported(found, lmc).verify()
+    proof = imported(found, lmc).measure("verify")
     return {
         "deadlock_free": bool(proof["deadlock"] and proof["deadlock"]["holds"]),
         "verified": proof["holds"], "lanes": proof["lanes"],

@@ -106,7 +106,7 @@ def check_routes(routing: Routing) -> None:
     topology = routing.topology
     if topology.switches <= ROUTE_HOPS + 1:  # a longer route would pass a switch twice
         return
-    found = routing.verify(hop_limit=topology.switches)["complete"]
+    found = routing.measure("verify", {"hop_limit": topology.switches})["complete"]
     if not found["holds"] or found["max_hops"] <= ROUTE_HOPS:
         return
     plan = json.loads(topology.to_text("json"))

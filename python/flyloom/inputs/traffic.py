@@ -22,10 +22,10 @@ Wanted = str | os.PathLike[str] | Iterable[Sequence[object]]
 
 
 def demands(
-    topology: Topology, traffic: Wanted, *, elephants: float = 0.1, rng: int = 0
+    topology: Topology, traffic: Wanted, *, elephants: float = 0.1, seed: int = 0
 ) -> Traffic:
     """The traffic that ``traffic`` stands for, as for ``throughput``."""
-    whole("rng", rng, 0, 2**64 - 1)
+    whole("seed", seed, 0, 2**64 - 1)
     try:
         fraction = float(elephants)
     except (TypeError, ValueError):
@@ -33,7 +33,7 @@ def demands(
     if not 0 <= fraction <= 1:
         raise RefusalError(f"elephants: {elephants} is no fraction of the flows; 0 to 1")
     if isinstance(traffic, str) and traffic in NAMED:
-        return Traffic.named(topology, traffic, fraction, rng)
+        return Traffic.named(topology, traffic, fraction, seed)
     if isinstance(traffic, (str, os.PathLike)):
         path = Path(traffic)
         if not os.path.exists(path):

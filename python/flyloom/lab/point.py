@@ -118,7 +118,7 @@ def facts_of(source: Source, tell: Tell, progress: Progress | None) -> dict[str,
     clock = _Clock(tell)
     topology = network_of(source)
     facts: dict[str, Any] = {
-        "recipe": topology.recipe, "structure": topology.structure(progress=progress),
+        "recipe": topology.recipe, "structure": topology.measure("structure", progress=progress),
     }
     clock.told("design", facts)
     facts["plan"] = topology.plan()
@@ -177,14 +177,15 @@ def record_of(
         "lanes": routing.lanes,
     }
     clock.told("route", record)
-    proof = routing.verify(task.point["verify"]["hop_limit"], progress)
+    proof = routing.measure("verify", task.point["verify"], progress)
     record |= {"verify": proof, "load": None, "ebb": None, "measures": {}}
     clock.told("verify", record)
     if proof["complete"]["holds"]:
-        record["load"] = routing.load()
-        if patterns := task.point["ebb"]["patterns"]:
+        record["load"] = routing.measure("edge_load", progress=progress)
+        if task.point["ebb"]["patterns"]:
             clock.again()
-            record["ebb"] = routing.ebb(patterns, task.seed, progress)
+            given = {**task.point["ebb"], "seed": task.seed}
+            record["ebb"] = routing.measure("ebb", given, progress)
             clock.told("ebb", record)
     for name, given in asked(task.point).items():
         if proof["complete"]["holds"] or known(task.parts)[name]["input"] == "topology":

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from flyloom._core import RefusalError, Routing, Topology
+from flyloom._measures import edge_load, path_diversity
 from flyloom.inputs.networks import network
 from flyloom.plugins.found import parameters_of
 from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
 from flyloom.support.results import Result
-from flyloom.verbs.routes import edge_load, path_diversity, route
+from flyloom.verbs.routes import route
 from flyloom.verbs.throughput import throughput
 
 #: What is drawn unless told otherwise: the deployed network, engines with several paths and one
@@ -34,15 +35,15 @@ def figure(
     *,
     engines: Iterable[str] = ENGINES,
     layers: Iterable[int] = LAYERS,
-    rng: int = 0,
+    seed: int = 0,
     progress: Progress | None = None,
 ) -> Result:
     """What a figure shows of each network, engine and number of layers.
 
     ``kind`` is ``path_lengths``, ``path_distribution``, ``disjoint_paths`` or ``throughput``;
-    ``networks`` are anything that :func:`flyloom.network` takes; ``rng`` is the seed of engines and
-    traffic. Engines may use up to 15 data lanes. What an engine or a measure refuses is left out
-    and listed; when nothing is left the first refusal is raised.
+    ``networks`` are anything that :func:`flyloom.network` takes; ``seed`` is the seed of engines
+    and traffic. Engines may use up to 15 data lanes. What an engine or a measure refuses is left
+    out and listed; when nothing is left the first refusal is raised.
 
     Fields: ``figure``, ``seed``; ``rows``, what is drawn, and ``summary``, a dict a case, each with
     ``network``, ``engine``, ``layers``; ``skipped`` (these, and ``why``). Further keys of ``rows``:
@@ -60,7 +61,7 @@ def figure(
     """
     if kind not in MEASURES:
         raise RefusalError(f"figure: there is no figure '{kind}'; figures: {', '.join(MEASURES)}")
-    whole("rng", rng, 0, 2**64 - 1)
+    whole("seed", seed, 0, 2**64 - 1)
     engines = list(dict.fromkeys(engines))
     params = parameters_of("engine", engines)
     for name in engines:
@@ -76,10 +77,10 @@ def figure(
         if progress:
             progress("figure", number, len(cases))
         case = {"network": topology.recipe, "engine": engine, "layers": count}
-        known = {"seed": rng, "max_lanes": LANES}
+        known = {"seed": seed, "max_lanes": LANES}
         options = {key: value for key, value in known.items() if key in params[engine]}
         try:
-            found, said = MEASURES[kind](topology, engine, count, options, rng)
+            found, said = MEASURES[kind](topology, engine, count, options, seed)
         except RefusalError as refusal:
             skipped.append({**case, "why": str(refusal)})
             continue
@@ -88,7 +89,7 @@ def figure(
     if not summary:
         raise RefusalError(skipped[0]["why"])
     return Result({"figure": kind, "rows": rows, "summary": summary, "skipped": skipped,
-                   "seed": rng})
+                   "seed": seed})
 
 
 Measured = tuple[list[dict[str, Any]], dict[str, Any]]
@@ -99,7 +100,7 @@ Measure = Callable[[*Case], Measured]
 
 
 def _routed(
-    topology: Topology, engine: str, layers: int, options: dict[str, Any], _rng: int
+    topology: Topology, engine: str, layers: int, options: dict[str, Any], _seed: int
 ) -> Routing:
     return route(topology, engine, layers=layers, **options)
 
@@ -137,9 +138,11 @@ def _disjoint_paths(*case: *Case) -> Measured:
 
 
 def _throughput(
-    topology: Topology, engine: str, layers: int, options: dict[str, Any], rng: int
+    topology: Topology, engine: str, layers: int, options: dict[str, Any], seed: int
 ) -> Measured:
-    found = throughput(topology, "elephant", engine=engine, layers=layers, rng=rng, **options)
+    found = throughput(
+        topology, "elephant", engine=engine, layers=layers, seed=seed, engine_options=options
+    )
     said = {"throughput": found.maximum_achievable_throughput}
     return [said], said
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from flyloom._core import Topology
+from flyloom._measures import resilience
 from flyloom.inputs.networks import network
 from flyloom.support.progress import Progress
 from flyloom.support.results import Result
-from flyloom.verbs.measures import resilience
 
 FIT_FLY_SOURCE = (
     "McGlohon et al., Fit Fly: a case study on interconnect innovation through parallel simulation"
@@ -57,7 +57,7 @@ def fit_fly_table() -> Result:
 def _configuration(t: Topology) -> dict[str, int]:
     table, groups = t.link_table, t.groups
     crossing = groups[table["a_switch"]] != groups[table["b_switch"]]
-    count, planes = len(set(groups.tolist())), t.structure(paths=False, progress=None)["planes"]
+    count, planes = len(set(groups.tolist())), t.measure("structure")["planes"]
     global_ports = 2 * int(np.count_nonzero(crossing))
     return {
         "router_radix": t.radix, "planes": planes, "groups": count, "nodes": t.endpoints,
@@ -105,7 +105,7 @@ Long hop: the even codes of least distance 4. Random: as many switches and ports
 
 
 def resilience_table(
-    *, samples: int = 1000, rng: int = 0, progress: Progress | None = None
+    *, samples: int = 1000, seed: int = 0, progress: Progress | None = None
 ) -> Result:
     """The resilience of the study's families and sizes, measured, beside the printed steps.
 
@@ -122,7 +122,7 @@ def resilience_table(
             if member is None or step is None:
                 continue
             built = network(member)
-            found = resilience(built, samples=samples, rng=rng, progress=progress)
+            found = resilience(built, samples=samples, seed=seed, progress=progress)
             lost = found.ends.disconnected
             rows.append({
                 "family": family, "about": about, "network": member,
@@ -131,5 +131,5 @@ def resilience_table(
                 "confidence_interval_95": lost.confidence_interval_95 or [lost.mean, lost.mean],
             })
     return Result({
-        "source": RESILIENCE_SOURCE, "samples": samples, "seed": rng, "rows": rows,
+        "source": RESILIENCE_SOURCE, "samples": samples, "seed": seed, "rows": rows,
     })

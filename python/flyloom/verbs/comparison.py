@@ -66,7 +66,7 @@ def compare(
     gbps: float | None = None,
     radix: int = 64,
     samples: int = 100,
-    rng: int = 0,
+    seed: int = 0,
     ends: Sequence[str] = ("disconnected",),
     curves: bool = True,
     progress: Progress | None = None,
@@ -78,7 +78,7 @@ def compare(
     family nearest to so many endpoints (within a quarter; of the families named, or of all) is a
     row too. ``catalog`` and ``gbps`` say what they are priced by, as for :func:`flyloom.shop`.
     ``samples`` random orders of removing links,
-    drawn from seed ``rng``, say how much each can lose (``ends``: ``disconnected``, ``diameter``,
+    drawn from seed ``seed``, say how much each can lose (``ends``: ``disconnected``, ``diameter``,
     ``mean``; 0 samples: not asked). Curves are those of the families named and of the networks'
     own, up to switches of ``radix`` ports.
 
@@ -93,7 +93,7 @@ def compare(
     """
     whole("radix", radix, 4, 4096)
     whole("samples", samples, 0, 1 << 20)
-    whole("rng", rng, 0, 2**64 - 1)
+    whole("seed", seed, 0, 2**64 - 1)
     known = {part["name"] for part in _core.registry() if part["kind"] == "topology"}
     families, networks = [], []
     for source in sources:
@@ -113,7 +113,7 @@ def compare(
             progress("networks", number, len(networks))
         bill, unpriced = priced(t, bought, BILLED)
         rows.append({
-            **_measure(t, samples, rng, ends, None if endpoints else progress),
+            **_measure(t, samples, seed, ends, None if endpoints else progress),
             **bill, "unpriced": unpriced,
         })
     on_front = pareto_front(rows)
@@ -123,7 +123,7 @@ def compare(
     chosen = list(dict.fromkeys(families))
     return Result({
         "rows": rows, "curves": _curves(chosen, radix, progress) if curves and chosen else [],
-        "radix": radix, "samples": samples, "seed": rng, "catalog": bought.catalog()["name"],
+        "radix": radix, "samples": samples, "seed": seed, "catalog": bought.catalog()["name"],
     })
 
 
@@ -174,7 +174,9 @@ def pareto_front(rows: Sequence[Mapping[str, Any]]) -> list[bool | None]:
 def _measure(
     t: Topology, samples: int, seed: int, ends: Sequence[str], progress: Progress | None
 ) -> dict[str, Any]:
-    found = t.structure(load=True, spectrum=True, bisection=True, progress=progress)
+    found = t.measure(
+        "structure", {"load": True, "spectrum": True, "bisection": True}, progress
+    )
     cut, half = found["bisection"], found["endpoints"] / 2
     direct = found["diameter"] == found["diameter_all_switches"] and \
         found["mean_distance"] == found["mean_distance_all_switches"]
@@ -192,7 +194,9 @@ def _measure(
         "spectral_gap": spectrum["spectral_gap"],
     }
     if samples and ends:
-        lost = t.resilience("links", list(ends), samples, seed, progress)["ends"]
+        lost = t.measure(
+            "resilience", {"until": list(ends), "samples": samples, "seed": seed}, progress
+        )["ends"]
         for end in ends:
             row[ENDS[end]] = lost[end]["mean"]
             row[f"{ENDS[end]}_interval"] = lost[end]["confidence_interval_95"]

@@ -8,6 +8,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError, Routing, Topology, plugin_parameters
+from flyloom.inputs.measured import measured
 from flyloom.plugins.found import part
 from flyloom.plugins.parts import Part, told
 
@@ -29,7 +30,7 @@ def record_by(
     own = next((one for one in parts if (one.kind, one.name) == ("measure", name)), None)
     if own := own or part("measure", name):
         return _measured(own, on, given)
-    return on.measure(name, dict(given), progress)
+    return measured(on, name, given, progress)
 
 
 def _measured(part: Part, on: Topology | Routing, given: Mapping[str, Any]) -> dict[str, Any]:

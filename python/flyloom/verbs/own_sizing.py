@@ -64,7 +64,7 @@ def _member(family: Part, given: dict[str, Any]) -> dict[str, Any]:
         any_p = network.endpoints == network.switches and network.concentration == 1
     if not any_p:
         network = made(family, given)
-    found = network.structure()
+    found = network.measure("structure")
     params = plugin_parameters(family.row, given)
     return {
         **{key: found[key] for key in FACTS}, "any_p": any_p, "params": params,

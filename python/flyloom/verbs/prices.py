@@ -36,8 +36,9 @@ def cost(
 ) -> Result:
     """What a network costs and draws.
 
-    Switches, cables (cut to the floor of :func:`flyloom.plan`) and adapters by the prices of a
-    catalogue; the totals add up the parts that the catalogue ``counts``.
+    By hand, for what the measure ``cost`` cannot do: catalogues and rules of files, and the rules
+    of the 2014 study. Switches, cables (cut to the floor of :func:`flyloom.plan`) and adapters by
+    the prices of a catalogue; the totals add up the parts that the catalogue ``counts``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Tables for a network, and all that is asked of them: route, verify, repair, lanes, loads."""
+"""Tables for a network: made, repaired, put on other lanes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from flyloom._core import Routing, routes_asked
+from flyloom._measures import Repair
 from flyloom.inputs.networks import Source, network
 from flyloom.plugins.found import part
 from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
-from flyloom.support.results import Result
 from flyloom.verbs.engines import route_by_ours
 
 
@@ -53,31 +53,6 @@ def route(
     return route_by_ours(network(source), engine, options, count, lmc, progress)
 
 
-def verify(
-    routing: Routing, *, hop_limit: int = 64, max_lanes: int = 15,
-    progress: Progress | None = None,
-) -> Result:
-    """Proof that tables are right, with evidence.
-
-    Fields: ``holds`` (everything does), ``lanes``, ``complete`` (``holds``; ``routes``,
-    ``max_hops``, ``mean_hops`` and ``hop_histogram`` over all layers and ordered pairs of a switch
-    with endpoints and a terminal on another switch; or ``counterexample``), ``management`` (the
-    same for routes from switches without endpoints and to switches, which do not count for
-    ``holds``), ``deadlock`` (``holds``; ``dependencies`` of the channel dependency graph and
-    ``rechecked``, whether the separate checker accepts the numbering of channels; or the ``cycle``
-    and its ``counterexample``; None when routes are not complete).
-
-    ``verdicts`` has every question by name, ``no_missing_entry``, ``no_dead_port``,
-    ``no_wrong_delivery``, ``no_loop``, ``no_over_the_hop_limit`` (more than ``hop_limit`` hops),
-    ``management``, ``no_deadlock`` and ``within_lanes`` (no route on a lane from ``max_lanes``
-    on), each with ``holds`` (None: not judged) and its ``witness``, or the ``counterexample`` and
-    the number of ``routes`` that end so.
-    """
-    whole("hop_limit", hop_limit, 0, 2**32 - 1)
-    whole("max_lanes", max_lanes, 1, 15)
-    return Result(routing.verify(hop_limit=hop_limit, progress=progress, max_lanes=max_lanes))
-
-
 def repair(
     routing: Routing,
     topology: Source,
@@ -87,7 +62,7 @@ def repair(
     random: int = 0,
     seed: int = 0,
     progress: Progress | None = None,
-) -> tuple[Routing, Result]:
+) -> tuple[Routing, Repair]:
     """Tables for a network that has lost links or switches, with as few entries changed as can be.
 
     Only routes over what failed are looked at; those that remain keep their entries and levels.
@@ -104,36 +79,17 @@ def repair(
     random, seed
         So many working links fail, too, drawn by the seed.
 
-    Returns the new tables and what it took. Fields: ``changed_entries`` towards endpoints and
-    ``least_changed_entries`` (no repair can change fewer), ``changed_switches``, the same towards
-    switches (``..._to_switches``), ``changed_service_levels`` (paths), ``stopped_entries``,
-    ``safe`` ("in any order", "in the order given", "in steps", "after draining", "unknown":
-    whether the entries can change under traffic without deadlock; unknown where the old tables
-    could deadlock), ``why``, and ``changes``: in a safe order, each with ``switch``,
-    ``endpoint``, ``terminal``, ``layer``, ``was`` and ``port``. In steps: first the entries of
-    ``stops`` drop packets; when those sent before have left, paths change their levels
-    (``level_changes``, each with ``was`` and ``level``, ``switch`` being where they start); when
-    those sent before have left, entries change in the order of ``changes``.
+    Returns the new tables, which a measure does not, and the record of the measure ``repair``.
+    In steps: first the entries of ``stops`` drop packets; when those sent before have left, paths
+    change their levels (``level_changes``); when those sent before have left, entries change in
+    the order of ``changes``.
     Raises ``RefusalError`` where the rest is disconnected or no way fits the lanes in use.
     """
     damaged = network(topology).with_failures(
         list(links), list(switches), random=random, seed=seed
     )
     mended, found = routing.repair(damaged, progress)
-    return mended, Result(found)
-
-
-def lanes_needed(
-    routing: Routing, *, rng: int = 0, progress: Progress | None = None
-) -> Result:
-    """How many virtual lanes each method needs to make given routes free of deadlock.
-
-    Field ``methods``: a list with ``method`` (``online``, ``lightest``, ``heaviest``, ``random``,
-    ``hops``; see docs/routing.md), ``lanes`` and ``service_levels``, both None where 15 lanes or
-    16 levels are not enough, and ``why`` then. ``rng`` is the seed of ``random``.
-    """
-    whole("rng", rng, 0, 2**64 - 1)
-    return Result(routing.measure("lanes_needed", {"seed": rng}, progress))
+    return mended, Repair(found)
 
 
 def spread(
@@ -142,7 +98,7 @@ def spread(
     *,
     max_lanes: int = 8,
     balance: bool = False,
-    rng: int = 0,
+    seed: int = 0,
     progress: Progress | None = None,
 ) -> Routing:
     """The same routes on new lanes, service levels and SL2VL tables, free of deadlock.
@@ -159,14 +115,14 @@ def spread(
         Most data lanes, 1 to 15.
     balance
         Deals the paths to all of ``max_lanes`` lanes.
-    rng
+    seed
         Seed of ``random``.
 
     Raises ``RefusalError`` where the lanes, or 16 service levels, are not enough.
     """
     whole("max_lanes", max_lanes, 1, 15)
-    whole("rng", rng, 0, 2**64 - 1)
-    asked = {"max_lanes": max_lanes, "balance": bool(balance), "seed": rng}
+    whole("seed", seed, 0, 2**64 - 1)
+    asked = {"max_lanes": max_lanes, "balance": bool(balance), "seed": seed}
     usual = {"max_lanes": 8, "balance": False, "seed": 0}
     said = {key: value for key, value in asked.items() if value != usual[key]}
     return routing.spread({"lanes": _lanes(method), **said}, progress)
@@ -174,48 +130,3 @@ def spread(
 
 def _lanes(chosen: str | Mapping[str, Any]) -> str | dict[str, Any]:
     return dict(chosen) if isinstance(chosen, Mapping) else chosen
-
-
-def edge_load(routing: Routing) -> Result:
-    """Routes over each channel when every terminal sends to every other, all layers together.
-
-    Fields: ``edge_forwarding_index`` (most routes on a channel), ``lower_bound`` (total hops over
-    channels, rounded up: no routing with these path lengths has a lower index), ``hops``,
-    ``histogram`` ([routes, channels] pairs).
-    """
-    return Result(routing.load())
-
-
-def path_diversity(routing: Routing, *, progress: Progress | None = None) -> Result:
-    """Distinct and link-disjoint paths that the layers give each ordered pair of edge switches.
-
-    A pair's paths are the distinct routes of all layers to one terminal on its second switch; where
-    the terminals there differ, the pair counts with the fewest. Paths are disjoint when they share
-    no link in either direction; the most disjoint ones are found exactly. Fields: ``pairs``,
-    ``mean_disjoint_paths``, ``fraction_pairs_3_disjoint_paths`` (pairs with at least three),
-    ``mean_distinct_paths`` (None without pairs), ``disjoint_histogram`` and ``distinct_histogram``
-    (entry n: pairs with n paths), ``hop_histograms`` (a list a layer; entry h: routes of h hops,
-    one for every pair and terminal), ``longest_histogram`` (entry h: pairs whose longest route over
-    all layers and terminals has h hops), ``mean_hops`` ([mean hops of a pair's routes, pairs]).
-    """
-    return Result(routing.path_diversity(progress=progress))
-
-
-def ebb(
-    routing: Routing,
-    *,
-    patterns: int = 1000,
-    rng: int = 0,
-    progress: Progress | None = None,
-) -> Result:
-    """Effective bisection bandwidth over given tables, as a fraction of the injection rate.
-
-    Random halves, random perfect matchings; a flow's share is one over the largest congestion on
-    its route (the mean over its routes when there are several). ``rng`` is the seed. Fields:
-    ``effective_bisection_bandwidth`` (mean over patterns), ``confidence_interval_95``,
-    ``pattern_means``, ``flow_histogram`` (flows by share, 20 bins of 0.05), ``max_congestion``,
-    ``patterns``, ``seed``.
-    """
-    whole("patterns", patterns, 1, 2**32 - 1)
-    whole("rng", rng, 0, 2**64 - 1)
-    return Result(routing.ebb(patterns=patterns, seed=rng, progress=progress))

@@ -11,13 +11,14 @@ from typing import Any
 import numpy
 
 from flyloom._core import RefusalError, Routing, Topology, opensm_engines, routes_asked
+from flyloom._measures import ebb, edge_load, path_diversity, verify
 from flyloom.inputs.networks import Source, network
 from flyloom.plugins.found import parameters_of
 from flyloom.support.checks import whole
 from flyloom.support.errors import DeployError
 from flyloom.support.progress import Progress
 from flyloom.support.results import Result
-from flyloom.verbs.routes import ebb, edge_load, path_diversity, route, verify
+from flyloom.verbs.routes import route
 
 #: Engines whose lanes may be many or one: what they do with one (or with many) is a row, too.
 VARIANTS = {"nue": "nue:max_lanes=1", "opensm:nue": "opensm:nue:max_lanes=8"}
@@ -47,7 +48,7 @@ def compare_routing(
     lmc: int | None = None,
     layers: int | None = None,
     patterns: int = 1000,
-    rng: int = 0,
+    seed: int = 0,
     progress: Progress | None = None,
 ) -> Result:
     """What each routing engine makes of a network: proof, lanes, lengths, load, bandwidth, time.
@@ -63,7 +64,7 @@ def compare_routing(
         Routes to every terminal, as for ``route``; OpenSM's engines take an LMC.
     patterns
         Random bisections of the effective bisection bandwidth.
-    rng
+    seed
         Seed of these, and of engines that draw.
     progress
         Called with ``(what, done, total)``.
@@ -85,7 +86,7 @@ def compare_routing(
     routing, proof and measures of all engines cost together.
     """
     whole("patterns", patterns, 1, 2**32 - 1)
-    whole("rng", rng, 0, 2**64 - 1)
+    whole("seed", seed, 0, 2**64 - 1)
     topology = network(source)
     chosen = [_parsed(word) for word in dict.fromkeys(_all() if engines is None else engines)]
     if not chosen:
@@ -95,18 +96,18 @@ def compare_routing(
         if progress:
             progress("engines", number, len(chosen))
         try:
-            routing, about, spent = _routed(topology, name, options, lmc, layers, rng)
+            routing, about, spent = _routed(topology, name, options, lmc, layers, seed)
         except (RefusalError, DeployError) as error:
             refused.append({"engine": label, "why": _reason(error).removeprefix(f"{name}: ")})
             continue
-        rows.append({"engine": label, **_measured(routing, about, patterns, rng)})
+        rows.append({"engine": label, **_measured(routing, about, patterns, seed)})
         cpu_s[label] = spent
     if not rows:
         told = "; ".join(f"{one['engine']}: {one['why']}" for one in refused)
         raise RefusalError(f"engines: none makes tables for {topology.recipe}: {told}")
     return Result({
         "network": topology.recipe, "layers": layers if layers is not None else 1 << (lmc or 0),
-        "patterns": patterns, "seed": rng, "rows": rows, "refused": refused, "cpu_s": cpu_s,
+        "patterns": patterns, "seed": seed, "rows": rows, "refused": refused, "cpu_s": cpu_s,
     })
 
 
@@ -160,12 +161,12 @@ def _parsed(word: str) -> tuple[str, str, dict[str, Any]]:
 
 def _routed(
     topology: Topology, name: str, options: dict[str, Any], lmc: int | None,
-    layers: int | None, rng: int,
+    layers: int | None, seed: int,
 ) -> tuple[Routing, dict[str, Any], float]:
     """Tables, what only their engine can tell of them, and CPU seconds."""
     if not name.startswith("opensm:"):
         if "seed" in parameters_of("engine", [name])[name]:
-            options = {"seed": rng, **options}
+            options = {"seed": seed, **options}
         began = time.process_time()
         routing = route(topology, name, lmc=lmc, layers=layers, **options)
         spent = time.process_time() - began
@@ -185,7 +186,7 @@ def _routed(
     return found.routing, about, found.cpu_s
 
 
-def _measured(routing: Routing, about: dict[str, Any], patterns: int, rng: int) -> dict[str, Any]:
+def _measured(routing: Routing, about: dict[str, Any], patterns: int, seed: int) -> dict[str, Any]:
     """A row, but for the engine's name."""
     from flyloom.deploy.live import counterexample
 
@@ -204,7 +205,7 @@ def _measured(routing: Routing, about: dict[str, Any], patterns: int, rng: int) 
     }
     if proof.complete.holds:
         for found in (path_diversity(routing), edge_load(routing), proof.complete,
-                      ebb(routing, patterns=patterns, rng=rng)):
+                      ebb(routing, patterns=patterns, seed=seed)):
             row |= {key: found[key] for key in row if key in found}
     return row
 

@@ -7,6 +7,7 @@ topologies", SC 2016.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from flyloom._core import RefusalError
@@ -25,9 +26,10 @@ def throughput(
     engine: str | None = None,
     epsilon: float | None = None,
     elephants: float = 0.1,
-    rng: int = 0,
+    seed: int = 0,
     lmc: int | None = None,
     layers: int | None = None,
+    engine_options: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Result:
@@ -51,8 +53,10 @@ def throughput(
         Bounds that are at most this fraction apart, 0.005 to 1, in place of a linear program.
     elephants
         Fraction of the flows of ``"elephant"`` that is large.
-    rng
+    seed
         Seed of the draw of these.
+    engine_options
+        Options of the engine that have the name of a parameter here, such as its ``seed``.
     progress
         Called with ``(what, done, total)``.
 
@@ -63,6 +67,7 @@ def throughput(
     programs that are too large.
     """
     topology = network(source)
+    options = {**(engine_options or {}), **options}
     if epsilon is not None:
         if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)):
             raise RefusalError(f"epsilon: {epsilon!r} is no number; 0.005 to 1")
@@ -70,7 +75,7 @@ def throughput(
             raise RefusalError(f"epsilon: {epsilon} is out of range; 0.005 to 1")
     if engine is None and (options or layers is not None or lmc is not None):
         raise RefusalError("engine: lmc, layers and options are an engine's; name one")
-    wanted = demands(topology, traffic, elephants=elephants, rng=rng)
+    wanted = demands(topology, traffic, elephants=elephants, seed=seed)
     routing = None
     if engine == "application" and not options.keys() & {"flows", "traffic"}:
         options["flows"] = wanted.flows()

@@ -61,6 +61,10 @@ fn parameters_have_defaults_and_are_checked() {
         let why = entry.complete(&unknown).expect_err("unknown").to_string();
         assert!(why.contains("no_such") && why.contains(entry.name), "{why}");
         let schema = entry.schema();
+        for name in ["engine", "layers", "lmc", "on", "option", "p", "progress", "source"] {
+            let free = schema["properties"].get(name).is_none();
+            assert!(free, "{}: {name} is a word of all commands and functions", entry.name);
+        }
         let record = entry.record_schema();
         let parts = record["$defs"].as_object().into_iter().flatten().map(|(_, part)| part);
         for part in [&schema, &record].into_iter().chain(parts) {

@@ -125,7 +125,7 @@ pub fn congestion(routing: &Routing, setup: &Setup, watch: &dyn Watch) -> Result
         return Err(Refusal::new("endpoints", why, format!("2 to {most}")).into());
     }
     if setup.runs == 0 {
-        return Err(Refusal::new("runs", "0", "1 to 4294967295").into());
+        return Err(Refusal::new("runs", "0 is out of range", "1 to 4294967295").into());
     }
     let jobs = Jobs::parse(setup, ranks)?;
     let levels = match setup.levels {

@@ -2,12 +2,15 @@
 //! effective bisection bandwidth, and maximum achievable throughput under given demands.
 
 pub mod congestion;
-pub mod diversity;
-pub mod ebb;
-pub mod edge_load;
 mod flows;
 pub mod metric;
 pub mod routes;
-pub mod simulated;
 mod split;
 pub mod throughput;
+
+// gen:begin
+pub mod diversity;
+pub mod ebb;
+pub mod edge_load;
+pub mod simulated;
+// gen:end

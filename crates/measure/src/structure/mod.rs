@@ -12,12 +12,15 @@ pub mod girth;
 mod lanczos;
 mod packing;
 pub mod paths;
-pub mod resilience;
 pub mod spectrum;
-pub mod surveyed;
 mod symmetry;
 mod terminals;
 mod union;
+
+// gen:begin
+pub mod resilience;
+pub mod surveyed;
+// gen:end
 
 pub use bisection::{Bisection, bisection};
 pub use channel_load::{MinimalLoad, minimal_load};
@@ -59,7 +62,8 @@ pub struct Structure {
     /// Longest distance between connected switches that carry endpoints, hops.
     pub diameter: u32,
     /// Mean distance over connected ordered pairs of switches with endpoints, hops; none without
-    /// pairs. In the core the sum and the number of pairs.
+    /// pairs.
+    // the sum and the number of pairs; written as their quotient
     #[serde(serialize_with = "mean")]
     #[schemars(with = "Option<f64>")]
     pub mean_distance: (u64, u64),

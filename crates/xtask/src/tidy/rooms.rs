@@ -14,13 +14,14 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("draw", &["support"]),
     ("plugins", &["support"]),
     ("inputs", &["support", "plugins"]),
+    ("_measures", &["support", "inputs"]),
     ("solve", &["support"]),
     ("deploy", &["support", "inputs"]),
     ("cabling", &["support", "draw", "inputs"]),
-    ("verbs", &["support", "plugins", "inputs", "solve", "deploy", "cabling"]),
+    ("verbs", &["support", "plugins", "inputs", "solve", "deploy", "cabling", "_measures"]),
     ("report", &["support", "draw", "verbs"]),
     ("lab", &["support", "plugins", "inputs", "deploy", "verbs", "report"]),
-    ("published", &["support", "plugins", "inputs", "verbs"]),
+    ("published", &["support", "plugins", "inputs", "verbs", "_measures"]),
     (
         "cli",
         &[
@@ -35,13 +36,17 @@ const ROOMS: &[(&str, &[&str])] = &[
             "report",
             "lab",
             "published",
+            "_measures",
         ],
     ),
     ("published_cost", &["published"]),
     ("search", &["solve"]),
     (
         "flyloom",
-        &["_generated", "support", "plugins", "inputs", "deploy", "verbs", "lab", "published"],
+        &[
+            "_generated", "_measures", "support", "plugins", "inputs", "deploy", "verbs", "lab",
+            "published",
+        ],
     ),
 ];
 

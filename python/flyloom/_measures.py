@@ -1,0 +1,1701 @@
+"""One function per measure, and its record; written by `cargo xtask gen`, never edited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from flyloom._core import Routing
+from flyloom.inputs.measured import measured
+from flyloom.inputs.networks import Source
+from flyloom.support.progress import Progress
+from flyloom.support.records import Record
+
+__all__ = [
+    "LanesNeeded",
+    "Repair",
+    "PathDiversity",
+    "Ebb",
+    "EdgeLoad",
+    "Congestion",
+    "Resilience",
+    "Structure",
+    "Cost",
+    "Verify",
+    "lanes_needed",
+    "path_diversity",
+    "ebb",
+    "edge_load",
+    "resilience",
+    "structure",
+    "verify",
+]
+
+
+class LanesNeededMethod(Record):
+    """What a method needs.
+
+    Attributes
+    ----------
+    method : str
+        ``online``, ``lightest``, ``heaviest``, ``random`` or ``hops``.
+    lanes : int | None
+        Data lanes; none where 15 lanes or 16 levels are not enough.
+    service_levels : int | None
+        Service levels; none where 15 lanes or 16 levels are not enough.
+    why : str, not always there
+        Why they are not enough; only then.
+    """
+
+    __slots__ = ()
+    method: str
+    lanes: int | None
+    service_levels: int | None
+    why: str
+
+
+class LanesNeeded(Record):
+    """What each method needs.
+
+    Attributes
+    ----------
+    methods : list[LanesNeededMethod]
+        A method after the other.
+    """
+
+    __slots__ = ()
+    _parts = {
+        "methods": LanesNeededMethod,
+    }
+    methods: list[LanesNeededMethod]
+
+
+class RepairEntry(Record):
+    """An entry of a table.
+
+    Attributes
+    ----------
+    switch : str
+        Name of the switch whose table it is in.
+    endpoint : str
+        Name of the endpoint that it leads to.
+    terminal : int
+        Number of the endpoint's terminal.
+    layer : int
+        Which of the routes to the terminal, from 0.
+    """
+
+    __slots__ = ()
+    switch: str
+    endpoint: str
+    terminal: int
+    layer: int
+
+
+class RepairNewLevel(Record):
+    """A path that changes its service level.
+
+    Attributes
+    ----------
+    switch : str
+        Name of the switch whose table it is in.
+    endpoint : str
+        Name of the endpoint that it leads to.
+    terminal : int
+        Number of the endpoint's terminal.
+    layer : int
+        Which of the routes to the terminal, from 0.
+    was : int
+        The level before.
+    level : int
+        The level from now on.
+    """
+
+    __slots__ = ()
+    switch: str
+    endpoint: str
+    terminal: int
+    layer: int
+    was: int
+    level: int
+
+
+class RepairNewPort(Record):
+    """An entry that changes.
+
+    Attributes
+    ----------
+    switch : str
+        Name of the switch whose table it is in.
+    endpoint : str
+        Name of the endpoint that it leads to.
+    terminal : int
+        Number of the endpoint's terminal.
+    layer : int
+        Which of the routes to the terminal, from 0.
+    was : int
+        The port before.
+    port : int
+        The port from now on.
+    """
+
+    __slots__ = ()
+    switch: str
+    endpoint: str
+    terminal: int
+    layer: int
+    was: int
+    port: int
+
+
+class Repair(Record):
+    """What it took to mend the tables.
+
+    Attributes
+    ----------
+    changed_entries : int
+        Table entries towards endpoints that change.
+    least_changed_entries : int
+        No repair can change fewer entries towards endpoints.
+    changed_switches : int
+        Switches with entries towards endpoints that change.
+    changed_entries_to_switches : int
+        Table entries towards switches that change.
+    least_changed_entries_to_switches : int
+        No repair can change fewer entries towards switches.
+    changed_service_levels : int
+        Paths whose service level changes.
+    stopped_entries : int
+        Entries that drop packets for a time.
+    safe : str
+        Whether the entries can change under traffic without deadlock: "in any order", "in the
+        order given", "in steps", "after draining", or "unknown" where the old tables could
+        deadlock.
+    why : str | None
+        Why it takes draining; none where it does not.
+    stops : list[RepairEntry]
+        In steps: the entries that drop packets until they change.
+    level_changes : list[RepairNewLevel]
+        The paths that change their service level, in a safe order.
+    changes : list[RepairNewPort]
+        The entries that change, in a safe order.
+    """
+
+    __slots__ = ()
+    _parts = {
+        "stops": RepairEntry,
+        "level_changes": RepairNewLevel,
+        "changes": RepairNewPort,
+    }
+    changed_entries: int
+    least_changed_entries: int
+    changed_switches: int
+    changed_entries_to_switches: int
+    least_changed_entries_to_switches: int
+    changed_service_levels: int
+    stopped_entries: int
+    safe: str
+    why: str | None
+    stops: list[RepairEntry]
+    level_changes: list[RepairNewLevel]
+    changes: list[RepairNewPort]
+
+
+class PathDiversity(Record):
+    """Paths of the ordered pairs of switches with endpoints, of one plane.
+
+    Attributes
+    ----------
+    pairs : int
+        Ordered pairs of switches.
+    mean_disjoint_paths : float | None
+        Mean number of link-disjoint paths of a pair; none without pairs.
+    fraction_pairs_3_disjoint_paths : float | None
+        Fraction of the pairs that have at least three link-disjoint paths; none without pairs.
+    mean_distinct_paths : float | None
+        Mean number of distinct paths of a pair; none without pairs.
+    disjoint_histogram : list[int]
+        Entry n: pairs with at most n link-disjoint paths.
+    distinct_histogram : list[int]
+        Entry n: pairs with n distinct paths.
+    hop_histograms : list[list[int]]
+        A list a layer; entry h: its routes of h hops, one for every pair and terminal.
+    longest_histogram : list[int]
+        Entry h: pairs whose longest route over all layers and terminals has h hops.
+    mean_hops : list[list[float]]
+        By the mean hops of a pair's routes: [mean hops, pairs].
+    """
+
+    __slots__ = ()
+    pairs: int
+    mean_disjoint_paths: float | None
+    fraction_pairs_3_disjoint_paths: float | None
+    mean_distinct_paths: float | None
+    disjoint_histogram: list[int]
+    distinct_histogram: list[int]
+    hop_histograms: list[list[int]]
+    longest_histogram: list[int]
+    mean_hops: list[list[float]]
+
+
+class Ebb(Record):
+    """What random bisections get.
+
+    Shares are fractions of an endpoint's injection rate.
+
+    Attributes
+    ----------
+    effective_bisection_bandwidth : float
+        Mean share over the patterns.
+    confidence_interval_95 : list[float] | None
+        Low and high end of its 95 % confidence interval; none of one pattern.
+    patterns : int
+        Random bisections.
+    seed : int
+        Seed of the random draws.
+    max_congestion : float
+        Largest congestion of a channel in any pattern, in flows' worth of traffic.
+    pattern_means : list[float]
+        Mean share of a flow, one value a pattern.
+    flow_histogram : list[int]
+        Flows by share, 20 bins of 0.05.
+    """
+
+    __slots__ = ()
+    effective_bisection_bandwidth: float
+    confidence_interval_95: list[float] | None
+    patterns: int
+    seed: int
+    max_congestion: float
+    pattern_means: list[float]
+    flow_histogram: list[int]
+
+
+class EdgeLoad(Record):
+    """Routes over the channels.
+
+    Attributes
+    ----------
+    edge_forwarding_index : int
+        Most routes on a channel.
+    lower_bound : int
+        Total hops over channels, rounded up: no routing with these path lengths has a lower
+        index.
+    hops : int
+        Hops of all routes together.
+    histogram : list[list[int]]
+        Working channels by the routes they carry: [routes, channels].
+    """
+
+    __slots__ = ()
+    edge_forwarding_index: int
+    lower_bound: int
+    hops: int
+    histogram: list[list[int]]
+
+
+class Congestion(Record):
+    """What a pattern's messages meet.
+
+    Shares are fractions of an endpoint's injection rate; congestion is in messages' worth of
+    traffic.
+
+    Attributes
+    ----------
+    metric : str
+        What ``series`` and the five fields after it are of.
+    series : list[float]
+        Values of the metric, one a run, or one a channel.
+    mean : float
+        Mean of the values.
+    min : float
+        Smallest value.
+    max : float
+        Largest value.
+    variance : float | None
+        Variance of the values (with n - 1); none of a single one.
+    histogram : list[list[float]]
+        [low, high, n]: n values are above low and at most high; messages where the metric is
+        ``congestion``.
+    endpoints : int
+        Endpoints that took part.
+    levels : int
+        Levels of a run.
+    runs : int
+        Runs.
+    mean_share : float
+        Mean over runs of the mean share of their messages.
+    confidence_interval_95 : list[float] | None
+        Low and high end of the 95 % confidence interval of ``mean_share``; none of one run.
+    min_share : float | None
+        Least share of a message; none without messages.
+    max_share : float | None
+        Largest share of a message; none without messages.
+    share_histogram : list[int]
+        Messages by share, 20 bins of 0.05.
+    max_congestion : float
+        Largest congestion of a message.
+    congestion_histogram : list[list[int]]
+        Messages by congestion, rounded up: [congestion, messages].
+    mean_time : float
+        Mean over runs of the congestion of all levels, in step.
+    mean_delay : float
+        Mean over runs of the latest arrival along the messages that wait for one another.
+    first_job : int | None
+        Endpoints of the first job; none with one job.
+    first_job_share : float | None
+        Mean share of the first job's messages; none with one job.
+    second_job_share : float | None
+        Mean share of the second job's messages; none with one job.
+    pattern : str
+        Who sent to whom.
+    seed : int
+        Seed of the random draws.
+    """
+
+    __slots__ = ()
+    metric: str
+    series: list[float]
+    mean: float
+    min: float
+    max: float
+    variance: float | None
+    histogram: list[list[float]]
+    endpoints: int
+    levels: int
+    runs: int
+    mean_share: float
+    confidence_interval_95: list[float] | None
+    min_share: float | None
+    max_share: float | None
+    share_histogram: list[int]
+    max_congestion: float
+    congestion_histogram: list[list[int]]
+    mean_time: float
+    mean_delay: float
+    first_job: int | None
+    first_job_share: float | None
+    second_job_share: float | None
+    pattern: str
+    seed: int
+
+
+class ResilienceSurvival(Record):
+    """When the samples came to one end.
+
+    Fractions are of all links (or switches).
+
+    Attributes
+    ----------
+    removed : list[int]
+        By sample: how many were removed when the end came, that is, the fewest with which the
+        network is there; all of them where it never comes.
+    mean : float
+        Mean fraction.
+    confidence_interval_95 : list[float] | None
+        Its 95 % confidence interval, mean -+ 1.96 standard errors (normal approximation); none
+        of one sample.
+    median : float
+        Median fraction.
+    quantiles : list[float]
+        Fractions by which 5, 25, 75 and 95 % of the samples have ended (linear interpolation).
+    survival : list[float]
+        ``survival[i]`` is the share of samples that hold with ``i / 20`` of all removed,
+        rounded down.
+    all_hold : float
+        The largest ``i / 20`` with which every sample holds.
+    half_hold : float
+        The largest ``i / 20`` with which at least half of the samples hold.
+    """
+
+    __slots__ = ()
+    removed: list[int]
+    mean: float
+    confidence_interval_95: list[float] | None
+    median: float
+    quantiles: list[float]
+    survival: list[float]
+    all_hold: float
+    half_hold: float
+
+
+class ResilienceEnds(Record):
+    """When each of the ends came.
+
+    Attributes
+    ----------
+    disconnected : ResilienceSurvival, not always there
+        Two switches of a plane that carry endpoints have no way between them.
+    diameter : ResilienceSurvival, not always there
+        Or the diameter exceeds that of the intact network by more than 2 hops.
+    mean : ResilienceSurvival, not always there
+        Or the mean distance exceeds that of the intact network by more than 1 hop.
+    """
+
+    __slots__ = ()
+    _parts = {
+        "disconnected": ResilienceSurvival,
+        "diameter": ResilienceSurvival,
+        "mean": ResilienceSurvival,
+    }
+    disconnected: ResilienceSurvival
+    diameter: ResilienceSurvival
+    mean: ResilienceSurvival
+
+
+class Resilience(Record):
+    """When random failures bring the ends.
+
+    Attributes
+    ----------
+    network : str
+        The network, in the inline form.
+    remove : str
+        What was removed.
+    items : int, by its key alone
+        Links or switches that there are.
+    samples : int
+        Random orders.
+    seed : int
+        Seed of the random orders.
+    ends : ResilienceEnds
+        When each of the ends came that were asked for.
+    """
+
+    __slots__ = ()
+    _parts = {
+        "ends": ResilienceEnds,
+    }
+    network: str
+    remove: str
+    samples: int
+    seed: int
+    ends: ResilienceEnds
+
+
+class StructurePathCounts(Record):
+    """Numbers of paths over ordered pairs of distinct switches with endpoints.
+
+    Parallel links make paths of their own. A count above 2^64 - 1 is given as 2^64 - 1.
+
+    Attributes
+    ----------
+    pairs : int
+        Ordered pairs counted.
+    sum : float
+        Sum of the counts.
+    min : int
+        Fewest paths of any pair; 0 without pairs.
+    max : int
+        Most paths of any pair; 0 without pairs.
+    histogram : Mapping[str, int]
+        Pairs by their number of paths.
+    mean : float | None
+        Mean number of paths; none without pairs.
+    """
+
+    __slots__ = ()
+    pairs: int
+    sum: float
+    min: int
+    max: int
+    histogram: Mapping[str, int]
+    mean: float | None
+
+
+class StructureSpectrum(Record):
+    """Eigenvalues of the graph of working switches and links; parallel links add up in its
+    matrices.
+
+    A network of several planes has the spectrum of its plane of least algebraic
+    connectivity.
+
+    Attributes
+    ----------
+    adjacency_largest : float
+        Largest eigenvalue of the adjacency matrix: the degree, where all switches have the
+        same.
+    adjacency_second : float | None
+        Second largest, equal to the largest where the graph is not connected; none for a graph
+        of one switch.
+    adjacency_least : float
+        Least.
+    spectral_gap : float | None
+        Largest less second largest.
+    algebraic_connectivity : float | None
+        Second least eigenvalue of the Laplacian (degrees less adjacency); 0 where the graph is
+        not connected.
+    error : float
+        Each of these is no farther than this from an eigenvalue (the largest residual).
+    """
+
+    __slots__ = ()
+    adjacency_largest: float
+    adjacency_second: float | None
+    adjacency_least: float
+    spectral_gap: float | None
+    algebraic_connectivity: float | None
+    error: float
+
+
+class StructureBisection(Record):
+    """The interval in which the bisection lies.
+
+    The switches are put on two sides such that the numbers of terminals on them differ as
+    little as possible; switches without terminals may be on either side. The bisection is
+    the fewest working links between the sides. Planes are parted each for itself, and their
+    links added up.
+
+    Attributes
+    ----------
+    low : int
+        No such partition has fewer links between its sides.
+    high : int
+        One partition, the best found, has so many.
+    low_by_spectrum : int
+        The bound by the spectrum alone.
+    low_by_flow : int
+        The bound by flow alone.
+    difference : int
+        Terminals that one side of the partition has more than the other, over all planes.
+    """
+
+    __slots__ = ()
+    low: int
+    high: int
+    low_by_spectrum: int
+    low_by_flow: int
+    difference: int
+
+
+class StructureBoundedPaths(Record):
+    """Numbers of link-disjoint paths of at most ``hops`` hops.
+
+    Attributes
+    ----------
+    hops : int
+        Most hops of a path.
+    sampled : bool
+        Whether the pairs are a random sample (drawn with replacement), not all.
+    exact : bool
+        Whether all counts are proved to be the largest possible; else some are lower bounds.
+    exact_pairs : int
+        Pairs whose count is proved to be the largest possible.
+    counts : StructurePathCounts
+        The numbers of paths that were found, of each pair.
+    at_most : StructurePathCounts
+        The numbers that are proved not to be exceeded, of each pair; ``counts`` where
+        ``exact``.
+    """
+
+    __slots__ = ()
+    _parts = {
+        "counts": StructurePathCounts,
+        "at_most": StructurePathCounts,
+    }
+    hops: int
+    sampled: bool
+    exact: bool
+    exact_pairs: int
+    counts: StructurePathCounts
+    at_most: StructurePathCounts
+
+
+class StructureDisjointPaths(Record):
+    """Numbers of pairwise link-disjoint paths, over ordered pairs of distinct switches with
+    endpoints of one plane.
+
+    Pairs with no path at all count with 0.
+
+    Attributes
+    ----------
+    any_length : StructurePathCounts
+        Paths of any length, all pairs: the fewest links whose loss parts the two switches
+        (Menger).
+    bounded : list[StructureBoundedPaths]
+        Paths of at most so many hops, a bound after the other.
+    """
+
+    __slots__ = ()
+    _parts = {
+        "any_length": StructurePathCounts,
+        "bounded": StructureBoundedPaths,
+    }
+    any_length: StructurePathCounts
+    bounded: list[StructureBoundedPaths]
+
+
+class StructureLoadStatistics(Record):
+    """Statistics of the load over working channels, in units of traffic.
+
+    Attributes
+    ----------
+    max : float
+        The busiest channel's load.
+    mean : float
+        Mean load.
+    min : float
+        The least busy channel's load.
+    histogram : list[int]
+        Entry i: channels with a load above ``i / 20`` and at most ``(i + 1) / 20`` of ``max``;
+        the first has those without load too.
+    """
+
+    __slots__ = ()
+    max: float
+    mean: float
+    min: float
+    histogram: list[int]
+
+
+class StructureMinimalLoad(Record):
+    """How traffic between all switches with endpoints loads the channels.
+
+    A pair's traffic is divided equally among its minimal *paths* (not equally among the next
+    hops of every switch, which loads differently where paths branch unevenly). Parallel
+    links make paths of their own. All cables count as equally fast.
+
+    Attributes
+    ----------
+    unit : StructureLoadStatistics
+        One unit from every switch with endpoints to every other of its plane.
+    terminals : StructureLoadStatistics
+        One unit from every terminal to every other of its plane.
+    forwarding_index_low : float
+        No routing, single-path or split, has a channel with less than this load under unit
+        traffic: the better of the mean load and of what the links of one switch must carry.
+    forwarding_index_high : float
+        Some split routing has no channel with more: ``unit.max``.
+    uniform_saturation : float | None
+        The traffic of a terminal, spread evenly over all others, at which the busiest channel
+        of ``terminals`` is full: a fraction of a link's rate, above 1 where the channels could
+        carry more than the terminals' own cables. None without load.
+    """
+
+    __slots__ = ()
+    _parts = {
+        "unit": StructureLoadStatistics,
+        "terminals": StructureLoadStatistics,
+    }
+    unit: StructureLoadStatistics
+    terminals: StructureLoadStatistics
+    forwarding_index_low: float
+    forwarding_index_high: float
+    uniform_saturation: float | None
+
+
+class Structure(Record):
+    """What the network is.
+
+    A section that was not asked for is left out.
+
+    Attributes
+    ----------
+    switches : int
+        Working switches, of all planes.
+    endpoints : int
+        Endpoints with at least one working terminal.
+    terminals : int
+        Working terminals (rails of endpoints).
+    links : int
+        Working switch-to-switch links, parallel ones counted apart.
+    network_radix : int
+        Most switch-to-switch ports of any switch, failed cables included.
+    concentration : int
+        Most terminals on any switch, failed ones included.
+    radix : int
+        Most ports in use of any switch, failed cables included.
+    planes : int
+        Number of planes.
+    diameter : int
+        Longest distance between connected switches that carry endpoints, hops.
+    mean_distance : float | None
+        Mean distance over connected ordered pairs of switches with endpoints, hops; none
+        without pairs.
+    mean_distance_endpoints : float | None
+        The same over connected ordered pairs of distinct terminals of one plane; terminals on
+        one switch are 0 hops apart.
+    histogram : list[int]
+        Entry d: ordered pairs of distinct switches with endpoints that are d hops apart.
+    unreachable : int
+        Ordered pairs of switches with endpoints with no way between them.
+    diameter_all_switches : int
+        Longest distance between any two connected switches, hops.
+    mean_distance_all_switches : float | None
+        As ``mean_distance``, over all switches.
+    unreachable_all_switches : int
+        Ordered pairs of switches of one plane with no way between them.
+    girth : int | None
+        Length of the shortest cycle, links; 2 with parallel links; none without a cycle.
+    moore_bound : float | None
+        Most switches any network of this network radix and ``diameter_all_switches`` can have
+        (saturating); none where a plane is not connected.
+    moore_fraction : float | None
+        Switches of the largest plane over ``moore_bound``; none without it.
+    recipe : str
+        The network, in the inline form.
+    minimal_paths : StructurePathCounts, not always there
+        Shortest paths of each ordered pair of switches with endpoints; with ``paths``.
+    almost_minimal_paths : StructurePathCounts, not always there
+        Paths at most one hop longer than the shortest, these included; with ``paths``.
+    disjoint_paths : StructureDisjointPaths, not always there
+        Link-disjoint paths of each pair of switches; with ``disjoint``.
+    channel_load : StructureMinimalLoad, not always there
+        Load of the channels under uniform traffic over all minimal paths; with ``load``.
+    spectrum : StructureSpectrum | None, not always there
+        Eigenvalues; with ``spectrum``, null where no switch works.
+    bisection : StructureBisection, not always there
+        Fewest links between two halves; with ``bisection``.
+    """
+
+    __slots__ = ()
+    _parts = {
+        "minimal_paths": StructurePathCounts,
+        "almost_minimal_paths": StructurePathCounts,
+        "disjoint_paths": StructureDisjointPaths,
+        "channel_load": StructureMinimalLoad,
+        "spectrum": StructureSpectrum,
+        "bisection": StructureBisection,
+    }
+    switches: int
+    endpoints: int
+    terminals: int
+    links: int
+    network_radix: int
+    concentration: int
+    radix: int
+    planes: int
+    diameter: int
+    mean_distance: float | None
+    mean_distance_endpoints: float | None
+    histogram: list[int]
+    unreachable: int
+    diameter_all_switches: int
+    mean_distance_all_switches: float | None
+    unreachable_all_switches: int
+    girth: int | None
+    moore_bound: float | None
+    moore_fraction: float | None
+    recipe: str
+    minimal_paths: StructurePathCounts
+    almost_minimal_paths: StructurePathCounts
+    disjoint_paths: StructureDisjointPaths
+    channel_load: StructureMinimalLoad
+    spectrum: StructureSpectrum | None
+    bisection: StructureBisection
+
+
+class CostLine(Record):
+    """Things of one name in one part of the bill.
+
+    Attributes
+    ----------
+    part : str
+        The part of the bill.
+    kind : str | None
+        Electric or optical; none of what is no cable.
+    id : str
+        What is bought.
+    count : int
+        How many.
+    usd : float
+        Their typical price together, US dollars.
+    usd_low : float
+        Their lowest price together, US dollars.
+    usd_high : float
+        Their highest price together, US dollars.
+    watts : float | None
+        Their power together, watts; none where the catalogue does not say.
+    confidence : str
+        How well the price is known.
+    counted : bool
+        Whether the totals count it.
+    """
+
+    __slots__ = ()
+    part: str
+    kind: str | None
+    id: str
+    count: int
+    usd: float
+    usd_low: float
+    usd_high: float
+    watts: float | None
+    confidence: str
+    counted: bool
+
+
+class Cost(Record):
+    """The bill, and the floor that its cables are for.
+
+    Attributes
+    ----------
+    catalog : str
+        The catalogue.
+    currency : str
+        Currency of the catalogue's prices; those of the bill are in US dollars.
+    year : int
+        Year of the prices.
+    link_gbps : float
+        Rate of the links, Gbit/s; the highest where several differ.
+    endpoints : int
+        Endpoints of the network.
+    switches : int
+        Switches of the network.
+    radix : int
+        Most ports that a switch has.
+    cables_electric : int
+        Electric cables between switches.
+    cables_optical : int
+        Optical cables between switches.
+    endpoint_cables_electric : int
+        Electric cables of endpoints.
+    endpoint_cables_optical : int
+        Optical cables of endpoints.
+    counts : list[str]
+        What the totals add up.
+    lines : list[CostLine]
+        What is bought, part by part; what is not counted is here too where it has a price.
+    cost_usd : float
+        Sum of what is counted, at typical prices, US dollars.
+    cost_usd_low : float
+        The same at the lowest prices, US dollars.
+    cost_usd_high : float
+        The same at the highest prices, US dollars.
+    cost_usd_per_endpoint : float | None
+        ``cost_usd`` over the endpoints, US dollars; none without endpoints.
+    switches_usd : float
+        Counted switches, US dollars.
+    electric_usd : float
+        Counted electric cables, US dollars.
+    optical_usd : float
+        Counted optical cables, US dollars.
+    nics_usd : float
+        Counted adapters, US dollars.
+    power_w : float
+        Power of what is counted and known, watts; without cooling.
+    power_w_per_endpoint : float | None
+        ``power_w`` over the endpoints, watts; none without endpoints.
+    power_unknown : list[str]
+        What is counted but whose power the catalogue does not say, passive fibres and cables
+        apart.
+    energy_kwh_per_year : float | None
+        Energy of a year of the whole room (``power_w`` x 8760 h x PUE), kilowatt-hours; none
+        where the catalogue has no price of energy.
+    energy_usd_per_year : float | None
+        Price of that energy, US dollars; none where the catalogue has none.
+    confidence : str | None
+        The least grade of what is counted, A to D; none where nothing is.
+    racks : int
+        Racks of the floor.
+    network : str
+        The network, in the inline form.
+    """
+
+    __slots__ = ()
+    _parts = {
+        "lines": CostLine,
+    }
+    catalog: str
+    currency: str
+    year: int
+    link_gbps: float
+    endpoints: int
+    switches: int
+    radix: int
+    cables_electric: int
+    cables_optical: int
+    endpoint_cables_electric: int
+    endpoint_cables_optical: int
+    counts: list[str]
+    lines: list[CostLine]
+    cost_usd: float
+    cost_usd_low: float
+    cost_usd_high: float
+    cost_usd_per_endpoint: float | None
+    switches_usd: float
+    electric_usd: float
+    optical_usd: float
+    nics_usd: float
+    power_w: float
+    power_w_per_endpoint: float | None
+    power_unknown: list[str]
+    energy_kwh_per_year: float | None
+    energy_usd_per_year: float | None
+    confidence: str | None
+    racks: int
+    network: str
+
+
+class VerifyComplete(Record):
+    """Whether every route between endpoints arrives.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether all do.
+    routes : int, not always there
+        Routes checked: from every switch with endpoints to every terminal of its plane and
+        layer.
+    max_hops : int, not always there
+        Hops of the longest route.
+    mean_hops : float, not always there
+        Mean hops over ordered pairs of a switch with endpoints and a terminal on another
+        switch.
+    hop_histogram : list[int], not always there
+        Entry h: such pairs, of all layers, whose route has h hops.
+    counterexample : str, not always there
+        A route that does not arrive.
+    """
+
+    __slots__ = ()
+    holds: bool
+    routes: int
+    max_hops: int
+    mean_hops: float
+    hop_histogram: list[int]
+    counterexample: str
+
+
+class VerifyManagement(Record):
+    """Whether every route from and to switches arrives.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether all do.
+    routes : int, not always there
+        Routes checked.
+    counterexample : str, not always there
+        A route that does not arrive.
+    """
+
+    __slots__ = ()
+    holds: bool
+    routes: int
+    counterexample: str
+
+
+class VerifyWaiting(Record):
+    """A channel of a circle, held by a route that waits for the next.
+
+    Attributes
+    ----------
+    from : str, by its key alone
+        Name of the switch that the channel leaves.
+    port : int
+        Port by which it leaves.
+    to : str
+        Name of the switch that it enters.
+    lane : int
+        Data lane.
+    channel : str
+        All of this in words.
+    route : str
+        A route that holds it while it wants the next.
+    """
+
+    __slots__ = ()
+    port: int
+    to: str
+    lane: int
+    channel: str
+    route: str
+
+
+class VerifyDeadlock(Record):
+    """Whether packets can never wait for one another in a circle.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether they cannot.
+    dependencies : int, not always there
+        Dependencies of the channel dependency graph.
+    lanes : int, not always there
+        Data lanes that were looked at.
+    rechecked : bool, not always there
+        Whether the separate checker accepts the numbering of channels.
+    recheck_error : str | None, not always there
+        What the separate checker objects to; null where it accepts.
+    cycle : list[VerifyWaiting], not always there
+        Channels, each held by a route that waits for the next; the last for the first.
+    counterexample : list[str], not always there
+        The same in words, a line a channel.
+    """
+
+    __slots__ = ()
+    _parts = {
+        "cycle": VerifyWaiting,
+    }
+    holds: bool
+    dependencies: int
+    lanes: int
+    rechecked: bool
+    recheck_error: str | None
+    cycle: list[VerifyWaiting]
+    counterexample: list[str]
+
+
+class VerifyRoutes(Record):
+    """Routes that were looked at.
+
+    Attributes
+    ----------
+    routes : int
+        How many.
+    hop_histogram : list[int], not always there
+        Entry h: routes of h hops; where every route arrives.
+    """
+
+    __slots__ = ()
+    routes: int
+    hop_histogram: list[int]
+
+
+class VerifyArrival(Record):
+    """Whether no route ends in one way.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether none does.
+    routes : int, not always there
+        Routes that do.
+    counterexample : str, not always there
+        The first of them.
+    witness : VerifyRoutes, not always there
+        What was looked at.
+    """
+
+    __slots__ = ()
+    _parts = {
+        "witness": VerifyRoutes,
+    }
+    holds: bool
+    routes: int
+    counterexample: str
+    witness: VerifyRoutes
+
+
+class VerifyNumbers(Record):
+    """Numbers of channels that rise along every route, by their sizes.
+
+    Attributes
+    ----------
+    dependencies : int
+        Dependencies of the channel dependency graph.
+    lanes : int
+        Data lanes.
+    numbers : int
+        Channels, each on each lane.
+    """
+
+    __slots__ = ()
+    dependencies: int
+    lanes: int
+    numbers: int
+
+
+class VerifyNoDeadlock(Record):
+    """Whether packets can never wait in a circle, with the evidence.
+
+    Attributes
+    ----------
+    holds : bool | None
+        Whether they cannot; none where it was not judged.
+    why : str, not always there
+        Why it was not judged.
+    witness : VerifyNumbers, not always there
+        Numbers of channels that rise along every route.
+    cycle : list[VerifyWaiting], not always there
+        Channels, each held by a route that waits for the next; the last for the first.
+    counterexample : list[str], not always there
+        The same in words, a line a channel.
+    """
+
+    __slots__ = ()
+    _parts = {
+        "witness": VerifyNumbers,
+        "cycle": VerifyWaiting,
+    }
+    holds: bool | None
+    why: str
+    witness: VerifyNumbers
+    cycle: list[VerifyWaiting]
+    counterexample: list[str]
+
+
+class VerifyLanes(Record):
+    """Lanes in use.
+
+    Attributes
+    ----------
+    lanes : int
+        Data lanes.
+    """
+
+    __slots__ = ()
+    lanes: int
+
+
+class VerifyWithinLanes(Record):
+    """Whether no route is on a lane that there is not.
+
+    Attributes
+    ----------
+    holds : bool | None
+        Whether none is; none where it was not judged.
+    why : str, not always there
+        Why it was not judged.
+    witness : VerifyLanes, not always there
+        The lanes that routes use.
+    counterexample : str, not always there
+        A hop on a lane beyond.
+    """
+
+    __slots__ = ()
+    _parts = {
+        "witness": VerifyLanes,
+    }
+    holds: bool | None
+    why: str
+    witness: VerifyLanes
+    counterexample: str
+
+
+class VerifyVerdicts(Record):
+    """Every question by name.
+
+    Attributes
+    ----------
+    no_missing_entry : VerifyArrival
+        No route ends at a switch without an entry for it.
+    no_dead_port : VerifyArrival
+        No route ends at a port without a working cable.
+    no_wrong_delivery : VerifyArrival
+        No route is delivered to somebody else.
+    no_loop : VerifyArrival
+        No route comes back to a switch that it has left.
+    no_over_the_hop_limit : VerifyArrival
+        No route takes more than ``hop_limit`` hops.
+    management : VerifyManagement
+        Routes from and to switches arrive.
+    no_deadlock : VerifyNoDeadlock
+        Packets can never wait in a circle.
+    within_lanes : VerifyWithinLanes
+        No route is on a lane from ``max_lanes`` on.
+    """
+
+    __slots__ = ()
+    _parts = {
+        "no_missing_entry": VerifyArrival,
+        "no_dead_port": VerifyArrival,
+        "no_wrong_delivery": VerifyArrival,
+        "no_loop": VerifyArrival,
+        "no_over_the_hop_limit": VerifyArrival,
+        "management": VerifyManagement,
+        "no_deadlock": VerifyNoDeadlock,
+        "within_lanes": VerifyWithinLanes,
+    }
+    no_missing_entry: VerifyArrival
+    no_dead_port: VerifyArrival
+    no_wrong_delivery: VerifyArrival
+    no_loop: VerifyArrival
+    no_over_the_hop_limit: VerifyArrival
+    management: VerifyManagement
+    no_deadlock: VerifyNoDeadlock
+    within_lanes: VerifyWithinLanes
+
+
+class Verify(Record):
+    """What is proved of the tables.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether everything holds.
+    complete : VerifyComplete
+        Whether every route between endpoints arrives.
+    management : VerifyManagement
+        The same for routes from switches without endpoints and to switches, which do not count
+        for ``holds``.
+    deadlock : VerifyDeadlock | None
+        Whether packets can never wait in a circle; none where routes are not complete.
+    lanes : int
+        Data lanes in use.
+    verdicts : VerifyVerdicts
+        Every question by name.
+    """
+
+    __slots__ = ()
+    _parts = {
+        "complete": VerifyComplete,
+        "management": VerifyManagement,
+        "deadlock": VerifyDeadlock,
+        "verdicts": VerifyVerdicts,
+    }
+    holds: bool
+    complete: VerifyComplete
+    management: VerifyManagement
+    deadlock: VerifyDeadlock | None
+    lanes: int
+    verdicts: VerifyVerdicts
+
+
+def lanes_needed(
+    on: Routing,
+    *,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> LanesNeeded:
+    """How many virtual lanes each method needs to make given routes free of deadlock.
+
+    What the methods do is in docs/routing.md.
+
+    Parameters
+    ----------
+    on : Routing
+        Tables of any origin.
+    seed : int, optional
+        Seed of the method ``random``.
+    progress : callable, optional
+        Called with ``(what, done, total)`` ten times a second.
+
+    Returns
+    -------
+    LanesNeeded
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is not one that the measure has a use for.
+    """
+    given = {
+        "seed": seed,
+    }
+    return LanesNeeded(measured(on, "lanes_needed", given, progress))
+
+
+def repair(
+    on: Routing,
+    *,
+    links: Iterable[int | str] = (),
+    switches: Iterable[int | str] = (),
+    random: int = 0,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Repair:
+    """Tables repaired after links or switches failed, with as few entries changed as can be.
+
+    In steps: first the entries of ``stops`` drop packets; when those sent before have left,
+    paths change their levels; when those sent before have left, entries change in the order
+    of ``changes``.
+
+    Parameters
+    ----------
+    on : Routing
+        Tables of any origin.
+    links : Iterable[int | str], optional
+        Links that fail, by number, ``SWITCH:SWITCH`` (all cables between) or ``SWITCH:PORT``.
+    switches : Iterable[int | str], optional
+        Switches that fail, by number or name.
+    random : int, optional
+        So many working links fail besides, drawn at random.
+    seed : int, optional
+        Seed of the random links.
+    progress : callable, optional
+        Called with ``(what, done, total)`` ten times a second.
+
+    Returns
+    -------
+    Repair
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is not one that the measure has a use for.
+    """
+    given = {
+        "links": links,
+        "switches": switches,
+        "random": random,
+        "seed": seed,
+    }
+    return Repair(measured(on, "repair", given, progress))
+
+
+def path_diversity(
+    on: Routing,
+    *,
+    progress: Progress | None = None,
+) -> PathDiversity:
+    """Distinct and link-disjoint paths that the layers give each ordered pair of edge switches.
+
+    A pair's paths are the distinct routes of all layers to one terminal on its second
+    switch; where the terminals there differ, the pair counts with the fewest. Paths are
+    disjoint when they share no link in either direction; the most disjoint ones are found
+    exactly.
+
+    Parameters
+    ----------
+    on : Routing
+        Tables of any origin.
+    progress : callable, optional
+        Called with ``(what, done, total)`` ten times a second.
+
+    Returns
+    -------
+    PathDiversity
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is not one that the measure has a use for.
+    """
+    return PathDiversity(measured(on, "path_diversity", {}, progress))
+
+
+def ebb(
+    on: Routing,
+    *,
+    patterns: int = 1000,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Ebb:
+    """Effective bisection bandwidth over given tables, as a fraction of the injection rate.
+
+    Random halves, random perfect matchings; a flow's share is one over the largest
+    congestion on its route (the mean over its routes when there are several).
+
+    Parameters
+    ----------
+    on : Routing
+        Tables of any origin.
+    patterns : int, optional
+        Random bisections.
+    seed : int, optional
+        Seed of the random draws.
+    progress : callable, optional
+        Called with ``(what, done, total)`` ten times a second.
+
+    Returns
+    -------
+    Ebb
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is not one that the measure has a use for.
+    """
+    given = {
+        "patterns": patterns,
+        "seed": seed,
+    }
+    return Ebb(measured(on, "ebb", given, progress))
+
+
+def edge_load(
+    on: Routing,
+    *,
+    progress: Progress | None = None,
+) -> EdgeLoad:
+    """Routes over each channel when every terminal sends to every other, all layers together.
+
+    Parameters
+    ----------
+    on : Routing
+        Tables of any origin.
+    progress : callable, optional
+        Called with ``(what, done, total)`` ten times a second.
+
+    Returns
+    -------
+    EdgeLoad
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is not one that the measure has a use for.
+    """
+    return EdgeLoad(measured(on, "edge_load", {}, progress))
+
+
+def congestion(
+    on: Routing,
+    *,
+    pattern: str = "bisect",
+    runs: int = 1000,
+    seed: int = 0,
+    endpoints: int | None = None,
+    first_job: int | None = None,
+    order: str | Iterable[int | str] = "random",
+    levels: int | str = "each",
+    endpoint_cables: bool = True,
+    metric: str = "bandwidth",
+    progress: Progress | None = None,
+) -> Congestion:
+    """What a communication pattern meets over given tables when all its messages go at once.
+
+    Parameters
+    ----------
+    on : Routing
+        Tables of any origin.
+    pattern : str, optional
+        A pattern of docs/measures.md, with its argument behind a colon: ``stencil:4x4``.
+        ``ring::bisect`` is two jobs.
+    runs : int, optional
+        How often, each time with ranks put on endpoints anew.
+    seed : int, optional
+        Seed of the random draws; run i depends on it and on i alone.
+    endpoints : int | None, optional
+        How many endpoints take part; all, or as many as the order has, unless told.
+    first_job : int | None, optional
+        Of two jobs, the endpoints of the first; half unless told.
+    order : str | Iterable[int | str], optional
+        ``random``, ``linear`` (as the network has them), or names or numbers of endpoints by
+        rank; those that are not named come after them in random order.
+    levels : int | str, optional
+        ``each`` (one after the other), ``all`` (at once), or the number of one, from 0.
+    endpoint_cables : bool, optional
+        Whether the cables of endpoints count; without them, ``bisect`` is what ``ebb``
+        measures.
+    metric : str, optional
+        ``bandwidth``, ``congestion``, ``time``, ``delay`` or ``channels``; see
+        docs/measures.md.
+    progress : callable, optional
+        Called with ``(what, done, total)`` ten times a second.
+
+    Returns
+    -------
+    Congestion
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is not one that the measure has a use for.
+    """
+    given = {
+        "pattern": pattern,
+        "runs": runs,
+        "seed": seed,
+        "endpoints": endpoints,
+        "first_job": first_job,
+        "order": order,
+        "levels": levels,
+        "endpoint_cables": endpoint_cables,
+        "metric": metric,
+    }
+    return Congestion(measured(on, "congestion", given, progress))
+
+
+def resilience(
+    on: Source | Routing,
+    *,
+    remove: str = "links",
+    until: Iterable[str] = ("disconnected",),
+    samples: int = 1000,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Resilience:
+    """How much of a network can fail at random before it breaks or grows long.
+
+    Links (or switches, with their endpoints) are removed one by one in random order, until
+    the ends that are looked for have come.
+
+    Parameters
+    ----------
+    on : Source | Routing
+        A network, as for ``network``, or tables for it.
+    remove : str, optional
+        What is removed: ``links`` or ``switches``.
+    until : Iterable[str], optional
+        The ends to look for: ``disconnected``, ``diameter`` (grown by over 2 hops), ``mean``
+        (distance grown by over 1 hop).
+    samples : int, optional
+        Random orders, 1 to 1048576.
+    seed : int, optional
+        Seed of the random orders.
+    progress : callable, optional
+        Called with ``(what, done, total)`` ten times a second.
+
+    Returns
+    -------
+    Resilience
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is not one that the measure has a use for.
+    """
+    given = {
+        "remove": remove,
+        "until": until,
+        "samples": samples,
+        "seed": seed,
+    }
+    return Resilience(measured(on, "resilience", given, progress))
+
+
+def structure(
+    on: Source | Routing,
+    *,
+    paths: bool = False,
+    disjoint: bool = False,
+    load: bool = False,
+    spectrum: bool = False,
+    bisection: bool = False,
+    hops: Iterable[int] | None = None,
+    pairs: int = 100000,
+    starts: int = 16,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Structure:
+    """Counts, distances, girth and the Moore bound of a network, with the sections asked for.
+
+    What the figures mean is in docs/structure.md.
+
+    Parameters
+    ----------
+    on : Source | Routing
+        A network, as for ``network``, or tables for it.
+    paths : bool, optional
+        Numbers of minimal and almost minimal paths.
+    disjoint : bool, optional
+        Numbers of link-disjoint paths.
+    load : bool, optional
+        Load of channels under uniform traffic over all minimal paths.
+    spectrum : bool, optional
+        Eigenvalues.
+    bisection : bool, optional
+        Fewest links between two halves.
+    hops : Iterable[int] | None, optional
+        Of disjoint paths: most hops, one or more bounds; the diameter and one more unless told.
+    pairs : int, optional
+        Of disjoint paths: so many pairs are drawn where there are more.
+    starts : int, optional
+        Of the bisection: runs of the search.
+    seed : int, optional
+        Seed of the random draws.
+    progress : callable, optional
+        Called with ``(what, done, total)`` ten times a second.
+
+    Returns
+    -------
+    Structure
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is not one that the measure has a use for.
+    """
+    given = {
+        "paths": paths,
+        "disjoint": disjoint,
+        "load": load,
+        "spectrum": spectrum,
+        "bisection": bisection,
+        "hops": hops,
+        "pairs": pairs,
+        "starts": starts,
+        "seed": seed,
+    }
+    return Structure(measured(on, "structure", given, progress))
+
+
+def cost(
+    on: Source | Routing,
+    *,
+    catalog: str = "fdr10-2014",
+    gbps: float | None = None,
+    rules: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> Cost:
+    """What a network costs and draws by a catalogue that comes with flyloom.
+
+    Switches, cables (cut to the floor of docs/plan.md) and adapters; the totals add up the
+    parts that the catalogue counts.
+
+    Parameters
+    ----------
+    on : Source | Routing
+        A network, as for ``network``, or tables for it.
+    catalog : str, optional
+        The catalogue, by name: ``flyloom catalog`` lists them.
+    gbps : float | None, optional
+        Rate of every link, Gbit/s; the catalogue's unless told.
+    rules : Mapping[str, Any] | None, optional
+        Rules of the floor, those of docs/plan.md that differ from its defaults.
+    progress : callable, optional
+        Called with ``(what, done, total)`` ten times a second.
+
+    Returns
+    -------
+    Cost
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is not one that the measure has a use for.
+    """
+    given = {
+        "catalog": catalog,
+        "gbps": gbps,
+        "rules": rules,
+    }
+    return Cost(measured(on, "cost", given, progress))
+
+
+def verify(
+    on: Routing,
+    *,
+    hop_limit: int = 64,
+    max_lanes: int = 15,
+    progress: Progress | None = None,
+) -> Verify:
+    """Proof that tables are right, with evidence.
+
+    Everything holds when every route between endpoints arrives within ``hop_limit`` links,
+    no packets can wait for one another in a circle, and no route leaves the lanes that there
+    are.
+
+    Parameters
+    ----------
+    on : Routing
+        Tables of any origin.
+    hop_limit : int, optional
+        Most links between switches that a route may take.
+    max_lanes : int, optional
+        Data lanes that there are, 1 to 15.
+    progress : callable, optional
+        Called with ``(what, done, total)`` ten times a second.
+
+    Returns
+    -------
+    Verify
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is not one that the measure has a use for.
+    """
+    given = {
+        "hop_limit": hop_limit,
+        "max_lanes": max_lanes,
+    }
+    return Verify(measured(on, "verify", given, progress))
+
+
+RECORDS: dict[str, type[Record]] = {
+    "lanes_needed": LanesNeeded,
+    "repair": Repair,
+    "path_diversity": PathDiversity,
+    "ebb": Ebb,
+    "edge_load": EdgeLoad,
+    "congestion": Congestion,
+    "resilience": Resilience,
+    "structure": Structure,
+    "cost": Cost,
+    "verify": Verify,
+}
+"""The class of each measure's record."""

@@ -1,0 +1,109 @@
+"""Commands of measures, made from the table: all that have none by hand."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from flyloom.cli import GROUPS
+from flyloom.cli.common import (
+    AnyEngine,
+    Json,
+    Layers,
+    Lmc,
+    Net,
+    Options,
+    P,
+    Tables,
+    app,
+    emit,
+    epilog,
+    load_network,
+    parsed,
+    print_table,
+)
+from flyloom.cli.parameters import TYPES, defaults, made, option, rows
+
+
+def command(row: dict[str, Any]) -> Callable[..., None]:
+    """The command of a measure: its parameters as options, its columns as what is printed."""
+    on_tables = row["input"] == "routing"
+    routed = {"engine": AnyEngine, "lmc": Lmc, "layers": Layers, "option": Options}
+    options = {"p": P, **(routed if on_tables else {})}
+    source = Tables if on_tables else Net
+    takes: list[tuple[str, Any, Any]] = [("source", source, inspect.Parameter.empty)]
+    takes += [(key, kind, None) for key, kind in options.items()]
+    known = defaults(row["name"])
+    for parameter in row["params"]:
+        name, kind = parameter["name"], TYPES.get(parameter["type"], str)
+        if known[name] is None:
+            kind |= None
+        takes.append((name, Annotated[kind, option(row["name"], name)], known[name]))
+    takes.append(("as_json", Json, False))
+
+    def run(source: str, as_json: bool, **given: Any) -> None:
+        how = {key: given.pop(key) for key in options}
+        run_measure(row, source, how, given, as_json)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    run.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
+        inspect.Parameter(key, keyword, annotation=kind, default=default)
+        for key, kind, default in takes
+    ])
+    run.__annotations__ = {key: kind for key, kind, _ in takes}
+    run.__doc__ = row["doc"].split("\n\n")[0].replace("\n", " ")
+    return run
+
+
+def run_measure(
+    row: dict[str, Any], source: str, how: dict[str, Any], given: dict[str, Any], as_json: bool
+) -> None:
+    """Measures, prints, and ends with 1 where the record says that something does not hold."""
+    from flyloom.cli.routes import tables_of
+    from flyloom.support.progress import bars
+    from flyloom.verbs.measures import measure
+
+    for param in row["params"]:
+        value = given[param["name"]]
+        if param["type"] not in TYPES and value is not None:
+            given[param["name"]] = parsed(value)
+    with bars() as bar:
+        if row["input"] == "routing":
+            topology, on, name = tables_of(
+                source, how["engine"], how["lmc"], how["layers"], how["option"], bar, how["p"]
+            )
+            about = {"network": topology.recipe, "engine": name, "lmc": on.lmc, "layers": on.layers}
+            found = measure(on, row["name"], progress=bar, **given).to_dict()
+        else:
+            topology = load_network(source, how["p"])
+            about = {"network": topology.recipe}
+            found = measure(topology, row["name"], progress=bar, **given).to_dict()
+    emit({**about, **found}, as_json, list(about.items()))
+    if not as_json:
+        from flyloom.lab.measured import figures
+
+        cells = figures(row["name"], found)
+        print_table(("", "value", "unit", "meaning"), [
+            (column["name"], cells[column["name"]], column["unit"], column["meaning"])
+            for column in row["columns"]
+        ], left=(0, 2, 3))
+    raise typer.Exit(0 if found.get("holds", True) else 1)
+
+
+def example(command: str, row: dict[str, Any]) -> str:
+    """A line that runs the command."""
+    words = ["flyloom", command, "slim_fly:q=5,p=4"]
+    if row["input"] == "routing":
+        words += ["--engine", "dfsssp"]
+    for param in row["params"]:
+        if param["type"] == "int" and isinstance(param["default"], int):
+            words += [f"--{param['name'].replace('_', '-')}", str(param["default"])]
+    return " ".join(words)
+
+
+for _command, _name in made(GROUPS).items():
+    _row = rows()[_name]
+    app.command(_command, epilog=epilog(example(_command, _row)))(command(_row))

@@ -1,0 +1,49 @@
+"""Options of commands that are parameters of measures: type, words and default from the table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from functools import cache
+from typing import Any
+
+import typer
+
+from flyloom._core import registry
+
+TYPES: dict[str, Any] = {
+    "int": int, "float": float, "bool": bool, "str": str,
+    "list[int]": list[int], "list[float]": list[float], "list[str]": list[str],
+}
+"""Of options, by the types of parameters; all others are JSON."""
+
+
+@cache
+def rows() -> dict[str, dict[str, Any]]:
+    """The rows of the table of measures, by name."""
+    return {part["name"]: part for part in registry() if part["kind"] == "measure"}
+
+
+def made(groups: Mapping[str, Collection[str]]) -> dict[str, str]:
+    """The measures without a command in ``groups``, by the commands that are made for them."""
+    by_hand = {name for names in groups.values() for name in names}
+    names = {name.replace("_", "-"): name for name in rows()}
+    return {command: name for command, name in names.items() if command not in by_hand}
+
+
+def option(measure: str, parameter: str, *names: str) -> Any:
+    """The option of a measure's parameter, in its own words."""
+    row = next(row for row in rows()[measure]["params"] if row["name"] == parameter)
+    flag = parameter.replace("_", "-")
+    usual = f"--{flag}/--no-{flag}" if row["type"] == "bool" else f"--{flag}"
+    return typer.Option(*(names or (usual,)), help=" ".join(row["doc"].split()))
+
+
+def defaults(measure: str) -> dict[str, Any]:
+    """What the parameters of a measure are where they are not given; None for an empty list."""
+    found = {}
+    for row in rows()[measure]["params"]:
+        default = None if row["default"] in (None, [], {}) else row["default"]
+        plain = row["type"] in TYPES or isinstance(default, (str, type(None)))
+        found[row["name"]] = default if plain else json.dumps(default)
+    return found
