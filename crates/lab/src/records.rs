@@ -23,7 +23,7 @@ pub fn classes(name: &str, schema: &Value) -> Vec<Value> {
 /// `edge_load` as `EdgeLoad`.
 fn class_name(measure: &str) -> String {
     let words = measure.split('_').filter(|word| !word.is_empty());
-    words.flat_map(|word| [word[..1].to_uppercase(), word[1..].to_owned()]).collect()
+    words.fold(String::new(), |all, word| all + &word[..1].to_uppercase() + &word[1..])
 }
 
 struct Classes<'a> {

@@ -152,7 +152,7 @@ fn members(folder: &Path, implements: &str) -> Result<Vec<Member>, String> {
 fn modules(members: &[Member]) -> String {
     let mut modules: Vec<&str> = members.iter().map(|m| m.module.as_str()).collect();
     modules.dedup();
-    modules.iter().map(|module| format!("pub mod {module};\n")).collect()
+    modules.iter().fold(String::new(), |text, module| text + "pub mod " + module + ";\n")
 }
 
 /// The text between the marks: the modules, then the table.

@@ -43,7 +43,7 @@ pub(crate) fn module(parts: &[&Part], by_hand: &[String]) -> String {
     let mut offered: Vec<&str> = parts.iter().map(|p| p.records[0].name.as_str()).collect();
     offered
         .extend(parts.iter().map(|p| p.name.as_str()).filter(|n| !by_hand.iter().any(|h| h == n)));
-    let offered: String = offered.iter().map(|n| format!("    \"{n}\",\n")).collect();
+    let offered = offered.iter().fold(String::new(), |all, name| all + "    \"" + name + "\",\n");
     let used = |word: &str| body.contains(word);
     let abc: Vec<&str> =
         ["Iterable", "Mapping"].into_iter().filter(|w| used(&format!("{w}["))).collect();
