@@ -199,9 +199,9 @@ impl<'a> Balancer<'a> {
         self.carry(tree, |weight, load| *weight += load);
     }
 
-    /// [`Balancer::put`] where the tree leaves a choice: `ports` are those of the switches that have
-    /// one, in their order, if `again` of a route that is taken back first. `earlier` is told the
-    /// place in that order and the switch.
+    /// [`Balancer::put`] where the tree leaves a choice: writes the ports of the switches that have
+    /// one, in their order; if `again`, these are of a route that is to be taken back first.
+    /// `earlier` is told the place in that order and the switch.
     pub(super) fn put_open<I: Iterator<Item = u16>>(
         &mut self,
         choices: &Choices,

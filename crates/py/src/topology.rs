@@ -238,7 +238,7 @@ impl Topology {
         Ok(table)
     }
 
-    /// How long a bit is on the way along every link, ns: 5 a metre, 25 where its length is unknown.
+    /// Time of flight along every link, ns: 5 a metre, 25 where the length is not known.
     #[getter]
     fn link_latency_ns<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         let all = self.inner.links().iter().map(|l| l.cable.latency().ns());

@@ -179,7 +179,9 @@ fn each_wait(
             return Ok(Err(Flaw::Wanders(why)));
         }
     }
-    for ((s, before, wanted), goal) in onward {
+    let joints = onward.len() as u64;
+    for (i, ((s, before, wanted), goal)) in (0..).zip(onward) {
+        watch.tick("candidates", i, joints)?;
         between[&(s, before)].held.iter().for_each(|held| visit(held, &wanted, goal));
     }
     Ok(Ok(most))

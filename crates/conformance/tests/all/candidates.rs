@@ -1,4 +1,4 @@
-//! Candidates against all ways, enumerated one by one, and their proof against the circles of these.
+//! Candidates against all ways, enumerated one by one; their proof against the circles of these.
 
 use base::{ChannelId, LinkId, Quiet, SwitchId};
 use engines::engine;

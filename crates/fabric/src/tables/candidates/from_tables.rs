@@ -17,7 +17,8 @@ pub struct FromTables {
 }
 
 impl FromTables {
-    /// Those of `routing`, on its lanes.
+    /// Those of `routing`, on its lanes. That the last switch delivers to the terminal is not asked
+    /// here: it is a part of the proof of tables.
     pub fn new(routing: Routing) -> Self {
         let ports = match routing.lanes().sl2vl() {
             Sl2Vl::Uniform(_) => 1,

@@ -21,7 +21,7 @@ use std::ops::Range;
 /// What a packet carries of its route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Heading {
-    /// What it goes to now, a number that the scheme gives: its destination, or a switch on the way.
+    /// What it goes to now, a number of the scheme's: its destination, or a switch on the way.
     pub goal: u32,
     /// What it did so far, a number that the scheme gives, below [`Candidates::states`].
     pub state: u32,
