@@ -174,6 +174,8 @@ def test_what_cannot_be_is_refused_in_one_line(loaded, text, told):
     ("def net(file: str): ...", "@flyloom.topology net: {file}, line 2: file: has a meaning"),
     ("def net(:", "plug-in: {file}, line 3: "),
     ("def net(): ...\n1 / 0", "plug-in: {file}, line 4: ZeroDivisionError"),
+    ("def net(): ...\nraise SystemExit", "plug-in: {file}, line 4: SystemExit"),
+    ("class Net: ...", "plug-in: {file}, line 2: @flyloom.topology: <class 'flyloom_plugin_net_"),
 ])
 def test_a_file_that_cannot_be_is_refused_in_one_line(tmp_path, text, told):
     path = tmp_path / "net.py"
@@ -229,6 +231,19 @@ def test_every_verb_takes_it(nets, words):
     assert "my_ring:n=6,p=2" in done.stdout
 
 
+@pytest.mark.parametrize("words", [["design"], ["run"], ["catalog", "list"], []])
+def test_every_command_says_how_to_name_a_file(words):
+    assert "--plugin FILE.py" in flyloom(*words, "--help").stdout
+
+
+def test_a_function_that_remembers_is_a_function(tmp_path):
+    (tmp_path / "net.py").write_text(
+        "import functools\nimport flyloom as fl\n@fl.topology\n@functools.cache\n"
+        "def pair(p: int = 3):\n    return [(0, 1)]\n")
+    load_file(tmp_path / "net.py")
+    assert fl.network("pair").endpoints == 6
+
+
 def test_a_comparison_shows_its_recipe(nets):
     said = document("compare", "my_ring:n=9,p=1", "ring:n=9", "--plugin", nets, "--samples", 0)
     mine, theirs = said["rows"]
@@ -270,6 +285,17 @@ def test_experiments_build_it_sweep_it_and_keep_its_points(nets, tmp_path):
     assert fl.run(tmp_path / "mine.toml", out=tmp_path, workers=1).reused == 4
     nets.write_text(NETS.replace("A ring, again.", "A ring, once more."))
     assert fl.run(tmp_path / "mine.toml", out=tmp_path, workers=1).reused == 0
+
+
+def test_a_spec_file_of_it_is_computed_anew_when_it_changes(nets, tmp_path):
+    (tmp_path / "net.toml").write_text('family = "my_ring"\nn = 5\n')
+    text = EXPERIMENT.replace('family = "my_ring"\nn = 5\np = 2', 'file = "net.toml"')
+    (tmp_path / "mine.toml").write_text(text.replace('"topology.n" = [5, 6]\n', ""))
+    runs = []
+    for body in (NETS, NETS, NETS.replace("(i + 1) % n", "(i + 2) % n")):
+        nets.write_text(body)
+        runs.append(fl.run(tmp_path / "mine.toml", out=tmp_path, workers=None).reused)
+    assert runs == [0, 2, 0]
 
 
 def test_two_workers_give_the_same_bytes(nets, tmp_path):

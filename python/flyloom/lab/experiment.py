@@ -24,6 +24,7 @@ from flyloom.lab.expanded import expanded, parts_of
 from flyloom.lab.kept import content_digest, kept, key
 from flyloom.lab.point import Source, Task
 from flyloom.lab.worker import Outcome, keep_record, wants_fabric
+from flyloom.plugins.parts import KNOWN
 from flyloom.support.files import check_folder, remove_leftovers, sha256, sync_folder
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_rows, read_text
@@ -308,14 +309,16 @@ class _Job:
         if not os.path.isfile(path):  # False, too, for names that no file can have
             raise RefusalError(f"{self.path}: topology.file: {path} is no file")
         text = read_text(path)
-        digest = _network_key(spec, label, sha256(text.encode()))
+        content = sha256(text.encode())
         if path.suffix != ".toml":
-            return Source(
-                digest, text=text, name=str(path), p=spec.get("p"), failures=spec.get("failures")
-            )
+            digest, p = _network_key(spec, label, content), spec.get("p")
+            return Source(digest, text=text, name=str(path), p=p, failures=spec.get("failures"))
         from flyloom.inputs.networks import network
 
-        text = network(path, spec.get("p")).to_text("json")
+        built = network(path, spec.get("p"))
+        own = KNOWN.get(("topology", built.family))
+        digest = _network_key(spec, label, content + (own.digest if own else ""))
+        text = built.to_text("json")
         return Source(digest, text=text, name=str(path), failures=spec.get("failures"))
 
     def _traffic(self, spec: dict[str, Any]) -> list[list[str]] | None:

@@ -168,14 +168,17 @@ def told(name: str, file: str) -> Iterator[None]:
         yield
     except (MemoryError, PlacedError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PlacedError(f"{name}: {_place(error, file)}: {_why(error)}") from error
 
 
 @contextlib.contextmanager
 def decorating(kind: str, function: Callable[..., Any]) -> Iterator[None]:
     """What cannot be of a function is a refusal that names the function and its place."""
-    code = function.__code__
+    plain = inspect.unwrap(function)
+    if not inspect.isfunction(plain):
+        raise RefusalError(f"@flyloom.{kind}: {plain!r} is no function")
+    code = plain.__code__
     try:
         yield
     except RefusalError as error:
