@@ -1,4 +1,4 @@
-"""A copy of the sources, into which a page's file is put: what adding a part takes, to the letter.
+"""A copy of the sources, into which pages' files are put: what adding a part takes, to the letter.
 
 The copy lies in the target folder, always at the same place, and is brought up to date file by
 file, so that cargo builds what changed and shares the libraries that the workspace uses. It has
@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -29,10 +30,10 @@ MARKS = [
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
 
 
-def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *command: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a copy of the sources, with output as text."""
     return subprocess.run(command, cwd=folder, text=True, capture_output=True, timeout=LIMIT_S,
-                          env={**os.environ, "CARGO_TARGET_DIR": str(TARGET)})
+                          env={**os.environ, "CARGO_TARGET_DIR": str(TARGET), **more})
 
 
 OURS = sorted(f"flyloom-{path.parent.name}" for path in ROOT.glob("crates/*/Cargo.toml"))
@@ -51,10 +52,9 @@ def adapted(name: str, text: str) -> str:
     return text
 
 
-@pytest.fixture(scope="module")
-def copy() -> Iterator[Path]:
-    """Every file that git tracks or would track, in a repository of its own; one module's at a
-    time."""
+@contextmanager
+def copied() -> Iterator[Path]:
+    """Every file that git tracks or would track, in a repository of its own; for one at a time."""
     folder = TARGET / "adding-a-part"
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder.with_suffix(".lock"), "w", encoding="utf-8") as lock:
@@ -83,41 +83,52 @@ def bring_up_to_date(folder: Path) -> None:
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
 
 
-def put(copy: Path, page: str) -> tuple[Path, str]:
-    """Writes the file that a page shows into the copy; its path and text."""
+def shown_file(page: str) -> tuple[str, str]:
+    """The name and the text of the file that a page shows."""
     found = re.search(r"^`(crates/\S+\.rs)`:\n\n```rust\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     assert found, "the page shows no file"
     name, text = found.groups()
+    return name, text
+
+
+def put(copy: Path, page: str) -> None:
+    """Writes the file that a page shows into the copy."""
+    name, text = shown_file(page)
     path = copy / name
     assert not path.exists(), f"{name} is in the tree: the page needs another example"
     path.write_text(text, encoding="utf-8")
-    return path, text
 
 
-def generate(copy: Path, page: str, stale: str) -> None:
-    """Runs `gen` on the copy, where the file ``stale`` is; it writes what the page shows."""
+def generate(copy: Path, pages: str) -> None:
+    """Runs `gen` on the copy; it writes what the pages show, all of which was stale before."""
+    shown = set(re.findall(r"^gen: wrote (\S+)$", pages, re.MULTILINE))
     before = run(copy, "cargo", "xtask", "gen", "--check")
     assert before.returncode == 1, before.stdout + before.stderr
-    assert f"stale {stale}" in before.stderr
+    assert "gen: stale" in before.stderr
     wrote = run(copy, "cargo", "xtask", "gen")
     assert wrote.returncode == 0, wrote.stderr
-    shown = re.findall(r"^gen: wrote (\S+)$", page, re.MULTILINE)
-    assert wrote.stdout.splitlines() == [f"gen: wrote {file}" for file in shown]
+    assert sorted(wrote.stdout.splitlines()) == sorted(f"gen: wrote {file}" for file in shown)
     fresh = run(copy, "cargo", "xtask", "gen", "--check")
     assert fresh.returncode == 0, fresh.stderr
 
 
-def passes(copy: Path, *test: str) -> None:
-    """The copy is formatted and tidy, and passes ``cargo test``."""
-    for command in (["fmt", "--all", "--check"], ["xtask", "tidy"], [*test]):
+def passes(copy: Path, *commands: tuple[str, ...]) -> None:
+    """These commands of cargo end with 0 in the copy."""
+    for command in commands:
         done = run(copy, "cargo", *command)
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-def caught(copy: Path, path: Path, draft: str, page: str, *test: str) -> None:
-    """With a faulty draft of the file ``cargo test`` fails, and says what the page shows."""
-    path.write_text(draft, encoding="utf-8")
-    done = run(copy, "cargo", *test)
+def caught(copy: Path, page: str, right: str, wrong: str, *test: str) -> None:
+    """With a fault in the page's file ``cargo test`` fails, and says what the page shows."""
+    name, text = shown_file(page)
+    draft = text.replace(right, wrong)
+    assert draft != text
+    (copy / name).write_text(draft, encoding="utf-8")
+    try:
+        done = run(copy, "cargo", *test)
+    finally:
+        (copy / name).write_text(text, encoding="utf-8")
     assert done.returncode != 0
     for line in re.findall(r"```text\n(.*?)```", page, re.DOTALL)[0].splitlines():
         assert line in done.stdout, done.stdout
