@@ -10,10 +10,12 @@ import pyarrow.parquet
 import pytest
 import typer
 from cli_helpers import flyloom
+from deploy_helpers import needs_fabric
 from flyloom import RefusalError
 from flyloom._core import expand
 from flyloom.cli import load
 from flyloom.cli.common import app
+from flyloom.lab import fabric
 from flyloom.lab.point import routing_of
 
 NETS = {
@@ -109,6 +111,20 @@ def test_a_file_that_cannot_be_is_refused(file, why):
     with pytest.raises(RefusalError) as refused:
         expand(f"{HEAD}[topology]\n{NETS['torus:shape=4x4']}\n[routing]\n{file}\n", "one.toml")
     assert str(refused.value).startswith("one.toml: ") and why in str(refused.value)
+
+
+@pytest.mark.parametrize(("engine", "options", "why"), [
+    ("opensm:nue", {"traffic": "uniform"}, "traffic: OpenSM's engines take"),
+    ("opensm:minhop", {"flows": []}, "flows: OpenSM's engines take"),
+    ("opensm:minhop", {"lanes": "hops"}, "lanes: OpenSM's engines take"),
+    ("sssp", {"traffic": "uniform"}, "unknown field `traffic`"),
+    ("application", {"traffic": "uniform", "flows": []}, "unknown field `traffic`"),
+    ("application", {"traffic": "nowhere.csv"}, "'nowhere.csv' is no file"),
+])
+def test_nothing_that_an_engine_does_not_take_is_dropped(engine, options, why):
+    with pytest.raises(RefusalError) as refused:
+        fl.route("ring:n=5", engine, **options)
+    assert why in str(refused.value)
 
 
 def test_lanes_given_twice_are_refused_on_the_command_line():
@@ -297,3 +313,22 @@ def test_cables_are_verified_by_one_name():
     hurt = plan.with_failures([2])
     found = fl.verify_cables(plan, hurt).to_dict()
     assert not found["clean"] and found == fl.check_cables(plan, hurt).to_dict()
+
+
+@needs_fabric
+def test_a_file_gives_opensm_s_engines_what_the_verb_gives():
+    text = f"""{HEAD}[topology]
+{NETS["torus:shape=4x4"]}
+[routing]
+engine = "opensm:nue"
+max_lanes = 4
+layers = 2
+"""
+    (point,) = expand(text, "one.toml")["points"]
+    topology = fl.network("torus:shape=4x4")
+    in_file = routing_of(topology, point, None, None, fabric)
+    by_verb = fl.route(topology, "opensm:nue", max_lanes=4, lmc=1)
+    assert in_file.table_text() == by_verb.table_text()
+    assert (in_file.lmc, in_file.lanes) == (1, by_verb.lanes) and 1 < in_file.lanes <= 4
+    alone = fl.route(topology, "opensm:nue", lmc=1)
+    assert alone.table_text() != in_file.table_text()

@@ -29,9 +29,10 @@ def route(
     ``engine`` is one of ours (``flyloom list engines``) with its ``options``, or
     ``opensm:<engine>`` for OpenSM's own, run on a simulated fabric (``opensm:nue`` takes
     ``max_lanes``, 1 to 8). ``lmc`` gives ``2**lmc`` routes to every terminal; ``layers`` any number
-    of them from 1 to 128. ``lanes`` says how the routes of any of our engines get their lanes: a
-    method (``"hops"``, ``"random:seed=1"``; see docs/routing.md), or a dict of ``method``,
-    ``max_lanes``, ``balance`` and ``seed``, the table ``[lanes]`` of experiments.
+    of them from 1 to 128, which ``lmc`` must fit where both are given. ``lanes`` says how the
+    routes of any of our engines get their lanes: a method (``"hops"``, ``"random:seed=1"``; see
+    docs/routing.md), or a dict of ``method``, ``max_lanes``, ``balance`` and ``seed``, the table
+    ``[lanes]`` of experiments.
     The engine ``application`` takes ``traffic``, as ``throughput`` does, in place of its ``flows``.
     """
     if lmc is not None:
@@ -40,7 +41,8 @@ def route(
         whole("layers", layers, 1, 128)
     if lanes is not None:
         options["lanes"] = _lanes(lanes)
-    plain = {key: value for key, value in options.items() if key not in ("traffic", "flows")}
+    of_traffic = ("traffic", "flows") if engine == "application" else ()
+    plain = {key: value for key, value in options.items() if key not in of_traffic}
     ours = None if part("engine", engine) else engine
     count = routes_asked(ours, lmc, layers, plain)
     if engine.startswith("opensm:"):
