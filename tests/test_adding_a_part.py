@@ -1,4 +1,4 @@
-"""docs/adding-*.md are true: the one file that each shows, put into a copy of the sources, is enough.
+"""docs/adding-*.md are true: the file that each shows, put into a copy of the sources, is enough.
 
 The files of all pages are in one copy, which is built once.
 """
@@ -41,7 +41,8 @@ def copy() -> Iterator[Path]:
 
 def test_the_parts_are_in_the_generated_files(copy: Path) -> None:
     for file, words in [
-        ("python/flyloom/_generated.py", "def star_graph("), ("docs/topologies.md", "## star_graph"),
+        ("python/flyloom/_generated.py", "def star_graph("),
+        ("docs/topologies.md", "## star_graph"),
         ("docs/engines.md", "## d_mod_k"), ("python/flyloom/_measures.py", "def reach("),
         ("docs/measure-reference.md", "## reach"),
     ]:

@@ -10,7 +10,7 @@ import pytest
 from cli_helpers import document, flyloom
 from deploy_helpers import needs_fabric
 from flyloom import RefusalError
-from flyloom.deploy import fabric, tools
+from flyloom.deploy import tools
 from flyloom.report import routing_comparison as drawn
 
 NET = "slim_fly:q=5,p=4"
@@ -165,7 +165,7 @@ def middle(topology) -> int:
 @pytest.mark.parametrize("net", ["dragonfly:h=2", "torus:shape=4x3", "jellyfish:n=30,k=3,seed=2",
                                  "xpander:d=3,lift=5"])
 def test_the_root_given_to_opensm_is_the_middle_switch(net):
-    assert fabric.middle_switch(fl.network(net)) == middle(fl.network(net))
+    assert fl.network(net).middle_switch() == middle(fl.network(net))
 
 
 # ---- OpenSM's engines beside ours ----

@@ -12,6 +12,7 @@ import sys
 
 import cloudpickle
 import flyloom as fl
+import networkx as nx
 import numpy as np
 import pytest
 from cli_helpers import environment
@@ -260,3 +261,52 @@ def test_notebooks_see_a_table():
         rows = dict(re.findall(r"<tr><th[^>]*>([^<]*)</th><td[^>]*>([^<]*)</td></tr>", text))
         assert rows.items() >= {name: str(count) for name, count in told.items()}.items()
         assert "<script" not in text and "&lt;script&gt;alert(1)" in text
+
+
+def test_what_networks_say_of_themselves_is_what_their_file_says():
+    """Distances against networkx, terminals and planes against the JSON."""
+    network = fl.network("multi_plane:planes=2,of=slim_fly:q=3").with_failures([0, 7], [3])
+    document = json.loads(network.to_text("json"))
+    assert network.planes == 2 == 1 + max(s["plane"] for s in document["switches"])
+    table = {name: column.tolist() for name, column in network.terminal_table.items()}
+    told = [
+        (number, rail, switch, port, document["switches"][switch]["up"])
+        for number, endpoint in enumerate(document["endpoints"])
+        for rail, (switch, port, *_) in enumerate(endpoint["rails"])
+    ]
+    assert list(zip(*table.values(), strict=True)) == told
+    assert list(table) == ["endpoint", "rail", "switch", "port", "up"]
+    graph = fl.to_networkx(network)
+    for switch in range(network.switches):
+        away = nx.single_source_shortest_path_length(graph, switch)
+        expected = [away.get(other, 2**32 - 1) for other in range(network.switches)]
+        assert network.distances(switch).tolist() == expected
+    with pytest.raises(RefusalError, match=r"there is no switch 36; switches below 36"):
+        network.distances(36)
+
+
+@pytest.mark.parametrize("what", [
+    "fl.slim_fly(q=3).edges", "fl.slim_fly(q=3).link_table", "fl.slim_fly(q=3).distances(0)",
+    "fl.route('slim_fly:q=3', 'min_hop').next", "fl.route('slim_fly:q=3', 'min_hop').to_switch",
+    "fl.route('slim_fly:q=3', 'min_hop').channel_loads()",
+])
+def test_ctrl_c_while_numpy_is_loaded_is_no_panic(what):
+    code = f"""
+import sys
+import flyloom as fl
+
+class Interrupt:
+    def find_spec(self, name, *rest):
+        if name == "numpy":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupt())
+try:
+    {what}
+except KeyboardInterrupt:
+    sys.meta_path.pop(0)
+    print(len({what}))
+"""
+    done = subprocess.run([sys.executable, "-c", code], env=environment(), text=True,
+                          capture_output=True, timeout=120, check=True)
+    assert int(done.stdout) > 0 and done.stderr == ""

@@ -115,6 +115,31 @@ fn by_level(on: &Topology) -> Option<Ranks> {
     (0..endpoints.len()).filter(edge).all(reached).then_some(ranks)
 }
 
+/// How far a switch stands from those it reaches: hops to the farthest, their sum, its number.
+fn standing(on: &Topology, v: usize) -> (u32, u64, u32) {
+    let distance = on.graph().distances_from(v);
+    let reached = || distance.iter().filter(|d| **d != u32::MAX);
+    let farthest = reached().copied().max().unwrap_or(0);
+    (farthest, reached().map(|&d| u64::from(d)).sum(), v as u32)
+}
+
+/// The switch in the middle: of those with links the one with the least distance to the farthest
+/// switch that it reaches, among such the least sum of distances, then the first. `None` where
+/// there is no switch. O(switches * arcs).
+///
+/// # Errors
+/// [`Interrupted`] when the watch says so.
+pub fn middle(on: &Topology, watch: &dyn Watch) -> Result<Option<SwitchId>, Interrupted> {
+    let switches = on.switches().len();
+    let mut best = None;
+    for v in 0..switches {
+        watch.tick("the middle", v as u64, switches as u64)?;
+        let own = (on.graph().degree(v) == 0, standing(on, v));
+        best = Some(best.map_or(own, |least: (bool, (u32, u64, u32))| least.min(own)));
+    }
+    Ok(best.map(|(_, (_, _, v))| SwitchId(v)))
+}
+
 /// A root for every connected part: `given` in its own. O(switches * arcs).
 fn roots(on: &Topology, given: Option<usize>, watch: &dyn Watch) -> Result<Vec<u32>, Interrupted> {
     let (component, parts) = on.graph().components();
@@ -126,11 +151,7 @@ fn roots(on: &Topology, given: Option<usize>, watch: &dyn Watch) -> Result<Vec<u
             continue;
         }
         watch.tick("root", v as u64, switches as u64)?;
-        let distance = on.graph().distances_from(v);
-        let reached = || distance.iter().filter(|d| **d != u32::MAX);
-        let farthest = reached().copied().max().unwrap_or(0);
-        let sum = reached().map(|&d| u64::from(d)).sum();
-        let own = (farthest, sum, v as u32);
+        let own = standing(on, v);
         best[part] = Some(best[part].map_or(own, |least| least.min(own)));
     }
     Ok(best.into_iter().flatten().map(|(_, _, v)| v).collect())

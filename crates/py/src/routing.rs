@@ -6,7 +6,7 @@ use crate::enter::{
 use crate::pickling::{Reduced, reduce_routing};
 use crate::stage::measured;
 use crate::topology::{Topology, affordable, object};
-use crate::views::view;
+use crate::views::{array, view};
 use base::{Refusal, Stop, TerminalId};
 use engines::{lanes, repair};
 use fabric::addresses::Addresses;
@@ -92,7 +92,7 @@ impl Routing {
         self.afford(py, "whole tables of", Walk::Whole)?;
         let routing = self.inner.clone();
         let whole = enter_alone(py, move || routing.next())?;
-        PyArray1::from_vec(py, whole).reshape(shape)
+        array(py, whole)?.reshape(shape)
     }
 
     /// Forwarding ports to switches, (switches, switches) uint16, 0 at the destination, which is the
@@ -186,7 +186,7 @@ impl Routing {
     fn channel_loads<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
         let load = enter(py, None, |watch| edge_load::edge_load(&self.inner, watch))?;
         let load = load.map_err(|_| interrupted())?;
-        Ok(PyArray1::from_vec(py, load.routes))
+        array(py, load.routes)
     }
 
     /// The measure `name` of these tables or of their network, with its parameters (a dict;

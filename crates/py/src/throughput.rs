@@ -3,6 +3,7 @@
 use crate::enter::{enter, refuse, stopped};
 use crate::routing::Routing;
 use crate::topology::Topology;
+use crate::views::array;
 use base::{EndpointId, Refusal, SwitchId};
 use measure::load::routes;
 use measure::load::routes::Routes;
@@ -84,9 +85,9 @@ impl Traffic {
         let all = enter(py, None, |_| self.inner.by_switch(&t))?.map_err(refuse)?;
         let rows = || all.iter().flat_map(|(s, to)| to.iter().map(move |&(d, x)| (*s, d, x)));
         let found = PyDict::new(py);
-        found.set_item("source", PyArray1::from_iter(py, rows().map(|r| r.0)))?;
-        found.set_item("destination", PyArray1::from_iter(py, rows().map(|r| r.1)))?;
-        found.set_item("amount", PyArray1::from_iter(py, rows().map(|r| r.2)))?;
+        found.set_item("source", array(py, rows().map(|r| r.0).collect())?)?;
+        found.set_item("destination", array(py, rows().map(|r| r.1).collect())?)?;
+        found.set_item("amount", array(py, rows().map(|r| r.2).collect())?)?;
         Ok(found)
     }
 
@@ -96,8 +97,8 @@ impl Traffic {
     }
 
     /// Capacity of every channel, (2 * links,) float64: 1 is what one endpoint can fill, 0 down.
-    fn capacities<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_vec(py, demand::capacities(&self.on.get().inner))
+    fn capacities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        array(py, demand::capacities(&self.on.get().inner))
     }
 
     /// Bounds on the maximum achievable throughput within `epsilon`, over any paths or over the
@@ -121,8 +122,8 @@ impl Traffic {
         found.set_item("lower", b.lower)?;
         found.set_item("upper", b.upper)?;
         found.set_item("rounds", b.rounds)?;
-        found.set_item("lengths", PyArray1::from_vec(py, b.lengths))?;
-        found.set_item("share", PyArray1::from_vec(py, b.share))?;
+        found.set_item("lengths", array(py, b.lengths)?)?;
+        found.set_item("share", array(py, b.share)?)?;
         Ok(found)
     }
 
@@ -146,9 +147,9 @@ fn arrays<'py>(py: Python<'py>, all: &Routes) -> PyResult<Bound<'py, PyDict>> {
     let choices = 0..all.amount.len();
     let of_route = choices.flat_map(|i| all.of(i).map(move |_| i as u32));
     let hops = (0..all.count()).map(|r| all.channels(r).len() as u32);
-    found.set_item("amount", PyArray1::from_slice(py, &all.amount))?;
-    found.set_item("choice", PyArray1::from_iter(py, of_route))?;
-    found.set_item("hops", PyArray1::from_iter(py, hops))?;
-    found.set_item("channels", PyArray1::from_slice(py, all.all_channels()))?;
+    found.set_item("amount", array(py, all.amount.clone())?)?;
+    found.set_item("choice", array(py, of_route.collect())?)?;
+    found.set_item("hops", array(py, hops.collect())?)?;
+    found.set_item("channels", array(py, all.all_channels().to_vec())?)?;
     Ok(found)
 }

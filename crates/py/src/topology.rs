@@ -2,12 +2,13 @@
 
 use crate::cables;
 use crate::cost::{self, Shop};
-use crate::enter::{afford, enter, enter_alone, from_python, html, refuse, to_python};
+use crate::enter::{afford, enter, enter_alone, from_python, html, interrupted, refuse, to_python};
 use crate::pickling::{Reduced, reduce_topology};
 use crate::routing::Routing;
 use crate::stage::measured;
+use crate::views::array;
 use base::Need;
-use base::{LinkId, Refusal, SwitchId, fields};
+use base::{LinkId, Refusal, SwitchId, TerminalId, fields};
 use fabric::addresses::Addresses;
 use fabric::network::{Failures, Recipe, Topology as Network, lost_in};
 use fabric::size::Size;
@@ -182,14 +183,14 @@ impl Topology {
 
     /// Group of each switch, (switches,) uint32.
     #[getter]
-    fn groups<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        PyArray1::from_vec(py, column(self.inner.switches(), |s| s.group))
+    fn groups<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        array(py, column(self.inner.switches(), |s| s.group))
     }
 
     /// Level of each switch in a tree, (switches,) uint32.
     #[getter]
-    fn levels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        PyArray1::from_vec(py, column(self.inner.switches(), |s| s.level.into()))
+    fn levels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        array(py, column(self.inner.switches(), |s| s.level.into()))
     }
 
     /// The family's coordinates of each switch.
@@ -206,7 +207,7 @@ impl Topology {
         let link = |l: LinkId| &self.inner.links()[l.ix()];
         let ends: Vec<u32> = up.flat_map(|l| [link(l).a.switch.0, link(l).b.switch.0]).collect();
         let rows = ends.len() / 2;
-        PyArray1::from_vec(py, ends).reshape([rows, 2])
+        array(py, ends)?.reshape([rows, 2])
     }
 
     /// Switch and port of every terminal, (terminals, 2) uint32.
@@ -215,7 +216,7 @@ impl Topology {
         let all = self.inner.terminals().iter();
         let plugs: Vec<u32> = all.flat_map(|t| [t.plug.switch.0, t.plug.port.into()]).collect();
         let rows = plugs.len() / 2;
-        PyArray1::from_vec(py, plugs).reshape([rows, 2])
+        array(py, plugs)?.reshape([rows, 2])
     }
 
     /// Every link as columns: switch and port at both ends, rate, length (NaN: unknown), state.
@@ -223,26 +224,70 @@ impl Topology {
     fn link_table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let links = self.inner.links();
         let table = PyDict::new(py);
-        table.set_item("a_switch", PyArray1::from_vec(py, column(links, |l| l.a.switch.0)))?;
-        table.set_item("a_port", PyArray1::from_vec(py, column(links, |l| l.a.port.into())))?;
-        table.set_item("b_switch", PyArray1::from_vec(py, column(links, |l| l.b.switch.0)))?;
-        table.set_item("b_port", PyArray1::from_vec(py, column(links, |l| l.b.port.into())))?;
+        table.set_item("a_switch", array(py, column(links, |l| l.a.switch.0))?)?;
+        table.set_item("a_port", array(py, column(links, |l| l.a.port.into()))?)?;
+        table.set_item("b_switch", array(py, column(links, |l| l.b.switch.0))?)?;
+        table.set_item("b_port", array(py, column(links, |l| l.b.port.into()))?)?;
         let rates: Vec<f64> = links.iter().map(|l| l.cable.rate_gbps()).collect();
-        table.set_item("rate_gbps", PyArray1::from_vec(py, rates))?;
+        table.set_item("rate_gbps", array(py, rates)?)?;
         let lengths: Vec<f32> =
             links.iter().map(|l| l.cable.length_m.unwrap_or(f32::NAN)).collect();
-        table.set_item("length_m", PyArray1::from_vec(py, lengths))?;
+        table.set_item("length_m", array(py, lengths)?)?;
         let up: Vec<bool> =
             (0..links.len()).map(|l| self.inner.link_is_up(LinkId::from(l))).collect();
-        table.set_item("up", PyArray1::from_vec(py, up))?;
+        table.set_item("up", array(py, up)?)?;
         Ok(table)
     }
 
     /// Time of flight along every link, ns: 5 a metre, 25 where the length is not known.
     #[getter]
-    fn link_latency_ns<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    fn link_latency_ns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let all = self.inner.links().iter().map(|l| l.cable.latency().ns());
-        PyArray1::from_iter(py, all)
+        array(py, all.collect::<Vec<f64>>())
+    }
+
+    /// Every terminal as columns: its endpoint, rail, switch and port, and whether it, its cable and
+    /// its switch work.
+    #[getter]
+    fn terminal_table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let terminals = self.inner.terminals();
+        let table = PyDict::new(py);
+        table.set_item("endpoint", array(py, column(terminals, |t| t.endpoint.0))?)?;
+        table.set_item("rail", array(py, column(terminals, |t| t.rail.into()))?)?;
+        table.set_item("switch", array(py, column(terminals, |t| t.plug.switch.0))?)?;
+        table.set_item("port", array(py, column(terminals, |t| t.plug.port.into()))?)?;
+        let works = |t: usize| self.inner.terminal_is_up(TerminalId::from(t));
+        let up: Vec<bool> = (0..terminals.len()).map(works).collect();
+        table.set_item("up", array(py, up)?)?;
+        Ok(table)
+    }
+
+    /// Number of planes.
+    #[getter]
+    fn planes(&self) -> u16 {
+        self.inner.planes()
+    }
+
+    /// Hops over working links from a switch to every switch, (switches,) uint32: 2^32 - 1 where
+    /// there is no way.
+    fn distances<'py>(
+        &self,
+        py: Python<'py>,
+        switch: usize,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let known = self.inner.switches().len();
+        if switch >= known {
+            let why = format!("there is no switch {switch}");
+            return Err(refuse(Refusal::new("switch", why, format!("switches below {known}"))));
+        }
+        array(py, self.inner.graph().distances_from(switch))
+    }
+
+    /// The switch in the middle, the root of `up_down`: the nearest to the farthest that it
+    /// reaches, then to all, then the first. None where there is no switch.
+    fn middle_switch(&self, py: Python<'_>) -> PyResult<Option<u32>> {
+        let found = enter(py, None, |watch| engines::up_down::middle(&self.inner, watch))?;
+        Ok(found.map_err(|_| interrupted())?.map(|s| s.0))
     }
 
     /// What the family promises by formula: a dict, or None for files.

@@ -102,8 +102,8 @@ def route_with_opensm(
     """The tables that OpenSM's own ``engine`` makes for a network, read back from the fabric.
 
     On networks without levels ``updn`` and ``dnup`` get a root, that of our ``up_down``
-    (:func:`middle_switch`), for OpenSM finds none by itself. ``max_lanes``, 1 to 8, is how many
-    lanes ``nue`` may use (OpenSM's default: 1); the other engines take none. Raises as
+    (``Topology.middle_switch``), for OpenSM finds none by itself. ``max_lanes``, 1 to 8, is how
+    many lanes ``nue`` may use (OpenSM's default: 1); the other engines take none. Raises as
     :func:`deploy`; an engine that cannot route the network is a ``DeployError`` with OpenSM's
     reason.
     """
@@ -136,7 +136,7 @@ def opensm_engine(
     """A fabric that OpenSM's own ``engine`` routes, with the options that it needs there."""
     roots, conf = None, {}
     if engine in ("updn", "dnup") and not topology.levels.any():
-        roots = [topology.addresses(lmc)["switch_guid"][middle_switch(topology)]]
+        roots = [topology.addresses(lmc)["switch_guid"][topology.middle_switch()]]
     if max_lanes is not None:
         if engine != "nue":
             raise RefusalError(f"max_lanes: OpenSM's {engine} takes none; its nue does, 1 to 8")
@@ -144,31 +144,6 @@ def opensm_engine(
     return Live(
         topology, lmc, engine=engine, root_guids=roots, qos=engine in WITH_LANES, extra_conf=conf
     )
-
-
-def middle_switch(topology: Topology) -> int:
-    """The switch with the least distance to the farthest one it reaches, among those the one with
-    the least sum of distances, the first: the root of our ``up_down``. O(links * diameter) steps
-    on sets of switches."""
-    count = topology.switches
-    near: list[list[int]] = [[] for _ in range(count)]
-    for a, b in topology.edges.tolist():
-        near[a].append(b)
-        near[b].append(a)
-    reached = [1 << v for v in range(count)]
-    farthest, sums, hops = [0] * count, [0] * count, 0
-    while True:
-        hops += 1
-        wider = list(reached)
-        for v in range(count):
-            for w in near[v]:
-                wider[v] |= reached[w]
-        if wider == reached:
-            return min(range(count), key=lambda v: (not near[v], farthest[v], sums[v], v))
-        for v in range(count):
-            if new := wider[v].bit_count() - reached[v].bit_count():
-                farthest[v], sums[v] = hops, sums[v] + hops * new
-        reached = wider
 
 
 def judge(live: Live, found: Snapshot) -> str:

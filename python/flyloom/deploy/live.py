@@ -248,10 +248,9 @@ def check_deployable(topology: Topology) -> tuple[int, int]:
     long for it; else what :func:`reach.stand` says."""
     if topology.endpoints == 0:
         raise RefusalError("endpoints: the network has none; OpenSM runs on an endpoint")
-    planes = 1 + max(s["plane"] for s in json.loads(topology.to_text("json"))["switches"])
-    if planes > 1:
+    if topology.planes > 1:
         raise RefusalError(
-            f"planes: the network has {planes}, each a subnet with an OpenSM of its own; "
+            f"planes: the network has {topology.planes}, each a subnet with an OpenSM of its own; "
             "deploy each plane as a network by itself"
         )
     return reach.stand(topology)

@@ -9,8 +9,6 @@ carries a packet with a LID over at most 16 switches.
 from __future__ import annotations
 
 import itertools
-import json
-from typing import Any
 
 from flyloom._core import RefusalError, Routing, Topology
 
@@ -31,39 +29,37 @@ def stand(topology: Topology) -> tuple[int, int]:
     apart or something is out of reach even from the middle. O(links) where the first endpoint will
     do, else O(links) for each switch with endpoints.
     """
-    plan = json.loads(topology.to_text("json"))
-    places = _places(plan)
+    places = _places(topology)
     if not places:
         raise RefusalError("endpoints: no cable of any works; OpenSM runs on an endpoint")
-    near = _near(topology)
     carries = set(places.values())
     first = min(places)
-    from_first = distances(near, places[first])
+    from_first = distances(topology, places[first])
     hops, far = _farthest(from_first, carries)
     if 2 * (hops - 1) <= ROUTE_HOPS:  # then no two are farther apart than that
         return first, max(from_first.values())
     best = (hops, first, far)
+    names = topology.endpoint_names
     speaks = {switch: endpoint for endpoint, switch in sorted(places.items(), reverse=True)}
     for switch, endpoint in sorted(speaks.items(), key=lambda item: item[1]):
-        distance = distances(near, switch)
+        distance = distances(topology, switch)
         apart, other = max((d, s) for s, d in distance.items() if s in carries)
         if apart > ROUTE_HOPS:
-            names = [plan["endpoints"][e]["name"] for e in (endpoint, speaks[other])]
             raise RefusalError(
-                f"the shortest route from {names[0]} to {names[1]} has {apart} hops between "
-                f"switches; OpenSM answers for routes of at most {ROUTE_HOPS}"
+                f"the shortest route from {names[endpoint]} to {names[speaks[other]]} has {apart} "
+                f"hops between switches; OpenSM answers for routes of at most {ROUTE_HOPS}"
             )
         hops, far = _farthest(distance, carries)
         best = min(best, (hops, endpoint, far))
     if best[0] > PATH_HOPS:
         raise RefusalError(
-            f"the way from {plan['endpoints'][best[1]]['name']}, the endpoint most in the middle, "
+            f"the way from {names[best[1]]}, the endpoint most in the middle, "
             f"to switch {topology.switch_names[best[2]]} has {best[0]} hops; OpenSM's own packets "
             f"go at most {PATH_HOPS}"
         )
     if _farthest(from_first, carries)[0] <= PATH_HOPS:
         return first, max(from_first.values())
-    return best[1], max(distances(near, places[best[1]]).values())
+    return best[1], max(distances(topology, places[best[1]]).values())
 
 
 def _farthest(distance: dict[int, int], carries: set[int]) -> tuple[int, int]:
@@ -71,34 +67,22 @@ def _farthest(distance: dict[int, int], carries: set[int]) -> tuple[int, int]:
     return max((d + 1 + (s in carries), s) for s, d in distance.items())
 
 
-def _places(plan: dict[str, Any]) -> dict[int, int]:
+def _places(topology: Topology) -> dict[int, int]:
     """The switch of every endpoint with a working cable: its first one's."""
-    up = [switch["up"] for switch in plan["switches"]]
+    rails = topology.terminal_table
     places: dict[int, int] = {}
-    for number, endpoint in enumerate(plan["endpoints"]):
-        for switch, _port, cable, *_ in endpoint["rails"]:
-            if up[switch] and (cable or {}).get("up", True):
-                places.setdefault(number, switch)
+    for endpoint, switch, up in zip(
+        rails["endpoint"].tolist(), rails["switch"].tolist(), rails["up"].tolist(), strict=True
+    ):
+        if up:
+            places.setdefault(endpoint, switch)
     return places
 
 
-def distances(near: list[list[int]], switch: int) -> dict[int, int]:
+def distances(topology: Topology, switch: int) -> dict[int, int]:
     """Hops from a switch to each that it reaches, itself included."""
-    found, queue = {switch: 0}, [switch]
-    for s in queue:
-        for other in near[s]:
-            if other not in found:
-                found[other] = found[s] + 1
-                queue.append(other)
-    return found
-
-
-def _near(topology: Topology) -> list[list[int]]:
-    near: list[list[int]] = [[] for _ in range(topology.switches)]
-    for a, b in topology.edges.tolist():
-        near[a].append(b)
-        near[b].append(a)
-    return near
+    found = enumerate(topology.distances(switch).tolist())
+    return {other: hops for other, hops in found if hops < topology.switches}
 
 
 def check_routes(routing: Routing) -> None:
@@ -109,8 +93,8 @@ def check_routes(routing: Routing) -> None:
     found = routing.measure("verify", {"hop_limit": topology.switches})["complete"]
     if not found["holds"] or found["max_hops"] <= ROUTE_HOPS:
         return
-    plan = json.loads(topology.to_text("json"))
-    names = [endpoint["name"] for endpoint in plan["endpoints"] for _ in endpoint["rails"]]
+    known = topology.endpoint_names
+    names = [known[endpoint] for endpoint in topology.terminal_table["endpoint"].tolist()]
     for source, destination in itertools.permutations(range(topology.terminals), 2):
         for layer in range(routing.layers):
             hops = len(routing.path(source, destination, layer)) - 1

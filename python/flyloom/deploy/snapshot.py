@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -57,13 +56,4 @@ def path_pairs(
 
 def working_terminals(topology: Topology) -> list[int]:
     """Numbers of the terminals whose cable and switch work."""
-    network = json.loads(topology.to_text("json"))
-    up = [switch["up"] for switch in network["switches"]]
-    working, number = [], 0
-    for endpoint in network["endpoints"]:
-        for switch, _, cable, *rest in endpoint["rails"]:
-            address = (rest[0] if rest else None) or {}
-            if up[switch] and (cable or {}).get("up", True):
-                working.append(address.get("id", number))
-            number += 1
-    return sorted(working)
+    return [number for number, up in enumerate(topology.terminal_table["up"].tolist()) if up]

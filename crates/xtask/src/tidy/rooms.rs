@@ -44,7 +44,14 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "flyloom",
         &[
-            "_generated", "_measures", "support", "plugins", "inputs", "deploy", "verbs", "lab",
+            "_generated",
+            "_measures",
+            "support",
+            "plugins",
+            "inputs",
+            "deploy",
+            "verbs",
+            "lab",
             "published",
         ],
     ),
