@@ -316,7 +316,17 @@ def test_workers_of_dask_have_it_without_its_file(nets, tmp_path, monkeypatch):
                                   dashboard_address=None) as cluster:
         address = cluster.scheduler_address.replace("tcp://", "dask://")
         fl.run(tmp_path / "mine.toml", out=tmp_path / "two", on=address)
+        # a script of its own process, whose parts stand in no module that a worker could load
+        (tmp_path / "plain.toml").write_text(EXPERIMENT.replace('plugins = ["nets.py"]\n', ""))
+        script = tmp_path / "script.py"
+        run = f"fl.run('plain.toml', out='three', on='{address}')"
+        script.write_text(f"{NETS}\n\nif __name__ == '__main__':\n    {run}\n")
+        subprocess.run([sys.executable, script], env=environment(), cwd=tmp_path, timeout=300,
+                       check=True, capture_output=True)
     assert written(tmp_path / "one/mine") == written(tmp_path / "two/mine")
+    one, three = (pyarrow.parquet.read_table(tmp_path / run / "mine/rows.parquet")
+                  for run in ("one", "three"))
+    assert one.drop_columns("point") == three.drop_columns("point")
 
 
 @pytest.mark.parametrize(("old", "new", "told"), [
