@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 /// A list of `{kind, name, doc, params: [{name, type, required, default, doc}]}`; families have
 /// besides `examples` (small members, in the inline form); engines `promise: {minimal,
 /// deadlock_free}`, `lanes` (those that their routes get where nobody names a method: `one`,
-/// `online` or `own`) and, of the parameters that all engines take, `shared: true`; measures `input`
-/// (`topology` or `routing`), `columns: [{name, at, kind, unit, meaning, better}]` and `records`,
-/// see [`classes`].
+/// `online` or `own`) and, of the parameters that all engines take, `shared: true`; measures
+/// `input` (`topology` or `routing`), `columns: [{name, at, kind, unit, meaning, better}]` and
+/// `records`, see [`classes`].
 pub fn registry() -> Value {
     let families = families::FAMILIES.iter().map(|e| {
         let mut row = describe("topology", e.name, &e.schema());

@@ -95,8 +95,8 @@ impl Routing {
         array(py, whole)?.reshape(shape)
     }
 
-    /// Forwarding ports to switches, (switches, switches) uint16, 0 at the destination, which is the
-    /// row: a read-only view of the tables.
+    /// Forwarding ports to switches, (switches, switches) uint16, 0 at the destination, which is
+    /// the row: a read-only view of the tables.
     #[getter]
     fn to_switch<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<u16>>> {
         let switches = slf.get().inner.topology().switches().len();

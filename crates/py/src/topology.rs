@@ -246,8 +246,8 @@ impl Topology {
         array(py, all.collect::<Vec<f64>>())
     }
 
-    /// Every terminal as columns: its endpoint, rail, switch and port, and whether it, its cable and
-    /// its switch work.
+    /// Every terminal as columns: its endpoint, rail, switch and port, and whether it, its cable
+    /// and its switch work.
     #[getter]
     fn terminal_table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let terminals = self.inner.terminals();
