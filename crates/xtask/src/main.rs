@@ -41,10 +41,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// The repository's root: two folders above this crate.
+/// The repository's root: two folders above this crate. Where this runs counts, as cargo says, not
+/// where it was compiled: a checkout that was copied with its `target` is another one.
 fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.ancestors().nth(2).expect("the crate lies in crates/xtask").to_owned()
+    let here = std::env::var_os("CARGO_MANIFEST_DIR");
+    let here = here.unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    Path::new(&here).ancestors().nth(2).expect("the crate lies in crates/xtask").to_owned()
 }
 
 /// Runs `program args` in `root` and returns its standard output, or an error with the command
