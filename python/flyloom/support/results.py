@@ -103,13 +103,15 @@ class Result(Mapping[str, Any]):
 
     def to_polars(self, of: str | None = None) -> polars.DataFrame:
         """The rows as a data frame of polars, which is an extra: ``flyloom[polars]``."""
-        frame: polars.DataFrame = _extra("polars").from_arrow(self.to_arrow(of))
+        table = self.to_arrow(of)
+        frame: polars.DataFrame = _extra("polars").from_arrow(table)
         return frame
 
     def to_pandas(self, of: str | None = None) -> pandas.DataFrame:
         """The rows as a data frame of pandas, which is an extra: ``flyloom[pandas]``."""
+        table = self.to_arrow(of)
         _extra("pandas")
-        return self.to_arrow(of).to_pandas()
+        return table.to_pandas()
 
     def _lists(self) -> list[str]:
         return [name for name, value in self._fields.items() if _are_records(value)]
