@@ -237,3 +237,29 @@ def test_lists_show_its_columns(measures):
     said = flyloom("list", "measures", "--plugin", measures).stdout
     assert f"measure sampled_hops (plug-in, {measures}): Hops between terminals" in said
     assert "    column mean_hops [hops]: mean over samples\n" in said
+
+
+@pytest.mark.parametrize("order", [
+    lambda verb, file: (verb, "torus:shape=3x3", "--plugin", file),
+    lambda verb, file: ("--plugin", file, verb, "torus:shape=3x3"),
+    lambda verb, file: (f"--plugin={file}", verb, "torus:shape=3x3"),
+])
+def test_it_is_a_command(measures, order):
+    made = fl.route("torus:shape=3x3", "dfsssp")
+    words = order("sampled-hops", measures)
+    said = json.loads(flyloom(*words, "--samples", 20, "--seed", 3, "--json").stdout)
+    load_file(measures)
+    found = fl.measure(made, "sampled_hops", samples=20, seed=3).to_dict()
+    assert {key: said[key] for key in found} == found
+    assert (said["network"], said["engine"]) == ("torus:shape=3x3", "dfsssp")
+    lines = [line.split() for line in flyloom(*order("triangles", measures)).stdout.splitlines()]
+    assert ["triangles", "6", "cycles", "of", "three", "links"] in lines
+    shown = flyloom(*words, "--help").stdout
+    assert "--samples" in shown and "Pairs." in shown and "flyloom sampled-hops" in shown
+
+
+def test_without_its_file_there_is_no_such_command(measures):
+    done = flyloom("sampled-hops", "torus:shape=3x3")
+    assert done.returncode == 2 and "No such command 'sampled-hops'" in done.stderr
+    done = flyloom("wrong", "ring:n=4", "--plugin", measures)
+    assert done.returncode == 2 and "--what" in done.stderr

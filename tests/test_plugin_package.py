@@ -87,6 +87,12 @@ def test_lists_and_sizing_find_what_is_installed(installed):
     assert row["below"]["network"].startswith("circulant:n=")
 
 
+def test_its_measure_is_a_command(installed):
+    site, _ = installed
+    said = document(site, "round-trips", "circulant:n=13,offsets=1x5,p=2", "--samples", 10)
+    assert said["engine"] == "dfsssp" and 2 <= said["mean_hops"] <= 2 * 13
+
+
 def test_the_experiment_runs_and_another_version_is_computed_anew(installed, tmp_path):
     site, source = installed
     words = ("run", source / "experiment.toml", "--out", tmp_path, "--workers", 2)

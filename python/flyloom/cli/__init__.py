@@ -35,7 +35,8 @@ GROUPS = {
 }
 """The files and their commands, in the order in which `flyloom --help` lists them.
 
-The file `measures` comes after them: it has a command for each measure that has none here.
+The file `measures` comes after them: it has a command for each measure that has none here, also
+for those of users.
 """
 
 
@@ -44,13 +45,31 @@ def load(words: list[str]) -> None:
 
     Most of what a short command takes is making ready the commands that were not asked for.
     """
-    word = words[0] if words else ""
+    word, files = without_plugins(words)
     named = [group for group, names in GROUPS.items() if word in names]
-    if not named and word and not word.startswith("-"):
-        made = importlib.import_module("flyloom.cli.parameters").made(GROUPS)
-        named = ["measures"] if word in made else []
+    if not named:
+        found = importlib.import_module("flyloom.plugins.found")
+        for file in files:
+            found.load_file(file)
+        if word and not word.startswith("-"):
+            found.part("measure", word.replace("-", "_"))
+            made = importlib.import_module("flyloom.cli.parameters").made(GROUPS)
+            named = ["measures"] if word in made else []
     for group in named or [*GROUPS, "measures"]:
         importlib.import_module(f"flyloom.cli.{group}")
+
+
+def without_plugins(words: list[str]) -> tuple[str, list[str]]:
+    """The first word that is no ``--plugin FILE.py``, and all these files."""
+    rest, files, left = [], [], iter(words)
+    for word in left:
+        if word == "--plugin":
+            files.append(next(left, ""))
+        elif word.startswith("--plugin="):
+            files.append(word.partition("=")[2])
+        else:
+            rest.append(word)
+    return rest[0] if rest else "", [file for file in files if file]
 
 
 def program() -> None:

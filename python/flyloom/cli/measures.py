@@ -1,4 +1,4 @@
-"""Commands of measures, made from the table: all that have none by hand."""
+"""Commands of measures, made from the table: all that have none by hand, users' too."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from flyloom.cli.common import (
     print_table,
 )
 from flyloom.cli.parameters import TYPES, defaults, made, option, rows
+from flyloom.plugins.parts import KNOWN
 
 
 def command(row: dict[str, Any]) -> Callable[..., None]:
@@ -39,9 +40,10 @@ def command(row: dict[str, Any]) -> Callable[..., None]:
     known = defaults(row["name"])
     for parameter in row["params"]:
         name, kind = parameter["name"], TYPES.get(parameter["type"], str)
-        if known[name] is None:
+        usual = inspect.Parameter.empty if parameter["required"] else known[name]
+        if usual is None:
             kind |= None
-        takes.append((name, Annotated[kind, option(row["name"], name)], known[name]))
+        takes.append((name, Annotated[kind, option(row["name"], name)], usual))
     takes.append(("as_json", Json, False))
 
     def run(source: str, as_json: bool, **given: Any) -> None:
@@ -85,7 +87,7 @@ def run_measure(
     if not as_json:
         from flyloom.lab.measured import figures
 
-        cells = figures(row["name"], found)
+        cells = figures(row["name"], found, tuple(KNOWN.values()))
         print_table(("", "value", "unit", "meaning"), [
             (column["name"], cells[column["name"]], column["unit"], column["meaning"])
             for column in row["columns"]

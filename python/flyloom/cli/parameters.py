@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from flyloom._core import registry
+from flyloom.plugins.parts import KNOWN
 
 TYPES: dict[str, Any] = {
     "int": int, "float": float, "bool": bool, "str": str,
@@ -19,9 +20,14 @@ TYPES: dict[str, Any] = {
 
 
 @cache
-def rows() -> dict[str, dict[str, Any]]:
-    """The rows of the table of measures, by name."""
+def _built_in() -> dict[str, dict[str, Any]]:
     return {part["name"]: part for part in registry() if part["kind"] == "measure"}
+
+
+def rows() -> dict[str, dict[str, Any]]:
+    """The rows of the table of measures, by name; those of users that are known after ours."""
+    own = {name: part.row for (kind, name), part in KNOWN.items() if kind == "measure"}
+    return {**_built_in(), **own}
 
 
 def made(groups: Mapping[str, Collection[str]]) -> dict[str, str]:

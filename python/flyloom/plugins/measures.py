@@ -15,8 +15,8 @@ KINDS = {"whole", "real", "truth", "text"}
 """What a column holds."""
 BETTER = {"higher", "lower", "neither"}
 """Which of its values are the better ones."""
-TAKEN = ("label", "topology", "routing", "verify", "ebb", "deploy", "schema", "name", "title",
-         "summary", "seed", "sweep", "point", "plugins")
+TAKEN = ("label", "topology", "routing", "lanes", "verify", "ebb", "deploy", "schema", "name",
+         "title", "summary", "seed", "sweep", "point", "plugins")
 """Keys of an experiment that no measure can have."""
 
 
