@@ -367,3 +367,45 @@ def test_what_cannot_be_routed_is_refused():
         fl.throughput(fl.from_pairs([(0, 1)]))
     with pytest.raises(fl.RefusalError, match="or give epsilon"):
         fl.throughput("slim_fly:q=19")
+
+
+IN_A_FILE = """\
+schema = 1
+name = "much"
+seed = 4
+topology = { family = "slim_fly", q = 3, p = 2 }
+routing = { engine = "dfsssp" }
+ebb = { patterns = 0 }
+[throughput]
+traffic = "elephant"
+[sweep.grid]
+"throughput.any_paths" = [false, true]
+"throughput.epsilon" = [0, 0.2]
+"""
+
+
+def test_in_an_experiment_it_is_what_the_verb_finds(tmp_path):
+    (tmp_path / "much.toml").write_text(IN_A_FILE)
+    rows = fl.run(tmp_path / "much.toml", out=tmp_path, workers=2).to_rows()
+    found = [(row["throughput_maximum_achievable_throughput"], row["throughput_upper_bound"])
+             for row in rows]
+    want = []
+    for engine in ("dfsssp", None):
+        for epsilon in (None, 0.2):
+            verb = fl.throughput("slim_fly:q=3,p=2", "elephant", engine=engine, epsilon=epsilon,
+                                 seed=4)
+            want.append((verb.maximum_achievable_throughput, verb.upper_bound))
+    assert found == want and len(set(found)) == 4
+    assert fl.run(tmp_path / "much.toml", out=tmp_path, workers=1).reused == 4
+
+
+@pytest.mark.parametrize(("old", "new", "told"), [
+    ("traffic =", "trafic =", "throughput: unknown field `trafic`; throughput takes traffic, "),
+    ("[0, 0.2]", "[0, 2]", "throughput: epsilon: 2.0 is out of range; 0, or 0.005 to 1"),
+    ('"elephant"', '"much"', "throughput: traffic: there is no 'much'; uniform, "),
+])
+def test_in_an_experiment_bad_parameters_are_refused(tmp_path, old, new, told):
+    (tmp_path / "much.toml").write_text(IN_A_FILE.replace(old, new))
+    done = flyloom("run", "much.toml", cwd=tmp_path)
+    assert done.returncode == 2 and told in done.stderr
+    assert done.stderr.count("\n") == 1 and "measured_throughput.py" not in done.stderr

@@ -114,10 +114,11 @@ def schema() -> None:
     """Print the JSON schema of the experiment file, with the tables of your own measures."""
     from flyloom._core import experiment_schema
     from flyloom.plugins.found import rows
+    from flyloom.plugins.parts import built_in
 
     found = experiment_schema()
     for row in rows():
-        if row["kind"] == "measure" and "plugin" in row:
+        if row["kind"] == "measure" and ("measure", row["name"]) not in built_in():
             found["properties"][row["name"]] = {
                 "type": "object", "description": row["doc"], "additionalProperties": False,
                 "properties": {param["name"]: {"description": param["doc"]}

@@ -223,6 +223,7 @@ class _Job:
             roots.append("flyloom.lab.fabric")
         parts, traffic = parts_of(point, self.parts), self._traffic(point["routing"])
         written = {"plugins": [part.digest for part in parts]} if parts else {}
+        roots += [part.module for part in parts if not part.digest]
         digest = key({
             "point": {k: v for k, v in point.items() if k != "label"}, "network": source.key,
             "seed": self.seed, "code": sources.digest_of(*roots), "missing": missing,

@@ -26,18 +26,18 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A topology, an engine or a measure of a user."""
+    """A topology, an engine or a measure that is written in Python: a user's, or ours."""
 
     kind: str
     """``topology``, ``engine`` or ``measure``."""
     name: str
     function: Callable[..., Any]
     file: str
-    """Where it is written; a name in angle brackets where that is no file."""
+    """Where it is written; a name in angle brackets where that is no file; empty: in flyloom."""
     line: int
     module: str
     digest: str
-    """Of the source it stands on: its package, or its file."""
+    """Of the source it stands on: its package, or its file; empty for what flyloom brings."""
     version: str
     """Name and version of the distribution it came with; empty for a file."""
     row: dict[str, Any] = field(repr=False)
@@ -127,10 +127,12 @@ def add(
             f"{name}: two plug-ins are called so: {other.file}, line {other.line}, and {file},"
             f" line {line}; another name for one of them"
         )
-    digest = _digest(plain, version, text)
-    row = {"kind": kind, "name": name, **row, "plugin": version or file}
+    ours = plain.__module__.partition(".")[0] == "flyloom"
+    digest = "" if ours else _digest(plain, version, text)
+    row = {"kind": kind, "name": name, **row, **({} if ours else {"plugin": version or file})}
+    where = "" if ours else file
     KNOWN[kind, name] = Part(
-        kind, name, function, file, line, plain.__module__, digest, version, row, more
+        kind, name, function, where, line, plain.__module__, digest, version, row, more
     )
 
 
@@ -163,11 +165,17 @@ class PlacedError(RefusalError):
 
 @contextlib.contextmanager
 def told(name: str, file: str) -> Iterator[None]:
-    """What a user's code raises is a refusal in one line: ``name``, its place in ``file``, why."""
+    """What a user's code raises is a refusal in one line: ``name``, its place in ``file``, why.
+
+    Code of ours, which has no ``file``, refuses by ``name`` alone.
+    """
     try:
         yield
     except (MemoryError, PlacedError):
         raise
+    except RefusalError as error:
+        where = f"{_place(error, file)}: " if file else ""
+        raise PlacedError(f"{name}: {where}{_why(error)}") from error
     except (Exception, SystemExit) as error:
         raise PlacedError(f"{name}: {_place(error, file)}: {_why(error)}") from error
 
