@@ -164,40 +164,43 @@ impl Size {
     }
 
     /// Work along all routes of `routing`.
-    pub fn walk(&self, routing: &Routing, work: Walk) -> Need {
-        self.along(routing.layers(), routing.kept_entries() as f64, work)
+    pub fn along(&self, routing: &Routing, work: RouteWork) -> Need {
+        self.of_rows(routing.layers(), routing.kept_entries() as f64, work)
     }
 
     /// Work along all routes of tables of `layers` layers that do not exist yet.
-    pub fn walk_any(&self, layers: u32, work: Walk) -> Need {
-        self.along(layers, self.entries(layers), work)
+    pub fn along_any(&self, layers: u32, work: RouteWork) -> Need {
+        self.of_rows(layers, self.entries(layers), work)
     }
 
     /// Work along all routes of tables that keep so many entries.
-    fn along(&self, layers: u32, kept: f64, work: Walk) -> Need {
+    fn of_rows(&self, layers: u32, kept: f64, work: RouteWork) -> Need {
         let (entries, arcs) = (self.entries(layers), self.arcs());
         // what terminals share is walked once
-        let shared = matches!(work, Walk::Proof | Walk::Certificate | Walk::Hops | Walk::Load);
+        let shared = matches!(
+            work,
+            RouteWork::Proof | RouteWork::Certificate | RouteWork::Hops | RouteWork::Load
+        );
         let walked = if shared { kept } else { entries };
         // a number of two bytes for every turn from one channel to the next, taken or not
         let turns = 2.0 * arcs * self.radix;
         // a walk along all routes; in rings and tori the mean is half of the longest
         let all = walked * (1.0 + self.depth / 2.0);
         let (bytes, walks) = match work {
-            Walk::Proof => (0.1 * walked + 80.0 * arcs + turns, 1.0),
-            Walk::Certificate => (0.1 * walked + 170.0 * arcs + turns, 1.5),
-            Walk::Lanes => (4.0 * all + 12.0 * arcs + turns, 20.0),
-            Walk::Hops => {
+            RouteWork::Proof => (0.1 * walked + 80.0 * arcs + turns, 1.0),
+            RouteWork::Certificate => (0.1 * walked + 170.0 * arcs + turns, 1.5),
+            RouteWork::Lanes => (4.0 * all + 12.0 * arcs + turns, 20.0),
+            RouteWork::Hops => {
                 (if self.depth > 2.0 { 2.0 * entries } else { 0.0 } + 12.0 * arcs + turns, 1.0)
             }
-            Walk::Repair => (6.0 * entries + turns, 0.4),
-            Walk::Load => (0.1 * walked + 8.0 * arcs, 0.3),
-            Walk::Patterns(n) => (520.0 * arcs, f64::from(n) / self.switches.max(1.0)),
-            Walk::Paths => (0.2 * entries, 1.0),
-            Walk::Listing => (170.0 * entries, 2.0),
-            Walk::Table => (9.0 * entries, 0.3),
-            Walk::Digraph => (14.0 * entries, 1.0),
-            Walk::Whole => (2.1 * entries, 0.1),
+            RouteWork::Repair => (6.0 * entries + turns, 0.4),
+            RouteWork::Load => (0.1 * walked + 8.0 * arcs, 0.3),
+            RouteWork::Patterns(n) => (520.0 * arcs, f64::from(n) / self.switches.max(1.0)),
+            RouteWork::Paths => (0.2 * entries, 1.0),
+            RouteWork::Listing => (170.0 * entries, 2.0),
+            RouteWork::Table => (9.0 * entries, 0.3),
+            RouteWork::Digraph => (14.0 * entries, 1.0),
+            RouteWork::Whole => (2.1 * entries, 0.1),
         };
         Need::new(bytes, 60e-9 * walks * all / self.threads)
     }
@@ -205,7 +208,7 @@ impl Size {
 
 /// Work along all routes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Walk {
+pub enum RouteWork {
     /// The proof of the tables.
     Proof,
     /// The certificate of a proof, as text.

@@ -4,7 +4,7 @@ use crate::enter::{from_python, refuse, to_python};
 use crate::plugins::plugins;
 use crate::topology::object;
 use engines::ask;
-use fabric::size::Walk;
+use fabric::size::RouteWork;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json;
@@ -55,7 +55,7 @@ pub fn point_bytes(
     let parts = [
         size.build(),
         engines::work::need(&size, None, engine, layers),
-        size.walk_any(layers, Walk::Proof),
+        size.along_any(layers, RouteWork::Proof),
     ];
     Ok(parts.iter().map(|need| need.bytes).sum())
 }

@@ -10,7 +10,7 @@ use crate::views::{array, view};
 use base::{Refusal, Stop, TerminalId};
 use engines::{lanes, repair};
 use fabric::addresses::Addresses;
-use fabric::size::{Size, Walk};
+use fabric::size::{RouteWork, Size};
 use fabric::tables::ServiceLevels;
 use formats::graph_file::orcs;
 use formats::ib::{compare, lft, sl_files, table};
@@ -34,8 +34,8 @@ impl Routing {
     }
 
     /// Refuses work along all routes that the machine cannot do.
-    fn afford(&self, py: Python<'_>, what: &str, work: Walk) -> PyResult<()> {
-        affordable(py, self.inner.topology(), what, |size| size.walk(&self.inner, work))
+    fn afford(&self, py: Python<'_>, what: &str, work: RouteWork) -> PyResult<()> {
+        affordable(py, self.inner.topology(), what, |size| size.along(&self.inner, work))
     }
 
     /// The service levels where they are by switch; none where they are not.
@@ -89,7 +89,7 @@ impl Routing {
     fn next<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<u16>>> {
         let on = self.inner.topology();
         let shape = [self.inner.layers() as usize, on.terminals().len(), on.switches().len()];
-        self.afford(py, "whole tables of", Walk::Whole)?;
+        self.afford(py, "whole tables of", RouteWork::Whole)?;
         let routing = self.inner.clone();
         let whole = enter_alone(py, move || routing.next())?;
         array(py, whole)?.reshape(shape)
@@ -140,7 +140,7 @@ impl Routing {
         py: Python<'_>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Option<String>> {
-        self.afford(py, "proving routes on", Walk::Certificate)?;
+        self.afford(py, "proving routes on", RouteWork::Certificate)?;
         let addresses = self.addresses().map_err(refuse)?;
         let work =
             |watch: &dyn base::Watch| Verified::routing(self.inner.clone(), Limits::NONE, watch);
@@ -175,7 +175,7 @@ impl Routing {
         on: &Topology,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(Self, Bound<'py, PyAny>)> {
-        self.afford(py, "repairing routes on", Walk::Repair)?;
+        self.afford(py, "repairing routes on", RouteWork::Repair)?;
         let work = |watch: &dyn base::Watch| repair::repair(&self.inner, &on.inner, watch);
         let done = enter(py, progress, work)?.map_err(stopped)?;
         let found = to_python(py, &json!(repair::told::Record::of(&self.inner, &done)))?;
@@ -219,14 +219,14 @@ impl Routing {
 
     /// The tables as a digraph of ORCS.
     fn orcs_text(&self, py: Python<'_>) -> PyResult<String> {
-        self.afford(py, "writing routes on", Walk::Digraph)?;
+        self.afford(py, "writing routes on", RouteWork::Digraph)?;
         let routing = self.inner.clone();
         enter_alone(py, move || orcs::write(&routing))?.map_err(refuse)
     }
 
     /// The forwarding tables as `dump_fts` prints them.
     fn lft_text(&self, py: Python<'_>) -> PyResult<String> {
-        self.afford(py, "writing routes on", Walk::Listing)?;
+        self.afford(py, "writing routes on", RouteWork::Listing)?;
         let (routing, addresses) = (self.inner.clone(), self.addresses().map_err(refuse)?);
         let work = move || -> Result<String, Refusal> {
             let tables = lft::tables(&routing, &addresses)?;
@@ -240,7 +240,7 @@ impl Routing {
 
     /// The file that the OpenSM plug-in reads: tables, service levels, SL2VL.
     fn table_text(&self, py: Python<'_>) -> PyResult<String> {
-        self.afford(py, "writing routes on", Walk::Table)?;
+        self.afford(py, "writing routes on", RouteWork::Table)?;
         let (routing, addresses) = (self.inner.clone(), self.addresses().map_err(refuse)?);
         let work = move || {
             lft::tables(&routing, &addresses)

@@ -444,7 +444,7 @@ impl Topology {
         let lanes = entry.choice(&options).map_err(refuse)?;
         self.afford(py, "routing", |size| {
             let routes = engines::work::need(size, Some(on), engine, layers);
-            let chosen = lanes.chosen().then(|| size.walk_any(layers, lanes.spread().work()));
+            let chosen = lanes.chosen().then(|| size.along_any(layers, lanes.spread().work()));
             chosen.map_or(routes, |lanes| routes.then(lanes))
         })?;
         let routed = enter(py, progress, |watch| entry.route(&options, on, layers, watch))?;

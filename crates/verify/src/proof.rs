@@ -4,7 +4,7 @@ use crate::deadlock::Cycle;
 use crate::{Limits, Verdict, Verification, faults};
 use base::stage::{Better, Kind};
 use base::{Interrupted, Metric, Need, Refusal, Stage, Stop, SwitchId, Watch};
-use fabric::size::{Size, Walk};
+use fabric::size::{RouteWork, Size};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -271,7 +271,7 @@ impl Stage for Params {
     }
 
     fn need(&self, on: &Routing, threads: usize) -> Need {
-        Size::of(on.topology(), threads).walk(on, Walk::Proof)
+        Size::of(on.topology(), threads).along(on, RouteWork::Proof)
     }
 
     fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Record, Stop> {

@@ -5,7 +5,7 @@
 //! channel dependency graph has no cycle. Each method says in its file where it comes from.
 
 use base::{Refusal, Stop, Watch};
-use fabric::size::Walk;
+use fabric::size::RouteWork;
 use fabric::tables::{Lanes, Routing, ServiceLevels, Sl2Vl};
 use rows::Rows;
 use schemars::JsonSchema;
@@ -79,8 +79,12 @@ pub struct Spread {
 
 impl Spread {
     /// The kind of work that it is.
-    pub fn work(&self) -> Walk {
-        if self.method == Method::Hops && !self.balance { Walk::Hops } else { Walk::Lanes }
+    pub fn work(&self) -> RouteWork {
+        if self.method == Method::Hops && !self.balance {
+            RouteWork::Hops
+        } else {
+            RouteWork::Lanes
+        }
     }
 }
 

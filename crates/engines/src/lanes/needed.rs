@@ -3,7 +3,7 @@
 use super::{Need as Of, needed};
 use base::stage::{Better, Kind};
 use base::{Metric, Need, Stage, Stop, Watch};
-use fabric::size::{Size, Walk};
+use fabric::size::{RouteWork, Size};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,7 +104,7 @@ impl Stage for Params {
     }
 
     fn need(&self, on: &Routing, threads: usize) -> Need {
-        Size::of(on.topology(), threads).walk(on, Walk::Lanes)
+        Size::of(on.topology(), threads).along(on, RouteWork::Lanes)
     }
 
     fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Record, Stop> {

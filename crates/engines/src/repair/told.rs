@@ -4,7 +4,7 @@ use super::{Repaired, Safety, repair};
 use base::stage::{Better, Kind};
 use base::{Metric, Need, Stage, Stop, SwitchId, TerminalId, Watch};
 use fabric::network::{Failures, Part};
-use fabric::size::{Size, Walk};
+use fabric::size::{RouteWork, Size};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -143,7 +143,7 @@ impl Stage for Params {
     }
 
     fn need(&self, on: &Routing, threads: usize) -> Need {
-        Size::of(on.topology(), threads).walk(on, Walk::Repair)
+        Size::of(on.topology(), threads).along(on, RouteWork::Repair)
     }
 
     fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Record, Stop> {

@@ -6,7 +6,7 @@
 
 use base::stage::{Better, Kind};
 use base::{Interrupted, Metric, Need, Stage, Stop, SwitchId, TerminalId, Watch};
-use fabric::size::{Size, Walk};
+use fabric::size::{RouteWork, Size};
 use fabric::tables::Routing;
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -318,7 +318,7 @@ impl Stage for Params {
     }
 
     fn need(&self, on: &Routing, threads: usize) -> Need {
-        Size::of(on.topology(), threads).walk(on, Walk::Paths)
+        Size::of(on.topology(), threads).along(on, RouteWork::Paths)
     }
 
     fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Record, Stop> {

@@ -4,7 +4,7 @@
 
 use base::stage::{Better, Kind};
 use base::{Interrupted, Metric, Need, Stage, Stop, SwitchId, Watch};
-use fabric::size::{self, Size};
+use fabric::size::{RouteWork, Size};
 use fabric::tables::{Bundles, Routing, Tree, Walk};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -121,7 +121,7 @@ impl Stage for Params {
     }
 
     fn need(&self, on: &Routing, threads: usize) -> Need {
-        Size::of(on.topology(), threads).walk(on, size::Walk::Load)
+        Size::of(on.topology(), threads).along(on, RouteWork::Load)
     }
 
     fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Record, Stop> {

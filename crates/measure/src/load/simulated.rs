@@ -9,7 +9,7 @@ use super::metric::Metric as Told;
 use base::interval::half_width_95;
 use base::stage::{Better, Kind};
 use base::{Metric, Need, Refusal, Stage, Stop, Watch};
-use fabric::size::{Size, Walk};
+use fabric::size::{RouteWork, Size};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -243,7 +243,7 @@ impl Stage for Params {
     }
 
     fn need(&self, on: &Routing, threads: usize) -> Need {
-        Size::of(on.topology(), threads).walk(on, Walk::Patterns(self.runs))
+        Size::of(on.topology(), threads).along(on, RouteWork::Patterns(self.runs))
     }
 
     fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Record, Stop> {
