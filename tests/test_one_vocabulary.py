@@ -183,7 +183,7 @@ routing = {{ engine = "application", traffic = "uniform" }}
     ]
     topology = fl.network("torus:shape=4x4")
     alone = fl.route(topology, "application", traffic=tmp_path / "who.csv")
-    assert records[2]["load"] == alone.load()
+    assert records[2]["load"] == alone.measure("edge_load")
     # the content of the file is part of what was asked
     assert fl.run(file, out=tmp_path / "out", workers=1).reused == 4
     (tmp_path / "who.csv").write_text("src,dst,demand\n0,5,2\n1,3,7\n")
@@ -229,7 +229,7 @@ topology = {{ family = "torus", shape = [4, 4], failures = {{ {other} }} }}
     routing = fl.route(whole, "up_down")
     mended, found = fl.repair(routing, whole, **failed)
     assert records[0]["measures"]["repair"] == found.to_dict()
-    assert records[1]["load"] == fl.route(damaged, "up_down").load()
+    assert records[1]["load"] == fl.route(damaged, "up_down").measure("edge_load")
     assert len({record["network"] for record in records}) == 3
     assert "seed=5" in records[1]["network"] and "seed=6" in records[2]["network"]
     link, switch = failed["links"][0], failed["switches"][0]

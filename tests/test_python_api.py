@@ -93,7 +93,7 @@ def test_results_are_read_only_records():
         result["swtches"]
     assert json.loads(result.to_json()) == result.to_dict()
     assert pickle.loads(pickle.dumps(result)) == result
-    assert repr(result).startswith("Result(switches=18")
+    assert repr(result).startswith("Structure(switches=18")
     nested = fl.verify(fl.route("slim_fly:q=3", "dfsssp"))
     assert isinstance(nested.complete, Result) and nested.complete.max_hops == 2
     assert type(nested.to_dict()["complete"]) is dict
