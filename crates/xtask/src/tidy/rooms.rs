@@ -173,7 +173,7 @@ mod tests {
         );
         let lazy = found(&[("verbs/a.py", "from flyloom import structure"), ("__init__.py", "")]);
         assert_eq!(lazy.len(), 1, "{lazy:?}");
-        assert!(lazy[0].contains("of the room `flyloom`; it may import support, inputs"));
+        assert!(lazy[0].contains("of the room `flyloom`; it may import support, plugins"));
     }
 
     #[test]
