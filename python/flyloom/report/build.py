@@ -125,12 +125,13 @@ def _verdicts(complete: dict[str, Any], deadlock: dict[str, Any] | None) -> list
 
 
 def _ebb(found: dict[str, Any]) -> dict[str, Any]:
-    means = found["pattern_means"]
-    low, high = min(means), max(means)
+    import numpy
+
+    means = numpy.array(found["pattern_means"])
+    low, high = float(means.min()), float(means.max())
     width = (high - low) / BINS or 1.0
-    counts = [0] * BINS
-    for mean in means:
-        counts[min(int((mean - low) / width), BINS - 1)] += 1
+    place = numpy.minimum(((means - low) / width).astype(int), BINS - 1)
+    counts = numpy.bincount(place, minlength=BINS).tolist()
     interval = found.get("confidence_interval_95") or [low, high]
     bins = [
         {"bin_low": low + i * width, "bin_high": low + (i + 1) * width, "count": count}
