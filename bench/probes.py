@@ -365,9 +365,10 @@ def ebb_numpy(q: str, p: str, patterns: str) -> dict:
     return {"cpu_s_per_pattern": cpu_s / len(means), "mean": sum(means) / len(means)}
 
 
-def points(count: str, workers: str) -> dict:
-    """An experiment of so many short points, without drawing its report: seconds of wall, and of
-    CPU here and in the workers. The core has one thread a worker, however many there are."""
+def points(count: str, patterns: str, workers: str) -> dict:
+    """An experiment of so many short points, with so many patterns of traffic each, without drawing
+    its report: seconds of wall, and of CPU here and in the workers. The core has one thread a
+    worker, however many there are."""
     from flyloom import report
 
     os.environ["RAYON_NUM_THREADS"] = "1"
@@ -378,7 +379,7 @@ def points(count: str, workers: str) -> dict:
 name = "short"
 topology = {{ family = "slim_fly", q = 5, p = 4 }}
 routing = {{ engine = "dfsssp" }}
-ebb = {{ patterns = 100 }}
+ebb = {{ patterns = {patterns} }}
 [sweep.grid]
 "verify.hop_limit" = {{ from = 10, to = {9 + int(count)}, step = 1 }}
 """)
