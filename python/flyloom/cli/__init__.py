@@ -48,15 +48,20 @@ def load(words: list[str]) -> None:
     word, files = without_plugins(words)
     named = [group for group, names in GROUPS.items() if word in names]
     if not named:
-        found = importlib.import_module("flyloom.plugins.found")
         for file in files:
-            found.load_file(file)
-        if word and not word.startswith("-"):
-            found.part("measure", word.replace("-", "_"))
-            made = importlib.import_module("flyloom.cli.parameters").made(GROUPS)
-            named = ["measures"] if word in made else []
+            importlib.import_module("flyloom.plugins.found").load_file(file)
+        if word and not word.startswith("-") and is_measure(word):
+            named = ["measures"]
     for group in named or [*GROUPS, "measures"]:
         importlib.import_module(f"flyloom.cli.{group}")
+
+
+def is_measure(word: str) -> bool:
+    """Whether a command is made for a measure: one that is built in, or else a user's."""
+    made = importlib.import_module("flyloom.cli.parameters").made
+    if word not in made(GROUPS):
+        importlib.import_module("flyloom.plugins.found").part("measure", word.replace("-", "_"))
+    return word in made(GROUPS)
 
 
 def without_plugins(words: list[str]) -> tuple[str, list[str]]:
