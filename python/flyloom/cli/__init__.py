@@ -30,7 +30,8 @@ GROUPS = {
     "repair": ("repair",),
     "throughput": ("throughput",),
     "figures": ("figure",),
-    "fabric": ("deploy", "verify-cables"),
+    "fabric": ("deploy",),
+    "verify_cables": ("verify-cables",),
     "experiments": ("run", "report", "list", "schema", "doctor"),
 }
 """The files and their commands, in the order in which `flyloom --help` lists them.
