@@ -393,7 +393,7 @@ def test_large_paper(tmp_path):
 
 def test_order(tmp_path):
     """Needed cables by kind and length from the list; spares rounded up by hand."""
-    found = fl.cables(DEPLOYED, tmp_path, spare=0.05)
+    found = fl.cables(DEPLOYED, tmp_path, spare=0.05, catalog="fdr10-2014")
     listed, ordered = rows(tmp_path / "cables.csv"), rows(tmp_path / "order.csv")
     assert sum(int(row["needed"]) for row in ordered) == 375
     assert [row["kind"] for row in ordered].count("optical") == 2

@@ -9,6 +9,7 @@ import pytest
 from cli_helpers import flyloom
 from flyloom.published.cost import cost_table, prints_as, scale_table
 from flyloom.verbs.comparison import FRONT, pareto_front
+from flyloom.verbs.prices import one_basis
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,7 +23,7 @@ def reckon(*words: str) -> dict:
 
 
 def test_the_names_that_scripts_rely_on():
-    found = reckon("slim_fly:q=5,p=4")
+    found = reckon("slim_fly:q=5,p=4", "--catalog", "fdr10-2014", "--include", "network")
     # 50 switches of 11 ports, 75 cables inside racks, 100 between them on a floor of 3 + 2 racks
     switches = 50 * (350.4 * 11 - 892.3)
     electric = 75 * 40 * (0.4079 + 0.5771)
@@ -35,6 +36,9 @@ def test_the_names_that_scripts_rely_on():
     assert found["switches_usd"] == pytest.approx(switches)
     assert sum(line["usd"] for line in found["lines"] if line["counted"]) == pytest.approx(
         found["cost_usd"])
+    assert found["network_usd"] == pytest.approx(found["cost_usd"])
+    assert found["adapters_usd"] is None  # the study has no price
+    assert found["energy_usd_per_year"] == pytest.approx(50 * 11 * 2.8 / 1000 * 8760 * 0.1)
 
 
 @pytest.mark.parametrize(("net", "usd", "watts", "electric", "optical"), [
@@ -53,7 +57,7 @@ def test_paper_mode_prints_what_the_study_printed(net, usd, watts, electric, opt
 
 def test_like_for_like_slim_fly_is_a_fifth_cheaper_than_dragonfly():
     slim_fly, small, large = (
-        fl.cost(net).cost_usd_per_endpoint
+        fl.cost(net, "fdr10-2014", include="network").cost_usd_per_endpoint
         for net in ("slim_fly:q=19,p=15", "dragonfly:h=7", "dragonfly:h=11")
     )
     assert 0.17 < 1 - slim_fly / small < 0.23
@@ -67,6 +71,12 @@ def test_like_for_like_slim_fly_is_a_fifth_cheaper_than_dragonfly():
     (("torus:shape=4x4", "--mode", "paper"), "no rule for torus"),
     (("slim_fly:q=5", "--mode", "paper", "--catalog", "ndr64-2024"), "fdr10-2014"),
     (("slim_fly:q=5", "--gbps", "-1"), "gbps"),
+    (("slim_fly:q=5", "--include", "fans"), "network, endpoint_cables, adapters, energy"),
+    (("slim_fly:q=5", "--include", ","), "nothing is counted"),
+    (("slim_fly:q=5", "--include", "energy"), "network, energy"),
+    (("slim_fly:q=5", "--catalog", "edr36-2024", "--include", "adapters"), "edr36-2024 has no"),
+    (("slim_fly:q=5", "--catalog", "edr36-2024", "--catalog", "x.toml"), "edr36-2024 and x.toml"),
+    (("slim_fly:q=5", "--mode", "paper", "--include", "network"), "fdr10-2014 alone"),
     (("slim_fly:q=5", "--catalog", "products-2026", "--gbps", "200"), "200 Gbit/s"),
     (("slim_fly:q=64,p=48", "--catalog", "edr36-2024"), "no switch of 144 ports"),
 ])
@@ -95,10 +105,59 @@ def test_a_catalogue_of_ones_own(tmp_path):
     assert {"fdr10-2014", "galaxyfly-2016", "products-2026"} <= {c["name"] for c in listed}
 
 
+def test_every_catalogue_counts_the_same_and_says_what_it_does_not(tmp_path):
+    names = [c["name"] for c in json.loads(flyloom("catalog", "list", "--json").stdout)]
+    old = tmp_path / "old.toml"  # of the time when files said what they count
+    text = flyloom("catalog", "show", "products-2026").stdout
+    old.write_text(text.replace("year = 2026", 'year = 2026\ncounts = ["switches", "nics"]'))
+    for name in (*names, str(old)):
+        found = reckon("slim_fly:q=5,p=4", "--catalog", name)
+        assert found["include"] == ["network", "endpoint_cables"], name
+        assert found["cost_usd"] == pytest.approx(
+            found["network_usd"] + found["endpoint_cables_usd"])
+    said = flyloom("cost", "slim_fly:q=5,p=4").stdout
+    assert "products-2026" in said and said.count("(not counted)") == 4  # two lines, two sums
+    every = "network,endpoint_cables,adapters,energy"
+    found = reckon("slim_fly:q=5,p=4", "--include", every)
+    assert found["include"] == every.split(",")
+    assert found["adapters_usd"] == 200 * 1920
+    assert found["cost_usd"] == pytest.approx(sum(
+        found[key] for key in
+        ("network_usd", "endpoint_cables_usd", "adapters_usd", "energy_usd_per_year")))
+    same = fl.cost("slim_fly:q=5,p=4", include=every.split(","))
+    assert same.cost_usd == found["cost_usd"] == fl.measure(
+        "slim_fly:q=5,p=4", "cost", include=every.split(","))["cost_usd"]
+
+
+def test_prices_of_two_bases_do_not_stand_side_by_side(tmp_path):
+    built = fl.slim_fly(q=5, p=4)
+    (tmp_path / "mine.edges").write_text("0 1\n1 2\n2 0\n")  # 4x HDR where nothing is said
+    mine, family = str(tmp_path / "mine.edges"), "slim_fly:q=3,p=2"
+    assert reckon(mine, "-p", "2")["basis"].startswith("hdr40-2024 at 200 Gbit/s")
+    done = flyloom("compare", family, mine, "--samples", "0")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    for said in ("products-2026 at 400", "hdr40-2024 at 200", family, "mine.edges"):
+        assert said in done.stderr
+    done = flyloom("compare", family, mine, "--samples", "0", "--gbps", "400", "--json")
+    assert json.loads(done.stdout)["basis"] == "products-2026 at 400 Gbit/s: network, " \
+        "endpoint_cables"
+    two = flyloom("compare", family, "--catalog", "fdr10-2014", "--catalog", "edr36-2024")
+    assert two.returncode == 2 and "fdr10-2014 and edr36-2024" in two.stderr
+    rows = [{**fl.cost(built, c).to_dict(), "network": n} for n, c in
+            (("a", "fdr10-2014"), ("b", "galaxyfly-2016"))]
+    assert one_basis(rows[:1] * 2) == rows[0]["basis"]
+    assert one_basis([{"network": "c", "basis": None}]) is None
+    with pytest.raises(fl.RefusalError, match="size: a .*fdr10-2014 at 40.*b .*galaxyfly-2016"):
+        one_basis(rows, "size")
+
+
 def test_rules_of_the_floor_come_from_a_file(tmp_path):
     rules = tmp_path / "rules.toml"
     rules.write_text("overhead_m = 4.0\n")
-    near, far = (fl.cost("slim_fly:q=5,p=4", rules=r) for r in (None, rules))
+    near, far = (
+        fl.cost("slim_fly:q=5,p=4", "fdr10-2014", rules=r, include="network")
+        for r in (None, rules)
+    )
     assert far.cost_usd - near.cost_usd == pytest.approx(100 * 40 * 0.0919 * 2)
     for text, said in (("overhead_m = [", "rules.toml"), ("overhead_m = -1", "toml: overhead_m"),
                        ("racks_units = 3", "toml: rules: unknown field"),
@@ -175,7 +234,7 @@ def test_published_tables_are_commands():
 # --- budgets -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("usd", [50_000, 700_000, 5_000_000, 30_000_000])
+@pytest.mark.parametrize("usd", [600_000, 1_000_000, 5_000_000, 30_000_000])
 def test_a_budget_buys_the_largest_slim_fly(usd):
     prime_powers = [3, 4, 5, 7, 8, 9, 11, 13, 16, 17, 19, 23, 25, 27]
     affordable = []

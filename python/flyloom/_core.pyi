@@ -227,6 +227,7 @@ class Shop:
         catalog: str | None = None,
         gbps: float | None = None,
         electric_limit_m: float | None = None,
+        include: list[str] | None = None,
     ) -> Self: ...
     def catalog(self) -> _Document: ...
     @staticmethod

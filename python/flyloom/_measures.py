@@ -852,12 +852,24 @@ class Cost(Record):
         Electric cables of endpoints.
     endpoint_cables_optical : int
         Optical cables of endpoints.
+    include : list[str]
+        The items that the totals add up.
     counts : list[str]
-        What the totals add up.
+        The parts of these items that there are lines of.
+    basis : str
+        Catalogue, rates and items in words: bills compare where these are the same.
     lines : list[CostLine]
         What is bought, part by part; what is not counted is here too where it has a price.
+    network_usd : float | None
+        Switches and the cables between them, counted or not, US dollars; none where the
+        catalogue has no price.
+    endpoint_cables_usd : float | None
+        Cables of endpoints, counted or not, US dollars.
+    adapters_usd : float | None
+        Adapters, counted or not, US dollars; none where the catalogue has no price.
     cost_usd : float
-        Sum of what is counted, at typical prices, US dollars.
+        Sum of what is counted, at typical prices, US dollars; a year of energy where it is
+        counted.
     cost_usd_low : float
         The same at the lowest prices, US dollars.
     cost_usd_high : float
@@ -883,7 +895,7 @@ class Cost(Record):
         Energy of a year of the whole room (``power_w`` x 8760 h x PUE), kilowatt-hours; none
         where the catalogue has no price of energy.
     energy_usd_per_year : float | None
-        Price of that energy, US dollars; none where the catalogue has none.
+        Price of that energy, counted or not, US dollars; none where the catalogue has none.
     confidence : str | None
         The least grade of what is counted, A to D; none where nothing is.
     racks : int
@@ -907,8 +919,13 @@ class Cost(Record):
     cables_optical: int
     endpoint_cables_electric: int
     endpoint_cables_optical: int
+    include: list[str]
     counts: list[str]
+    basis: str
     lines: list[CostLine]
+    network_usd: float | None
+    endpoint_cables_usd: float | None
+    adapters_usd: float | None
     cost_usd: float
     cost_usd_low: float
     cost_usd_high: float
@@ -1606,24 +1623,29 @@ def structure(
 def cost(
     on: Source | Routing,
     *,
-    catalog: str = "fdr10-2014",
+    catalog: str | None = None,
     gbps: float | None = None,
+    include: Iterable[str] = ("network", "endpoint_cables"),
     rules: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> Cost:
     """What a network costs and draws by a catalogue that comes with flyloom.
 
-    Switches, cables (cut to the floor of docs/plan.md) and adapters; the totals add up the
-    parts that the catalogue counts.
+    Switches, cables (cut to the floor of docs/plan.md), adapters and energy; the totals add
+    up what ``include`` says, the same for every catalogue.
 
     Parameters
     ----------
     on : Source | Routing
         A network, as for ``network``, or tables for it.
-    catalog : str, optional
-        The catalogue, by name: ``flyloom catalog`` lists them.
+    catalog : str | None, optional
+        The catalogue, by name: ``flyloom catalog list``; the newest unless told. A network of a
+        file, whose links have their own rate, is priced by the newest that sells at it.
     gbps : float | None, optional
         Rate of every link, Gbit/s; the catalogue's unless told.
+    include : Iterable[str], optional
+        What totals add up: ``network``, ``endpoint_cables``, ``adapters``, ``energy`` (of a
+        year).
     rules : Mapping[str, Any] | None, optional
         Rules of the floor, those of docs/plan.md that differ from its defaults.
     progress : callable, optional
@@ -1641,6 +1663,7 @@ def cost(
     given = {
         "catalog": catalog,
         "gbps": gbps,
+        "include": include,
         "rules": rules,
     }
     return Cost(measured(on, "cost", given, progress))

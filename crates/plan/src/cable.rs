@@ -1,6 +1,7 @@
 //! The cable list: both ends of every cable, its length, kind, price and when it is laid.
 
 use super::Device;
+use super::basis::Include;
 use super::catalog::{CableKind, Catalog, Offer, Use, millionths};
 use super::floor::{Floor, FloorRules, Seat};
 use base::{LinkId, Refusal, SwitchId, TerminalId};
@@ -80,6 +81,15 @@ pub struct Shop<'a> {
     /// The rate of every link, Gbit/s; `None` for that of the network where it was read from a
     /// fabric or a file, and for the catalogue's own where a family made the network.
     pub gbps: Option<f64>,
+    /// What totals add up.
+    pub include: Include,
+}
+
+impl<'a> Shop<'a> {
+    /// This catalogue at its own rate, with totals of [`Item::USUAL`](super::Item::USUAL).
+    pub fn of(catalog: &'a Catalog) -> Self {
+        Self { catalog, gbps: None, include: Include::default() }
+    }
 }
 
 impl Shop<'_> {

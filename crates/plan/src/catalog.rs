@@ -22,9 +22,6 @@ const BUILT_IN: &[(&str, &str)] = &[
 ];
 // gen:end
 
-/// The catalogue that is used where none is named.
-pub const DEFAULT: &str = "fdr10-2014";
-
 /// How well a figure is known.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -54,12 +51,14 @@ pub enum Part {
     EndpointCables,
     /// Adapters, one a rail.
     Nics,
+    /// Energy of a year, of all that is counted.
+    Energy,
 }
 
 impl Part {
     /// All parts, in the order of a bill.
-    pub const ALL: [Self; 4] =
-        [Self::Switches, Self::SwitchCables, Self::EndpointCables, Self::Nics];
+    pub const ALL: [Self; 5] =
+        [Self::Switches, Self::SwitchCables, Self::EndpointCables, Self::Nics, Self::Energy];
 }
 
 impl fmt::Display for Part {
@@ -69,6 +68,7 @@ impl fmt::Display for Part {
             Self::SwitchCables => "switch_cables",
             Self::EndpointCables => "endpoint_cables",
             Self::Nics => "nics",
+            Self::Energy => "energy",
         })
     }
 }
@@ -250,8 +250,6 @@ pub struct Catalog {
     pub year: u16,
     /// Rate of a link where nothing else is said, Gbit/s.
     pub link_gbps: f64,
-    /// What a total adds up.
-    pub counts: Vec<Part>,
     /// What power costs, where that is known.
     pub energy: Option<Energy>,
     /// Switches.

@@ -1,6 +1,6 @@
 //! Reads a catalogue: TOML, with the line of whatever is wrong in it.
 
-use super::catalog::{Cable, Catalog, Energy, Part, Piece, Price, Switch};
+use super::catalog::{Cable, Catalog, Energy, Piece, Price, Switch};
 use base::Refusal;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -16,7 +16,8 @@ struct Written {
     usd_per_unit: Option<Spanned<f64>>,
     year: u16,
     link_gbps: Spanned<f64>,
-    counts: Spanned<Vec<Part>>,
+    /// Of older files: what their totals added up. It chooses nothing any more.
+    counts: Option<Spanned<Vec<String>>>,
     energy: Option<Spanned<Energy>>,
     #[serde(default)]
     switch: Vec<Spanned<Switch>>,
@@ -33,9 +34,8 @@ struct Written {
 /// Reads the text of the catalogue `file`.
 ///
 /// # Errors
-/// When it is no TOML, a key is unknown, missing or of another type, a figure is out of range, a
-/// name is given twice, or nothing prices a part that its totals count. One refusal, the first by
-/// line, that names file, line and field.
+/// When it is no TOML, a key is unknown, missing or of another type, a figure is out of range, or a
+/// name is given twice. One refusal, the first by line, that names file, line and field.
 pub fn read(text: &str, file: &str) -> Result<Catalog, Refusal> {
     let at = |start: usize| {
         let before = &text[..start.min(text.len())];
@@ -100,31 +100,18 @@ impl Written {
         self.counted()
     }
 
-    /// Whether something prices every part that is counted.
+    /// Whether `counts`, where an older file has it, names parts of a bill.
     fn counted(&self) -> Result<(), Fault> {
-        let start = self.counts.span().start;
-        if self.counts.get_ref().is_empty() {
-            return Err((start, Refusal::new("counts", "nothing is counted", "at least one part")));
-        }
-        let mut seen = BTreeSet::new();
-        for &part in self.counts.get_ref() {
-            let (any, table) = match part {
-                Part::Switches => (!self.switch.is_empty(), "[[switch]]"),
-                Part::SwitchCables | Part::EndpointCables => {
-                    (!self.cable.is_empty() || !self.transceiver.is_empty(), "[[cable]]")
-                }
-                Part::Nics => (!self.nic.is_empty(), "[[nic]]"),
-            };
-            if !any {
-                let why = format!("{part} are counted, but none is in the catalogue");
-                return Err((start, Refusal::new("counts", why, format!("add {table}"))));
-            }
-            if !seen.insert(part) {
-                let why = format!("{part} are counted twice");
-                return Err((start, Refusal::new("counts", why, "each part at most once")));
+        let Some(counts) = &self.counts else { return Ok(()) };
+        let parts = ["switches", "switch_cables", "endpoint_cables", "nics"];
+        match counts.get_ref().iter().find(|word| !parts.contains(&word.as_str())) {
+            None => Ok(()),
+            Some(word) => {
+                let why = format!("there is no part '{word}'");
+                let help = format!("{}; or leave counts out: --include chooses", parts.join(", "));
+                Err((counts.span().start, Refusal::new("counts", why, help)))
             }
         }
-        Ok(())
     }
 
     fn into_catalog(self) -> Catalog {
@@ -136,11 +123,6 @@ impl Written {
             usd_per_unit: self.usd_per_unit.map_or(1.0, Spanned::into_inner),
             year: self.year,
             link_gbps: self.link_gbps.into_inner(),
-            counts: {
-                let mut counts = self.counts.into_inner();
-                counts.sort_unstable();
-                counts
-            },
             energy: self.energy.map(Spanned::into_inner),
             switches: self.switch.into_iter().map(Spanned::into_inner).collect(),
             cables: self.cable.into_iter().map(Spanned::into_inner).collect(),

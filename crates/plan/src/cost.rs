@@ -1,5 +1,6 @@
 //! The bill: what a network costs and draws, part by part, by the prices of a catalogue.
 
+use super::basis::{Include, Item};
 use super::cable::{PlannedCable, Shop};
 use super::catalog::{CableKind, Confidence, Energy, Offer, Part, Use, millionths};
 use base::Refusal;
@@ -61,11 +62,22 @@ pub struct Bill {
     pub endpoint_cables_electric: u64,
     /// Optical cables of endpoints.
     pub endpoint_cables_optical: u64,
-    /// What the totals add up.
+    /// The items that the totals add up.
+    pub include: Vec<Item>,
+    /// The parts of these items that there are lines of.
     pub counts: Vec<Part>,
+    /// Catalogue, rates and items in words: bills compare where these are the same.
+    pub basis: String,
     /// What is bought, part by part; what is not counted is here too where it has a price.
     pub lines: Vec<Line>,
-    /// Sum of what is counted, at typical prices, US dollars.
+    /// Switches and the cables between them, counted or not, US dollars; none where the catalogue
+    /// has no price.
+    pub network_usd: Option<f64>,
+    /// Cables of endpoints, counted or not, US dollars.
+    pub endpoint_cables_usd: Option<f64>,
+    /// Adapters, counted or not, US dollars; none where the catalogue has no price.
+    pub adapters_usd: Option<f64>,
+    /// Sum of what is counted, at typical prices, US dollars; a year of energy where it is counted.
     pub cost_usd: f64,
     /// The same at the lowest prices, US dollars.
     pub cost_usd_low: f64,
@@ -90,7 +102,7 @@ pub struct Bill {
     /// Energy of a year of the whole room (`power_w` x 8760 h x PUE), kilowatt-hours; none where
     /// the catalogue has no price of energy.
     pub energy_kwh_per_year: Option<f64>,
-    /// Price of that energy, US dollars; none where the catalogue has none.
+    /// Price of that energy, counted or not, US dollars; none where the catalogue has none.
     pub energy_usd_per_year: Option<f64>,
     /// The least grade of what is counted, A to D; none where nothing is.
     pub confidence: Option<Confidence>,
@@ -99,22 +111,24 @@ pub struct Bill {
 /// The bill of `t`, whose cables are `cables`, made with this `shop`.
 ///
 /// A switch is bought for the ports it has (those in use, where its network does not say), an
-/// adapter for every rail. O(switches + cables), times the catalogue's size.
+/// adapter for every rail. What the totals do not count is listed too where it has a price.
+/// O(switches + cables), times the catalogue's size.
 ///
 /// # Errors
-/// When a part that the catalogue counts has nothing that fits.
+/// When the catalogue has nothing that fits for an item that is counted.
 pub fn bill(t: &Topology, cables: &[PlannedCable], shop: Shop<'_>) -> Result<Bill, Refusal> {
+    shop.include.check(shop.catalog)?;
     let mut lines = Lines::default();
-    let counts = |part: Part| shop.catalog.counts.contains(&part);
-    let rate = cables.iter().map(|c| c.rate_gbps).fold(0.0, f64::max);
-    let link_gbps =
-        if cables.is_empty() { shop.gbps.unwrap_or(shop.catalog.link_gbps) } else { rate };
+    let rates = rates(cables, shop);
+    let link_gbps = rates.last().copied().unwrap_or(shop.catalog.link_gbps);
     let mut by_ports: BTreeMap<u32, u64> = BTreeMap::new();
     for s in t.switches() {
         *by_ports.entry(u32::from(s.ports)).or_default() += 1;
     }
-    for (&ports, &count) in by_ports.iter().filter(|_| counts(Part::Switches)) {
-        lines.add(Part::Switches, None, &shop.catalog.switch(ports, link_gbps)?, count);
+    let mut lacks = Vec::new();
+    for (&ports, &count) in &by_ports {
+        let offer = shop.catalog.switch(ports, link_gbps);
+        lines.bought(Part::Switches, offer, count, shop.include, &mut lacks)?;
     }
     for cable in cables {
         lines.add(part_of(cable.id.for_use()), Some(cable.kind), &shop.buy(cable)?, 1);
@@ -125,18 +139,20 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: Shop<'_>) -> Result<Bil
         *by_rate.entry(shop.rate_gbps(t, &terminal.cable).to_bits()).or_default() += 1;
     }
     for (rate, count) in by_rate {
-        match shop.catalog.nic(f64::from_bits(rate)) {
-            Ok(offer) => lines.add(Part::Nics, None, &offer, count),
-            Err(refusal) if counts(Part::Nics) => return Err(refusal),
-            Err(_) => {}
-        }
+        let offer = shop.catalog.nic(f64::from_bits(rate));
+        lines.bought(Part::Nics, offer, count, shop.include, &mut lacks)?;
     }
-    let lines = lines.finish(&shop.catalog.counts);
+    let lines = lines.finish(shop.include);
     let number = |part: Part, kind: CableKind| {
         let of = lines.iter().filter(|line| line.part == part && line.kind == Some(kind));
         of.map(|line| line.count).sum()
     };
-    let radix = by_ports.keys().next_back().copied().unwrap_or(0);
+    let items = shop.include.items();
+    let known = |item: Item| {
+        let of = lines.iter().filter(|line| Item::of(line.part) == item);
+        let sum = millionths(of.map(|line| line.usd).sum());
+        (!lacks.contains(&item)).then_some(sum)
+    };
     let mut bill = Bill {
         catalog: shop.catalog.name.clone(),
         currency: shop.catalog.currency.clone(),
@@ -144,17 +160,40 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: Shop<'_>) -> Result<Bil
         link_gbps,
         endpoints: t.endpoints().len() as u64,
         switches: t.switches().len() as u64,
-        radix,
+        radix: by_ports.keys().next_back().copied().unwrap_or(0),
         cables_electric: number(Part::SwitchCables, CableKind::Electric),
         cables_optical: number(Part::SwitchCables, CableKind::Optical),
         endpoint_cables_electric: number(Part::EndpointCables, CableKind::Electric),
         endpoint_cables_optical: number(Part::EndpointCables, CableKind::Optical),
-        counts: shop.catalog.counts.clone(),
+        counts: Part::ALL.into_iter().filter(|&p| shop.include.has(Item::of(p))).collect(),
+        basis: basis(shop, &rates, &items),
+        network_usd: known(Item::Network),
+        endpoint_cables_usd: known(Item::EndpointCables),
+        adapters_usd: known(Item::Adapters),
+        include: items,
         lines,
         ..Bill::default()
     };
-    bill.add_up(shop.catalog.energy.as_ref(), shop.catalog.usd_per_unit);
+    bill.add_up(shop);
     Ok(bill)
+}
+
+/// The rates that `cables` are bought at, ascending; that of the shop where there is no cable.
+fn rates(cables: &[PlannedCable], shop: Shop<'_>) -> Vec<f64> {
+    let mut rates: Vec<f64> = cables.iter().map(|c| c.rate_gbps).collect();
+    if rates.is_empty() {
+        rates.push(shop.gbps.unwrap_or(shop.catalog.link_gbps));
+    }
+    rates.sort_by(f64::total_cmp);
+    rates.dedup();
+    rates
+}
+
+/// What a bill is by, in words.
+fn basis(shop: Shop<'_>, rates: &[f64], items: &[Item]) -> String {
+    let rates: Vec<String> = rates.iter().map(f64::to_string).collect();
+    let (rates, items) = (rates.join(" and "), super::basis::words(items));
+    format!("{} at {rates} Gbit/s: {items}", shop.catalog.name)
 }
 
 fn part_of(for_use: Use) -> Part {
@@ -190,10 +229,30 @@ impl Lines {
         line.watts = line.watts.zip(offer.watts).map(|(sum, w)| sum + n * w);
     }
 
-    fn finish(self, counts: &[Part]) -> Vec<Line> {
+    /// `count` of what is on offer; an item that has no price is one the bill `lacks`.
+    ///
+    /// # Errors
+    /// When there is no offer for an item that is counted.
+    fn bought(
+        &mut self,
+        part: Part,
+        offer: Result<Offer, Refusal>,
+        count: u64,
+        include: Include,
+        lacks: &mut Vec<Item>,
+    ) -> Result<(), Refusal> {
+        match offer {
+            Ok(offer) => self.add(part, None, &offer, count),
+            Err(refusal) if include.has(Item::of(part)) => return Err(refusal),
+            Err(_) => lacks.push(Item::of(part)),
+        }
+        Ok(())
+    }
+
+    fn finish(self, include: Include) -> Vec<Line> {
         let mut lines: Vec<Line> = self.0.into_values().collect();
         for line in &mut lines {
-            line.counted = counts.contains(&line.part);
+            line.counted = include.has(Item::of(line.part));
             for usd in [&mut line.usd, &mut line.usd_low, &mut line.usd_high] {
                 *usd = millionths(*usd);
             }
@@ -204,8 +263,8 @@ impl Lines {
 }
 
 impl Bill {
-    /// The sums over the lines that are counted.
-    fn add_up(&mut self, energy: Option<&Energy>, usd_per_unit: f64) {
+    /// The sums over the lines that are counted; then energy, which is of these.
+    fn add_up(&mut self, shop: Shop<'_>) {
         for line in self.lines.iter().filter(|line| line.counted) {
             self.cost_usd += line.usd;
             self.cost_usd_low += line.usd_low;
@@ -223,6 +282,10 @@ impl Bill {
             }
             self.confidence = self.confidence.max(Some(line.confidence));
         }
+        self.power_w = millionths(self.power_w);
+        if let Some(energy) = &shop.catalog.energy {
+            self.add_energy(energy, shop.catalog.usd_per_unit, shop.include.has(Item::Energy));
+        }
         for sum in [
             &mut self.cost_usd,
             &mut self.cost_usd_low,
@@ -231,7 +294,6 @@ impl Bill {
             &mut self.electric_usd,
             &mut self.optical_usd,
             &mut self.nics_usd,
-            &mut self.power_w,
         ] {
             *sum = millionths(*sum);
         }
@@ -240,10 +302,31 @@ impl Bill {
             self.cost_usd_per_endpoint = Some(self.cost_usd / endpoints);
             self.power_w_per_endpoint = Some(self.power_w / endpoints);
         }
-        if let Some(energy) = energy {
-            let kwh = self.power_w / 1000.0 * HOURS * energy.pue;
-            self.energy_kwh_per_year = Some(kwh);
-            self.energy_usd_per_year = Some(kwh * energy.price_per_kwh * usd_per_unit);
+    }
+
+    /// The energy of a year of what is counted, as a line of its own.
+    fn add_energy(&mut self, energy: &Energy, usd_per_unit: f64, counted: bool) {
+        let kwh = self.power_w / 1000.0 * HOURS * energy.pue;
+        let usd = millionths(kwh * energy.price_per_kwh * usd_per_unit);
+        self.energy_kwh_per_year = Some(kwh);
+        self.energy_usd_per_year = Some(usd);
+        self.lines.push(Line {
+            part: Part::Energy,
+            kind: None,
+            id: "a year".into(),
+            count: 1,
+            usd,
+            usd_low: usd,
+            usd_high: usd,
+            watts: None,
+            confidence: energy.origin.confidence,
+            counted,
+        });
+        if counted {
+            for sum in [&mut self.cost_usd, &mut self.cost_usd_low, &mut self.cost_usd_high] {
+                *sum += usd;
+            }
+            self.confidence = self.confidence.max(Some(energy.origin.confidence));
         }
     }
 }

@@ -4,10 +4,11 @@
 
 use super::catalog::{Confidence, Use};
 use super::sc14::Study;
-use super::{Bill, CableKind, Catalog, FloorRules, Shop, bill, cables, catalog_file, floor};
+use super::{
+    Bill, CableKind, Catalog, FloorRules, Include, Item, Shop, bill, cables, catalog_file, floor,
+};
 use base::Quiet;
-use fabric::network::Topology;
-use fabric::network::parse_inline;
+use fabric::network::{Builder, Cable, Plug, Recipe, Speed, Switch, Topology, parse_inline};
 use families::family;
 use proptest::prelude::*;
 
@@ -16,9 +17,10 @@ fn built(net: &str) -> Topology {
     family(&recipe.family).expect("a family").build(&recipe.params).expect("a member")
 }
 
-fn billed(net: &str, catalog: &Catalog, gbps: Option<f64>) -> Bill {
+fn billed(net: &str, catalog: &Catalog, include: &[Item]) -> Bill {
     let (t, rules) = (built(net), FloorRules::default());
-    let shop = Shop { catalog, gbps };
+    let include = Include::of(include).expect("items");
+    let shop = Shop { catalog, gbps: None, include };
     let floor = floor(&t, &rules, &Quiet).expect("valid rules");
     let list = cables(&t, &floor, &rules, shop).expect("all is on sale");
     bill(&t, &list, shop).expect("all is on sale")
@@ -37,7 +39,7 @@ fn close(found: f64, expected: f64, within: f64) {
 /// 1167.9 dollars an endpoint; 19 racks in 5 columns stand a little farther apart.
 #[test]
 fn the_slim_fly_of_the_study_costs_what_its_models_say() {
-    let found = billed("slim_fly:q=19,p=15", &named("fdr10-2014"), None);
+    let found = billed("slim_fly:q=19,p=15", &named("fdr10-2014"), &[Item::Network]);
     assert_eq!((found.cables_electric, found.cables_optical, found.radix), (3971, 6498, 44));
     close(found.cost_usd_per_endpoint.expect("endpoints"), 1167.9, 0.7);
     close(found.power_w_per_endpoint.expect("endpoints"), 722.0 * 44.0 * 2.8 / 10_830.0, 1e-9);
@@ -54,7 +56,7 @@ fn the_slim_fly_of_the_study_costs_what_its_models_say() {
 /// again that of a full square.
 #[test]
 fn the_dragonfly_of_the_study_costs_what_its_models_say() {
-    let found = billed("dragonfly:h=7", &named("fdr10-2014"), None);
+    let found = billed("dragonfly:h=7", &named("fdr10-2014"), &[Item::Network]);
     assert_eq!((found.cables_electric, found.cables_optical), (9009, 99 * 98 / 2));
     let optical = 40.0 * (0.0919 * (2.0 + 2.0 * 98.0 / (3.0 * 99_f64.sqrt())) + 7.2745);
     let all = 1386.0 * (350.4 * 27.0 - 892.3) + 9009.0 * 39.4 + 4851.0 * optical;
@@ -65,7 +67,7 @@ fn the_dragonfly_of_the_study_costs_what_its_models_say() {
 #[test]
 fn flat_prices_are_the_sum_over_parts() {
     // 54 switches, 648 links, 648 endpoints at 16,500, 675 and 190 dollars
-    let found = billed("fat_tree:levels=2,k=36", &named("edr36-2024"), None);
+    let found = billed("fat_tree:levels=2,k=36", &named("edr36-2024"), &Item::USUAL);
     close(found.cost_usd, 54.0 * 16_500.0 + 648.0 * 675.0 + 648.0 * 190.0, 1e-6);
     close(found.cost_usd_low, 54.0 * 15_708.0 + 648.0 * 618.0 + 648.0 * 143.0, 1e-6);
     close(found.cost_usd_high, 54.0 * 17_415.0 + 648.0 * 736.0 + 648.0 * 217.0, 1e-6);
@@ -92,7 +94,7 @@ fn products_are_the_cheapest_that_fit() {
     ] {
         assert!(refused.param == "catalog products-2026" && refused.help.starts_with("it has: "));
     }
-    let rails = billed("fit_fly:q=5,p=4,planes=2", &shop, None);
+    let rails = billed("fit_fly:q=5,p=4,planes=2", &shop, &Item::USUAL);
     let nics = rails.lines.iter().find(|l| l.id == "cx7_ndr400").expect("adapters");
     assert_eq!(nics.count, 400, "one a rail");
 }
@@ -103,7 +105,7 @@ fn every_catalogue_that_comes_along_is_read_and_bills_a_network() {
     for name in Catalog::built_in() {
         let catalog = named(name);
         assert_eq!(catalog.name, name, "a file is called as its catalogue");
-        assert!(billed("slim_fly:q=5,p=4", &catalog, None).cost_usd > 0.0);
+        assert!(billed("slim_fly:q=5,p=4", &catalog, &Item::USUAL).cost_usd > 0.0);
     }
     assert!(Catalog::named("nowhere").expect_err("none").help.contains("fdr10-2014"));
 }
@@ -112,10 +114,11 @@ fn every_catalogue_that_comes_along_is_read_and_bills_a_network() {
 fn another_currency_is_turned_into_dollars() {
     let text = Catalog::text_of("edr36-2024").expect("it comes along");
     let euros = text.replace("currency = \"USD\"", "currency = \"EUR\"\nusd_per_unit = 1.25");
-    let found = billed("slim_fly:q=5,p=4", &catalog_file::read(&euros, "f").expect("valid"), None);
+    let found =
+        billed("slim_fly:q=5,p=4", &catalog_file::read(&euros, "f").expect("valid"), &Item::USUAL);
     close(
         found.cost_usd,
-        1.25 * billed("slim_fly:q=5,p=4", &named("edr36-2024"), None).cost_usd,
+        1.25 * billed("slim_fly:q=5,p=4", &named("edr36-2024"), &Item::USUAL).cost_usd,
         1e-6,
     );
 }
@@ -123,7 +126,7 @@ fn another_currency_is_turned_into_dollars() {
 #[test]
 fn a_shorter_limit_makes_cables_optical() {
     let shop = named("fdr10-2014").with_electric_limit(0.5);
-    let found = billed("slim_fly:q=5,p=4", &shop, None);
+    let found = billed("slim_fly:q=5,p=4", &shop, &Item::USUAL);
     assert_eq!((found.cables_electric, found.cables_optical), (0, 175));
 }
 
@@ -142,7 +145,7 @@ fn faults_of_a_catalogue_name_file_line_and_field() {
         ("currency = \"USD\"", "currency = \"Dollar\"", "currency", "currency"),
         ("link_gbps = 400.0", "link_gbps = 0.0", "link_gbps", "link_gbps"),
         ("pue = 1.3", "pue = 0.3", "pue", "[energy]"),
-        ("\"nics\"]", "\"nics\", \"nics\"]", "counts", "counts"),
+        ("year = 2026", "year = 2026\ncounts = [\"fans\"]", "there is no part 'fans'", "counts"),
         ("year = 2026", "yaer = 2026", "unknown field", "yaer"),
         ("confidence = \"B\"", "confidence = \"E\"", "unknown variant", "confidence = \"E\""),
         ("kind = \"electric\"", "kind = \"copper\"", "copper", "kind = \"copper\""),
@@ -154,6 +157,92 @@ fn faults_of_a_catalogue_name_file_line_and_field() {
         assert!(said.contains(field), "{new}: {said}");
         let line = format!("mine.toml: line {}", line_of(&text, place));
         assert!(said.starts_with(&line), "{new}: {said}, not {line}");
+    }
+}
+
+/// What a total adds up is asked for, not the catalogue's; every sum is over the lines.
+#[test]
+fn items_are_chosen_and_the_same_for_every_catalogue() {
+    let of = |item: Item, bill: &Bill| -> f64 {
+        bill.lines.iter().filter(|l| Item::of(l.part) == item).map(|l| l.usd).sum()
+    };
+    for name in Catalog::built_in() {
+        let catalog = named(name);
+        let usual = billed("slim_fly:q=5,p=4", &catalog, &Item::USUAL);
+        assert_eq!(usual.include, [Item::Network, Item::EndpointCables], "{name}");
+        let sold = catalog.items();
+        for mask in 1_u32..16 {
+            let items: Vec<Item> = Item::ALL
+                .into_iter()
+                .zip(0..)
+                .filter(|(_, i)| mask >> i & 1 == 1)
+                .map(|(item, _)| item)
+                .collect();
+            let Ok(include) = Include::of(&items) else {
+                assert_eq!(items, [Item::Energy]);
+                continue;
+            };
+            if let Some(lacking) = items.iter().find(|item| !sold.contains(item)) {
+                let refusal = include.check(&catalog).expect_err("it has no price");
+                assert!(refusal.why.contains(name) && refusal.why.contains(&lacking.to_string()));
+                continue;
+            }
+            let found = billed("slim_fly:q=5,p=4", &catalog, &items);
+            let sum: f64 = items.iter().map(|&item| of(item, &found)).sum();
+            close(found.cost_usd, sum, 1e-3);
+            close(found.network_usd.expect("priced"), of(Item::Network, &usual), 1e-3);
+            let cables = of(Item::EndpointCables, &usual);
+            close(found.endpoint_cables_usd.expect("priced"), cables, 1e-3);
+            assert_eq!(found.adapters_usd.is_some(), sold.contains(&Item::Adapters), "{name}");
+            assert_eq!(found.energy_usd_per_year.is_some(), sold.contains(&Item::Energy));
+        }
+    }
+    // 200 adapters of 1,920 dollars, and energy of 50 switches of 750 W and their optics
+    let all = billed("slim_fly:q=5,p=4", &named("products-2026"), &Item::ALL);
+    assert_eq!(all.adapters_usd, Some(200.0 * 1_920.0));
+    let energy = all.power_w / 1000.0 * 8760.0 * 1.3 * 0.10;
+    close(all.energy_usd_per_year.expect("priced"), energy, 1e-6);
+    assert!(all.basis.starts_with("products-2026 at 400 Gbit/s: network, endpoint_cables, a"));
+    assert!(Include::of(&[]).is_err());
+    assert!(Item::named("endpoint-cables").is_ok());
+    assert!(Item::named("fans").expect_err("no item").help.contains("adapters, energy"));
+}
+
+/// The default follows the table of those that come along: nobody has to change a name.
+#[test]
+fn the_newest_catalogue_is_the_default() {
+    let year = |name: &str| named(name).year;
+    let newest = Catalog::built_in().map(year).max().expect("some come along");
+    assert_eq!(year(Catalog::newest()), newest);
+    assert_eq!(Catalog::built_in().filter(|n| year(n) == newest).count(), 1, "no tie");
+    let t = built("slim_fly:q=5,p=4");
+    assert_eq!(Catalog::usual(&t, None).expect("it comes along").name, Catalog::newest());
+}
+
+/// Networks of files have their own rates: the newest catalogue that sells at all of them.
+#[test]
+fn a_file_is_priced_by_the_newest_catalogue_of_its_rate() {
+    let of_rate = |speed, ports: u16| {
+        let mut b = Builder::new();
+        let cable = Cable { speed, ..Cable::default() };
+        let [x, y] = ["x", "y"].map(|name| b.switch(Switch { ports, ..Switch::new(name) }));
+        b.link_at(Plug { switch: x, port: 1 }, Plug { switch: y, port: 1 }, cable);
+        let host = b.endpoint("h", None);
+        b.attach(host, x, 0, cable);
+        let recipe = Recipe { family: "file".into(), params: serde_json::Map::new() };
+        b.finish(recipe).expect("valid")
+    };
+    for (speed, ports, expect) in [
+        (Speed::NDR, 64, "products-2026"),
+        (Speed::NDR, 65, "galaxyfly-2016"), // models have any number of ports
+        (Speed::HDR, 40, "hdr40-2024"),
+        (Speed::HDR, 41, "galaxyfly-2016"),
+        (Speed::EDR, 36, "edr36-2024"),
+        (Speed::FDR, 36, "galaxyfly-2016"),
+    ] {
+        let t = of_rate(speed, ports);
+        assert_eq!(Catalog::usual(&t, None).expect("one").name, expect, "{speed} x {ports}");
+        assert_eq!(Catalog::usual(&t, Some(400.0)).expect("one").name, Catalog::newest());
     }
 }
 

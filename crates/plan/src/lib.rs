@@ -4,6 +4,7 @@
 //! its labels, length and kind, [`bill`] adds up what all costs by a [`Catalog`], [`check_cables`]
 //! compares a fabric that was found with its plan.
 
+pub mod basis;
 pub mod cable;
 pub mod catalog;
 pub mod catalog_file;
@@ -23,6 +24,7 @@ pub mod sc14;
 mod seating;
 mod shape;
 
+pub use basis::{Include, Item};
 pub use cable::{LengthClass, PlannedCable, Shop, by_length, cables, sum_m, write_csv};
 pub use catalog::{CableKind, Catalog, millionths};
 pub use check::{

@@ -1,6 +1,6 @@
 //! The bill of a network as a measure.
 
-use super::{Bill, Catalog, FloorRules, Shop, bill, cables, catalog, floor};
+use super::{Bill, Catalog, FloorRules, Include, Item, Shop, bill, cables, floor};
 use base::stage::{Better, Kind};
 use base::{Metric, Need, Stage, Stop, Watch};
 use fabric::Topology;
@@ -11,23 +11,28 @@ use serde_json::{Map, Value};
 
 /// What a network costs and draws by a catalogue that comes with flyloom.
 ///
-/// Switches, cables (cut to the floor of docs/plan.md) and adapters; the totals add up the parts
-/// that the catalogue counts.
+/// Switches, cables (cut to the floor of docs/plan.md), adapters and energy; the totals add up what
+/// `include` says, the same for every catalogue.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// The catalogue, by name: `flyloom catalog` lists them.
-    pub catalog: String,
+    /// The catalogue, by name: `flyloom catalog list`; the newest unless told. A network of a file,
+    /// whose links have their own rate, is priced by the newest that sells at it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub catalog: Option<String>,
     /// Rate of every link, Gbit/s; the catalogue's unless told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gbps: Option<f64>,
+    /// What totals add up: `network`, `endpoint_cables`, `adapters`, `energy` (of a year).
+    pub include: Vec<Item>,
     /// Rules of the floor, those of docs/plan.md that differ from its defaults.
     pub rules: Map<String, Value>,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { catalog: catalog::DEFAULT.into(), gbps: None, rules: Map::new() }
+        let include = Item::USUAL.to_vec();
+        Self { catalog: None, gbps: None, include, rules: Map::new() }
     }
 }
 
@@ -52,6 +57,14 @@ impl Stage for Params {
             Kind::Text,
             "",
             "whose prices these are",
+            Better::Neither,
+        ),
+        Metric::new(
+            "basis",
+            "/basis",
+            Kind::Text,
+            "",
+            "catalogue, rates and what is counted: prices of one basis compare",
             Better::Neither,
         ),
         Metric::new("usd", "/cost_usd", Kind::Real, "US$", "price, typical", Better::Lower),
@@ -96,8 +109,13 @@ impl Stage for Params {
     }
 
     fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<Record, Stop> {
-        let catalog = Catalog::named(&self.catalog)?;
-        let shop = Shop { catalog: &catalog, gbps: self.gbps };
+        let catalog = match &self.catalog {
+            Some(name) => Catalog::named(name)?,
+            None => Catalog::usual(on, self.gbps)?,
+        };
+        let include = Include::of(&self.include)?;
+        include.check(&catalog)?;
+        let shop = Shop { catalog: &catalog, gbps: self.gbps, include };
         let mut rules = FloorRules::from_value(&Value::Object(self.rules.clone()))?;
         rules.switch_w.get_or_insert_with(|| shop.switch_w(on));
         let floor = floor(on, &rules, watch)?;

@@ -4,7 +4,7 @@ use crate::enter::{from_python, refuse, run, to_python};
 use base::Refusal;
 use fabric::network::Topology as Network;
 use plan::sc14::Study;
-use plan::{Catalog, FloorRules, PlannedCable};
+use plan::{Catalog, FloorRules, Include, Item, PlannedCable};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -15,42 +15,50 @@ use std::collections::BTreeMap;
 pub struct Shop {
     catalog: Catalog,
     gbps: Option<f64>,
+    include: Include,
+    electric_limit_m: Option<f64>,
+    /// Whether no catalogue was named.
+    usual: bool,
 }
 
 #[pymethods]
 impl Shop {
     /// A shop with the catalogue of the text `catalog` (TOML, from `file`), or with the one that
-    /// comes with flyloom and has the name `file` where there is no text. `gbps` is the rate of
-    /// every link, `electric_limit_m` the longest electric cable.
+    /// comes with flyloom and has the name `file` where there is no text; with the newest, or what
+    /// a network of a file needs, where neither is there. `gbps` is the rate of every link,
+    /// `electric_limit_m` the longest electric cable, `include` names what totals add up.
     #[new]
-    #[pyo3(signature = (file=None, catalog=None, gbps=None, electric_limit_m=None))]
+    #[pyo3(signature = (file=None, catalog=None, gbps=None, electric_limit_m=None, include=None))]
     fn new(
         file: Option<&str>,
         catalog: Option<&str>,
         gbps: Option<f64>,
         electric_limit_m: Option<f64>,
+        include: Option<Vec<String>>,
     ) -> PyResult<Self> {
-        let file = file.unwrap_or(plan::catalog::DEFAULT);
+        let usual = file.is_none();
+        let file = file.unwrap_or(Catalog::newest());
         let read = match catalog {
             Some(text) => plan::catalog_file::read(text, file),
             None => Catalog::named(file),
         };
-        let mut catalog = read.map_err(refuse)?;
+        let catalog = read.map_err(refuse)?;
         for (name, value) in [("gbps", gbps), ("electric_limit_m", electric_limit_m)] {
             if let Some(bad) = value.filter(|v| !(1e-3..=1e6).contains(v)) {
                 let why = format!("{bad:e} is out of range");
                 return Err(refuse(Refusal::new(name, why, "0.001 to 1000000")));
             }
         }
-        if let Some(limit) = electric_limit_m {
-            catalog = catalog.with_electric_limit(limit);
-        }
-        Ok(Self { catalog, gbps })
+        let include = included(include).map_err(refuse)?;
+        include.check(&catalog).map_err(refuse)?;
+        Ok(Self { catalog, gbps, include, electric_limit_m, usual }.limited())
     }
 
-    /// The catalogue: a dict, see `plan::Catalog`.
+    /// The catalogue: a dict, see `plan::Catalog`; `items` are those that it has prices of.
     fn catalog<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &serde_json::to_value(&self.catalog).unwrap_or_default())
+        let mut all = serde_json::to_value(&self.catalog).unwrap_or_default();
+        all["items"] = json!(self.catalog.items());
+        to_python(py, &all)
     }
 
     /// The names of the catalogues that come with flyloom.
@@ -67,16 +75,40 @@ impl Shop {
 }
 
 impl Shop {
-    pub(crate) fn open(given: Option<&Self>) -> Result<Self, Refusal> {
-        given.map_or_else(
-            || Ok(Self { catalog: Catalog::named(plan::catalog::DEFAULT)?, gbps: None }),
-            |shop| Ok(shop.clone()),
-        )
+    /// What `t` is bought from: the shop as given; where it names no catalogue, the one that is
+    /// usual for `t`.
+    pub(crate) fn open(given: Option<&Self>, t: &Network) -> Result<Self, Refusal> {
+        match given {
+            Some(shop) if !shop.usual => Ok(shop.clone()),
+            Some(shop) => {
+                let catalog = Catalog::usual(t, shop.gbps)?;
+                shop.include.check(&catalog)?;
+                Ok(Self { catalog, ..shop.clone() }.limited())
+            }
+            None => {
+                let (catalog, include) = (Catalog::usual(t, None)?, Include::default());
+                Ok(Self { catalog, gbps: None, include, electric_limit_m: None, usual: true })
+            }
+        }
+    }
+
+    fn limited(mut self) -> Self {
+        if let Some(limit) = self.electric_limit_m {
+            self.catalog = self.catalog.with_electric_limit(limit);
+        }
+        self
     }
 
     pub(crate) fn shop(&self) -> plan::Shop<'_> {
-        plan::Shop { catalog: &self.catalog, gbps: self.gbps }
+        plan::Shop { catalog: &self.catalog, gbps: self.gbps, include: self.include }
     }
+}
+
+/// The items of these names; the usual ones where none are given.
+fn included(names: Option<Vec<String>>) -> Result<Include, Refusal> {
+    let Some(names) = names else { return Ok(Include::default()) };
+    let items = names.iter().map(|name| Item::named(name)).collect::<Result<Vec<_>, _>>()?;
+    Include::of(&items)
 }
 
 pub(crate) fn rules_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<FloorRules> {
@@ -111,7 +143,7 @@ pub(crate) fn laid<'py>(
     progress: Option<Py<PyAny>>,
     tell: fn(&Laid<'_>) -> Result<Value, Refusal>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let shop = Shop::open(shop).map_err(refuse)?;
+    let shop = Shop::open(shop, t).map_err(refuse)?;
     let mut rules = rules_of(rules)?;
     rules.switch_w.get_or_insert_with(|| shop.shop().switch_w(t));
     run(py, progress, |watch| {

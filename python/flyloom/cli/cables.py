@@ -19,6 +19,7 @@ from flyloom.cli.common import (
     emit,
     epilog,
     load_network,
+    one_catalog,
 )
 
 
@@ -49,8 +50,8 @@ def cables(
     topology = load_network(net, p)
     with bars() as bar:
         found = layout.cables(
-            topology, output, rules=rules, catalog=catalog, gbps=gbps, paper=paper, labels=grid,
-            spare=spare, progress=bar,
+            topology, output, rules=rules, catalog=one_catalog(catalog), gbps=gbps, paper=paper,
+            labels=grid, spare=spare, progress=bar,
         ).to_dict()
     lines = [("network", found["network"]), ("racks", found["racks"]), ("cables", found["cables"])]
     lines += [(f"  {name}", n) for name, n in zip(STEPS, found["by_step"], strict=True)]

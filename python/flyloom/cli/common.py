@@ -104,8 +104,15 @@ Options = Annotated[
 ]
 
 Catalog = Annotated[
+    list[str] | None,
+    typer.Option("--catalog", metavar="NAME",
+                 help="name (flyloom catalog list) or TOML file; default: the newest"),
+]
+Include = Annotated[
     str | None,
-    typer.Option("--catalog", help="name (flyloom catalog list) or TOML file; default fdr10-2014"),
+    typer.Option("--include", metavar="ITEM,ITEM",
+                 help="what totals add up: network, endpoint_cables, adapters, energy (of a year);"
+                      " default: network,endpoint_cables"),
 ]
 Gbps = Annotated[
     float | None, typer.Option(help="rate of every link, Gbit/s; default: the catalogue's")
@@ -119,6 +126,18 @@ Rules = Annotated[Path | None, typer.Option("--rules", help="TOML file with rule
 def epilog(*lines: str) -> str:
     """Examples at the end of a command's help."""
     return "Example:  " + "   |   ".join(lines)
+
+
+def one_catalog(given: list[str] | None) -> str | None:
+    """The catalogue of ``--catalog``; RefusalError where two are given: their prices do not mix."""
+    from flyloom._core import RefusalError
+
+    if given and len(given) > 1:
+        raise RefusalError(
+            f"--catalog: {' and '.join(given)} are given; prices of several catalogues do not "
+            "compare, give one"
+        )
+    return given[0] if given else None
 
 
 def emit(document: dict[str, Any], as_json: bool, lines: list[tuple[str, Any]]) -> None:

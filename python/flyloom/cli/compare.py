@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flyloom.cli.common import Catalog, Gbps, Json, app, epilog, print_table
+from flyloom.cli.common import (
+    Catalog,
+    Gbps,
+    Include,
+    Json,
+    app,
+    epilog,
+    one_catalog,
+    print_table,
+)
 
 if TYPE_CHECKING:
     from flyloom.support.results import Result
@@ -32,6 +41,7 @@ def compare(
     ] = None,
     catalog: Catalog = None,
     gbps: Gbps = None,
+    include: Include = None,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--out", help="folder for compare.csv, compare.json, compare.html and"
@@ -54,8 +64,9 @@ def compare(
     ends = [word.strip() for word in until.split(",") if word.strip()]
     with bars() as bar:
         found = compared.compare(
-            nets or [], endpoints=endpoints, catalog=catalog, gbps=gbps, radix=radix,
-            samples=samples, seed=seed, ends=ends, curves=bool(output or as_json), progress=bar,
+            nets or [], endpoints=endpoints, catalog=one_catalog(catalog), gbps=gbps,
+            include=include, radix=radix, samples=samples, seed=seed,
+            ends=ends, curves=bool(output or as_json), progress=bar,
         )
     if output:
         write(found, output)

@@ -11,6 +11,7 @@ import typer
 from flyloom.cli.common import (
     Catalog,
     Gbps,
+    Include,
     Json,
     Limit,
     Net,
@@ -20,13 +21,14 @@ from flyloom.cli.common import (
     emit,
     epilog,
     load_network,
+    one_catalog,
     print_table,
 )
 
 
 @app.command(epilog=epilog(
     "flyloom cost slim_fly:q=19,p=15", "flyloom cost dragonfly:h=7 --mode paper",
-    "flyloom cost fat_tree:levels=2,k=64 --catalog products-2026",
+    "flyloom cost fat_tree:levels=2,k=64 --include network,endpoint_cables,adapters,energy",
 ))
 def cost(
     net: Net,
@@ -37,6 +39,7 @@ def cost(
     ] = "true",
     gbps: Gbps = None,
     electric_limit: Limit = None,
+    include: Include = None,
     rules: Rules = None,
     p: P = None,
     as_json: Json = False,
@@ -45,8 +48,8 @@ def cost(
     from flyloom.verbs.prices import cost as reckon
 
     found = reckon(
-        load_network(net, p), catalog, mode=mode, rules=rules, gbps=gbps,
-        electric_limit_m=electric_limit,
+        load_network(net, p), one_catalog(catalog), mode=mode, rules=rules, gbps=gbps,
+        electric_limit_m=electric_limit, include=include,
     ).to_dict()
     lines: list[tuple[str, Any]] = [
         ("network", found["network"]),
@@ -63,6 +66,7 @@ def cost(
     ]
     if mode == "true":
         lines += bill_lines(found)
+        lines += [(name, shown_subtotal(found, item)) for item, name in SUBTOTALS.items()]
     lines += [
         ("cost [$]", shown_cost(found)),
         ("cost per endpoint [$]", rounded(found["cost_usd_per_endpoint"])),
@@ -72,10 +76,6 @@ def cost(
         low, high = rounded(found["cost_usd_low"]), rounded(found["cost_usd_high"])
         if low != high:
             lines.append(("lowest to highest prices [$]", f"{low:,} to {high:,}"))
-        lines += [
-            ("energy per year [kWh]", rounded(found["energy_kwh_per_year"])),
-            ("energy per year [$]", rounded(found["energy_usd_per_year"])),
-        ]
     emit(found, as_json, lines)
     if as_json:
         return
@@ -93,8 +93,28 @@ def bill_lines(found: dict[str, Any]) -> list[tuple[str, Any]]:
     for line in found["lines"]:
         counted = "" if line["counted"] else " (not counted)"
         name = f"  {line['part'].replace('_', ' ')}: {line['id']}"
-        lines.append((name, f"{line['count']:,} for {amount(line['usd'])} ${counted}"))
+        many = f"{line['count']:,}"
+        if line["part"] == "energy":
+            many = f"{rounded(found['energy_kwh_per_year']):,} kWh"
+        lines.append((name, f"{many} for {amount(line['usd'])} ${counted}"))
     return lines
+
+
+SUBTOTALS = {
+    "network": "network [$]", "endpoint_cables": "endpoint cables [$]",
+    "adapters": "adapters [$]", "energy": "energy per year [$]",
+}
+"""Items of the bill, and what their sums are called."""
+
+
+def shown_subtotal(found: dict[str, Any], item: str) -> str | None:
+    """The sum of an item; whether the total counts it."""
+    from flyloom.support.words import amount
+
+    usd = found["energy_usd_per_year" if item == "energy" else f"{item}_usd"]
+    if usd is None:
+        return None
+    return amount(usd) + ("" if item in found["include"] else " (not counted)")
 
 
 def shown_cost(found: dict[str, Any]) -> str | int | None:
@@ -156,7 +176,7 @@ def check(
         kind: sum(1 for one in found[kind] if one["price"] or one.get("linear")) for kind in kinds
     }
     lines = [("catalogue", found["name"]), ("prices", f"{found['currency']}, {found['year']}"),
-             ("counts", ", ".join(found["counts"]))]
+             ("has prices of", ", ".join(found["items"]))]
     lines += [
         (kind, f"{len(found[kind])}, {priced[kind]} with a price") for kind in kinds if found[kind]
     ]

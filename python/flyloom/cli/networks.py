@@ -18,6 +18,7 @@ from flyloom.cli.common import (
     emit,
     epilog,
     load_network,
+    one_catalog,
 )
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def plan(
     from flyloom.verbs.layout import plan as lay_out
 
     topology = load_network(net, p)
-    found = lay_out(topology, rules, catalog=catalog, gbps=gbps).to_dict()
+    found = lay_out(topology, rules, catalog=one_catalog(catalog), gbps=gbps).to_dict()
     if output:
         write_plan(topology, found, output)
     document = {key: value for key, value in found.items() if key != "cables_csv"}

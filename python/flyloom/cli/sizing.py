@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flyloom.cli.common import Catalog, Gbps, Json, app, epilog, print_table
+from flyloom.cli.common import (
+    Catalog,
+    Gbps,
+    Include,
+    Json,
+    app,
+    epilog,
+    one_catalog,
+    print_table,
+)
 
 if TYPE_CHECKING:
     from flyloom.support.results import Result
@@ -40,6 +49,7 @@ def size(
     ] = None,
     catalog: Catalog = None,
     gbps: Gbps = None,
+    include: Include = None,
     radix: Annotated[int, typer.Option("--radix", "-k", help="most ports of a switch")] = 64,
     oversubscription: Oversubscription = 1.0,
     concentration: Concentration = "ceil",
@@ -54,14 +64,14 @@ def size(
     one = "size: give --endpoints or --budget, one of them"
     if endpoints is not None and budget is not None:
         raise RefusalError(one)
-    if endpoints is not None and (catalog or gbps):
+    if endpoints is not None and (catalog or gbps or include):
         raise RefusalError("--catalog: prices are for --budget; `flyloom cost` prices a network")
     with bars() as bar:
         if budget is not None:
             show_budget(sizing.budget(
                 budget, radix=radix, concentration=concentration,
-                oversubscription=oversubscription, families=names(families), catalog=catalog,
-                gbps=gbps, progress=bar,
+                oversubscription=oversubscription, families=names(families),
+                catalog=one_catalog(catalog), gbps=gbps, include=include, progress=bar,
             ), as_json)
             return
         if endpoints is None:

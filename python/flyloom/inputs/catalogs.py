@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,34 +16,52 @@ def shop(
     *,
     gbps: float | None = None,
     electric_limit_m: float | None = None,
+    include: str | Iterable[str] | None = None,
 ) -> Shop:
-    """Where a network is bought: a catalogue and the rate of its links.
+    """Where a network is bought: a catalogue, the rate of its links, and what totals add up.
 
     Parameters
     ----------
     catalog
         The name of a catalogue that comes with flyloom (``flyloom catalog list``), or the path of
-        one (TOML); ``fdr10-2014`` when None.
+        one (TOML); the newest when None, or for a network that was read from a file or a fabric,
+        whose links have their own rate, the newest that sells at it.
     gbps
         Rate of every link [Gbit/s]; when None that of the catalogue, or the network's own where it
         was read from a file or a fabric.
     electric_limit_m
         No electric cable is longer [m]; when None as far as the catalogue's reach.
+    include
+        What totals add up: ``network`` (switches and the cables between them),
+        ``endpoint_cables``, ``adapters`` and ``energy`` (of a year), a list or words with commas
+        between; network and endpoint_cables when None.
 
     Raises
     ------
     RefusalError
-        With the file, line and field at fault.
+        With the file, line and field at fault; for an item that is none, or that the catalogue has
+        no price of.
     """
     rate, limit = _number("gbps", gbps), _number("electric_limit_m", electric_limit_m)
+    items = _items(include)
     if catalog is None:
-        return Shop(None, None, rate, limit)
+        return Shop(None, None, rate, limit, items)
     text = str(catalog)
     if text in Shop.built_in() and not os.path.exists(text):
-        return Shop(text, None, rate, limit)
+        return Shop(text, None, rate, limit, items)
     if not text.endswith(".toml") and not os.path.exists(text):
-        return Shop(text, None, rate, limit)  # says which there are
-    return Shop(text, read_text(Path(text)), rate, limit)
+        return Shop(text, None, rate, limit, items)  # says which there are
+    return Shop(text, read_text(Path(text)), rate, limit, items)
+
+
+def _items(given: str | Iterable[str] | None) -> list[str] | None:
+    if given is None:
+        return None
+    words = given.split(",") if isinstance(given, str) else list(given)
+    for word in words:
+        if not isinstance(word, str):
+            raise RefusalError(f"include: {word!r} is no word; network, endpoint_cables")
+    return [word.strip() for word in words if word.strip()]
 
 
 def _number(name: str, given: float | None) -> float | None:

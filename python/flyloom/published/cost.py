@@ -14,7 +14,7 @@ from typing import Any
 from flyloom._core import Shop, study_of_2014
 from flyloom.support.progress import Progress
 from flyloom.support.results import Result
-from flyloom.verbs.prices import cost
+from flyloom.verbs.prices import STUDY_CATALOG, cost
 
 EQUAL, SLIP, UNKNOWN = "equal", "printed slip", "rule unknown"
 
@@ -129,7 +129,7 @@ def cost_table(*, progress: Progress | None = None) -> Result:
         if progress:
             progress("columns of the study", number, len(STUDY_COLUMNS))
         paper = study_of_2014(study)
-        true = cost(member) if member else {}
+        true = cost(member, STUDY_CATALOG, include=["network"]) if member else {}
         for what, cell in zip(STUDY_ROWS, printed, strict=True):
             why = STUDY_WHY.get((column, what))
             unknown = (column, what) in STUDY_UNKNOWN
@@ -140,7 +140,7 @@ def cost_table(*, progress: Progress | None = None) -> Result:
                 "paper": paper[what], "true": true.get(what), "network": member,
                 **_judged(cell, paper[what], true.get(what), unknown, why),
             })
-    return Result({"source": STUDY_SOURCE, "catalog": "fdr10-2014", "rows": rows})
+    return Result({"source": STUDY_SOURCE, "catalog": STUDY_CATALOG, "rows": rows})
 
 
 def _judged(

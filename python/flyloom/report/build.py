@@ -65,8 +65,8 @@ def _cables(plan: dict[str, Any]) -> dict[str, Any]:
     return {
         "total": plan["cables"], "by_step": by_step, "classes": _merged(classes),
         "cost_usd": plan["cost_usd"],
-        "cost_note": "prices by the linear model of Besta and Hoefler, SC 2014, for the length "
-        "needed and the rate of the cable; the cables of endpoints are counted",
+        "cost_note": f"prices of the catalogue {plan['catalog']}, for the length needed and the "
+        "rate of the cable; the cables of endpoints are counted",
     }
 
 

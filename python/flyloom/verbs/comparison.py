@@ -15,7 +15,7 @@ from flyloom.support.progress import Progress
 from flyloom.support.results import Result
 from flyloom.support.words import csv_text
 from flyloom.verbs.own_sizing import sized
-from flyloom.verbs.prices import priced
+from flyloom.verbs.prices import one_basis, priced
 from flyloom.verbs.sizing import scale, size
 
 #: Columns of the table: key, heading, what it means.
@@ -37,8 +37,8 @@ COLUMNS = (
     ("disconnected", "cut at", "mean fraction of links, removed at random, that disconnects it"),
     ("diameter_grows", "diameter + 2", "mean fraction that takes the diameter beyond plus two"),
     ("mean_grows", "mean + 1", "mean fraction that takes the mean distance beyond plus one"),
-    ("cost_usd_per_endpoint", "$/endpoint", "what the catalogue counts, for each endpoint"),
-    ("power_w_per_endpoint", "W/endpoint", "power of what the catalogue counts, for each endpoint"),
+    ("cost_usd_per_endpoint", "$/endpoint", "cost of what is counted, for each endpoint"),
+    ("power_w_per_endpoint", "W/endpoint", "power of what is counted, for each endpoint"),
     ("pareto", "front", "no other network here is at least as good in cost, power, diameter and"
      " bisection for each endpoint, and better in one"),
 )
@@ -47,7 +47,7 @@ FRONT = (("cost_usd_per_endpoint", False), ("power_w_per_endpoint", False), ("di
          ("relative_bisection", True))
 #: What a row has of the network's bill.
 BILLED = ("cost_usd", "cost_usd_per_endpoint", "power_w_per_endpoint", "cables_electric",
-          "cables_optical")
+          "cables_optical", "basis")
 #: How far from the endpoints asked for a member may be, as a factor.
 NEAR = 1.25
 #: Ends of a resilience study and their columns.
@@ -64,6 +64,7 @@ def compare(
     endpoints: int | None = None,
     catalog: str | os.PathLike[str] | None = None,
     gbps: float | None = None,
+    include: str | Iterable[str] | None = None,
     radix: int = 64,
     samples: int = 100,
     seed: int = 0,
@@ -76,7 +77,8 @@ def compare(
     ``sources`` are networks (anything that :func:`flyloom.network` takes) and names of families; a
     bare name adds the family's curves, not a row. With ``endpoints`` the member of each kind of
     family nearest to so many endpoints (within a quarter; of the families named, or of all) is a
-    row too. ``catalog`` and ``gbps`` say what they are priced by, as for :func:`flyloom.shop`.
+    row too. ``catalog``, ``gbps`` and ``include`` say what they are priced by, as for
+    :func:`flyloom.shop`; networks that these leave with different bases are refused.
     ``samples`` random orders of removing links,
     drawn from seed ``seed``, say how much each can lose (``ends``: ``disconnected``, ``diameter``,
     ``mean``; 0 samples: not asked). Curves are those of the families named and of the networks'
@@ -85,7 +87,8 @@ def compare(
     Fields: ``rows`` (a dict a network, keys as in :data:`COLUMNS`, with
     ``disconnected_interval`` [low, high] and so on: 95 % confidence intervals of the means;
     ``pareto`` is whether it is on the front of :func:`pareto_front`; ``unpriced`` says why a
-    catalogue has no price for it, or is None), ``catalog`` (its name),
+    catalogue has no price for it, or is None), ``catalog`` (its name), ``basis`` (catalogue, rate
+    and what is counted, in words; None where nothing has a price),
     ``curves`` (dicts with ``family``, ``kind``, ``figure``: ``scale``, the largest member for each
     number of ports, or ``size``, the largest member with at most so many endpoints, where those
     would be too few; and the fields of a candidate of :func:`flyloom.size`), ``radix``,
@@ -106,12 +109,16 @@ def compare(
                                   progress)
     if not networks and not families:
         raise RefusalError("compare: no network is given; name networks or families")
-    bought = shop(catalog, gbps=gbps)
+    bought = shop(catalog, gbps=gbps, include=include)
+    bills = [priced(t, bought, (*BILLED, "catalog")) for t in networks]
+    basis = one_basis(
+        {"network": t.recipe, **bill} for t, (bill, _) in zip(networks, bills, strict=True)
+    )
+    names = {bill.pop("catalog") for bill, _ in bills} - {None}
     rows = []
-    for number, t in enumerate(networks):
+    for number, (t, (bill, unpriced)) in enumerate(zip(networks, bills, strict=True)):
         if progress:
             progress("networks", number, len(networks))
-        bill, unpriced = priced(t, bought, BILLED)
         rows.append({
             **_measure(t, samples, seed, ends, None if endpoints else progress),
             **bill, "unpriced": unpriced,
@@ -123,7 +130,8 @@ def compare(
     chosen = list(dict.fromkeys(families))
     return Result({
         "rows": rows, "curves": _curves(chosen, radix, progress) if curves and chosen else [],
-        "radix": radix, "samples": samples, "seed": seed, "catalog": bought.catalog()["name"],
+        "radix": radix, "samples": samples, "seed": seed, "basis": basis,
+        "catalog": names.pop() if names else bought.catalog()["name"],
     })
 
 

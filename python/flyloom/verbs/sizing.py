@@ -61,11 +61,13 @@ def budget(
     families: Iterable[str] = (),
     catalog: str | os.PathLike[str] | None = None,
     gbps: float | None = None,
+    include: str | Iterable[str] | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """The largest member of each family that a budget buys.
 
-    Networks are built, laid out and priced (:func:`flyloom.cost`) by ``catalog`` at ``gbps``; the
+    Networks are built, laid out and priced (:func:`flyloom.cost`) by ``catalog`` at ``gbps``, for
+    what ``include`` names; the
     other parameters are those of :func:`size`. A member is the answer when it costs at most ``usd``
     and the next larger one of its family costs more, or there is none; :data:`MOST_ENDPOINTS` is
     the most that is tried. Field ``rows``: dicts with
@@ -79,7 +81,7 @@ def budget(
         raise RefusalError(f"budget: {usd!r} is no amount of US dollars; above 0") from None
     if not 0.0 < limit <= 1e12:
         raise RefusalError(f"budget: {usd} is out of range; above 0, at most 1e12 US dollars")
-    bought = shop(catalog, gbps=gbps)
+    bought = shop(catalog, gbps=gbps, include=include)
     rule = (radix, concentration, oversubscription)
     start = max(2, int(limit / 2000))
     rows = []

@@ -1,0 +1,200 @@
+//! The basis of prices: what a total adds up, and which catalogue is used where none is named.
+//!
+//! Bills are compared only where they have the same basis: catalogue, rates and items.
+
+use super::catalog::{Catalog, Part, Use};
+use base::Refusal;
+use fabric::network::Topology;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::OnceLock;
+
+/// What a total can add up.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Item {
+    /// Switches, and the cables between them with their transceivers.
+    Network,
+    /// Cables from endpoints to switches, with their transceivers.
+    EndpointCables,
+    /// Adapters, one a rail.
+    Adapters,
+    /// Energy of a year, of the other items that are counted.
+    Energy,
+}
+
+impl Item {
+    /// All items, in the order of a bill.
+    pub const ALL: [Self; 4] = [Self::Network, Self::EndpointCables, Self::Adapters, Self::Energy];
+    /// What every total adds up where nothing else is said: what all catalogues have prices of.
+    pub const USUAL: [Self; 2] = [Self::Network, Self::EndpointCables];
+
+    /// The item of this name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn named(word: &str) -> Result<Self, Refusal> {
+        let same = |item: &Self| item.to_string() == word.replace('-', "_");
+        Self::ALL.into_iter().find(same).ok_or_else(|| {
+            Refusal::new("include", format!("there is no '{word}'"), words(&Self::ALL))
+        })
+    }
+
+    /// The item that a part of the bill is in.
+    pub fn of(part: Part) -> Self {
+        match part {
+            Part::Switches | Part::SwitchCables => Self::Network,
+            Part::EndpointCables => Self::EndpointCables,
+            Part::Nics => Self::Adapters,
+            Part::Energy => Self::Energy,
+        }
+    }
+}
+
+impl fmt::Display for Item {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Network => "network",
+            Self::EndpointCables => "endpoint_cables",
+            Self::Adapters => "adapters",
+            Self::Energy => "energy",
+        })
+    }
+}
+
+/// Names of items, comma between.
+pub(super) fn words(items: &[Item]) -> String {
+    items.iter().map(Item::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// The items that a total adds up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Include([bool; 4]);
+
+impl Default for Include {
+    fn default() -> Self {
+        Self(Item::ALL.map(|item| Item::USUAL.contains(&item)))
+    }
+}
+
+impl Include {
+    /// These items, once each.
+    ///
+    /// # Errors
+    /// When there is none, or energy alone.
+    pub fn of(items: &[Item]) -> Result<Self, Refusal> {
+        let found = Self(Item::ALL.map(|item| items.contains(&item)));
+        match found.items().as_slice() {
+            [] => Err(Refusal::new("include", "nothing is counted", words(&Item::ALL))),
+            [Item::Energy] => {
+                let why = "energy is that of the other items, and there is none";
+                Err(Refusal::new("include", why, "network, energy"))
+            }
+            _ => Ok(found),
+        }
+    }
+
+    /// Whether `item` is among them.
+    pub fn has(self, item: Item) -> bool {
+        Item::ALL.iter().zip(self.0).any(|(one, there)| there && *one == item)
+    }
+
+    /// The items, in the order of a bill.
+    pub fn items(self) -> Vec<Item> {
+        Item::ALL.into_iter().filter(|&item| self.has(item)).collect()
+    }
+
+    /// Whether `catalog` has a price for each item, of whatever rate.
+    ///
+    /// # Errors
+    /// Names the catalogue, the item it has no price of, and those it has.
+    pub fn check(self, catalog: &Catalog) -> Result<(), Refusal> {
+        let sold = catalog.items();
+        let Some(lacking) = self.items().into_iter().find(|item| !sold.contains(item)) else {
+            return Ok(());
+        };
+        let why = format!("catalogue {} has no price of {lacking}", catalog.name);
+        Err(Refusal::new("include", why, format!("it has: {}", words(&sold))))
+    }
+}
+
+impl Catalog {
+    /// The items that something on sale has a price for, of whatever rate.
+    pub fn items(&self) -> Vec<Item> {
+        let cables = |of: Use| {
+            let fits = |c: &&super::catalog::Cable| {
+                c.for_use.is_none_or(|u| u == of) && (c.price.is_some() || c.linear.is_some())
+            };
+            let ends = self.transceivers.iter().any(|x| x.price.is_some());
+            let fibres = self.fibres.iter().any(|x| x.price.is_some());
+            self.cables.iter().any(|c| fits(&c)) || (ends && fibres)
+        };
+        let switches = self.switches.iter().any(|s| s.price.is_some() || s.linear.is_some());
+        let there = |item: &Item| match item {
+            Item::Network => switches && cables(Use::Switch),
+            Item::EndpointCables => cables(Use::Endpoint),
+            Item::Adapters => self.nics.iter().any(|n| n.price.is_some()),
+            Item::Energy => self.energy.is_some(),
+        };
+        Item::ALL.into_iter().filter(there).collect()
+    }
+
+    /// The name of the newest of those that come with flyloom, by their years: the one that prices
+    /// are of where none is named. The first by name of several of a year.
+    pub fn newest() -> &'static str {
+        by_age()[0]
+    }
+
+    /// The catalogue where none is named: the newest; for a network of a file, whose cables have
+    /// rates of their own, the newest that sells at all of these. `gbps` is the rate that a user
+    /// gave for all links.
+    ///
+    /// # Errors
+    /// Never, as those that come along can be read.
+    pub fn usual(t: &Topology, gbps: Option<f64>) -> Result<Self, Refusal> {
+        if t.recipe().family == "file" && gbps.is_none() {
+            let ports = t.switches().iter().map(|s| u32::from(s.ports)).max().unwrap_or(0);
+            let rates = own_rates(t);
+            for name in by_age() {
+                let catalog = Self::named(name)?;
+                if rates.iter().all(|&rate| catalog.sells(ports, rate)) {
+                    return Ok(catalog);
+                }
+            }
+        }
+        Self::named(Self::newest())
+    }
+
+    /// Whether it has a switch of `ports` ports at `gbps`, and cables across a room.
+    fn sells(&self, ports: u32, gbps: f64) -> bool {
+        let cable = |of: Use| self.cable(of, ACROSS_M, gbps).is_ok();
+        self.switch(ports, gbps).is_ok() && cable(Use::Switch) && cable(Use::Endpoint)
+    }
+}
+
+/// Length of a cable across a room, metres: one that no copper reaches.
+const ACROSS_M: f64 = 30.0;
+
+/// The rates of a network's own cables, Gbit/s, ascending.
+fn own_rates(t: &Topology) -> Vec<f64> {
+    let links = t.links().iter().map(|l| l.cable.rate_gbps());
+    let mut rates: Vec<f64> =
+        links.chain(t.terminals().iter().map(|r| r.cable.rate_gbps())).collect();
+    rates.sort_by(f64::total_cmp);
+    rates.dedup();
+    rates
+}
+
+/// Those that come with flyloom, the newest first, of one year by name.
+fn by_age() -> &'static [&'static str] {
+    static NAMES: OnceLock<Vec<&'static str>> = OnceLock::new();
+    NAMES.get_or_init(|| {
+        let year = |name: &str| Catalog::named(name).map_or(0, |c| c.year);
+        let mut names: Vec<&'static str> = Catalog::built_in().collect();
+        names.sort_by_cached_key(|&name| (std::cmp::Reverse(year(name)), name));
+        names
+    })
+}
