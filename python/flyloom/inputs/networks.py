@@ -38,8 +38,8 @@ def network(source: Source, p: int | None = None) -> Topology:
         A ``Topology``; an inline form such as ``"slim_fly:q=5,p=4"``; the path of a spec file
         (TOML with ``family`` and its parameters, at top level or in ``[topology]``; ``failures``
         as of :meth:`Topology.with_failures`) or of a network
-        file (ibnetdiscover output, ibsim netlist, GraphML, JSON, edge list); a networkx graph; a
-        scipy sparse matrix.
+        file (ibnetdiscover output, ibsim netlist, GraphML, JSON, edge list), packed by gzip where
+        its name ends in ``.gz``; a networkx graph; a scipy sparse matrix.
     p
         Endpoints a switch, for files that have none.
 
@@ -74,7 +74,7 @@ def network(source: Source, p: int | None = None) -> Topology:
 
 
 def _from_file(path: Path, p: int | None) -> Topology:
-    if path.suffix != ".toml":
+    if not str(path).endswith((".toml", ".toml.gz")):
         if os.path.isfile(path):  # false where no file can have that name
             afford(f"reading {path}", 10 * path.stat().st_size, 0)
         return Topology.from_text(read_text(path), str(path), p)
@@ -122,7 +122,7 @@ def _from_named_file(path: Path, spec: dict[str, Any], p: int | None) -> Topolog
         raise RefusalError(f"{path}: {extra}: not a key of a file; file, p, failures")
     if not isinstance(spec["file"], str):
         raise RefusalError(f"{path}: file: {shown(repr(spec['file']))} is no path")
-    if spec["file"].endswith(".toml"):
+    if spec["file"].endswith((".toml", ".toml.gz")):
         raise RefusalError(f"{path}: file: {spec['file']} is a spec; name a network file")
     if "p" in spec:
         p = endpoint_count(f"{path}: p", spec["p"])

@@ -1,7 +1,9 @@
 """Text from outside: one way to read every file that a user names, with limits and plain refusals.
 
 A file is UTF-8 text of at most MOST_BYTES. A pipe (a FIFO, ``<(command)`` of a shell) is read to
-its end, with patience; devices and folders are refused.
+its end, with patience; devices and folders are refused. What is called ``.gz`` is unpacked.
+
+Source of the packed form: RFC 1952, GZIP file format specification version 4.3.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import select
 import stat
 import time
 import tomllib
+import zlib
 from typing import Any
 
 from flyloom._core import RefusalError
@@ -104,6 +107,30 @@ def _plain(error: Exception) -> str:
     return str(error)
 
 
+def is_packed(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is unpacked where it is read: its name ends in ``.gz``."""
+    return os.fspath(path).endswith(".gz")
+
+
+def _unpacked(path: str | os.PathLike[str], packed: bytes) -> bytes:
+    """What gzip made these bytes of."""
+    import gzip
+
+    if packed[:2] != b"\x1f\x8b":
+        why = "its name ends in .gz, but it is no gzip file; rename it"
+        raise RefusalError(f"{path}: cannot be read: {why}")
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
+            content = file.read(MOST_BYTES + 1)
+    except EOFError:
+        raise RefusalError(f"{path}: cannot be unpacked: it is cut off; copy it again") from None
+    except (OSError, zlib.error) as error:
+        raise RefusalError(f"{path}: cannot be unpacked: {error}; copy it again") from None
+    if len(content) > MOST_BYTES:
+        raise _too_long(path)
+    return content
+
+
 def _bytes_of(path: str | os.PathLike[str]) -> bytes:
     """What is in a file. Opened without waiting: a FIFO has no end before a writer comes."""
     try:
@@ -120,11 +147,17 @@ def _bytes_of(path: str | os.PathLike[str]) -> bytes:
             raise RefusalError(f"{path}: cannot be read: it is a device; name a file or a pipe")
         if about.st_size > MOST_BYTES:
             raise _too_long(path)
-        return _read(handle, path, stat.S_ISREG(about.st_mode))
+        content = _read(handle, path, stat.S_ISREG(about.st_mode))
     except OSError as error:
         raise RefusalError(f"{path}: cannot be read: {error.strerror}") from None
     finally:
         os.close(handle)
+    if is_packed(path):
+        content = _unpacked(path, content)
+    if (place := content.find(b"\0")) >= 0:
+        _refuse_utf16(path, content)
+        raise RefusalError(f"{path}: not a text file: byte {place} is zero")
+    return content
 
 
 def _read(handle: int, path: str | os.PathLike[str], regular: bool) -> bytes:
@@ -140,10 +173,8 @@ def _read(handle: int, path: str | os.PathLike[str], regular: bool) -> bytes:
                 raise RefusalError(f"{path}: cannot be read: {why}") from None
             continue
         if part:
-            if b"\0" in part:
-                _refuse_utf16(path, parts[0] if parts else part)
-                place = size + part.index(b"\0")
-                raise RefusalError(f"{path}: not a text file: byte {place} is zero")
+            if b"\0" in part and not is_packed(path):
+                return b"".join([*parts, part])  # no text; the rest need not be read
             parts.append(part)
             size += len(part)
             if size > MOST_BYTES:
