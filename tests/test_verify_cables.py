@@ -70,15 +70,20 @@ def without_port(text, switch_id, port):
     )
 
 
-def test_permuted_guids_are_moved_switches(plan, tmp_path):
-    """Two switches whose GUIDs are exchanged in the text stand in each other's places."""
-    a, b = (f"{plan.addresses()['switch_guid'][i]:016x}" for i in (7, 33))
+def exchanged(plan, one, other):
+    """A discovery in which two switches have each other's GUIDs."""
+    a, b = (f"{plan.addresses()['switch_guid'][i]:016x}" for i in (one, other))
     text = plan.to_text("netlist")
     for old, new in ((a, "@"), (b, a), ("@", b)):
         text = text.replace(f"S-{old}", f"S-{new}").replace(
             old.lstrip("0") + "(", new.lstrip("0") + "(")
         text = text.replace(f"({old.lstrip('0')})", f"({new.lstrip('0')})")
-    (tmp_path / "found.txt").write_text(text)
+    return text
+
+
+def test_permuted_guids_are_moved_switches(plan, tmp_path):
+    """Two switches whose GUIDs are exchanged in the text stand in each other's places."""
+    (tmp_path / "found.txt").write_text(exchanged(plan, 7, 33))
     found = document(PLAN, "found.txt", cwd=tmp_path, code=1)
     (finding,) = found["findings"]
     assert finding["kind"] == finding["fault"] == "moved_switch"
@@ -174,6 +179,8 @@ def test_bad_guid_files(plan, tmp_path, text, words):
 @pytest.mark.parametrize("words", [
     ["--identify", "face"], ["--every", "0"], ["--every", "nan"], ["--draw", "state.pdf"],
     ["--guids", "absent.csv"], ["--watch", "--identify", "face"],
+    ["--step", "4"], ["--step", "-1"],
+    ["--ignore-ports", "--identify", "structure"], ["--watch", "--step", "9"],
     ["--watch", "--draw", "absent/state.svg"], ["--watch", "--learn-guids", "absent/guids.csv"],
 ])
 def test_bad_options(plan, tmp_path, words):
@@ -273,8 +280,17 @@ def test_watching_ends_when_all_is_right(plan, tmp_path):
     child = watching(tmp_path, "--json")
     try:
         first = lines_until(child, lambda look: True)[0]
-        assert first["look"] == 1 and len(first["new"]) == 2 and first["mended"] == []
+        assert first["look"] == 1 and first["new"] == first["mended"] == first["findings"] == []
+        assert (first["clean"], first["complete"], first["unlaid"]) == (True, False, 2)
+        assert set(first["cables"].values()) == {"unlaid"}
         put(file, plan.with_failures(links=[9]).to_text("netlist"))
+        look = lines_until(child, lambda look: look.get("unlaid") == 1)[-1]
+        assert look["findings"] == []
+        # what was laid before and has gone is missing
+        put(file, plan.with_failures(links=[0, 9, 40]).to_text("netlist"))
+        look = lines_until(child, lambda look: look.get("new"))[-1]
+        assert len(look["new"]) == 2 and (look["missing"], look["unlaid"]) == (2, 1)
+        put(file, plan.with_failures(links=[9, 40]).to_text("netlist"))
         look = lines_until(child, lambda look: look.get("mended"))[-1]
         assert len(look["mended"]) == 1 and look["new"] == [] and len(look["findings"]) == 1
         put(file, good[: len(good) // 2])
@@ -290,7 +306,8 @@ def test_watching_ends_when_all_is_right(plan, tmp_path):
 
 
 def test_watching_ends_at_ctrl_c(plan, tmp_path):
-    put(tmp_path / "found.txt", plan.with_failures(links=[0]).to_text("netlist"))
+    less = plan.with_failures(links=[0])
+    put(tmp_path / "found.txt", exchanged(less, 7, 33))
     child = watching(tmp_path)
     try:
         out = [child.stdout.readline()]
@@ -299,9 +316,10 @@ def test_watching_ends_at_ctrl_c(plan, tmp_path):
         child.send_signal(signal.SIGINT)
         _, err = child.communicate(timeout=HANG_S)
         assert (child.returncode, err) == (1, "")
-        assert out[0] == "look 1: 374 of 375 cables as planned, 1 finding\n"
+        words = "look 1: 374 of 375 cables as planned, 1 not yet laid, 1 finding\n"
+        assert out[0] == words
         assert re.match(r"all +200/200 +49/50 +25/25 +100/100\n", out[-2])
-        assert out[-1].startswith("new: cable sf-0-0-0 port 5")
+        assert out[-1].startswith(f"new: switches {plan.switch_names[7]} (R")
     finally:
         child.kill()
         child.communicate()

@@ -199,7 +199,8 @@ def test_all_is_found_nothing_invented_and_the_moves_mend_it(net, seed, count):
         made = {kind: n for kind, n in made.items() if n}
         found = room.check(plan)
         assert counts(found) == made
-        assert found["planned"] == found["correct"] + found["misplaced"] + found["degraded"]
+        assert found["planned"] == sum(
+            found[key] for key in ("correct", "degraded", "misplaced", "lost", "unlaid"))
         for finding in found["findings"]:
             assert finding["where"] and finding["mend"] and finding["what"]
             for move in finding["moves"]:

@@ -136,6 +136,10 @@ class Topology:
         identify: str = "auto",
         guids: dict[str, int] | None = None,
         rules: dict[str, Any] | None = None,
+        *,
+        ignore_ports: bool = False,
+        step: int | None = None,
+        due: set[str] | None = None,
     ) -> _Document: ...
     def route(
         self,

@@ -4,7 +4,7 @@ use super::Device;
 use super::basis::Include;
 use super::catalog::{CableKind, Catalog, Offer, Use, millionths};
 use super::floor::{Floor, FloorRules, Seat};
-use base::{LinkId, Refusal, SwitchId, TerminalId};
+use base::{LinkId, Refusal, TerminalId};
 use fabric::network::{Cable, Plug, Topology};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -142,15 +142,7 @@ pub fn cables(
     let mut list = Vec::with_capacity(t.links().len() + t.terminals().len());
     for (i, link) in t.links().iter().enumerate() {
         let (a, b) = (end(link.a), end(link.b));
-        let place = |s: SwitchId| {
-            let s = &t.switches()[s.ix()];
-            (s.plane, s.group)
-        };
-        let step = match () {
-            () if a.seat.rack != b.seat.rack => 3,
-            () if place(link.a.switch) != place(link.b.switch) => 2,
-            () => 1,
-        };
+        let step = step_of(t, floor, CableId::Link(LinkId::from(i)));
         let id = CableId::Link(LinkId::from(i));
         let rate_gbps = shop.rate_gbps(t, &link.cable);
         list.push(planned(id, step, [a.min(b), a.max(b)], rate_gbps, floor, rules, shop)?);
@@ -166,6 +158,23 @@ pub fn cables(
     }
     list.sort_by_key(|c| (c.step, c.a.seat.rack, c.b.seat.rack, c.a, c.b));
     Ok(list)
+}
+
+/// The step in which a cable is laid: 0 endpoints, 1 inside a group of one rack, 2 between groups
+/// of one rack, 3 between racks.
+///
+/// # Panics
+/// When `floor` was made for another network.
+pub fn step_of(t: &Topology, floor: &Floor, id: CableId) -> u8 {
+    let CableId::Link(link) = id else { return 0 };
+    let ends = [t.links()[link.ix()].a.switch, t.links()[link.ix()].b.switch];
+    let [a, b] = ends.map(|s| floor.switches[s.ix()].rack);
+    let [c, d] = ends.map(|s| (t.switches()[s.ix()].plane, t.switches()[s.ix()].group));
+    match () {
+        () if a != b => 3,
+        () if c != d => 2,
+        () => 1,
+    }
 }
 
 fn planned(

@@ -2,14 +2,16 @@
 
 use super::cable::CableId;
 use super::devices::{Identify, Match, Node, Pairing, Socket};
+use super::due::Wanted;
 use super::floor::Floor;
-use super::mend::{Instruction, Move, differences};
+use super::mend::{Difference, Instruction, Move, differences};
 use super::places::{Round, in_plan};
+use super::ports::{Renumbered, renumbered};
 use base::{EndpointId, LinkId, Refusal, SwitchId, TerminalId};
 use fabric::addresses::Addresses;
 use fabric::network::{Cable, Topology};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// What kind of fault a finding is.
@@ -20,6 +22,8 @@ pub enum Fault {
     MissingSwitch,
     /// A planned endpoint does not answer.
     MissingEndpoint,
+    /// Devices that no cable laid so far joins to those that answer.
+    OutOfReach,
     /// Other hardware stands where a planned device should be.
     Replaced,
     /// A device that the plan does not know.
@@ -50,6 +54,10 @@ pub struct Finding {
     pub what: String,
     /// What to do, in a sentence.
     pub mend: String,
+    /// Where and what to do in one short line.
+    pub line: String,
+    /// Where there is more than one move: the ports or devices of each, in order.
+    pub table: Vec<[String; 2]>,
     /// The planned cables concerned, the labels of both ends.
     pub planned: Vec<[String; 2]>,
     /// What was found instead, the labels of both ends.
@@ -76,6 +84,8 @@ pub enum CableState {
     Missing,
     /// Not there, and a device at one of its ends does not answer.
     Lost,
+    /// Not there, and not due: it need not be laid yet.
+    Unlaid,
 }
 
 /// How a planned switch is, by the worst that is known of it.
@@ -84,6 +94,8 @@ pub enum CableState {
 pub enum SwitchState {
     /// All its cables are as planned.
     Correct,
+    /// Some of its cables, or all, are not laid yet; the others are as planned.
+    Unlaid,
     /// One of its cables is slower or narrower than planned.
     Degraded,
     /// One of its cables is missing or wrong, or one is not planned.
@@ -110,9 +122,21 @@ pub struct Identified {
     pub equally_good: u64,
 }
 
+/// How a fabric is compared with its plan.
+#[derive(Debug, Clone, Default)]
+pub struct How {
+    /// What tells which device is which.
+    pub identify: Identify,
+    /// Whether a cable between the right two devices is right whatever ports it is in.
+    pub ignore_ports: bool,
+    /// The cables that must be laid by now; `None`: all. One that is not among them and not there
+    /// is [`CableState::Unlaid`], and a device is missed only where such a cable leads to it.
+    pub due: Option<BTreeSet<CableId>>,
+}
+
 /// The comparison of a fabric with its plan.
 ///
-/// Every planned cable counts once: `planned = correct + degraded + misplaced + lost`.
+/// Every planned cable counts once: `planned = correct + degraded + misplaced + lost + unlaid`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CableCheck {
     /// Cables of the plan, those of endpoints included.
@@ -121,10 +145,18 @@ pub struct CableCheck {
     pub correct: u64,
     /// Cables in their place that are slower or narrower than planned.
     pub degraded: u64,
-    /// Planned cables whose devices answer but that are missing, wrong or swapped.
+    /// Planned cables that are not there while another cable is in one of their ports.
     pub misplaced: u64,
-    /// Planned cables of devices that do not answer.
+    /// Planned cables that are due and not there: the missing ones, and those of devices that do
+    /// not answer.
     pub lost: u64,
+    /// Of the lost ones those whose devices answer: unplugged or broken.
+    pub missing: u64,
+    /// Planned cables that are not there and not due.
+    pub unlaid: u64,
+    /// Cables between the right two devices that are in other ports than planned: among the
+    /// correct and degraded ones where ports are ignored, else among the misplaced.
+    pub on_other_ports: u64,
     /// The faults, devices first, then cables by kind, in an order in which they can be mended.
     pub findings: Vec<Finding>,
     /// What told the devices.
@@ -167,7 +199,7 @@ impl fmt::Display for CableCheck {
     }
 }
 
-/// Compares `found` with `plan`, as [`check_cables_by`] with [`Identify::Auto`].
+/// Compares `found` with `plan`, as [`check_cables_by`] where all is due and ports count.
 ///
 /// # Errors
 /// As [`check_cables_by`].
@@ -177,7 +209,7 @@ pub fn check_cables(
     found: &Topology,
     floor: Option<&Floor>,
 ) -> Result<CableCheck, Refusal> {
-    check_cables_by(plan, guids, found, floor, Identify::Auto)
+    check_cables_by(plan, guids, found, floor, How::default())
 }
 
 /// Compares `found` with `plan`.
@@ -200,7 +232,7 @@ pub fn check_cables_by(
     guids: Option<&Addresses>,
     found: &Topology,
     floor: Option<&Floor>,
-    by: Identify,
+    how: How,
 ) -> Result<CableCheck, Refusal> {
     let sizes = (plan.switches().len(), plan.endpoints().len());
     if guids.is_some_and(|g| (g.switch_guid.len(), g.node_guid.len()) != sizes) {
@@ -208,7 +240,18 @@ pub fn check_cables_by(
         let help = format!("addresses of {} switches and {} endpoints", sizes.0, sizes.1);
         return Err(Refusal::new("addresses", why, help));
     }
-    Ok(Check::new(plan, guids, found, floor, by)?.run())
+    if how.ignore_ports && how.identify == Identify::Structure {
+        let why = "cables alone tell devices by their ports, which are to be ignored";
+        return Err(Refusal::new("ignore_ports", why, "identify by guid or name"));
+    }
+    let ignored = how.ignore_ports;
+    let mut check = Check::new(plan, guids, found, floor, how.clone())?.run();
+    if !ignored && check.misplaced > 0 && check.identified.by != Identify::Structure {
+        let how = How { ignore_ports: true, ..how };
+        let other = Check::new(plan, guids, found, floor, how)?.run();
+        check.on_other_ports = other.on_other_ports;
+    }
+    Ok(check)
 }
 
 /// Cables by either of their ends.
@@ -218,6 +261,9 @@ pub(super) struct Check<'a> {
     pub(super) plan: &'a Topology,
     pub(super) found: &'a Topology,
     pub(super) floor: Option<&'a Floor>,
+    pub(super) how: How,
+    /// The real ports behind the planned ones, where ports do not matter.
+    pub(super) ports: Option<Renumbered>,
     /// Who the switches are.
     pub(super) boxes: Match,
     /// In whose place they stand: where their cables to switches are compared.
@@ -234,7 +280,9 @@ fn both_ways(ends: impl Iterator<Item = (Socket, Socket, Cable)>) -> Cables {
 }
 
 impl Check<'_> {
-    fn planned_cables(&self) -> impl Iterator<Item = (CableId, Socket, Socket, Cable)> + '_ {
+    pub(super) fn planned_cables(
+        &self,
+    ) -> impl Iterator<Item = (CableId, Socket, Socket, Cable)> + '_ {
         let t = self.plan;
         let at = |p: fabric::network::Plug| Socket { node: Node::Switch(p.switch), port: p.port };
         let links = t.links().iter().enumerate();
@@ -248,6 +296,18 @@ impl Check<'_> {
 
     pub(super) fn planned_map(&self) -> Cables {
         both_ways(self.planned_cables().map(|(_, a, b, cable)| (a, b, cable)))
+    }
+
+    /// Whether a cable must be laid by now.
+    pub(super) fn is_due(&self, id: CableId) -> bool {
+        self.how.due.as_ref().is_none_or(|due| due.contains(&id))
+    }
+
+    /// Gives ports the numbers under which they do not matter.
+    pub(super) fn renumber(&mut self) {
+        if self.how.ignore_ports {
+            self.ports = Some(renumbered(&self.planned_map(), &self.found_cables()));
+        }
     }
 
     /// The working cables that were found, in terms of the plan.
@@ -296,11 +356,14 @@ impl Check<'_> {
 
     fn run(&self) -> CableCheck {
         let (planned, found) = (self.planned_map(), self.found_cables());
+        let found = self.ports.as_ref().map_or_else(|| found.clone(), |p| p.apply(&found));
         let mut findings = Vec::new();
-        self.report_devices(&planned, &mut findings);
+        let reached = self.reached();
+        self.report_devices(&reached, &mut findings);
         self.report_moved(&mut findings);
         let mut cables = BTreeMap::new();
         let (mut absent, mut slow) = (BTreeMap::new(), Vec::new());
+        let mut later = BTreeMap::new();
         for (id, a, b, cable) in self.planned_cables() {
             let state = match found.get(&a) {
                 Some(&(at, is)) if at == b => {
@@ -311,11 +374,24 @@ impl Check<'_> {
                         CableState::Degraded
                     }
                 }
-                _ if !self.can_be(id, a.node, b.node) => CableState::Lost,
+                _ if !self.can_be(id, a.node, b.node) => {
+                    if self.is_due(id) {
+                        CableState::Lost
+                    } else {
+                        CableState::Unlaid
+                    }
+                }
                 other => {
                     absent.extend([(a, b), (b, a)]);
                     let taken = other.is_some() || found.contains_key(&b);
-                    if taken { CableState::Wrong } else { CableState::Missing }
+                    if !self.is_due(id) {
+                        later.extend([(a, id), (b, id)]);
+                        CableState::Unlaid
+                    } else if taken {
+                        CableState::Wrong
+                    } else {
+                        CableState::Missing
+                    }
                 }
             };
             cables.insert(id, state);
@@ -326,14 +402,22 @@ impl Check<'_> {
             .filter(|(a, (b, _))| planned.get(a).is_none_or(|(p, _)| p != b))
             .map(|(&a, &(b, _))| (a, b))
             .collect();
-        let switches = self.switch_states(&cables, &strange);
-        let mut faults: Vec<Finding> = differences(absent, strange, |a, b| self.apart(a, b))
-            .into_iter()
-            .map(|d| self.difference(d))
-            .collect();
+        let list = differences(absent, strange.clone(), &later, |a, b| self.apart(a, b));
+        let list = without_unlaid(list, &later, &mut cables);
+        let switches = self.switch_states(&cables, &strange, &reached);
+        let mut faults: Vec<Finding> = list.into_iter().map(|d| self.difference(d)).collect();
         faults.sort_by_key(|f| f.fault);
         findings.append(&mut faults);
         findings.extend(slow.into_iter().map(|cable| self.slow(cable)));
+        self.counted(cables, switches, findings)
+    }
+
+    fn counted(
+        &self,
+        cables: BTreeMap<CableId, CableState>,
+        switches: Vec<SwitchState>,
+        findings: Vec<Finding>,
+    ) -> CableCheck {
         let count = |which: &[CableState]| {
             cables.values().filter(|state| which.contains(state)).count() as u64
         };
@@ -341,13 +425,16 @@ impl Check<'_> {
             planned: cables.len() as u64,
             correct: count(&[CableState::Correct]),
             degraded: count(&[CableState::Degraded]),
-            misplaced: count(&[CableState::Wrong, CableState::Missing]),
-            lost: count(&[CableState::Lost]),
+            misplaced: count(&[CableState::Wrong]),
+            lost: count(&[CableState::Missing, CableState::Lost]),
+            missing: count(&[CableState::Missing]),
+            unlaid: count(&[CableState::Unlaid]),
+            on_other_ports: self.ports.as_ref().map_or(0, |ports| ports.elsewhere),
             findings,
             identified: self.identified,
-            cables,
             switches,
             guids: self.guids(),
+            cables,
         }
     }
 
@@ -355,6 +442,7 @@ impl Check<'_> {
         &self,
         cables: &BTreeMap<CableId, CableState>,
         strange: &BTreeMap<Socket, Socket>,
+        reached: &BTreeMap<Node, Wanted>,
     ) -> Vec<SwitchState> {
         let mut states = vec![SwitchState::Correct; self.plan.switches().len()];
         let mut worst = |node: Node, state: SwitchState| {
@@ -366,6 +454,7 @@ impl Check<'_> {
             let state = match cables[&id] {
                 CableState::Degraded => SwitchState::Degraded,
                 CableState::Wrong | CableState::Missing => SwitchState::Wrong,
+                CableState::Unlaid => SwitchState::Unlaid,
                 CableState::Correct | CableState::Lost => continue,
             };
             worst(a.node, state);
@@ -377,7 +466,11 @@ impl Check<'_> {
         for s in (0..self.plan.switches().len()).map(SwitchId::from) {
             let (place, own) = (self.places.found[s.ix()], self.boxes.pairs.found[s.ix()]);
             match (place, own) {
-                (None, _) | (_, None) => worst(Node::Switch(s), SwitchState::Missing),
+                (None, _) | (_, None) => {
+                    let no = self.wanted(reached, Node::Switch(s)) == Wanted::No;
+                    let state = if no { SwitchState::Unlaid } else { SwitchState::Missing };
+                    worst(Node::Switch(s), state);
+                }
                 (Some(place), Some(own)) if place != own => {
                     worst(Node::Switch(s), SwitchState::Moved);
                 }
@@ -401,4 +494,29 @@ impl Check<'_> {
         });
         switches.chain(endpoints).collect()
     }
+}
+
+/// What is left of `list` where cables that are not due are not missed. Those of them whose plugs
+/// are in wrong ports are wrong all the same.
+fn without_unlaid(
+    list: Vec<Difference>,
+    later: &BTreeMap<Socket, CableId>,
+    cables: &mut BTreeMap<CableId, CableState>,
+) -> Vec<Difference> {
+    let mut wrong = |ends: &[Socket; 2]| {
+        if let Some(id) = later.get(&ends[0]) {
+            cables.insert(*id, CableState::Wrong);
+        }
+    };
+    let mut left = Vec::with_capacity(list.len());
+    for difference in list {
+        match &difference {
+            Difference::Missing(ends) if later.contains_key(&ends[0]) => continue,
+            Difference::Wrong { planned, .. } => wrong(planned),
+            Difference::Swapped { planned, .. } => planned.iter().for_each(&mut wrong),
+            Difference::Missing(_) | Difference::Extra(_) => {}
+        }
+        left.push(difference);
+    }
+    left
 }

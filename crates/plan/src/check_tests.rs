@@ -29,6 +29,7 @@ pub(super) struct Room {
     /// What a discovery calls a device, where that is not what the plan calls it.
     pub(super) masks: BTreeMap<String, (String, u64)>,
     pub(super) identify: Identify,
+    pub(super) how: How,
 }
 
 impl Room {
@@ -43,7 +44,8 @@ impl Room {
         let addresses = Addresses::assign(&plan, 0).expect("addresses");
         let (dead, strangers) = (BTreeSet::new(), BTreeMap::new());
         let (masks, identify) = (BTreeMap::new(), Identify::Auto);
-        Self { plan, addresses, cables, dead, guids: true, strangers, masks, identify }
+        let how = How::default();
+        Self { plan, addresses, cables, dead, guids: true, strangers, masks, identify, how }
     }
 
     pub(super) fn at(&self, name: &str, port: u16) -> (usize, usize) {
@@ -128,9 +130,10 @@ impl Room {
     pub(super) fn check(&self) -> CableCheck {
         let addresses = self.guids.then_some(&self.addresses);
         let found = self.discovered();
-        let check = check_cables_by(&self.plan, addresses, &found, None, self.identify);
+        let how = How { identify: self.identify, ..self.how.clone() };
+        let check = check_cables_by(&self.plan, addresses, &found, None, how);
         let check = check.expect("the same fabric");
-        let sum = check.correct + check.degraded + check.misplaced + check.lost;
+        let sum = check.correct + check.degraded + check.misplaced + check.lost + check.unlaid;
         assert_eq!(sum, check.planned, "every planned cable counts once");
         check
     }
@@ -162,7 +165,8 @@ fn a_pulled_cable_is_missing_at_both_ends() {
     let (cable, _) = room.at("sf-0-0-0", 5);
     room.cables.remove(cable);
     let check = room.check();
-    assert_eq!((check.findings.len(), check.misplaced, check.correct), (1, 1, 374));
+    assert_eq!((check.findings.len(), check.misplaced, check.lost, check.missing), (1, 0, 1, 1));
+    assert_eq!(check.correct, 374);
     let f = &check.findings[0];
     assert_eq!(f.fault, Fault::Missing);
     assert_eq!(f.planned, [["sf-0-0-0 port 5".to_owned(), "sf-0-0-1 port 6".to_owned()]]);

@@ -1,8 +1,10 @@
 //! The words of a cable check: what is wrong and what to do, with the labels of a human being.
 
 use super::Device;
-use super::check::{Cables, Check, Fault, Finding};
+use super::check::{Check, Fault, Finding};
 use super::devices::{Match, Node, Socket};
+use super::due::Wanted;
+use super::lines::counted;
 use super::mend::{Difference, Instruction, Move, Port};
 use super::places::Round;
 use base::{EndpointId, SwitchId};
@@ -20,51 +22,89 @@ impl Check<'_> {
         }
     }
 
-    pub(super) fn report_devices(&self, planned: &Cables, findings: &mut Vec<Finding>) {
+    pub(super) fn report_devices(
+        &self,
+        reached: &BTreeMap<Node, Wanted>,
+        findings: &mut Vec<Finding>,
+    ) {
         let mut peers: BTreeMap<Node, Vec<Socket>> = BTreeMap::new();
-        for (own, (other, _)) in planned {
-            peers.entry(own.node).or_default().push(*other);
+        for (id, a, b, _) in self.planned_cables() {
+            if self.is_due(id) {
+                peers.entry(a.node).or_default().push(b);
+                peers.entry(b.node).or_default().push(a);
+            }
+        }
+        for row in peers.values_mut() {
+            row.sort_unstable();
         }
         let peers = |node: Node| peers.get(&node).map_or(&[][..], Vec::as_slice);
         // an endpoint all of whose switches are dead cannot answer
         let cut_off = |node: Node| {
             !peers(node).is_empty() && peers(node).iter().all(|peer| !self.serves(peer.node))
         };
-        for s in (0..self.plan.switches().len()).map(SwitchId::from) {
-            if self.boxes.pairs.found[s.ix()].is_some() {
-                continue;
+        let silent = self.silent(reached);
+        for &(node, _) in silent.iter().filter(|(_, wanted)| *wanted == Wanted::Yes) {
+            match node {
+                Node::Switch(s) => findings.push(self.dead_switch(s, &peers, &cut_off)),
+                node if cut_off(node) => {}
+                node => findings.push(self.dead_endpoint(node, peers(node))),
             }
-            let node = Node::Switch(s);
-            let links = peers(Node::Switch(self.empty_place(s)));
-            let links = links.iter().filter(|peer| matches!(peer.node, Node::Switch(_))).count();
-            let hosts = if self.serves(node) { Node::Switch(self.empty_place(s)) } else { node };
-            let hosts = peers(hosts).iter().filter(|peer| matches!(peer.node, Node::Endpoint(_)));
-            let behind = |s: &&Socket| !self.is_there(s.node) && cut_off(s.node);
-            let (cables, endpoints) = (links + hosts.clone().count(), hosts.filter(behind).count());
-            let along = format!("{cables} cables and {endpoints} endpoints go with it");
-            let what = format!("switch {} does not answer: {along}", self.place(node));
-            let mend = "check its power and its cables";
-            findings.push(device(Fault::MissingSwitch, self.place(node), what, mend));
         }
-        for node in (0..self.plan.endpoints().len()).map(|e| Node::Endpoint(EndpointId::from(e))) {
-            if self.is_there(node) || cut_off(node) {
-                continue;
-            }
-            let plugs: Vec<String> = peers(node).iter().map(|&s| self.label(s)).collect();
-            let what = format!("endpoint {} does not answer", self.place(node));
-            let mend = match plugs.as_slice() {
-                [] => "check its power".to_owned(),
-                _ => format!("check its power and its cable to {}", plugs.join(", ")),
-            };
-            findings.push(device(Fault::MissingEndpoint, self.place(node), what, &mend));
-        }
+        self.report_out_of_reach(&silent, findings);
         for (what, node, other) in self.replaced() {
             let place = self.place(node);
+            let line = format!("{what} {place} is now {other}: put it back, or plan with this one");
             let what = format!("{what} {place} was replaced: {other} is in its place");
             let mend = "put it back, or plan with the new GUID";
-            findings.push(device(Fault::Replaced, place, what, mend));
+            findings.push(device(Fault::Replaced, place, [what, mend.to_owned(), line]));
         }
         self.report_unknown(findings);
+    }
+
+    fn dead_switch<'s>(
+        &self,
+        s: SwitchId,
+        peers: &impl Fn(Node) -> &'s [Socket],
+        cut_off: &impl Fn(Node) -> bool,
+    ) -> Finding {
+        let node = Node::Switch(s);
+        let links = peers(Node::Switch(self.empty_place(s)));
+        let links = links.iter().filter(|peer| matches!(peer.node, Node::Switch(_))).count();
+        let hosts = if self.serves(node) { Node::Switch(self.empty_place(s)) } else { node };
+        let hosts = peers(hosts).iter().filter(|peer| matches!(peer.node, Node::Endpoint(_)));
+        let behind = |s: &&Socket| !self.is_there(s.node) && cut_off(s.node);
+        let (cables, endpoints) = (links + hosts.clone().count(), hosts.filter(behind).count());
+        let along = format!("{cables} cables and {endpoints} endpoints go with it");
+        let what = format!("switch {} does not answer: {along}", self.place(node));
+        let mend = "check its power and its cables".to_owned();
+        let line = self.switch_line(node, cables, endpoints);
+        device(Fault::MissingSwitch, self.place(node), [what, mend, line])
+    }
+
+    fn dead_endpoint(&self, node: Node, plugs: &[Socket]) -> Finding {
+        let to: Vec<String> = plugs.iter().map(|&s| self.label(s)).collect();
+        let what = format!("endpoint {} does not answer", self.place(node));
+        let mend = match to.as_slice() {
+            [] => "check its power".to_owned(),
+            _ => format!("check its power and its cable to {}", to.join(", ")),
+        };
+        let line = self.endpoint_line(node, plugs);
+        device(Fault::MissingEndpoint, self.place(node), [what, mend, line])
+    }
+
+    /// One finding for all devices that should be there, but to which nothing leads that answers.
+    fn report_out_of_reach(&self, silent: &[(Node, Wanted)], findings: &mut Vec<Finding>) {
+        let away = silent.iter().filter(|(_, wanted)| *wanted == Wanted::OutOfReach);
+        let away: Vec<Node> = away.map(|(node, _)| *node).collect();
+        let Some(first) = away.first() else { return };
+        let switches = away.iter().filter(|n| matches!(n, Node::Switch(_))).count();
+        let switches = counted(switches, "switch", "switches");
+        let endpoints = away.iter().filter(|n| matches!(n, Node::Endpoint(_))).count();
+        let who = format!("{switches} and {}", counted(endpoints, "endpoint", "endpoints"));
+        let what = format!("{who} are out of reach: no cable that is due leads there from here");
+        let mend = "look from there as well, and give all discoveries in one file".to_owned();
+        let line = format!("{who} are out of reach: {mend}");
+        findings.push(device(Fault::OutOfReach, self.place(*first), [what, mend, line]));
     }
 
     /// The place of a missing switch, or, where another one stands there, the one that has become
@@ -123,15 +163,17 @@ impl Check<'_> {
                 with_endpoints: round.with_endpoints,
             };
             let moves: Vec<Move> = here.iter().map(exchange).collect();
-            let mut finding = device(Fault::MovedSwitch, places.join(", "), what, &mend);
+            let words = [what, mend, self.moved_line(round)];
+            let mut finding = device(Fault::MovedSwitch, places.join(", "), words);
             finding.instructions = moves.iter().map(|m| self.instruction(*m)).collect();
+            finding.table = self.table(&moves);
             finding.moves = moves;
             findings.push(finding);
         }
     }
 
     fn instruction(&self, step: Move) -> Instruction {
-        let port = |s: Socket| Port { device: self.name(s.node), port: s.port };
+        let port = |s: Socket| Port { device: self.name(s.node), port: self.real(s).port };
         match step {
             Move::Add(a, b) => Instruction::Add { ports: [port(a), port(b)] },
             Move::Remove(a, b) => Instruction::Remove { ports: [port(a), port(b)] },
@@ -141,6 +183,18 @@ impl Check<'_> {
                 let devices = [a, b].map(|s| self.name(Node::Switch(s)));
                 Instruction::Exchange { devices, with_endpoints }
             }
+        }
+    }
+
+    /// A move in terms of the real ports.
+    fn real_move(&self, step: Move) -> Move {
+        let r = |s: Socket| self.real(s);
+        match step {
+            Move::Add(a, b) => Move::Add(r(a), r(b)),
+            Move::Remove(a, b) => Move::Remove(r(a), r(b)),
+            Move::Plug(a, b) => Move::Plug(r(a), r(b)),
+            Move::Swap(a, b) => Move::Swap(r(a), r(b)),
+            Move::Exchange { .. } => step,
         }
     }
 
@@ -165,8 +219,9 @@ impl Check<'_> {
         let mut report = |what: &str, name: &str, guid: Option<u64>| {
             let guid = guid.map_or(String::new(), |g| format!(" (GUID 0x{g:016x})"));
             let what = format!("{what} {name}{guid} is not in the plan");
-            let mend = "remove it, or plan for it";
-            findings.push(device(Fault::Unknown, name.to_owned(), what, mend));
+            let mend = "remove it, or plan for it".to_owned();
+            let line = format!("{what}: {mend}");
+            findings.push(device(Fault::Unknown, name.to_owned(), [what, mend, line]));
         };
         for (f, s) in self.found.switches().iter().enumerate() {
             if unknown(&self.boxes, f) {
@@ -180,7 +235,12 @@ impl Check<'_> {
         }
     }
 
-    fn name(&self, node: Node) -> String {
+    /// The real port behind a planned one.
+    pub(super) fn real(&self, socket: Socket) -> Socket {
+        self.ports.as_ref().map_or(socket, |ports| ports.real(socket))
+    }
+
+    pub(super) fn name(&self, node: Node) -> String {
         let name = match node {
             Node::Switch(s) => &self.plan.switches()[s.ix()].name,
             Node::Endpoint(e) => &self.plan.endpoints()[e.ix()].name,
@@ -191,7 +251,7 @@ impl Check<'_> {
     }
 
     /// The name, and where the floor is known the rack and unit.
-    fn place(&self, node: Node) -> String {
+    pub(super) fn place(&self, node: Node) -> String {
         let name = self.name(node);
         let seat = planned_device(node).and_then(|d| self.floor?.seat(d));
         match (self.floor, seat) {
@@ -204,7 +264,8 @@ impl Check<'_> {
     }
 
     /// The name and port, and where the floor is known the label.
-    fn label(&self, socket: Socket) -> String {
+    pub(super) fn label(&self, socket: Socket) -> String {
+        let socket = self.real(socket);
         let name = self.name(socket.node);
         let text = format!("{name} port {}", socket.port);
         let seat = planned_device(socket.node).and_then(|d| self.floor?.seat(d));
@@ -226,27 +287,39 @@ impl Check<'_> {
         let (is, should) = (rate(found), rate(planned));
         let what = format!("cable {x} - {y} runs at {is} instead of {should}");
         let mend = "reseat or replace the cable".to_owned();
-        self.cables(Fault::Degraded, [what, mend], [&[[a, b]], &[[a, b]]], Vec::new())
+        let line = self.slow_line([a, b], planned, found);
+        self.cables(Fault::Degraded, [what, mend, line], [&[[a, b]], &[[a, b]]], Vec::new())
     }
 
     pub(super) fn difference(&self, difference: Difference) -> Finding {
         let l = |s: Socket| self.label(s);
+        let line = self.difference_line(&difference);
         match difference {
             Difference::Missing([a, b]) => {
                 let what = format!("cable {} - {} is missing", l(a), l(b));
                 let mend = "plug it in or replace it".to_owned();
-                self.cables(Fault::Missing, [what, mend], [&[[a, b]], &[]], vec![Move::Add(a, b)])
+                self.cables(
+                    Fault::Missing,
+                    [what, mend, line],
+                    [&[[a, b]], &[]],
+                    vec![Move::Add(a, b)],
+                )
             }
             Difference::Extra([a, b]) => {
                 let what = format!("cable {} - {} is not in the plan", l(a), l(b));
                 let mend = "remove it".to_owned();
-                self.cables(Fault::Extra, [what, mend], [&[], &[[a, b]]], vec![Move::Remove(a, b)])
+                self.cables(
+                    Fault::Extra,
+                    [what, mend, line],
+                    [&[], &[[a, b]]],
+                    vec![Move::Remove(a, b)],
+                )
             }
             Difference::Wrong { planned: [to, stays], found: [_, from] } => {
                 let what = format!("{} leads to {} instead of {}", l(stays), l(from), l(to));
                 let mend = format!("move the plug in {} to {}", l(from), l(to));
                 let cables: [&[[Socket; 2]]; 2] = [&[[to, stays]], &[[stays, from]]];
-                self.cables(Fault::Wrong, [what, mend], cables, vec![Move::Plug(from, to)])
+                self.cables(Fault::Wrong, [what, mend, line], cables, vec![Move::Plug(from, to)])
             }
             Difference::Swapped { planned, found, swaps } => {
                 let cable = |[a, b]: &[Socket; 2]| format!("{} - {}", l(*a), l(*b));
@@ -259,7 +332,7 @@ impl Check<'_> {
                 let what = format!("cables {should} are swapped: {is} were found");
                 let mend = format!("swap the plugs in {}", mend.join(", then in "));
                 let moves = swaps.into_iter().map(|(a, b)| Move::Swap(a, b)).collect();
-                self.cables(Fault::Swapped, [what, mend], [&planned, &found], moves)
+                self.cables(Fault::Swapped, [what, mend, line], [&planned, &found], moves)
             }
         }
     }
@@ -268,7 +341,7 @@ impl Check<'_> {
     fn cables(
         &self,
         fault: Fault,
-        [what, mend]: [String; 2],
+        [what, mend, line]: [String; 3],
         [planned, found]: [&[[Socket; 2]]; 2],
         moves: Vec<Move>,
     ) -> Finding {
@@ -283,15 +356,17 @@ impl Check<'_> {
             place: ports.join(", "),
             what,
             mend,
+            line,
+            table: self.table(&moves),
             planned: self.labels(planned),
             found: self.labels(found),
             instructions: moves.iter().map(|m| self.instruction(*m)).collect(),
-            moves,
+            moves: moves.into_iter().map(|m| self.real_move(m)).collect(),
         }
     }
 }
 
-fn planned_device(node: Node) -> Option<Device> {
+pub(super) fn planned_device(node: Node) -> Option<Device> {
     match node {
         Node::Switch(s) => Some(Device::Switch(s)),
         Node::Endpoint(e) => Some(Device::Endpoint(e)),
@@ -299,12 +374,14 @@ fn planned_device(node: Node) -> Option<Device> {
     }
 }
 
-fn device(fault: Fault, place: String, what: String, mend: &str) -> Finding {
+fn device(fault: Fault, place: String, [what, mend, line]: [String; 3]) -> Finding {
     Finding {
         fault,
         place,
         what,
-        mend: mend.to_owned(),
+        mend,
+        line,
+        table: Vec::new(),
         planned: Vec::new(),
         found: Vec::new(),
         moves: Vec::new(),

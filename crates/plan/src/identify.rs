@@ -1,6 +1,6 @@
 //! Who the found devices are, where they stand, and when a fabric is not the planned one at all.
 
-use super::check::{Check, Identified};
+use super::check::{Check, How, Identified};
 use super::devices::{Identify, Match, Node, Pairing, follow_switches, match_devices};
 use super::floor::Floor;
 use super::places::{Need, Wiring, endpoint_places, rounds};
@@ -8,7 +8,7 @@ use super::shape::by_structure;
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::addresses::Addresses;
 use fabric::network::{Peer, Topology};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl<'a> Check<'a> {
     /// The devices of both matched and put in their places.
@@ -17,8 +17,9 @@ impl<'a> Check<'a> {
         guids: Option<&Addresses>,
         found: &'a Topology,
         floor: Option<&'a Floor>,
-        by: Identify,
+        how: How,
     ) -> Result<Self, Refusal> {
+        let by = how.identify;
         let (boxes, endpoints) = match_devices(plan, guids, found, by);
         let places = boxes.pairs.clone();
         let told = match by {
@@ -32,6 +33,8 @@ impl<'a> Check<'a> {
             plan,
             found,
             floor,
+            how,
+            ports: None,
             boxes,
             places,
             hosts,
@@ -39,9 +42,10 @@ impl<'a> Check<'a> {
             rounds: Vec::new(),
             identified,
         };
-        let wiring = Wiring::new(plan, found);
+        let wiring = Wiring::new(plan, found, check.how.ignore_ports);
         let few = !check.enough(check.boxes.pairs.len());
-        if by == Identify::Structure || by == Identify::Auto && few {
+        let by_cables = by == Identify::Structure || by == Identify::Auto && few;
+        if by_cables && !check.how.ignore_ports {
             check.recognise(&wiring, by)?;
         } else if few {
             return Err(check.another_fabric());
@@ -61,8 +65,10 @@ impl<'a> Check<'a> {
             &check.places,
             &check.endpoints.pairs,
             &mut check.rounds,
+            check.how.ignore_ports,
         );
         check.adopt(false);
+        check.renumber();
         check.identified.switches = check.boxes.pairs.len() as u64;
         check.identified.endpoints = check.endpoints.pairs.len() as u64;
         Ok(check)
@@ -82,6 +88,11 @@ impl<'a> Check<'a> {
         };
         let help = "compare with the plan of this fabric, give its GUIDs, or give its switches the \
                     plan's names";
+        let why = if self.how.ignore_ports {
+            format!("{why}, and with ports ignored cables do not tell who they are")
+        } else {
+            why
+        };
         Refusal::new("found", why, help)
     }
 
@@ -117,6 +128,9 @@ impl<'a> Check<'a> {
     /// Finds the places of the switches that are known.
     fn settle(&mut self, wiring: &Wiring<'_>) {
         wiring.settle(&mut self.places, Need::Clear);
+        if self.how.ignore_ports {
+            return; // the whole tells nothing without ports
+        }
         let own = &self.boxes.pairs;
         let agreeing = wiring.agreeing(&self.places);
         let (seated, rails) = self.seated(&self.places);
@@ -174,6 +188,10 @@ impl<'a> Check<'a> {
     fn adopt(&mut self, switches: bool) -> bool {
         let mut votes: BTreeMap<Node, (u32, BTreeMap<Node, u32>)> = BTreeMap::new();
         let planned = self.planned_map();
+        let mut near: BTreeMap<Node, BTreeSet<Node>> = BTreeMap::new();
+        for (a, (b, _)) in planned.iter().filter(|_| self.how.ignore_ports) {
+            near.entry(a.node).or_default().insert(b.node);
+        }
         for (own, (other, _)) in &self.found_cables() {
             let unknown = match own.node {
                 Node::UnknownSwitch(_) => switches,
@@ -185,6 +203,15 @@ impl<'a> Check<'a> {
             }
             let (cables, places) = votes.entry(own.node).or_default();
             *cables += 1;
+            if self.how.ignore_ports {
+                for place in near.get(&other.node).into_iter().flatten() {
+                    let alike = matches!(place, Node::Switch(_)) == switches;
+                    if alike && !self.is_there(*place) {
+                        *places.entry(*place).or_insert(0) += 1;
+                    }
+                }
+                continue;
+            }
             let place = planned.get(other).map(|(place, _)| place);
             if let Some(place) = place.filter(|p| p.port == own.port && !self.is_there(p.node)) {
                 *places.entry(place.node).or_insert(0) += 1;
@@ -192,7 +219,8 @@ impl<'a> Check<'a> {
         }
         let mut any = false;
         for (node, (cables, places)) in votes {
-            let place = places.into_iter().find(|(_, n)| n * 2 > cables).map(|(place, _)| place);
+            let best = places.into_iter().rev().max_by_key(|(_, n)| *n);
+            let place = best.filter(|(_, n)| n * 2 > cables).map(|(place, _)| place);
             match (node, place) {
                 (_, Some(place)) if self.is_there(place) => {}
                 (Node::UnknownSwitch(f), Some(Node::Switch(p))) => {

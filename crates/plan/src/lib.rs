@@ -11,13 +11,16 @@ pub mod catalog_file;
 pub mod check;
 pub mod cost;
 mod devices;
+mod due;
 mod findings;
 pub mod floor;
 mod identify;
+mod lines;
 mod mend;
 mod packing;
 mod places;
 mod placing;
+mod ports;
 pub mod priced;
 pub mod progress;
 pub mod sc14;
@@ -25,10 +28,13 @@ mod seating;
 mod shape;
 
 pub use basis::{Include, Item};
-pub use cable::{LengthClass, PlannedCable, Shop, by_length, cables, sum_m, write_csv};
+pub use cable::{
+    CableId, LengthClass, PlannedCable, Shop, by_length, cables, step_of, sum_m, write_csv,
+};
 pub use catalog::{CableKind, Catalog, millionths};
 pub use check::{
-    CableCheck, CableState, Fault, Finding, Identified, SwitchState, check_cables, check_cables_by,
+    CableCheck, CableState, Fault, Finding, How, Identified, SwitchState, check_cables,
+    check_cables_by,
 };
 pub use cost::{Bill, bill};
 pub use devices::{Identify, Node, Socket};
@@ -53,6 +59,8 @@ mod check_tests;
 mod cost_tests;
 #[cfg(test)]
 mod floor_tests;
+#[cfg(test)]
+mod laid_tests;
 #[cfg(test)]
 mod moved_tests;
 #[cfg(test)]

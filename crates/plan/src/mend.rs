@@ -94,10 +94,12 @@ type Cables = BTreeMap<Socket, Socket>;
 
 /// The differences between the planned cables that are absent and the found ones that are not
 /// planned, both given from either end. `near` says how far apart two ports are (0: same device);
-/// swaps are chosen between near ports.
-pub(super) fn differences(
+/// swaps are chosen between near ports. Where one of several cables may be called missing, it is
+/// one with an end in `later`, if there is any.
+pub(super) fn differences<L>(
     mut absent: Cables,
     mut strange: Cables,
+    later: &BTreeMap<Socket, L>,
     near: impl Fn(Socket, Socket) -> u32,
 ) -> Vec<Difference> {
     let mut list = Vec::new();
@@ -112,6 +114,12 @@ pub(super) fn differences(
         let planned_first = absent.contains_key(&end);
         let mut path = vec![end];
         take_path(&mut absent, &mut strange, &mut path, planned_first);
+        // the last one of a path of planned ends is the missing one
+        let is_later = |at: Option<&Socket>| at.is_some_and(|s| later.contains_key(s));
+        if planned_first && path.len() % 2 == 0 && is_later(path.first()) && !is_later(path.last())
+        {
+            path.reverse();
+        }
         if path.len() > 1 {
             split_path(&path, planned_first, &mut list);
         }

@@ -439,7 +439,14 @@ impl Room {
     fn check_refused(&self) -> base::Refusal {
         let addresses = Some(&self.addresses);
         let found = self.discovered();
-        check_cables_by(&self.plan, addresses, &found, None, self.identify).expect_err("another")
+        check_cables_by(
+            &self.plan,
+            addresses,
+            &found,
+            None,
+            How { identify: self.identify, ..How::default() },
+        )
+        .expect_err("another")
     }
 }
 

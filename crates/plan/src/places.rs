@@ -18,6 +18,8 @@ pub(super) struct Wiring<'a> {
     pub(super) rows: Vec<Vec<(u16, Plug)>>,
     /// Working cables between found switches.
     pub(super) cables: u64,
+    /// Whether any port of a switch will do.
+    ignore_ports: bool,
 }
 
 /// How sure a switch must be of a place before it takes it.
@@ -30,7 +32,7 @@ pub(super) enum Need {
 }
 
 impl<'a> Wiring<'a> {
-    pub(super) fn new(plan: &'a Topology, found: &Topology) -> Self {
+    pub(super) fn new(plan: &'a Topology, found: &Topology, ignore_ports: bool) -> Self {
         let mut rows = vec![Vec::new(); found.switches().len()];
         let mut cables = 0;
         for (i, l) in found.links().iter().enumerate() {
@@ -43,7 +45,7 @@ impl<'a> Wiring<'a> {
         for row in &mut rows {
             row.sort_unstable();
         }
-        Self { plan, rows, cables }
+        Self { plan, rows, cables, ignore_ports }
     }
 
     /// The other end of the planned cable between switches in `port` of `place`.
@@ -56,16 +58,30 @@ impl<'a> Wiring<'a> {
 
     /// Places that found switch `f` has cables of under the places of its neighbours, and how many.
     pub(super) fn votes(&self, at: &Pairing, f: u32) -> Vec<(u32, u32)> {
-        let mut votes: Vec<u32> = self.rows[f as usize]
-            .iter()
-            .filter_map(|&(port, far)| {
-                let end = self.planned(at.planned[far.switch.ix()]?, far.port)?;
-                (end.port == port).then_some(end.switch.0)
-            })
-            .collect();
+        let row = &self.rows[f as usize];
+        let in_port = |&(port, far): &(u16, Plug)| {
+            let end = self.planned(at.planned[far.switch.ix()]?, far.port)?;
+            (end.port == port).then_some(end.switch.0)
+        };
+        let mut votes: Vec<u32> = if self.ignore_ports {
+            row.iter().flat_map(|(_, far)| self.neighbours(at.planned[far.switch.ix()])).collect()
+        } else {
+            row.iter().filter_map(in_port).collect()
+        };
         votes.sort_unstable();
         let runs = votes.chunk_by(|a, b| a == b);
         runs.map(|run| (run[0], run.len() as u32)).collect()
+    }
+
+    /// The planned neighbours of a switch, each once.
+    fn neighbours(&self, place: Option<u32>) -> Vec<u32> {
+        let Some(place) = place else { return Vec::new() };
+        let ports = 1..=self.plan.switches()[place as usize].ports;
+        let ends = ports.filter_map(|port| self.planned(place, port));
+        let mut near: Vec<u32> = ends.map(|end| end.switch.0).collect();
+        near.sort_unstable();
+        near.dedup();
+        near
     }
 
     /// Number of found cables that are where they are planned under these places.
@@ -171,10 +187,18 @@ pub(super) fn endpoint_places(
     places: &Pairing,
     endpoints: &Pairing,
     rounds: &mut [Round],
+    ignore_ports: bool,
 ) -> Pairing {
     let mut hosts = places.clone();
+    let mut homes = BTreeSet::new();
+    if ignore_ports {
+        homes.extend(plan.terminals().iter().map(|t| (t.endpoint.0, t.plug.switch.0)));
+    }
     let planned = |place: Option<u32>, t: &fabric::network::Terminal| {
         let e = endpoints.planned[t.endpoint.ix()];
+        if ignore_ports {
+            return homes.contains(&(e?, place?)).then_some(());
+        }
         let Peer::Terminal(id) = plan.peer(SwitchId(place?), t.plug.port) else { return None };
         let p = &plan.terminals()[id.ix()];
         (e == Some(p.endpoint.0) && p.rail == t.rail).then_some(())

@@ -18,6 +18,12 @@ pub struct Count {
     pub degraded: u64,
     /// Planned cables in one of whose ports another cable is.
     pub wrong: u64,
+    /// Those that are due and not there, though both devices answer.
+    pub missing: u64,
+    /// Those that are due and not there, and a device does not answer.
+    pub lost: u64,
+    /// Those that are not there and not due.
+    pub unlaid: u64,
 }
 
 impl Count {
@@ -27,6 +33,9 @@ impl Count {
         self.correct += u64::from(state == CableState::Correct);
         self.degraded += u64::from(state == CableState::Degraded);
         self.wrong += u64::from(state == CableState::Wrong);
+        self.missing += u64::from(state == CableState::Missing);
+        self.lost += u64::from(state == CableState::Lost);
+        self.unlaid += u64::from(state == CableState::Unlaid);
     }
 }
 

@@ -2,29 +2,44 @@
 
 use crate::cost::rules_of;
 use crate::enter::{refuse, run};
-use base::Refusal;
-use base::Stop;
+use base::{LinkId, Refusal, Stop, TerminalId};
 use fabric::addresses::Addresses;
 use fabric::network::Topology as Network;
-use plan::{CableState, Catalog, Identify};
+use plan::cable::CableId;
+use plan::{CableState, Catalog, Floor, How, Identify};
 use pyo3::prelude::*;
 use serde_json::{Map, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// How a user wants a fabric to be compared with its plan.
+#[derive(Debug)]
+pub struct Asked<'a> {
+    /// The name of a way to tell devices.
+    pub identify: &'a str,
+    /// GUIDs by device name.
+    pub guids: Option<&'a BTreeMap<String, u64>>,
+    /// Whether any port of the right device will do.
+    pub ignore_ports: bool,
+    /// The last step that is asked for; its cables and those before it are due.
+    pub step: Option<u8>,
+    /// The cables that are due, by name, where these are not all that are asked for.
+    pub due: Option<&'a HashSet<String>>,
+}
 
 /// Compares `found` with the plan `t`: a dict as `Topology.check_cables` says.
 ///
 /// # Errors
 /// `RefusalError` for a way of identifying that there is not, GUIDs of devices that are not planned
-/// or of two devices, rules out of range, and another fabric.
+/// or of two devices, rules out of range, a step where no floor is known, and another fabric.
 pub fn check<'py>(
     py: Python<'py>,
     t: &Network,
     found: &Network,
-    identify: &str,
-    guids: Option<&BTreeMap<String, u64>>,
+    asked: &Asked<'_>,
     rules: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let by = Identify::from_name(identify).ok_or_else(|| {
+    let identify = asked.identify;
+    let identify = Identify::from_name(identify).ok_or_else(|| {
         let why = format!("'{identify}' is no way to tell devices");
         refuse(Refusal::new("identify", why, "auto, guid, name, structure"))
     })?;
@@ -34,16 +49,20 @@ pub fn check<'py>(
     let models = Catalog::named("fdr10-2014").map_err(refuse)?;
     run(py, None, |watch| {
         let shop = plan::Shop::of(&models);
-        let addresses = addresses(t, guids)?;
+        let addresses = addresses(t, asked.guids)?;
         let floor = match plan::floor(t, &rules, watch) {
             Ok(floor) => Some(floor),
             // without rules of their own, networks that fit no rack have no labels
             Err(Stop::Refused(_)) if !given => None,
             Err(why) => return Err(why),
         };
-        let check = plan::check_cables_by(t, Some(&addresses), found, floor.as_ref(), by)?;
+        let (due, scope) = due(t, floor.as_ref(), asked)?;
+        let how = How { identify, ignore_ports: asked.ignore_ports, due };
+        let check = plan::check_cables_by(t, Some(&addresses), found, floor.as_ref(), how)?;
         let mut value = serde_json::to_value(&check).unwrap_or_default();
         value["clean"] = check.is_clean().into();
+        let laid = scope.iter().all(|id| check.cables.get(id) != Some(&CableState::Unlaid));
+        value["complete"] = (check.is_clean() && laid).into();
         for finding in value["findings"].as_array_mut().into_iter().flatten() {
             finding["kind"] = finding["fault"].clone();
         }
@@ -52,13 +71,45 @@ pub fn check<'py>(
             odd.map(|(id, s)| (id.to_string(), json!(s))).collect::<Map<_, _>>().into();
         let guid = |(name, guid): &(String, u64)| json!([name, format!("0x{guid:016x}")]);
         value["guids"] = check.guids.iter().map(guid).collect();
-        let steps = |floor: plan::Floor| {
+        let steps = |floor: Floor| {
             let cables = plan::cables(t, &floor, &rules, shop).ok()?;
             Some(json!(plan::progress(&floor, &cables, &check)))
         };
         value["progress"] = floor.and_then(steps).unwrap_or_default();
         Ok(value)
     })
+}
+
+/// The cables that must be laid by now, `None` where all must; and those that are asked for, laid
+/// or not.
+fn due(
+    t: &Network,
+    floor: Option<&Floor>,
+    asked: &Asked<'_>,
+) -> Result<(Option<BTreeSet<CableId>>, BTreeSet<CableId>), Refusal> {
+    let links = (0..t.links().len()).map(|l| CableId::Link(LinkId::from(l)));
+    let rails = (0..t.terminals().len()).map(|r| CableId::Terminal(TerminalId::from(r)));
+    let mut scope: BTreeSet<CableId> = links.chain(rails).collect();
+    match (asked.step, floor) {
+        (None, _) => {}
+        (Some(step), _) if step > 3 => {
+            let why = format!("{step} is no step of the laying");
+            return Err(Refusal::new("step", why, "0 to 3"));
+        }
+        (Some(step), Some(floor)) => scope.retain(|id| plan::step_of(t, floor, *id) <= step),
+        (Some(_), None) => {
+            let why = "this network has no steps, for no floor holds it";
+            let help = "leave the step out, or give rules of a larger floor";
+            return Err(Refusal::new("step", why, help));
+        }
+    }
+    let due = match asked.due {
+        Some(names) => {
+            Some(scope.iter().copied().filter(|id| names.contains(&id.to_string())).collect())
+        }
+        None => asked.step.map(|_| scope.clone()),
+    };
+    Ok((due, scope))
 }
 
 /// The plan's GUIDs, those in `guids` in place of its own.

@@ -18,7 +18,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 /// An immutable network of switches, links and endpoints.
@@ -415,7 +415,12 @@ impl Topology {
     /// Compares a fabric that was found with this plan: a dict with counts, `findings`,
     /// `progress`, `cables` (state of those not correct), `switch_states`, `identified`, `guids`.
     /// `identify` is `auto`, `guid`, `name` or `structure`; `guids` gives GUIDs by device name.
-    #[pyo3(signature = (found, identify="auto", guids=None, rules=None))]
+    /// `ignore_ports`: any port of the right device will do. Cables after `step` need not be laid,
+    /// nor, where `due` is given, any but these; `complete` says that all up to `step` are.
+    #[pyo3(signature = (
+        found, identify="auto", guids=None, rules=None, *, ignore_ports=false, step=None, due=None
+    ))]
+    #[allow(clippy::too_many_arguments)]
     fn check_cables<'py>(
         &self,
         py: Python<'py>,
@@ -423,9 +428,14 @@ impl Topology {
         identify: &str,
         guids: Option<BTreeMap<String, u64>>,
         rules: Option<&Bound<'py, PyAny>>,
+        ignore_ports: bool,
+        step: Option<u8>,
+        due: Option<HashSet<String>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         self.afford(py, "checking the cables of", |size| size.plan(true))?;
-        cables::check(py, &self.inner, &found.inner, identify, guids.as_ref(), rules)
+        let (guids, due) = (guids.as_ref(), due.as_ref());
+        let asked = cables::Asked { identify, guids, ignore_ports, step, due };
+        cables::check(py, &self.inner, &found.inner, &asked, rules)
     }
 
     /// Tables by `engine` (ours) with `options` (a dict) and `layers` routes a terminal.

@@ -67,15 +67,58 @@ def guids_text(guids: list[list[str]]) -> str:
     return csv_text(["device", "guid"], guids)
 
 
-def summary(found: dict[str, Any]) -> list[tuple[str, Any]]:
+def all_cables(plan: Topology) -> set[str]:
+    """The names of all cables of a plan, as a check names them."""
+    links = {f"link-{i}" for i in range(len(plan.link_table["a_switch"]))}
+    return links | {f"terminal-{i}" for i in range(len(plan.attachments))}
+
+
+LAID = ("correct", "degraded")
+"""The states of a cable that is in its place."""
+
+
+def laid(plan: Topology, found: dict[str, Any]) -> set[str]:
+    """The names of the cables that a check found in their places."""
+    return all_cables(plan) - {name for name, is_ in found["cables"].items() if is_ not in LAID}
+
+
+def words(finding: dict[str, Any], verbose: bool = False) -> list[str]:
+    """A finding as lines of text: a short one, with a table where it takes several moves, or with
+    ``verbose`` the whole sentence."""
+    if verbose:
+        return [f"{finding['what']}; {finding['mend']}"]
+    table = [(f"{i}", *row) for i, row in enumerate(finding["table"], 1)]
+    wide = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [finding["line"], *(
+        "  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, wide, strict=True)).rstrip()
+        for row in table
+    )]
+
+
+def hint(found: dict[str, Any], ignore_ports: bool) -> list[str]:
+    """The line that is worth saying where nothing but the order of ports is off."""
+    n = found["on_other_ports"]
+    if ignore_ports or not n or n < found["misplaced"]:
+        return []
+    return [f"{n:,} cables join the right devices on other ports than planned: --ignore-ports "
+            "takes them as right"]
+
+
+def summary(found: dict[str, Any], ignore_ports: bool = False) -> list[tuple[str, Any]]:
     """The counts of a check as lines of a table."""
     told = found["identified"]
     by = {"guid": "GUIDs", "name": "names", "structure": "cables alone"}[told["by"]]
     lines: list[tuple[str, Any]] = [("devices told by", by)]
     if told["equally_good"] > 1:
         lines.append(("  equally good ways", told["equally_good"]))
-    keys = ("planned", "correct", "degraded", "misplaced", "lost")
-    lines += [(key, found[key]) for key in keys]
+    lines += [("planned", found["planned"]), ("correct", found["correct"])]
+    if ignore_ports:
+        lines.append(("  on other ports", found["on_other_ports"]))
+    lines += [(key, found[key]) for key in ("degraded", "misplaced", "lost")]
+    if found["missing"]:
+        lines.append(("  unplugged", found["missing"]))
+    if found["unlaid"]:
+        lines.append(("not yet laid", found["unlaid"]))
     steps = found["progress"]["steps"] if found["progress"] else []
     for name, step in zip(STEPS, steps, strict=False):
         if step["planned"]:

@@ -13,6 +13,7 @@ from flyloom.support.words import csv_rows
 #: well; in grey they still differ.
 STATES = {
     "correct": ("#d7ede4", INK, "as planned"),
+    "unlaid": ("#d5d8dd", INK, "cables not yet laid"),
     "degraded": ("#fbe08a", INK, "slow or narrow cable"),
     "wrong": ("#f0a27c", INK, "wrong or missing cable"),
     "replaced": ("#a9c8ec", INK, "replaced hardware"),
@@ -37,7 +38,8 @@ def states_svg(topology: Topology, rules: dict[str, Any] | None, found: dict[str
     states = found["switch_states"]
     racks = [rack for rack in floor["racks"] if rack["switches"]]
     if len(racks) > _MOST:
-        bad = [r for r in racks if any(states[s["id"]] != "correct" for s in r["switches"])]
+        fine = ("correct", "unlaid")
+        bad = [r for r in racks if any(states[s["id"]] not in fine for s in r["switches"])]
         racks = bad[:_MOST]
     if not racks:
         return note_svg("State of the racks", "No rack has anything to show.")
@@ -114,9 +116,9 @@ def _notes(found: dict[str, Any], drawn: int, racks: int) -> list[str]:
 
 
 def _odd_cables(cables_csv: str, states: dict[str, str]) -> Counter[Any]:
-    """Cables that are not as planned, by the device at either end."""
+    """Cables that are laid or due and not as planned, by the device at either end."""
     odd: Counter[Any] = Counter()
     for row in csv_rows(cables_csv):
-        if row["cable"] in states:
+        if states.get(row["cable"], "unlaid") != "unlaid":
             odd.update([row["a_device"], row["b_device"]])
     return odd

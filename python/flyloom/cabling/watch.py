@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError
-from flyloom.cabling.checked import STEPS
+from flyloom.cabling.checked import STEPS, words
 from flyloom.support import ending
 from flyloom.support.words import clean, unguarded
 
@@ -23,6 +23,9 @@ RACKS_SHOWN, FINDINGS_SHOWN = 24, 12
 
 class Looks:
     """What each look at the fabric found, and what has changed since the one before.
+
+    The wiring is done when a check is ``complete``; until then cables that are not yet laid are no
+    findings.
 
     ``look`` returns the document of a check, ``keep`` writes what is to be written of it. A look
     that raises ``RefusalError``, ``DeployError`` or ``OSError`` (no answer, or a file that is just
@@ -42,7 +45,7 @@ class Looks:
         self.mended: list[dict[str, Any]] = []
 
     def again(self) -> bool:
-        """Looks once more; whether the fabric is as planned."""
+        """Looks once more; whether all that is asked for is laid right."""
         from flyloom.support.errors import DeployError
 
         self.count += 1
@@ -58,7 +61,7 @@ class Looks:
         self.new = [f for what, f in now.items() if what not in before]
         self.mended = [f for what, f in before.items() if what not in now]
         self.found = found
-        return bool(found["clean"])
+        return bool(found["complete"])
 
     def document(self) -> dict[str, Any]:
         """The look as one JSON document."""
@@ -78,9 +81,9 @@ def watch(
     try:
         with ending.in_order(answers=True), _screen(as_json) as show:
             while True:
-                clean = looks.again()
+                complete = looks.again()
                 show(looks)
-                if clean:
+                if complete:
                     return True
                 sleep(every_s)
     except KeyboardInterrupt:
@@ -134,15 +137,18 @@ def screen(looks: Looks, whole: bool = False) -> Iterator[rich.text.Text | rich.
         correct, planned = found["correct"], found["planned"]
         count = len(found["findings"])
         findings = "1 finding" if count == 1 else f"{count:,} findings"
-        yield Text(f"look {looks.count}: {correct:,} of {planned:,} cables as planned, {findings}")
+        unlaid = f"{found['unlaid']:,} not yet laid, " if found["unlaid"] else ""
+        yield Text(f"look {looks.count}: {correct:,} of {planned:,} cables as planned, "
+                   f"{unlaid}{findings}")
     if found["progress"]:
         yield _table(found["progress"])
     new = {f["what"] for f in looks.new}
     still = [f for f in found["findings"] if f["what"] not in new] if whole else []
     for word, listed in (("mended", looks.mended), ("new", looks.new), ("still", still)):
         for finding in listed[:FINDINGS_SHOWN]:
-            mend = "" if word == "mended" else f"; {finding['mend']}"
-            yield Text(clean(f"{word}: {finding['what']}{mend}"))
+            lines = [finding["what"]] if word == "mended" else words(finding)
+            yield Text(clean(f"{word}: {lines[0]}"))
+            yield from (Text(clean(line)) for line in lines[1:])
         if len(listed) > FINDINGS_SHOWN:
             yield Text(f"{word}: {len(listed) - FINDINGS_SHOWN:,} more")
 

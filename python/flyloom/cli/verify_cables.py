@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 @app.command("verify-cables", epilog=epilog(
     "flyloom verify-cables slim_fly:q=5,p=4 discovered.txt",
+    "flyloom verify-cables cabling/ discovered.txt.gz --step 2 --ignore-ports",
     "flyloom verify-cables cabling/ --watch --draw state.svg",
 ))
 def verify_cables(
@@ -24,7 +25,8 @@ def verify_cables(
     fabric: Annotated[
         str | None,
         typer.Argument(
-            metavar="FABRIC", help="saved ibnetdiscover output; default: this machine's fabric"
+            metavar="FABRIC",
+            help="saved ibnetdiscover output, also .gz; default: this machine's fabric",
         ),
     ] = None,
     identify: Annotated[
@@ -39,8 +41,21 @@ def verify_cables(
     draw: Annotated[
         Path | None, typer.Option("--draw", help="draw the racks by state: FILE.svg")
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="look again until all is right")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="look again until all is laid right")
+    ] = False,
     every: Annotated[float, typer.Option(help="seconds between looks with --watch")] = 10.0,
+    step: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="the wiring has come to step N, 0 to 3: later cables are "
+                     "not missed"),
+    ] = None,
+    ignore_ports: Annotated[
+        bool, typer.Option("--ignore-ports", help="any port of the right device will do")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="findings in whole sentences")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Compare a fabric with its plan: wrong, missing and extra cables, moved and dead switches."""
@@ -54,14 +69,25 @@ def verify_cables(
         raise RefusalError(f"--every {every}: not above 0 and at most 86400 seconds")
     if draw is not None and draw.suffix != ".svg":
         raise RefusalError(f"--draw {draw}: no drawing for '{draw.suffix}'; use .svg")
+    if step is not None and not 0 <= step <= 3:
+        raise RefusalError(f"--step {step}: no step of the laying; 0 to 3")
     plan, rules = checked.load_plan(planned)
     known = None if guids is None else checked.read_guids(guids)
 
-    plan.check_cables(plan, "auto", known, rules)  # refuses bad GUIDs and rules before any look
+    def compared(found: Topology, by: str, due: set[str] | None) -> dict[str, Any]:
+        return plan.check_cables(
+            found, by, known, rules, ignore_ports=ignore_ports, step=step, due=due
+        )
+
+    # refuses bad GUIDs, rules and steps before any look
+    compared(plan, identify if ignore_ports else "auto", None)
+    seen: set[str] = set()  # what was laid in an earlier look, and must not go
 
     def look() -> dict[str, Any]:
         found = this_fabric() if fabric is None else load_network(fabric, None)
-        return plan.check_cables(found, identify, known, rules)
+        document = compared(found, identify, seen if watch else None)
+        seen.update(checked.laid(plan, document) if watch else ())
+        return document
 
     def keep(document: dict[str, Any]) -> None:
         from flyloom.support.files import write_whole
@@ -81,10 +107,12 @@ def verify_cables(
         raise typer.Exit(0 if look_again(Looks(look, keep), every, as_json) else 1)
     found = look()
     keep(found)
-    emit(found, as_json, checked.summary(found))
+    emit(found, as_json, checked.summary(found, ignore_ports))
     if not as_json:
         for finding in found["findings"]:
-            print(f"{finding['what']}; {finding['mend']}")
+            print("\n".join(checked.words(finding, verbose)))
+        for line in checked.hint(found, ignore_ports):
+            print(line)
     raise typer.Exit(0 if found["clean"] else 1)
 
 

@@ -101,16 +101,23 @@ def verify_cables(
     identify: str = "auto",
     guids: Mapping[str, int] | None = None,
     rules: dict[str, Any] | None = None,
+    ignore_ports: bool = False,
+    step: int | None = None,
 ) -> Result:
     """Compares a fabric that was found (a network, or ibnetdiscover output) with the plan.
 
-    Fields: ``clean``, ``planned``, ``correct``, ``degraded``, ``misplaced``, ``lost`` (numbers of
-    cables); ``findings``, each with ``kind`` (also as ``fault``), ``where``, ``what``, ``mend``,
-    ``planned``, ``found`` and ``moves`` (what to do, for a program, to be done in order);
-    ``progress`` (cables ``planned``, ``laid``, ``correct``, ``degraded`` and ``wrong`` by step and
-    by rack; None without a floor); ``identified`` (``by``, numbers of ``switches`` and
-    ``endpoints``, and how many ways are ``equally_good``); ``switch_states`` (by switch);
-    ``cables`` (states of the cables that are not correct); ``guids`` (GUIDs found, by device).
+    Fields: ``clean`` (no findings), ``complete`` (nor is anything of the steps asked for unlaid);
+    numbers of cables, ``planned`` = ``correct`` + ``degraded`` + ``misplaced`` + ``lost`` +
+    ``unlaid``, of the lost ones ``missing``, those whose devices answer, and ``on_other_ports``,
+    those between the right devices on other ports, which are correct with ``ignore_ports`` and
+    misplaced without; ``findings``, each with ``kind`` (also as ``fault``), ``where``, ``what``,
+    ``mend``, ``line`` (all in one short line), ``table`` (the ports of each move, where there are
+    several), ``planned``, ``found`` and ``moves`` (what to do, for a program, to be done in order);
+    ``progress`` (cables ``planned``, ``laid``, ``correct``, ``degraded``, ``wrong``, ``missing``,
+    ``lost`` and ``unlaid`` by step and by rack; None without a floor); ``identified`` (``by``,
+    numbers of ``switches`` and ``endpoints``, and how many ways are ``equally_good``);
+    ``switch_states`` (by switch); ``cables`` (states of the cables that are not correct);
+    ``guids`` (GUIDs found, by device).
 
     Parameters
     ----------
@@ -121,10 +128,23 @@ def verify_cables(
         GUIDs by device name, in place of the plan's own.
     rules
         The floor rules that labels, racks and steps come from.
+    ignore_ports
+        Whether a cable between the right two devices is right whatever ports it is in.
+    step
+        How far the wiring has come, 0 to 3: cables of later steps need not be laid yet. None: all
+        cables are to be there.
+
+    Raises ``RefusalError`` for another fabric, and for what an option cannot be. O(cables log
+    cables), by structure as much for every switch.
     """
+    if not isinstance(ignore_ports, bool):
+        raise RefusalError(f"ignore_ports: {ignore_ports!r} is not True or False")
+    last = None if step is None else whole("step", step, 0, 3)
     known = None if guids is None else {str(k): whole("guids", v, 1, 2**64 - 1)
                                         for k, v in guids.items()}
-    return Result(network(planned).check_cables(network(found), identify, known, rules))
+    return Result(network(planned).check_cables(
+        network(found), identify, known, rules, ignore_ports=ignore_ports, step=last,
+    ))
 
 
 check_cables = verify_cables  # its name before

@@ -1,0 +1,125 @@
+//! Findings in one short line each: what is wrong, where, and what to do.
+
+use super::check::Check;
+use super::devices::{Node, Socket};
+use super::findings::planned_device;
+use super::mend::{Difference, Move};
+use super::places::Round;
+use base::SwitchId;
+use fabric::network::Cable;
+
+/// Columns that a line should fit: ports go by name and label where they do, else by label alone.
+const COLUMNS: usize = 100;
+
+/// "1 cable", "2 cables"; `many` where it is not the noun and an s.
+pub(super) fn counted(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+impl Check<'_> {
+    /// What `make` says of these ports: with names and labels, or with labels alone where that is
+    /// too long.
+    fn of_ports(&self, ports: &[Socket], make: impl Fn(&[String]) -> String) -> String {
+        let line = make(&ports.iter().map(|s| self.label(*s)).collect::<Vec<_>>());
+        if line.chars().count() <= COLUMNS {
+            return line;
+        }
+        make(&ports.iter().map(|s| self.short(*s)).collect::<Vec<_>>())
+    }
+
+    /// A port by its label; by name and number where there is none.
+    fn short(&self, socket: Socket) -> String {
+        let socket = self.real(socket);
+        let name = self.name(socket.node);
+        let seat = planned_device(socket.node).and_then(|d| self.floor?.seat(d));
+        match (self.floor, seat) {
+            (Some(floor), Some(seat)) => floor.label(seat, &name, socket.port),
+            _ => format!("{name} P{:02}", socket.port),
+        }
+    }
+
+    pub(super) fn switch_line(&self, node: Node, cables: usize, endpoints: usize) -> String {
+        let cables = counted(cables, "cable", "cables");
+        let endpoints = counted(endpoints, "endpoint", "endpoints");
+        let place = self.place(node);
+        format!("switch {place} does not answer ({cables}, {endpoints}): check power and cables")
+    }
+
+    pub(super) fn endpoint_line(&self, node: Node, plugs: &[Socket]) -> String {
+        let place = self.place(node);
+        if plugs.is_empty() {
+            return format!("endpoint {place} does not answer: check its power");
+        }
+        self.of_ports(plugs, |to| {
+            let to = to.join(", ");
+            format!("endpoint {place} does not answer: check power and the cable to {to}")
+        })
+    }
+
+    pub(super) fn slow_line(&self, ends: [Socket; 2], planned: Cable, found: Cable) -> String {
+        let rate = |c: Cable| format!("{}x {}", c.width, c.speed);
+        let (is, should) = (rate(found), rate(planned));
+        self.of_ports(&ends, |p| {
+            format!("slow cable {} - {}: {is}, not {should}; reseat it", p[0], p[1])
+        })
+    }
+
+    pub(super) fn difference_line(&self, difference: &Difference) -> String {
+        match difference {
+            Difference::Missing(ends) => {
+                self.of_ports(ends, |p| format!("missing cable {} - {}: plug it in", p[0], p[1]))
+            }
+            Difference::Extra(ends) => {
+                self.of_ports(ends, |p| format!("extra cable {} - {}: remove it", p[0], p[1]))
+            }
+            Difference::Wrong { planned: [to, _], found: [_, from] } => self
+                .of_ports(&[*from, *to], |p| {
+                    format!("wrong port {}: move the plug to {}", p[0], p[1])
+                }),
+            Difference::Swapped { planned, swaps, .. } => match swaps.as_slice() {
+                [(a, b)] => self.of_ports(&[*a, *b], |p| {
+                    format!("swapped plugs: exchange those in {} and {}", p[0], p[1])
+                }),
+                swaps => {
+                    let n = planned.len();
+                    let k = counted(swaps.len(), "exchange", "exchanges");
+                    format!("{n} cables swapped in a ring: exchange plugs, {k} in this order")
+                }
+            },
+        }
+    }
+
+    pub(super) fn moved_line(&self, round: &Round) -> String {
+        let place = |s: &u32| self.place(Node::Switch(SwitchId(*s)));
+        let along = if round.with_endpoints { " with their endpoints" } else { "" };
+        match (round.open, round.switches.as_slice()) {
+            (true, [own, other]) => {
+                let along = along.replace("their", "its");
+                let (own, other) = (place(own), place(other));
+                format!("switch {own} is in the place of {other}: move it{along} to its own")
+            }
+            (false, [a, b]) => {
+                let (a, b) = (place(a), place(b));
+                format!("switches {a} and {b} are exchanged: exchange them back{along}")
+            }
+            (_, switches) => {
+                let n = switches.len() - usize::from(round.open);
+                format!("{n} switches are in others' places: exchange them{along} in this order")
+            }
+        }
+    }
+
+    /// The ports or devices of each move, where there are several.
+    pub(super) fn table(&self, moves: &[Move]) -> Vec<[String; 2]> {
+        if moves.len() < 2 {
+            return Vec::new();
+        }
+        let row = |step: &Move| match *step {
+            Move::Add(a, b) | Move::Remove(a, b) | Move::Plug(a, b) | Move::Swap(a, b) => {
+                [self.label(a), self.label(b)]
+            }
+            Move::Exchange { a, b, .. } => [a, b].map(|s| self.place(Node::Switch(s))),
+        };
+        moves.iter().map(row).collect()
+    }
+}
