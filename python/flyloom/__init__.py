@@ -40,6 +40,8 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.support.results import Result as Result
     from flyloom.verbs.comparison import compare as compare
     from flyloom.verbs.congestion import congestion as congestion
+    from flyloom.verbs.exporting import export as export
+    from flyloom.verbs.exporting import export_formats as export_formats
     from flyloom.verbs.layout import cables as cables
     from flyloom.verbs.layout import check_cables as check_cables
     from flyloom.verbs.layout import lost_in as lost_in
@@ -76,6 +78,7 @@ _HOMES = {
     "flyloom.support.results": ["Result"],
     "flyloom.verbs.comparison": ["compare"],
     "flyloom.verbs.congestion": ["congestion"],
+    "flyloom.verbs.exporting": ["export", "export_formats"],
     "flyloom.verbs.layout": ["cables", "check_cables", "lost_in", "plan", "verify_cables"],
     "flyloom.verbs.measures": ["measure", "promise"],
     "flyloom.verbs.prices": ["catalog", "cost"],

@@ -20,6 +20,8 @@ __all__ = [
     "expand",
     "experiment_plugins",
     "experiment_schema",
+    "export_formats",
+    "export_text",
     "kept_routing",
     "kept_topology",
     "nearest",
@@ -257,6 +259,14 @@ class Search:
     def best(self) -> _Document: ...
 
 def check_floor_rules(given: dict[str, Any]) -> None: ...
+def export_formats() -> list[_Document]: ...
+def export_text(
+    network: Topology,
+    to: str,
+    options: dict[str, Any] | None = None,
+    routing: Routing | None = None,
+    floor: dict[str, Any] | None = None,
+) -> str: ...
 def study_of_2014(study: dict[str, Any]) -> _Document: ...
 def search_bounds(order: int, degree: int) -> _Document: ...
 def search_random(order: int, degree: int, seed: int) -> float: ...

@@ -1,5 +1,6 @@
-//! Networks and tables as text: graph files, and InfiniBand's. Text in, text out.
+//! Networks and tables as text: graph files, InfiniBand's, and files that other programs take.
 
+pub mod export;
 pub mod graph_file;
 pub mod ib;
 mod names;

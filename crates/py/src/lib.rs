@@ -4,6 +4,7 @@
 mod cables;
 mod cost;
 mod enter;
+mod export;
 mod lab_face;
 mod pickling;
 mod plugins;
@@ -28,6 +29,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<cost::Shop>()?;
     m.add_function(wrap_pyfunction!(cost::check_floor_rules, m)?)?;
     m.add_function(wrap_pyfunction!(cost::study_of_2014, m)?)?;
+    m.add_function(wrap_pyfunction!(export::export_formats, m)?)?;
+    m.add_function(wrap_pyfunction!(export::export_text, m)?)?;
     m.add_class::<search::Search>()?;
     m.add_function(wrap_pyfunction!(search::search_bounds, m)?)?;
     m.add_function(wrap_pyfunction!(search::search_random, m)?)?;

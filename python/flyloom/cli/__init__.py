@@ -16,6 +16,7 @@ from flyloom.support import ending
 
 GROUPS = {
     "networks": ("design", "plan"),
+    "exporting": ("export",),
     "cables": ("cables",),
     "cost": ("cost", "catalog"),
     "structure": ("structure", "resilience"),

@@ -428,6 +428,33 @@ impl Topology {
         Ok(working)
     }
 
+    /// The same network, whose cables of unknown length have these, metres: of links by [`LinkId`],
+    /// of rails by [`TerminalId`]. O(network).
+    ///
+    /// # Errors
+    /// When there are not as many lengths as cables, or one is negative or not finite.
+    pub fn with_lengths(&self, links: &[f32], terminals: &[f32]) -> Result<Self, Refusal> {
+        for (param, given, known) in
+            [("links", links, self.links.len()), ("terminals", terminals, self.terminals.len())]
+        {
+            if given.len() != known {
+                let why = format!("{} lengths of {known} cables", given.len());
+                return Err(Refusal::new(param, why, "one for each"));
+            }
+            if let Some(bad) = given.iter().find(|m| !m.is_finite() || **m < 0.0) {
+                return Err(Refusal::new(param, format!("{bad} m is no length"), "0 or more"));
+            }
+        }
+        let mut same = self.clone();
+        let cables = same.links.iter_mut().map(|l| &mut l.cable);
+        let cables = cables.chain(same.terminals.iter_mut().map(|x| &mut x.cable));
+        for (cable, length_m) in cables.zip(links.iter().chain(terminals)) {
+            cable.length_m.get_or_insert(*length_m);
+        }
+        same.digest = OnceLock::new();
+        Ok(same)
+    }
+
     /// The same network with these links and switches failed. O(network).
     ///
     /// # Errors

@@ -7,8 +7,12 @@
 //! `endpoints` (how many), `group`, `level` and `plane`; those of an edge `speed` (`HDR`), `width`
 //! (lanes), `length_m` and `up`. Everything else, such as yEd's drawing, is ignored. In a directed
 //! graph every edge must have its opposite, and the two are one link.
+//!
+//! With places a node also has `rack`, `unit`, `x_m`, `y_m` (its rack on the floor) and `z_m` (its
+//! height in it), an edge `rate_gbps`.
 
 use super::{MAX_PLANE, add_endpoints, recipe, terminals_up};
+use crate::export::Places;
 use crate::names::unique_names;
 use base::{LinkId, Refusal, SwitchId};
 use fabric::network::{Builder, Cable, NAMES, Plug, Speed, Switch, Topology, name_fault};
@@ -303,29 +307,52 @@ const KEYS: [(&str, &str, &str); 9] = [
     ("edge", "up", "boolean"),
 ];
 
+/// What a file with places has besides.
+const PLACED: [(&str, &str, &str); 6] = [
+    ("node", "rack", "string"),
+    ("node", "unit", "long"),
+    ("node", "x_m", "double"),
+    ("node", "y_m", "double"),
+    ("node", "z_m", "double"),
+    ("edge", "rate_gbps", "double"),
+];
+
+/// Height of a unit of a rack, millimetres (EIA-310: 1.75 inches).
+const UNIT_MM: f64 = 44.45;
+
 /// The working switches of `t` and their links, failed ones included, as undirected `GraphML`.
 ///
 /// Node ids are switch ids. Every rail counts as an endpoint of its switch. Ports and addresses are
 /// not told; [`super::json`] tells everything. A name that is empty or that an earlier switch has
 /// is replaced by `switch-` and its number. O(network).
 pub fn write(t: &Topology) -> String {
+    text(t, &KEYS, None)
+}
+
+/// As [`write`], with the rates of links, and the places of switches where these are known.
+///
+/// # Panics
+/// When `places` are those of another network.
+pub fn write_placed(t: &Topology, places: Option<&Places>) -> String {
+    let more = if places.is_some() { &PLACED[..] } else { &PLACED[5..] };
+    text(t, &[&KEYS[..], more].concat(), places)
+}
+
+fn text(t: &Topology, keys: &[(&str, &str, &str)], places: Option<&Places>) -> String {
+    let rated = keys.len() > KEYS.len();
     let names = t.switches().iter().enumerate();
     let names = unique_names(names.map(|(i, s)| (s.name.clone(), format!("switch-{i}"))));
     let mut out = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",
     );
-    for (domain, name, kind) in KEYS {
+    for (domain, name, kind) in keys {
         let _ = writeln!(
             out,
             "  <key id=\"{name}\" for=\"{domain}\" attr.name=\"{name}\" attr.type=\"{kind}\"/>"
         );
     }
     out.push_str("  <graph edgedefault=\"undirected\">\n");
-    let data = |key: &str, value: &str| {
-        let space = if value.trim() == value { "" } else { " xml:space=\"preserve\"" };
-        format!("<data key=\"{key}\"{space}>{}</data>", escape(value))
-    };
     for (i, s) in t.switches().iter().enumerate().filter(|(_, s)| s.up) {
         let _ = write!(out, "    <node id=\"{i}\">{}", data("name", &names[i]));
         if !t.terminals().is_empty() {
@@ -336,6 +363,16 @@ pub fn write(t: &Topology) -> String {
             [("group", s.group), ("level", s.level.into()), ("plane", s.plane.into())]
         {
             let _ = write!(out, "{}", data(key, &value.to_string()));
+        }
+        if let Some(places) = places {
+            let seat = places.switches[i];
+            let rack = &places.racks[seat.rack];
+            out.push_str(&data("rack", &rack.name));
+            out.push_str(&data("unit", &seat.unit.to_string()));
+            let z_m = (f64::from(seat.unit) * UNIT_MM).round() / 1000.0;
+            for (key, value) in [("x_m", rack.x_m), ("y_m", rack.y_m), ("z_m", z_m)] {
+                out.push_str(&data(key, &value.to_string()));
+            }
         }
         out.push_str("</node>\n");
     }
@@ -356,6 +393,9 @@ pub fn write(t: &Topology) -> String {
         if let Some(length) = l.cable.length_m {
             let _ = write!(out, "{}", data("length_m", &length.to_string()));
         }
+        if rated {
+            out.push_str(&data("rate_gbps", &l.cable.rate_gbps().to_string()));
+        }
         if !l.cable.up {
             out.push_str(&data("up", "false"));
         }
@@ -363,6 +403,12 @@ pub fn write(t: &Topology) -> String {
     }
     out.push_str("  </graph>\n</graphml>\n");
     out
+}
+
+/// The element of one attribute.
+fn data(key: &str, value: &str) -> String {
+    let space = if value.trim() == value { "" } else { " xml:space=\"preserve\"" };
+    format!("<data key=\"{key}\"{space}>{}</data>", escape(value))
 }
 
 /// Text that may stand in an element.

@@ -1,0 +1,130 @@
+//! `topology.conf` for Slurm's topology/block: blocks of nodes, and the sizes that jobs get.
+//!
+//! Source: Slurm, topology.conf(5), section topology/block: `BlockName=` with its `Nodes=`, and
+//! `BlockSizes=`, of which the first is at most the size of the smallest block and every other one
+//! a power of two times the one before.
+
+use super::hostlist::{self, Names, compressed};
+use super::working::{Rails, Working};
+use super::{Source, asked};
+use base::Refusal;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// What a block is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Blocks {
+    /// The nodes of a group of switches: a pod, a dragonfly group, a Slim Fly column.
+    #[default]
+    Groups,
+    /// The nodes of a switch.
+    Switches,
+    /// The nodes of a rack.
+    Racks,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Options {
+    blocks: Blocks,
+    sizes: Option<Sizes>,
+    names: Names,
+    plane: Option<u16>,
+}
+
+/// One size or several, as a list or as the file has them.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Sizes {
+    One(u64),
+    Several(Vec<u64>),
+    Written(String),
+}
+
+impl Sizes {
+    fn list(self) -> Result<Vec<u64>, Refusal> {
+        match self {
+            Self::One(size) => Ok(vec![size]),
+            Self::Several(sizes) => Ok(sizes),
+            Self::Written(text) => text
+                .split(',')
+                .map(|size| size.trim().parse())
+                .collect::<Result<_, _>>()
+                .map_err(|_| {
+                    Refusal::new("sizes", format!("'{text}' is no list of sizes"), "as in 4,8,16")
+                }),
+        }
+    }
+}
+
+/// The file: blocks by number of group, switch or rack. O(network).
+///
+/// # Errors
+/// When the network has a single group and blocks are groups, no floor plan is given and they are
+/// racks, the sizes break a rule of Slurm, or a name is none for Slurm.
+pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
+    let options: Options = asked(options)?;
+    let w = Working::of(source.network, options.plane, Rails::OneSwitch)?;
+    w.check_hosts()?;
+    let hosts = options.names.of_hosts(&w)?;
+    let mut blocks: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+    let places = source.places.filter(|_| options.blocks == Blocks::Racks);
+    if options.blocks == Blocks::Racks && places.is_none() {
+        return Err(Refusal::new("blocks", "no racks are known", "give a floor plan: --floor"));
+    }
+    for (host, node) in w.hosts.iter().zip(hosts) {
+        let switch = w.switches[host.at];
+        let block = match (options.blocks, places) {
+            (Blocks::Racks, Some(places)) => places.endpoints[host.endpoint.ix()].rack,
+            (Blocks::Switches, _) => switch.ix(),
+            _ => w.t.switches()[switch.ix()].group as usize,
+        };
+        blocks.entry(block).or_default().push(node);
+    }
+    if options.blocks == Blocks::Groups && blocks.len() == 1 && w.switches.len() > 1 {
+        let why = "all nodes are in one group of switches";
+        return Err(Refusal::new("blocks", why, "blocks=switches or blocks=racks"));
+    }
+    let names: Vec<String> = blocks
+        .keys()
+        .map(|block| match (options.blocks, places) {
+            (Blocks::Racks, Some(places)) => places.racks[*block].name.clone(),
+            (Blocks::Switches, _) => w.t.switches()[*block].name.clone(),
+            _ => format!("group-{block}"),
+        })
+        .collect();
+    hostlist::check(&names.iter().map(String::as_str).collect::<Vec<_>>(), "block", "")?;
+    let smallest = blocks.values().map(Vec::len).min().unwrap_or(1) as u64;
+    let sizes = options.sizes.map_or(Ok(vec![smallest]), Sizes::list)?;
+    check_sizes(&sizes, smallest)?;
+    let mut text = w.remarks("# ");
+    for (name, nodes) in names.iter().zip(blocks.values()) {
+        let _ = writeln!(text, "BlockName={name} Nodes={}", compressed(nodes));
+    }
+    let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+    let _ = writeln!(text, "BlockSizes={}", sizes.join(","));
+    Ok(text)
+}
+
+fn check_sizes(sizes: &[u64], smallest: u64) -> Result<(), Refusal> {
+    match sizes.first() {
+        None => return Err(Refusal::new("sizes", "there is none", "give one or more")),
+        Some(&base) if base == 0 || base > smallest => {
+            let help = format!("1 to {smallest}, the nodes of the smallest block");
+            return Err(Refusal::new("sizes", format!("the first is {base}"), help));
+        }
+        Some(_) => {}
+    }
+    for pair in sizes.windows(2) {
+        let (less, more) = (pair[0], pair[1]);
+        let times = if more % less == 0 { more / less } else { 0 };
+        if times < 2 || !times.is_power_of_two() {
+            let why = format!("{more} after {less}");
+            return Err(Refusal::new("sizes", why, "each is 2, 4, 8, ... times the one before"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! Files that other programs take: their table, and their text.
+
+use crate::enter::{enter_alone, from_python, refuse, to_python};
+use crate::routing::Routing;
+use crate::topology::{Topology, affordable, object};
+use base::Refusal;
+use fabric::size::Size;
+use formats::export::{FORMATS, Places, Source, format};
+use pyo3::prelude::*;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// A floor plan: places, and the length of every cable, metres.
+#[derive(Deserialize)]
+struct Plan {
+    #[serde(flatten)]
+    places: Places,
+    links_m: Vec<f32>,
+    terminals_m: Vec<f32>,
+}
+
+/// The formats that networks are exported to: `name`, `title`, `networks`, `options` (name and what
+/// it does), `placed`.
+#[pyfunction]
+pub fn export_formats(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    let rows = FORMATS.iter().map(|f| {
+        let options: Vec<Value> =
+            f.options.iter().map(|(name, doc)| json!({ "name": name, "doc": doc })).collect();
+        json!({
+            "name": f.name, "title": f.title, "networks": f.networks, "options": options,
+            "placed": f.placed,
+        })
+    });
+    to_python(py, &Value::Array(rows.collect()))
+}
+
+/// The network, with its tables where given, as a file of the format `to`, with its options (a
+/// dict). `floor` is a plan: `racks`, `switches` and `endpoints` (seats), `links_m`, `terminals_m`.
+#[pyfunction]
+#[pyo3(signature = (network, to, options=None, routing=None, floor=None))]
+pub fn export_text(
+    py: Python<'_>,
+    network: PyRef<'_, Topology>,
+    to: &str,
+    options: Option<&Bound<'_, PyAny>>,
+    routing: Option<PyRef<'_, Routing>>,
+    floor: Option<&Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let format = format(to).map_err(refuse)?;
+    let options = options.map(from_python).transpose()?.map(object).unwrap_or_default();
+    let t = network.inner.clone();
+    let routing = routing.map(|routing| routing.inner.clone());
+    let plan = floor.map(from_python).transpose()?.map(serde_json::from_value::<Plan>);
+    let wrong = |e: serde_json::Error| refuse(Refusal::new("floor", e.to_string(), ""));
+    let plan = plan.transpose().map_err(wrong)?;
+    affordable(py, &t, "writing", Size::text)?;
+    let work = move || {
+        let planned = plan.as_ref().map(|p| t.with_lengths(&p.links_m, &p.terminals_m));
+        let network = planned.transpose()?.map_or(t, Arc::new);
+        let source = Source {
+            network: &network,
+            routing: routing.as_ref(),
+            places: plan.as_ref().map(|p| &p.places),
+        };
+        format.write(&source, &options)
+    };
+    enter_alone(py, work)?.map_err(refuse)
+}

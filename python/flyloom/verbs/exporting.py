@@ -1,0 +1,119 @@
+"""Networks and tables as files that other programs take: schedulers, simulators, managers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from flyloom import _core
+from flyloom._core import RefusalError, Routing, Topology
+from flyloom.inputs.networks import Source, network
+from flyloom.inputs.tables import read_folder, read_tables
+from flyloom.support.files import write_whole
+from flyloom.support.results import Result
+from flyloom.verbs.layout import plan
+
+Floor = bool | Mapping[str, Any] | str | os.PathLike[str] | None
+
+
+def export_formats() -> list[Result]:
+    """The formats of :func:`export`: ``name``, ``title`` (what it is, and for which program),
+    ``networks`` (which it can say), ``options`` (``name`` and ``doc`` of each) and ``placed``
+    (whether the floor plan belongs in it)."""
+    return [Result(row) for row in _core.export_formats()]
+
+
+def export(
+    source: Source | Routing,
+    to: str,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    floor: Floor = None,
+    p: int | None = None,
+    **options: Any,
+) -> Result:
+    """A network, or the routes on it, as a file that another program takes; docs/exporting.md.
+
+    Parameters
+    ----------
+    source
+        A network, as for ``network``; tables; or the path of a folder of ``flyloom route -o`` or of
+        a digraph of ORCS. Formats with routes take those of the tables, the others the network.
+    to
+        The format: the ``name`` of one of :func:`export_formats`.
+    path
+        Where to write; when None the text is in the result.
+    floor
+        Places of devices, and lengths of cables that the network does not know, by the floor plan:
+        True, or rules of the floor as for ``plan``. When None only for a format that is ``placed``.
+    p
+        Endpoints a switch, for files that have none.
+    options
+        Of the format.
+
+    Fields: ``to``, ``network``, ``path``, ``lines``, ``bytes``, and ``text`` where there is no
+    path. Nothing that has failed is written, but cables where the format tells their state. The
+    same source, options and version give the same bytes. O(network), but ``simgrid`` with tables:
+    O(pairs of endpoints).
+
+    Raises
+    ------
+    RefusalError
+        With what the format cannot say of this network, the option at fault, or a path that
+        cannot be written. Nothing is written then.
+    """
+    known = {row["name"]: row for row in _core.export_formats()}
+    if to not in known:
+        raise RefusalError(f"to: there is no format {to!r}; {', '.join(known)}")
+    topology, routing = _opened(source, p)
+    wanted = known[to]["placed"] if floor is None else floor is not False
+    laid = None
+    if wanted:
+        try:
+            laid = _laid(topology, None if isinstance(floor, bool) else floor)
+        except RefusalError as error:
+            without = "" if floor is not None else "; floor=False (--no-floor) leaves places out"
+            raise RefusalError(f"floor: {error}{without}") from None
+    text = _core.export_text(topology, to, options, routing, laid)
+    if path is not None:
+        write_whole(Path(path), text)
+    return Result({
+        "to": to, "network": topology.recipe, "path": None if path is None else str(path),
+        "lines": text.count("\n"), "bytes": len(text.encode()),
+        "text": text if path is None else None,
+    })
+
+
+def _opened(source: Source | Routing, p: int | None) -> tuple[Topology, Routing | None]:
+    """The network that ``source`` stands for, and its tables where it has some."""
+    if isinstance(source, Routing):
+        return source.topology, source
+    if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
+        if p is not None:
+            raise RefusalError(f"p: the network in {os.fspath(source)} has its own endpoints")
+        return read_folder(Path(source))
+    topology = network(source, p)
+    if isinstance(source, (str, os.PathLike)) and topology.recipe.endswith(",format=orcs"):
+        routing = read_tables(source)
+        return routing.topology, routing
+    return topology, None
+
+
+def _laid(
+    topology: Topology, rules: Mapping[str, Any] | str | os.PathLike[str] | None
+) -> dict[str, Any]:
+    """Seats of all devices and lengths of all cables, by the floor plan."""
+    found = plan(topology, rules).to_dict()
+    lengths_m = {
+        row["cable"]: float(row["length_m"])
+        for row in csv.DictReader(io.StringIO(found["cables_csv"]))
+    }
+    return {
+        "racks": found["racks"], "switches": found["switches"], "endpoints": found["endpoints"],
+        "links_m": [lengths_m[f"link-{n}"] for n in range(topology.links)],
+        "terminals_m": [lengths_m[f"terminal-{n}"] for n in range(topology.terminals)],
+    }
