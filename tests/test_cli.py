@@ -15,7 +15,7 @@ from deploy_helpers import DATA
 from flyloom._core import registry
 from flyloom.cli import GROUPS
 
-COMMANDS = ["design", "structure", "resilience", "size", "scale", "compare", "search",
+COMMANDS = ["design", "export", "structure", "resilience", "size", "scale", "compare", "search",
             "published", "plan", "cables", "route",
             "verify", "ebb", "lanes", "repair", "throughput", "figure", "deploy",
             "verify-cables", "run", "report", "list", "schema", "doctor", "cost", "catalog",

@@ -67,7 +67,7 @@ def export(
     for key in ("to", "path", "floor", "p"):
         if key in options:
             raise RefusalError(f"--option {key}: not an option of a format")
-    done = exported(source, to, output, floor=rules if rules else floor, p=p, **options)
+    done = exported(source, to, output, floor=rules or floor, p=p, **options)
     if as_json:
         emit(done.to_dict(), True, [])
     elif output is None:

@@ -98,7 +98,7 @@ def _opened(source: Source | Routing, p: int | None) -> tuple[Topology, Routing 
         return read_folder(Path(source))
     topology = network(source, p)
     if isinstance(source, (str, os.PathLike)) and topology.recipe.endswith(",format=orcs"):
-        routing = read_tables(source)
+        routing = read_tables(Path(source))
         return routing.topology, routing
     return topology, None
 

@@ -1,8 +1,8 @@
 //! Networks for ASTRA-sim's analytical back end: dimensions that are rings, complete or a switch.
 //!
 //! Source: ASTRA-sim 2.0, input files of the analytical network: `topology`, `npus_count`,
-//! `bandwidth` (GB/s, of a link in a direction) and `latency` (ns, of a link) have an entry for each
-//! dimension, and NPUs are numbered along the first dimension first.
+//! `bandwidth` (GB/s, of a link in a direction) and `latency` (ns, of a link) have an entry for
+//! each dimension, and NPUs are numbered along the first dimension first.
 
 use super::working::{Rails, Working};
 use super::{Source, asked, quantity};
@@ -28,7 +28,8 @@ struct Dimension {
     ns: f64,
 }
 
-const NETWORKS: &str = "ASTRA-sim has rings, complete networks, grids of these with one endpoint a switch, and a switch";
+const NETWORKS: &str = "ASTRA-sim has rings, complete networks, grids of these with one endpoint a \
+                        switch, and a switch";
 
 /// The file: NPU `i` is the `i`-th endpoint. The latency of a dimension is that of its longest
 /// cable. O(network).

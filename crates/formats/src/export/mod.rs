@@ -60,8 +60,8 @@ pub struct Rack {
 pub struct Seat {
     /// Number of the rack.
     pub rack: usize,
-    /// Height unit, from 1 at the bottom.
-    pub unit: u32,
+    /// Height unit, from 1 at the bottom; `None` beside the rack.
+    pub unit: Option<u32>,
 }
 
 /// One format: its name, what it is, and its options.

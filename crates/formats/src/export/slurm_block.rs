@@ -30,34 +30,20 @@ enum Blocks {
 #[serde(deny_unknown_fields, default)]
 struct Options {
     blocks: Blocks,
-    sizes: Option<Sizes>,
+    sizes: Option<Value>,
     names: Names,
     plane: Option<u16>,
 }
 
 /// One size or several, as a list or as the file has them.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Sizes {
-    One(u64),
-    Several(Vec<u64>),
-    Written(String),
-}
-
-impl Sizes {
-    fn list(self) -> Result<Vec<u64>, Refusal> {
-        match self {
-            Self::One(size) => Ok(vec![size]),
-            Self::Several(sizes) => Ok(sizes),
-            Self::Written(text) => text
-                .split(',')
-                .map(|size| size.trim().parse())
-                .collect::<Result<_, _>>()
-                .map_err(|_| {
-                    Refusal::new("sizes", format!("'{text}' is no list of sizes"), "as in 4,8,16")
-                }),
-        }
-    }
+fn sizes_of(given: &Value) -> Result<Vec<u64>, Refusal> {
+    let found = match given {
+        Value::Array(sizes) => sizes.iter().map(Value::as_u64).collect(),
+        Value::String(text) => text.split(',').map(|size| size.trim().parse().ok()).collect(),
+        one => one.as_u64().map(|size| vec![size]),
+    };
+    let wrong = || Refusal::new("sizes", format!("{given} is no list of sizes"), "as in 4,8,16");
+    found.ok_or_else(wrong)
 }
 
 /// The file: blocks by number of group, switch or rack. O(network).
@@ -98,7 +84,7 @@ pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<Str
         .collect();
     hostlist::check(&names.iter().map(String::as_str).collect::<Vec<_>>(), "block", "")?;
     let smallest = blocks.values().map(Vec::len).min().unwrap_or(1) as u64;
-    let sizes = options.sizes.map_or(Ok(vec![smallest]), Sizes::list)?;
+    let sizes = options.sizes.as_ref().map_or(Ok(vec![smallest]), sizes_of)?;
     check_sizes(&sizes, smallest)?;
     let mut text = w.remarks("# ");
     for (name, nodes) in names.iter().zip(blocks.values()) {

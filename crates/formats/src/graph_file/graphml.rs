@@ -368,10 +368,13 @@ fn text(t: &Topology, keys: &[(&str, &str, &str)], places: Option<&Places>) -> S
             let seat = places.switches[i];
             let rack = &places.racks[seat.rack];
             out.push_str(&data("rack", &rack.name));
-            out.push_str(&data("unit", &seat.unit.to_string()));
-            let z_m = (f64::from(seat.unit) * UNIT_MM).round() / 1000.0;
-            for (key, value) in [("x_m", rack.x_m), ("y_m", rack.y_m), ("z_m", z_m)] {
+            for (key, value) in [("x_m", rack.x_m), ("y_m", rack.y_m)] {
                 out.push_str(&data(key, &value.to_string()));
+            }
+            if let Some(unit) = seat.unit {
+                let z_m = (f64::from(unit) * UNIT_MM).round() / 1000.0;
+                out.push_str(&data("unit", &unit.to_string()));
+                out.push_str(&data("z_m", &z_m.to_string()));
             }
         }
         out.push_str("</node>\n");
