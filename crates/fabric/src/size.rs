@@ -195,7 +195,15 @@ impl Size {
             }
             RouteWork::Repair => (6.0 * entries + turns, 0.4),
             RouteWork::Load => (0.1 * walked + 8.0 * arcs, 0.3),
-            RouteWork::Patterns(n) => (520.0 * arcs, f64::from(n) / self.switches.max(1.0)),
+            RouteWork::Patterns(n, messages) => {
+                // what a run notes of its messages and of the channels that they take
+                let routes = messages as f64 * f64::from(layers);
+                let runs = self.threads.min(f64::from(n));
+                let each = runs * (32.0 * messages as f64 + routes * (16.0 + 8.0 * self.depth));
+                let shares = messages as f64 / self.terminals.max(1.0);
+                let times = f64::from(n) * shares.max(1.0) / self.switches.max(1.0);
+                (520.0 * arcs + each, times)
+            }
             RouteWork::Paths => (0.2 * entries, 1.0),
             RouteWork::Listing => (170.0 * entries, 2.0),
             RouteWork::Table => (9.0 * entries, 0.3),
@@ -221,8 +229,8 @@ pub enum RouteWork {
     Repair,
     /// Routes over every channel.
     Load,
-    /// So many patterns of traffic.
-    Patterns(u32),
+    /// So many patterns of traffic, each of so many messages at once.
+    Patterns(u32, u64),
     /// Disjoint paths.
     Paths,
     /// The tables as a subnet manager lists them.

@@ -3,6 +3,7 @@
 use crate::stages::{Entry, STAGES};
 use base::Refusal;
 use engines::lanes::Choice;
+use measure::load::sent::Asked;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -140,11 +141,14 @@ impl Default for Verify {
 pub struct Ebb {
     /// Random bisections; 0 leaves it out.
     pub patterns: u32,
+    /// Traffic in place of random bisections, as of the measure `ebb`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<Asked>,
 }
 
 impl Default for Ebb {
     fn default() -> Self {
-        Self { patterns: measure::load::ebb::Params::default().patterns }
+        Self { patterns: measure::load::ebb::Params::default().patterns, traffic: None }
     }
 }
 

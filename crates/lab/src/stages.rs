@@ -6,10 +6,12 @@ use base::stage::parameters;
 use base::{Frame, Metric, Need, Refusal, Stage, Stop, Watch};
 use fabric::Topology;
 use fabric::tables::Routing;
+use measure::load::sent::Loaded;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use traffic::sending::Sending;
 
 // gen:begin
 /// Every `Stage`, by crate and file; written by `cargo xtask gen`.
@@ -45,6 +47,8 @@ pub struct Inputs<'a> {
     pub topology: &'a Topology,
     /// Its tables, if there are any.
     pub routing: Option<&'a Routing>,
+    /// The traffic that a parameter names, read for this network.
+    pub traffic: Option<&'a Sending>,
 }
 
 /// A kind of input, as a type.
@@ -72,6 +76,14 @@ impl<'a> Take<'a> for &'a Routing {
 
     fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
         from.routing.ok_or_else(|| Refusal::new("", "a network without tables", "tables: route it"))
+    }
+}
+
+impl<'a> Take<'a> for Loaded<'a> {
+    const INPUT: Input = Input::Routing;
+
+    fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
+        Ok(Self { routing: Take::take(from)?, traffic: from.traffic })
     }
 }
 

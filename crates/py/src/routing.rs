@@ -5,6 +5,7 @@ use crate::enter::{
 };
 use crate::pickling::{Reduced, reduce_routing};
 use crate::stage::measured;
+use crate::throughput::Traffic;
 use crate::topology::{Topology, affordable, object};
 use crate::views::{array, view};
 use base::{Refusal, Stop, TerminalId};
@@ -190,16 +191,19 @@ impl Routing {
     }
 
     /// The measure `name` of these tables or of their network, with its parameters (a dict;
-    /// defaults where left out): a dict, see docs/measure-reference.md.
-    #[pyo3(signature = (name, parameters=None, progress=None))]
+    /// defaults where left out): a dict, see docs/measure-reference.md. `traffic`, between endpoints
+    /// of this network, is what a parameter of that name stands for.
+    #[pyo3(signature = (name, parameters=None, progress=None, traffic=None))]
     fn measure<'py>(
         &self,
         py: Python<'py>,
         name: &str,
         parameters: Option<&Bound<'py, PyAny>>,
         progress: Option<Py<PyAny>>,
+        traffic: Option<&Traffic>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        measured(py, name, parameters, self.inner.topology(), Some(&self.inner), progress)
+        let on = (Some(&self.inner), traffic.map(Traffic::sending));
+        measured(py, name, parameters, self.inner.topology(), on, progress)
     }
 
     /// The network it routes.

@@ -7,6 +7,7 @@ use fabric::tables::Routing;
 use lab::stages::{Inputs, stage};
 use pyo3::prelude::*;
 use serde_json::Value;
+use traffic::sending::Sending;
 
 /// The record of the measure `name` with these parameters, if the machine can do it.
 ///
@@ -17,12 +18,12 @@ pub fn measured<'py>(
     name: &str,
     given: Option<&Bound<'py, PyAny>>,
     topology: &Topology,
-    routing: Option<&Routing>,
+    (routing, traffic): (Option<&Routing>, Option<&Sending>),
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let entry = stage(name).map_err(refuse)?;
     let given = &given.map(from_python).transpose()?.map(object).unwrap_or_default();
-    let on = Inputs { topology, routing };
+    let on = Inputs { topology, routing, traffic };
     let mut need = Ok(());
     afford(py, &format!("{name} of {}", topology.recipe()), |threads| {
         entry.need(given, on, threads).unwrap_or_else(|why| {

@@ -8,26 +8,36 @@ use base::{EndpointId, Refusal, SwitchId};
 use measure::load::routes;
 use measure::load::routes::Routes;
 use measure::load::throughput;
-use numpy::PyArray1;
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use traffic::demand;
 use traffic::demand::{Demand, Party};
+use traffic::pattern::Pattern;
+use traffic::sending::{self, Sending};
 
 /// What endpoints want to send to one another on a network.
 #[pyclass(frozen, module = "flyloom")]
 pub struct Traffic {
     on: Py<Topology>,
     inner: Demand,
+    sending: Sending,
     /// Whether a matching is known to be the longest; None for other traffic.
     #[pyo3(get)]
     exact_matching: Option<bool>,
 }
 
+impl Traffic {
+    /// Who sends how much to whom.
+    pub fn sending(&self) -> &Sending {
+        &self.sending
+    }
+}
+
 #[pymethods]
 impl Traffic {
-    /// `uniform`, `longest_matching` or `elephant` traffic on `network`; the fraction `elephants`
-    /// and the `seed` are for the last.
+    /// The traffic of a name on `network`: see `traffic::sending`. The fraction `elephants` is for
+    /// `elephant`, the `seed` for what is drawn at random.
     #[staticmethod]
     fn named(
         py: Python<'_>,
@@ -37,46 +47,61 @@ impl Traffic {
         seed: u64,
     ) -> PyResult<Self> {
         let t = network.get().inner.clone();
-        let work = |_: &dyn base::Watch| -> Result<(Demand, Option<bool>), Refusal> {
-            if name == "uniform" {
-                return Ok((Demand::uniform(&t)?, None));
-            }
-            let large = match name {
-                "longest_matching" => None,
-                "elephant" => Some((elephants, seed)),
-                other => {
-                    let why = format!("there is no '{other}'");
-                    let help = "uniform, longest_matching, elephant, or a CSV file";
-                    return Err(Refusal::new("traffic", why, help));
-                }
-            };
-            let matching = demand::longest_matching(&t)?;
-            Ok((Demand::matched(&t, &matching, large)?, Some(matching.exact)))
+        let work = |_: &dyn base::Watch| -> Result<_, Refusal> {
+            let (sending, exact) = Sending::named(&t, name, elephants, seed)?;
+            Ok((sending.demand(&t)?, sending, exact))
         };
-        let (inner, exact_matching) = enter(py, None, work)?.map_err(refuse)?;
-        Ok(Self { on: network, inner, exact_matching })
+        let (inner, sending, exact_matching) = enter(py, None, work)?.map_err(refuse)?;
+        Ok(Self { on: network, inner, sending, exact_matching })
     }
 
-    /// The traffic of rows (source is a switch, its number, destination is a switch, its number,
-    /// amount) on `network`.
+    /// The names that `named` takes: those of traffic, then those of patterns.
+    #[staticmethod]
+    fn names() -> (Vec<&'static str>, Vec<&'static str>) {
+        (sending::NAMES.to_vec(), Pattern::names())
+    }
+
+    /// The traffic of rows on `network`: sources, destinations and amounts, of equal length. Party
+    /// i is endpoint i, or switch -1 - i where it is negative.
     #[staticmethod]
     fn listed(
         py: Python<'_>,
         network: Py<Topology>,
-        rows: Vec<(bool, u32, bool, u32, f64)>,
+        sources: PyReadonlyArray1<'_, i64>,
+        destinations: PyReadonlyArray1<'_, i64>,
+        amounts: PyReadonlyArray1<'_, f64>,
     ) -> PyResult<Self> {
-        let party = |switch, number| {
-            if switch {
-                Party::Switch(SwitchId(number))
-            } else {
-                Party::Endpoint(EndpointId(number))
-            }
+        let party = |&number: &i64| match u32::try_from(number) {
+            Ok(endpoint) => Party::Endpoint(EndpointId(endpoint)),
+            Err(_) => Party::Switch(SwitchId((-1 - number) as u32)),
         };
-        let pairs: Vec<_> =
-            rows.into_iter().map(|(s, a, d, b, x)| (party(s, a), party(d, b), x)).collect();
+        let (from, to, much) = (sources.as_array(), destinations.as_array(), amounts.as_array());
+        let ends = from.iter().zip(to.iter()).zip(much.iter());
+        let pairs = ends.map(|((a, b), x)| (party(a), party(b), *x)).collect();
         let t = network.get().inner.clone();
-        let inner = enter(py, None, |_| Demand::between(&t, &pairs))?.map_err(refuse)?;
-        Ok(Self { on: network, inner, exact_matching: None })
+        let work = |_: &dyn base::Watch| -> Result<_, Refusal> {
+            let sending = Sending::between(pairs);
+            Ok((sending.demand(&t)?, sending))
+        };
+        let (inner, sending) = enter(py, None, work)?.map_err(refuse)?;
+        Ok(Self { on: network, inner, sending, exact_matching: None })
+    }
+
+    /// The network that it is on.
+    #[getter]
+    fn topology(&self, py: Python<'_>) -> Py<Topology> {
+        self.on.clone_ref(py)
+    }
+
+    /// Every message, in order: arrays `source` and `destination` of endpoints, and `amount`.
+    fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let t = self.on.get().inner.clone();
+        let all = enter(py, None, |_| self.sending.messages(&t))?.map_err(refuse)?;
+        let found = PyDict::new(py);
+        found.set_item("source", array(py, all.iter().map(|m| m.0.0).collect())?)?;
+        found.set_item("destination", array(py, all.iter().map(|m| m.1.0).collect())?)?;
+        found.set_item("amount", array(py, all.iter().map(|m| m.2).collect())?)?;
+        Ok(found)
     }
 
     /// Source switch, destination switch and amount of all that leaves its switch: three arrays.

@@ -321,7 +321,7 @@ impl Topology {
         parameters: Option<&Bound<'py, PyAny>>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        measured(py, name, parameters, &self.inner, None, progress)
+        measured(py, name, parameters, &self.inner, (None, None), progress)
     }
 
     /// Numbers of the links and switches that a dict names: `links`, `switches`, `random`, `seed`,

@@ -100,34 +100,21 @@ impl Demand {
         Ok(Self::merged(flows))
     }
 
-    /// Every endpoint sends 1 to its partner in `matching`; with `elephants`, this fraction of the
-    /// flows (rounded to the nearest whole number, drawn from `seed`) sends 1 and the rest 1/10.
-    ///
-    /// # Errors
-    /// When the fraction is not within 0 and 1, and as [`Demand::between`].
-    pub fn matched(
-        t: &Topology,
-        matching: &Matching,
-        elephants: Option<(f64, u64)>,
-    ) -> Result<Self, Refusal> {
-        let pairs = &matching.pairs;
-        let mut amount = vec![1.0; pairs.len()];
+    /// What every endpoint sends to its partner in `matching`: 1; with `elephants`, this fraction
+    /// of the flows, 0 to 1 (rounded to the nearest whole number, drawn from the seed), sends 1
+    /// and the rest 1/10.
+    pub fn amounts(matching: &Matching, elephants: Option<(f64, u64)>) -> Vec<f64> {
+        let count = matching.pairs.len();
+        let mut amount = vec![1.0; count];
         if let Some((fraction, seed)) = elephants {
-            if !(0.0..=1.0).contains(&fraction) {
-                let why = format!("{fraction} is no fraction of the flows");
-                return Err(Refusal::new("elephants", why, "0 to 1"));
-            }
-            let mut order: Vec<usize> = (0..pairs.len()).collect();
+            let mut order: Vec<usize> = (0..count).collect();
             Stream::new(seed, "elephants", 0).shuffle(&mut order);
-            let large = (fraction * pairs.len() as f64).round() as usize;
-            for &i in &order[large..] {
+            let large = (fraction * count as f64).round() as usize;
+            for &i in &order[large.min(count)..] {
                 amount[i] = 0.1;
             }
         }
-        let both = |(&(a, b), &x): (&(EndpointId, EndpointId), &f64)| {
-            (Party::Endpoint(a), Party::Endpoint(b), x)
-        };
-        Self::between(t, &pairs.iter().zip(&amount).map(both).collect::<Vec<_>>())
+        amount
     }
 
     /// The demand between switches: source switches, each with destinations and amounts, in order;

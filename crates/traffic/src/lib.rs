@@ -3,3 +3,4 @@
 mod assignment;
 pub mod demand;
 pub mod pattern;
+pub mod sending;

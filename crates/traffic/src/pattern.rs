@@ -36,6 +36,8 @@ pub enum Pattern {
     /// In level i the ranks that differ in bit i exchange; ranks beyond the last power of two
     /// receive in one level more.
     RecursiveDoubling,
+    /// Everybody sends to everybody else.
+    AllToAll,
     /// Everybody sends to rank 0.
     Gather,
     /// Rank 0 sends to everybody.
@@ -74,7 +76,7 @@ pub struct Receivers {
 }
 
 /// Names, in the order in which they are listed, the names that ORCS has for them, and arguments.
-const NAMES: [(&str, &str, &str); 16] = [
+const NAMES: [(&str, &str, &str); 17] = [
     ("bisect", "bisect", ""),
     ("bisect_symmetric", "bisect_fb_sym", ""),
     ("permutation", "rand", ""),
@@ -85,6 +87,7 @@ const NAMES: [(&str, &str, &str); 16] = [
     ("binomial", "bintree", ""),
     ("bruck", "dissemination", ""),
     ("recursive_doubling", "recdbl", ""),
+    ("all_to_all", "all_to_all", ""),
     ("gather", "gather", ""),
     ("scatter", "scatter", ""),
     ("stencil", "neighbor2d", "DIMENSIONS or SIDES, such as 4x4x2"),
@@ -94,6 +97,11 @@ const NAMES: [(&str, &str, &str); 16] = [
 ];
 
 impl Pattern {
+    /// The names of all patterns, ours.
+    pub fn names() -> Vec<&'static str> {
+        NAMES.iter().map(|(name, _, _)| *name).collect()
+    }
+
     /// The pattern `NAME` or `NAME:ARGUMENT` for `ranks` ranks.
     ///
     /// # Errors
@@ -109,9 +117,8 @@ impl Pattern {
         }
         let known = |(ours, orcs, _): &&(&str, &str, &str)| name == *ours || name == *orcs;
         let Some((name, _, wanted)) = NAMES.iter().find(known) else {
-            let names: Vec<&str> = NAMES.iter().map(|(name, _, _)| *name).collect();
             let why = format!("there is no '{name}'");
-            return Err(Refusal::new("pattern", why, names.join(", ") + ", null, two_jobs"));
+            return Err(Refusal::new("pattern", why, Self::names().join(", ") + ", null, two_jobs"));
         };
         if ranks < 2 {
             let why = format!("{name} among {ranks} endpoints");
@@ -143,6 +150,12 @@ impl Pattern {
             "binomial" => Self::Tree(2),
             "bruck" => Self::Bruck,
             "recursive_doubling" => Self::RecursiveDoubling,
+            "all_to_all" if u64::from(ranks) * u64::from(ranks - 1) > MAX_MESSAGES => {
+                let most = MAX_MESSAGES.isqrt();
+                let why = format!("all_to_all among {ranks} endpoints");
+                return Err(Refusal::new("endpoints", why, format!("at most {most}")));
+            }
+            "all_to_all" => Self::AllToAll,
             "gather" => Self::Gather,
             "scatter" => Self::Scatter,
             "stencil" => Self::Stencil(Sides::parse(argument.unwrap_or("2"), ranks, &bad)?),
@@ -169,6 +182,7 @@ impl Pattern {
             Self::TokenRing => return 1,
             Self::Stencil(grid) => 2 * grid.sides(ranks).len() as u64,
             Self::Neighbours(k) => (*k).into(),
+            Self::AllToAll => u64::from(ranks) - 1,
             _ => 1,
         };
         u64::from(ranks) * each
@@ -189,6 +203,10 @@ impl Pattern {
             Self::Tree(arity) => tree(u64::from(*arity), level, ranks),
             Self::Bruck => around(ranks, 1 << level),
             Self::RecursiveDoubling => recursive_doubling(level, ranks),
+            Self::AllToAll => {
+                let to = |a| (0..ranks).filter(move |&b| b != a).map(move |b| (a, b));
+                (0..ranks).flat_map(to).collect()
+            }
             Self::Gather => (1..ranks).map(|i| (i, 0)).collect(),
             Self::Scatter => (1..ranks).map(|i| (0, i)).collect(),
             Self::Stencil(grid) => grid.messages(ranks),

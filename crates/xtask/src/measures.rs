@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::reference::{COLUMNS, Part, indented, one_line, python_value, wrap};
+use crate::reference::{COLUMNS, Param, Part, indented, one_line, python_value, wrap};
 
 /// Fields that a class cannot name: words of Python, and what every mapping has.
 const NO_NAMES: &[&str] = &["from", "get", "is", "items", "keys", "values"];
@@ -54,23 +54,31 @@ pub(crate) fn module(parts: &[&Part], by_hand: &[String]) -> String {
     if !abc.is_empty() {
         let _ = writeln!(head, "from collections.abc import {}", abc.join(", "));
     }
-    if used("Any]") {
-        head.push_str("from typing import Any\n");
+    match (used("Wanted"), used("Any]")) {
+        (true, true) => head.push_str("from typing import TYPE_CHECKING, Any\n"),
+        (true, false) => head.push_str("from typing import TYPE_CHECKING\n"),
+        (false, true) => head.push_str("from typing import Any\n"),
+        (false, false) => {}
     }
     if !head.ends_with("\n\n") {
         head.push('\n');
     }
-    if used("Routing") {
-        head.push_str("from flyloom._core import Routing\n");
-    }
     head.push_str("from flyloom.inputs.measured import measured\n");
-    if used("Source") {
+    if used(": Source,") {
         head.push_str("from flyloom.inputs.networks import Source\n");
+    }
+    if used(": Tables,") {
+        head.push_str("from flyloom.inputs.tables import Tables\n");
     }
     head.push_str(
         "from flyloom.support.progress import Progress\n\
          from flyloom.support.records import Record\n",
     );
+    if used("Wanted") {
+        head.push_str(
+            "\nif TYPE_CHECKING:\n    from flyloom.inputs.traffic import Wanted\n",
+        );
+    }
     format!("{head}\n__all__ = [\n{offered}]\n{body}")
 }
 
@@ -135,19 +143,19 @@ fn part_of(kind: &str) -> Option<&str> {
 fn function(part: &Part) -> String {
     let record = &part.records[0].name;
     let (on, about) = if part.input == "routing" {
-        ("Routing", "Tables of any origin.")
+        ("Tables", "Tables of any origin, or a network, which is routed as on the command line.")
     } else {
-        ("Source | Routing", "A network, as for ``network``, or tables for it.")
+        ("Source", "A network, as for ``network``, or tables for it.")
     };
     let mut out = format!("\n\ndef {}(\n    on: {on},\n    *,\n", part.name);
     for p in &part.params {
-        let _ = writeln!(out, "    {}: {},", p.name, annotation(&p.kind, &p.default));
+        let _ = writeln!(out, "    {}: {},", p.name, annotation(p));
     }
     let _ = write!(out, "    progress: Progress | None = None,\n) -> {record}:\n    \"\"\"");
     out.push_str(&prose(&part.doc));
     let _ = write!(out, "\n    Parameters\n    ----------\n    on : {on}\n        {about}\n");
     for p in &part.params {
-        let kind = annotation(&p.kind, &p.default);
+        let kind = annotation(p);
         let kind = kind.split(" = ").next().unwrap_or_default();
         let _ = writeln!(out, "    {} : {kind}, optional", p.name);
         for line in wrap(&doubled(&one_line(&p.doc)), COLUMNS - 8) {
@@ -179,9 +187,12 @@ fn function(part: &Part) -> String {
 }
 
 /// A parameter's type and default; what is not given is None where Python has no constant for it.
-fn annotation(kind: &str, default: &serde_json::Value) -> String {
-    let kind = kind.replace("list[", "Iterable[").replace("dict", "Mapping[str, Any]");
-    match python_value(default).as_str() {
+fn annotation(p: &Param) -> String {
+    let kind = match p.name.as_str() {
+        "traffic" => "Wanted".to_owned(), // Python has matrices besides
+        _ => p.kind.replace("list[", "Iterable[").replace("dict", "Mapping[str, Any]"),
+    };
+    match python_value(&p.default).as_str() {
         "None" | "{}" => format!("{kind} | None = None"),
         value => format!("{kind} = {value}"),
     }
@@ -243,7 +254,7 @@ mod tests {
             "\"ends\": EbbEnd,",
             "why : str, not always there",
             "items : int, by its key alone",
-            "    on: Routing,\n    *,\n    seed: int = 0,\n",
+            "    on: Tables,\n    *,\n    seed: int = 0,\n",
             "    only: Iterable[int] | None = None,\n",
             "\"\"\"Shares.\n\n    Of ``all``.\n",
             "    \"ebb\": Ebb,",

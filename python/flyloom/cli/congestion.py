@@ -37,6 +37,7 @@ def congestion(
     source: Tables,
     engine: AnyEngine = None,
     pattern: Annotated[str, told("congestion", "pattern")] = CONGESTION["pattern"],
+    traffic: Annotated[str | None, told("congestion", "traffic")] = None,
     argument: Annotated[
         str | None, typer.Option("--pattern-argument", help="of the pattern, such as 4x4")
     ] = None,
@@ -70,9 +71,11 @@ def congestion(
     check_picture(output)
     places = order if order in ("random", "linear") else read_order(order)
     with bars() as bar:
-        topology, routing, name = tables_of(source, engine, lmc, layers, option, bar, p)
+        topology, routing, name = tables_of(
+            source, engine, lmc, layers, option, bar, p, traffic=traffic
+        )
         found = measure(
-            routing, pattern, argument, runs=runs, seed=seed, endpoints=endpoints,
+            routing, pattern, argument, traffic=traffic, runs=runs, seed=seed, endpoints=endpoints,
             first_job=first_job, order=places, levels=levels, endpoint_cables=endpoint_cables,
             metric=metric, progress=bar,
         )

@@ -19,6 +19,7 @@ from flyloom.cli.common import (
     Net,
     Options,
     P,
+    Tables,
     app,
     emit,
     engine_name,
@@ -142,9 +143,11 @@ def report_proof(
 def tables_of(
     source: str, engine: str | None, lmc: int | None, layers: int | None,
     option: list[str] | None, bar: Progress | None, p: int | None = None, default: str = "dfsssp",
+    traffic: str | None = None,
 ) -> tuple[Topology, Routing, str]:
     """The network, tables and engine of a folder of `route -o`, of a digraph of ORCS when no engine
-    is named, or of a network to be routed: by `default` when none is."""
+    is named, or of a network to be routed: by `default` when none is. The engine `application` is
+    told the ``traffic``, where its options say none."""
     from flyloom.inputs.tables import read_folder, read_tables
 
     if os.path.isdir(source):
@@ -155,6 +158,9 @@ def tables_of(
         routing = read_tables(source)
         return routing.topology, routing, routing.engine
     engine = engine or default
+    said = [word.partition("=")[0] for word in option or ()]
+    if traffic is not None and engine == "application" and not {"traffic", "flows"} & {*said}:
+        option = [*(option or ()), f"traffic={traffic}"]
     routing = make_routing(topology, engine, lmc, layers, option, bar)
     return topology, routing, engine_name(routing, engine)
 
@@ -226,8 +232,9 @@ def verify(
 
 @app.command(epilog=epilog("flyloom ebb slim_fly:q=19 -e dfsssp --patterns 1000 --seed 1"))
 def ebb(
-    net: Net,
+    net: Tables,
     engine: AnyEngine = None,
+    traffic: Annotated[str | None, told("ebb", "traffic")] = None,
     patterns: Annotated[int, told("ebb", "patterns")] = EBB["patterns"],
     seed: Annotated[int, told("ebb", "seed")] = EBB["seed"],
     lmc: Lmc = None,
@@ -237,20 +244,24 @@ def ebb(
     as_json: Json = False,
 ) -> None:
     """Effective bisection bandwidth over an engine's tables."""
+    from flyloom.inputs.measured import measured
     from flyloom.support.checks import whole
     from flyloom.support.progress import bars
 
     whole("--patterns", patterns, 1, 2**32 - 1)
     whole("--seed", seed, 0, 2**64 - 1)
     with bars() as bar:
-        topology, routing, name = tables_of(net, engine, lmc, layers, option, bar, p)
-        found = routing.measure("ebb", {"patterns": patterns, "seed": seed}, bar)
+        topology, routing, name = tables_of(
+            net, engine, lmc, layers, option, bar, p, traffic=traffic
+        )
+        given = {"patterns": patterns, "traffic": traffic, "seed": seed}
+        found = measured(routing, "ebb", given, bar)
     interval = found["confidence_interval_95"]
     lines = [
         ("network", topology.recipe), ("engine", name),
         ("effective bisection bandwidth", found["effective_bisection_bandwidth"]),
         ("95 % confidence interval", interval and f"{interval[0]:.6f} to {interval[1]:.6f}"),
-        ("patterns", patterns), ("seed", seed),
+        ("patterns", found["patterns"]), ("traffic", found["traffic"]), ("seed", seed),
         ("most congested channel [flows]", found["max_congestion"]),
     ]
     about = {"network": topology.recipe, "engine": name, "lmc": routing.lmc}

@@ -10,9 +10,9 @@ from flyloom.cli.common import (
     Json,
     Layers,
     Lmc,
-    Net,
     Options,
     P,
+    Tables,
     app,
     emit,
     epilog,
@@ -27,9 +27,10 @@ from flyloom.cli.common import (
     "flyloom throughput slim_fly:q=7 --engine layered --layers 4 --epsilon 0.05",
 ))
 def throughput(
-    net: Net,
+    net: Tables,
     traffic: Annotated[
-        str, typer.Option(help="uniform, longest_matching, elephant, or a CSV file src,dst,demand")
+        str, typer.Option(help="uniform, longest_matching, elephant, a pattern, or a file (CSV of"
+                               " pairs, matrix as text, .npy, .npz or .mtx)")
     ] = "uniform",
     engine: Annotated[
         str | None, typer.Option("--engine", "-e", help="over this engine's tables alone")
@@ -47,20 +48,21 @@ def throughput(
     as_json: Json = False,
 ) -> None:
     """Maximum achievable throughput: the largest multiple of the traffic that can be routed."""
+    from flyloom.inputs.tables import holds_tables
     from flyloom.support.checks import whole
     from flyloom.support.progress import bars
     from flyloom.verbs.throughput import throughput as measure
 
     whole("--seed", seed, 0, 2**64 - 1)
-    topology = load_network(net, p)
+    source = net if holds_tables(net) else load_network(net, p)
     with bars() as bar:
         found = measure(
-            topology, traffic, engine=engine, epsilon=epsilon, elephants=elephants, seed=seed,
+            source, traffic, engine=engine, epsilon=epsilon, elephants=elephants, seed=seed,
             lmc=lmc, layers=layers, engine_options=parsed_options(option), progress=bar,
         ).to_dict()
     lines = [
         ("network", found["network"]), ("traffic", found["traffic"]),
-        ("routes", engine or "any"),
+        ("routes", found["engine"] or "any"),
         ("maximum achievable throughput", found["maximum_achievable_throughput"]),
         ("at most", found["upper_bound"]), ("exact", found["exact"]),
     ]

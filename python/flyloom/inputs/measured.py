@@ -3,23 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
-from flyloom._core import Routing
-from flyloom.inputs.networks import Source, network
+from flyloom._core import Routing, Topology, registry
+from flyloom.inputs.networks import network
+from flyloom.inputs.tables import DEFAULT_ENGINE, Tables, tables
+from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
 
 
 def measured(
-    on: Source | Routing, name: str, given: Mapping[str, object], progress: Progress | None = None
+    on: Tables, name: str, given: Mapping[str, object], progress: Progress | None = None
 ) -> dict[str, Any]:
     """The record of the measure ``name`` of a network or of tables, as the core has it.
 
-    ``given`` are its parameters; those that are None have their defaults.
+    ``given`` are its parameters; those that are None have their defaults. A measure of routes takes
+    a network too: routed by ``default_engine``, as on the command line.
     """
-    target = on if isinstance(on, Routing) else network(on)
-    known = {key: _plain(value) for key, value in given.items() if value is not None}
-    return target.measure(name, known, progress)
+    if isinstance(on, Routing) or name in _of_routes():
+        target: Topology | Routing = tables(on, engine=default_engine(name), progress=progress)
+    else:
+        target = network(on)
+    known = {
+        key: _plain(value) for key, value in given.items() if value is not None and key != "traffic"
+    }
+    if given.get("traffic") is None or not isinstance(target, Routing):
+        return target.measure(name, known, progress)
+    from flyloom.inputs.traffic import called, demands
+
+    traffic: Any = given["traffic"]
+    sent = demands(target.topology, traffic, seed=_seed(given))
+    return target.measure(name, {**known, "traffic": called(traffic)}, progress, sent)
+
+
+def default_engine(name: str) -> str:
+    """What routes a network for a measure: what needs lanes is not given them before."""
+    return "sssp" if name == "lanes_needed" else DEFAULT_ENGINE
+
+
+@cache
+def _of_routes() -> set[str]:
+    """The measures that need tables."""
+    return {row["name"] for row in registry() if row.get("input") == "routing"}
+
+
+def _seed(given: Mapping[str, object]) -> int:
+    seed = given.get("seed")
+    return 0 if seed is None else whole("seed", seed, 0, 2**64 - 1)
 
 
 def _plain(value: object) -> object:

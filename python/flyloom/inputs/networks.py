@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flyloom._core import RefusalError, Topology, parse_inline
+from flyloom._core import RefusalError, Routing, Topology, parse_inline
 from flyloom.inputs.graphs import (
     GraphLike,
     MatrixLike,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
-Source = Topology | str | os.PathLike[str] | GraphLike | MatrixLike
+Source = Topology | Routing | str | os.PathLike[str] | GraphLike | MatrixLike
 """What stands for a network: see :func:`network`."""
 
 
@@ -35,11 +35,12 @@ def network(source: Source, p: int | None = None) -> Topology:
     Parameters
     ----------
     source
-        A ``Topology``; an inline form such as ``"slim_fly:q=5,p=4"``; the path of a spec file
-        (TOML with ``family`` and its parameters, at top level or in ``[topology]``; ``failures``
-        as of :meth:`Topology.with_failures`) or of a network
-        file (ibnetdiscover output, ibsim netlist, GraphML, JSON, edge list), packed by gzip where
-        its name ends in ``.gz``; a networkx graph; a scipy sparse matrix.
+        A ``Topology``, or tables (a ``Routing``) for it; an inline form such as
+        ``"slim_fly:q=5,p=4"``; the path of a spec file (TOML with ``family`` and its parameters, at
+        top level or in ``[topology]``; ``failures`` as of :meth:`Topology.with_failures`), of a
+        network file (ibnetdiscover output, ibsim netlist, GraphML, JSON, edge list), packed by gzip
+        where its name ends in ``.gz``, or of a folder that ``flyloom route -o`` wrote; a networkx
+        graph; a scipy sparse matrix.
     p
         Endpoints a switch, for files that have none.
 
@@ -50,6 +51,8 @@ def network(source: Source, p: int | None = None) -> Topology:
     """
     if isinstance(source, Topology):
         return source
+    if isinstance(source, Routing):
+        return source.topology
     if isinstance(source, GraphLike):
         return from_networkx(source, p or 0)
     if isinstance(source, MatrixLike):
@@ -58,6 +61,8 @@ def network(source: Source, p: int | None = None) -> Topology:
     text = str(source)
     family = text.partition(":")[0].strip()
     path = Path(text)
+    if os.path.isfile(path / "network.json"):  # a folder of tables
+        path, text = path / "network.json", str(path / "network.json")
     is_file = os.path.isfile(text)  # False, not an error, for names that no file can have
     own = None if is_file else part("topology", family)
     known = {name for kind, name in built_in() if kind == "topology"}
@@ -129,7 +134,7 @@ def _from_named_file(path: Path, spec: dict[str, Any], p: int | None) -> Topolog
     return _from_file(path.parent / spec["file"], p)
 
 
-def to_networkx(topology: Topology) -> networkx.MultiGraph:
+def to_networkx(topology: Source) -> networkx.MultiGraph:
     """The working switches and links as a ``networkx.MultiGraph``.
 
     Nodes are switch numbers with ``name``, ``group``, ``level``, ``coordinates`` and
@@ -138,6 +143,7 @@ def to_networkx(topology: Topology) -> networkx.MultiGraph:
     import networkx
     import numpy
 
+    topology = network(topology)
     graph = networkx.MultiGraph(name=topology.recipe)
     carried = numpy.bincount(topology.attachments[:, 0], minlength=topology.switches)
     columns = zip(
@@ -153,12 +159,13 @@ def to_networkx(topology: Topology) -> networkx.MultiGraph:
     return graph
 
 
-def to_scipy(topology: Topology) -> scipy.sparse.csr_array:
+def to_scipy(topology: Source) -> scipy.sparse.csr_array:
     """The symmetric adjacency matrix as ``scipy.sparse.csr_array``, (switches, switches) int32;
     an entry counts parallel links."""
     import numpy
     import scipy.sparse
 
+    topology = network(topology)
     a, b = topology.edges.T
     ones = numpy.ones(2 * len(a), dtype=numpy.int32)
     ends = (numpy.concatenate([a, b]), numpy.concatenate([b, a]))

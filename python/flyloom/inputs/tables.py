@@ -5,11 +5,22 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from flyloom._core import RefusalError, Routing, Topology
+from flyloom.inputs.networks import Source, network
 from flyloom.support.checks import whole
 from flyloom.support.files import of_one_writing
 from flyloom.support.reading import read_text
+
+if TYPE_CHECKING:
+    from flyloom.support.progress import Progress
+
+Tables = Source | Routing
+"""What stands for tables: see :func:`tables`."""
+
+DEFAULT_ENGINE = "dfsssp"
+"""What routes a network where tables are asked for and no engine is named."""
 
 
 def read_folder(folder: Path) -> tuple[Topology, Routing]:
@@ -53,3 +64,33 @@ def read_tables(source: str | Path) -> Routing:
     if os.path.isdir(path):
         return read_folder(path)[1]
     return Routing.from_orcs(read_text(path), str(path))
+
+
+def tables(
+    source: Tables, *, engine: str = DEFAULT_ENGINE, progress: Progress | None = None
+) -> Routing:
+    """The tables that ``source`` stands for.
+
+    Parameters
+    ----------
+    source
+        A ``Routing``; a folder that ``flyloom route -o`` wrote; a digraph of ORCS; or a network, as
+        for ``network``, which is routed by ``engine``.
+    progress
+        Called with ``(what, done, total)``.
+    """
+    if isinstance(source, Routing):
+        return source
+    if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
+        return read_folder(Path(source))[1]
+    topology = network(source)
+    if isinstance(source, (str, os.PathLike)) and topology.recipe.endswith(",format=orcs"):
+        return read_tables(Path(source))
+    return topology.route(engine, {}, 1, progress)
+
+
+def holds_tables(source: object) -> bool:
+    """Whether ``source`` has tables of its own: a ``Routing``, or a folder."""
+    if isinstance(source, Routing):
+        return True
+    return isinstance(source, (str, os.PathLike)) and os.path.isdir(source)

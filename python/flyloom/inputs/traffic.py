@@ -1,30 +1,56 @@
-"""Traffic, from its name, a file, or rows."""
+"""Traffic, from whatever a user names: a name, a matrix, pairs, or a file of either."""
 
 from __future__ import annotations
 
+import difflib
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from flyloom._core import RefusalError, Topology, Traffic
+from flyloom.inputs.graphs import MatrixLike
+from flyloom.inputs.rows import HEADERS, Read, read, said
 from flyloom.support.checks import whole
-from flyloom.support.reading import read_rows, shown
+from flyloom.support.reading import shown
 
-NAMED = ("uniform", "longest_matching", "elephant")
-"""The traffic matrices that need no file."""
+Wanted = str | os.PathLike[str] | MatrixLike | Mapping[Any, Any] | Iterable[Any] | Traffic
+"""A name, a file, a matrix (numpy, scipy sparse, nested lists), rows of source, destination and
+amount, or a mapping from source and destination to amount."""
 
-HEADERS = (("src", "dst", "demand"), ("src_switch", "dst_switch", "demand"))
-"""First lines of a file of traffic; under the second, numbers are those of switches."""
+LEAST, MOST = 1e-6, 1e6
+"""The bounds of an amount that is not 0."""
 
-Wanted = str | os.PathLike[str] | Iterable[Sequence[object]]
-"""A name, a file, or rows of source, destination and amount."""
+_travelled: dict[str, Read] = {}
 
 
 def demands(
-    topology: Topology, traffic: Wanted, *, elephants: float = 0.1, seed: int = 0
+    topology: Topology, traffic: Wanted | Read, *, elephants: float = 0.1, seed: int = 0
 ) -> Traffic:
-    """The traffic that ``traffic`` stands for, as for ``throughput``."""
+    """The traffic that ``traffic`` stands for on a network.
+
+    Parameters
+    ----------
+    topology
+        The network.
+    traffic
+        See docs/measures.md#own-traffic: one vocabulary for ``throughput``, ``congestion``, ``ebb``
+        and the engine ``application``. Amounts are in units of an endpoint's full rate: 0, or
+        ``LEAST`` to ``MOST``. What an endpoint sends to itself is left out.
+    elephants
+        Fraction of the flows of ``"elephant"`` that is large.
+    seed
+        Of what is drawn at random: large flows, random patterns.
+
+    Raises
+    ------
+    RefusalError
+        With the file and line, the row or the place in the matrix that is at fault.
+    """
     whole("seed", seed, 0, 2**64 - 1)
     try:
         fraction = float(elephants)
@@ -32,69 +58,153 @@ def demands(
         raise RefusalError(f"elephants: {elephants!r} is no fraction; 0 to 1") from None
     if not 0 <= fraction <= 1:
         raise RefusalError(f"elephants: {elephants} is no fraction of the flows; 0 to 1")
-    if isinstance(traffic, str) and traffic in NAMED:
+    if isinstance(traffic, Traffic):
+        if traffic.topology != topology:
+            raise RefusalError("traffic: made for another network; give its rows or its matrix")
+        return traffic
+    if isinstance(traffic, str) and is_name(traffic):
         return Traffic.named(topology, traffic, fraction, seed)
-    if isinstance(traffic, (str, os.PathLike)):
-        path = Path(traffic)
-        if not os.path.exists(path):
-            known = ", ".join(NAMED)
-            raise RefusalError(f"traffic: '{traffic}' is no file; {known}, or a CSV file")
-        rows: Iterable[tuple[str, object]] = (
-            (f"{path}: line {line}", row) for line, row in read_rows(path, skip_blanks=True)
-        )
-        where = str(path)
-    elif isinstance(traffic, Iterable):
-        rows = ((f"traffic: row {i}", row) for i, row in enumerate(traffic))
-        where = "traffic"
+    given = traffic if isinstance(traffic, Read) else _given(traffic)
+    if given.shape is not None:
+        ends, amounts = _of_matrix(topology, given)
     else:
-        raise RefusalError(f"traffic: {traffic!r} is neither a name nor rows src, dst, demand")
-    listed = _parties(topology, where, rows)
+        ends, amounts = _of_rows(topology, given)
     try:
-        return Traffic.listed(topology, listed)
+        return Traffic.listed(topology, ends[0], ends[1], amounts)
     except RefusalError as error:
-        raise RefusalError(f"{where}: {error}") from None
+        raise RefusalError(f"{given.where}: {error}") from None
 
 
-def _parties(
-    topology: Topology, where: str, rows: Iterable[tuple[str, object]]
-) -> list[tuple[bool, int, bool, int, float]]:
+def is_name(text: str) -> bool:
+    """Whether a word is the name of some traffic, with its argument, rather than a file's."""
+    traffics, patterns = Traffic.names()
+    return text.partition(":")[0] in (*traffics, *patterns)
+
+
+def called(traffic: object) -> str:
+    """What results call a traffic: its name or its file; ``given`` where it has none."""
+    return str(traffic) if isinstance(traffic, (str, os.PathLike)) else "given"
+
+
+@contextmanager
+def travelling(files: Mapping[str, Read]) -> Iterator[None]:
+    """While it lasts, these names of files stand for what was read of them before, elsewhere."""
+    _travelled.update(files)
+    try:
+        yield
+    finally:
+        for name in files:
+            _travelled.pop(name, None)
+
+
+def _given(traffic: Wanted) -> Read:
+    """Rows or a matrix, of a file or of what Python has."""
+    if isinstance(traffic, (str, os.PathLike)):
+        path = os.fspath(traffic)
+        if known := _travelled.get(str(path)):
+            return known
+        if not os.path.exists(path):
+            traffics, patterns = Traffic.names()
+            near = _nearest(str(path).partition(":")[0], [*traffics, *patterns])
+            raise RefusalError(
+                f"traffic: '{shown(path)}' is neither a name nor a file{near}; "
+                f"{', '.join(traffics)}, a pattern ({', '.join(patterns)}), or a file"
+            )
+        return read(Path(path))
+    if not isinstance(traffic, (MatrixLike, Mapping, Iterable)):
+        help_ = "a name, a file, a matrix, or rows src, dst, demand"
+        raise RefusalError(f"traffic: {shown(repr(traffic))} is no traffic; {help_}")
+    return said(traffic)
+
+
+def _of_matrix(topology: Topology, given: Read) -> tuple[tuple[Any, Any], Any]:
+    n = topology.endpoints
+    if given.shape != (n, n):
+        rows, columns = given.shape or (0, 0)
+        raise RefusalError(
+            f"{given.where}: a matrix of {rows} x {columns}; the network has {n} endpoints: "
+            f"{n} x {n}, entry (i, j) from endpoint i to j"
+        )
+    source, destination, amount = given.entries
+    bad = ~((amount == 0) | ((amount >= LEAST) & (amount <= MOST)))
+    if bad.any():
+        at = int(np.flatnonzero(bad)[0])
+        place = given.place(int(source[at]), int(destination[at]))
+        raise _no_amount(place, f"{amount[at]:g}")
+    keep = (amount != 0) & (source != destination)
+    return (source[keep].astype(np.int64), destination[keep].astype(np.int64)), amount[keep]
+
+
+def _of_rows(topology: Topology, given: Read) -> tuple[tuple[Any, Any], Any]:
+    """Rows as arrays; switch i is -1 - i."""
+    where = given.where
     endpoints = {name: i for i, name in enumerate(topology.endpoint_names)}
     switches = {name: i for i, name in enumerate(topology.switch_names)}
     numbers_are_switches = False
 
-    def party(at: str, given: object) -> tuple[bool, int]:
+    def party(at: str, given: object) -> int:
         word = str(given).strip()
         if word.isascii() and word.isdigit():
             known = len(switches) if numbers_are_switches else len(endpoints)
             if len(word) <= len(str(known)) and int(word) < known:
-                return numbers_are_switches, int(word)
+                return -1 - int(word) if numbers_are_switches else int(word)
             kind = "switch" if numbers_are_switches else "endpoint"
             raise RefusalError(f"{at}: {shown(word)} is no {kind}; 0 to {known - 1}")
         if word in endpoints:
-            return False, endpoints[word]
+            return endpoints[word]
         if word in switches:
-            return True, switches[word]
-        raise RefusalError(f"{at}: there is no endpoint and no switch '{shown(word)}'")
+            return -1 - switches[word]
+        near = _nearest(word, [*endpoints, *switches])
+        raise RefusalError(f"{at}: there is no endpoint and no switch '{shown(word)}'{near}")
 
-    found: list[tuple[bool, int, bool, int, float]] = []
-    for at, row in rows:
-        cells = [str(cell).strip() for cell in row] if isinstance(row, Iterable) else []
+    source: list[int] = []
+    destination: list[int] = []
+    amounts: list[float] = []
+    for at, row in given.rows:
+        cells = _cells(row)
         if not any(cells) or cells[0].startswith("#"):
             continue
-        if not found and tuple(cells) in HEADERS:
+        if not source and tuple(cells) in HEADERS:
             numbers_are_switches = cells[0] == "src_switch"
             continue
-        if len(cells) != 3:
-            raise RefusalError(f"{at}: {len(cells)} values; write src,dst,demand")
-        try:
-            amount = float(cells[2])
-        except ValueError:
-            amount = math.nan
-        if amount != 0 and not 1e-6 <= amount <= 1e6:
-            raise RefusalError(
-                f"{at}: {shown(cells[2])} is no amount of traffic; 0, or 0.000001 to 1000000"
-            )
-        found.append((*party(at, cells[0]), *party(at, cells[1]), amount))
-    if not found:
+        if len(cells) not in (2, 3):
+            raise RefusalError(f"{at}: {len(cells)} values; src,dst,demand, or src,dst")
+        source.append(party(at, cells[0]))
+        destination.append(party(at, cells[1]))
+        amounts.append(_amount(at, cells[2]) if len(cells) == 3 else 1.0)
+    if not source:
         raise RefusalError(f"{where}: no demands; lines src,dst,demand")
-    return found
+    ends = (np.array(source, dtype=np.int64), np.array(destination, dtype=np.int64))
+    return ends, np.array(amounts, dtype=np.float64)
+
+
+def _cells(row: object) -> list[str]:
+    """The values of a row as text; a number that floats hold is written whole."""
+    if isinstance(row, str) or not isinstance(row, Iterable):
+        return [str(row)]
+    return [
+        str(int(cell)) if isinstance(cell, (float, np.floating)) and i < 2 and cell == cell // 1
+        else str(cell).strip()
+        for i, cell in enumerate(row)
+    ]
+
+
+def _amount(at: str, text: str) -> float:
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = math.nan
+    if amount != 0 and not LEAST <= amount <= MOST:
+        raise _no_amount(at, shown(text))
+    return amount
+
+
+def _no_amount(at: str, text: str) -> RefusalError:
+    help_ = "0, or 0.000001 to 1000000, in units of what an endpoint can send"
+    return RefusalError(f"{at}: {text} is no amount of traffic; {help_}")
+
+
+def _nearest(word: str, known: Sequence[str]) -> str:
+    """A clause that names what a word nearly is; empty where it is near nothing."""
+    near = difflib.get_close_matches(word, known, 1)
+    return f" (did you mean '{near[0]}'?)" if near else ""

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError
-from flyloom.inputs.traffic import NAMED
+from flyloom.inputs.rows import Read, digest_of, read
+from flyloom.inputs.traffic import is_name
 from flyloom.lab import executors, lines, sources, store
 from flyloom.lab.expanded import expanded, parts_of
 from flyloom.lab.kept import content_digest, kept, key
@@ -27,7 +28,7 @@ from flyloom.lab.worker import Outcome, keep_record, wants_fabric
 from flyloom.plugins.parts import KNOWN
 from flyloom.support.files import check_folder, remove_leftovers, sha256, sync_folder
 from flyloom.support.progress import Progress
-from flyloom.support.reading import read_rows, read_text
+from flyloom.support.reading import read_text
 from flyloom.support.results import Result
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ class _Job:
         self.sources: dict[str, Source] = {}
         self.finished: list[dict[str, Any]] = []
         """The points of the records, in their order."""
-        self.rows: dict[Path, list[list[str]]] = {}
+        self.rows: dict[str, Read] = {}
         """The files of traffic met so far."""
         self.reused = 0
         self.code = sources.digest_of("flyloom.lab.point")
@@ -221,13 +222,13 @@ class _Job:
         if wants_fabric(point):
             missing = self.missing
             roots.append("flyloom.lab.fabric")
-        parts, traffic = parts_of(point, self.parts), self._traffic(point["routing"])
+        parts, traffic = parts_of(point, self.parts), self._traffic(point)
         written = {"plugins": [part.digest for part in parts]} if parts else {}
         roots += [part.module for part in parts if not part.digest]
         digest = key({
             "point": {k: v for k, v in point.items() if k != "label"}, "network": source.key,
             "seed": self.seed, "code": sources.digest_of(*roots), "missing": missing,
-            "traffic": traffic, **written,
+            "traffic": {name: digest_of(found) for name, found in traffic.items()}, **written,
         })
         place = self._place(digest)
         asked_before = digest in records
@@ -322,19 +323,23 @@ class _Job:
         text = built.to_text("json")
         return Source(digest, text=text, name=str(path), failures=spec.get("failures"))
 
-    def _traffic(self, spec: dict[str, Any]) -> list[list[str]] | None:
-        """The rows of the file of traffic that the engine of a point is to read; None where it
-        names none. They travel with the point."""
-        named = spec.get("traffic")
-        if spec["engine"] != "application" or not isinstance(named, str) or named in NAMED:
-            return None
-        path = self.path.parent / named
-        if path not in self.rows:
-            if not os.path.isfile(path):
-                words = f"{path} is no file; {', '.join(NAMED)}, or a CSV file"
-                raise RefusalError(f"{self.path}: routing.traffic: {words}")
-            self.rows[path] = [row for _, row in read_rows(path, skip_blanks=True)]
-        return self.rows[path]
+    def _traffic(self, point: dict[str, Any]) -> dict[str, Read]:
+        """The files of traffic that a point names, by these names. They travel with the point."""
+        found = {}
+        for table in ("routing", "ebb", "congestion", "throughput"):
+            asked = point.get(table, {})
+            named = asked.get("traffic")
+            takes = table != "routing" or asked["engine"] == "application"
+            if not takes or not isinstance(named, str) or is_name(named):
+                continue
+            if named not in self.rows:
+                path = self.path.parent / named
+                if not os.path.isfile(path):
+                    words = f"'{named}' is neither a name nor a file: there is no {path}"
+                    raise RefusalError(f"{self.path}: {table}.traffic: {words}")
+                self.rows[named] = read(path)
+            found[named] = self.rows[named]
+        return found
 
     def _place(self, digest: str) -> Path:
         return self.directory / "points" / f"{digest}.json"

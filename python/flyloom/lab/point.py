@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from flyloom._core import Routing, Topology
 from flyloom.inputs.made import made
+from flyloom.inputs.measured import measured
+from flyloom.inputs.rows import Read
+from flyloom.inputs.traffic import travelling
 from flyloom.lab.measured import asked, figures, known
 from flyloom.support.errors import DeployError
 from flyloom.verbs.engines import route_by_ours
@@ -84,8 +87,8 @@ class Task:
     """The file that the record is kept in; None where that is not the worker's to write."""
     parts: tuple[Part, ...] = ()
     """The users' parts that the point asks for."""
-    traffic: list[list[str]] | None = None
-    """The rows of the file of traffic that the engine ``application`` is asked to read."""
+    traffic: dict[str, Read] = field(default_factory=dict)
+    """The files of traffic that the point names, as they were read."""
 
 
 _shared: dict[str, Topology] = {}
@@ -137,18 +140,15 @@ def options_of(point: dict[str, Any]) -> dict[str, Any]:
 
 
 def routing_of(
-    topology: Topology, point: dict[str, Any], traffic: list[list[str]] | None,
-    progress: Progress | None, fabric: Any, parts: tuple[Part, ...] = (),
+    topology: Topology, point: dict[str, Any], progress: Progress | None, fabric: Any,
+    parts: tuple[Part, ...] = (),
 ) -> Routing:
-    """The tables that a point asks for, whose file of traffic has these rows; DeployError where
-    OpenSM gives none."""
+    """The tables that a point asks for; DeployError where OpenSM gives none."""
     spec, options = point["routing"], options_of(point)
     engine, lmc = spec["engine"], spec["lmc"]
     if engine.startswith("opensm:"):
         theirs: Routing = fabric.route(topology, engine, lmc, options.get("max_lanes"))
         return theirs
-    if traffic is not None:
-        options["traffic"] = traffic
     layers = spec.get("layers") or 1 << lmc
     own = next((part for part in parts if part.kind == "engine"), None)
     return route_by_ours(topology, engine, options, layers, lmc, progress, own)
@@ -159,6 +159,13 @@ def record_of(
 ) -> dict[str, Any] | None:
     """The record of a point, what is kept of it; None where it was skipped. ``fabric`` is the
     module `flyloom.lab.fabric`, for points that ask for it."""
+    with travelling(task.traffic):
+        return _record_of(task, tell, progress, fabric)
+
+
+def _record_of(
+    task: Task, tell: Tell, progress: Progress | None, fabric: Any
+) -> dict[str, Any] | None:
     topology, spec = network_of(task.source), task.point["routing"]
     engine, lmc, options = spec["engine"], spec["lmc"], options_of(task.point)
     record: dict[str, Any] = {"label": _label(spec, options)}
@@ -168,7 +175,7 @@ def record_of(
         return None
     clock = _Clock(tell)
     try:
-        routing = routing_of(topology, task.point, task.traffic, progress, fabric, task.parts)
+        routing = routing_of(topology, task.point, progress, fabric, task.parts)
     except DeployError as error:
         tell("skipped", {"what": record["label"], "why": str(error)}, 0.0)
         return None
@@ -185,7 +192,7 @@ def record_of(
         if task.point["ebb"]["patterns"]:
             clock.again()
             given = {**task.point["ebb"], "seed": task.seed}
-            record["ebb"] = routing.measure("ebb", given, progress)
+            record["ebb"] = measured(routing, "ebb", given, progress)
             clock.told("ebb", record)
     for name, given in asked(task.point).items():
         if proof["complete"]["holds"] or known(task.parts)[name]["input"] == "topology":

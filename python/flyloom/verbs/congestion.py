@@ -7,18 +7,24 @@ University, Technical Report 675, 2009.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from flyloom import _measures as measures
-from flyloom._core import RefusalError, Routing
+from flyloom._core import RefusalError
 from flyloom._measures import Congestion
+from flyloom.inputs.tables import Tables
 from flyloom.support.progress import Progress
+
+if TYPE_CHECKING:
+    from flyloom.inputs.traffic import Wanted
 
 
 def congestion(
-    routing: Routing,
+    routing: Tables,
     pattern: str = "bisect",
     argument: int | str | None = None,
     *,
+    traffic: Wanted | None = None,
     runs: int = 1000,
     seed: int = 0,
     endpoints: int | None = None,
@@ -37,10 +43,13 @@ def congestion(
     Parameters
     ----------
     routing
-        Tables of any origin.
+        Tables of any origin; a network is routed by dfsssp.
     pattern, argument
         A pattern of docs/measures.md (names of ORCS are understood), and its argument where it has
         one, which may also stand behind a colon: ``"stencil:4x4"``. ``"ring::bisect"`` is two jobs.
+    traffic
+        What endpoints send to one another, in place of a pattern: all of it at once and as it is
+        said, so that one run is all. See docs/measures.md#own-traffic.
     order
         ``random``, ``linear`` (as the network has them) or names or numbers of endpoints by rank;
         those that are not named come after them in random order.
@@ -56,7 +65,7 @@ def congestion(
         text = f"{text}:{argument}"
     places = order if isinstance(order, str) else [str(name) for name in order]
     return measures.congestion(
-        routing, pattern=text, runs=runs, seed=seed, endpoints=endpoints, first_job=first_job,
+        routing, pattern=text, traffic=traffic, runs=runs, seed=seed, endpoints=endpoints, first_job=first_job,
         order=places, levels=levels, endpoint_cables=endpoint_cables, metric=metric,
         progress=progress,
     )

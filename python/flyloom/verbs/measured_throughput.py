@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flyloom._core import RefusalError, Routing
-from flyloom.inputs.traffic import NAMED, demands
+from flyloom.inputs.traffic import demands
 from flyloom.plugins.measures import measure
 from flyloom.solve.linear import over_any_paths, over_tables
 
@@ -25,7 +25,7 @@ def throughput(
     Parameters
     ----------
     traffic
-        ``uniform``, ``longest_matching`` or ``elephant``.
+        A name, as ``uniform``, or a file; see docs/measures.md.
     epsilon
         Bounds at most this fraction apart, 0.005 to 1, in place of a linear program, which 0 asks
         for.
@@ -36,8 +36,6 @@ def throughput(
     seed
         Seed of the draw of these.
     """
-    if traffic not in NAMED:
-        raise RefusalError(f"traffic: there is no '{traffic}'; {', '.join(NAMED)}")
     if epsilon and not 0.005 <= epsilon <= 1:
         raise RefusalError(f"epsilon: {epsilon} is out of range; 0, or 0.005 to 1")
     topology = routing.topology

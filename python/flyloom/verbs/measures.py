@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
-from flyloom._core import Routing
 from flyloom._measures import RECORDS
 from flyloom.inputs.networks import Source, network
+from flyloom.inputs.tables import Tables
 from flyloom.plugins.measures import Function
 from flyloom.plugins.measures import measure as as_measure
 from flyloom.support.progress import Progress
@@ -20,25 +20,24 @@ from flyloom.verbs.own_measures import record_by
 def measure(*, columns: Sequence[Mapping[str, str]]) -> Callable[[Function], Function]: ...
 @overload
 def measure(
-    on: Source | Routing, name: str, *, progress: Progress | None = None, **parameters: Any
+    on: Tables, name: str, *, progress: Progress | None = None, **parameters: Any
 ) -> Record: ...
 def measure(
-    on: Source | Routing | None = None, name: str = "", *, progress: Progress | None = None,
+    on: Tables | None = None, name: str = "", *, progress: Progress | None = None,
     **parameters: Any,
 ) -> Record | Callable[[Function], Function]:
     """The record of the measure ``name`` with its ``parameters``, see docs/measure-reference.md.
 
     For names that are known when it runs: each measure is a function of its own name too. ``on`` is
-    a network, as for ``network``, or tables (a :class:`Routing`), which measures of routes need. A
-    measure gives the same figures here, on the command line and in an experiment.
+    a network, as for ``network``, or tables: a :class:`Routing` or a folder of them. Measures of
+    routes have a network routed first, by dfsssp (``lanes_needed`` by sssp). A measure gives the same figures here, on the command line and in an experiment.
 
     As a decorator, ``@measure(columns=[...])``, it makes a function a measure: see
     :func:`flyloom.plugins.measures.measure`.
     """
     if on is None:
         return as_measure(**parameters)
-    target = on if isinstance(on, Routing) else network(on)
-    return RECORDS.get(name, Record)(record_by(target, name, parameters, progress))
+    return RECORDS.get(name, Record)(record_by(on, name, parameters, progress))
 
 
 def promise(source: Source) -> Result | None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError, Routing, Topology, plugin_parameters
 from flyloom.inputs.measured import measured
+from flyloom.inputs.networks import network
+from flyloom.inputs.tables import Tables, tables
 from flyloom.plugins.found import part
 from flyloom.plugins.parts import Part, told
 
@@ -22,7 +24,7 @@ HOLDS: dict[str, tuple[type, ...]] = {
 
 
 def record_by(
-    on: Topology | Routing, name: str, given: Mapping[str, Any], progress: Progress | None,
+    on: Tables, name: str, given: Mapping[str, Any], progress: Progress | None,
     parts: Iterable[Part] = (),
 ) -> dict[str, Any]:
     """The record of the measure ``name`` with the parameters ``given``: a user's, among ``parts``
@@ -33,18 +35,15 @@ def record_by(
     return measured(on, name, given, progress)
 
 
-def _measured(part: Part, on: Topology | Routing, given: Mapping[str, Any]) -> dict[str, Any]:
+def _measured(part: Part, on: Tables, given: Mapping[str, Any]) -> dict[str, Any]:
     """The record of a user's measure with the parameters ``given``, of a network or its tables.
 
     RefusalError for parameters that cannot be, for what the function raises, and where it returns
     no record with every column; it names the plug-in.
     """
     parameters = plugin_parameters(part.row, dict(given))
-    target: Topology | Routing = on
-    if part.row["input"] == "topology":
-        target = on.topology if isinstance(on, Routing) else on
-    elif not isinstance(on, Routing):
-        raise RefusalError(f"{part.name}: a network without tables; tables: route it")
+    of_network = part.row["input"] == "topology"
+    target: Topology | Routing = network(on) if of_network else tables(on)
     with told(part.name, part.file):
         returned = part.function(target, **parameters)
     place = f"{part.name}: {part.file}, line {part.line}"

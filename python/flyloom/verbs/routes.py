@@ -7,7 +7,9 @@ from typing import Any
 
 from flyloom._core import Routing, routes_asked
 from flyloom._measures import Repair
+from flyloom.inputs.measured import default_engine
 from flyloom.inputs.networks import Source, network
+from flyloom.inputs.tables import DEFAULT_ENGINE, Tables, tables
 from flyloom.plugins.found import part
 from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
@@ -16,7 +18,7 @@ from flyloom.verbs.engines import route_by_ours
 
 def route(
     source: Source,
-    engine: str,
+    engine: str = DEFAULT_ENGINE,
     *,
     lmc: int | None = None,
     layers: int | None = None,
@@ -33,7 +35,8 @@ def route(
     routes of any of our engines get their lanes: a method (``"hops"``, ``"random:seed=1"``; see
     docs/routing.md), or a dict of ``method``, ``max_lanes``, ``balance`` and ``seed``, the table
     ``[lanes]`` of experiments.
-    The engine ``application`` takes ``traffic``, as ``throughput`` does, in place of its ``flows``.
+    The engine ``application`` takes ``traffic``, as ``throughput`` does, in place of its ``flows``;
+    ``uniform`` where there is none. Tables that are given as ``source`` stand for their network.
     """
     if lmc is not None:
         whole("lmc", lmc, 0, 7)
@@ -56,8 +59,8 @@ def route(
 
 
 def repair(
-    routing: Routing,
-    topology: Source,
+    routing: Tables,
+    topology: Source | None = None,
     *,
     links: Iterable[int | str] = (),
     switches: Iterable[int | str] = (),
@@ -72,9 +75,9 @@ def repair(
     Parameters
     ----------
     routing
-        The tables before; every route must arrive.
+        The tables before; every route must arrive. A network is routed by dfsssp.
     topology
-        Their network.
+        Their network, where it is not the one that they have.
     links, switches
         Those that failed, besides those that had failed before: links by number,
         ``"SWITCH:SWITCH"`` (all cables between) or ``"SWITCH:PORT"``, switches by number or name.
@@ -87,15 +90,15 @@ def repair(
     the order of ``changes``.
     Raises ``RefusalError`` where the rest is disconnected or no way fits the lanes in use.
     """
-    damaged = network(topology).with_failures(
-        list(links), list(switches), random=random, seed=seed
-    )
-    mended, found = routing.repair(damaged, progress)
+    before = tables(routing, progress=progress)
+    whole_network = before.topology if topology is None else network(topology)
+    damaged = whole_network.with_failures(list(links), list(switches), random=random, seed=seed)
+    mended, found = before.repair(damaged, progress)
     return mended, Repair(found)
 
 
 def spread(
-    routing: Routing,
+    routing: Tables,
     method: str | Mapping[str, Any] = "online",
     *,
     max_lanes: int = 8,
@@ -108,7 +111,7 @@ def spread(
     Parameters
     ----------
     routing
-        Tables of any origin.
+        Tables of any origin; a network is routed by sssp.
     method
         ``online``, ``lightest``, ``heaviest``, ``random`` or ``hops``, or all of it as ``lanes`` of
         :func:`route`; see docs/routing.md. Routes that need no second lane stay on one, whatever
@@ -127,7 +130,8 @@ def spread(
     asked = {"max_lanes": max_lanes, "balance": bool(balance), "seed": seed}
     usual = {"max_lanes": 8, "balance": False, "seed": 0}
     said = {key: value for key, value in asked.items() if value != usual[key]}
-    return routing.spread({"lanes": _lanes(method), **said}, progress)
+    before = tables(routing, engine=default_engine("lanes_needed"), progress=progress)
+    return before.spread({"lanes": _lanes(method), **said}, progress)
 
 
 def _lanes(chosen: str | Mapping[str, Any]) -> str | dict[str, Any]:

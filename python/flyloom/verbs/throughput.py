@@ -6,13 +6,13 @@ topologies", SC 2016.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
 from flyloom._core import RefusalError
-from flyloom.inputs.networks import Source, network
-from flyloom.inputs.traffic import Wanted, demands
+from flyloom.inputs.networks import network
+from flyloom.inputs.tables import Tables, holds_tables, tables
+from flyloom.inputs.traffic import Wanted, called, demands
 from flyloom.solve.linear import over_any_paths, over_tables
 from flyloom.support.progress import Progress
 from flyloom.support.results import Result
@@ -20,7 +20,7 @@ from flyloom.verbs.routes import route
 
 
 def throughput(
-    source: Source,
+    source: Tables,
     traffic: Wanted = "uniform",
     *,
     engine: str | None = None,
@@ -42,10 +42,11 @@ def throughput(
     Parameters
     ----------
     source
-        A network, as for ``network``.
+        A network, as for ``network``; or tables, a ``Routing`` or a folder of them, whose routes
+        are then those that there are.
     traffic
-        ``"uniform"``, ``"longest_matching"``, ``"elephant"``; the path of a CSV file with lines
-        ``src,dst,demand``; or such triples.
+        A name (``"uniform"``, ``"longest_matching"``, ``"elephant"``, a pattern), a file, a matrix
+        or rows ``(src, dst, demand)``: see docs/measures.md#own-traffic.
     engine
         Routes are those of this engine's tables, with ``lmc``, ``layers`` and its ``options`` as
         for ``route``; any path where it is None.
@@ -66,7 +67,10 @@ def throughput(
     ``epsilon``). Raises ``RefusalError`` for traffic between parts without a path and for linear
     programs that are too large.
     """
-    topology = network(source)
+    given = tables(source) if holds_tables(source) else None
+    topology = network(source) if given is None else given.topology
+    if given is not None and engine is not None:
+        raise RefusalError("engine: these are tables, which have their routes; leave it out")
     options = {**(engine_options or {}), **options}
     if epsilon is not None:
         if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)):
@@ -76,7 +80,7 @@ def throughput(
     if engine is None and (options or layers is not None or lmc is not None):
         raise RefusalError("engine: lmc, layers and options are an engine's; name one")
     wanted = demands(topology, traffic, elephants=elephants, seed=seed)
-    routing = None
+    routing = given
     if engine == "application" and not options.keys() & {"flows", "traffic"}:
         options["flows"] = wanted.flows()
     if engine is not None:
@@ -93,7 +97,7 @@ def throughput(
         "maximum_achievable_throughput": value,
         "upper_bound": upper,
         "exact": epsilon is None, "network": topology.recipe,
-        "traffic": str(traffic) if isinstance(traffic, (str, os.PathLike)) else "given",
-        "exact_matching": wanted.exact_matching, "engine": engine, "epsilon": epsilon,
+        "traffic": called(traffic), "exact_matching": wanted.exact_matching,
+        "engine": engine if given is None else given.engine, "epsilon": epsilon,
         "rounds": rounds,
     })

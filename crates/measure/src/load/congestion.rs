@@ -7,19 +7,20 @@
 use super::flows::{Flows, Met, Ways};
 use super::metric::{rounded_up, twentieth};
 use base::seed::Stream;
-use base::{EndpointId, Interrupted, Refusal, Stop, TerminalId, Watch};
+use base::{EndpointId, Interrupted, Refusal, Stop, Watch};
 use fabric::tables::Routing;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use traffic::pattern::{Message, Pattern};
+use traffic::sending::working;
 
 /// Runs are dealt to so many parts; sums are over the runs of a part, then over parts in order, so
 /// that they do not depend on the number of threads.
 const PARTS: u32 = 64;
 /// Most routes at once.
-const MAX_ROUTES: u64 = 1 << 24;
+pub(super) const MAX_ROUTES: u64 = 1 << 24;
 
 /// Which endpoint is which rank of the pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +68,7 @@ pub struct Setup {
 /// What one run met.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Run {
-    /// Mean share of its messages (1 without messages).
+    /// Mean share of its messages, each counted by its amount (1 without messages).
     pub share: f64,
     /// Mean share of each job's messages.
     pub job_shares: [f64; 2],
@@ -115,7 +116,7 @@ pub struct Congestion {
 /// says stop.
 pub fn congestion(routing: &Routing, setup: &Setup, watch: &dyn Watch) -> Result<Congestion, Stop> {
     let ways = Ways::new(routing, setup.endpoint_cables);
-    let alive = working(routing);
+    let alive = working(routing.topology());
     let (given, others) = given_first(routing, &alive, &setup.order)?;
     let most = alive.len() as u32;
     let wanted = if given.is_empty() { most } else { given.len() as u32 };
@@ -158,16 +159,6 @@ pub fn congestion(routing: &Routing, setup: &Setup, watch: &dyn Watch) -> Result
         share_range: all.share_range,
         channels: all.channels.iter().map(|sum| sum / f64::from(setup.runs)).collect(),
     })
-}
-
-/// The endpoints that have a working rail.
-pub(super) fn working(routing: &Routing) -> Vec<EndpointId> {
-    let on = routing.topology();
-    let mut works = vec![false; on.endpoints().len()];
-    for t in (0..on.terminals().len()).map(TerminalId::from).filter(|&t| on.terminal_is_up(t)) {
-        works[on.terminals()[t.ix()].endpoint.ix()] = true;
-    }
-    (0..works.len()).filter(|&e| works[e]).map(EndpointId::from).collect()
 }
 
 /// The endpoints in the places that the order gives, and those without a place.
@@ -309,17 +300,17 @@ struct Work<'a> {
 const FEW: usize = 64;
 
 /// What some runs met.
-struct Tally {
+pub(super) struct Tally {
     runs: Vec<Run>,
-    shares: [u64; 20],
-    share_range: [f64; 2],
+    pub(super) shares: [u64; 20],
+    pub(super) share_range: [f64; 2],
     few: [u64; FEW],
     many: BTreeMap<u64, u64>,
     channels: Vec<f64>,
 }
 
 impl Tally {
-    fn new(channels: usize) -> Self {
+    pub(super) fn new(channels: usize) -> Self {
         Self {
             runs: Vec::new(),
             shares: [0; 20],
@@ -330,11 +321,12 @@ impl Tally {
         }
     }
 
-    /// Counts messages, adds their shares to `sum`, and returns the largest congestion.
-    fn messages(&mut self, found: &[Met], sum: &mut f64) -> f64 {
+    /// Counts messages, adds their shares, each times its amount, to `sum`, and returns the largest
+    /// congestion.
+    pub(super) fn messages(&mut self, found: &[Met], sum: &mut f64) -> f64 {
         let ([mut low, mut high], mut largest) = (self.share_range, 0.0);
         for met in found {
-            *sum += met.share;
+            *sum += met.share * met.amount;
             self.shares[twentieth(met.share)] += 1;
             low = if met.share < low { met.share } else { low };
             high = if met.share > high { met.share } else { high };
@@ -368,7 +360,7 @@ impl Tally {
     }
 
     /// Messages by congestion, rounded up.
-    fn congestions(&self) -> BTreeMap<u64, u64> {
+    pub(super) fn congestions(&self) -> BTreeMap<u64, u64> {
         let few = (0..).zip(self.few).filter(|(_, n)| *n > 0);
         few.chain(self.many.iter().map(|(&congestion, &n)| (congestion, n))).collect()
     }
@@ -442,7 +434,8 @@ impl Work<'_> {
                 _ => self.jobs.level(level, &mut draws),
             };
             let endpoint = |rank: u32| order[rank as usize];
-            let found = flows.level(messages.iter().map(|&(a, b)| (endpoint(a), endpoint(b))))?;
+            let sent = messages.iter().map(|&(a, b)| (endpoint(a), endpoint(b), 1.0));
+            let found = flows.level(sent)?;
             let (firsts, seconds) = found.split_at(first);
             counts = [counts[0] + firsts.len(), counts[1] + seconds.len()];
             let [one, two] = &mut sums;

@@ -4,7 +4,8 @@
 //! routing in high-performance networks", Cluster 2008 (and the ORCS simulator): random bisections,
 //! random perfect matchings; a flow gets the inverse of the largest congestion on its route.
 
-use super::congestion::{Levels, Order, Setup, congestion, working};
+use super::congestion::{Congestion, Levels, Order, Setup, congestion};
+use super::sent::{Asked, Loaded, sent};
 use base::interval::half_width_95;
 use base::stage::{Better, Kind};
 use base::{Metric, Need, Refusal, Stage, Stop, Watch};
@@ -12,6 +13,7 @@ use fabric::size::{RouteWork, Size};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use traffic::sending::working;
 
 /// The outcome over all patterns. Bandwidths are fractions of an endpoint's full injection rate.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +27,14 @@ pub struct Ebb {
 }
 
 impl Ebb {
+    fn of(found: &Congestion) -> Self {
+        Self {
+            patterns: found.runs.iter().map(|run| run.share).collect(),
+            flows: found.shares,
+            max_congestion: found.runs.iter().fold(0.0, |m, run| run.congestion.max(m)),
+        }
+    }
+
     /// Mean over patterns: the effective bisection bandwidth.
     pub fn mean(&self) -> f64 {
         self.patterns.iter().sum::<f64>() / self.patterns.len() as f64
@@ -52,7 +62,7 @@ impl Ebb {
 /// When there are fewer than two endpoints or no patterns, when a route does not arrive, or when
 /// `watch` says stop.
 pub fn ebb(routing: &Routing, patterns: u32, seed: u64, watch: &dyn Watch) -> Result<Ebb, Stop> {
-    let alive = working(routing).len();
+    let alive = working(routing.topology()).len();
     if alive < 2 || patterns == 0 {
         let why = format!("{patterns} patterns over {alive} endpoints");
         let help = "at least one pattern and two endpoints";
@@ -68,12 +78,7 @@ pub fn ebb(routing: &Routing, patterns: u32, seed: u64, watch: &dyn Watch) -> Re
         levels: Levels::Each,
         endpoint_cables: false,
     };
-    let found = congestion(routing, &bisect, watch)?;
-    Ok(Ebb {
-        patterns: found.runs.iter().map(|run| run.share).collect(),
-        flows: found.shares,
-        max_congestion: found.runs.iter().fold(0.0, |m, run| run.congestion.max(m)),
-    })
+    Ok(Ebb::of(&congestion(routing, &bisect, watch)?))
 }
 
 /// The columns of a mean share's confidence interval.
@@ -97,19 +102,24 @@ pub(super) const CI95_HIGH: Metric = Metric::new(
 /// Effective bisection bandwidth over given tables, as a fraction of the injection rate.
 ///
 /// Random halves, random perfect matchings; a flow's share is one over the largest congestion on
-/// its route (the mean over its routes when there are several).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// its route (the mean over its routes when there are several). With `traffic` the same of the
+/// pairs given: the mean share of what they want to send, sent once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Random bisections.
     pub patterns: u32,
+    /// Traffic in place of random bisections: a name, a file, or rows of source, destination and
+    /// amount; see docs/measures.md.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<Asked>,
     /// Seed of the random draws.
     pub seed: u64,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { patterns: 1000, seed: 0 }
+        Self { patterns: 1000, traffic: None, seed: 0 }
     }
 }
 
@@ -120,8 +130,10 @@ pub struct Record {
     pub effective_bisection_bandwidth: f64,
     /// Low and high end of its 95 % confidence interval; none of one pattern.
     pub confidence_interval_95: Option<[f64; 2]>,
-    /// Random bisections.
+    /// Random bisections; 1 of given traffic.
     pub patterns: u32,
+    /// What the given traffic is called (`given` where it has no name); none of bisections.
+    pub traffic: Option<String>,
     /// Seed of the random draws.
     pub seed: u64,
     /// Largest congestion of a channel in any pattern, in flows' worth of traffic.
@@ -148,24 +160,34 @@ impl Stage for Params {
         Metric::new("patterns", "/patterns", Kind::Whole, "", "random bisections", Better::Neither),
     ];
 
-    type On<'a> = &'a Routing;
+    type On<'a> = Loaded<'a>;
     type Record = Record;
 
     fn examples() -> Vec<Self> {
-        vec![Self { patterns: 10, seed: 0 }, Self { patterns: 3, seed: 7 }]
+        let of = |patterns, seed| Self { patterns, seed, ..Self::default() };
+        vec![of(10, 0), of(3, 7)]
     }
 
-    fn need(&self, on: &Routing, threads: usize) -> Need {
-        Size::of(on.topology(), threads).along(on, RouteWork::Patterns(self.patterns))
+    fn need(&self, on: Loaded<'_>, threads: usize) -> Need {
+        let endpoints = on.routing.topology().endpoints().len() as u64;
+        let work = match &self.traffic {
+            Some(_) => on.work(),
+            None => RouteWork::Patterns(self.patterns, endpoints / 2),
+        };
+        Size::of(on.routing.topology(), threads).along(on.routing, work)
     }
 
-    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Record, Stop> {
-        let found = ebb(on, self.patterns, self.seed, watch)?;
+    fn run(&self, on: Loaded<'_>, watch: &dyn Watch) -> Result<Record, Stop> {
+        let found = match on.messages(self.traffic.is_some())? {
+            None => ebb(on.routing, self.patterns, self.seed, watch)?,
+            Some(messages) => Ebb::of(&sent(on.routing, &messages, false, watch)?),
+        };
         let (mean, half) = (found.mean(), found.confidence_95());
         Ok(Record {
             effective_bisection_bandwidth: mean,
             confidence_interval_95: half.is_finite().then_some([mean - half, mean + half]),
-            patterns: self.patterns,
+            patterns: found.patterns.len() as u32,
+            traffic: self.traffic.as_ref().map(Asked::name),
             seed: self.seed,
             max_congestion: found.max_congestion,
             pattern_means: found.patterns,

@@ -6,14 +6,17 @@
 
 use base::{EndpointId, Refusal, SwitchId, TerminalId};
 use fabric::tables::{Routing, Tree};
+use traffic::sending::Weighted;
 
 /// What a flow meets on its way.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Met {
-    /// Part of the injection rate that it gets: the mean over its routes of 1 / congestion.
+    /// Part of its amount that it gets: the mean over its routes of 1 / max(1, congestion).
     pub share: f64,
-    /// Largest congestion on any of its routes, at least 1.
+    /// Largest congestion on any of its routes, at least 1, or its amount where that is less.
     pub congestion: f64,
+    /// What it wants to send, in units of an endpoint's full rate.
+    pub amount: f64,
 }
 
 /// A routing as walks read it: what a step needs lies close together.
@@ -151,10 +154,10 @@ pub(super) struct Flows<'a> {
     /// Routes under way, and the ports by which they go on.
     routes: Vec<Route<'a>>,
     ports: Vec<u16>,
-    /// Part of its flow that takes each route of the level, one flow after the other.
+    /// What each route of the level carries of its flow, one flow after the other.
     shares: Vec<f64>,
-    /// Number of routes up to the end of each flow.
-    ends: Vec<usize>,
+    /// Number of routes up to the end of each flow, and its amount.
+    ends: Vec<(usize, f64)>,
     /// The channels that the routes take, each with the number of the route.
     taken: Vec<(u32, u32)>,
     /// Largest congestion on each route.
@@ -191,13 +194,13 @@ impl<'a> Flows<'a> {
         }
     }
 
-    /// What each flow meets when all these pairs of endpoints send at once.
+    /// What each flow meets when all these pairs of endpoints send so much at once.
     ///
     /// # Errors
     /// When two endpoints share no plane, or a route does not arrive.
     pub(super) fn level(
         &mut self,
-        mut pairs: impl Iterator<Item = (EndpointId, EndpointId)>,
+        mut pairs: impl Iterator<Item = Weighted>,
     ) -> Result<&[Met], Refusal> {
         self.shares.clear();
         self.ends.clear();
@@ -206,9 +209,9 @@ impl<'a> Flows<'a> {
             let begun = self.shares.len();
             self.routes.clear();
             while self.shares.len() - begun < TOGETHER
-                && let Some((from, to)) = pairs.next()
+                && let Some((from, to, amount)) = pairs.next()
             {
-                self.add(from, to)?;
+                self.add(from, to, amount)?;
             }
             if self.shares.len() == begun {
                 break;
@@ -219,19 +222,22 @@ impl<'a> Flows<'a> {
         let mut begin = 0;
         let worst = &self.worst;
         self.met.clear();
-        self.met.extend(self.ends.iter().map(|&end| {
+        self.met.extend(self.ends.iter().map(|&(end, amount)| {
             let routes = &worst[std::mem::replace(&mut begin, end)..end];
-            if let [congestion] = *routes {
-                return Met { share: 1.0 / congestion, congestion };
+            let least = if amount < 1.0 { amount } else { 1.0 };
+            if let [worst] = *routes {
+                let congestion = if worst > least { worst } else { least };
+                let share = 1.0 / if worst > 1.0 { worst } else { 1.0 };
+                return Met { share, congestion, amount };
             }
-            let share = routes.iter().map(|w| 1.0 / w).sum::<f64>() / routes.len() as f64;
-            Met { share, congestion: routes.iter().fold(1.0, |m, w| m.max(*w)) }
+            let share = routes.iter().map(|w| 1.0 / w.max(1.0)).sum::<f64>() / routes.len() as f64;
+            Met { share, congestion: routes.iter().fold(least, |m, w| m.max(*w)), amount }
         }));
         Ok(&self.met)
     }
 
     /// Adds a flow between two endpoints: their rails paired plane by plane, in every layer.
-    fn add(&mut self, from: EndpointId, to: EndpointId) -> Result<(), Refusal> {
+    fn add(&mut self, from: EndpointId, to: EndpointId, amount: f64) -> Result<(), Refusal> {
         let ways = self.ways;
         let (layers, terminals) = (ways.routing.layers(), ways.terminals);
         let begin = self.shares.len();
@@ -258,11 +264,11 @@ impl<'a> Flows<'a> {
             let help = "every pair needs a common plane";
             return Err(Refusal::new("", "two endpoints share no plane", help));
         }
-        let share = 1.0 / (end - begin) as f64;
+        let share = amount / (end - begin) as f64;
         for _ in begin..end {
             self.shares.push(share);
         }
-        self.ends.push(end);
+        self.ends.push((end, amount));
         Ok(())
     }
 
@@ -302,7 +308,7 @@ impl<'a> Flows<'a> {
             load[channel as usize] += shares[route as usize] * relative(channel);
         }
         worst.clear();
-        worst.resize(shares.len(), 1.0);
+        worst.resize(shares.len(), 0.0);
         for &(route, channel) in &*taken {
             let (worst, load) = (&mut worst[route as usize], load[channel as usize]);
             if load > *worst {

@@ -5,6 +5,7 @@ pub mod congestion;
 mod flows;
 pub mod metric;
 pub mod routes;
+pub mod sent;
 mod split;
 pub mod throughput;
 

@@ -6,21 +6,26 @@
 use super::congestion::{Congestion, Levels, Order, Setup, congestion};
 use super::ebb::{CI95_HIGH, CI95_LOW};
 use super::metric::Metric as Told;
+use super::sent::{Asked, Loaded, Name, sent};
 use base::interval::half_width_95;
 use base::stage::{Better, Kind};
 use base::{Metric, Need, Refusal, Stage, Stop, Watch};
 use fabric::size::{RouteWork, Size};
-use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use traffic::pattern::Pattern;
 
 /// What a communication pattern meets over given tables when all its messages go at once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// A pattern of docs/measures.md, with its argument behind a colon: `stencil:4x4`.
     /// `ring::bisect` is two jobs.
     pub pattern: String,
+    /// Traffic between endpoints by name or number, sent once, in place of a pattern: a name, a
+    /// file, or rows of source, destination and amount; see docs/measures.md.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<Asked>,
     /// How often, each time with ranks put on endpoints anew.
     pub runs: u32,
     /// Seed of the random draws; run i depends on it and on i alone.
@@ -52,16 +57,6 @@ pub enum Places {
     Named(Vec<Name>),
 }
 
-/// An endpoint.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Name {
-    /// By number.
-    Number(u32),
-    /// By name.
-    Name(String),
-}
-
 /// Which levels are sent: a word, or the number of one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -76,6 +71,7 @@ impl Default for Params {
     fn default() -> Self {
         Self {
             pattern: "bisect".into(),
+            traffic: None,
             runs: 1000,
             seed: 0,
             endpoints: None,
@@ -121,15 +117,6 @@ impl Params {
     }
 }
 
-impl Name {
-    fn text(&self) -> String {
-        match self {
-            Self::Number(n) => n.to_string(),
-            Self::Name(name) => name.clone(),
-        }
-    }
-}
-
 /// What a pattern's messages meet. Shares are fractions of an endpoint's injection rate; congestion
 /// is in messages' worth of traffic.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -155,7 +142,7 @@ pub struct Record {
     pub levels: u32,
     /// Runs.
     pub runs: u64,
-    /// Mean over runs of the mean share of their messages.
+    /// Mean over runs of the mean share of their messages, each counted by its amount.
     pub mean_share: f64,
     /// Low and high end of the 95 % confidence interval of `mean_share`; none of one run.
     pub confidence_interval_95: Option<[f64; 2]>,
@@ -179,7 +166,7 @@ pub struct Record {
     pub first_job_share: Option<f64>,
     /// Mean share of the second job's messages; none with one job.
     pub second_job_share: Option<f64>,
-    /// Who sent to whom.
+    /// Who sent to whom: the pattern, or what the traffic is called (`given` where it has no name).
     pub pattern: String,
     /// Seed of the random draws.
     pub seed: u64,
@@ -233,27 +220,64 @@ impl Stage for Params {
         ),
     ];
 
-    type On<'a> = &'a Routing;
+    type On<'a> = Loaded<'a>;
     type Record = Record;
 
     fn examples() -> Vec<Self> {
         let few = Self { runs: 5, ..Self::default() };
-        let ring = Self { pattern: "ring".into(), levels: Sent::Word("all".into()), ..few.clone() };
+        let all = Sent::Word("all".into());
+        let ring = Self { pattern: "ring".into(), levels: all, ..few.clone() };
         vec![few, ring]
     }
 
-    fn need(&self, on: &Routing, threads: usize) -> Need {
-        Size::of(on.topology(), threads).along(on, RouteWork::Patterns(self.runs))
+    fn need(&self, on: Loaded<'_>, threads: usize) -> Need {
+        let ranks = self.endpoints.unwrap_or(on.routing.topology().endpoints().len() as u32);
+        let work = match &self.traffic {
+            Some(_) => on.work(),
+            None => RouteWork::Patterns(self.runs, self.most_at_once(ranks)),
+        };
+        Size::of(on.routing.topology(), threads).along(on.routing, work)
     }
 
-    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Record, Stop> {
+    fn run(&self, on: Loaded<'_>, watch: &dyn Watch) -> Result<Record, Stop> {
         let metric = Told::parse(&self.metric)?;
-        let found = congestion(on, &self.setup()?, watch)?;
+        let setup = self.setup()?;
+        let found = match on.messages(self.traffic.is_some())? {
+            None => congestion(on.routing, &setup, watch)?,
+            Some(messages) => {
+                self.goes_with_traffic()?;
+                sent(on.routing, &messages, self.endpoint_cables, watch)?
+            }
+        };
         Ok(self.told(&found, metric))
     }
 }
 
 impl Params {
+    /// No fewer than the messages that are sent at once, where the pattern can be.
+    fn most_at_once(&self, ranks: u32) -> u64 {
+        let jobs = self.pattern.split("::").filter_map(|job| Pattern::parse(job, ranks).ok());
+        jobs.map(|job| job.most_messages(ranks)).sum()
+    }
+
+    /// What is said of a pattern has no meaning for traffic.
+    fn goes_with_traffic(&self) -> Result<(), Refusal> {
+        let usual = Self { runs: self.runs, ..Self::default() };
+        for (name, differs) in [
+            ("pattern", self.pattern != usual.pattern),
+            ("endpoints", self.endpoints != usual.endpoints),
+            ("first_job", self.first_job != usual.first_job),
+            ("order", self.order != usual.order),
+            ("levels", self.levels != usual.levels),
+        ] {
+            if differs {
+                let why = "traffic says itself who sends to whom, and all of it is sent at once";
+                return Err(Refusal::new(name, why, format!("give traffic or {name}")));
+            }
+        }
+        Ok(())
+    }
+
     fn told(&self, found: &Congestion, metric: Told) -> Record {
         let of = |metric: Told| found.summary(metric);
         let (share, chosen) = (of(Told::Bandwidth), of(metric));
@@ -286,7 +310,7 @@ impl Params {
             first_job: found.first_job,
             first_job_share: job(0),
             second_job_share: job(1),
-            pattern: self.pattern.clone(),
+            pattern: self.traffic.as_ref().map_or_else(|| self.pattern.clone(), Asked::name),
             seed: self.seed,
         }
     }

@@ -1,0 +1,128 @@
+//! What given traffic meets over given tables when all of it is sent at once.
+//!
+//! Source: Hoefler, Schneider, Lumsdaine, "Multistage switches are not crossbars: effects of static
+//! routing in high-performance networks", Cluster 2008: a flow gets the inverse of the largest
+//! congestion on its route; here a flow counts as much as it wants to send.
+
+use super::congestion::{Congestion, MAX_ROUTES, Run, Tally};
+use super::flows::{Flows, Ways};
+use base::{Refusal, Stop, Watch};
+use fabric::size::RouteWork;
+use fabric::tables::Routing;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use traffic::sending::{Sending, Weighted};
+
+/// Traffic as a parameter has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Asked {
+    /// A name, or a file.
+    Word(String),
+    /// Rows of source, destination and amount.
+    Rows(Vec<(Name, Name, f64)>),
+}
+
+/// An endpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Name {
+    /// By number.
+    Number(u32),
+    /// By name.
+    Name(String),
+}
+
+impl Name {
+    /// Number or name as text.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Number(n) => n.to_string(),
+            Self::Name(name) => name.clone(),
+        }
+    }
+}
+
+impl Asked {
+    /// What the traffic is called.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Word(name) => name.clone(),
+            Self::Rows(_) => "given".to_owned(),
+        }
+    }
+}
+
+/// Tables and what is sent over them, if that is given.
+#[derive(Clone, Copy)]
+pub struct Loaded<'a> {
+    /// The tables.
+    pub routing: &'a Routing,
+    /// Traffic between endpoints of their network.
+    pub traffic: Option<&'a Sending>,
+}
+
+impl Loaded<'_> {
+    /// The work of sending the traffic once.
+    pub(super) fn work(&self) -> RouteWork {
+        let n = self.routing.topology().endpoints().len() as u64;
+        RouteWork::Patterns(1, self.traffic.map_or(0, |traffic| traffic.most_messages(n)))
+    }
+
+    /// The messages of the traffic; an error where a parameter `named` it and it is not there.
+    ///
+    /// # Errors
+    /// When there is none but in name, and as [`Sending::messages`].
+    pub(super) fn messages(&self, named: bool) -> Result<Option<Vec<Weighted>>, Refusal> {
+        match self.traffic {
+            Some(traffic) => traffic.messages(self.routing.topology()).map(Some),
+            None if named => {
+                let help = "traffic that was read for this network";
+                Err(Refusal::new("traffic", "named and not given", help))
+            }
+            None => Ok(None),
+        }
+    }
+}
+
+/// What `messages` meet. A message of amount x loads the channels of its routes with x; its share
+/// is the part of x that it gets, and means are weighed by amounts. O(messages * layers * hops).
+///
+/// # Errors
+/// When there are too many, two endpoints share no plane, a route does not arrive, or `watch` says
+/// stop.
+pub fn sent(
+    routing: &Routing,
+    messages: &[Weighted],
+    endpoint_cables: bool,
+    watch: &dyn Watch,
+) -> Result<Congestion, Stop> {
+    watch.tick("messages", 0, messages.len() as u64)?;
+    let routes = messages.len() as u64 * u64::from(routing.layers());
+    if routes > MAX_ROUTES {
+        let why = format!("{routes} routes at once for {} layers", routing.layers());
+        let help = format!("at most {MAX_ROUTES}: fewer pairs or layers");
+        return Err(Refusal::new("traffic", why, help).into());
+    }
+    let ways = Ways::new(routing, endpoint_cables);
+    let mut flows = Flows::new(&ways);
+    let mut tally = Tally::new(0);
+    let mut sum = 0.0;
+    let most = tally.messages(flows.level(messages.iter().copied())?, &mut sum);
+    let share = sum / messages.iter().map(|m| m.2).sum::<f64>();
+    let run = Run { share, job_shares: [share, 1.0], congestion: most, time: most, delay: most };
+    let mut parties: Vec<_> = messages.iter().flat_map(|m| [m.0, m.1]).collect();
+    parties.sort_unstable();
+    parties.dedup();
+    watch.tick("messages", messages.len() as u64, messages.len() as u64)?;
+    Ok(Congestion {
+        endpoints: parties.len() as u32,
+        first_job: None,
+        levels: 1,
+        congestions: tally.congestions(),
+        runs: vec![run],
+        shares: tally.shares,
+        share_range: tally.share_range,
+        channels: flows.carried,
+    })
+}

@@ -1,0 +1,218 @@
+//! What endpoints send to one another, by a name or pair by pair: one reading for every measure.
+
+use crate::demand::{Demand, MOST_FLOWS, Party, longest_matching};
+use crate::pattern::Pattern;
+use base::seed::Stream;
+use base::{EndpointId, Refusal, TerminalId};
+use fabric::network::Topology;
+
+/// A message: who sends, who receives, and its amount in units of an endpoint's full rate.
+pub type Weighted = (EndpointId, EndpointId, f64);
+
+/// Who sends how much to whom.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Sending {
+    /// Every endpoint sends its full rate, evenly to all others.
+    Uniform,
+    /// These pairs.
+    Between(Vec<(Party, Party, f64)>),
+}
+
+/// Names of traffic that are no patterns.
+pub const NAMES: [&str; 4] = ["uniform", "all_to_all", "longest_matching", "elephant"];
+
+impl Sending {
+    /// The traffic of a name on a network, and whether a matching is known to be the longest
+    /// (`None` for other traffic).
+    ///
+    /// `uniform`, which is `all_to_all` too; `longest_matching`; `elephant`, of whose flows the
+    /// fraction `elephants` is large, or `elephant:FRACTION`; or a [`Pattern`], whose ranks are the
+    /// working endpoints in their order, with all levels at once and 1 a message. What is left to
+    /// chance is drawn by `seed`.
+    ///
+    /// # Errors
+    /// When there is no such traffic, or not on this network.
+    pub fn named(
+        t: &Topology,
+        name: &str,
+        elephants: f64,
+        seed: u64,
+    ) -> Result<(Self, Option<bool>), Refusal> {
+        let (word, argument) = match name.split_once(':') {
+            Some((word, argument)) => (word, Some(argument)),
+            None => (name, None),
+        };
+        if NAMES.contains(&word) && word != "elephant" && argument.is_some() {
+            return Err(Refusal::new("traffic", format!("'{name}'"), format!("{word} alone")));
+        }
+        let large = match word {
+            "uniform" | "all_to_all" => return Ok((Self::Uniform, None)),
+            "longest_matching" => None,
+            "elephant" => {
+                let said = argument.map_or(Some(elephants), |text| text.parse().ok());
+                let within = said.filter(|x: &f64| (0.0..=1.0).contains(x));
+                let why = || format!("'{}' is no fraction of the flows", argument.unwrap_or(""));
+                Some(within.ok_or_else(|| Refusal::new("elephants", why(), "0 to 1"))?)
+            }
+            _ => return Ok((Self::Between(of_pattern(t, name, seed)?), None)),
+        };
+        let matching = longest_matching(t)?;
+        let amounts = Demand::amounts(&matching, large.map(|fraction| (fraction, seed)));
+        let pairs = matching.pairs.iter().zip(amounts);
+        let all = pairs.map(|(&(a, b), x)| (Party::Endpoint(a), Party::Endpoint(b), x)).collect();
+        Ok((Self::between(all), Some(matching.exact)))
+    }
+
+    /// The traffic of `pairs`. What an endpoint sends to itself never leaves it, and is left out.
+    pub fn between(mut pairs: Vec<(Party, Party, f64)>) -> Self {
+        pairs.retain(|&(a, b, x)| x != 0.0 && !(a == b && matches!(a, Party::Endpoint(_))));
+        Self::Between(pairs)
+    }
+
+    /// The same as a demand between switches and terminals.
+    ///
+    /// # Errors
+    /// As [`Demand::uniform`] and [`Demand::between`].
+    pub fn demand(&self, t: &Topology) -> Result<Demand, Refusal> {
+        match self {
+            Self::Uniform => Demand::uniform(t),
+            Self::Between(pairs) => Demand::between(t, pairs),
+        }
+    }
+
+    /// About as many messages as there are among so many endpoints.
+    pub fn most_messages(&self, endpoints: u64) -> u64 {
+        match self {
+            Self::Uniform => endpoints.saturating_mul(endpoints),
+            Self::Between(pairs) => pairs.len() as u64,
+        }
+    }
+
+    /// The same as messages between endpoints: those of a switch go evenly over the pairs of its
+    /// working endpoints. O(messages).
+    ///
+    /// # Errors
+    /// When there are none, or more than [`MOST_FLOWS`].
+    pub fn messages(&self, t: &Topology) -> Result<Vec<Weighted>, Refusal> {
+        let mut all = Vec::new();
+        let pairs = match self {
+            Self::Uniform => {
+                let alive = working(t);
+                let count = alive.len().saturating_mul(alive.len());
+                few_enough(count)?;
+                let each = 1.0 / (alive.len() as f64 - 1.0);
+                for &a in &alive {
+                    all.extend(alive.iter().filter(|&&b| b != a).map(|&b| (a, b, each)));
+                }
+                return Ok(all);
+            }
+            Self::Between(pairs) => pairs,
+        };
+        for &(from, to, amount) in pairs {
+            let (from, to) = (endpoints(t, from), endpoints(t, to));
+            let both = || from.iter().flat_map(|&a| to.iter().map(move |&b| (a, b)));
+            let apart = both().filter(|(a, b)| a != b);
+            let count = apart.clone().count();
+            all.extend(apart.map(|(a, b)| (a, b, amount / count as f64)));
+            few_enough(all.len())?;
+        }
+        if all.is_empty() {
+            let help = "amounts above 0 between different endpoints";
+            return Err(Refusal::new("traffic", "nothing is sent", help));
+        }
+        Ok(all)
+    }
+}
+
+fn few_enough(count: usize) -> Result<(), Refusal> {
+    if count <= MOST_FLOWS {
+        return Ok(());
+    }
+    let why = format!("{count} messages at once");
+    Err(Refusal::new("traffic", why, format!("at most {MOST_FLOWS}")))
+}
+
+/// The endpoints that have a working rail.
+pub fn working(t: &Topology) -> Vec<EndpointId> {
+    let mut works = vec![false; t.endpoints().len()];
+    for i in (0..t.terminals().len()).map(TerminalId::from).filter(|&i| t.terminal_is_up(i)) {
+        works[t.terminals()[i.ix()].endpoint.ix()] = true;
+    }
+    (0..works.len()).filter(|&e| works[e]).map(EndpointId::from).collect()
+}
+
+/// The endpoints of a party, in order.
+fn endpoints(t: &Topology, party: Party) -> Vec<EndpointId> {
+    match party {
+        Party::Endpoint(e) => vec![e],
+        Party::Switch(s) => {
+            let on = t.terminals_on(s).iter().filter(|&&i| t.terminal_is_up(i));
+            let mut own: Vec<EndpointId> = on.map(|i| t.terminals()[i.ix()].endpoint).collect();
+            own.sort_unstable();
+            own.dedup();
+            own
+        }
+    }
+}
+
+/// Every message of a pattern, on the working endpoints in their order.
+fn of_pattern(t: &Topology, name: &str, seed: u64) -> Result<Vec<(Party, Party, f64)>, Refusal> {
+    let alive = working(t);
+    let ranks = alive.len() as u32;
+    let pattern = Pattern::parse(name, ranks)?;
+    let at = |rank: u32| Party::Endpoint(alive[rank as usize]);
+    let mut draw = Stream::new(seed, "pattern", 0);
+    let mut all = Vec::new();
+    for level in 0..pattern.levels(ranks) {
+        let sent = pattern.messages(level, ranks, &mut draw);
+        all.extend(sent.into_iter().map(|(a, b)| (at(a), at(b), 1.0)));
+        few_enough(all.len())?;
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn ring(p: u32) -> Topology {
+        let given = json!({ "n": 4, "p": p });
+        let params = given.as_object().expect("a table");
+        families::family("ring").and_then(|f| f.build(params)).expect("a ring")
+    }
+
+    #[test]
+    fn a_switch_sends_evenly_from_its_endpoints_and_nobody_to_himself() {
+        let t = ring(3);
+        let (s, e) = (|i| Party::Switch(base::SwitchId(i)), |i| Party::Endpoint(EndpointId(i)));
+        let sent = |pairs| Sending::between(pairs).messages(&t);
+        let found = sent(vec![(s(0), s(1), 1.8), (e(0), e(0), 9.0)]).expect("messages");
+        assert_eq!(found.len(), 9);
+        assert!(found.iter().all(|&(a, b, x)| a.0 < 3 && (3..6).contains(&b.0) && x == 0.2));
+        let within = sent(vec![(s(0), s(0), 3.0)]).expect("messages");
+        assert_eq!(within.len(), 6);
+        assert!(within.iter().all(|&(a, b, x)| a != b && x == 0.5));
+        assert!(sent(vec![(e(0), e(0), 9.0), (e(0), e(1), 0.0)]).is_err());
+    }
+
+    #[test]
+    fn every_name_is_traffic() {
+        let t = ring(2);
+        let sum = |name: &str| -> f64 {
+            let (sending, _) = Sending::named(&t, name, 0.5, 1).expect("a name");
+            sending.messages(&t).expect("messages").iter().map(|m| m.2).sum()
+        };
+        for name in ["uniform", "all_to_all", "longest_matching", "permutation", "ring"] {
+            assert!((sum(name) - 8.0).abs() < 1e-12, "{name}"); // everybody sends 1 in all
+        }
+        assert!((sum("elephant") - (4.0 + 0.4)).abs() < 1e-12);
+        assert!((sum("elephant:0.25") - (2.0 + 0.6)).abs() < 1e-12);
+        assert!((sum("neighbours:2") - 16.0).abs() < 1e-12 && sum("gather") == 7.0);
+        assert!(sum("bruck") == 24.0); // three levels, all at once
+        for bad in ["uniform:2", "elephant:2", "elephant:x", "rings", "null"] {
+            let found = Sending::named(&t, bad, 0.5, 1).and_then(|(s, _)| s.messages(&t));
+            assert!(found.is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+"""Pairs and matrices from files and from Python: numpy, scipy, Matrix Market, CSV, plain lists."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from flyloom._core import RefusalError
+from flyloom.inputs.graphs import MatrixLike
+from flyloom.support.machine import afford
+from flyloom.support.reading import read_rows, read_text, shown
+
+HEADERS = (
+    ("src", "dst", "demand"), ("src_switch", "dst_switch", "demand"), ("src", "dst"),
+    ("src_switch", "dst_switch"),
+)
+"""First lines of a file of pairs; under those of switches, numbers are those of switches."""
+
+MATRICES = (".npy", ".npz", ".mtx", ".mtx.gz")
+"""How the names of files of matrices end."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """Rows, or the entries of a matrix, as they were found: no network has been asked yet."""
+
+    where: str
+    """The file, or the name of the argument."""
+    rows: list[tuple[str, Sequence[Any]]] = field(default_factory=list)
+    """Each with its place, for refusals."""
+    shape: tuple[int, int] | None = None
+    """Of a matrix."""
+    entries: tuple[Any, Any, Any] = ((), (), ())
+    """Of a matrix: row, column and value of every entry, arrays."""
+    lines: tuple[int, ...] = ()
+    """Of a matrix that is text: the line of every row."""
+
+    def place(self, row: int, column: int) -> str:
+        """Where an entry of the matrix stands, for refusals."""
+        if self.lines:
+            return f"{self.where}: line {self.lines[row]}, column {column + 1}"
+        return f"{self.where}[{row}, {column}]"
+
+
+def read(path: Path) -> Read:
+    """What a file has: a matrix (``.npy``, ``.npz`` and ``.mtx`` of numpy and scipy, or rows of as
+    many numbers as there are rows, more than three), or rows of values between commas or blanks.
+
+    Raises ``RefusalError`` with the file, and the line where it has lines.
+    """
+    name = str(path)
+    if name.endswith(MATRICES):
+        return _matrix_of(path)
+    text = read_text(path)
+    if "," in text:
+        numbered = read_rows(path, skip_blanks=True)
+    else:
+        numbered = [(i, line.split()) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
+    numbered = [(line, row) for line, row in numbered if not row[0].lstrip().startswith("#")]
+    dense = _dense([row for _, row in numbered])
+    if dense is not None:
+        return _whole(name, dense, tuple(line for line, _ in numbered))
+    n = len(numbered)
+    if n > 3 and all(len(row) == n for _, row in numbered):  # it was meant to be one
+        for line, row in numbered:
+            for column, cell in enumerate(row, 1):
+                if not _is_number(cell):
+                    place = f"{name}: line {line}, column {column}"
+                    raise RefusalError(f"{place}: {shown(cell)} is no number")
+    return Read(name, [(f"{name}: line {line}", row) for line, row in numbered])
+
+
+def said(given: Any) -> Read:
+    """What an argument of Python has: as :func:`read` of a file."""
+    if isinstance(given, MatrixLike):
+        return _sparse("traffic", given.tocoo())
+    if isinstance(given, Mapping):
+        rows = [
+            (f"traffic[{shown(repr(pair))}]", [*_pair(pair), amount])
+            for pair, amount in given.items()
+        ]
+        return Read("traffic", rows)
+    if hasattr(given, "__array__"):
+        array = np.asarray(given)
+        if array.ndim != 2:
+            raise RefusalError(f"traffic: an array of shape {array.shape}; a matrix, or rows")
+        if array.shape[0] == array.shape[1] or array.shape[1] > 3:
+            return _whole("traffic", array)
+        given = array.tolist()
+    listed = list(given)
+    dense = _dense(listed)
+    if dense is not None:
+        return _whole("traffic", dense)
+    return Read("traffic", [(f"traffic: row {i}", row) for i, row in enumerate(listed)])
+
+
+def _pair(pair: object) -> Sequence[Any]:
+    if isinstance(pair, (tuple, list)) and len(pair) == 2:
+        return pair
+    raise RefusalError(f"traffic[{shown(repr(pair))}]: not a pair; (source, destination): amount")
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _dense(rows: list[Any]) -> Any:
+    """Rows as an array where they are a matrix: more than three, each as long as there are rows,
+    and all of them numbers."""
+    n = len(rows)
+    if n <= 3 or any(isinstance(row, str) or not hasattr(row, "__len__") for row in rows):
+        return None
+    if any(len(row) != len(rows[0]) for row in rows) or len(rows[0]) <= 3:
+        return None
+    try:
+        return np.array(rows, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+
+
+def _whole(where: str, array: Any, lines: tuple[int, ...] = ()) -> Read:
+    """A dense matrix by its entries that are not 0."""
+    if array.dtype.kind not in "biuf":
+        raise RefusalError(f"{where}: a matrix of type {array.dtype}; of numbers")
+    source, destination = np.nonzero(array)  # a NaN is not 0
+    entries = (source, destination, array[source, destination].astype(np.float64))
+    return Read(where, shape=array.shape, entries=entries, lines=lines)
+
+
+def _sparse(where: str, coo: Any) -> Read:
+    if len(coo.shape) != 2 or coo.data.dtype.kind not in "biuf":
+        raise RefusalError(f"{where}: {coo.shape} of {coo.data.dtype}; a matrix of numbers")
+    csr = coo.tocsr()  # entries that are there twice are summed
+    coo = csr.tocoo()
+    return Read(where, shape=coo.shape, entries=(coo.row, coo.col, coo.data.astype(np.float64)))
+
+
+def _matrix_of(path: Path) -> Read:
+    """The matrix of a file of numpy or scipy."""
+    name = str(path)
+    if not path.is_file():
+        raise RefusalError(f"{path}: no regular file; matrices are not read from pipes")
+    afford(f"reading {path}", 4 * path.stat().st_size, 0)
+    try:
+        if name.endswith(".npy"):
+            array = np.load(path, allow_pickle=False)
+            if array.ndim != 2:
+                raise RefusalError(f"{path}: an array of shape {array.shape}; a matrix")
+            return _whole(name, array)
+        import scipy.io
+        import scipy.sparse
+
+        if name.endswith(".npz"):
+            return _sparse(name, scipy.sparse.load_npz(path))
+        found = scipy.io.mmread(path)
+    except RefusalError:
+        raise
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, OverflowError) as error:
+        kind = {"y": "numpy's .npy", "z": "scipy's .npz"}.get(name[-1], "Matrix Market")
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise RefusalError(f"{path}: no matrix of {kind}: {shown(why)}") from None
+    return _sparse(name, found) if isinstance(found, MatrixLike) else _whole(name, found)
+
+
+def digest_of(found: Read) -> list[Any]:
+    """All that was read, as JSON has it: for the keys of results that stand on it."""
+    entries = [np.asarray(column).tolist() for column in found.entries]
+    return [[list(map(str, row)) for _, row in found.rows], found.shape, entries]
