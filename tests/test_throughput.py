@@ -331,7 +331,7 @@ def test_traffic_from_a_file(tmp_path):
 
 
 @pytest.mark.parametrize(("text", "says"), [
-    ("0,1", "line 1: 2 values"), ("0,1,1\n0,9,1", "line 2: 9 is no endpoint; 0 to 1"),
+    ("0,1,1\n0,1", "line 2: 2 values"), ("0,1,1\n0,9,1", "line 2: 9 is no endpoint; 0 to 1"),
     ("0,1,nan", "line 1: nan is no amount"), ("0,1,-1", "line 1: -1 is no amount"),
     ("0,1,1e-7", "line 1: 1e-7 is no amount of traffic; 0, or 0.000001 to 1000000"),
     ("0,1,1e7", "line 1: 1e7 is no amount"), ("0,1,", "line 1:  is no amount"),
@@ -346,7 +346,7 @@ def test_a_bad_file_is_refused_with_its_line(tmp_path, text, says):
 
 
 @pytest.mark.parametrize(("words", "says"), [
-    (("--traffic", "nowhere"), "traffic: 'nowhere' is no file"),
+    (("--traffic", "nowhere"), "traffic: 'nowhere' is neither a name nor a file"),
     (("--epsilon", "0"), "epsilon: 0.0 is out of range; 0.005 to 1"),
     (("--epsilon", "nan"), "epsilon: nan is out of range"),
     (("--layers", "2"), "engine: lmc, layers and options"),
@@ -402,7 +402,7 @@ def test_in_an_experiment_it_is_what_the_verb_finds(tmp_path):
 @pytest.mark.parametrize(("old", "new", "told"), [
     ("traffic =", "trafic =", "throughput: unknown field `trafic`; throughput takes traffic, "),
     ("[0, 0.2]", "[0, 2]", "throughput: epsilon: 2.0 is out of range; 0, or 0.005 to 1"),
-    ('"elephant"', '"much"', "throughput: traffic: there is no 'much'; uniform, "),
+    ('"elephant"', '"much"', "throughput.traffic: 'much' is neither a name nor a file"),
 ])
 def test_in_an_experiment_bad_parameters_are_refused(tmp_path, old, new, told):
     (tmp_path / "much.toml").write_text(IN_A_FILE.replace(old, new))

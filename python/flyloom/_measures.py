@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from flyloom._core import Routing
 from flyloom.inputs.measured import measured
 from flyloom.inputs.networks import Source
+from flyloom.inputs.tables import Tables
 from flyloom.support.progress import Progress
 from flyloom.support.records import Record
+
+if TYPE_CHECKING:
+    from flyloom.inputs.traffic import Wanted
 
 __all__ = [
     "LanesNeeded",
@@ -250,7 +253,9 @@ class Ebb(Record):
     confidence_interval_95 : list[float] | None
         Low and high end of its 95 % confidence interval; none of one pattern.
     patterns : int
-        Random bisections.
+        Random bisections; 1 of given traffic.
+    traffic : str | None
+        What the given traffic is called (``given`` where it has no name); none of bisections.
     seed : int
         Seed of the random draws.
     max_congestion : float
@@ -265,6 +270,7 @@ class Ebb(Record):
     effective_bisection_bandwidth: float
     confidence_interval_95: list[float] | None
     patterns: int
+    traffic: str | None
     seed: int
     max_congestion: float
     pattern_means: list[float]
@@ -324,7 +330,7 @@ class Congestion(Record):
     runs : int
         Runs.
     mean_share : float
-        Mean over runs of the mean share of their messages.
+        Mean over runs of the mean share of their messages, each counted by its amount.
     confidence_interval_95 : list[float] | None
         Low and high end of the 95 % confidence interval of ``mean_share``; none of one run.
     min_share : float | None
@@ -348,7 +354,8 @@ class Congestion(Record):
     second_job_share : float | None
         Mean share of the second job's messages; none with one job.
     pattern : str
-        Who sent to whom.
+        Who sent to whom: the pattern, or what the traffic is called (``given`` where it has no
+        name).
     seed : int
         Seed of the random draws.
     """
@@ -1261,7 +1268,7 @@ class Verify(Record):
 
 
 def lanes_needed(
-    on: Routing,
+    on: Tables,
     *,
     seed: int = 0,
     progress: Progress | None = None,
@@ -1272,8 +1279,8 @@ def lanes_needed(
 
     Parameters
     ----------
-    on : Routing
-        Tables of any origin.
+    on : Tables
+        Tables of any origin, or a network, which is routed as on the command line.
     seed : int, optional
         Seed of the method ``random``.
     progress : callable, optional
@@ -1295,7 +1302,7 @@ def lanes_needed(
 
 
 def repair(
-    on: Routing,
+    on: Tables,
     *,
     links: Iterable[int | str] = (),
     switches: Iterable[int | str] = (),
@@ -1311,8 +1318,8 @@ def repair(
 
     Parameters
     ----------
-    on : Routing
-        Tables of any origin.
+    on : Tables
+        Tables of any origin, or a network, which is routed as on the command line.
     links : Iterable[int | str], optional
         Links that fail, by number, ``SWITCH:SWITCH`` (all cables between) or ``SWITCH:PORT``.
     switches : Iterable[int | str], optional
@@ -1343,7 +1350,7 @@ def repair(
 
 
 def path_diversity(
-    on: Routing,
+    on: Tables,
     *,
     progress: Progress | None = None,
 ) -> PathDiversity:
@@ -1356,8 +1363,8 @@ def path_diversity(
 
     Parameters
     ----------
-    on : Routing
-        Tables of any origin.
+    on : Tables
+        Tables of any origin, or a network, which is routed as on the command line.
     progress : callable, optional
         Called with ``(what, done, total)`` ten times a second.
 
@@ -1374,23 +1381,29 @@ def path_diversity(
 
 
 def ebb(
-    on: Routing,
+    on: Tables,
     *,
     patterns: int = 1000,
+    traffic: Wanted | None = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Ebb:
     """Effective bisection bandwidth over given tables, as a fraction of the injection rate.
 
     Random halves, random perfect matchings; a flow's share is one over the largest
-    congestion on its route (the mean over its routes when there are several).
+    congestion on its route (the mean over its routes when there are several). With
+    ``traffic`` the same of the pairs given: the mean share of what they want to send, sent
+    once.
 
     Parameters
     ----------
-    on : Routing
-        Tables of any origin.
+    on : Tables
+        Tables of any origin, or a network, which is routed as on the command line.
     patterns : int, optional
         Random bisections.
+    traffic : Wanted | None, optional
+        Traffic in place of random bisections: a name, a file, or rows of source, destination
+        and amount; see docs/measures.md.
     seed : int, optional
         Seed of the random draws.
     progress : callable, optional
@@ -1407,13 +1420,14 @@ def ebb(
     """
     given = {
         "patterns": patterns,
+        "traffic": traffic,
         "seed": seed,
     }
     return Ebb(measured(on, "ebb", given, progress))
 
 
 def edge_load(
-    on: Routing,
+    on: Tables,
     *,
     progress: Progress | None = None,
 ) -> EdgeLoad:
@@ -1421,8 +1435,8 @@ def edge_load(
 
     Parameters
     ----------
-    on : Routing
-        Tables of any origin.
+    on : Tables
+        Tables of any origin, or a network, which is routed as on the command line.
     progress : callable, optional
         Called with ``(what, done, total)`` ten times a second.
 
@@ -1439,9 +1453,10 @@ def edge_load(
 
 
 def congestion(
-    on: Routing,
+    on: Tables,
     *,
     pattern: str = "bisect",
+    traffic: Wanted | None = None,
     runs: int = 1000,
     seed: int = 0,
     endpoints: int | None = None,
@@ -1456,11 +1471,14 @@ def congestion(
 
     Parameters
     ----------
-    on : Routing
-        Tables of any origin.
+    on : Tables
+        Tables of any origin, or a network, which is routed as on the command line.
     pattern : str, optional
         A pattern of docs/measures.md, with its argument behind a colon: ``stencil:4x4``.
         ``ring::bisect`` is two jobs.
+    traffic : Wanted | None, optional
+        Traffic between endpoints by name or number, sent once, in place of a pattern: a name, a
+        file, or rows of source, destination and amount; see docs/measures.md.
     runs : int, optional
         How often, each time with ranks put on endpoints anew.
     seed : int, optional
@@ -1494,6 +1512,7 @@ def congestion(
     """
     given = {
         "pattern": pattern,
+        "traffic": traffic,
         "runs": runs,
         "seed": seed,
         "endpoints": endpoints,
@@ -1507,7 +1526,7 @@ def congestion(
 
 
 def resilience(
-    on: Source | Routing,
+    on: Source,
     *,
     remove: str = "links",
     until: Iterable[str] = ("disconnected",),
@@ -1522,7 +1541,7 @@ def resilience(
 
     Parameters
     ----------
-    on : Source | Routing
+    on : Source
         A network, as for ``network``, or tables for it.
     remove : str, optional
         What is removed: ``links`` or ``switches``.
@@ -1555,7 +1574,7 @@ def resilience(
 
 
 def structure(
-    on: Source | Routing,
+    on: Source,
     *,
     paths: bool = False,
     disjoint: bool = False,
@@ -1574,7 +1593,7 @@ def structure(
 
     Parameters
     ----------
-    on : Source | Routing
+    on : Source
         A network, as for ``network``, or tables for it.
     paths : bool, optional
         Numbers of minimal and almost minimal paths.
@@ -1621,7 +1640,7 @@ def structure(
 
 
 def cost(
-    on: Source | Routing,
+    on: Source,
     *,
     catalog: str | None = None,
     gbps: float | None = None,
@@ -1636,7 +1655,7 @@ def cost(
 
     Parameters
     ----------
-    on : Source | Routing
+    on : Source
         A network, as for ``network``, or tables for it.
     catalog : str | None, optional
         The catalogue, by name: ``flyloom catalog list``; the newest unless told. A network of a
@@ -1670,7 +1689,7 @@ def cost(
 
 
 def verify(
-    on: Routing,
+    on: Tables,
     *,
     hop_limit: int = 64,
     max_lanes: int = 15,
@@ -1684,8 +1703,8 @@ def verify(
 
     Parameters
     ----------
-    on : Routing
-        Tables of any origin.
+    on : Tables
+        Tables of any origin, or a network, which is routed as on the command line.
     hop_limit : int, optional
         Most links between switches that a route may take.
     max_lanes : int, optional

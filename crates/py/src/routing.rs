@@ -191,8 +191,8 @@ impl Routing {
     }
 
     /// The measure `name` of these tables or of their network, with its parameters (a dict;
-    /// defaults where left out): a dict, see docs/measure-reference.md. `traffic`, between endpoints
-    /// of this network, is what a parameter of that name stands for.
+    /// defaults where left out): a dict, see docs/measure-reference.md. `traffic` is what a
+    /// parameter of that name stands for.
     #[pyo3(signature = (name, parameters=None, progress=None, traffic=None))]
     fn measure<'py>(
         &self,

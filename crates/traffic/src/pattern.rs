@@ -118,7 +118,11 @@ impl Pattern {
         let known = |(ours, orcs, _): &&(&str, &str, &str)| name == *ours || name == *orcs;
         let Some((name, _, wanted)) = NAMES.iter().find(known) else {
             let why = format!("there is no '{name}'");
-            return Err(Refusal::new("pattern", why, Self::names().join(", ") + ", null, two_jobs"));
+            return Err(Refusal::new(
+                "pattern",
+                why,
+                Self::names().join(", ") + ", null, two_jobs",
+            ));
         };
         if ranks < 2 {
             let why = format!("{name} among {ranks} endpoints");

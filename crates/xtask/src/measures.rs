@@ -75,9 +75,7 @@ pub(crate) fn module(parts: &[&Part], by_hand: &[String]) -> String {
          from flyloom.support.records import Record\n",
     );
     if used("Wanted") {
-        head.push_str(
-            "\nif TYPE_CHECKING:\n    from flyloom.inputs.traffic import Wanted\n",
-        );
+        head.push_str("\nif TYPE_CHECKING:\n    from flyloom.inputs.traffic import Wanted\n");
     }
     format!("{head}\n__all__ = [\n{offered}]\n{body}")
 }

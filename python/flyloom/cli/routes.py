@@ -261,8 +261,10 @@ def ebb(
         ("network", topology.recipe), ("engine", name),
         ("effective bisection bandwidth", found["effective_bisection_bandwidth"]),
         ("95 % confidence interval", interval and f"{interval[0]:.6f} to {interval[1]:.6f}"),
-        ("patterns", found["patterns"]), ("traffic", found["traffic"]), ("seed", seed),
+        ("patterns", found["patterns"]), ("seed", seed),
         ("most congested channel [flows]", found["max_congestion"]),
     ]
+    if traffic is not None:
+        lines.insert(2, ("traffic", traffic))
     about = {"network": topology.recipe, "engine": name, "lmc": routing.lmc}
     emit({**about, **found}, as_json, lines)

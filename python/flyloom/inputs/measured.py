@@ -48,7 +48,7 @@ def _of_routes() -> set[str]:
     return {row["name"] for row in registry() if row.get("input") == "routing"}
 
 
-def _seed(given: Mapping[str, object]) -> int:
+def _seed(given: Mapping[str, Any]) -> int:
     seed = given.get("seed")
     return 0 if seed is None else whole("seed", seed, 0, 2**64 - 1)
 

@@ -31,7 +31,7 @@ class Read:
 
     where: str
     """The file, or the name of the argument."""
-    rows: list[tuple[str, Sequence[Any]]] = field(default_factory=list)
+    rows: Sequence[tuple[str, Sequence[Any]]] = field(default_factory=list)
     """Each with its place, for refusals."""
     shape: tuple[int, int] | None = None
     """Of a matrix."""

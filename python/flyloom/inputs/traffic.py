@@ -140,7 +140,7 @@ def _of_rows(topology: Topology, given: Read) -> tuple[tuple[Any, Any], Any]:
     where = given.where
     endpoints = {name: i for i, name in enumerate(topology.endpoint_names)}
     switches = {name: i for i, name in enumerate(topology.switch_names)}
-    numbers_are_switches = False
+    numbers_are_switches, width = False, 0
 
     def party(at: str, given: object) -> int:
         word = str(given).strip()
@@ -167,8 +167,10 @@ def _of_rows(topology: Topology, given: Read) -> tuple[tuple[Any, Any], Any]:
         if not source and tuple(cells) in HEADERS:
             numbers_are_switches = cells[0] == "src_switch"
             continue
-        if len(cells) not in (2, 3):
-            raise RefusalError(f"{at}: {len(cells)} values; src,dst,demand, or src,dst")
+        width = width or len(cells)
+        if len(cells) not in (2, 3) or len(cells) != width:
+            help_ = "src,dst,demand in every row, or src,dst in every one"
+            raise RefusalError(f"{at}: {len(cells)} values; {help_}")
         source.append(party(at, cells[0]))
         destination.append(party(at, cells[1]))
         amounts.append(_amount(at, cells[2]) if len(cells) == 3 else 1.0)

@@ -65,7 +65,7 @@ def congestion(
         text = f"{text}:{argument}"
     places = order if isinstance(order, str) else [str(name) for name in order]
     return measures.congestion(
-        routing, pattern=text, traffic=traffic, runs=runs, seed=seed, endpoints=endpoints, first_job=first_job,
-        order=places, levels=levels, endpoint_cables=endpoint_cables, metric=metric,
-        progress=progress,
+        routing, pattern=text, traffic=traffic, runs=runs, seed=seed, endpoints=endpoints,
+        first_job=first_job, order=places, levels=levels, endpoint_cables=endpoint_cables,
+        metric=metric, progress=progress,
     )

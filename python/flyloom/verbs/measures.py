@@ -30,7 +30,8 @@ def measure(
 
     For names that are known when it runs: each measure is a function of its own name too. ``on`` is
     a network, as for ``network``, or tables: a :class:`Routing` or a folder of them. Measures of
-    routes have a network routed first, by dfsssp (``lanes_needed`` by sssp). A measure gives the same figures here, on the command line and in an experiment.
+    routes have a network routed first, by dfsssp (``lanes_needed`` by sssp). A measure gives the
+    same figures here, on the command line and in an experiment.
 
     As a decorator, ``@measure(columns=[...])``, it makes a function a measure: see
     :func:`flyloom.plugins.measures.measure`.
