@@ -300,6 +300,7 @@ mod tests {
     use base::watch::Quiet;
     use fabric::network::parse_inline;
     use families::family;
+    use traffic::sending::Sending;
 
     fn network(text: &str) -> Topology {
         let recipe = parse_inline(text).unwrap();
@@ -350,18 +351,17 @@ mod tests {
         assert!((room / weighed / found.upper - 1.0).abs() < 1e-9);
     }
 
+    fn named(t: &Topology, name: &str) -> Demand {
+        Sending::named(t, name, 0.1, 7).and_then(|(sending, _)| sending.demand(t)).unwrap()
+    }
+
     #[test]
     fn both_bounds_are_proved_by_what_comes_with_them() {
         for text in ["slim_fly:q=5,p=4", "mesh:shape=3x4,p=2", "dragonfly:h=2", "xgft:m=3x2,w=1x2"]
         {
             let t = network(text);
-            let matching = traffic::demand::longest_matching(&t).unwrap();
-            let demands = [
-                Demand::uniform(&t).unwrap(),
-                Demand::matched(&t, &matching, None).unwrap(),
-                Demand::matched(&t, &matching, Some((0.3, 7))).unwrap(),
-            ];
-            for demand in demands {
+            for name in ["uniform", "longest_matching", "elephant:0.3"] {
+                let demand = named(&t, name);
                 for epsilon in [0.2, 0.02] {
                     let found = bounds(&t, &demand, epsilon, &Quiet).unwrap();
                     assert!(found.lower <= found.upper);
@@ -383,8 +383,7 @@ mod tests {
     #[test]
     fn threads_change_nothing_and_bounds_meet() {
         let t = network("jellyfish:n=40,k=5,p=2");
-        let matching = traffic::demand::longest_matching(&t).unwrap();
-        let demand = Demand::matched(&t, &matching, Some((0.3, 7))).unwrap();
+        let demand = named(&t, "elephant:0.3");
         let run = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| bounds(&t, &demand, 0.05, &Quiet).unwrap())
