@@ -1,6 +1,7 @@
 """Comparison: rows against single measurements, charts against rows, and published tables."""
 
 import csv
+import io
 import json
 from xml.etree import ElementTree
 
@@ -64,6 +65,35 @@ def test_curves_are_members_of_the_families(found):
         assert largest["endpoints"] == ports ** 3 // 4
 
 
+def test_members_near_are_ranked_for_each_switch_and_in_planes():
+    words = ("compare", "slim_fly", "fat_tree", "torus", "-n", "0.2k", "--radix", "12,16",
+             "--planes", "2", "--samples", "0")
+    document = json.loads(flyloom(*words, "--json").stdout)
+    rows = document["rows"]
+    assert {row["switch_ports"] for row in rows} == {12, 16}
+    assert [row["rank"] for row in rows] == list(range(1, len(rows) + 1))
+    cost = [row["cost_usd_per_endpoint"] for row in rows]
+    assert cost == sorted(cost) and None not in cost
+    # two planes of Hoffman-Singleton with 4 endpoints a switch: 2 x 50 switches, 2 x 65 links cut
+    slim = [row for row in rows if row["network"] == "multi_plane:planes=2,of=slim_fly:q=5,p=4"]
+    assert len(slim) == 2 and slim[0]["switches"] == 100 and slim[0]["endpoints"] == 200
+    assert slim[0]["bisection_high"] == 130 and slim[0]["family"] == "slim_fly"
+    alone = fl.compare(["slim_fly:q=5,p=4"], samples=0, curves=False).rows[0]
+    for key in ("diameter", "mean_distance", "spectral_gap", "moore_fraction"):
+        assert slim[0][key] == alone[key]
+    for row in rows:
+        figures = [(row["cost_usd_per_endpoint"], row["power_w_per_endpoint"], row["diameter"],
+                    -row["relative_bisection"]) for row in [row, *rows]]
+        better = any(all(a <= b for a, b in zip(o, figures[0], strict=True)) and o != figures[0]
+                     for o in figures[1:])
+        assert row["pareto"] is not better
+    first = flyloom(*words, "--top", "2", "--sort", "mean distance", "--csv", "-").stdout
+    listed = list(csv.DictReader(io.StringIO(first)))
+    assert [row["network"] for row in listed] == [
+        row["network"] for row in sorted(rows, key=lambda row: (
+            row["mean_distance"], -row["endpoints"], row["switch_ports"]))][:2]
+
+
 def test_moore_endpoints_by_brute_force():
     for ports, diameter in ((4, 2), (11, 2), (20, 3), (36, 2)):
         best = max(
@@ -115,6 +145,10 @@ def test_the_command_writes_table_page_and_charts(tmp_path):
     (["compare", "slim_fly:q=5", "--until", "never"], "disconnected, diameter, mean"),
     (["compare", "slim_fly:q=5", "--samples", "-1"], "samples"),
     (["compare", "slim_fly:q=5", "--radix", "1"], "radix: 1 is out of range; 4 to 4096"),
+    (["compare", "slim_fly:q=5", "--planes", "2"], "planes: of the members that endpoints asks"),
+    (["compare", "-n", "10x"], "--endpoints: '10x' is no number"),
+    (["compare", "-n", "30M"], "endpoints: 30000000 is out of range"),
+    (["compare", "slim_fly:q=5", "--sort", "size"], "sort: there is no column 'size'; rank"),
     (["published", "nothing"], "there is no table 'nothing'; cost, scale, addresses, fit-fly"),
     (["published", "resilience", "--samples", "0"], "samples"),
 ])

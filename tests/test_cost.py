@@ -8,8 +8,9 @@ import flyloom as fl
 import pytest
 from cli_helpers import flyloom
 from flyloom.published.cost import cost_table, prints_as, scale_table
-from flyloom.verbs.comparison import FRONT, pareto_front
+from flyloom.verbs.comparison import FRONT
 from flyloom.verbs.prices import one_basis
+from flyloom.verbs.ranking import front
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -267,7 +268,7 @@ def test_every_family_stays_within_a_budget():
 
 @pytest.mark.parametrize("words", [
     (), ("--budget", "1e5", "--endpoints", "100"), ("--budget", "-3"), ("--budget", "nan"),
-    ("--endpoints", "100", "--catalog", "fdr10-2014"),
+    ("--endpoints", "100", "--no-prices", "--catalog", "fdr10-2014"),
 ])
 def test_a_size_is_asked_for_in_one_way(words):
     done = flyloom("size", *words)
@@ -281,7 +282,7 @@ def test_a_size_is_asked_for_in_one_way(words):
 @given(st.lists(st.tuples(*[st.integers(0, 4)] * 4), max_size=12))
 def test_the_front_is_what_nothing_dominates(points):
     rows = [dict(zip([key for key, _ in FRONT], point, strict=True)) for point in points]
-    found = pareto_front(rows)
+    found = front(rows, FRONT)
     for mine, on_front in zip(points, found, strict=True):
         beaten = any(
             other[0] <= mine[0] and other[1] <= mine[1] and other[2] <= mine[2]

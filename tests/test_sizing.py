@@ -1,5 +1,7 @@
 """Sizing: nearest members, largest members, the address table, against formulae and brute force."""
 
+import csv
+import io
 import json
 from fractions import Fraction
 
@@ -7,6 +9,7 @@ import flyloom as fl
 import pytest
 from cli_helpers import flyloom
 from flyloom.published.addresses import ADDRESS_TABLE
+from flyloom.support.checks import count
 
 
 def prime_power(n):
@@ -157,6 +160,16 @@ def test_other_families_have_address_tables():
 
 @pytest.mark.parametrize(("words", "said"), [
     (["size", "--endpoints", "0"], "endpoints: 0 is out of range"),
+    (["size", "--endpoints", "10x"], "--endpoints: '10x' is no number; write 10000, 10k"),
+    (["size", "--endpoints", "-5"], "--endpoints: '-5' is no number"),
+    (["size", "--endpoints", "1e400"], "--endpoints: 1e400 is out of range"),
+    (["size", "--endpoints", "1.5"], "--endpoints: 1.5 is no whole number"),
+    (["size", "--budget", "nan"], "--budget: 'nan' is no number"),
+    (["size", "--budget", "0.1"], "--budget: 0.1 is out of range"),
+    (["size", "-n", "9", "--sort", "colour"], "sort: there is no column 'colour'; rank, switch"),
+    (["size", "-n", "9", "--top", "0"], "top: 0 is out of range; 1 to"),
+    (["size", "-n", "9", "--planes", "65"], "planes: 65 is out of range; 1 to 64"),
+    (["size", "-n", "9", "--no-prices", "--gbps", "100"], "--no-prices: not with --catalog"),
     (["size", "--endpoints", "9", "--radix", "1"], "radix: 1 is out of range; 2 to 4096"),
     (["size", "--endpoints", "9", "--oversubscription", "0.5"], "oversubscription: 0.5"),
     (["size", "--endpoints", "9", "--oversubscription", "nan"], "oversubscription"),
@@ -171,12 +184,119 @@ def test_bad_wishes_are_refused(words, said):
     assert said in done.stderr and len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize(("text", "means"), [
+    ("10000", 10_000), ("10_000", 10_000), ("10k", 10_000), ("20M", 20_000_000), ("2e6", 2_000_000),
+    ("1.5M", 1_500_000), ("0.5k", 500), ("1G", 10**9), ("1.25e3", 1250),
+])
+def test_numbers_are_read_as_people_write_them(text, means):
+    assert count("n", text, 1, 1 << 40) == means
+
+
+def dominated(row, rows, keys):
+    """Whether another row is no worse in any figure and better in one; intervals by their end."""
+    def value(of, key):
+        return of[key][1] if isinstance(of[key], list) else of[key]
+    return any(
+        all(value(o, k) <= value(row, k) for k in keys)
+        and any(value(o, k) < value(row, k) for k in keys) for o in rows
+    )
+
+
+def test_members_are_ranked_by_cost_with_the_front():
+    found = fl.size(500, radix=[24, 36], prices=True).to_dict()
+    members = found["members"]
+    keys = ("cost_usd_per_endpoint", "power_w_per_endpoint", "diameter", "mean_distance")
+    with_price = [m for m in members if m["unpriced"] is None]
+    assert len(with_price) > 20 and {m["switch_ports"] for m in members} == {24, 36}
+    assert [m["rank"] for m in members] == list(range(1, len(members) + 1))
+    cost = [m["cost_usd_per_endpoint"] for m in with_price]
+    assert cost == sorted(cost) and members[:len(with_price)] == with_price
+    for m in with_price:
+        assert m["pareto"] is not dominated(m, with_price, keys), m["network"]
+        assert ("cost_usd_per_endpoint" in m["best_in"]) == (m["cost_usd_per_endpoint"] == cost[0])
+        assert m["cost_usd_per_endpoint"] == pytest.approx(m["cost_usd"] / m["endpoints"])
+        assert 250 <= m["endpoints"] <= 1000 and m["radix"] <= m["switch_ports"]
+    one = with_price[-1]
+    alone = fl.cost(one["network"])
+    assert (one["cost_usd"], found["basis"]) == (alone.cost_usd, alone.basis)
+
+
+def test_every_column_sorts_and_top_cuts():
+    whole = fl.size(300, radix=36).to_dict()["members"]
+    by = fl.size(300, radix=36, sort="links", top=5).to_dict()
+    least = sorted(whole, key=lambda m: m["links"])[:5]
+    assert [m["links"] for m in by["members"]] == [m["links"] for m in least]
+    assert by["sorted_by"] == ["links"]
+    # without prices: the shortest diameter, then most endpoints
+    order = [(m["diameter"][1], m["diameter"][0], -m["endpoints"]) for m in whole]
+    assert order == sorted(order)
+    by = fl.size(300, radix=36, sort="Moore").to_dict()["members"]
+    moore = [m["moore_fraction"] for m in by if m["moore_fraction"] is not None]
+    assert moore == sorted(moore, reverse=True)
+    assert all(m["moore_fraction"] is None for m in by[len(moore):])
+
+
+@pytest.mark.parametrize("planes", [2, 5])
+def test_planes_count_endpoints_once_and_switches_each_time(planes):
+    names = ["slim_fly", "fat_tree", "torus", "kautz"]
+    one = fl.size(400, radix=24, families=names).rows
+    all_ = fl.size(400, radix=24, families=names, planes=planes).rows
+    assert [(r["family"], r["kind"]) for r in one] == [(r["family"], r["kind"]) for r in all_]
+    for a, b in zip(one, all_, strict=True):
+        for side in ("below", "above"):
+            if not a[side]:
+                continue
+            for key in ("switches", "links"):
+                assert b[side][key] == planes * a[side][key]
+            for key in ("endpoints", "radix", "diameter", "mean_distance", "moore_fraction",
+                        "full_bandwidth_concentration", "concentration", "family"):
+                assert b[side][key] == a[side][key], key
+    slim = next(r for r in all_ if r["family"] == "slim_fly")["below"]
+    built = fl.structure(slim["network"])
+    assert (built.planes, built.switches, built.endpoints, built.links) == \
+        (planes, slim["switches"], slim["endpoints"], slim["links"])
+    assert built.terminals == planes * slim["endpoints"]
+    # a family that has planes by itself is given so many, not times so many
+    fit = fl.size(400, radix=24, families="fit_fly", planes=planes).rows[0]["below"]
+    assert fl.structure(fit["network"]).planes == planes == fit["planes"]
+    assert fl.structure(fit["network"]).switches == fit["switches"]
+
+
+def test_twenty_million_endpoints_are_formulae():
+    found = fl.size(20_000_000, radix=256, families=["slim_fly", "fat_tree", "dragonfly"],
+                    prices=True)
+    tree = next(r for r in found.rows if r["kind"] == "3 levels")["below"]
+    assert tree["endpoints"] == 256 ** 3 // 4
+    assert any("more than 1,048,576 endpoints" in m["unpriced"] for m in found.members)
+
+
+def test_csv_is_what_json_says(tmp_path):
+    words = ("size", "-n", "300", "--radix", "24", "--families", "slim_fly,torus,fat_tree")
+    members = json.loads(flyloom(*words, "--json").stdout)["members"]
+    done = flyloom(*words, "--csv", tmp_path / "a.csv")
+    assert "slim_fly" in done.stdout
+    text = (tmp_path / "a.csv").read_text()
+    assert flyloom(*words, "--csv", "-").stdout == text
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == len(members)
+    for row, member in zip(rows, members, strict=True):
+        for key, value in member.items():
+            if key in ("diameter", "mean_distance"):
+                assert [float(row[f"{key}_low"]), float(row[f"{key}_high"])] == value
+            elif key == "params":
+                assert json.loads(row[key]) == value
+            elif key == "best_in":
+                assert row[key].split() == value
+            else:
+                assert row[key] == ("" if value is None else str(value)), key
+
+
 def test_commands_print_and_give_json():
-    done = flyloom("size", "--endpoints", "10000", "--radix", "64", "--json")
+    done = flyloom("size", "--endpoints", "10k", "--radix", "64", "--no-prices", "--json")
     rows = json.loads(done.stdout)["rows"]
     slim = next(row for row in rows if row["family"] == "slim_fly")
     assert slim["above"]["network"] == "slim_fly:q=19,p=15"
-    shown = flyloom("size", "--endpoints", "10000", "--radix", "64").stdout
+    shown = flyloom("size", "--endpoints", "10000", "--radix", "64", "--no-prices").stdout
     assert "slim_fly:q=19,p=15" in shown and "not within a factor of two: " in shown
     table = flyloom("scale", "--addresses").stdout
     assert table.count("as printed") == 10 and table.count("exists") == 14

@@ -317,13 +317,8 @@ def routes_asked(
 def registry() -> list[_Document]: ...
 def experiment_schema() -> _Document: ...
 def nearest(
-    endpoints: int | None,
-    radix: int,
-    concentration: str,
-    oversubscription: float,
-    families: Sequence[str],
-    progress: _Progress = None,
-) -> list[_Document]: ...
+    question: _Document, progress: _Progress = None
+) -> list[list[_Document]]: ...
 def nearest_members(
     family: str,
     members: Sequence[_Document],

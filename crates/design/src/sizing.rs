@@ -2,28 +2,34 @@
 
 use base::{Interrupted, Refusal, Watch};
 use fabric::network::{Recipe, Topology};
-use families::{Claim, Concentration, Entry, Offer, Promise, Ratio, Wish};
+use families::multi_plane::MultiPlane;
+use families::{Claim, Concentration, Entry, Family, Offer, Promise, Ratio, Wish};
 use measure::structure::by_plane;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A member with its figures; distances are between switches that carry endpoints, in hops.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Candidate {
-    /// The family's name.
+    /// The family's name; of a network of several planes, that of a plane.
     pub family: String,
     /// The kind of member within the family (`3 levels`, `2D`); often empty.
     pub kind: String,
     /// The inline form, to be given to any other command.
     pub network: String,
-    /// The parameters.
+    /// The parameters of `network`.
     pub params: serde_json::Map<String, serde_json::Value>,
+    /// Planes, and rails of an endpoint.
+    pub planes: u32,
     /// Endpoints.
     pub endpoints: u64,
-    /// Switches.
+    /// Switches of all planes.
     pub switches: u64,
-    /// Links between switches.
+    /// Links between switches, of all planes.
     pub links: u64,
     /// Most ports that a switch uses.
     pub radix: u32,
@@ -63,26 +69,52 @@ pub struct Nearest {
 const MEASURED_LINKS: u64 = 1 << 21;
 const MEASURED_SWITCHES: u64 = 1 << 15;
 
-/// For each of `families` and each kind in it, the nearest members below and above `wish`.
+/// What is asked of the members beside the wish.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Asked {
+    /// Planes, and rails of every endpoint: members are multiplied to so many. `None` for what each
+    /// family has by itself.
+    pub planes: Option<u32>,
+    /// Whether only the members below are wanted.
+    pub below_only: bool,
+    /// Kinds that are left out: family, kind.
+    pub skipped: BTreeSet<(String, String)>,
+}
+
+/// For each of `wishes`, each of `families` and each kind in it, the nearest members below and
+/// above.
 ///
 /// Among members of as many endpoints the one with the fewest switches is taken, then the one with
 /// the fewest links. Kinds without a member on either side are left out. O(candidates), and the
-/// measuring of those that have no formula.
+/// measuring of those that have no formula, each once; in parallel over families.
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` says so.
 pub fn nearest(
     families: &[&Entry],
-    wish: &Wish,
+    wishes: &[Wish],
+    asked: &Asked,
     watch: &dyn Watch,
-) -> Result<Vec<Nearest>, Interrupted> {
-    let mut found = Vec::new();
-    for (i, entry) in families.iter().enumerate() {
-        watch.tick("sizing", i as u64, families.len() as u64)?;
+) -> Result<Vec<Vec<Nearest>>, Interrupted> {
+    let done = AtomicU64::new(0);
+    let of_family = |entry: &&Entry| {
         let build = |params: &Map<String, Value>| entry.build(params).ok();
-        found.extend(nearest_offers(entry.name, entry.near(wish), wish, &build, watch)?);
+        let source = Source { family: entry.name, build: &build, known: Mutex::default() };
+        let near = |wish| source.nearest(entry.near(wish), wish, asked, watch);
+        let found: Vec<_> = wishes.iter().map(near).collect::<Result<_, _>>()?;
+        let ready = done.fetch_add(1, Ordering::Relaxed) + 1;
+        watch.tick("sizing", ready, families.len() as u64)?;
+        Ok(found)
+    };
+    let found: Vec<Vec<Vec<Nearest>>> =
+        families.par_iter().map(of_family).collect::<Result<_, _>>()?;
+    let mut by_wish = vec![Vec::new(); wishes.len()];
+    for family in found {
+        for (rows, found) in by_wish.iter_mut().zip(family) {
+            rows.extend(found);
+        }
     }
-    Ok(found)
+    Ok(by_wish)
 }
 
 /// A member of a family that users made, as it was built and measured.
@@ -152,99 +184,157 @@ pub fn nearest_members(
     watch: &dyn Watch,
 ) -> Result<Vec<Nearest>, Interrupted> {
     let offers = members.iter().filter_map(|member| member.offer(family, wish)).collect();
-    nearest_offers(family, offers, wish, &|_| None, watch)
+    let source = Source { family, build: &|_| None, known: Mutex::default() };
+    source.nearest(offers, wish, &Asked::default(), watch)
 }
 
-type Build<'a> = &'a dyn Fn(&Map<String, Value>) -> Option<Topology>;
+/// Diameter and mean distance.
+type Lengths = (u32, Ratio);
 
-/// The nearest of the `offers` of one family, by kind; `build` gives those without a formula.
-fn nearest_offers(
-    family: &str,
-    offers: Vec<Offer>,
-    wish: &Wish,
-    build: Build<'_>,
-    watch: &dyn Watch,
-) -> Result<Vec<Nearest>, Interrupted> {
-    let mut found = Vec::new();
-    let mut kinds: BTreeMap<String, Vec<Offer>> = BTreeMap::new();
-    for offer in offers {
-        if offer.promise.radix <= wish.radix && offer.promise.endpoints > 0 {
-            kinds.entry(offer.kind.clone()).or_default().push(offer);
+/// A family of which members are taken: its name, how one is built of which there is no formula for
+/// the distances, and those that were measured.
+struct Source<'a> {
+    family: &'a str,
+    build: &'a (dyn Fn(&Map<String, Value>) -> Option<Topology> + Sync),
+    known: Mutex<BTreeMap<String, Option<Lengths>>>,
+}
+
+impl Source<'_> {
+    /// The nearest of the `offers`, by kind.
+    fn nearest(
+        &self,
+        offers: Vec<Offer>,
+        wish: &Wish,
+        asked: &Asked,
+        watch: &dyn Watch,
+    ) -> Result<Vec<Nearest>, Interrupted> {
+        let mut found = Vec::new();
+        let mut kinds: BTreeMap<String, Vec<Offer>> = BTreeMap::new();
+        let skipped = |o: &Offer| {
+            let kind = |(family, kind): &(String, String)| family == self.family && *kind == o.kind;
+            asked.skipped.iter().any(kind)
+        };
+        for offer in offers {
+            let promise = offer.promise;
+            if promise.radix <= wish.radix && promise.endpoints > 0 && !skipped(&offer) {
+                kinds.entry(offer.kind.clone()).or_default().push(offer);
+            }
         }
+        for (kind, offers) in kinds {
+            let wished = wish.endpoints.unwrap_or(u64::MAX);
+            let small = |o: &&Offer| (o.promise.switches, o.promise.links);
+            let below = offers
+                .iter()
+                .filter(|o| o.promise.endpoints <= wished)
+                .min_by_key(|o| (u64::MAX - o.promise.endpoints, small(o)));
+            let above = offers
+                .iter()
+                .filter(|o| o.promise.endpoints >= wished && !asked.below_only)
+                .min_by_key(|o| (o.promise.endpoints, small(o)));
+            let figures = |offer: Option<&Offer>| {
+                offer.map(|o| self.candidate(o, asked.planes, watch)).transpose()
+            };
+            found.push(Nearest {
+                family: self.family.to_owned(),
+                kind,
+                below: figures(below)?,
+                above: figures(above)?,
+            });
+        }
+        found.retain(|nearest| nearest.below.is_some() || nearest.above.is_some());
+        Ok(found)
     }
-    for (kind, offers) in kinds {
-        let wished = wish.endpoints.unwrap_or(u64::MAX);
-        let small = |o: &&Offer| (o.promise.switches, o.promise.links);
-        let below = offers
-            .iter()
-            .filter(|o| o.promise.endpoints <= wished)
-            .min_by_key(|o| (u64::MAX - o.promise.endpoints, small(o)));
-        let above = offers
-            .iter()
-            .filter(|o| o.promise.endpoints >= wished)
-            .min_by_key(|o| (o.promise.endpoints, small(o)));
-        let figures =
-            |offer: Option<&Offer>| offer.map(|o| candidate(family, build, o, watch)).transpose();
-        found.push(Nearest {
-            family: family.to_owned(),
-            kind,
-            below: figures(below)?,
-            above: figures(above)?,
-        });
+
+    /// Diameter and mean distance, measured; `None` of what is too large, or is not built here.
+    fn measured(&self, offer: &Offer, watch: &dyn Watch) -> Result<Option<Lengths>, Interrupted> {
+        let promise = &offer.promise;
+        if promise.links > MEASURED_LINKS || promise.switches > MEASURED_SWITCHES {
+            return Ok(None);
+        }
+        let name = offer.recipe.to_string();
+        let known = |known: &Mutex<BTreeMap<_, Option<Lengths>>>| {
+            known.lock().ok().and_then(|known| known.get(&name).copied())
+        };
+        if let Some(lengths) = known(&self.known) {
+            return Ok(lengths);
+        }
+        let mut lengths = None;
+        if let Some(built) = (self.build)(&offer.recipe.params) {
+            let distances = by_plane(&built, &built.edge_switches(), watch)?;
+            let (num, den) = distances.sum_and_pairs();
+            lengths = Some((distances.diameter(), Ratio { num, den: den.max(1) }));
+        }
+        if let Ok(mut known) = self.known.lock() {
+            known.insert(name, lengths);
+        }
+        Ok(lengths)
     }
-    Ok(found)
+
+    fn candidate(
+        &self,
+        offer: &Offer,
+        planes: Option<u32>,
+        watch: &dyn Watch,
+    ) -> Result<Candidate, Interrupted> {
+        let mut promise = offer.promise;
+        let claims = (promise.diameter, promise.mean_distance);
+        let exact = matches!(claims, (Claim::Exact(_), Claim::Exact(_)));
+        let measured = if exact { None } else { self.measured(offer, watch)? };
+        if let Some((diameter, mean)) = measured {
+            promise.diameter = Claim::Exact(diameter);
+            promise.mean_distance = Claim::Exact(mean);
+        }
+        let value = |r: Ratio| r.num as f64 / r.den as f64;
+        let (mean_distance, mean) = match promise.mean_distance {
+            Claim::Exact(r) => ([value(r); 2], Some(r)),
+            Claim::Between(low, high) => ([value(low), value(high)], None),
+        };
+        let direct = promise.edge_switches == promise.switches;
+        let own = u64::from(promise.planes);
+        let per_plane = promise.switches / own;
+        let ideal = mean.filter(|_| direct && promise.switches > 1);
+        let recipe = in_planes(offer, planes);
+        let planes = planes.unwrap_or(promise.planes);
+        Ok(Candidate {
+            family: self.family.to_owned(),
+            kind: offer.kind.clone(),
+            network: recipe.to_string(),
+            params: recipe.params,
+            planes,
+            endpoints: promise.endpoints,
+            switches: per_plane * u64::from(planes),
+            links: promise.links / own * u64::from(planes),
+            radix: promise.radix,
+            network_radix: promise.network_radix,
+            concentration: promise.endpoints as f64 / (promise.edge_switches / own) as f64,
+            full_bandwidth_concentration: ideal
+                .map(|mean| Wish::ideal(promise.network_radix, per_plane, mean)),
+            diameter: match promise.diameter {
+                Claim::Exact(d) => [d; 2],
+                Claim::Between(low, high) => [low, high],
+            },
+            mean_distance,
+            moore_fraction: promise.moore_fraction(),
+            measured: measured.is_some(),
+        })
+    }
 }
 
-fn candidate(
-    family: &str,
-    build: Build<'_>,
-    offer: &Offer,
-    watch: &dyn Watch,
-) -> Result<Candidate, Interrupted> {
-    let mut promise = offer.promise;
-    let exact =
-        |p: &Promise| matches!((p.diameter, p.mean_distance), (Claim::Exact(_), Claim::Exact(_)));
-    let mut measured = false;
-    let small = promise.links <= MEASURED_LINKS && promise.switches <= MEASURED_SWITCHES;
-    if small
-        && !exact(&promise)
-        && let Some(built) = build(&offer.recipe.params)
-    {
-        let distances = by_plane(&built, &built.edge_switches(), watch)?;
-        let (num, den) = distances.sum_and_pairs();
-        promise.diameter = Claim::Exact(distances.diameter());
-        promise.mean_distance = Claim::Exact(Ratio { num, den: den.max(1) });
-        measured = true;
-    }
-    let value = |r: Ratio| r.num as f64 / r.den as f64;
-    let (mean_distance, mean) = match promise.mean_distance {
-        Claim::Exact(r) => ([value(r); 2], Some(r)),
-        Claim::Between(low, high) => ([value(low), value(high)], None),
+/// The recipe of so many planes of what is offered; a family that has planes by itself is told how
+/// many.
+fn in_planes(offer: &Offer, planes: Option<u32>) -> Recipe {
+    let Some(planes) = planes.filter(|&planes| planes != offer.promise.planes) else {
+        return offer.recipe.clone();
     };
-    let direct = promise.edge_switches == promise.switches;
-    let per_plane = promise.switches / u64::from(promise.planes);
-    let ideal = mean.filter(|_| direct && promise.switches > 1);
-    Ok(Candidate {
-        family: family.to_owned(),
-        kind: offer.kind.clone(),
-        network: offer.recipe.to_string(),
-        params: offer.recipe.params.clone(),
-        endpoints: promise.endpoints,
-        switches: promise.switches,
-        links: promise.links,
-        radix: promise.radix,
-        network_radix: promise.network_radix,
-        concentration: promise.endpoints as f64 / promise.edge_switches as f64,
-        full_bandwidth_concentration: ideal
-            .map(|mean| Wish::ideal(promise.network_radix, per_plane, mean)),
-        diameter: match promise.diameter {
-            Claim::Exact(d) => [d; 2],
-            Claim::Between(low, high) => [low, high],
-        },
-        mean_distance,
-        moore_fraction: promise.moore_fraction(),
-        measured,
-    })
+    if offer.promise.planes > 1 {
+        let mut params = offer.recipe.params.clone();
+        params.insert("planes".into(), planes.into());
+        return Recipe { params, ..offer.recipe.clone() };
+    }
+    let mut params = Map::new();
+    params.insert("planes".into(), planes.into());
+    params.insert("of".into(), offer.recipe.to_string().into());
+    Recipe { family: MultiPlane::NAME.to_owned(), params }
 }
 
 /// The most unicast LIDs of a subnet: 0x0001 to 0xBFFF (InfiniBand architecture, volume 1, 4.1.3).
@@ -279,7 +369,8 @@ pub fn largest_addressed(
         .filter(|o| fits(o))
         .max_by_key(|o| (o.promise.endpoints, u64::MAX - o.promise.switches));
     let build = |params: &Map<String, Value>| entry.build(params).ok();
-    best.map(|o| candidate(entry.name, &build, o, watch)).transpose()
+    let source = Source { family: entry.name, build: &build, known: Mutex::default() };
+    best.map(|o| source.candidate(o, None, watch)).transpose()
 }
 
 /// A cell of the published table: a Slim Fly of `q`, which the table lets be any whole number.

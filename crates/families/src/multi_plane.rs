@@ -39,7 +39,7 @@ pub enum PlaneMap {
 }
 
 /// The most planes.
-pub(super) const MAX_PLANES: u32 = 64;
+pub const MAX_PLANES: u32 = 64;
 
 /// `planes` copies of `one` with the endpoints on all of them. O(planes times the network).
 pub(super) fn copies(one: &Topology, planes: u32, map: PlaneMap) -> Builder {

@@ -2,12 +2,14 @@
 
 use crate::enter::{enter, from_python, interrupted, refuse, to_python};
 use base::{Interrupted, Refusal};
-use design::sizing;
+use design::sizing::{self, Asked};
+use families::multi_plane::MAX_PLANES;
 use families::{Concentration, Entry, Wish};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::collections::BTreeSet;
 
 fn rule(name: &str) -> Result<Concentration, Refusal> {
     match name {
@@ -49,22 +51,40 @@ fn document<'py, T: Serialize>(py: Python<'py>, value: &T) -> PyResult<Bound<'py
     to_python(py, &value)
 }
 
-/// The members of `families` (all when empty) nearest to `endpoints` (None: the largest), with
-/// switches of at most `radix` ports: a list of dicts, see `design::sizing::Nearest`.
+/// What [`nearest`] is asked for.
+#[derive(Deserialize)]
+struct Question {
+    /// Endpoints (none: the largest) and most ports of a switch, a pair each.
+    wishes: Vec<(Option<u64>, u32)>,
+    concentration: String,
+    oversubscription: f64,
+    /// All when empty.
+    families: Vec<String>,
+    planes: Option<u32>,
+    below_only: bool,
+    skipped: BTreeSet<(String, String)>,
+}
+
+/// For each of the wishes of `question`, a dict (see `Question`), the nearest members: a list of
+/// dicts, see `design::sizing::Nearest`.
 #[pyfunction]
-#[pyo3(signature = (endpoints, radix, concentration, oversubscription, families, progress=None))]
+#[pyo3(signature = (question, progress=None))]
 pub fn nearest<'py>(
     py: Python<'py>,
-    endpoints: Option<u64>,
-    radix: u32,
-    concentration: &str,
-    oversubscription: f64,
-    families: Vec<String>,
+    question: &Bound<'py, PyAny>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let wish = wish(endpoints, radix, concentration, oversubscription).map_err(refuse)?;
-    let chosen: Vec<&Entry> = sizing::chosen(&families).map_err(refuse)?;
-    let found = enter(py, progress, |watch| sizing::nearest(&chosen, &wish, watch))?;
+    let q: Question = serde_json::from_value(from_python(question)?)
+        .map_err(|e| PyValueError::new_err(e.to_string()))?;
+    if q.planes.is_some_and(|planes| !(1..=MAX_PLANES).contains(&planes)) {
+        let help = format!("1 to {MAX_PLANES}");
+        return Err(refuse(Refusal::new("planes", "out of range", help)));
+    }
+    let wish = |&(n, radix): &_| wish(n, radix, &q.concentration, q.oversubscription);
+    let wishes: Vec<Wish> = q.wishes.iter().map(wish).collect::<Result<_, _>>().map_err(refuse)?;
+    let chosen: Vec<&Entry> = sizing::chosen(&q.families).map_err(refuse)?;
+    let asked = Asked { planes: q.planes, below_only: q.below_only, skipped: q.skipped };
+    let found = enter(py, progress, |watch| sizing::nearest(&chosen, &wishes, &asked, watch))?;
     document(py, &found.map_err(|_| interrupted())?)
 }
 

@@ -123,6 +123,67 @@ Limit = Annotated[
 Rules = Annotated[Path | None, typer.Option("--rules", help="TOML file with rules of the floor")]
 
 
+Radixes = Annotated[
+    str,
+    typer.Option("--radix", "-k", metavar="K,K",
+                 help="most ports of a switch; of several, networks for each"),
+]
+Planes = Annotated[
+    int | None,
+    typer.Option(help="planes, 1 to 64: a rail of every endpoint in each; default: what each family"
+                      " has by itself"),
+]
+Sort = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="best first by this column (a heading, or a key of"
+                                        " --json); default: $/endpoint, else diameter"),
+]
+Top = Annotated[int | None, typer.Option(help="only so many rows, the first")]
+CsvFile = Annotated[
+    str | None,
+    typer.Option("--csv", metavar="FILE", help="the table as CSV into a file, or - for standard"
+                                               " output instead of the table"),
+]
+MOST_ENDPOINTS = 1 << 40
+MOST_USD = 10**12
+
+
+def endpoints_of(text: str | None) -> int | None:
+    """The number that ``--endpoints`` says: ``10000``, ``10k``, ``1.5M``; RefusalError if none."""
+    from flyloom.support.checks import count
+
+    return None if text is None else count("--endpoints", text, 1, MOST_ENDPOINTS)
+
+
+def dollars_of(text: str | None) -> float | None:
+    """The amount that ``--budget`` says: ``5e6``, ``1.5M``; RefusalError if none."""
+    from flyloom.support.checks import amount
+
+    return None if text is None else float(amount("--budget", text, 1, MOST_USD))
+
+
+def whole_numbers(option: str, text: str) -> list[int]:
+    """Whole numbers between commas; RefusalError naming `option` for anything else."""
+    from flyloom._core import RefusalError
+
+    try:
+        return [int(word) for word in text.split(",") if word.strip()]
+    except ValueError:
+        raise RefusalError(
+            f"{option}: '{text}' is no list of whole numbers; write 36,48,64"
+        ) from None
+
+
+def write_csv(to: str, text: str) -> None:
+    """The text into a file, whole or not at all, or to standard output where ``to`` is ``-``."""
+    from flyloom.support.files import write_whole
+
+    if to == "-":
+        print(text, end="")
+    else:
+        write_whole(Path(to), text)
+
+
 def epilog(*lines: str) -> str:
     """Examples at the end of a command's help."""
     return "Example:  " + "   |   ".join(lines)

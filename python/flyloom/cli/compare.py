@@ -10,13 +10,21 @@ import typer
 
 from flyloom.cli.common import (
     Catalog,
+    CsvFile,
     Gbps,
     Include,
     Json,
+    Planes,
+    Radixes,
+    Sort,
+    Top,
     app,
+    endpoints_of,
     epilog,
     one_catalog,
     print_table,
+    whole_numbers,
+    write_csv,
 )
 
 if TYPE_CHECKING:
@@ -26,7 +34,7 @@ if TYPE_CHECKING:
 @app.command(epilog=epilog(
     "flyloom compare slim_fly:q=5 dragonfly:h=3 fat_tree:levels=3,k=10 torus:shape=6x6x6 -o out/",
     "flyloom compare slim_fly dragonfly hyperx fat_tree -o curves/",
-    "flyloom compare --endpoints 10000 --radix 64 --samples 0 -o near/",
+    "flyloom compare --endpoints 10k --radix 64 --samples 0 --top 10 -o near/",
 ))
 def compare(
     nets: Annotated[
@@ -35,10 +43,12 @@ def compare(
                                               " families, which add their curves"),
     ] = None,
     endpoints: Annotated[
-        int | None,
-        typer.Option("--endpoints", "-n", help="adds the member nearest to so many endpoints, of"
-                                               " the families named or of all"),
+        str | None,
+        typer.Option("--endpoints", "-n", metavar="N",
+                     help="adds the member nearest to so many endpoints (10000, 10k, 2e6), of the"
+                          " families named or of all"),
     ] = None,
+    planes: Planes = None,
     catalog: Catalog = None,
     gbps: Gbps = None,
     include: Include = None,
@@ -54,7 +64,10 @@ def compare(
         str, typer.Option(help="ends to remove links until: disconnected, diameter (+2), mean (+1)")
     ] = "disconnected",
     seed: Annotated[int, typer.Option(help="of the random draws")] = 0,
-    radix: Annotated[int, typer.Option("--radix", "-k", help="most ports in the curves")] = 64,
+    radix: Radixes = "64",
+    sort: Sort = None,
+    top: Top = None,
+    csv: CsvFile = None,
     as_json: Json = False,
 ) -> None:
     """Measure networks alike: one table, and charts with the curves of their families."""
@@ -64,15 +77,20 @@ def compare(
     ends = [word.strip() for word in until.split(",") if word.strip()]
     with bars() as bar:
         found = compared.compare(
-            nets or [], endpoints=endpoints, catalog=one_catalog(catalog), gbps=gbps,
-            include=include, radix=radix, samples=samples, seed=seed,
-            ends=ends, curves=bool(output or as_json), progress=bar,
+            nets or [], endpoints=endpoints_of(endpoints), planes=planes,
+            catalog=one_catalog(catalog), gbps=gbps, include=include,
+            radix=whole_numbers("--radix", radix), samples=samples, seed=seed, ends=ends,
+            curves=bool(output or as_json), sort=sort, top=top, progress=bar,
         )
     if output:
         write(found, output)
     if as_json:
         print(json.dumps(found.to_dict()))
         return
+    if csv:
+        write_csv(csv, compared.table_csv(found))
+        if csv == "-":
+            return
     from flyloom.report.comparison import cell
 
     heads = [c for c in compared.COLUMNS if any(r.get(c[0]) is not None for r in found.rows)]
@@ -82,6 +100,10 @@ def compare(
         for row in found.rows:
             if row["unpriced"]:
                 print(f"{row['network']} has no price: {row['unpriced']}")
+        if found.basis:
+            print(f"prices: {found.basis}")
+    for left in found.left_out:
+        print(f"{left['network']} is left out: {left['why']}")
     if output:
         print(f"written to {output}/")
 

@@ -10,13 +10,22 @@ import typer
 
 from flyloom.cli.common import (
     Catalog,
+    CsvFile,
     Gbps,
     Include,
     Json,
+    Planes,
+    Radixes,
+    Sort,
+    Top,
     app,
+    dollars_of,
+    endpoints_of,
     epilog,
     one_catalog,
     print_table,
+    whole_numbers,
+    write_csv,
 )
 
 if TYPE_CHECKING:
@@ -36,88 +45,141 @@ Oversubscription = Annotated[
 
 
 @app.command(epilog=epilog(
-    "flyloom size --endpoints 10000 --radix 64",
-    "flyloom size --endpoints 2000 --radix 36 --families slim_fly,fat_tree --oversubscription 2",
-    "flyloom size --budget 5e6 --radix 64 --catalog ndr64-2024",
+    "flyloom size --endpoints 10000 --radix 64 --top 10",
+    "flyloom size -n 2k --radix 36,64 --planes 2 --families slim_fly,fat_tree",
+    "flyloom size --budget 5M --radix 64 --catalog ndr64-2024",
 ))
 def size(
     endpoints: Annotated[
-        int | None, typer.Option("--endpoints", "-n", help="endpoints wanted")
+        str | None,
+        typer.Option("--endpoints", "-n", metavar="N",
+                     help="endpoints wanted: 10000, 10k, 1.5M, 2e6"),
     ] = None,
     budget: Annotated[
-        float | None, typer.Option(help="or US dollars to spend: the largest network they buy")
+        str | None,
+        typer.Option(metavar="USD", help="or US dollars to spend (5e6, 1.5M): the largest network"
+                                         " they buy"),
     ] = None,
+    planes: Planes = None,
     catalog: Catalog = None,
     gbps: Gbps = None,
     include: Include = None,
-    radix: Annotated[int, typer.Option("--radix", "-k", help="most ports of a switch")] = 64,
+    prices: Annotated[
+        bool, typer.Option(help="what an endpoint costs and draws, by the catalogue")
+    ] = True,
+    radix: Radixes = "64",
     oversubscription: Oversubscription = 1.0,
     concentration: Concentration = "ceil",
     families: Families = "",
+    sort: Sort = None,
+    top: Top = None,
+    csv: CsvFile = None,
     as_json: Json = False,
 ) -> None:
     """The networks of each family nearest to a number of endpoints, or the largest for a budget."""
     from flyloom._core import RefusalError
     from flyloom.support.progress import bars
     from flyloom.verbs import sizing
+    from flyloom.verbs.ranking import rows_csv
 
-    one = "size: give --endpoints or --budget, one of them"
-    if endpoints is not None and budget is not None:
-        raise RefusalError(one)
-    if endpoints is not None and (catalog or gbps or include):
-        raise RefusalError("--catalog: prices are for --budget; `flyloom cost` prices a network")
+    wanted, usd = endpoints_of(endpoints), dollars_of(budget)
+    if (wanted is None) == (usd is None):
+        raise RefusalError("size: give --endpoints or --budget, one of them")
+    if not prices and (usd is not None or catalog or gbps or include):
+        given = "--budget" if usd is not None else "--catalog, --gbps and --include"
+        raise RefusalError(f"--no-prices: not with {given}, which ask for prices")
+    asked: dict[str, Any] = {
+        "radix": whole_numbers("--radix", radix), "concentration": concentration,
+        "oversubscription": oversubscription, "families": names(families), "planes": planes,
+        "catalog": one_catalog(catalog), "gbps": gbps, "include": include, "sort": sort, "top": top,
+    }
     with bars() as bar:
-        if budget is not None:
-            show_budget(sizing.budget(
-                budget, radix=radix, concentration=concentration,
-                oversubscription=oversubscription, families=names(families),
-                catalog=one_catalog(catalog), gbps=gbps, include=include, progress=bar,
-            ), as_json)
-            return
-        if endpoints is None:
-            raise RefusalError(one)
-        found = sizing.size(
-            endpoints, radix=radix, concentration=concentration,
-            oversubscription=oversubscription, families=names(families), progress=bar,
-        )
+        if usd is not None:
+            found = sizing.budget(usd, **asked, progress=bar)
+        elif wanted is not None:
+            found = sizing.size(wanted, **asked, prices=prices, progress=bar)
     if as_json:
         print(json.dumps(found.to_dict()))
         return
-    members, far = [], []
+    if csv:
+        write_csv(csv, rows_csv(found.members))
+        if csv == "-":
+            return
+    if usd is not None:
+        show_budget(found)
+    else:
+        show_size(found)
+
+
+def asked_for(found: Result) -> str:
+    """What the members of a table were asked to be."""
+    several = isinstance(found.radix, list | tuple)
+    ports = " and ".join(map(str, found.radix)) if several else found.radix
+    planes = "" if found.planes is None else f"{found.planes} planes, "
+    return (f"{planes}switches of at most {ports} ports, concentration {found.concentration}, "
+            f"oversubscription {found.oversubscription:g}:1")
+
+
+def show_size(found: Result) -> None:
+    """The members near the number of endpoints, in their order, and which kinds have none."""
+    print(f"{found.endpoints:,} endpoints, {asked_for(found)}")
+    show_members(found)
+    kinds: dict[str, list[int]] = {}
     for row in found.rows:
-        both = [c for c in (row["below"], row["above"]) if c]
-        near = [c for c in both if endpoints <= 2 * c["endpoints"] <= 4 * endpoints]
-        members += near[:1] if row["below"] == row["above"] else near
-        if not near:
-            sizes = " and ".join(f"{c['endpoints']:,}" for c in both)
-            far.append(f"{member_name(row)} ({sizes})")
-    header = ("network", "endpoints", "switches", "links", "ports", "diameter", "mean distance",
-              "Moore", "full p")
-    print(f"{endpoints:,} endpoints, switches of at most {radix} ports, concentration "
-          f"{concentration}, oversubscription {oversubscription:g}:1")
-    members.sort(key=lambda c: (c["diameter"], c["mean_distance"], c["network"]))
-    print_table(header, [line(c) for c in members])
+        both = [c["endpoints"] for c in (row["below"], row["above"]) if c]
+        kinds.setdefault(member_name(row), []).extend(both)
+    far = [
+        f"{kind} ({' and '.join(f'{n:,}' for n in sorted(set(sizes)))})"
+        for kind, sizes in kinds.items()
+        if not any(found.endpoints <= 2 * n <= 4 * found.endpoints for n in sizes)
+    ]
+    unpriced: dict[str, list[str]] = {}
+    for member in found.members:
+        if why := member.get("unpriced"):
+            unpriced.setdefault(why, []).append(member["network"])
+    for why, networks in unpriced.items():
+        print(f"no price: {', '.join(networks)}: {why}")
+    if found.basis:
+        print(f"prices: {found.basis}")
     if far:
         print(f"nearest, but not within a factor of two: {', '.join(far)}")
 
 
-def show_budget(found: Result, as_json: bool) -> None:
+def show_members(found: Result) -> None:
+    """The table of members: rank, figures, cost and front where they are known."""
+    several = isinstance(found.radix, list | tuple)
+    header = ["rank", *(["switch"] if several else []), "network", "endpoints", "switches", "links",
+              "ports", "diameter", "mean distance", "Moore", "full p"]
+    total = any(c.get("cost_usd") is not None for c in found.members)
+    header += ["cost [$]", "$/endpoint", "W/endpoint", "front", "best in"] if total else []
+    rows = []
+    for c in found.members:
+        cells = [c["rank"], *([c["switch_ports"]] if several else []), *line(c)]
+        if total:
+            watts, each = c["power_w_per_endpoint"], c["cost_usd_per_endpoint"]
+            cells += [
+                None if each is None else round(c["cost_usd"]),
+                None if each is None else round(each),
+                None if watts is None else f"{watts:.2f}", c["pareto"], best_in(c),
+            ]
+        rows.append(cells)
+    print_table(header, rows)
+
+
+def best_in(c: dict[str, Any]) -> str:
+    """The figures in which a member is the best, in one word each."""
+    from flyloom.report.comparison import cell
+
+    return cell("best_in", c["best_in"])
+
+
+def show_budget(found: Result) -> None:
     """The largest member of each family that is within the budget."""
-    if as_json:
-        print(json.dumps(found.to_dict()))
-        return
-    print(f"{found.budget_usd:,.0f} $ by {found.catalog}, switches of at most {found.radix} ports, "
-          f"concentration {found.concentration}, oversubscription {found.oversubscription:g}:1")
-    members = [row["largest"] for row in found.rows if row["largest"]]
-    header = ("network", "endpoints", "switches", "links", "ports", "diameter", "mean distance",
-              "Moore", "full p", "cost [$]", "$/endpoint", "W/endpoint")
-    print_table(header, [
-        (*line(c), round(c["cost_usd"]), round(c["cost_usd_per_endpoint"]),
-         f"{c['power_w_per_endpoint']:.2f}") for c in members
-    ])
+    print(f"{found.budget_usd:,.0f} $ by {found.catalog}, {asked_for(found)}")
+    show_members(found)
     none = [member_name(row) for row in found.rows if not row["largest"]]
     if none:
-        print(f"nothing within the budget: {', '.join(none)}")
+        print(f"nothing within the budget: {', '.join(dict.fromkeys(none))}")
 
 
 @app.command(epilog=epilog(
@@ -135,6 +197,7 @@ def scale(
     oversubscription: Oversubscription = 1.0,
     concentration: Concentration = "ceil",
     families: Families = "",
+    planes: Planes = None,
     as_json: Json = False,
 ) -> None:
     """The largest network of each family for switches of so many ports."""
@@ -145,8 +208,8 @@ def scale(
 
     radixes = whole_numbers("--radix", radix)
     chosen = names(families)
-    if addresses and (len(chosen) > 1 or oversubscription != 1.0):
-        raise RefusalError("--addresses: of one family, without oversubscription")
+    if addresses and (len(chosen) > 1 or oversubscription != 1.0 or planes is not None):
+        raise RefusalError("--addresses: of one family, without oversubscription and planes")
     with bars() as bar:
         if addresses:
             found = address_table(
@@ -156,7 +219,7 @@ def scale(
         else:
             found = sizing.scale(
                 radixes, concentration=concentration, oversubscription=oversubscription,
-                families=chosen, progress=bar,
+                families=chosen, planes=planes, progress=bar,
             )
     if as_json:
         print(json.dumps(found.to_dict()))
@@ -201,18 +264,6 @@ def show_addresses(found: Result) -> None:
 def names(text: str) -> list[str]:
     """Words between commas."""
     return [word.strip() for word in text.split(",") if word.strip()]
-
-
-def whole_numbers(option: str, text: str) -> list[int]:
-    """Whole numbers between commas; RefusalError naming `option` for anything else."""
-    from flyloom._core import RefusalError
-
-    try:
-        return [int(word) for word in names(text)]
-    except ValueError:
-        raise RefusalError(
-            f"{option}: '{text}' is no list of whole numbers; write 36,48,64"
-        ) from None
 
 
 def member_name(row: dict[str, Any]) -> str:

@@ -22,6 +22,9 @@ PALETTE = (
     "#8a8500", "#1296a8", "#7fa8d1", "#f0ab6c", "#84c9b3", "#e08a86", "#bda3d6", "#c2a199",
     "#e8a8d0", "#a9b1ba", "#cfcb6a", "#8fd0da",
 )
+#: Figures of a front in one word each.
+BRIEF = {"cost_usd_per_endpoint": "cost", "power_w_per_endpoint": "power",
+         "relative_bisection": "bisection", "mean_distance": "mean"}
 #: Panels in which the Moore bound is drawn.
 BOUNDED = {"diameter 2": 2, "diameter 3": 3, "diameter 4": 4}
 _SIZE = {"width": 340, "height": 260}
@@ -363,6 +366,8 @@ def cell(key: str, value: Any) -> str:
         return f"{100 * value:.3g} %"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if key == "best_in":
+        return ", ".join(BRIEF.get(word, word) for word in value)
     if isinstance(value, float):
         return f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) else escape(str(value))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+import re
+from decimal import Decimal
 from typing import SupportsIndex
 
 from flyloom._core import RefusalError
@@ -17,3 +19,32 @@ def whole(name: str, given: SupportsIndex, low: int, high: int) -> int:
     if not low <= value <= high:
         raise RefusalError(f"{name}: {value} is out of range; {low} to {high}")
     return value
+
+
+_NUMBER = re.compile(r"\+?(\d+(?:_\d+)*)(\.\d+)?(?:[eE]\+?(\d{1,3}))?([kKMG]?)")
+_TIMES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
+
+
+def amount(name: str, text: str, low: int, high: int) -> Decimal:
+    """A number as people write it: ``10000``, ``10_000``, ``10k``, ``1.5M``, ``2e6``.
+
+    ``k``, ``M`` and ``G`` are thousands, millions and milliards. RefusalError naming ``name`` for
+    what is no such number, or not from ``low`` to ``high``.
+    """
+    match = _NUMBER.fullmatch(text.strip())
+    if not match:
+        raise RefusalError(f"{name}: '{text}' is no number; write 10000, 10k, 1.5M or 2e6")
+    whole_part, fraction, exponent, times = match.groups()
+    digits = Decimal(whole_part.replace("_", "") + (fraction or ""))
+    value = digits.scaleb(int(exponent or 0)) * _TIMES[times]
+    if not low <= value <= high:
+        raise RefusalError(f"{name}: {text} is out of range; {low} to {high}")
+    return value
+
+
+def count(name: str, text: str, low: int, high: int) -> int:
+    """As :func:`amount`, a whole number: ``1.5M`` but not ``1.5``."""
+    value = amount(name, text, low, high)
+    if value != value.to_integral_value():
+        raise RefusalError(f"{name}: {text} is no whole number; {low} to {high}")
+    return int(value)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from flyloom import _core
-from flyloom._core import RefusalError, Topology
+from flyloom._core import RefusalError, Shop, Topology
 from flyloom.inputs.catalogs import shop
 from flyloom.inputs.networks import network
 from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
 from flyloom.support.results import Result
-from flyloom.support.words import csv_text
 from flyloom.verbs.own_sizing import sized
 from flyloom.verbs.prices import one_basis, priced
-from flyloom.verbs.sizing import scale, size
+from flyloom.verbs.ranking import judge, ranked, rows_csv
+from flyloom.verbs.sizing import below, checked_radixes, size
 
 #: Columns of the table: key, heading, what it means.
 COLUMNS = (
+    ("rank", "rank", "place in the order asked for"),
+    ("switch_ports", "switch", "ports of the switches on sale"),
     ("network", "network", "inline form or file"),
     ("endpoints", "endpoints", "computers"),
     ("switches", "switches", "switches of all planes"),
@@ -41,6 +43,7 @@ COLUMNS = (
     ("power_w_per_endpoint", "W/endpoint", "power of what is counted, for each endpoint"),
     ("pareto", "front", "no other network here is at least as good in cost, power, diameter and"
      " bisection for each endpoint, and better in one"),
+    ("best_in", "best in", "figures of these in which no other is better"),
 )
 #: What a front is made of: key, and whether more is better.
 FRONT = (("cost_usd_per_endpoint", False), ("power_w_per_endpoint", False), ("diameter", False),
@@ -62,14 +65,17 @@ def compare(
     sources: Iterable[Any] = (),
     *,
     endpoints: int | None = None,
+    planes: int | None = None,
     catalog: str | os.PathLike[str] | None = None,
     gbps: float | None = None,
     include: str | Iterable[str] | None = None,
-    radix: int = 64,
+    radix: int | Iterable[int] = 64,
     samples: int = 100,
     seed: int = 0,
     ends: Sequence[str] = ("disconnected",),
     curves: bool = True,
+    sort: str | None = None,
+    top: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Measures networks alike, for one table and its charts.
@@ -77,106 +83,166 @@ def compare(
     ``sources`` are networks (anything that :func:`flyloom.network` takes) and names of families; a
     bare name adds the family's curves, not a row. With ``endpoints`` the member of each kind of
     family nearest to so many endpoints (within a quarter; of the families named, or of all) is a
-    row too. ``catalog``, ``gbps`` and ``include`` say what they are priced by, as for
+    row too, for switches of at most ``radix`` ports, of several for each; ``planes`` multiplies
+    these members to so many planes, as in :func:`flyloom.size`. Members that this machine has not
+    the memory to measure are left out.
+    ``catalog``, ``gbps`` and ``include`` say what they are priced by, as for
     :func:`flyloom.shop`; networks that these leave with different bases are refused.
     ``samples`` random orders of removing links,
     drawn from seed ``seed``, say how much each can lose (``ends``: ``disconnected``, ``diameter``,
     ``mean``; 0 samples: not asked). Curves are those of the families named and of the networks'
-    own, up to switches of ``radix`` ports.
+    own, up to switches of ``radix`` ports (the most of several). ``sort`` and ``top`` as in
+    :func:`flyloom.size`, by the keys of :data:`COLUMNS`; without ``endpoints`` and ``sort`` the
+    rows stand as the networks were given.
 
     Fields: ``rows`` (a dict a network, keys as in :data:`COLUMNS`, with
     ``disconnected_interval`` [low, high] and so on: 95 % confidence intervals of the means;
-    ``pareto`` is whether it is on the front of :func:`pareto_front`; ``unpriced`` says why a
-    catalogue has no price for it, or is None), ``catalog`` (its name), ``basis`` (catalogue, rate
+    ``pareto`` is whether it is on the front of :data:`FRONT`, ``best_in`` the figures of it in
+    which no other is better; ``unpriced`` says why a
+    catalogue has no price for it, or is None), ``left_out`` (dicts with ``network`` and ``why``),
+    ``sorted_by`` (keys of the order), ``catalog`` (its name), ``basis`` (catalogue, rate
     and what is counted, in words; None where nothing has a price),
     ``curves`` (dicts with ``family``, ``kind``, ``figure``: ``scale``, the largest member for each
     number of ports, or ``size``, the largest member with at most so many endpoints, where those
     would be too few; and the fields of a candidate of :func:`flyloom.size`), ``radix``,
     ``samples``, ``seed``.
     """
-    whole("radix", radix, 4, 4096)
+    radixes = checked_radixes(radix, 4)
     whole("samples", samples, 0, 1 << 20)
     whole("seed", seed, 0, 2**64 - 1)
+    if planes is not None and endpoints is None:
+        raise RefusalError("planes: of the members that endpoints asks for; of a network write "
+                           "multi_plane:planes=2,of=NETWORK")
+    ranked([], COLUMNS, sort, top)  # refuses a column that is none before the work
     known = {part["name"] for part in _core.registry() if part["kind"] == "topology"}
-    families, networks = [], []
+    families, given = [], []
     for source in sources:
         if isinstance(source, str) and (source in known or sized(source)):
             families.append(source)
         else:
-            networks.append(network(source))
+            given.append(network(source))
+    near: list[tuple[int, Result]] = []
     if endpoints is not None:
-        networks += _members_near(whole("endpoints", endpoints, 1, 1 << 24), radix, families,
-                                  progress)
-    if not networks and not families:
+        whole("endpoints", endpoints, 1, 1 << 24)
+        near = _members_near(endpoints, radixes, families, planes, progress)
+    if not given and not near and not families:
         raise RefusalError("compare: no network is given; name networks or families")
-    bought = shop(catalog, gbps=gbps, include=include)
-    bills = [priced(t, bought, (*BILLED, "catalog")) for t in networks]
-    basis = one_basis(
-        {"network": t.recipe, **bill} for t, (bill, _) in zip(networks, bills, strict=True)
-    )
-    names = {bill.pop("catalog") for bill, _ in bills} - {None}
-    rows = []
-    for number, (t, (bill, unpriced)) in enumerate(zip(networks, bills, strict=True)):
-        if progress:
-            progress("networks", number, len(networks))
-        rows.append({
-            **_measure(t, samples, seed, ends, None if endpoints else progress),
-            **bill, "unpriced": unpriced,
-        })
-    on_front = pareto_front(rows)
-    for row, front in zip(rows, on_front, strict=True):
-        row["pareto"] = front
-    families += [t.family for t in networks if t.family in known or sized(t.family)]
+    table = _Table(shop(catalog, gbps=gbps, include=include), samples, seed, ends, progress)
+    rows = table.of_given(given)
+    rows += table.of_members(near, len(radixes) > 1)
+    if near and not rows:
+        raise RefusalError(f"compare: {table.left_out[0]['why']}")
+    judge(rows, FRONT)
+    keys: list[str] = []
+    if sort is not None or near:
+        rows, keys = ranked(rows, COLUMNS, sort, top)
+    else:
+        rows = [{"rank": place, **row} for place, row in enumerate(rows, 1)][:top]
+    families += [row["family"] for row in rows if row["family"] in known or sized(row["family"])]
     chosen = list(dict.fromkeys(families))
     return Result({
-        "rows": rows, "curves": _curves(chosen, radix, progress) if curves and chosen else [],
-        "radix": radix, "samples": samples, "seed": seed, "basis": basis,
-        "catalog": names.pop() if names else bought.catalog()["name"],
+        "rows": rows,
+        "curves": _curves(chosen, max(radixes), progress) if curves and chosen else [],
+        "left_out": table.left_out, "sorted_by": keys,
+        "radix": radixes[0] if len(radixes) == 1 else radixes, "planes": planes,
+        "samples": samples, "seed": seed, "basis": table.basis, "catalog": table.catalog(),
     })
 
 
+class _Table:
+    """The rows of a comparison as they are measured, one network in memory at a time."""
+
+    def __init__(
+        self, bought: Shop, samples: int, seed: int, ends: Sequence[str], progress: Progress | None
+    ) -> None:
+        self.bought = bought
+        self.draws = (samples, seed, ends)
+        self.progress = progress
+        self.basis: str | None = None
+        self.names: set[str] = set()
+        self.left_out: list[dict[str, str]] = []
+
+    def catalog(self) -> str:
+        """The name of the catalogue that prices are of."""
+        return min(self.names) if self.names else str(self.bought.catalog()["name"])
+
+    def of_given(self, networks: list[Topology]) -> list[dict[str, Any]]:
+        """Rows of networks that a user gave; refused before the work where bases differ."""
+        bills = [self._bill(t) for t in networks]
+        self.basis = one_basis(
+            {"network": t.recipe, **bill} for t, bill in zip(networks, bills, strict=True)
+        )
+        rows = []
+        for number, (t, bill) in enumerate(zip(networks, bills, strict=True)):
+            if self.progress:
+                self.progress("networks", number, len(networks))
+            rows.append({**_measure(t, *self.draws, self.progress), **bill})
+        return [_without_basis(row) for row in rows]
+
+    def of_members(
+        self, near: list[tuple[int, Result]], several: bool
+    ) -> list[dict[str, Any]]:
+        """Rows of members of families, each built and measured once; those too large left out."""
+        found: dict[str, dict[str, Any] | None] = {}
+        rows = []
+        for number, (ports, member) in enumerate(near):
+            if self.progress:
+                self.progress("networks", number, len(near))
+            name = member["network"]
+            if name not in found:
+                found[name] = self._of_member(name, member["family"])
+            if row := found[name]:
+                rows.append({**({"switch_ports": ports} if several else {}), **row})
+        return rows
+
+    def _of_member(self, name: str, family: str) -> dict[str, Any] | None:
+        try:
+            t = network(name)
+            measured = _measure(t, *self.draws, None)
+        except RefusalError as refusal:  # too large for this machine
+            self.left_out.append({"network": name, "why": str(refusal)})
+            return None
+        row = {**measured, **self._bill(t), "family": family}
+        self.basis = one_basis([{"network": "another", "basis": self.basis}, row])
+        return _without_basis(row)
+
+    def _bill(self, t: Topology) -> dict[str, Any]:
+        bill, unpriced = priced(t, self.bought, (*BILLED, "catalog"))
+        name = bill.pop("catalog")
+        if name is not None:
+            self.names.add(str(name))
+        return {**bill, "unpriced": unpriced}
+
+
+def _without_basis(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key != "basis"}
+
+
 def _members_near(
-    endpoints: int, radix: int, families: list[str], progress: Progress | None
-) -> list[Topology]:
-    """The member of each kind that is nearest to so many endpoints, where that is near enough."""
+    endpoints: int,
+    radixes: list[int],
+    families: list[str],
+    planes: int | None,
+    progress: Progress | None,
+) -> list[tuple[int, Result]]:
+    """The member of each kind nearest to so many endpoints, where that is near enough, each with
+    the ports of the switches."""
     found = []
-    for row in size(endpoints, radix=radix, families=families, progress=progress).rows:
+    for row in size(
+        endpoints, radix=radixes, families=families, planes=planes, progress=progress
+    ).rows:
         both = [c for c in (row["below"], row["above"]) if c]
         near = [c for c in both if endpoints <= NEAR * c["endpoints"] <= NEAR**2 * endpoints]
         if near:
             best = min(near, key=lambda c: abs(c["endpoints"] - endpoints))
-            found.append(network(best["network"]))
+            found.append((row["switch_ports"], best))
     if not found:
+        ports = ", ".join(map(str, radixes))
         raise RefusalError(
             f"endpoints: no family has a member within a quarter of {endpoints} with switches of "
-            f"{radix} ports; other endpoints, or a larger radix"
+            f"{ports} ports; other endpoints, or a larger radix"
         )
     return found
-
-
-def pareto_front(rows: Sequence[Mapping[str, Any]]) -> list[bool | None]:
-    """Which rows no other row dominates; None for rows that lack one of the figures.
-
-    A row dominates another when it is at least as good in each figure of :data:`FRONT` (cost and
-    power for each endpoint, diameter, relative bisection) and better in one. O(rows^2).
-    """
-    marks: list[list[float] | None] = []
-    for row in rows:
-        values = [row.get(key) for key, _ in FRONT]
-        known = [value for value in values if value is not None]
-        if len(known) < len(values):
-            marks.append(None)
-            continue
-        marks.append([-v if more else v for v, (_, more) in zip(known, FRONT, strict=True)])
-
-    def dominated(mine: list[float]) -> bool:
-        return any(
-            other is not None and other != mine
-            and all(a <= b for a, b in zip(other, mine, strict=True))
-            for other in marks
-        )
-
-    return [None if mine is None else not dominated(mine) for mine in marks]
 
 
 def _measure(
@@ -214,19 +280,23 @@ def _measure(
 def _curves(
     families: list[str], radix: int, progress: Progress | None
 ) -> list[dict[str, Any]]:
-    found = scale(range(4, radix + 1), families=families, progress=progress)
+    ports = range(4, radix + 1)
     curves = [
-        {"figure": "scale", "switch_ports": row["switch_ports"], **row["largest"]}
-        for row in found.rows
+        {"figure": "scale", "switch_ports": each, **row["below"]}
+        for each, rows in zip(ports, below([(None, k) for k in ports], families, (), progress),
+                              strict=True)
+        for row in rows
     ]
     members: dict[tuple[str, str], set[str]] = {}
     for curve in curves:
         members.setdefault((curve["family"], curve["kind"]), set()).add(curve["network"])
+    enough = sorted(kind for kind, found in members.items() if len(found) >= ENOUGH)
     seen = set()
-    for endpoints in SIZES:
-        for row in size(endpoints, radix=radix, families=families, progress=progress).rows:
+    for endpoints, rows in zip(SIZES, below([(n, radix) for n in SIZES], families, enough,
+                                            progress), strict=True):
+        for row in rows:
             member = row["below"]
-            if len(members.get((row["family"], row["kind"]), ())) >= ENOUGH or not member:
+            if (row["family"], row["kind"]) in enough or not member:
                 continue
             # one far below the size asked for is the family's largest: the curve ends before it
             if member["endpoints"] * 2 >= endpoints and member["network"] not in seen:
@@ -237,15 +307,4 @@ def _curves(
 
 def table_csv(found: Result) -> str:
     """The rows of a comparison as CSV, with a header; intervals as two columns."""
-    keys = list(dict.fromkeys(key for row in found.rows for key in row))
-    flat = []
-    for row in found.rows:
-        line = {}
-        for key in keys:
-            if key.endswith("_interval"):
-                line[f"{key}_low"], line[f"{key}_high"] = row.get(key) or (None, None)
-            else:
-                line[key] = row.get(key)
-        flat.append(line)
-    header = list(flat[0]) if flat else ["network"]
-    return csv_text(header, [list(line.values()) for line in flat])
+    return rows_csv(found.rows)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flyloom import _core
@@ -15,53 +16,164 @@ from flyloom.support.progress import Progress
 from flyloom.support.results import Result
 from flyloom.verbs import own_sizing
 from flyloom.verbs.prices import priced
+from flyloom.verbs.ranking import judge, ranked
 
 BILLED = ("cost_usd", "cost_usd_per_endpoint", "power_w_per_endpoint")
 """What a member within a budget has of its bill."""
 MOST_ENDPOINTS = 1 << 20
-"""The largest member that a budget is spent on."""
+"""The largest member that a budget is spent on, or that is priced."""
+MOST_PLANES = 64
+
+#: Columns of the table of sizes: key, heading, what it means.
+COLUMNS = (
+    ("rank", "rank", "place in the order asked for"),
+    ("switch_ports", "switch", "ports of the switches on sale"),
+    ("network", "network", "inline form"),
+    ("endpoints", "endpoints", "computers"),
+    ("switches", "switches", "switches of all planes"),
+    ("links", "links", "cables between switches, of all planes"),
+    ("radix", "ports", "most ports that a switch uses"),
+    ("diameter", "diameter", "longest distance between switches with endpoints, hops"),
+    ("mean_distance", "mean distance", "between switches with endpoints, hops"),
+    ("moore_fraction", "Moore", "switches over the most possible; direct networks only"),
+    ("full_bandwidth_concentration", "full p", "endpoints a switch at which uniform traffic over"
+     " minimal paths loads the average channel in full"),
+    ("cost_usd_per_endpoint", "$/endpoint", "the basis's total, for each endpoint"),
+    ("power_w_per_endpoint", "W/endpoint", "power, for each endpoint"),
+    ("pareto", "front", "no other network here is at least as good in cost and power for each"
+     " endpoint, diameter and mean distance, and better in one"),
+    ("best_in", "best in", "figures of these in which no other is better"),
+)
+#: What the front of sizes is made of: key, and whether more is better.
+FRONT = (("cost_usd_per_endpoint", False), ("power_w_per_endpoint", False), ("diameter", False),
+         ("mean_distance", False))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """Which members of families are asked for, beside the number of endpoints."""
+
+    concentration: str = "ceil"
+    oversubscription: float = 1.0
+    families: Iterable[str] = ()
+    planes: int | None = None
 
 
 def size(
     endpoints: int,
     *,
-    radix: int = 64,
+    radix: int | Iterable[int] = 64,
     concentration: str = "ceil",
     oversubscription: float = 1.0,
     families: Iterable[str] = (),
+    planes: int | None = None,
+    prices: bool = False,
+    catalog: str | os.PathLike[str] | None = None,
+    gbps: float | None = None,
+    include: str | Iterable[str] | None = None,
+    sort: str | None = None,
+    top: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """The members of each family nearest to a number of endpoints, below and above.
 
     Only members of full bandwidth (times ``oversubscription``) whose switches need at most
-    ``radix`` ports. ``concentration`` says how many endpoints a switch carries: ``ceil`` and
-    ``floor`` round the family's own rule (half the network radix in a Slim Fly), ``exact`` is the
-    most with which uniform traffic over minimal paths loads the average channel in full, rounded
-    down. ``families`` are names; all when empty. Field ``rows``: dicts with ``family``, ``kind``,
-    ``below`` and ``above``, each None or a dict with ``network`` (the inline form), ``params``,
-    ``endpoints``, ``switches``, ``links``, ``radix``, ``network_radix``, ``concentration``,
+    ``radix`` ports; of several numbers of ports, members for each. ``concentration`` says how many
+    endpoints a switch carries: ``ceil`` and ``floor`` round the family's own rule (half the network
+    radix in a Slim Fly), ``exact`` is the most with which uniform traffic over minimal paths loads
+    the average channel in full, rounded down. ``families`` are names; all when empty. ``planes``
+    multiplies each member to so many planes, a rail of every endpoint in each; when None families
+    have what they have by themselves.
+
+    Field ``rows``: dicts with ``switch_ports``, ``family``, ``kind``, ``below`` and ``above``, each
+    None or a dict with ``network`` (the inline form), ``params``, ``planes``, ``endpoints``,
+    ``switches``, ``links`` (of all planes), ``radix``, ``network_radix``, ``concentration``,
     ``full_bandwidth_concentration``, ``diameter`` and ``mean_distance`` (intervals [low, high] in
     hops, between switches that carry endpoints), ``moore_fraction`` and ``measured`` (whether the
     distances were measured because the family has no formula for them).
+
+    Field ``members``: those within a factor of two, each once for each number of ports, with
+    ``rank`` (:func:`flyloom.verbs.ranking.ranked` by ``sort``, a key of :data:`COLUMNS`; the
+    ``top`` first), ``switch_ports``, ``pareto`` and ``best_in``, and with ``prices`` their
+    ``cost_usd``, ``cost_usd_per_endpoint``, ``power_w_per_endpoint`` and ``unpriced`` (why there is
+    no price, or None), by ``catalog``, ``gbps`` and ``include`` as for :func:`flyloom.shop`.
+    ``sorted_by`` has the keys of the order; ``basis`` and ``catalog`` say what prices are, None
+    without.
     """
     whole("endpoints", endpoints, 1, 1 << 40)
-    rows = _nearest(endpoints, radix, concentration, oversubscription, families, progress)
+    rule = Rule(concentration=concentration, oversubscription=oversubscription, families=families,
+                planes=planes)
+    radixes = checked_radixes(radix)
+    ranked([], COLUMNS, sort, top)  # refuses a column that is none before the work
+    bought = shop(catalog, gbps=gbps, include=include) if prices else None
+    wishes = [(endpoints, ports) for ports in radixes]
+    rows = [
+        {"switch_ports": ports, **row}
+        for ports, found in zip(radixes, _nearest(wishes, rule, progress), strict=True)
+        for row in found
+    ]
+    members = []
+    names: set[str] = set()
+    for row in rows:
+        near = _within(endpoints, 2.0, row)
+        members += [{"switch_ports": row["switch_ports"], **member} for member in near]
+    basis = None
+    if bought:
+        known: dict[str, dict[str, Any]] = {}
+        for number, member in enumerate(members):
+            if progress:
+                progress("prices", number, len(members))
+            name = member["network"]
+            if name not in known:
+                known[name] = _bill(member, bought)
+            member.update(known[name])
+            basis = basis or member["basis"]
+            if of := member.pop("catalog"):
+                names.add(of)
+            member.pop("basis")
+    judge(members, FRONT)
+    members, keys = ranked(members, COLUMNS, sort, top)
+    name = bought.catalog()["name"] if bought else None
     return Result({
-        "endpoints": endpoints, "radix": radix, "concentration": concentration,
-        "oversubscription": float(oversubscription), "rows": rows,
+        "endpoints": endpoints, "radix": radixes[0] if len(radixes) == 1 else radixes,
+        "concentration": concentration, "oversubscription": float(oversubscription),
+        "planes": planes, "catalog": min(names, default=name), "basis": basis, "sorted_by": keys,
+        "rows": rows, "members": members,
     })
+
+
+def _within(endpoints: int, factor: float, row: dict[str, Any]) -> list[dict[str, Any]]:
+    """The members of a row within a factor of so many endpoints, each once."""
+    both = [row["below"], *([row["above"]] if row["above"] != row["below"] else [])]
+    low, high = endpoints / factor, endpoints * factor
+    return [member for member in both if member and low <= member["endpoints"] <= high]
+
+
+def _bill(member: dict[str, Any], bought: Shop) -> dict[str, Any]:
+    """What a member costs and draws, and why that is not known where it is not."""
+    keys = (*BILLED, "basis", "catalog")
+    if member["endpoints"] > MOST_ENDPOINTS:
+        return {**dict.fromkeys(keys), "unpriced": f"more than {MOST_ENDPOINTS:,} endpoints"}
+    try:
+        bill, unpriced = priced(network(member["network"]), bought, keys)
+    except RefusalError as refusal:  # too large for this machine
+        bill, unpriced = dict.fromkeys(keys), str(refusal)
+    return {**bill, "unpriced": unpriced}
 
 
 def budget(
     usd: float,
     *,
-    radix: int = 64,
+    radix: int | Iterable[int] = 64,
     concentration: str = "ceil",
     oversubscription: float = 1.0,
     families: Iterable[str] = (),
+    planes: int | None = None,
     catalog: str | os.PathLike[str] | None = None,
     gbps: float | None = None,
     include: str | Iterable[str] | None = None,
+    sort: str | None = None,
+    top: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """The largest member of each family that a budget buys.
@@ -71,9 +183,10 @@ def budget(
     other parameters are those of :func:`size`. A member is the answer when it costs at most ``usd``
     and the next larger one of its family costs more, or there is none; :data:`MOST_ENDPOINTS` is
     the most that is tried. Field ``rows``: dicts with
-    ``family``, ``kind`` and ``largest`` (as ``below`` of :func:`size`, with ``cost_usd``,
-    ``cost_usd_per_endpoint`` and ``power_w_per_endpoint``; None where the smallest costs too much
-    or the catalogue has no price for it), most endpoints first.
+    ``switch_ports``, ``family``, ``kind`` and ``largest`` (as ``below`` of :func:`size`, with
+    ``cost_usd``, ``cost_usd_per_endpoint`` and ``power_w_per_endpoint``; None where the smallest
+    costs too much or the catalogue has no price for it), most endpoints first; and ``members``,
+    those that there are, as in :func:`size`, by ``sort``, or most endpoints first.
     """
     try:
         limit = float(usd)
@@ -81,26 +194,41 @@ def budget(
         raise RefusalError(f"budget: {usd!r} is no amount of US dollars; above 0") from None
     if not 0.0 < limit <= 1e12:
         raise RefusalError(f"budget: {usd} is out of range; above 0, at most 1e12 US dollars")
+    ranked([], COLUMNS, sort, top)  # refuses a column that is none before the work
     bought = shop(catalog, gbps=gbps, include=include)
-    rule = (radix, concentration, oversubscription)
+    rule = Rule(concentration=concentration, oversubscription=oversubscription, families=families,
+                planes=planes)
+    radixes = checked_radixes(radix)
     start = max(2, int(limit / 2000))
+    first = _nearest([(start, ports) for ports in radixes], rule, progress)
+    kinds = [
+        (ports, row["family"], row["kind"])
+        for ports, found in zip(radixes, first, strict=True) for row in found
+    ]
     rows = []
-    kinds = [(row["family"], row["kind"]) for row in _nearest(start, *rule, families, progress)]
-    for number, (family, kind) in enumerate(kinds):
+    for number, (ports, family, kind) in enumerate(kinds):
         if progress:
             progress("families", number, len(kinds))
 
-        def near(endpoints: int, family: str = family, kind: str = kind) -> dict[str, Any]:
-            found = _nearest(endpoints, *rule, [family], None)
+        def near(
+            endpoints: int, ports: int = ports, family: str = family, kind: str = kind
+        ) -> dict[str, Any]:
+            found = _nearest([(endpoints, ports)], replace(rule, families=[family]), None)[0]
             return next((row for row in found if row["kind"] == kind), {})
 
-        rows.append({"family": family, "kind": kind,
+        rows.append({"switch_ports": ports, "family": family, "kind": kind,
                      "largest": _largest_within(limit, start, near, bought)})
     rows.sort(key=lambda row: -row["largest"]["endpoints"] if row["largest"] else 1)
+    members = [
+        {"switch_ports": row["switch_ports"], **row["largest"]} for row in rows if row["largest"]
+    ]
+    judge(members, FRONT)
+    members, keys = ranked(members, COLUMNS, sort or "endpoints", top)
     return Result({
-        "budget_usd": limit, "radix": radix, "concentration": concentration,
+        "budget_usd": limit, "radix": radixes[0] if len(radixes) == 1 else radixes,
+        "concentration": concentration, "planes": planes,
         "oversubscription": float(oversubscription), "catalog": bought.catalog()["name"],
-        "rows": rows,
+        "sorted_by": keys, "rows": rows, "members": members,
     })
 
 
@@ -143,56 +271,86 @@ def scale(
     concentration: str = "ceil",
     oversubscription: float = 1.0,
     families: Iterable[str] = (),
+    planes: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """The largest full-bandwidth member of each family for switches of each number of ports.
 
-    Families without a largest member (random graphs) are left out. Field ``rows``: dicts with
+    Families without a largest member (random graphs) are left out. ``planes`` multiplies them, as
+    in :func:`size`. Field ``rows``: dicts with
     ``switch_ports``, ``family``, ``kind`` and ``largest`` (as ``below`` of :func:`size`).
     """
-    rows = []
-    for ports in checked_radixes(radixes):
-        found = _nearest(None, ports, concentration, oversubscription, families, progress)
-        rows += [
-            {"switch_ports": ports, "family": row["family"], "kind": row["kind"],
-             "largest": row["below"]}
-            for row in found if row["below"]
-        ]
+    ports = checked_radixes(radixes)
+    rule = Rule(concentration=concentration, oversubscription=oversubscription, families=families,
+                planes=planes)
+    found = _nearest([(None, each) for each in ports], rule, progress)
+    rows = [
+        {"switch_ports": each, "family": row["family"], "kind": row["kind"],
+         "largest": row["below"]}
+        for each, members in zip(ports, found, strict=True) for row in members if row["below"]
+    ]
     return Result({
-        "concentration": concentration, "oversubscription": float(oversubscription), "rows": rows,
+        "concentration": concentration, "oversubscription": float(oversubscription),
+        "planes": planes, "rows": rows,
     })
 
 
-def checked_radixes(given: Iterable[int]) -> list[int]:
-    """Numbers of ports, or one; RefusalError where one is none, or none is given."""
+def checked_radixes(given: int | Iterable[int], least: int = 2) -> list[int]:
+    """Numbers of ports, or one, each once; RefusalError where one is none, or none is given."""
     if isinstance(given, int):
         given = [given]
-    found = [whole("radix", ports, 2, 4096) for ports in given]
+    found = [whole("radix", ports, least, 4096) for ports in given]
     if not found:
-        raise RefusalError("radix: no number of ports is given; 2 to 4096")
-    return found
+        raise RefusalError(f"radix: no number of ports is given; {least} to 4096")
+    return list(dict.fromkeys(found))
+
+
+def below(
+    wishes: Sequence[tuple[int | None, int]],
+    families: Iterable[str],
+    skipped: Iterable[tuple[str, str]],
+    progress: Progress | None,
+) -> list[list[dict[str, Any]]]:
+    """For each of the wishes, endpoints (None: the most) and ports of a switch, the largest member
+    of each kind of family with at most so many: dicts as in ``rows`` of :func:`size`, without those
+    of the kinds ``skipped`` (family, kind)."""
+    return _nearest(wishes, Rule(families=families), progress, skipped)
 
 
 def _nearest(
-    endpoints: int | None,
-    radix: int,
-    concentration: str,
-    oversubscription: float,
-    families: Iterable[str],
+    wishes: Sequence[tuple[int | None, int]],
+    rule: Rule,
     progress: Progress | None,
-) -> list[dict[str, Any]]:
-    whole("radix", radix, 2, 4096)
+    skipped: Iterable[tuple[str, str]] | None = None,
+) -> list[list[dict[str, Any]]]:
+    """The rows of each wish; those below alone where kinds are skipped."""
+    for _, radix in wishes:
+        whole("radix", radix, 2, 4096)
+    if rule.planes is not None:
+        whole("planes", rule.planes, 1, MOST_PLANES)
     try:
-        ratio = float(oversubscription)
+        ratio = float(rule.oversubscription)
     except (TypeError, ValueError):
         raise RefusalError(
-            f"oversubscription: {oversubscription!r} is no number; 1 to 64"
+            f"oversubscription: {rule.oversubscription!r} is no number; 1 to 64"
         ) from None
-    named = [families] if isinstance(families, str) else list(families)
+    if not 1.0 <= ratio <= 64.0:
+        raise RefusalError(f"oversubscription: {ratio:g} is out of range; 1 to 64")
+    named = [rule.families] if isinstance(rule.families, str) else list(rule.families)
     names, own = own_sizing.chosen(named)
-    found: list[dict[str, Any]] = []
+    if own and named and rule.planes not in (None, 1):
+        raise RefusalError(
+            f"planes: {own[0].name} is a topology of yours, which has no planes; families of"
+            " flyloom, or planes in its own code"
+        )
+    found: list[list[dict[str, Any]]] = [[] for _ in wishes]
     if names or not named:
-        found = _core.nearest(endpoints, radix, concentration, ratio, names, progress)
-    for family in own:
-        found += own_sizing.nearest(family, endpoints, radix, concentration, ratio)
+        found = _core.nearest({
+            "wishes": wishes, "concentration": rule.concentration, "oversubscription": ratio,
+            "families": names, "planes": rule.planes, "below_only": skipped is not None,
+            "skipped": list(skipped or ()),
+        }, progress)
+    for family in own if rule.planes in (None, 1) else ():
+        for rows, (endpoints, radix) in zip(found, wishes, strict=True):
+            rows += own_sizing.nearest(family, endpoints, radix, rule.concentration, ratio)
     return found

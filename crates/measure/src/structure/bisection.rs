@@ -4,9 +4,10 @@
 //! Brebner, "Universal schemes for parallel communication", STOC 1981 (the routing in two phases
 //! that gives the bound by flow); the cut is found, see [`base::partition`].
 
-use super::channel_load::{split_evenly, terminal_weights};
+use super::channel_load::{split_evenly, terminal_weights, unit_load};
 use super::planes_of;
 use super::spectrum::{Part, connected};
+use super::symmetry::alike;
 use base::Stop;
 use base::partition::{Halves, Weighted, halve};
 use base::seed::Stream;
@@ -61,6 +62,20 @@ pub fn bisection(
     seed: u64,
     watch: &dyn Watch,
 ) -> Result<Bisection, Stop> {
+    bisection_with(t, starts, seed, None, watch)
+}
+
+/// As [`bisection`], with the load of unit traffic over minimal paths where that is known already.
+///
+/// # Errors
+/// As [`bisection`].
+pub(super) fn bisection_with(
+    t: &Topology,
+    starts: u32,
+    seed: u64,
+    unit: Option<&[f64]>,
+    watch: &dyn Watch,
+) -> Result<Bisection, Stop> {
     if !(1..=MOST_STARTS).contains(&starts) {
         let help = format!("1 to {MOST_STARTS}");
         return Err(Refusal::new("starts", format!("{starts} runs"), help).into());
@@ -76,39 +91,64 @@ pub fn bisection(
         difference: 0,
         side: vec![false; t.switches().len()],
     };
-    for plane in planes_of(t, &working).iter().filter(|p| !p.is_empty()) {
-        let masses: Vec<u64> = plane.iter().map(|&v| mass[v as usize] as u64).collect();
-        let found = best_cut(t, plane, masses, starts, seed, watch)?;
+    let mut measured: Vec<Plane> = Vec::new();
+    for switches in planes_of(t, &working).into_iter().filter(|p| !p.is_empty()) {
+        let masses: Vec<u64> = switches.iter().map(|&v| mass[v as usize] as u64).collect();
+        let here = |p: &&Plane| p.masses == masses && alike(t.graph(), &p.switches, &switches);
+        if let Some(like) = measured.iter().find(here) {
+            total.add(like, &switches);
+            continue;
+        }
+        let found = best_cut(t, &switches, &masses, starts, seed, watch)?;
+        let (mut by_spectrum, mut by_flow) = (0, 0);
         // a plane in parts has nothing to bound: parts may lie on either side
-        if connected(t.graph(), plane).len() == 1 {
-            let by_spectrum = by_spectrum(t, plane, &mass, found.difference, watch)?;
-            let by_flow = by_flow(t, plane, &mass, found.difference, watch)?;
-            total.low_by_spectrum += by_spectrum;
-            total.low_by_flow += by_flow;
-            total.low += by_spectrum.max(by_flow);
+        if connected(t.graph(), &switches).len() == 1 {
+            by_spectrum = bound_by_spectrum(t, &switches, &mass, found.difference, watch)?;
+            by_flow = bound_by_flow(t, &switches, &mass, found.difference, unit, watch)?;
         }
-        total.high += found.cut;
-        total.difference += found.difference;
-        for (&v, &side) in plane.iter().zip(&found.side) {
-            total.side[v as usize] = side;
-        }
+        let plane = Plane { switches, masses, found, by_spectrum, by_flow };
+        total.add(&plane, &plane.switches);
+        measured.push(plane);
     }
     Ok(total)
+}
+
+/// One plane and what was found of it.
+struct Plane {
+    switches: Vec<u32>,
+    masses: Vec<u64>,
+    found: Halves,
+    by_spectrum: u64,
+    by_flow: u64,
+}
+
+impl Bisection {
+    /// Adds the plane of these `switches`, which is like `plane`.
+    fn add(&mut self, plane: &Plane, switches: &[u32]) {
+        self.low_by_spectrum += plane.by_spectrum;
+        self.low_by_flow += plane.by_flow;
+        self.low += plane.by_spectrum.max(plane.by_flow);
+        self.high += plane.found.cut;
+        self.difference += plane.found.difference;
+        for (&v, &side) in switches.iter().zip(&plane.found.side) {
+            self.side[v as usize] = side;
+        }
+    }
 }
 
 fn best_cut(
     t: &Topology,
     plane: &[u32],
-    masses: Vec<u64>,
+    masses: &[u64],
     starts: u32,
     seed: u64,
     watch: &dyn Watch,
 ) -> Result<Halves, Stop> {
-    let slack = least_difference(&masses);
+    let slack = least_difference(masses);
     let part = Part::new(t.graph(), plane);
     let (offsets, targets) = part.into_rows();
     let weights = vec![1; targets.len()];
-    let graph = Weighted { offsets, targets, weights, masses, held: 0 };
+    let graph = Weighted { offsets, targets, weights, masses: masses.to_vec(), held: 0 };
     let done = AtomicU64::new(0);
     let tick = || watch.tick("bisection", done.load(Ordering::Relaxed), starts.into());
     let key = |(start, h): &(u32, Halves)| (h.difference, h.cut, *start);
@@ -167,7 +207,7 @@ fn whole(bound: f64) -> u64 {
 
 /// (sqrt(least (n - a^2)) - a sqrt(u L u))^2 / 4, with u the terminals as a vector of length 1 and
 /// a the most that a vector of +1 and -1 with this difference has along u.
-fn by_spectrum(
+fn bound_by_spectrum(
     t: &Topology,
     plane: &[u32],
     mass: &[f64],
@@ -186,11 +226,12 @@ fn by_spectrum(
     Ok(whole(rest * rest / 4.0))
 }
 
-fn by_flow(
+fn bound_by_flow(
     t: &Topology,
     plane: &[u32],
     mass: &[f64],
     difference: u64,
+    unit: Option<&[f64]>,
     watch: &dyn Watch,
 ) -> Result<u64, Stop> {
     let graph = t.graph();
@@ -199,18 +240,34 @@ fn by_flow(
     let terminals: f64 = sources.iter().map(|s| s.1).sum();
     let crossing = (terminals - difference as f64) / 2.0;
     let mut best = 0.0_f64;
-    for middle in middles(t, plane, &edge) {
-        let mut wanted = vec![0.0; graph.switches()];
-        for &v in &middle {
-            wanted[v as usize] = 1.0 / middle.len() as f64;
-        }
-        let load = split_evenly(graph, &sources, &wanted, watch)?;
-        let busiest = load.chunks_exact(2).map(|both| both[0] + both[1]).fold(0.0, f64::max);
+    let same = sources.iter().all(|s| s.1.total_cmp(&sources[0].1).is_eq());
+    for (i, middle) in middles(t, plane, &edge).iter().enumerate() {
+        let share = 1.0 / middle.len() as f64;
+        let busiest = if i == 0 && same && !sources.is_empty() {
+            // from all to all with one weight: unit traffic, in another unit
+            let own = unit.is_none().then(|| unit_load(t, watch)).transpose()?;
+            let load = unit.or(own.as_deref()).unwrap_or_default();
+            sources[0].1 * share * busiest_link(t, plane[0], load)
+        } else {
+            let mut wanted = vec![0.0; graph.switches()];
+            for &v in middle {
+                wanted[v as usize] = share;
+            }
+            busiest_link(t, plane[0], &split_evenly(graph, &sources, &wanted, watch)?)
+        };
         if busiest > 0.0 {
             best = best.max(crossing / busiest);
         }
     }
     Ok(whole(best))
+}
+
+/// The most that a link of the plane of the switch `of` carries, both ways together.
+fn busiest_link(t: &Topology, of: u32, load: &[f64]) -> f64 {
+    let plane = |v: usize| t.switches()[v].plane;
+    let links = t.links().iter().zip(load.chunks_exact(2));
+    let inside = links.filter(|(l, _)| plane(l.a.switch.ix()) == plane(of as usize));
+    inside.map(|(_, both)| both[0] + both[1]).fold(0.0, f64::max)
 }
 
 /// Sets of switches to spread traffic over: those with terminals, and those farthest from them.

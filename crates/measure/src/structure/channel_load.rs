@@ -4,6 +4,7 @@
 //! Heydemann, Meyer, Sotteau, "On forwarding indices of networks", Discrete Appl. Math. 1989.
 
 use super::planes_of;
+use super::symmetry::{alike, steps};
 use base::Stop;
 use base::{Graph, Refusal, SwitchId, Watch};
 use fabric::network::Topology;
@@ -54,28 +55,24 @@ pub struct LoadStatistics {
     pub by_channel: Vec<f64>,
 }
 
-/// Measures the load of minimal paths. O(switches with endpoints * links), in parallel.
+/// Measures the load of minimal paths. O(switches with endpoints * links), in parallel; O(links) of
+/// a direct network that is the same from every switch by translations ([`steps`]), and planes that
+/// are copies are looked at once.
 ///
 /// # Errors
 /// When some pair has more than 10^308 minimal paths, or `watch` says stop.
 pub fn minimal_load(t: &Topology, watch: &dyn Watch) -> Result<MinimalLoad, Stop> {
     let graph = t.graph();
     let edge = t.edge_switches();
-    let mut one = vec![0.0; graph.switches()];
-    for &v in &edge {
-        one[v as usize] = 1.0;
-    }
     let carried = terminal_weights(t);
-    let of = |weight: &[f64]| -> Vec<(u32, f64)> {
-        edge.iter().map(|&v| (v, weight[v as usize])).collect()
-    };
-    let unit = split_evenly(graph, &of(&one), &one, watch)?;
+    let unit = unit_load(t, watch)?;
     // weights that are all the same change the unit only
     let first = edge.first().map_or(1.0, |&v| carried[v as usize]);
     let terminals = if edge.iter().all(|&v| carried[v as usize].total_cmp(&first).is_eq()) {
         unit.iter().map(|l| l * first * first).collect()
     } else {
-        split_evenly(graph, &of(&carried), &carried, watch)?
+        let sources: Vec<_> = edge.iter().map(|&v| (v, carried[v as usize])).collect();
+        split_evenly(graph, &sources, &carried, watch)?
     };
     let mut saturation: Option<f64> = None;
     let mut low = 0.0_f64;
@@ -108,6 +105,89 @@ pub(super) fn terminal_weights(t: &Topology) -> Vec<f64> {
         if bare && t.switches()[v].up { 1.0 } else { working }
     };
     (0..t.switches().len()).map(weight).collect()
+}
+
+/// Load of every channel when each switch with endpoints sends one unit to every other of its
+/// plane, each pair's traffic divided equally among its minimal paths.
+///
+/// # Errors
+/// As [`minimal_load`].
+pub(super) fn unit_load(t: &Topology, watch: &dyn Watch) -> Result<Vec<f64>, Stop> {
+    let graph = t.graph();
+    let mut wanted = vec![0.0_f64; graph.switches()];
+    for &v in &t.edge_switches() {
+        wanted[v as usize] = 1.0;
+    }
+    let working: Vec<u32> =
+        (0..t.switches().len() as u32).filter(|&v| t.switches()[v as usize].up).collect();
+    let mut planes = planes_of(t, &working);
+    planes.retain(|plane| !plane.is_empty());
+    let same = |one: &[u32], other: &[u32]| {
+        let both = || one.iter().zip(other);
+        alike(graph, one, other)
+            && both().all(|(&v, &w)| wanted[v as usize].total_cmp(&wanted[w as usize]).is_eq())
+    };
+    let mut load = vec![0.0; graph.links() * 2];
+    for (i, plane) in planes.iter().enumerate() {
+        if let Some(done) = planes[..i].iter().find(|done| same(done, plane)) {
+            for (&v, &w) in done.iter().zip(plane) {
+                let channels = |v: u32| graph.channels(v as usize).iter();
+                for (from, to) in channels(v).zip(channels(w)) {
+                    load[to.0 as usize] = load[from.0 as usize];
+                }
+            }
+            continue;
+        }
+        let all = plane.iter().all(|&v| wanted[v as usize] > 0.0);
+        let found = if let Some(steps) = all.then(|| steps(t, plane)).flatten() {
+            by_translation(graph, plane, &steps, &wanted)?
+        } else {
+            let edge = plane.iter().filter(|&&v| wanted[v as usize] > 0.0);
+            split_evenly(graph, &edge.map(|&v| (v, 1.0)).collect::<Vec<_>>(), &wanted, watch)?
+        };
+        for (sum, l) in load.iter_mut().zip(found) {
+            *sum += l;
+        }
+    }
+    Ok(load)
+}
+
+/// As [`split_evenly`], from all of `members` to all of them, where every translation is an
+/// automorphism: a channel carries what its like, one from every switch, carry from one source.
+fn by_translation(
+    graph: &Graph,
+    members: &[u32],
+    steps: &[u32],
+    wanted: &[f64],
+) -> Result<Vec<f64>, Stop> {
+    let mut search = Search::new(graph);
+    search.run(members[0]);
+    search.send(1.0, wanted)?;
+    let (mut carried, mut channels) = (vec![0.0; members.len()], vec![0_u32; members.len()]);
+    let arcs = || members.iter().flat_map(|&v| graph.row(v as usize));
+    for (arc, &step) in arcs().zip(steps) {
+        carried[step as usize] += search.load[arc];
+        channels[step as usize] += 1;
+    }
+    let each = |step: u32| {
+        let (all, count) = (carried[step as usize], f64::from(channels[step as usize]));
+        all / (count / members.len() as f64)
+    };
+    for (arc, &step) in arcs().zip(steps) {
+        search.load[arc] = each(step);
+    }
+    Ok(by_channel(graph, &search.load))
+}
+
+/// Loads by the channels that come in, row by row, as loads by channel.
+fn by_channel(graph: &Graph, arriving: &[f64]) -> Vec<f64> {
+    let mut load = vec![0.0; graph.links() * 2];
+    for v in 0..graph.switches() {
+        for (out, &l) in graph.channels(v).iter().zip(&arriving[graph.row(v)]) {
+            load[out.reverse().0 as usize] = l;
+        }
+    }
+    load
 }
 
 fn busiest_of_plane(t: &Topology, plane: &[u32], load: &[f64]) -> f64 {
@@ -166,7 +246,7 @@ pub(super) fn split_evenly(
     watch: &dyn Watch,
 ) -> Result<Vec<f64>, Stop> {
     let done = AtomicU64::new(0);
-    let mut load = vec![0.0; graph.links() * 2];
+    let mut load = vec![0.0; graph.arcs()];
     for wave in sources.chunks(BATCH * WAVE) {
         let parts: Vec<Vec<f64>> = wave
             .par_chunks(BATCH)
@@ -188,11 +268,12 @@ pub(super) fn split_evenly(
             }
         }
     }
-    Ok(load)
+    Ok(by_channel(graph, &load))
 }
 
 struct Search<'a> {
     graph: &'a Graph,
+    /// What comes to each switch over the channels that lead back along its row.
     load: Vec<f64>,
     dist: Vec<u32>,
     paths: Vec<f64>,
@@ -205,7 +286,7 @@ impl<'a> Search<'a> {
         let n = graph.switches();
         Self {
             graph,
-            load: vec![0.0; graph.links() * 2],
+            load: vec![0.0; graph.arcs()],
             dist: vec![u32::MAX; n],
             paths: vec![0.0; n],
             passing: vec![0.0; n],
@@ -254,11 +335,11 @@ impl<'a> Search<'a> {
             // what each path through `v` brings
             let each = (wanted[v] + self.passing[v]) / self.paths[v];
             let before = self.dist[v] - 1;
-            let row = self.graph.neighbours(v).iter().zip(self.graph.channels(v));
-            for (&w, out) in row.filter(|(w, _)| self.dist[**w as usize] == before) {
+            let row = self.graph.neighbours(v).iter().zip(&mut self.load[self.graph.row(v)]);
+            for (&w, load) in row.filter(|(w, _)| self.dist[**w as usize] == before) {
                 let comes = self.paths[w as usize] * each;
                 self.passing[w as usize] += comes;
-                self.load[out.reverse().0 as usize] += weight * comes;
+                *load += weight * comes;
             }
         }
         Ok(())

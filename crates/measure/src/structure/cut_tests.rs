@@ -297,3 +297,70 @@ fn a_bisection_needs_a_start_and_is_the_same_with_any_threads() {
     };
     assert_eq!(with(1), with(3));
 }
+
+/// One source and translations give what all sources give, where translations are automorphisms;
+/// in planes too.
+#[test]
+fn one_source_tells_the_load_where_translations_are_automorphisms() {
+    let symmetric = [
+        "torus:shape=5x4x2,p=2",
+        "torus:shape=2x2,p=1",
+        "ring:n=7",
+        "hypercube:n=5,p=2",
+        "folded_hypercube:n=4,p=1",
+        "hyperx:shape=4x3x2,p=2",
+        "complete:n=6,p=1",
+        "long_hop:n=5,p=1",
+        "multi_plane:planes=3,of=torus:shape=4x3,p=2",
+    ];
+    let other = ["kautz:d=3,n=3,p=1", "fat_tree:levels=3,k=4", "mesh:shape=4x3,p=1"];
+    for net in symmetric.iter().chain(&other) {
+        let t = built(net);
+        let first: Vec<u32> = (0..t.switches().len() as u32)
+            .filter(|&v| t.switches()[v as usize].plane == 0)
+            .collect();
+        let known = symmetry::steps(&t, &first).is_some();
+        assert_eq!(known, symmetric.contains(net), "{net}");
+        let mut wanted = vec![0.0; t.switches().len()];
+        let edge = t.edge_switches();
+        for &v in &edge {
+            wanted[v as usize] = 1.0;
+        }
+        let sources: Vec<(u32, f64)> = edge.iter().map(|&v| (v, 1.0)).collect();
+        let slow = channel_load::split_evenly(t.graph(), &sources, &wanted, &Quiet).expect("loads");
+        let fast = channel_load::unit_load(&t, &Quiet).expect("loads");
+        for (a, b) in slow.iter().zip(&fast) {
+            assert!((a - b).abs() <= 1e-9 * a.max(1.0), "{net}: {a} and {b}");
+        }
+    }
+}
+
+/// One link that lies otherwise, or is missing, and no translation is an automorphism.
+#[test]
+fn a_torus_with_one_link_amiss_has_no_translations() {
+    let of = |links: &[(u32, u32)]| {
+        let t = network(12, links);
+        symmetry::steps(&t, &(0..12).collect::<Vec<_>>()).is_some()
+    };
+    let ring: Vec<(u32, u32)> = (0..12).map(|v| (v, (v + 1) % 12)).collect();
+    assert!(of(&ring));
+    assert!(!of(&ring[1..]));
+    let moved: Vec<(u32, u32)> = [(0, 2)].into_iter().chain(ring[1..].iter().copied()).collect();
+    assert!(!of(&moved));
+}
+
+/// Planes that are alike add up: each is cut and bounded as alone.
+#[test]
+fn planes_have_the_bisection_of_one_each() {
+    for (one, planes) in [
+        ("slim_fly:q=5,p=2", "multi_plane:planes=3,of=slim_fly:q=5,p=2"),
+        ("fat_tree:levels=3,k=4", "multi_plane:planes=3,map=mirrored,of=fat_tree:levels=3,k=4"),
+    ] {
+        let (one, all) = (cut_of(&built(one)), cut_of(&built(planes)));
+        assert_eq!([all.low, all.high], [3 * one.low, 3 * one.high]);
+        assert_eq!(all.low_by_flow, 3 * one.low_by_flow);
+        assert_eq!(all.low_by_spectrum, 3 * one.low_by_spectrum);
+        assert_eq!(all.side[..one.side.len()], one.side[..]);
+        assert_eq!(all.side[2 * one.side.len()..], one.side[..]);
+    }
+}

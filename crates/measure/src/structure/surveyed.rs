@@ -1,9 +1,10 @@
 //! The structure of a network as a measure: the sections asked for, in one record.
 
+use super::bisection::bisection_with;
 use super::{
     Bisection, DisjointPaths, DisjointRules, MinimalLoad, PathCounts, Spectrum, Structure,
 };
-use super::{bisection, disjoint_paths, minimal_load, short_paths, spectrum, structure};
+use super::{disjoint_paths, minimal_load, short_paths, spectrum, structure};
 use base::stage::{Better, Kind};
 use base::{Metric, Need, Stage, Stop, Watch};
 use fabric::Topology;
@@ -170,16 +171,18 @@ impl Stage for Params {
         let (minimal_paths, almost_minimal_paths) =
             short.map(|found| (found.minimal, found.almost_minimal)).unzip();
         let rules = DisjointRules { hops: self.hops.clone(), pairs: self.pairs, seed: self.seed };
-        let cut = || bisection(on, self.starts, self.seed, watch);
+        let channel_load = self.load.then(|| minimal_load(on, watch)).transpose()?;
+        let unit = channel_load.as_ref().map(|load| &load.unit.by_channel[..]);
+        let cut = || bisection_with(on, self.starts, self.seed, unit, watch);
         Ok(Record {
             structure,
             recipe: on.recipe().to_string(),
             minimal_paths,
             almost_minimal_paths,
             disjoint_paths: self.disjoint.then(|| disjoint_paths(on, &rules, watch)).transpose()?,
-            channel_load: self.load.then(|| minimal_load(on, watch)).transpose()?,
             spectrum: self.spectrum.then(|| spectrum(on, watch)).transpose()?,
             bisection: self.bisection.then(cut).transpose()?,
+            channel_load,
         })
     }
 }
