@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import export_readers as readers
 import flyloom as fl
@@ -202,6 +203,9 @@ def test_graphml_has_places_and_reads_back(inline, tmp_path):
         assert (node["x_m"], node["y_m"]) == (rack["x_m"], rack["y_m"])
         millimetres = 1.75 * 25.4 * seat["unit"]
         assert node["z_m"] * 1000 == pytest.approx(millimetres, abs=0.6)
+    drawn = [(node["x"], node["y"]) for node in graph.nodes.values()]
+    assert len(set(drawn)) == len(drawn)
+    assert all(isinstance(value, float) for point in drawn for value in point)
     assert {data["rate_gbps"] for *_, data in graph.edges(data=True)} == {200.0}
     lengths = {row[0]: float(row[3]) for row in
                (line.split(",") for line in plan["cables_csv"].splitlines()[1:])}
@@ -213,6 +217,23 @@ def test_graphml_has_places_and_reads_back(inline, tmp_path):
     assert back.levels.tolist() == topology.levels.tolist()
     assert back.groups.tolist() == topology.groups.tolist()
     assert back.attachments[:, 0].tolist() == topology.attachments[:, 0].tolist()
+
+
+def test_yed_draws_a_switch_where_gephi_does(tmp_path):
+    topology = fl.network("slim_fly:q=5,p=4")
+    found = ElementTree.fromstring(text(topology, "graphml"))
+    yed = {"y": "http://www.yworks.com/xml/graphml", "g": "http://graphml.graphdrawing.org/xmlns"}
+    nodes = found.findall(".//g:node", yed)
+    assert len(nodes) == topology.switches
+    for node, name in zip(nodes, topology.switch_names, strict=True):
+        own = {data.get("key"): data.text for data in node.findall("g:data", yed)}
+        shape = node.find(".//y:ShapeNode", yed)
+        assert shape.findtext("y:NodeLabel", namespaces=yed) == own["name"] == name
+        left, top, width, height = (
+            float(shape.find("y:Geometry", yed).get(key)) for key in ("x", "y", "width", "height")
+        )
+        assert left + width / 2 == pytest.approx(float(own["x"]))
+        assert top + height / 2 == pytest.approx(-float(own["y"]))  # its y runs down
 
 
 def test_graphml_keeps_lengths_that_are_known(tmp_path):

@@ -7,12 +7,8 @@
 //! `endpoints` (how many), `group`, `level` and `plane`; those of an edge `speed` (`HDR`), `width`
 //! (lanes), `length_m` and `up`. Everything else, such as yEd's drawing, is ignored. In a directed
 //! graph every edge must have its opposite, and the two are one link.
-//!
-//! With places a node also has `rack`, `unit`, `x_m`, `y_m` (its rack on the floor) and `z_m` (its
-//! height in it), an edge `rate_gbps`.
 
 use super::{MAX_PLANE, add_endpoints, recipe, terminals_up};
-use crate::export::Places;
 use crate::names::unique_names;
 use base::{LinkId, Refusal, SwitchId};
 use fabric::network::{Builder, Cable, NAMES, Plug, Speed, Switch, Topology, name_fault};
@@ -307,18 +303,15 @@ const KEYS: [(&str, &str, &str); 9] = [
     ("edge", "up", "boolean"),
 ];
 
-/// What a file with places has besides.
-const PLACED: [(&str, &str, &str); 6] = [
-    ("node", "rack", "string"),
-    ("node", "unit", "long"),
-    ("node", "x_m", "double"),
-    ("node", "y_m", "double"),
-    ("node", "z_m", "double"),
-    ("edge", "rate_gbps", "double"),
-];
-
-/// Height of a unit of a rack, millimetres (EIA-310: 1.75 inches).
-const UNIT_MM: f64 = 44.45;
+/// What a file has besides: elements of the head, and of each node; edges have their rates then.
+pub(crate) struct More<'a> {
+    /// Namespaces of the root element, each after a blank.
+    pub(crate) namespaces: &'a str,
+    /// Keys, one a line.
+    pub(crate) keys: String,
+    /// Data of the node of a switch.
+    pub(crate) of_switch: &'a dyn Fn(usize) -> String,
+}
 
 /// The working switches of `t` and their links, failed ones included, as undirected `GraphML`.
 ///
@@ -326,32 +319,22 @@ const UNIT_MM: f64 = 44.45;
 /// not told; [`super::json`] tells everything. A name that is empty or that an earlier switch has
 /// is replaced by `switch-` and its number. O(network).
 pub fn write(t: &Topology) -> String {
-    text(t, &KEYS, None)
+    text(t, None)
 }
 
-/// As [`write`], with the rates of links, and the places of switches where these are known.
-///
-/// # Panics
-/// When `places` are those of another network.
-pub fn write_placed(t: &Topology, places: Option<&Places>) -> String {
-    let more = if places.is_some() { &PLACED[..] } else { &PLACED[5..] };
-    text(t, &[&KEYS[..], more].concat(), places)
-}
-
-fn text(t: &Topology, keys: &[(&str, &str, &str)], places: Option<&Places>) -> String {
-    let rated = keys.len() > KEYS.len();
+/// As [`write`], with what `more` adds.
+pub(crate) fn text(t: &Topology, more: Option<&More>) -> String {
     let names = t.switches().iter().enumerate();
     let names = unique_names(names.map(|(i, s)| (s.name.clone(), format!("switch-{i}"))));
-    let mut out = String::from(
+    let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
-         <graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",
+         <graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\"{}>\n",
+        more.map_or("", |more| more.namespaces)
     );
-    for (domain, name, kind) in keys {
-        let _ = writeln!(
-            out,
-            "  <key id=\"{name}\" for=\"{domain}\" attr.name=\"{name}\" attr.type=\"{kind}\"/>"
-        );
+    for (domain, name, kind) in KEYS {
+        out.push_str(&key(domain, name, kind));
     }
+    out.push_str(more.map_or("", |more| &more.keys));
     out.push_str("  <graph edgedefault=\"undirected\">\n");
     for (i, s) in t.switches().iter().enumerate().filter(|(_, s)| s.up) {
         let _ = write!(out, "    <node id=\"{i}\">{}", data("name", &names[i]));
@@ -364,18 +347,8 @@ fn text(t: &Topology, keys: &[(&str, &str, &str)], places: Option<&Places>) -> S
         {
             let _ = write!(out, "{}", data(key, &value.to_string()));
         }
-        if let Some(places) = places {
-            let seat = places.switches[i];
-            let rack = &places.racks[seat.rack];
-            out.push_str(&data("rack", &rack.name));
-            for (key, value) in [("x_m", rack.x_m), ("y_m", rack.y_m)] {
-                out.push_str(&data(key, &value.to_string()));
-            }
-            if let Some(unit) = seat.unit {
-                let z_m = (f64::from(unit) * UNIT_MM).round() / 1000.0;
-                out.push_str(&data("unit", &unit.to_string()));
-                out.push_str(&data("z_m", &z_m.to_string()));
-            }
+        if let Some(more) = more {
+            out.push_str(&(more.of_switch)(i));
         }
         out.push_str("</node>\n");
     }
@@ -396,7 +369,7 @@ fn text(t: &Topology, keys: &[(&str, &str, &str)], places: Option<&Places>) -> S
         if let Some(length) = l.cable.length_m {
             let _ = write!(out, "{}", data("length_m", &length.to_string()));
         }
-        if rated {
+        if more.is_some() {
             out.push_str(&data("rate_gbps", &l.cable.rate_gbps().to_string()));
         }
         if !l.cable.up {
@@ -408,14 +381,19 @@ fn text(t: &Topology, keys: &[(&str, &str, &str)], places: Option<&Places>) -> S
     out
 }
 
+/// The element that makes an attribute known.
+pub(crate) fn key(domain: &str, name: &str, kind: &str) -> String {
+    format!("  <key id=\"{name}\" for=\"{domain}\" attr.name=\"{name}\" attr.type=\"{kind}\"/>\n")
+}
+
 /// The element of one attribute.
-fn data(key: &str, value: &str) -> String {
+pub(crate) fn data(key: &str, value: &str) -> String {
     let space = if value.trim() == value { "" } else { " xml:space=\"preserve\"" };
     format!("<data key=\"{key}\"{space}>{}</data>", escape(value))
 }
 
 /// Text that may stand in an element.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
