@@ -345,6 +345,12 @@ def test_rails_are_refused_where_a_format_has_one(tmp_path):
     assert text(path, "opensm-guids").count("0x") == 3
 
 
+def test_the_netlist_is_the_one_of_that_lmc():
+    printed = flyloom("export", "ring:n=4,p=2", "--to", "ibsim", "-O", "lmc=2").stdout
+    assert printed == fl.network("ring:n=4,p=2").to_text("netlist", 2)
+    assert " lmc 2 " in printed
+
+
 def test_the_command_writes_prints_and_lists(tmp_path):
     done = flyloom("export", "star:n=3,p=2", "--to", "slurm-tree", "-o", "topology.conf",
                    cwd=tmp_path)
@@ -365,7 +371,11 @@ def test_the_command_writes_prints_and_lists(tmp_path):
     (["export", "star:n=3"], "--to: missing; slurm-tree"),
     (["export", "star:n=3", "--to", "dot"], "no format 'dot'"),
     (["export", "star:n=3", "--list"], "--list: stands alone"),
-    (["export", "star:n=3", "--to", "graphml", "-O", "floor=1"], "--option floor: not an option"),
+    (["export", "star:n=3", "--to", "graphml", "-O", "floor=1"], "--option floor=1: not an option"),
+    (["export", "star:n=3", "--to", "ibsim", "-O", "source=1"], "not an option of a format"),
+    (["export", "star:n=3", "--to", "ibsim", "-O", "lmc=0", "-O", "lmc=1"], "given twice"),
+    (["export", "star:n=3", "--to", "ibsim", "-O", "plane=x"], "plane: invalid type"),
+    (["export", "star:n=3", "--to", "simgrid", "-O", "layer=-1"], "layer: invalid value"),
     (["export", "star:n=3", "--to", "graphml", "-o", "no/such/folder.xml"], "no/such/folder.xml"),
     (["export", "ring:n=3", "--to", "booksim-anynet", "-O", "cycle_ns=x"], "cycle_ns"),
     (["export", "ring:n=3", "--to", "ibsim", "--no-floor", "--rules", "r.toml"], "--rules"),

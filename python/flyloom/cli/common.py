@@ -264,8 +264,17 @@ def engine_name(routing: Routing, asked: str) -> str:
     return asked if asked.startswith("opensm:") else routing.engine
 
 
-def parsed_options(options: list[str] | None) -> dict[str, Any]:
-    """KEY=VALUE words as a dictionary; values are JSON where they can be, else text."""
+ENGINE_TAKEN = ("source", "engine", "lmc", "layers", "progress")
+"""Options of commands that route, and so none of an engine."""
+
+
+def parsed_options(
+    options: list[str] | None, of: str = "an engine", taken: Collection[str] = ENGINE_TAKEN
+) -> dict[str, Any]:
+    """KEY=VALUE words as a dictionary; values are JSON where they can be, else text.
+
+    RefusalError for a word that is none, for a key that comes twice or is one of ``taken``.
+    """
     from flyloom._core import RefusalError
 
     found = {}
@@ -273,8 +282,8 @@ def parsed_options(options: list[str] | None) -> dict[str, Any]:
         key, equals, value = word.partition("=")
         if not equals or not key:
             raise RefusalError(f"--option {word}: not KEY=VALUE")
-        if key in ("source", "engine", "lmc", "layers", "progress") or key in found:
-            raise RefusalError(f"--option {word}: not an option of an engine, or given twice")
+        if key in taken or key in found:
+            raise RefusalError(f"--option {word}: not an option of {of}, or given twice")
         found[key] = parsed(value)
     return found
 

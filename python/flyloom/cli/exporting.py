@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -63,10 +63,7 @@ def export(
         raise RefusalError(f"--to: missing; {names}")
     if rules is not None and floor is False:
         raise RefusalError("--rules: of the floor plan that --no-floor leaves out")
-    options: dict[str, Any] = parsed_options(option)
-    for key in ("to", "path", "floor", "p"):
-        if key in options:
-            raise RefusalError(f"--option {key}: not an option of a format")
+    options = parsed_options(option, "a format", ("source", "to", "path", "floor", "p"))
     done = exported(source, to, output, floor=rules or floor, p=p, **options)
     if as_json:
         emit(done.to_dict(), True, [])

@@ -67,7 +67,7 @@ def export(
         cannot be written. Nothing is written then.
     """
     known = {row["name"]: row for row in _core.export_formats()}
-    if to not in known:
+    if not isinstance(to, str) or to not in known:
         raise RefusalError(f"to: there is no format {to!r}; {', '.join(known)}")
     topology, routing = _opened(source, p)
     wanted = known[to]["placed"] if floor is None else floor is not False
