@@ -1,0 +1,179 @@
+"""Every command's JSON has the fields that docs/json-reference.md names, and no others.
+
+A field that is new is named by the test: give it a line in data/json-fields.toml, or a comment in
+its record where a measure has it, and run `make gen`.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import flyloom as fl
+import pytest
+from cli_helpers import flyloom
+from flyloom._core import registry
+
+ROOT = Path(__file__).resolve().parent.parent
+KNOWN = tomllib.loads((ROOT / "data" / "json-fields.toml").read_text())
+NET = "slim_fly:q=3,p=2"
+TINY = """
+schema = 1
+name = "tiny"
+[topology]
+family = "ring"
+n = 4
+p = 1
+[routing]
+engine = "dfsssp"
+"""
+
+RUNS: dict[str, list[str]] = {
+    "design": [f"design {NET}"],
+    "structure": [f"structure {NET} --paths --disjoint --load --spectrum --bisection"],
+    "resilience": [f"resilience {NET} --samples 3 --until disconnected,diameter,mean"],
+    "plan": [f"plan {NET}"],
+    "cables": [f"cables {NET} -o folder"],
+    "cost": [f"cost {NET}"],
+    "catalog list": ["catalog list"],
+    "compare": [f"compare {NET} ring:n=8,p=2 --samples 5"],
+    "size -n": ["size -n 200 --families slim_fly,hypercube"],
+    "size --budget": ["size --budget 100000 --families slim_fly,hypercube"],
+    "scale": ["scale --families slim_fly --radix 16"],
+    "search": ["search --order 10 --degree 3 --steps 100"],
+    "published cost": ["published cost"],
+    "published scale": ["published scale"],
+    "published addresses": ["published addresses"],
+    "published resilience": ["published resilience --samples 2"],
+    "published fit-fly": ["published fit-fly"],
+    "route": [f"route {NET} -o tables --layers 2"],
+    "verify": ["verify tables", "verify ring:n=5,p=1 -e min_hop"],
+    "lanes": ["lanes tables"],
+    "repair": ["repair tables --random 1"],
+    "compare-routing": [f"compare-routing {NET} --engines dfsssp,dor --patterns 2"],
+    "ebb": ["ebb tables --patterns 3"],
+    "congestion": ["congestion tables --runs 3"],
+    "throughput": ["throughput tables --epsilon 0.1"],
+    "edge-load": ["edge-load tables"],
+    "path-diversity": ["path-diversity tables"],
+    "lanes-needed": ["lanes-needed tables"],
+    "figure": [f"figure path_lengths --network {NET} --engines dfsssp --layers 1 -o f.svg"],
+    "verify-cables": [f"verify-cables {NET} cut.net"],
+    "run": ["run tiny.toml -o out"],
+    "report": ["report out/tiny"],
+    "list": ["list"],
+    "doctor": ["doctor"],
+    "export": [f"export {NET} --to graphml"],
+    "export --list": ["export --list"],
+}
+LATER = {"deploy"}
+"""What tests of fabrics look at: OpenSM is not everywhere."""
+
+
+@functools.cache
+def records() -> dict[str, dict[str, dict]]:
+    """The fields of every class of a record, by name."""
+    return {
+        record["name"]: {field["name"]: field for field in record["fields"]}
+        for part in registry() if part["kind"] == "measure" for record in part["records"]
+    }
+
+
+def of_record(name: str, at: str) -> Iterator[tuple[str, bool]]:
+    """The paths of a record, or of a part, and whether they are always there."""
+    dot = f"{at}." if at else ""
+    if name in KNOWN["part"]:
+        yield from ((dot + path, True) for path in KNOWN["part"][name]["fields"])
+        return
+    for field in records()[name].values():
+        place, kind = dot + field["name"], field["type"]
+        yield place, field["always"]
+        inner = next((word for word in re.split(r"\W+", kind) if word in records()), None)
+        if inner:
+            inside = place + ("[]" if kind.startswith("list[") else "")
+            yield from ((path, False) for path, _ in of_record(inner, inside))
+        elif "Mapping[" in kind:
+            yield f"{place}.*", False
+
+
+def paths(value: object, at: str = "") -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            place = f"{at}.{key}" if at else str(key)
+            yield place
+            yield from paths(inner, place)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from paths(inner, f"{at}[]")
+
+
+def pattern(path: str) -> str:
+    """A documented path as a regular expression; what is behind a star is free."""
+    return re.escape(path).replace(r"\*", r".*")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    place = tmp_path_factory.mktemp("json")
+    (place / "tiny.toml").write_text(TINY)
+    whole = fl.network(NET)
+    (place / "cut.net").write_text(whole.with_failures([3], []).to_text("netlist"))
+    done = flyloom("route", NET, "-o", "tables", cwd=place)
+    assert done.returncode == 0
+    return place
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_fields_are_those_documented(folder, name):
+    table = KNOWN[name]
+    said = dict.fromkeys(table["fields"], True)
+    for at, record in table.get("records", {}).items():
+        # what is inside a field that may be null need not be there
+        said |= {path: must and at == "" for path, must in of_record(record, at)}
+    known = re.compile("|".join(f"(?:{pattern(path)})" for path in said))
+    seen: set[str] = set()
+    for words in RUNS[name]:
+        done = flyloom(*words.split(), "--json", cwd=folder)
+        assert done.returncode in (0, 1), done.stderr
+        seen |= set(paths(json.loads(done.stdout)))
+    new = sorted(path for path in seen if not known.fullmatch(path))
+    assert not new, f"{name}: data/json-fields.toml does not have {', '.join(new)}"
+    gone = [path for path, must in said.items() if must and not any(
+        re.fullmatch(pattern(path), one) for one in seen) and not _inside_nothing(path, seen)]
+    assert not gone, f"{name}: its JSON has no {', '.join(gone)}, which data/json-fields.toml has"
+
+
+def _inside_nothing(path: str, seen: set[str]) -> bool:
+    """Whether a path is inside a list or table that is empty or null in all runs."""
+    parts = re.findall(r"[^.\[\]]+|\[\]", path)
+    for end in range(len(parts) - 1, 0, -1):
+        above = ".".join(parts[:end]).replace(".[]", "[]")
+        if above.endswith("[]"):
+            above = above.removesuffix("[]")
+        if above in seen:
+            return not any(one.startswith((f"{above}.", f"{above}[")) for one in seen)
+    return False
+
+
+def test_every_command_with_json_is_there():
+    done = flyloom("--help")
+    commands = re.findall(r"^  ([a-z][a-z-]+)  ", done.stdout, re.MULTILINE)
+    assert len(commands) > 20
+    documented = {name.split()[0] for name in KNOWN if name != "part"}
+    for command in commands:
+        words = [command, "list", "--help"] if command == "catalog" else [command, "--help"]
+        if "--json" in flyloom(*words).stdout:
+            assert command in documented, f"data/json-fields.toml has no [{command}]"
+    assert set(RUNS) | LATER == set(KNOWN) - {"part"}
+
+
+def test_the_page_is_fresh():
+    done = subprocess.run([sys.executable, ROOT / "scripts" / "json-reference", "--check"],
+                          cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
