@@ -1,5 +1,6 @@
 //! From the text of an experiment to its points: parse, lay the sweep over the point, check each.
 
+use crate::place;
 use crate::plugins::{Kind, Plugin, find, listed};
 use crate::spec::{Experiment, KEYS, Point};
 use crate::stages::STAGES;
@@ -36,6 +37,10 @@ pub fn parse(text: &str, file: &str) -> Result<Experiment, Refusal> {
 /// As [`parse`], and the key of a point that cannot be; families, engines and the types of their
 /// parameters are checked before anything runs.
 pub fn expand(text: &str, file: &str, plugins: &[Plugin]) -> Result<Expanded, Refusal> {
+    expanded(text, file, plugins).map_err(|refused| place::placed(refused, text, file))
+}
+
+fn expanded(text: &str, file: &str, plugins: &[Plugin]) -> Result<Expanded, Refusal> {
     let experiment = parse(text, file)?;
     let refuse =
         |param: &str, why: String, help: &str| Refusal::new(format!("{file}: {param}"), why, help);
@@ -80,8 +85,9 @@ pub fn expand(text: &str, file: &str, plugins: &[Plugin]) -> Result<Expanded, Re
     let mut points = Vec::with_capacity(trees.len());
     for (i, tree) in trees.into_iter().enumerate() {
         let place = if several { format!("{file}: point {}", i + 1) } else { file.to_owned() };
-        let mut point: Point = serde_json::from_value(tree)
-            .map_err(|e| Refusal::new(place.clone(), e.to_string(), keys_of_a_point(plugins)))?;
+        let mut point: Point = base::fields::typed(&tree).map_err(|(field, why)| {
+            Refusal::new(field, why, keys_of_a_point(plugins)).within(&place)
+        })?;
         let routes = check(&point, plugins).map_err(|r| r.within(&place))?;
         point.routing.lmc = Some(ask::lmc(routes));
         complete(&mut point, experiment.seed, plugins).map_err(|r| r.within(&place))?;
@@ -91,14 +97,8 @@ pub fn expand(text: &str, file: &str, plugins: &[Plugin]) -> Result<Expanded, Re
 }
 
 fn located(e: &toml::de::Error, text: &str, file: &str) -> Refusal {
-    let message = e.message().trim().to_owned();
-    let place = e.span().map_or_else(String::new, |span| {
-        let before = &text[..span.start.min(text.len())];
-        let line = before.matches('\n').count() + 1;
-        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-        format!(": line {line}, column {column}")
-    });
-    Refusal::new(format!("{file}{place}"), message, "")
+    let place = e.span().map_or_else(|| file.to_owned(), |span| place::at(text, file, span.start));
+    Refusal::new(place, e.message().trim(), "")
 }
 
 /// The values of one grid dimension.
@@ -374,7 +374,7 @@ mod tests {
             expand(&format!("{ONE}\n{more}"), "f.toml", &[]).expect_err("invalid").to_string()
         };
         assert!(fault("[congestion]\nrun = 3").contains("congestion: unknown field `run`"));
-        assert!(fault("[congestion]\nrun = 3").contains("congestion takes pattern, runs"));
+        assert!(fault("[congestion]\nrun = 3").contains("congestion takes pattern, traffic, runs"));
         assert!(fault("[kongestion]").contains("kongestion: not a key of a point"));
         assert!(fault("[resilience]\nremove = \"racks\"").contains("racks"));
         assert!(fault("[sweep.grid]\nedge_load = [1]").contains("edge_load: not a table"));
@@ -427,7 +427,8 @@ mod tests {
             ),
         ] {
             let refused = of(routing).expect_err(routing).to_string();
-            assert!(refused.starts_with("r.toml: routing: ") && refused.contains(why), "{refused}");
+            assert!(refused.contains(": routing: ") && refused.contains(why), "{refused}");
+            assert!(refused.starts_with("r.toml: line "), "{refused}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! Experiments: the file a user writes, the points it stands for, and the schema of both.
 
 pub mod expand;
+mod place;
 pub mod plugins;
 pub mod records;
 pub mod registry;

@@ -58,7 +58,8 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise RefusalError(f"{path}: {error}") from None
+        why, _, place = str(error).removesuffix(")").rpartition(" (at ")
+        raise RefusalError(f"{path}: {place}: {why}") from None
     except (ValueError, RecursionError) as error:
         raise RefusalError(f"{path}: {_plain(error)}") from None
 

@@ -1,0 +1,105 @@
+//! Where in the text of an experiment that stands which a refusal is about.
+
+use base::Refusal;
+use std::ops::Range;
+use toml::de::{DeTable, DeValue};
+
+/// `file` with line and column of the byte `at` of `text`.
+pub(crate) fn at(text: &str, file: &str, at: usize) -> String {
+    let before = &text[..at.min(text.len())];
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+    format!("{file}: line {line}, column {column}")
+}
+
+/// A refusal of `file`, with line and column where the key that it names is in `text`.
+///
+/// The key is the field that it does not know, or the last of the words it names that is one; of
+/// keys of one name that with the most of the other words above it. O(keys).
+pub(crate) fn placed(mut refused: Refusal, text: &str, file: &str) -> Refusal {
+    let Some(rest) = refused.param.strip_prefix(file) else { return refused };
+    if rest.starts_with(": line ") {
+        return refused;
+    }
+    let Ok(whole) = DeTable::parse(text) else { return refused };
+    let mut keys = Vec::new();
+    let mut above = Vec::new();
+    gather(whole.get_ref(), &mut above, &mut keys);
+    let unknown = refused.why.split_once("unknown field `").and_then(|(_, e)| e.split_once('`'));
+    let words = rest.split(": ").flat_map(|word| word.split('.')).map(str::trim);
+    let words: Vec<&str> =
+        words.chain(unknown.map(|(name, _)| name)).filter(|word| !word.is_empty()).collect();
+    for (i, word) in words.iter().enumerate().rev().filter(|(_, w)| !w.starts_with("point ")) {
+        let fits = |key: &&Key| key.path.last().is_some_and(|last| last == word);
+        let score = |key: &&Key| {
+            let outer = &key.path[..key.path.len() - 1];
+            let shared = words[..i].iter().filter(|w| outer.iter().any(|o| o == *w)).count();
+            (shared, usize::MAX - key.span.start)
+        };
+        if let Some(key) = keys.iter().filter(fits).max_by_key(score) {
+            refused.param = at(text, file, key.span.start) + rest;
+            return refused;
+        }
+    }
+    refused
+}
+
+/// A key of the file, with those above it.
+struct Key {
+    path: Vec<String>,
+    span: Range<usize>,
+}
+
+/// Every key of a table, those of its tables too; `"routing.engine"` is two in one, and entry i of
+/// a list is below a word of its own, `point 1` for the first of `point`.
+fn gather(table: &DeTable<'_>, above: &mut Vec<String>, keys: &mut Vec<Key>) {
+    for (key, value) in table {
+        let depth = above.len();
+        above.extend(key.get_ref().split('.').map(str::to_owned));
+        keys.push(Key { path: above.clone(), span: key.span() });
+        match value.get_ref() {
+            DeValue::Table(inner) => gather(inner, above, keys),
+            DeValue::Array(items) => {
+                for (i, item) in items.iter().enumerate() {
+                    if let DeValue::Table(inner) = item.get_ref() {
+                        above.push(format!("{} {}", key.get_ref(), i + 1));
+                        gather(inner, above, keys);
+                        above.pop();
+                    }
+                }
+            }
+            _ => {}
+        }
+        above.truncate(depth);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "name = \"x\"\n[ebb]\n  seed = 1\n[routing]\nseed = 2\n[sweep.grid]\n\
+        \"routing.layers\" = [1]\n[[point]]\na = { colour = 1 }\n[[point]]\na = { colour = 2 }\n";
+
+    fn place(param: &str, why: &str) -> String {
+        placed(Refusal::new(format!("f.toml{param}"), why, ""), TEXT, "f.toml").param
+    }
+
+    #[test]
+    fn the_key_below_the_named_tables_is_meant() {
+        assert_eq!(place(": ebb: seed", "bad"), "f.toml: line 3, column 3: ebb: seed");
+        let unknown = "unknown field `seed`, expected";
+        assert_eq!(
+            place(": routing: dfsssp", unknown),
+            "f.toml: line 5, column 1: routing: dfsssp"
+        );
+        assert_eq!(place(": routing", "bad"), "f.toml: line 4, column 2: routing");
+        assert_eq!(place(": routing.layers", "0"), "f.toml: line 7, column 1: routing.layers");
+        assert_eq!(
+            place(": point 2: a", "unknown field `colour`"),
+            "f.toml: line 11, column 7: point 2: a"
+        );
+        assert_eq!(place(": nowhere", "bad"), "f.toml: nowhere");
+        assert_eq!(place("", "bad"), "f.toml");
+    }
+}
