@@ -285,6 +285,27 @@ def start(options: Options) -> list[Row]:
     ]
 
 
+def compare(options: Options) -> list[Row]:
+    """What networks of ten thousand endpoints there are, measured and priced."""
+    commands = (
+        ("size", "--endpoints", "10000"),
+        ("compare", "--endpoints", "10000", "--samples", "0"),
+        ("compare", "--endpoints", "10000", "--samples", "0", "--json"),
+    )
+    rows = []
+    for words in commands:
+        used: list[Usage] = []
+        for i in options.times(3):
+            options.say(f"compare: run {i + 1}: flyloom {' '.join(words)}")
+            used.append(flyloom(*words))
+        curves = "; with the curves of all families" if "--json" in words else ""
+        rows.append(Row(
+            "compare", f"flyloom {' '.join(words)}", median(u.wall_s for u in used), "s wall",
+            most=20, note=f"CPU {median(u.cpu_s for u in used):.1f} s{curves}",
+        ))
+    return rows
+
+
 def main_job(options: Options) -> list[Row]:
     """The deployed Slim Fly, from design to report."""
     used: list[Usage] = []
@@ -358,6 +379,6 @@ def _builds(q: int, runs: list[tuple[dict[str, Any], Usage]]) -> list[Row]:
 BENCHMARKS: dict[str, Callable[[Options], list[Row]]] = {
     f.__name__: f for f in (
         start, dfsssp, q19, structure, peers, resilience, q128, ebb, throughput, files,
-        cabling, main_job,
+        cabling, main_job, compare,
     )
 }

@@ -121,6 +121,27 @@ def test_charts_draw_the_rows(found):
     assert comparison.specs([], []) == {}
 
 
+def test_bounds_are_drawn_as_bars_and_do_not_stretch_the_chart(found):
+    """A random graph too large to measure has a mean distance between a few and all hops."""
+    low, high = 9.4, 18_538.0
+    bound = {**found.curves[0], "family": "jellyfish", "kind": "", "network": "jellyfish:n=92681",
+             "endpoints": 92_681, "mean_distance": [low, high]}
+    spec = comparison.distance_spec(found.rows, [*found.curves, bound])
+    drawn = spec["data"]["values"]
+    known = {c["mean_distance"][0] for c in found.curves} | \
+        {row["mean_distance"] for row in found.rows}
+    assert {v["hops"] for v in drawn if "hops" in v} == known
+    assert [(v["low"], v["high"]) for v in drawn if v["kind"] == "bounds"] == [(low, high)]
+    bars = spec["layer"][0]
+    assert bars["mark"]["type"] == "rule" and bars["mark"]["clip"]
+    assert bars["encoding"]["y"]["field"] == "low" and bars["encoding"]["y2"]["field"] == "high"
+    top = max(*known, low)
+    assert all(top <= layer["encoding"]["y"]["scale"]["domain"][1] <= 2 * top
+               for layer in spec["layer"])
+    without = comparison.distance_spec(found.rows, found.curves)
+    assert [layer["mark"]["type"] for layer in without["layer"]] == ["line", "point"]
+
+
 def test_the_command_writes_table_page_and_charts(tmp_path):
     out = tmp_path / "out"
     done = flyloom("compare", *NETS, "--samples", "5", "--radix", "12", "-o", out)

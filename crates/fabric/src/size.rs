@@ -126,8 +126,8 @@ impl Size {
         }
         if which.starts > 0 {
             let bytes = 500.0 * self.links + 1000.0 * self.switches;
-            let time = 1e-9 * f64::from(which.starts) * self.switches * self.links;
-            need = need.then(Need::new(bytes, time));
+            let cuts = 1e-6 * f64::from(which.starts) * self.links / threads;
+            need = need.then(Need::new(bytes, cuts + 30e-9 * search));
         }
         need
     }

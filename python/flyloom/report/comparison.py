@@ -101,12 +101,19 @@ def moore_spec(curves: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 def distance_spec(
     rows: Sequence[Mapping[str, Any]], curves: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any] | None:
-    """Mean distance against endpoints: the families' curves, and the networks as marks."""
-    values = [
-        {"series": series(c), "endpoints": c["endpoints"],
-         "hops": sum(c["mean_distance"]) / 2, "network": c["network"], "kind": "curve"}
-        for c in curves
-    ]
+    """Mean distance against endpoints: the families' curves, and the networks as marks.
+
+    Where only bounds are known a bar stands from the least to the most; it ends at the edge of the
+    chart, which what is known sets.
+    """
+    values: list[dict[str, Any]] = []
+    for c in curves:
+        low, high = c["mean_distance"]
+        about = {"series": series(c), "endpoints": c["endpoints"], "network": c["network"]}
+        if low == high:
+            values.append({**about, "hops": low, "kind": "curve"})
+        else:
+            values.append({**about, "low": low, "high": high, "kind": "bounds"})
     values += [
         {"series": row["network"], "endpoints": row["endpoints"], "hops": row["mean_distance"],
          "network": row["network"], "kind": "network"}
@@ -115,14 +122,26 @@ def distance_spec(
     if not values:
         return None
     names = [*series_of(curves), *(row["network"] for row in rows)]
+    bounded = any(v["kind"] == "bounds" for v in values)
+    known = [v["hops"] for v in values if "hops" in v]
+    known += [v["low"] for v in values if "low" in v]
+    top = min(max(known) * 1.1, max([*known, *(v["high"] for v in values if "high" in v)]))
     x = {"field": "endpoints", "type": "quantitative", "scale": {"type": "log"},
          "axis": {"title": "endpoints", "format": "~s", "tickCount": 6}}
-    y = {"field": "hops", "type": "quantitative", "scale": {"zero": False},
-         "axis": {"title": "mean distance between switches with endpoints [hops]"}}
+    scale = {"domain": [min(known), max(top, min(known) + 0.5)], "nice": False}
+    y = {"field": "hops", "type": "quantitative", "scale": scale,
+         "axis": {"title": "mean distance between switches with endpoints [hops]"
+                           + ("; bars: bounds" if bounded else "")}}
     lines = {
         "transform": [{"filter": "datum.kind == 'curve'"}],
         "mark": {"type": "line", "point": {"size": 18}, "strokeWidth": 1.5},
         "encoding": {"x": x, "y": y, "color": colour(names), "order": {"field": "endpoints"}},
+    }
+    bars = {
+        "transform": [{"filter": "datum.kind == 'bounds'"}],
+        "mark": {"type": "rule", "strokeWidth": 5, "opacity": 0.35, "clip": True},
+        "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"},
+                     "color": colour(names)},
     }
     marks = {
         "transform": [{"filter": "datum.kind == 'network'"}],
@@ -130,7 +149,8 @@ def distance_spec(
                  "stroke": INK, "strokeWidth": 1},
         "encoding": {"x": x, "y": y, "color": colour(names)},
     }
-    return chart({"data": {"values": values}, "layer": [lines, marks], "width": 620, "height": 340})
+    layers = [bars, lines, marks] if bounded else [lines, marks]
+    return chart({"data": {"values": values}, "layer": layers, "width": 620, "height": 340})
 
 
 def bisection_spec(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
@@ -305,7 +325,8 @@ def colour(
     }
     domain = {"domain": list(colours), "range": list(colours.values())}
     return {"field": field, "type": "nominal", "scale": domain,
-            "legend": {"title": None, "orient": "bottom", "columns": 3, "labelLimit": 260}}
+            "legend": {"title": None, "orient": "bottom", "columns": 3, "labelLimit": 260,
+                       "symbolOpacity": 1}}
 
 
 def wide_labels() -> dict[str, Any]:
