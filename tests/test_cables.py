@@ -21,6 +21,8 @@ from hypothesis import strategies as st
 
 SVG = "{http://www.w3.org/2000/svg}"
 DEPLOYED = "slim_fly:q=5,p=4"
+BUILT = {"endpoints_per_unit": 2}
+"""The floor of the cluster that was built: five racks of 10 switches and 40 servers, 30 units."""
 ODD = ['<a & "b">', "é-ü", "日本-switch", "x" * 63, "comma, and 'quote'", "U07 P01"]
 
 
@@ -88,7 +90,7 @@ def made(request, tmp_path_factory):
 @pytest.fixture(scope="module")
 def deployed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("deployed")
-    fl.cables(DEPLOYED, folder)
+    fl.cables(DEPLOYED, folder, rules=BUILT)
     return folder
 
 
@@ -359,8 +361,8 @@ def test_same_bytes_twice_and_nothing_left_over(tmp_path):
     (second / "racks" / "mine.svg").write_text("kept")
     (second / "notes.txt").write_text("kept")
     assert (second / "racks" / "R06.svg").exists()
-    fl.cables(DEPLOYED, first, paper="a3")
-    fl.cables(DEPLOYED, second, paper="a3")
+    fl.cables(DEPLOYED, first, rules=BUILT, paper="a3")
+    fl.cables(DEPLOYED, second, rules=BUILT, paper="a3")
     one, two = ({str(p.relative_to(f)): p.read_bytes() for p in f.rglob("*") if p.is_file()}
                 for f in (first, second))
     assert two.pop("racks/mine.svg") == two.pop("notes.txt") == b"kept"
@@ -381,7 +383,7 @@ def test_a_foreign_list_of_files_removes_nothing_else(tmp_path):
 
 def test_large_paper(tmp_path):
     pypdf = pytest.importorskip("pypdf")
-    fl.cables(DEPLOYED, tmp_path, paper="a3")
+    fl.cables(DEPLOYED, tmp_path, rules=BUILT, paper="a3")
     sizes = [tuple(page.mediabox[2:]) for page in pypdf.PdfReader(tmp_path / "cabling.pdf").pages]
     upright, across = (841.89, 1190.55), (1190.55, 841.89)
     assert sizes[:5] == [upright] * 5 and set(sizes) == {upright, across}
@@ -393,7 +395,7 @@ def test_large_paper(tmp_path):
 
 def test_order(tmp_path):
     """Needed cables by kind and length from the list; spares rounded up by hand."""
-    found = fl.cables(DEPLOYED, tmp_path, spare=0.05, catalog="fdr10-2014")
+    found = fl.cables(DEPLOYED, tmp_path, rules=BUILT, spare=0.05, catalog="fdr10-2014")
     listed, ordered = rows(tmp_path / "cables.csv"), rows(tmp_path / "order.csv")
     assert sum(int(row["needed"]) for row in ordered) == 375
     assert [row["kind"] for row in ordered].count("optical") == 2
@@ -410,7 +412,7 @@ def test_order(tmp_path):
 
 def test_too_many_pairs_are_listed(tmp_path, monkeypatch):
     monkeypatch.setattr(folder_module, "PAIRS_DRAWN", 9)
-    found = fl.cables(DEPLOYED, tmp_path)
+    found = fl.cables(DEPLOYED, tmp_path, rules=BUILT)
     assert (found.pairs_drawn, found.rack_pairs) == (0, 10)
     assert not (tmp_path / "pairs").exists() and len(list((tmp_path / "racks").iterdir())) == 5
     assert "10 pairs are too many to draw" in (tmp_path / "README.txt").read_text()
@@ -469,10 +471,11 @@ def test_a_folder_that_cannot_be(tmp_path):
 
 
 def test_command(tmp_path):
-    found = document("cables", DEPLOYED, "-o", tmp_path / "wire")
-    assert (found["racks"], found["rack_pairs"], found["cables"]) == (5, 10, 375)
     rules = tmp_path / "rules.toml"
-    rules.write_text("pitch_m = 3.0\n")
+    rules.write_text("endpoints_per_unit = 2\n")
+    found = document("cables", DEPLOYED, "-o", tmp_path / "wire", "--rules", rules)
+    assert (found["racks"], found["rack_pairs"], found["cables"]) == (5, 10, 375)
+    rules.write_text("endpoints_per_unit = 2\npitch_m = 3.0\n")
     wide = document("cables", DEPLOYED, "-o", tmp_path / "wide", "--rules", rules)
     metres = sum(row["metres"] for row in wide["order"])
     assert metres > sum(row["metres"] for row in found["order"])
@@ -482,8 +485,12 @@ def test_command(tmp_path):
 
 @pytest.mark.slow
 def test_a_machine_of_ten_thousand_endpoints(tmp_path):
-    """q = 19: 2 q^2 switches of radix (3 q - 1) / 2, 19 racks, 2 q cables a pair."""
-    found = fl.cables("slim_fly:q=19,p=15", tmp_path)
+    """q = 19: 2 q^2 switches of radix (3 q - 1) / 2; the studies' floor, 19 racks, 2 q cables a
+    pair; 361 racks of two switches with their servers have too many pairs to draw."""
+    built = fl.cables("slim_fly:q=19,p=15", tmp_path / "built")
+    assert (built.racks, built.cables) == (361, 722 * 29 // 2 + 10_830)
+    assert built.pairs_drawn == 0 and len(list((tmp_path / "built" / "racks").iterdir())) == 361
+    found = fl.cables("slim_fly:q=19,p=15", tmp_path, rules={"endpoints": "beside"})
     assert (found.racks, found.rack_pairs, found.cables) == (19, 171, 722 * 29 // 2 + 10_830)
     pairs = list((tmp_path / "pairs").iterdir())
     assert len(pairs) == 171 and all(len(drawn(path)) == 38 for path in pairs)

@@ -23,8 +23,10 @@ def reckon(*words: str) -> dict:
     return json.loads(done.stdout)
 
 
-def test_the_names_that_scripts_rely_on():
-    found = reckon("slim_fly:q=5,p=4", "--catalog", "fdr10-2014", "--include", "network")
+def test_the_names_that_scripts_rely_on(tmp_path):
+    (tmp_path / "study.toml").write_text('endpoints = "beside"\n')
+    found = reckon("slim_fly:q=5,p=4", "--catalog", "fdr10-2014", "--include", "network",
+                   "--rules", str(tmp_path / "study.toml"))
     # 50 switches of 11 ports, 75 cables inside racks, 100 between them on a floor of 3 + 2 racks
     switches = 50 * (350.4 * 11 - 892.3)
     electric = 75 * 40 * (0.4079 + 0.5771)
@@ -58,7 +60,9 @@ def test_paper_mode_prints_what_the_study_printed(net, usd, watts, electric, opt
 
 def test_like_for_like_slim_fly_is_a_fifth_cheaper_than_dragonfly():
     slim_fly, small, large = (
-        fl.cost(net, "fdr10-2014", include="network").cost_usd_per_endpoint
+        fl.cost(
+            net, "fdr10-2014", include="network", rules={"endpoints": "beside"}
+        ).cost_usd_per_endpoint
         for net in ("slim_fly:q=19,p=15", "dragonfly:h=7", "dragonfly:h=11")
     )
     assert 0.17 < 1 - slim_fly / small < 0.23
@@ -154,10 +158,10 @@ def test_prices_of_two_bases_do_not_stand_side_by_side(tmp_path):
 
 def test_rules_of_the_floor_come_from_a_file(tmp_path):
     rules = tmp_path / "rules.toml"
-    rules.write_text("overhead_m = 4.0\n")
+    rules.write_text('overhead_m = 4.0\nendpoints = "beside"\n')
     near, far = (
         fl.cost("slim_fly:q=5,p=4", "fdr10-2014", rules=r, include="network")
-        for r in (None, rules)
+        for r in ({"endpoints": "beside"}, rules)
     )
     assert far.cost_usd - near.cost_usd == pytest.approx(100 * 40 * 0.0919 * 2)
     for text, said in (("overhead_m = [", "rules.toml"), ("overhead_m = -1", "toml: overhead_m"),

@@ -3,7 +3,8 @@
 use super::Device;
 use super::basis::Include;
 use super::catalog::{CableKind, Catalog, Offer, Use, millionths};
-use super::floor::{Floor, FloorRules, Seat};
+use super::floor::{Floor, Seat};
+use super::rules::FloorRules;
 use base::{LinkId, Refusal, TerminalId};
 use fabric::network::{Cable, Plug, Topology};
 use serde::Serialize;
@@ -99,14 +100,14 @@ impl Shop<'_> {
         self.gbps.unwrap_or_else(|| if own { cable.rate_gbps() } else { self.catalog.link_gbps })
     }
 
-    /// Power of a switch of `t`, watts: of the one with most ports; 0 where the catalogue does not
-    /// say.
-    pub fn switch_w(&self, t: &Topology) -> f64 {
+    /// The switch that `t` is bought with, for the one with most ports; `None` where the catalogue
+    /// has none.
+    pub fn switch(&self, t: &Topology) -> Option<Offer> {
         let ports = t.switches().iter().map(|s| u32::from(s.ports)).max().unwrap_or(0);
         let rates = t.links().iter().map(|l| self.rate_gbps(t, &l.cable));
         let terminals = t.terminals().iter().map(|r| self.rate_gbps(t, &r.cable));
         let gbps = rates.chain(terminals).fold(0.0, f64::max);
-        self.catalog.switch(ports, gbps).ok().and_then(|offer| offer.watts).unwrap_or(0.0)
+        self.catalog.switch(ports, gbps).ok()
     }
 
     /// What `cable` of a list made with this shop is bought as.
@@ -124,7 +125,8 @@ impl Shop<'_> {
 /// unit and port. `floor` and `rules` must be those of `t`. O(cables * log cables).
 ///
 /// # Errors
-/// When the catalogue has no cable that reaches from rack to rack at the rate of the links.
+/// When the catalogue has no cable that reaches from rack to rack at the rate of the links: of all
+/// such cables it names the longest.
 ///
 /// # Panics
 /// When `floor` was made for another network.
@@ -145,7 +147,7 @@ pub fn cables(
         let step = step_of(t, floor, CableId::Link(LinkId::from(i)));
         let id = CableId::Link(LinkId::from(i));
         let rate_gbps = shop.rate_gbps(t, &link.cable);
-        list.push(planned(id, step, [a.min(b), a.max(b)], rate_gbps, floor, rules, shop)?);
+        list.push(run(id, step, [a.min(b), a.max(b)], rate_gbps, floor, rules));
     }
     for (i, terminal) in t.terminals().iter().enumerate() {
         let e = terminal.endpoint;
@@ -154,7 +156,14 @@ pub fn cables(
             CableEnd { seat, device: Device::Endpoint(e), port: terminal.rail.saturating_add(1) };
         let id = CableId::Terminal(TerminalId::from(i));
         let rate_gbps = shop.rate_gbps(t, &terminal.cable);
-        list.push(planned(id, 0, [a, end(terminal.plug)], rate_gbps, floor, rules, shop)?);
+        list.push(run(id, 0, [a, end(terminal.plug)], rate_gbps, floor, rules));
+    }
+    for i in 0..list.len() {
+        let (kind, offer) = shop
+            .catalog
+            .cable(list[i].id.for_use(), list[i].length_m, list[i].rate_gbps)
+            .map_err(|refusal| out_of_reach(t, floor, &list, shop, refusal))?;
+        (list[i].kind, list[i].cost_usd) = (kind, offer.usd[0]);
     }
     list.sort_by_key(|c| (c.step, c.a.seat.rack, c.b.seat.rack, c.a, c.b));
     Ok(list)
@@ -177,20 +186,39 @@ pub fn step_of(t: &Topology, floor: &Floor, id: CableId) -> u8 {
     }
 }
 
-fn planned(
+/// A cable with its length, before it is bought.
+fn run(
     id: CableId,
     step: u8,
     [a, b]: [CableEnd; 2],
     rate_gbps: f64,
     floor: &Floor,
     rules: &FloorRules,
-    shop: Shop<'_>,
-) -> Result<PlannedCable, Refusal> {
+) -> PlannedCable {
     let length_m = whole_mm(floor.length_m(a.seat, b.seat, rules));
     let stock_m = stock(length_m, rules);
-    let (kind, offer) = shop.catalog.cable(id.for_use(), length_m, rate_gbps)?;
-    let cost_usd = offer.usd[0];
-    Ok(PlannedCable { id, step, kind, length_m, stock_m, rate_gbps, cost_usd, a, b })
+    let (kind, cost_usd) = (CableKind::Electric, 0.0);
+    PlannedCable { id, step, kind, length_m, stock_m, rate_gbps, cost_usd, a, b }
+}
+
+/// Why the longest of the cables that are not sold cannot be had, with both its ends; `first` is
+/// why one of them cannot.
+fn out_of_reach(
+    t: &Topology,
+    floor: &Floor,
+    list: &[PlannedCable],
+    shop: Shop<'_>,
+    first: Refusal,
+) -> Refusal {
+    let refused = list.iter().filter_map(|c| {
+        let refusal = shop.catalog.cable(c.id.for_use(), c.length_m, c.rate_gbps).err()?;
+        Some((c, refusal))
+    });
+    let longest =
+        refused.max_by(|(x, _), (y, _)| x.length_m.total_cmp(&y.length_m).then(y.id.cmp(&x.id)));
+    let Some((cable, refusal)) = longest else { return first };
+    let label = |end: CableEnd| floor.label(end.seat, device_name(t, end.device), end.port);
+    refusal.within(&format!("{} from {} to {}", cable.id, label(cable.a), label(cable.b)))
 }
 
 /// The next whole millimetre: lengths add up as they are printed.

@@ -223,6 +223,26 @@ pub struct Piece {
     pub note: Option<String>,
 }
 
+/// A server: what takes room in a rack, and how many endpoints it has.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    /// Its name, which the rule `server` of a floor gives.
+    pub id: String,
+    /// What it is called on sale.
+    pub title: Option<String>,
+    /// Height in rack units.
+    pub rack_units: u16,
+    /// Endpoints in it: nodes of a chassis, or adapters where each is an endpoint of its own.
+    pub endpoints: u16,
+    /// Power of the whole server, watts.
+    pub watts: Option<f64>,
+    /// Where the figures come from.
+    pub origin: Origin,
+    /// Anything else.
+    pub note: Option<String>,
+}
+
 /// What power costs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -262,6 +282,8 @@ pub struct Catalog {
     pub fibres: Vec<Piece>,
     /// Adapters.
     pub nics: Vec<Piece>,
+    /// Servers, which have no price here: how much room and power they take.
+    pub servers: Vec<Server>,
 }
 
 /// Something bought: what one costs and draws.
@@ -273,6 +295,8 @@ pub struct Offer {
     pub usd: [f64; 3],
     /// Power, watts; `None` where the catalogue does not say.
     pub watts: Option<f64>,
+    /// Height of a switch in rack units; `None` where the catalogue does not say.
+    pub rack_units: Option<u16>,
     /// The least of its parts' grades.
     pub confidence: Confidence,
 }
@@ -323,7 +347,8 @@ impl Catalog {
             } else {
                 s.id.clone()
             };
-            Some(self.offer(id, price, watts, s.origin.confidence))
+            let offer = self.offer(id, price, watts, s.origin.confidence);
+            Some(Offer { rack_units: s.rack_units, ..offer })
         });
         cheapest(offers).ok_or_else(|| {
             let sold = self.switches.iter().filter(|s| s.price.is_some() || s.linear.is_some());
@@ -386,6 +411,22 @@ impl Catalog {
         })
     }
 
+    /// The server of this name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn server(&self, id: &str) -> Result<&Server, Refusal> {
+        self.servers.iter().find(|s| s.id == id).ok_or_else(|| {
+            let known: Vec<&str> = self.servers.iter().map(|s| s.id.as_str()).collect();
+            let why = format!("catalogue {} has no server '{id}'", self.name);
+            let help = match known.as_slice() {
+                [] => "it has none; server_units, endpoints_per_server, endpoint_w".to_owned(),
+                _ => known.join(", "),
+            };
+            Refusal::new("server", why, help)
+        })
+    }
+
     /// The same catalogue with no electric cable longer than `metres`.
     #[must_use]
     pub fn with_electric_limit(mut self, metres: f64) -> Self {
@@ -425,6 +466,7 @@ impl Catalog {
             id: format!("2 {} + {}", end.id, fibre.id),
             usd: [0, 1, 2].map(|i| millionths(2.0 * end.usd[i] + fibre.usd[i])),
             watts: end.watts.map(|w| 2.0 * w),
+            rack_units: None,
             confidence: end.confidence.max(fibre.confidence),
         })
     }
@@ -436,7 +478,7 @@ impl Catalog {
     fn offer(&self, id: String, price: Price, watts: Option<f64>, confidence: Confidence) -> Offer {
         let all = [price.typical, price.low(), price.high()];
         let usd = all.map(|p| millionths(p * self.usd_per_unit));
-        Offer { id, usd, watts: watts.map(millionths), confidence }
+        Offer { id, usd, watts: watts.map(millionths), rack_units: None, confidence }
     }
 
     fn lacks(&self, what: String, sold: &[String]) -> Refusal {

@@ -1,6 +1,6 @@
 //! Reads a catalogue: TOML, with the line of whatever is wrong in it.
 
-use super::catalog::{Cable, Catalog, Energy, Piece, Price, Switch};
+use super::catalog::{Cable, Catalog, Energy, Piece, Price, Server, Switch};
 use base::Refusal;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -29,6 +29,8 @@ struct Written {
     fibre: Vec<Spanned<Piece>>,
     #[serde(default)]
     nic: Vec<Spanned<Piece>>,
+    #[serde(default)]
+    server: Vec<Spanned<Server>>,
 }
 
 /// Reads the text of the catalogue `file`.
@@ -97,6 +99,10 @@ impl Written {
                 piece(what, p.get_ref(), needs, p.span().start)?;
             }
         }
+        for s in &self.server {
+            unique(&mut names, &s.get_ref().id, s.span().start)?;
+            server(s.get_ref(), s.span().start)?;
+        }
         self.counted()
     }
 
@@ -129,6 +135,7 @@ impl Written {
             transceivers: pieces(self.transceiver).collect(),
             fibres: pieces(self.fibre).collect(),
             nics: pieces(self.nic).collect(),
+            servers: self.server.into_iter().map(Spanned::into_inner).collect(),
         }
     }
 }
@@ -232,6 +239,16 @@ fn cable(c: &Cable, start: usize) -> Result<(), Fault> {
             Refusal::new(format!("{id}: gbps"), "missing", "gbps and price, or linear"),
         )),
     }
+}
+
+fn server(s: &Server, start: usize) -> Result<(), Fault> {
+    for (field, value) in [("rack_units", s.rack_units), ("endpoints", s.endpoints)] {
+        if value == 0 {
+            let field = format!("{}: {field}", s.id);
+            return Err((start, Refusal::new(field, "0 is too small", "at least 1")));
+        }
+    }
+    amount(&format!("{}: watts", s.id), s.watts.unwrap_or(0.0), start)
 }
 
 fn piece(what: &str, p: &Piece, needs: [bool; 2], start: usize) -> Result<(), Fault> {

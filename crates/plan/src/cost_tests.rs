@@ -3,10 +3,9 @@
 #![allow(clippy::float_cmp)] // rates and prints are given, not computed
 
 use super::catalog::{Confidence, Use};
+use super::floor_tests::studied;
 use super::sc14::Study;
-use super::{
-    Bill, CableKind, Catalog, FloorRules, Include, Item, Shop, bill, cables, catalog_file, floor,
-};
+use super::{Bill, CableKind, Catalog, Include, Item, Shop, bill, cables, catalog_file, floor};
 use base::Quiet;
 use fabric::network::{Builder, Cable, Plug, Recipe, Speed, Switch, Topology, parse_inline};
 use families::family;
@@ -18,7 +17,7 @@ fn built(net: &str) -> Topology {
 }
 
 fn billed(net: &str, catalog: &Catalog, include: &[Item]) -> Bill {
-    let (t, rules) = (built(net), FloorRules::default());
+    let (t, rules) = (built(net), studied());
     let include = Include::of(include).expect("items");
     let shop = Shop { catalog, gbps: None, include };
     let floor = floor(&t, &rules, &Quiet).expect("valid rules");
@@ -89,7 +88,7 @@ fn products_are_the_cheapest_that_fit() {
     assert_eq!(long.confidence, Confidence::C, "that of the fibre");
     for refused in [
         shop.switch(65, 800.0).expect_err("none is priced"),
-        shop.cable(Use::Switch, 101.0, 400.0).map(|o| o.1).expect_err("beyond every fibre"),
+        shop.cable(Use::Switch, 501.0, 400.0).map(|o| o.1).expect_err("beyond every fibre"),
         shop.nic(200.0).expect_err("none of that rate"),
     ] {
         assert!(refused.param == "catalog products-2026" && refused.help.starts_with("it has: "));

@@ -5,162 +5,12 @@
 
 use super::Device;
 use super::packing::{Limits, Load};
-use super::seating::{Racked, seat};
+use super::rules::{EndpointSeats, FloorRules};
+use super::seating::{Block, seat};
 use base::Stop;
-use base::{Refusal, SwitchId, TerminalId, Watch};
+use base::{SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
-use serde::{Deserialize, Serialize};
-
-/// Where endpoints go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EndpointSeats {
-    /// Above the switches of their rack where all of its endpoints fit, else all beside the rack.
-    /// Racks are split by their switches alone, but for the leaves of a tree of two levels, which
-    /// share a rack only where all their endpoints fit too.
-    #[default]
-    Fit,
-    /// Above the switches; racks are split so that they fit.
-    In,
-    /// Beside the rack, all of them; only switches take units and power.
-    Beside,
-}
-
-/// Sizes and distances that a floor and its cables are planned with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct FloorRules {
-    /// Height of a rack in units; a common rack has 42.
-    pub rack_units: u16,
-    /// Height of a switch in units.
-    pub switch_units: u16,
-    /// Endpoints in one unit of height: 1 for common servers, more for multi-node chassis.
-    pub endpoints_per_unit: u16,
-    /// Where endpoints go.
-    pub endpoints: EndpointSeats,
-    /// Power of a rack, kilowatts; no limit where left out.
-    pub rack_kw: Option<f64>,
-    /// Power of a switch, watts; that of the catalogue's switch where left out.
-    pub switch_w: Option<f64>,
-    /// Power of an endpoint, watts; 0 leaves endpoints out of the racks' power.
-    pub endpoint_w: f64,
-    /// Distance between the centres of racks next to each other in a row, metres (SC14: racks of
-    /// 1 m x 1 m).
-    pub pitch_m: f64,
-    /// Distance between the centres of rows, metres; `pitch_m` where left out.
-    pub row_pitch_m: Option<f64>,
-    /// Most racks in a row; where left out, the floor is near-square, or the family's own grid.
-    pub racks_per_row: Option<u32>,
-    /// Added to the distance of racks for a cable that leaves its rack, metres (SC14: 2 m).
-    pub overhead_m: f64,
-    /// Slack of a cable that leaves its rack, metres.
-    pub slack_m: f64,
-    /// Slack of a cable that leaves its rack, as a fraction of its run, overhead included.
-    pub slack_fraction: f64,
-    /// Seed of the search for racks where the family does not say which switches share one.
-    pub seed: u64,
-    /// Length of a cable inside a rack, metres (SC14: 1 m).
-    pub inside_m: f64,
-    /// Lengths that cables are sold in, metres, ascending; beyond the last, its multiples.
-    pub stock_m: Vec<f64>,
-}
-
-impl Default for FloorRules {
-    fn default() -> Self {
-        Self {
-            rack_units: 42,
-            switch_units: 1,
-            endpoints_per_unit: 1,
-            endpoints: EndpointSeats::Fit,
-            rack_kw: None,
-            switch_w: None,
-            endpoint_w: 0.0,
-            pitch_m: 1.0,
-            row_pitch_m: None,
-            racks_per_row: None,
-            overhead_m: 2.0,
-            slack_m: 0.0,
-            slack_fraction: 0.0,
-            seed: 0,
-            inside_m: 1.0,
-            stock_m: vec![1.0, 2.0, 3.0, 5.0, 10.0, 15.0, 20.0, 30.0, 50.0],
-        }
-    }
-}
-
-/// The longest distance and slack, metres; the largest slack as a fraction.
-const MOST_M: f64 = 1e6;
-const MOST_FRACTION: f64 = 100.0;
-
-impl FloorRules {
-    /// The rules of an object; the defaults where it says nothing.
-    ///
-    /// # Errors
-    /// When a key is unknown or its value of another type or out of range.
-    pub fn from_value(given: &serde_json::Value) -> Result<Self, Refusal> {
-        let rules: Self = base::fields::typed(given).map_err(|(field, why)| {
-            let param = if field.is_empty() { "rules" } else { field.as_str() };
-            Refusal::new(param, why, "see the table of rules in docs/plan.md")
-        })?;
-        rules.check()?;
-        Ok(rules)
-    }
-
-    /// Whether endpoints count when racks are split.
-    pub(super) fn counts_endpoints(&self) -> bool {
-        self.endpoints == EndpointSeats::In
-    }
-
-    /// Distance between the centres of rows, metres.
-    pub fn row_pitch(&self) -> f64 {
-        self.row_pitch_m.unwrap_or(self.pitch_m)
-    }
-
-    fn check(&self) -> Result<(), Refusal> {
-        let counts = [
-            ("rack_units", self.rack_units),
-            ("switch_units", self.switch_units),
-            ("endpoints_per_unit", self.endpoints_per_unit),
-        ];
-        for (name, value) in counts {
-            if value == 0 {
-                return Err(Refusal::new(name, "0 is too small", "at least 1"));
-            }
-        }
-        if self.switch_units > self.rack_units {
-            let why = format!("a switch of {} units does not fit", self.switch_units);
-            return Err(Refusal::new(
-                "switch_units",
-                why,
-                format!("at most rack_units, {}", self.rack_units),
-            ));
-        }
-        if self.racks_per_row == Some(0) {
-            let help = "at least 1; leave it out for a near-square floor";
-            return Err(Refusal::new("racks_per_row", "0 is too small", help));
-        }
-        let lengths = [
-            ("pitch_m", self.pitch_m, MOST_M),
-            ("row_pitch_m", self.row_pitch(), MOST_M),
-            ("overhead_m", self.overhead_m, MOST_M),
-            ("inside_m", self.inside_m, MOST_M),
-            ("slack_m", self.slack_m, MOST_M),
-            ("slack_fraction", self.slack_fraction, MOST_FRACTION),
-        ];
-        for (name, value, most) in lengths {
-            if !(0.0..=most).contains(&value) {
-                let why = format!("{value} is out of range");
-                return Err(Refusal::new(name, why, format!("0 to {most}")));
-            }
-        }
-        let ascending = self.stock_m.windows(2).all(|w| w[0] < w[1]);
-        if !ascending || self.stock_m.iter().any(|l| !l.is_finite() || *l <= 0.0) {
-            let why = format!("{:?} are no stock lengths", self.stock_m);
-            return Err(Refusal::new("stock_m", why, "ascending finite metres above 0"));
-        }
-        Ok(())
-    }
-}
+use serde::Serialize;
 
 /// A rack and where it stands.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -247,7 +97,8 @@ impl Floor {
     }
 }
 
-/// Seats the switches and the endpoints of `t`; a switch of unknown power draws none.
+/// Seats the switches and the endpoints of `t`; what has no known height takes one unit, what has no
+/// known power draws none ([`FloorRules::resolved`] asks a catalogue).
 ///
 /// Which switches share a rack depends on the family:
 ///
@@ -263,6 +114,8 @@ impl Floor {
 /// - All else, and families whose groups are no neighbours: racks with few cables between them,
 ///   found by halving the network again and again, and placed by simulated annealing.
 ///
+/// Servers are in the rack of their switch or in racks directly beside it: [`EndpointSeats`].
+///
 /// Planes of one network share racks, switches that serve the same endpoints always, where that
 /// leaves fewer cables between racks than planes side by side. What does not fit in a rack is split
 /// by its own links, and its racks stand beside each other. Racks are numbered row by row. An
@@ -270,93 +123,96 @@ impl Floor {
 /// that a level.
 ///
 /// # Errors
-/// When a rule is out of range, or one switch, with its endpoints where these have to be in, does
-/// not fit in a rack; when `watch` says stop.
+/// When a rule is out of range, or one switch or one server does not fit in a rack; when `watch`
+/// says stop.
 pub fn floor(t: &Topology, rules: &FloorRules, watch: &dyn Watch) -> Result<Floor, Stop> {
     rules.check()?;
     let limits = Limits::new(rules)?;
     let first = first_rails(t);
-    if rules.endpoints == EndpointSeats::In {
-        check_each(t, &first, rules, &limits)?;
+    if rules.endpoints != EndpointSeats::Beside {
+        limits.check_server(first.iter().flatten().count() as u64)?;
     }
-    let racks = seat(t, &first, &limits, rules, watch)?;
-    Ok(filled(t, &racks, &first, rules, &limits))
+    let blocks = seat(t, &first, &limits, rules, watch)?;
+    Ok(filled(t, &blocks, &first, rules, &limits))
 }
 
-/// Refuses endpoints in the racks where those of one switch do not fit in its own.
-fn check_each(
-    t: &Topology,
-    first: &[Option<TerminalId>],
-    rules: &FloorRules,
-    limits: &Limits,
-) -> Result<(), Refusal> {
-    for (i, s) in t.switches().iter().enumerate() {
-        let endpoints = seated_at(t, first, SwitchId::from(i)).count() as u64;
-        let load = Load { switches: 1, endpoints };
-        if limits.hold(load) {
-            continue;
-        }
-        let (units, watts) = (limits.units(load), limits.watts(load));
-        let why = format!("{} with its {endpoints} endpoints takes {units} units", s.name);
-        if units > u64::from(rules.rack_units) {
-            let free = u64::from(rules.rack_units - rules.switch_units);
-            let more = match endpoints.checked_div(free) {
-                Some(_) => format!(", endpoints_per_unit at least {}", endpoints.div_ceil(free)),
-                None => String::new(),
-            };
-            let help = format!("\"fit\" or \"beside\", rack_units at least {units}{more}");
-            return Err(Refusal::new("endpoints", why, help));
-        }
-        let why = format!("{} with its {endpoints} endpoints draws {watts} W", s.name);
-        return Err(Refusal::new("rack_kw", why, format!("at least {}", watts / 1000.0)));
-    }
-    Ok(())
-}
-
-/// The floor of these racks.
+/// The floor of these blocks.
 fn filled(
     t: &Topology,
-    racks: &[Racked],
+    blocks: &[Block],
     first: &[Option<TerminalId>],
     rules: &FloorRules,
     limits: &Limits,
 ) -> Floor {
-    let digits = racks.len().saturating_sub(1).to_string().len().max(2);
+    let mut order: Vec<_> = (0..)
+        .zip(blocks)
+        .flat_map(|(b, block)| (0..).zip(&block.spots).map(move |(k, &spot)| (spot, b, k)))
+        .collect();
+    order.sort_unstable();
+    let digits = order.len().saturating_sub(1).to_string().len().max(2);
+    let mut of: Vec<Vec<u32>> = blocks.iter().map(|block| vec![0; block.spots.len()]).collect();
     let mut floor = Floor {
-        racks: Vec::with_capacity(racks.len()),
+        racks: Vec::with_capacity(order.len()),
         switches: vec![Seat { rack: 0, unit: None, shared: false }; t.switches().len()],
         endpoints: vec![None; t.endpoints().len()],
     };
-    for (i, ((row, column), switches)) in racks.iter().enumerate() {
-        let rack = i as u32;
-        for (place, s) in switches.iter().enumerate() {
-            let unit = Some(place as u16 * rules.switch_units + 1);
-            floor.switches[s.ix()] = Seat { rack, unit, shared: false };
-        }
-        let endpoints: Vec<usize> = switches.iter().flat_map(|&s| seated_at(t, first, s)).collect();
-        let mut load = Load { switches: switches.len() as u64, endpoints: 0 };
-        let below = limits.units(load) as usize;
-        let all = Load { endpoints: endpoints.len() as u64, ..load };
-        let seated = rules.endpoints != EndpointSeats::Beside && limits.hold(all);
-        for (place, e) in endpoints.into_iter().enumerate() {
-            let unit = || (below + place / usize::from(rules.endpoints_per_unit) + 1) as u16;
-            let shared = seated && rules.endpoints_per_unit > 1;
-            floor.endpoints[e] = Some(Seat { rack, unit: seated.then(unit), shared });
-        }
-        if seated {
-            load = all;
-        }
+    for (rack, ((row, column), block, k)) in (0..).zip(order) {
+        let block: usize = block;
+        of[block][k] = rack;
         floor.racks.push(Rack {
             name: format!("R{rack:0digits$}"),
-            row: *row,
-            column: *column,
-            x_m: f64::from(*column) * rules.pitch_m,
-            y_m: f64::from(*row) * rules.row_pitch(),
-            units: limits.units(load) as u16,
-            watts: limits.watts(load),
+            row,
+            column,
+            x_m: f64::from(column) * rules.pitch_m,
+            y_m: f64::from(row) * rules.row_pitch(),
+            units: 0,
+            watts: 0.0,
         });
     }
+    for (block, racks) in blocks.iter().zip(&of) {
+        let switches = block.switches.len() as u64;
+        for (place, s) in block.switches.iter().enumerate() {
+            let unit = Some((place as u64 * rules.switch_height() + 1) as u16);
+            floor.switches[s.ix()] = Seat { rack: racks[0], unit, shared: false };
+        }
+        let mut left: Vec<usize> =
+            block.switches.iter().flat_map(|&s| seated_at(t, first, s)).collect();
+        let beside = rules.endpoints == EndpointSeats::Beside;
+        let mut parts = limits.shared_out(switches, left.len() as u64, racks.len() as u64);
+        if beside {
+            parts = vec![left.len() as u64];
+        }
+        for (k, (&rack, endpoints)) in racks.iter().zip(parts).enumerate() {
+            let rest = left.split_off(endpoints as usize);
+            let below = Load { switches: if k == 0 { switches } else { 0 }, endpoints: 0 };
+            let seats = Seats { rack, below: (!beside).then(|| limits.units(below)), rules };
+            for (place, &e) in left.iter().enumerate() {
+                floor.endpoints[e] = Some(seats.at(place as u64));
+            }
+            let load = Load { endpoints: if beside { 0 } else { endpoints }, ..below };
+            floor.racks[rack as usize].units = limits.units(load) as u16;
+            floor.racks[rack as usize].watts = limits.watts(load);
+            left = rest;
+        }
+    }
     floor
+}
+
+/// The seats of the endpoints of one rack.
+struct Seats<'a> {
+    rack: u32,
+    /// Units below the servers; `None` where these stand beside the rack.
+    below: Option<u64>,
+    rules: &'a FloorRules,
+}
+
+impl Seats<'_> {
+    /// The seat of the endpoint of this place in the rack's order.
+    fn at(&self, place: u64) -> Seat {
+        let (height, each) = (self.rules.server_height(), self.rules.endpoints_a_server());
+        let unit = self.below.map(|below| (below + place / each * height + 1) as u16);
+        Seat { rack: self.rack, unit, shared: self.below.is_some() && each > 1 }
+    }
 }
 
 /// The endpoints whose first rail is on `switch`, by port; `first` has the first rail of each.

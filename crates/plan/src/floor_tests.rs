@@ -27,6 +27,16 @@ fn refused(t: &Topology, rules: &FloorRules) -> Refusal {
     }
 }
 
+/// The studies' floor: only switches take room.
+pub(super) fn studied() -> FloorRules {
+    FloorRules { endpoints: EndpointSeats::Beside, ..FloorRules::default() }
+}
+
+/// The floor of the cluster that was built: two servers in a unit.
+pub(super) fn deployed() -> FloorRules {
+    FloorRules { endpoints_per_unit: Some(2), ..FloorRules::default() }
+}
+
 /// The network with these edges, as it comes from a file.
 pub(super) fn network(switches: u32, edges: &[(u32, u32)], p: u32) -> Topology {
     let mut b = Builder::new();
@@ -83,7 +93,7 @@ fn drops(t: &Topology, floor: &Floor, rules: &FloorRules) -> BTreeSet<String> {
 #[test]
 fn the_deployed_slim_fly_comes_out() {
     let t = built("slim_fly:q=5,p=4");
-    let floor = floored(&t, &FloorRules::default());
+    let floor = floored(&t, &deployed());
     assert_eq!(floor.racks.len(), 5);
     for (s, seat) in t.switches().iter().zip(&floor.switches) {
         assert_eq!(seat.rack, s.coordinates[1], "rack i holds column i of both halves");
@@ -101,7 +111,7 @@ fn the_deployed_slim_fly_comes_out() {
 #[test]
 fn between_columns_a_port_leads_to_the_same_rack_from_every_switch() {
     let t = built("slim_fly:q=5,p=4");
-    let floor = floored(&t, &FloorRules::default());
+    let floor = floored(&t, &deployed());
     for port in 7..=11 {
         let racks: BTreeSet<u32> = (0..50)
             .map(|s| match t.peer(SwitchId(s), port) {
@@ -124,7 +134,7 @@ fn racks_of_a_slim_fly_are_wired_alike() {
         "fit_fly:q=5,planes=2",
     ] {
         let t = built(net);
-        let floor = floored(&t, &FloorRules::default());
+        let floor = floored(&t, &studied());
         let mut wiring: BTreeMap<u32, BTreeSet<_>> = BTreeMap::new();
         for link in t.links() {
             let [a, b] = [link.a, link.b].map(|plug| floor.switches[plug.switch.ix()]);
@@ -182,12 +192,13 @@ fn the_deployed_fat_tree_has_two_leaves_a_rack_with_their_endpoints() {
     }
     assert_eq!(links(&t, &floor), [0, 0, 216]);
     assert_eq!(drops(&t, &floor, &FloorRules::default()), ["1".to_owned()].into());
-    // 20 endpoints a leaf: a second leaf would need 2 + 40 units, which just fits; 21 do not
+    // 20 endpoints a leaf: a second leaf would need 2 + 40 units, which just fits; 21 do not, and of
+    // 60 there are 41 above the leaf and 19 in a rack beside it
     let racks = |p| {
         let net = format!("fat_tree:leaves=12,spines=6,parallel=1,p={p}");
         floored(&built(&net), &FloorRules::default()).racks.len()
     };
-    assert_eq!((racks(20), racks(21), racks(60)), (7, 13, 13));
+    assert_eq!((racks(20), racks(21), racks(60)), (7, 13, 25));
 }
 
 #[test]
@@ -218,7 +229,12 @@ fn what_is_too_high_is_split_evenly_and_nothing_overlaps() {
         ("fat_tree:levels=3,k=4", 6, 2, 10),
     ] {
         let t = built(net);
-        let rules = FloorRules { rack_units: units, switch_units, ..FloorRules::default() };
+        let rules = FloorRules {
+            rack_units: units,
+            switch_units: Some(switch_units),
+            endpoints: EndpointSeats::Beside,
+            ..FloorRules::default()
+        };
         let floor = floored(&t, &rules);
         assert_eq!(floor.racks.len(), racks, "{net}");
         let mut taken = BTreeSet::new();
@@ -241,16 +257,43 @@ fn what_is_too_high_is_split_evenly_and_nothing_overlaps() {
 }
 
 #[test]
-fn endpoints_that_do_not_fit_stand_beside_the_rack() {
+fn only_the_studies_floor_has_servers_beside_the_rack() {
     let t = built("slim_fly:q=5,p=4");
-    let floor = floored(&t, &FloorRules::default());
-    assert!(floor.endpoints.iter().flatten().all(|s| s.unit.is_none()), "10 + 40 > 42 units");
-    assert_eq!(drops(&t, &floor, &FloorRules::default()), ["2".to_owned()].into());
-    let rules = FloorRules { endpoints_per_unit: 2, ..FloorRules::default() };
-    let floor = floored(&t, &rules);
+    let floor = floored(&t, &studied());
+    assert!(floor.endpoints.iter().flatten().all(|s| s.unit.is_none()), "no one asked for seats");
+    assert_eq!(drops(&t, &floor, &studied()), ["2".to_owned()].into());
+    let said = warnings(&t, &floor, &studied());
+    assert!(said.len() == 1 && said[0].contains("servers of 200 endpoints are not seated"));
+    let floor = floored(&t, &deployed());
     let tops = floor.endpoints.iter().flatten().filter_map(|s| s.unit).max();
     assert_eq!(tops, Some(30), "10 + 40 / 2 units");
-    assert_eq!(drops(&t, &floor, &rules), ["1".to_owned()].into());
+    assert_eq!(drops(&t, &floor, &deployed()), ["1".to_owned()].into());
+    assert_eq!(warnings(&t, &floor, &deployed()), Vec::<String>::new());
+}
+
+/// The servers of one switch that its rack does not hold are in racks beside it: 10,830 endpoints
+/// of 15 to a switch take 361 racks of two switches and 30 servers.
+#[test]
+fn servers_take_the_racks_that_they_need() {
+    let racks = |net: &str, rules: &FloorRules| floored(&built(net), rules).racks.len();
+    let rules = FloorRules::default();
+    assert_eq!(racks("slim_fly:q=19,p=15", &rules), 361);
+    // a switch and 41 of its 60 servers, and the other 19: two racks each
+    assert_eq!(racks("slim_fly:q=3,p=60", &rules), 2 * 18);
+    // servers of 8 units with 8 endpoints: 8 are 8 U; above a switch there is room for 5 of 8
+    let high = FloorRules { server_units: Some(8), endpoints_per_server: Some(8), ..rules.clone() };
+    let t = built("ring:n=4,p=64");
+    let floor = floored(&t, &high);
+    assert_eq!(floor.racks.len(), 2 * 4);
+    let units: BTreeSet<u16> = floor.racks.iter().map(|r| r.units).collect();
+    assert_eq!(units, [1 + 5 * 8, 3 * 8].into());
+    // in rows: the switches alone in a rack, their servers in as many racks as they fill
+    let rows = FloorRules { endpoints: EndpointSeats::Rows, ..rules };
+    assert_eq!(racks("slim_fly:q=5,p=4", &rows), 5 * (1 + 1));
+    assert_eq!(racks("slim_fly:q=19,p=15", &rows), 19 * (1 + (38_usize * 15).div_ceil(42)));
+    let old: FloorRules = FloorRules::from_value(&serde_json::json!({"endpoints": "fit"}))
+        .expect("a word of older files");
+    assert_eq!(old, FloorRules::default());
 }
 
 #[test]
@@ -267,9 +310,9 @@ fn rails_in_two_planes_are_cabled_from_one_seat() {
     let t = b.finish(recipe).expect("valid");
     let rules = FloorRules { rack_units: 2, ..FloorRules::default() };
     let both = floored(&t, &rules);
-    assert_eq!(both.racks.len(), 1, "two switches fill the rack, and the host stands beside it");
-    assert_eq!(both.endpoints, [Some(Seat { rack: 0, unit: None, shared: false }), None]);
-    let rules = FloorRules { rack_units: 3, switch_units: 2, ..FloorRules::default() };
+    assert_eq!(both.racks.len(), 2, "the host and its first switch fill a rack");
+    assert_eq!(both.endpoints, [Some(Seat { rack: 0, unit: Some(2), shared: false }), None]);
+    let rules = FloorRules { rack_units: 3, switch_units: Some(2), ..FloorRules::default() };
     let apart = floored(&t, &rules);
     let host = apart.endpoints[0].expect("seated");
     assert_eq!(host, Seat { rack: apart.switches[0].rack, unit: Some(3), shared: false });
@@ -283,8 +326,18 @@ fn rules_out_of_range_are_refused() {
     let good = FloorRules::default;
     for (rules, param) in [
         (FloorRules { rack_units: 0, ..good() }, "rack_units"),
-        (FloorRules { switch_units: 43, ..good() }, "switch_units"),
-        (FloorRules { endpoints_per_unit: 0, ..good() }, "endpoints_per_unit"),
+        (FloorRules { switch_units: Some(43), ..good() }, "switch_units"),
+        (FloorRules { endpoints_per_unit: Some(0), ..good() }, "endpoints_per_unit"),
+        (FloorRules { endpoints_per_server: Some(0), ..good() }, "endpoints_per_server"),
+        (FloorRules { server_units: Some(43), ..good() }, "server_units"),
+        (
+            FloorRules { server_units: Some(2), endpoints_per_unit: Some(2), ..good() },
+            "endpoints_per_unit",
+        ),
+        (
+            FloorRules { endpoints_per_server: Some(3), endpoints_per_unit: Some(2), ..good() },
+            "endpoints_per_unit",
+        ),
         (FloorRules { overhead_m: -1.0, ..good() }, "overhead_m"),
         (FloorRules { pitch_m: f64::NAN, ..good() }, "pitch_m"),
         (FloorRules { pitch_m: 1e7, ..good() }, "pitch_m"),
@@ -301,34 +354,52 @@ fn rules_out_of_range_are_refused() {
     }
 }
 
-/// Who is where: nothing overlaps or sticks out, every rack reports what is in it, power suffices.
+/// Who is where: nothing overlaps or sticks out, every server is seated by the rule, every rack
+/// reports what is in it, power suffices.
 fn keeps_its_promise(t: &Topology, floor: &Floor, rules: &FloorRules, net: &str) {
     let mut taken: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     let mut watts = vec![0.0; floor.racks.len()];
     let mut tops = vec![0_u32; floor.racks.len()];
+    let mut with_switches = BTreeSet::new();
     for seat in &floor.switches {
         let low = u32::from(seat.unit.expect("switches are in racks"));
-        for unit in low..low + u32::from(rules.switch_units) {
+        for unit in low..low + u32::from(rules.switch_units.unwrap_or(1)) {
             assert!(taken.insert((seat.rack, unit), u32::MAX).is_none(), "{net}: two in one unit");
         }
         watts[seat.rack as usize] += rules.switch_w.unwrap_or(0.0);
+        with_switches.insert(seat.rack);
     }
     let mut home = vec![None; t.endpoints().len()];
     for rail in t.terminals() {
         home[rail.endpoint.ix()].get_or_insert(floor.switches[rail.plug.switch.ix()].rack);
     }
+    let height = u32::from(rules.server_units.unwrap_or(1));
+    let each = u32::from(rules.endpoints_per_server.or(rules.endpoints_per_unit).unwrap_or(1));
+    let mut servers: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    let mut beside: BTreeMap<u32, u32> = BTreeMap::new();
     for (seat, home) in floor.endpoints.iter().zip(home) {
-        assert_eq!(seat.map(|s| s.rack), home, "{net}: an endpoint is with its first rail");
-        let Some(Seat { rack, unit: Some(unit), .. }) = *seat else {
-            assert!(seat.is_none() || rules.endpoints != EndpointSeats::In, "{net}: not in");
+        assert_eq!(seat.is_some(), home.is_some(), "{net}: who has a rail has a seat");
+        let (Some(seat), Some(home)) = (*seat, home) else { continue };
+        assert_eq!(seat.unit.is_none(), rules.endpoints == EndpointSeats::Beside, "{net}");
+        let Some(unit) = seat.unit else {
+            assert_eq!(seat.rack, home, "{net}: beside the rack of its switch");
             continue;
         };
-        assert_ne!(rules.endpoints, EndpointSeats::Beside, "{net}: not beside");
-        let in_unit = taken.entry((rack, unit.into())).or_default();
-        *in_unit = in_unit.checked_add(1).expect("no switch is there");
-        assert!(*in_unit <= rules.endpoints_per_unit.into(), "{net}: too many in a unit");
-        watts[rack as usize] += rules.endpoint_w;
+        if seat.rack != home {
+            assert!(!with_switches.contains(&seat.rack), "{net}: in a rack of other switches");
+            assert_eq!(*beside.entry(seat.rack).or_insert(home), home, "{net}: of two racks");
+        }
+        assert!(rules.endpoints == EndpointSeats::In || seat.rack != home, "{net}: not in rows");
+        *servers.entry((seat.rack, unit.into())).or_default() += 1;
+        watts[seat.rack as usize] += rules.endpoint_w;
     }
+    for (&(rack, low), &endpoints) in &servers {
+        assert!(endpoints <= each, "{net}: too many in a server");
+        for unit in low..low + height {
+            assert!(taken.insert((rack, unit), 1).is_none(), "{net}: a server overlaps");
+        }
+    }
+    stand_beside(floor, rules, &beside, net);
     for &(rack, unit) in taken.keys() {
         assert!(unit >= 1 && unit <= rules.rack_units.into(), "{net}: unit {unit} of {rules:?}");
         tops[rack as usize] = tops[rack as usize].max(unit);
@@ -350,6 +421,49 @@ fn keeps_its_promise(t: &Topology, floor: &Floor, rules: &FloorRules, net: &str)
 }
 
 #[test]
+fn racks_of_servers_are_in_the_row_of_their_switches() {
+    let rows = FloorRules { endpoints: EndpointSeats::Rows, ..FloorRules::default() };
+    for (net, rules) in [
+        ("slim_fly:q=7,p=6", &rows),
+        ("dragonfly:h=3", &rows),
+        ("fat_tree:leaves=30,spines=6,parallel=1,p=60", &FloorRules::default()),
+        ("jellyfish:n=50,k=6,p=60", &FloorRules::default()),
+    ] {
+        let t = built(net);
+        let floor = floored(&t, rules);
+        for rail in t.terminals() {
+            let seat = floor.endpoints[rail.endpoint.ix()].expect("seated");
+            let [own, switch] = [seat.rack, floor.switches[rail.plug.switch.ix()].rack]
+                .map(|r| &floor.racks[r as usize]);
+            assert_eq!(own.row, switch.row, "{net}: {} and {}", own.name, switch.name);
+        }
+    }
+}
+
+/// Racks of servers adjoin the rack of their switches, one after the other.
+fn stand_beside(floor: &Floor, rules: &FloorRules, beside: &BTreeMap<u32, u32>, net: &str) {
+    let mut of: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for (&rack, &home) in beside {
+        of.entry(home).or_default().push(rack);
+    }
+    for (home, mut racks) in of {
+        let mut reached = vec![home];
+        while rules.racks_per_row.is_none() && !racks.is_empty() {
+            let spot = |r: u32| &floor.racks[r as usize];
+            let near = |r: &u32| {
+                reached.iter().any(|&o| {
+                    spot(o).row.abs_diff(spot(*r).row) + spot(o).column.abs_diff(spot(*r).column)
+                        == 1
+                })
+            };
+            let next = racks.iter().position(near).expect("the servers' racks adjoin");
+            reached.push(racks.remove(next));
+        }
+        assert!(!reached.is_empty(), "{net}");
+    }
+}
+
+#[test]
 fn every_family_keeps_all_random_rules_or_is_refused() {
     let mut draw = Stream::new(7, "random rules", 0);
     let mut kept = 0;
@@ -360,9 +474,10 @@ fn every_family_keeps_all_random_rules_or_is_refused() {
                 let mut any = |of: &[u32]| of[draw.below(of.len() as u64) as usize];
                 let rules = FloorRules {
                     rack_units: any(&[1, 3, 8, 42, 65_535]) as u16,
-                    switch_units: any(&[1, 1, 2, 9, 65_535]) as u16,
-                    endpoints_per_unit: any(&[1, 2, 4, 65_535]) as u16,
-                    endpoints: [EndpointSeats::Fit, EndpointSeats::In, EndpointSeats::Beside]
+                    switch_units: Some(any(&[1, 1, 2, 9, 65_535]) as u16),
+                    server_units: Some(any(&[1, 1, 2, 3, 8]) as u16),
+                    endpoints_per_server: Some(any(&[1, 2, 4, 65_535]) as u16),
+                    endpoints: [EndpointSeats::In, EndpointSeats::Rows, EndpointSeats::Beside]
                         [any(&[0, 1, 2]) as usize],
                     rack_kw: [None, Some(0.5), Some(3.0), Some(1e9)]
                         [any(&[0, 0, 1, 2, 3]) as usize],
@@ -382,7 +497,7 @@ fn every_family_keeps_all_random_rules_or_is_refused() {
                         kept += 1;
                     }
                     Err(Stop::Refused(r)) => {
-                        let known = ["switch_units", "rack_kw", "endpoints"];
+                        let known = ["switch_units", "server_units", "rack_kw"];
                         assert!(
                             known.contains(&r.param.as_str()) && !r.help.is_empty(),
                             "{net}: {r}"
@@ -397,49 +512,65 @@ fn every_family_keeps_all_random_rules_or_is_refused() {
 }
 
 #[test]
-fn one_switch_that_no_rack_holds_is_refused() {
+fn one_switch_or_one_server_that_no_rack_holds_is_refused() {
     let t = built("slim_fly:q=4,p=5");
-    let inside = |units| FloorRules {
-        endpoints: EndpointSeats::In,
-        rack_units: units,
-        ..FloorRules::default()
-    };
-    // 1 + 5 units
-    let refusal = refused(&t, &inside(5));
-    assert_eq!(refusal.param, "endpoints");
-    assert!(refusal.help.contains("rack_units at least 6"), "{refusal}");
-    assert!(refusal.help.contains("endpoints_per_unit at least 2"), "{refusal}");
+    let inside = |units| FloorRules { rack_units: units, ..FloorRules::default() };
+    // 1 + 5 units: a rack each where they fit, else a rack of servers beside it
     assert_eq!(floored(&t, &inside(6)).racks.len(), 32);
-    assert_eq!(floored(&t, &FloorRules { endpoints_per_unit: 2, ..inside(5) }).racks.len(), 32);
+    assert_eq!(floored(&t, &inside(5)).racks.len(), 64);
+    assert_eq!(
+        floored(&t, &FloorRules { endpoints_per_unit: Some(2), ..inside(5) }).racks.len(),
+        32
+    );
+    let high = |units| FloorRules { server_units: Some(units), ..inside(5) };
+    assert_eq!(refused(&t, &high(6)).param, "server_units");
+    assert_eq!(floored(&t, &high(5)).racks.len(), 32 * 6, "one above no switch");
     // a switch of 300 W with 5 endpoints of 100 W
     let of_300 = |kw, rules| FloorRules { rack_kw: Some(kw), switch_w: Some(300.0), ..rules };
     let power = |kw| FloorRules { endpoint_w: 100.0, ..of_300(kw, inside(42)) };
     let racks = |kw| floor(&t, &power(kw), &Quiet).expect("enough power").racks.len();
-    let refusal = refused(&t, &power(0.75));
-    assert_eq!((refusal.param.as_str(), refusal.help.as_str()), ("rack_kw", "at least 0.8"));
     assert_eq!((racks(0.8), racks(1.59), racks(1.6), racks(6.4)), (32, 32, 16, 8));
+    assert_eq!(racks(0.75), 64, "the fifth server is beside");
     assert_eq!(refused(&t, &of_300(0.2, FloorRules::default())).param, "rack_kw");
+    let watts = FloorRules { endpoint_w: 400.0, ..of_300(0.35, inside(42)) };
+    let refusal = refused(&t, &watts);
+    assert_eq!((refusal.param.as_str(), refusal.help.as_str()), ("rack_kw", "at least 0.4"));
 }
 
 /// Power splits as height does; the racks say what they draw.
 #[test]
 fn racks_are_split_when_power_does_not_suffice() {
     let t = built("slim_fly:q=5,p=4");
-    let rules =
-        |kw| FloorRules { rack_kw: Some(kw), switch_w: Some(400.0), ..FloorRules::default() };
+    let rules = |kw| FloorRules { rack_kw: Some(kw), switch_w: Some(400.0), ..studied() };
     for (kw, racks) in [(4.0, 5), (3.99, 10), (2.0, 10), (1.99, 15), (0.4, 50)] {
         let floor = floor(&t, &rules(kw), &Quiet).expect("enough power");
         assert_eq!(floor.racks.len(), racks, "{kw} kW");
         let drawn: f64 = floor.racks.iter().map(|r| r.watts).sum();
         assert_eq!(drawn, 20_000.0);
     }
-    // what power forbids to seat stands beside: 10 x 400 W leave 1 kW for 40 endpoints
-    let tight = |endpoint_w| FloorRules { endpoints_per_unit: 2, endpoint_w, ..rules(5.0) };
-    for (watts, seated) in [(25.0, true), (26.0, false)] {
-        let floor = floor(&t, &tight(watts), &Quiet).expect("enough power");
-        assert_eq!(floor.racks.len(), 5);
-        assert!(floor.endpoints.iter().flatten().all(|s| s.unit.is_some() == seated), "{watts} W");
+    // 10 switches and 40 servers of 25 W draw 5 kW; of 26 W they draw more, in two racks each
+    for (endpoint_w, racks) in [(25.0, 5), (26.0, 10)] {
+        let tight =
+            FloorRules { endpoint_w, rack_kw: Some(5.0), switch_w: Some(400.0), ..deployed() };
+        assert_eq!(floor(&t, &tight, &Quiet).expect("enough power").racks.len(), racks);
     }
+}
+
+/// What a rack may draw and what it draws is said; nothing is said of what is not known.
+#[test]
+fn warnings_name_what_is_unknown_and_what_is_too_hot() {
+    let t = built("slim_fly:q=5,p=4");
+    let said = |rules: &FloorRules| warnings(&t, &floored(&t, rules), rules);
+    let known = FloorRules { switch_w: Some(750.0), endpoint_w: 700.0, ..deployed() };
+    // 10 x 750 + 40 x 700 W are 35.5 kW; 900 W a server make it 43.5
+    assert_eq!(said(&known), Vec::<String>::new());
+    let hot = said(&FloorRules { endpoint_w: 900.0, ..known.clone() });
+    assert!(hot.len() == 1 && hot[0].starts_with("5 of 5 racks draw more than 40 kW"), "{hot:?}");
+    assert!(hot[0].contains("43.5 kW in R00"), "{hot:?}");
+    let limited = FloorRules { rack_kw: Some(30.0), ..deployed() };
+    let both = said(&limited);
+    assert!(both.len() == 2 && both[0].contains("switch_w") && both[1].contains("endpoint_w"));
+    assert!(said(&FloorRules { rack_kw: Some(40.0), ..known }).is_empty());
 }
 
 /// With endpoints in, racks of a family with groups: as many as its switches with endpoints need.
@@ -471,7 +602,7 @@ fn rows_slack_and_pitches_are_as_ruled() {
         row_pitch_m: Some(3.0),
         slack_m: 0.25,
         slack_fraction: 0.5,
-        ..FloorRules::default()
+        ..studied()
     };
     let floor = floored(&t, &rules);
     let at: Vec<(f64, f64)> = floor.racks.iter().map(|r| (r.x_m, r.y_m)).collect();
@@ -480,7 +611,7 @@ fn rows_slack_and_pitches_are_as_ruled() {
     assert_eq!(floor.length_m(seat(1), seat(4), &rules), (0.5 + 6.0 + 2.0) * 1.5 + 0.25);
     assert_eq!(floor.length_m(seat(1), seat(1), &rules), 1.0);
     // a grid that is wider than the rule allows goes on in the next row
-    let narrow = FloorRules { racks_per_row: Some(3), ..FloorRules::default() };
+    let narrow = FloorRules { racks_per_row: Some(3), ..studied() };
     let floor = floored(&built("hyperx:shape=2x4x2,p=0"), &narrow);
     let spots: Vec<(u32, u32)> = floor.racks.iter().map(|r| (r.row, r.column)).collect();
     assert_eq!(spots, [(0, 0), (0, 1), (0, 2), (1, 0), (2, 0), (2, 1), (2, 2), (3, 0)]);

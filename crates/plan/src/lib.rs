@@ -23,9 +23,11 @@ mod placing;
 mod ports;
 pub mod priced;
 pub mod progress;
+pub mod rules;
 pub mod sc14;
 mod seating;
 mod shape;
+mod warnings;
 
 pub use basis::{Include, Item};
 pub use cable::{
@@ -38,9 +40,11 @@ pub use check::{
 };
 pub use cost::{Bill, bill};
 pub use devices::{Identify, Node, Socket};
-pub use floor::{EndpointSeats, Floor, FloorRules, Rack, Seat, floor};
+pub use floor::{Floor, Rack, Seat, floor};
 pub use mend::{Instruction, Move, Port};
 pub use progress::{Progress, progress};
+pub use rules::{EndpointSeats, FloorRules};
+pub use warnings::warnings;
 
 use base::{EndpointId, SwitchId};
 

@@ -3,7 +3,7 @@
 //! Source of the search: Simon & Teng, "How good is recursive bisection?", SIAM J. Sci. Comput.
 //! 1997, on the halves of [`base::partition`].
 
-use super::floor::FloorRules;
+use super::rules::{EndpointSeats, FloorRules};
 use base::partition::{Halves, Weighted, halve};
 use base::seed::Stream;
 use base::{Interrupted, Refusal, SwitchId, TerminalId, Watch};
@@ -62,6 +62,66 @@ impl<'a> Limits<'a> {
         Ok(limits)
     }
 
+    /// Refuses a server that no rack holds, where there are so many `endpoints`.
+    pub(super) fn check_server(&self, endpoints: u64) -> Result<(), Refusal> {
+        let one = Load { switches: 0, endpoints: self.rules.endpoints_a_server().min(endpoints) };
+        let watts = self.watts(one);
+        if watts > self.budget_w() {
+            let why = match one.endpoints {
+                1 => format!("a server draws {watts} W"),
+                n => format!("a server of {n} endpoints draws {watts} W"),
+            };
+            return Err(Refusal::new("rack_kw", why, format!("at least {}", watts / 1000.0)));
+        }
+        Ok(())
+    }
+
+    /// Servers that fit above `switches`, of those of `endpoints`.
+    fn servers_above(&self, switches: u64, endpoints: u64) -> u64 {
+        let each = self.rules.endpoints_a_server();
+        let rack = u64::from(self.rules.rack_units);
+        let (mut low, mut high) = (0, endpoints.div_ceil(each).min(rack) + 1);
+        while high - low > 1 {
+            let middle = u64::midpoint(low, high);
+            if self.hold(Load { switches, endpoints: (middle * each).min(endpoints) }) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Racks beside that of `switches` which its `endpoints` need.
+    fn racks_beside(&self, switches: u64, endpoints: u64) -> u64 {
+        let above = match self.rules.endpoints {
+            EndpointSeats::Beside => return 0,
+            EndpointSeats::Rows => 0,
+            EndpointSeats::In => self.servers_above(switches, endpoints),
+        };
+        let left = endpoints.div_ceil(self.rules.endpoints_a_server()) - above;
+        left.div_ceil(self.servers_above(0, endpoints).max(1))
+    }
+
+    /// The `endpoints` of `switches` on their racks, that of the switches first: as many servers as
+    /// fit above the switches where servers may be there, the others evenly.
+    pub(super) fn shared_out(&self, switches: u64, endpoints: u64, racks: u64) -> Vec<u64> {
+        let each = self.rules.endpoints_a_server();
+        let above = match self.rules.endpoints {
+            EndpointSeats::In => self.servers_above(switches, endpoints),
+            EndpointSeats::Rows | EndpointSeats::Beside => 0,
+        };
+        let (mut servers, mut left) = (endpoints.div_ceil(each) - above, endpoints);
+        let mut parts = Vec::with_capacity(racks as usize);
+        for rack in 0..racks {
+            let here = if rack == 0 { above } else { servers.div_ceil(racks - rack) };
+            servers -= if rack == 0 { 0 } else { here };
+            parts.push((here * each).min(left));
+            left -= parts[rack as usize];
+        }
+        parts
+    }
+
     /// Watts a rack may draw, with the rounding of sums allowed for.
     fn budget_w(&self) -> f64 {
         self.rules.rack_kw.map_or(f64::INFINITY, |kw| kw * 1000.0 * (1.0 + 1e-9))
@@ -69,8 +129,8 @@ impl<'a> Limits<'a> {
 
     /// Units of height.
     pub(super) fn units(&self, load: Load) -> u64 {
-        let per_unit = u64::from(self.rules.endpoints_per_unit);
-        load.switches * u64::from(self.rules.switch_units) + load.endpoints.div_ceil(per_unit)
+        let servers = load.endpoints.div_ceil(self.rules.endpoints_a_server());
+        load.switches * self.rules.switch_height() + servers * self.rules.server_height()
     }
 
     /// Watts drawn.
@@ -98,17 +158,17 @@ impl<'a> Limits<'a> {
         low
     }
 
-    /// Height in parts of a unit, so that it adds up; a rack has `rack_units * endpoints_per_unit`.
+    /// Height in parts of a unit, one for each endpoint of a server, so that it adds up.
     fn slots(&self, load: Load) -> u64 {
         let rules = self.rules;
-        let switch = u64::from(rules.switch_units) * u64::from(rules.endpoints_per_unit);
-        load.switches * switch + load.endpoints
+        let switch = rules.switch_height() * rules.endpoints_a_server();
+        load.switches * switch + load.endpoints * rules.server_height()
     }
 
     /// How many racks the height and the power ask for at least, as real numbers.
     fn shares(&self, load: Load) -> (f64, f64) {
         let rules = self.rules;
-        let rack = u64::from(rules.rack_units) * u64::from(rules.endpoints_per_unit);
+        let rack = u64::from(rules.rack_units) * rules.endpoints_a_server();
         (self.slots(load) as f64 / rack as f64, self.watts(load) / self.budget_w())
     }
 }
@@ -169,6 +229,12 @@ impl<'a> Pieces<'a> {
         if with_endpoints { sum } else { Load { endpoints: 0, ..sum } }
     }
 
+    /// Racks that the servers of a rack of these pieces need beside it.
+    pub(super) fn racks_beside(&self, pieces: &[u32]) -> usize {
+        let load = self.load(pieces, true);
+        self.limits.racks_beside(load.switches, load.endpoints) as usize
+    }
+
     fn hold(&self, pieces: &[u32]) -> bool {
         self.limits.hold(self.load(pieces, self.limits.rules.counts_endpoints()))
     }
@@ -183,9 +249,9 @@ impl<'a> Pieces<'a> {
         })
     }
 
-    /// The first piece that no rack holds.
+    /// The first piece whose switches no rack holds.
     pub(super) fn too_large(&self) -> Option<u32> {
-        (0..self.switches.len() as u32).find(|&p| !self.hold(&[p]))
+        (0..self.switches.len() as u32).find(|&p| !self.limits.hold(self.load(&[p], false)))
     }
 
     /// `cell` in order, as many to a rack as fit, at least one. O(pieces).

@@ -3,7 +3,7 @@
 //! Source of the search: Kirkpatrick, Gelatt & Vecchi, "Optimization by simulated annealing",
 //! Science 1983, whose first example is the placement of connected parts.
 
-use super::floor::FloorRules;
+use super::rules::FloorRules;
 use base::exp::exp_minus;
 use base::partition::Weighted;
 use base::seed::Stream;
@@ -16,14 +16,28 @@ pub(super) type Spot = (u32, u32);
 pub(super) type Key = Vec<u32>;
 
 /// Racks in a row: the rule's, else the side of a near-square.
-fn across(racks: usize, rules: &FloorRules) -> u32 {
+pub(super) fn across(racks: usize, rules: &FloorRules) -> u32 {
     let side = (racks as f64).sqrt().ceil().max(1.0) as u32;
     rules.racks_per_row.unwrap_or(side)
 }
 
 /// Spots row by row; `to_and_fro` turns every other row, so that the next rack is the next beside.
 pub(super) fn row_by_row(racks: usize, rules: &FloorRules, to_and_fro: bool) -> Vec<Spot> {
-    let across = across(racks, rules);
+    rows_of(across(racks, rules), racks, to_and_fro)
+}
+
+/// The same for blocks of racks side by side: rows end between blocks of one width, where the rules
+/// do not say how long they are.
+pub(super) fn blocks_by_row(widths: &[usize], rules: &FloorRules, to_and_fro: bool) -> Vec<Spot> {
+    let racks = widths.iter().sum();
+    let usual = across(racks, rules);
+    let width = widths.first().map_or(1, |&w| w as u32);
+    let alike = widths.iter().all(|&w| w as u32 == width) && width <= usual;
+    let whole = alike && rules.racks_per_row.is_none();
+    rows_of(if whole { usual.next_multiple_of(width) } else { usual }, racks, to_and_fro)
+}
+
+fn rows_of(across: u32, racks: usize, to_and_fro: bool) -> Vec<Spot> {
     let spot = |i: u32| {
         let (row, column) = (i / across, i % across);
         let turned = to_and_fro && row % 2 == 1;

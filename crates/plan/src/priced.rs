@@ -116,8 +116,8 @@ impl Stage for Params {
         let include = Include::of(&self.include)?;
         include.check(&catalog)?;
         let shop = Shop { catalog: &catalog, gbps: self.gbps, include };
-        let mut rules = FloorRules::from_value(&Value::Object(self.rules.clone()))?;
-        rules.switch_w.get_or_insert_with(|| shop.switch_w(on));
+        let rules = FloorRules::from_value(&Value::Object(self.rules.clone()))?;
+        let rules = rules.resolved(on, shop)?;
         let floor = floor(on, &rules, watch)?;
         let cables = cables(on, &floor, &rules, shop)?;
         Ok(Record {

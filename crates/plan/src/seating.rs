@@ -6,16 +6,21 @@
 //! 2007, section 4; folded tori: Dally & Towles, "Principles and Practices of Interconnection
 //! Networks", 2004, section 5.3.
 
-use super::floor::{EndpointSeats, FloorRules};
 use super::packing::{Limits, Pieces};
-use super::placing::{Key, Spot, annealed, on_grid, row_by_row};
+use super::placing::{Key, Spot, across, annealed, blocks_by_row, on_grid, row_by_row};
+use super::rules::FloorRules;
 use base::{Interrupted, SwitchId, TerminalId, Watch};
 use fabric::geometry::{Form, Geometry, Row};
 use fabric::network::{Switch, Topology};
 use std::collections::BTreeMap;
 
-/// The switches of a rack, ascending, and its row and column.
-pub(super) type Racked = (Spot, Vec<SwitchId>);
+/// A rack of switches, and the racks beside it that have servers of its own alone.
+pub(super) struct Block {
+    /// Row and column of each rack, that of the switches first.
+    pub(super) spots: Vec<Spot>,
+    /// The switches, from the bottom up.
+    pub(super) switches: Vec<SwitchId>,
+}
 
 /// Racks of pieces, before they have a spot.
 enum Racks {
@@ -37,7 +42,7 @@ impl Racks {
     }
 }
 
-/// Racks for all switches of `t`; `first` has the first rail of each endpoint.
+/// Racks for all of `t`; `first` has the first rail of each endpoint.
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` says so.
@@ -47,7 +52,7 @@ pub(super) fn seat(
     limits: &Limits,
     rules: &FloorRules,
     watch: &dyn Watch,
-) -> Result<Vec<Racked>, Interrupted> {
+) -> Result<Vec<Block>, Interrupted> {
     let Geometry { form, planes } = t.geometry();
     let seating = |switches| {
         let pieces = Pieces::new(t, switches, first, limits, watch);
@@ -189,8 +194,7 @@ impl Seating<'_> {
             if is_top {
                 list.extend(self.pieces.split(&cell)?.into_iter().map(|rack| vec![rack]));
             } else if top == 1 {
-                let with_endpoints = self.rules.endpoints != EndpointSeats::Beside;
-                let racks = self.pieces.in_order(&cell, with_endpoints);
+                let racks = self.pieces.in_order(&cell, self.rules.counts_endpoints());
                 list.extend(racks.into_iter().map(|rack| vec![rack]));
             } else {
                 list.push(self.pieces.split(&cell)?);
@@ -262,33 +266,70 @@ impl Seating<'_> {
         Ok(Racks::Grid(split.collect::<Result<_, Interrupted>>()?))
     }
 
-    /// The racks on their spots, row by row.
-    fn placed(&self, racks: &Racks, watch: &dyn Watch) -> Result<Vec<Racked>, Interrupted> {
+    /// The racks on their spots, each with those of its servers beside it.
+    fn placed(&self, racks: &Racks, watch: &dyn Watch) -> Result<Vec<Block>, Interrupted> {
         let all = racks.all();
+        let widths: Vec<usize> = all.iter().map(|r| 1 + self.pieces.racks_beside(r)).collect();
         let spots = match racks {
             Racks::List(cells) => {
-                let beside = cells.iter().any(|cell| cell.len() > 1);
-                row_by_row(all.len(), self.rules, beside)
+                let wide = widths.iter().any(|&w| w > 1);
+                let beside = wide || cells.iter().any(|cell| cell.len() > 1);
+                blocks_by_row(&widths, self.rules, beside)
             }
             Racks::Grid(cells) => {
-                let cells = cells.iter().map(|(key, racks)| (key.clone(), racks.len()));
+                let mut widths = widths.iter();
+                let cells = cells.iter().map(|(key, racks)| {
+                    (key.clone(), widths.by_ref().take(racks.len()).sum::<usize>())
+                });
                 on_grid(&cells.collect(), self.rules)
             }
-            Racks::Open(_) => {
-                let start = row_by_row(all.len(), self.rules, false);
-                annealed(&self.pieces.between(&all), start, self.rules, watch)?
-            }
+            Racks::Open(_) => self.open_spots(&all, &widths, watch)?,
         };
-        let switches = |rack: Vec<u32>| {
+        let mut spots = spots.into_iter();
+        let block = |(rack, width): (Vec<u32>, usize)| {
             let pieces = rack.into_iter().map(|p| &self.pieces.switches[p as usize]);
             let mut switches: Vec<SwitchId> = pieces.flatten().copied().collect();
             switches.sort_by_cached_key(|&s| self.order(s));
-            switches
+            Block { spots: spots.by_ref().take(width).collect(), switches }
         };
-        let mut placed: Vec<Racked> =
-            spots.into_iter().zip(all.into_iter().map(switches)).collect();
-        placed.sort_unstable();
-        Ok(placed)
+        Ok(all.into_iter().zip(widths).map(block).collect())
+    }
+
+    /// Spots of racks that stand where their cables are short; each takes as many spots in a row as
+    /// it is wide. Blocks of one width stay in the grid that they are placed in, others are laid to
+    /// and fro in its order.
+    fn open_spots(
+        &self,
+        racks: &[Vec<u32>],
+        widths: &[usize],
+        watch: &dyn Watch,
+    ) -> Result<Vec<Spot>, Interrupted> {
+        let (cables, total) = (self.pieces.between(racks), widths.iter().sum());
+        let width = widths.iter().max().map_or(1, |&w| w as u32);
+        let in_row = across(total, self.rules) / width;
+        let alike = widths.iter().all(|&w| w as u32 == width) && in_row > 0;
+        let rules = if alike {
+            let pitch_m = self.rules.pitch_m * f64::from(width);
+            let row_pitch_m = Some(self.rules.row_pitch());
+            FloorRules { pitch_m, row_pitch_m, racks_per_row: Some(in_row), ..self.rules.clone() }
+        } else {
+            self.rules.clone()
+        };
+        let start = row_by_row(racks.len(), &rules, false);
+        let blocks = annealed(&cables, start, &rules, watch)?;
+        if alike {
+            let wide = |(row, column): Spot| (0..width).map(move |k| (row, column * width + k));
+            return Ok(blocks.into_iter().flat_map(wide).collect());
+        }
+        let mut order: Vec<usize> = (0..racks.len()).collect();
+        let turned = |(row, column): Spot| if row % 2 == 1 { u32::MAX - column } else { column };
+        order.sort_by_key(|&b| (blocks[b].0, turned(blocks[b])));
+        let mut line = row_by_row(total, self.rules, true).into_iter();
+        let mut of: Vec<Vec<Spot>> = vec![Vec::new(); racks.len()];
+        for b in order {
+            of[b] = line.by_ref().take(widths[b]).collect();
+        }
+        Ok(of.into_iter().flatten().collect())
     }
 
     /// The place of a switch in its rack: by number; in columns the second half in the order of

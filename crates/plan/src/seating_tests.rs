@@ -2,7 +2,7 @@
 
 #![allow(clippy::float_cmp)] // lengths are sums of whole metres
 
-use super::floor_tests::{built, floored, links, metres, network, pairs};
+use super::floor_tests::{built, deployed, floored, links, metres, network, pairs, studied};
 use super::placing::annealed;
 use super::*;
 use base::Quiet;
@@ -22,7 +22,7 @@ fn racks_of_a_hyperx_differ_in_one_coordinate_or_have_no_cable() {
         ("hyperx:shape=4x1x3x5,p=0", [4, 3, 5], 1),
     ] {
         let t = built(net);
-        let floor = floored(&t, &FloorRules::default());
+        let floor = floored(&t, &studied());
         assert_eq!(floor.racks.len() as u32, s2 * s3, "{net}");
         let spots: BTreeSet<_> = floor.racks.iter().map(|r| (r.row, r.column)).collect();
         assert_eq!(spots, (0..s3).flat_map(|z| (0..s2).map(move |y| (z, y))).collect(), "{net}");
@@ -38,10 +38,10 @@ fn racks_of_a_hyperx_differ_in_one_coordinate_or_have_no_cable() {
     }
     // SC14: c^2 racks of c routers; C(c, 2) c^2 cables inside, 2 c^2 C(c, 2) between
     let t = built("flattened_butterfly:k=10,n=4,p=10");
-    let floor = floored(&t, &FloorRules::default());
+    let floor = floored(&t, &studied());
     assert_eq!((floor.racks.len(), links(&t, &floor)[2]), (100, 9000));
     // the fourth dimension in blocks of the second: 2 x 3 columns
-    let floor = floored(&built("hyperx:shape=2x3x4x2,p=0"), &FloorRules::default());
+    let floor = floored(&built("hyperx:shape=2x3x4x2,p=0"), &studied());
     let last = floor.racks.last().expect("racks");
     assert_eq!((floor.racks.len(), last.row, last.column), (24, 3, 5));
 }
@@ -70,14 +70,14 @@ fn neighbours_on_a_torus_are_two_positions_apart_at_most() {
         ("torus:shape=4x64", 5),
     ] {
         let t = built(net);
-        let rules = FloorRules { rack_units: units, ..FloorRules::default() };
+        let rules = FloorRules { rack_units: units, ..studied() };
         let longest = longest_step(&t, &floored(&t, &rules));
         assert!((1..=2).contains(&longest), "{net} in racks of {units}: {longest}");
     }
     for (net, units) in [("mesh:shape=16x16", 16), ("mesh:shape=4x30x20", 8), ("mesh:shape=50", 3)]
     {
         let t = built(net);
-        let rules = FloorRules { rack_units: units, ..FloorRules::default() };
+        let rules = FloorRules { rack_units: units, ..studied() };
         assert_eq!(longest_step(&t, &floored(&t, &rules)), 1, "{net} in racks of {units}");
     }
 }
@@ -99,7 +99,7 @@ fn hypercubes_are_seated_by_subcubes() {
 fn pods_have_a_rack_and_the_top_its_own() {
     for k in [4, 8, 16] {
         let t = built(&format!("fat_tree:levels=3,k={k}"));
-        let floor = floored(&t, &FloorRules::default());
+        let floor = floored(&t, &studied());
         let core = (k * k / 4_u32).div_ceil(42);
         assert_eq!(floor.racks.len() as u32, k + core);
         let mut to_core = vec![0; k as usize];
@@ -111,7 +111,7 @@ fn pods_have_a_rack_and_the_top_its_own() {
     }
     for net in ["k_ary_n_tree:k=4,n=3", "xgft:m=4x4x4,w=1x4x4", "clos:n=4,m=4,r=6"] {
         let t = built(net);
-        let floor = floored(&t, &FloorRules::default());
+        let floor = floored(&t, &studied());
         let top = t.switches().iter().map(|s| s.level).max().expect("switches");
         let racks = |is_top: bool| -> BTreeSet<u32> {
             let seats = t.switches().iter().zip(&floor.switches);
@@ -173,7 +173,7 @@ fn planes_share_racks_where_they_serve_the_same_endpoints() {
     }
     // each plane still has its q racks, and 2 q cables between any two of them
     let t = built("fit_fly:q=5,p=4");
-    let floor = floored(&t, &FloorRules::default());
+    let floor = floored(&t, &deployed());
     let pairs = pairs(&t, &floor);
     assert_eq!((floor.racks.len(), pairs.len()), (5, 10));
     assert!(pairs.values().all(|&n| n == 20), "{pairs:?}");
@@ -226,7 +226,7 @@ fn random_graphs_are_laid_shorter_than_in_order() {
         ("dln:n=96,x=4,y=2,p=1", 12),
     ] {
         let t = built(net);
-        let rules = FloorRules { rack_units: units, ..FloorRules::default() };
+        let rules = FloorRules { rack_units: units, ..studied() };
         let floor = floored(&t, &rules);
         let (n, most) = (t.switches().len(), usize::from(units));
         assert_eq!(floor.racks.len(), n.div_ceil(most), "{net}");

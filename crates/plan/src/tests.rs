@@ -26,7 +26,7 @@ fn planned(t: &Topology, rules: &FloorRules) -> (Floor, Vec<PlannedCable>) {
 #[test]
 fn classes_add_up_and_prices_are_the_linear_model() {
     let t = built("slim_fly:q=5,p=4");
-    let rules = FloorRules::default();
+    let rules = super::floor_tests::studied();
     let (floor, list) = planned(&t, &rules);
     let classes = by_length(&list);
     assert_eq!(classes.iter().map(|c| c.cables).sum::<u64>(), 375);
@@ -81,7 +81,7 @@ fn the_cable_list_has_one_row_a_cable_and_no_label_twice() {
 #[test]
 fn endpoints_that_share_a_unit_have_labels_of_their_own() {
     let t = built("slim_fly:q=5,p=4");
-    let rules = FloorRules { endpoints_per_unit: 4, ..FloorRules::default() };
+    let rules = FloorRules { endpoints_per_unit: Some(4), ..FloorRules::default() };
     let (floor, list) = planned(&t, &rules);
     let mut labels = BTreeSet::new();
     for end in list.iter().flat_map(|c| [c.a, c.b]) {

@@ -1,6 +1,6 @@
 //! The cable check for Python: the plan, what was found, and how devices are told.
 
-use crate::cost::rules_of;
+use crate::cost::{Shop, rules_of};
 use crate::enter::{refuse, run};
 use base::{LinkId, Refusal, Stop, TerminalId};
 use fabric::addresses::Addresses;
@@ -44,7 +44,8 @@ pub fn check<'py>(
         refuse(Refusal::new("identify", why, "auto, guid, name, structure"))
     })?;
     let given = rules.is_some();
-    let rules = rules_of(rules)?;
+    let shop = Shop::open(None, t).map_err(refuse)?;
+    let rules = rules_of(rules)?.resolved(t, shop.shop()).map_err(refuse)?;
     // steps need cables of any rate and length, not their prices: models have them
     let models = Catalog::named("fdr10-2014").map_err(refuse)?;
     run(py, None, |watch| {

@@ -144,8 +144,7 @@ pub(crate) fn laid<'py>(
     tell: fn(&Laid<'_>) -> Result<Value, Refusal>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let shop = Shop::open(shop, t).map_err(refuse)?;
-    let mut rules = rules_of(rules)?;
-    rules.switch_w.get_or_insert_with(|| shop.shop().switch_w(t));
+    let rules = rules_of(rules)?.resolved(t, shop.shop()).map_err(refuse)?;
     run(py, progress, |watch| {
         let floor = plan::floor(t, &rules, watch)?;
         watch.tick("cables", 0, 1)?;
@@ -160,6 +159,7 @@ pub(crate) fn bill(laid: &Laid<'_>) -> Result<Value, Refusal> {
     let bill = plan::bill(laid.t, &laid.cables, laid.shop.shop())?;
     let mut all = serde_json::to_value(&bill).unwrap_or_default();
     all["racks"] = laid.floor.racks.len().into();
+    all["warnings"] = json!(plan::warnings(laid.t, &laid.floor, &laid.rules));
     Ok(all)
 }
 
@@ -207,5 +207,6 @@ pub(crate) fn document(laid: &Laid<'_>) -> Result<Value, Refusal> {
         "cost_usd": plan::millionths(classes.iter().map(|c| c.cost_usd).sum()),
         "length_m": plan::sum_m(classes.iter().map(|c| c.total_m)),
         "rules": rules, "catalog": shop.catalog.name,
+        "warnings": plan::warnings(t, floor, rules),
     }))
 }

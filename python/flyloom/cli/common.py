@@ -211,6 +211,12 @@ def emit(document: dict[str, Any], as_json: bool, lines: list[tuple[str, Any]]) 
         print(f"{name:<{width}}  {shown(value)}")
 
 
+def show_warnings(found: dict[str, Any]) -> None:
+    """What whoever builds a plan should know, a line each."""
+    for warning in found["warnings"]:
+        print(f"warning: {warning}")
+
+
 def print_table(
     header: Sequence[str], rows: Sequence[Sequence[Any]], left: Collection[int] = ()
 ) -> None:

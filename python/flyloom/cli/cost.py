@@ -23,6 +23,7 @@ from flyloom.cli.common import (
     load_network,
     one_catalog,
     print_table,
+    show_warnings,
 )
 
 
@@ -81,6 +82,7 @@ def cost(
         return
     if mode == "true" and found["power_unknown"]:
         print(f"without the power of: {', '.join(found['power_unknown'])}")
+    show_warnings({"warnings": found.get("warnings", ())})
     for note in found.get("notes", ()):
         print(f"note: {note}")
 

@@ -19,6 +19,7 @@ from flyloom.cli.common import (
     epilog,
     load_network,
     one_catalog,
+    show_warnings,
 )
 
 if TYPE_CHECKING:
@@ -120,7 +121,10 @@ def plan(
         ("cost of cables [$]", amount(found["cost_usd"])),
     ]
     emit(document, as_json, lines)
-    if output and not as_json:
+    if as_json:
+        return
+    show_warnings(found)
+    if output:
         print(f"written to {output}/")
 
 

@@ -21,6 +21,8 @@ from flyloom.draw.svg import (
 
 LABELLED_PAIRS = 15
 DRAWN_PAIRS = 600
+SERVERS = "#e4e8ec"
+"""The colour of servers, and of racks that have nothing else."""
 
 # --- the floor from above ------------------------------------------------------------------------
 
@@ -135,12 +137,14 @@ def floor_svg(floor: Mapping[str, Any]) -> str:
         x, y = plan.centre(rack["name"])
         left, top = x - _TILE_W / 2, y - _TILE_H / 2
         switches, endpoints = len(rack["switches"]), rack["endpoints"]
-        words = plural(switches, "switch", "switches")
+        words = plural(switches, "switch", "switches") if switches else "servers alone"
         drawing.add(
-            "rect", x=left, y=top, width=_TILE_W, height=_TILE_H, rx=3, fill=PAPER, stroke=INK,
+            "rect", x=left, y=top, width=_TILE_W, height=_TILE_H, rx=3,
+            fill=PAPER if switches else SERVERS, stroke=INK,
             hint=f'{rack["name"]}: {words}, {plural(endpoints, "endpoint")}',
         )
-        drawing.add("rect", x=left, y=top, width=_TILE_W, height=4, fill=INK)
+        if switches:
+            drawing.add("rect", x=left, y=top, width=_TILE_W, height=4, fill=INK)
         name = clipped(str(rack["name"]), _TILE_W - 8, 12)
         drawing.text(x, top + 21, name, 12, text_anchor="middle", font_weight="600")
         drawing.text(x, top + 36, words, 10.5, text_anchor="middle", fill=GREY)
@@ -202,10 +206,12 @@ def racks_svg(
     per_row: int = 10,
     max_racks: int = 20,
 ) -> str:
-    """The fronts of the racks with every switch in its rack unit, unit 1 at the bottom.
+    """The fronts of the racks with every switch and server in its rack units, unit 1 at the bottom.
 
     ``floor`` as in :func:`floor_svg`; each switch is ``{"id", "name", "unit"}``, ``unit`` counting
-    rack units from 1 upwards, or ``None`` to stack the switches in their order from the bottom.
+    rack units from 1 upwards, or ``None`` to stack the switches in their order from the bottom;
+    ``floor["switch_units"]``, 1 where it is missing, is their height. A rack's ``servers``, where it
+    has some, are ``{"unit", "height", "endpoints"}`` each.
     ``switch_groups[id]`` tints the switches of different groups of one rack in turn. At most
     ``max_racks`` racks are drawn, ``per_row`` beside each other; a note names how many were left
     out. Time and size O(racks drawn * units).
@@ -219,7 +225,10 @@ def racks_svg(
          for place, switch in enumerate(rack["switches"])]
         for rack in shown
     ]
-    top_unit = max((unit for of_rack in units for unit in of_rack), default=1)
+    height = floor.get("switch_units") or 1
+    tops = [unit + height - 1 for of_rack in units for unit in of_rack]
+    tops += [s["unit"] + s["height"] - 1 for rack in shown for s in rack.get("servers") or ()]
+    top_unit = max(tops, default=1)
     slot = 15.0 if top_unit <= 20 else 11.0 if top_unit <= 48 else 528 / top_unit
     body = top_unit * slot
     rows = -(-len(shown) // per_row)
@@ -231,7 +240,7 @@ def racks_svg(
     for place, (rack, of_rack) in enumerate(zip(shown, units, strict=True)):
         x = left + place % per_row * (_RACK_W + _RACK_GAP)
         y = 22 + place // per_row * step_y
-        _rack_front(drawing, x, y, slot, top_unit, rack, of_rack, switch_groups)
+        _rack_front(drawing, x, y, slot, top_unit, rack, of_rack, switch_groups, height)
         if place % per_row == 0:
             for unit in range(1, top_unit + 1):
                 if unit == 1 or unit == top_unit or (unit % 5 == 0 and top_unit - unit > 1):
@@ -244,22 +253,30 @@ def racks_svg(
 
 def _rack_front(
     drawing: Svg, x: float, y: float, slot: float, top_unit: int, rack: Mapping[str, Any],
-    units: Sequence[int], groups: Sequence[object] | None,
+    units: Sequence[int], groups: Sequence[object] | None, height: int,
 ) -> None:
     body = top_unit * slot
     name = clipped(str(rack["name"]), _RACK_W, 12)
     drawing.text(x + _RACK_W / 2, y - 8, name, 12, text_anchor="middle", font_weight="600")
     drawing.add("rect", x=x, y=y - 2, width=_RACK_W, height=body + 4, rx=2, fill="#f6f7f9",
                 stroke=INK, stroke_width=1.2)
+    for server in rack.get("servers") or ():
+        top = y + body - (server["unit"] + server["height"] - 1) * slot
+        ends = plural(server["endpoints"], "endpoint")
+        drawing.add(
+            "rect", x=x + 5, y=top + 1, width=_RACK_W - 10,
+            height=max(server["height"] * slot - 2, 0.6), rx=1.5, fill=SERVERS, stroke="#aab3be",
+            stroke_width=0.6, hint=f'server of {ends}, unit {server["unit"]}',
+        )
     seen: list[object] = []
     for switch, unit in zip(rack["switches"], units, strict=True):
         group = groups[switch["id"]] if groups else None
         if group not in seen:
             seen.append(group)
-        top = y + body - unit * slot
+        top = y + body - (unit + height - 1) * slot
         drawing.add(
-            "rect", x=x + 5, y=top + 1, width=_RACK_W - 10, height=max(slot - 2, 0.6), rx=1.5,
-            fill=TINTS[seen.index(group) % len(TINTS)], stroke="#5b6b7d", stroke_width=0.6,
+            "rect", x=x + 5, y=top + 1, width=_RACK_W - 10, height=max(height * slot - 2, 0.6),
+            rx=1.5, fill=TINTS[seen.index(group) % len(TINTS)], stroke="#5b6b7d", stroke_width=0.6,
             hint=f'{switch["name"]}, unit {unit}'
             + ("" if group is None else f", group {group_words(group)}"),
         )
@@ -272,15 +289,29 @@ def _rack_front(
 
 
 def floor_data(plan: dict[str, Any], names: list[str]) -> dict[str, Any]:
-    """The input of the floor and rack drawings: racks with their switches, and rack pairs."""
-    racks = [
-        {"name": r["name"], "row": r["row"], "column": r["column"], "switches": [], "endpoints": 0}
+    """The input of the floor and rack drawings: racks with their switches and servers, and pairs
+    of racks."""
+    racks: list[dict[str, Any]] = [
+        {"name": r["name"], "row": r["row"], "column": r["column"], "switches": [], "endpoints": 0,
+         "servers": []}
         for r in plan["racks"]
     ]
+    servers: list[dict[int, int]] = [{} for _ in racks]
+    rules = plan["rules"]
+    height = rules.get("server_units") or 1  # older plans say nothing
     for switch, seat in enumerate(plan["switches"]):
         place = {"id": switch, "name": names[switch], "unit": seat.get("unit")}
         racks[seat["rack"]]["switches"].append(place)
     for seat in plan["endpoints"]:
         if seat is not None:
             racks[seat["rack"]]["endpoints"] += 1
-    return {"racks": racks, "rack_pairs": plan["rack_pairs"]}
+            if seat.get("unit") is not None:
+                inside = servers[seat["rack"]]
+                inside[seat["unit"]] = inside.get(seat["unit"], 0) + 1
+    for rack, inside in zip(racks, servers, strict=True):
+        rack["servers"] = [
+            {"unit": unit, "height": height, "endpoints": ends}
+            for unit, ends in sorted(inside.items())
+        ]
+    return {"racks": racks, "rack_pairs": plan["rack_pairs"],
+            "switch_units": rules.get("switch_units") or 1}

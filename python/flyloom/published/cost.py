@@ -16,6 +16,8 @@ from flyloom.support.progress import Progress
 from flyloom.support.results import Result
 from flyloom.verbs.prices import STUDY_CATALOG, cost
 
+STUDY_FLOOR = {"endpoints": "beside"}
+"""The floor of the studies: servers take no room, a rack holds what its switches leave."""
 EQUAL, SLIP, UNKNOWN = "equal", "printed slip", "rule unknown"
 
 STUDY_SOURCE = (
@@ -129,7 +131,7 @@ def cost_table(*, progress: Progress | None = None) -> Result:
         if progress:
             progress("columns of the study", number, len(STUDY_COLUMNS))
         paper = study_of_2014(study)
-        true = cost(member, STUDY_CATALOG, include=["network"]) if member else {}
+        true = cost(member, STUDY_CATALOG, include=["network"], rules=STUDY_FLOOR) if member else {}
         for what, cell in zip(STUDY_ROWS, printed, strict=True):
             why = STUDY_WHY.get((column, what))
             unknown = (column, what) in STUDY_UNKNOWN
@@ -336,7 +338,7 @@ def _priced(
 
 
 def _true(member: str, catalog: str) -> dict[str, float]:
-    found = cost(member, catalog)
+    found = cost(member, catalog, rules=STUDY_FLOOR)
     links = found.cables_electric + found.cables_optical
     return {"endpoints": found.endpoints, "switches": found.switches, "links": links,
             "cost_musd": found.cost_usd / 1e6,

@@ -37,7 +37,9 @@ _SAYS = {
 _SWITCH = {"id": COUNT, "name": TEXT, "unit?": COUNT}
 _FLOOR = {
     "racks": [{"name": TEXT, "row": NUMBER, "column": NUMBER, "switches": [_SWITCH],
-               "endpoints": COUNT}],
+               "endpoints": COUNT,
+               "servers?": [{"unit": COUNT, "height": COUNT, "endpoints": COUNT}]}],
+    "switch_units?": COUNT,
     "rack_pairs": [{"a": TEXT, "b": TEXT, "cables": COUNT}],
 }
 _CABLES = {
