@@ -136,7 +136,8 @@ def test_cables_of_later_steps_are_not_missed(plan, steps, tmp_path):
             assert count["unlaid"] == sum(steps[name] == n for name in unlaid)
             assert count["missing"] == sum(steps[name] == n for name in missing)
     (tmp_path / "found.txt").write_text(plan.with_failures(links=links).to_text("netlist"))
-    for step, code in ((0, 0), (1, 0), (2, 1), (3, 1)):
+    for step in range(4):
+        code = int(any(steps[f"link-{i}"] <= step for i in links))
         command("verify-cables", PLAN, "found.txt", "--step", step, cwd=tmp_path, code=code)
     assert "--step" in command("verify-cables", "--help", cwd=tmp_path).stdout
 
@@ -173,12 +174,13 @@ def test_one_rack_is_looked_at_alone(plan, steps):
     seen = fl.Topology.from_text(json.dumps(document), "one rack", None)
     found = fl.verify_cables(plan, seen, step=2)
     assert [f["kind"] for f in found.findings] == ["out_of_reach"]
-    assert "40 switches and 160 endpoints" in found.findings[0]["line"]
-    assert (found.correct, found.lost, found.unlaid) == (40 + 10 + 5, 4 * 55, 100)
-    # as the plan says nothing of steps: 40 dead switches
+    assert "45 switches and 180 endpoints" in found.findings[0]["line"]
+    # half a column: 5 switches in a ring with 20 servers; 25 + 100 cables between the 10 racks
+    assert (found.correct, found.lost, found.unlaid) == (20 + 5, 9 * 25, 125)
+    # as the plan says nothing of steps: 45 dead switches
     whole = fl.verify_cables(plan, seen)
-    assert Counter(f["kind"] for f in whole.findings) == {"missing_switch": 40}
-    assert whole.lost == 375 - 55 and whole.misplaced == 0
+    assert Counter(f["kind"] for f in whole.findings) == {"missing_switch": 45}
+    assert whole.lost == 375 - 25 and whole.misplaced == 0
 
 
 def test_an_unplugged_endpoint_is_lost_not_misplaced(plan):

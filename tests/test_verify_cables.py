@@ -318,7 +318,7 @@ def test_watching_ends_at_ctrl_c(plan, tmp_path):
         assert (child.returncode, err) == (1, "")
         words = "look 1: 374 of 375 cables as planned, 1 not yet laid, 1 finding\n"
         assert out[0] == words
-        assert re.match(r"all +200/200 +49/50 +25/25 +100/100\n", out[-2])
+        assert re.match(r"all +200/200 +49/50 +125/125\n", out[-2])
         assert out[-1].startswith(f"new: switches {plan.switch_names[7]} (R")
     finally:
         child.kill()

@@ -20,11 +20,15 @@ from flyloom.report import comparison, figures
 from flyloom.report.charts import svg
 
 
+BUILT = {"endpoints_per_unit": 2}
+"""The floor of the deployed Slim Fly: racks of 10 switches and 40 servers, two in a unit."""
+
+
 def pictures() -> dict[str, str]:
     """File name and SVG text of every picture: the deployed Slim Fly, q = 5 and p = 4; the largest
     members of some families."""
     network = fl.slim_fly(q=5, p=4)
-    plan = network.plan()
+    plan = network.plan(BUILT)
     floor = floor_data(plan, network.switch_names)
     groups = network.groups.tolist()
     racks = [seat["rack"] for seat in plan["switches"]]
@@ -76,7 +80,8 @@ def state(network: fl.Topology) -> str:
     found = network.with_failures(links=[0], switches=[3]).to_text("netlist")
     one, other = (f"{network.addresses()['switch_guid'][i]:x}" for i in (20, 40))
     found = re.sub(f"{one}|{other}", lambda m: one if m[0] == other else other, found)
-    return states_svg(network, None, network.check_cables(fl.Topology.from_text(found, "found")))
+    fabric = fl.Topology.from_text(found, "found")
+    return states_svg(network, BUILT, network.check_cables(fabric, rules=BUILT))
 
 
 if __name__ == "__main__":
