@@ -21,7 +21,7 @@ RULES = {
 
 
 class Reckoned:
-    """A plan and a bill of ``network`` (JSON) under ``rules``, by ``catalog`` (TOML) at ``gbps``."""
+    """A plan and a bill of ``network`` under ``rules``, by ``catalog`` at ``gbps``."""
 
     def __init__(self, network: dict[str, Any], rules: dict[str, Any], catalog: dict[str, Any],
                  gbps: float) -> None:

@@ -19,7 +19,6 @@ from flyloom.draw.floor import floor_data
 from flyloom.report import comparison, figures
 from flyloom.report.charts import svg
 
-
 BUILT = {"endpoints_per_unit": 2}
 """The floor of the deployed Slim Fly: racks of 10 switches and 40 servers, two in a unit."""
 

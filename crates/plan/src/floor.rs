@@ -97,8 +97,8 @@ impl Floor {
     }
 }
 
-/// Seats the switches and the endpoints of `t`; what has no known height takes one unit, what has no
-/// known power draws none ([`FloorRules::resolved`] asks a catalogue).
+/// Seats the switches and the endpoints of `t`; what has no known height takes one unit, what has
+/// no known power draws none ([`FloorRules::resolved`] asks a catalogue).
 ///
 /// Which switches share a rack depends on the family:
 ///

@@ -192,8 +192,8 @@ fn the_deployed_fat_tree_has_two_leaves_a_rack_with_their_endpoints() {
     }
     assert_eq!(links(&t, &floor), [0, 0, 216]);
     assert_eq!(drops(&t, &floor, &FloorRules::default()), ["1".to_owned()].into());
-    // 20 endpoints a leaf: a second leaf would need 2 + 40 units, which just fits; 21 do not, and of
-    // 60 there are 41 above the leaf and 19 in a rack beside it
+    // 20 endpoints a leaf: a second leaf would need 2 + 40 units, which just fits; 21 do not; of 60
+    // there are 41 above the leaf and 19 in a rack beside it
     let racks = |p| {
         let net = format!("fat_tree:leaves=12,spines=6,parallel=1,p={p}");
         floored(&built(&net), &FloorRules::default()).racks.len()

@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EndpointSeats {
-    /// Above the switches; racks are split so that both fit. Where the servers of one switch are too
-    /// many for its rack, the others are in racks directly beside it.
+    /// Above the switches; racks are split so that both fit. Where the servers of one switch are
+    /// too many for its rack, the others are in racks directly beside it.
     #[default]
     In,
     /// In racks of their own, directly beside the rack of their switch; racks of switches are split
     /// by these alone.
     Rows,
     /// Nowhere: beside the rack of their switch without taking room or power, as in studies of
-    /// switches and cables. Such a floor cannot be built as it is, and [`warnings`](super::warnings)
-    /// says so.
+    /// switches and cables. Such a floor cannot be built as it is, and
+    /// [`warnings`](super::warnings) says so.
     Beside,
 }
 

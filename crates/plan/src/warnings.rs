@@ -15,8 +15,8 @@ pub fn warnings(t: &Topology, floor: &Floor, rules: &FloorRules) -> Vec<String> 
     let beside = rules.endpoints == EndpointSeats::Beside;
     if beside && seated > 0 {
         found.push(format!(
-            "the servers of {seated} endpoints are not seated: they stand beside the racks and take \
-             no room; endpoints = \"in\" or \"rows\" seats them"
+            "the servers of {seated} endpoints are not seated: they stand beside the racks and \
+             take no room; endpoints = \"in\" or \"rows\" seats them"
         ));
     }
     if rules.rack_kw.is_some() {
@@ -35,8 +35,8 @@ pub fn warnings(t: &Topology, floor: &Floor, rules: &FloorRules) -> Vec<String> 
     if let Some(rack) = hottest.filter(|_| hot > 0) {
         let kw = rack.watts / 1000.0;
         found.push(format!(
-            "{hot} of {} racks draw more than {AIR_KW} kW, the most {kw:.1} kW in {}: air alone does \
-             not cool them; rack_kw splits them",
+            "{hot} of {} racks draw more than {AIR_KW} kW, the most {kw:.1} kW in {}: air alone \
+             does not cool them; rack_kw splits them",
             floor.racks.len(),
             rack.name
         ));

@@ -210,8 +210,8 @@ def racks_svg(
 
     ``floor`` as in :func:`floor_svg`; each switch is ``{"id", "name", "unit"}``, ``unit`` counting
     rack units from 1 upwards, or ``None`` to stack the switches in their order from the bottom;
-    ``floor["switch_units"]``, 1 where it is missing, is their height. A rack's ``servers``, where it
-    has some, are ``{"unit", "height", "endpoints"}`` each.
+    ``floor["switch_units"]``, 1 where it is missing, is their height. A rack's ``servers``, where
+    it has some, are ``{"unit", "height", "endpoints"}`` each.
     ``switch_groups[id]`` tints the switches of different groups of one rack in turn. At most
     ``max_racks`` racks are drawn, ``per_row`` beside each other; a note names how many were left
     out. Time and size O(racks drawn * units).
