@@ -132,6 +132,7 @@ APART = {
     ("export", "to"): "the command also lists what there is",
     ("export", "source"): "the same",
     ("figure", "networks"): "the command leaves it out, and has that of Python",
+    ("size", "prices"): "the command prices what it prints",
     ("size", "endpoints"): "the command also takes a sum",
 }
 """What is another thing in Python, and why."""
@@ -143,7 +144,7 @@ def as_words(value: object) -> object:
         return None
     if isinstance(value, (tuple, list)):
         return ",".join(str(getattr(one, "value", one)) for one in value)
-    return str(value) if not isinstance(value, (int, float, bool)) else value
+    return value if isinstance(value, bool) else str(value)
 
 
 def test_defaults_are_those_of_the_command_line():
