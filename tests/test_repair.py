@@ -271,3 +271,62 @@ def test_a_cable_is_pulled_and_the_repaired_tables_are_read_back():
         assert wrong == (0, 0, 0), result.differences
         assert result.verified and result.deadlock_free
         assert done.safe in ("in the order given", "in steps")
+
+
+def hops_of(routing, topology):
+    """{(switch, terminal, layer): hops} of the routes between switches that work, walked one by
+    one from a terminal of each switch."""
+    rails = topology.terminal_table
+    home, up = rails["switch"].tolist(), rails["up"].tolist()
+    speaker = {home[t]: t for t in range(len(home)) if up[t]}
+    return {
+        (s, t, layer): len(routing.path(speaker[s], t, layer)) - 1
+        for s in speaker for t in range(len(home)) if up[t] and home[t] != s
+        for layer in range(routing.layers)
+    }
+
+
+@pytest.mark.parametrize(("net", "engine", "failed"), [
+    ("ring:n=7,p=2", "dfsssp", {"links": [0]}),
+    ("slim_fly:q=5,p=2", "layered", {"random": 9, "seed": 4}),
+    ("torus:shape=4x4,p=2", "dfsssp", {"switches": [3], "links": [1]}),
+    ("fat_tree:leaves=6,spines=3,parallel=2,p=2", "ftree", {"switches": ["spine-0"]}),
+])
+def test_lengths_before_and_after(net, engine, failed):
+    topology = fl.network(net)
+    routing = fl.route(topology, engine, layers=2 if engine == "layered" else 1)
+    if "spine-0" in failed.get("switches", ()):
+        failed = {"switches": [topology.switch_names[-1]]}
+    mended, found = fl.repair(routing, topology, **failed)
+    after = hops_of(mended, mended.topology)
+    before = hops_of(routing, mended.topology)
+    assert before.keys() == after.keys() and before
+    assert found.mean_hops_before == pytest.approx(sum(before.values()) / len(before), rel=1e-12)
+    assert found.mean_hops_after == pytest.approx(sum(after.values()) / len(after), rel=1e-12)
+    assert found.max_hops_before == max(before.values())
+    assert found.max_hops_after == max(after.values())
+    changes = {}
+    for route, was in before.items():
+        if after[route] != was:
+            changes[was, after[route]] = changes.get((was, after[route]), 0) + 1
+    assert {(c["was"], c["hops"]): c["routes"] for c in found["hops_changes"]} == changes
+    assert found.longer_routes == sum(n for (was, hops), n in changes.items() if hops > was)
+    assert found.shorter_routes == sum(n for (was, hops), n in changes.items() if hops < was)
+    assert found.longer_routes > 0 or "spine" in str(failed) or engine == "ftree"
+    proof = fl.verify(mended)
+    assert found.mean_hops_after == pytest.approx(proof.complete.mean_hops, rel=1e-12)
+    assert found.max_hops_after == proof.complete.max_hops
+
+
+def test_the_command_tells_the_lengths():
+    named = fl.network("ring:n=4,p=1").switch_names
+    done = subprocess.run(
+        [sys.executable, "-m", "flyloom.cli", "repair", "ring:n=4,p=1", "-e", "up_down",
+         "--link", f"{named[0]}:{named[1]}"],
+        capture_output=True, text=True, check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    # by hand: a ring of 4 without a cable is a row: mean (3 * 1 + 2 * 2 + 1 * 3) / 6, from 4 / 3
+    assert "mean route [hops]       1.33333, now 1.66667" in done.stdout
+    assert "longest route [hops]    2, now 3" in done.stdout
+    assert "2 routes went from 1 to 3 hops" in done.stdout

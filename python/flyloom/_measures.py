@@ -73,6 +73,25 @@ class LanesNeeded(Record):
     methods: list[LanesNeededMethod]
 
 
+class RepairNewHops(Record):
+    """Routes whose length changes.
+
+    Attributes
+    ----------
+    was : int
+        Their hops before.
+    hops : int
+        Their hops from now on.
+    routes : int
+        How many they are.
+    """
+
+    __slots__ = ()
+    was: int
+    hops: int
+    routes: int
+
+
 class RepairEntry(Record):
     """An entry of a table.
 
@@ -168,6 +187,21 @@ class Repair(Record):
         No repair can change fewer entries towards switches.
     changed_service_levels : int
         Paths whose service level changes.
+    mean_hops_before : float | None
+        Mean hops before of the routes whose ends still work: of ordered pairs of a switch with
+        endpoints and a terminal on another switch; none where there are no such routes.
+    mean_hops_after : float | None
+        Mean hops of these routes now.
+    max_hops_before : int | None
+        Most hops of one of these routes before.
+    max_hops_after : int | None
+        Most hops of one of these routes now.
+    longer_routes : int
+        Such routes that have become longer.
+    shorter_routes : int
+        Such routes that have become shorter.
+    hops_changes : list[RepairNewHops]
+        How many of these routes went from how many hops to how many others.
     stopped_entries : int
         Entries that drop packets for a time.
     safe : str
@@ -186,6 +220,7 @@ class Repair(Record):
 
     __slots__ = ()
     _parts = {
+        "hops_changes": RepairNewHops,
         "stops": RepairEntry,
         "level_changes": RepairNewLevel,
         "changes": RepairNewPort,
@@ -196,6 +231,13 @@ class Repair(Record):
     changed_entries_to_switches: int
     least_changed_entries_to_switches: int
     changed_service_levels: int
+    mean_hops_before: float | None
+    mean_hops_after: float | None
+    max_hops_before: int | None
+    max_hops_after: int | None
+    longer_routes: int
+    shorter_routes: int
+    hops_changes: list[RepairNewHops]
     stopped_entries: int
     safe: str
     why: str | None

@@ -7,6 +7,7 @@
 //! may ship: `0x02f1_ssssssss_0000` for switch `s`, `0x02f2_eeeeeeee_0000` for the adapter of
 //! endpoint `e`, both counted from 1, and node GUID + rail + 1 for the adapter's ports.
 
+use crate::lids::lids;
 use crate::network::Topology;
 use base::Refusal;
 use serde::{Deserialize, Serialize};
@@ -42,29 +43,29 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// Addresses for `t`: GUIDs that it carries are kept, the others are made; LIDs are made.
+    /// Addresses for `t`: GUIDs and LIDs that it carries are kept, the others are made.
     ///
-    /// Terminals come first, in order of their ids, from `2^lmc` upward, so that the LIDs of hosts
-    /// stay small; switches follow. LIDs that `t` carries are not kept ([`Self::from_fabric`] uses
-    /// them). All planes share one numbering. O(ports * log ports).
+    /// Where `t` carries no LID, terminals come first, in order of their ids, from `2^lmc` upward,
+    /// so that the LIDs of hosts stay small; switches follow. Ports that have none beside others
+    /// that do get the lowest free ones. All planes share one numbering. O(ports * log ports).
     ///
     /// # Errors
-    /// When `lmc` is above 7, the LIDs do not fit below 0xC000, an endpoint has more than 254
-    /// rails, or two nodes or two ports of `t` carry the same GUID.
+    /// When `lmc` is above 7, the LIDs do not fit below 0xC000, LIDs that `t` carries cannot stay
+    /// under `lmc` ([`Topology::with_new_lids`] gives others), an endpoint has more than 254 rails,
+    /// or two nodes or two ports of `t` carry the same GUID.
     pub fn assign(t: &Topology, lmc: u8) -> Result<Self, Refusal> {
-        check_lmc(lmc)?;
-        let (terminals, switches) = (t.terminals().len(), t.switches().len());
-        check_room(terminals, switches, lmc)?;
+        check(t, lmc)?;
+        let found = lids(t, lmc);
+        if let Some((moved, why)) = found.moved {
+            let why = format!("{moved} of {} LIDs would move: {why}", found.carried);
+            let stay = (0..lmc).rev().find(|lower| lids(t, *lower).moved.is_none());
+            let stay = stay.map_or_else(String::new, |lower| format!("LMC {lower} keeps all; "));
+            let help = format!("{stay}--new-lids (in Python new_lids=True) allows it");
+            return Err(Refusal::new("lmc", why, help));
+        }
         let (switch_guid, node_guid, port_guid) = guids(t)?;
-        let base = |i: usize| ((i + 1) << lmc) as u16;
-        Ok(Self {
-            lmc,
-            switch_guid,
-            switch_lid: (0..switches).map(|s| base(terminals) + s as u16).collect(),
-            node_guid,
-            port_guid,
-            lid: (0..terminals).map(base).collect(),
-        })
+        let (switch_lid, lid) = (found.switches, found.terminals);
+        Ok(Self { lmc, switch_guid, switch_lid, node_guid, port_guid, lid })
     }
 
     /// The addresses that a network read from a fabric carries, its LMC included (the `lmc` of its
@@ -123,6 +124,12 @@ impl Addresses {
     }
 }
 
+/// Refuses an LMC that is none, and one that leaves no LIDs for all ports of `t`.
+pub(crate) fn check(t: &Topology, lmc: u8) -> Result<(), Refusal> {
+    check_lmc(lmc)?;
+    check_room(t.terminals().len(), t.switches().len(), lmc)
+}
+
 fn check_lmc(lmc: u8) -> Result<(), Refusal> {
     if lmc <= MAX_LMC {
         return Ok(());
@@ -130,7 +137,7 @@ fn check_lmc(lmc: u8) -> Result<(), Refusal> {
     Err(Refusal::new("lmc", format!("{lmc} is no LMC"), format!("an LMC is 0 to {MAX_LMC}")))
 }
 
-/// The highest LID that [`Addresses::assign`] gives out.
+/// The highest LID that [`Addresses::assign`] makes.
 fn last_lid(terminals: usize, switches: usize, lmc: u8) -> usize {
     ((terminals + 1) << lmc) + switches - usize::from(switches > 0)
 }

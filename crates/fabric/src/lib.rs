@@ -2,6 +2,7 @@
 
 pub mod addresses;
 pub mod geometry;
+pub mod lids;
 pub mod network;
 pub mod size;
 pub mod tables;

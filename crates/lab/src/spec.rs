@@ -116,6 +116,9 @@ pub struct Routing {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 128))]
     pub layers: Option<u32>,
+    /// Whether LIDs that a network from a file carries may move where `lmc` does not let them stay.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub new_lids: bool,
     /// The engine's own options.
     #[serde(flatten)]
     pub options: Map<String, Value>,

@@ -115,7 +115,8 @@ fn due(
 
 /// The plan's GUIDs, those in `guids` in place of its own.
 fn addresses(t: &Network, guids: Option<&BTreeMap<String, u64>>) -> Result<Addresses, Refusal> {
-    let mut addresses = Addresses::assign(t, 0)?;
+    // two devices that say they have one LID are no reason not to look
+    let mut addresses = Addresses::assign(&t.with_new_lids(0)?, 0)?;
     let Some(guids) = guids else { return Ok(addresses) };
     let switches = t.switches().iter().enumerate().map(|(i, s)| (s.name.as_str(), (true, i)));
     let endpoints = t.endpoints().iter().enumerate().map(|(i, e)| (e.name.as_str(), (false, i)));

@@ -14,7 +14,7 @@ use fabric::addresses::Addresses;
 use fabric::size::{RouteWork, Size};
 use fabric::tables::ServiceLevels;
 use formats::graph_file::orcs;
-use formats::ib::{compare, lft, sl_files, table};
+use formats::ib::{changes, compare, lft, sl_files, table};
 use measure::load::edge_load;
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use pyo3::prelude::*;
@@ -57,6 +57,10 @@ impl Routing {
 
 fn difference(d: &compare::Difference) -> Value {
     json!({ "entries": d.entries, "differing": d.differing, "first": d.first })
+}
+
+fn counted(n: changes::Count) -> Value {
+    json!({ "all": n.all, "changed": n.changed, "new": n.new })
 }
 
 #[pymethods]
@@ -283,6 +287,47 @@ impl Routing {
                 all.insert("sl2vl".into(), difference(&d));
             }
             Ok(Value::Object(all))
+        };
+        let value = enter_alone(py, work)?.map_err(refuse)?;
+        to_python(py, &value)
+    }
+
+    /// What changes in a fabric when these tables take the place of `before`: a dict with `switches`
+    /// (GUID, LFT entries, blocks of 64 LIDs and SL2VL tables that change, by GUID), `path_levels`
+    /// and `sl2vl` (all, changed, new). None: the fabric has no tables. `lfts`, what `dump_fts`
+    /// printed, stands for the forwarding tables of `before`.
+    #[pyo3(signature = (before=None, lfts=None))]
+    fn changes<'py>(
+        &self,
+        py: Python<'py>,
+        before: Option<PyRef<'py, Self>>,
+        lfts: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.afford(py, "comparing routes on", RouteWork::Table)?;
+        let (routing, addresses) = (self.inner.clone(), self.addresses().map_err(refuse)?);
+        let old = before.map(|b| b.addresses().map(|a| (b.inner.clone(), a)));
+        let old = old.transpose().map_err(refuse)?;
+        let lfts = lfts.map(str::to_owned);
+        let work = move || -> Result<Value, Refusal> {
+            let was = match (&lfts, &old) {
+                (Some(text), _) => lft::read(text, "tables of the fabric")?,
+                (None, Some((routing, addresses))) => lft::tables(routing, addresses)?,
+                (None, None) => lft::Lfts::default(),
+            };
+            let old = old.as_ref().map(|(routing, addresses)| (routing, addresses));
+            let new = (&routing, &addresses);
+            let tables = changes::lfts(&was, &lft::tables(&routing, &addresses)?);
+            let sl2vl = changes::sl2vl(old, new);
+            let row = |(s, (_, n)): (&changes::SwitchChange, &(u64, changes::Count))| {
+                json!({ "guid": s.guid, "entries": s.entries, "blocks": s.blocks,
+                    "sl2vl": n.changed + n.new })
+            };
+            let rows: Vec<Value> = tables.iter().zip(&sl2vl).map(row).collect();
+            let sl2vl = sl2vl.iter().fold(changes::Count::default(), |sum, (_, n)| sum + *n);
+            Ok(json!({
+                "switches": rows, "path_levels": counted(changes::levels(old, new)),
+                "sl2vl": counted(sl2vl),
+            }))
         };
         let value = enter_alone(py, work)?.map_err(refuse)?;
         to_python(py, &value)

@@ -522,7 +522,25 @@ impl Topology {
         Ok(Routing { inner, addresses: None })
     }
 
-    /// GUIDs and LIDs under `lmc`: a dict of columns by switch, endpoint and terminal.
+    /// This network with LIDs that fit `lmc`, as many of those that it carries as can be; the same
+    /// network where it carries none, or all fit.
+    fn with_new_lids(&self, lmc: u8) -> PyResult<Self> {
+        Ok(Self { inner: Arc::new(self.inner.with_new_lids(lmc).map_err(refuse)?) })
+    }
+
+    /// The LIDs that the network carries, 0 where it has none: a dict of columns, `terminal` and
+    /// `switch`.
+    #[getter]
+    fn lids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let table = PyDict::new(py);
+        let (terminals, switches) = (self.inner.terminals(), self.inner.switches());
+        table.set_item("terminal", array(py, column(terminals, |t| t.lid.unwrap_or(0).into()))?)?;
+        table.set_item("switch", array(py, column(switches, |s| s.lid.unwrap_or(0).into()))?)?;
+        Ok(table)
+    }
+
+    /// GUIDs and LIDs under `lmc`: a dict of columns by switch, endpoint and terminal. LIDs that
+    /// the network carries are kept; refused where they do not fit.
     #[pyo3(signature = (lmc=0))]
     fn addresses<'py>(&self, py: Python<'py>, lmc: u8) -> PyResult<Bound<'py, PyAny>> {
         let a = Addresses::assign(&self.inner, lmc).map_err(refuse)?;

@@ -94,6 +94,9 @@ Lmc = Annotated[
     int | None, typer.Option(help="LID mask control, 0 to 7: 2^LMC routes to every endpoint")
 ]
 Layers = Annotated[int | None, typer.Option(help="routes to every endpoint, 1 to 128")]
+NewLids = Annotated[
+    bool, typer.Option("--new-lids", help="LIDs of the fabric that do not fit the LMC may move")
+]
 LANES_HELP = (
     "how routes get their lanes: online, lightest, heaviest, random or hops, also with parameters"
     " (random:seed=1,max_lanes=4)"
@@ -250,19 +253,23 @@ def load_network(net: str, p: int | None) -> Topology:
 def make_routing(
     topology: Topology, engine: str, lmc: int | None, layers: int | None,
     options: list[str] | None, bar: Progress | None, lanes: str | None = None,
+    new_lids: bool | None = None,
 ) -> Routing:
-    """The tables of the engine that the options of a command ask for."""
+    """The tables of the engine that the options of a command ask for; ``new_lids`` as of
+    :func:`flyloom.route`."""
     from flyloom._core import RefusalError
     from flyloom.verbs.routes import route
 
     if lmc == 0:
-        topology.addresses(0)  # who asks for an LMC means LIDs, and they may not suffice
+        topology.with_new_lids(0)  # who asks for an LMC means LIDs, and they may not suffice
     asked = parsed_options(options)
     if lanes is not None:
         if "lanes" in asked:
             raise RefusalError("--lanes: given twice; --lanes or --option lanes=")
         asked["lanes"] = lanes
-    return route(topology, engine, lmc=lmc, layers=layers, progress=bar, **asked)
+    return route(
+        topology, engine, lmc=lmc, layers=layers, new_lids=new_lids, progress=bar, **asked
+    )
 
 
 def engine_name(routing: Routing, asked: str) -> str:

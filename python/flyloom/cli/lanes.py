@@ -13,6 +13,7 @@ from flyloom.cli.common import (
     Json,
     Layers,
     Lmc,
+    NewLids,
     Options,
     Tables,
     app,
@@ -46,6 +47,7 @@ def lanes(
         bool, typer.Option("--balance", help="deal the paths to all lanes allowed")
     ] = False,
     seed: Annotated[int, told("lanes_needed", "seed")] = NEEDED["seed"],
+    new_lids: NewLids = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--out", help="with --lanes: folder, as of `route -o`")
     ] = None,
@@ -60,7 +62,8 @@ def lanes(
         raise RefusalError("-o: writes tables with new lanes; give --lanes with it")
     with bars() as bar:
         topology, routing, name = tables_of(
-            source, engine, lmc, layers, option, bar, default="sssp"
+            source, engine, lmc, layers, option, bar, default="sssp",
+            new_lids=new_lids or (False if output else None),
         )
         if method is not None:
             routing = spread(

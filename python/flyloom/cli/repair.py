@@ -12,11 +12,13 @@ from flyloom.cli.common import (
     Json,
     Layers,
     Lmc,
+    NewLids,
     Options,
     Tables,
     app,
     emit,
     epilog,
+    shown,
 )
 from flyloom.cli.parameters import defaults
 from flyloom.cli.parameters import option as told
@@ -38,6 +40,7 @@ def repair(
     lmc: Lmc = None,
     layers: Layers = None,
     option: Options = None,
+    new_lids: NewLids = False,
     link: Annotated[
         list[str] | None,
         typer.Option("--link", help="failed: SWITCH:SWITCH (all cables between) or SWITCH:PORT"),
@@ -63,7 +66,9 @@ def repair(
     from flyloom.verbs.routes import repair as mend
 
     with bars() as bar:
-        topology, routing, name = tables_of(source, engine, lmc, layers, option, bar)
+        topology, routing, name = tables_of(
+            source, engine, lmc, layers, option, bar, new_lids=new_lids
+        )
         failed, dead = topology.failures({
             "links": link or [], "switches": switch or [],
             "random": whole("--random", links, 0, 2**32 - 1), "seed": seed,
@@ -91,16 +96,26 @@ def repair(
         ("towards switches", f"{more[0]:,} (at least {more[1]:,})"),
         ("on switches", done["changed_switches"]),
         ("changed service levels", done["changed_service_levels"]),
+        ("mean route [hops]", became(done["mean_hops_before"], done["mean_hops_after"])),
+        ("longest route [hops]", became(done["max_hops_before"], done["max_hops_after"])),
+        ("routes now longer", done["longer_routes"]),
         ("stopped meanwhile", done["stopped_entries"]),
         ("safe under traffic", done["safe"]),
         ("verified", proof["holds"]), ("lanes", mended.lanes),
     ]
     emit(document, as_json, lines)
     if not as_json:
+        for change in done["hops_changes"]:
+            print(f"{change['routes']:,} routes went from {change['was']} to {change['hops']} hops")
         print_order(done)
     if output and not as_json:
         print(f"written to {output}/")
     raise typer.Exit(0 if proof["complete"]["holds"] else 1)
+
+
+def became(before: float | None, after: float | None) -> str | None:
+    """A figure before and after, in words; None where there is none."""
+    return None if before is None else f"{shown(before)}, now {shown(after)}"
 
 
 def print_order(done: Result) -> None:

@@ -17,6 +17,7 @@ from flyloom.cli.common import (
     Layers,
     Lmc,
     Net,
+    NewLids,
     Options,
     P,
     Tables,
@@ -48,6 +49,7 @@ def route(
     layers: Layers = None,
     lanes: Lanes = None,
     option: Options = None,
+    new_lids: NewLids = False,
     p: P = None,
     output: Annotated[
         Path | None,
@@ -61,16 +63,27 @@ def route(
 
     topology = load_network(net, p)
     with bars() as bar:
-        routing = make_routing(topology, engine, lmc, layers, option, bar, lanes)
+        routing = make_routing(topology, engine, lmc, layers, option, bar, lanes, new_lids)
+        lids = lids_kept(topology, routing.topology)
         proof = routing.measure("verify", progress=bar)
         load = routing.measure("edge_load", progress=bar)
         paths = routing.measure("path_diversity", progress=bar)
     if output:
-        write_tables(topology, routing, output)
-    report_proof(topology, routing, engine_name(routing, engine), proof, load, as_json, paths)
+        write_tables(routing.topology, routing, output)
+    name = engine_name(routing, engine)
+    report_proof(topology, routing, name, proof, load, as_json, paths, lids)
     if output and not as_json:
         print(f"written to {output}" + "/" * output.is_dir())
     raise typer.Exit(0 if proof["complete"]["holds"] else 1)
+
+
+def lids_kept(before: Topology, now: Topology) -> dict[str, int] | None:
+    """How many LIDs of a fabric are ``kept``, and how many ``moved``; None for a network that
+    carries none."""
+    pairs = [(before.lids[part], now.lids[part]) for part in ("terminal", "switch")]
+    kept = sum(int(((old == new) & (old != 0)).sum()) for old, new in pairs)
+    carried = sum(int((old != 0).sum()) for old, _ in pairs)
+    return {"kept": kept, "moved": carried - kept} if carried else None
 
 
 def write_tables(topology: Topology, routing: Routing, folder: Path) -> None:
@@ -96,6 +109,7 @@ def report_proof(
     topology: Topology, routing: Routing, name: str, proof: dict[str, Any],
     load: dict[str, Any] | None, as_json: bool,
     paths: dict[str, Any] | None = None,
+    lids: dict[str, int] | None = None,
 ) -> None:
     """Says what was proved of tables, and what their routes load the channels with."""
     complete, deadlock = proof["complete"], proof["deadlock"]
@@ -107,6 +121,8 @@ def report_proof(
         "edge_forwarding_index_lower_bound": load["lower_bound"] if load else None,
         "complete": complete, "deadlock": deadlock, "verdicts": proof["verdicts"],
     }
+    if lids:
+        document["lids"] = lids
     if paths:
         document |= {key: paths[key] for key in DISJOINT} | {"path_diversity": paths}
     lines = [
@@ -117,6 +133,8 @@ def report_proof(
         ("longest route [hops]", complete.get("max_hops")),
         ("mean route [hops]", complete.get("mean_hops")),
     ]
+    if lids:
+        lines.append(("LIDs", f"{lids['kept']:,} kept, {lids['moved']:,} moved"))
     if load:
         index, bound = load["edge_forwarding_index"], load["lower_bound"]
         lines.append(("edge forwarding index", f"{index:,} (at least {bound:,})"))
@@ -143,7 +161,7 @@ def report_proof(
 def tables_of(
     source: str, engine: str | None, lmc: int | None, layers: int | None,
     option: list[str] | None, bar: Progress | None, p: int | None = None, default: str = "dfsssp",
-    traffic: str | None = None,
+    traffic: str | None = None, new_lids: bool | None = None,
 ) -> tuple[Topology, Routing, str]:
     """The network, tables and engine of a folder of `route -o`, of a digraph of ORCS when no engine
     is named, or of a network to be routed: by `default` when none is. The engine `application` is
@@ -161,8 +179,8 @@ def tables_of(
     said = [word.partition("=")[0] for word in option or ()]
     if traffic is not None and engine == "application" and not {"traffic", "flows"} & {*said}:
         option = [*(option or ()), f"traffic={traffic}"]
-    routing = make_routing(topology, engine, lmc, layers, option, bar)
-    return topology, routing, engine_name(routing, engine)
+    routing = make_routing(topology, engine, lmc, layers, option, bar, new_lids=new_lids)
+    return routing.topology, routing, engine_name(routing, engine)
 
 
 @app.command(epilog=epilog(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flyloom._core import Routing, Topology
+    from flyloom.support.progress import Progress
     from flyloom.support.results import Result
 
 __all__ = ["DeployError", "Ibsim", "OpenSM", "guid2lid_text"]
@@ -34,13 +35,13 @@ class Verb(types.ModuleType):
         OpenSM: type[OpenSM]
 
     def __call__(
-        self, routing: Routing, *, topology: Topology, oracle: bool = False,
-        say: Callable[[str], None] | None = None,
+        self, routing: Routing, *, topology: Topology | None = None, oracle: bool = False,
+        say: Callable[[str], None] | None = None, progress: Progress | None = None,
     ) -> Result:
         """Loads tables into OpenSM and reads them back: see flyloom.deploy.fabric.deploy."""
         from .fabric import deploy
 
-        return deploy(routing, topology=topology, oracle=oracle, say=say)
+        return deploy(routing, topology=topology, oracle=oracle, say=say, progress=progress)
 
 
 sys.modules[__name__].__class__ = Verb

@@ -19,6 +19,7 @@ from flyloom.deploy.live import Live, compared, counterexample
 from flyloom.deploy.snapshot import Snapshot, imported
 from flyloom.inputs.networks import Source, network
 from flyloom.support.checks import whole
+from flyloom.support.progress import Progress
 from flyloom.support.results import Result
 
 Say = Callable[[str], None]
@@ -32,11 +33,15 @@ _LANES_NEEDED = re.compile(r"Lanes needed: (\d+)")
 def deploy(
     routing: Routing,
     *,
-    topology: Topology,
+    topology: Topology | None = None,
     oracle: bool = False,
     say: Say | None = None,
+    progress: Progress | None = None,
 ) -> Result:
     """Loads tables into OpenSM on a simulated fabric, reads them back and compares.
+
+    ``topology`` is the network of the tables, known from them where it is left out. ``say`` is
+    told when a stage is done, ``progress`` how far one is.
 
     The text of the table file is made once: what is read in it is proved, that text is loaded, and
     what the fabric says of it is compared and proved again.
@@ -55,13 +60,16 @@ def deploy(
     """
     say = say or _silent
     began = time.monotonic()
+    topology = (topology or routing.topology).with_new_lids(routing.lmc)
     if oracle and topology.terminals > topology.endpoints:
         raise RefusalError("oracle: ibdmchk knows one cable an endpoint; deploy without it")
     reach.check_routes(routing)
     text = routing.table_text()
-    sent = topology.read_tables(text, "the table file", routing.lmc).measure("verify")
+    read = topology.read_tables(text, "the table file", routing.lmc)
+    sent = read.measure("verify", progress=progress)
+    del read  # a second copy of large tables
     say("table file proved" if sent["holds"] else "table file read: its proof fails")
-    with Live(topology, routing.lmc) as live:
+    with Live(topology, routing.lmc, progress=progress) as live:
         say("fabric up")
         live.load_text(text)
         say("tables loaded into OpenSM")
@@ -116,6 +124,7 @@ def routed_by_opensm(
 ) -> OpenSMRouted:
     """As :func:`route_with_opensm`, with what the engine needed and took."""
     say = say or _silent
+    topology = topology.with_new_lids(lmc)  # nothing but the simulated fabric has them
     with opensm_engine(topology, engine, lmc, max_lanes) as live:
         say("OpenSM has routed")
         cpu_s, log = live.manager.cpu_s, live.manager.log_path.read_text(errors="replace")

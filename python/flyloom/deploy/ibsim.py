@@ -16,12 +16,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from flyloom.support import ending, process
 from flyloom.support.errors import DeployError
 
 from . import tools
+
+if TYPE_CHECKING:
+    from flyloom.support.progress import Progress
 
 _NODE = re.compile(r'^\s*(Switch|Hca|Ca|Rt)\s+(\d+)\s+"([^"]+)"', re.MULTILINE)
 _REFUSED = re.compile(r"unknown - skipped|^# .*(can't|not found|bad |expected)", re.MULTILINE)
@@ -40,21 +43,24 @@ class Size:
     """Switch ports plus one each, plus endpoint ports."""
     first_endpoint: str | None
     """Node id of the first endpoint."""
+    pairs: int
+    """In-port and out-port of a switch, port 0 among both: SL2VL tables."""
 
 
 def size_of(netlist_text: str) -> Size:
     """Count the nodes and ports of an ibsim netlist; DeployError when it has no node."""
-    nodes = switches = ports = 0
+    nodes = switches = ports = pairs = 0
     first = None
     for kind, count, node_id in _NODE.findall(netlist_text):
         nodes += 1
         ports += int(count) + (kind == "Switch")
         switches += kind == "Switch"
+        pairs += (int(count) + 1) ** 2 if kind == "Switch" else 0
         if kind != "Switch" and first is None:
             first = node_id
     if not nodes:
         raise DeployError('the netlist has no node, needs lines like: Switch 36 "S-..."')
-    return Size(nodes, switches, ports, first)
+    return Size(nodes, switches, ports, first, pairs)
 
 
 class Dependant(Protocol):
@@ -104,6 +110,9 @@ class Ibsim:
         self.name = f"flyloom-{os.getpid()}-{uuid.uuid4().hex[:12]}"
         self.workdir: Path
         """Folder of all files of this fabric."""
+        self.progress: Progress | None = None
+        """Is told of the stages of :meth:`expect`, while a program on the fabric is waited for."""
+        self._stage: tuple[str, int, int] | None = None
         self._netlist_text = netlist_text
         self._wanted_dir = Path(workdir) if workdir is not None else None
         self._child: subprocess.Popen[bytes] | None = None
@@ -207,6 +216,26 @@ class Ibsim:
         self._running()
         for dependant in self._dependants:
             dependant.check()
+        self.tell()
+
+    @property
+    def answered(self) -> int:
+        """Requests that the fabric has answered so far: ibsim writes once for each."""
+        try:
+            counts = Path(f"/proc/{self.pid}/io").read_text()
+        except OSError:
+            return 0
+        return int(counts.partition("syscw: ")[2].split()[0])
+
+    def expect(self, what: str, answers: int) -> None:
+        """Begins a stage of about so many answers, of which ``progress`` is told."""
+        self._stage = (what, self.answered, max(1, answers)) if self.progress else None
+
+    def tell(self) -> None:
+        """Tells ``progress`` how far the stage is."""
+        if self._stage and self.progress:
+            what, before, answers = self._stage
+            self.progress(what, min(self.answered - before, answers), answers)
 
     # ---- use ----
 

@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy  # noqa: F401  the core loads it else, at a moment at which Ctrl-C is a panic
 
@@ -20,11 +20,15 @@ from flyloom._core import RefusalError, Routing, Topology
 from flyloom.deploy import plugin, reach, readback
 from flyloom.deploy.ibsim import Ibsim
 from flyloom.deploy.opensm import OpenSM
-from flyloom.deploy.snapshot import Snapshot, imported, path_pairs
+from flyloom.deploy.snapshot import Snapshot, imported, path_count, path_pairs
 from flyloom.support.errors import DeployError
 from flyloom.support.results import Result
 
+if TYPE_CHECKING:
+    from flyloom.support.progress import Progress
+
 _TRIES = 3
+_A_PORT = 10.4  # requests of OpenSM's first sweep for a port, besides tables: measured
 
 
 class Live:
@@ -32,8 +36,9 @@ class Live:
 
     ``engine`` is "flyloom" (tables of ours: give them to :meth:`load`, which starts OpenSM) or one
     of OpenSM's own (which starts at once); ``root_guids``, ``qos`` and ``extra_conf`` are as for
-    OpenSM. ``ibsim`` pulls, plugs and swaps cables; ``opensm`` is the running subnet manager, None
-    before the first :meth:`load`. Methods raise ``DeployError``.
+    OpenSM. ``progress`` is told how far OpenSM and reading are. ``ibsim`` pulls, plugs and swaps
+    cables; ``opensm`` is the running subnet manager, None before the first :meth:`load`.
+    Methods raise ``DeployError``.
 
         with Live(network) as live:
             live.load(routing)
@@ -51,12 +56,14 @@ class Live:
         root_guids: list[int] | None = None,
         qos: bool = False,
         extra_conf: Mapping[str, str] | None = None,
+        progress: Progress | None = None,
     ) -> None:
         endpoint, far = check_deployable(topology)
         self.topology = topology
         self.lmc = lmc
         self.addresses = topology.addresses(lmc)
         self.ibsim = Ibsim(topology.to_text("netlist", lmc), at=self.endpoint_id(endpoint))
+        self.ibsim.progress = progress
         self._deaf = far >= reach.LID_HOPS
         self.opensm: OpenSM | None = None
         self._options: dict[str, Any] = {
@@ -85,6 +92,10 @@ class Live:
             self.ibsim, lmc=self.lmc, tables=tables, guid2lid=self.addresses["guid2lid"],
             **self._options,
         )
+        size, lids = self.ibsim.size, max(self.addresses["lid"] + self.addresses["switch_lid"])
+        blocks = size.switches * (1 + lids // 64)
+        pairs = size.pairs if self._lanes else 0
+        self.ibsim.expect("OpenSM's sweep", int(_A_PORT * size.ports) + blocks + pairs)
         opensm.start()
         self.opensm = opensm
 
@@ -175,14 +186,21 @@ class Live:
         Path records are asked for between the working terminals of ``topology`` (default: those of
         the network as found).
         """
+        size, expect = self.ibsim.size, self.ibsim.expect
+        expect("discovering the fabric", 2 * size.ports)
         nodes = readback.parse_discover(self.discover())
         found = as_found(self.topology, self.addresses, nodes)
+        top = max(self.addresses["lid"] + self.addresses["switch_lid"])
+        expect("reading forwarding tables", 2 * size.ports + size.switches * (1 + top // 64))
         lfts = readback.dump_fts(self.ibsim)
         if not self._lanes:
             return Snapshot(found, lfts, None, None, 0)
+        expect("reading SL2VL tables", size.pairs)
         sl2vl = readback.sl2vl_text(self.ibsim, nodes)
         asked = topology if topology is not None else found
         pairs = path_pairs(asked, self.addresses, self._by_source)
+        count = path_count(asked, self.lmc, self._by_source)
+        expect("asking for path records", 2 * count)  # OpenSM is asked, and answers
         levels, missing = readback.path_levels(self.ibsim, nodes, pairs)
         return Snapshot(found, lfts, levels, sl2vl, missing)
 

@@ -58,7 +58,8 @@ class OpenSM:
     text of that file (guid2lid_text()). ``root_guids``: switch GUIDs for updn, dnup, ftree.
     ``max_op_vls``: OpenSM's code, 1..5 for 1, 2, 4, 8, 15 data lanes. ``qos``: program SL2VL
     tables; "flyloom" always does. ``extra_conf``: lines of OpenSM's configuration file, which win
-    over all others. ``timeout_s`` bounds the first sweep.
+    over all others. ``timeout_s`` is how long the first sweep may go without an answer of the
+    fabric; it may take ten times that.
     """
 
     def __init__(
@@ -138,7 +139,7 @@ class OpenSM:
                 stdout=out,
                 stderr=subprocess.STDOUT,
             )
-        self.wait_sweep(after=0, timeout_s=self.timeout_s)
+        self.wait_sweep(after=0, timeout_s=10 * self.timeout_s, silent_s=self.timeout_s)
         if self._max_op_vls is not None:
             # the first routing sees the lanes from before OpenSM lowers them: too many
             self.resweep(self.timeout_s)
@@ -165,12 +166,16 @@ class OpenSM:
         """This moment, for wait_sweep(after=...): the length of the log so far, in bytes."""
         return self.log_path.stat().st_size
 
-    def wait_sweep(self, after: int, timeout_s: float = 60.0) -> None:
+    def wait_sweep(
+        self, after: int, timeout_s: float = 60.0, silent_s: float | None = None
+    ) -> None:
         """Return when a sweep has completed since the moment ``after`` and routed as wanted.
 
-        DeployError with OpenSM's ERR lines when the engine fails, OpenSM ends, or time is up.
+        DeployError with OpenSM's ERR lines when the engine fails, OpenSM ends, or time is up: all
+        of it, or ``silent_s`` in which the fabric answered nothing.
         """
         limit = time.monotonic() + timeout_s
+        heard, answered = time.monotonic(), -1
         while True:
             ended = process.trouble(self._running())
             text = self._log_since(after)
@@ -178,14 +183,19 @@ class OpenSM:
             if routed:
                 break
             self.ibsim.check_alone()  # OpenSM fails, or waits, where it does not answer
+            self.ibsim.tell()
             if _FAILED.search(text):
                 time.sleep(0.05)  # for the rest of its words
                 raise DeployError(f"engine {self.engine} failed:\n{self.err_lines(after)}")
             if ended:
                 raise DeployError(self._ended(ended, after))
-            if time.monotonic() > limit:
+            if answered != self.ibsim.answered:
+                heard, answered = time.monotonic(), self.ibsim.answered
+            silent = silent_s is not None and time.monotonic() - heard > silent_s
+            if silent or time.monotonic() > limit:
+                waited = silent_s if silent else timeout_s
                 raise DeployError(
-                    f"OpenSM completed no sweep in {timeout_s:g} s:\n{self._last_words(after)}"
+                    f"OpenSM completed no sweep in {waited:g} s:\n{self._last_words(after)}"
                 )
             time.sleep(0.01)
         if routed[-1] != self.engine:

@@ -42,16 +42,28 @@ def path_pairs(
     LID of the destination; above MAX_RECORDS one source terminal a switch, unless levels are
     ``by_source``."""
     lids, count = addresses["lid"], 1 << addresses["lmc"]
-    switches = topology.attachments[:, 0].tolist()
     working = working_terminals(topology)
-    sources = working
-    if len(working) ** 2 * count > MAX_RECORDS and not by_source:
-        sources = list({switches[t]: t for t in reversed(working)}.values())
+    sources = _sources(topology, working, addresses["lmc"], by_source)
     for source in sources:
         for destination in working:
             if destination != source:
                 lid = lids[destination]
                 yield from ((lids[source], lid + offset) for offset in range(count))
+
+
+def path_count(topology: Topology, lmc: int, by_source: bool = False) -> int:
+    """How many pairs :func:`path_pairs` gives."""
+    working = working_terminals(topology)
+    sources = _sources(topology, working, lmc, by_source)
+    return len(sources) * max(0, len(working) - 1) << lmc
+
+
+def _sources(topology: Topology, working: list[int], lmc: int, by_source: bool) -> list[int]:
+    """The terminals that are asked for the paths from them."""
+    if len(working) ** 2 << lmc <= MAX_RECORDS or by_source:
+        return working
+    switches = topology.attachments[:, 0].tolist()
+    return list({switches[t]: t for t in reversed(working)}.values())
 
 
 def working_terminals(topology: Topology) -> list[int]:

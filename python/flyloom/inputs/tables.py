@@ -40,6 +40,11 @@ def read_folder(folder: Path) -> tuple[Topology, Routing]:
     except (ValueError, KeyError, TypeError, RecursionError):
         missing = "not what `flyloom route -o` wrote: no lmc or engine in it"
         raise RefusalError(f"{about}: {missing}") from None
+    pinned = folder / "guid2lid"
+    if pinned.exists() and read_text(pinned) != topology.addresses(lmc)["guid2lid"]:
+        raise RefusalError(
+            f"{pinned}: other LIDs than those of network.json under LMC {lmc}; write the folder anew"
+        )
     return topology, topology.read_tables(entries, str(tables), lmc, engine)
 
 

@@ -14,8 +14,8 @@ def route(topology: Topology, engine: str, lmc: int, max_lanes: int | None) -> R
     return route_with_opensm(topology, name, lmc=lmc, max_lanes=max_lanes)
 
 
-def deployed(topology: Topology, routing: Routing, oracle: bool) -> dict[str, Any]:
+def deployed(routing: Routing, oracle: bool) -> dict[str, Any]:
     """What was found when the tables were loaded and read back, without its wall time."""
-    found = deploy(routing, topology=topology, oracle=oracle).to_dict()
+    found = deploy(routing, oracle=oracle).to_dict()
     found.pop("seconds")
     return found

@@ -20,7 +20,7 @@ from flyloom.inputs.rows import Read
 from flyloom.inputs.traffic import travelling
 from flyloom.lab.measured import asked, figures, known
 from flyloom.support.errors import DeployError
-from flyloom.verbs.engines import route_by_ours
+from flyloom.verbs.engines import lids_for, route_by_ours
 from flyloom.verbs.own_measures import record_by
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def facts_of(source: Source, tell: Tell, progress: Progress | None) -> dict[str,
 
 def options_of(point: dict[str, Any]) -> dict[str, Any]:
     """The options of the engine of a point, ``[lanes]`` among them."""
-    asked = ("engine", "lmc", "layers")
+    asked = ("engine", "lmc", "layers", "new_lids")
     options = {key: value for key, value in point["routing"].items() if key not in asked}
     return options | {key: point[key] for key in ("lanes",) if key in point}
 
@@ -146,10 +146,11 @@ def routing_of(
     """The tables that a point asks for; DeployError where OpenSM gives none."""
     spec, options = point["routing"], options_of(point)
     engine, lmc = spec["engine"], spec["lmc"]
+    layers = spec.get("layers") or 1 << lmc
+    topology = lids_for(topology, layers, spec.get("new_lids", False))
     if engine.startswith("opensm:"):
         theirs: Routing = fabric.route(topology, engine, lmc, options.get("max_lanes"))
         return theirs
-    layers = spec.get("layers") or 1 << lmc
     own = next((part for part in parts if part.kind == "engine"), None)
     return route_by_ours(topology, engine, options, layers, lmc, progress, own)
 
@@ -210,7 +211,7 @@ def _record_of(
             record["deploy"] = {"skipped": task.missing}
         else:
             clock.again()
-            record["deploy"] = fabric.deployed(topology, routing, wanted["oracle"])
+            record["deploy"] = fabric.deployed(routing, wanted["oracle"])
             clock.told("deploy", record)
     record["digest"] = task.digest
     return record

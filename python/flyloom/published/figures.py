@@ -102,7 +102,7 @@ Measure = Callable[[*Case], Measured]
 def _routed(
     topology: Topology, engine: str, layers: int, options: dict[str, Any], _seed: int
 ) -> Routing:
-    return route(topology, engine, layers=layers, **options)
+    return route(topology, engine, layers=layers, new_lids=None, **options)
 
 
 def _path_lengths(*case: *Case) -> Measured:

@@ -26,9 +26,21 @@ def route_by_ours(
         asked = {key: value for key, value in options.items() if key != "traffic"}
         options = {**asked, "flows": demands(topology, options.get("traffic", "uniform")).flows()}
     if lmc:
-        topology.addresses(lmc)
+        topology.with_new_lids(lmc)
     if own := own or part("engine", engine):
         from flyloom.verbs.own_engines import routed
 
         return routed(own, topology, options, layers)
     return topology.route(engine, options, layers, progress)
+
+
+def lids_for(topology: Topology, layers: int, new_lids: bool | None) -> Topology:
+    """The network with the LIDs under which tables of ``layers`` layers are loaded: those that it
+    carries. RefusalError where they do not fit, unless they may move; None: nobody asks."""
+    lmc = (layers - 1).bit_length()
+    if new_lids is None or not (topology.lids["terminal"].any() or topology.lids["switch"].any()):
+        return topology
+    if new_lids:
+        return topology.with_new_lids(lmc)
+    topology.addresses(lmc)
+    return topology

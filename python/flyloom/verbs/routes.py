@@ -13,7 +13,7 @@ from flyloom.inputs.tables import DEFAULT_ENGINE, Tables, tables
 from flyloom.plugins.found import part
 from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
-from flyloom.verbs.engines import route_by_ours
+from flyloom.verbs.engines import lids_for, route_by_ours
 
 
 def route(
@@ -23,6 +23,7 @@ def route(
     lmc: int | None = None,
     layers: int | None = None,
     lanes: str | Mapping[str, Any] | None = None,
+    new_lids: bool | None = False,
     progress: Progress | None = None,
     **options: Any,
 ) -> Routing:
@@ -35,6 +36,9 @@ def route(
     routes of any of our engines get their lanes: a method (``"hops"``, ``"random:seed=1"``; see
     docs/routing.md), or a dict of ``method``, ``max_lanes``, ``balance`` and ``seed``, the table
     ``[lanes]`` of experiments.
+    A fabric that was read in keeps its LIDs. Where they do not fit the LMC ``RefusalError`` says
+    how many would move; with ``new_lids`` these move, as few as can be, and ``routing.topology``
+    has the new ones. ``new_lids=None``: LIDs are not looked at, for tables that nobody loads.
     The engine ``application`` takes ``traffic``, as ``throughput`` does, in place of its ``flows``;
     ``uniform`` where there is none. Tables that are given as ``source`` stand for their network.
     """
@@ -48,14 +52,15 @@ def route(
     plain = {key: value for key, value in options.items() if key not in of_traffic}
     ours = None if part("engine", engine) else engine
     count = routes_asked(ours, lmc, layers, plain)
+    topology = lids_for(network(source), count, new_lids)
     if engine.startswith("opensm:"):
         from flyloom.deploy.fabric import route_with_opensm
 
         return route_with_opensm(
-            source, engine.removeprefix("opensm:"), lmc=count.bit_length() - 1,
+            topology, engine.removeprefix("opensm:"), lmc=count.bit_length() - 1,
             max_lanes=options.get("max_lanes"),
         )
-    return route_by_ours(network(source), engine, options, count, lmc, progress)
+    return route_by_ours(topology, engine, options, count, lmc, progress)
 
 
 def repair(

@@ -168,7 +168,7 @@ def _routed(
         if "seed" in parameters_of("engine", [name])[name]:
             options = {"seed": seed, **options}
         began = time.process_time()
-        routing = route(topology, name, lmc=lmc, layers=layers, **options)
+        routing = route(topology, name, lmc=lmc, layers=layers, new_lids=None, **options)
         spent = time.process_time() - began
         levels = routing.service_levels
         used = 1 if levels is None else len(numpy.unique(levels[routing.next != 0xFFFF]))

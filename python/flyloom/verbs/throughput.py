@@ -84,7 +84,9 @@ def throughput(
     if engine == "application" and not options.keys() & {"flows", "traffic"}:
         options["flows"] = wanted.flows()
     if engine is not None:
-        routing = route(topology, engine, lmc=lmc, layers=layers, progress=progress, **options)
+        routing = route(
+            topology, engine, lmc=lmc, layers=layers, new_lids=None, progress=progress, **options
+        )
     rounds = None
     if epsilon is not None:
         found = wanted.bounds(float(epsilon), routing, progress)

@@ -118,7 +118,102 @@ fn equal_guids_are_refused() {
     assert!(refusal.to_string().contains("switch b has GUID 0x0000000000000007"), "{refusal}");
 }
 
+/// A network whose terminals and switches carry these LIDs, 0: none.
+fn carrying(terminals: &[u16], switches: &[u16]) -> Topology {
+    let mut b = Builder::new();
+    for (i, lid) in switches.iter().enumerate() {
+        b.switch(Switch { lid: Some(*lid), ..Switch::new(format!("s{i}")) });
+    }
+    for (i, lid) in terminals.iter().enumerate() {
+        let e = b.endpoint(format!("h{i}"), None);
+        let id = b.attach(e, base::SwitchId(0), 0, Cable::default());
+        b.terminal_mut(id).lid = Some(*lid);
+    }
+    finish(b)
+}
+
+#[test]
+fn lids_of_a_fabric_stay() {
+    let t = carrying(&[8, 16, 49_148], &[3, 12, 49_146]);
+    for lmc in 0..=2 {
+        let a = Addresses::assign(&t, lmc).expect("all fit");
+        assert_eq!((&a.lid, &a.switch_lid), (&vec![8, 16, 49_148], &vec![3, 12, 49_146]));
+        assert!(t.with_new_lids(lmc).expect("all fit") == t);
+    }
+    // by hand: 8 to 15 has a switch's 12 and stays, for the switch moves; 16 to 23 stays; 49,148 is
+    // no multiple of 8; switch 12 gets the lowest that is free, the terminal the lowest free block
+    let refusal = Addresses::assign(&t, 3).expect_err("two would move").to_string();
+    assert_eq!(
+        refusal,
+        "lmc: 2 of 6 LIDs would move: endpoint h2 has LID 49148, no multiple of 8, as LMC 3 asks \
+         for; LMC 2 keeps all; --new-lids (in Python new_lids=True) allows it"
+    );
+    let a = Addresses::assign(&t.with_new_lids(3).expect("room"), 3).expect("they fit");
+    assert_eq!((a.lid, a.switch_lid), (vec![8, 16, 24], vec![3, 1, 49_146]));
+    // two switches among the LIDs of a terminal stay, and it moves
+    let t = carrying(&[8], &[9, 10]);
+    let a = Addresses::assign(&t.with_new_lids(2).expect("room"), 2).expect("they fit");
+    assert_eq!((a.lid, a.switch_lid), (vec![4], vec![9, 10]));
+    // a port without a LID gets the lowest that is free, and moves nothing
+    let a = Addresses::assign(&carrying(&[0, 4], &[0, 1]), 2).expect("none moves");
+    assert_eq!((a.lid, a.switch_lid), (vec![8, 4], vec![2, 1]));
+    let refusal = Addresses::assign(&carrying(&[5, 5], &[7]), 0).expect_err("one LID twice");
+    assert!(refusal.to_string().contains("h1 has LID 5, as endpoint h0 has"), "{refusal}");
+}
+
+#[test]
+fn where_kept_lids_leave_no_room_all_are_made() {
+    // 24,574 endpoints of two LIDs and two switches need 49,151 of 49,151: made ones, endpoints
+    // from 2 to 49,149, switches at 49,150 and 49,151. A switch that stays at 7 breaks a pair
+    let mut lids = vec![0; 24_574];
+    lids[0] = 2;
+    let t = carrying(&lids, &[7, 49_151]);
+    let refusal = Addresses::assign(&t, 1).expect_err("no room").to_string();
+    assert!(refusal.contains("1 of 3 LIDs would move: switch s0 has LID 7, and there is no room"));
+    let a = Addresses::assign(&t.with_new_lids(1).expect("room"), 1).expect("they fit");
+    assert_eq!((a.lid[24_573], a.switch_lid), (49_148, vec![49_150, 49_151]));
+}
+
 proptest! {
+    #[test]
+    fn as_many_lids_stay_as_any_choice_keeps(
+        terminals in proptest::collection::vec(0_u16..20, 4),
+        switches in proptest::collection::vec(0_u16..20, 3),
+        lmc in 0_u8..4,
+    ) {
+        let t = carrying(&terminals, &switches);
+        let all: Vec<(u16, u16)> = terminals.iter().map(|l| (*l, 1 << lmc))
+            .chain(switches.iter().map(|l| (*l, 1))).collect();
+        // every set of ports that may keep their LIDs together
+        let fits = |set: u32| {
+            let kept: Vec<_> = (0..7).filter(|i| set >> i & 1 == 1).map(|i| all[i]).collect();
+            let mut taken = HashSet::new();
+            kept.iter().all(|(lid, count)| {
+                *lid > 0 && lid % count == 0 && (*lid..lid + count).all(|l| taken.insert(l))
+            })
+        };
+        let most = (0..128_u32).filter(|s| fits(*s)).map(u32::count_ones).max().unwrap_or(0);
+        let new = t.with_new_lids(lmc).expect("room for seven");
+        let a = Addresses::assign(&new, lmc).expect("they fit");
+        let is = a.lid.iter().chain(&a.switch_lid);
+        let stay = is.zip(&all).filter(|(new, old)| **new == old.0).count();
+        prop_assert_eq!(stay, most as usize);
+        let carried = all.iter().filter(|(lid, _)| *lid != 0).count();
+        match Addresses::assign(&t, lmc) {
+            Ok(same) => { prop_assert_eq!(carried, stay); prop_assert_eq!(same, a.clone()); }
+            Err(no) => {
+                let says = format!("{} of {carried} LIDs would move", carried - stay);
+                prop_assert!(no.to_string().contains(&says), "{no}");
+            }
+        }
+        let mut taken = HashSet::new();
+        for lid in &a.lid {
+            prop_assert!(lid % (1 << lmc) == 0);
+            prop_assert!((*lid..lid + (1 << lmc)).all(|l| l > 0 && taken.insert(l)));
+        }
+        prop_assert!(a.switch_lid.iter().all(|l| *l > 0 && taken.insert(*l)));
+    }
+
     #[test]
     fn made_guids_differ_from_kept_ones_and_from_one_another(
         kept in proptest::collection::vec(proptest::option::of(0_u64..6), 8),

@@ -36,12 +36,14 @@ use cut_off::{CutOff, Outlet, Part};
 use fabric::network::Topology;
 use fabric::tables::{Lanes, NO_ROUTE, Routing, ServiceLevels, Walk};
 use fabric::turns::Dependencies;
+use lengths::Lengths;
 use std::sync::Arc;
 
 mod at_once;
 mod behind;
 mod cut_off;
 mod growth;
+pub mod lengths;
 pub mod told;
 
 /// One entry to change.
@@ -101,6 +103,8 @@ pub struct Repaired {
     pub management: (u64, u64),
     /// Whether traffic can go on meanwhile.
     pub safety: Safety,
+    /// How long routes were and are.
+    pub lengths: Lengths,
 }
 
 /// Repairs the tables `old` for `on`, the same network with more failures. Routes that did not
@@ -138,7 +142,8 @@ pub fn repair(old: &Routing, on: &Arc<Topology>, watch: &dyn Watch) -> Result<Re
     let routing = Routing::new(on.clone(), old.layers(), next, to_switch)
         .with_lanes(with_levels(old, &levels))
         .named(old.engine(), old.options().clone());
-    Ok(Repaired { routing, changes, stops, levels, least, management, safety })
+    let lengths = Lengths::of(old, &routing, watch)?;
+    Ok(Repaired { routing, changes, stops, levels, least, management, safety, lengths })
 }
 
 /// The entries towards a destination in the table of `old`.

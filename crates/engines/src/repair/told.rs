@@ -29,7 +29,7 @@ pub struct Params {
 }
 
 /// What it took to mend the tables.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Record {
     /// Table entries towards endpoints that change.
     pub changed_entries: u64,
@@ -43,6 +43,21 @@ pub struct Record {
     pub least_changed_entries_to_switches: u64,
     /// Paths whose service level changes.
     pub changed_service_levels: u64,
+    /// Mean hops before of the routes whose ends still work: of ordered pairs of a switch with
+    /// endpoints and a terminal on another switch; none where there are no such routes.
+    pub mean_hops_before: Option<f64>,
+    /// Mean hops of these routes now.
+    pub mean_hops_after: Option<f64>,
+    /// Most hops of one of these routes before.
+    pub max_hops_before: Option<u32>,
+    /// Most hops of one of these routes now.
+    pub max_hops_after: Option<u32>,
+    /// Such routes that have become longer.
+    pub longer_routes: u64,
+    /// Such routes that have become shorter.
+    pub shorter_routes: u64,
+    /// How many of these routes went from how many hops to how many others.
+    pub hops_changes: Vec<NewHops>,
     /// Entries that drop packets for a time.
     pub stopped_entries: u64,
     /// Whether the entries can change under traffic without deadlock: "in any order", "in the order
@@ -56,6 +71,17 @@ pub struct Record {
     pub level_changes: Vec<NewLevel>,
     /// The entries that change, in a safe order.
     pub changes: Vec<NewPort>,
+}
+
+/// Routes whose length changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NewHops {
+    /// Their hops before.
+    pub was: u32,
+    /// Their hops from now on.
+    pub hops: u32,
+    /// How many they are.
+    pub routes: u64,
 }
 
 /// An entry of a table.
@@ -123,6 +149,14 @@ impl Stage for Params {
             Better::Lower,
         ),
         Metric::new(
+            "longer_routes",
+            "/longer_routes",
+            Kind::Whole,
+            "routes",
+            "routes that become longer",
+            Better::Lower,
+        ),
+        Metric::new(
             "safe",
             "/safe",
             Kind::Text,
@@ -186,6 +220,10 @@ impl Record {
             was: c.port.0,
             port: c.port.1,
         });
+        let (mean, max) = (done.lengths.mean(), done.lengths.max());
+        let (longer_routes, shorter_routes) = done.lengths.changed();
+        let new_hops = |(&(was, hops), &routes): (&(u32, u32), &u64)| NewHops { was, hops, routes };
+        let hops_changes = done.lengths.routes.iter().filter(|((was, hops), _)| was != hops);
         Self {
             changed_entries: done.changes.len() as u64,
             least_changed_entries: done.least,
@@ -193,6 +231,13 @@ impl Record {
             changed_entries_to_switches: done.management.0,
             least_changed_entries_to_switches: done.management.1,
             changed_service_levels: done.levels.len() as u64,
+            mean_hops_before: mean.map(|(was, _)| was),
+            mean_hops_after: mean.map(|(_, is)| is),
+            max_hops_before: max.map(|(was, _)| was),
+            max_hops_after: max.map(|(_, is)| is),
+            longer_routes,
+            shorter_routes,
+            hops_changes: hops_changes.map(new_hops).collect(),
             stopped_entries: done.stops.len() as u64,
             safe,
             why: why.map(ToString::to_string),

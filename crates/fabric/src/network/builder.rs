@@ -74,6 +74,12 @@ impl Builder {
         &mut self.terminals[terminal.ix()]
     }
 
+    /// Gives every terminal and every switch its LID, in the order of their numbers.
+    pub(crate) fn set_lids(&mut self, terminals: &[u16], switches: &[u16]) {
+        self.terminals.iter_mut().zip(terminals).for_each(|(x, lid)| x.lid = Some(*lid));
+        self.switches.iter_mut().zip(switches).for_each(|(s, lid)| s.lid = Some(*lid));
+    }
+
     /// Adds `per_switch` single-rail endpoints named `host-0000`, ... to every switch of `on`.
     pub fn endpoints_on(&mut self, on: impl Iterator<Item = SwitchId>, per_switch: u32) {
         for switch in on {

@@ -1,5 +1,6 @@
 //! `InfiniBand`: addresses, and the files that subnet managers and their tools read and write.
 
+pub mod changes;
 pub mod compare;
 pub mod fabric_file;
 pub mod lft;

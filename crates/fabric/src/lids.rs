@@ -1,0 +1,160 @@
+//! The LIDs that a network carries: which of them can stay under an LMC, and others for the rest.
+
+use crate::addresses::MAX_LID;
+use crate::network::{Builder, Topology};
+use base::Refusal;
+use std::collections::BTreeMap;
+
+/// A LID for every port of a network, as many of those that it carries as can be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lids {
+    /// Base LID of each terminal: a multiple of `2^lmc`.
+    pub terminals: Vec<u16>,
+    /// LID of each switch.
+    pub switches: Vec<u16>,
+    /// Ports that carry a LID.
+    pub carried: usize,
+    /// Those of them that get another one, and why the first of them does.
+    pub moved: Option<(usize, String)>,
+}
+
+/// LIDs for `t` under `lmc`, where made ones fit.
+///
+/// A terminal can keep a base LID that is a multiple of `2^lmc`; it takes the `2^lmc` LIDs from it.
+/// Of several ports with one LID the first keeps it. Where switches have LIDs among those that a
+/// terminal would take, the terminal keeps its own when there is one such switch, the switches keep
+/// theirs when there are more. So the most ports keep their LIDs: blocks do not overlap, and each
+/// is decided by itself. The others get the lowest that are free, terminals first, in the order of
+/// their numbers. Where these do not find room between those kept, and where `t` carries no LID,
+/// all are made: terminals from `2^lmc` upward, then switches. O(ports log ports).
+pub(crate) fn lids(t: &Topology, lmc: u8) -> Lids {
+    let carried = carried(t);
+    let count = carried.iter().flatten().count();
+    let (terminals, switches) = (t.terminals().len(), t.switches().len());
+    let mut kept = keep(&carried, terminals, lmc);
+    let all = if count == 0 { None } else { fill(&kept, terminals, lmc) };
+    let all = all.unwrap_or_else(|| {
+        kept.fill(None);
+        let base = |i: usize| ((i + 1) << lmc) as u16;
+        let of_switches = (0..switches).map(|s| base(terminals) + s as u16);
+        (0..terminals).map(base).chain(of_switches).collect()
+    });
+    let moves = |port: &usize| carried[*port].is_some_and(|lid| lid != all[*port]);
+    let moved = (0..all.len()).filter(moves).count();
+    let first = (0..all.len()).find(moves).map(|port| (moved, reason(t, &carried, port, lmc)));
+    let (of_terminals, of_switches) = all.split_at(terminals);
+    Lids {
+        terminals: of_terminals.to_vec(),
+        switches: of_switches.to_vec(),
+        carried: count,
+        moved: first,
+    }
+}
+
+/// The LIDs that `t` carries: of its terminals, then of its switches.
+fn carried(t: &Topology) -> Vec<Option<u16>> {
+    let terminals = t.terminals().iter().map(|x| x.lid);
+    terminals.chain(t.switches().iter().map(|s| s.lid)).map(|l| l.filter(|l| *l != 0)).collect()
+}
+
+/// Those that can stay, by port.
+fn keep(carried: &[Option<u16>], terminals: usize, lmc: u8) -> Vec<Option<u16>> {
+    let offsets = (1_u16 << lmc) - 1;
+    let mut blocks: BTreeMap<u16, usize> = BTreeMap::new();
+    let mut single: BTreeMap<u16, usize> = BTreeMap::new();
+    for (port, lid) in carried.iter().enumerate() {
+        let Some(lid) = lid.filter(|l| *l <= MAX_LID) else { continue };
+        if port >= terminals {
+            single.entry(lid).or_insert(port);
+        } else if lid & offsets == 0 && lid <= MAX_LID - offsets {
+            blocks.entry(lid).or_insert(port);
+        }
+    }
+    let mut kept = vec![None; carried.len()];
+    for (&lid, &port) in &blocks {
+        let rivals: Vec<u16> = single.range(lid..=lid + offsets).map(|(l, _)| *l).collect();
+        if rivals.len() < 2 {
+            kept[port] = Some(lid);
+            for rival in rivals {
+                single.remove(&rival);
+            }
+        }
+    }
+    for (&lid, &port) in &single {
+        kept[port] = Some(lid);
+    }
+    kept
+}
+
+/// All LIDs: those kept, and the lowest free ones for the other ports; none where they do not fit.
+fn fill(kept: &[Option<u16>], terminals: usize, lmc: u8) -> Option<Vec<u16>> {
+    let size = 1_usize << lmc;
+    let mut taken = vec![false; usize::from(MAX_LID) + 1];
+    taken[0] = true;
+    for (port, lid) in kept.iter().enumerate() {
+        if let Some(lid) = lid {
+            let count = if port < terminals { size } else { 1 };
+            taken[usize::from(*lid)..][..count].fill(true);
+        }
+    }
+    let (mut block, mut lone) = (size, 1);
+    let mut lid_of = |port: usize| {
+        let (next, count) = if port < terminals { (&mut block, size) } else { (&mut lone, 1) };
+        while taken.get(*next..*next + count)?.contains(&true) {
+            *next += count;
+        }
+        taken[*next..][..count].fill(true);
+        u16::try_from(*next).ok()
+    };
+    kept.iter().enumerate().map(|(port, lid)| lid.or_else(|| lid_of(port))).collect()
+}
+
+/// Why a port cannot keep its LID.
+fn reason(t: &Topology, carried: &[Option<u16>], port: usize, lmc: u8) -> String {
+    let terminals = t.terminals().len();
+    let name = |port: usize| match port.checked_sub(terminals) {
+        Some(s) => format!("switch {}", t.switches()[s].name),
+        None => {
+            let terminal = &t.terminals()[port];
+            format!("endpoint {}", t.endpoints()[terminal.endpoint.ix()].name)
+        }
+    };
+    let lid = carried[port].unwrap_or_default();
+    let offsets = (1_u16 << lmc) - 1;
+    let last = |port: usize, lid: u16| if port < terminals { lid | offsets } else { lid };
+    let said = format!("{} has LID {lid}", name(port));
+    if port < terminals && lid & offsets != 0 {
+        return format!("{said}, no multiple of {}, as LMC {lmc} asks for", offsets + 1);
+    }
+    if last(port, lid) > MAX_LID {
+        return format!("{said}, and unicast LIDs end at {MAX_LID}");
+    }
+    let overlap = |&other: &usize| {
+        let Some(theirs) = carried[other].filter(|_| other != port) else { return false };
+        let aligned = other >= terminals || theirs & offsets == 0;
+        aligned && theirs <= last(port, lid) && lid <= last(other, theirs)
+    };
+    match (0..carried.len()).find(overlap) {
+        Some(other) if carried[other] == Some(lid) => format!("{said}, as {} has", name(other)),
+        Some(other) => format!("{said} or LIDs from it, and {} has one of them", name(other)),
+        None => format!("{said}, and there is no room for all of the others beside it"),
+    }
+}
+
+impl Topology {
+    /// This network with LIDs that fit `lmc`, as many of those that it carries as can be; itself
+    /// where it carries none, or all fit. O(network).
+    ///
+    /// # Errors
+    /// When `lmc` is above 7 or the LIDs do not fit below 0xC000.
+    pub fn with_new_lids(&self, lmc: u8) -> Result<Self, Refusal> {
+        crate::addresses::check(self, lmc)?;
+        let new = lids(self, lmc);
+        if new.moved.is_none() {
+            return Ok(self.clone());
+        }
+        let mut renewed = Builder::from(self);
+        renewed.set_lids(&new.terminals, &new.switches);
+        renewed.finish(self.recipe().clone())
+    }
+}
