@@ -266,3 +266,14 @@ def test_a_folder_says_all_and_starts_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(process, "spawn", never)
     done = CliRunner().invoke(app, ["deploy", str(tmp_path / "t"), "--dry-run"])
     assert done.exit_code == 0 and "everything is new" in done.output
+
+
+def test_a_folder_of_other_lids_is_refused(fabric, tmp_path):
+    """As one is that was written when tables did not keep the LIDs."""
+    assert run("route", fabric, "-o", tmp_path / "t").returncode == 0
+    (tmp_path / "t" / "SHA256SUMS").unlink()
+    network = tmp_path / "t" / "network.json"
+    text = re.sub(r'"lid": ?(\d+)', lambda m: f'"lid": {int(m[1]) + 300}', network.read_text())
+    network.write_text(text)
+    done = run("verify", tmp_path / "t")
+    assert done.returncode == 2 and "guid2lid: other LIDs" in done.stderr
