@@ -152,9 +152,10 @@ def test_the_plan_of_changes_is_what_the_files_differ_in(fabric, tmp_path, lmc):
     assert run("repair", one, "--random", 3, "--seed", 5, "-o", two).returncode == 0
     assert lids_of(one) == lids_of(two)
     assert run("route", fabric, *more, "-e", "up_down", "-o", other).returncode == 0
+    flags, text = re.DOTALL | re.MULTILINE, fabric.read_text()
     terminals = [
         (int(guid, 16), int(switch, 16)) for switch, block in
-        re.findall(r'^Switch\s+\d+ "S-(\w+)"(.*?)\n\n', fabric.read_text(), re.DOTALL | re.MULTILINE)
+        re.findall(r'^Switch\s+\d+ "S-(\w+)"(.*?)\n\n', text, flags)
         for guid in re.findall(r'^\[\d+\]\t"H-\w+"\[1\]\((\w+)\)', block, re.MULTILINE)
     ]
     assert len(terminals) == 200
@@ -211,7 +212,8 @@ def test_against_what_the_fabric_says(fabric, tmp_path):
             table = before.setdefault(int(re.search(r"guid 0x(\w+)", line)[1], 16), {})
         elif entry := re.match(r"0x(\w{4}) (\d{3})", line):
             table[int(entry[1], 16)] = int(entry[2])
-    words = ["deploy", tmp_path / "t", "--current", tmp_path / "dump_fts.txt", "--dry-run", "--json"]
+    lfts = tmp_path / "dump_fts.txt"
+    words = ["deploy", tmp_path / "t", "--current", lfts, "--dry-run", "--json"]
     done = run(*words)
     assert done.returncode == 2 and "--found" in done.stderr
     words += ["--found", fabric]

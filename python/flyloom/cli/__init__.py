@@ -31,7 +31,7 @@ GROUPS = {
     "repair": ("repair",),
     "throughput": ("throughput",),
     "figures": ("figure",),
-    "fabric": ("deploy",),
+    "fabric": ("deploy", "opensm-plugin"),
     "verify_cables": ("verify-cables",),
     "experiments": ("run", "report", "list", "schema", "doctor"),
 }

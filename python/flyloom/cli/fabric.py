@@ -1,4 +1,4 @@
-"""The command that loads tables into a fabric: deploy."""
+"""Commands that load tables into a fabric: deploy, opensm-plugin."""
 
 from __future__ import annotations
 
@@ -100,6 +100,18 @@ def deploy(
     document = {key.lower(): value for key, value in about}
     emit({**document, **(planned or {})}, as_json, about + summary(planned or {}))
     raise typer.Exit(0 if holds else 1)
+
+
+@app.command("opensm-plugin", epilog=epilog("flyloom opensm-plugin -o /usr/local/lib"))
+def opensm_plugin(
+    output: Annotated[Path, typer.Option("-o", "--out", help="folder for the library")],
+    as_json: Json = False,
+) -> None:
+    """Build OpenSM's routing plug-in for the OpenSM whose headers are installed here."""
+    from flyloom.deploy import plugin
+
+    found = [("library", str(plugin.build(output))), ("for", plugin.opensm_version())]
+    emit(dict(found), as_json, found)
 
 
 def wanted_tables(source: str, given: dict[str, Any], bar: Progress | None) -> Routing:

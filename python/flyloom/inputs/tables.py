@@ -43,7 +43,7 @@ def read_folder(folder: Path) -> tuple[Topology, Routing]:
     pinned = folder / "guid2lid"
     if pinned.exists() and read_text(pinned) != topology.addresses(lmc)["guid2lid"]:
         raise RefusalError(
-            f"{pinned}: other LIDs than those of network.json under LMC {lmc}; write the folder anew"
+            f"{pinned}: other LIDs than network.json has under LMC {lmc}; write the folder anew"
         )
     return topology, topology.read_tables(entries, str(tables), lmc, engine)
 
