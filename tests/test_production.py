@@ -134,7 +134,8 @@ def test_lids_move_as_announced(machine):
     assert refused.returncode == 2 and said
     assert sh("flyloom route was.txt --lmc 1 --new-lids -o tables").returncode == 0
     lines = ("event_plugin_name flyloom_opensm",
-             f"event_plugin_options {machine}/tables/tables.txt", "routing_engine flyloom,no_fallback", "lmc 1", "qos TRUE")
+             f"event_plugin_options {machine}/tables/tables.txt",
+             "routing_engine flyloom,no_fallback", "lmc 1", "qos TRUE")
     with open(os.environ["ETC"] + "/opensm.conf", "a") as conf:
         conf.write("\n".join([*lines, ""]))
     done = sh("flyloom opensm-plugin -o $LIB && systemctl stop opensm"

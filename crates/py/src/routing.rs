@@ -292,10 +292,10 @@ impl Routing {
         to_python(py, &value)
     }
 
-    /// What changes in a fabric when these tables take the place of `before`: a dict with `switches`
-    /// (GUID, LFT entries, blocks of 64 LIDs and SL2VL tables that change, by GUID), `path_levels`
-    /// and `sl2vl` (all, changed, new). None: the fabric has no tables. `lfts`, what `dump_fts`
-    /// printed, stands for the forwarding tables of `before`.
+    /// What changes in a fabric when these tables take the place of `before`: a dict with
+    /// `switches` (GUID, LFT entries, blocks of 64 LIDs and SL2VL tables that change, by GUID),
+    /// `path_levels` and `sl2vl` (all, changed, new). None: the fabric has no tables. `lfts`, what
+    /// `dump_fts` printed, stands for the forwarding tables of `before`.
     #[pyo3(signature = (before=None, lfts=None))]
     fn changes<'py>(
         &self,
