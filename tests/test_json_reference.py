@@ -52,7 +52,7 @@ RUNS: dict[str, list[str]] = {
     "published addresses": ["published addresses"],
     "published resilience": ["published resilience --samples 2"],
     "published fit-fly": ["published fit-fly"],
-    "route": [f"route {NET} -o tables --layers 2"],
+    "route": [f"route {NET} -o tables --layers 2", "route cut.net"],
     "verify": ["verify tables", "verify ring:n=5,p=1 -e min_hop"],
     "lanes": ["lanes tables"],
     "repair": ["repair tables --random 1"],
@@ -65,6 +65,7 @@ RUNS: dict[str, list[str]] = {
     "lanes-needed": ["lanes-needed tables"],
     "figure": [f"figure path_lengths --network {NET} --engines dfsssp --layers 1 -o f.svg"],
     "verify-cables": [f"verify-cables {NET} cut.net"],
+    "deploy --dry-run": ["deploy tables --dry-run"],
     "run": ["run tiny.toml -o out"],
     "report": ["report out/tiny"],
     "list": ["list"],
@@ -72,7 +73,7 @@ RUNS: dict[str, list[str]] = {
     "export": [f"export {NET} --to graphml"],
     "export --list": ["export --list"],
 }
-LATER = {"deploy"}
+LATER = {"deploy", "opensm-plugin"}
 """What tests of fabrics look at: OpenSM is not everywhere."""
 
 
