@@ -9,6 +9,7 @@ pub mod cable;
 pub mod catalog;
 pub mod catalog_file;
 pub mod check;
+pub mod codes;
 pub mod cost;
 mod devices;
 mod due;
@@ -38,6 +39,7 @@ pub use check::{
     CableCheck, CableState, Fault, Finding, How, Identified, SwitchState, check_cables,
     check_cables_by,
 };
+pub use codes::qr_code;
 pub use cost::{Bill, bill};
 pub use devices::{Identify, Node, Socket};
 pub use floor::{Floor, Rack, Seat, floor};

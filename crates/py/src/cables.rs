@@ -11,6 +11,13 @@ use pyo3::prelude::*;
 use serde_json::{Map, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+/// The QR code of `words` as rows of `0` and `1` (dark), without its blank border; None where they
+/// are too many for one.
+#[pyfunction]
+pub fn qr_code(words: &str) -> Option<Vec<String>> {
+    plan::qr_code(words)
+}
+
 /// How a user wants a fabric to be compared with its plan.
 #[derive(Debug)]
 pub struct Asked<'a> {

@@ -27,6 +27,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<routing::Routing>()?;
     m.add_class::<throughput::Traffic>()?;
     m.add_class::<cost::Shop>()?;
+    m.add_function(wrap_pyfunction!(cables::qr_code, m)?)?;
     m.add_function(wrap_pyfunction!(cost::check_floor_rules, m)?)?;
     m.add_function(wrap_pyfunction!(cost::study_of_2014, m)?)?;
     m.add_function(wrap_pyfunction!(export::export_formats, m)?)?;

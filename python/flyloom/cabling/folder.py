@@ -11,6 +11,8 @@ from typing import Any
 
 from flyloom._core import RefusalError, Topology, __version__
 from flyloom.cabling import lists
+from flyloom.cabling.contents import contents_sheets
+from flyloom.cabling.floorplan import floor_sheet, floor_sheets
 from flyloom.cabling.labels import label_sheets, labels_csv
 from flyloom.cabling.model import STEPS, Cabling
 from flyloom.cabling.pair import pair_sheets, pair_svg
@@ -47,14 +49,18 @@ def write_folder(
     present = sorted({cable.step for cable in cabling.cables})
     files |= {lists.step_file(s): lists.step_csv(plan["cables_csv"], s) for s in present}
     drawn = len(cabling.pairs) <= PAIRS_DRAWN
-    sheets = drawings(cabling, paper, drawn, files, say)
+    sheets = floor_sheets(cabling, SIZES_PT[paper])
+    files["floor.svg"] = floor_sheet(cabling).svg()
+    sheets += drawings(cabling, paper, drawn, files, say)
     buy = lists.order(cabling.cables, spare)
     files["order.csv"] = csv_text(lists.ORDER, [list(row.values()) for row in buy])
     for step in present:
         sheets += lists.list_sheets(cabling, step, SIZES_PT[paper])
     sheets += lists.order_sheets(cabling, buy, SIZES_PT[paper])
     files["labels.csv"] = labels_csv(cabling)
-    stuck = label_sheets(cabling, *labels)
+    stuck, coded = label_sheets(cabling, *labels)
+    on_sheet = (labels[0] * labels[1], len(stuck))
+    sheets = contents_sheets(cabling, sheets, SIZES_PT[paper], on_sheet) + sheets
     files["cabling.pdf"] = pdf(sheets, f"Cabling of {cabling.network}", progress=progress)
     files["labels.pdf"] = pdf(stuck, "Labels", numbered=False, progress=progress)
     files["README.txt"] = readme(cabling, drawn)
@@ -62,6 +68,7 @@ def write_folder(
         "racks": len(cabling.racks), "rack_pairs": len(cabling.pairs),
         "pairs_drawn": len(cabling.pairs) if drawn else 0, "cables": len(cabling.cables),
         "by_step": plan["by_step"], "pages": len(sheets), "label_sheets": len(stuck),
+        "labels_with_code": coded,
         "spare": spare, "buy": sum(row["buy"] for row in buy),
         "cost_usd": lists.total_of(row["cost_usd"] for row in buy),
     }
@@ -116,7 +123,8 @@ Labels
   A label is rack, unit and port: R03-U12-P07 is port 7 of the device whose lowest unit is 12 in
   rack R03; units count from 1 at the bottom. What stands beside its rack has its name in place of
   the unit. Both ends of a cable carry a label with its own end in bold and the far end below
-  (labels.pdf). Print all pages at 100 %, not fitted to the page.
+  (labels.pdf); its code says the cable's name and both ends, a line each. Print all pages at
+  100 %, not fitted to the page. Crosses show where to cut plain paper.
 
 What to do
   Buy by order.csv. Label both ends of every cable. Then lay the cables step by step: read one
@@ -134,9 +142,10 @@ Check
       flyloom verify-cables FOLDER
 
 Files
-  cabling.pdf   everything to print: racks, pairs of racks, work lists, order
+  cabling.pdf   everything to print: contents, floor plan, racks, pairs of racks, work lists, order
   labels.pdf    labels for both ends of every cable; labels.csv is the same as a table
   cables.csv    every cable with both ports, kind, length and price; steps/ has it step by step
+  floor.svg     the room from above, with the cables of each rack
   racks/        a drawing of each rack with all its ports
   pairs/        {pairs}
   order.csv     what to buy

@@ -1,7 +1,7 @@
-"""Sheets as the pages of a PDF, written by hand: it needs lines, boxes and words only.
+"""Sheets as the pages of a PDF, written by hand: lines, boxes, words and codes.
 
 Source: ISO 32000-1:2008, Document management, Portable document format, PDF 1.7: 7.3 objects, 7.5
-files, 8.5 paths, 9.4 text, 9.7.5.2 predefined CMaps, 12.3.3 outlines.
+files, 8.5 paths, 8.9.7 inline images, 9.4 text, 9.7.5.2 predefined CMaps, 12.3.3 outlines.
 """
 
 from __future__ import annotations
@@ -114,6 +114,8 @@ def _content(sheet: Sheet, foot: str | None) -> bytes:
             _text(out, sheet.height, *mark)
         elif kind == "line":
             _line(out, sheet.height, *mark)
+        elif kind == "code":
+            _code(out, sheet.height, *mark)
         else:
             _box(out, sheet.height, *mark)
     if foot:
@@ -139,6 +141,17 @@ def _box(
         out.append(f"{_colour(stroke)} RG {line:g} w [{dash or ''}] 0 d ")
     corner = f"{x:.2f} {top - y - height:.2f} {width:.2f} {height:.2f}"
     out.append(f"{corner} re {'B' if stroke else 'f'}\n")
+
+
+def _code(
+    out: list[str], top: float, x: float, y: float, size: float, rows: Sequence[str]
+) -> None:
+    """A mask of one bit a module, black where it is set."""
+    side = f"{size:.2f}"
+    wide = -len(rows) % 8
+    data = "".join(f"{int(row + '0' * wide, 2):0{(len(row) + wide) // 4}x}" for row in rows)
+    out.append(f"q 0 0 0 rg {side} 0 0 {side} {x:.2f} {top - y - size:.2f} cm BI /W {len(rows)} "
+               f"/H {len(rows)} /BPC 1 /IM true /D [1 0] /F /AHx ID {data}> EI Q\n")
 
 
 def _text(

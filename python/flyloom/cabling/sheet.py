@@ -1,7 +1,8 @@
-"""A sheet: lines, boxes and words at places in points, to be an SVG file or a page of a PDF."""
+"""A sheet: lines, boxes, words and codes at places in points, to be an SVG file or a PDF page."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,6 +50,10 @@ class Sheet:
             words = printable(" ".join(words.split()))
         self.marks.append(("text", x, y, words, size, anchor, bold, fill))
 
+    def code(self, x: float, y: float, size: float, rows: Sequence[str]) -> None:
+        """A square of modules from rows of ``0`` and ``1`` (dark), its top left corner at x, y."""
+        self.marks.append(("code", x, y, size, tuple(rows)))
+
     def svg(self) -> str:
         """The sheet as one SVG element, of its size in points."""
         drawing = Svg(self.width, self.height, self.name, unit="pt", font=FONT)
@@ -63,12 +68,26 @@ class Sheet:
                 drawing.add("rect", x=x, y=y, width=width, height=height, fill=fill,
                             stroke=stroke, stroke_width=line if stroke else None,
                             stroke_dasharray=dash, hint=hint)
+            elif kind == "code":
+                x, y, size, rows = mark
+                drawing.add("path", d=_modules(x, y, size / len(rows), rows), fill=INK)
             else:
                 x, y, words, size, anchor, bold, fill = mark
                 drawing.text(x, y, words, size, fill=fill,
                              text_anchor=None if anchor == "start" else anchor,
                              font_weight="bold" if bold else None)
         return drawing.render()
+
+
+def _modules(x: float, y: float, module: float, rows: Sequence[str]) -> str:
+    """A path around each run of dark modules."""
+    parts = []
+    for i, row in enumerate(rows):
+        for run in re.finditer("1+", row):
+            wide = (run.end() - run.start()) * module
+            parts.append(f"M{x + run.start() * module:.2f} {y + i * module:.2f}h{wide:.2f}"
+                         f"v{module:.2f}h-{wide:.2f}z")
+    return "".join(parts)
 
 
 def paragraph(

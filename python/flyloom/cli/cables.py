@@ -66,6 +66,9 @@ def cables(
     if found["pairs_drawn"] < found["rack_pairs"]:
         print(f"{found['rack_pairs']:,} pairs of racks are too many to draw: "
               "cabling.pdf lists their cables pair by pair")
+    bare = 2 * found["cables"] - found["labels_with_code"]
+    if bare:
+        print(f"{bare:,} labels have no room for a code; fewer columns or rows of --labels do")
     print(f"written to {output}/")
 
 

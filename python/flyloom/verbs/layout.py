@@ -69,7 +69,8 @@ def cables(
 
     Fields: ``folder``, ``network``, ``racks``, ``rack_pairs`` (those with a cable between them),
     ``pairs_drawn`` (all, or none where they are more than 2000), ``cables``, ``by_step``, ``pages``
-    of cabling.pdf, ``label_sheets``, ``spare``, ``buy`` (cables to buy), ``cost_usd`` of these,
+    of cabling.pdf, ``label_sheets``, ``labels_with_code`` (all where there is room), ``spare``,
+    ``buy`` (cables to buy), ``cost_usd`` of these,
     ``order`` (rows of order.csv), ``files``. Raises ``RefusalError`` where the folder cannot be
     written or the labels are too small for their words. O(cables).
     """

@@ -1,0 +1,156 @@
+"""The floor plan: the machine room from above, its rows of racks with aisles between them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flyloom.cabling.letters import width_of, wrapped
+from flyloom.cabling.model import Cabling
+from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SIZES_PT, SMALL, Sheet, paragraph
+from flyloom.draw.svg import GREY, INK, PALE, PAPER, plural
+from flyloom.support.words import amount
+
+MOST_W, LINE, AISLE, GAP, SIDE = 64.0, 8.0, 15.0, 3.0, 34.0
+"""Widest box of a rack, height of its lines, an aisle, room between racks, room for row numbers."""
+NOTE = ("A box is a rack: its name, the cables that stay in it, and those that lead to other "
+        "racks. Racks without a switch are grey.")
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A rack on the floor, with what stands in its box."""
+
+    name: str
+    row: int
+    column: int
+    lines: tuple[str, ...]
+    inside: int
+    leaving: int
+    switches: int
+
+
+def floor_sheet(cabling: Cabling) -> Sheet:
+    """The whole floor as one sheet, as large as needed. O(racks + cables)."""
+    floor = _Floor(cabling)
+    columns, rows = floor.columns, floor.rows
+    width = max(floor.width(len(columns)), 320.0)
+    sheet = Sheet(width, floor.head(width) + floor.height(rows) + MARGIN, "Floor plan")
+    floor.draw(sheet, columns, rows, "")
+    return sheet
+
+
+def floor_sheets(cabling: Cabling, size: tuple[float, float]) -> list[Sheet]:
+    """The floor on pages of ``size``, in parts where it is larger. O(racks + cables)."""
+    floor = _Floor(cabling)
+    per_row = max(1, int((size[0] - 2 * MARGIN - SIDE) / (floor.wide + GAP)))
+    parts: list[tuple[Sequence[int], Sequence[int]]] = []
+    room = size[1] - MARGIN - floor.head(size[0])
+    for i in range(0, len(floor.columns), per_row):
+        rows: list[int] = []
+        for row in floor.rows:
+            if rows and floor.height([*rows, row]) > room:
+                parts.append((floor.columns[i:i + per_row], rows))
+                rows = []
+            rows.append(row)
+        parts.append((floor.columns[i:i + per_row], rows))
+    sheets = []
+    for k, (columns, rows_here) in enumerate(parts):
+        sheets.append(Sheet(*size, "Floor plan"))
+        more = f" ({k + 1} of {len(parts)})" if len(parts) > 1 else ""
+        floor.draw(sheets[-1], columns, rows_here, more)
+    for sheet in sheets[1:]:
+        sheet.entries = []
+    return sheets
+
+
+class _Floor:
+    """Racks on their grid, all boxes of one width; those of a row are of one height."""
+
+    def __init__(self, cabling: Cabling) -> None:
+        self.cabling = cabling
+        inside = {name: len(rack.cables) for name, rack in cabling.racks.items()}
+        leaving: Counter[str] = Counter()
+        for pair, plugs in cabling.pairs.items():
+            for name in pair:
+                leaving[name] += len(plugs)
+        names = [str(rack["name"]) for rack in cabling.plan["racks"]]
+        numbers = [f"{n:,}" for n in (*inside.values(), *leaving.values())]
+        need = max([*(width_of(n, BODY, True) for n in names),
+                    *(width_of(n, SMALL) for n in numbers)], default=0.0)
+        columns = len({rack["column"] for rack in cabling.plan["racks"]})
+        room = (SIZES_PT["a4"][0] - 2 * MARGIN - SIDE) / max(1, columns) - GAP
+        self.wide = min(MOST_W, max(24.0, need + 5, room))
+        self.tiles = [
+            Tile(name, rack["row"], rack["column"], wrapped(name, self.wide - 4, BODY, True),
+                 inside[name], leaving[name], len(cabling.racks[name].switches))
+            for name, rack in zip(names, cabling.plan["racks"], strict=True)
+        ]
+        self.rows = sorted({tile.row for tile in self.tiles})
+        self.columns = sorted({tile.column for tile in self.tiles})
+        high: dict[int, int] = {}
+        for tile in self.tiles:
+            high[tile.row] = max(high.get(tile.row, 0), len(tile.lines))
+        self.high = {row: LINE * (n + 2) + 4 for row, n in high.items()}
+
+    def words(self) -> str:
+        """What the drawing shows, and how far racks are apart."""
+        rules = self.cabling.plan["rules"]
+        pitch = float(rules["pitch_m"])
+        rows = float(rules.get("row_pitch_m") or pitch)
+        apart = f"Racks of a row are {amount(pitch)} m apart, rows {amount(rows)} m, " \
+                "centre to centre."
+        racks = plural(len(self.tiles), "rack")
+        return f"{racks} in {plural(len(self.rows), 'row')}. {apart} {NOTE}"
+
+    def head(self, width: float) -> float:
+        """Where the first row begins on a sheet of this width."""
+        lines = len(wrapped(self.words(), width - 2 * MARGIN, BODY))
+        return MARGIN + 26 + 1.3 * BODY * lines
+
+    def width(self, columns: int) -> float:
+        """How wide a sheet of so many columns is."""
+        return 2 * MARGIN + SIDE + columns * (self.wide + GAP)
+
+    def height(self, rows: Sequence[int]) -> float:
+        """How high these rows are, aisles included."""
+        return sum(self.high[row] + AISLE for row in rows)
+
+    def draw(
+        self, sheet: Sheet, columns: Sequence[int], rows: Sequence[int], more: str
+    ) -> None:
+        """Draws the racks of these columns and rows."""
+        sheet.text(MARGIN, MARGIN + 8, f"Floor plan{more}", HEAD, bold=True)
+        paragraph(sheet, MARGIN, MARGIN + 22, self.words(), sheet.width - 2 * MARGIN)
+        place = {column: i for i, column in enumerate(columns)}
+        left = MARGIN + SIDE
+        right = left + len(columns) * (self.wide + GAP) - GAP
+        y, top = self.head(sheet.width), {}
+        for i, row in enumerate(rows):
+            top[row] = y
+            sheet.text(MARGIN, y + self.high[row] / 2 + 2, f"row {row}", SMALL, fill=GREY)
+            y += self.high[row]
+            if i + 1 < len(rows):
+                middle = y + AISLE / 2
+                sheet.line([(left, middle), (right, middle)], PALE, 0.6, dash="4 3")
+                sheet.text(MARGIN, middle + 2, "aisle", SMALL, fill=GREY)
+            y += AISLE
+        for tile in self.tiles:
+            if tile.row in top and tile.column in place:
+                x = left + place[tile.column] * (self.wide + GAP)
+                self._tile(sheet, tile, x, top[tile.row])
+
+    def _tile(self, sheet: Sheet, tile: Tile, x: float, y: float) -> None:
+        high = self.high[tile.row]
+        stay = plural(tile.inside, "cable stays", "cables stay")
+        hint = f"{tile.name}: {stay}, {tile.leaving:,} to other racks"
+        sheet.box(x, y, self.wide, high, fill=PAPER if tile.switches else PALE, line=0.8,
+                  hint=hint)
+        at, middle = y + LINE, x + self.wide / 2
+        for line in tile.lines:
+            sheet.text(middle, at, line, BODY, anchor="middle", bold=True)
+            at += LINE
+        for n in (tile.inside, tile.leaving):
+            sheet.text(middle, at, f"{n:,}", SMALL, anchor="middle", fill=INK)
+            at += LINE
