@@ -204,3 +204,50 @@ def test_a_large_floor_goes_on_on_more_pages(tmp_path):
     named_racks = [name for words in floor for name in re.findall(r"^R\d+$", words, re.MULTILINE)]
     assert sorted(named_racks) == sorted(
         rack["name"] for rack in json.loads((tmp_path / "plan.json").read_text())["racks"])
+
+
+def drawn_words(path):
+    """Everything that a drawing says, without blanks; its smallest letters."""
+    root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
+    texts = list(root.iter("{http://www.w3.org/2000/svg}text"))
+    sizes = [float(node.get("font-size")) for node in texts]
+    return "".join(re.sub(r"\s", "", node.text or "") for node in texts), min(sizes, default=6)
+
+
+def test_names_are_whole_in_drawings_and_lists(made):
+    folder, _ = made
+    plan = json.loads((folder / "plan.json").read_text())
+    network = fl.network(folder / "network.json")
+    listed = rows(folder / "cables.csv")
+    for rack in plan["racks"]:
+        words, size = drawn_words(folder / "racks" / f"{rack['name']}.svg")
+        assert "\u2026" not in words and size >= 6
+        for name, seat in zip(network.switch_names, plan["switches"], strict=True):
+            if plan["racks"][seat["rack"]]["name"] == rack["name"]:
+                assert re.sub(r"\s", "", name) in words
+        for row in listed:  # endpoints of the rack's switches by name or by where they are
+            if row["b_rack"] == rack["name"] == row["a_rack"] and not row["a_unit"]:
+                assert row["a_device"] in words
+    for path in (folder / "pairs").glob("*.svg"):
+        words, size = drawn_words(path)
+        assert "\u2026" not in words and size >= 6
+        for row in listed:
+            if {row["a_rack"], row["b_rack"]} == set(path.stem.split("-")) and row["step"] != "0":
+                assert row["a_label"] in words and row["b_label"] in words
+    pages = [p for p in streams(folder / "cabling.pdf") if "(Step " in p]
+    text = "".join(re.findall(r"\((.*?)\) Tj", "".join(pages))).replace(" ", "")
+    for row in listed:
+        for side in "ab":
+            if row[f"{side}_device"].isascii() and row["step"] != "0":
+                assert row[f"{side}_device"] in text
+
+
+def test_names_are_whole_in_the_drawing_of_states(tmp_path):
+    plan = named("a-switch-of-the-third-row-in-hall-7-of-the-new-building", "x")
+    (tmp_path / "plan.json").write_text(plan.to_text("json"))
+    (tmp_path / "found.txt").write_text(plan.with_failures(links=[0]).to_text("netlist"))
+    done = flyloom("verify-cables", "plan.json", "found.txt", "--draw", "s.svg", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    words, size = drawn_words(tmp_path / "s.svg")
+    assert "\u2026" not in words and size >= 8  # pixels: 6 points
+    assert all(name in words for name in plan.switch_names)

@@ -116,22 +116,25 @@ def _rows(flow: _Flow, cables: Sequence[Cable]) -> None:
     wide = max(width_of(end.label, BODY, True) for c in cables for end in (c.a, c.b)) + 6
     for c in cables:
         labels = [wrapped(end.label, half - 6, BODY, True) for end in (c.a, c.b)]
+        beside = wide < 0.6 * half
+        names = [wrapped(end.device, half - wide - 6, SMALL) if beside else ()
+                 for end in (c.a, c.b)]
 
         def draw(
-            sheet: Sheet, y: float, c: Cable = c, labels: list[tuple[str, ...]] = labels
+            sheet: Sheet, y: float, c: Cable = c, labels: list[tuple[str, ...]] = labels,
+            names: Sequence[tuple[str, ...]] = names,
         ) -> None:
             _tick(sheet, MARGIN, y)
             sheet.text(MARGIN + 11, y + 8, c.name, SMALL, fill=GREY)
-            for x, end, lines in zip((first, first + half), (c.a, c.b), labels, strict=True):
+            for x, lines, device in zip((first, first + half), labels, names, strict=True):
                 for k, line in enumerate(lines):
                     sheet.text(MARGIN + x, y + 8 + LINE * k, line, BODY, bold=True)
-                if wide < 0.6 * half:
-                    name = shortened(end.device, half - wide - 6, SMALL)
-                    sheet.text(MARGIN + x + wide, y + 8, name, SMALL, fill=GREY)
+                for k, line in enumerate(device):
+                    sheet.text(MARGIN + x + wide, y + 8 + LINE * k, line, SMALL, fill=GREY)
             what = f"{c.kind} {amount(c.stock_m)} m"
             sheet.text(MARGIN + flow.room, y + 8, what, SMALL, anchor="end")
 
-        flow.row(ROW + LINE * (max(map(len, labels)) - 1), draw)
+        flow.row(ROW + LINE * (max(map(len, [*labels, *names])) - 1), draw)
 
 
 def _columns(flow: _Flow, cables: Sequence[Cable]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 
 from flyloom.cabling.letters import shortened, width_of, wrapped
 from flyloom.cabling.model import Cabling, End, Plug, Rack
@@ -69,9 +70,13 @@ def _order(end: End) -> tuple[int, str, int]:
 class _Side:
     """Where the ends of one rack stand on a page, from its top."""
 
-    def __init__(self, ends: list[End], rack: Rack, heights: dict[End, float], whole: bool) -> None:
+    def __init__(
+        self, ends: list[End], rack: Rack, heights: dict[End, float], whole: bool,
+        least: Callable[[int, str], float], empties: Callable[[int, str], tuple[str, ...]],
+    ) -> None:
         self.at: dict[End, float] = {}
-        self.devices: list[tuple[int, str, float, float]] = []  # unit, name, top, bottom
+        # unit, name, top, bottom, whether it has no cable here
+        self.devices: list[tuple[int, str, float, float, bool]] = []
         by_device: dict[tuple[int, str], list[End]] = {}
         for end in ends:
             by_device.setdefault((-end.height, end.device), []).append(end)
@@ -82,8 +87,9 @@ class _Side:
             for end in sorted(by_device.get(key, []), key=_order):
                 self.at[end] = y
                 y += heights[end]
-            y += EMPTY if key in empty else 0
-            self.devices.append((-key[0], key[1], top, y))
+            y += EMPTY * len(empties(-key[0], key[1])) if key in empty else 0
+            y = max(y, top + least(-key[0], key[1])) if key in by_device else y
+            self.devices.append((-key[0], key[1], top, y, key in empty))
             y += GAP
         self.height = y
 
@@ -123,6 +129,20 @@ class _Pair:
         """The label of an end in as many lines as its column needs."""
         return wrapped(end.label, self.label, BODY, True)
 
+    def names(self, unit: int, name: str) -> tuple[str, ...]:
+        """The name of a device in as many lines as there is room for beside its labels; none for
+        what stands beside its rack, whose labels have the name, or where there is no room."""
+        room = self.box - self.label - self.far - 24
+        return wrapped(name, room / 1.05, SMALL) if room > 25 and unit else ()
+
+    def least(self, unit: int, name: str) -> float:
+        """How high the box of a device must be for its name."""
+        return 4 + LINE * len(self.names(unit, name))
+
+    def empty(self, unit: int, name: str) -> tuple[str, ...]:
+        """What the box of a device without a cable here says."""
+        return wrapped(f"U{unit:02}  {name}", self.box - 14, SMALL)
+
     def words(self) -> str:
         """How many cables of which kind and stock length join the racks."""
         classes = Counter((p.cable.kind, p.cable.stock_m, p.cable.step > 0) for p in self.plugs)
@@ -145,12 +165,16 @@ class _Pair:
         devices: list[set[tuple[int, str]]] = [set(), set()]
         for plug in self.plugs:
             ends = (plug.own, plug.far)
-            more = [self.heights[end] + (GAP if (end.height, end.device) not in seen else 0)
-                    for end, seen in zip(ends, devices, strict=True)]
+            more = [
+                self.heights[end] if (end.height, end.device) in seen
+                else GAP + max(self.heights[end], self.least(end.height, end.device))
+                for end, seen in zip(ends, devices, strict=True)
+            ]
             if any(h + m > room - self.head for h, m in zip(high, more, strict=True)):
                 parts.append([])
                 high, devices = [0.0, 0.0], [set(), set()]
-                more = [self.heights[end] + GAP for end in ends]
+                more = [GAP + max(self.heights[end], self.least(end.height, end.device))
+                        for end in ends]
             parts[-1].append(plug)
             for i, end in enumerate(ends):
                 high[i] += more[i]
@@ -161,7 +185,7 @@ class _Pair:
         """Both fronts."""
         ends = ([plug.own for plug in plugs], [plug.far for plug in plugs])
         return [
-            _Side(own, rack, self.heights, whole)
+            _Side(own, rack, self.heights, whole, self.least, self.empty)
             for own, rack in zip(ends, self.racks, strict=True)
         ]
 
@@ -182,19 +206,19 @@ class _Pair:
         mirrored = rack is self.racks[1]
         sheet.text(x + self.box / 2, top - 8, rack.name, 10, anchor="middle", bold=True)
         sheet.box(x, top - 3, self.box, side.height + 3, fill="#f6f7f9", line=1.2)
-        for unit, name, low, high in side.devices:
+        for unit, name, low, high, empty in side.devices:
             y, tall = top + low, high - low
             tint = self.tint.get((rack.name, unit), PALE)
             sheet.box(x + 3, y, self.box - 6, tall, fill=tint, stroke=None)
-            if tall == EMPTY:
-                words = shortened(f"U{unit:02}  {name}", self.box - 14, SMALL)
-                sheet.text(x + self.box / 2, y + 6.2, words, SMALL, anchor="middle", fill=GREY)
+            if empty:
+                for i, line in enumerate(self.empty(unit, name)):
+                    sheet.text(x + self.box / 2, y + 6.2 + EMPTY * i, line, SMALL,
+                               anchor="middle", fill=GREY)
                 continue
-            room = self.box - self.label - self.far - 24
-            words = shortened(name, room / 1.05, SMALL) if room > 25 and unit else ""
             at = x + self.box - 7 if mirrored else x + 7
-            sheet.text(at, y + min(tall, ROW) / 2 + 2.2, words, SMALL, fill=GREY,
-                       anchor="end" if mirrored else "start")
+            for i, line in enumerate(self.names(unit, name)):
+                sheet.text(at, y + min(tall, ROW) / 2 + 2.2 + LINE * i, line, SMALL, fill=GREY,
+                           anchor="end" if mirrored else "start")
         inner, anchor = (x + 8, "start") if mirrored else (x + self.box - 8, "end")
         beyond = inner + (self.label + 4) * (1 if mirrored else -1)
         for end, y in side.at.items():

@@ -18,6 +18,8 @@ COLOURS = (GREY, NEAR, MIDDLE, FAR)
 """Of the cables of each step."""
 DASHES = (None, None, "3 1.5", None)
 CELL, HEADER, GAP = 16.0, 11.0, 4.0
+WIDEST, LINE = 60.0, 7.0
+"""Most width of a port's box that its words ask for; they go on on more lines of this height."""
 STUB = 11.0
 """Room beside a row of ports where the numbers of those with a drawn cable stand."""
 LEGEND = 30.0
@@ -80,11 +82,10 @@ class _Front:
         used = {port for switch in rack.switches for port in switch.plugs}
         top = max(used, default=0)
         self.ports = list(range(1, top + 1)) if top <= ALL_PORTS else sorted(used)
-        texts = {
+        self.texts = {
             self.far_words(plug) for s in rack.switches for plug in s.plugs.values()
-            if plug.far.is_switch or plug.far.unit
         }
-        need = max([24.0, *(1.1 * width_of(text, SMALL) + 4 for text in texts)])
+        need = max([24.0, *(min(WIDEST, 1.1 * width_of(t, SMALL) + 4) for t in self.texts)])
         rows = max(1, math.ceil(len(self.ports) / max(1, int((self.room - 8) / need))))
         self.per_row = max(1, math.ceil(len(self.ports) / rows))
         self.cell = max(need, min(46.0, (self.room - 8) / self.per_row))
@@ -220,45 +221,59 @@ class _Front:
         last = switch.unit + self.height_of_switch - 1
         unit = f"U{switch.unit:02}" + (f" to U{last:02}" if last > switch.unit else "")
         tint = self.tint[switch.group]
+        at = self.x + 14 + width_of(unit, BODY, True)
+        names = wrapped(switch.name, self.room - (at - self.x) - 4, BODY)
+        head = HEADER + 8.0 * (len(names) - 1)
 
         def header(sheet: Sheet, y: float) -> None:
-            sheet.box(self.x, y, self.room, HEADER, fill=tint, stroke=None)
+            sheet.box(self.x, y, self.room, head, fill=tint, stroke=None)
             sheet.text(self.x + 4, y + 8, unit, BODY, bold=True)
-            at = self.x + 14 + width_of(unit, BODY, True)
-            room = self.room - (at - self.x) - 4
-            sheet.text(at, y + 8, shortened(switch.name, room, BODY), BODY)
+            for i, line in enumerate(names):
+                sheet.text(at, y + 8 + 8 * i, line, BODY)
 
-        strips = [Strip(HEADER, header)]
+        strips = [Strip(head, header)]
         for start in range(0, len(self.ports), self.per_row):
             ports = self.ports[start:start + self.per_row]
             plugs = [switch.plugs[port] for port in ports if port in switch.plugs]
+            lines = max((len(self._lines(plug)) for plug in plugs), default=1)
+            high = CELL + LINE * (lines - 1)
 
-            def row(sheet: Sheet, y: float, ports: list[int] = ports) -> None:
-                sheet.box(self.x, y, self.room, CELL + 2, fill=tint, stroke=None)
+            def row(
+                sheet: Sheet, y: float, ports: list[int] = ports, high: float = high
+            ) -> None:
+                sheet.box(self.x, y, self.room, high + 2, fill=tint, stroke=None)
                 for i, port in enumerate(ports):
-                    self._cell(sheet, self.x + 4 + i * self.cell, y, port, switch)
+                    self._cell(sheet, self.x + 4 + i * self.cell, y, port, switch, high)
 
-            strips.append(Strip(CELL + 2, row, plugs))
+            strips.append(Strip(high + 2, row, plugs))
         strips[-1].height += GAP
         return strips
 
-    def _cell(self, sheet: Sheet, x: float, y: float, port: int, switch: Switch) -> None:
+    def _lines(self, plug: Plug) -> tuple[str, ...]:
+        """Where a cable goes, in lines that its box holds."""
+        bold = plug.far.rack != self.rack.name
+        return wrapped(self.far_words(plug), (self.cell - 3) / 1.05, SMALL, bold)
+
+    def _cell(
+        self, sheet: Sheet, x: float, y: float, port: int, switch: Switch, high: float
+    ) -> None:
         plug = switch.plugs.get(port)
         if plug is None:
-            sheet.box(x + 0.8, y, self.cell - 1.6, CELL, fill=PAPER, stroke=PALE, dash="1 1")
+            sheet.box(x + 0.8, y, self.cell - 1.6, high, fill=PAPER, stroke=PALE, dash="1 1")
             sheet.text(x + self.cell / 2, y + 6.6, str(port), SMALL, anchor="middle", fill=GREY)
             return
         step, leaves = plug.cable.step, plug.far.rack != self.rack.name
         colour = COLOURS[step]
         listed = not leaves and not plug.far.is_switch
         sheet.box(
-            x + 0.8, y, self.cell - 1.6, CELL, fill="#f0f1f3" if step == 0 else PAPER,
+            x + 0.8, y, self.cell - 1.6, high, fill="#f0f1f3" if step == 0 else PAPER,
             stroke=colour, line=0.5 if step == 0 else 1.0, dash=DASHES[step],
             hint=plug.words if listed else None,
         )
         sheet.text(x + self.cell / 2, y + 6.6, str(port), SMALL, anchor="middle", fill=GREY)
-        words = shortened(self.far_words(plug), (self.cell - 3) / 1.05, SMALL)
-        sheet.text(x + self.cell / 2, y + 13.6, words, SMALL, anchor="middle", bold=leaves)
+        for i, words in enumerate(self._lines(plug)):
+            sheet.text(x + self.cell / 2, y + 13.6 + LINE * i, words, SMALL, anchor="middle",
+                       bold=leaves)
 
     # --- pages ---
 

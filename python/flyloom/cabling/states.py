@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from flyloom._core import Topology
-from flyloom.draw.svg import GREY, INK, PAPER, Svg, clipped, note_svg, plural
+from flyloom.draw.svg import GREY, INK, PAPER, Svg, note_svg, plural
 from flyloom.support.words import csv_rows
 
 #: Fill, text colour and words of every state, in the order of the legend. Dark is gone, pale is
@@ -20,7 +20,8 @@ STATES = {
     "moved": ("#b79ad6", INK, "in another's place"),
     "missing": ("#4a5361", PAPER, "does not answer"),
 }
-_RACK_W, _GAP, _PER_ROW, _MOST = 112, 14, 8, 400
+_RACK_W, _GAP, _WIDTH, _MOST = 112, 14, 1008, 400
+"""Least width of a rack, room between racks, most width of racks in a row, most racks drawn."""
 
 
 def states_svg(topology: Topology, rules: dict[str, Any] | None, found: dict[str, Any]) -> str:
@@ -47,48 +48,58 @@ def states_svg(topology: Topology, rules: dict[str, Any] | None, found: dict[str
     top = max(max(of_rack) for of_rack in units)
     slot = 15.0 if top <= 24 else 12.0
     done = {r["rack"]: r["steps"] for r in found["progress"]["racks"]} if found["progress"] else {}
-    columns = min(len(racks), _PER_ROW)
+    wide = _rack_width(racks, slot)
+    per_row = max(1, int(_WIDTH / (wide + _GAP)))
+    columns = min(len(racks), per_row)
     step = top * slot + 60
-    rows = -(-len(racks) // _PER_ROW)
+    rows = -(-len(racks) // per_row)
     notes = _notes(found, len(racks), len(floor["racks"]))
-    width = max(24 + columns * (_RACK_W + _GAP), 24 + max(6.3 * len(n) for n in notes), 560)
+    width = max(24 + columns * (wide + _GAP), 24 + max(6.3 * len(n) for n in notes), 560)
     head = 74
     drawing = Svg(width, head + rows * step + 20 * len(notes), "State of the racks")
     _legend(drawing, width, Counter(states))
     for place, (rack, of_rack) in enumerate(zip(racks, units, strict=True)):
-        x = 24 + place % _PER_ROW * (_RACK_W + _GAP)
-        y = head + 20 + place // _PER_ROW * step
+        x = 24 + place % per_row * (wide + _GAP)
+        y = head + 20 + place // per_row * step
         body = top * slot
-        name = clipped(str(rack["name"]), _RACK_W, 12)
-        drawing.text(x + _RACK_W / 2, y - 8, name, 12, text_anchor="middle", font_weight="600")
-        drawing.add("rect", x=x, y=y - 2, width=_RACK_W, height=body + 4, rx=2, fill="#f6f7f9",
+        drawing.text(x + wide / 2, y - 8, str(rack["name"]), 12, text_anchor="middle",
+                     font_weight="600")
+        drawing.add("rect", x=x, y=y - 2, width=wide, height=body + 4, rx=2, fill="#f6f7f9",
                     stroke=INK, stroke_width=1.2)
         for switch, unit in zip(rack["switches"], of_rack, strict=True):
-            _switch(drawing, x, y + body - unit * slot, slot, switch, states, odd)
+            _switch(drawing, x, y + body - unit * slot, slot, switch, states, odd, wide)
         steps = done.get(rack["name"], [])
         words = f"{sum(s['correct'] for s in steps):,} of {sum(s['planned'] for s in steps):,}"
-        drawing.text(x + _RACK_W / 2, y + body + 17, words, 10.5, text_anchor="middle", fill=GREY)
+        drawing.text(x + wide / 2, y + body + 17, words, 10.5, text_anchor="middle", fill=GREY)
     for i, note in enumerate(notes):
         drawing.text(24, head + rows * step + 8 + 20 * i, note, 11.5, fill=GREY)
     return drawing.render()
 
 
+def _rack_width(racks: list[dict[str, Any]], slot: float) -> float:
+    """As wide as the longest name needs, with the number beside it."""
+    size = min(9.5, slot - 3)
+    switches = max((0.58 * size * len(str(s["name"])) for r in racks for s in r["switches"]),
+                   default=0.0)
+    names = max((0.62 * 12 * len(str(r["name"])) for r in racks), default=0.0)
+    return max(_RACK_W, switches + 40, names + 4)
+
+
 def _switch(
     drawing: Svg, x: float, top: float, slot: float, switch: dict[str, Any],
-    states: list[str], odd: Counter[str],
+    states: list[str], odd: Counter[str], wide: float,
 ) -> None:
     fill, ink, words = STATES[states[switch["id"]]]
     count = odd[switch["name"]]
     hint = f"{switch['name']}, unit {switch['unit']}: {words}"
     hint += f", {plural(count, 'cable')} not as planned" if count else ""
-    drawing.add("rect", x=x + 4, y=top + 1, width=_RACK_W - 8, height=slot - 2, rx=1.5, fill=fill,
+    drawing.add("rect", x=x + 4, y=top + 1, width=wide - 8, height=slot - 2, rx=1.5, fill=fill,
                 stroke="#5b6b7d", stroke_width=0.6, hint=hint)
     size = min(9.5, slot - 3)
     base = top + slot / 2 + size * 0.35
-    room = _RACK_W - 16 - (22 if count else 0)
-    drawing.text(x + 8, base, clipped(str(switch["name"]), room, size), size, fill=ink)
+    drawing.text(x + 8, base, str(switch["name"]), size, fill=ink)
     if count:
-        drawing.text(x + _RACK_W - 8, base, f"{count:,}", size, fill=ink, text_anchor="end",
+        drawing.text(x + wide - 8, base, f"{count:,}", size, fill=ink, text_anchor="end",
                      font_weight="700")
 
 
