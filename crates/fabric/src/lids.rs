@@ -112,12 +112,12 @@ fn fill(kept: &[Option<u16>], terminals: usize, lmc: u8) -> Option<Vec<u16>> {
 /// Why a port cannot keep its LID.
 fn reason(t: &Topology, carried: &[Option<u16>], port: usize, lmc: u8) -> String {
     let terminals = t.terminals().len();
-    let name = |port: usize| match port.checked_sub(terminals) {
-        Some(s) => format!("switch {}", t.switches()[s].name),
-        None => {
-            let terminal = &t.terminals()[port];
-            format!("endpoint {}", t.endpoints()[terminal.endpoint.ix()].name)
+    let name = |port: usize| {
+        if let Some(s) = port.checked_sub(terminals) {
+            return format!("switch {}", t.switches()[s].name);
         }
+        let terminal = &t.terminals()[port];
+        format!("endpoint {}", t.endpoints()[terminal.endpoint.ix()].name)
     };
     let lid = carried[port].unwrap_or_default();
     let offsets = (1_u16 << lmc) - 1;

@@ -36,11 +36,11 @@ pub struct Count {
 }
 
 impl Count {
-    fn take<T: PartialEq>(&mut self, before: Option<T>, after: T, times: u64) {
+    fn take<T: PartialEq>(&mut self, before: Option<T>, after: &T, times: u64) {
         self.all += times;
         match before {
             None => self.new += times,
-            Some(before) if before != after => self.changed += times,
+            Some(before) if before != *after => self.changed += times,
             Some(_) => {}
         }
     }
@@ -107,7 +107,7 @@ pub fn levels(before: Option<Addressed<'_>>, after: Addressed<'_>) -> Count {
                         old.service_level(*from, offset % old.layers(), *to)
                     });
                 let layer = u32::from(offset) % routing.layers();
-                count.take(was, routing.service_level(from, layer, to), times);
+                count.take(was, &routing.service_level(from, layer, to), times);
             }
         }
     }
@@ -156,7 +156,7 @@ pub fn sl2vl(before: Option<Addressed<'_>>, after: Addressed<'_>) -> Vec<(u64, C
                 had.binary_search(&o).is_ok() && (i == 0 || had.binary_search(&i).is_ok())
             });
             let had = had.map(|(old, s, _)| table(old, *s, i, o));
-            count.take(had, table(routing, s, i, o), 1);
+            count.take(had, &table(routing, s, i, o), 1);
         }
         found.push((guid, count));
     }
