@@ -160,7 +160,7 @@ def test_contents_name_the_page_of_everything(made):
 
 
 def test_contents_name_the_sheets_of_labels(tmp_path):
-    fl.cables("slim_fly:q=5,p=4", tmp_path)
+    fl.cables("slim_fly:q=5,p=4", tmp_path, rules={"endpoints_per_unit": 2})  # five racks
     # 24 labels a sheet: 400, 100, 50 and 200 of them after each other
     assert pages_of(streams(tmp_path / "cabling.pdf")[:1])["Sheets of labels.pdf"] == {
         "Step 0: endpoints": "1 - 17", "Step 1: inside groups": "17 - 21",
