@@ -10,6 +10,9 @@ from xml.etree import ElementTree
 import flyloom as fl
 import pytest
 from cli_helpers import flyloom
+from flyloom.cabling.floorplan import floor_sheets
+from flyloom.cabling.model import Cabling
+from flyloom.cabling.sheet import SIZES_PT
 
 pypdf = pytest.importorskip("pypdf")
 
@@ -251,3 +254,18 @@ def test_names_are_whole_in_the_drawing_of_states(tmp_path):
     words, size = drawn_words(tmp_path / "s.svg")
     assert "\u2026" not in words and size >= 8  # pixels: 6 points
     assert all(name in words for name in plan.switch_names)
+
+
+def test_a_floor_of_361_racks_is_one_page():
+    """19 rows of 19 racks, as q = 19 has them with its servers in racks."""
+    plan = fl.network("ring:n=361,p=0").plan({"rack_units": 1, "racks_per_row": 19})
+    network = fl.network("ring:n=361,p=0")
+    cabling = Cabling(network.recipe, plan, network.switch_names, network.groups.tolist())
+    (sheet,) = floor_sheets(cabling, SIZES_PT["a4"])
+    assert {(r["row"], r["column"]) for r in plan["racks"]} == {
+        (i, j) for i in range(19) for j in range(19)}
+    for kind, x, y, *more in sheet.marks:
+        if kind == "box":
+            assert x >= 36 and x + more[0] <= 595.3 - 36 and y + more[1] <= 841.9 - 36
+        elif kind == "text":
+            assert more[1] >= 6

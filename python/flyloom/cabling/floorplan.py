@@ -12,10 +12,25 @@ from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SIZES_PT, SMALL, Sheet, pa
 from flyloom.draw.svg import GREY, INK, PALE, PAPER, plural
 from flyloom.support.words import amount
 
-MOST_W, LINE, AISLE, GAP, SIDE = 64.0, 8.0, 15.0, 3.0, 34.0
-"""Widest box of a rack, height of its lines, an aisle, room between racks, room for row numbers."""
+MOST_W, GAP, SIDE = 64.0, 2.5, 34.0
+"""Widest box of a rack, room between racks, room for row numbers."""
 NOTE = ("A box is a rack: its name, the cables that stay in it, and those that lead to other "
         "racks. Racks without a switch are grey.")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Points: the letters of names, a line, an aisle, what a box has beyond its words and lines."""
+
+    name: float
+    line: float
+    aisle: float
+    beyond: float
+
+
+ROOMY = Scale(BODY, 8.0, 15.0, 5.0)
+DENSE = Scale(SMALL, 7.0, 8.5, 3.0)
+"""Used where a floor does not fit a page otherwise."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +48,7 @@ class Tile:
 
 def floor_sheet(cabling: Cabling) -> Sheet:
     """The whole floor as one sheet, as large as needed. O(racks + cables)."""
-    floor = _Floor(cabling)
+    floor = _Floor(cabling, ROOMY)
     columns, rows = floor.columns, floor.rows
     width = max(floor.width(len(columns)), 320.0)
     sheet = Sheet(width, floor.head(width) + floor.height(rows) + MARGIN, "Floor plan")
@@ -43,10 +58,15 @@ def floor_sheet(cabling: Cabling) -> Sheet:
 
 def floor_sheets(cabling: Cabling, size: tuple[float, float]) -> list[Sheet]:
     """The floor on pages of ``size``, in parts where it is larger. O(racks + cables)."""
-    floor = _Floor(cabling)
-    per_row = max(1, int((size[0] - 2 * MARGIN - SIDE) / (floor.wide + GAP)))
+    for scale in (ROOMY, DENSE):
+        floor = _Floor(cabling, scale)
+        most = max(1, int((size[0] - 2 * MARGIN - SIDE + GAP) / (floor.wide + GAP)))
+        room = size[1] - MARGIN - floor.head(size[0])
+        if len(floor.columns) <= most and floor.height(floor.rows) <= room:
+            break
+    # as many columns on each page
+    per_row = -(-len(floor.columns) // -(-len(floor.columns) // most))
     parts: list[tuple[Sequence[int], Sequence[int]]] = []
-    room = size[1] - MARGIN - floor.head(size[0])
     for i in range(0, len(floor.columns), per_row):
         rows: list[int] = []
         for row in floor.rows:
@@ -68,8 +88,8 @@ def floor_sheets(cabling: Cabling, size: tuple[float, float]) -> list[Sheet]:
 class _Floor:
     """Racks on their grid, all boxes of one width; those of a row are of one height."""
 
-    def __init__(self, cabling: Cabling) -> None:
-        self.cabling = cabling
+    def __init__(self, cabling: Cabling, scale: Scale) -> None:
+        self.cabling, self.scale = cabling, scale
         inside = {name: len(rack.cables) for name, rack in cabling.racks.items()}
         leaving: Counter[str] = Counter()
         for pair, plugs in cabling.pairs.items():
@@ -77,13 +97,13 @@ class _Floor:
                 leaving[name] += len(plugs)
         names = [str(rack["name"]) for rack in cabling.plan["racks"]]
         numbers = [f"{n:,}" for n in (*inside.values(), *leaving.values())]
-        need = max([*(width_of(n, BODY, True) for n in names),
+        need = max([*(width_of(n, scale.name, True) for n in names),
                     *(width_of(n, SMALL) for n in numbers)], default=0.0)
         columns = len({rack["column"] for rack in cabling.plan["racks"]})
         room = (SIZES_PT["a4"][0] - 2 * MARGIN - SIDE) / max(1, columns) - GAP
-        self.wide = min(MOST_W, max(24.0, need + 5, room))
+        self.wide = min(MOST_W, max(need + scale.beyond, room))
         self.tiles = [
-            Tile(name, rack["row"], rack["column"], wrapped(name, self.wide - 4, BODY, True),
+            Tile(name, rack["row"], rack["column"], wrapped(name, self.wide - 2, scale.name, True),
                  inside[name], leaving[name], len(cabling.racks[name].switches))
             for name, rack in zip(names, cabling.plan["racks"], strict=True)
         ]
@@ -92,7 +112,7 @@ class _Floor:
         high: dict[int, int] = {}
         for tile in self.tiles:
             high[tile.row] = max(high.get(tile.row, 0), len(tile.lines))
-        self.high = {row: LINE * (n + 2) + 4 for row, n in high.items()}
+        self.high = {row: scale.line * (n + 2) + 4 for row, n in high.items()}
 
     def words(self) -> str:
         """What the drawing shows, and how far racks are apart."""
@@ -115,7 +135,7 @@ class _Floor:
 
     def height(self, rows: Sequence[int]) -> float:
         """How high these rows are, aisles included."""
-        return sum(self.high[row] + AISLE for row in rows)
+        return sum(self.high[row] + self.scale.aisle for row in rows)
 
     def draw(
         self, sheet: Sheet, columns: Sequence[int], rows: Sequence[int], more: str
@@ -132,10 +152,10 @@ class _Floor:
             sheet.text(MARGIN, y + self.high[row] / 2 + 2, f"row {row}", SMALL, fill=GREY)
             y += self.high[row]
             if i + 1 < len(rows):
-                middle = y + AISLE / 2
+                middle = y + self.scale.aisle / 2
                 sheet.line([(left, middle), (right, middle)], PALE, 0.6, dash="4 3")
                 sheet.text(MARGIN, middle + 2, "aisle", SMALL, fill=GREY)
-            y += AISLE
+            y += self.scale.aisle
         for tile in self.tiles:
             if tile.row in top and tile.column in place:
                 x = left + place[tile.column] * (self.wide + GAP)
@@ -147,10 +167,11 @@ class _Floor:
         hint = f"{tile.name}: {stay}, {tile.leaving:,} to other racks"
         sheet.box(x, y, self.wide, high, fill=PAPER if tile.switches else PALE, line=0.8,
                   hint=hint)
-        at, middle = y + LINE, x + self.wide / 2
+        high_line = self.scale.line
+        at, middle = y + high_line, x + self.wide / 2
         for line in tile.lines:
-            sheet.text(middle, at, line, BODY, anchor="middle", bold=True)
-            at += LINE
+            sheet.text(middle, at, line, self.scale.name, anchor="middle", bold=True)
+            at += high_line
         for n in (tile.inside, tile.leaving):
             sheet.text(middle, at, f"{n:,}", SMALL, anchor="middle", fill=INK)
-            at += LINE
+            at += high_line
