@@ -14,12 +14,13 @@ from cli_helpers import PACKAGE, document, flyloom
 from deploy_helpers import DATA
 from flyloom._core import registry
 from flyloom.cli import GROUPS
+from flyloom.cli.listing import PANELS
 
 COMMANDS = ["design", "export", "structure", "resilience", "size", "scale", "compare", "search",
             "published", "plan", "cables", "route",
             "verify", "ebb", "lanes", "repair", "throughput", "figure", "deploy",
             "verify-cables", "run", "report", "list", "schema", "doctor", "cost", "catalog",
-            "compare-routing", "congestion"]
+            "compare-routing", "congestion", "example", "help"]
 MADE = [part["name"].replace("_", "-") for part in registry() if part["kind"] == "measure"]
 """Commands made from the table of measures, besides those by hand."""
 
@@ -36,8 +37,11 @@ def test_help_explains_and_shows_an_example(name):
 def test_help_lists_every_command():
     done = flyloom("--help")
     assert done.returncode == 0
-    listed = re.findall(r"^\s*([a-z-]+)  +\S", done.stdout.split("Commands")[1], re.MULTILINE)
+    listed = re.findall(r"^  ([a-z-]+)  +\S", done.stdout.split("\nNetworks:")[1], re.MULTILINE)
     assert sorted(listed) == sorted({*COMMANDS, *MADE})
+    assert "..." not in done.stdout and flyloom("help").stdout == done.stdout
+    panels = [name for names in PANELS.values() for name in names]
+    assert sorted(panels) == sorted(COMMANDS), "a new command has its place in a group"
     assert sorted(name for names in GROUPS.values() for name in names) == sorted(COMMANDS)
 
 
@@ -220,3 +224,70 @@ def test_plan_writes_cables_and_pictures(tmp_path):
     assert len([x for x in lines if not x.startswith("#")]) == 1 + 375
     for name in ("floor.svg", "racks.svg"):
         assert (tmp_path / "plan" / name).read_text().startswith("<svg")
+
+
+def test_the_program_is_a_module_and_says_its_version():
+    import subprocess
+    import sys
+
+    from cli_helpers import environment
+
+    words = [sys.executable, "-m", "flyloom", "--version"]
+    done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, f"flyloom {fl.__version__}\n")
+
+
+def test_help_of_a_command_is_asked_for_either_way():
+    assert flyloom("help", "route").stdout == flyloom("route", "--help").stdout
+    assert "flyloom catalog show" in flyloom("help", "catalog", "show").stdout
+
+
+@pytest.mark.parametrize(("words", "near"), [
+    (("routee", "ring:n=5"), "route"), (("compare_routing",), "compare-routing"),
+    (("design", "SlimFly:q=5"), "slim_fly"), (("design", "slim-fly"), "slim_fly"),
+    (("route", "ring:n=5", "-e", "dfssp"), "dfsssp"),
+    (("route", "ring:n=5", "-e", "opensm:MinHop"), "opensm:minhop"),
+    (("route", "ring:n=5", "-e", "dfsssp", "-O", "max-lanes=3"), "max_lanes"),
+    (("design", "slim_fly:Q=5"), "q"), (("example", "deployed-slim-fly"), "deployed_slim_fly"),
+])
+def test_what_was_meant_is_said(words, near):
+    done = flyloom(*words)
+    assert done.returncode == 2 and f"did you mean {near}?" in done.stderr, done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(("net", "why"), [
+    ("slim_fly:q=five", "slim_fly: q: 'five' is no whole number"),
+    ("dragonfly:h=2.5", "h: 2.5 is no whole number"),
+    ("torus:shape=4,4", "torus: shape: '4,4': commas part parameters; write shape=4x4"),
+    ("hyperx:p=2,shape=4x4,2", "hyperx: shape: '4x4,2': commas part parameters; write shape=4x4x2"),
+])
+def test_a_parameter_of_the_wrong_kind_says_how_it_is_written(net, why):
+    done = flyloom("design", net)
+    assert done.returncode == 2 and why in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("content", [
+    "deb-host-3\n", "root:x:0:0:root:/root:/bin/bash\nbin:x:2:2:bin:/bin:/usr/sbin/nologin\n",
+    "# A title\n\nSome words of prose that are no network.\n", "import os\nprint(os.name)\n",
+    "name,degree\na,3\nb,4\n", "", "\n\n", "# remarks only\n", "one\ntwo\nthree\n",
+    "2026-11-02 10:00:01 service started\n",
+])
+def test_a_text_file_that_is_no_network_is_refused(content, tmp_path):
+    file = tmp_path / "some.txt"
+    file.write_text(content)
+    done = flyloom("design", file)
+    assert done.returncode == 2 and str(file) in done.stderr and done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("words", "code", "kind"), [
+    (("design", "nothing"), 2, "refused"), (("design", "ring:n=5", "--no-such"), 2, "refused"),
+    (("design",), 2, "refused"),
+])
+def test_an_error_is_a_document_under_json(words, code, kind):
+    done = flyloom(*words, "--json")
+    assert done.returncode == code and done.stdout.count("\n") == 1
+    told = json.loads(done.stdout)
+    assert told["exit_code"] == code and told["error"]["kind"] == kind
+    assert told["error"]["message"] in done.stderr

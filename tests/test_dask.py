@@ -119,7 +119,7 @@ def test_without_the_package_the_extra_is_named(place):
     done = subprocess.run(
         [sys.executable, "-c", code, "run", "many.toml", "--on", "dask://a:1"], cwd=place,
         env=environment(), capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert done.stderr == ("flyloom: on: Dask's package distributed is not installed; "
                            "pip install 'flyloom[dask]'\n")
 

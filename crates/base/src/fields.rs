@@ -28,7 +28,65 @@ fn in_words(why: &str) -> String {
         let known = known.trim_start_matches("expected one of ").trim_start_matches("expected ");
         return format!("there is no '{word}', only {}", known.replace('`', ""));
     }
+    if let Some(plain) = no_number(why) {
+        return plain;
+    }
+    if let Some((field, known)) =
+        why.strip_prefix("unknown field `").and_then(|rest| rest.split_once("`, expected "))
+    {
+        let names = known.split('`').skip(1).step_by(2);
+        let near = crate::words::did_you_mean(field, names);
+        return format!("unknown field `{field}`, {near}expected {known}");
+    }
     let why = why.replace("expected u32", "expected a whole number below 4294967296");
     let why = why.replace("expected u64", "expected a whole number from 0");
     why.replace("expected u8", "expected a whole number below 256")
+}
+
+/// What serde says of a word where a number, or true or false, should be; nothing else.
+fn no_number(why: &str) -> Option<String> {
+    let rest = why.strip_prefix("invalid type: ")?;
+    let rest = rest.strip_prefix("string ").or(rest.strip_prefix("floating point "))?;
+    let (word, expected) = rest.rsplit_once(", expected ")?;
+    let what = match expected {
+        "u8" | "u16" | "u32" | "u64" | "usize" | "i32" | "i64" => "whole number",
+        "f32" | "f64" => "number",
+        "a boolean" => "answer: true or false",
+        _ => return None,
+    };
+    let number = word.starts_with('`');
+    let word: String = word.trim_matches(['"', '`']).chars().take(40).collect();
+    Some(if number { format!("{word} is no {what}") } else { format!("'{word}' is no {what}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[allow(dead_code)]
+    struct Some3 {
+        q: u32,
+        share: Option<f64>,
+        balance: Option<bool>,
+    }
+
+    #[test]
+    fn words_where_numbers_should_be_are_named() {
+        let fault = |given: Value| typed::<Some3>(&given).expect_err("no value");
+        let told = |field: &str, why: &str| (field.to_owned(), why.to_owned());
+        assert_eq!(fault(json!({ "q": "five" })), told("q", "'five' is no whole number"));
+        assert_eq!(fault(json!({ "q": 2.5 })), told("q", "2.5 is no whole number"));
+        let given = json!({ "q": 5, "share": "half" });
+        assert_eq!(fault(given), told("share", "'half' is no number"));
+        let given = json!({ "q": 5, "balance": "maybe" });
+        assert_eq!(fault(given), told("balance", "'maybe' is no answer: true or false"));
+        let (_, why) = fault(json!({ "q": 5, "Balance": true }));
+        assert!(
+            why.starts_with("unknown field `Balance`, did you mean balance? expected"),
+            "{why}"
+        );
+    }
 }

@@ -16,6 +16,7 @@ pub mod seed;
 pub mod stage;
 pub mod units;
 pub mod watch;
+pub mod words;
 
 pub use error::{Interrupted, Refusal, Stop};
 pub use graph::Graph;

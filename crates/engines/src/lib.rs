@@ -209,7 +209,11 @@ fn parse<E: Engine>(mut given: Map<String, Value>) -> Result<(E, Choice), Refusa
         given.insert("max_lanes".to_owned(), choice.max_lanes().into());
     }
     let engine = base::fields::typed(&Value::Object(given)).map_err(|(field, why)| {
-        let help = "every engine takes lanes, max_lanes and balance, too: `flyloom list engines`";
+        let known = "every engine takes lanes, max_lanes and balance, too: `flyloom list engines`";
+        let unknown = why.strip_prefix("unknown field `").and_then(|w| w.split('`').next());
+        let shared = ["lanes", "max_lanes", "balance"];
+        let near = unknown.map(|word| base::words::did_you_mean(word, shared)).unwrap_or_default();
+        let help = format!("{near}{known}");
         Refusal::new(field, why, help)
     })?;
     Ok((engine, choice))
@@ -230,7 +234,8 @@ pub fn engine(name: &str) -> Result<&'static Entry, Refusal> {
     ENGINES.iter().find(|e| e.name == name).ok_or_else(|| {
         let names: Vec<&str> = ENGINES.iter().map(|e| e.name).collect();
         let why = format!("there is no engine '{name}'");
-        Refusal::new("engine", why, format!("engines: {}", names.join(", ")))
+        let near = base::words::did_you_mean(name, names.iter().copied());
+        Refusal::new("engine", why, format!("{near}engines: {}", names.join(", ")))
     })
 }
 

@@ -406,7 +406,11 @@ pub fn family(name: &str) -> Result<&'static Entry, Refusal> {
         Refusal::new(
             "topology",
             format!("there is no family '{name}'"),
-            format!("families: {}", names.join(", ")),
+            format!(
+                "{}families: {}",
+                base::words::did_you_mean(name, names.iter().copied()),
+                names.join(", ")
+            ),
         )
     })
 }

@@ -48,6 +48,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(lab_face::experiment_plugins, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::plugin_parameters, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::parse_inline, m)?)?;
+    m.add_function(wrap_pyfunction!(plugins::meant, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::tables_of_hops, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::tables_of_paths, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::nearest, m)?)?;

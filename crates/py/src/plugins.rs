@@ -39,6 +39,12 @@ pub fn parse_inline<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyA
     to_python(py, &json!([recipe.family, recipe.params]))
 }
 
+/// The one of `names` that `word` was probably meant to be, or None.
+#[pyfunction]
+pub fn meant(word: &str, names: Vec<String>) -> Option<String> {
+    base::words::meant(word, names.iter().map(String::as_str)).map(str::to_owned)
+}
+
 /// The tables that `work` makes for `on`, known as the work of `engine`; refusals name it.
 fn made(
     py: Python<'_>,

@@ -33,7 +33,8 @@ GROUPS = {
     "figures": ("figure",),
     "fabric": ("deploy", "opensm-plugin"),
     "verify_cables": ("verify-cables",),
-    "experiments": ("run", "report", "list", "schema", "doctor"),
+    "experiments": ("run", "report", "list", "schema"),
+    "about": ("doctor", "example", "help"),
 }
 """The files and their commands, in the order in which `flyloom --help` lists them.
 
@@ -56,6 +57,13 @@ def load(words: list[str]) -> None:
             named = ["measures"]
     for group in named or [*GROUPS, "measures"]:
         importlib.import_module(f"flyloom.cli.{group}")
+
+
+def asked(words: list[str]) -> list[str]:
+    """The words that are meant: ``help VERB`` is ``VERB --help``."""
+    if words[:1] == ["help"] and words[1:] not in (["--help"], ["-h"]):
+        return [*words[1:], "--help"]
+    return words
 
 
 def is_measure(word: str) -> bool:
@@ -99,6 +107,7 @@ def main() -> None:
         code = streams() or commands()
     except BaseException as error:
         code = explain(error)
+        tell_json(code, SAID[-1] if SAID else "")
     ending.restore(found)
     sys.exit(code)
 
@@ -134,6 +143,7 @@ def commands() -> int:
     from flyloom.support.words import guard_screen
 
     guard_screen()
+    sys.argv[1:] = asked(sys.argv[1:])
     load(sys.argv[1:])
     from flyloom.cli.common import app, take_plugins
 
@@ -145,6 +155,8 @@ def commands() -> int:
         code = status(ended)
         if isinstance(ended.__context__, BrokenPipeError):  # typer makes it 1
             raise ended.__context__ from None
+        if code == 2 and (why := getattr(ended.__context__, "format_message", None)):
+            tell_json(code, why())
         if code == 130:  # nor does it say so
             say("interrupted", "")
     sys.stdout.flush()
@@ -163,17 +175,30 @@ def explain(error: BaseException) -> int:
         return 3
     if isinstance(error, OSError):
         return broken(error)
+    if isinstance(error, ImportError) and (line := extra_line(error)):
+        say(line)
+        return 3
     from flyloom._core import RefusalError
 
     errors = sys.modules.get("flyloom.support.errors")  # where it is not loaded none was raised
     if isinstance(error, RefusalError) or (errors and isinstance(error, errors.DeployError)):
         say(str(error))
+        extras = sys.modules.get("flyloom.support.extras")
+        if extras and isinstance(error, extras.ExtraError):
+            return 3
         return 2 if isinstance(error, RefusalError) else 3
     import traceback
 
     say("".join(traceback.format_exception(error)).rstrip(), "")
     say("this is a fault of flyloom; please report it with the lines above")
     return 3
+
+
+def extra_line(error: ImportError) -> str | None:
+    """Which extra brings the package that could not be loaded; None where none does."""
+    from flyloom.support import extras
+
+    return extras.line(error)
 
 
 WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.EPIPE)
@@ -191,8 +216,26 @@ def broken(error: OSError) -> int:
     return 3
 
 
+SAID: list[str] = []
+"""The lines of :func:`say`."""
+KINDS = {2: "refused", 3: "broken", 130: "interrupted", 143: "terminated"}
+
+
+def tell_json(code: int, line: str) -> None:
+    """What went wrong as the one JSON document of ``--json``; nothing where it is printed on."""
+    if code in KINDS and "--json" in sys.argv[1:]:
+        import json
+
+        document = {"error": {"kind": KINDS[code], "message": line}, "exit_code": code}
+        try:  # noqa: SIM105  contextlib is not loaded yet
+            print(json.dumps(document), flush=True)
+        except (OSError, ValueError):
+            pass
+
+
 def say(line: str, before: str = "flyloom: ") -> None:
     """One line on standard error, where it can be written."""
+    SAID.append(line)
     try:  # noqa: SIM105  contextlib is not loaded yet
         print(f"{before}{line}", file=sys.stderr, flush=True)
     except (OSError, ValueError):

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperOption
 
+from flyloom.cli.listing import Group
+
 if TYPE_CHECKING:
     from flyloom._core import Routing, Topology
     from flyloom.support.progress import Progress
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="flyloom",
     help="Design, lay out, route, prove, deploy and compare interconnect networks.",
+    cls=Group,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -36,12 +38,26 @@ def load_plugins(_context: object, _option: object, files: list[str] | None) -> 
         load_file(file)
 
 
+def say_version(wanted: bool) -> None:
+    """Prints the version and stops, where it is asked for."""
+    if wanted:
+        from flyloom._core import __version__
+
+        print(f"flyloom {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
 def main(
     _plugin: Annotated[
         list[str] | None,
         typer.Option("--plugin", metavar="FILE.py", help=PLUGIN_HELP, callback=load_plugins),
     ] = None,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=say_version, is_eager=True,
+                     help="Show the version and exit."),
+    ] = False,
 ) -> None:
     """Makes the first word a command's name, also where only one command is loaded."""
     from flyloom.support import machine

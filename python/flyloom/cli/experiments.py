@@ -1,4 +1,4 @@
-"""Commands of experiments and of flyloom itself: run, report, list, schema, doctor."""
+"""Commands of experiments and of what there is: run, report, list, schema."""
 
 from __future__ import annotations
 
@@ -125,27 +125,3 @@ def schema() -> None:
                                for param in row["params"]},
             }
     print(json.dumps(found, indent=1))
-
-
-@app.command(epilog=epilog("flyloom doctor"))
-def doctor(as_json: Json = False) -> None:
-    """Say which optional programs are there, and how to get the rest."""
-    from flyloom._core import __version__
-    from flyloom.deploy import tools
-
-    found = tools.check()
-    if as_json:
-        programs = [
-            {"name": name, "path": str(path) if path else None, "package": package}
-            for name, path, package in found
-        ]
-        complete = all(path for _, path, _ in found)
-        print(json.dumps({"version": __version__, "programs": programs, "complete": complete}))
-        return
-    print(f"flyloom {__version__}")
-    for name, path, package in found:
-        word, where = ("ok", path) if path else ("missing", f"apt-get install {package}")
-        print(f"{word:<7}  {name:<20} {where}")
-    absent = sorted({package for _, path, package in found if not path})
-    if absent:
-        print(f"for the fabric stage: apt-get install {' '.join(absent)}")

@@ -92,6 +92,15 @@ def path() -> Path:
     return library if library.is_file() else build(place)
 
 
+def built() -> Path | None:
+    """The built plug-in in the user's cache, None where it is not built yet; builds nothing.
+
+    DeployError when OpenSM's headers are absent.
+    """
+    library = _cache_dir(_PLUGIN_SOURCES + _HEADERS, opensm_version()) / f"lib{EVENT_PLUGIN}.so"
+    return library if library.is_file() else None
+
+
 def reader_path() -> Path:
     """The built bulk reader, from the user's cache, as path()."""
     place = _cache_dir(_READER_SOURCES, "umad 3")

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flyloom._core import RefusalError, Routing, Topology, parse_inline
+from flyloom._core import RefusalError, Routing, Topology, meant, parse_inline
 from flyloom.inputs.graphs import (
     GraphLike,
     MatrixLike,
@@ -73,7 +73,8 @@ def network(source: Source, p: int | None = None) -> Topology:
             return made(own, parse_inline(text)[1])
         return Topology.from_inline(text)  # where there is no such family it says which there are
     if not text or (not os.path.exists(text) and ":" not in text and not path.suffix):
-        hint = f"families: {', '.join(sorted(known))}"
+        near = meant(text, sorted(known)) if "/" not in text else None
+        hint = f"{f'did you mean {near}? ' if near else ''}families: {', '.join(sorted(known))}"
         raise RefusalError(f"'{text}' is neither a family nor a file; {hint}")
     return _from_file(path, p)
 

@@ -117,8 +117,10 @@ def _client(address: str) -> Any:
     try:
         from distributed import Client
     except ImportError:
+        from flyloom.support.extras import ExtraError
+
         help_ = "pip install 'flyloom[dask]'"
-        raise RefusalError(f"on: Dask's package distributed is not installed; {help_}") from None
+        raise ExtraError(f"on: Dask's package distributed is not installed; {help_}") from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters we say ourselves
     host, port = address.rsplit(":", 1)
     try:

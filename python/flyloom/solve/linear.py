@@ -86,7 +86,9 @@ def _largest(
     try:
         import highspy
     except ImportError:
-        raise RefusalError(
+        from flyloom.support.extras import ExtraError
+
+        raise ExtraError(
             "throughput: linear programs need the package highspy; pip install 'flyloom[lp]', or "
             "give epsilon"
         ) from None

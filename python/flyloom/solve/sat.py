@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flyloom._core import RefusalError
+from flyloom.support.extras import ExtraError
 from flyloom.support.process import kill, spawn
 
 SOLVERS = {"cadical": "cadical195", "glucose": "glucose4", "minisat": "minisat22"}
@@ -219,7 +220,7 @@ def has_solver() -> bool:
 def need_solver() -> None:
     """RefusalError where PySAT is not installed."""
     if not has_solver():
-        raise RefusalError("method: sat needs PySAT; pip install python-sat, or use anneal")
+        raise ExtraError("method: sat needs PySAT; pip install 'flyloom[search]', or use anneal")
 
 
 def dimacs(question: Formula) -> str:

@@ -177,10 +177,10 @@ def _extra(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
-        from flyloom._core import RefusalError
+        from flyloom.support.extras import ExtraError
 
         help_ = f"pip install 'flyloom[{name}]'"
-        raise RefusalError(f"to_{name}: {name} is not installed; {help_}") from None
+        raise ExtraError(f"to_{name}: {name} is not installed; {help_}") from None
 
 
 def _wrap(value: Any) -> Any:

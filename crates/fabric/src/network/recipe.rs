@@ -47,8 +47,16 @@ impl fmt::Display for Recipe {
 pub fn parse_inline(text: &str) -> Result<Recipe, Refusal> {
     let (family, rest) = text.split_once(':').unwrap_or((text, ""));
     let mut params = Map::new();
+    let mut last: Option<(&str, String)> = None;
     for part in parts(rest) {
         let (key, value) = part.split_once('=').ok_or_else(|| {
+            if let Some((key, value)) = &last
+                && part.starts_with(|c: char| c.is_ascii_digit())
+            {
+                let why = format!("'{value},{part}': commas part parameters");
+                return Refusal::new(*key, why, format!("write {key}={value}x{part}"))
+                    .within(family);
+            }
             Refusal::new(
                 family,
                 format!("'{part}' is no parameter"),
@@ -56,6 +64,7 @@ pub fn parse_inline(text: &str) -> Result<Recipe, Refusal> {
             )
         })?;
         let (key, value) = (key.trim(), value.trim());
+        last = Some((key, value.to_owned()));
         let old = params.insert(key.to_owned(), parse_value(value));
         if old.is_some() {
             return Err(Refusal::new(

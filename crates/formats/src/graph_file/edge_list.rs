@@ -3,7 +3,7 @@
 //! ```text
 //! # remark, from # to the end of the line
 //! a b                # a link between the switches a and b; once more for a parallel link
-//! a                  # a switch, with or without links
+//! a                  # a switch, with or without links; some line must be of the other two kinds
 //! endpoints a 4      # 4 endpoints on switch a
 //! ```
 //!
@@ -43,12 +43,10 @@ pub fn read(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refusal>
         list.line(&words, i + 1)
             .map_err(|(why, help)| Refusal::new(format!("{name}: line {}", i + 1), why, help))?;
     }
-    if list.names.is_empty() {
-        return Err(Refusal::new(
-            name,
-            "there is no link in it",
-            "write a line 'a b' for each link",
-        ));
+    // words alone are no network: any text file of one word a line would be one
+    if list.links.is_empty() && list.counts.is_empty() {
+        let help = "an edge list has a line 'a b' for each link, or 'endpoints a 4'";
+        return Err(Refusal::new(name, "there is no link in it", help));
     }
     list.check_single(name)?;
     let order = list.order();
@@ -160,8 +158,9 @@ pub fn write(t: &Topology) -> String {
         (name, format!("switch-{i}"))
     }));
     let mut out = format!("# {}\n", t.recipe().to_string().replace(['\n', '\r'], " "));
+    let links = (0..t.links().len()).any(|l| t.link_is_up(base::LinkId::from(l)));
     for (i, name) in names.iter().enumerate().filter(|(i, _)| t.switches()[*i].up) {
-        let _ = if t.terminals().is_empty() {
+        let _ = if t.terminals().is_empty() && links {
             writeln!(out, "{name}")
         } else {
             writeln!(out, "endpoints {name} {}", terminals_up(t, SwitchId::from(i)))

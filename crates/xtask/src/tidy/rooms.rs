@@ -39,6 +39,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "_measures",
         ],
     ),
+    ("__main__", &["cli"]),
     ("published_cost", &["published"]),
     ("search", &["solve"]),
     (

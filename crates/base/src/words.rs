@@ -1,0 +1,81 @@
+//! Words that were meant: the name of a list that is nearest to what somebody typed.
+
+/// The one of `names` that `word` was probably meant to be: the same but for case, blanks, `-` and
+/// `_`, else the first of the least number of letters put in, left out, changed or swapped, where
+/// that is at most a third of the longer word. O(names * letters^2).
+pub fn meant<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let typed = plain(word);
+    if typed.is_empty() || typed.len() > 64 {
+        return None;
+    }
+    let near = |name: &'a str| {
+        let known = plain(name);
+        let far = distance(&typed, &known);
+        (3 * far <= typed.len().max(known.len())).then_some((far, name))
+    };
+    names.into_iter().filter_map(near).min_by_key(|(far, _)| *far).map(|(_, name)| name)
+}
+
+/// `did you mean NAME? ` where one of `names` is near `word`, else nothing.
+pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    meant(word, names).map_or_else(String::new, |name| format!("did you mean {name}? "))
+}
+
+fn plain(word: &str) -> Vec<char> {
+    let skipped = |c: &char| !matches!(c, '-' | '_' | ' ');
+    word.chars().filter(skipped).flat_map(char::to_lowercase).collect()
+}
+
+/// Letters put in, left out or changed, and neighbours swapped (optimal string alignment).
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut before = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            let mut least = (last[j] + usize::from(x != y)).min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
+                let swapped: &Vec<usize> = &before;
+                least = least.min(swapped[j - 1] + 1);
+            }
+            row.push(least);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: [&str; 5] = ["slim_fly", "dfsssp", "torus", "sssp", "fat_tree"];
+
+    #[test]
+    fn what_was_meant_is_found() {
+        for (word, name) in [
+            ("SlimFly", "slim_fly"),
+            ("slimfly", "slim_fly"),
+            ("slim-fly", "slim_fly"),
+            ("dfssp", "dfsssp"),
+            ("DFSSSP", "dfsssp"),
+            ("tours", "torus"),
+            ("fattree", "fat_tree"),
+            ("sssp", "sssp"),
+        ] {
+            assert_eq!(meant(word, NAMES), Some(name), "{word}");
+        }
+        for word in ["", "nothing", "x", "_", "butterfly"] {
+            assert_eq!(meant(word, NAMES), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn distances_are_those_of_the_definition() {
+        let far = |a: &str, b: &str| distance(&plain(a), &plain(b));
+        assert_eq!(far("kitten", "sitting"), 3); // Levenshtein's example
+        assert_eq!(far("ab", "ba"), 1); // one swap
+        assert_eq!(far("ca", "abc"), 3); // aligned, not Damerau's 2
+        assert_eq!((far("", "abc"), far("abc", "")), (3, 3));
+    }
+}

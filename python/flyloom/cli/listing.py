@@ -1,0 +1,52 @@
+"""`flyloom --help`: the commands in groups, each with its whole description."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from typer.core import TyperGroup
+
+PANELS = {
+    "Networks": ("design", "structure", "resilience", "size", "scale", "compare", "search",
+                 "export"),
+    "Racks, cables and prices": ("plan", "cables", "verify-cables", "cost", "catalog"),
+    "Routes": ("route", "verify", "lanes", "repair", "deploy", "compare-routing"),
+    "Load and throughput": ("ebb", "congestion", "throughput", "figure"),
+    "Experiments": ("run", "report", "published", "example"),
+    "About flyloom": ("list", "schema", "doctor", "help"),
+}
+"""Groups of commands; a command of none of them is a measure's."""
+OTHERS = "One measure alone"
+WIDE = 1000
+
+
+class Group(TyperGroup):
+    """The program's commands, as :data:`PANELS` groups them."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Writes every group as a section."""
+        left = [name for name in self.list_commands(ctx) if not self.commands[name].hidden]
+        placed = {name for names in PANELS.values() for name in names}
+        panels = {**PANELS, OTHERS: tuple(name for name in left if name not in placed)}
+        width = max(map(len, left), default=0)
+        for title, names in panels.items():
+            rows = [
+                (f"{name:<{width}}", self.commands[name].get_short_help_str(WIDE))
+                for name in names if name in left
+            ]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is asked for; where there is none, what was probably meant."""
+        if args[0] not in self.commands and not args[0].startswith("-"):
+            self._refuse(ctx, args[0])
+        return super().resolve_command(ctx, args)
+
+    def _refuse(self, ctx: Any, word: str) -> NoReturn:
+        from flyloom._core import meant
+
+        near = meant(word, list(self.commands))
+        hint = f"did you mean {near}?" if near else "flyloom --help lists them"
+        ctx.fail(f"there is no command '{word}'; {hint}")
