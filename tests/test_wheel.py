@@ -1,7 +1,7 @@
 """The built wheel in an environment of its own: the whole job, and what it says of what is absent.
 
-The environment has Python's own library, the wheel unpacked, and links to those installed packages
-that the wheel's metadata names, with what these need in turn: what `pip install` would bring.
+It is a virtual environment with the wheel unpacked, and links to those installed packages that the
+wheel's metadata names, with what these need in turn: what `pip install` would bring.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import venv
 import zipfile
 from importlib import metadata
 from pathlib import Path
@@ -69,11 +70,13 @@ def needed(lines, extras=()):
 
 
 class Bare:
-    """A folder that stands for the site-packages of a bare environment."""
+    """A virtual environment with the wheel and what its metadata names, and nothing else."""
 
     def __init__(self, place, wheel, extras=()):
-        self.place, self.site = place, place / "site"
-        self.site.mkdir()
+        self.place = place
+        venv.create(place / "env", with_pip=False)
+        self.python = place / "env/bin/python"
+        (self.site,) = (place / "env").glob("lib/python3*/site-packages")
         with zipfile.ZipFile(wheel) as packed:
             packed.extractall(self.site)
         for name in needed(told(wheel).get_all("Requires-Dist"), extras):
@@ -84,15 +87,13 @@ class Bare:
                 if source.exists() and not (self.site / top).exists():
                     (self.site / top).symlink_to(source)
 
-    def run(self, *words, module="flyloom"):
-        """``python -m flyloom words...`` with nothing else to import."""
+    def run(self, *words):
+        """``python -m flyloom words...`` of this environment."""
         keep = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ}
-        path = f"import sys; sys.path.append({str(self.site)!r}); sys.argv[0] = 'flyloom'\n"
-        code = f"{path}import runpy; runpy.run_module({module!r}, run_name='__main__')"
-        cache = {"XDG_CACHE_HOME": str(self.place / "cache"), "PYTHONPATH": str(self.site)}
         return subprocess.run(
-            [sys.executable, "-I", "-S", "-c", code, *map(str, words)],
-            cwd=self.place, env={**keep, **cache}, text=True, capture_output=True, timeout=LIMIT_S)
+            [self.python, "-m", "flyloom", *map(str, words)], cwd=self.place, text=True,
+            env={**keep, "XDG_CACHE_HOME": str(self.place / "cache")}, capture_output=True,
+            timeout=LIMIT_S)
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from typer.core import TyperGroup
 
@@ -10,7 +10,8 @@ PANELS = {
     "Networks": ("design", "structure", "resilience", "size", "scale", "compare", "search",
                  "export"),
     "Racks, cables and prices": ("plan", "cables", "verify-cables", "cost", "catalog"),
-    "Routes": ("route", "verify", "lanes", "repair", "deploy", "compare-routing"),
+    "Routes": ("route", "verify", "lanes", "repair", "deploy", "opensm-plugin",
+               "compare-routing"),
     "Load and throughput": ("ebb", "congestion", "throughput", "figure"),
     "Experiments": ("run", "report", "published", "example"),
     "About flyloom": ("list", "schema", "doctor", "help"),
@@ -44,7 +45,7 @@ class Group(TyperGroup):
             self._refuse(ctx, args[0])
         return super().resolve_command(ctx, args)
 
-    def _refuse(self, ctx: Any, word: str) -> NoReturn:
+    def _refuse(self, ctx: Any, word: str) -> None:
         from flyloom._core import meant
 
         near = meant(word, list(self.commands))

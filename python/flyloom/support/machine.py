@@ -71,7 +71,8 @@ def free() -> tuple[float, str]:
 def processors() -> int:
     """How many processors this process may use: those it may run on, the quota of its control
     group, and RAYON_NUM_THREADS where that is set."""
-    known = [len(os.sched_getaffinity(0))]
+    here = getattr(os, "sched_getaffinity", None)  # macOS has none
+    known = [len(here(0)) if here else os.cpu_count() or 1]
     asked = os.environ.get("RAYON_NUM_THREADS", "")
     if asked.isascii() and asked.isdigit() and int(asked):
         known.append(int(asked))

@@ -59,7 +59,8 @@ def _ensure_spawner() -> None:
 
 def die_with(parent: int) -> None:
     """In a child that was forked: has the kernel kill it when the thread that forked it ends."""
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if hasattr(_libc, "prctl"):  # Linux; elsewhere only the parent ends its children
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # it died before prctl took effect
         os._exit(1)
 
