@@ -269,7 +269,8 @@ def test_a_parameter_of_the_wrong_kind_says_how_it_is_written(net, why):
 
 @pytest.mark.parametrize("content", [
     "deb-host-3\n", "root:x:0:0:root:/root:/bin/bash\nbin:x:2:2:bin:/bin:/usr/sbin/nologin\n",
-    "# A title\n\nSome words of prose that are no network.\n", "import os\n\nif os.name:\n    print(1, 2)\n",
+    "# A title\n\nSome words of prose that are no network.\n",
+    "import os\n\nif os.name:\n    print(1, 2)\n",
     "name,degree\na,3\nb,4\n", "", "\n\n", "# remarks only\n", "one\ntwo\nthree\n",
     "2026-11-02 10:00:01 service started\n",
 ])
