@@ -37,9 +37,10 @@ def test_help_explains_and_shows_an_example(name):
 def test_help_lists_every_command():
     done = flyloom("--help")
     assert done.returncode == 0
-    listed = re.findall(r"^  ([a-z-]+)  +\S", done.stdout.split("\nNetworks:")[1], re.MULTILINE)
+    groups = done.stdout.split("\nNetworks:")[1]
+    listed = re.findall(r"^  ([a-z-]+)  +\S", groups, re.MULTILINE)
     assert sorted(listed) == sorted({*COMMANDS, *MADE})
-    assert "..." not in done.stdout and flyloom("help").stdout == done.stdout
+    assert "..." not in groups and flyloom("help").stdout == done.stdout
     panels = [name for names in PANELS.values() for name in names]
     assert sorted(panels) == sorted(COMMANDS), "a new command has its place in a group"
     assert sorted(name for names in GROUPS.values() for name in names) == sorted(COMMANDS)
@@ -270,7 +271,7 @@ def test_a_parameter_of_the_wrong_kind_says_how_it_is_written(net, why):
 @pytest.mark.parametrize("content", [
     "deb-host-3\n", "root:x:0:0:root:/root:/bin/bash\nbin:x:2:2:bin:/bin:/usr/sbin/nologin\n",
     "# A title\n\nSome words of prose that are no network.\n",
-    "import os\n\nif os.name:\n    print(1, 2)\n",
+    "import os\n\n\ndef ends(of, text):\n    return of + text\n",
     "name,degree\na,3\nb,4\n", "", "\n\n", "# remarks only\n", "one\ntwo\nthree\n",
     "2026-11-02 10:00:01 service started\n",
 ])
