@@ -8,6 +8,7 @@ use base::Refusal;
 use engines::ask;
 use engines::lanes::Choice;
 use fabric::network::Failures;
+use plan::FloorRules;
 use serde_json::{Map, Value};
 
 /// The most points of one sweep.
@@ -58,6 +59,8 @@ fn expanded(text: &str, file: &str, plugins: &[Plugin]) -> Result<Expanded, Refu
         let why = format!("'{shown}' cannot name a folder");
         return Err(refuse("name", why, "letters, digits, '-', '_' and '.', 200 at most"));
     }
+    FloorRules::from_value(&Value::Object(experiment.floor.clone()))
+        .map_err(|r| r.within("floor").within(file))?;
     if experiment.sweep.is_some() && !experiment.point.is_empty() {
         let why = "a sweep and points written out".to_owned();
         return Err(refuse("point", why, "either of the two"));
@@ -378,6 +381,8 @@ mod tests {
         assert!(fault("[kongestion]").contains("kongestion: not a key of a point"));
         assert!(fault("[resilience]\nremove = \"racks\"").contains("racks"));
         assert!(fault("[sweep.grid]\nedge_load = [1]").contains("edge_load: not a table"));
+        assert!(fault("[floor]\nrack_unit = 3").contains("floor: "));
+        assert!(fault("[floor]\nrack_units = 0").contains("floor: rack_units: 0 is too small"));
     }
 
     #[test]

@@ -26,6 +26,10 @@ pub struct Experiment {
     /// Seed of every random draw.
     #[serde(default)]
     pub seed: u64,
+    /// Rules of the floor that every network is laid out on, those of docs/plan.md that differ from
+    /// its defaults.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub floor: Map<String, Value>,
     /// Python files with topologies, engines and measures of the user; paths from this file's
     /// folder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

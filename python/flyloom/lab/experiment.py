@@ -240,8 +240,7 @@ class _Job:
             name = f"point {number + 1} ({point['routing']['engine']} on {_named(point)})"
             tasks[number] = Task(
                 number, name, source, point, compute, facts, self.seed, digest, missing, place,
-                parts,
-                traffic,
+                parts, traffic, self.experiment.get("floor", {}),
             )
         return digest
 

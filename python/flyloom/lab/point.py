@@ -89,6 +89,8 @@ class Task:
     """The users' parts that the point asks for."""
     traffic: dict[str, Read] = field(default_factory=dict)
     """The files of traffic that the point names, as they were read."""
+    floor: dict[str, Any] = field(default_factory=dict)
+    """Rules of the floor that its network is laid out on."""
 
 
 _shared: dict[str, Topology] = {}
@@ -116,15 +118,18 @@ def network_of(source: Source) -> Topology:
     return found
 
 
-def facts_of(source: Source, tell: Tell, progress: Progress | None) -> dict[str, Any]:
-    """What results and report say of a network, whatever its routing."""
+def facts_of(
+    source: Source, tell: Tell, progress: Progress | None, floor: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """What results and report say of a network, whatever its routing; ``floor`` has the rules that
+    it is laid out by."""
     clock = _Clock(tell)
     topology = network_of(source)
     facts: dict[str, Any] = {
         "recipe": topology.recipe, "structure": topology.measure("structure", progress=progress),
     }
     clock.told("design", facts)
-    facts["plan"] = topology.plan()
+    facts["plan"] = topology.plan(floor or None)
     clock.told("plan", facts)
     facts["edges"] = topology.edges.tolist()
     facts["switch_names"] = topology.switch_names

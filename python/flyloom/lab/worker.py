@@ -39,7 +39,7 @@ def work(
     tell = tell or (lambda *stage: outcome.told.append(stage))
     try:
         if task.facts:
-            outcome.facts = point.facts_of(task.source, tell, progress)
+            outcome.facts = point.facts_of(task.source, tell, progress, task.floor)
         if task.compute:
             outcome.record = point.record_of(task, tell, progress, _fabric(task))
         if outcome.record is not None and task.place is not None:
