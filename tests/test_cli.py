@@ -81,12 +81,14 @@ def test_ebb_says_what_scripts_rely_on():
     assert found["pattern_means"] == same.pattern_means
 
 
-def test_the_other_commands_print_one_document():
+def test_the_other_commands_print_one_document(tmp_path):
     found = document("structure", "torus:shape=4x4", "--paths")
     assert found["minimal_paths"]["max"] == 24, "4! orders of four steps, two ways round each row"
     assert "minimal paths, mean" in flyloom("structure", "torus:shape=4x4", "--paths").stdout
     assert flyloom("structure", "torus:shape=1", "--paths").returncode == 0
-    plan = document("plan", "slim_fly:q=5,p=4")
+    # a column's 10 switches, and 40 servers of half a unit, take 30 units: one rack
+    (tmp_path / "rules.toml").write_text("endpoints_per_unit = 2\n")
+    plan = document("plan", "slim_fly:q=5,p=4", "--rules", str(tmp_path / "rules.toml"))
     assert (len(plan["racks"]), plan["cables"], sum(plan["by_step"])) == (5, 375, 375)
     assert {p["cables"] for p in plan["rack_pairs"]} == {10} and len(plan["rack_pairs"]) == 10
     assert document("verify", "slim_fly:q=3", "-e", "dfsssp")["verified"] is True

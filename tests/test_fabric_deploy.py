@@ -288,7 +288,7 @@ def test_a_routing_that_can_deadlock_fails_the_command():
 )
 def test_what_cannot_be_deployed_is_refused(words, message):
     done = flyloom("deploy", *words, "--json")
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.returncode, json.loads(done.stdout)["error"]["kind"]) == (2, "refused")
     assert message in done.stderr and "Traceback" not in done.stderr
 
 

@@ -63,7 +63,7 @@ def test_the_three_faces_make_the_same_tables(net, file, keywords, words, tmp_pa
     engine = tomllib.loads(file)["engine"]
     text = fl.route(topology, engine, **keywords).table_text()
     (point,) = expand(f"{HEAD}[topology]\n{NETS[net]}\n[routing]\n{file}\n", "one.toml")["points"]
-    assert routing_of(topology, point, None, None, None).table_text() == text
+    assert routing_of(topology, point, None, None).table_text() == text
     done = flyloom("route", net, "-e", engine, *words, "-o", tmp_path / "tables")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "tables" / "tables.txt").read_text() == text
@@ -326,7 +326,7 @@ layers = 2
 """
     (point,) = expand(text, "one.toml")["points"]
     topology = fl.network("torus:shape=4x4")
-    in_file = routing_of(topology, point, None, None, fabric)
+    in_file = routing_of(topology, point, None, fabric)
     by_verb = fl.route(topology, "opensm:nue", max_lanes=4, lmc=1)
     assert in_file.table_text() == by_verb.table_text()
     assert (in_file.lmc, in_file.lanes) == (1, by_verb.lanes) and 1 < in_file.lanes <= 4
