@@ -23,11 +23,14 @@ needs_compiler = pytest.mark.skipif(
 )
 
 
+TABLES_TEST = Path(__file__).parents[1] / "runtime" / "opensm" / "tables_test.c"
+
+
 def tables_program(folder: Path) -> Path:
     """runtime/opensm/tables_test.c, with the address and undefined-behaviour sanitizers."""
     flags = ["-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
     return plugin.compile_c(
-        ["tables_test.c", "tables.c", "tables_store.c"], folder / "tables_test",
+        [str(TABLES_TEST), "tables.c", "tables_store.c"], folder / "tables_test",
         [*flags, "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
     )
 

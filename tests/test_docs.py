@@ -24,6 +24,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from plugin_helpers import forgotten  # noqa: F401  a page's parts are no other test's
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

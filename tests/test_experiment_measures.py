@@ -81,8 +81,8 @@ def test_a_measure_by_name_is_the_verb():
     assert fl.measure(routing, "ebb", patterns=5, seed=2) == fl.ebb(routing, patterns=5, seed=2)
     by_name = fl.measure("slim_fly:q=3", "structure", bisection=True)
     assert by_name == fl.structure("slim_fly:q=3", bisection=True)
-    with pytest.raises(fl.RefusalError, match="ebb: .*without tables; tables: route it"):
-        fl.measure("slim_fly:q=3", "ebb")
+    by_network = fl.measure("slim_fly:q=3,p=2", "ebb", patterns=5)
+    assert by_network == fl.ebb(fl.route("slim_fly:q=3,p=2", "dfsssp"), patterns=5)
     with pytest.raises(fl.RefusalError, match="there is no measure 'fish'; measures: "):
         fl.measure(routing, "fish")
     with pytest.raises(fl.RefusalError, match="unknown field `run`.*; congestion takes pattern"):

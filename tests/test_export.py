@@ -374,7 +374,7 @@ def test_the_command_writes_prints_and_lists(tmp_path):
     (["export", "star:n=3", "--to", "graphml", "-O", "floor=1"], "--option floor=1: not an option"),
     (["export", "star:n=3", "--to", "ibsim", "-O", "source=1"], "not an option of a format"),
     (["export", "star:n=3", "--to", "ibsim", "-O", "lmc=0", "-O", "lmc=1"], "given twice"),
-    (["export", "star:n=3", "--to", "ibsim", "-O", "plane=x"], "plane: invalid type"),
+    (["export", "star:n=3", "--to", "ibsim", "-O", "plane=x"], "plane: 'x' is no whole number"),
     (["export", "star:n=3", "--to", "simgrid", "-O", "layer=-1"], "layer: invalid value"),
     (["export", "star:n=3", "--to", "graphml", "-o", "no/such/folder.xml"], "no/such/folder.xml"),
     (["export", "ring:n=3", "--to", "booksim-anynet", "-O", "cycle_ns=x"], "cycle_ns"),

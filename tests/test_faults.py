@@ -238,6 +238,8 @@ SHORT = {
     "verify-cables": ["{net}", "{net}"], "run": ["x.toml"], "report": ["out/x"], "list": [],
     "schema": [], "doctor": [], "cost": [NET], "catalog": ["list"],
     "compare-routing": [NET, "--engines", "sssp", "--patterns", "2"], "congestion": [NET],
+    "export": [NET, "--to", "graphml"], "opensm-plugin": ["-o", "plug-in"], "example": [],
+    "help": [],
 }
 """The quickest use of every command."""
 

@@ -49,7 +49,8 @@ ELSEWHERE = {
     "deploy": "a running fabric: test_fabric_interrupts.py",
     "verify-cables": "a running fabric: test_fabric_interrupts.py",
     "report": "draws: test_endings.py", "catalog": "prints", "list": "prints", "schema": "prints",
-    "doctor": "prints",
+    "doctor": "prints", "example": "prints", "help": "prints", "export": "writes one file",
+    "opensm-plugin": "runs the compiler",
 }
 
 

@@ -96,6 +96,6 @@ def test_comparisons_have_its_member_and_its_curves(nets):
 
 def test_what_a_budget_buys(nets):
     load_file(nets)
-    (mine,) = fl.budget(500_000, families=["my_fly"]).rows
-    (theirs,) = fl.budget(500_000, families=["slim_fly"]).rows
+    (mine,) = fl.budget(5_000_000, families=["my_fly"]).rows
+    (theirs,) = fl.budget(5_000_000, families=["slim_fly"]).rows
     assert mine["largest"]["params"]["q"] == theirs["largest"]["params"]["q"]

@@ -49,7 +49,7 @@ def opensm_version() -> str:
 
 def compile_c(sources: list[str], out: Path, flags: list[str]) -> Path:
     """Compile files of source_dir() to ``out``; DeployError with the compiler's words."""
-    folder = source_dir()
+    folder, out = source_dir(), out.absolute()  # the compiler runs in another folder
     compiler = tools.path("cc")
     out.parent.mkdir(parents=True, exist_ok=True)
     with scratch(out.parent) as place:
