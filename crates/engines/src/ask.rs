@@ -77,7 +77,8 @@ fn check_opensm(name: &str, options: &Map<String, Value>) -> Result<(), Refusal>
     if !OPENSM.contains(&name) {
         let known: Vec<String> = OPENSM.iter().map(|name| format!("{PREFIX}{name}")).collect();
         let why = format!("OpenSM has no '{PREFIX}{name}'");
-        let near = base::words::did_you_mean(name, OPENSM).replace("mean ", "mean opensm:");
+        let near = base::words::meant(name, OPENSM);
+        let near = near.map(|name| format!("did you mean {PREFIX}{name}? ")).unwrap_or_default();
         return Err(Refusal::new("engine", why, format!("{near}{}", known.join(", "))));
     }
     if let Some(key) = options.keys().find(|key| name != "nue" || *key != "max_lanes") {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from flyloom._core import RefusalError, Topology, Traffic
+from flyloom._core import RefusalError, Topology, Traffic, meant
 from flyloom.inputs.graphs import MatrixLike
 from flyloom.inputs.rows import HEADERS, Read, read, said
 from flyloom.support.checks import whole
@@ -208,5 +207,5 @@ def _no_amount(at: str, text: str) -> RefusalError:
 
 def _nearest(word: str, known: Sequence[str]) -> str:
     """A clause that names what a word nearly is; empty where it is near nothing."""
-    near = difflib.get_close_matches(word, known, 1)
-    return f" (did you mean '{near[0]}'?)" if near else ""
+    near = meant(word, list(known))
+    return f" (did you mean '{near}'?)" if near else ""
