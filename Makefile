@@ -29,6 +29,7 @@ docs: setup ## the docs are plain Markdown in docs/; this runs every example in 
 gen: ## rewrite what is generated from the sources
 	@cargo xtask gen
 	@.venv/bin/python scripts/json-reference
+	@.venv/bin/python scripts/man-pages
 
 fmt: ## format the Rust code
 	@cargo fmt --all

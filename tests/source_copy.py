@@ -48,7 +48,8 @@ def adapted(name: str, text: str) -> str:
     text, count = re.subn(ours, r'\1version = "0.0.1"', text)
     assert count, "no version of ours in it"
     if name == "Cargo.toml":
-        text += "".join(f"\n[profile.dev.package.{crate}]\nopt-level = 0\n" for crate in OURS)
+        plain = [crate for crate in OURS if f"[profile.dev.package.{crate}]" not in text]
+        text += "".join(f"\n[profile.dev.package.{crate}]\nopt-level = 0\n" for crate in plain)
     return text
 
 

@@ -211,6 +211,18 @@ def test_pairs_join_the_ports_they_name(made):
                 assert any(t and whole.startswith(t.replace(" ", "")) for t in near), (label, near)
 
 
+def test_a_server_of_several_units_says_all_of_them(tmp_path):
+    rules = {"server_units": 2, "endpoints_per_server": 4}
+    fl.cables("ring:n=3,p=4", tmp_path / "wire", rules=rules)
+    plan = json.loads((tmp_path / "wire/plan.json").read_text())
+    lowest = {seat["unit"] for seat in plan["endpoints"]}
+    said = set()
+    for path in (tmp_path / "wire/racks").glob("*.svg"):
+        root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
+        said |= {node.text for node in root.iter(f"{SVG}text")}
+    assert lowest and {f"U{unit:02} to U{unit + 1:02}" for unit in lowest} <= said
+
+
 def test_boxes_say_where_cables_go(made):
     """Every box of a rack: the port's number, then the rack, the unit and port, or the endpoint."""
     _, folder, _ = made

@@ -103,6 +103,12 @@ def test_columns_have_the_same_types_whatever_was_measured(done, tmp_path):
         assert pyarrow.parquet.read_schema(tmp_path / "small" / name).equals(one)
 
 
+def test_the_price_of_the_cables_says_what_it_is_by(done):
+    rows = pyarrow.parquet.read_table(done[0] / "out" / "small" / "rows.parquet").to_pylist()
+    bases = {row["cable_cost_basis"] for row in rows}
+    assert bases == {"products-2026 at 400 Gbit/s: all cables"}  # the newest catalogue, at its rate
+
+
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_a_second_run_gives_the_same_bytes(done, tmp_path, threads):
     folder, _ = done

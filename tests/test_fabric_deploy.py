@@ -101,6 +101,14 @@ def test_what_is_read_is_what_was_computed_by_another_reader():
     assert levels == wanted
 
 
+def test_tables_are_loaded_and_read_without_dumps_of_opensm():
+    with Live(fl.network("ring:n=4,p=1"), dumps=False) as live:
+        live.load(routing := fl.route(live.topology, "dfsssp"))
+        found = live.check(routing, live.topology)
+        assert found.entries == 32 and found.verified
+        assert not list(live.manager.dumps.glob("*lfts*"))
+
+
 @pytest.mark.parametrize("net", ["dragonfly:h=2", "torus:shape=4x4", "hyperx:shape=4x4"])
 def test_other_families(net):
     topology = fl.network(net)

@@ -239,7 +239,7 @@ SHORT = {
     "schema": [], "doctor": [], "cost": [NET], "catalog": ["list"],
     "compare-routing": [NET, "--engines", "sssp", "--patterns", "2"], "congestion": [NET],
     "export": [NET, "--to", "graphml"], "opensm-plugin": ["-o", "plug-in"], "example": [],
-    "help": [],
+    "help": [], "sim": ["flit", NET, "--load", "0.1", "--set", "run.measure_cycles=100"],
 }
 """The quickest use of every command."""
 

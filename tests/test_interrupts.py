@@ -41,7 +41,8 @@ VERBS = {
     "congestion": ["NET", "-e", "min_hop", "--pattern", "shift", "--runs", "1000"],
     "lanes": ["NET", "-e", "sssp"], "repair": ["NET", "-e", "min_hop", "--random", "2"],
     "throughput": ["NET", "--engine", "min_hop", "--epsilon", "0.05"],
-    "figure": ["disjoint_paths", "-n", "NET", "-o", "paths.svg"], "run": ["x.toml", "--fresh"],
+    "figure": ["disjoint_paths", "-n", "NET", "-o", "paths.svg"],
+    "sim": ["flit", "NET", "--unverified", "--load", "0.5,0.6"], "run": ["x.toml", "--fresh"],
 }
 """Commands that compute for long, or as long as they can."""
 ELSEWHERE = {

@@ -18,6 +18,7 @@ from pathlib import Path
 import flyloom as fl
 import pytest
 from cli_helpers import flyloom
+from deploy_helpers import needs_fabric
 from flyloom._core import registry
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,6 +35,14 @@ p = 1
 engine = "dfsssp"
 """
 
+SHORT = "--set run.warmup_cycles=50 --set run.measure_cycles=200"
+STUCK = ("torus:shape=8,p=4 --load 1 --unverified --set lane_use=any"
+         " --set router.virtual_channels=1 --set router.buffer_flits=1")
+MESH = """
+topology = mesh; k = 4; n = 2; routing_function = dor; injection_rate = 0.2;
+sample_period = 100; warmup_periods = 1; max_samples = 3;
+"""
+
 RUNS: dict[str, list[str]] = {
     "design": [f"design {NET}"],
     "structure": [f"structure {NET} --paths --disjoint --load --spectrum --bisection"],
@@ -42,6 +51,7 @@ RUNS: dict[str, list[str]] = {
     "cables": [f"cables {NET} -o folder"],
     "cost": [f"cost {NET}"],
     "catalog list": ["catalog list"],
+    "catalog check": ["catalog check mine.toml"],
     "compare": [f"compare {NET} ring:n=8,p=2 --samples 5"],
     "size -n": ["size -n 200 --families slim_fly,hypercube"],
     "size --budget": ["size --budget 100000 --families slim_fly,hypercube"],
@@ -60,11 +70,14 @@ RUNS: dict[str, list[str]] = {
     "ebb": ["ebb tables --patterns 3"],
     "congestion": ["congestion tables --runs 3"],
     "throughput": ["throughput tables --epsilon 0.1"],
+    "sim flit": [f"sim flit {NET} --load auto {SHORT}", f"sim flit {STUCK} {SHORT}"],
+    "sim booksim": ["sim booksim mesh.cfg classes=2 injection_rate={0.1,0.05} print_activity=1"],
     "edge-load": ["edge-load tables"],
     "path-diversity": ["path-diversity tables"],
-    "lanes-needed": ["lanes-needed tables"],
     "figure": [f"figure path_lengths --network {NET} --engines dfsssp --layers 1 -o f.svg"],
-    "verify-cables": [f"verify-cables {NET} cut.net"],
+    "verify-cables": [
+        f"verify-cables {NET} cut.net", f"verify-cables {NET} whole.net --watch --every 0.1",
+    ],
     "deploy --dry-run": ["deploy tables --dry-run"],
     "run": ["run tiny.toml -o out"],
     "report": ["report out/tiny"],
@@ -73,8 +86,11 @@ RUNS: dict[str, list[str]] = {
     "export": [f"export {NET} --to graphml"],
     "export --list": ["export --list"],
 }
-LATER = {"deploy", "opensm-plugin"}
-"""What tests of fabrics look at: OpenSM is not everywhere."""
+ON_FABRIC = {
+    "deploy": ["deploy ring:n=4,p=1 -e dfsssp", "deploy tables --current tables"],
+    "opensm-plugin": ["opensm-plugin -o plugin"],
+}
+"""Where OpenSM is."""
 
 
 @functools.cache
@@ -123,14 +139,19 @@ def pattern(path: str) -> str:
 def folder(tmp_path_factory) -> Path:
     place = tmp_path_factory.mktemp("json")
     (place / "tiny.toml").write_text(TINY)
+    (place / "mesh.cfg").write_text(MESH)
     whole = fl.network(NET)
+    (place / "whole.net").write_text(whole.to_text("netlist"))
+    (place / "mine.toml").write_text(flyloom("catalog", "show", "products-2026").stdout)
     (place / "cut.net").write_text(whole.with_failures([3], []).to_text("netlist"))
     done = flyloom("route", NET, "-o", "tables", cwd=place)
     assert done.returncode == 0
     return place
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", [
+    *RUNS, *(pytest.param(name, marks=(needs_fabric, pytest.mark.ib)) for name in ON_FABRIC),
+])
 def test_the_fields_are_those_documented(folder, name):
     table = KNOWN[name]
     said = dict.fromkeys(table["fields"], True)
@@ -139,7 +160,7 @@ def test_the_fields_are_those_documented(folder, name):
         said |= {path: must and at == "" for path, must in of_record(record, at)}
     known = re.compile("|".join(f"(?:{pattern(path)})" for path in said))
     seen: set[str] = set()
-    for words in RUNS[name]:
+    for words in (RUNS | ON_FABRIC)[name]:
         done = flyloom(*words.split(), "--json", cwd=folder)
         assert done.returncode in (0, 1), done.stderr
         seen |= set(paths(json.loads(done.stdout)))
@@ -167,11 +188,15 @@ def test_every_command_with_json_is_there():
     commands = re.findall(r"^  ([a-z][a-z-]+)  ", done.stdout, re.MULTILINE)
     assert len(commands) > 20
     documented = {name.split()[0] for name in KNOWN if name != "part"}
+    within = {"sim": ["flit", "booksim"]}
     for command in commands:
+        for inner in within.get(command, ()):
+            name = f"{command} {inner}"
+            assert name in KNOWN, f"data/json-fields.toml has no [{name}]"
         words = [command, "list", "--help"] if command == "catalog" else [command, "--help"]
         if "--json" in flyloom(*words).stdout:
             assert command in documented, f"data/json-fields.toml has no [{command}]"
-    assert set(RUNS) | LATER == set(KNOWN) - {"part"}
+    assert set(RUNS | ON_FABRIC) == set(KNOWN) - {"part"}
 
 
 def test_the_page_is_fresh():

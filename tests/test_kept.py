@@ -220,7 +220,7 @@ def test_an_old_certificate_goes_and_foreign_files_stay(place):
     assert flyloom("verify", "t", "--certificate", cwd=place).returncode == 0
     (place / "t" / "notes.txt").write_text("mine")
     (place / "t" / "mine").mkdir()
-    for words in (["route", NET, "-o", "t"], ["lanes", "u", "--method", "online", "-o", "t"],
+    for words in (["route", NET, "-o", "t"], ["lanes", "u", "--lanes", "online", "-o", "t"],
                   ["repair", "u", "--random", "1", "-o", "t"]):
         (place / "t" / "certificate.txt").touch()
         assert flyloom(*words, cwd=place).returncode == 0

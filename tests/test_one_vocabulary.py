@@ -287,6 +287,7 @@ NET = "ring:n=5"
 OLD = [  # as it was written before, and as it is now
     (["figure", "disjoint_paths", "-n", NET], ["figure", "disjoint_paths", "--network", NET]),
     (["search", "-n", "8", "-d", "3"], ["search", "--order", "8", "--degree", "3"]),
+    (["structure", NET, "--load"], ["structure", NET, "--channel-load"]),
     (["lanes", "ring:n=5", "--method", "hops"], ["lanes", "ring:n=5", "--lanes", "hops"]),
     (
         ["verify", "t/lfts.txt", "--network", "t/fabric.net", "--levels", "levels.txt"],

@@ -109,7 +109,7 @@ def test_congestion_on_the_command_line(tmp_path):
     path, order = tmp_path / "net.dot", tmp_path / "order"
     flyloom("route", "slim_fly:q=3,p=2", "-e", "sssp", "-o", str(path))
     order.write_text("# by rank\nhost-0003\n\n7\nhost-0001\n")
-    run = flyloom("congestion", str(path), "--pattern", "gather", "--order", str(order), "--runs",
+    run = flyloom("congestion", str(path), "--pattern", "gather", "--ranks", str(order), "--runs",
                   "4", "--json")
     found = json.loads(run.stdout)
     wanted = fl.congestion(fl.read_tables(path), "gather", runs=4, order=[3, 7, 1])
@@ -122,7 +122,7 @@ def test_congestion_on_the_command_line(tmp_path):
         assert run.returncode == 0, run.stderr
         assert picture.read_bytes().startswith(starts[suffix])
     for words, message in [
-        (["--order", "nowhere"], "--order: there is no 'nowhere'"),
+        (["--ranks", "nowhere"], "--ranks: there is no 'nowhere'"),
         (["-o", "x.pdf"], ".svg, .png, .html"), (["--levels", "-1"], "levels: there is no '-1'"),
         (["--pattern-argument", "3"], "pattern_argument: '3' for bisect; bisect takes none"),
     ]:

@@ -16,10 +16,10 @@ engine = "dfsssp"
 
 UNKNOWN = [
     ("colour = 3\n", "line 8, column 1: routing: dfsssp: unknown field `colour`"),
-    ("[ebb]\n  pattern = 3\n", "line 9, column 3: unknown field `pattern`"),
+    ("[ebb]\n  pattern = 3\n", "line 9, column 3: ebb: unknown field `pattern`"),
     ("[kongestion]\n", "line 8, column 2: kongestion: not a key of a point"),
     ("[congestion]\nruns = 3\nrun = 3\n", "line 10, column 1: congestion: unknown field `run`"),
-    ("[ebb]\npatterns = 'x'\n", "line 8, column 2: ebb: 'x' is no whole number"),
+    ("[ebb]\npatterns = 'x'\n", "line 9, column 1: ebb: patterns: 'x' is no whole number"),
     ("[sweep]\ngridd = 1\n", "line 9, column 1: unknown field `gridd`"),
     ("[sweep.grid]\n\"routing.colour\" = [1]\n", "line 9, column 1: "),
     ("[sweep.grid]\nlabel = []\n", "line 9, column 1: sweep.grid.label: not a list"),

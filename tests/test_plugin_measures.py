@@ -200,7 +200,8 @@ def test_the_report_shows_it_and_needs_no_file_of_it(measures, tmp_path, monkeyp
 
 @pytest.mark.parametrize(("old", "new", "told"), [
     ("samples = 10", "sample = 10", "sampled_hops: unknown field `sample`; sampled_hops takes"),
-    ("[triangles]", "[triangle]", "triangle: not a key of a point; a point has label, "),
+    ("[triangles]", "[triangle]",
+     "triangle: not a key of a point; did you mean triangles? a point has label, "),
     ("[10, 20]", "[10, 2.5]", "sampled_hops: samples: 2.5 is of another type; a whole number"),
 ])
 def test_its_table_is_checked_before_anything_runs(measures, tmp_path, old, new, told):

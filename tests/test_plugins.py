@@ -334,7 +334,7 @@ def test_workers_of_dask_have_it_without_its_file(nets, tmp_path, monkeypatch):
     ("[5, 6]", "[5, 6.5]", "topology: my_ring: n: 6.5 is of another type"),
     ('"my_ring"', '"my_rong"', "there is no family 'my_rong'; families: bcube"),
     ('"nets.py"', '"no.py"', "mine.toml: plugins: "),
-    ('["nets.py"]', '"nets.py"', "mine.toml: line 4, column 11: invalid type: string"),
+    ('["nets.py"]', '"nets.py"', "mine.toml: line 4, column 11: plugins: invalid type: string"),
 ])
 def test_an_experiment_that_cannot_be_is_refused_before_anything_runs(
     nets, tmp_path, old, new, told

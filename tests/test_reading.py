@@ -78,9 +78,9 @@ SLOTS = {
     "catalogue": ["cost", "ring:n=4,p=1", "--catalog", "{}"], "experiment": ["run", "{}"],
     "GUIDs": ["verify-cables", "ring:n=4,p=1", "x.edges", "--guids", "{}"],
     "fabric": ["verify-cables", "ring:n=4,p=1", "{}"], "tables": ["verify", "{}"],
-    "levels": ["verify", "{}", "--network", "x.edges", "--levels", "x.edges"],
+    "levels": ["verify", "{}", "--found", "x.edges", "--path-records", "x.edges"],
     "traffic": ["throughput", "ring:n=4,p=1", "--traffic", "{}"], "dump": ["lanes", "{}"],
-    "order": ["congestion", "ring:n=4,p=1", "--order", "{}"], "catalog": ["catalog", "check", "{}"],
+    "order": ["congestion", "ring:n=4,p=1", "--ranks", "{}"], "catalog": ["catalog", "check", "{}"],
 }
 
 
@@ -104,7 +104,7 @@ def test_devices_and_pipes_are_refused_wherever_a_file_is_named(file, tmp_path):
 
 def test_a_network_may_come_out_of_a_command(tmp_path):
     done = subprocess.run(
-        ["bash", "-c", f"{' '.join(command())} design <(sleep 0.5; echo a b) --json"],
+        ["bash", "-c", f"{' '.join(command())} design <(sleep 0.5; echo a b) -p 1 --json"],
         cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=60, check=False)
     assert json.loads(done.stdout)["switches"] == 2, done.stderr
 

@@ -101,6 +101,18 @@ def test_floor_draws_every_rack_and_pair():
     assert "Each of the 10 lines stands for 10 cables." in texts(drawing)
 
 
+def test_names_of_racks_are_shrunk_before_they_are_cut():
+    names = ["row-12-cage-7-rack-03", "r" * 200]
+    racks = [{"name": name, "row": 0, "column": i, "endpoints": 0,
+              "switches": [{"id": i, "name": "a-switch-of-a-long-name", "unit": 1}]}
+             for i, name in enumerate(names)]
+    floor = {"racks": racks, "rack_pairs": []}
+    for drawing in (draw.floor_svg(floor), draw.racks_svg(floor)):
+        shown = texts(drawing)
+        assert names[0] in shown and any(word.startswith("rrr") and "…" in word for word in shown)
+    assert "a-switch-of-a-long-name" in texts(draw.racks_svg(floor))
+
+
 def test_floor_labels_pairs_that_differ():
     floor = report_data.fat_tree()["floor"]
     shown = Counter(texts(draw.floor_svg(floor)))

@@ -173,10 +173,18 @@ traffic = "dense.txt"
     fl.run(tmp_path / "own.toml", out=tmp_path / "out")
     assert len(list((tmp_path / "out" / "own" / "points").glob("*.json"))) == 2
     inline = text.replace('traffic = "names.csv"', f'traffic = [["{NAMES[0]}", 5, 2.0]]')
+    two = f'traffic = [["{NAMES[0]}", 5, 2.0], [1, 6, 1.0]]'
+    inline = inline.replace('traffic = "dense.txt"', two)
     (tmp_path / "own.toml").write_text(inline.replace('"own"', '"inline"'))
     fl.run(tmp_path / "own.toml", out=tmp_path / "out")
     point = next((tmp_path / "out" / "inline" / "points").glob("*.json"))
-    assert json.loads(point.read_text())["measures"]["congestion"]["mean_share"] == 0.5
+    found = json.loads(point.read_text())["measures"]
+    assert found["congestion"]["mean_share"] == 0.5
+    assert found["throughput"]["maximum_achievable_throughput"] == pytest.approx(0.5)
+    assert found["throughput"]["traffic"] == "given"
+    (tmp_path / "own.toml").write_text(inline.replace("[1, 6, 1.0]]", "7]"))
+    with pytest.raises(fl.RefusalError, match="throughput: traffic: .* text, or a list of lists"):
+        fl.run(tmp_path / "own.toml", out=tmp_path / "out")
 
 
 def test_all_to_all_is_every_ordered_pair():

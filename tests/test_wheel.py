@@ -23,6 +23,7 @@ import pytest
 from deploy_helpers import needs_fabric
 
 ROOT = Path(__file__).resolve().parent.parent
+MANUAL = ROOT / "data/wheel/data/share/man/man1"
 LIMIT_S = 300
 
 
@@ -119,6 +120,9 @@ def test_the_wheel_has_what_the_package_reads_and_nothing_of_ours_alone(wheel):
     wanted = {name.removeprefix("python/") for name in listed if "_core" not in name}
     assert wanted <= set(inside)
     assert not [name for name in inside if "tests" in name or "/.venv" in name]
+    for path in MANUAL.glob("*.1"):
+        (at,) = (name for name in inside if name.endswith(f".data/data/share/man/man1/{path.name}"))
+        assert inside[at] == path.read_bytes()
     about = told(wheel)
     assert about["License-Expression"] == "Apache-2.0" and about["Requires-Python"] == ">=3.11"
     assert {"report", "sci", "lp", "search", "dask", "all"} <= set(about.get_all("Provides-Extra"))
@@ -129,20 +133,30 @@ def test_the_sdist_has_what_the_wheel_is_made_of(wheel, tmp_path):
     maturin("sdist", "-o", tmp_path)
     (found,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(found) as packed:
-        names = {name.partition("/")[2] for name in packed.getnames()}
-    crates = subprocess.run(["git", "ls-files", "crates/*/src/*.rs", "crates/*/Cargo.toml"],
+        entries = {entry.name.partition("/")[2]: entry for entry in packed.getmembers()}
+        names = set(entries)
+        for name, entry in entries.items():  # a link would lead to nowhere, or to an older file
+            assert entry.isdir() or entry.isreg(), name
+            if (ROOT / name).is_file() and name != "Cargo.toml":
+                inside = packed.extractfile(entry).read()
+                assert inside == (ROOT / name).read_bytes() or name == "Cargo.lock", name
+    crates = subprocess.run(["git", "ls-files", "crates/*.rs", "crates/*/Cargo.toml"],
                             cwd=ROOT, text=True, check=True, capture_output=True).stdout.split()
     outside = ("crates/xtask/", "crates/conformance/")
-    assert {name for name in crates if not name.startswith(outside)} <= names
-    for source in crates:  # what a crate includes as text comes too
-        text = (ROOT / source).read_text() if not source.startswith(outside) else ""
-        for quoted in re.findall(r'\("[\w-]+", include_str!\("([^"]+)"\)', text):
+    crates = [name for name in crates if not name.startswith(outside)]
+    assert set(crates) <= names
+    included = set()
+    for source in crates:  # what a crate includes comes too
+        text = (ROOT / source).read_text()
+        for quoted in re.findall(r'include(?:_str|_bytes)?!\(\s*"([^"]+)"', text):
             path = (ROOT / source).parent / quoted
-            assert str(path.resolve().relative_to(ROOT)) in names, (source, quoted)
+            included.add(str(path.resolve().relative_to(ROOT)))
+    assert included and included <= names, included - names
     with zipfile.ZipFile(wheel) as packed:
         package = {f"python/{n}" for n in packed.namelist()
                    if n.startswith("flyloom/") and "_core.abi3" not in n}
     assert package <= names and "Cargo.lock" in names
+    assert {str(path.relative_to(ROOT)) for path in MANUAL.glob("*.1")} <= names
 
 
 def test_the_core_alone_works_and_names_the_extras(core):

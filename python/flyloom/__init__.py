@@ -55,6 +55,7 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.verbs.routes import route as route
     from flyloom.verbs.routes import spread as spread
     from flyloom.verbs.routing_comparison import compare_routing as compare_routing
+    from flyloom.verbs.simulation import simulate as simulate
     from flyloom.verbs.sizing import budget as budget
     from flyloom.verbs.sizing import scale as scale
     from flyloom.verbs.sizing import size as size
@@ -84,6 +85,7 @@ _HOMES = {
     "flyloom.verbs.prices": ["catalog", "cost"],
     "flyloom.verbs.routes": ["repair", "route", "spread"],
     "flyloom.verbs.routing_comparison": ["compare_routing"],
+    "flyloom.verbs.simulation": ["simulate"],
     "flyloom.verbs.sizing": ["budget", "scale", "size"],
     "flyloom.verbs.throughput": ["throughput"],
 }

@@ -16,12 +16,15 @@ __all__ = [
     "__sources__",
     "__version__",
     "address_table",
+    "booksim_names",
     "check_floor_rules",
     "expand",
     "experiment_plugins",
     "experiment_schema",
     "export_formats",
     "export_text",
+    "flit_schema",
+    "flit_selections",
     "kept_routing",
     "kept_topology",
     "meant",
@@ -38,6 +41,8 @@ __all__ = [
     "search_designs",
     "search_host_distances",
     "search_random",
+    "simulate_booksim",
+    "simulate_flit",
     "study_of_2014",
     "tables_of_hops",
     "tables_of_paths",
@@ -276,6 +281,26 @@ class Search:
     def advance(self, seconds: float | None = None, progress: _Progress = None) -> bool: ...
     def best(self) -> _Document: ...
 
+def flit_selections() -> list[str]: ...
+def flit_schema() -> _Document: ...
+def simulate_flit(
+    on: Topology | Routing,
+    given: dict[str, Any],
+    loads: list[float] | None,
+    threads: int,
+    traffic: Traffic | None = None,
+    progress: _Progress = None,
+) -> _Document: ...
+def booksim_names(
+    given: list[tuple[str | None, str]],
+) -> tuple[str | None, list[tuple[str, str, str]]]: ...
+def simulate_booksim(
+    given: list[tuple[str | None, str]],
+    network: tuple[str, str] | None,
+    unverified: bool,
+    threads: int,
+    progress: _Progress = None,
+) -> _Document: ...
 def qr_code(words: str) -> list[str] | None: ...
 def check_floor_rules(given: dict[str, Any]) -> None: ...
 def export_formats() -> list[_Document]: ...

@@ -1516,7 +1516,7 @@ def congestion(
     on : Tables
         Tables of any origin, or a network, which is routed as on the command line.
     pattern : str, optional
-        A pattern of docs/measures.md, with its argument behind a colon: ``stencil:4x4``.
+        A pattern of docs/traffic.md, with its argument behind a colon: ``stencil:4x4``.
         ``ring::bisect`` is two jobs.
     traffic : Wanted | None, optional
         Traffic between endpoints by name or number, sent once, in place of a pattern: a name, a

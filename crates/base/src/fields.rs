@@ -15,18 +15,63 @@ pub fn typed<T: DeserializeOwned>(given: &Value) -> Result<T, (String, String)> 
             let alone = Map::from_iter([((*key).clone(), (*value).clone())]);
             serde_json::from_value::<T>(Value::Object(alone)).is_err_and(|e| e.to_string() == why)
         });
-        let told = why.starts_with("invalid ") || why.starts_with("unknown variant ");
+        let told = why.starts_with("invalid ")
+            || why.starts_with("unknown variant ")
+            || why.starts_with(NO_KIND);
         let named = fault.filter(|_| told).map(|(key, _)| key.clone());
         (named.unwrap_or_default(), in_words(&why))
     })
 }
 
+/// [`typed`] for tables in tables whose fields may all be left out: the field at fault by its
+/// dotted path, also one that there is not.
+///
+/// # Errors
+/// As [`typed`].
+pub fn typed_by_path<T: DeserializeOwned>(given: &Value) -> Result<T, (String, String)> {
+    T::deserialize(given).map_err(|e: serde_json::Error| {
+        let why = e.to_string();
+        let mut all = Vec::new();
+        paths(given, &mut Vec::new(), &mut all);
+        let fault = all.into_iter().find(|(path, value)| {
+            let alone = path.iter().rev().fold((*value).clone(), |inner, key| {
+                Value::Object(Map::from_iter([((*key).to_owned(), inner)]))
+            });
+            serde_json::from_value::<T>(alone).is_err_and(|e| e.to_string() == why)
+        });
+        (fault.map(|(path, _)| path.join(".")).unwrap_or_default(), in_words(&why))
+    })
+}
+
+/// A field's path and value.
+type Field<'a> = (Vec<&'a str>, &'a Value);
+
+/// All that is no table, and tables with nothing in them.
+fn paths<'a>(value: &'a Value, at: &mut Vec<&'a str>, all: &mut Vec<Field<'a>>) {
+    match value.as_object() {
+        Some(table) if !table.is_empty() => {
+            for (key, inner) in table {
+                at.push(key);
+                paths(inner, at, all);
+                at.pop();
+            }
+        }
+        _ => all.push((at.clone(), value)),
+    }
+}
+
+/// What serde says of a value that can be of several kinds, and is of none.
+const NO_KIND: &str = "data did not match any variant";
+
 /// What serde says of a value, in our words.
-fn in_words(why: &str) -> String {
+pub fn in_words(why: &str) -> String {
     let known = why.strip_prefix("unknown variant `").and_then(|rest| rest.split_once("`, "));
     if let Some((word, known)) = known {
         let known = known.trim_start_matches("expected one of ").trim_start_matches("expected ");
         return format!("there is no '{word}', only {}", known.replace('`', ""));
+    }
+    if why.starts_with(NO_KIND) {
+        return "a value of the wrong kind".to_owned();
     }
     if let Some(plain) = no_number(why) {
         return plain;
@@ -37,6 +82,11 @@ fn in_words(why: &str) -> String {
         let names = known.split('`').skip(1).step_by(2);
         let near = crate::words::did_you_mean(field, names);
         return format!("unknown field `{field}`, {near}expected {known}");
+    }
+    if let Some((found, _)) =
+        why.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected struct "))
+    {
+        return format!("{found} where a table should be");
     }
     let why = why.replace("expected u32", "expected a whole number below 4294967296");
     let why = why.replace("expected u64", "expected a whole number from 0");
@@ -71,6 +121,36 @@ mod tests {
         q: u32,
         share: Option<f64>,
         balance: Option<bool>,
+    }
+
+    #[derive(Debug, Default, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[allow(dead_code)]
+    struct Outer {
+        share: f64,
+        inner: Inner,
+    }
+
+    #[derive(Debug, Default, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[allow(dead_code)]
+    struct Inner {
+        count: u8,
+        lanes: u8,
+    }
+
+    #[test]
+    fn fields_of_tables_in_tables_are_named_by_their_path() {
+        let fault = |given: Value| typed_by_path::<Outer>(&given).expect_err("no value");
+        let (path, why) = fault(json!({ "share": 0.5, "inner": { "count": 1, "lanes": 300 } }));
+        assert_eq!(path, "inner.lanes");
+        assert!(why.contains("`300`") && why.contains("below 256"), "{why}");
+        let (path, why) = fault(json!({ "inner": { "count": 1, "lane": 3 } }));
+        assert_eq!(path, "inner.lane");
+        assert!(why.contains("did you mean lanes?"), "{why}");
+        let (path, why) = fault(json!({ "inner": 1 }));
+        assert_eq!((&*path, &*why), ("inner", "integer `1` where a table should be"));
+        assert!(typed_by_path::<Outer>(&json!({ "inner": {} })).is_ok());
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub mod moore;
 pub mod partition;
 pub mod seed;
 pub mod stage;
+pub mod taken;
 pub mod units;
 pub mod watch;
 pub mod words;

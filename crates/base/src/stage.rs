@@ -145,13 +145,7 @@ pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
 /// When one is unknown or of the wrong type; the refusal lists what there is.
 pub fn parameters<S: Stage>(given: &Map<String, Value>) -> Result<S, Refusal> {
     crate::fields::typed(&Value::Object(given.clone())).map_err(|(field, why)| {
-        let schema = schemars::schema_for!(S).to_value();
-        let known = schema["properties"].as_object();
-        let known: Vec<&str> = known.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-        let help = match known.as_slice() {
-            [] => format!("{} takes nothing", S::NAME),
-            some => format!("{} takes {}", S::NAME, some.join(", ")),
-        };
+        let help = crate::taken::taken::<S>(S::NAME, &field);
         Refusal::new(field, why, help)
     })
 }

@@ -209,11 +209,12 @@ fn parse<E: Engine>(mut given: Map<String, Value>) -> Result<(E, Choice), Refusa
         given.insert("max_lanes".to_owned(), choice.max_lanes().into());
     }
     let engine = base::fields::typed(&Value::Object(given)).map_err(|(field, why)| {
-        let known = "every engine takes lanes, max_lanes and balance, too: `flyloom list engines`";
+        let known = "every engine takes lanes, max_lanes, balance and lmc or layers";
+        let own = base::taken::taken::<E>(E::NAME, &field);
         let unknown = why.strip_prefix("unknown field `").and_then(|w| w.split('`').next());
-        let shared = ["lanes", "max_lanes", "balance"];
+        let shared = ["lanes", "max_lanes", "balance", "lmc", "layers"];
         let near = unknown.map(|word| base::words::did_you_mean(word, shared)).unwrap_or_default();
-        let help = format!("{near}{known}");
+        let help = format!("{near}{own}; {known}");
         Refusal::new(field, why, help)
     })?;
     Ok((engine, choice))

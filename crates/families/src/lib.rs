@@ -364,12 +364,8 @@ fn within_limits(promise: &Promise) -> Result<(), Refusal> {
 
 fn parse<F: Family>(params: &Value) -> Result<F, Refusal> {
     base::fields::typed(params).map_err(|(field, why)| {
-        let fields: Vec<String> = schemars::schema_for!(F)
-            .get("properties")
-            .and_then(Value::as_object)
-            .map(|p| p.keys().cloned().collect())
-            .unwrap_or_default();
-        Refusal::new(field, why, format!("{} takes {}", F::NAME, fields.join(", ")))
+        let help = base::taken::taken::<F>(F::NAME, &field);
+        Refusal::new(field, why, help)
     })
 }
 

@@ -1,5 +1,6 @@
 //! Networks and tables as text: graph files, InfiniBand's, and files that other programs take.
 
+pub mod booksim;
 pub mod export;
 pub mod graph_file;
 pub mod ib;

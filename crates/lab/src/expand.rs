@@ -1,9 +1,9 @@
 //! From the text of an experiment to its points: parse, lay the sweep over the point, check each.
 
-use crate::place;
 use crate::plugins::{Kind, Plugin, find, listed};
-use crate::spec::{Experiment, KEYS, Point};
+use crate::spec::{Experiment, Point};
 use crate::stages::STAGES;
+use crate::{place, tables};
 use base::Refusal;
 use engines::ask;
 use engines::lanes::Choice;
@@ -88,9 +88,7 @@ fn expanded(text: &str, file: &str, plugins: &[Plugin]) -> Result<Expanded, Refu
     let mut points = Vec::with_capacity(trees.len());
     for (i, tree) in trees.into_iter().enumerate() {
         let place = if several { format!("{file}: point {}", i + 1) } else { file.to_owned() };
-        let mut point: Point = base::fields::typed(&tree).map_err(|(field, why)| {
-            Refusal::new(field, why, keys_of_a_point(plugins)).within(&place)
-        })?;
+        let mut point = tables::point(&tree, plugins).map_err(|r| r.within(&place))?;
         let routes = check(&point, plugins).map_err(|r| r.within(&place))?;
         point.routing.lmc = Some(ask::lmc(routes));
         complete(&mut point, experiment.seed, plugins).map_err(|r| r.within(&place))?;
@@ -101,7 +99,10 @@ fn expanded(text: &str, file: &str, plugins: &[Plugin]) -> Result<Expanded, Refu
 
 fn located(e: &toml::de::Error, text: &str, file: &str) -> Refusal {
     let place = e.span().map_or_else(|| file.to_owned(), |span| place::at(text, file, span.start));
-    Refusal::new(place, e.message().trim(), "")
+    let key = e.span().and_then(|span| place::key_over(text, span.start));
+    let help = key.as_deref().map(tables::of_experiment).unwrap_or_default();
+    let why = base::fields::in_words(e.message().trim());
+    Refusal::new(key.unwrap_or_default(), why, help).within(&place)
 }
 
 /// The values of one grid dimension.
@@ -199,13 +200,6 @@ fn set(tree: &mut Value, path: &str, value: &Value) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn keys_of_a_point(plugins: &[Plugin]) -> String {
-    let measures = STAGES.iter().map(|e| e.name).filter(|name| !KEYS.contains(name));
-    let all: Vec<&str> = KEYS.into_iter().chain(measures).collect();
-    let built_in = Refusal::new("", "", format!("a point has {}", all.join(", ")));
-    listed(built_in, plugins, Kind::Measure).help
-}
-
 /// Checks the measures of a point and fills in their defaults; the seed is the experiment's where
 /// they, or the failures, are drawn at random and none is said.
 fn complete(point: &mut Point, seed: u64, plugins: &[Plugin]) -> Result<(), Refusal> {
@@ -218,8 +212,7 @@ fn complete(point: &mut Point, seed: u64, plugins: &[Plugin]) -> Result<(), Refu
         let entry = STAGES.iter().find(|e| e.name == name);
         let plugin = find(plugins, Kind::Measure, name);
         if entry.is_none() && plugin.is_none() {
-            let help = keys_of_a_point(plugins);
-            return Err(Refusal::new(name.as_str(), "not a key of a point", help));
+            return Err(tables::unknown(name, plugins));
         }
         let Value::Object(table) = given else {
             let help = format!("[{name}] with its parameters");
@@ -242,7 +235,7 @@ fn complete(point: &mut Point, seed: u64, plugins: &[Plugin]) -> Result<(), Refu
 fn check(point: &Point, plugins: &[Plugin]) -> Result<u32, Refusal> {
     if let Some(failures) = point.topology.get("failures") {
         base::fields::typed::<Failures>(failures).map_err(|(field, why)| {
-            let help = "failures has links, switches, random, seed";
+            let help = base::taken::taken::<Failures>("failures", &field);
             Refusal::new(field, why, help).within("topology.failures")
         })?;
     }

@@ -1,12 +1,15 @@
 //! Experiments: the file a user writes, the points it stands for, and the schema of both.
 
+pub mod booksim;
 pub mod expand;
 mod place;
 pub mod plugins;
 pub mod records;
 pub mod registry;
+pub mod sampling;
 pub mod spec;
 pub mod stages;
+mod tables;
 
 pub use expand::expand;
 pub use spec::{Experiment, Point};

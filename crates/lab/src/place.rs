@@ -12,6 +12,14 @@ pub(crate) fn at(text: &str, file: &str, at: usize) -> String {
     format!("{file}: line {line}, column {column}")
 }
 
+/// The key of the file's own, not of a table in it, whose value the byte `at` of `text` is in.
+pub(crate) fn key_over(text: &str, at: usize) -> Option<String> {
+    let whole = DeTable::parse(text).ok()?;
+    let over = |span: Range<usize>| span.start <= at && at < span.end.max(span.start + 1);
+    let entry = whole.get_ref().iter().find(|(key, value)| over(key.span()) || over(value.span()));
+    entry.map(|(key, _)| key.get_ref().to_string())
+}
+
 /// A refusal of `file`, with line and column where the key that it names is in `text`.
 ///
 /// The key is the field that it does not know, or the last of the words it names that is one; of

@@ -34,6 +34,9 @@ pub enum Type {
     /// Whole numbers; one of them in an inline form is a list, too.
     #[serde(rename = "list[int]")]
     Ints,
+    /// Words, or a list of lists: traffic by its name, its file or its rows.
+    #[serde(rename = "str | list[list]")]
+    StrOrRows,
 }
 
 impl Type {
@@ -44,6 +47,7 @@ impl Type {
             Self::Str => "text",
             Self::Bool => "true or false",
             Self::Ints => "a list of whole numbers",
+            Self::StrOrRows => "text, or a list of lists",
         }
     }
 
@@ -53,7 +57,12 @@ impl Type {
         match (self, given) {
             (Self::Int, v) if whole(v) => Some(v.clone()),
             (Self::Float, v) => v.as_f64().map(Value::from),
-            (Self::Str, Value::String(_)) | (Self::Bool, Value::Bool(_)) => Some(given.clone()),
+            (Self::Str | Self::StrOrRows, Value::String(_)) | (Self::Bool, Value::Bool(_)) => {
+                Some(given.clone())
+            }
+            (Self::StrOrRows, Value::Array(rows)) if rows.iter().all(Value::is_array) => {
+                Some(given.clone())
+            }
             (Self::Ints, Value::Array(items)) if items.iter().all(whole) => Some(given.clone()),
             (Self::Ints, v) if whole(v) => Some(Value::Array(vec![v.clone()])),
             _ => None,

@@ -315,7 +315,8 @@ impl Catalog {
         BUILT_IN.iter().find(|(n, _)| *n == name).map(|(_, text)| *text).ok_or_else(|| {
             let known: Vec<&str> = Self::built_in().collect();
             let why = format!("there is no catalogue '{name}'");
-            Refusal::new("catalog", why, format!("{}, or a TOML file", known.join(", ")))
+            let near = base::words::did_you_mean(name, Self::built_in());
+            Refusal::new("catalog", why, format!("{near}{}, or a TOML file", known.join(", ")))
         })
     }
 

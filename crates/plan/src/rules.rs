@@ -3,10 +3,11 @@
 use super::cable::Shop;
 use base::Refusal;
 use fabric::network::Topology;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where servers go: the machines that endpoints are in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EndpointSeats {
     /// Above the switches; racks are split so that both fit. Where the servers of one switch are
@@ -23,7 +24,7 @@ pub enum EndpointSeats {
 }
 
 /// Sizes and distances that a floor and its cables are planned with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FloorRules {
     /// Height of a rack in units; a common rack has 42.
@@ -112,7 +113,8 @@ impl FloorRules {
         }
         let rules: Self = base::fields::typed(&given).map_err(|(field, why)| {
             let param = if field.is_empty() { "rules" } else { field.as_str() };
-            Refusal::new(param, why, "see the table of rules in docs/plan.md")
+            let all = base::taken::taken::<Self>("the floor", &field);
+            Refusal::new(param, why, format!("{all}; see docs/plan.md"))
         })?;
         rules.check()?;
         Ok(rules)

@@ -1,6 +1,11 @@
 //! Who sends to whom: patterns, and what endpoints want to send.
 
 mod assignment;
+#[cfg(test)]
+mod chances;
 pub mod demand;
+pub mod destinations;
 pub mod pattern;
+pub mod process;
 pub mod sending;
+pub mod times;

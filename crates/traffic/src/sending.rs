@@ -21,6 +21,9 @@ pub enum Sending {
 /// Names of traffic that are no patterns.
 pub const NAMES: [&str; 4] = ["uniform", "all_to_all", "longest_matching", "elephant"];
 
+/// The fraction of the flows of `elephant` that is large unless told.
+pub const ELEPHANTS: f64 = 0.1;
+
 impl Sending {
     /// The traffic of a name on a network, and whether a matching is known to be the longest
     /// (`None` for other traffic).
@@ -159,8 +162,11 @@ fn endpoints(t: &Topology, party: Party) -> Vec<EndpointId> {
 fn of_pattern(t: &Topology, name: &str, seed: u64) -> Result<Vec<(Party, Party, f64)>, Refusal> {
     let alive = working(t);
     let ranks = alive.len() as u32;
-    let pattern = Pattern::parse(name, ranks)?;
+    let pattern = Pattern::on(t, None, name, ranks)?;
     let at = |rank: u32| Party::Endpoint(alive[rank as usize]);
+    if let Some(amounts) = pattern.amounts(ranks) {
+        return Ok(amounts.into_iter().map(|(a, b, x)| (at(a), at(b), x)).collect());
+    }
     let mut draw = Stream::new(seed, "pattern", 0);
     let mut all = Vec::new();
     for level in 0..pattern.levels(ranks) {

@@ -66,6 +66,12 @@ def rack_sheets(cabling: Cabling, rack: Rack, size: tuple[float, float] | None) 
     ]
 
 
+def units(lowest: int, height: int) -> str:
+    """The rack units of a device: ``U03``, ``U03 to U04``."""
+    last = lowest + height - 1
+    return f"U{lowest:02}" + (f" to U{last:02}" if height > 1 else "")
+
+
 class _Front:
     """The front of one rack, laid out for sheets of a width."""
 
@@ -74,6 +80,7 @@ class _Front:
     def __init__(self, cabling: Cabling, rack: Rack, width: float) -> None:
         self.cabling, self.rack, self.width = cabling, rack, width
         self.height_of_switch = int(cabling.plan["rules"].get("switch_units", 1))
+        self.height_of_server = int(cabling.plan["rules"].get("server_units") or 1)
         self.gutter = {1: self._gutter(1), 2: self._gutter(2)}
         self.x = MARGIN + self.gutter[1]
         self.room = width - MARGIN - self.gutter[2] - self.x
@@ -157,7 +164,8 @@ class _Front:
             if unit in switches:
                 blocks.append(self._switch(switches[unit]))
             if unit in by_unit:
-                blocks.append([self._endpoints(f"U{unit:02}", by_unit[unit])])
+                words = units(unit, self.height_of_server)
+                blocks.append([self._endpoints(words, by_unit[unit])])
         if 0 in by_unit:
             blocks.append(self._beside([plug for _, plugs in by_unit[0] for plug in plugs]))
         if not blocks:
@@ -207,19 +215,19 @@ class _Front:
 
     def _endpoints(self, unit: str, devices: list[tuple[str, list[Plug]]]) -> Strip:
         words = "; ".join(self._words(name, plugs) for name, plugs in sorted(devices))
-        lines = wrapped(words, self.room - 34, SMALL)
+        at = max(30.0, 12 + width_of(unit, SMALL, True))
+        lines = wrapped(words, self.room - at - 4, SMALL)
 
         def draw(sheet: Sheet, y: float) -> None:
             sheet.box(self.x, y, self.room, 8.0 * len(lines) + 1, fill="#f0f1f3", stroke=PALE)
             sheet.text(self.x + 4, y + 7, unit, SMALL, bold=True)
             for i, line in enumerate(lines):
-                sheet.text(self.x + 30, y + 7 + 8 * i, line, SMALL)
+                sheet.text(self.x + at, y + 7 + 8 * i, line, SMALL)
 
         return Strip(8.0 * len(lines) + 1, draw)
 
     def _switch(self, switch: Switch) -> list[Strip]:
-        last = switch.unit + self.height_of_switch - 1
-        unit = f"U{switch.unit:02}" + (f" to U{last:02}" if last > switch.unit else "")
+        unit = units(switch.unit, self.height_of_switch)
         tint = self.tint[switch.group]
         at = self.x + 14 + width_of(unit, BODY, True)
         names = wrapped(switch.name, self.room - (at - self.x) - 4, BODY)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from flyloom._core import RefusalError
 from flyloom.cabling.checked import STEPS, words
 from flyloom.support import ending
-from flyloom.support.words import clean, unguarded
+from flyloom.support.words import clean, moves, unguarded
 
 if TYPE_CHECKING:
     import rich.live
@@ -106,7 +106,7 @@ class _screen:
         if self.as_json:
             return lambda looks: print(json.dumps(looks.document()), flush=True)
         console = Console(file=unguarded(sys.stdout))
-        if not console.is_terminal:
+        if not moves(sys.stdout):
             return lambda looks: console.print(*screen(looks), sep="\n", soft_wrap=True)
         live = self.live = Live(console=console, auto_refresh=False)
         live.start()

@@ -31,6 +31,7 @@ GROUPS = {
     "repair": ("repair",),
     "throughput": ("throughput",),
     "figures": ("figure",),
+    "simulation": ("sim",),
     "fabric": ("deploy", "opensm-plugin"),
     "verify_cables": ("verify-cables",),
     "experiments": ("run", "report", "list", "schema"),
@@ -64,6 +65,19 @@ def asked(words: list[str]) -> list[str]:
     if words[:1] == ["help"] and words[1:] not in (["--help"], ["-h"]):
         return [*words[1:], "--help"]
     return words
+
+
+COMPLETING = "_FLYLOOM_COMPLETE"
+"""The variable with which a shell asks for what a word can become."""
+
+
+def typed_words() -> list[str]:
+    """The words of the command line, or those before the one that a shell asks to complete."""
+    if COMPLETING not in os.environ:
+        return sys.argv[1:]
+    completion = importlib.import_module("flyloom.cli.completion")
+    words: list[str] = completion.words(os.environ[COMPLETING], os.environ)
+    return [] if words[:1] == ["help"] else words  # whose word is any command
 
 
 def is_measure(word: str) -> bool:
@@ -106,8 +120,10 @@ def main() -> None:
     try:
         code = streams() or commands()
     except BaseException as error:
-        code = explain(error)
-        tell_json(code, SAID[-1] if SAID else "")
+        if COMPLETING in os.environ:  # nobody typed the line to its end yet
+            sys.exit(1)
+        code, line = explain(error)
+        tell_json(code, line, error)
     ending.restore(found)
     sys.exit(code)
 
@@ -144,54 +160,48 @@ def commands() -> int:
 
     guard_screen()
     sys.argv[1:] = asked(sys.argv[1:])
-    load(sys.argv[1:])
+    load(typed_words())
     from flyloom.cli.common import app, take_plugins
 
     take_plugins()
     try:
-        app()
+        app(prog_name="flyloom")
         code = 0
     except SystemExit as ended:
         code = status(ended)
         if isinstance(ended.__context__, BrokenPipeError):  # typer makes it 1
             raise ended.__context__ from None
         if code == 2 and (why := getattr(ended.__context__, "format_message", None)):
-            tell_json(code, why())
+            tell_json(code, why(), ended.__context__)
         if code == 130:  # nor does it say so
             say("interrupted", "")
     sys.stdout.flush()
     return code
 
 
-def explain(error: BaseException) -> int:
-    """Says on standard error what went wrong; the exit code."""
+def explain(error: BaseException) -> tuple[int, str]:
+    """Says on standard error what went wrong; the exit code, and what was said."""
     if isinstance(error, KeyboardInterrupt):
-        say("interrupted", "")
-        return 130
+        return 130, say("interrupted", "")
     if isinstance(error, SystemExit):
-        return status(error)
+        return status(error), ""
     if isinstance(error, MemoryError) or "failed to map segment" in str(error):
-        say(f"out of memory{f': {error}' if str(error) else ''}")
-        return 3
+        return 3, say(f"out of memory{f': {error}' if str(error) else ''}")
     if isinstance(error, OSError):
-        return broken(error)
+        return 3, broken(error)
     if isinstance(error, ImportError) and (line := extra_line(error)):
-        say(line)
-        return 3
+        return 3, say(line)
     from flyloom._core import RefusalError
 
     errors = sys.modules.get("flyloom.support.errors")  # where it is not loaded none was raised
     if isinstance(error, RefusalError) or (errors and isinstance(error, errors.DeployError)):
-        say(str(error))
         extras = sys.modules.get("flyloom.support.extras")
-        if extras and isinstance(error, extras.ExtraError):
-            return 3
-        return 2 if isinstance(error, RefusalError) else 3
+        absent = extras and isinstance(error, extras.ExtraError)
+        return 2 if isinstance(error, RefusalError) and not absent else 3, say(str(error))
     import traceback
 
     say("".join(traceback.format_exception(error)).rstrip(), "")
-    say("this is a fault of flyloom; please report it with the lines above")
-    return 3
+    return 3, say("this is a fault of flyloom; please report it with the lines above")
 
 
 def extra_line(error: ImportError) -> str | None:
@@ -204,39 +214,39 @@ def extra_line(error: ImportError) -> str | None:
 WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.EPIPE)
 
 
-def broken(error: OSError) -> int:
+def broken(error: OSError) -> str:
     """Says what the machine failed in; nothing where the reader of our output has gone."""
     where = error.filename
     if where is None and error.errno in WRITING:
         where = "standard output"  # whatever else is written has a name
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what it could not print stays unprinted
-    if not isinstance(error, BrokenPipeError):
-        why = error.strerror or str(error)
-        say(f"{os.fsdecode(where)}: {why}" if where is not None else why)
-    return 3
+    if isinstance(error, BrokenPipeError):
+        return ""
+    why = error.strerror or str(error)
+    return say(f"{os.fsdecode(where)}: {why}" if where is not None else why)
 
 
-SAID: list[str] = []
-"""The lines of :func:`say`."""
 KINDS = {2: "refused", 3: "broken", 130: "interrupted", 143: "terminated"}
 
 
-def tell_json(code: int, line: str) -> None:
+def tell_json(code: int, line: str, error: BaseException | None = None) -> None:
     """What went wrong as the one JSON document of ``--json``; nothing where it is printed on."""
     if code in KINDS and "--json" in sys.argv[1:]:
         import json
 
-        document = {"error": {"kind": KINDS[code], "message": line}, "exit_code": code}
+        from flyloom.support.refused import parts
+
+        told = {"kind": KINDS[code], "message": line, **parts(line, error)}
         try:  # noqa: SIM105  contextlib is not loaded yet
-            print(json.dumps(document), flush=True)
+            print(json.dumps({"error": told, "exit_code": code}), flush=True)
         except (OSError, ValueError):
             pass
 
 
-def say(line: str, before: str = "flyloom: ") -> None:
-    """One line on standard error, where it can be written."""
-    SAID.append(line)
+def say(line: str, before: str = "flyloom: ") -> str:
+    """One line on standard error, where it can be written; the line."""
     try:  # noqa: SIM105  contextlib is not loaded yet
         print(f"{before}{line}", file=sys.stderr, flush=True)
     except (OSError, ValueError):
         pass
+    return line

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from flyloom.cli import completion
 from flyloom.cli.common import Json, app, epilog
 
 
@@ -84,7 +85,9 @@ def mpi_rows() -> list[dict[str, Any]]:
 @app.command(epilog=epilog("flyloom example", "flyloom example deployed_slim_fly"))
 def example(
     name: Annotated[
-        str, typer.Argument(metavar="[NAME]", help="the example to write", show_default=False)
+        str,
+        typer.Argument(metavar="[NAME]", help="the example to write", show_default=False,
+                       autocompletion=completion.example),
     ] = "",
     out: Annotated[
         Path | None,
@@ -92,8 +95,9 @@ def example(
     ] = None,
 ) -> None:
     """List the experiments that come with flyloom, or write one of them as a file to run."""
-    from flyloom._core import RefusalError, meant
+    from flyloom._core import RefusalError
     from flyloom.support.files import write_whole
+    from flyloom.support.refused import hint
 
     folder = Path(__file__).parents[1] / "examples"
     texts = {path.stem: path.read_text("utf-8") for path in sorted(folder.glob("*.toml"))}
@@ -104,9 +108,8 @@ def example(
             print(f"{known:<20} {text.splitlines()[0].lstrip('# ')}")
         return
     if name not in texts:
-        near = meant(name, list(texts))
-        hint = f"did you mean {near}? " if near else ""
-        raise RefusalError(f"example: there is no '{name}'; {hint}examples: {', '.join(texts)}")
+        known = f"{hint(name, texts)}examples: {', '.join(texts)}"
+        raise RefusalError(f"example: there is no '{name}'; {known}")
     path = out or Path(f"{name}.toml")
     if path.exists() and path.read_text("utf-8") != texts[name]:
         raise RefusalError(f"{path}: is there already, and differs; -o names another file")
@@ -117,7 +120,9 @@ def example(
 @app.command("help", epilog=epilog("flyloom help route"))
 def show_help(
     _command: Annotated[
-        str, typer.Argument(metavar="[COMMAND]", help="the command", show_default=False)
+        str,
+        typer.Argument(metavar="[COMMAND]", help="the command", show_default=False,
+                       autocompletion=completion.command),
     ] = "",
 ) -> None:
     """Show the help of a command, as `flyloom COMMAND --help` does; all commands without one."""

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from flyloom.cli import completion
 from flyloom.cli.common import (
     Catalog,
     Gbps,
@@ -28,7 +29,11 @@ def cables(
     net: Net,
     output: Annotated[Path, typer.Option("-o", "--out", help="folder to write")],
     p: P = None,
-    paper: Annotated[str, typer.Option(help="a4, or a3 for larger drawings")] = "a4",
+    paper: Annotated[
+        str,
+        typer.Option(help="a4, or a3 for larger drawings",
+                     autocompletion=completion.choice("a4", "a3")),
+    ] = "a4",
     rules: Rules = None,
     catalog: Catalog = None,
     gbps: Gbps = None,

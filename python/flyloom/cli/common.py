@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperOption
 
+from flyloom.cli import completion
 from flyloom.cli.listing import Group
 
 if TYPE_CHECKING:
@@ -65,8 +67,24 @@ def main(
     machine.tell = True
 
 
+SETTING = re.compile(r"[a-z_][a-z0-9_.]*=")
+"""How a setting begins, and an inline form, which has a colon before its first =, does not."""
+
+BEFORE = {
+    "structure": {"--load": "--channel-load"},
+    "verify": {"--network": "--found", "--levels": "--path-records"},
+    "lanes": {"--method": "--lanes"},
+    "congestion": {"--order": "--ranks"},
+    "figure": {"-n": "--network"},
+    "search": {"-n": "--order"},
+}
+"""Options of commands by the names that were documented once, and by those that they have."""
+NOW = {"search": ("-k", "--radix")}
+"""Options of commands beside which no old name is meant: `search -n 128 -k 24` has endpoints."""
+
+
 class _Command(TyperCommand):
-    """A command that takes ``--plugin``, as the program does."""
+    """A command that takes ``--plugin``, as the program does, and options by their old names."""
 
     def __init__(self, name: str | None, **given: Any) -> None:
         super().__init__(name, **given)
@@ -74,6 +92,24 @@ class _Command(TyperCommand):
             param_decls=["--plugin"], metavar="FILE.py", help=PLUGIN_HELP, multiple=True,
             expose_value=False, is_eager=True, callback=load_plugins,
         ))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Reads the words of the command."""
+        before, now = BEFORE.get(self.name or "", {}), NOW.get(self.name or "")
+        if now and any(word.startswith(now) for word in args):
+            before = {}
+        split = (word.partition("=") for word in one_each(args))
+        return super().parse_args(ctx, [before.get(k, k) + equals + v for k, equals, v in split])
+
+
+def one_each(args: Sequence[str]) -> list[str]:
+    """The words with a ``--set`` before each of the settings that follow one: ``--set a=1 b=2``."""
+    words: list[str] = []
+    for word in args:
+        if words[-2:-1] == ["--set"] and SETTING.match(word):
+            words.append("--set")
+        words.append(word)
+    return words
 
 
 def take_plugins(commands: typer.Typer = app) -> None:
@@ -86,25 +122,31 @@ def take_plugins(commands: typer.Typer = app) -> None:
 
 
 NET_HELP = "inline form (slim_fly:q=5,p=4), spec file (.toml) or network file"
-Net = Annotated[str, typer.Argument(metavar="NET", help=NET_HELP, show_default=False)]
+Net = Annotated[
+    str,
+    typer.Argument(metavar="NET", help=NET_HELP, show_default=False,
+                   autocompletion=completion.network),
+]
 P = Annotated[
     int | None,
     typer.Option("-p", "--endpoints-per-switch", help="for files that have no endpoints"),
 ]
 Json = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
 Engine = Annotated[
-    str, typer.Option("--engine", "-e", help="flyloom list engines; opensm:NAME for OpenSM's own")
+    str,
+    typer.Option("--engine", "-e", autocompletion=completion.engine,
+                 help="engine (flyloom list engines); opensm:NAME for OpenSM's own"),
 ]
 Tables = Annotated[
     str,
-    typer.Argument(metavar="TABLES|NET", show_default=False,
+    typer.Argument(metavar="TABLES|NET", show_default=False, autocompletion=completion.tables,
                    help="folder of `route -o`, a digraph of ORCS, or a network"),
 ]
 AnyEngine = Annotated[
     str | None,
-    typer.Option("--engine", "-e", show_default=False,
-                 help="flyloom list engines; opensm:NAME for OpenSM's own; default: the tables of"
-                      " the file where it has some, else dfsssp (of `lanes`: sssp)"),
+    typer.Option("--engine", "-e", show_default=False, autocompletion=completion.engine,
+                 help="engine (flyloom list engines); opensm:NAME for OpenSM's own; default: the"
+                      " tables of the file where it has some, else dfsssp (of `lanes`: sssp)"),
 ]
 Lmc = Annotated[
     int | None, typer.Option(help="LID mask control, 0 to 7: 2^LMC routes to every endpoint")
@@ -117,19 +159,26 @@ LANES_HELP = (
     "how routes get their lanes: online, lightest, heaviest, random or hops, also with parameters"
     " (random:seed=1,max_lanes=4)"
 )
-Lanes = Annotated[str | None, typer.Option("--lanes", metavar="METHOD", help=LANES_HELP)]
+Lanes = Annotated[
+    str | None,
+    typer.Option("--lanes", metavar="METHOD", help=LANES_HELP, autocompletion=completion.lanes),
+]
 Options = Annotated[
-    list[str] | None, typer.Option("--option", "-O", help="KEY=VALUE, an option of the engine")
+    list[str] | None,
+    typer.Option("--option", "-O", help="KEY=VALUE, an option of the engine",
+                 autocompletion=completion.engine_option),
 ]
 
 Catalog = Annotated[
     list[str] | None,
-    typer.Option("--catalog", metavar="NAME",
+    typer.Option("--catalog", metavar="NAME", autocompletion=completion.catalog,
                  help="name (flyloom catalog list) or TOML file; default: the newest"),
 ]
 Include = Annotated[
     str | None,
     typer.Option("--include", metavar="ITEM,ITEM",
+                 autocompletion=completion.several("network", "endpoint_cables", "adapters",
+                                                   "energy"),
                  help="what totals add up: network, endpoint_cables, adapters, energy (of a year);"
                       " default: network,endpoint_cables"),
 ]
@@ -139,13 +188,20 @@ Gbps = Annotated[
 Limit = Annotated[
     float | None, typer.Option("--electric-limit", help="longest electric cable, metres")
 ]
-Rules = Annotated[Path | None, typer.Option("--rules", help="TOML file with rules of the floor")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="say what would be done; do nothing")
+]
+Rules = Annotated[
+    Path | None,
+    typer.Option("--rules", help="TOML file with rules of the floor",
+                 autocompletion=completion.toml),
+]
 
 
 Radixes = Annotated[
     str,
     typer.Option("--radix", "-k", metavar="K,K",
-                 help="most ports of a switch; of several, networks for each"),
+                 help="ports of a switch, at most; of several, networks for each"),
 ]
 Planes = Annotated[
     int | None,
@@ -298,9 +354,10 @@ ENGINE_TAKEN = ("source", "engine", "lmc", "layers", "progress")
 
 
 def parsed_options(
-    options: list[str] | None, of: str = "an engine", taken: Collection[str] = ENGINE_TAKEN
+    options: list[str] | None, of: str = "an engine", taken: Collection[str] = ENGINE_TAKEN,
+    flag: str = "--option",
 ) -> dict[str, Any]:
-    """KEY=VALUE words as a dictionary; values are JSON where they can be, else text.
+    """KEY=VALUE words of ``flag`` as a dictionary; values are JSON where they can be, else text.
 
     RefusalError for a word that is none, for a key that comes twice or is one of ``taken``.
     """
@@ -310,9 +367,9 @@ def parsed_options(
     for word in options or []:
         key, equals, value = word.partition("=")
         if not equals or not key:
-            raise RefusalError(f"--option {word}: not KEY=VALUE")
+            raise RefusalError(f"{flag} {word}: not KEY=VALUE")
         if key in taken or key in found:
-            raise RefusalError(f"--option {word}: not an option of {of}, or given twice")
+            raise RefusalError(f"{flag} {word}: not an option of {of}, or given twice")
         found[key] = parsed(value)
     return found
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from flyloom.cli import completion
 from flyloom.cli.common import (
     Catalog,
     CsvFile,
@@ -39,8 +40,9 @@ if TYPE_CHECKING:
 def compare(
     nets: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NET...", help="networks (inline forms, files), and names of"
-                                              " families, which add their curves"),
+        typer.Argument(metavar="NET...", autocompletion=completion.network,
+                       help="networks (inline forms, files), and names of families, which add"
+                            " their curves"),
     ] = None,
     endpoints: Annotated[
         str | None,
@@ -58,12 +60,14 @@ def compare(
                                          " the charts as SVG and PNG"),
     ] = None,
     samples: Annotated[
-        int, typer.Option(help="random orders of removing links, 0 for no resilience")
+        int, typer.Option(help="random orders of removal, 0 for no resilience")
     ] = 100,
     until: Annotated[
-        str, typer.Option(help="ends to remove links until: disconnected, diameter (+2), mean (+1)")
+        str,
+        typer.Option(help="ends to remove links until: disconnected, diameter (+2), mean (+1)",
+                     autocompletion=completion.several("disconnected", "diameter", "mean")),
     ] = "disconnected",
-    seed: Annotated[int, typer.Option(help="of the random draws")] = 0,
+    seed: Annotated[int, typer.Option(help="seed of the random draws")] = 0,
     radix: Radixes = "64",
     sort: Sort = None,
     top: Top = None,

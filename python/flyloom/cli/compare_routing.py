@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from flyloom.cli import completion
 from flyloom.cli.common import (
     Json,
     Layers,
@@ -32,13 +33,14 @@ def compare_routing(
     net: Net,
     engines: Annotated[
         str | None,
-        typer.Option(help="engines, with commas, options after colons (nue:max_lanes=1,opensm:lash;"
+        typer.Option(autocompletion=completion.engines,
+                     help="engines, with commas, options after colons (nue:max_lanes=1,opensm:lash;"
                           " default: all of ours, and of OpenSM's where it is installed)"),
     ] = None,
     lmc: Lmc = None,
     layers: Layers = None,
     patterns: Annotated[int, typer.Option(help="random bisections")] = 1000,
-    seed: Annotated[int, typer.Option(help="of the bisections, and of engines that draw")] = 0,
+    seed: Annotated[int, typer.Option(help="seed of the bisections, and of engines that draw")] = 0,
     p: P = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--out", help="file to draw into: .svg, .png or .html")

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from flyloom.cli import completion
 from flyloom.cli.common import (
     AnyEngine,
     Json,
@@ -19,6 +20,7 @@ from flyloom.cli.common import (
     app,
     check_picture,
     emit,
+    endpoints_of,
     epilog,
     write_picture,
 )
@@ -43,10 +45,15 @@ def congestion(
     ] = None,
     runs: Annotated[int, told("congestion", "runs")] = CONGESTION["runs"],
     seed: Annotated[int, told("congestion", "seed")] = CONGESTION["seed"],
-    endpoints: Annotated[int | None, told("congestion", "endpoints")] = None,
+    endpoints: Annotated[
+        str | None, told("congestion", "endpoints", "--endpoints", "-n", metavar="N")
+    ] = None,
     first_job: Annotated[int | None, told("congestion", "first_job")] = None,
     order: Annotated[
-        str, typer.Option(help="random, linear, or a file with an endpoint a line, by rank")
+        str,
+        typer.Option("--ranks", autocompletion=completion.choice("random", "linear"),
+                     help="which endpoint is which rank: random, linear, or a file with an endpoint"
+                          " a line"),
     ] = CONGESTION["order"],
     levels: Annotated[str, told("congestion", "levels")] = CONGESTION["levels"],
     endpoint_cables: Annotated[
@@ -59,7 +66,7 @@ def congestion(
     p: P = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--out", help="histogram of the metric: .svg, .png or .html"),
+        typer.Option("-o", "--out", help="file for a histogram of the metric: .svg, .png or .html"),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -75,7 +82,8 @@ def congestion(
             source, engine, lmc, layers, option, bar, p, traffic=traffic
         )
         found = measure(
-            routing, pattern, argument, traffic=traffic, runs=runs, seed=seed, endpoints=endpoints,
+            routing, pattern, argument, traffic=traffic, runs=runs, seed=seed,
+            endpoints=endpoints_of(endpoints),
             first_job=first_job, order=places, levels=levels, endpoint_cables=endpoint_cables,
             metric=metric, progress=bar,
         )
@@ -110,6 +118,6 @@ def read_order(path: str) -> list[str]:
     from flyloom.support.reading import read_text
 
     if not os.path.exists(path):
-        raise RefusalError(f"--order: there is no '{path}'; random, linear, or a file of endpoints")
+        raise RefusalError(f"--ranks: there is no '{path}'; random, linear, or a file of endpoints")
     lines = [line.strip() for line in read_text(path).split("\n")]
     return [line for line in lines if line and not line.startswith("#")]

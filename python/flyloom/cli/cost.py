@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from flyloom.cli import completion
 from flyloom.cli.common import (
     Catalog,
     Gbps,
@@ -36,7 +37,8 @@ def cost(
     catalog: Catalog = None,
     mode: Annotated[
         str,
-        typer.Option(metavar="true|paper", help="paper: the 2014 study's rules, slips included"),
+        typer.Option(metavar="true|paper", autocompletion=completion.choice("true", "paper"),
+                     help="paper: the 2014 study's rules, slips included"),
     ] = "true",
     gbps: Gbps = None,
     electric_limit: Limit = None,
@@ -156,7 +158,13 @@ def list_catalogs(as_json: Json = False) -> None:
 
 
 @catalogs.command(epilog=epilog("flyloom catalog show products-2026 > mine.toml"))
-def show(name: Annotated[str, typer.Argument(metavar="NAME", help="flyloom catalog list")]) -> None:
+def show(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="flyloom catalog list",
+                       autocompletion=completion.catalog_name),
+    ],
+) -> None:
     """The text of a catalogue: copy it, edit it, use it."""
     from flyloom._core import Shop
 
@@ -165,7 +173,10 @@ def show(name: Annotated[str, typer.Argument(metavar="NAME", help="flyloom catal
 
 @catalogs.command(epilog=epilog("flyloom catalog check mine.toml"))
 def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="a catalogue, TOML")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="a catalogue, TOML", autocompletion=completion.toml),
+    ],
     as_json: Json = False,
 ) -> None:
     """Whether a catalogue can be used; the first fault by file, line and field."""

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from flyloom.cli.common import Json, app, epilog
+from flyloom.cli import completion
+from flyloom.cli.common import DryRun, Json, app, epilog
 
 
 @app.command(epilog=epilog(
@@ -16,7 +17,8 @@ from flyloom.cli.common import Json, app, epilog
     "flyloom run sweep.toml --on dask://head:8786",
 ))
 def run(
-    experiment: Annotated[Path, typer.Argument(metavar="FILE", help="experiment file (TOML)")],
+    experiment: Annotated[Path, typer.Argument(metavar="FILE", help="experiment file (TOML)",
+                                               autocompletion=completion.toml)],
     out: Annotated[Path, typer.Option("-o", "--out", help="folder of all results")] = Path("out"),
     fresh: Annotated[bool, typer.Option("--fresh", help="compute every point anew")] = False,
     workers: Annotated[
@@ -30,7 +32,7 @@ def run(
         typer.Option("--on", metavar="dask://HOST:PORT", show_default=False,
                      help="compute the points on the workers of this Dask scheduler"),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="list the points and stop")] = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Run an experiment: results as Parquet, a manifest and a report."""
@@ -84,7 +86,11 @@ def report(
 
 @app.command("list", epilog=epilog("flyloom list topologies", "flyloom list measures"))
 def list_parts(
-    what: Annotated[str, typer.Argument(metavar="topologies|engines|measures")] = "",
+    what: Annotated[
+        str,
+        typer.Argument(metavar="topologies|engines|measures",
+                       autocompletion=completion.choice("topologies", "engines", "measures")),
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """List the topology families, routing engines and measures with their parameters."""
@@ -93,7 +99,10 @@ def list_parts(
 
     kinds = {"topologies": "topology", "engines": "engine", "measures": "measure"}
     if what and what not in kinds:
-        raise RefusalError(f"list: there is no '{what}'; topologies, engines or measures")
+        from flyloom.support.refused import hint
+
+        near = hint(what, kinds)
+        raise RefusalError(f"list: there is no '{what}'; {near}topologies, engines or measures")
     parts = [part for part in rows() if not what or part["kind"] == kinds[what]]
     if as_json:
         print(json.dumps(parts))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from flyloom.cli import completion
 from flyloom.cli.common import Json, P, Rules, app, emit, epilog, parsed_options
 
 if TYPE_CHECKING:
@@ -20,12 +21,13 @@ if TYPE_CHECKING:
 def export(
     source: Annotated[
         str | None,
-        typer.Argument(metavar="NET|TABLES", show_default=False,
+        typer.Argument(metavar="NET|TABLES", show_default=False, autocompletion=completion.tables,
                        help="a network, a folder of `route -o`, or a digraph of ORCS"),
     ] = None,
     to: Annotated[
         str | None,
         typer.Option("--to", metavar="FORMAT", show_default=False,
+                     autocompletion=completion.export_format,
                      help="flyloom export --list: slurm-tree, simgrid, booksim-anynet, ..."),
     ] = None,
     output: Annotated[

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from flyloom.cli import completion
 from flyloom.cli.common import (
     NET_HELP,
+    DryRun,
     Json,
     Layers,
     Lmc,
@@ -38,13 +40,13 @@ DEFAULT = "dfsssp"
 def deploy(
     source: Annotated[
         str,
-        typer.Argument(metavar="TABLES|NET", show_default=False,
+        typer.Argument(metavar="TABLES|NET", show_default=False, autocompletion=completion.tables,
                        help=f"folder of `route -o` or `repair -o`; {NET_HELP}"),
     ],
     engine: Annotated[
         str | None,
-        typer.Option("--engine", "-e", show_default=False,
-                     help=f"of a network: flyloom list engines; default: {DEFAULT}"),
+        typer.Option("--engine", "-e", show_default=False, autocompletion=completion.engine,
+                     help=f"engine for a network (flyloom list engines); default: {DEFAULT}"),
     ] = None,
     lmc: Lmc = None,
     layers: Layers = None,
@@ -54,17 +56,16 @@ def deploy(
         bool, typer.Option("--oracle", help="let ibdmchk judge the tables too")
     ] = False,
     p: P = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="say what would change; start no program")
-    ] = False,
+    dry_run: DryRun = False,
     current: Annotated[
         str | None,
-        typer.Option("--current", metavar="TABLES",
+        typer.Option("--current", metavar="TABLES", autocompletion=completion.tables,
                      help="tables in the fabric now: a folder, or a dump_fts file with --found"),
     ] = None,
     found: Annotated[
         Path | None,
-        typer.Option("--found", help="ibnetdiscover output of the fabric of a dump_fts file"),
+        typer.Option("--found", autocompletion=completion.found,
+                     help="ibnetdiscover output of the fabric of a dump_fts file"),
     ] = None,
     levels: Annotated[
         Path | None, typer.Option("--path-records", help="path records of that fabric")

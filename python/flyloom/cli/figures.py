@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from flyloom.cli import completion
 from flyloom.cli.common import (
     Json,
     app,
@@ -20,27 +21,32 @@ from flyloom.cli.common import (
 
 @app.command(epilog=epilog(
     "flyloom figure disjoint_paths -o disjoint.svg",
-    "flyloom figure path_lengths -n polar_fly:q=7 -n hyperx:shape=7x7 --layers 4,8 -o lengths.html",
+    "flyloom figure path_lengths --network polar_fly:q=7 --network hyperx:shape=7x7 -o"
+    " lengths.html",
 ))
 def figure(
     kind: Annotated[
         str,
         typer.Argument(metavar="FIGURE", show_default=False,
+                       autocompletion=completion.choice("path_lengths", "path_distribution",
+                                                        "disjoint_paths", "throughput"),
                        help="path_lengths, path_distribution, disjoint_paths or throughput"),
     ],
     networks: Annotated[
         list[str] | None,
-        typer.Option("--network", metavar="NET", help="inline form or file; repeat for more"
-                                                      " (default: slim_fly:q=5,p=4)"),
+        typer.Option("--network", metavar="NET", autocompletion=completion.network,
+                     help="inline form or file; repeat for more (default: slim_fly:q=5,p=4)"),
     ] = None,
-    also: Annotated[list[str] | None, typer.Option("-n", hidden=True)] = None,
     engines: Annotated[
-        str, typer.Option(help="engines, with commas (flyloom list engines)")
+        str,
+        typer.Option(help="engines, with commas (flyloom list engines)",
+                     autocompletion=completion.engines),
     ] = "layered,fatpaths,rues,dfsssp",
     layers: Annotated[
-        str, typer.Option(help="routes to every endpoint, 1 to 128, with commas")
+        str,
+        typer.Option(metavar="L,L", help="routes to every endpoint, 1 to 128; several are drawn"),
     ] = "1,2,4,8",
-    seed: Annotated[int, typer.Option(help="of engines and traffic")] = 0,
+    seed: Annotated[int, typer.Option(help="seed of engines and traffic")] = 0,
     output: Annotated[
         Path | None, typer.Option("-o", "--out", help="file to draw into: .svg, .png or .html")
     ] = None,
@@ -59,7 +65,7 @@ def figure(
         if not (word.isascii() and word.isdigit() and len(word) < 10):
             raise RefusalError(f"--layers: '{word}' is no number of layers; 1 to 128, with commas")
         counts.append(int(word))
-    named = [*(networks or []), *(also or [])] or NETWORKS
+    named = networks or NETWORKS
     with bars() as bar:
         found = measured(kind, named, engines=words(engines), layers=counts,
                          seed=seed, progress=bar)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from flyloom.cli import completion
 from flyloom.cli.common import (
     LANES_HELP,
     AnyEngine,
@@ -40,7 +41,8 @@ def lanes(
     option: Options = None,
     method: Annotated[
         str | None,
-        typer.Option("--lanes", "--method", metavar="METHOD", help=LANES_HELP),
+        typer.Option("--lanes", metavar="METHOD", help=LANES_HELP,
+                     autocompletion=completion.lanes),
     ] = None,
     max_lanes: Annotated[int, typer.Option(help="most data lanes, 1 to 15")] = 8,
     balance: Annotated[
@@ -74,8 +76,8 @@ def lanes(
         with bars() as bar:
             rows = routing.measure("lanes_needed", {"seed": seed}, bar)["methods"]
         document = {
-            "network": topology.recipe, "engine": name, "layers": routing.layers, "seed": seed,
-            "methods": rows,
+            "network": topology.recipe, "engine": name, "lmc": routing.lmc,
+            "layers": routing.layers, "seed": seed, "methods": rows,
         }
         if as_json:
             emit(document, True, [])

@@ -106,6 +106,10 @@ def example(command: str, row: dict[str, Any]) -> str:
     return " ".join(words)
 
 
+IN_OTHERS = {"lanes-needed": "lanes"}
+"""Commands that another one does the work of: `--help` does not list them."""
+
 for _command, _name in made(GROUPS).items():
     _row = rows()[_name]
-    app.command(_command, epilog=epilog(example(_command, _row)))(command(_row))
+    _line = epilog(example(_command, _row))
+    app.command(_command, epilog=_line, hidden=_command in IN_OTHERS)(command(_row))

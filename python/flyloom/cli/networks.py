@@ -35,7 +35,7 @@ def design(
     output: Annotated[
         Path | None,
         typer.Option("-o", "--out",
-                     help="write the network: .json .graphml .edges .dot .net (ibsim)"),
+                     help="file for the network: .json .graphml .edges .dot .net (ibsim)"),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from flyloom._core import registry
+from flyloom.cli.completion import OF_MEASURES
 from flyloom.plugins.parts import KNOWN
 
 TYPES: dict[str, Any] = {
@@ -37,12 +38,13 @@ def made(groups: Mapping[str, Collection[str]]) -> dict[str, str]:
     return {command: name for command, name in names.items() if command not in by_hand}
 
 
-def option(measure: str, parameter: str, *names: str) -> Any:
+def option(measure: str, parameter: str, *names: str, **more: Any) -> Any:
     """The option of a measure's parameter, in its own words."""
     row = next(row for row in rows()[measure]["params"] if row["name"] == parameter)
     flag = parameter.replace("_", "-")
     usual = f"--{flag}/--no-{flag}" if row["type"] == "bool" else f"--{flag}"
-    return typer.Option(*(names or (usual,)), help=" ".join(row["doc"].split()))
+    more.setdefault("autocompletion", OF_MEASURES.get(parameter))
+    return typer.Option(*(names or (usual,)), help=" ".join(row["doc"].split()), **more)
 
 
 def defaults(measure: str) -> dict[str, Any]:

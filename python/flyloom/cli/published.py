@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from flyloom.cli import completion
 from flyloom.cli.common import Json, app, epilog, print_table
 from flyloom.cli.sizing import show_addresses
 
@@ -30,12 +31,13 @@ def published(
     table: Annotated[
         str,
         typer.Argument(metavar="cost|scale|addresses|fit-fly|resilience",
+                       autocompletion=completion.choice(*TABLES),
                        help="which; none lists them"),
     ] = "",
     samples: Annotated[
         int, typer.Option(help="random orders of removal a network, for resilience")
     ] = 1000,
-    seed: Annotated[int, typer.Option(help="of the random draws, for resilience")] = 0,
+    seed: Annotated[int, typer.Option(help="seed of the random draws, for resilience")] = 0,
     as_json: Json = False,
 ) -> None:
     """Published tables: what was printed, beside what is computed here."""
@@ -43,7 +45,10 @@ def published(
     from flyloom.support.progress import bars
 
     if table and table not in TABLES:
-        raise RefusalError(f"published: there is no table '{table}'; {', '.join(TABLES)}")
+        from flyloom.support.refused import hint
+
+        known = hint(table, TABLES) + ", ".join(TABLES)
+        raise RefusalError(f"published: there is no table '{table}'; {known}")
     if not table:
         print(json.dumps(TABLES) if as_json else
               "\n".join(f"{name:<12} {what}" for name, what in TABLES.items()))

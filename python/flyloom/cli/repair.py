@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from flyloom.cli import completion
 from flyloom.cli.common import (
     AnyEngine,
     Json,
@@ -50,7 +51,8 @@ def repair(
     ] = None,
     found: Annotated[
         Path | None,
-        typer.Option("--found", help="ibnetdiscover output: what it lacks of the network failed"),
+        typer.Option("--found", autocompletion=completion.found,
+                     help="ibnetdiscover output: what it lacks of the network failed"),
     ] = None,
     links: Annotated[int, told("repair", "random")] = REPAIR["random"],
     seed: Annotated[int, told("repair", "seed")] = REPAIR["seed"],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from flyloom.cli import completion
 from flyloom.cli.common import (
     AnyEngine,
     Engine,
@@ -191,7 +192,7 @@ def verify(
     source: Annotated[
         str,
         typer.Argument(
-            metavar="TABLES|NET",
+            metavar="TABLES|NET", autocompletion=completion.tables,
             help="folder of `route -o`, a dump_fts file, a digraph of ORCS, or a network",
         ),
     ],
@@ -201,12 +202,12 @@ def verify(
     option: Options = None,
     network_file: Annotated[
         Path | None,
-        typer.Option("--found", "--network",
+        typer.Option("--found", autocompletion=completion.found,
                      help="ibnetdiscover output of the fabric of a dump_fts file"),
     ] = None,
     levels: Annotated[
         Path | None,
-        typer.Option("--path-records", "--levels",
+        typer.Option("--path-records",
                      help="path records of that fabric, `slid dlid sl` a line"),
     ] = None,
     sl2vl: Annotated[Path | None, typer.Option(help="opensm-sl2vl.dump of that fabric")] = None,

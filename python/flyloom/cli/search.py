@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from flyloom.cli.common import Json, app, emit, epilog, print_table
+from flyloom.cli import completion
+from flyloom.cli.common import Json, app, emit, endpoints_of, epilog, print_table
 
 
 @app.command(epilog=epilog(
@@ -18,22 +19,26 @@ from flyloom.cli.common import Json, app, emit, epilog, print_table
 ))
 def search(
     what: Annotated[
-        str, typer.Argument(metavar="[table]", help="table: the optima of all small orders")
+        str,
+        typer.Argument(metavar="[table]", help="table: the optima of all small orders",
+                       autocompletion=completion.choice("table")),
     ] = "",
     order: Annotated[int | None, typer.Option("--order", help="switches")] = None,
-    also: Annotated[int | None, typer.Option("-n", hidden=True)] = None,
     degree: Annotated[
         int | None, typer.Option("--degree", "-d", help="most links of a switch")
     ] = None,
     endpoints: Annotated[
-        int | None,
-        typer.Option(help="endpoints, with --radix: how many switches is found too"),
+        str | None,
+        typer.Option("--endpoints", "-n", metavar="N",
+                     help="endpoints (500, 10k), with --radix: how many switches is found too"),
     ] = None,
     radix: Annotated[
         int | None, typer.Option("--radix", "-k", help="ports of a switch, with --endpoints")
     ] = None,
     method: Annotated[
-        str, typer.Option(help="auto, anneal, or sat: annealing and then proofs")
+        str,
+        typer.Option(help="auto, anneal, or sat: annealing and then proofs",
+                     autocompletion=completion.choice("auto", "anneal", "sat")),
     ] = "auto",
     diameter: Annotated[
         int | None, typer.Option(help="diameter asked for: exit code 1 when it is impossible")
@@ -43,7 +48,7 @@ def search(
     symmetry: Annotated[
         int | None, typer.Option(help="order of the rotational symmetry, a divisor of the order")
     ] = None,
-    seed: Annotated[int, typer.Option(help="of the random draws")] = 0,
+    seed: Annotated[int, typer.Option(help="seed of the random draws")] = 0,
     time_limit: Annotated[
         float | None,
         typer.Option(help="seconds for annealing, and for the SAT solver (of it 60 by default)"),
@@ -57,7 +62,7 @@ def search(
     max_order: Annotated[int, typer.Option(help="of table: the largest order")] = 16,
     degrees: Annotated[str, typer.Option(help="of table", metavar="D,D")] = "3,4,5",
     output: Annotated[
-        Path | None, typer.Option("-o", "--out", help="write the network as an edge list")
+        Path | None, typer.Option("-o", "--out", help="file for the network, an edge list")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -66,22 +71,22 @@ def search(
     from flyloom.solve import search as graphs
     from flyloom.support.progress import bars
 
-    order = also if order is None else order
     if what not in ("", "table"):
         raise RefusalError(f"search: there is no '{what}'; table, or nothing")
     if what:
         return show_table(max_order, degrees, time_limit, seed, as_json)
     if (order, degree, endpoints, radix).count(None) != 2:
         raise RefusalError("search: give --order and --degree, or --endpoints and --radix")
+    wanted = endpoints_of(endpoints)
     with bars() as bar:
-        if endpoints is not None and radix is not None:
+        if wanted is not None and radix is not None:
             if (method, diameter, symmetry, resume, proof) != ("auto", None, None, None, None):
                 raise RefusalError(
                     "--endpoints: is searched by annealing; not with --method, --diameter,"
                     " --symmetry, --resume or --proof"
                 )
             found = graphs.order_radix(
-                endpoints, radix, seed=seed, steps=steps, restarts=restarts,
+                wanted, radix, seed=seed, steps=steps, restarts=restarts,
                 time_limit=time_limit, progress=bar,
             )
         elif order is not None and degree is not None:
@@ -116,7 +121,7 @@ def about(found: dict[str, Any]) -> str:
     """The first line of an edge list: what it is."""
     asked = ("order", "degree") if "order" in found else ("endpoints", "radix", "switches")
     facts = (*asked, "diameter", "mean_distance", "seed", "steps")
-    return "# flyloom search: " + ", ".join(f"{key} {found[key]}" for key in facts)
+    return "# edge list, flyloom search: " + ", ".join(f"{key} {found[key]}" for key in facts)
 
 
 def show(found: dict[str, Any], as_json: bool) -> None:

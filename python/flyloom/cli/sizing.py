@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from flyloom.cli import completion
 from flyloom.cli.common import (
     Catalog,
     CsvFile,
@@ -32,11 +33,14 @@ if TYPE_CHECKING:
     from flyloom.support.results import Result
 
 Families = Annotated[
-    str, typer.Option(help="families, comma between; all by default", metavar="NAME,NAME")
+    str,
+    typer.Option(help="families, comma between; all by default", metavar="NAME,NAME",
+                 autocompletion=completion.families),
 ]
 Concentration = Annotated[
     str,
-    typer.Option(help="endpoints per switch: ceil or floor of the family's rule, or exact (the"
+    typer.Option(autocompletion=completion.choice("ceil", "floor", "exact"),
+                 help="endpoints per switch: ceil or floor of the family's rule, or exact (the"
                       " most with which uniform traffic loads the average channel in full)"),
 ]
 Oversubscription = Annotated[

@@ -27,7 +27,7 @@ def structure(
     p: P = None,
     paths: Annotated[bool, section("paths")] = False,
     disjoint: Annotated[bool, section("disjoint")] = False,
-    load: Annotated[bool, section("load")] = False,
+    load: Annotated[bool, option("structure", "load", "--channel-load")] = False,
     spectrum: Annotated[bool, section("spectrum")] = False,
     bisection: Annotated[bool, section("bisection")] = False,
     everything: Annotated[bool, typer.Option("--all", help="All of these.")] = False,

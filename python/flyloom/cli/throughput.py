@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from flyloom.cli import completion
 from flyloom.cli.common import (
     Json,
     Layers,
@@ -29,18 +30,22 @@ from flyloom.cli.common import (
 def throughput(
     net: Tables,
     traffic: Annotated[
-        str, typer.Option(help="uniform, longest_matching, elephant, a pattern, or a file (CSV of"
-                               " pairs, matrix as text, .npy, .npz or .mtx)")
+        str,
+        typer.Option(autocompletion=completion.traffic,
+                     help="traffic: uniform, longest_matching, elephant, a pattern, or a file (CSV"
+                          " of pairs, matrix as text, .npy, .npz or .mtx)"),
     ] = "uniform",
     engine: Annotated[
-        str | None, typer.Option("--engine", "-e", help="over this engine's tables alone")
+        str | None,
+        typer.Option("--engine", "-e", help="over this engine's tables alone",
+                     autocompletion=completion.engine),
     ] = None,
     epsilon: Annotated[
         float | None,
         typer.Option(help="bounds so far apart at most, 0.005 to 1, in place of a linear program"),
     ] = None,
     elephants: Annotated[float, typer.Option(help="fraction of the flows that is large")] = 0.1,
-    seed: Annotated[int, typer.Option(help="of the draw of the large flows")] = 0,
+    seed: Annotated[int, typer.Option(help="seed of the draw of the large flows")] = 0,
     lmc: Lmc = None,
     layers: Layers = None,
     option: Options = None,

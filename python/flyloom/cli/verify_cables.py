@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from flyloom.cli import completion
 from flyloom.cli.common import NET_HELP, Json, app, emit, epilog, load_network
 
 if TYPE_CHECKING:
@@ -20,17 +21,21 @@ if TYPE_CHECKING:
 ))
 def verify_cables(
     planned: Annotated[
-        str, typer.Argument(metavar="PLAN", help=f"{NET_HELP}, or a folder of flyloom cables")
+        str,
+        typer.Argument(metavar="PLAN", autocompletion=completion.network,
+                       help=f"{NET_HELP}, or a folder of flyloom cables"),
     ],
     fabric: Annotated[
         str | None,
         typer.Argument(
-            metavar="FABRIC",
+            metavar="FABRIC", autocompletion=completion.found,
             help="saved ibnetdiscover output, also .gz; default: this machine's fabric",
         ),
     ] = None,
     identify: Annotated[
-        str, typer.Option(help="what tells the devices: auto, guid, name or structure (cables)")
+        str,
+        typer.Option(help="what tells the devices: auto, guid, name or structure (cables)",
+                     autocompletion=completion.choice("auto", "guid", "name", "structure")),
     ] = "auto",
     guids: Annotated[
         Path | None, typer.Option("--guids", help="GUIDs of the devices: lines device,guid")

@@ -69,7 +69,7 @@ def deploy(
     sent = read.measure("verify", progress=progress)
     del read  # a second copy of large tables
     say("table file proved" if sent["holds"] else "table file read: its proof fails")
-    with Live(topology, routing.lmc, progress=progress) as live:
+    with Live(topology, routing.lmc, dumps=oracle, progress=progress) as live:
         say("fabric up")
         live.load_text(text)
         say("tables loaded into OpenSM")

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _NODE = re.compile(r'^\s*(Switch|Hca|Ca|Rt)\s+(\d+)\s+"([^"]+)"', re.MULTILINE)
 _REFUSED = re.compile(r"unknown - skipped|^# .*(can't|not found|bad |expected)", re.MULTILINE)
 _PROMPT = b"sim> "
+_SOCKETS = Path("/proc/net/unix")
 _NODE_ID_MAX = 31  # of ibsim's attach request
 _LID_CAP = 49152  # LIDs 0..49151: all unicast ones, and the most that ibsim's LFTs take
 
@@ -144,6 +145,8 @@ class Ibsim:
     def start(self) -> None:
         """Start ibsim and wait until it serves; DeployError with its words when it does not."""
         program = tools.path("ibsim")
+        if not _SOCKETS.exists():
+            raise DeployError(f"there is no {_SOCKETS}: ibsim's sockets are those of Linux")
         if self._wanted_dir is None:
             with ending.undisturbed():
                 self.workdir = Path(tempfile.mkdtemp(prefix="flyloom-ibsim-"))
@@ -320,8 +323,7 @@ class Ibsim:
 
     def _serves(self) -> bool:
         self._running()
-        sockets = Path("/proc/net/unix").read_text()
-        return f"@{self.name}:out9" in sockets
+        return f"@{self.name}:out9" in _SOCKETS.read_text()
 
     def _write(self, child: subprocess.Popen[bytes], command: str) -> None:
         try:

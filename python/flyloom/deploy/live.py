@@ -35,9 +35,9 @@ class Live:
     """A network on ibsim under OpenSM. Use as a context manager: nothing survives the block.
 
     ``engine`` is "flyloom" (tables of ours: give them to :meth:`load`, which starts OpenSM) or one
-    of OpenSM's own (which starts at once); ``root_guids``, ``qos`` and ``extra_conf`` are as for
-    OpenSM. ``progress`` is told how far OpenSM and reading are. ``ibsim`` pulls, plugs and swaps
-    cables; ``opensm`` is the running subnet manager, None before the first :meth:`load`.
+    of OpenSM's own (which starts at once); ``root_guids``, ``qos``, ``dumps`` and ``extra_conf``
+    are as for OpenSM. ``progress`` is told how far OpenSM and reading are. ``ibsim`` pulls, plugs
+    and swaps cables; ``opensm`` is the running subnet manager, None before the first :meth:`load`.
     Methods raise ``DeployError``.
 
         with Live(network) as live:
@@ -55,6 +55,7 @@ class Live:
         engine: str = plugin.ENGINE,
         root_guids: list[int] | None = None,
         qos: bool = False,
+        dumps: bool = True,
         extra_conf: Mapping[str, str] | None = None,
         progress: Progress | None = None,
     ) -> None:
@@ -67,7 +68,8 @@ class Live:
         self._deaf = far >= reach.LID_HOPS
         self.opensm: OpenSM | None = None
         self._options: dict[str, Any] = {
-            "engine": engine, "root_guids": root_guids, "qos": qos, "extra_conf": extra_conf,
+            "engine": engine, "root_guids": root_guids, "qos": qos, "dumps": dumps,
+            "extra_conf": extra_conf,
         }
         self._lanes = qos or engine == plugin.ENGINE
         self._by_source = False  # levels differ between the terminals of a switch
@@ -191,8 +193,9 @@ class Live:
         nodes = readback.parse_discover(self.discover())
         found = as_found(self.topology, self.addresses, nodes)
         top = max(self.addresses["lid"] + self.addresses["switch_lid"])
-        expect("reading forwarding tables", 2 * size.ports + size.switches * (1 + top // 64))
-        lfts = readback.dump_fts(self.ibsim)
+        blocks = size.switches * (1 + top // 64)
+        expect("reading forwarding tables", 2 * size.ports + blocks)
+        lfts = readback.dump_fts(self.ibsim, blocks)
         if not self._lanes:
             return Snapshot(found, lfts, None, None, 0)
         expect("reading SL2VL tables", size.pairs)

@@ -57,8 +57,10 @@ class OpenSM:
     1" file (runtime/opensm/tables.h), read anew at each routing. ``lmc``: 0..7. ``guid2lid``:
     text of that file (guid2lid_text()). ``root_guids``: switch GUIDs for updn, dnup, ftree.
     ``max_op_vls``: OpenSM's code, 1..5 for 1, 2, 4, 8, 15 data lanes. ``qos``: program SL2VL
-    tables; "flyloom" always does. ``extra_conf``: lines of OpenSM's configuration file, which win
-    over all others. ``timeout_s`` is how long the first sweep may go without an answer of the
+    tables; "flyloom" always does. ``dumps``: write files of the fabric and its tables after each
+    sweep, which takes longer than the sweep where there are many. ``extra_conf``: lines of
+    OpenSM's configuration file, which win over all others. ``timeout_s`` is how long the first
+    sweep may go without an answer of the
     fabric; it may take ten times that.
     """
 
@@ -73,6 +75,7 @@ class OpenSM:
         root_guids: Iterable[int] | None = None,
         max_op_vls: int | None = None,
         qos: bool = False,
+        dumps: bool = True,
         extra_conf: Mapping[str, str] | None = None,
         timeout_s: float = 120.0,
     ) -> None:
@@ -93,6 +96,7 @@ class OpenSM:
         self._root_guids = sorted(root_guids) if root_guids is not None else None
         self._max_op_vls = max_op_vls
         self._qos = qos or engine == plugin.ENGINE
+        self._dumps = dumps
         self._extra_conf = dict(extra_conf or {})
         self._child: subprocess.Popen[bytes] | None = None
         self._cpu_s = 0.0
@@ -303,7 +307,7 @@ class OpenSM:
     def _conf(self) -> str:
         conf = {
             "log_file": self.log_path,
-            "log_flags": "0x43",  # errors, information, routing: the dumps need it
+            "log_flags": "0x43" if self._dumps else "0x03",  # errors, information, routing: dumps
             "force_log_flush": "TRUE",
             "accum_log_file": "TRUE",
             "dump_files_dir": f"{self.dir}/dumps",

@@ -31,6 +31,8 @@ _FTS_RANGE = re.compile(
     re.MULTILINE,
 )
 _FTS_END = re.compile(r"(\d+) valid lids dumped")
+LEAST_S, BLOCK_S = 300.0, 0.005
+"""How long dump_fts may take, and for each block; under load it was seen to take 0.3 ms."""
 _BLOCK = 64  # entries of an LFT that are read at once
 _FTS_ENTRY = re.compile(r"^0x([0-9a-f]{4}) (\d{3})\b")
 
@@ -120,13 +122,15 @@ def _port_of(node: Node, line: str, found: re.Match[str]) -> Port:
     return Port(far_guid, far_port, int(lids.group(1)), int(lids.group(2)), guid)
 
 
-def dump_fts(ibsim: Ibsim, timeout_s: float = 300.0) -> str:
+def dump_fts(ibsim: Ibsim, blocks: int = 0) -> str:
     """All LFTs as text, by ``dump_fts -n``; the header line of each switch has its GUID.
 
-    dump_fts of infiniband-diags 44 leaves the last LID out where that is a multiple of 64: it reads
-    one block of entries too few. That entry is read from the switch, and put where it belongs.
+    ``blocks`` of 64 entries are in all of them, roughly: dump_fts asks for one after the other, and
+    the time that it may take grows with them. That of infiniband-diags 44 leaves the last LID out
+    where it is a multiple of 64: it reads one block of entries too few. That entry is read from the
+    switch, and put where it belongs.
     """
-    text = ibsim.run(["dump_fts", "-n"], timeout_s=timeout_s)
+    text = ibsim.run(["dump_fts", "-n"], timeout_s=LEAST_S + BLOCK_S * blocks)
     cut = {
         int(guid, 16): int(top, 16) for top, guid in _FTS_RANGE.findall(text)
         if int(top, 16) and int(top, 16) % _BLOCK == 0

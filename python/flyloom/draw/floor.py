@@ -12,7 +12,7 @@ from flyloom.draw.svg import (
     PAPER,
     TINTS,
     Svg,
-    clipped,
+    fitting,
     group_words,
     note_svg,
     number,
@@ -145,8 +145,8 @@ def floor_svg(floor: Mapping[str, Any]) -> str:
         )
         if switches:
             drawing.add("rect", x=left, y=top, width=_TILE_W, height=4, fill=INK)
-        name = clipped(str(rack["name"]), _TILE_W - 8, 12)
-        drawing.text(x, top + 21, name, 12, text_anchor="middle", font_weight="600")
+        name, size = fitting(str(rack["name"]), _TILE_W - 8, 12)
+        drawing.text(x, top + 21, name, size, text_anchor="middle", font_weight="600")
         drawing.text(x, top + 36, words, 10.5, text_anchor="middle", fill=GREY)
         ends = plural(endpoints, "endpoint")
         drawing.text(x, top + 50, ends, 10.5, text_anchor="middle", fill=GREY)
@@ -256,8 +256,8 @@ def _rack_front(
     units: Sequence[int], groups: Sequence[object] | None, height: int,
 ) -> None:
     body = top_unit * slot
-    name = clipped(str(rack["name"]), _RACK_W, 12)
-    drawing.text(x + _RACK_W / 2, y - 8, name, 12, text_anchor="middle", font_weight="600")
+    name, size = fitting(str(rack["name"]), _RACK_W, 12)
+    drawing.text(x + _RACK_W / 2, y - 8, name, size, text_anchor="middle", font_weight="600")
     drawing.add("rect", x=x, y=y - 2, width=_RACK_W, height=body + 4, rx=2, fill="#f6f7f9",
                 stroke=INK, stroke_width=1.2)
     for server in rack.get("servers") or ():
@@ -281,8 +281,8 @@ def _rack_front(
             + ("" if group is None else f", group {group_words(group)}"),
         )
         if slot >= 8:
-            size = min(9.5, slot - 2.5)
-            label = clipped(str(switch["name"]), _RACK_W - 18, size)
+            most = min(9.5, slot - 2.5)
+            label, size = fitting(str(switch["name"]), _RACK_W - 18, most, min(5.0, most))
             drawing.text(x + 10, top + slot / 2 + size * 0.35, label, size)
     ends = plural(rack["endpoints"], "endpoint")
     drawing.text(x + _RACK_W / 2, y + body + 18, ends, 10.5, text_anchor="middle", fill=GREY)

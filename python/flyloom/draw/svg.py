@@ -35,6 +35,15 @@ def clipped(text: str, width_px: float, size_px: float) -> str:
     return text if len(text) <= room else text[: max(1, room - 1)] + "…"
 
 
+def fitting(text: str, width_px: float, size_px: float, least_px: float = 6.0) -> tuple[str, float]:
+    """``text`` and the font size, at most ``size_px``, at which about ``width_px`` hold all of it;
+    cut where that is less than ``least_px``."""
+    fits = min(size_px, width_px / (0.58 * max(1, len(text))))
+    if fits >= least_px:
+        return text, fits
+    return clipped(text, width_px, least_px), least_px
+
+
 class Svg:
     """A growing SVG drawing of a fixed size.
 

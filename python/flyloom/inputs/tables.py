@@ -52,7 +52,10 @@ def read_dump(
     lfts: Path, network: Path, levels: Path | None, sl2vl: Path | None
 ) -> tuple[Topology, Routing]:
     """The tables that dump_fts printed for the fabric that ibnetdiscover printed, with its path
-    records and SL2VL dump where lanes are used."""
+    records and SL2VL dump where lanes are used. RefusalError for the dump alone: it says the lanes
+    of levels, and without path records no path has one."""
+    if sl2vl and not levels:
+        raise RefusalError("--sl2vl: of paths that have levels; give --path-records with it")
     topology = Topology.from_text(read_text(network), str(network))
     levels_text, sl2vl_text = (read_text(path) if path else None for path in (levels, sl2vl))
     routing = topology.import_tables(read_text(lfts), str(lfts), levels_text, sl2vl_text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import os
@@ -35,7 +36,7 @@ ROW_KEYS = (
 )
 
 ROW_TYPES = {
-    "string": ("point", "network", "recipe", "engine", "options"),
+    "string": ("point", "network", "recipe", "cable_cost_basis", "engine", "options"),
     "uint64": ("seed",),
     "int64": (
         "switches", "endpoints", "links", "network_radix", "concentration", "radix", "diameter",
@@ -196,6 +197,9 @@ def row(
         **structure,
         "racks": len(facts["plan"]["racks"]), "cables": facts["plan"]["cables"],
         "cable_length_m": facts["plan"]["length_m"], "cable_cost_usd": facts["plan"]["cost_usd"],
+        "cable_cost_basis": cable_basis(
+            facts["plan"]["catalog"], facts["plan"]["cables_csv"]
+        ),
         "engine": record["engine"], "lmc": record["lmc"], "layers": record["layers"],
         "options": json.dumps(record["options"], sort_keys=True), "seed": seed,
         "lanes": record["lanes"], "verified": proof["holds"], "complete": complete["holds"],
@@ -209,6 +213,14 @@ def row(
         "deployed_deadlock_free": deploy.get("deadlock_free"),
         **measured.columns(record["measures"], parts),
     }
+
+
+@functools.lru_cache(maxsize=16)
+def cable_basis(catalog: str, cables_csv: str) -> str:
+    """What the price of all cables is by, in the words of `cost`'s basis: catalogue and rates."""
+    rates = {float(line.split(",", 6)[5]) for line in cables_csv.splitlines()[1:]}
+    at = f" at {' and '.join(f'{rate:g}' for rate in sorted(rates))} Gbit/s" if rates else ""
+    return f"{catalog}{at}: all cables"
 
 
 def series(records: list[dict[str, Any]]) -> dict[str, Any]:

@@ -11,9 +11,11 @@ from flyloom._core import RefusalError
 
 TYPES: dict[str, tuple[type, ...]] = {
     "int": (int,), "float": (float, int), "str": (str,), "bool": (bool,),
-    "list[int]": (list, tuple),
+    "list[int]": (list, tuple), "str|list[list[Any]]": (str,),
 }
 """What a parameter may be annotated with, and what its default may be."""
+_ROWS = {"str|list[list[Any]]": "str | list[list]"}
+"""What the registry calls those that it does not call as they are written."""
 
 _HEAD = re.compile(r"^(\w+)\s*(?::.*)?$")
 
@@ -44,7 +46,7 @@ def parameters(
             raise RefusalError(f"{given}: the default is of another type")
         default = None if required else given.default
         found.append({
-            "name": given.name, "type": type_, "required": required,
+            "name": given.name, "type": _ROWS.get(type_, type_), "required": required,
             "default": list(default) if isinstance(default, tuple) else default,
             "doc": said.get(given.name, ""),
         })

@@ -16,6 +16,7 @@ from flyloom.inputs.networks import network
 from flyloom.plugins.found import parameters_of
 from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
+from flyloom.support.refused import hint
 from flyloom.support.results import Result
 from flyloom.verbs.routes import route
 from flyloom.verbs.throughput import throughput
@@ -60,14 +61,15 @@ def figure(
         ``throughput``, the maximum achievable of elephant traffic over the engine's tables.
     """
     if kind not in MEASURES:
-        raise RefusalError(f"figure: there is no figure '{kind}'; figures: {', '.join(MEASURES)}")
+        near = f"{hint(kind, MEASURES)}figures: {', '.join(MEASURES)}"
+        raise RefusalError(f"figure: there is no figure '{kind}'; {near}")
     whole("seed", seed, 0, 2**64 - 1)
     engines = list(dict.fromkeys(engines))
     params = parameters_of("engine", engines)
     for name in engines:
         if name not in params:
-            ours = ", ".join(params)
-            raise RefusalError(f"engines: there is no engine '{name}'; engines: {ours}")
+            ours = f"{hint(name, params)}engines: {', '.join(params)}"
+            raise RefusalError(f"engines: there is no engine '{name}'; {ours}")
     counts = sorted({whole("layers", count, 1, 128) for count in layers})
     cases = [(t, e, n) for t in map(network, networks) for e in engines for n in counts]
     if not cases:

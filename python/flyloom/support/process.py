@@ -112,6 +112,10 @@ def trouble(child: subprocess.Popen[bytes]) -> str | None:
     An ended child is not reaped by this: its process group is still its own, for :func:`kill`.
     """
     code = child.returncode
+    if code is None and not hasattr(os, "waitid"):  # macOS: a look that does reap, and sees no stop
+        code = child.poll()
+        if code is None:
+            return None
     if code is None:
         look = os.WEXITED | os.WSTOPPED | os.WNOHANG | os.WNOWAIT
         try:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from flyloom.support import ending
-from flyloom.support.words import clean, unguarded
+from flyloom.support.words import clean, moves, unguarded
 
 if TYPE_CHECKING:
     import rich.progress
@@ -27,7 +27,7 @@ FOREVER_S = 1e9
 @contextmanager
 def bars() -> Iterator[Progress | None]:
     """Yields a callback ``(what, done, total)`` for long calls, None where nobody watches."""
-    if not sys.stderr.isatty():
+    if not moves(sys.stderr):
         yield None
         return
     bar = _Bar()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -56,6 +57,11 @@ def guard_screen() -> None:
 def unguarded(stream: TextIO) -> TextIO:
     """The stream below a :class:`Screen`: for progress bars, which move the cursor."""
     return stream.plain if isinstance(stream, Screen) else stream
+
+
+def moves(stream: TextIO) -> bool:
+    """Whether a cursor can be moved there: on a terminal that ``TERM`` does not call dumb."""
+    return stream.isatty() and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
 
 
 def amount(value: float) -> str:

@@ -45,7 +45,7 @@ def congestion(
     routing
         Tables of any origin; a network is routed by dfsssp.
     pattern, argument
-        A pattern of docs/measures.md (names of ORCS are understood), and its argument where it has
+        A pattern of docs/traffic.md (names of ORCS are understood), and its argument where it has
         one, which may also stand behind a colon: ``"stencil:4x4"``. ``"ring::bisect"`` is two jobs.
     traffic
         What endpoints send to one another, in place of a pattern: all of it at once and as it is

@@ -14,6 +14,7 @@ from flyloom._core import RefusalError, Routing, Topology
 from flyloom.inputs.networks import Source, network
 from flyloom.inputs.tables import read_folder, read_tables
 from flyloom.support.files import write_whole
+from flyloom.support.refused import hint
 from flyloom.support.results import Result
 from flyloom.verbs.layout import plan
 
@@ -68,7 +69,7 @@ def export(
     """
     known = {row["name"]: row for row in _core.export_formats()}
     if not isinstance(to, str) or to not in known:
-        raise RefusalError(f"to: there is no format {to!r}; {', '.join(known)}")
+        raise RefusalError(f"to: there is no format {to!r}; {hint(to, known)}{', '.join(known)}")
     topology, routing = _opened(source, p)
     wanted = known[to]["placed"] if floor is None else floor is not False
     laid = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flyloom._core import RefusalError, Routing
-from flyloom.inputs.traffic import demands
+from flyloom.inputs.traffic import called, demands
 from flyloom.plugins.measures import measure
 from flyloom.solve.linear import over_any_paths, over_tables
 
@@ -17,15 +17,16 @@ from flyloom.solve.linear import over_any_paths, over_tables
      "meaning": "what it cannot exceed"},
 ])
 def throughput(
-    routing: Routing, *, traffic: str = "uniform", epsilon: float = 0.0, any_paths: bool = False,
-    elephants: float = 0.1, seed: int = 0,
+    routing: Routing, *, traffic: str | list[list[Any]] = "uniform", epsilon: float = 0.0,
+    any_paths: bool = False, elephants: float = 0.1, seed: int = 0,
 ) -> dict[str, Any]:
     """Maximum achievable throughput: the largest multiple of traffic that the routes can carry.
 
     Parameters
     ----------
     traffic
-        A name, as ``uniform``, or a file; see docs/measures.md.
+        A name, as ``uniform``, a file, or rows of source, destination and amount; see
+        docs/measures.md.
     epsilon
         Bounds at most this fraction apart, 0.005 to 1, in place of a linear program, which 0 asks
         for.
@@ -49,5 +50,5 @@ def throughput(
         low = high = over_tables(wanted, wanted.routes(routing, None))
     return {
         "maximum_achievable_throughput": low, "upper_bound": high, "exact": not epsilon,
-        "traffic": traffic, "exact_matching": wanted.exact_matching,
+        "traffic": called(traffic), "exact_matching": wanted.exact_matching,
     }

@@ -8,6 +8,7 @@ from typing import Any
 
 from flyloom._core import RefusalError
 from flyloom.support.checks import whole
+from flyloom.support.refused import hint
 from flyloom.support.words import csv_text
 
 Figures = Sequence[tuple[str, bool]]
@@ -41,7 +42,8 @@ def ranked(
     if sort is not None:
         named = [key for key, heading, _ in columns if sort.casefold() in (key, heading.casefold())]
         if not named:
-            names = ", ".join(key for key, _, _ in columns)
+            there = [key for key, _, _ in columns]
+            names = hint(sort, there) + ", ".join(there)
             raise RefusalError(f"sort: there is no column '{sort}'; {names}")
         keys = [named[0]]
     elif all(row.get(keys[0]) is None for row in rows):

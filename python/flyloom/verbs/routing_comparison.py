@@ -17,6 +17,7 @@ from flyloom.plugins.found import parameters_of
 from flyloom.support.checks import whole
 from flyloom.support.errors import DeployError
 from flyloom.support.progress import Progress
+from flyloom.support.refused import hint
 from flyloom.support.results import Result
 from flyloom.verbs.routes import route
 
@@ -144,7 +145,8 @@ def _parsed(word: str) -> tuple[str, str, dict[str, Any]]:
         known = params[name]
     else:
         ours = ", ".join(params)
-        raise RefusalError(f"engines: there is no engine '{name}'; {ours}, opensm:NAME")
+        near = hint(name, params)
+        raise RefusalError(f"engines: there is no engine '{name}'; {near}{ours}, opensm:NAME")
     options: dict[str, Any] = {}
     for part in parts:
         key, equals, value = part.partition("=")

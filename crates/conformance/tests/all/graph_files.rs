@@ -96,7 +96,7 @@ fn files_of_networkx_are_read() {
 
 #[test]
 fn edge_lists_mean_what_they_say() {
-    let t = read_any("# x\n10 9 # y\n9\t10\n  9 2\n7\n", "e", None).expect("a good list");
+    let t = read_any("# x\n10 9 # y\n9\t10\n  9 2\n7\n", "e.edges", None).expect("a good list");
     let names: Vec<&str> = t.switches().iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["2", "7", "9", "10"], "in order of the numbers");
     assert_eq!(pairs(&t)[&("10".into(), "9".into())], 2);
@@ -266,6 +266,66 @@ fn what_is_written_for_people_reads_back_as_far_as_it_tells() {
     );
 }
 
+/// Forms that people have: of networkx, of SNAP, of Graph Golf, by hand, ours.
+#[test]
+fn edge_lists_of_other_programs_are_read() {
+    let ring = "a b\nb c\nc a\n";
+    for (text, name, links) in [
+        ("0 1 {}\n1 2 {}\n", "write_edgelist.txt", 2),
+        ("0 1\n1 2\n2 0\n", "data_false.txt", 3),
+        ("#/tmp/x.py\n# GMT Mon Nov  2 2026\n# \nx y\ny z\nz x\n", "write_adjlist.txt", 3),
+        ("# Nodes: 3 Edges: 3\n# FromNodeId\tToNodeId\n0\t1\n1\t2\n0\t2\n", "snap.txt", 3),
+        ("0 4\r\n4 7\r\n7 0\r\n", "of_windows", 3),
+        ("\u{feff}0 1\n1 2\n0 2", "of_an_editor", 3),
+        ("sw-a1:3 sw-b1:4\nsw-a1:3 sw-b1:4\n", "parallel", 2),
+        ("  leaf(0,1)   spine/0  # 5 m\nleaf(0,2) spine/0\nleaf(0,1) leaf(0,2)\n", "by_hand", 3),
+        (ring, "ring", 3),
+        ("hub a\nhub b\n", "star.edges", 2),
+        ("hub a\nhub b\n", "star.edgelist", 2),
+        ("hub a\nhub b\n", "star.el.gz", 2),
+        ("\n # edge list of a star\nhub a\nhub b\nlone\n", "star.txt", 2),
+        ("hub a\nhub b\nendpoints a 2\n", "star", 2),
+        ("a b\nc d\nendpoints a 0\n", "two_pieces", 2),
+    ] {
+        let t = read_any(text, name, None).unwrap_or_else(|r| panic!("{name}: {r}"));
+        assert_eq!(t.links().len(), links, "{name}");
+    }
+    let t = read_any("hub a\nhub b\n", "star", Some(3)).expect("p says that it is a network");
+    assert_eq!(t.endpoints().len(), 9);
+}
+
+/// What a machine has of files with lines of one word or two, and what nearly is an edge list.
+#[test]
+fn text_of_two_words_a_line_is_no_network() {
+    for (text, why) in [
+        ("multi on\n", "no circle"), // /etc/host.conf
+        ("import os\n", "no circle"),
+        ("import os\nimport sys\nimport json\n", "no circle"),
+        ("ref: refs/heads/main\n", "no circle"), // .git/HEAD
+        ("nameserver 10.0.0.2\nsearch example.org\n", "2 pieces"), // /etc/resolv.conf
+        ("127.0.0.1 localhost\n::1 localhost\n", "no circle"), // /etc/hosts
+        ("@include common-auth\n@include common-account\n", "no circle"), // /etc/pam.d
+        ("-----BEGIN CERTIFICATE-----\nMIIB\nAbC=\n-----END CERTIFICATE-----\n", "3 pieces"),
+        ("passwd: files\ngroup: files\nhosts: files\n", "no circle"), // /etc/nsswitch.conf
+        ("CREATE_HOME yes\nUMASK 022\nMAIL_DIR /var/mail\n", "3 pieces"), // /etc/login.defs
+        ("Host *\nSendEnv LANG\n", "2 pieces"),
+        ("Source: libfoo\nSubmit-As: foo\n", "2 pieces"),
+        ("32768 60999\n", "no circle"), // a range of ports
+        ("4096 87380\n16384 4194304\n", "2 pieces"),
+        ("application/gzip gz\napplication/zip zip\nimage/png png\n", "3 pieces"),
+        ("el_GR el_GR.ISO8859-7\nel el_GR.ISO8859-7\nde de_DE\n", "2 pieces"), // locale.alias
+        ("on close\non open\nclose open\nother line\n", "2 pieces"),
+        ("endif()\nset(x 1)\nif x\n", "3 pieces"),
+        ("alias ll\nalias la\n", "no circle"),
+        ("d41d8cd9 empty.txt\n900150 abc.txt\n", "2 pieces"), // sums of files
+        ("a b\nc d\n", "2 pieces"),
+    ] {
+        let refusal = read_any(text, "some.txt", None).expect_err(text).to_string();
+        assert!(refusal.starts_with("some.txt: ") && refusal.contains(why), "{refusal}");
+        assert!(refusal.contains("'# edge list' as its first line"), "{refusal}");
+    }
+}
+
 /// A lone switch whose name starts like a line of ibnetdiscover's is still an edge list's.
 #[test]
 fn names_that_look_like_a_fabric_are_read_back() {
@@ -413,7 +473,10 @@ fn survives(t: &Topology, names: &[String]) -> Result<(), TestCaseError> {
     prop_assert_eq!(pairs(&back, false), pairs(t, false));
     prop_assert_eq!(back.endpoints().len(), t.terminals().len());
     for (s, name) in back.switches().iter().zip(names) {
-        let first = names.iter().filter(|n| *n == name).count() == 1;
+        // one without a name is called by its number
+        let called =
+            |(i, n): (usize, &String)| n == name || n.is_empty() && *name == format!("switch-{i}");
+        let first = names.iter().enumerate().filter(|n| called(*n)).count() == 1;
         prop_assert!(s.name == *name || name.is_empty() || !first, "{:?} {:?}", s.name, name);
     }
     match read_any(&edge_list::write(t), "e", None) {

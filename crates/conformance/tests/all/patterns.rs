@@ -1,11 +1,11 @@
 //! Communication patterns: whatever is given is a pattern of messages between ranks, or refused.
 
-use base::seed::Stream;
+use base::seed::{Fast, Stream};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use traffic::pattern::Pattern;
 
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 29] = [
     "bisect",
     "bisect_symmetric",
     "permutation",
@@ -22,6 +22,15 @@ const NAMES: [&str; 20] = [
     "neighbours",
     "receivers",
     "receivers_one",
+    "uniform",
+    "bit_reverse",
+    "bit_complement",
+    "shuffle",
+    "transpose",
+    "tornado",
+    "neighbour",
+    "hotspot",
+    "worst_case",
     "null",
     "rand",
     "recdbl",
@@ -31,6 +40,8 @@ const NAMES: [&str; 20] = [
 fn number() -> impl Strategy<Value = String> {
     prop_oneof![
         (0_u32..40).prop_map(|n| n.to_string()),
+        (0_u32..40, 0_u32..4).prop_map(|(n, weight)| format!("{n}={weight}")),
+        (0_u32..6).prop_map(|bits| format!("active={}", 1 << bits)),
         Just(u32::MAX.to_string()),
         any::<u64>().prop_map(|n| n.to_string()),
         (-1.0..2.0_f64).prop_map(|x| x.to_string()),
@@ -74,9 +85,29 @@ proptest! {
             }
             let once: BTreeSet<_> = messages.iter().collect();
             prop_assert_eq!(once.len(), messages.len(), "a message is there twice");
-            if let Pattern::Permutation | Pattern::Shift(_) = pattern {
+            if matches!(pattern.name(), "permutation" | "shift" | "ring") {
                 let to: BTreeSet<u32> = messages.iter().map(|(_, b)| *b).collect();
                 prop_assert_eq!(to.len(), ranks as usize);
+            }
+        }
+    }
+
+    #[test]
+    fn destinations_are_drawn_among_those_there_are(
+        text in text(), ranks in 2_u32..60, seed in any::<u64>(),
+    ) {
+        let parsed = Pattern::parse(&text, ranks).and_then(|p| p.destinations(ranks, seed));
+        let Ok(all) = parsed else { return Ok(()) };
+        let mut random = Fast::new(seed, "test", 0);
+        let senders = (0..ranks).filter(|&rank| all.is_active(rank)).count();
+        prop_assert!(all.endpoints() == ranks && all.active() as usize == senders && senders > 0);
+        for rank in 0..ranks {
+            let (rate, sends) = (all.rate(rank), all.is_active(rank));
+            prop_assert!((0.0..=1.0).contains(&rate) && (rate > 0.0) == sends);
+            for _ in 0..4 {
+                let to = all.draw(rank, &mut random);
+                prop_assert!(to < ranks && (sends || to == rank));
+                prop_assert!(all.fixed().is_none_or(|fixed| fixed[rank as usize] == to));
             }
         }
     }

@@ -9,6 +9,11 @@
 //!
 //! Names are words without blanks or `#`. A `{}` after a link, as networkx writes it, is ignored.
 //! When all names are whole numbers the switches are in order of these, else as they appear.
+//!
+//! Settings, source code and certificates have lines of two words too. So a text says that it is
+//! an edge list: by endpoints, by `{}`, by `# edge list` at its head, or by its file's name. One
+//! that says nothing of itself must be of one piece and have a circle: of 50000 text files of a
+//! machine none but edge lists did.
 
 use super::{add_endpoints, recipe, terminals_up};
 use crate::names::unique_names;
@@ -25,7 +30,13 @@ struct List<'a> {
     links: Vec<(u32, u32, usize)>,
     /// Endpoints of a switch.
     counts: HashMap<u32, u32>,
+    /// Whether some line ends as networkx ends it.
+    networkx: bool,
 }
+
+/// The remark that makes an edge list of a text, and the ends of names that make one of a file.
+const REMARK: &str = "# edge list";
+const ENDS: [&str; 3] = [".edges", ".edgelist", ".el"];
 
 /// Reads an edge list; `name` stands for the file in the recipe and in refusals.
 ///
@@ -34,7 +45,8 @@ struct List<'a> {
 ///
 /// # Errors
 /// When a line is not understood, a link joins a switch to itself, endpoints are told twice for a
-/// switch, every link comes in both directions, or `p` is given for a list with endpoints.
+/// switch, every link comes in both directions, `p` is given for a list with endpoints, or the text
+/// neither says that it is an edge list nor looks like one.
 pub fn read(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refusal> {
     let mut list = List::default();
     for (i, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
@@ -61,7 +73,32 @@ pub fn read(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refusal>
     for (x, y, _) in &list.links {
         b.link(place[*x as usize], place[*y as usize]);
     }
-    b.finish(recipe(name, "edge_list")).map_err(|r| r.within(name))
+    let t = b.finish(recipe(name, "edge_list")).map_err(|r| r.within(name))?;
+    let file = name.strip_suffix(".gz").unwrap_or(name);
+    let said = p.is_some() || list.networkx || !list.counts.is_empty() || has_remark(text);
+    if !said && !ENDS.iter().any(|end| file.ends_with(end)) {
+        check_looks(&t, name)?;
+    }
+    Ok(t)
+}
+
+/// Whether the first line that is not empty says that an edge list follows.
+fn has_remark(text: &str) -> bool {
+    let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+    lines.find(|line| !line.is_empty()).is_some_and(|line| line.starts_with(REMARK))
+}
+
+/// Refuses links that are not of one piece or that have no circle.
+fn check_looks(t: &Topology, name: &str) -> Result<(), Refusal> {
+    let (_, pieces) = t.graph().components();
+    let why = match pieces {
+        1 if t.links().len() >= t.switches().len() => return Ok(()),
+        1 => "its links have no circle".to_owned(),
+        _ => format!("its links are in {pieces} pieces"),
+    };
+    let help = "if it is an edge list, say so: with '# edge list' as its first line, with \
+                endpoints (a line 'endpoints a 4', or p), or name it .edges";
+    Err(Refusal::new(name, format!("it may be no network: {why}"), help))
 }
 
 impl<'a> List<'a> {
@@ -91,6 +128,7 @@ impl<'a> List<'a> {
                     let why = format!("a link joins {a} to itself");
                     return Err((why, "the ends must be two switches".into()));
                 }
+                self.networkx |= words.len() == 3;
                 let ends = (self.switch(a), self.switch(b));
                 self.links.push((ends.0, ends.1, number));
             }
@@ -157,7 +195,7 @@ pub fn write(t: &Topology) -> String {
         let name = if super::is_fabric(&name) { format!("_{name}") } else { name };
         (name, format!("switch-{i}"))
     }));
-    let mut out = format!("# {}\n", t.recipe().to_string().replace(['\n', '\r'], " "));
+    let mut out = format!("{REMARK}: {}\n", t.recipe().to_string().replace(['\n', '\r'], " "));
     let links = (0..t.links().len()).any(|l| t.link_is_up(base::LinkId::from(l)));
     for (i, name) in names.iter().enumerate().filter(|(i, _)| t.switches()[*i].up) {
         let _ = if t.terminals().is_empty() && links {

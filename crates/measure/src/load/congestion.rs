@@ -128,7 +128,10 @@ pub fn congestion(routing: &Routing, setup: &Setup, watch: &dyn Watch) -> Result
     if setup.runs == 0 {
         return Err(Refusal::new("runs", "0 is out of range", "1 to 4294967295").into());
     }
-    let jobs = Jobs::parse(setup, ranks)?;
+    let all = ranks == most && setup.first_job.is_none();
+    let placed = all && given_by_places(setup);
+    let (given, others) = if placed { (alive.clone(), Vec::new()) } else { (given, others) };
+    let jobs = Jobs::parse(setup, ranks, placed.then_some(routing))?;
     let levels = match setup.levels {
         Levels::Each => jobs.levels(),
         Levels::Together => 1,
@@ -159,6 +162,13 @@ pub fn congestion(routing: &Routing, setup: &Setup, watch: &dyn Watch) -> Result
         share_range: all.share_range,
         channels: all.channels.iter().map(|sum| sum / f64::from(setup.runs)).collect(),
     })
+}
+
+/// Whether the pattern goes by where endpoints are: then these are the ranks as the network has
+/// them, unless the order says who is which.
+fn given_by_places(setup: &Setup) -> bool {
+    let linear = !matches!(setup.order, Order::Given(_)) && !setup.pattern.contains("::");
+    linear && Pattern::goes_by_places(&setup.pattern)
 }
 
 /// The endpoints in the places that the order gives, and those without a place.
@@ -203,13 +213,17 @@ struct Jobs {
 }
 
 impl Jobs {
-    fn parse(setup: &Setup, ranks: u32) -> Result<Self, Refusal> {
+    /// The pattern of `setup`, on the network of `tables` where it goes by places.
+    fn parse(setup: &Setup, ranks: u32, tables: Option<&Routing>) -> Result<Self, Refusal> {
         let Some((first, second)) = setup.pattern.split_once("::") else {
             if setup.first_job.is_some() {
                 let why = format!("'{}' is one job", setup.pattern);
                 return Err(Refusal::new("first_job", why, "two, such as ring::bisect"));
             }
-            let first = Pattern::parse(&setup.pattern, ranks)?;
+            let first = match tables {
+                Some(on) => Pattern::on(on.topology(), tables, &setup.pattern, ranks)?,
+                None => Pattern::parse(&setup.pattern, ranks)?,
+            };
             return Ok(Self { first, first_ranks: ranks, second: None });
         };
         let part = setup.first_job.unwrap_or(ranks / 2);

@@ -19,7 +19,7 @@ use traffic::pattern::Pattern;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// A pattern of docs/measures.md, with its argument behind a colon: `stencil:4x4`.
+    /// A pattern of docs/traffic.md, with its argument behind a colon: `stencil:4x4`.
     /// `ring::bisect` is two jobs.
     pub pattern: String,
     /// Traffic between endpoints by name or number, sent once, in place of a pattern: a name, a
@@ -256,8 +256,11 @@ impl Stage for Params {
 impl Params {
     /// No fewer than the messages that are sent at once, where the pattern can be.
     fn most_at_once(&self, ranks: u32) -> u64 {
-        let jobs = self.pattern.split("::").filter_map(|job| Pattern::parse(job, ranks).ok());
-        jobs.map(|job| job.most_messages(ranks)).sum()
+        let of = |job: &str| match Pattern::parse(job, ranks) {
+            Ok(pattern) => pattern.most_messages(ranks),
+            Err(_) => ranks.into(), // such as the worst case, which needs the network
+        };
+        self.pattern.split("::").map(of).sum()
     }
 
     /// What is said of a pattern has no meaning for traffic.

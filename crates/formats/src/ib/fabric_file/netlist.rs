@@ -12,7 +12,10 @@ const MAX_NAME: usize = 63;
 /// The fastest speed that `ibsim` 0.10 knows.
 const MAX_SPEED: Speed = Speed::HDR;
 
-/// The `ibsim` netlist of one plane of `t` with the addresses of `a`, adapters first.
+/// The `ibsim` netlist of one plane of `t` with the addresses of `a`, switches first.
+///
+/// `ibsim` looks for the far end of every cable among all nodes, from the first of the file on: so
+/// the few that most cables lead to come first.
 ///
 /// Only what works is written: failed switches, failed cables, cables to failed switches and
 /// endpoints without a working rail in the plane are left out. LIDs and the LMC are stated, so that
@@ -35,13 +38,13 @@ pub fn write_netlist(t: &Topology, a: &Addresses, plane: Option<u16>) -> Result<
     }
     let netlist = Netlist { t, a, plane, names: names(t, a) };
     let mut out = format!("# {}\n", fabric::addresses::remark(&t.recipe().to_string()));
-    netlist.adapters(&mut out)?;
     for s in (0..t.switches().len()).map(SwitchId::from) {
         let switch = &t.switches()[s.ix()];
         if switch.up && switch.plane == plane {
             netlist.switch(&mut out, s)?;
         }
     }
+    netlist.adapters(&mut out)?;
     Ok(out)
 }
 

@@ -1,0 +1,105 @@
+//! What a table of parameters takes, in words: its keys, or what one of them holds, by its schema.
+
+use schemars::JsonSchema;
+use serde_json::Value;
+
+/// What `name`, a table that is read as a `T`, takes: what its key `field` holds, where it has such
+/// a key, and the names of all its keys.
+pub fn taken<T: JsonSchema>(name: &str, field: &str) -> String {
+    let schema = schemars::schema_for!(T).to_value();
+    let Some(known) = schema["properties"].as_object().filter(|known| !known.is_empty()) else {
+        return format!("{name} takes nothing");
+    };
+    let names: Vec<&str> = known.keys().map(String::as_str).collect();
+    let all = format!("{name} takes {}", names.join(", "));
+    known.get(field).map_or_else(|| all.clone(), |key| format!("{} ({all})", held(&schema, key)))
+}
+
+/// What a value of this schema is: `a whole number from 1 to 15`.
+fn held(root: &Value, schema: &Value) -> String {
+    let path = schema["$ref"].as_str().and_then(|at| at.strip_prefix('#'));
+    if let Some(named) = path.and_then(|at| root.pointer(at)) {
+        return held(root, named);
+    }
+    let either = schema["anyOf"].as_array().or_else(|| schema["oneOf"].as_array());
+    if let Some(either) = either {
+        let mut kinds: Vec<String> =
+            either.iter().filter(|one| one["type"] != "null").map(|one| held(root, one)).collect();
+        kinds.dedup();
+        return kinds.join(" or ");
+    }
+    let texts = |of: &Value| -> Vec<String> {
+        of.as_array().into_iter().flatten().filter_map(|v| v.as_str()).map(str::to_owned).collect()
+    };
+    if let Some(word) = schema["const"].as_str() {
+        return word.to_owned();
+    }
+    if schema["enum"].is_array() {
+        return texts(&schema["enum"]).join(" or ");
+    }
+    let kind = match &schema["type"] {
+        Value::String(kind) => kind.clone(),
+        several => texts(several).into_iter().find(|kind| kind != "null").unwrap_or_default(),
+    };
+    match kind.as_str() {
+        "integer" => format!("a whole number{}", bounds(schema)),
+        "number" => format!("a number{}", bounds(schema)),
+        "boolean" => "true or false".to_owned(),
+        "string" => "text".to_owned(),
+        "array" => "a list".to_owned(),
+        "object" => "a table".to_owned(),
+        _ => "a value".to_owned(),
+    }
+}
+
+/// ` from A to B`, as far as the schema says it.
+fn bounds(schema: &Value) -> String {
+    let bound = |key: &str| schema[key].as_f64().map(|bound| bound.to_string());
+    match (bound("minimum"), bound("maximum")) {
+        (Some(least), Some(most)) => format!(" from {least} to {most}"),
+        (Some(least), None) => format!(" from {least}"),
+        (None, Some(most)) => format!(" up to {most}"),
+        (None, None) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(JsonSchema)]
+    #[allow(dead_code)]
+    struct Some3 {
+        #[schemars(range(min = 1, max = 15))]
+        lanes: Option<u8>,
+        ends: Vec<String>,
+        word: Word,
+    }
+
+    #[derive(JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    #[allow(dead_code)]
+    enum Word {
+        /// One.
+        Links,
+        /// Two.
+        Switches,
+    }
+
+    #[derive(JsonSchema)]
+    struct Nothing {}
+
+    #[test]
+    fn keys_and_what_they_hold_are_told() {
+        let all = "[some] takes lanes, ends, word";
+        assert_eq!(taken::<Some3>("[some]", ""), all);
+        assert_eq!(taken::<Some3>("[some]", "lane"), all);
+        let told = |field: &str, what: &str| {
+            assert_eq!(taken::<Some3>("[some]", field), format!("{what} ({all})"));
+        };
+        told("lanes", "a whole number from 1 to 15");
+        told("ends", "a list");
+        told("word", "links or switches");
+        assert_eq!(taken::<Nothing>("it", "x"), "it takes nothing");
+    }
+}

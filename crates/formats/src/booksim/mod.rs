@@ -1,0 +1,68 @@
+//! Configurations of `BookSim` 2 and of its `PolarFly` variant, and the files of its anynet.
+//!
+//! Source: N. Jiang et al., "A detailed and flexible cycle-accurate network-on-chip simulator",
+//! ISPASS 2013; its program at revision 28f43299, and the variant of K. Lakhotia et al.,
+//! "PolarFly: a cost-effective and flexible low-diameter topology", SC 2022.
+//!
+//! Nothing is passed over in silence: a key that `BookSim` does not know, a value of the wrong
+//! kind and a value that is not supported are refused with file, line and key. Keys that have no
+//! effect in `BookSim` either are accepted, and [`Config::notes`] says so.
+
+pub mod anynet;
+mod build;
+mod classes;
+mod config;
+mod keys;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod text;
+mod traffic;
+
+pub use ::traffic::pattern::booksim::Rule as Pattern;
+pub use anynet::{Anynet, Neighbour};
+pub use build::FUNCTIONS;
+pub use classes::{Class, Injection, Length};
+pub use config::{Allocator, Config, Network, Note, Priority, Router, Run, Simulation, VcPolicy};
+pub use keys::{KEYS, Key, Kind, Use};
+
+use base::Refusal;
+
+/// Where settings come from: they are taken in order, the last one of a key wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source<'a> {
+    /// A file.
+    File {
+        /// Its name in refusals.
+        name: &'a str,
+        /// What it contains.
+        text: &'a str,
+    },
+    /// `key=value` of a command line.
+    Argument(&'a str),
+}
+
+impl Source<'_> {
+    fn place(&self, line: usize) -> String {
+        match self {
+            Self::File { name, .. } => format!("{name}: line {line}"),
+            Self::Argument(text) => {
+                let shown: String = text.chars().take(60).collect();
+                format!("argument {shown}")
+            }
+        }
+    }
+}
+
+/// Reads a configuration; what no source sets has `BookSim`'s default. O(text).
+///
+/// It is the `PolarFly` variant's where it sets one of that variant's keys, or one of its routing
+/// functions: then `k` is the number of endpoints on a router, and `warmup_periods` is 0 unless
+/// set.
+///
+/// # Errors
+/// Where a text is not well formed, a key is unknown, or a value is of the wrong kind, not
+/// possible, or not supported.
+pub fn read(sources: &[Source<'_>]) -> Result<Config, Refusal> {
+    build::config(&settings::Settings::read(sources)?)
+}

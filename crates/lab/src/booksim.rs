@@ -1,0 +1,191 @@
+//! A configuration of BookSim as a simulation: network, routing, routers and traffic.
+
+use base::Refusal;
+use formats::booksim::{Allocator, Config, Network as Named, Priority, VcPolicy, anynet};
+use sim::booksim::Network;
+use sim::booksim::routing::{Explored, guide};
+use sim::flit::router::{self, Router};
+use sim::flit::wiring::Wiring;
+use traffic::process::Class;
+
+/// All that a run needs of a configuration, but how long it is.
+pub struct Case {
+    /// The network by its parameters.
+    pub network: Network,
+    /// The network.
+    pub wiring: Wiring,
+    /// The routing function; whether it is free of deadlock is for [`sim::booksim::freedom`].
+    pub guide: Box<dyn Explored + Send>,
+    /// The routers.
+    pub router: Router,
+    /// The traffic.
+    pub classes: Vec<Class>,
+    /// How urgent each class is.
+    pub urgencies: Vec<u32>,
+}
+
+/// The simulation that a configuration describes.
+///
+/// `file` is the name and the text of its network file, where it has one: the name is that of
+/// [`Named::Anynet`]. What a pattern leaves to chance once is drawn by the configuration's seed.
+///
+/// # Errors
+/// When the file cannot be read or is missing, the routing function asks for more than the network
+/// has, a pattern does not fit the endpoints, or no router can be built so.
+pub fn case(config: &Config, file: Option<(&str, &str)>) -> Result<Case, Refusal> {
+    let network = network(config, file)?;
+    let wiring = network.wiring()?;
+    let router = router(config)?;
+    router.check(&wiring)?;
+    let hops = config.vc_policy == VcPolicy::Hops;
+    let guide = guide(&network, &wiring, config.function, router.virtual_channels, hops)?;
+    let (endpoints, seed) = (wiring.endpoints().len() as u32, u64::from(config.run.seed as u32));
+    let drawn = config.classes.iter().map(|class| class.drawn(endpoints, seed));
+    let classes: Result<Vec<Class>, Refusal> = drawn.collect();
+    let least = config.classes.iter().map(|class| class.priority).min().unwrap_or(0);
+    let urgencies = config.classes.iter().map(|class| class.priority.abs_diff(least)).collect();
+    Ok(Case { network, wiring, guide, router, classes: classes?, urgencies })
+}
+
+fn network(config: &Config, file: Option<(&str, &str)>) -> Result<Network, Refusal> {
+    Ok(match &config.network {
+        Named::Mesh { k, n, .. } => Network::Mesh { k: *k, n: *n },
+        Named::Torus { k, n, wires } => Network::Torus { k: *k, n: *n, wires: *wires },
+        Named::FlatFly { k, n, x, xr, wires } => {
+            Network::FlatFly { k: *k, n: *n, x: *x, xr: *xr, wires: *wires }
+        }
+        Named::FatTree { k, n } => Network::FatTree { k: *k, n: *n },
+        Named::Dragonfly { p } => Network::Dragonfly { p: *p },
+        Named::Anynet { file: named, p } => {
+            let Some((name, text)) = file else {
+                let why = format!("{named} is not given");
+                return Err(Refusal::new("network_file", why, "the text of the file"));
+            };
+            let read = anynet::read(text, name)?;
+            if let Some(p) = p {
+                read.check_polarfly(*p).map_err(|r| r.within(name))?;
+            }
+            let row = |row: &Vec<anynet::Neighbour>| {
+                row.iter().map(|to| (to.router, to.latency)).collect()
+            };
+            Network::Anynet {
+                neighbours: read.neighbours().iter().map(row).collect(),
+                endpoints: read.endpoints().to_vec(),
+            }
+        }
+    })
+}
+
+fn router(config: &Config) -> Result<Router, Refusal> {
+    let r = &config.router;
+    let small = |name: &str, value: u32| {
+        let wrong = |_| Refusal::new(name, format!("{value} is out of range"), "at most 255");
+        u8::try_from(value).map_err(wrong)
+    };
+    let rounds = |name: &str, allocator: Allocator| match allocator {
+        Allocator::Islip { iterations } => {
+            Ok::<_, Refusal>((router::Allocator::Islip, small(name, iterations)?))
+        }
+        Allocator::SeparableInputFirst => Ok((router::Allocator::SeparableInputFirst, 1)),
+    };
+    let (vc_allocator, vc_alloc_rounds) = rounds("vc_allocator", r.vc_allocator)?;
+    let (switch_allocator, switch_alloc_rounds) = rounds("sw_allocator", r.sw_allocator)?;
+    Ok(Router {
+        virtual_channels: small("num_vcs", r.num_vcs)?,
+        buffer_flits: r.vc_buf_size,
+        vc_allocator,
+        vc_alloc_rounds,
+        switch_allocator,
+        switch_alloc_rounds,
+        internal_speedup: r.internal_speedup,
+        input_speedup: small("input_speedup", r.input_speedup)?,
+        output_speedup: small("output_speedup", r.output_speedup)?,
+        routing_delay: r.routing_delay,
+        vc_alloc_delay: 1,
+        switch_alloc_delay: 1,
+        // BookSim's crossbar takes both
+        crossbar_delay: r.st_prepare_delay.saturating_add(r.st_final_delay),
+        credit_delay: r.credit_delay,
+        speculative: r.speculative,
+        speculation_yields: true,
+        speculation_asks_free: r.spec_check_elig,
+        speculation_asks_credit: r.spec_check_cred,
+        hold_switch_for_packet: r.hold_switch_for_packet,
+        wait_for_tail_credit: r.wait_for_tail_credit,
+        vc_busy_when_full: r.vc_busy_when_full,
+        vc_prioritize_empty: r.vc_prioritize_empty,
+        vc_shuffle_requests: r.vc_shuffle_requests,
+        output_buffer_flits: r.output_buffer_size,
+        priority: match r.priority {
+            Priority::None => router::Priority::RoundRobin,
+            Priority::Class => router::Priority::Class,
+            Priority::Age => router::Priority::Age,
+            Priority::NetworkAge => router::Priority::NetworkAge,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Quiet;
+    use formats::booksim::{Source, read};
+    use sim::flit::engine::Setup;
+    use sim::flit::run::{Drain, Phases, run};
+
+    fn config(text: &'static str) -> Config {
+        read(&[Source::File { name: "a.cfg", text }]).unwrap()
+    }
+
+    const MESH: &str = "topology = mesh; k = 8; n = 2; routing_function = dor; num_vcs = 4;
+        vc_buf_size = 16; credit_delay = 2; internal_speedup = 2.0; use_noc_latency = 0;
+        injection_rate = 0.002; seed = 1;";
+
+    /// Cycles from birth to arrival where nobody is in the way, and routers on it.
+    fn idle(config: &Config) -> (f64, f64) {
+        let case = case(config, None).unwrap();
+        let phases = Phases {
+            warmup_cycles: 0,
+            measure_cycles: 20_000,
+            drain_cycles: 10_000,
+            drain: Drain::Empty,
+        };
+        let setup = Setup {
+            wiring: &case.wiring,
+            router: &case.router,
+            guide: case.guide.as_ref(),
+            classes: &case.classes,
+            urgencies: &case.urgencies,
+            seed: 1,
+            threads: 1,
+            always_full: false,
+            cycles: 30_000,
+        };
+        let found = run(setup, phases, &Quiet).unwrap().all;
+        (found.latency.unwrap(), found.hops.unwrap())
+    }
+
+    #[test]
+    fn an_idle_mesh_has_the_latency_of_its_stages() {
+        // 3 h + 2 cycles with h routers; BookSim has 20.68 with 6.224
+        let (latency, hops) = idle(&config(MESH));
+        assert!((hops - (1.0 + 2.0 * 63.0 / 24.0)).abs() < 0.2, "{hops}");
+        assert!((latency / (3.0 * hops + 2.0) - 1.0).abs() < 0.002, "{latency} {hops}");
+    }
+
+    #[test]
+    fn files_and_limits_are_refused_by_name() {
+        let refused = |text: &'static str, file: Option<(&str, &str)>| {
+            case(&config(text), file).err().map(|r| r.to_string()).unwrap_or_default()
+        };
+        let any = "topology = anynet; routing_function = min; network_file = net;";
+        assert_eq!(refused(any, None), "network_file: net is not given; the text of the file");
+        assert!(refused(any, Some(("net", "router 0 router 0"))).starts_with("net: line 1"));
+        let ring = "router 0 node 0 router 1\nrouter 1 node 1 router 2\nrouter 2 node 2 router 0\n";
+        assert!(refused(any, Some(("net", ring))).is_empty());
+        let fork = "topology = anynet; routing_function = val; network_file = net; k = 2;";
+        assert!(refused(fork, Some(("net", ring))).starts_with("net: k: 2 endpoints on a router"));
+        let bits = "topology = mesh; k = 3; routing_function = dor; traffic = bitcomp;";
+        assert!(refused(bits, None).starts_with("a.cfg: line 1: traffic: bitcomp among 9"));
+    }
+}

@@ -1,0 +1,31 @@
+//! The files beside these tests: configurations, networks and curves of `BookSim`.
+
+use base::Quiet;
+use formats::booksim::{Config, Network, Source, read};
+use lab::sampling::BookSim;
+
+/// The path of a file.
+pub(crate) fn data(name: &str) -> String {
+    format!("{}/tests/data/flit/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A configuration by its name, and what is set besides.
+pub(crate) fn config(name: &str, arguments: &[String]) -> Config {
+    let text = std::fs::read_to_string(data(&format!("{name}.cfg"))).unwrap();
+    let file = Source::File { name, text: &text };
+    let arguments = arguments.iter().map(|a| Source::Argument(a));
+    let sources: Vec<Source<'_>> = std::iter::once(file).chain(arguments).collect();
+    read(&sources).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// Its simulation.
+pub(crate) fn simulation(config: Config) -> BookSim {
+    let file = match &config.network {
+        Network::Anynet { file, .. } => {
+            Some((file.clone(), std::fs::read_to_string(data(file)).unwrap()))
+        }
+        _ => None,
+    };
+    let network = file.as_ref().map(|(name, text)| (&**name, &**text));
+    BookSim::new(config, network, &Quiet).unwrap()
+}

@@ -1,0 +1,8 @@
+//! The simulator of flits against `BookSim`'s curves, the closed form, and itself.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+mod curves;
+mod deadlock;
+mod files;
+mod invariants;
+mod zero_load;

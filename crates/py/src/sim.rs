@@ -1,0 +1,121 @@
+//! Simulators for Python: a network or tables, parameters and loads in, points out.
+
+use crate::enter::{enter, from_python, refuse, stopped, to_python};
+use crate::routing::Routing;
+use crate::throughput::Traffic;
+use crate::topology::{Topology, object};
+use base::{Refusal, Stop};
+use formats::booksim::{self, Source};
+use lab::sampling::BookSim;
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use sim::flit::case::{Case, On, Row, Spec, curve, points};
+use sim::select::SELECTIONS;
+
+/// The names of selections.
+#[pyfunction]
+pub fn flit_selections() -> Vec<&'static str> {
+    SELECTIONS.iter().map(|(name, _)| *name).collect()
+}
+
+/// The schema of the flit level's parameters.
+#[pyfunction]
+pub fn flit_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    to_python(py, &schemars::schema_for!(Spec).to_value())
+}
+
+/// Points of the flit level: at `loads`, or, where there are none, up to saturation.
+#[pyfunction]
+#[pyo3(signature = (on, given, loads, threads, traffic=None, progress=None))]
+pub fn simulate_flit<'py>(
+    py: Python<'py>,
+    on: &Bound<'py, PyAny>,
+    given: &Bound<'py, PyAny>,
+    loads: Option<Vec<f64>>,
+    threads: usize,
+    traffic: Option<Py<Traffic>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let given = Value::Object(object(from_python(given)?));
+    let spec: Spec = base::fields::typed_by_path(&given).map_err(|(field, why)| {
+        refuse(Refusal::new(field, why, "docs/flit.md has all parameters"))
+    })?;
+    let on = match on.cast::<Routing>() {
+        Ok(tables) => On::Tables(Box::new(tables.get().inner.clone())),
+        Err(_) => On::Network(on.cast::<Topology>()?.get().inner.clone()),
+    };
+    let work = move |watch: &dyn base::Watch| -> Result<Value, Stop> {
+        let own = traffic.as_ref().map(|t| t.get().sending());
+        let case = Case::new(on, &spec, own, watch)?;
+        let (found, saturation) = if let Some(loads) = loads {
+            (points(&case, &loads, threads, watch)?, None)
+        } else {
+            let (found, saturation) = curve(&case, threads, watch)?;
+            (found.into_iter().map(|(_, point)| point).collect(), Some(saturation))
+        };
+        let rows: Vec<Row> = found.iter().map(Row::of).collect();
+        let mut all = json!({ "verified": case.verified, "parameters": spec, "points": rows });
+        if let Some(saturation) = saturation {
+            all["saturation_throughput"] = json!(saturation);
+        }
+        Ok(all)
+    };
+    to_python(py, &enter(py, progress, work)?.map_err(stopped)?)
+}
+
+/// Configurations as the reader takes them: files with their text, or `key=value`.
+fn sources(given: &[(Option<String>, String)]) -> Vec<Source<'_>> {
+    let mut all = Vec::new();
+    for (name, text) in given {
+        all.push(match name {
+            Some(name) => Source::File { name, text },
+            None => Source::Argument(text),
+        });
+    }
+    all
+}
+
+/// Something that a configuration says without effect: place, key, why.
+type Note = (String, String, String);
+
+/// The file of the network that configurations name, where they name one; and what they say that
+/// has no effect.
+#[pyfunction]
+pub fn booksim_names(
+    given: Vec<(Option<String>, String)>,
+) -> PyResult<(Option<String>, Vec<Note>)> {
+    let config = booksim::read(&sources(&given)).map_err(refuse)?;
+    let notes = config.notes.into_iter().map(|n| (n.place, n.key, n.text)).collect();
+    Ok(match config.network {
+        booksim::Network::Anynet { file, .. } => (Some(file), notes),
+        _ => (None, notes),
+    })
+}
+
+/// The point of configurations of `BookSim`; `network` is the file that they name, and its text.
+#[pyfunction]
+#[pyo3(signature = (given, network, unverified, threads, progress=None))]
+pub fn simulate_booksim(
+    py: Python<'_>,
+    given: Vec<(Option<String>, String)>,
+    network: Option<(String, String)>,
+    unverified: bool,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'_, PyAny>> {
+    let work = move |watch: &dyn base::Watch| -> Result<Value, Stop> {
+        let config = booksim::read(&sources(&given))?;
+        let network = network.as_ref().map(|(name, text)| (&**name, &**text));
+        let case = BookSim::new(config, network, watch)?;
+        if let (Some(circle), false) = (&case.circle, unverified) {
+            let why = format!("not proved free of deadlock: {circle}");
+            return Err(Refusal::new("routing_function", why, "--unverified to run it").into());
+        }
+        let point = case.run(threads, watch)?;
+        let classes: Vec<Row> = Row::of_classes(&point);
+        Ok(json!({
+            "verified": case.circle.is_none(), "points": [Row::of(&point)], "classes": classes,
+        }))
+    };
+    to_python(py, &enter(py, progress, work)?.map_err(stopped)?)
+}

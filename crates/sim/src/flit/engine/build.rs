@@ -1,0 +1,416 @@
+//! Putting an engine together: sizes of arrays, who is cabled to whom, who sends.
+
+use super::audit::{Audit, Waiting};
+use super::board::{Board, Calendar, Words};
+use super::full::Extra;
+use super::source::Source;
+use super::unit::{Ahead, Back, Unit};
+use super::{Context, Meeting, Part, Scratch, Tally};
+use crate::flit::guide::Guide;
+use crate::flit::router::{Priority, Router};
+use crate::flit::wiring::{End, Wiring};
+use crate::flit::word::Layout;
+use base::Refusal;
+use base::seed::Fast;
+use std::ops::Range;
+use traffic::process::Class;
+
+/// What an engine is made of.
+#[derive(Clone, Copy)]
+pub struct Setup<'a> {
+    /// The network.
+    pub wiring: &'a Wiring,
+    /// Its routers.
+    pub router: &'a Router,
+    /// The routing.
+    pub guide: &'a dyn Guide,
+    /// The traffic.
+    pub classes: &'a [Class],
+    /// How urgent each class is, where the router goes by classes.
+    pub urgencies: &'a [u32],
+    /// The seed of all that is random.
+    pub seed: u64,
+    /// Threads: the result is the same with any number.
+    pub threads: usize,
+    /// Takes the long way through a step also where the short one does: the result is the same.
+    pub always_full: bool,
+    /// No more cycles than these are simulated.
+    pub cycles: u32,
+}
+
+/// A simulation under way.
+pub trait Engine {
+    /// The next cycle.
+    fn now(&self) -> u32;
+
+    /// Simulates so many cycles more.
+    fn advance(&mut self, cycles: u32);
+
+    /// Packets made, and flits that arrive, in these cycles count; with `late` also packets born
+    /// in them and made afterwards.
+    fn count_in(&mut self, cycles: Range<u32>, late: bool);
+
+    /// Whether all packets that count have been made and have arrived.
+    fn all_counted_arrived(&self) -> bool;
+
+    /// Forgets what was counted.
+    fn clear(&mut self);
+
+    /// No more packets are made.
+    fn stop_sources(&mut self);
+
+    /// What was counted so far.
+    fn tally(&self) -> Tally;
+
+    /// Flits inside the network, and staged in front of it.
+    fn flits_inside(&self) -> u64;
+
+    /// Checks that nothing was lost or made: flits and credits of every buffer, and flits inside.
+    ///
+    /// # Errors
+    /// What is wrong.
+    fn audit(&self) -> Result<(), String>;
+
+    /// Packets that wait for one another in a circle, if there are any. O(lanes).
+    fn circle(&self) -> Option<Vec<Waiting>>;
+
+    /// Whether some packet has not moved since this was asked last.
+    fn is_slow(&mut self) -> bool;
+
+    /// Flits sent so far by every port of every router, in order.
+    fn sent(&self) -> Vec<u32>;
+}
+
+/// An engine for this network, of the least arrays that hold its routers.
+///
+/// # Errors
+/// When the router does not fit the network, or flits have no room for what they carry.
+pub fn engine(setup: Setup<'_>) -> Result<Box<dyn Engine + '_>, Refusal> {
+    setup.router.check(setup.wiring)?;
+    let ports = setup.wiring.most_ports();
+    let lanes = ports << setup.router.stride_bits();
+    Ok(match (lanes, ports) {
+        (..=64, ..=16) => Box::new(Machine::<64, 1, 16>::new(setup)?),
+        (..=256, ..=64) => Box::new(Machine::<256, 4, 64>::new(setup)?),
+        (..=1024, ..=256) => Box::new(Machine::<1024, 16, 256>::new(setup)?),
+        _ => Box::new(Machine::<4096, 64, 1024>::new(setup)?),
+    })
+}
+
+/// Whether some router looks at the queues of others.
+fn sees_far(setup: Setup<'_>) -> bool {
+    let ahead = setup.router.routing_delay == 0 && setup.guide.sees_queues();
+    ahead || setup.guide.sees_far()
+}
+
+struct Machine<'a, const N: usize, const W: usize, const M: usize> {
+    setup: Setup<'a>,
+    layout: Layout,
+    board: Board,
+    parts: Vec<Part<N, W, M>>,
+    first_port: Vec<u32>,
+    now: u32,
+    counted: Range<u32>,
+    counts_late: bool,
+    window: u32,
+    /// Front flits when last asked: where in its ring, and whether there is one.
+    fronts: Vec<(u16, bool)>,
+}
+
+impl<'a, const N: usize, const W: usize, const M: usize> Machine<'a, N, W, M> {
+    fn new(setup: Setup<'a>) -> Result<Self, Refusal> {
+        let Setup { wiring, router, guide, classes, .. } = setup;
+        let (endpoints, kinds) = (wiring.endpoints().len() as u32, classes.len() as u32);
+        let entry = if router.priority == Priority::NetworkAge { 20 } else { 0 };
+        let layout = Layout::new(endpoints, kinds, guide.vias(), entry, setup.cycles.into())?;
+        let places = Places::new(wiring, router);
+        let threads = setup.threads.clamp(1, wiring.routers().max(1) as usize);
+        let far = if sees_far(setup) { places.ports } else { 0 };
+        let board = Board {
+            layout,
+            rings: Words::zeros(places.flits),
+            wants: Words::zeros(if router.routing_delay == 0 { places.flits } else { 0 }),
+            calendars: (0..threads).map(|_| Calendar::new(places.ahead, places.words)).collect(),
+            used: [Words::zeros(far), Words::zeros(far)],
+        };
+        let parts = split(&places.first_port, threads)
+            .map(|routers| {
+                Ok(Part {
+                    units: routers.map(|r| unit(setup, &places, r)).collect::<Result<_, _>>()?,
+                    scratch: Box::new(Scratch::new()),
+                    tally: Tally::new(classes.len()),
+                })
+            })
+            .collect::<Result<_, Refusal>>()?;
+        let all = (0..wiring.routers()).flat_map(|r| wiring.ports(r));
+        let nearest = all.map(|p| p.out_latency.min(p.in_latency) + 1).min().unwrap_or(1);
+        let window = if sees_far(setup) { 1 } else { nearest };
+        let first_port = places.first_port;
+        let (now, counted, fronts) = (0, 0..0, Vec::new());
+        Ok(Self {
+            setup,
+            layout,
+            board,
+            parts,
+            first_port,
+            now,
+            counted,
+            counts_late: false,
+            window,
+            fronts,
+        })
+    }
+}
+
+impl<const N: usize, const W: usize, const M: usize> Machine<'_, N, W, M> {
+    fn audit_of(&self) -> Audit<'_, N, W, M> {
+        let router = self.setup.router;
+        Audit {
+            units: self.parts.iter().flat_map(|p| &p.units).collect(),
+            board: &self.board,
+            wiring: self.setup.wiring,
+            stride: router.stride_bits(),
+            ring_bits: router.ring_bits(),
+            lanes: router.virtual_channels,
+            full: router.buffer_flits,
+        }
+    }
+}
+
+impl<const N: usize, const W: usize, const M: usize> Engine for Machine<'_, N, W, M> {
+    fn now(&self) -> u32 {
+        self.now
+    }
+
+    fn advance(&mut self, cycles: u32) {
+        let Setup { wiring, router, guide, classes, .. } = self.setup;
+        let on = Context {
+            guide,
+            wiring,
+            router,
+            classes,
+            urgencies: self.setup.urgencies,
+            end: self.setup.cycles,
+            layout: self.layout,
+            board: &self.board,
+            stride: router.stride_bits(),
+            ring_bits: router.ring_bits(),
+            ring_mask: ((1_u32 << router.ring_bits()) - 1) as u16,
+            full: router.buffer_flits,
+            speed: (router.internal_speedup * 1e6).round() as u64,
+            counted: self.counted.clone(),
+            counts_late: self.counts_late,
+            sees_far: sees_far(self.setup),
+            is_plain: router.is_plain() && !guide.has_choices() && !self.setup.always_full,
+            first_port: &self.first_port,
+        };
+        let (range, window) = (self.now..self.now + cycles, self.window);
+        let meet = Meeting::new(self.parts.len());
+        if let [part] = &mut self.parts[..] {
+            part.run(range, window, &on, 0, &meet);
+        } else {
+            std::thread::scope(|scope| {
+                for (me, part) in self.parts.iter_mut().enumerate() {
+                    let (range, on, meet) = (range.clone(), &on, &meet);
+                    scope.spawn(move || part.run(range, window, on, me, meet));
+                }
+            });
+        }
+        self.now += cycles;
+    }
+
+    fn count_in(&mut self, cycles: Range<u32>, late: bool) {
+        (self.counted, self.counts_late) = (cycles, late);
+    }
+
+    fn all_counted_arrived(&self) -> bool {
+        let mut sources = self.parts.iter().flat_map(|p| &p.units).flat_map(|u| &u.sources);
+        let is_late = |s: &Source| self.counts_late && !s.is_past(self.counted.end);
+        !sources.any(is_late) && self.tally().classes.iter().all(|c| c.staged == c.arrived)
+    }
+
+    fn clear(&mut self) {
+        let classes = self.setup.classes.len();
+        for part in &mut self.parts {
+            let (injected, ejected) = (part.tally.injected, part.tally.ejected);
+            part.tally = Tally { injected, ejected, ..Tally::new(classes) };
+        }
+    }
+
+    fn stop_sources(&mut self) {
+        self.parts
+            .iter_mut()
+            .flat_map(|p| &mut p.units)
+            .flat_map(|u| &mut u.sources)
+            .for_each(Source::stop);
+    }
+
+    fn tally(&self) -> Tally {
+        let mut sum = Tally::new(self.setup.classes.len());
+        self.parts.iter().for_each(|part| sum.merge(&part.tally));
+        sum
+    }
+
+    fn flits_inside(&self) -> u64 {
+        let tally = self.tally();
+        let sources = self.parts.iter().flat_map(|p| &p.units).flat_map(|u| &u.sources);
+        tally.injected - tally.ejected + sources.map(Source::staged).sum::<u64>()
+    }
+
+    fn audit(&self) -> Result<(), String> {
+        let audit = self.audit_of();
+        audit.credits()?;
+        let tally = self.tally();
+        let (inside, counted) = (audit.flits(), tally.injected - tally.ejected);
+        if inside != counted {
+            return Err(format!("{inside} flits are inside, {counted} have not left"));
+        }
+        Ok(())
+    }
+
+    fn circle(&self) -> Option<Vec<Waiting>> {
+        self.audit_of().circle()
+    }
+
+    fn is_slow(&mut self) -> bool {
+        let units = self.parts.iter().flat_map(|p| &p.units);
+        let fronts = units.flat_map(|u| u.head.iter().zip(&u.count).map(|(h, c)| (*h, *c > 0)));
+        let fronts: Vec<(u16, bool)> = fronts.collect();
+        let slow = self.fronts.iter().zip(&fronts).any(|(a, b)| a == b && a.1);
+        self.fronts = fronts;
+        slow
+    }
+
+    fn sent(&self) -> Vec<u32> {
+        let units = self.parts.iter().flat_map(|p| &p.units);
+        units.flat_map(|u| &u.sent[..u.ports as usize]).copied().collect()
+    }
+}
+
+/// Where everything of each router is.
+struct Places {
+    first_port: Vec<u32>,
+    /// Where rings begin, by router.
+    ring: Vec<u32>,
+    /// Where words of a calendar begin, by router.
+    word: Vec<u32>,
+    ports: usize,
+    flits: usize,
+    words: usize,
+    /// Cycles that anything can be ahead.
+    ahead: u32,
+}
+
+impl Places {
+    fn new(wiring: &Wiring, router: &Router) -> Self {
+        let (stride, ring_bits) = (router.stride_bits(), router.ring_bits());
+        let mut new = Self {
+            first_port: vec![0],
+            ring: vec![0],
+            word: vec![0],
+            ports: 0,
+            flits: 0,
+            words: 0,
+            ahead: 0,
+        };
+        let mut latency = 1;
+        for r in 0..wiring.routers() {
+            let ports = wiring.ports(r);
+            let lanes = ports.len() << stride;
+            new.ports += ports.len();
+            // and a port's worth for what endpoints take: written, never read
+            new.flits += (lanes + (1 << stride)) << ring_bits;
+            new.words += 3 * lanes.div_ceil(64);
+            new.first_port.push(new.ports as u32);
+            new.ring.push(new.flits as u32);
+            new.word.push(new.words as u32);
+            let longest = ports.iter().map(|p| p.out_latency.max(p.in_latency)).max();
+            latency = latency.max(longest.unwrap_or(1));
+        }
+        // a full buffer's flits and credits queue up, then go forth and back
+        let queue = u32::from(router.virtual_channels) * router.buffer_flits;
+        let delays = router.credit_delay + router.switch_alloc_delay + router.crossbar_delay;
+        new.ahead = queue + 2 * (latency + 1) + delays + 8 + latency;
+        new
+    }
+
+    fn words_of(&self, router: u32) -> u32 {
+        (self.word[router as usize + 1] - self.word[router as usize]) / 3
+    }
+}
+
+/// Routers in as many runs as threads, with about as many ports each.
+fn split(first_port: &[u32], threads: usize) -> impl Iterator<Item = Range<u32>> + '_ {
+    let all = u64::from(*first_port.last().unwrap_or(&0));
+    let cut = move |i: usize| {
+        let wanted = (all * i as u64 / threads as u64) as u32;
+        first_port.partition_point(|&p| p < wanted) as u32
+    };
+    let last = first_port.len() as u32 - 1;
+    let end = move |i: usize| if i == threads { last } else { cut(i).min(last) };
+    (0..threads).map(move |i| end(i)..end(i + 1))
+}
+
+/// A router, empty.
+fn unit<const N: usize, const W: usize, const M: usize>(
+    setup: Setup<'_>,
+    places: &Places,
+    router: u32,
+) -> Result<Unit<N, W, M>, Refusal> {
+    let Setup { wiring, router: kind, .. } = setup;
+    let (stride, ring_bits) = (kind.stride_bits(), kind.ring_bits());
+    let words = places.words_of(router);
+    let mut unit = Unit::new(router, Fast::new(setup.seed, "router", router.into()));
+    unit.ring = places.ring[router as usize];
+    unit.word = places.word[router as usize];
+    (unit.words, unit.ports) = (words, wiring.ports(router).len() as u32);
+    let lanes = u32::from(kind.virtual_channels);
+    let all = (unit.ports << stride) as usize;
+    if setup.always_full || !kind.is_plain() || setup.guide.has_choices() {
+        unit.extra = Extra::new(kind, all, unit.ports as usize, setup.guide.has_choices());
+    }
+    for (port, p) in wiring.ports(router).iter().enumerate() {
+        let first = port << stride;
+        let bit = (first % 64) as u32;
+        let own = first as u32 / 64;
+        for lane in first..first + kind.virtual_channels as usize {
+            unit.credits[lane] = kind.buffer_flits as u16;
+        }
+        unit.free[port] = u32::MAX >> (32 - lanes);
+        let back_latency = wiring.in_latency(router, port as u16);
+        let forth = p.out_latency + 1;
+        match p.end {
+            End::Router { router: to, port: there } => {
+                let far = usize::from(there) << stride;
+                let ring = places.ring[to as usize] + ((far as u32) << ring_bits);
+                let (far_word, far_bit) = (far as u32 / 64, (far % 64) as u32);
+                let word = places.word[to as usize] + far_word;
+                unit.ahead[port] =
+                    Ahead { ring, word, bit: far_bit, delay: forth, ends: 0, flight: forth };
+                let word = word + places.words_of(to);
+                let delay = back_latency + 1 + kind.credit_delay;
+                unit.back[port] = Back { word, bit: far_bit, delay };
+            }
+            End::Endpoint(e) => {
+                let ring = unit.ring + ((unit.ports << stride) << ring_bits);
+                let word = unit.word + words + own;
+                let delay = 2 * forth + kind.credit_delay;
+                unit.ahead[port] = Ahead { ring, word, bit, delay, ends: 1, flight: forth };
+                let delay = back_latency + 1;
+                unit.back[port] = Back { word: unit.word + 2 * words + own, bit, delay };
+                for lane in first..first + kind.virtual_channels as usize {
+                    unit.room[lane] = kind.buffer_flits as u16;
+                }
+                unit.sources.push(source(setup, e, port as u16, delay)?);
+            }
+            End::Empty => unit.free[port] = 0,
+        }
+    }
+    Ok(unit)
+}
+
+fn source(setup: Setup<'_>, endpoint: u32, port: u16, delay: u32) -> Result<Source, Refusal> {
+    let mut random = Fast::new(setup.seed, "endpoint", endpoint.into());
+    let clocks = setup.classes.iter().map(|class| class.source(endpoint, &mut random));
+    Ok(Source::new(endpoint, port, delay, clocks.collect::<Result<_, _>>()?, setup.cycles, random))
+}

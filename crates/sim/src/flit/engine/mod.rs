@@ -1,0 +1,333 @@
+//! The engine: all routers of a network, cycle by cycle, on any number of threads.
+
+mod allocate;
+mod audit;
+mod board;
+mod build;
+mod full;
+mod plain;
+mod source;
+mod tally;
+mod unit;
+
+pub use audit::Waiting;
+pub use tally::{Histogram, OfClass, Tally};
+
+use super::guide::{Guide, Sight, Want};
+use super::router::{Priority, Router};
+use super::wiring::Wiring;
+use super::word::{COUNTED, Layout, hops};
+use board::Board;
+use full::When;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+use traffic::process::Class;
+use unit::Unit;
+
+pub use build::{Engine, Setup, engine};
+
+/// Steps are counted in millionths.
+const WHOLE: u64 = 1_000_000;
+
+/// What a packet wants, as routers keep it.
+#[inline]
+fn packed(want: Want) -> u64 {
+    u64::from(want.port) << 32 | u64::from(want.lanes)
+}
+
+/// The other way round.
+#[inline]
+fn unpacked(want: u64) -> Want {
+    Want { port: (want >> 32) as u16, lanes: want as u32, rank: 0 }
+}
+
+/// What does not change while cycles go by.
+struct Context<'a, G: ?Sized> {
+    pub(super) guide: &'a G,
+    pub(super) wiring: &'a Wiring,
+    pub(super) router: &'a Router,
+    pub(super) classes: &'a [Class],
+    /// How urgent each class is.
+    pub(super) urgencies: &'a [u32],
+    /// Nothing from this cycle on matters.
+    pub(super) end: u32,
+    pub(super) layout: Layout,
+    pub(super) board: &'a Board,
+    /// Virtual channels of a port have `1 << stride` places.
+    pub(super) stride: u32,
+    /// Flits of a lane have `1 << ring_bits` places.
+    pub(super) ring_bits: u32,
+    pub(super) ring_mask: u16,
+    /// Flits of a buffer.
+    pub(super) full: u32,
+    /// Internal steps, millionths a cycle.
+    pub(super) speed: u64,
+    /// Cycles in which packets that are made, and flits that arrive, count.
+    pub(super) counted: Range<u32>,
+    /// Whether packets count that were born in these cycles and are made later.
+    pub(super) counts_late: bool,
+    /// Whether some router looks at the queues of others.
+    pub(super) sees_far: bool,
+    /// Whether the short step does.
+    pub(super) is_plain: bool,
+    /// Where each router's ports begin among all.
+    pub(super) first_port: &'a [u32],
+}
+
+impl<G: ?Sized> Context<'_, G> {
+    /// How urgent a packet is: allocators serve the most urgent first.
+    #[inline]
+    pub(super) fn urgency(&self, flit: u64, now: u32) -> u32 {
+        match self.router.priority {
+            Priority::RoundRobin => 0,
+            Priority::Age => self.layout.age(flit, now.into()).min(1 << 24) as u32,
+            Priority::NetworkAge => self.layout.time_inside(flit, now),
+            Priority::Class => self.urgencies[self.layout.class(flit) as usize],
+        }
+    }
+
+    /// Steps of the routers in a cycle.
+    #[inline]
+    fn steps(&self, cycle: u32) -> u32 {
+        let until = |c: u64| c * self.speed / WHOLE;
+        (until(u64::from(cycle) + 1) - until(cycle.into())) as u32
+    }
+
+    /// What is seen of a router from elsewhere in cycle `now`.
+    pub(super) fn seen_from_afar(&self, router: u32, now: u32) -> Far<'_> {
+        let used = &self.board.used[(now as usize + 1) % 2];
+        Far { used, first_port: self.first_port, router }
+    }
+}
+
+/// What a router sees of itself, and of others as they were a cycle ago.
+struct Near<'a> {
+    pub(super) credits: &'a [u16],
+    pub(super) stride: u32,
+    /// Credits of a port whose next buffer is empty.
+    pub(super) full: u32,
+    pub(super) far: Far<'a>,
+}
+
+impl Sight for Near<'_> {
+    #[inline]
+    fn used(&self, port: u16) -> u32 {
+        let first = usize::from(port) << self.stride;
+        let credits = &self.credits[first..first + (1 << self.stride)];
+        self.full - credits.iter().map(|&c| u32::from(c)).sum::<u32>()
+    }
+
+    fn used_at(&self, router: u32, port: u16) -> u32 {
+        self.far.used_at(router, port)
+    }
+}
+
+/// What is seen of a router from elsewhere: as it was at the end of the last cycle.
+struct Far<'a> {
+    used: &'a board::Words,
+    first_port: &'a [u32],
+    router: u32,
+}
+
+impl Sight for Far<'_> {
+    fn used(&self, port: u16) -> u32 {
+        self.used_at(self.router, port)
+    }
+
+    fn used_at(&self, router: u32, port: u16) -> u32 {
+        self.used.get(self.first_port[router as usize] as usize + usize::from(port)) as u32
+    }
+}
+
+/// What a step writes down between asking and giving.
+#[derive(Debug)]
+struct Scratch<const N: usize, const W: usize, const M: usize> {
+    /// The input lane that each output lane chooses, by key.
+    lanes: [u32; N],
+    lanes_asked: [u64; W],
+    /// The lane that each input chooses.
+    inputs: [u32; M],
+    /// The input lane that each output chooses.
+    outputs: [u32; M],
+    outputs_asked: [u64; W],
+    /// Flits for endpoints, and when they arrive.
+    log: [(u64, u32); N],
+    logged: usize,
+}
+
+impl<const N: usize, const W: usize, const M: usize> Scratch<N, W, M> {
+    fn new() -> Self {
+        Self {
+            lanes: [u32::MAX; N],
+            lanes_asked: [0; W],
+            inputs: [u32::MAX; M],
+            outputs: [u32::MAX; M],
+            outputs_asked: [0; W],
+            log: [(0, 0); N],
+            logged: 0,
+        }
+    }
+}
+
+/// The routers of one thread.
+#[derive(Debug)]
+struct Part<const N: usize, const W: usize, const M: usize> {
+    units: Vec<Unit<N, W, M>>,
+    scratch: Box<Scratch<N, W, M>>,
+    tally: Tally,
+}
+
+impl<const N: usize, const W: usize, const M: usize> Part<N, W, M> {
+    /// The cycles `cycles`, in windows of `window` cycles that need nothing of one another.
+    fn run<G: Guide + ?Sized>(
+        &mut self,
+        cycles: Range<u32>,
+        window: u32,
+        on: &Context<'_, G>,
+        me: usize,
+        meet: &Meeting,
+    ) {
+        let mut now = cycles.start;
+        while now < cycles.end {
+            let next = cycles.end.min(now + window);
+            for unit in &mut self.units {
+                for cycle in now..next {
+                    visit(unit, &mut self.scratch, &mut self.tally, cycle, on, me);
+                }
+            }
+            now = next;
+            meet.wait();
+        }
+    }
+}
+
+/// One router, one cycle.
+#[inline]
+fn visit<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
+    unit: &mut Unit<N, W, M>,
+    scratch: &mut Scratch<N, W, M>,
+    tally: &mut Tally,
+    now: u32,
+    on: &Context<'_, G>,
+    me: usize,
+) {
+    let calendar = &on.board.calendars[me];
+    take(unit, now, on);
+    source::inject(unit, now, on, tally, calendar);
+    let steps = on.steps(now);
+    for step in 1..=steps {
+        let through = now + u32::from(step == steps);
+        if on.is_plain {
+            plain::step(unit, scratch, on, calendar, (now, through));
+        } else {
+            let number = u64::from(now) * on.speed / WHOLE + u64::from(step);
+            full::step(unit, scratch, on, calendar, When { now, through, step: number });
+        }
+        let logged = std::mem::take(&mut scratch.logged);
+        for &(flit, arrives) in &scratch.log[..logged.min(N)] {
+            count(tally, flit, arrives, on);
+        }
+    }
+    if on.sees_far {
+        let full = on.full * u32::from(on.router.virtual_channels);
+        let (credits, far) = (&unit.credits, on.seen_from_afar(unit.router, now));
+        let near = Near { credits, stride: on.stride, full, far };
+        let first = on.first_port[unit.router as usize] as usize;
+        for port in 0..unit.ports {
+            let used = near.used(port as u16).into();
+            on.board.used[now as usize % 2].set(first + port as usize, used);
+        }
+    }
+}
+
+/// Takes what arrives at a router: flits, credits, and credits for its endpoints.
+#[inline]
+fn take<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
+    unit: &mut Unit<N, W, M>,
+    now: u32,
+    on: &Context<'_, G>,
+) {
+    let words = unit.words as usize;
+    let first = unit.word as usize;
+    for calendar in &on.board.calendars {
+        let slot = calendar.slot(now);
+        for w in 0..words.min(W) {
+            let credits = calendar.take(slot, first + words + w);
+            unit::each_of(w, credits, |x| unit.credits[x & (N - 1)] += 1);
+            let rooms = calendar.take(slot, first + 2 * words + w);
+            unit::each_of(w, rooms, |i| unit.room[i & (N - 1)] += 1);
+            let arrived = calendar.take(slot, first + w);
+            let mut fresh = 0;
+            unit::each_of(w, arrived, |i| {
+                let count = &mut unit.count[i & (N - 1)];
+                fresh |= u64::from(*count == 0) << (i & 63);
+                *count += 1;
+            });
+            unit.moving[w] |= fresh & unit.active[w];
+            if on.is_plain {
+                unit.routing[w] |= fresh & !unit.active[w];
+                continue;
+            }
+            unit::each_of(w, fresh & !unit.active[w], |i| full::front(unit, i, now, on));
+            unit::each_of(w, credits, |x| full::credited(unit, x, on));
+            if on.router.wait_for_tail_credit {
+                unit::each_of(w, rooms, |i| source::credited(unit, i, on));
+            }
+        }
+    }
+}
+
+/// Counts a flit that arrives at its endpoint in cycle `arrives`.
+#[inline]
+fn count<G: ?Sized>(tally: &mut Tally, flit: u64, arrives: u32, on: &Context<'_, G>) {
+    tally.ejected += 1;
+    let class = &mut tally.classes[on.layout.class(flit) as usize];
+    class.accepted += u64::from(on.counted.contains(&arrives));
+    if flit & (COUNTED | 1) == COUNTED | 1 {
+        let latency = on.layout.age(flit, arrives.into());
+        let hops = hops(flit);
+        class.arrived += 1;
+        class.latency += latency;
+        class.hops += u64::from(hops);
+        class.latencies.add(latency);
+        class.by_hops[hops as usize & 255] += 1;
+    }
+}
+
+/// Where threads wait for one another.
+#[derive(Debug)]
+struct Meeting {
+    threads: u32,
+    here: AtomicU32,
+    round: AtomicU32,
+}
+
+impl Meeting {
+    fn new(threads: usize) -> Self {
+        Self { threads: threads as u32, here: AtomicU32::new(0), round: AtomicU32::new(0) }
+    }
+
+    /// Waits until all threads have come.
+    #[inline]
+    fn wait(&self) {
+        if self.threads == 1 {
+            return;
+        }
+        let round = self.round.load(Ordering::Acquire);
+        if self.here.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
+            self.here.store(0, Ordering::Relaxed);
+            self.round.store(round.wrapping_add(1), Ordering::Release);
+            return;
+        }
+        let mut spins = 0_u32;
+        while self.round.load(Ordering::Acquire) == round {
+            spins += 1;
+            // with more threads than processors somebody must be let on
+            if spins.is_multiple_of(4096) {
+                std::thread::yield_now();
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
+}

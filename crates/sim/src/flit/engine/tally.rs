@@ -1,0 +1,160 @@
+//! What is counted while flits move.
+
+/// Latencies below this have a bin each.
+const EXACT: u64 = 1 << 12;
+/// Bins of each doubling above.
+const PER_OCTAVE: u64 = 1 << 6;
+
+/// Counts of latencies: exact up to 4095 cycles, 64 bins a doubling above.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Histogram(Vec<u64>);
+
+impl Histogram {
+    /// One more of this latency.
+    #[inline]
+    pub(super) fn add(&mut self, cycles: u64) {
+        let bin = if cycles < EXACT { cycles as usize } else { Self::bin(cycles) };
+        match self.0.get_mut(bin) {
+            Some(count) => *count += 1,
+            None => self.grow(bin),
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, bin: usize) {
+        self.0.resize(bin.max(63) + 1, 0);
+        self.0[bin] += 1;
+    }
+
+    fn bin(cycles: u64) -> usize {
+        let octave = u64::from(cycles.ilog2() - EXACT.ilog2());
+        let within = (cycles >> (octave + u64::from((EXACT / PER_OCTAVE).ilog2()))) - PER_OCTAVE;
+        (EXACT + octave * PER_OCTAVE + within) as usize
+    }
+
+    /// The least latency of a bin.
+    fn least(bin: usize) -> u64 {
+        let Some(above) = (bin as u64).checked_sub(EXACT) else { return bin as u64 };
+        let (octave, within) = (above / PER_OCTAVE, above % PER_OCTAVE);
+        (PER_OCTAVE + within) << (octave + u64::from((EXACT / PER_OCTAVE).ilog2()))
+    }
+
+    /// Adds the counts of another.
+    pub(super) fn merge(&mut self, other: &Self) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            *mine += theirs;
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// The least latency that `share` of all do not exceed, to the bin; 0 of none.
+    pub fn quantile(&self, share: f64) -> u64 {
+        let wanted = (share * self.count() as f64).ceil() as u64;
+        let mut below = 0;
+        let reached = |n: &u64| {
+            below += n;
+            below >= wanted.max(1)
+        };
+        self.0.iter().position(reached).map_or(0, Self::least)
+    }
+
+    /// The bins that are not empty: least latency, count.
+    pub fn bins(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let filled = self.0.iter().enumerate().filter(|(_, n)| **n > 0);
+        filled.map(|(bin, n)| (Self::least(bin), *n))
+    }
+}
+
+/// What is counted of one class.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OfClass {
+    /// Packets that were made while counting.
+    pub staged: u64,
+    /// Those of them that have arrived.
+    pub arrived: u64,
+    /// Cycles from birth to arrival, over these.
+    pub latency: u64,
+    /// Cycles from birth to entering the network, over all that were made while counting and have
+    /// entered.
+    pub wait: u64,
+    /// How many these are.
+    pub entered: u64,
+    /// Routers visited, over those that have arrived.
+    pub hops: u64,
+    /// Flits that arrived while counting, whenever they were born.
+    pub accepted: u64,
+    /// Latencies of those that have arrived.
+    pub latencies: Histogram,
+    /// How many of them visited how many routers.
+    pub by_hops: Vec<u64>,
+}
+
+impl OfClass {
+    /// Adds the counts of another.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.staged += other.staged;
+        self.arrived += other.arrived;
+        self.latency += other.latency;
+        self.wait += other.wait;
+        self.entered += other.entered;
+        self.hops += other.hops;
+        self.accepted += other.accepted;
+        self.latencies.merge(&other.latencies);
+        for (a, b) in self.by_hops.iter_mut().zip(&other.by_hops) {
+            *a += b;
+        }
+    }
+}
+
+/// What is counted of a part of the network.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// By class.
+    pub classes: Vec<OfClass>,
+    /// Flits that entered the network.
+    pub injected: u64,
+    /// Flits that have left their last router.
+    pub ejected: u64,
+}
+
+impl Tally {
+    pub(super) fn new(classes: usize) -> Self {
+        let class = OfClass { by_hops: vec![0; 256], ..OfClass::default() };
+        Self { classes: vec![class; classes], ..Self::default() }
+    }
+
+    /// Adds the counts of another part.
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.classes.iter_mut().zip(&other.classes) {
+            mine.merge(theirs);
+        }
+        self.injected += other.injected;
+        self.ejected += other.ejected;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_hold_what_falls_between_their_ends() {
+        let mut last = 0;
+        for cycles in (0..10_000).chain((14..40).flat_map(|b| [(1 << b) - 1, 1 << b, 3 << b])) {
+            let mut h = Histogram::default();
+            h.add(cycles);
+            let least = h.quantile(0.5);
+            assert!(least <= cycles && cycles - least <= cycles / 64, "{cycles} in {least}");
+            assert!(cycles >= EXACT || least == cycles);
+            last = last.max(least);
+        }
+        assert!(last > 1 << 40);
+    }
+}

@@ -1,0 +1,224 @@
+//! One point: warm-up, measurement, drain, and what is found.
+
+use super::engine::{Engine, Histogram, OfClass, Setup, Waiting, engine};
+use base::{Refusal, Stop, Watch};
+use traffic::process::Class;
+
+/// How a run ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drain {
+    /// Nobody sends any more until the network is empty.
+    Empty,
+    /// All go on sending until every packet that was born while measuring has arrived.
+    Measured,
+}
+
+/// The phases of a run.
+///
+/// Packets that are made in the measured cycles give the latencies, whenever they arrive; flits
+/// that arrive in the measured cycles give the accepted load, whenever they were born.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Phases {
+    /// Cycles before anything counts.
+    pub warmup_cycles: u32,
+    /// Cycles that count, at least 1.
+    pub measure_cycles: u32,
+    /// Most cycles after these until all that counts has arrived.
+    pub drain_cycles: u32,
+    /// What happens in them.
+    pub drain: Drain,
+}
+
+/// What was found of one class of traffic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Flits an active endpoint wants to send in a cycle.
+    pub offered_load: f64,
+    /// Flits that arrived, an active endpoint and cycle.
+    pub accepted_load: f64,
+    /// Packets made while measuring, and those of them that arrived.
+    pub packets: (u64, u64),
+    /// Mean cycles from birth to the arrival of the tail.
+    pub latency: Option<f64>,
+    /// Mean cycles from the head's entering the network to the arrival of the tail.
+    pub network_latency: Option<f64>,
+    /// Mean routers visited.
+    pub hops: Option<f64>,
+    /// Latencies of packets.
+    pub latencies: Histogram,
+    /// Packets by routers visited.
+    pub by_hops: Vec<u64>,
+}
+
+/// What a run found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// By class.
+    pub classes: Vec<Found>,
+    /// All classes together.
+    pub all: Found,
+    /// Cycles simulated.
+    pub cycles: u32,
+    /// Flits through a router, in all cycles.
+    pub flit_hops: u64,
+    /// Flits sent while measuring, by port of every router, in order.
+    pub sent: Vec<u32>,
+    /// Packets that wait for one another in a circle, where there are such.
+    pub circle: Option<Vec<Waiting>>,
+}
+
+/// A point whose accepted load is below this share of the offered one is saturated.
+pub const SATURATED_BELOW: f64 = 0.97;
+
+impl Found {
+    /// Whether less arrives than is offered.
+    pub fn is_saturated(&self) -> bool {
+        self.accepted_load < SATURATED_BELOW * self.offered_load
+    }
+}
+
+impl Point {
+    /// Whether less arrives than is offered.
+    pub fn is_saturated(&self) -> bool {
+        self.all.is_saturated()
+    }
+}
+
+/// Cycles between two looks for packets that wait for ever.
+const LOOK: u32 = 1000;
+
+/// Flits that may move between two looks at whether the user wants to stop: a tenth of a second.
+const STRIDE_FLITS: u32 = 400_000;
+
+/// Most cycles between two looks at whether the network is empty.
+const DRAIN_STRIDE: u32 = 50;
+
+/// Simulates `setup` through `phases`.
+///
+/// # Errors
+/// When the setup is refused, or `watch` says stop.
+///
+/// # Panics
+/// When a flit or credit was lost: a fault of the engine.
+pub fn run(setup: Setup<'_>, phases: Phases, watch: &dyn Watch) -> Result<Point, Stop> {
+    let mut run = Run::new(setup, phases)?;
+    let (start, end) = (phases.warmup_cycles, phases.warmup_cycles + phases.measure_cycles);
+    run.engine.count_in(start..end, phases.drain == Drain::Measured);
+    let total = u64::from(end);
+    run.until(start, total, watch)?;
+    let before = run.engine.sent();
+    run.until(end, total, watch)?;
+    let sent = run.engine.sent().iter().zip(&before).map(|(a, b)| a - b).collect();
+    run.drain(end + phases.drain_cycles, watch)?;
+    Ok(run.point(sent))
+}
+
+/// A run under way.
+struct Run<'a> {
+    engine: Box<dyn Engine + 'a>,
+    classes: &'a [Class],
+    phases: Phases,
+    circle: Option<Vec<Waiting>>,
+    /// Cycles between two looks at whether the user wants to stop.
+    stride: u32,
+    /// When it was last looked for packets that wait for ever.
+    looked: u32,
+}
+
+impl<'a> Run<'a> {
+    fn new(setup: Setup<'a>, phases: Phases) -> Result<Self, Refusal> {
+        let ports: usize = (0..setup.wiring.routers()).map(|r| setup.wiring.ports(r).len()).sum();
+        let stride = (STRIDE_FLITS / (ports as u32).max(1)).clamp(1, LOOK);
+        let (engine, classes) = (engine(setup)?, setup.classes);
+        Ok(Self { engine, classes, phases, circle: None, stride, looked: 0 })
+    }
+
+    /// On to this cycle, or to where packets wait in a circle.
+    fn until(&mut self, cycle: u32, total: u64, watch: &dyn Watch) -> Result<(), Stop> {
+        while self.engine.now() < cycle && self.circle.is_none() {
+            watch.tick("cycles", self.engine.now().into(), total)?;
+            self.engine.advance(self.stride.min(cycle - self.engine.now()));
+            self.look();
+        }
+        Ok(())
+    }
+
+    /// Looks for packets that wait in a circle, once some have not moved for long.
+    fn look(&mut self) {
+        if self.engine.now() - self.looked < LOOK {
+            return;
+        }
+        self.looked = self.engine.now();
+        if self.engine.is_slow() {
+            self.circle = self.engine.circle();
+        }
+    }
+
+    fn drain(&mut self, last: u32, watch: &dyn Watch) -> Result<(), Stop> {
+        let how = self.phases.drain;
+        let is_done = |engine: &dyn Engine| match how {
+            Drain::Empty => engine.flits_inside() == 0,
+            Drain::Measured => engine.all_counted_arrived(),
+        };
+        if self.phases.drain == Drain::Empty {
+            self.engine.stop_sources();
+        }
+        while self.circle.is_none() && self.engine.now() < last && !is_done(&*self.engine) {
+            watch.tick("cycles", 1, 1)?;
+            let cycles = self.stride.min(DRAIN_STRIDE).min(last - self.engine.now());
+            self.engine.advance(cycles);
+            self.look();
+        }
+        let audit = self.engine.audit();
+        assert_eq!(audit, Ok(()), "a flit or credit was lost");
+        Ok(())
+    }
+
+    fn point(self, sent: Vec<u32>) -> Point {
+        let tally = self.engine.tally();
+        let cycles = f64::from(self.phases.measure_cycles);
+        let found = |class: &Class, of: &OfClass| {
+            let active = f64::from(class.destinations.active().max(1));
+            let senders = (0..class.destinations.endpoints()).map(|e| class.destinations.rate(e));
+            let rates: f64 = senders.sum();
+            let offered = class.load.packets(&class.sizes) * class.sizes.mean() * rates / active;
+            found_of(offered, of.accepted as f64 / active / cycles, of)
+        };
+        let classes: Vec<Found> =
+            self.classes.iter().zip(&tally.classes).map(|(c, t)| found(c, t)).collect();
+        let all = match &classes[..] {
+            [one] => one.clone(),
+            several => {
+                let mut sum = OfClass { by_hops: vec![0; 256], ..OfClass::default() };
+                tally.classes.iter().for_each(|class| sum.merge(class));
+                let total = |of: fn(&Found) -> f64| several.iter().map(of).sum();
+                found_of(total(|f| f.offered_load), total(|f| f.accepted_load), &sum)
+            }
+        };
+        Point {
+            classes,
+            all,
+            cycles: self.engine.now(),
+            flit_hops: self.engine.sent().iter().map(|&n| u64::from(n)).sum(),
+            sent,
+            circle: self.circle,
+        }
+    }
+}
+
+/// The means of what was counted.
+fn found_of(offered_load: f64, accepted_load: f64, of: &OfClass) -> Found {
+    let mean = |sum: u64, count: u64| (count > 0).then(|| sum as f64 / count as f64);
+    let latency = mean(of.latency, of.arrived);
+    let inside = mean(of.wait, of.entered);
+    Found {
+        offered_load,
+        accepted_load,
+        packets: (of.staged, of.arrived),
+        latency,
+        network_latency: latency.zip(inside).map(|(all, wait)| all - wait),
+        hops: mean(of.hops, of.arrived),
+        latencies: of.latencies.clone(),
+        by_hops: of.by_hops.clone(),
+    }
+}

@@ -1,0 +1,195 @@
+//! A network as routers see it: numbered ports, what each is cabled to, and how long wires are.
+
+use base::{Refusal, SwitchId, TerminalId};
+use fabric::Topology;
+use fabric::network::{Cable, Peer, Plug};
+use std::ops::Range;
+
+/// What a port of a router is cabled to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// A port of another router, or of the same.
+    Router {
+        /// The router.
+        router: u32,
+        /// Its port.
+        port: u16,
+    },
+    /// An endpoint, by which it sends and receives.
+    Endpoint(u32),
+    /// Nothing: no flit leaves or comes by it.
+    Empty,
+}
+
+/// Where an endpoint is plugged in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attached {
+    /// The router.
+    pub router: u32,
+    /// Its port.
+    pub port: u16,
+}
+
+/// A port of a router under construction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Port {
+    /// What it is cabled to.
+    pub end: End,
+    /// Latency of the channel that leaves by it, cycles, at least 1.
+    pub out_latency: u32,
+    /// Latency of the channel that comes in by it from an endpoint, cycles, at least 1; that of a
+    /// channel from a router is the other router's `out_latency`.
+    pub in_latency: u32,
+}
+
+impl Port {
+    /// The router that it leads to, if it leads to one.
+    pub fn leads_to(&self) -> Option<u32> {
+        match self.end {
+            End::Router { router, .. } => Some(router),
+            _ => None,
+        }
+    }
+}
+
+/// Routers with their ports, and endpoints with theirs.
+///
+/// A channel of latency L delivers what is sent in cycle t in cycle t + 1 + L.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wiring {
+    /// Where each router's ports begin; one more than there are routers.
+    offsets: Vec<u32>,
+    ports: Vec<Port>,
+    endpoints: Vec<Attached>,
+}
+
+impl Wiring {
+    /// Routers with these ports, in order.
+    ///
+    /// # Panics
+    /// When a cable's ends do not name one another, a latency is 0, or the endpoints are not
+    /// numbered from 0 without gaps.
+    pub fn new(routers: &[Vec<Port>]) -> Self {
+        let mut offsets = vec![0];
+        let mut ports = Vec::new();
+        let mut ends = Vec::new();
+        for (router, of) in (0..).zip(routers) {
+            for (port, p) in (0..).zip(of) {
+                assert!(p.out_latency > 0 && p.in_latency > 0, "a wire takes a cycle at least");
+                match p.end {
+                    End::Router { router: other, port: back } => {
+                        let there = routers[other as usize][usize::from(back)].end;
+                        assert_eq!(there, End::Router { router, port }, "a cable has two ends");
+                    }
+                    End::Endpoint(e) => ends.push((e, Attached { router, port })),
+                    End::Empty => {}
+                }
+            }
+            ports.extend_from_slice(of);
+            offsets.push(ports.len() as u32);
+        }
+        ends.sort_unstable_by_key(|(e, _)| *e);
+        assert!((0..).zip(&ends).all(|(i, (e, _))| i == *e), "endpoints 0 to n - 1, each once");
+        Self { offsets, ports, endpoints: ends.into_iter().map(|(_, at)| at).collect() }
+    }
+
+    /// The network as cabled, a port for each plug in use, in port order; what has failed is not
+    /// there. `latency` gives the cycles of a cable, at least 1.
+    ///
+    /// # Errors
+    /// When an endpoint has more than one rail.
+    pub fn of(on: &Topology, latency: impl Fn(&Cable) -> u32) -> Result<Self, Refusal> {
+        if on.terminals().len() != on.endpoints().len() {
+            let (rails, ends) = (on.terminals().len(), on.endpoints().len());
+            let why = format!("{ends} endpoints with {rails} rails");
+            return Err(Refusal::new("network", why, "endpoints of one rail each"));
+        }
+        let seats: Vec<Vec<u16>> = (0..on.switches().len() as u32).map(|s| used(on, s)).collect();
+        let at = |plug: Plug| {
+            let seats = &seats[plug.switch.ix()];
+            seats.binary_search(&plug.port).expect("a working cable's port is in use") as u16
+        };
+        let port = |s: u32, number: u16| match on.peer(SwitchId(s), number) {
+            Peer::Switch(channel) => {
+                let (head, cable) = (on.head(channel), &on.links()[channel.link().ix()].cable);
+                let end = End::Router { router: head.switch.0, port: at(head) };
+                Port { end, out_latency: latency(cable), in_latency: 1 }
+            }
+            Peer::Terminal(t) => {
+                let terminal = &on.terminals()[t.ix()];
+                let cycles = latency(&terminal.cable);
+                let end = End::Endpoint(terminal.endpoint.0);
+                Port { end, out_latency: cycles, in_latency: cycles }
+            }
+            Peer::Empty => Port { end: End::Empty, out_latency: 1, in_latency: 1 },
+        };
+        let of = |(s, seats): (u32, &Vec<u16>)| seats.iter().map(|&n| port(s, n)).collect();
+        let mut routers: Vec<Vec<Port>> = (0..).zip(&seats).map(of).collect();
+        // one that is down keeps its number: it stands alone and neither sends nor receives
+        for t in (0..on.terminals().len()).map(TerminalId::from) {
+            if !on.terminal_is_up(t) {
+                let terminal = &on.terminals()[t.ix()];
+                let end = End::Endpoint(terminal.endpoint.0);
+                let alone = Port { end, out_latency: 1, in_latency: 1 };
+                routers[terminal.plug.switch.ix()].push(alone);
+            }
+        }
+        Ok(Self::new(&routers))
+    }
+
+    /// The port numbers of a switch that the wiring of [`Wiring::of`] has ports for, in order.
+    pub fn seats(on: &Topology, switch: SwitchId) -> Vec<u16> {
+        used(on, switch.0)
+    }
+
+    /// How many routers there are.
+    pub fn routers(&self) -> u32 {
+        self.offsets.len() as u32 - 1
+    }
+
+    /// The ports of a router, in order.
+    pub fn ports(&self, router: u32) -> &[Port] {
+        &self.ports[self.range(router)]
+    }
+
+    /// Most ports of a router.
+    pub fn most_ports(&self) -> usize {
+        (0..self.routers()).map(|r| self.ports(r).len()).max().unwrap_or(0)
+    }
+
+    /// Where the endpoints are, by number.
+    pub fn endpoints(&self) -> &[Attached] {
+        &self.endpoints
+    }
+
+    /// Latency of the channel that comes in at a port, cycles.
+    pub fn in_latency(&self, router: u32, port: u16) -> u32 {
+        let here = self.ports(router)[usize::from(port)];
+        match here.end {
+            End::Router { router, port } => self.ports(router)[usize::from(port)].out_latency,
+            _ => here.in_latency,
+        }
+    }
+
+    /// The port of `router` that leads to `other`, the first where several do.
+    pub fn port_to(&self, router: u32, other: u32) -> Option<u16> {
+        let leads = |p: &Port| matches!(p.end, End::Router { router, .. } if router == other);
+        self.ports(router).iter().position(leads).map(|p| p as u16)
+    }
+
+    fn range(&self, router: u32) -> Range<usize> {
+        let at = router as usize;
+        self.offsets[at] as usize..self.offsets[at + 1] as usize
+    }
+}
+
+/// The ports of a switch that something works at, ascending.
+fn used(on: &Topology, switch: u32) -> Vec<u16> {
+    let s = SwitchId(switch);
+    let works = |&port: &u16| match on.peer(s, port) {
+        Peer::Switch(channel) => on.link_is_up(channel.link()),
+        Peer::Terminal(t) => on.terminal_is_up(t),
+        Peer::Empty => false,
+    };
+    (1..=on.switches()[s.ix()].ports).filter(works).collect()
+}

@@ -1,0 +1,5 @@
+//! What needs a clock: simulators of networks under load.
+
+pub mod booksim;
+pub mod flit;
+pub mod select;

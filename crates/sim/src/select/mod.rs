@@ -1,0 +1,101 @@
+//! Selections: which of the ways that a packet may take it takes.
+//!
+//! What ways there are is said by the candidates of `fabric`, and proved of them; here is only the
+//! choice, by what can be seen of queues. One file for the ways in the form that hot loops read,
+//! one for each kind of choice.
+
+mod tables;
+mod updown;
+mod via;
+mod ways;
+
+pub use tables::Layers;
+pub use updown::NearestAncestor;
+pub use via::Detours;
+pub use ways::Ways;
+
+use base::Refusal;
+use base::words::did_you_mean;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How packets choose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Selection {
+    /// A shortest way, at random where there are several; of tables, their ways, a layer at random.
+    Minimal,
+    /// Over a switch drawn for each packet (Valiant 1982).
+    Valiant,
+    /// Directly or over one of some drawn switches, by the queues at the source (UGAL-L).
+    UgalL,
+    /// The same, by all queues on the way (UGAL-G).
+    UgalG,
+    /// On trees, up by the shorter of some drawn queues, then down (adaptive nearest common
+    /// ancestor).
+    Anca,
+}
+
+/// All selections and their names.
+pub const SELECTIONS: [(&str, Selection); 5] = [
+    ("minimal", Selection::Minimal),
+    ("valiant", Selection::Valiant),
+    ("ugal_l", Selection::UgalL),
+    ("ugal_g", Selection::UgalG),
+    ("anca", Selection::Anca),
+];
+
+impl Selection {
+    /// The selection of this name.
+    ///
+    /// # Errors
+    /// When there is none; the refusal lists them.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        let names = SELECTIONS.map(|(name, _)| name);
+        SELECTIONS.iter().find(|(name, _)| *name == text).map(|(_, s)| *s).ok_or_else(|| {
+            let help = did_you_mean(text, names) + &names.join(", ");
+            Refusal::new("selection", format!("there is no '{text}'"), help)
+        })
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        SELECTIONS.iter().find(|(_, s)| *s == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// How much a selection looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Choosing {
+    /// Ways that are drawn and compared: detours of UGAL, ports up of ANCA; 1 to 64.
+    pub candidates: u32,
+    /// UGAL goes directly where hops x queue of the direct way is at most this more than that of
+    /// the best detour, flits x hops.
+    pub threshold: i64,
+}
+
+impl Choosing {
+    /// What `selection` looks at unless it is told: 4 detours (SC14), 2 ports up.
+    pub fn usual(selection: Selection) -> Self {
+        Self { candidates: if selection == Selection::Anca { 2 } else { 4 }, threshold: 0 }
+    }
+
+    /// Whether the numbers are in their ranges.
+    ///
+    /// # Errors
+    /// When one is not.
+    pub fn check(&self) -> Result<(), Refusal> {
+        if !(1..=64).contains(&self.candidates) {
+            let why = format!("{} is out of range", self.candidates);
+            return Err(Refusal::new("choosing.candidates", why, "1 to 64"));
+        }
+        Ok(())
+    }
+}
+
+impl Default for Choosing {
+    fn default() -> Self {
+        Self::usual(Selection::UgalL)
+    }
+}

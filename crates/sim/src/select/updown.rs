@@ -1,0 +1,90 @@
+//! On trees: up to a nearest common ancestor by what is queued, then down.
+
+use super::{Choosing, Ways};
+use crate::flit::guide::{Guide, Here, Want};
+use crate::flit::wiring::{Attached, Wiring};
+use crate::flit::word::Packet;
+use base::{Stop, Watch};
+use fabric::tables::candidates::{Candidates, UpDown};
+use verify::Verified;
+
+/// The note of a packet that goes down.
+const DOWN: u32 = 1;
+
+/// Adaptive routing to a nearest common ancestor: of some drawn ports the one with fewest flits.
+///
+/// Source: Besta & Hoefler, "Slim Fly: a cost effective low-diameter network topology", SC14,
+/// section V (ANCA); `BookSim`'s `anca` of fat trees compares two.
+#[derive(Debug, Clone)]
+pub struct NearestAncestor {
+    choosing: Choosing,
+    /// Ways of packets that may still go up, and of those that go down.
+    ways: [Ways; 2],
+    /// Whether a switch is above another, by rank.
+    rank: Vec<u32>,
+    ahead: Vec<Vec<u32>>,
+    homes: Vec<Attached>,
+    lanes: u8,
+}
+
+impl NearestAncestor {
+    /// The ways of a proved scheme; `rank` is lower farther up.
+    ///
+    /// # Errors
+    /// See [`Ways::of`].
+    pub fn new(
+        scheme: &Verified<UpDown>,
+        rank: Vec<u32>,
+        choosing: Choosing,
+        wiring: &Wiring,
+        watch: &dyn Watch,
+    ) -> Result<Self, Stop> {
+        choosing.check()?;
+        let ahead = |s| wiring.ports(s).iter().map(|p| p.leads_to().unwrap_or(s)).collect();
+        Ok(Self {
+            choosing,
+            ways: [
+                Ways::of(&**scheme, 0, wiring, watch)?,
+                Ways::of(&**scheme, DOWN, wiring, watch)?,
+            ],
+            rank,
+            ahead: (0..wiring.routers()).map(ahead).collect(),
+            homes: wiring.endpoints().to_vec(),
+            lanes: scheme.lanes(),
+        })
+    }
+}
+
+impl Guide for NearestAncestor {
+    fn lanes(&self) -> u8 {
+        self.lanes
+    }
+
+    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+        let Attached { router: home, port } = self.homes[packet.target() as usize];
+        let (at, lanes) = (here.router, super::ways::all(self.lanes));
+        if at == home {
+            return Want { port, lanes, rank: 0 };
+        }
+        let ports = self.ways[packet.note() as usize].ports(at, home);
+        let port = match ports {
+            [one] => *one,
+            [] => 0,
+            several => {
+                let mut draw = || several[here.random.below(several.len() as u32) as usize];
+                let mut best = draw();
+                for _ in 1..self.choosing.candidates {
+                    let other = draw();
+                    if here.sight.used(other) < here.sight.used(best) {
+                        best = other;
+                    }
+                }
+                best
+            }
+        };
+        let to = self.ahead[at as usize][usize::from(port)];
+        let up = (self.rank[to as usize], to) < (self.rank[at as usize], at);
+        packet.set_note(if up { 0 } else { DOWN });
+        Want { port, lanes, rank: 0 }
+    }
+}

@@ -1,0 +1,112 @@
+//! Candidates in the form that hot loops read: for each switch and goal, a list of ports.
+
+use crate::flit::wiring::{End, Wiring};
+use base::seed::Fast;
+use base::{Refusal, Stop, SwitchId, Watch};
+use fabric::tables::candidates::{Candidates, Heading};
+use std::collections::HashMap;
+
+/// Ports towards goals. Where there is one, the table has it; equal lists of several are kept once.
+#[derive(Debug, Clone)]
+pub struct Ways {
+    switches: usize,
+    /// By goal, then switch: a port, or [`SEVERAL`] and a list.
+    table: Vec<u16>,
+    /// Where each list is in `ports`: begin, length.
+    span: Vec<(u32, u32)>,
+    /// Every port by its number, then the lists.
+    ports: Vec<u16>,
+}
+
+/// The bit of a list; other entries are ports.
+const SEVERAL: u16 = 1 << 15;
+
+impl Ways {
+    /// What `scheme` offers in `state`, as ports of `wiring`, for goals that are switches. Lists
+    /// are empty where there is no way. O(switches^2 * ports).
+    ///
+    /// # Errors
+    /// When there are more than 32768 different lists, or `watch` says stop.
+    pub fn of(
+        scheme: &impl Candidates,
+        state: u32,
+        wiring: &Wiring,
+        watch: &dyn Watch,
+    ) -> Result<Self, Stop> {
+        let switches = wiring.routers() as usize;
+        let port_of = ports_of_channels(scheme.topology(), wiring);
+        let every = (0..=wiring.most_ports() as u16).collect();
+        let mut new = Self { switches, table: Vec::new(), span: Vec::new(), ports: every };
+        let mut known: HashMap<Vec<u16>, u16> = HashMap::new();
+        let mut found = Vec::new();
+        for goal in 0..switches as u32 {
+            watch.tick("ways", goal.into(), switches as u64)?;
+            for at in 0..switches as u32 {
+                found.clear();
+                if at != goal {
+                    scheme.next(SwitchId(at), Heading { goal, state }, &mut found);
+                }
+                let ports: Vec<u16> = found.iter().map(|c| port_of[c.channel.ix()]).collect();
+                if let [one] = ports[..] {
+                    new.table.push(one);
+                    continue;
+                }
+                let next = known.len() as u16;
+                let list = *known.entry(ports).or_insert_with_key(|ports| {
+                    new.span.push((new.ports.len() as u32, ports.len() as u32));
+                    new.ports.extend_from_slice(ports);
+                    next
+                });
+                new.table.push(SEVERAL | list);
+            }
+            if known.len() >= usize::from(SEVERAL) {
+                let why = format!("more than {SEVERAL} different choices of ports");
+                let help = "a network of fewer, or more regular, switches";
+                return Err(Refusal::new("network", why, help).into());
+            }
+        }
+        Ok(new)
+    }
+
+    /// The ports from `at` towards `goal`.
+    #[inline]
+    pub fn ports(&self, at: u32, goal: u32) -> &[u16] {
+        let entry = self.table[goal as usize * self.switches + at as usize];
+        if entry & SEVERAL == 0 {
+            return &self.ports[usize::from(entry)..=usize::from(entry)];
+        }
+        let (begin, length) = self.span[usize::from(entry ^ SEVERAL)];
+        &self.ports[begin as usize..(begin + length) as usize]
+    }
+
+    /// One of them, at random; port 0 where there is none.
+    #[inline]
+    pub fn port(&self, at: u32, goal: u32, random: &mut Fast) -> u16 {
+        let entry = self.table[goal as usize * self.switches + at as usize];
+        if entry & SEVERAL == 0 {
+            return entry;
+        }
+        let (begin, length) = self.span[usize::from(entry ^ SEVERAL)];
+        let drawn = begin + random.below(length);
+        if length == 0 { 0 } else { self.ports[drawn as usize] }
+    }
+}
+
+/// The wiring's port by which each channel leaves.
+fn ports_of_channels(on: &fabric::Topology, wiring: &Wiring) -> Vec<u16> {
+    let mut port_of = vec![u16::MAX; on.links().len() * 2];
+    for s in 0..wiring.routers() {
+        let seats = Wiring::seats(on, SwitchId(s));
+        for (port, (p, seat)) in wiring.ports(s).iter().zip(&seats).enumerate() {
+            if let (End::Router { .. }, Some((channel, _))) = (p.end, on.hop(SwitchId(s), *seat)) {
+                port_of[channel.ix()] = port as u16;
+            }
+        }
+    }
+    port_of
+}
+
+/// All of so many lanes, a bit each.
+pub(super) fn all(lanes: u8) -> u32 {
+    crate::flit::guide::lanes(0, lanes - 1)
+}

@@ -1,0 +1,166 @@
+//! Packets that follow a selection take only hops that the proved scheme offers, and arrive.
+
+use base::seed::Fast;
+use base::{ChannelId, Quiet, SwitchId};
+use fabric::Topology;
+use fabric::geometry::Form;
+use fabric::network::parse_inline;
+use fabric::tables::candidates::{Candidate, Candidates, Heading, LaneClasses, Minimal};
+use fabric::tables::candidates::{UpDown, Via};
+use sim::flit::guide::{Guide, Here, Sight};
+use sim::flit::wiring::{End, Wiring};
+use sim::flit::word::{HOP, Layout, Packet};
+use sim::select::{Choosing, Detours, NearestAncestor, Selection};
+use std::sync::Arc;
+use verify::Verified;
+
+const NETS: [&str; 6] = [
+    "slim_fly:q=5,p=2",
+    "dragonfly:h=2",
+    "torus:shape=4x3,p=2",
+    "jellyfish:n=20,k=4,p=2,seed=3",
+    "hyperx:shape=3x4,p=1",
+    "fat_tree:levels=3,k=4",
+];
+
+fn built(inline: &str) -> Arc<Topology> {
+    let recipe = parse_inline(inline).expect("it is written so");
+    let family = families::family(&recipe.family).expect("there is one");
+    Arc::new(family.build(&recipe.params).expect("it can be built"))
+}
+
+/// Queues that differ.
+struct Noise;
+
+impl Sight for Noise {
+    fn used(&self, port: u16) -> u32 {
+        u32::from(port) * 7 % 13
+    }
+
+    fn used_at(&self, router: u32, port: u16) -> u32 {
+        (router * 5 + u32::from(port) * 3) % 11
+    }
+}
+
+/// The channel by which a port of the wiring leaves.
+fn channel(on: &Topology, at: u32, port: u16) -> ChannelId {
+    let seat = Wiring::seats(on, SwitchId(at))[usize::from(port)];
+    on.hop(SwitchId(at), seat).expect("a cable to a switch").0
+}
+
+/// Follows packets from every endpoint to some others; the most hops that one took.
+fn follow<C: Candidates>(on: &Topology, scheme: &C, guide: &impl Guide) -> u32 {
+    let wiring = Wiring::of(on, |_| 1).expect("one rail each");
+    let ends = wiring.endpoints();
+    let layout = Layout::new(ends.len() as u32, 1, guide.vias(), 0, 1000).expect("it is small");
+    let mut random = Fast::new(5, "walks", 0);
+    let mut most = 0;
+    for (source, walk) in (0..ends.len()).flat_map(|s| (0..20).map(move |w| (s, w))) {
+        let target = random.below(ends.len() as u32);
+        let mut flit = layout.packet(target, 0, 0);
+        let (mut at, mut in_port) = (ends[source].router, ends[source].port);
+        let home = ends[target as usize].router;
+        // every situation that the packet can be in, as far as its hops tell
+        let (mut may, mut hops) = (None, 0);
+        loop {
+            let random = &mut random;
+            let mut here = Here { router: at, in_port, lane: 0, sight: &Noise, random };
+            let want = guide.want(&mut here, &mut Packet::new(&mut flit, &layout));
+            let end = wiring.ports(at)[usize::from(want.port)].end;
+            let End::Router { router, port } = end else {
+                assert_eq!(end, End::Endpoint(target), "walk {walk}");
+                break;
+            };
+            may = Some(taken(scheme, may, (at, home), channel(on, at, want.port), want.lanes));
+            (at, in_port) = (router, port);
+            flit += HOP;
+            hops += 1;
+            assert!(hops < 64, "it goes round");
+        }
+        most = most.max(hops);
+    }
+    most
+}
+
+/// The situations after a hop, of which there must be one.
+fn taken<C: Candidates>(
+    scheme: &C,
+    may: Option<Vec<Heading>>,
+    (at, home): (u32, u32),
+    channel: ChannelId,
+    lanes: u32,
+) -> Vec<Heading> {
+    let all = scheme.topology().switches().len() as u32;
+    let before = may.unwrap_or_else(|| {
+        let mut found = Vec::new();
+        for goal in (0..all).filter(|goal| *goal != at) {
+            let mut states = Vec::new();
+            scheme.starts(SwitchId(at), goal, &mut states);
+            let fits = |state: &u32| goal == home || !scheme.ends(*state);
+            found.extend(states.into_iter().filter(fits).map(|state| Heading { goal, state }));
+        }
+        found
+    });
+    let mut after = Vec::new();
+    for heading in before {
+        let mut now = vec![heading];
+        if heading.goal == at {
+            now.clear();
+            if !scheme.ends(heading.state) && home != at {
+                let mut states = Vec::new();
+                scheme.onward(SwitchId(at), heading.state, home, &mut states);
+                now.extend(states.into_iter().map(|state| Heading { goal: home, state }));
+            }
+        }
+        for heading in now {
+            let mut offered = Vec::new();
+            scheme.next(SwitchId(at), heading, &mut offered);
+            let lanes_of = |c: &Candidate| c.lanes().fold(0_u32, |m, v| m | 1 << v);
+            let fits = offered.iter().filter(|c| c.channel == channel && lanes_of(c) == lanes);
+            after.extend(fits.map(|c| Heading { goal: heading.goal, state: c.state }));
+        }
+    }
+    after.sort_unstable();
+    after.dedup();
+    assert!(!after.is_empty(), "nothing offers {channel:?} on lanes {lanes:b} at {at}");
+    after
+}
+
+#[test]
+fn minimal_and_detours_follow_their_scheme() {
+    for net in NETS {
+        let on = built(net);
+        let wiring = Wiring::of(&on, |_| 1).expect("one rail each");
+        let classes = LaneClasses { classes: 12, width: 2 };
+        let minimal = Minimal::new(on.clone(), classes, &Quiet).expect("it is small");
+        let proved = Verified::scheme(minimal.clone(), &Quiet).expect("nobody stops");
+        let proved = proved.expect("lanes rise");
+        let guide = Detours::minimal(&proved, &wiring, &Quiet).expect("few lists");
+        let least = follow(&on, &minimal, &guide);
+        let via = Verified::scheme(Via::by_hop(minimal.clone()), &Quiet).expect("nobody stops");
+        let via = via.expect("lanes rise");
+        for selection in [Selection::Valiant, Selection::UgalL, Selection::UgalG] {
+            let choosing = Choosing::usual(selection);
+            let guide = Detours::via(&via, selection, choosing, &wiring, &Quiet).expect("few");
+            let most = follow(&on, &*via, &guide);
+            let detours = selection == Selection::Valiant;
+            assert!(!detours || most > least, "{net}: nobody makes a detour");
+        }
+    }
+}
+
+#[test]
+fn nearest_ancestors_follow_their_scheme() {
+    for net in ["fat_tree:levels=3,k=4", "fat_tree:levels=2,k=6", "k_ary_n_tree:k=2,n=3"] {
+        let on = built(net);
+        assert_eq!(on.geometry().form, Form::Levels);
+        let wiring = Wiring::of(&on, |_| 1).expect("one rail each");
+        let top = on.switches().iter().map(|s| s.level).max().unwrap_or(0);
+        let rank: Vec<u32> = on.switches().iter().map(|s| u32::from(top - s.level)).collect();
+        let scheme = UpDown::new(on.clone(), rank.clone(), 4, &Quiet).expect("it is small");
+        let proved = Verified::scheme(scheme, &Quiet).expect("nobody stops").expect("no circle");
+        let choosing = Choosing::usual(Selection::Anca);
+        let guide = NearestAncestor::new(&proved, rank, choosing, &wiring, &Quiet).expect("few");
+        assert_eq!(follow(&on, &*proved, &guide), 2 * u32::from(top), "{net}");
+    }
+}

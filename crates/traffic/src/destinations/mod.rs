@@ -1,0 +1,284 @@
+//! Where every packet of a simulation goes: one value that is drawn from, whatever the pattern.
+
+mod alias;
+mod named;
+
+use crate::sending::Weighted;
+pub(crate) use alias::Alias;
+use alias::Rows;
+use base::seed::Fast;
+use base::{EndpointId, Refusal};
+
+/// The destination of every packet, drawn source by source.
+///
+/// Endpoints are numbered from 0. A source may draw itself wherever this says so: an endpoint that
+/// sends to itself sends over its switch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Destinations {
+    endpoints: u32,
+    law: Law,
+    /// Who sends; all where there is no list.
+    active: Option<Box<[bool]>>,
+    /// What each source sends, of what the busiest one does; all alike where there is no list.
+    rates: Option<Box<[f64]>>,
+    largest_load: Option<f64>,
+}
+
+/// How a destination comes about.
+#[derive(Debug, Clone, PartialEq)]
+enum Law {
+    /// The same every time; of idle sources, themselves.
+    Fixed(Box<[u32]>),
+    /// Any of so many, the source included.
+    Uniform(u32),
+    /// Any of so many but the source.
+    Others(u32),
+    /// Any of these.
+    Among(Box<[u32]>),
+    /// Any of these, by weight.
+    Weighted(Alias),
+    /// Any of the block after that of the source; `count` blocks of `size`, in a circle.
+    NextBlock { size: u32, count: u32 },
+    /// The source and one of these more, around the end.
+    Steps { steps: Box<[u32]>, around: u32 },
+    /// The first with this threshold of a chance, else the second.
+    Mixture(Box<(u64, Law, Law)>),
+    /// By weights of the source's own.
+    Rows(Rows),
+    /// Among some of the endpoints.
+    Placed(Box<Placed>),
+}
+
+/// A law among ranks, which are some of the endpoints.
+#[derive(Debug, Clone, PartialEq)]
+struct Placed {
+    /// The rank of each endpoint; [`NOBODY`] for those that are none.
+    rank: Box<[u32]>,
+    /// The endpoint of each rank.
+    at: Box<[u32]>,
+    law: Law,
+}
+
+/// No rank.
+const NOBODY: u32 = u32::MAX;
+
+impl Law {
+    #[inline]
+    fn draw(&self, source: u32, random: &mut Fast) -> u32 {
+        match self {
+            Self::Fixed(to) => to[source as usize],
+            Self::Uniform(n) => random.below(*n),
+            Self::Others(n) => {
+                let other = random.below(n - 1);
+                other + u32::from(other >= source)
+            }
+            Self::Among(set) => set[random.below(set.len() as u32) as usize],
+            Self::Weighted(alias) => alias.draw(random),
+            Self::NextBlock { size, count } => {
+                (source / size + 1) % count * size + random.below(*size)
+            }
+            Self::Steps { steps, around } => {
+                let sum = source + steps[random.below(steps.len() as u32) as usize];
+                if sum < *around { sum } else { sum - around }
+            }
+            Self::Mixture(parts) => {
+                let (chance, first, second) = &**parts;
+                let of = if random.chance(*chance) { first } else { second };
+                of.draw(source, random)
+            }
+            Self::Rows(rows) => rows.draw(source, random),
+            Self::Placed(among) => match among.rank[source as usize] {
+                NOBODY => source,
+                rank => among.at[among.law.draw(rank, random) as usize],
+            },
+        }
+    }
+}
+
+impl Destinations {
+    fn of(endpoints: u32, law: Law) -> Self {
+        Self { endpoints, law, active: None, rates: None, largest_load: None }
+    }
+
+    /// Every source has the destination that `to` has for it, `None` being idle. O(endpoints).
+    pub fn fixed_to(to: &[Option<u32>]) -> Self {
+        let own = (0..).zip(to).map(|(source, to)| to.unwrap_or(source)).collect();
+        let mut all = Self::of(to.len() as u32, Law::Fixed(own));
+        all.only(to.iter().map(Option::is_some));
+        all
+    }
+
+    /// Any of `endpoints`, the source included, all as likely: `uniform` of BookSim.
+    pub fn uniform(endpoints: u32) -> Self {
+        Self::of(endpoints, Law::Uniform(endpoints))
+    }
+
+    /// Any of `endpoints` (2 or more) but the source, all as likely.
+    pub fn others(endpoints: u32) -> Self {
+        Self::of(endpoints, Law::Others(endpoints))
+    }
+
+    /// Any of `set` (one or more of `endpoints`), all as likely.
+    pub fn among(endpoints: u32, set: &[u32]) -> Self {
+        Self::of(endpoints, Law::Among(set.into()))
+    }
+
+    /// Any of these (one or more of `endpoints`), each in proportion to its weight above 0.
+    pub fn weighted(endpoints: u32, weighted: &[(u32, f64)]) -> Self {
+        Self::of(endpoints, Law::Weighted(Alias::new(weighted)))
+    }
+
+    /// Any of the block of `size` endpoints after that of the source, in a circle of `endpoints`,
+    /// which are whole blocks.
+    pub(crate) fn next_block(endpoints: u32, size: u32) -> Self {
+        Self::of(endpoints, Law::NextBlock { size, count: endpoints / size })
+    }
+
+    /// The source plus one of `steps`, which are below `endpoints` (2^31 at most), around the end,
+    /// all as likely.
+    pub(crate) fn steps(endpoints: u32, steps: &[u32]) -> Self {
+        Self::of(endpoints, Law::Steps { steps: steps.into(), around: endpoints })
+    }
+
+    /// `first` with this probability, else `second`, which is of as many endpoints; all send.
+    #[must_use]
+    pub fn mixture(probability: f64, first: Self, second: Self) -> Self {
+        let parts = (Fast::threshold(probability), first.law, second.law);
+        Self::of(first.endpoints, Law::Mixture(Box::new(parts)))
+    }
+
+    /// What these messages amount to among `endpoints`: each source sends to its destinations in
+    /// proportion to their amounts, at a rate in proportion to its sum; amounts of 0 are left out.
+    /// O(messages * log(messages)).
+    ///
+    /// # Errors
+    /// When nothing is sent, or more than 2^32 - 1 messages are.
+    pub fn of_messages(endpoints: u32, messages: &[Weighted]) -> Result<Self, Refusal> {
+        if u32::try_from(messages.len()).is_err() {
+            let why = format!("{} messages", messages.len());
+            return Err(Refusal::new("traffic", why, format!("at most {}", u32::MAX)));
+        }
+        let mut sorted: Vec<&Weighted> = messages.iter().filter(|m| m.2 > 0.0).collect();
+        sorted.sort_by_key(|m| (m.0, m.1));
+        let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); endpoints as usize];
+        for of_source in sorted.chunk_by(|a, b| a.0 == b.0) {
+            let row = &mut rows[of_source[0].0.ix()];
+            for to in of_source.chunk_by(|a, b| a.1 == b.1) {
+                row.push((to[0].1.0, to.iter().map(|m| m.2).sum()));
+            }
+        }
+        let sums: Vec<f64> = rows.iter().map(|row| row.iter().map(|x| x.1).sum()).collect();
+        let most = sums.iter().copied().fold(0.0, f64::max);
+        if most == 0.0 {
+            let help = "amounts above 0 between different endpoints";
+            return Err(Refusal::new("traffic", "nothing is sent", help));
+        }
+        let mut all = if rows.iter().all(|row| row.len() <= 1) {
+            let to: Vec<_> = rows.iter().map(|row| row.first().map(|x| x.0)).collect();
+            Self::fixed_to(&to)
+        } else {
+            let law = Law::Rows(Rows::new(rows.iter().map(Vec::as_slice)));
+            let mut all = Self::of(endpoints, law);
+            all.only(rows.iter().map(|row| !row.is_empty()));
+            all
+        };
+        if sums.iter().any(|&sum| sum != 0.0 && sum < most) {
+            all.rates = Some(sums.iter().map(|sum| sum / most).collect());
+        }
+        Ok(all)
+    }
+
+    /// The same among `endpoints` of which `places[rank]` is who was `rank`; the others are idle
+    /// and get nothing. O(endpoints).
+    #[must_use]
+    pub(crate) fn placed(self, places: &[EndpointId], endpoints: u32) -> Self {
+        if places.len() == endpoints as usize {
+            return self; // places are in order, so everybody is himself
+        }
+        let at: Box<[u32]> = places.iter().map(|e| e.0).collect();
+        let mut rank = vec![NOBODY; endpoints as usize];
+        for (i, &e) in (0..).zip(&at) {
+            rank[e as usize] = i;
+        }
+        let here = |e: usize| (rank[e] != NOBODY).then_some(rank[e]);
+        let active: Vec<bool> =
+            (0..rank.len()).map(|e| here(e).is_some_and(|i| self.is_active(i))).collect();
+        let rates = self.rates.as_ref().map(|rates| {
+            (0..rank.len()).map(|e| here(e).map_or(0.0, |i| rates[i as usize])).collect()
+        });
+        let law = match self.law {
+            Law::Fixed(to) => {
+                let of = |e: usize| here(e).map_or(e as u32, |i| at[to[i as usize] as usize]);
+                Law::Fixed((0..rank.len()).map(of).collect())
+            }
+            law => Law::Placed(Box::new(Placed { rank: rank.into(), at, law })),
+        };
+        let mut all = Self { endpoints, law, active: None, rates, ..self };
+        all.only(active.into_iter());
+        all
+    }
+
+    /// The same with the load of its busiest channel.
+    #[must_use]
+    pub(crate) fn with_largest_load(mut self, load: Option<f64>) -> Self {
+        self.largest_load = load;
+        self
+    }
+
+    fn only(&mut self, active: impl ExactSizeIterator<Item = bool> + Clone) {
+        if active.clone().any(|sends| !sends) {
+            self.active = Some(active.collect());
+        }
+    }
+
+    /// The destination of the next packet of `source`; of one that is idle, itself. A few
+    /// nanoseconds, without allocation.
+    ///
+    /// # Panics
+    /// When there is no such source.
+    #[inline]
+    pub fn draw(&self, source: u32, random: &mut Fast) -> u32 {
+        self.law.draw(source, random)
+    }
+
+    /// Whether `source` sends.
+    #[inline]
+    pub fn is_active(&self, source: u32) -> bool {
+        self.active.as_ref().is_none_or(|sends| sends[source as usize])
+    }
+
+    /// How many send. O(endpoints).
+    pub fn active(&self) -> u32 {
+        let all = |sends: &[bool]| sends.iter().filter(|&&sends| sends).count() as u32;
+        self.active.as_ref().map_or(self.endpoints, |sends| all(sends))
+    }
+
+    /// How many endpoints there are.
+    pub fn endpoints(&self) -> u32 {
+        self.endpoints
+    }
+
+    /// The destination of every source, where it is always the same; of one that is idle, itself.
+    pub fn fixed(&self) -> Option<&[u32]> {
+        match &self.law {
+            Law::Fixed(to) => Some(to),
+            _ => None,
+        }
+    }
+
+    /// The rate of `source` as a fraction of that of the busiest one: 1 where all send alike, 0 of
+    /// one that is idle.
+    pub fn rate(&self, source: u32) -> f64 {
+        let alike = if self.is_active(source) { 1.0 } else { 0.0 };
+        self.rates.as_ref().map_or(alike, |rates| rates[source as usize])
+    }
+
+    /// The load of the busiest channel when every source sends at an endpoint's full rate, where
+    /// the pattern was made to have the largest.
+    pub fn largest_load(&self) -> Option<f64> {
+        self.largest_load
+    }
+}
+
+#[cfg(test)]
+mod tests;

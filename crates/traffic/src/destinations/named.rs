@@ -1,0 +1,74 @@
+//! Destinations by the name of their traffic, on the working endpoints of a network.
+
+use super::Destinations;
+use crate::pattern::Pattern;
+use crate::sending::{self, Sending, working};
+use base::Refusal;
+use base::words::did_you_mean;
+use fabric::network::Topology;
+use fabric::tables::Routing;
+
+impl Destinations {
+    /// What the traffic of a name is for a simulator of `t`: a [`Pattern`] with its argument, whose
+    /// ranks are the working endpoints in their order; or one of the names of
+    /// [`Sending::named`]. `uniform` draws the source too, as BookSim does; `shift` without a
+    /// number is by half the endpoints. What is left to chance once is drawn by `seed`.
+    ///
+    /// # Errors
+    /// When there is no such traffic, or not on this network.
+    pub fn named(t: &Topology, text: &str, seed: u64) -> Result<Self, Refusal> {
+        Self::asked(t, None, text, seed)
+    }
+
+    /// The same on the network of these tables, which `worst_case` looks at where the family of the
+    /// network does not say what is the worst, and `worst_case:tables` in any case.
+    ///
+    /// # Errors
+    /// As [`Destinations::named`].
+    pub fn over(tables: &Routing, text: &str, seed: u64) -> Result<Self, Refusal> {
+        Self::asked(tables.topology(), Some(tables), text, seed)
+    }
+
+    fn asked(
+        t: &Topology,
+        tables: Option<&Routing>,
+        text: &str,
+        seed: u64,
+    ) -> Result<Self, Refusal> {
+        let alive = working(t);
+        let ranks = alive.len() as u32;
+        let word = text.split_once(':').map_or(text, |(word, _)| word);
+        let patterns = Pattern::names();
+        if !patterns.contains(&word) {
+            if !sending::NAMES.contains(&word) {
+                let all: Vec<&str> = patterns.into_iter().chain(sending::NAMES).collect();
+                let help = did_you_mean(word, all.iter().copied()) + &all.join(", ");
+                return Err(Refusal::new("traffic", format!("there is no '{word}'"), help));
+            }
+            let (sending, _) = Sending::named(t, text, sending::ELEPHANTS, seed)?;
+            return Self::of_sending(t, &sending);
+        }
+        let half = format!("shift:{}", ranks / 2);
+        let text = if text == "shift" { &half } else { text };
+        let all = Pattern::drawn(t, tables, text, ranks)?.destinations(ranks, seed)?;
+        Ok(all.placed(&alive, t.endpoints().len() as u32))
+    }
+
+    /// The same for a user's own traffic: everybody sends in proportion to its amounts. The sum of
+    /// the busiest source is rate 1.
+    ///
+    /// # Errors
+    /// As [`Sending::messages`].
+    pub fn of_sending(t: &Topology, sending: &Sending) -> Result<Self, Refusal> {
+        let endpoints = t.endpoints().len() as u32;
+        if let Sending::Uniform = sending {
+            let alive = working(t);
+            if alive.len() < 2 {
+                let why = format!("{} working endpoints", alive.len());
+                return Err(Refusal::new("endpoints", why, "traffic needs at least 2"));
+            }
+            return Ok(Self::others(alive.len() as u32).placed(&alive, endpoints));
+        }
+        Self::of_messages(endpoints, &sending.messages(t)?)
+    }
+}

@@ -1,0 +1,40 @@
+//! `all_to_all`: everybody sends to everybody else at once.
+
+use super::asked::Asked;
+use super::{Entry, Form, MAX_MESSAGES, Message};
+use crate::destinations::Destinations;
+use base::Refusal;
+use base::seed::Stream;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry =
+    Entry { name: "all_to_all", orcs: "all_to_all", wanted: "", make, placed: false };
+
+fn make(asked: &Asked<'_>) -> Result<Box<dyn Form>, Refusal> {
+    let ranks = asked.ranks;
+    if !asked.drawn && u64::from(ranks) * u64::from(ranks - 1) > MAX_MESSAGES {
+        let most = MAX_MESSAGES.isqrt();
+        let why = format!("all_to_all among {ranks} endpoints");
+        return Err(Refusal::new("endpoints", why, format!("at most {most}")));
+    }
+    Ok(Box::new(AllToAll))
+}
+
+/// Every ordered pair.
+#[derive(Debug)]
+struct AllToAll;
+
+impl Form for AllToAll {
+    fn most_messages(&self, ranks: u32) -> u64 {
+        u64::from(ranks) * (u64::from(ranks) - 1)
+    }
+
+    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+        let to = |a| (0..ranks).filter(move |&b| b != a).map(move |b| (a, b));
+        (0..ranks).flat_map(to).collect()
+    }
+
+    fn destinations(&self, ranks: u32, _: u64) -> Result<Destinations, Refusal> {
+        Ok(Destinations::others(ranks))
+    }
+}

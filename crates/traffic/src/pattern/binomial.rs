@@ -1,0 +1,13 @@
+//! `binomial`: a tree of arity 2; who has the message sends it to one more in each level.
+
+use super::Entry;
+use super::tree::Tree;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "binomial",
+    orcs: "bintree",
+    wanted: "",
+    make: |_| Ok(Box::new(Tree(2))),
+    placed: false,
+};

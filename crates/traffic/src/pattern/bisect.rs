@@ -1,0 +1,29 @@
+//! `bisect`: rank i of the first half sends to rank i of the second; an odd rank is left out.
+
+use super::{Entry, Form, Message};
+use base::seed::Stream;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "bisect",
+    orcs: "bisect",
+    wanted: "",
+    make: |_| Ok(Box::new(Bisect)),
+    placed: false,
+};
+
+/// Each of the first half sends.
+#[derive(Debug)]
+struct Bisect;
+
+impl Form for Bisect {
+    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+        halves(ranks).collect()
+    }
+}
+
+/// The pairs of the two halves.
+pub(super) fn halves(ranks: u32) -> impl Iterator<Item = Message> {
+    let half = ranks / 2;
+    (0..half).map(move |i| (i, i + half))
+}

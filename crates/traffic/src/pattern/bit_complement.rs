@@ -1,0 +1,16 @@
+//! `bit_complement`: every rank sends to the one that differs in all bits.
+//!
+//! Source: Dally, Towles, "Principles and practices of interconnection networks", 2004, section
+//! 3.2.
+
+use super::Entry;
+use super::bits::{WANTED, complement, on_bits};
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "bit_complement",
+    orcs: "",
+    wanted: WANTED,
+    make: |a| on_bits(a, false, complement),
+    placed: false,
+};

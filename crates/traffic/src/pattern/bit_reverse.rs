@@ -1,0 +1,16 @@
+//! `bit_reverse`: rank of bits b(n-1)...b(0) sends to b(0)...b(n-1).
+//!
+//! Source: Dally, Towles, "Principles and practices of interconnection networks", 2004, section
+//! 3.2.
+
+use super::Entry;
+use super::bits::{WANTED, on_bits, reversed};
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "bit_reverse",
+    orcs: "",
+    wanted: WANTED,
+    make: |a| on_bits(a, false, reversed),
+    placed: false,
+};

@@ -1,0 +1,241 @@
+//! BookSim's patterns by BookSim's names and rules; what an endpoint sends to itself is kept.
+//!
+//! Source: Jiang, Becker, Michelogiannakis et al., "A detailed and flexible cycle-accurate
+//! network-on-chip simulator", ISPASS 2013, and its program at revision 28f43299.
+
+mod knuth;
+
+use super::bits::{complement, reversed, rotated, transposed};
+use crate::destinations::Destinations;
+use base::Refusal;
+use base::seed::Stream;
+use knuth::Knuth;
+
+/// Who sends to whom, as a configuration says; endpoints count from 0, and may send to themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rule {
+    /// To any endpoint.
+    Uniform,
+    /// To any endpoint but these.
+    Background {
+        /// Endpoints that nobody sends to.
+        without: Vec<u32>,
+    },
+    /// To the complement of the own number's bits.
+    BitComplement,
+    /// To the own number's bits in reverse.
+    BitReverse,
+    /// To the own number's bits rotated left by one.
+    Shuffle,
+    /// To the own number with its halves of bits swapped.
+    Transpose,
+    /// Each of `digits` digits to the base `base` plus ceil(base / 2) - 1; higher ones are dropped.
+    Tornado {
+        /// xr * k.
+        base: u32,
+        /// n.
+        digits: u32,
+    },
+    /// Each of `digits` digits to the base `base` plus 1; higher ones are dropped.
+    Neighbor {
+        /// xr * k.
+        base: u32,
+        /// n.
+        digits: u32,
+    },
+    /// To the next endpoint (one third) or itself.
+    Diagonal,
+    /// To s mod N/2, plus N/2 half of the time.
+    Asymmetric,
+    /// Half uniform, half to the row and column beside, of 64 endpoints.
+    Taper64,
+    /// To any endpoint of the next group of `dragonflynew`.
+    BadDragon {
+        /// Endpoints of a group, 2 k k.
+        group: u32,
+    },
+    /// To these endpoints by their weights.
+    Hotspot {
+        /// Endpoints; none for one that is drawn, once.
+        at: Vec<Option<u32>>,
+        /// A weight for each.
+        weights: Vec<u32>,
+    },
+    /// For i = 0, 1, ... the (next mod (N - i))-th source that is still free gets destination i,
+    /// next being that of Knuth's generator.
+    RandomPermutation {
+        /// Its seed, which has nothing to do with the seed of the run.
+        seed: i32,
+    },
+}
+
+impl Rule {
+    /// What so many endpoints draw from. The seed is for hot endpoints that are left to chance.
+    /// O(endpoints * log(endpoints)).
+    ///
+    /// # Errors
+    /// When the number of endpoints does not fit the rule.
+    pub fn destinations(&self, endpoints: u32, seed: u64) -> Result<Destinations, Refusal> {
+        let n = endpoints;
+        if n < 2 {
+            let why = format!("{n} endpoints");
+            return Err(Refusal::new("endpoints", why, "traffic needs at least 2"));
+        }
+        let half = n / 2;
+        Ok(match self {
+            Self::Uniform => Destinations::uniform(n),
+            Self::Background { without } => background(n, without)?,
+            Self::Hotspot { at, weights } => hotspot(n, at, weights, seed)?,
+            Self::RandomPermutation { seed } => fixed(&randperm(n, (*seed).into())),
+            Self::BitComplement => bits("bitcomp", n, complement)?,
+            Self::BitReverse => bits("bitrev", n, reversed)?,
+            Self::Shuffle => bits("shuffle", n, rotated)?,
+            Self::Transpose if n.is_power_of_two() && !n.ilog2().is_multiple_of(2) => {
+                return Err(unfit("transpose", n, "an even power of two"));
+            }
+            Self::Transpose => bits("transpose", n, transposed)?,
+            Self::Tornado { base, digits } => {
+                moved("tornado", n, *base, *digits, |b| (b + 1) / 2 - 1)?
+            }
+            Self::Neighbor { base, digits } => moved("neighbor", n, *base, *digits, |_| 1)?,
+            Self::Diagonal => Destinations::steps(n, &[1, 0, 0]),
+            Self::Asymmetric => {
+                let lower: Vec<u32> = (0..n).map(|source| source % half).collect();
+                let upper: Vec<u32> = lower.iter().map(|low| low + half).collect();
+                Destinations::mixture(0.5, fixed(&lower), fixed(&upper))
+            }
+            Self::Taper64 if n == 64 => {
+                let near = [-9, -8, -7, -1, 0, 1, 7, 8, 9].map(|step: i32| (64 + step) as u32 % 64);
+                Destinations::mixture(0.5, Destinations::steps(n, &near), Destinations::uniform(n))
+            }
+            Self::Taper64 => return Err(unfit("taper64", n, "64 endpoints")),
+            Self::BadDragon { group } if *group > 0 && n.is_multiple_of(*group) => {
+                Destinations::next_block(n, *group)
+            }
+            Self::BadDragon { group } => {
+                return Err(unfit("bad_dragon", n, &format!("groups of {group} endpoints")));
+            }
+        })
+    }
+}
+
+/// That the number of endpoints does not fit.
+fn unfit(name: &str, endpoints: u32, help: &str) -> Refusal {
+    Refusal::new("traffic", format!("{name} among {endpoints} endpoints"), help)
+}
+
+fn bits(name: &str, n: u32, of: fn(u32, u32) -> u32) -> Result<Destinations, Refusal> {
+    if !n.is_power_of_two() {
+        let even = if name == "transpose" { "an even power of two" } else { "a power of two" };
+        return Err(unfit(name, n, even));
+    }
+    Ok(fixed(&(0..n).map(|source| of(source, n.ilog2())).collect::<Vec<_>>()))
+}
+
+/// Each of so many digits, the lowest first, moved around by `by(base)`.
+fn moved(
+    name: &str,
+    endpoints: u32,
+    base: u32,
+    digits: u32,
+    by: fn(i64) -> i64,
+) -> Result<Destinations, Refusal> {
+    if base == 0 || digits == 0 {
+        return Err(unfit(name, endpoints, "a base and digits of 1 or more"));
+    }
+    let (base, digits) = (i64::from(base), if base == 1 { 1 } else { digits });
+    let to = |source: u32| {
+        let (mut offset, mut to) = (1_i128, 0_i128);
+        // digits beyond the last endpoint are 0 and move to `by`, so the first one settles it
+        for _ in 0..digits {
+            let digit = i128::from(source) / offset % i128::from(base);
+            to += offset * ((digit + i128::from(by(base))) % i128::from(base));
+            if offset > endpoints.into() {
+                break;
+            }
+            offset *= i128::from(base);
+        }
+        to
+    };
+    let mut all = Vec::with_capacity(endpoints as usize);
+    for source in 0..endpoints {
+        let to = to(source);
+        if to >= endpoints.into() {
+            let why = format!("{name} among {endpoints} endpoints sends {source} to {to}");
+            let help = format!("{digits} digits to the base {base} that number the endpoints");
+            return Err(Refusal::new("traffic", why, help));
+        }
+        all.push(to as u32);
+    }
+    Ok(fixed(&all))
+}
+
+fn background(n: u32, without: &[u32]) -> Result<Destinations, Refusal> {
+    let mut among = vec![true; n as usize];
+    for &e in without {
+        let help = format!("background({{e,...}}), endpoints 0 to {}", n - 1);
+        let slot = among.get_mut(e as usize);
+        *slot.ok_or_else(|| unfit(&format!("background without {e}"), n, &help))? = false;
+    }
+    let set: Vec<u32> = (0..n).filter(|&e| among[e as usize]).collect();
+    if set.is_empty() {
+        return Err(unfit("background without all", n, "one endpoint at least that is left"));
+    }
+    Ok(Destinations::among(n, &set))
+}
+
+fn hotspot(
+    n: u32,
+    at: &[Option<u32>],
+    weights: &[u32],
+    seed: u64,
+) -> Result<Destinations, Refusal> {
+    let mut draw = Stream::new(seed, "hotspot", 0);
+    let mut weighted = Vec::new();
+    for (e, &weight) in at.iter().zip(weights) {
+        let e = e.unwrap_or_else(|| draw.below(n.into()) as u32);
+        if e >= n {
+            let help = format!("endpoints 0 to {}", n - 1);
+            return Err(unfit(&format!("hotspot {e}"), n, &help));
+        }
+        if weight > 0 {
+            weighted.push((e, f64::from(weight)));
+        }
+    }
+    if weighted.is_empty() {
+        return Err(unfit("hotspot without weights", n, "a weight above 0"));
+    }
+    Ok(Destinations::weighted(n, &weighted))
+}
+
+fn fixed(to: &[u32]) -> Destinations {
+    Destinations::fixed_to(&to.iter().copied().map(Some).collect::<Vec<_>>())
+}
+
+/// The destination of every source of [`Rule::RandomPermutation`]. O(N log N).
+fn randperm(endpoints: u32, seed: i64) -> Vec<u32> {
+    let mut knuth = Knuth::new(seed);
+    let mut to = vec![0; endpoints as usize];
+    // how many are free among the 2^b sources that end at each place (a binary indexed tree)
+    let mut free: Vec<u32> = (0..=endpoints).map(|i| i & i.wrapping_neg()).collect();
+    for i in 0..endpoints {
+        let mut left = knuth.next() % (endpoints - i);
+        let mut at = 0;
+        for step in (0..=endpoints.ilog2()).rev().map(|b| 1_u32 << b) {
+            if at + step <= endpoints && free[(at + step) as usize] <= left {
+                at += step;
+                left -= free[at as usize];
+            }
+        }
+        to[at as usize] = i; // place at + 1 of the tree, source at
+        let mut place = at + 1;
+        while place <= endpoints {
+            free[place as usize] -= 1;
+            place += place & place.wrapping_neg();
+        }
+    }
+    to
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,28 @@
+//! `bruck`: in level i every rank sends to the rank 2^i further, around the end.
+
+use super::shift::around;
+use super::{Entry, Form, Message, powers};
+use base::seed::Stream;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "bruck",
+    orcs: "dissemination",
+    wanted: "",
+    make: |_| Ok(Box::new(Bruck)),
+    placed: false,
+};
+
+/// As many levels as the ranks have bits.
+#[derive(Debug)]
+struct Bruck;
+
+impl Form for Bruck {
+    fn levels(&self, ranks: u32) -> u32 {
+        powers(2, ranks)
+    }
+
+    fn messages(&self, level: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+        around(ranks, 1 << level)
+    }
+}

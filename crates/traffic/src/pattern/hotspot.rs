@@ -1,0 +1,77 @@
+//! `hotspot`: every packet goes to one of a few ranks, by their weights; these send too.
+//!
+//! Source: Pfister, Norton, "Hot spot contention and combining in multistage interconnection
+//! networks", ISCA 1985; with weights, BookSim's `hotspot`.
+
+use super::asked::Asked;
+use super::{Entry, Form, MAX_MESSAGES, Message};
+use crate::destinations::Destinations;
+use base::Refusal;
+use base::seed::Stream;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry =
+    Entry { name: "hotspot", orcs: "", wanted: "RANK[=WEIGHT],...", make, placed: false };
+
+/// Most ranks that are hot.
+const MOST_HOT: usize = 1 << 12;
+
+/// Those who receive with their weights, each once.
+#[derive(Debug)]
+struct Hotspot(Vec<(u32, u32)>);
+
+fn make(asked: &Asked<'_>) -> Result<Box<dyn Form>, Refusal> {
+    let parsed = |word: &str| -> Option<(u32, u32)> {
+        let (rank, weight) = word.split_once('=').unwrap_or((word, "1"));
+        Some((rank.parse().ok()?, weight.parse().ok()?))
+    };
+    let known =
+        |&(rank, weight): &(u32, u32)| rank < asked.ranks && (1..=1 << 20).contains(&weight);
+    let words = asked.argument.unwrap_or("0").split(',');
+    let mut hot: Vec<(u32, u32)> = Vec::new();
+    for word in words {
+        let spot = parsed(word).filter(known);
+        let spot = spot.filter(|s| hot.len() < MOST_HOT && hot.iter().all(|h| h.0 != s.0));
+        hot.push(spot.ok_or_else(|| {
+            let last = asked.ranks - 1;
+            asked.bad(format!(
+                "endpoints 0 to {last}, each once and {MOST_HOT} at most, with weights 1 to \
+                 1048576, such as {last}=3,0"
+            ))
+        })?);
+    }
+    if !asked.drawn && hot.len() as u64 * u64::from(asked.ranks) > MAX_MESSAGES {
+        return Err(asked.bad(format!("at most {}", MAX_MESSAGES / u64::from(asked.ranks))));
+    }
+    Ok(Box::new(Hotspot(hot)))
+}
+
+impl Form for Hotspot {
+    fn messages(&self, _: u32, ranks: u32, draw: &mut Stream) -> Vec<Message> {
+        let sum: u64 = self.0.iter().map(|hot| u64::from(hot.1)).sum();
+        let mut one = || {
+            let mut left = draw.below(sum);
+            let here = self.0.iter().find(|hot| match left.checked_sub(hot.1.into()) {
+                None => true,
+                Some(rest) => {
+                    left = rest;
+                    false
+                }
+            });
+            here.map_or(0, |hot| hot.0)
+        };
+        (0..ranks).map(|from| (from, one())).filter(|(from, to)| from != to).collect()
+    }
+
+    fn amounts(&self, ranks: u32) -> Option<Vec<(u32, u32, f64)>> {
+        let sum: u64 = self.0.iter().map(|hot| u64::from(hot.1)).sum();
+        let from =
+            |from| self.0.iter().map(move |hot| (from, hot.0, f64::from(hot.1) / sum as f64));
+        Some((0..ranks).flat_map(from).filter(|(from, to, _)| from != to).collect())
+    }
+
+    fn destinations(&self, ranks: u32, _: u64) -> Result<Destinations, Refusal> {
+        let weighted: Vec<_> = self.0.iter().map(|hot| (hot.0, f64::from(hot.1))).collect();
+        Ok(Destinations::weighted(ranks, &weighted))
+    }
+}

@@ -1,0 +1,11 @@
+//! `neighbour`: to the next switch in every dimension.
+//!
+//! Source: Dally, Towles, "Principles and practices of interconnection networks", 2004, section
+//! 3.2.
+
+use super::Entry;
+use super::places::moved;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry =
+    Entry { name: "neighbour", orcs: "", wanted: "", make: |a| moved(a, |_| 1), placed: true };

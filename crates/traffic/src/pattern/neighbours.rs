@@ -1,0 +1,48 @@
+//! `neighbours:K`: everybody exchanges with K others of the next ranks that have room.
+
+use super::{Entry, Form, MAX_MESSAGES, Message};
+use base::seed::Stream;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "neighbours",
+    orcs: "neighbor",
+    wanted: "K",
+    make: |a| {
+        let few = (MAX_MESSAGES / u64::from(a.ranks)).min(u64::from(a.ranks - 1)).max(1) as u32;
+        Ok(Box::new(Neighbours(a.whole(1, few, None)?)))
+    },
+    placed: false,
+};
+
+/// So many.
+#[derive(Debug)]
+struct Neighbours(u32);
+
+impl Form for Neighbours {
+    fn most_messages(&self, ranks: u32) -> u64 {
+        u64::from(ranks) * u64::from(self.0)
+    }
+
+    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+        neighbours(self.0, ranks)
+    }
+}
+
+/// Each rank in turn is joined to the next ranks that still have room, until it has `k` partners.
+fn neighbours(k: u32, ranks: u32) -> Vec<Message> {
+    let mut partners: Vec<Vec<u32>> = vec![Vec::new(); ranks as usize];
+    for i in 0..ranks {
+        for other in i + 1..ranks {
+            if partners[i as usize].len() as u32 == k {
+                break;
+            }
+            if (partners[other as usize].len() as u32) < k {
+                partners[i as usize].push(other);
+                partners[other as usize].push(i);
+            }
+        }
+    }
+    let from = (0..ranks).zip(&partners);
+    from.flat_map(|(i, to)| to.iter().map(move |&other| (i, other))).collect()
+}

@@ -1,0 +1,34 @@
+//! `permutation`: everybody sends to one other and receives from one, at random.
+
+use super::{Entry, Form, Message};
+use base::seed::Stream;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "permutation",
+    orcs: "rand",
+    wanted: "",
+    make: |_| Ok(Box::new(Permutation)),
+    placed: false,
+};
+
+/// Drawn anew in every run.
+#[derive(Debug)]
+struct Permutation;
+
+impl Form for Permutation {
+    fn messages(&self, _: u32, ranks: u32, draw: &mut Stream) -> Vec<Message> {
+        permutation(ranks, draw)
+    }
+}
+
+/// A uniformly random permutation that leaves nobody in place: shuffled until one does.
+fn permutation(ranks: u32, draw: &mut Stream) -> Vec<Message> {
+    let mut to: Vec<u32> = (0..ranks).collect();
+    loop {
+        draw.shuffle(&mut to);
+        if (0..ranks).zip(&to).all(|(a, b)| a != *b) {
+            return (0..ranks).zip(to).collect();
+        }
+    }
+}

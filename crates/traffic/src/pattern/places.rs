@@ -1,0 +1,113 @@
+//! Where ranks are: which switch each is on, how many of the same switch come before it, and where
+//! that switch stands in a grid.
+
+use super::Form;
+use super::asked::Asked;
+use super::fixed::Fixed;
+use crate::sending::working;
+use base::{EndpointId, Refusal, SwitchId};
+use fabric::geometry::Form as Shape;
+use fabric::network::Topology;
+use std::collections::BTreeMap;
+
+/// The switches that ranks are on, and who is on which.
+pub(super) struct Places {
+    /// In order of their numbers.
+    pub(super) switches: Vec<SwitchId>,
+    /// The ranks on each, in order.
+    pub(super) ranks: Vec<Vec<u32>>,
+}
+
+impl Places {
+    /// The working endpoints of `t`, which are the ranks in their order, by the switch of their
+    /// first working rail.
+    pub(super) fn of(t: &Topology) -> Self {
+        let mut home: BTreeMap<EndpointId, SwitchId> = BTreeMap::new();
+        for (i, terminal) in t.terminals().iter().enumerate() {
+            if t.terminal_is_up(i.into()) {
+                home.entry(terminal.endpoint).or_insert(terminal.plug.switch);
+            }
+        }
+        let mut on: BTreeMap<SwitchId, Vec<u32>> = BTreeMap::new();
+        for (rank, e) in (0..).zip(working(t)) {
+            if let Some(&switch) = home.get(&e) {
+                on.entry(switch).or_default().push(rank);
+            }
+        }
+        let (switches, ranks) = on.into_iter().unzip();
+        Self { switches, ranks }
+    }
+
+    /// Each rank sends to that of the same number on the switch that `to` has for its own, both as
+    /// places of the list; it is idle where there is no such switch, or too few on it.
+    pub(super) fn sent(&self, all: u32, to: &[Option<usize>]) -> Fixed {
+        let mut of = vec![None; all as usize];
+        for (here, &there) in self.ranks.iter().zip(to) {
+            let there = there.map_or(&[][..], |there| &self.ranks[there]);
+            for (&from, &to) in here.iter().zip(there) {
+                of[from as usize] = Some(to);
+            }
+        }
+        Fixed::Table(of)
+    }
+}
+
+/// Everybody sends to the same place on the switch that is `by(side)` further in every dimension of
+/// a grid, and where there is none, among the switches by number.
+pub(super) fn moved(asked: &Asked<'_>, by: fn(u32) -> u32) -> Result<Box<dyn Form>, Refusal> {
+    let nobody = |sides: &[u32]| -> Result<(), Refusal> {
+        if sides.iter().any(|&side| !by(side).is_multiple_of(side)) {
+            return Ok(());
+        }
+        let sides: Vec<String> = sides.iter().map(u32::to_string).collect();
+        let why = format!("{} moves nobody on sides of {}", asked.name, sides.join(" and "));
+        Err(Refusal::new("pattern", why, "neighbour, or a side of 3 or more"))
+    };
+    let Some(t) = asked.network else {
+        let n = asked.ranks;
+        nobody(&[n])?;
+        return Ok(Box::new(Fixed::Around(by(n))));
+    };
+    let places = Places::of(t);
+    if let Some((sides, at)) = grid(t, &places) {
+        nobody(&sides)?;
+        let next = |place: &[u32]| -> Vec<u32> {
+            place.iter().zip(&sides).map(|(&x, &side)| (x + by(side)) % side).collect()
+        };
+        let mut to = vec![None; places.switches.len()];
+        for ((plane, place), &i) in &at {
+            to[i] = at.get(&(plane.clone(), next(place))).copied();
+        }
+        return Ok(Box::new(places.sent(asked.ranks, &to)));
+    }
+    let count = places.switches.len();
+    nobody(&[count as u32])?;
+    let to: Vec<_> = (0..count).map(|i| Some((i + by(count as u32) as usize) % count)).collect();
+    Ok(Box::new(places.sent(asked.ranks, &to)))
+}
+
+/// The plane and the coordinates of a switch.
+type Spot = (Vec<u32>, Vec<u32>);
+
+/// The sides of the grid that the network is, if it is one, and which of its switches with
+/// endpoints is where.
+fn grid(t: &Topology, places: &Places) -> Option<(Vec<u32>, BTreeMap<Spot, usize>)> {
+    let Shape::Grid(_) = t.geometry().form else { return None };
+    let planes = t.geometry().planes;
+    let mut sides: Vec<u32> = Vec::new();
+    for switch in t.switches() {
+        let place = switch.coordinates.get(planes..)?;
+        sides.resize(sides.len().max(place.len()), 1);
+        for (side, &x) in sides.iter_mut().zip(place) {
+            *side = (*side).max(x.checked_add(1)?);
+        }
+    }
+    let spot = |s: &SwitchId| t.switches()[s.ix()].coordinates.clone();
+    let of = |(i, s): (usize, &SwitchId)| {
+        let mut plane = spot(s);
+        let place = plane.split_off(planes.min(plane.len()));
+        (place.len() == sides.len()).then_some(((plane, place), i))
+    };
+    let at: Option<BTreeMap<Spot, usize>> = places.switches.iter().enumerate().map(of).collect();
+    at.filter(|at| at.len() == places.switches.len()).map(|at| (sides, at))
+}

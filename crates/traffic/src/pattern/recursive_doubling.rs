@@ -1,0 +1,37 @@
+//! `recursive_doubling`: in level i the ranks that differ in bit i exchange; ranks beyond the last
+//! power of two receive in one level more.
+
+use super::{Entry, Form, Message};
+use base::seed::Stream;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "recursive_doubling",
+    orcs: "recdbl",
+    wanted: "",
+    make: |_| Ok(Box::new(Doubling)),
+    placed: false,
+};
+
+/// A level for each bit, and one for those beyond.
+#[derive(Debug)]
+struct Doubling;
+
+impl Form for Doubling {
+    fn levels(&self, ranks: u32) -> u32 {
+        ranks.ilog2() + u32::from(!ranks.is_power_of_two())
+    }
+
+    fn messages(&self, level: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+        recursive_doubling(level, ranks)
+    }
+}
+
+fn recursive_doubling(level: u32, ranks: u32) -> Vec<Message> {
+    let power = 1_u32 << ranks.ilog2();
+    if level == ranks.ilog2() {
+        return (0..ranks - power).map(|i| (i, i + power)).collect();
+    }
+    let low = (0..power).filter(|i| i & (1 << level) == 0);
+    low.flat_map(|i| [(i, i | 1 << level), (i | 1 << level, i)]).collect()
+}

@@ -1,0 +1,13 @@
+//! `ring`: rank i sends to rank i + 1, around the end, all at once.
+
+use super::Entry;
+use super::shift::Shift;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "ring",
+    orcs: "ring",
+    wanted: "",
+    make: |_| Ok(Box::new(Shift(1))),
+    placed: false,
+};

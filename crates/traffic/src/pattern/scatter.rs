@@ -1,0 +1,23 @@
+//! `scatter`: rank 0 sends to everybody.
+
+use super::{Entry, Form, Message};
+use base::seed::Stream;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "scatter",
+    orcs: "scatter",
+    wanted: "",
+    make: |_| Ok(Box::new(Scatter)),
+    placed: false,
+};
+
+/// All at once.
+#[derive(Debug)]
+struct Scatter;
+
+impl Form for Scatter {
+    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+        (1..ranks).map(|i| (0, i)).collect()
+    }
+}

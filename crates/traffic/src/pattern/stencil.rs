@@ -1,0 +1,112 @@
+//! `stencil`: to the neighbours in a grid that is closed to a torus, of so many dimensions or of
+//! these sides.
+
+use super::asked::Asked;
+use super::{Entry, Form, Message};
+use base::Refusal;
+use base::seed::Stream;
+
+/// Most dimensions of a grid.
+const MAX_DIMENSIONS: u32 = 16;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "stencil",
+    orcs: "neighbor2d",
+    wanted: "DIMENSIONS or SIDES, such as 4x4x2",
+    make: |a| Ok(Box::new(Sides::parse(a)?)),
+    placed: false,
+};
+
+/// The sides of the grid of a stencil.
+#[derive(Debug, Clone)]
+enum Sides {
+    /// As near to a cube as may be, with this many dimensions; the last places can be empty.
+    Dimensions(u32),
+    /// These sides, first coordinate fastest; they have as many places as there are ranks.
+    Given(Vec<u32>),
+}
+
+impl Form for Sides {
+    fn most_messages(&self, ranks: u32) -> u64 {
+        u64::from(ranks) * 2 * self.sides(ranks).len() as u64
+    }
+
+    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+        self.all(ranks)
+    }
+}
+
+impl Sides {
+    fn parse(asked: &Asked<'_>) -> Result<Self, Refusal> {
+        let (text, ranks) = (asked.argument.unwrap_or("2"), asked.ranks);
+        let bad = |help| asked.bad(help);
+        let help = || {
+            let short =
+                (2..=ranks.isqrt()).rev().find(|side| ranks.is_multiple_of(*side)).unwrap_or(1);
+            let long = ranks / short;
+            format!("1 to {MAX_DIMENSIONS} dimensions, or sides, such as {long}x{short}")
+        };
+        let numbers: Option<Vec<u32>> = text.split('x').map(|w| w.parse().ok()).collect();
+        let numbers = numbers.ok_or_else(|| bad(help()))?;
+        if let [dimensions] = numbers[..] {
+            return match dimensions {
+                1..=MAX_DIMENSIONS => Ok(Self::Dimensions(dimensions)),
+                _ => Err(bad(help())),
+            };
+        }
+        let places =
+            numbers.iter().try_fold(1_u64, |product, side| product.checked_mul((*side).into()));
+        if places != Some(ranks.into()) || numbers.len() > MAX_DIMENSIONS as usize {
+            return Err(bad(help()));
+        }
+        Ok(Self::Given(numbers))
+    }
+
+    /// The sides; each is the least whose power fills what the sides before it have left.
+    fn sides(&self, ranks: u32) -> Vec<u32> {
+        let dimensions = match self {
+            Self::Dimensions(d) => *d,
+            Self::Given(sides) => return sides.clone(),
+        };
+        let mut left = ranks;
+        let mut sides = Vec::new();
+        for d in (1..=dimensions).rev() {
+            let mut side = (f64::from(left).powf(1.0 / f64::from(d)) as u32).max(1);
+            while side > 1 && u64::from(side - 1).saturating_pow(d) >= u64::from(left) {
+                side -= 1;
+            }
+            while u64::from(side).saturating_pow(d) < u64::from(left) {
+                side += 1;
+            }
+            sides.push(side);
+            left = left.div_ceil(side);
+        }
+        sides
+    }
+
+    /// Every rank to its neighbours in each direction, past empty places, once and never to itself.
+    fn all(&self, ranks: u32) -> Vec<Message> {
+        let sides = self.sides(ranks);
+        let mut all = Vec::new();
+        for rank in 0..ranks {
+            let mut to = Vec::with_capacity(2 * sides.len());
+            let mut stride = 1_u64;
+            for &side in &sides {
+                let side = u64::from(side);
+                let here = u64::from(rank) / stride % side;
+                let at = |x: u64| u64::from(rank) - here * stride + x % side * stride;
+                let taken = |x: &u64| at(*x) < u64::from(ranks);
+                let ahead = (here + 1..=here + side).find(taken).unwrap_or(here);
+                let behind = (1..=side).map(|step| here + side - step).find(taken);
+                let behind = behind.unwrap_or(here);
+                to.extend([at(ahead) as u32, at(behind) as u32]);
+                stride *= side;
+            }
+            to.sort_unstable();
+            to.dedup();
+            all.extend(to.into_iter().filter(|&other| other != rank).map(|other| (rank, other)));
+        }
+        all
+    }
+}

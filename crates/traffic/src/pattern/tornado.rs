@@ -1,0 +1,16 @@
+//! `tornado`: to the switch just short of half way around, in every dimension.
+//!
+//! Source: Singh, Dally, Gupta, Towles, "GOAL: a load-balanced adaptive routing algorithm for torus
+//! networks", ISCA 2003; ceil(side / 2) - 1 as BookSim has it.
+
+use super::Entry;
+use super::places::moved;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "tornado",
+    orcs: "",
+    wanted: "",
+    make: |a| moved(a, |side| side.div_ceil(2) - 1),
+    placed: true,
+};

@@ -1,0 +1,16 @@
+//! `transpose`: every rank sends to the one with the halves of its bits exchanged.
+//!
+//! Source: Dally, Towles, "Principles and practices of interconnection networks", 2004, section
+//! 3.2.
+
+use super::Entry;
+use super::bits::{WANTED, on_bits, transposed};
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "transpose",
+    orcs: "",
+    wanted: WANTED,
+    make: |a| on_bits(a, true, transposed),
+    placed: false,
+};

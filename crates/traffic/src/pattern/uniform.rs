@@ -1,0 +1,28 @@
+//! `uniform`: every packet goes to any rank, the sender included, all as likely.
+//!
+//! Source: Dally, Towles, "Principles and practices of interconnection networks", 2004, section
+//! 3.2; that the sender is one of them is BookSim's rule, so that 1 in N packets stays at home.
+
+use super::{Entry, Form, Message};
+use crate::destinations::Destinations;
+use base::Refusal;
+use base::seed::Stream;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry =
+    Entry { name: "uniform", orcs: "", wanted: "", make: |_| Ok(Box::new(Uniform)), placed: false };
+
+/// As messages, one of each rank to a rank drawn for it; those to itself are left out.
+#[derive(Debug)]
+struct Uniform;
+
+impl Form for Uniform {
+    fn messages(&self, _: u32, ranks: u32, draw: &mut Stream) -> Vec<Message> {
+        let drawn = (0..ranks).map(|from| (from, draw.below(ranks.into()) as u32));
+        drawn.filter(|(from, to)| from != to).collect()
+    }
+
+    fn destinations(&self, ranks: u32, _: u64) -> Result<Destinations, Refusal> {
+        Ok(Destinations::uniform(ranks))
+    }
+}

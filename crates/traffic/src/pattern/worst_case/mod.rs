@@ -1,0 +1,115 @@
+//! `worst_case`: the permutation that loads one channel most.
+//!
+//! Source: Kim, Dally, Scott, Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA
+//! 2008, section 5 (dragonfly: to the next group); Towles, Dally, "Worst-case traffic for oblivious
+//! routing functions", SPAA 2002 (any network: an assignment for each channel).
+
+mod heaviest;
+mod pairs;
+mod ways;
+
+use super::Entry;
+use super::Form;
+use super::asked::Asked;
+use super::fixed::Fixed;
+use super::places::Places;
+use crate::destinations::Destinations;
+use base::seed::Stream;
+use base::{Refusal, SwitchId};
+use fabric::geometry::Form as Shape;
+use fabric::network::{Topology, parse_inline};
+use std::collections::BTreeMap;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry =
+    Entry { name: "worst_case", orcs: "", wanted: "tables", make, placed: true };
+
+/// Everybody's receiver, and the load of the busiest channel where that was sought.
+#[derive(Debug)]
+struct Worst {
+    to: Fixed,
+    load: Option<f64>,
+}
+
+impl Form for Worst {
+    fn messages(&self, level: u32, ranks: u32, draw: &mut Stream) -> Vec<super::Message> {
+        self.to.messages(level, ranks, draw)
+    }
+
+    fn destinations(&self, ranks: u32, seed: u64) -> Result<Destinations, Refusal> {
+        Ok(self.to.destinations(ranks, seed)?.with_largest_load(self.load))
+    }
+}
+
+fn make(asked: &Asked<'_>) -> Result<Box<dyn Form>, Refusal> {
+    let Some(t) = asked.network else {
+        let why = "worst_case of ranks that are on no network";
+        return Err(Refusal::new("pattern", why, "all endpoints of a network, in its order"));
+    };
+    let places = Places::of(t);
+    let own = match asked.argument {
+        None => known(t, &places, asked.ranks),
+        Some("tables") if asked.tables.is_some() => None,
+        Some("tables") => {
+            let help = "worst_case alone, or tables of routes to look at";
+            return Err(asked.bad(help.to_owned()));
+        }
+        Some(_) => return Err(asked.bad("worst_case, or worst_case:tables".to_owned())),
+    };
+    if let Some(to) = own {
+        return Ok(Box::new(Worst { to, load: None }));
+    }
+    let (to, load) = heaviest::sought(t, asked.tables, asked.ranks)?;
+    Ok(Box::new(Worst { to: Fixed::Table(to), load: Some(load) }))
+}
+
+/// The permutation that is known to be the worst of a network's family under minimal routes.
+fn known(t: &Topology, places: &Places, ranks: u32) -> Option<Fixed> {
+    let groups = || by_key(places, |s| t.switches()[s.ix()].group);
+    match t.geometry().form {
+        Shape::Columns => {
+            let to = pairs::paired(t, places);
+            Some(places.sent(ranks, &to))
+        }
+        Shape::Levels => {
+            let top = t.switches().iter().map(|s| s.level).max().unwrap_or(0);
+            let pods = groups();
+            let leaves = || places.ranks.clone();
+            to_next(ranks, &if top > 1 && pods.len() > 1 { pods } else { leaves() })
+        }
+        _ if matches!(family(t).as_str(), "dragonfly" | "megafly") => to_next(ranks, &groups()),
+        _ => None,
+    }
+}
+
+/// What family the network, or the network of its planes, is of.
+fn family(t: &Topology) -> String {
+    let recipe = t.recipe();
+    let within = recipe.params.get("of").and_then(|of| of.as_str());
+    let within = within.and_then(|of| parse_inline(of).ok()).map(|inner| inner.family);
+    within.unwrap_or_else(|| recipe.family.clone())
+}
+
+/// The ranks by a number of their switches, in the order of these numbers.
+fn by_key(places: &Places, key: impl Fn(SwitchId) -> u32) -> Vec<Vec<u32>> {
+    let mut all: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for (&switch, ranks) in places.switches.iter().zip(&places.ranks) {
+        all.entry(key(switch)).or_default().extend(ranks);
+    }
+    all.into_values().collect()
+}
+
+/// Rank k of every block sends to rank k of the next one, around the end; `None` where there is
+/// one block only.
+fn to_next(ranks: u32, blocks: &[Vec<u32>]) -> Option<Fixed> {
+    let mut to = vec![None; ranks as usize];
+    for (here, next) in blocks.iter().zip(blocks.iter().cycle().skip(1)) {
+        for (&from, &there) in here.iter().zip(next) {
+            to[from as usize] = Some(there);
+        }
+    }
+    (blocks.len() > 1).then_some(Fixed::Table(to))
+}
+
+#[cfg(test)]
+mod tests;

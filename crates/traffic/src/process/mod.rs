@@ -1,0 +1,271 @@
+//! When packets are born: injection processes, and the clock of each source.
+//!
+//! Source: Jiang, Becker, Michelogiannakis et al., "A detailed and flexible cycle-accurate
+//! network-on-chip simulator", ISPASS 2013 (BookSim's `bernoulli` and `on_off`); Adas, "Traffic
+//! models in broadband networks", IEEE Communications Magazine 1997 (sources with two states).
+
+mod sizes;
+
+pub use sizes::Sizes;
+
+use crate::destinations::Destinations;
+use base::Refusal;
+use base::seed::Fast;
+use base::words::did_you_mean;
+
+/// How packets come one after the other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Process {
+    /// In every cycle with the same chance, whatever was before.
+    Bernoulli,
+    /// In bursts: a source is on or off. In each cycle one that is off turns on with the chance
+    /// `alpha`, one that is on turns off with the chance `beta`, and one that is then on makes a
+    /// packet with the chance `r1`. Exactly one of the three is negative: it follows from
+    /// load = r1 * alpha / (alpha + beta). A burst is on for 1 / beta cycles in the mean.
+    OnOff {
+        /// Chance of turning on.
+        alpha: f64,
+        /// Chance of turning off.
+        beta: f64,
+        /// Chance of a packet while on.
+        r1: f64,
+    },
+}
+
+/// The names of all processes.
+pub const NAMES: [&str; 2] = ["bernoulli", "on_off"];
+
+/// How much every source sends, if it is a busiest one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Load {
+    /// Packets a cycle.
+    Packets(f64),
+    /// Flits a cycle.
+    Flits(f64),
+}
+
+/// The cycle of what never happens.
+pub const NEVER: u64 = u64::MAX;
+
+impl Process {
+    /// `bernoulli`, `on_off` (chances 0.5 and 0.5, and what the load makes of `r1`) or
+    /// `on_off:ALPHA,BETA[,R1]`, where one is -1.
+    ///
+    /// # Errors
+    /// When there is no such process, or these are no three chances of which one is left open.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        let (name, argument) = match text.split_once(':') {
+            Some((name, argument)) => (name, Some(argument)),
+            None => (text, None),
+        };
+        let refuse = |why: String, help: &str| Refusal::new("process", why, help);
+        match (name, argument) {
+            ("bernoulli", None) => Ok(Self::Bernoulli),
+            ("bernoulli", Some(given)) => {
+                Err(refuse(format!("'{given}' for bernoulli"), "bernoulli takes none"))
+            }
+            ("on_off", given) => {
+                let words: Vec<&str> = given.unwrap_or("0.5,0.5").split(',').collect();
+                let numbers: Option<Vec<f64>> = words.iter().map(|w| w.parse().ok()).collect();
+                let (alpha, beta, r1) = match numbers.as_deref() {
+                    Some(&[alpha, beta]) => (alpha, beta, -1.0),
+                    Some(&[alpha, beta, r1]) => (alpha, beta, r1),
+                    _ => {
+                        let why = format!("'{}' for on_off", given.unwrap_or(""));
+                        return Err(refuse(why, "ALPHA,BETA[,R1], such as 0.05,0.05"));
+                    }
+                };
+                let process = Self::OnOff { alpha, beta, r1 };
+                process.check()?;
+                Ok(process)
+            }
+            _ => {
+                let help = did_you_mean(name, NAMES) + &NAMES.join(", ");
+                Err(refuse(format!("there is no '{name}'"), &help))
+            }
+        }
+    }
+
+    /// Whether two of the three are chances and one is negative.
+    fn check(&self) -> Result<(), Refusal> {
+        let Self::OnOff { alpha, beta, r1 } = *self else { return Ok(()) };
+        let all = [alpha, beta, r1];
+        let open = all.iter().filter(|&&x| x < 0.0).count();
+        let turns = alpha != 0.0 && !(alpha < 0.0 && beta == 0.0);
+        if open == 1 && all.iter().all(|&x| x <= 1.0) && turns {
+            return Ok(());
+        }
+        let why = format!("alpha {alpha}, beta {beta}, r1 {r1}");
+        let help = "two chances, 0 to 1, and one of -1 that follows from the load; alpha is not 0, \
+                    nor is beta where alpha follows";
+        Err(Refusal::new("process", why, help))
+    }
+
+    /// The process at so many packets a cycle.
+    ///
+    /// # Errors
+    /// When it cannot have this load.
+    fn trials(&self, packets: f64) -> Result<Trials, Refusal> {
+        if packets != 0.0 {
+            self.check()?; // who sends nothing needs no chances
+        }
+        if !(0.0..=1.0).contains(&packets) {
+            let why = format!("{packets} packets a cycle");
+            return Err(Refusal::new("load", why, "0 to 1 packets a cycle"));
+        }
+        let (alpha, beta, r1) = match *self {
+            Self::Bernoulli => (1.0, 0.0, packets),
+            Self::OnOff { .. } if packets == 0.0 => (1.0, 0.0, 0.0),
+            Self::OnOff { alpha, beta, r1 } if r1 < 0.0 => {
+                (alpha, beta, packets * (alpha + beta) / alpha)
+            }
+            Self::OnOff { alpha, beta, r1 } if alpha < 0.0 => {
+                (packets * beta / (r1 - packets), beta, r1)
+            }
+            Self::OnOff { alpha, r1, .. } => (alpha, alpha * (r1 - packets) / packets, r1),
+        };
+        let chances = [("alpha", alpha), ("beta", beta), ("r1", r1)];
+        // a little above 1 is rounding
+        if let Some((name, x)) = chances.iter().find(|(_, x)| !(0.0..=1.0 + 1e-12).contains(x)) {
+            let why = format!("{packets} packets a cycle make {name} {x}, which is no chance");
+            return Err(Refusal::new("load", why, self.reach()));
+        }
+        Ok(Trials {
+            on: Fast::threshold(alpha),
+            off: Fast::threshold(beta),
+            packet: Fast::threshold(r1),
+            first_on: Fast::threshold(alpha / (alpha + beta)),
+            bursts: matches!(self, Self::OnOff { .. }),
+        })
+    }
+
+    /// The loads that it can have.
+    fn reach(&self) -> String {
+        let Self::OnOff { alpha, beta, r1 } = *self else { return "0 to 1".to_owned() };
+        let (low, high) = if r1 < 0.0 {
+            (0.0, alpha / (alpha + beta))
+        } else if alpha < 0.0 {
+            (0.0, r1 / (1.0 + beta))
+        } else {
+            (r1 * alpha / (alpha + 1.0), r1)
+        };
+        format!("{low} to {high} packets a cycle with these chances")
+    }
+}
+
+impl Load {
+    /// The load in packets a cycle, where packets have these sizes.
+    pub fn packets(self, sizes: &Sizes) -> f64 {
+        match self {
+            Self::Packets(x) => x,
+            Self::Flits(x) => x / sizes.mean(),
+        }
+    }
+}
+
+/// Thresholds of the chances of a process at a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Trials {
+    on: u64,
+    off: u64,
+    packet: u64,
+    first_on: u64,
+    bursts: bool,
+}
+
+/// The clock of one source: when its packets are born.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    trials: Trials,
+    on: bool,
+    /// The first cycle that was not tried yet.
+    next: u64,
+    /// The latest birth that was found; [`NEVER`] before the first.
+    born: u64,
+}
+
+impl Source {
+    /// A source of `process` at so many packets a cycle, from cycle 0 on. Whether it is on at first
+    /// is drawn, with the fraction of time that it will be.
+    ///
+    /// # Errors
+    /// When the process cannot have this load.
+    pub fn new(process: &Process, packets: f64, random: &mut Fast) -> Result<Self, Refusal> {
+        let trials = process.trials(packets)?;
+        let on = !trials.bursts || random.chance(trials.first_on);
+        Ok(Self { trials, on, next: 0, born: NEVER })
+    }
+
+    /// The first cycle from `cycle` on in which a packet is born; [`NEVER`] where none ever is. It
+    /// is found trial by trial, each cycle tried once and in order: what is drawn does not depend
+    /// on when, or how often, this is asked. O(cycles); births before `cycle` that were not asked
+    /// for are passed over.
+    #[inline]
+    pub fn next_from(&mut self, cycle: u64, random: &mut Fast) -> u64 {
+        self.next_before(cycle, NEVER, random).unwrap_or(NEVER)
+    }
+
+    /// The same, where nothing from the cycle `end` on matters: it is not tried yet. `None` where
+    /// there is no birth before it.
+    #[inline]
+    pub fn next_before(&mut self, cycle: u64, end: u64, random: &mut Fast) -> Option<u64> {
+        if self.born != NEVER && self.born >= cycle {
+            return (self.born < end).then_some(self.born);
+        }
+        if self.trials.packet == 0 {
+            return None;
+        }
+        while self.next < end {
+            let now = self.next;
+            self.next += 1;
+            if self.trial(random) {
+                self.born = now;
+                if now >= cycle {
+                    return Some(now);
+                }
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn trial(&mut self, random: &mut Fast) -> bool {
+        let trials = self.trials;
+        if trials.bursts {
+            let turns = random.chance(if self.on { trials.off } else { trials.on });
+            self.on ^= turns;
+        }
+        self.on && random.chance(trials.packet)
+    }
+}
+
+/// One class of traffic: who sends to whom, when, and how much at a time. Several classes are
+/// independent of one another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Class {
+    /// Where packets go.
+    pub destinations: Destinations,
+    /// How they come one after the other.
+    pub process: Process,
+    /// How large they are.
+    pub sizes: Sizes,
+    /// How much a busiest source sends; the others in proportion to their rates.
+    pub load: Load,
+}
+
+impl Class {
+    /// The clock of an endpoint; `None` where it is idle.
+    ///
+    /// # Errors
+    /// When the process cannot have this load.
+    pub fn source(&self, endpoint: u32, random: &mut Fast) -> Result<Option<Source>, Refusal> {
+        if !self.destinations.is_active(endpoint) {
+            return Ok(None);
+        }
+        let packets = self.load.packets(&self.sizes) * self.destinations.rate(endpoint);
+        Source::new(&self.process, packets, random).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests;

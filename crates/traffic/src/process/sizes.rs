@@ -1,0 +1,68 @@
+//! How large packets are: all alike, or drawn by weight.
+
+use crate::destinations::Alias;
+use base::Refusal;
+use base::seed::Fast;
+
+/// Sizes of packets in flits, each drawn in proportion to its weight.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sizes {
+    drawn: Alias,
+    mean: f64,
+    most: u32,
+}
+
+/// The largest size, and the largest weight.
+const MOST: u32 = 1 << 20;
+
+impl Sizes {
+    /// These sizes with these weights, 1 to 2^20 all of them.
+    ///
+    /// # Errors
+    /// When there is none, or a number is not in its range.
+    pub fn new(weighted: &[(u32, u32)]) -> Result<Self, Refusal> {
+        let within = |x: u32| (1..=MOST).contains(&x);
+        if weighted.is_empty() || !weighted.iter().all(|&(s, w)| within(s) && within(w)) {
+            let help = format!("sizes in flits and their weights, 1 to {MOST}: 4, or 1=3,5=1");
+            return Err(Refusal::new("packet_size", format!("{weighted:?}"), help));
+        }
+        let floats: Vec<(u32, f64)> = weighted.iter().map(|&(s, w)| (s, f64::from(w))).collect();
+        let sum: f64 = floats.iter().map(|x| x.1).sum();
+        let mean = floats.iter().map(|&(s, w)| f64::from(s) * w).sum::<f64>() / sum;
+        let most = weighted.iter().map(|x| x.0).max().unwrap_or(1);
+        Ok(Self { drawn: Alias::new(&floats), mean, most })
+    }
+
+    /// `SIZE` or `SIZE=WEIGHT,SIZE=WEIGHT`, a weight being 1 where it is left out.
+    ///
+    /// # Errors
+    /// When it is not that.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        let one = |word: &str| {
+            let (size, weight) = word.split_once('=').unwrap_or((word, "1"));
+            Some((size.parse().ok()?, weight.parse().ok()?))
+        };
+        let all: Option<Vec<(u32, u32)>> = text.split(',').map(one).collect();
+        let all = all.ok_or_else(|| {
+            let help = "sizes in flits, with weights if there are several: 4, or 1=3,5=1";
+            Refusal::new("packet_size", format!("'{text}'"), help)
+        })?;
+        Self::new(&all)
+    }
+
+    /// The size of the next packet; nothing is drawn where there is one size only.
+    #[inline]
+    pub fn draw(&self, random: &mut Fast) -> u32 {
+        if self.drawn.is_one() { self.most } else { self.drawn.draw(random) }
+    }
+
+    /// Mean size, flits.
+    pub fn mean(&self) -> f64 {
+        self.mean
+    }
+
+    /// Largest size, flits.
+    pub fn most(&self) -> u32 {
+        self.most
+    }
+}

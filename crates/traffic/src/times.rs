@@ -1,0 +1,217 @@
+//! Packets with their times, from text: what every endpoint sends, and when.
+
+use crate::sending::working;
+use base::words::did_you_mean;
+use base::{EndpointId, Refusal};
+use fabric::network::Topology;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A packet of one source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Injection {
+    /// The cycle in which it is born.
+    pub time_cycles: u64,
+    /// Where it goes.
+    pub destination: u32,
+    /// How large it is.
+    pub size_flits: u32,
+}
+
+/// The packets of every source, each in the order of their times; those of one time in the order of
+/// the lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Injections {
+    starts: Vec<u32>,
+    all: Vec<Injection>,
+}
+
+/// The first line of a file may be these words.
+const HEADER: [&str; 4] = ["time_cycles", "source", "destination", "size_flits"];
+/// Most packets.
+const MOST_PACKETS: usize = 1 << 28;
+/// Largest size of a packet, flits, and latest cycle.
+const MOST_FLITS: u64 = 1 << 20;
+const LATEST: u64 = 1 << 48;
+
+impl Injections {
+    /// Reads `time_cycles source destination size_flits`, a packet a line in any order, between
+    /// blanks or commas. Endpoints are named, or numbered from 0; empty lines and those that begin
+    /// with `#` are passed over. O(lines * log(lines)).
+    ///
+    /// # Errors
+    /// With the number of the line, when it is not that, or an endpoint does not work.
+    pub fn parse(text: &str, t: &Topology) -> Result<Self, Refusal> {
+        let endpoints = Endpoints::of(t);
+        let mut found: Vec<(u32, Injection)> = Vec::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let split = |c: char| c == ',' || c.is_whitespace();
+            let words: Vec<&str> = line.split(split).filter(|word| !word.is_empty()).collect();
+            if found.is_empty() && words == HEADER {
+                continue;
+            }
+            let packet = endpoints.packet(&words);
+            found.push(packet.map_err(|r| r.within(&format!("line {number}")))?);
+            if found.len() > MOST_PACKETS {
+                let why = format!("more than {MOST_PACKETS} packets");
+                return Err(Refusal::new("times", why, "a shorter file"));
+            }
+        }
+        if found.is_empty() {
+            let help = HEADER.join(" ") + " in every line";
+            return Err(Refusal::new("times", "there is no packet", help));
+        }
+        found.sort_by_key(|(source, packet)| (*source, packet.time_cycles));
+        let mut starts = vec![0; t.endpoints().len() + 1];
+        for (source, _) in &found {
+            starts[*source as usize + 1] += 1;
+        }
+        for i in 1..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        Ok(Self { starts, all: found.into_iter().map(|(_, packet)| packet).collect() })
+    }
+
+    /// The packets of `source`.
+    ///
+    /// # Panics
+    /// When there is no such endpoint.
+    pub fn of(&self, source: u32) -> &[Injection] {
+        let at = source as usize;
+        &self.all[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+
+    /// How many endpoints there are.
+    pub fn endpoints(&self) -> u32 {
+        self.starts.len() as u32 - 1
+    }
+
+    /// How many packets there are.
+    pub fn packets(&self) -> usize {
+        self.all.len()
+    }
+
+    /// How many flits they have in all.
+    pub fn flits(&self) -> u64 {
+        self.all.iter().map(|packet| u64::from(packet.size_flits)).sum()
+    }
+}
+
+/// The endpoints of a network by what they are called.
+struct Endpoints<'a> {
+    by_name: BTreeMap<&'a str, u32>,
+    working: BTreeSet<EndpointId>,
+    count: usize,
+}
+
+impl<'a> Endpoints<'a> {
+    fn of(t: &'a Topology) -> Self {
+        let names = t.endpoints().iter().map(|e| e.name.as_str());
+        let working = working(t).into_iter().collect();
+        Self { by_name: names.zip(0..).collect(), working, count: t.endpoints().len() }
+    }
+
+    fn packet(&self, words: &[&str]) -> Result<(u32, Injection), Refusal> {
+        let &[time, source, destination, size] = words else {
+            let why = format!("{} values", words.len());
+            return Err(Refusal::new("", why, HEADER.join(" ")));
+        };
+        let whole = |name: &str, word: &str, least: u64, most: u64| {
+            let number = word.parse().ok().filter(|n| (least..=most).contains(n));
+            number.ok_or_else(|| {
+                Refusal::new(
+                    name,
+                    format!("'{word}'"),
+                    format!("a whole number, {least} to {most}"),
+                )
+            })
+        };
+        let time_cycles = whole(HEADER[0], time, 0, LATEST)?;
+        let source = self.endpoint(HEADER[1], source)?;
+        let destination = self.endpoint(HEADER[2], destination)?;
+        let size_flits = whole(HEADER[3], size, 1, MOST_FLITS)? as u32;
+        Ok((source, Injection { time_cycles, destination, size_flits }))
+    }
+
+    fn endpoint(&self, place: &str, word: &str) -> Result<u32, Refusal> {
+        let digits = word.bytes().all(|b| b.is_ascii_digit());
+        let number = word.parse().ok().filter(|&n: &u32| digits && (n as usize) < self.count);
+        let Some(e) = number.or_else(|| self.by_name.get(word).copied()) else {
+            let meant = did_you_mean(word, self.by_name.keys().copied());
+            let help = format!("{meant}names, or numbers 0 to {}", self.count.saturating_sub(1));
+            return Err(Refusal::new(place, format!("there is no endpoint '{word}'"), help));
+        };
+        if !self.working.contains(&EndpointId(e)) {
+            let why = format!("endpoint '{word}' has no working cable");
+            return Err(Refusal::new(place, why, "an endpoint that works"));
+        }
+        Ok(e)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::SwitchId;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn ring() -> Topology {
+        let params = json!({ "n": 4, "p": 1 });
+        let params = params.as_object().expect("a table");
+        families::family("ring").and_then(|f| f.build(params)).expect("a ring")
+    }
+
+    #[test]
+    fn packets_are_sorted_by_source_and_time() {
+        let t = ring();
+        let name = t.endpoints()[3].name.clone();
+        let text = format!(
+            "time_cycles source destination size_flits\n# a comment\n9 0 1 4\n\n  3,0,2,1\n\
+             5 {name} 0 2\r\n3 0 3 7\n"
+        );
+        let all = Injections::parse(&text, &t).expect("packets");
+        let packet = |time_cycles, destination, size_flits| Injection {
+            time_cycles,
+            destination,
+            size_flits,
+        };
+        assert_eq!(all.of(0), [packet(3, 2, 1), packet(3, 3, 7), packet(9, 1, 4)]);
+        assert_eq!(all.of(3), [packet(5, 0, 2)]);
+        assert!(all.of(1).is_empty() && all.of(2).is_empty());
+        assert_eq!((all.endpoints(), all.packets(), all.flits()), (4, 4, 14));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused_with_its_line() {
+        let t = ring();
+        for (text, place) in [
+            ("1 0 1", "line 1"),
+            ("1 0 1 1\n2 0 4 1", "line 2: destination"),
+            ("# x\n-1 0 1 1", "line 2: time_cycles"),
+            ("1 nobody 1 1", "line 1: source"),
+            ("1 0 1 0", "line 1: size_flits"),
+            ("1 0 1 9999999", "line 1: size_flits"),
+            ("1 0 1 1 1", "line 1"),
+            ("", "times"),
+            ("time_cycles source destination size_flits", "times"),
+        ] {
+            let refused = Injections::parse(text, &t).expect_err(text);
+            assert!(refused.param == place && !refused.help.is_empty(), "{text}: {refused}");
+        }
+        let cut = t.with_failures(&[], &[SwitchId(2)]).expect("a failure");
+        let refused = Injections::parse("1 0 2 1", &cut).expect_err("it failed");
+        assert!(refused.why.contains("no working cable"), "{refused}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+        #[test]
+        fn any_text_is_read_or_refused(text in "([0-9 ,#x-]{0,12}\n){0,4}") {
+            let _ = Injections::parse(&text, &ring());
+        }
+    }
+}

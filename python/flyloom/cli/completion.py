@@ -1,0 +1,251 @@
+"""What the shell completes words with: names that are known, and files of the right kind.
+
+A function for each kind of word takes what is typed of it and gives what it can become.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, MutableMapping
+
+import typer
+
+NETWORKS = (".toml", ".json", ".graphml", ".edges", ".net", ".dot", ".txt")
+TRAFFIC = (".csv", ".txt", ".npy", ".npz", ".mtx")
+BREAKS = {":", "="}
+"""Where bash breaks words, besides at blanks."""
+
+_before: list[str] = [""]
+"""What stands before the part that the shell replaces: bash has ``a:b`` as three words."""
+
+
+def words(asked: str, environ: MutableMapping[str, str]) -> list[str]:
+    """The words before the one that is completed, as ``environ`` says them.
+
+    ``asked`` is which shell asks for what.
+
+    Words that bash broke are put together in ``environ``, but for the last part of the last one:
+    this part is what bash replaces.
+    """
+    if asked != "complete_bash":
+        typed = environ.get("_TYPER_COMPLETE_ARGS", "").split()[1:]
+        return typed if environ.get("_TYPER_COMPLETE_ARGS", "").endswith(" ") else typed[:-1]
+    given = environ.get("COMP_WORDS", "")
+    parts = given.split("\n") if "\n" in given else given.split()
+    count = environ.get("COMP_CWORD", "")
+    at = int(count) if count.isdigit() else 0
+    parts = [*parts[:at + 1], *[""] * (at + 1 - len(parts))]
+    whole: list[str] = []
+    for i, part in enumerate(parts):
+        broken = bool(part) and {*part} <= BREAKS
+        follows = i > 0 and bool(parts[i - 1]) and {*parts[i - 1]} <= BREAKS
+        if len(whole) > 1 and (broken or follows):
+            whole[-1] += part
+        else:
+            whole.append(part)
+    *outer, last = whole or [""]
+    part = "" if {*parts[-1]} <= BREAKS else parts[-1]
+    if last.startswith("--") and "=" in last:
+        name, _, last = last.partition("=")
+        outer.append(name)
+    _before[0] = last.removesuffix(part) if part else last
+    environ["COMP_WORDS"] = "\n".join([*outer, part])
+    environ["COMP_CWORD"] = str(len(outer))
+    return outer[1:]
+
+
+def fitting(typed: str, names: Iterable[str]) -> list[str]:
+    """Those of ``names`` that begin as what is typed does, without what the shell keeps of it."""
+    before = _before[0]
+    return [name.removeprefix(before) for name in names if name.startswith(before + typed)]
+
+
+def choice(*names: str) -> Callable[[str], list[str]]:
+    """One of these names."""
+    def one(incomplete: str) -> list[str]:
+        return fitting(incomplete, names)
+
+    return one
+
+
+def several(*names: str) -> Callable[[str], list[str]]:
+    """Some of these names, with commas."""
+    def some(incomplete: str) -> list[str]:
+        return listed(incomplete, names)
+
+    return some
+
+
+def listed(typed: str, names: Iterable[str]) -> list[str]:
+    """The last name of a list with commas."""
+    head, comma, _ = (_before[0] + typed).rpartition(",")
+    said = head.split(",")
+    return fitting(typed, [head + comma + name for name in names if name not in said])
+
+
+def parts(kind: str) -> dict[str, list[str]]:
+    """The families, engines or measures, with the names of their parameters; users' too."""
+    from flyloom._core import registry
+    from flyloom.plugins.parts import KNOWN
+
+    rows = [row for row in registry() if row["kind"] == kind]
+    rows += [part.row for (of, _), part in KNOWN.items() if of == kind]
+    return {row["name"]: [param["name"] for param in row["params"]] for row in rows}
+
+
+def files(typed: str, endings: tuple[str, ...], folder: str = "") -> list[str]:
+    """The files with one of these endings, also packed, and folders that have a file ``folder``.
+
+    Nothing where there are other folders alone: the shell knows better how to walk through them.
+    """
+    text = _before[0] + typed
+    place, stem = os.path.split(text)
+    try:
+        found = sorted(os.scandir(place or "."), key=lambda entry: entry.name)
+    except (OSError, ValueError):
+        return []
+    names: list[str] = []
+    ways: list[str] = []
+    for entry in found:
+        path = os.path.join(place, entry.name)
+        if not entry.name.startswith(stem) or entry.name.startswith(".") > stem.startswith("."):
+            continue
+        if entry.is_dir():
+            holds = folder and os.path.exists(os.path.join(path, folder))
+            (names if holds else ways).append(path if holds else f"{path}/")
+        elif entry.name.removesuffix(".gz").endswith(endings):
+            names.append(path)
+    return fitting(typed, [*names, *ways]) if names else []
+
+
+def families_in(typed: str) -> list[str]:
+    """An inline form: a family, or its parameters where only one family fits."""
+    known = parts("topology")
+    text = _before[0] + typed
+    name, colon, rest = text.partition(":")
+    begun = [one for one in known if one.startswith(name)] if not colon else [name]
+    if len(begun) != 1 or begun[0] not in known:
+        return fitting(typed, begun if not colon else ())
+    said = {word.partition("=")[0] for word in rest.split(",")[:-1]}
+    head = f"{text.rpartition(',')[0]}," if "," in rest else f"{begun[0]}:"
+    return keys(typed, [f"{head}{key}=" for key in known[begun[0]] if key not in said])
+
+
+def keys(typed: str, names: list[str]) -> list[str]:
+    """Names with ``=`` behind them; not one alone, after which the shell would put a blank."""
+    found = fitting(typed, names)
+    return found if len(found) > 1 else []
+
+
+def network(incomplete: str) -> list[str]:
+    """NET: a family, or a file of a network."""
+    return families_in(incomplete) + files(incomplete, NETWORKS)
+
+
+def tables(incomplete: str) -> list[str]:
+    """TABLES or NET: a folder of tables too."""
+    return families_in(incomplete) + files(incomplete, NETWORKS, "tables.txt")
+
+
+def engine(incomplete: str) -> list[str]:
+    """An engine, ours or OpenSM's."""
+    return fitting(incomplete, engine_names())
+
+
+def engines(incomplete: str) -> list[str]:
+    """Engines, with commas."""
+    return listed(incomplete, engine_names())
+
+
+def engine_names() -> list[str]:
+    """Every engine."""
+    from flyloom._core import opensm_engines
+
+    theirs = [f"opensm:{name.removeprefix('opensm:')}" for name in opensm_engines()]
+    return [*parts("engine"), *theirs]
+
+
+def engine_option(ctx: typer.Context, incomplete: str) -> list[str]:
+    """KEY= of the engine that is named before it."""
+    known = parts("engine").get(ctx.params.get("engine") or "dfsssp", [])
+    return keys(incomplete, [f"{key}=" for key in known])
+
+
+def lanes(incomplete: str) -> list[str]:
+    """A method of giving lanes."""
+    from flyloom._core import registry
+
+    needed = next(row for row in registry() if row["name"] == "lanes_needed")
+    return fitting(incomplete, [column["name"] for column in needed["columns"]])
+
+
+def families(incomplete: str) -> list[str]:
+    """Families, with commas."""
+    return listed(incomplete, parts("topology"))
+
+
+def pattern(incomplete: str) -> list[str]:
+    """A pattern of communication."""
+    from flyloom._core import Traffic
+
+    return fitting(incomplete, Traffic.names()[1])
+
+
+def traffic(incomplete: str) -> list[str]:
+    """A traffic by name, or a file of it."""
+    from flyloom._core import Traffic
+
+    named = [name for names in Traffic.names() for name in names]
+    return fitting(incomplete, dict.fromkeys(named)) + files(incomplete, TRAFFIC)
+
+
+def catalog_name(incomplete: str) -> list[str]:
+    """A catalogue that comes with flyloom."""
+    from flyloom._core import Shop
+
+    return fitting(incomplete, Shop.built_in())
+
+
+def catalog(incomplete: str) -> list[str]:
+    """A catalogue, or a file that is one."""
+    return catalog_name(incomplete) + toml(incomplete)
+
+
+def toml(incomplete: str) -> list[str]:
+    """A TOML file."""
+    return files(incomplete, (".toml",))
+
+
+def found(incomplete: str) -> list[str]:
+    """Saved output of ibnetdiscover."""
+    return files(incomplete, (".txt", ".net", ".topo"))
+
+
+def export_format(incomplete: str) -> list[str]:
+    """A format of `export`."""
+    from flyloom._core import export_formats
+
+    return fitting(incomplete, [row["name"] for row in export_formats()])
+
+
+def example(incomplete: str) -> list[str]:
+    """An experiment that comes with flyloom."""
+    from pathlib import Path
+
+    folder = Path(__file__).parents[1] / "examples"
+    return fitting(incomplete, sorted(path.stem for path in folder.glob("*.toml")))
+
+
+def command(ctx: typer.Context, incomplete: str) -> list[str]:
+    """A command."""
+    program = ctx.find_root()
+    known = getattr(program.command, "commands", {})
+    return fitting(incomplete, [name for name, one in known.items() if not one.hidden])
+
+
+OF_MEASURES = {
+    "catalog": catalog, "metric": choice("bandwidth", "congestion", "time", "delay", "channels"),
+    "levels": choice("each", "all"), "pattern": pattern, "remove": choice("links", "switches"),
+    "traffic": traffic, "until": choice("disconnected", "diameter", "mean"),
+}
+"""The kinds of words that parameters of measures are."""

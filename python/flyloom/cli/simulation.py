@@ -1,0 +1,156 @@
+"""Commands that simulate: sim flit, sim booksim."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from flyloom.cli.common import (
+    Json,
+    Layers,
+    Lmc,
+    Options,
+    P,
+    Tables,
+    app,
+    epilog,
+    load_network,
+    parsed_options,
+    print_table,
+)
+
+sims = typer.Typer(
+    help="Simulate a network under load: flit, booksim.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(sims, name="sim")
+
+COLUMNS = (
+    ("offered", "offered_load"), ("accepted", "accepted_load"),
+    ("latency", "mean_packet_latency_cycles"), ("in network", "mean_network_latency_cycles"),
+    ("p99", "p99_packet_latency_cycles"), ("switches visited", "mean_hops"),
+)
+
+
+@sims.command(epilog=epilog(
+    "flyloom sim flit slim_fly:q=5,p=4 --selection ugal_l --load 0.1:0.9:0.2",
+    "flyloom sim flit slim_fly:q=5,p=4 --engine dfsssp --load 0.5",
+    "flyloom sim flit torus:shape=4x4,p=1 --load 0.2 --set router.virtual_channels=8"
+    " run.measure_cycles=1000",
+))
+def flit(
+    net: Tables,
+    load: Annotated[
+        str,
+        typer.Option(help="flits an endpoint and cycle: 0.5, 0.1,0.2, 0.1:1.0:0.1 or auto, up to"
+                          " saturation"),
+    ] = "auto",
+    traffic: Annotated[
+        str,
+        typer.Option(help="traffic: a pattern (flyloom list traffic), or a file (CSV of pairs,"
+                          " matrix as text, .npy, .npz or .mtx)"),
+    ] = "uniform",
+    selection: Annotated[
+        str,
+        typer.Option(help="how packets choose: minimal, valiant, ugal_l, ugal_g, anca"),
+    ] = "minimal",
+    engine: Annotated[
+        str | None, typer.Option("--engine", "-e", help="over this engine's tables alone")
+    ] = None,
+    lmc: Lmc = None,
+    layers: Layers = None,
+    option: Options = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE",
+                     help="a parameter of the simulator, such as router.virtual_channels=4;"
+                          " more may follow"),
+    ] = None,
+    unverified: Annotated[
+        bool, typer.Option("--unverified", help="run also what is not proved free of deadlock")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="seed of all that is random")] = 0,
+    threads: Annotated[
+        int | None, typer.Option(help="processors to use; the result is the same with any number")
+    ] = None,
+    p: P = None,
+    as_json: Json = False,
+) -> None:
+    """Latency and accepted load, cycle by cycle: routers with virtual channels and credits."""
+    from flyloom.inputs.tables import holds_tables
+    from flyloom.support.checks import whole
+    from flyloom.support.progress import bars
+    from flyloom.verbs.simulation import simulate
+
+    whole("--seed", seed, 0, 2**64 - 1)
+    if threads is not None:
+        whole("--threads", threads, 1, 1024)
+    source = net if holds_tables(net) else load_network(net, p)
+    with bars() as bar:
+        found = simulate(
+            source, load=load, traffic=traffic, selection=selection, engine=engine, lmc=lmc,
+            layers=layers, engine_options=parsed_options(option),
+            settings=parsed_options(setting, "the simulator", (), "--set"), unverified=unverified,
+            seed=seed, threads=threads, progress=bar,
+        ).to_dict()
+    show(found, as_json)
+
+
+@sims.command(epilog=epilog(
+    "flyloom sim booksim mesh.cfg", "flyloom sim booksim slim_fly.cfg injection_rate=0.5 --json",
+))
+def booksim(
+    given: Annotated[
+        list[str],
+        typer.Argument(metavar="CONFIG [KEY=VALUE ...]", show_default=False,
+                       help="configuration of BookSim, and keys that are different"),
+    ],
+    unverified: Annotated[
+        bool, typer.Option("--unverified", help="run also what is not proved free of deadlock")
+    ] = False,
+    threads: Annotated[
+        int | None, typer.Option(help="processors to use; the result is the same with any number")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run a configuration of BookSim: the same network, routers, traffic and sampling."""
+    from flyloom.support.checks import whole
+    from flyloom.support.progress import bars
+    from flyloom.verbs.simulation import booksim as simulate
+
+    if threads is not None:
+        whole("--threads", threads, 1, 1024)
+    with bars() as bar:
+        found = simulate(*given, unverified=unverified, threads=threads, progress=bar).to_dict()
+    if not as_json:
+        for note in found["notes"]:
+            print(f"note: {note['place']}: {note['key']}: {note['why']}")
+    show(found, as_json)
+
+
+def show(found: dict[str, Any], as_json: bool) -> None:
+    """Prints what a simulator found."""
+    import json
+
+    if as_json:
+        print(json.dumps(found))
+        return
+    if not found["verified"]:
+        print("not proved free of deadlock")
+    rows = []
+    for point in found["points"]:
+        cells: list[Any] = [
+            "-" if point[key] is None else round(point[key], 4) for _, key in COLUMNS
+        ]
+        notes = [word for word in ("saturated", "deadlocked") if point[word]]
+        rows.append([*cells, ", ".join(notes)])
+    print_table([*(heading for heading, _ in COLUMNS), ""], rows)
+    for point in found["points"]:
+        if point["deadlocked"]:
+            print(f"at load {point['offered_load']:g} packets wait for one another in a circle:")
+            for packet in point["circle"]:
+                print(f"  {packet}")
+    if "saturation_throughput" in found:
+        print(f"saturation throughput  {found['saturation_throughput']:.3f}")

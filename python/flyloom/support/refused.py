@@ -1,0 +1,53 @@
+"""Refusals: what was meant, what they are about and what would be valid, each by itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from flyloom._core import meant
+
+_PLACES = re.compile(r"(?:(?:[^\s:;']+|[^:;']*, line \d+[^:;']*): )+")
+"""Words before colons at the beginning of a message: `file.toml: ebb: patterns: `."""
+
+
+def hint(word: object, names: Iterable[str]) -> str:
+    """``did you mean NAME? `` where one of ``names`` is near ``word``, else nothing."""
+    near = meant(str(word), list(names))
+    return f"did you mean {near}? " if near else ""
+
+
+def parts(message: str, error: BaseException | None = None) -> dict[str, str | None]:
+    """``param``, what a message is about (a parameter, an option or a file), and ``help``, what
+    would be valid; None for what it does not say.
+
+    What the core refuses has both; other messages are ``param: why; help``, too.
+    """
+    param, help_ = getattr(error, "param", None), getattr(error, "help", None)
+    if isinstance(param, str) and isinstance(help_, str):
+        return {"param": param or None, "help": help_ or None}
+    if isinstance(error, OSError):
+        name = error.filename
+        return {"param": None if name is None else str(name), "help": None}
+    if option := _of_command(error):
+        return {"param": option, "help": None}
+    return {"param": _param(message), "help": message.partition("; ")[2] or None}
+
+
+def _param(message: str) -> str | None:
+    """What stands before the colons that a message begins with."""
+    if message.startswith("-"):
+        return message.partition(":")[0].split()[0]
+    places = _PLACES.match(message)
+    return places[0].removesuffix(": ") if places else None
+
+
+def _of_command(error: BaseException | None) -> str | None:
+    """The option or argument that a line of words is refused for."""
+    if named := getattr(error, "option_name", None):
+        return str(named)
+    param = getattr(error, "param", None)
+    if names := getattr(param, "opts", None):
+        shown = getattr(param, "metavar", None) if not names[0].startswith("-") else None
+        return str(shown or max(names, key=len))
+    return None

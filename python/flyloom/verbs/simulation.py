@@ -1,0 +1,226 @@
+"""Simulators: a network or tables under load, cycle by cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flyloom import _core
+from flyloom._core import RefusalError
+from flyloom.inputs.networks import network
+from flyloom.inputs.tables import holds_tables, tables
+from flyloom.inputs.traffic import called, demands, is_name
+from flyloom.support.checks import whole
+from flyloom.support.machine import threads as usual_threads
+from flyloom.support.progress import Progress
+from flyloom.support.reading import read_text
+from flyloom.support.results import Result
+from flyloom.verbs.routes import route
+
+if TYPE_CHECKING:
+    from flyloom.inputs.tables import Tables
+    from flyloom.inputs.traffic import Wanted
+
+LEVELS = ("flit",)
+OWN = ("selection", "traffic", "unverified", "seed")
+"""Parameters of the simulator that are arguments of ``simulate``, and no settings."""
+MOST_POINTS = 1000
+"""Loads of one call."""
+
+
+def simulate(
+    source: Tables,
+    level: str = "flit",
+    *,
+    load: float | str | Iterable[float] = "auto",
+    traffic: Wanted = "uniform",
+    selection: str = "minimal",
+    engine: str | None = None,
+    lmc: int | None = None,
+    layers: int | None = None,
+    engine_options: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    unverified: bool = False,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """What a network does under load, cycle by cycle: latency, accepted load, saturation.
+
+    Parameters
+    ----------
+    source
+        A network, as for ``network``; or tables, a ``Routing`` or a folder of them.
+    level
+        ``"flit"``.
+    load
+        Flits an endpoint and cycle, above 0 and at most 1: a number, several, or ``"auto"``: up to
+        saturation, whose throughput is then bisected to 0.005.
+    traffic
+        A pattern (docs/traffic.md), a file, a matrix or rows ``(src, dst, amount)``.
+    selection
+        How packets choose: ``minimal``, ``valiant``, ``ugal_l``, ``ugal_g``, ``anca``.
+    engine
+        Routes are those of this engine's tables, with ``lmc``, ``layers`` and ``engine_options``.
+    settings
+        Other parameters by their dotted names, such as ``{"router.virtual_channels": 4}``: see
+        docs/flit.md.
+    unverified
+        Runs also what is not proved free of deadlock; a run stops where packets wait in a circle.
+    seed
+        The seed of all that is random.
+    threads
+        Points run side by side on so many threads; the result is the same with any number.
+    progress
+        Called with ``(what, done, total)``.
+
+    Fields: ``network``, ``engine``, ``traffic``, ``verified``, ``parameters``, ``points`` (each
+    ``offered_load``, ``accepted_load``, ``mean_packet_latency_cycles``, ...: docs/flit.md), with
+    ``"auto"`` also ``saturation_throughput``. Raises ``RefusalError`` for what does not fit and for
+    routing that is not proved free of deadlock.
+    """
+    if level not in LEVELS:
+        raise RefusalError(f"level: there is no {level!r}; {', '.join(LEVELS)}")
+    for name in OWN:
+        if name in (settings or {}):
+            raise RefusalError(f"settings: {name} is an argument of its own; give it as {name}")
+    if engine is None and not (lmc is None and layers is None and not engine_options):
+        raise RefusalError("engine: none, but lmc, layers or options of one; the name of an engine")
+    if threads is not None:
+        whole("threads", threads, 1, 1024)
+    given = tables(source) if holds_tables(source) else None
+    topology = network(source) if given is None else given.topology
+    if given is not None and engine is not None:
+        raise RefusalError("engine: these are tables, which have their routes; leave it out")
+    if engine is not None:
+        given = route(
+            topology, engine, lmc=lmc, layers=layers, new_lids=None, progress=progress,
+            **(engine_options or {}),
+        )
+    spec = nested({
+        **(settings or {}), "selection": selection, "unverified": unverified, "seed": seed,
+    })
+    own = None
+    if isinstance(traffic, str) and is_name(traffic):
+        spec["traffic"] = traffic
+    else:
+        own = demands(topology, traffic)
+    found = _core.simulate_flit(
+        topology if given is None else given, spec, loads_of(load), threads or usual_threads(),
+        own, progress,
+    )
+    return Result({
+        "network": topology.recipe,
+        "engine": None if given is None else given.engine,
+        "traffic": called(traffic),
+        **found,
+    })
+
+
+def booksim(
+    *given: str,
+    unverified: bool = False,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Runs configurations of BookSim: the same network, routers, traffic and sampling.
+
+    Parameters
+    ----------
+    given
+        Files, and ``key=value`` words; in their order, the last value of a key counts. A network
+        file is looked for as it is named, then beside the configurations.
+    unverified
+        Runs also routing that is not proved free of deadlock.
+    threads
+        The result is the same with any number.
+    progress
+        Called with ``(what, done, total)``.
+
+    Fields: ``verified``, ``points`` (one, as ``simulate``), ``classes`` (one for each class of
+    traffic, where there are several), ``notes`` (what is said and has no effect, even in BookSim).
+    """
+    sources: list[tuple[str | None, str]] = []
+    folders = []
+    for word in given:
+        if "=" in word and not Path(word).is_file():
+            sources.append((None, word))
+        else:
+            sources.append((word, read_text(word)))
+            folders.append(Path(word).parent)
+    if threads is not None:
+        whole("threads", threads, 1, 1024)
+    if not folders:
+        raise RefusalError("configuration: there is no file; the path of one")
+    named, notes = _core.booksim_names(sources)
+    file = None
+    if named is not None:
+        found = [path for path in (Path(named), *(f / named for f in folders)) if path.is_file()]
+        if not found:
+            raise RefusalError(
+                f"network_file: there is no {named}, nor beside the configuration; the path of one"
+            )
+        file = (str(found[0]), read_text(found[0]))
+    made = _core.simulate_booksim(
+        sources, file, unverified, threads or usual_threads(), progress
+    )
+    kept = [{"place": place, "key": key, "why": why} for place, key, why in notes]
+    return Result({**made, "notes": kept})
+
+
+def nested(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by dotted names as tables in tables; RefusalError where one is both."""
+    made: dict[str, Any] = {}
+    for name, value in settings.items():
+        *tables, last = name.split(".")
+        at = made
+        for table in tables:
+            at = at.setdefault(table, {})
+            if not isinstance(at, dict):
+                raise RefusalError(f"{name}: {table} is no table")
+        at[last] = value
+    return made
+
+
+def loads_of(load: float | str | Iterable[float]) -> list[float] | None:
+    """The loads that are meant: ``0.5``, ``0.1,0.2``, ``0.1:1.0:0.1``; None for ``auto``."""
+    if not isinstance(load, str):
+        try:
+            loads = [float(load)] if isinstance(load, (int, float)) else [float(x) for x in load]
+        except (TypeError, ValueError):
+            raise RefusalError(f"load: {load!r} is no number, nor a list of some") from None
+    elif load == "auto":
+        return None
+    else:
+        loads = [x for part in load.split(",") for x in _range(part, load)]
+    if not loads:
+        raise RefusalError("load: there is none; numbers above 0, at most 1, or auto")
+    for x in loads:
+        if not 0 < x <= 1:
+            raise RefusalError(f"load: {x} is out of range; above 0, at most 1")
+    if len(loads) > MOST_POINTS:
+        raise RefusalError(f"load: {len(loads)} points; {MOST_POINTS} at most")
+    return loads
+
+
+def _range(part: str, whole: str) -> list[float]:
+    """The loads of ``0.5`` or ``0.1:1.0:0.1``, ends included."""
+    bad = RefusalError(f"load: '{whole}' is not understood; 0.5, 0.1,0.2, 0.1:1.0:0.1 or auto")
+    try:
+        numbers = [float(word) for word in part.split(":")]
+    except ValueError:
+        raise bad from None
+    match numbers:
+        case [one]:
+            return [one]
+        case [first, last, step] if step > 0 and first <= last:
+            if not (first > 0 and last <= 1):
+                raise RefusalError(f"load: '{part}' is out of range; above 0, at most 1")
+            steps = (last - first) / step + 1e-9
+            if not steps < MOST_POINTS:
+                raise RefusalError(f"load: '{part}' is too many points; {MOST_POINTS} at most")
+            count = int(steps) + 1
+            return [round(first + i * step, 12) for i in range(count)]
+        case _:
+            raise bad
