@@ -27,13 +27,13 @@ UNLISTED = {"lanes-needed"}
 """`lanes` says the same and more."""
 
 
-@pytest.mark.parametrize("name", sorted({*COMMANDS, *MADE}))
+@pytest.mark.parametrize("name", sorted({*COMMANDS, *MADE, "sim flit", "sim booksim"}))
 def test_help_explains_and_shows_an_example(name):
-    done = flyloom(name, "--help")
+    done = flyloom(*name.split(), "--help")
     assert done.returncode == 0 and done.stderr == ""
     assert f"flyloom {name}" in done.stdout.split("Example:")[1]
     assert len(done.stdout.splitlines()) > 5
-    assert flyloom(name, "-h").stdout == done.stdout
+    assert flyloom(*name.split(), "-h").stdout == done.stdout
 
 
 def test_help_lists_every_command():

@@ -24,6 +24,7 @@ sims = typer.Typer(
     help="Simulate a network under load: flit, booksim.",
     no_args_is_help=True,
     rich_markup_mode=None,
+    epilog=epilog("flyloom sim flit slim_fly:q=5,p=4 --load 0.1:0.9:0.2"),
 )
 app.add_typer(sims, name="sim")
 
