@@ -83,7 +83,7 @@ pub fn read(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refusal>
 }
 
 /// Whether the first line that is not empty says that an edge list follows.
-fn has_remark(text: &str) -> bool {
+pub(super) fn has_remark(text: &str) -> bool {
     let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
     lines.find(|line| !line.is_empty()).is_some_and(|line| line.starts_with(REMARK))
 }

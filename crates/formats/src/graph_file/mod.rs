@@ -34,6 +34,9 @@ pub fn read_any(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refu
     else {
         return Err(Refusal::new(name, "there is no network in it: it is empty", FORMATS));
     };
+    if edge_list::has_remark(body) {
+        return edge_list::read(text, name, p);
+    }
     if body.starts_with('{') {
         own_endpoints(name, p)?;
         return json::read(text, name);
