@@ -2,4 +2,5 @@
 
 pub mod booksim;
 pub mod flit;
+pub mod message;
 pub mod select;

@@ -9,3 +9,4 @@ pub mod pattern;
 pub mod process;
 pub mod sending;
 pub mod times;
+pub mod workload;

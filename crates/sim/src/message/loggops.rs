@@ -1,0 +1,149 @@
+//! Running a schedule as LogGOPSim does: the dialect `loggops-v1`.
+//!
+//! A message occupies the receiving processor when it arrives, whether or not it is expected; a
+//! send above `S` bytes is done when its first byte has met its receive; operations that wait for
+//! others begin when their own processor is free, which may be another's.
+//!
+//! Source: Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010; the program of the same name,
+//! with a stable order of operations that become free together.
+
+use super::machine::{Due, Found, Machine, Side, What};
+use super::parameters::LogGops;
+use base::{Stop, Watch};
+use traffic::workload::{Kind, Schedule};
+
+/// Events between two looks at whether the user wants to stop.
+const STRIDE: u64 = 1 << 16;
+
+/// Runs `schedule`. O(events * log(events that wait for one processor)).
+///
+/// # Errors
+/// When a parameter is out of range, or `watch` says stop. A schedule that cannot come to its end
+/// is a finding: [`Found::left`].
+pub fn run(schedule: &Schedule, costs: &LogGops, watch: &dyn Watch) -> Result<Found, Stop> {
+    costs.check()?;
+    costs.check_sum(schedule)?;
+    let mut run = Run { on: Machine::new(schedule), costs, events: 0, messages: 0 };
+    let total = schedule.ops().len() as u64 + schedule.messages();
+    let mut looks = 0_u64;
+    while let Some(due) = run.on.next() {
+        match due.what {
+            What::Arrive => run.arrive(&due),
+            What::Begin => match run.on.op(due.op).kind {
+                Kind::Send => run.send(&due),
+                Kind::Recv => run.receive(&due),
+                Kind::Calc => run.calculate(&due),
+            },
+        }
+        looks += 1;
+        if looks.is_multiple_of(STRIDE) {
+            watch.tick("events", run.events, total)?;
+        }
+    }
+    Ok(Found {
+        finish_ns: run.on.finish(),
+        events: run.events,
+        messages: run.messages,
+        left: run.on.left(),
+    })
+}
+
+struct Run<'a> {
+    on: Machine<'a>,
+    costs: &'a LogGops,
+    events: u64,
+    messages: u64,
+}
+
+impl Run<'_> {
+    #[inline]
+    fn calculate(&mut self, due: &Due) {
+        let op = self.on.op(due.op);
+        let needs = Machine::needs(due.rank, &op, Side::Neither);
+        if !self.on.may(due, needs) {
+            return;
+        }
+        self.events += 1;
+        *self.on.cpu(due.rank, op.cpu) = due.now.wrapping_add(op.size);
+        self.on.begun(due.op, false);
+        self.on.done(due.op, false);
+        self.on.happened(due, needs);
+        self.on.release_all(due.rank, due.rank);
+    }
+
+    #[inline]
+    fn send(&mut self, due: &Due) {
+        let (op, c, now) = (self.on.op(due.op), self.costs, due.now);
+        let needs = Machine::needs(due.rank, &op, Side::Out);
+        if !self.on.may(due, needs) {
+            return;
+        }
+        self.events += 1;
+        self.on.begun(due.op, false);
+        *self.on.cpu(due.rank, op.cpu) = (now + c.o).wrapping_add(c.cpu_bytes(op.size));
+        *self.on.sends(due.rank, op.nic) = (now + c.g).wrapping_add(c.nic_bytes(op.size));
+        self.on.at(now + c.o + c.L, What::Arrive, due.op, due.rank);
+        if op.size <= c.S {
+            self.on.done(due.op, false);
+        }
+        self.on.happened(due, needs);
+        self.on.release_all(due.rank, due.rank);
+    }
+
+    #[inline]
+    fn receive(&mut self, due: &Due) {
+        self.events += 1;
+        let op = self.on.op(due.op);
+        self.on.begun(due.op, false);
+        let mut other = due.rank;
+        if let Some((sent, sender)) = self.on.matching.post(due.rank, op.peer, op.tag, due.op) {
+            if op.size > self.costs.S {
+                other = sender;
+                let nic = self.on.op(sent).nic;
+                self.sender_goes_on((sent, sender), due.rank, (op.cpu, nic), due.now);
+            }
+            self.on.done(due.op, false);
+        }
+        self.on.release_all(due.rank, other);
+    }
+
+    #[inline]
+    fn arrive(&mut self, due: &Due) {
+        let (op, c, now) = (self.on.op(due.op), self.costs, due.now);
+        let (here, sender) = (op.peer, due.rank);
+        let needs = Machine::needs(here, &op, Side::In);
+        if !self.on.may(due, needs) {
+            return;
+        }
+        self.events += 1;
+        self.messages += 1;
+        let bytes = c.cpu_bytes(op.size).max(c.nic_bytes(op.size));
+        *self.on.cpu(here, op.cpu) = (now + c.o).wrapping_add(bytes);
+        *self.on.takes(here, op.nic) = (now + c.g).wrapping_add(c.nic_bytes(op.size));
+        let mut other = here;
+        if let Some(received) = self.on.matching.arrive(here, sender, op.tag, due.op) {
+            if op.size > c.S {
+                other = sender;
+                self.sender_goes_on((due.op, sender), here, (op.cpu, op.nic), now);
+            }
+            self.on.done(received, false);
+        }
+        self.on.happened(due, needs);
+        self.on.release_all(here, other);
+    }
+
+    /// A send above `S` bytes is done: its first byte has met its receive at rank `here`.
+    fn sender_goes_on(
+        &mut self,
+        (sent, sender): (u32, u32),
+        here: u32,
+        (cpu, nic): (u8, u8),
+        now: u64,
+    ) {
+        let free = self.on.cpu(sender, cpu);
+        *free = now.max(*free);
+        let free = self.on.sends(sender, nic);
+        *free = now.max(*free);
+        self.on.done(sent, sender != here);
+    }
+}

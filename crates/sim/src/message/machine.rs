@@ -1,0 +1,333 @@
+//! What schedules are run on: processors and interfaces of all ranks, and who waits for them.
+
+use super::matching::{Matching, Quick};
+use super::queue::{Event, Queue};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::hash::BuildHasherDefault;
+use traffic::workload::{Kind, Op, Schedule};
+
+/// What an event is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum What {
+    /// A send, receive or calculation that may begin.
+    Begin = 0,
+    /// A message that arrives.
+    Arrive = 1,
+}
+
+/// Keys are serial numbers with two bits below: what it is, and whether it stands for those that
+/// wait for a processor.
+const WHAT: u64 = 1;
+const WAITS: u64 = 2;
+const SERIAL: u32 = 2;
+
+/// An event that may happen.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Due {
+    pub(super) now: u64,
+    pub(super) what: What,
+    pub(super) op: u32,
+    /// The rank of the operation; of a message, the rank that sent it.
+    pub(super) rank: u32,
+    key: u64,
+    time: u64,
+}
+
+/// What an event needs to be free: a processor, and for messages an interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Needs {
+    rank: u32,
+    cpu: u8,
+    nic: u8,
+    side: Side,
+}
+
+/// Which side of an interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub(super) enum Side {
+    /// None.
+    Neither,
+    /// Sending.
+    Out,
+    /// Receiving.
+    In,
+}
+
+/// Those that need the same, by key, and the event that stands for the first of them.
+#[derive(Debug, Default)]
+struct Waiting {
+    all: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    stands: (u64, u64),
+}
+
+/// What a run found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// When each rank is done, ns.
+    pub finish_ns: Vec<u64>,
+    /// Operations begun and messages arrived.
+    pub events: u64,
+    /// Messages that arrived.
+    pub messages: u64,
+    /// What was left over, where the schedule cannot come to its end.
+    pub left: Option<Left>,
+}
+
+/// What was left over: operations by number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// Operations that never began: what they wait for did not come.
+    pub stuck: Vec<u32>,
+    /// Sends that began and are not done: nobody received them.
+    pub sends: Vec<u32>,
+    /// Receives without a message.
+    pub receives: Vec<u32>,
+    /// Messages without a receive, by the operation that sent them.
+    pub messages: Vec<u32>,
+}
+
+/// Ranks, and what waits.
+#[derive(Debug)]
+pub(super) struct Machine<'a> {
+    pub(super) schedule: &'a Schedule,
+    pub(super) matching: Matching,
+    /// When each processor is free.
+    cpu: Vec<u64>,
+    /// When each interface may send, and receive.
+    sends: Vec<u64>,
+    takes: Vec<u64>,
+    cpus: usize,
+    nics: usize,
+    /// Dependencies that each operation still has.
+    counts: Vec<u32>,
+    /// Whether each operation is done.
+    is_done: Vec<bool>,
+    queue: Queue,
+    serial: u64,
+    waiting: HashMap<Needs, Waiting, BuildHasherDefault<Quick>>,
+    /// Operations that have become free, by the rank: the event's own, then the other's.
+    free: [Vec<u32>; 2],
+}
+
+impl<'a> Machine<'a> {
+    /// At the start, with all operations queued that wait for nothing.
+    pub(super) fn new(schedule: &'a Schedule) -> Self {
+        let (ranks, cpus) = (schedule.ranks() as usize, schedule.cpus() as usize);
+        let nics = schedule.nics() as usize;
+        let mut new = Self {
+            schedule,
+            matching: Matching::new(schedule),
+            cpu: vec![0; ranks * cpus],
+            sends: vec![0; ranks * nics],
+            takes: vec![0; ranks * nics],
+            cpus,
+            nics,
+            counts: schedule.counts(),
+            is_done: vec![false; schedule.ops().len()],
+            queue: Queue::new(),
+            serial: 0,
+            waiting: HashMap::default(),
+            free: [Vec::new(), Vec::new()],
+        };
+        for rank in 0..schedule.ranks() {
+            let mut free = std::mem::take(&mut new.free[0]);
+            free.extend(schedule.of_rank(rank).filter(|&op| new.counts[op as usize] == 0));
+            new.release(rank, &mut free);
+            new.free[0] = free;
+        }
+        new
+    }
+
+    /// The next event.
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<Due> {
+        let Event { time, key, op, rank } = self.queue.pop()?;
+        let what = if key & WHAT == 0 { What::Begin } else { What::Arrive };
+        Some(Due { now: time, what, op, rank, key, time })
+    }
+
+    /// The operation of that number.
+    #[inline]
+    pub(super) fn op(&self, op: u32) -> Op {
+        self.schedule.ops()[op as usize]
+    }
+
+    /// When a processor of a rank is free.
+    #[inline]
+    pub(super) fn cpu(&mut self, rank: u32, cpu: u8) -> &mut u64 {
+        &mut self.cpu[rank as usize * self.cpus + usize::from(cpu)]
+    }
+
+    /// When an interface of a rank may send.
+    #[inline]
+    pub(super) fn sends(&mut self, rank: u32, nic: u8) -> &mut u64 {
+        &mut self.sends[rank as usize * self.nics + usize::from(nic)]
+    }
+
+    /// When it may receive.
+    #[inline]
+    pub(super) fn takes(&mut self, rank: u32, nic: u8) -> &mut u64 {
+        &mut self.takes[rank as usize * self.nics + usize::from(nic)]
+    }
+
+    /// When all that an event needs is free.
+    #[inline]
+    fn free_at(&mut self, needs: Needs) -> u64 {
+        let cpu = *self.cpu(needs.rank, needs.cpu);
+        match needs.side {
+            Side::Neither => cpu,
+            Side::Out => cpu.max(*self.sends(needs.rank, needs.nic)),
+            Side::In => cpu.max(*self.takes(needs.rank, needs.nic)),
+        }
+    }
+
+    /// Queues `op` of `rank`, or the message that it sent, for `time`.
+    #[inline]
+    pub(super) fn at(&mut self, time: u64, what: What, op: u32, rank: u32) {
+        let key = self.serial << SERIAL | what as u64;
+        self.serial += 1;
+        self.queue.push(Event { time, key, op, rank });
+    }
+
+    /// What `op` needs, or a message that it sent, at `rank`.
+    #[inline]
+    pub(super) fn needs(rank: u32, op: &Op, side: Side) -> Needs {
+        Needs { rank, cpu: op.cpu, nic: if side == Side::Neither { 0 } else { op.nic }, side }
+    }
+
+    /// Whether an event may happen now. Where it may not it waits, and comes again.
+    ///
+    /// All that wait for the same come again when it is free, in the order of their keys: one of
+    /// them, the first, stands for all in the queue.
+    #[inline]
+    pub(super) fn may(&mut self, due: &Due, needs: Needs) -> bool {
+        let free = self.free_at(needs);
+        if due.key & WAITS != 0 {
+            let Some(waiting) = self.waiting.get_mut(&needs) else { return false };
+            if waiting.stands != (due.time, due.key) {
+                return false;
+            }
+            if free > due.now {
+                waiting.stands.0 = free;
+                self.queue.push(Event { time: free, key: due.key, op: due.op, rank: due.rank });
+                return false;
+            }
+            return true;
+        }
+        if free <= due.now {
+            return true;
+        }
+        let key = due.key | WAITS;
+        let waiting = self.waiting.entry(needs).or_default();
+        let is_first = waiting.all.peek().is_none_or(|Reverse(first)| key < first.0);
+        waiting.all.push(Reverse((key, due.op, due.rank)));
+        if is_first {
+            waiting.stands = (free, key);
+            self.queue.push(Event { time: free, key, op: due.op, rank: due.rank });
+        }
+        false
+    }
+
+    /// After an event that [`Machine::may`] happen: the next one that waits for the same stands
+    /// for the rest.
+    #[inline]
+    pub(super) fn happened(&mut self, due: &Due, needs: Needs) {
+        if due.key & WAITS == 0 {
+            return;
+        }
+        let free = self.free_at(needs).max(due.now);
+        let Some(waiting) = self.waiting.get_mut(&needs) else { return };
+        waiting.all.pop();
+        match waiting.all.peek() {
+            None => {
+                self.waiting.remove(&needs);
+            }
+            Some(&Reverse((key, op, rank))) => {
+                waiting.stands = (free, key);
+                self.queue.push(Event { time: free, key, op, rank });
+            }
+        }
+    }
+
+    /// `op` has begun: what waits for that of the event's own rank, or of the other.
+    #[inline]
+    pub(super) fn begun(&mut self, op: u32, other: bool) {
+        let schedule = self.schedule;
+        self.lower(schedule.require_start(op), other);
+    }
+
+    /// `op` is done, if it was not before.
+    #[inline]
+    pub(super) fn done(&mut self, op: u32, other: bool) {
+        if std::mem::replace(&mut self.is_done[op as usize], true) {
+            return;
+        }
+        let schedule = self.schedule;
+        self.lower(schedule.require(op), other);
+    }
+
+    fn lower(&mut self, waiting: &[u32], other: bool) {
+        for &op in waiting {
+            let count = &mut self.counts[op as usize];
+            *count -= 1;
+            if *count == 0 {
+                self.free[usize::from(other)].push(op);
+            }
+        }
+    }
+
+    /// Queues what has become free of `rank` and of `other`, in ascending order of the ranks.
+    #[inline]
+    pub(super) fn release_all(&mut self, rank: u32, other: u32) {
+        if self.free[0].is_empty() && self.free[1].is_empty() {
+            return;
+        }
+        let [mut own, mut others] = std::mem::take(&mut self.free);
+        if rank == other {
+            own.append(&mut others);
+        }
+        if other < rank {
+            self.release(other, &mut others);
+        }
+        self.release(rank, &mut own);
+        self.release(other, &mut others);
+        self.free = [own, others];
+    }
+
+    /// Queues operations of a rank: sends, receives, calculations, else in the order in which they
+    /// became free.
+    fn release(&mut self, rank: u32, free: &mut Vec<u32>) {
+        if free.len() > 1 {
+            free.sort_by_key(|&op| self.op(op).kind);
+        }
+        for op in free.drain(..) {
+            let it = self.op(op);
+            let side = if it.kind == Kind::Send { Side::Out } else { Side::Neither };
+            let time = self.free_at(Self::needs(rank, &it, side));
+            self.at(time, What::Begin, op, rank);
+        }
+    }
+
+    /// When each rank is done: when the last of its processors is free.
+    pub(super) fn finish(&self) -> Vec<u64> {
+        self.cpu.chunks(self.cpus).map(|cpus| cpus.iter().copied().max().unwrap_or(0)).collect()
+    }
+
+    /// What is left over at the end.
+    pub(super) fn left(&self) -> Option<Left> {
+        let undone = || (0..).zip(&self.is_done).filter(|(_, done)| !**done).map(|(op, _)| op);
+        let waits = |op: &u32| self.counts[*op as usize] > 0;
+        let sends = |op: &u32| !waits(op) && self.op(*op).kind == Kind::Send;
+        let left = Left {
+            stuck: undone().filter(waits).collect(),
+            sends: undone().filter(sends).collect(),
+            receives: self.matching.receives(),
+            messages: self.matching.messages(),
+        };
+        let none = undone().next().is_none() && left.messages.is_empty();
+        (!none).then_some(left)
+    }
+}

@@ -1,0 +1,142 @@
+//! Events in the order of time, then of a key: a radix heap.
+//!
+//! Source: Ahuja, Mehlhorn, Orlin, Tarjan: Faster algorithms for the shortest path problem, J. ACM
+//! 37 (1990), section 3. Every event moves to a lower bucket at most 64 times; pushing to the
+//! present and popping from it cost O(1) where keys come in order.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What happens, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Event {
+    pub(super) time: u64,
+    /// Among events of one time the least key is first.
+    pub(super) key: u64,
+    pub(super) op: u32,
+    pub(super) rank: u32,
+}
+
+/// Events that are to come.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    /// The time of what was taken out last of the buckets.
+    last: u64,
+    /// Events at `last`, in order from `first` on.
+    present: Vec<Event>,
+    first: usize,
+    /// Events at `last` that came out of order.
+    late: BinaryHeap<Reverse<Event>>,
+    /// Events before `last`: some parameters let a processor be free before it was asked.
+    past: BinaryHeap<Reverse<Event>>,
+    /// Events after it: in bucket `i` those whose time differs from `last` first in bit `i`.
+    buckets: Vec<Vec<Event>>,
+    /// The buckets that are not empty, a bit each.
+    filled: u64,
+}
+
+impl Queue {
+    pub(super) fn new() -> Self {
+        Self { buckets: vec![Vec::new(); 64], ..Self::default() }
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, event: Event) {
+        if event.time > self.last {
+            let bucket = (event.time ^ self.last).ilog2();
+            self.buckets[bucket as usize].push(event);
+            self.filled |= 1 << bucket;
+        } else if event.time < self.last {
+            self.past.push(Reverse(event));
+        } else if self.present.last().is_none_or(|e| e.key < event.key) {
+            self.present.push(event);
+        } else {
+            self.late.push(Reverse(event));
+        }
+    }
+
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<Event> {
+        if let Some(Reverse(event)) = self.past.pop() {
+            return Some(event);
+        }
+        if self.first == self.present.len() && self.late.is_empty() && !self.advance() {
+            return None;
+        }
+        let next = self.present.get(self.first);
+        if let Some(Reverse(late)) = self.late.peek()
+            && next.is_none_or(|event| late.key < event.key)
+        {
+            return self.late.pop().map(|Reverse(event)| event);
+        }
+        self.first += 1;
+        next.copied()
+    }
+
+    /// On to the next time that anything happens at.
+    fn advance(&mut self) -> bool {
+        if self.filled == 0 {
+            return false;
+        }
+        let bucket = self.filled.trailing_zeros();
+        self.filled &= self.filled - 1;
+        self.present.clear();
+        self.first = 0;
+        let mut events = std::mem::take(&mut self.buckets[bucket as usize]);
+        self.last = events.iter().map(|e| e.time).min().unwrap_or(self.last);
+        let mut is_sorted = true;
+        for event in events.drain(..) {
+            if event.time == self.last {
+                is_sorted &= self.present.last().is_none_or(|e| e.key < event.key);
+                self.present.push(event);
+            } else {
+                let lower = (event.time ^ self.last).ilog2();
+                self.buckets[lower as usize].push(event);
+                self.filled |= 1 << lower;
+            }
+        }
+        self.buckets[bucket as usize] = events;
+        if !is_sorted {
+            self.present.sort_unstable_by_key(|e| e.key);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn events_come_as_from_a_heap(
+            steps in proptest::collection::vec((0_u64..40, 0_u8..4), 1..300),
+            wide in 0_u32..50,
+        ) {
+            let (mut queue, mut heap) = (Queue::new(), BinaryHeap::new());
+            let (mut now, mut serial) = (0_u64, 0_u64);
+            for (delay, pops) in steps {
+                // every seventh event is of the past, every third has an older key
+                let time = match serial % 7 {
+                    6 => now.saturating_sub(delay),
+                    _ => now + (delay << (wide * u32::from(delay > 30))),
+                };
+                serial += 1;
+                let key = if serial % 3 == 0 { (1 << 40) - serial } else { (1 << 40) + serial };
+                let event = Event { time, key, op: serial as u32, rank: 0 };
+                queue.push(event);
+                heap.push(Reverse(event));
+                for _ in 0..pops / 2 {
+                    let found = queue.pop();
+                    prop_assert_eq!(found, heap.pop().map(|Reverse(e)| e));
+                    now = found.map_or(now, |e| e.time);
+                }
+            }
+            while let Some(Reverse(event)) = heap.pop() {
+                prop_assert_eq!(queue.pop(), Some(event));
+            }
+            prop_assert_eq!(queue.pop(), None);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Building a schedule, rank after rank.
+
+use super::{Kind, Op, Schedule};
+use base::Refusal;
+
+/// Most operations and dependencies of a schedule.
+const MOST: usize = u32::MAX as usize;
+
+/// A schedule that is being built.
+#[derive(Debug)]
+pub struct Builder {
+    made: Schedule,
+    ranks: u32,
+    edges: Vec<Edge>,
+    /// Where the lists of one rank go while they are sorted.
+    places: Vec<u32>,
+}
+
+/// `after` waits for `before`, or for its start.
+#[derive(Debug, Clone, Copy)]
+struct Edge {
+    /// Twice the operation within its rank, and 1 where its start is meant.
+    before: u32,
+    after: u32,
+}
+
+impl Builder {
+    /// A schedule of so many ranks, of which none is there yet.
+    pub fn new(ranks: u32) -> Self {
+        let made = Schedule {
+            ops: Vec::new(),
+            starts: vec![0],
+            lists: vec![0],
+            waiting: Vec::new(),
+            cpus: 0,
+            nics: 0,
+        };
+        Self { made, ranks, edges: Vec::new(), places: Vec::new() }
+    }
+
+    /// The next rank, to be filled.
+    ///
+    /// # Panics
+    /// When all ranks are there.
+    pub fn rank(&mut self) -> OfRank<'_> {
+        let first = self.made.ops.len() as u32;
+        assert!(self.made.starts.len() as u32 <= self.ranks, "all ranks are there");
+        self.edges.clear();
+        OfRank { of: self, first }
+    }
+
+    /// The schedule, once all ranks are there.
+    ///
+    /// # Errors
+    /// When ranks are missing.
+    pub fn finish(mut self) -> Result<Schedule, Refusal> {
+        let there = self.made.ranks();
+        if there != self.ranks {
+            let why = format!("{there} ranks are there of {}", self.ranks);
+            return Err(Refusal::new("ranks", why, "every rank, in order"));
+        }
+        self.made.ops.shrink_to_fit();
+        self.made.lists.shrink_to_fit();
+        self.made.waiting.shrink_to_fit();
+        Ok(self.made)
+    }
+
+    /// The dependencies of a rank as lists: those of one operation stay in their order.
+    fn close(&mut self, first: u32) {
+        let ops = self.made.ops.len() - first as usize;
+        self.places.clear();
+        self.places.resize(2 * ops, 0);
+        for edge in &self.edges {
+            self.places[edge.before as usize] += 1;
+        }
+        let begin = self.made.waiting.len() as u32;
+        let mut sum = begin;
+        for place in &mut self.places {
+            sum += std::mem::replace(place, sum);
+            self.made.lists.push(sum);
+        }
+        self.made.waiting.resize(sum as usize, 0);
+        for edge in &self.edges {
+            let place = &mut self.places[edge.before as usize];
+            self.made.waiting[*place as usize] = first + edge.after;
+            *place += 1;
+        }
+        self.made.starts.push(self.made.ops.len() as u32);
+    }
+}
+
+/// A rank that is being filled; it is there when this is dropped.
+#[derive(Debug)]
+pub struct OfRank<'a> {
+    of: &'a mut Builder,
+    first: u32,
+}
+
+impl OfRank<'_> {
+    /// Adds an operation; its number within the rank.
+    ///
+    /// # Errors
+    /// When it cannot be: a rank that there is not, or more operations than fit.
+    pub fn add(&mut self, op: Op) -> Result<u32, Refusal> {
+        let made = &mut self.of.made;
+        if made.ops.len() >= MOST / 2 {
+            let why = format!("more than {} operations", MOST / 2);
+            return Err(Refusal::new("operations", why, "a smaller schedule"));
+        }
+        let is_any = op.kind == Kind::Recv && op.peer == super::ANY;
+        if op.kind != Kind::Calc && op.peer >= self.of.ranks && !is_any {
+            let why = format!("there is no rank {}", op.peer);
+            return Err(Refusal::new("rank", why, format!("0 to {}", self.of.ranks - 1)));
+        }
+        made.cpus = made.cpus.max(op.cpu);
+        made.nics = made.nics.max(op.nic);
+        made.ops.push(op);
+        Ok(made.ops.len() as u32 - 1 - self.first)
+    }
+
+    /// `after` starts when `before` is done; both are numbers within the rank.
+    ///
+    /// # Errors
+    /// When there are more dependencies than fit.
+    pub fn require(&mut self, after: u32, before: u32) -> Result<(), Refusal> {
+        self.edge(after, 2 * before)
+    }
+
+    /// `after` starts when `before` has started.
+    ///
+    /// # Errors
+    /// As [`OfRank::require`].
+    pub fn require_start(&mut self, after: u32, before: u32) -> Result<(), Refusal> {
+        self.edge(after, 2 * before + 1)
+    }
+
+    fn edge(&mut self, after: u32, before: u32) -> Result<(), Refusal> {
+        let ops = self.len();
+        assert!(after < ops && before / 2 < ops, "both operations are there");
+        if self.of.made.waiting.len() + self.of.edges.len() >= MOST {
+            let why = format!("more than {MOST}");
+            return Err(Refusal::new("dependencies", why, "a smaller schedule"));
+        }
+        self.of.edges.push(Edge { before, after });
+        Ok(())
+    }
+
+    /// How many operations it has so far.
+    pub fn len(&self) -> u32 {
+        self.of.made.ops.len() as u32 - self.first
+    }
+
+    /// Whether it has none so far.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Drop for OfRank<'_> {
+    fn drop(&mut self) {
+        self.of.close(self.first);
+    }
+}

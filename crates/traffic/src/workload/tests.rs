@@ -1,0 +1,98 @@
+//! Schedules against lists kept by hand.
+
+use super::*;
+use proptest::prelude::*;
+
+/// Ranks of operations with edges `(after, before, start)`, as they are said.
+type Said = Vec<(u32, Vec<(u32, u32, bool)>)>;
+
+fn said() -> impl Strategy<Value = Said> {
+    let rank = (1_u32..9).prop_flat_map(|ops| {
+        let edge = (0..ops, 0..ops, any::<bool>());
+        (Just(ops), proptest::collection::vec(edge, 0..14))
+    });
+    proptest::collection::vec(rank, 1..5)
+}
+
+fn built(said: &Said) -> Schedule {
+    let mut all = Builder::new(said.len() as u32);
+    for (ops, edges) in said {
+        let mut rank = all.rank();
+        for i in 0..*ops {
+            rank.add(Op::calc(i.into())).expect("room");
+        }
+        for &(after, before, start) in edges {
+            let added =
+                if start { rank.require_start(after, before) } else { rank.require(after, before) };
+            added.expect("room");
+        }
+    }
+    all.finish().expect("all ranks")
+}
+
+/// Whether `from` reaches itself by the edges of a rank: by squaring, slowly.
+fn has_circle(ops: u32, edges: &[(u32, u32, bool)]) -> bool {
+    let n = ops as usize;
+    let mut reach = vec![vec![false; n]; n];
+    for &(after, before, _) in edges {
+        reach[before as usize][after as usize] = true;
+    }
+    for k in 0..n {
+        for i in 0..n {
+            for j in 0..n {
+                reach[i][j] |= reach[i][k] && reach[k][j];
+            }
+        }
+    }
+    (0..n).any(|i| reach[i][i])
+}
+
+proptest! {
+    #[test]
+    fn lists_are_those_that_were_said(said in said()) {
+        let schedule = built(&said);
+        let mut first = 0;
+        for (rank, (ops, edges)) in (0..).zip(&said) {
+            prop_assert_eq!(schedule.of_rank(rank), first..first + ops);
+            for op in 0..*ops {
+                let of = |start| -> Vec<u32> {
+                    let mine = edges.iter().filter(|e| e.1 == op && e.2 == start);
+                    mine.map(|e| first + e.0).collect()
+                };
+                prop_assert_eq!(schedule.require(first + op), of(false));
+                prop_assert_eq!(schedule.require_start(first + op), of(true));
+                let count = edges.iter().filter(|e| e.0 == op).count() as u32;
+                prop_assert_eq!(schedule.counts()[(first + op) as usize], count);
+                prop_assert_eq!(schedule.rank_of(first + op), rank);
+            }
+            first += ops;
+        }
+    }
+
+    #[test]
+    fn circles_are_found(said in said()) {
+        let schedule = built(&said);
+        let expected = said.iter().any(|(ops, edges)| has_circle(*ops, edges));
+        let found = schedule.circle();
+        prop_assert_eq!(found.is_some(), expected);
+        if let Some(circle) = found {
+            for (i, &op) in circle.iter().enumerate() {
+                let next = circle[(i + 1) % circle.len()];
+                let waits = schedule.require(op).contains(&next);
+                prop_assert!(waits || schedule.require_start(op).contains(&next));
+            }
+        }
+    }
+}
+
+#[test]
+fn ranks_that_there_are_not_are_refused() {
+    let mut all = Builder::new(2);
+    let mut rank = all.rank();
+    assert_eq!(rank.add(Op::send(8, 1, 0)), Ok(0));
+    assert!(rank.add(Op::send(8, 2, 0)).expect_err("2 ranks").help.contains("0 to 1"));
+    assert!(rank.add(Op::send(8, ANY, 0)).is_err());
+    assert_eq!(rank.add(Op::recv(8, ANY, ANY).on(3)), Ok(1));
+    drop(rank);
+    assert!(all.finish().expect_err("1 rank is missing").why.contains("1 ranks"));
+}
