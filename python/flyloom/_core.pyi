@@ -24,7 +24,6 @@ __all__ = [
     "export_formats",
     "export_text",
     "flit_schema",
-    "flit_selections",
     "kept_routing",
     "kept_topology",
     "meant",
@@ -281,7 +280,6 @@ class Search:
     def advance(self, seconds: float | None = None, progress: _Progress = None) -> bool: ...
     def best(self) -> _Document: ...
 
-def flit_selections() -> list[str]: ...
 def flit_schema() -> _Document: ...
 def simulate_flit(
     on: Topology | Routing,

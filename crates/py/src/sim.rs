@@ -9,14 +9,10 @@ use formats::booksim::{self, Source};
 use lab::sampling::BookSim;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use sim::flit::case::{Case, On, Row, Spec, curve, points};
-use sim::select::SELECTIONS;
-
-/// The names of selections.
-#[pyfunction]
-pub fn flit_selections() -> Vec<&'static str> {
-    SELECTIONS.iter().map(|(name, _)| *name).collect()
-}
+use sim::flit::case::{Case, On};
+use sim::flit::points::{curve, points};
+use sim::flit::row::Row;
+use sim::flit::spec::Spec;
 
 /// The schema of the flit level's parameters.
 #[pyfunction]

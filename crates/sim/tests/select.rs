@@ -1,7 +1,7 @@
 //! Packets that follow a selection take only hops that the proved scheme offers, and arrive.
 
 use base::seed::Fast;
-use base::{ChannelId, Quiet, SwitchId};
+use base::{ChannelId, Quiet, SwitchId, TerminalId};
 use fabric::Topology;
 use fabric::geometry::Form;
 use fabric::network::parse_inline;
@@ -90,10 +90,11 @@ fn taken<C: Candidates>(
     channel: ChannelId,
     lanes: u32,
 ) -> Vec<Heading> {
-    let all = scheme.topology().switches().len() as u32;
     let before = may.unwrap_or_else(|| {
-        let mut found = Vec::new();
-        for goal in (0..all).filter(|goal| *goal != at) {
+        let (mut found, mut goals) = (Vec::new(), Vec::new());
+        let terminals = scheme.topology().terminals().len();
+        (0..terminals).for_each(|t| scheme.goals(TerminalId::from(t), &mut goals));
+        for goal in goals.into_iter().filter(|goal| *goal != at) {
             let mut states = Vec::new();
             scheme.starts(SwitchId(at), goal, &mut states);
             let fits = |state: &u32| goal == home || !scheme.ends(*state);
@@ -130,7 +131,7 @@ fn taken<C: Candidates>(
 fn minimal_and_detours_follow_their_scheme() {
     for net in NETS {
         let on = built(net);
-        let wiring = Wiring::of(&on, |_| 1).expect("one rail each");
+        let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
         let classes = LaneClasses { classes: 12, width: 2 };
         let minimal = Minimal::new(on.clone(), classes, &Quiet).expect("it is small");
         let proved = Verified::scheme(minimal.clone(), &Quiet).expect("nobody stops");
@@ -154,7 +155,7 @@ fn nearest_ancestors_follow_their_scheme() {
     for net in ["fat_tree:levels=3,k=4", "fat_tree:levels=2,k=6", "k_ary_n_tree:k=2,n=3"] {
         let on = built(net);
         assert_eq!(on.geometry().form, Form::Levels);
-        let wiring = Wiring::of(&on, |_| 1).expect("one rail each");
+        let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
         let top = on.switches().iter().map(|s| s.level).max().unwrap_or(0);
         let rank: Vec<u32> = on.switches().iter().map(|s| u32::from(top - s.level)).collect();
         let scheme = UpDown::new(on.clone(), rank.clone(), 4, &Quiet).expect("it is small");

@@ -3,7 +3,11 @@
 pub mod case;
 pub mod engine;
 pub mod guide;
+pub mod points;
+mod routed;
 pub mod router;
+pub mod row;
 pub mod run;
+pub mod spec;
 pub mod wiring;
 pub mod word;

@@ -15,7 +15,6 @@ pub use via::Detours;
 pub use ways::Ways;
 
 use base::Refusal;
-use base::words::did_you_mean;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,31 +35,16 @@ pub enum Selection {
     Anca,
 }
 
-/// All selections and their names.
-pub const SELECTIONS: [(&str, Selection); 5] = [
-    ("minimal", Selection::Minimal),
-    ("valiant", Selection::Valiant),
-    ("ugal_l", Selection::UgalL),
-    ("ugal_g", Selection::UgalG),
-    ("anca", Selection::Anca),
-];
-
 impl Selection {
-    /// The selection of this name.
-    ///
-    /// # Errors
-    /// When there is none; the refusal lists them.
-    pub fn parse(text: &str) -> Result<Self, Refusal> {
-        let names = SELECTIONS.map(|(name, _)| name);
-        SELECTIONS.iter().find(|(name, _)| *name == text).map(|(_, s)| *s).ok_or_else(|| {
-            let help = did_you_mean(text, names) + &names.join(", ");
-            Refusal::new("selection", format!("there is no '{text}'"), help)
-        })
-    }
-
     /// Its name.
     pub fn name(self) -> &'static str {
-        SELECTIONS.iter().find(|(_, s)| *s == self).map_or("", |(name, _)| name)
+        match self {
+            Self::Minimal => "minimal",
+            Self::Valiant => "valiant",
+            Self::UgalL => "ugal_l",
+            Self::UgalG => "ugal_g",
+            Self::Anca => "anca",
+        }
     }
 }
 

@@ -2,11 +2,12 @@
 
 use super::{Choosing, Selection};
 use crate::flit::guide::{Guide, Here, Want, lanes};
-use crate::flit::wiring::Wiring;
+use crate::flit::wiring::{Attached, Wiring};
 use crate::flit::word::Packet;
 use base::seed::Fast;
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::tables::Routing;
+use std::sync::Arc;
 
 /// Forwarding tables with their layers, service levels and lanes.
 ///
@@ -17,11 +18,10 @@ pub struct Layers {
     routing: Routing,
     selection: Selection,
     choosing: Choosing,
+    wiring: Arc<Wiring>,
     /// By switch: the wiring's port of each port, and back.
     seat: Vec<Vec<u16>>,
     port: Vec<Vec<u16>>,
-    /// Where endpoints are plugged in: switch, port of the wiring.
-    homes: Vec<(u32, u16)>,
     /// The terminal of each endpoint.
     terminal: Vec<TerminalId>,
     /// Virtual channels of each lane.
@@ -40,7 +40,7 @@ impl Layers {
         selection: Selection,
         choosing: Choosing,
         virtual_channels: u8,
-        wiring: &Wiring,
+        wiring: &Arc<Wiring>,
     ) -> Result<Self, Refusal> {
         choosing.check()?;
         if !matches!(selection, Selection::Minimal | Selection::UgalL) {
@@ -64,13 +64,12 @@ impl Layers {
             seat
         });
         let seat = seat.collect();
-        let homes = wiring.endpoints().iter().map(|a| (a.router, a.port)).collect();
         let mut terminal = vec![TerminalId(0); on.endpoints().len()];
         for (t, of) in (0..).zip(on.terminals()) {
             terminal[of.endpoint.ix()] = TerminalId(t);
         }
-        let lanes = virtual_channels;
-        Ok(Self { routing, selection, choosing, seat, port, homes, terminal, width, lanes })
+        let (wiring, lanes) = (wiring.clone(), virtual_channels);
+        Ok(Self { routing, selection, choosing, wiring, seat, port, terminal, width, lanes })
     }
 
     /// The wiring's port from `at` to a terminal in a layer.
@@ -113,7 +112,7 @@ impl Guide for Layers {
     }
 
     fn vias(&self) -> u32 {
-        self.homes.len() as u32 * self.routing.layers()
+        self.wiring.endpoints().len() as u32 * self.routing.layers()
     }
 
     fn inject(&self, source: u32, packet: &mut Packet<'_>, _: &mut Fast) -> u32 {
@@ -123,11 +122,11 @@ impl Guide for Layers {
 
     fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
         let (at, to) = (here.router, packet.target());
-        let (home, port) = self.homes[to as usize];
+        let Attached { router: home, port } = self.wiring.endpoints()[to as usize];
         if at == home {
             return Want { port, lanes: lanes(0, self.lanes - 1), rank: 0 };
         }
-        let ends = self.homes.len() as u32;
+        let ends = self.wiring.endpoints().len() as u32;
         if packet.hops() == 0 {
             let layer = self.layer(here, to);
             packet.set_via(layer * ends + packet.via() % ends);

@@ -6,6 +6,7 @@ use crate::flit::wiring::{Attached, Wiring};
 use crate::flit::word::Packet;
 use base::{Stop, Watch};
 use fabric::tables::candidates::{Candidates, UpDown};
+use std::sync::Arc;
 use verify::Verified;
 
 /// The note of a packet that goes down.
@@ -22,8 +23,7 @@ pub struct NearestAncestor {
     ways: [Ways; 2],
     /// Whether a switch is above another, by rank.
     rank: Vec<u32>,
-    ahead: Vec<Vec<u32>>,
-    homes: Vec<Attached>,
+    wiring: Arc<Wiring>,
     lanes: u8,
 }
 
@@ -36,11 +36,10 @@ impl NearestAncestor {
         scheme: &Verified<UpDown>,
         rank: Vec<u32>,
         choosing: Choosing,
-        wiring: &Wiring,
+        wiring: &Arc<Wiring>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
         choosing.check()?;
-        let ahead = |s| wiring.ports(s).iter().map(|p| p.leads_to().unwrap_or(s)).collect();
         Ok(Self {
             choosing,
             ways: [
@@ -48,8 +47,7 @@ impl NearestAncestor {
                 Ways::of(&**scheme, DOWN, wiring, watch)?,
             ],
             rank,
-            ahead: (0..wiring.routers()).map(ahead).collect(),
-            homes: wiring.endpoints().to_vec(),
+            wiring: wiring.clone(),
             lanes: scheme.lanes(),
         })
     }
@@ -61,7 +59,7 @@ impl Guide for NearestAncestor {
     }
 
     fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
-        let Attached { router: home, port } = self.homes[packet.target() as usize];
+        let Attached { router: home, port } = self.wiring.endpoints()[packet.target() as usize];
         let (at, lanes) = (here.router, super::ways::all(self.lanes));
         if at == home {
             return Want { port, lanes, rank: 0 };
@@ -82,7 +80,7 @@ impl Guide for NearestAncestor {
                 best
             }
         };
-        let to = self.ahead[at as usize][usize::from(port)];
+        let to = self.wiring.ports(at)[usize::from(port)].leads_to().unwrap_or(at);
         let up = (self.rank[to as usize], to) < (self.rank[at as usize], at);
         packet.set_note(if up { 0 } else { DOWN });
         Want { port, lanes, rank: 0 }

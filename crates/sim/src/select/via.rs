@@ -2,11 +2,12 @@
 
 use super::{Choosing, Selection, Ways};
 use crate::flit::guide::{Guide, Here, Want};
-use crate::flit::wiring::{Attached, Port, Wiring};
+use crate::flit::wiring::{Attached, Wiring};
 use crate::flit::word::Packet;
 use base::seed::Fast;
 use base::{Stop, SwitchId, Watch};
 use fabric::tables::candidates::{Candidates, Heading, Minimal, Via};
+use std::sync::Arc;
 use verify::Verified;
 
 /// No way.
@@ -27,11 +28,8 @@ pub struct Detours {
     ways: Ways,
     hops: Vec<u8>,
     switches: u32,
-    homes: Vec<Attached>,
-    /// Where each port of each switch leads, where all ways are looked at.
-    ahead: Vec<u32>,
-    first_port: Vec<u32>,
-    /// Switches that a packet may go over, by plane; the plane of each switch, and its place there.
+    wiring: Arc<Wiring>,
+    /// Switches with endpoints, over which a packet may go, by plane; the plane of each switch, and its place there.
     between: Vec<Vec<u32>>,
     plane: Vec<u16>,
     place: Vec<u32>,
@@ -47,7 +45,7 @@ impl Detours {
     /// See [`Ways::of`].
     pub fn minimal(
         scheme: &Verified<Minimal>,
-        wiring: &Wiring,
+        wiring: &Arc<Wiring>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
         Self::unproved(&**scheme, scheme, Selection::Minimal, Choosing::default(), wiring, watch)
@@ -61,7 +59,7 @@ impl Detours {
         scheme: &Verified<Via<Minimal>>,
         selection: Selection,
         choosing: Choosing,
-        wiring: &Wiring,
+        wiring: &Arc<Wiring>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
         Self::unproved(&**scheme, scheme.beneath(), selection, choosing, wiring, watch)
@@ -77,7 +75,7 @@ impl Detours {
         beneath: &Minimal,
         selection: Selection,
         choosing: Choosing,
-        wiring: &Wiring,
+        wiring: &Arc<Wiring>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
         choosing.check()?;
@@ -88,17 +86,10 @@ impl Detours {
         let plane: Vec<u16> = on.switches().iter().map(|s| s.plane).collect();
         let mut place = vec![u32::MAX; plane.len()];
         let mut between = vec![Vec::new(); usize::from(on.planes())];
-        for s in (0..switches).filter(|&s| on.switches()[s as usize].up) {
+        for s in on.edge_switches() {
             let among = &mut between[usize::from(plane[s as usize])];
             place[s as usize] = among.len() as u32;
             among.push(s);
-        }
-        let lead = |p: &Port| p.leads_to().unwrap_or(u32::MAX);
-        let mut first_port = vec![0];
-        let mut ahead = Vec::new();
-        for s in 0..switches {
-            ahead.extend(wiring.ports(s).iter().map(lead));
-            first_port.push(ahead.len() as u32);
         }
         Ok(Self {
             selection,
@@ -106,9 +97,7 @@ impl Detours {
             ways: Ways::of(beneath, 0, wiring, watch)?,
             hops: hops.collect(),
             switches,
-            homes: wiring.endpoints().to_vec(),
-            ahead,
-            first_port,
+            wiring: wiring.clone(),
             between,
             plane,
             place,
@@ -140,9 +129,9 @@ impl Detours {
         let (mut at, mut port, mut sum) = (here.router, port, 0);
         loop {
             sum += u64::from(here.sight.used_at(at, port));
-            at = self.ahead[self.first_port[at as usize] as usize + usize::from(port)];
-            if at == goal {
-                return sum;
+            match self.wiring.ports(at)[usize::from(port)].leads_to() {
+                Some(next) if next != goal => at = next,
+                _ => return sum,
             }
             port = self.ways.port(at, goal, here.random);
         }
@@ -238,7 +227,7 @@ impl Guide for Detours {
 
     #[inline]
     fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
-        let Attached { router: home, port } = self.homes[packet.target() as usize];
+        let Attached { router: home, port } = self.wiring.endpoints()[packet.target() as usize];
         let (at, hops) = (here.router, packet.hops());
         if at == home && packet.note() != DETOUR {
             return Want { port, lanes: super::ways::all(self.count), rank: 0 };

@@ -51,6 +51,12 @@ impl Minimal {
         Ok(Self { on, lanes, hops })
     }
 
+    /// The same ways on other lanes.
+    #[must_use]
+    pub fn with_lanes(self, lanes: LaneClasses) -> Self {
+        Self { lanes, ..self }
+    }
+
     /// Hops of a shortest way between two switches; `None` where there is no way.
     #[inline]
     pub fn hops(&self, from: SwitchId, to: SwitchId) -> Option<u8> {

@@ -1,0 +1,69 @@
+//! A point as users read it.
+
+use super::run::{Found, Point};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A point as users read it; loads in flits an active endpoint and cycle.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Row {
+    /// What endpoints want to send.
+    pub offered_load: f64,
+    /// What arrives.
+    pub accepted_load: f64,
+    /// Mean cycles from a packet's birth to its arrival; null where none arrived.
+    pub mean_packet_latency_cycles: Option<f64>,
+    /// Mean cycles from entering the network to arrival.
+    pub mean_network_latency_cycles: Option<f64>,
+    /// Latency that 99 % of packets do not exceed.
+    pub p99_packet_latency_cycles: Option<u64>,
+    /// Mean switches visited.
+    pub mean_hops: Option<f64>,
+    /// Cycles simulated.
+    pub cycles: u32,
+    /// Flits through switches, over all cycles.
+    pub flit_hops: u64,
+    /// Whether less than 97 % of what is offered arrives.
+    pub saturated: bool,
+    /// Whether packets wait for one another in a circle.
+    pub deadlocked: bool,
+    /// The circle, where there is one: each packet waits for the next, the last for the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub circle: Option<Vec<String>>,
+    /// Packets by latency: least cycles of a bin, packets.
+    pub latency_histogram: Vec<(u64, u64)>,
+    /// Packets by switches visited, from 0 on.
+    pub hop_histogram: Vec<u64>,
+}
+
+impl Row {
+    /// The row of a point.
+    pub fn of(point: &Point) -> Self {
+        Self::of_found(point, &point.all)
+    }
+
+    /// The rows of its classes, where there are several.
+    pub fn of_classes(point: &Point) -> Vec<Self> {
+        let several = if point.classes.len() > 1 { &point.classes[..] } else { &[] };
+        several.iter().map(|found| Self::of_found(point, found)).collect()
+    }
+
+    fn of_found(point: &Point, all: &Found) -> Self {
+        let used = all.by_hops.iter().rposition(|&n| n > 0).map_or(0, |last| last + 1);
+        Self {
+            offered_load: all.offered_load,
+            accepted_load: all.accepted_load,
+            mean_packet_latency_cycles: all.latency,
+            mean_network_latency_cycles: all.network_latency,
+            p99_packet_latency_cycles: all.latency.map(|_| all.latencies.quantile(0.99)),
+            mean_hops: all.hops,
+            cycles: point.cycles,
+            flit_hops: point.flit_hops,
+            saturated: all.is_saturated(),
+            deadlocked: point.circle.is_some(),
+            circle: point.circle.as_ref().map(|c| c.iter().map(ToString::to_string).collect()),
+            latency_histogram: all.latencies.bins().collect(),
+            hop_histogram: all.by_hops[..used].to_vec(),
+        }
+    }
+}
