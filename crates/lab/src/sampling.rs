@@ -6,7 +6,9 @@ use formats::booksim::{Class, Config, Simulation};
 use sim::booksim::freedom;
 use sim::booksim::routing::Explored;
 use sim::flit::engine::{Engine, Setup, engine};
+use sim::flit::row::Row;
 use sim::flit::run::{Drain, Phases, Point, run};
+use sim::flit::seen::Names;
 use verify::Verdict;
 
 /// A configuration that is ready to run.
@@ -54,6 +56,12 @@ impl BookSim {
             drain: if unstable { Drain::Empty } else { Drain::Measured },
         };
         run(self.setup(threads), phases, watch)
+    }
+
+    /// A point of it as users read it: all classes together, and each where there are several.
+    pub fn rows(&self, point: &Point) -> (Row, Vec<Row>) {
+        let names = Names::numbered(&self.case.wiring);
+        (Row::of(point, &self.case.wiring, &names, false), Row::of_classes(point, &names))
     }
 
     fn setup(&self, threads: usize) -> Setup<'_> {

@@ -49,7 +49,7 @@ pub fn simulate_flit<'py>(
             let (found, saturation) = curve(&case, threads, watch)?;
             (found.into_iter().map(|(_, point)| point).collect(), Some(saturation))
         };
-        let rows: Vec<Row> = found.iter().map(Row::of).collect();
+        let rows: Vec<Row> = found.iter().map(|point| case.row(point)).collect();
         let mut all = json!({ "verified": case.verified, "parameters": spec, "points": rows });
         if let Some(saturation) = saturation {
             all["saturation_throughput"] = json!(saturation);
@@ -108,9 +108,9 @@ pub fn simulate_booksim(
             return Err(Refusal::new("routing_function", why, "--unverified to run it").into());
         }
         let point = case.run(threads, watch)?;
-        let classes: Vec<Row> = Row::of_classes(&point);
+        let (row, classes) = case.rows(&point);
         Ok(json!({
-            "verified": case.circle.is_none(), "points": [Row::of(&point)], "classes": classes,
+            "verified": case.circle.is_none(), "points": [row], "classes": classes,
         }))
     };
     to_python(py, &enter(py, progress, work)?.map_err(stopped)?)

@@ -4,7 +4,9 @@ use super::engine::Setup;
 use super::guide::Guide;
 use super::routed::guide;
 use super::router::Router;
+use super::row::Row;
 use super::run::{Drain, Phases, Point, run};
+use super::seen::Names;
 use super::spec::Spec;
 use super::wiring::Wiring;
 use crate::select::Choosing;
@@ -37,6 +39,8 @@ impl On {
 /// A case that is ready to run at any load.
 pub struct Case {
     wiring: Arc<Wiring>,
+    names: Names,
+    with_links: bool,
     router: Router,
     guide: Box<dyn Guide + Send>,
     /// Whether its routing was proved free of deadlock.
@@ -102,13 +106,19 @@ impl Case {
             drain_cycles: run.drain_cycles.min(1 << 29),
             drain,
         };
-        let (router, seed) = (spec.router.clone(), spec.seed);
-        Ok(Self { wiring, router, guide, verified, class, phases, seed })
+        let (router, seed, with_links) = (spec.router.clone(), spec.seed, run.links);
+        let names = Names::of(&t);
+        Ok(Self { wiring, names, with_links, router, guide, verified, class, phases, seed })
     }
 
     /// The network as the simulator sees it.
     pub fn wiring(&self) -> &Wiring {
         &self.wiring
+    }
+
+    /// A point of it as users read it.
+    pub fn row(&self, point: &Point) -> Row {
+        Row::of(point, &self.wiring, &self.names, self.with_links)
     }
 
     /// One point, on so many threads; the result is the same with any number.

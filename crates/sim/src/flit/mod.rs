@@ -8,6 +8,7 @@ mod routed;
 pub mod router;
 pub mod row;
 pub mod run;
+pub mod seen;
 pub mod spec;
 pub mod wiring;
 pub mod word;

@@ -1,6 +1,8 @@
 //! A point as users read it.
 
 use super::run::{Found, Point};
+use super::seen::{Names, Seen};
+use super::wiring::Wiring;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -34,21 +36,25 @@ pub struct Row {
     pub latency_histogram: Vec<(u64, u64)>,
     /// Packets by switches visited, from 0 on.
     pub hop_histogram: Vec<u64>,
+    /// What was seen of links; not of a class alone.
+    #[serde(flatten)]
+    pub seen: Option<Seen>,
 }
 
 impl Row {
-    /// The row of a point.
-    pub fn of(point: &Point) -> Self {
-        Self::of_found(point, &point.all)
+    /// The row of a point on `wiring`, `with_links` also each link's.
+    pub fn of(point: &Point, wiring: &Wiring, names: &Names, with_links: bool) -> Self {
+        let seen = Seen::of(&point.traces, wiring, names, with_links);
+        Self { seen: Some(seen), ..Self::of_found(point, &point.all, names) }
     }
 
     /// The rows of its classes, where there are several.
-    pub fn of_classes(point: &Point) -> Vec<Self> {
+    pub fn of_classes(point: &Point, names: &Names) -> Vec<Self> {
         let several = if point.classes.len() > 1 { &point.classes[..] } else { &[] };
-        several.iter().map(|found| Self::of_found(point, found)).collect()
+        several.iter().map(|found| Self::of_found(point, found, names)).collect()
     }
 
-    fn of_found(point: &Point, all: &Found) -> Self {
+    fn of_found(point: &Point, all: &Found, names: &Names) -> Self {
         let used = all.by_hops.iter().rposition(|&n| n > 0).map_or(0, |last| last + 1);
         Self {
             offered_load: all.offered_load,
@@ -61,9 +67,10 @@ impl Row {
             flit_hops: point.flit_hops,
             saturated: all.is_saturated(),
             deadlocked: point.circle.is_some(),
-            circle: point.circle.as_ref().map(|c| c.iter().map(ToString::to_string).collect()),
+            circle: point.circle.as_ref().map(|c| c.iter().map(|w| names.tell(w)).collect()),
             latency_histogram: all.latencies.bins().collect(),
             hop_histogram: all.by_hops[..used].to_vec(),
+            seen: None,
         }
     }
 }

@@ -1,7 +1,9 @@
 //! One point: warm-up, measurement, drain, and what is found.
 
 use super::engine::{Engine, Histogram, OfClass, Setup, Waiting, engine};
+use super::seen::Traces;
 use base::{Refusal, Stop, Watch};
+use std::ops::Range;
 use traffic::process::Class;
 
 /// How a run ends.
@@ -61,8 +63,8 @@ pub struct Point {
     pub cycles: u32,
     /// Flits through a router, in all cycles.
     pub flit_hops: u64,
-    /// Flits sent while measuring, by port of every router, in order.
-    pub sent: Vec<u32>,
+    /// What was seen of channels and buffers while measuring.
+    pub traces: Traces,
     /// Packets that wait for one another in a circle, where there are such.
     pub circle: Option<Vec<Waiting>>,
 }
@@ -83,6 +85,9 @@ impl Point {
         self.all.is_saturated()
     }
 }
+
+/// Most looks at buffers while measuring.
+const LOOKS: u32 = 100;
 
 /// Cycles between two looks for packets that wait for ever.
 const LOOK: u32 = 1000;
@@ -106,17 +111,17 @@ pub fn run(setup: Setup<'_>, phases: Phases, watch: &dyn Watch) -> Result<Point,
     run.engine.count_in(start..end, phases.drain == Drain::Measured);
     let total = u64::from(end);
     run.until(start, total, watch)?;
-    let before = run.engine.sent();
-    run.until(end, total, watch)?;
-    let sent = run.engine.sent().iter().zip(&before).map(|(a, b)| a - b).collect();
+    let traces = run.measure(start..end, watch)?;
     run.drain(end + phases.drain_cycles, watch)?;
-    Ok(run.point(sent))
+    Ok(run.point(traces))
 }
 
 /// A run under way.
 struct Run<'a> {
     engine: Box<dyn Engine + 'a>,
     classes: &'a [Class],
+    /// Virtual channels of a port.
+    lanes: u8,
     phases: Phases,
     circle: Option<Vec<Waiting>>,
     /// Cycles between two looks at whether the user wants to stop.
@@ -129,8 +134,9 @@ impl<'a> Run<'a> {
     fn new(setup: Setup<'a>, phases: Phases) -> Result<Self, Refusal> {
         let ports: usize = (0..setup.wiring.routers()).map(|r| setup.wiring.ports(r).len()).sum();
         let stride = (STRIDE_FLITS / (ports as u32).max(1)).clamp(1, LOOK);
-        let (engine, classes) = (engine(setup)?, setup.classes);
-        Ok(Self { engine, classes, phases, circle: None, stride, looked: 0 })
+        let (classes, lanes) = (setup.classes, setup.router.virtual_channels);
+        let engine = engine(setup)?;
+        Ok(Self { engine, classes, lanes, phases, circle: None, stride, looked: 0 })
     }
 
     /// On to this cycle, or to where packets wait in a circle.
@@ -141,6 +147,22 @@ impl<'a> Run<'a> {
             self.look();
         }
         Ok(())
+    }
+
+    /// The measured cycles, with looks at the buffers in equal steps.
+    fn measure(&mut self, cycles: Range<u32>, watch: &dyn Watch) -> Result<Traces, Stop> {
+        let before = self.engine.sent();
+        let mut buffered = vec![0; before.len() * usize::from(self.lanes)];
+        let step = (cycles.len() as u32).div_ceil(LOOKS);
+        let (mut at, mut looks) = (cycles.start, 0);
+        while at < cycles.end && self.circle.is_none() {
+            at = cycles.end.min(at + step);
+            self.until(at, cycles.end.into(), watch)?;
+            self.engine.count_buffered(&mut buffered);
+            looks += 1;
+        }
+        let sent = self.engine.sent().iter().zip(&before).map(|(a, b)| a - b).collect();
+        Ok(Traces { cycles: cycles.len() as u32, lanes: self.lanes, sent, looks, buffered })
     }
 
     /// Looks for packets that wait in a circle, once some have not moved for long.
@@ -174,7 +196,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn point(self, sent: Vec<u32>) -> Point {
+    fn point(self, traces: Traces) -> Point {
         let tally = self.engine.tally();
         let cycles = f64::from(self.phases.measure_cycles);
         let found = |class: &Class, of: &OfClass| {
@@ -200,7 +222,7 @@ impl<'a> Run<'a> {
             all,
             cycles: self.engine.now(),
             flit_hops: self.engine.sent().iter().map(|&n| u64::from(n)).sum(),
-            sent,
+            traces,
             circle: self.circle,
         }
     }

@@ -29,6 +29,8 @@ pub struct RunLength {
     pub drain_cycles: u32,
     /// Whether endpoints go on sending until all that counts has arrived; else they stop.
     pub drain_under_load: bool,
+    /// Whether points have `links`: what every channel between switches carried.
+    pub links: bool,
 }
 
 impl Default for RunLength {
@@ -38,6 +40,7 @@ impl Default for RunLength {
             measure_cycles: 3000,
             drain_cycles: 100_000,
             drain_under_load: false,
+            links: false,
         }
     }
 }

@@ -29,7 +29,8 @@ pub struct Detours {
     hops: Vec<u8>,
     switches: u32,
     wiring: Arc<Wiring>,
-    /// Switches with endpoints, over which a packet may go, by plane; the plane of each switch, and its place there.
+    /// Switches with endpoints, over which a packet may go, by plane; the plane of each switch, and
+    /// its place there.
     between: Vec<Vec<u32>>,
     plane: Vec<u16>,
     place: Vec<u32>,

@@ -3,7 +3,6 @@
 use super::board::Board;
 use super::unit::Unit;
 use crate::flit::wiring::{End, Wiring};
-use std::fmt;
 
 /// A packet that waits, and the channel whose buffer it is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,13 +15,6 @@ pub struct Waiting {
     pub lane: u8,
     /// The endpoint that it goes to.
     pub target: u32,
-}
-
-impl fmt::Display for Waiting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { router, port, lane, target } = self;
-        write!(f, "a packet to endpoint {target} in router {router}, port {port}, channel {lane}")
-    }
 }
 
 /// The routers between two cycles, all of them, and what they share.

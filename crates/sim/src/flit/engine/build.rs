@@ -79,6 +79,10 @@ pub trait Engine {
 
     /// Flits sent so far by every port of every router, in order.
     fn sent(&self) -> Vec<u32>;
+
+    /// Adds, for every port of every router in order and each virtual channel, the flits that are
+    /// in its buffer now.
+    fn count_buffered(&self, sums: &mut [u32]);
 }
 
 /// An engine for this network, of the least arrays that hold its routers.
@@ -284,6 +288,18 @@ impl<const N: usize, const W: usize, const M: usize> Engine for Machine<'_, N, W
     fn sent(&self) -> Vec<u32> {
         let units = self.parts.iter().flat_map(|p| &p.units);
         units.flat_map(|u| &u.sent[..u.ports as usize]).copied().collect()
+    }
+
+    fn count_buffered(&self, sums: &mut [u32]) {
+        let lanes = usize::from(self.setup.router.virtual_channels);
+        let stride = self.setup.router.stride_bits();
+        let units = self.parts.iter().flat_map(|p| &p.units);
+        let ports = units.flat_map(|u| (0..u.ports as usize).map(move |port| (u, port << stride)));
+        for (sums, (unit, first)) in sums.chunks_exact_mut(lanes).zip(ports) {
+            for (sum, count) in sums.iter_mut().zip(&unit.count[first..]) {
+                *sum += u32::from(*count);
+            }
+        }
     }
 }
 
