@@ -9,7 +9,49 @@ use rayon::prelude::*;
 
 /// Words of 64 sources that one sweep carries.
 const WIDE: usize = 8;
-type Mask = [u64; WIDE];
+
+/// A set of the sources of a sweep. It fills one line of the cache and never lies across two, since
+/// a sweep does little but fetch them.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Mask([u64; WIDE]);
+
+impl Mask {
+    const EMPTY: Self = Self([0; WIDE]);
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.0.iter().fold(0, |any, word| any | word) == 0
+    }
+
+    /// Whether every source of `other` is here.
+    #[inline]
+    fn has_all(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).fold(0, |any, (own, word)| any | (word & !own)) == 0
+    }
+
+    /// Adds the sources of `other`.
+    #[inline]
+    fn add(&mut self, other: &Self) {
+        for (own, word) in self.0.iter_mut().zip(&other.0) {
+            *own |= word;
+        }
+    }
+
+    /// Its sources that `other` lacks.
+    #[inline]
+    fn without(mut self, other: &Self) -> Self {
+        for (own, word) in self.0.iter_mut().zip(&other.0) {
+            *own &= !word;
+        }
+        self
+    }
+
+    #[inline]
+    fn count(&self) -> u64 {
+        self.0.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+}
 
 /// Hop distances over the ordered pairs of distinct switches of a chosen set.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -125,15 +167,16 @@ fn sweep(
     member: &[bool],
     tick: &dyn Fn(u64) -> Result<(), Interrupted>,
 ) -> Result<Vec<u64>, Interrupted> {
-    let blank = vec![[0; WIDE]; graph.switches()];
+    let blank = vec![Mask::EMPTY; graph.switches()];
     let (seen, front, next, active) = (blank.clone(), blank.clone(), blank, Some(sources.to_vec()));
-    let mut sweep = Sweep { graph, member, seen, front, next, active, full: [0; WIDE] };
+    let mut sweep = Sweep { graph, member, seen, front, next, active, full: Mask::EMPTY };
     let mut arcs = 0;
     for (i, &s) in sources.iter().enumerate() {
-        let bit = 1 << (i % 64);
-        sweep.front[s as usize][i / 64] |= bit;
-        sweep.seen[s as usize][i / 64] |= bit;
-        sweep.full[i / 64] |= bit;
+        let mut own = Mask::EMPTY;
+        own.0[i / 64] = 1 << (i % 64);
+        sweep.front[s as usize].add(&own);
+        sweep.seen[s as usize].add(&own);
+        sweep.full.add(&own);
         arcs += graph.degree(s as usize);
     }
     let mut histogram = vec![0];
@@ -152,29 +195,22 @@ fn sweep(
     }
 }
 
-#[inline]
-fn count(mask: &Mask) -> u64 {
-    mask.iter().map(|m| u64::from(m.count_ones())).sum()
-}
-
 impl Sweep<'_> {
     /// The next level, from the switches of the last: for few of them.
     fn push(&mut self) -> Level {
         let active = self.active.take().unwrap_or_else(|| {
-            self.next.fill([0; WIDE]);
+            self.next.fill(Mask::EMPTY);
             let front = self.front.iter().enumerate();
-            front.filter(|(_, f)| **f != [0; WIDE]).map(|(v, _)| v as u32).collect()
+            front.filter(|(_, f)| !f.is_empty()).map(|(v, _)| v as u32).collect()
         });
         let mut reached = Vec::new();
         for &v in &active {
-            let from = std::mem::replace(&mut self.front[v as usize], [0; WIDE]);
+            let from = std::mem::replace(&mut self.front[v as usize], Mask::EMPTY);
             for &w in self.graph.neighbours(v as usize) {
-                let (seen, next) = (&self.seen[w as usize], &mut self.next[w as usize]);
-                let known = *next != [0; WIDE];
-                for i in 0..WIDE {
-                    next[i] |= from[i] & !seen[i];
-                }
-                if !known && *next != [0; WIDE] {
+                let next = &mut self.next[w as usize];
+                let known = !next.is_empty();
+                next.add(&from.without(&self.seen[w as usize]));
+                if !known && !next.is_empty() {
                     reached.push(w);
                 }
             }
@@ -182,11 +218,9 @@ impl Sweep<'_> {
         let mut level = Level { switches: reached.len(), ..Level::default() };
         for &w in &reached {
             let w = w as usize;
-            for (s, g) in self.seen[w].iter_mut().zip(&self.next[w]) {
-                *s |= g;
-            }
+            self.seen[w].add(&self.next[w]);
             level.arcs += self.graph.degree(w);
-            level.pairs += if self.member[w] { count(&self.next[w]) } else { 0 };
+            level.pairs += if self.member[w] { self.next[w].count() } else { 0 };
         }
         self.active = Some(reached);
         level
@@ -197,20 +231,20 @@ impl Sweep<'_> {
         let mut level = Level::default();
         self.active = None;
         for (v, (seen, next)) in self.seen.iter_mut().zip(&mut self.next).enumerate() {
-            let mut fresh = [0; WIDE];
-            if *seen != self.full {
+            let mut fresh = Mask::EMPTY;
+            if !seen.has_all(&self.full) {
                 let mut all = *seen;
                 for near in self.graph.neighbours(v).chunks(STRIDE) {
-                    all = gather(all, near, &self.front);
-                    if all == self.full {
+                    for &w in near {
+                        all.add(&self.front[w as usize]);
+                    }
+                    if all.has_all(&self.full) {
                         break;
                     }
                 }
-                for i in 0..WIDE {
-                    fresh[i] = all[i] & !seen[i];
-                }
+                fresh = all.without(seen);
                 *seen = all;
-                let reached = count(&fresh);
+                let reached = fresh.count();
                 if reached > 0 {
                     level.switches += 1;
                     level.arcs += self.graph.degree(v);
@@ -221,17 +255,6 @@ impl Sweep<'_> {
         }
         level
     }
-}
-
-/// `all` with everything that has reached the switches of `near`.
-#[inline]
-fn gather(mut all: Mask, near: &[u32], front: &[Mask]) -> Mask {
-    for &w in near {
-        for (g, f) in all.iter_mut().zip(&front[w as usize]) {
-            *g |= f;
-        }
-    }
-    all
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use fabric::geometry::{Form, Geometry, Row};
 use fabric::network::Builder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::OnceLock;
 
 /// Long Hop: 2^n switches, linked when their difference is a column of an n x m generator matrix.
 ///
@@ -147,6 +148,14 @@ impl Code {
         let units = (0..self.n).rev().map(|i| 1 << i);
         units.chain((0..self.m - self.n).rev().map(check)).collect()
     }
+
+    /// Longest distance and sum of all; found once, since sizing asks for every wish.
+    fn distances(self) -> (u32, u64) {
+        static KNOWN: [OnceLock<(u32, u64)>; CODES.len()] = [const { OnceLock::new() }; _];
+        let found = || distances(self.n, &self.columns());
+        let row = CODES.iter().position(|&code| code == self);
+        row.map_or_else(found, |row| *KNOWN[row].get_or_init(found))
+    }
 }
 
 /// Longest distance from word 0, and the sum of all: the least number of columns that add up to
@@ -197,7 +206,7 @@ impl Family for LongHop {
 
     fn promise(&self) -> Result<Promise, Refusal> {
         let code = self.code()?;
-        let (longest, sum) = distances(code.n, &code.columns());
+        let (longest, sum) = code.distances();
         let p = endpoints(self.p, code.m, longest)?;
         let switches = 1 << code.n;
         let links = u64::from(code.m) * switches / 2;
@@ -210,7 +219,7 @@ impl Family for LongHop {
         let code = self.code()?;
         let p = match self.p {
             Some(p) => endpoints(Some(p), code.m, 1)?,
-            None => endpoints(None, code.m, distances(code.n, &code.columns()).0)?,
+            None => endpoints(None, code.m, code.distances().0)?,
         };
         Ok(binary_cayley("longhop", code.n, &code.columns(), p))
     }
