@@ -387,12 +387,14 @@ def parsed(text: str) -> Any:
 PICTURES = (".svg", ".png", ".html")
 
 
-def check_picture(output: Path | None) -> None:
-    """RefusalError where the name of the file to draw into ends in none of ``PICTURES``."""
+def check_picture(output: Path | None, *more: str) -> None:
+    """RefusalError where the name of the file to draw into ends in none of ``PICTURES``, nor in
+    one of ``more``."""
     from flyloom._core import RefusalError
 
-    if output and output.suffix not in PICTURES:
-        raise RefusalError(f"-o {output}: no picture; a name that ends in {', '.join(PICTURES)}")
+    ends = (*PICTURES, *more)
+    if output and output.suffix not in ends:
+        raise RefusalError(f"-o {output}: no picture; a name that ends in {', '.join(ends)}")
 
 
 def write_picture(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,11 +15,16 @@ from flyloom.cli.common import (
     P,
     Tables,
     app,
+    check_picture,
     epilog,
     load_network,
     parsed_options,
     print_table,
+    write_picture,
 )
+
+if TYPE_CHECKING:
+    from flyloom._core import Topology
 
 sims = typer.Typer(
     help="Simulate a network under load: flit, booksim.",
@@ -27,6 +33,12 @@ sims = typer.Typer(
     epilog=epilog("flyloom sim flit slim_fly:q=5,p=4 --load 0.1:0.9:0.2"),
 )
 app.add_typer(sims, name="sim")
+
+Output = Annotated[
+    Path | None,
+    typer.Option("-o", "--out", help="chart of latency and accepted load as .svg, .png or .html,"
+                                     " or .json for all that is found"),
+]
 
 COLUMNS = (
     ("offered", "offered_load"), ("accepted", "accepted_load"),
@@ -77,6 +89,7 @@ def flit(
         int | None, typer.Option(help="processors to use; the result is the same with any number")
     ] = None,
     p: P = None,
+    output: Output = None,
     as_json: Json = False,
 ) -> None:
     """Latency and accepted load, cycle by cycle: routers with virtual channels and credits."""
@@ -85,6 +98,7 @@ def flit(
     from flyloom.support.progress import bars
     from flyloom.verbs.simulation import simulate
 
+    check_picture(output, ".json")
     whole("--seed", seed, 0, 2**64 - 1)
     if threads is not None:
         whole("--threads", threads, 1, 1024)
@@ -96,7 +110,11 @@ def flit(
             settings=parsed_options(setting, "the simulator", (), "--set"), unverified=unverified,
             seed=seed, threads=threads, progress=bar,
         ).to_dict()
+    if output:
+        write(found, output, source)
     show(found, as_json)
+    if output and not as_json:
+        print(f"written to {output}")
 
 
 @sims.command(epilog=epilog(
@@ -114,6 +132,7 @@ def booksim(
     threads: Annotated[
         int | None, typer.Option(help="processors to use; the result is the same with any number")
     ] = None,
+    output: Output = None,
     as_json: Json = False,
 ) -> None:
     """Run a configuration of BookSim: the same network, routers, traffic and sampling."""
@@ -121,6 +140,7 @@ def booksim(
     from flyloom.support.progress import bars
     from flyloom.verbs.simulation import booksim as simulate
 
+    check_picture(output, ".json")
     if threads is not None:
         whole("--threads", threads, 1, 1024)
     with bars() as bar:
@@ -128,7 +148,35 @@ def booksim(
     if not as_json:
         for note in found["notes"]:
             print(f"note: {note['place']}: {note['key']}: {note['why']}")
+    if output:
+        write(found, output, None)
     show(found, as_json)
+    if output and not as_json:
+        print(f"written to {output}")
+
+
+def write(found: dict[str, Any], output: Path, source: Topology | str | None) -> None:
+    """Writes what a simulator found as a chart, a page or JSON, by the end of the name.
+
+    The page has heat maps of the links of ``source``, where these were asked for.
+    """
+    import json
+
+    from flyloom.inputs.networks import network
+    from flyloom.inputs.tables import holds_tables, tables
+    from flyloom.report import flit_page
+    from flyloom.support.files import write_whole
+
+    if output.suffix == ".json":
+        write_whole(output, json.dumps(found) + "\n")
+        return
+    drawn = {}
+    if output.suffix == ".html" and source is not None and "links" in found["points"][0]:
+        topology = tables(source).topology if holds_tables(source) else network(source)
+        drawn = flit_page.drawings(found, topology)
+    write_picture(
+        output, flit_page.spec(found), "flit-", lambda: flit_page.page(found, drawn)
+    )
 
 
 def show(found: dict[str, Any], as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""Drawings of networks as SVG text: floor plans, rack fronts, adjacency matrices.
+"""Drawings of networks as SVG text: floor plans, rack fronts, matrices, heat.
 
 Every function here takes plain Python values and returns one ``<svg>`` element as a string. The
 element is complete XML on its own (it carries its name space) and can be put inside an HTML page
@@ -10,7 +10,11 @@ coarser picture, and say so in the picture itself.
 """
 
 from flyloom.draw.floor import floor_svg, racks_svg
+from flyloom.draw.heat import heat_floor_svg, heat_matrix_svg
 from flyloom.draw.matrix import adjacency_svg, link_classes, matrix_order
 from flyloom.draw.svg import Svg
 
-__all__ = ["Svg", "adjacency_svg", "floor_svg", "link_classes", "matrix_order", "racks_svg"]
+__all__ = [
+    "Svg", "adjacency_svg", "floor_svg", "heat_floor_svg", "heat_matrix_svg", "link_classes",
+    "matrix_order", "racks_svg",
+]

@@ -26,10 +26,12 @@ SERVERS = "#e4e8ec"
 
 # --- the floor from above ------------------------------------------------------------------------
 
-_TILE_W, _TILE_H, _GAP_X, _GAP_Y = 98, 58, 46, 62
+TILE_W, TILE_H = 98, 58
+"""A rack in the drawing."""
+_GAP_X, _GAP_Y = 46, 62
 
 
-class _Floor:
+class FloorPlaces:
     """Where each rack stands in the drawing."""
 
     def __init__(self, racks: Sequence[Mapping[str, Any]]) -> None:
@@ -47,16 +49,18 @@ class _Floor:
 
     def _most_bend(self, names: Sequence[str]) -> float:
         spans = [self._span(a, b) for a in names for b in names if a < b]
-        return max((self._bend(span) - _TILE_H / 2 for span in spans if span), default=0)
+        return max((self._bend(span) - TILE_H / 2 for span in spans if span), default=0)
 
     def centre(self, name: str) -> tuple[float, float]:
+        """The middle of a rack."""
         column, row = self.cell[name]
-        x = self.left + _TILE_W / 2 + column * (_TILE_W + _GAP_X)
-        return x, self.top + _TILE_H / 2 + row * (_TILE_H + _GAP_Y)
+        x = self.left + TILE_W / 2 + column * (TILE_W + _GAP_X)
+        return x, self.top + TILE_H / 2 + row * (TILE_H + _GAP_Y)
 
     def size(self) -> tuple[float, float]:
-        width = self.left + 10 + self.columns * (_TILE_W + _GAP_X) - _GAP_X
-        return width, self.top + 10 + self.rows * (_TILE_H + _GAP_Y) - _GAP_Y
+        """Width and height of all of it."""
+        width = self.left + 10 + self.columns * (TILE_W + _GAP_X) - _GAP_X
+        return width, self.top + 10 + self.rows * (TILE_H + _GAP_Y) - _GAP_Y
 
     def _span(self, a: str, b: str) -> int:
         """Cells between two racks of one row or column when a rack stands between them, else 0."""
@@ -70,7 +74,7 @@ class _Floor:
 
     @staticmethod
     def _bend(span: int) -> float:
-        return _TILE_H / 2 + min(12 * (span - 1), _GAP_Y - 8)
+        return TILE_H / 2 + min(12 * (span - 1), _GAP_Y - 8)
 
     def curve(self, a: str, b: str) -> tuple[tuple[float, float], ...]:
         """Start, control and end point of the line between two racks."""
@@ -82,7 +86,7 @@ class _Floor:
             if y0 == y1:
                 middle = (middle[0], middle[1] - 2 * self._bend(span))
             else:
-                bend = self._bend(span) + (_TILE_W - _TILE_H) / 2
+                bend = self._bend(span) + (TILE_W - TILE_H) / 2
                 middle = (middle[0] - 2 * bend, middle[1])
         return (x0, y0), middle, (x1, y1)
 
@@ -93,7 +97,9 @@ def _at(curve: tuple[tuple[float, float], ...], t: float) -> tuple[float, float]
     return a * x0 + b * cx + c * x1, a * y0 + b * cy + c * y1
 
 
-def _place_labels(floor: _Floor, curves: Sequence[tuple[Any, ...]]) -> list[tuple[float, float]]:
+def _place_labels(
+    floor: FloorPlaces, curves: Sequence[tuple[Any, ...]]
+) -> list[tuple[float, float]]:
     """A place on each curve that is clear of racks and of the labels placed before it."""
     centres = [floor.centre(name) for name in floor.cell]
     placed: list[tuple[float, float]] = []
@@ -102,7 +108,7 @@ def _place_labels(floor: _Floor, curves: Sequence[tuple[Any, ...]]) -> list[tupl
 
         def clear(spot: tuple[float, float]) -> bool:
             racks = all(
-                abs(spot[0] - x) > _TILE_W / 2 + 13 or abs(spot[1] - y) > _TILE_H / 2 + 9
+                abs(spot[0] - x) > TILE_W / 2 + 13 or abs(spot[1] - y) > TILE_H / 2 + 9
                 for x, y in centres
             )
             return racks and all(
@@ -126,7 +132,7 @@ def floor_svg(floor: Mapping[str, Any]) -> str:
     racks, pairs = floor["racks"], floor["rack_pairs"]
     if not racks:
         return note_svg("Floor plan", "No rack is placed on the floor.")
-    plan = _Floor(racks)
+    plan = FloorPlaces(racks)
     width, height = plan.size()
     counts = sorted({pair["cables"] for pair in pairs})
     note = _pairs_note(len(pairs), counts)
@@ -135,17 +141,17 @@ def floor_svg(floor: Mapping[str, Any]) -> str:
         _floor_lines(drawing, plan, pairs, counts)
     for rack in racks:
         x, y = plan.centre(rack["name"])
-        left, top = x - _TILE_W / 2, y - _TILE_H / 2
+        left, top = x - TILE_W / 2, y - TILE_H / 2
         switches, endpoints = len(rack["switches"]), rack["endpoints"]
         words = plural(switches, "switch", "switches") if switches else "servers alone"
         drawing.add(
-            "rect", x=left, y=top, width=_TILE_W, height=_TILE_H, rx=3,
+            "rect", x=left, y=top, width=TILE_W, height=TILE_H, rx=3,
             fill=PAPER if switches else SERVERS, stroke=INK,
             hint=f'{rack["name"]}: {words}, {plural(endpoints, "endpoint")}',
         )
         if switches:
-            drawing.add("rect", x=left, y=top, width=_TILE_W, height=4, fill=INK)
-        name, size = fitting(str(rack["name"]), _TILE_W - 8, 12)
+            drawing.add("rect", x=left, y=top, width=TILE_W, height=4, fill=INK)
+        name, size = fitting(str(rack["name"]), TILE_W - 8, 12)
         drawing.text(x, top + 21, name, size, text_anchor="middle", font_weight="600")
         drawing.text(x, top + 36, words, 10.5, text_anchor="middle", fill=GREY)
         ends = plural(endpoints, "endpoint")
@@ -171,7 +177,7 @@ def _pairs_note(pairs: int, counts: Sequence[int]) -> str:
 
 
 def _floor_lines(
-    drawing: Svg, plan: _Floor, pairs: Sequence[Mapping[str, Any]], counts: Sequence[int]
+    drawing: Svg, plan: FloorPlaces, pairs: Sequence[Mapping[str, Any]], counts: Sequence[int]
 ) -> None:
     curves = [plan.curve(pair["a"], pair["b"]) for pair in pairs]
     fade = 0.75 if len(pairs) <= 40 else max(0.12, 0.75 * (40 / len(pairs)) ** 0.5)
@@ -286,6 +292,15 @@ def _rack_front(
             drawing.text(x + 10, top + slot / 2 + size * 0.35, label, size)
     ends = plural(rack["endpoints"], "endpoint")
     drawing.text(x + _RACK_W / 2, y + body + 18, ends, 10.5, text_anchor="middle", fill=GREY)
+
+
+def racks_of(floor: Mapping[str, Any], switch_count: int) -> list[str | None]:
+    """The rack of each switch, by id; None of those that stand in none."""
+    racks: list[str | None] = [None] * switch_count
+    for rack in floor["racks"]:
+        for switch in rack["switches"]:
+            racks[switch["id"]] = rack["name"]
+    return racks
 
 
 def floor_data(plan: dict[str, Any], names: list[str]) -> dict[str, Any]:

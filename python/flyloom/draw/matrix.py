@@ -110,8 +110,8 @@ def adjacency_svg(
     else:
         _cell_marks(drawing, marks, classes, scale)
         if scale > 4:
-            _lattice(drawing, switch_count, scale)
-    _dividers(drawing, order, scale, switch_groups, switch_racks)
+            lattice(drawing, switch_count, scale)
+    dividers(drawing, order, scale, switch_groups, switch_racks)
     drawing.close()
     for i, (colour, text) in enumerate(legend):
         y = foot + 22 + 18 * i
@@ -168,10 +168,11 @@ def _runs(order: Sequence[int], values: Sequence[object]) -> list[tuple[int, int
     return out
 
 
-def _dividers(
+def dividers(
     drawing: Svg, order: Sequence[int], scale: float,
     groups: Sequence[object] | None, racks: Sequence[object] | None,
 ) -> None:
+    """The diagonal, lines between groups and racks, and the names of those where they fit."""
     drawing.add("path", d=f"M0 0L{MATRIX_PX} {MATRIX_PX}", stroke=PALE)
     for values, colour, width in ((groups, "#d5dbe2", 0.7), (racks, "#8d98a5", 1.0)):
         runs = _runs(order, values) if values is not None else []
@@ -222,7 +223,7 @@ def _cell_marks(
         )
 
 
-def _lattice(drawing: Svg, switch_count: int, scale: float) -> None:
+def lattice(drawing: Svg, switch_count: int, scale: float) -> None:
     """Thin paper-coloured lines that keep neighbouring marks apart."""
     lines = "".join(
         f"M0 {number(i * scale)}h{MATRIX_PX}M{number(i * scale)} 0v{MATRIX_PX}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from flyloom import _core
@@ -23,6 +24,7 @@ def data(saved: dict[str, Any]) -> dict[str, Any]:
         "experiment_toml": saved["text"],
         "networks": networks,
         "routings": [_routing(record) for record in saved["records"]],
+        "simulations": [found for record in saved["records"] for found in _simulated(record)],
         "measures": saved.get("measures", []),
         "stages": saved["stages"],
         "skipped": saved["skipped"],
@@ -104,6 +106,28 @@ def _routing(record: dict[str, Any]) -> dict[str, Any]:
         "ebb": _ebb(record["ebb"]) if record.get("ebb") else None,
         "deploy": record.get("deploy"),
     }
+
+
+def _simulated(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """What simulators found at a point, with their parameters by dotted names."""
+    return [
+        {**found, "network": record["network"], "label": record["label"],
+         "parameters": _dotted(found.get("parameters") or {})}
+        for name, found in (record.get("measures") or {}).items() if name.startswith("sim.")
+    ]
+
+
+def _dotted(tables: dict[str, Any]) -> dict[str, Any]:
+    """Tables in tables as one, with dots between the names; lists of tables as text."""
+    out: dict[str, Any] = {}
+    for key, value in tables.items():
+        if isinstance(value, dict):
+            out |= {f"{key}.{name}": inner for name, inner in _dotted(value).items()}
+        elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+            out[key] = json.dumps(value)
+        else:
+            out[key] = value
+    return out
 
 
 def _verdicts(complete: dict[str, Any], deadlock: dict[str, Any] | None) -> list[dict[str, Any]]:

@@ -85,6 +85,17 @@ _ROUTING = {
              "histogram": [{"bin_low": NUMBER, "bin_high": NUMBER, "count": COUNT}]},
     "deploy?": _DEPLOY,
 }
+_POINT = {
+    "offered_load": NUMBER, "accepted_load": NUMBER, "mean_packet_latency_cycles?": NUMBER,
+    "mean_network_latency_cycles?": NUMBER, "p99_packet_latency_cycles?": NUMBER,
+    "mean_hops?": NUMBER, "saturated": TRUTH, "deadlocked": TRUTH, "latency_histogram": [[COUNT]],
+    "hop_histogram": [COUNT],
+    "links?": {"from": [TEXT], "to": [TEXT], "utilisation": [NUMBER], "**": ANY}, "**": ANY,
+}
+_SIMULATION = {
+    "network": TEXT, "label": TEXT, "parameters": {"*": ANY}, "points": [_POINT],
+    "saturation_throughput?": NUMBER, "**": ANY,
+}
 _MEASURE = {
     "name": TEXT,
     "doc": TEXT,
@@ -100,6 +111,7 @@ SHAPE = {
     "experiment_toml": TEXT,
     "networks": [_NETWORK],
     "routings?": [_ROUTING],
+    "simulations?": [_SIMULATION],
     "measures?": [_MEASURE],
     "stages?": [{"name": TEXT, "seconds?": NUMBER, "line?": TEXT}],
     "skipped?": [{"what": TEXT, "why": TEXT}],
@@ -114,7 +126,7 @@ def check(data: Mapping[str, Any]) -> dict[str, Any]:
     kind, or that refers to something that is not there. Time O(size of the data).
     """
     checked = _walk_mapping(data, SHAPE, "data")
-    for key in ("routings", "measures", "stages", "skipped"):
+    for key in ("routings", "simulations", "measures", "stages", "skipped"):
         checked[key] = checked[key] or []
     _unique((network["label"] for network in checked["networks"]), "data.networks", "label")
     for place, network in enumerate(checked["networks"]):
@@ -122,6 +134,8 @@ def check(data: Mapping[str, Any]) -> dict[str, Any]:
     labels = [network["label"] for network in checked["networks"]]
     for place, routing in enumerate(checked["routings"]):
         _check_routing(routing, labels, f"data.routings[{place}]")
+    for place, simulation in enumerate(checked["simulations"]):
+        _check_simulation(simulation, checked["networks"], f"data.simulations[{place}]")
     pairs = (f'{routing["network"]} / {routing["label"]}' for routing in checked["routings"])
     _unique(pairs, "data.routings", "network and label")
     return checked
@@ -257,10 +271,33 @@ def _check_floor(floor: Mapping[str, Any], count: int, where: str) -> None:
                 raise _fail(f"{where}.rack_pairs[{i}].{end}", found, "name one of floor.racks")
 
 
+def _check_simulation(
+    simulation: Mapping[str, Any], networks: Sequence[Mapping[str, Any]], where: str
+) -> None:
+    _check_label(simulation, [network["label"] for network in networks], where)
+    names = next(n["switch_names"] for n in networks if n["label"] == simulation["network"])
+    for i, point in enumerate(simulation["points"]):
+        at = f"{where}.points[{i}]"
+        if any(len(pair) != 2 for pair in point["latency_histogram"]):
+            raise _fail(f"{at}.latency_histogram", "no pair found", "give latency and packets")
+        if not (links := point["links"]):
+            continue
+        if len({len(links[key]) for key in ("from", "to", "utilisation")}) > 1:
+            raise _fail(f"{at}.links", "columns of several lengths", "give one value for each link")
+        unknown = {*links["from"], *links["to"]} - set(names or ())
+        if unknown:
+            found = f"there is no switch {min(unknown)!r}"
+            raise _fail(f"{at}.links", found, "give names of networks[].switch_names")
+
+
+def _check_label(found: Mapping[str, Any], networks: Sequence[str], where: str) -> None:
+    if found["network"] not in networks:
+        wrong = f'no network is labelled {found["network"]!r}'
+        raise _fail(f"{where}.network", wrong, "valid are " + ", ".join(map(repr, networks)))
+
+
 def _check_routing(routing: Mapping[str, Any], networks: Sequence[str], where: str) -> None:
-    if routing["network"] not in networks:
-        found = f'no network is labelled {routing["network"]!r}'
-        raise _fail(f"{where}.network", found, "valid are " + ", ".join(map(repr, networks)))
+    _check_label(routing, networks, where)
     ebb = routing["ebb"]
     if ebb is None:
         return

@@ -9,6 +9,8 @@
      "routings"?: [{"label", "network", "engine", "source", "lmc", "verified", "lanes"?,
                     "max_hops"?, "mean_hops"?, "edge_forwarding_index"?, "verdicts"?,
                     "counterexample"?, "load_histogram"?, "ebb"?, "deploy"?}],
+     "simulations"?: [{"network", "label", "parameters", "points",
+                       "saturation_throughput"?}],
      "measures"?: [{"name", "doc", "columns": [{"name", "unit", "meaning"}],
                     "rows": [{"network", "label", "cells"}]}],
      "stages"?: [{"name", "seconds"?, "line"?}], "skipped"?: [{"what", "why"}]}
@@ -25,8 +27,9 @@ from pathlib import Path
 from typing import Any
 
 from flyloom import draw
+from flyloom.draw.floor import racks_of
 from flyloom.draw.svg import plural
-from flyloom.report import charts
+from flyloom.report import charts, flit, simulated
 from flyloom.report.check import cabled, check
 from flyloom.report.drawing import DrawingError
 from flyloom.support.files import write_whole
@@ -84,7 +87,10 @@ def render(data: Mapping[str, Any], lost: Callable[[str], None] | None = None) -
             return None
 
     lacking: list[str] = []
+    curves = simulated.curves(report["simulations"], labels)
     drawn = {
+        "flit_chart": chart("flit", flit.curves_spec(curves)),
+        "flit_distributions": chart("packets", simulated.distributions(curves)),
         "cable_chart": chart("cables", charts.cable_spec(report["networks"])),
         "load_chart": chart("load", charts.load_spec(report["routings"], labels)),
         "ebb_chart": chart("ebb", charts.ebb_spec(report["routings"], labels)),
@@ -103,12 +109,15 @@ def render(data: Mapping[str, Any], lost: Callable[[str], None] | None = None) -
             _pictures(network, colours, budget if place < charts.MOST else 0)
             for place, network in enumerate(report["networks"])
         ],
-        left_out=_left_out(report),
+        left_out=_left_out(report, curves),
         structure=structure_rows(report["networks"]),
         verdict_names=verdict_names(report["routings"]),
         sources=_SOURCES,
         broken=[r for r in report["routings"] if _failed(r)],
         **drawn,
+        curves=simulated.rows(curves),
+        heat=[{**h, "drawings": {k: Markup(v) for k, v in h["drawings"].items()}}
+              for h in simulated.heat(curves, report["networks"])],
         deployed=[r for r in report["routings"] if r["deploy"] is not None],
         several=len(labels) > 1,
     )
@@ -214,12 +223,18 @@ def _failed(routing: Mapping[str, Any]) -> bool:
     )
 
 
-def _left_out(report: Mapping[str, Any]) -> dict[str, str]:
-    """What charts and drawings do not show of many routings or networks, in a sentence each."""
+def _left_out(
+    report: Mapping[str, Any], curves: Sequence[Mapping[str, Any]]
+) -> dict[str, str]:
+    """What charts and drawings do not show of many routings, networks or curves, in a sentence
+    each."""
     most, half = charts.MOST, charts.MOST // 2
 
-    def some(what: str, all_: int, which: str) -> str:
+    def some(what: str, all_: int, which: str, most: int = most) -> str:
         return f"Shown are {most} of {all_:,} {what}: {which}." if all_ > most else ""
+
+    drawn = [curve for curve in curves if curve["points"]]
+    mapped = [curve for curve in curves if any(point["links"] for point in curve["points"])]
 
     counts = {
         figure: sum(figure(routing) is not None for routing in report["routings"])
@@ -233,6 +248,8 @@ def _left_out(report: Mapping[str, Any]) -> dict[str, str]:
                     f"the {half} of the lowest and the {half} of the highest mean"),
         "cables": some("networks", len(priced), first),
         "networks": some("networks", len(report["networks"]), f"{first}, as drawings"),
+        "distributions": some("curves", len(drawn), "the first", simulated.DISTRIBUTIONS),
+        "heat": some("curves with links", len(mapped), "the first", simulated.MAPS),
     }
 
 
@@ -252,10 +269,7 @@ def _pictures(
         return out
     racks: list[str | None] | None = None
     if floor and floor["racks"]:
-        racks = [None] * size
-        for rack in floor["racks"]:
-            for switch in rack["switches"]:
-                racks[switch["id"]] = rack["name"]
+        racks = racks_of(floor, size)
         out["plan"] = Markup(draw.floor_svg(floor))
         out["fronts"] = Markup(draw.racks_svg(floor, network["switch_groups"]))
     if network["edges"]:

@@ -1,0 +1,96 @@
+"""What ``flyloom sim ... -o`` writes: the chart of a simulation, and a page with all it found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from flyloom._core import Topology
+from flyloom.draw.floor import floor_data
+from flyloom.report import flit
+from flyloom.report.charts import svg
+from flyloom.report.comparison import chart
+from flyloom.report.simulated import heat_maps
+
+HEADS = (
+    ("offered load", "offered_load"), ("accepted load", "accepted_load"),
+    ("mean latency", "mean_packet_latency_cycles"),
+    ("in the network", "mean_network_latency_cycles"), ("p99", "p99_packet_latency_cycles"),
+    ("switches visited", "mean_hops"),
+)
+"""Columns of the table of points."""
+
+
+def title(found: Mapping[str, Any]) -> str:
+    """What was simulated, in words."""
+    words = [str(found[key]) for key in ("traffic", "engine", "network") if found.get(key)]
+    ways = (found.get("parameters") or {}).get("selection")
+    return ", ".join([*words, *([ways] if ways else [])]) or "BookSim configuration"
+
+
+def spec(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The curve of a simulation, and below it the distributions of its highest unsaturated load."""
+    name = title(found)
+    parts = [
+        flit.curves_spec([{**found, "label": name}], name),
+        flit.distributions_spec(_shown(found)),
+    ]
+    return chart({"spacing": 26, "vconcat": [part for part in parts if part]})
+
+
+def _shown(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    point = flit.highest_unsaturated(found["points"])
+    return [{"label": "", "point": point}] if point else []
+
+
+def page(found: Mapping[str, Any], drawings: Mapping[str, str]) -> str:
+    """Chart, table and ``drawings`` (title and SVG) as one HTML page that refers to nothing."""
+    css = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+    name = escape(title(found))
+    parts = [
+        "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
+        f'<link rel="icon" href="data:,"><title>{name}</title><style>{css}</style></head><body>',
+        f"<header><h1>{name}</h1></header>",
+        f"<section><figure>{svg(spec(found), prefix='flit-')}</figure>",
+        '<p class="dim">Latencies are in cycles, loads in flits an endpoint and cycle. Hollow marks'
+        " are saturated points: less than 97 % of the offered load arrives. The distributions are"
+        " of the highest load that is not.</p></section>",
+        '<section><h2>Points</h2><div class="scroll"><table><thead><tr>',
+        *(f'<th class="n">{head}</th>' for head, _ in HEADS), "<th></th></tr></thead><tbody>",
+    ]
+    for point in found["points"]:
+        cells = ("–" if point[key] is None else f"{point[key]:.4g}" for _, key in HEADS)
+        said = ", ".join(word for word in ("saturated", "deadlocked") if point[word])
+        row = "".join(f'<td class="n">{cell}</td>' for cell in cells)
+        parts.append(f"<tr>{row}<td>{said}</td></tr>")
+    parts.append("</tbody></table></div>")
+    if found.get("saturation_throughput") is not None:
+        parts.append(f"<p>Saturation throughput: {found['saturation_throughput']:.3f}.</p>")
+    if not found["verified"]:
+        parts.append('<p class="no">The routing is not proved free of deadlock.</p>')
+    parts.append("</section>")
+    if drawings:
+        load = _shown(found)[0]["point"]["offered_load"]
+        parts.append(f"<section><h2>Use of links at load {load:.4g}</h2>"
+                     '<div class="pair">')
+        parts += [f"<figure><figcaption><b>{escape(head)}</b></figcaption>"
+                  f'<div class="scroll">{drawing}</div></figure>'
+                  for head, drawing in drawings.items()]
+        parts.append("</div></section>")
+    parts.append("</body></html>")
+    return "\n".join(parts) + "\n"
+
+
+def drawings(found: Mapping[str, Any], topology: Topology) -> dict[str, str]:
+    """Heat maps of the point that the distributions are of, by title; none without ``links``."""
+    shown = _shown(found)
+    links = shown[0]["point"].get("links") if shown else None
+    if not links:
+        return {}
+    names = topology.switch_names
+    return heat_maps(
+        links, names, topology.groups.tolist() or None, floor_data(topology.plan(), names),
+        topology.switches,
+    )

@@ -1,0 +1,140 @@
+"""The simulations of a report: which of them are points of one curve, and what it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flyloom import draw
+from flyloom.draw.floor import racks_of
+from flyloom.report import flit
+from flyloom.report.check import cabled
+
+DISTRIBUTIONS = 12
+"""Curves whose distributions are drawn, at most."""
+MAPS = 6
+"""Curves that have heat maps, at most."""
+APART = ("load",)
+"""Parameters in which the points of a curve differ."""
+
+
+def curves(
+    simulations: Sequence[Mapping[str, Any]], networks: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Curves of simulations that differ in load alone: ``label``, ``network``, ``points`` by load,
+    and ``saturation_throughput`` where one of them knows it.
+
+    A label says what differs between curves: the network where there are several ``networks``, the
+    routing, and parameters, by the last part of their names where that is enough.
+    """
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for simulation in simulations:
+        of = {key: str(v) for key, v in simulation["parameters"].items() if key not in APART}
+        key = (simulation["network"], simulation["label"], tuple(sorted(of.items())))
+        curve = found.setdefault(key, {
+            "network": simulation["network"], "routing": simulation["label"], "of": of,
+            "points": [], "saturation_throughput": None,
+        })
+        curve["points"] += simulation["points"]
+        if simulation.get("saturation_throughput") is not None:
+            curve["saturation_throughput"] = simulation["saturation_throughput"]
+    made = list(found.values())
+    differ = _differing([curve["of"] for curve in made])
+    routings = {curve["routing"] for curve in made}
+    for curve in made:
+        curve["points"].sort(key=lambda point: point["offered_load"])
+        words = [curve["network"]] if len(networks) > 1 else []
+        if len(routings) > 1 or not (words or differ):
+            words.append(curve["routing"])
+        words += [
+            f"{name} {curve['of'].get(key, '–')}".strip() for key, name in differ.items()
+            if curve["of"].get(key) != curve["routing"]
+        ]
+        curve["label"] = ", ".join(words)
+    return made
+
+
+def _differing(of: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """The parameters that are not the same in all, by name, and what they are called: nothing where
+    the value says it, else the last part of the name where no other ends in it."""
+    keys = list(dict.fromkeys(key for one in of for key in one))
+    differ = [key for key in keys if len({one.get(key) for one in of}) > 1]
+    ends = [key.rsplit(".", 1)[-1] for key in differ]
+    return {
+        key: "" if key in ("selection", "traffic") else end if ends.count(end) == 1 else key
+        for key, end in zip(differ, ends, strict=True)
+    }
+
+
+def rows(made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A row a curve: ``label``, ``low`` (its lowest load), ``high`` (the highest that is neither
+    saturated nor deadlocked, or None), ``saturation_throughput`` and all ``points``."""
+    out = []
+    for curve in made:
+        good = [p for p in curve["points"] if not p["saturated"] and not p["deadlocked"]]
+        out.append({
+            "label": curve["label"], "low": curve["points"][0] if curve["points"] else None,
+            "high": good[-1] if good else None, "points": curve["points"],
+            "saturation_throughput": curve["saturation_throughput"],
+        })
+    return out
+
+
+def distributions(made: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """The chart of latencies and switches visited, at each curve's highest unsaturated load."""
+    shown = [
+        {"label": curve["label"], "point": point} for curve in made[:DISTRIBUTIONS]
+        if (point := flit.highest_unsaturated(curve["points"]))
+    ]
+    return flit.distributions_spec(shown)
+
+
+def heat(
+    made: Sequence[Mapping[str, Any]], networks: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Heat maps of curves whose points have ``links``: ``label``, ``load``, ``drawings``."""
+    by_label = {network["label"]: network for network in networks}
+    out: list[dict[str, Any]] = []
+    for curve in made:
+        known = [point for point in curve["points"] if point["links"]]
+        point = flit.highest_unsaturated(known)
+        if point is None or len(out) == MAPS:
+            continue
+        network = by_label[curve["network"]]
+        drawings = heat_maps(
+            point["links"], network["switch_names"], network["switch_groups"], network["floor"],
+            cabled(network),
+        )
+        out.append({"label": curve["label"], "load": point["offered_load"], "drawings": drawings})
+    return out
+
+
+MATRIX = "From switch to switch"
+FLOOR = "Between racks, and inside them (bars): the busiest channel"
+
+
+def heat_maps(
+    links: Mapping[str, Any],
+    names: Sequence[str],
+    groups: Sequence[object] | None,
+    floor: Mapping[str, Any] | None,
+    switches: int,
+) -> dict[str, str]:
+    """The ``links`` of a point on the matrix and, where there are racks, on the floor: SVG by
+    title."""
+    known = channels(links, names)
+    placed = floor if floor and floor["racks"] else None
+    drawings = {MATRIX: draw.heat_matrix_svg(
+        known, switches, switch_groups=groups,
+        switch_racks=racks_of(placed, switches) if placed else None,
+    )}
+    if placed:
+        drawings[FLOOR] = draw.heat_floor_svg(placed, known)
+    return drawings
+
+
+def channels(links: Mapping[str, Any], names: Sequence[str]) -> list[tuple[int, int, float]]:
+    """The ``links`` of a point as the heat maps of :mod:`flyloom.draw` take them."""
+    number = {name: i for i, name in enumerate(names)}
+    columns = (links["from"], links["to"], links["utilisation"])
+    return [(number[a], number[b], used) for a, b, used in zip(*columns, strict=True)]
