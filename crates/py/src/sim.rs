@@ -50,6 +50,7 @@ pub fn simulate_flit<'py>(
             (found.into_iter().map(|(_, point)| point).collect(), Some(saturation))
         };
         let rows: Vec<Row> = found.iter().map(|point| case.row(point)).collect();
+        let spec = Spec { lane_use: case.lane_use, ..spec };
         let mut all = json!({ "verified": case.verified, "parameters": spec, "points": rows });
         if let Some(saturation) = saturation {
             all["saturation_throughput"] = json!(saturation);

@@ -5,8 +5,9 @@ use base::{ChannelId, Quiet, SwitchId, TerminalId};
 use fabric::Topology;
 use fabric::geometry::Form;
 use fabric::network::parse_inline;
-use fabric::tables::candidates::{Candidate, Candidates, Heading, LaneClasses, Minimal};
-use fabric::tables::candidates::{UpDown, Via};
+use fabric::tables::candidates::{
+    Candidate, Candidates, Grouped, Heading, LaneClasses, Leg, Minimal, Progressive, UpDown, Via,
+};
 use sim::flit::guide::{Guide, Here, Sight};
 use sim::flit::wiring::{End, Wiring};
 use sim::flit::word::{HOP, Layout, Packet};
@@ -42,19 +43,37 @@ impl Sight for Noise {
     }
 }
 
+/// No queues at all.
+struct Still;
+
+impl Sight for Still {
+    fn used(&self, _: u16) -> u32 {
+        0
+    }
+
+    fn used_at(&self, _: u32, _: u16) -> u32 {
+        0
+    }
+}
+
 /// The channel by which a port of the wiring leaves.
 fn channel(on: &Topology, at: u32, port: u16) -> ChannelId {
     let seat = Wiring::seats(on, SwitchId(at))[usize::from(port)];
     on.hop(SwitchId(at), seat).expect("a cable to a switch").0
 }
 
-/// Follows packets from every endpoint to some others; the most hops that one took.
-fn follow<C: Candidates>(on: &Topology, scheme: &C, guide: &impl Guide) -> u32 {
+/// Follows packets from every endpoint to some others; the most hops that one took, and all.
+fn follow<C: Candidates>(
+    on: &Topology,
+    scheme: &C,
+    guide: &impl Guide,
+    sight: &dyn Sight,
+) -> (u32, u32) {
     let wiring = Wiring::of(on, |_| 1).expect("one rail each");
     let ends = wiring.endpoints();
     let layout = Layout::new(ends.len() as u32, 1, guide.vias(), 0, 1000).expect("it is small");
     let mut random = Fast::new(5, "walks", 0);
-    let mut most = 0;
+    let (mut most, mut total) = (0, 0);
     for (source, walk) in (0..ends.len()).flat_map(|s| (0..20).map(move |w| (s, w))) {
         let target = random.below(ends.len() as u32);
         let mut flit = layout.packet(target, 0, 0);
@@ -64,7 +83,7 @@ fn follow<C: Candidates>(on: &Topology, scheme: &C, guide: &impl Guide) -> u32 {
         let (mut may, mut hops) = (None, 0);
         loop {
             let random = &mut random;
-            let mut here = Here { router: at, in_port, lane: 0, sight: &Noise, random };
+            let mut here = Here { router: at, in_port, lane: 0, sight, random };
             let want = guide.want(&mut here, &mut Packet::new(&mut flit, &layout));
             let end = wiring.ports(at)[usize::from(want.port)].end;
             let End::Router { router, port } = end else {
@@ -78,8 +97,9 @@ fn follow<C: Candidates>(on: &Topology, scheme: &C, guide: &impl Guide) -> u32 {
             assert!(hops < 64, "it goes round");
         }
         most = most.max(hops);
+        total += hops;
     }
-    most
+    (most, total)
 }
 
 /// The situations after a hop, of which there must be one.
@@ -137,13 +157,13 @@ fn minimal_and_detours_follow_their_scheme() {
         let proved = Verified::scheme(minimal.clone(), &Quiet).expect("nobody stops");
         let proved = proved.expect("lanes rise");
         let guide = Detours::minimal(&proved, &wiring, &Quiet).expect("few lists");
-        let least = follow(&on, &minimal, &guide);
+        let (least, _) = follow(&on, &minimal, &guide, &Noise);
         let via = Verified::scheme(Via::by_hop(minimal.clone()), &Quiet).expect("nobody stops");
         let via = via.expect("lanes rise");
         for selection in [Selection::Valiant, Selection::UgalL, Selection::UgalG] {
             let choosing = Choosing::usual(selection);
             let guide = Detours::via(&via, selection, choosing, &wiring, &Quiet).expect("few");
-            let most = follow(&on, &*via, &guide);
+            let (most, _) = follow(&on, &*via, &guide, &Noise);
             let detours = selection == Selection::Valiant;
             assert!(!detours || most > least, "{net}: nobody makes a detour");
         }
@@ -162,6 +182,48 @@ fn nearest_ancestors_follow_their_scheme() {
         let proved = Verified::scheme(scheme, &Quiet).expect("nobody stops").expect("no circle");
         let choosing = Choosing::usual(Selection::Anca);
         let guide = NearestAncestor::new(&proved, rank, choosing, &wiring, &Quiet).expect("few");
-        assert_eq!(follow(&on, &*proved, &guide), 2 * u32::from(top), "{net}");
+        let (most, _) = follow(&on, &*proved, &guide, &Noise);
+        assert_eq!(most, 2 * u32::from(top), "{net}");
+    }
+}
+
+/// Packets of every selection over such legs take what their schemes offer, and only that.
+fn legs_are_followed<B: Leg + Clone>(net: &str, on: &Arc<Topology>, via: Via<B>) {
+    let wiring = Arc::new(Wiring::of(on, |_| 1).expect("one rail each"));
+    let edge: Vec<SwitchId> = on.edge_switches().into_iter().map(SwitchId).collect();
+    let pairs = edge.iter().flat_map(|a| edge.iter().map(move |b| (*a, *b)));
+    let reach = pairs.filter_map(|(a, b)| via.beneath().hops(a, b)).max().expect("some way");
+    let proved = |what: &str| format!("{net}, {what}: lanes rise");
+    let choosing = Choosing::usual(Selection::Par);
+    let mut calm = 0;
+    for far in [1, reach] {
+        let par = Progressive::new(via.clone(), reach, far);
+        let par = Verified::scheme(par, &Quiet).expect("no stop").expect(&proved("par"));
+        let guide = Detours::progressive(&par, choosing, &wiring, &Quiet).expect("few lists");
+        let (most, _) = follow(on, &*par, &guide, &Noise);
+        assert!(most > reach.into() && most <= 2 * u32::from(reach) + 1, "{net}: {most} hops");
+        let (most, least) = follow(on, &*par, &guide, &Still);
+        assert!(most <= reach.into(), "{net}: nobody turns where nothing is queued");
+        calm = least;
+    }
+    let via = Verified::scheme(via, &Quiet).expect("no stop").expect(&proved("via"));
+    let guide = Detours::via(&via, Selection::UgalL, choosing, &wiring, &Quiet).expect("few");
+    let (most, detours) = follow(on, &*via, &guide, &Noise);
+    assert!(most <= 2 * u32::from(reach) && detours > calm, "{net}: {detours}, {calm} hops");
+}
+
+#[test]
+fn packets_that_turn_follow_their_scheme() {
+    for net in NETS {
+        let on = built(net);
+        let classes = LaneClasses { classes: 13, width: 1 };
+        let leg = Minimal::new(on.clone(), classes, &Quiet).expect("it is small");
+        legs_are_followed(net, &on, Via::by_hop(leg));
+    }
+    for net in ["dragonfly:h=2", "dragonfly:h=2,g=4", "megafly:leaves=3"] {
+        let on = built(net);
+        let classes = LaneClasses { classes: 5, width: 2 };
+        let leg = Grouped::new(on.clone(), classes, &Quiet).expect("groups");
+        legs_are_followed(net, &on, Via::by_group(leg));
     }
 }

@@ -67,7 +67,7 @@ def flit(
     ] = "uniform",
     selection: Annotated[
         str,
-        typer.Option(help="how packets choose: minimal, valiant, ugal_l, ugal_g, anca"),
+        typer.Option(help="how packets choose: minimal, valiant, ugal_l, ugal_g, par, anca"),
     ] = "minimal",
     engine: Annotated[
         str | None, typer.Option("--engine", "-e", help="over this engine's tables alone")

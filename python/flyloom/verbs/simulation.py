@@ -60,7 +60,8 @@ def simulate(
     traffic
         A pattern (docs/traffic.md), a file, a matrix or rows ``(src, dst, amount)``.
     selection
-        How packets choose: ``minimal``, ``valiant``, ``ugal_l``, ``ugal_g``, ``anca``.
+        How packets choose: ``minimal``, ``valiant``, ``ugal_l``, ``ugal_g``, ``par``,
+        ``anca``.
     engine
         Routes are those of this engine's tables, with ``lmc``, ``layers`` and ``engine_options``.
     settings

@@ -2,12 +2,12 @@
 
 use super::engine::Setup;
 use super::guide::Guide;
-use super::routed::guide;
+use super::routed::{Made, guide};
 use super::router::Router;
 use super::row::Row;
 use super::run::{Drain, Phases, Point, run};
 use super::seen::Names;
-use super::spec::Spec;
+use super::spec::{LaneUse, Spec};
 use super::wiring::Wiring;
 use crate::select::Choosing;
 use base::{Refusal, Stop, Watch};
@@ -45,6 +45,8 @@ pub struct Case {
     guide: Box<dyn Guide + Send>,
     /// Whether its routing was proved free of deadlock.
     pub verified: bool,
+    /// What tells the lanes of packets that choose.
+    pub lane_use: LaneUse,
     class: Class,
     phases: Phases,
     seed: u64,
@@ -98,7 +100,7 @@ impl Case {
                 .map_err(|r| Refusal { param: "packet_flits".to_owned(), ..r })?,
             load: Load::Flits(0.0),
         };
-        let (guide, verified) = guide(on, spec, choosing, &wiring, watch)?;
+        let Made { guide, verified, lane_use } = guide(on, spec, choosing, &wiring, watch)?;
         let drain = if run.drain_under_load { Drain::Measured } else { Drain::Empty };
         let phases = Phases {
             warmup_cycles: run.warmup_cycles,
@@ -108,7 +110,18 @@ impl Case {
         };
         let (router, seed, with_links) = (spec.router.clone(), spec.seed, run.links);
         let names = Names::of(&t);
-        Ok(Self { wiring, names, with_links, router, guide, verified, class, phases, seed })
+        Ok(Self {
+            wiring,
+            names,
+            with_links,
+            router,
+            guide,
+            verified,
+            lane_use,
+            class,
+            phases,
+            seed,
+        })
     }
 
     /// The network as the simulator sees it.

@@ -4,19 +4,33 @@ use super::case::On;
 use super::guide::Guide;
 use super::spec::{LaneUse, Spec};
 use super::wiring::Wiring;
-use crate::select::{Choosing, Detours, Layers, NearestAncestor, Selection};
+use crate::select::{Choosing, Detours, Layers, MOST_CLASSES, NearestAncestor, Selection};
 use base::{Refusal, Stop, SwitchId, Watch};
 use fabric::Topology;
 use fabric::geometry::Form;
 use fabric::tables::Routing;
-use fabric::tables::candidates::{Candidates, LaneClasses, Minimal, UpDown, Via};
+use fabric::tables::candidates::{Candidates, Grouped, LaneClasses, Leg, Minimal, Progressive};
+use fabric::tables::candidates::{UpDown, Via, groups};
 use std::sync::Arc;
 use verify::{Limits, Verdict, Verification, Verified};
 
-/// A guide, and whether it is proved.
-type Made = (Box<dyn Guide + Send>, bool);
+/// A guide, whether it is proved, and what tells the lanes.
+pub(super) struct Made {
+    pub(super) guide: Box<dyn Guide + Send>,
+    pub(super) verified: bool,
+    pub(super) lane_use: LaneUse,
+}
 
-/// The guide of a case, and whether it is proved.
+/// What a guide is made for.
+#[derive(Clone, Copy)]
+struct Case<'a> {
+    spec: &'a Spec,
+    choosing: Choosing,
+    wiring: &'a Arc<Wiring>,
+    watch: &'a dyn Watch,
+}
+
+/// The guide of a case.
 pub(super) fn guide(
     on: On,
     spec: &Spec,
@@ -24,49 +38,149 @@ pub(super) fn guide(
     wiring: &Arc<Wiring>,
     watch: &dyn Watch,
 ) -> Result<Made, Stop> {
-    let lanes = spec.router.virtual_channels;
+    let case = Case { spec, choosing, wiring, watch };
     let t = match on {
-        On::Tables(routing) => return of_tables(*routing, spec, choosing, wiring, watch),
+        On::Tables(routing) => return case.of_tables(*routing),
         On::Network(t) => t,
     };
     if spec.selection == Selection::Anca {
-        return nearest_ancestor(t, choosing, lanes, wiring, watch);
+        return case.nearest_ancestor(t);
     }
-    let shortest = Minimal::new(t, LaneClasses::any(lanes), watch)?;
-    let legs = if spec.selection == Selection::Minimal { 1 } else { 2 };
-    let hops = legs * longest(&shortest);
-    let classes = match spec.lane_use {
-        LaneUse::Hops => LaneClasses {
-            classes: (hops.max(1)).min(lanes.into()) as u8,
-            width: (u32::from(lanes) / hops.max(1)).max(1) as u8,
-        },
-        LaneUse::Any => LaneClasses::any(lanes),
+    let lanes = u32::from(spec.router.virtual_channels);
+    let shortest = Minimal::new(t.clone(), LaneClasses::any(lanes as u8), watch)?;
+    let reach = longest(&shortest, |a, b| shortest.hops(a, b));
+    let by_hops = case.classes(reach);
+    let has_groups = groups(&t).is_some();
+    let lane_use = match spec.lane_use {
+        LaneUse::Auto if by_hops > lanes && has_groups => LaneUse::Groups,
+        LaneUse::Auto => LaneUse::Hops,
+        given => given,
     };
-    let minimal = shortest.with_lanes(classes);
-    let help =
-        format!("router.virtual_channels of at least {hops} with lane_use hops, or --unverified");
-    if spec.selection == Selection::Minimal {
-        return Ok(match Verified::scheme(minimal.clone(), watch)? {
-            Ok(proved) => (Box::new(Detours::minimal(&proved, wiring, watch)?), true),
-            Err(_) if spec.unverified => {
-                let made =
-                    Detours::unproved(&minimal, &minimal, spec.selection, choosing, wiring, watch)?;
-                (Box::new(made), false)
-            }
-            Err(flaw) => return Err(unproved(flaw, help)),
-        });
+    let help = format!("router.virtual_channels of at least {by_hops} with lane_use hops");
+    let (guide, verified) = match lane_use {
+        LaneUse::Auto | LaneUse::Hops => {
+            let help = if has_groups { help + ", lane_use groups" } else { help };
+            let (classes, turns) = case.turning(by_hops, reach);
+            let leg = shortest.with_lanes(case.lanes_of(classes));
+            case.over(Via::by_hop(leg), (reach, turns), help)?
+        }
+        LaneUse::Any => {
+            let turns = case.turning(0, reach).1;
+            case.over(Via::by_hop(shortest), (reach, turns), help)?
+        }
+        LaneUse::Groups => {
+            let leg = Grouped::new(t, LaneClasses::any(lanes as u8), watch)
+                .map_err(|stop| named(stop, "lane_use"))?;
+            let by_groups = case.classes(longest(&leg, |a, b| leg.crossings(a, b)) + 1);
+            let reach = longest(&leg, |a, b| leg.hops(a, b));
+            let help = format!("{help}, {by_groups} with lane_use groups");
+            let (classes, turns) = case.turning(by_groups, reach);
+            let leg = leg.with_lanes(case.lanes_of(classes.min(MOST_CLASSES.into())));
+            case.over(Via::by_group(leg), (reach, turns), help)?
+        }
+    };
+    Ok(Made { guide, verified, lane_use })
+}
+
+/// The refusal as one of this parameter.
+fn named(stop: Stop, param: &str) -> Stop {
+    match stop {
+        Stop::Refused(r) => Stop::Refused(Refusal { param: param.to_owned(), ..r }),
+        other @ Stop::Interrupted(_) => other,
     }
-    let via = Via::by_hop(minimal.clone());
-    Ok(match Verified::scheme(via.clone(), watch)? {
-        Ok(proved) => {
-            (Box::new(Detours::via(&proved, spec.selection, choosing, wiring, watch)?), true)
+}
+
+/// The most of `measure` between switches with endpoints.
+fn longest(ways: &impl Candidates, measure: impl Fn(SwitchId, SwitchId) -> Option<u8>) -> u32 {
+    let edge: Vec<SwitchId> = ways.topology().edge_switches().into_iter().map(SwitchId).collect();
+    let pairs = edge.iter().flat_map(|a| edge.iter().map(move |b| (*a, *b)));
+    pairs.filter_map(|(a, b)| measure(a, b)).max().unwrap_or(0).into()
+}
+
+impl Case<'_> {
+    /// Classes of lanes that rise on every way, where those of one leg need so many.
+    fn classes(&self, of_leg: u32) -> u32 {
+        let legs = if self.spec.selection == Selection::Minimal { 1 } else { 2 };
+        (legs * of_leg).max(1)
+    }
+
+    /// Classes of lanes, and how far packets of PAR turn: anywhere where there is a class more
+    /// than is needed, else to neighbours; nowhere where their first hop is their last.
+    fn turning(&self, classes: u32, longest: u32) -> (u32, u8) {
+        let has_more = classes < u32::from(self.spec.router.virtual_channels);
+        match (self.spec.selection, longest) {
+            (Selection::Par, 2..) if has_more => (classes + 1, longest as u8),
+            (Selection::Par, 2..) => (classes, 1),
+            _ => (classes, 0),
         }
-        Err(_) if spec.unverified => {
-            let made = Detours::unproved(&via, &minimal, spec.selection, choosing, wiring, watch)?;
-            (Box::new(made), false)
+    }
+
+    /// So many classes of the router's lanes; fewer where there are not as many.
+    fn lanes_of(&self, classes: u32) -> LaneClasses {
+        let lanes = u32::from(self.spec.router.virtual_channels);
+        let classes = classes.min(lanes);
+        LaneClasses { classes: classes as u8, width: (lanes / classes) as u8 }
+    }
+
+    /// The selection's guide over such legs, and whether it is proved.
+    fn over<B: Leg + Clone>(
+        &self,
+        via: Via<B>,
+        (longest, turns): (u32, u8),
+        help: String,
+    ) -> Result<(Box<dyn Guide + Send>, bool), Stop> {
+        let Case { spec, choosing, wiring, watch } = *self;
+        let scheme = Progressive::new(via, longest as u8, turns);
+        let proved = match spec.selection {
+            Selection::Minimal => Verified::scheme(scheme.via().beneath().clone(), watch)?
+                .map(|leg| Detours::minimal(&leg, wiring, watch)),
+            Selection::Par => Verified::scheme(scheme.clone(), watch)?
+                .map(|scheme| Detours::progressive(&scheme, choosing, wiring, watch)),
+            other => Verified::scheme(scheme.via().clone(), watch)?
+                .map(|via| Detours::via(&via, other, choosing, wiring, watch)),
+        };
+        let (guide, verified) = match proved {
+            Ok(guide) => (guide?, true),
+            Err(_) if spec.unverified => {
+                (Detours::unproved(&scheme, spec.selection, choosing, wiring, watch)?, false)
+            }
+            Err(flaw) => return Err(unproved(flaw, help + ", or --unverified")),
+        };
+        Ok((Box::new(guide), verified))
+    }
+
+    fn of_tables(&self, routing: Routing) -> Result<Made, Stop> {
+        let Case { spec, choosing, wiring, watch } = *self;
+        let lanes = spec.router.virtual_channels;
+        let guide = Layers::new(routing.clone(), spec.selection, choosing, lanes, wiring)?;
+        let verified = match Verified::routing(routing, Limits { lanes, ..Limits::NONE }, watch)? {
+            Ok(_) => true,
+            Err(_) if spec.unverified => false,
+            Err(found) => {
+                let help = "tables that `flyloom verify` holds good, or --unverified";
+                return Err(unproved(fault(&found), help.to_owned()));
+            }
+        };
+        Ok(Made { guide: Box::new(guide), verified, lane_use: spec.lane_use })
+    }
+
+    fn nearest_ancestor(&self, t: Arc<Topology>) -> Result<Made, Stop> {
+        let Case { spec, choosing, wiring, watch } = *self;
+        if t.geometry().form != Form::Levels {
+            let help = "a tree: its switches have levels";
+            return Err(Refusal::new("selection", "anca on a network without levels", help).into());
         }
-        Err(flaw) => return Err(unproved(flaw, help)),
-    })
+        let top = t.switches().iter().map(|s| s.level).max().unwrap_or(0);
+        let rank: Vec<u32> = t.switches().iter().map(|s| u32::from(top - s.level)).collect();
+        let scheme = UpDown::new(t, rank.clone(), spec.router.virtual_channels, watch)?;
+        match Verified::scheme(scheme, watch)? {
+            Ok(proved) => {
+                let guide = NearestAncestor::new(&proved, rank, choosing, wiring, watch)?;
+                Ok(Made { guide: Box::new(guide), verified: true, lane_use: spec.lane_use })
+            }
+            Err(flaw) => Err(unproved(flaw, "a tree that works".to_owned())),
+        }
+    }
 }
 
 /// Why a scheme is refused: packets can wait in a circle. Of a circle the first step is told.
@@ -77,33 +191,6 @@ fn unproved(why: impl std::fmt::Display, help: String) -> Stop {
         None => why,
     };
     Refusal::new("routing", format!("not proved free of deadlock: {told}"), help).into()
-}
-
-/// Hops of the longest shortest way between switches with endpoints.
-fn longest(ways: &Minimal) -> u32 {
-    let edge: Vec<SwitchId> = ways.topology().edge_switches().into_iter().map(SwitchId).collect();
-    let pairs = edge.iter().flat_map(|a| edge.iter().map(move |b| (*a, *b)));
-    pairs.filter_map(|(a, b)| ways.hops(a, b)).max().unwrap_or(0).into()
-}
-
-fn of_tables(
-    routing: Routing,
-    spec: &Spec,
-    choosing: Choosing,
-    wiring: &Arc<Wiring>,
-    watch: &dyn Watch,
-) -> Result<Made, Stop> {
-    let lanes = spec.router.virtual_channels;
-    let guide = Layers::new(routing.clone(), spec.selection, choosing, lanes, wiring)?;
-    let verified = match Verified::routing(routing, Limits { lanes, ..Limits::NONE }, watch)? {
-        Ok(_) => true,
-        Err(_) if spec.unverified => false,
-        Err(found) => {
-            let help = "tables that `flyloom verify` holds good, or --unverified";
-            return Err(unproved(fault(&found), help.to_owned()));
-        }
-    };
-    Ok((Box::new(guide), verified))
 }
 
 /// What is wrong with tables, in words.
@@ -118,27 +205,5 @@ fn fault(found: &Verification) -> String {
         (Some(Err(why)), _) => why.clone(),
         (_, Some(Verdict::Fails(excess))) => excess.to_string(),
         _ => "nothing was found".to_owned(),
-    }
-}
-
-fn nearest_ancestor(
-    t: Arc<Topology>,
-    choosing: Choosing,
-    lanes: u8,
-    wiring: &Arc<Wiring>,
-    watch: &dyn Watch,
-) -> Result<Made, Stop> {
-    if t.geometry().form != Form::Levels {
-        let help = "a tree: its switches have levels";
-        return Err(Refusal::new("selection", "anca on a network without levels", help).into());
-    }
-    let top = t.switches().iter().map(|s| s.level).max().unwrap_or(0);
-    let rank: Vec<u32> = t.switches().iter().map(|s| u32::from(top - s.level)).collect();
-    let scheme = UpDown::new(t, rank.clone(), lanes, watch)?;
-    match Verified::scheme(scheme, watch)? {
-        Ok(proved) => {
-            Ok((Box::new(NearestAncestor::new(&proved, rank, choosing, wiring, watch)?), true))
-        }
-        Err(flaw) => Err(unproved(flaw, "a tree that works".to_owned())),
     }
 }

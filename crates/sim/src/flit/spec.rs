@@ -9,10 +9,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LaneUse {
+    /// `hops` where there are virtual channels enough, else `groups` where there are groups.
+    #[default]
+    Auto,
     /// By the links crossed before: lanes rise on every way, so that packets never wait in a
     /// circle.
-    #[default]
     Hops,
+    /// By the links between groups crossed before, one more behind a switch in between; ways are
+    /// those with the fewest such links (dragonfly, megafly).
+    Groups,
     /// Any lane on any hop.
     Any,
 }
@@ -83,7 +88,7 @@ impl Default for Spec {
         Self {
             selection: Selection::Minimal,
             choosing: None,
-            lane_use: LaneUse::Hops,
+            lane_use: LaneUse::Auto,
             traffic: "uniform".to_owned(),
             process: "bernoulli".to_owned(),
             packet_flits: "1".to_owned(),

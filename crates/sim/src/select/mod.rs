@@ -11,7 +11,7 @@ mod ways;
 
 pub use tables::Layers;
 pub use updown::NearestAncestor;
-pub use via::Detours;
+pub use via::{Detours, MOST_CLASSES};
 pub use ways::Ways;
 
 use base::Refusal;
@@ -30,6 +30,9 @@ pub enum Selection {
     UgalL,
     /// The same, by all queues on the way (UGAL-G).
     UgalG,
+    /// As UGAL-L, and once more behind the first hop, in networks of groups while that is in the
+    /// source's group (PAR).
+    Par,
     /// On trees, up by the shorter of some drawn queues, then down (adaptive nearest common
     /// ancestor).
     Anca,
@@ -43,6 +46,7 @@ impl Selection {
             Self::Valiant => "valiant",
             Self::UgalL => "ugal_l",
             Self::UgalG => "ugal_g",
+            Self::Par => "par",
             Self::Anca => "anca",
         }
     }

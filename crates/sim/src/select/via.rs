@@ -1,26 +1,31 @@
-//! Directly or over a switch in between: minimal, Valiant, UGAL-L and UGAL-G.
+//! Directly or over a switch in between: minimal, Valiant, UGAL-L, UGAL-G and PAR.
 
 use super::{Choosing, Selection, Ways};
-use crate::flit::guide::{Guide, Here, Want};
-use crate::flit::wiring::{Attached, Wiring};
+use crate::flit::guide::{Guide, Here, Want, lanes};
+use crate::flit::wiring::{Attached, Port, Wiring};
 use crate::flit::word::Packet;
 use base::seed::Fast;
 use base::{Stop, SwitchId, Watch};
-use fabric::tables::candidates::{Candidates, Heading, Minimal, Via};
+use fabric::tables::candidates::{LaneClasses, Leg, Progressive, Via};
 use std::sync::Arc;
 use verify::Verified;
 
 /// No way.
 const FAR: u8 = u8::MAX;
-/// The note of a packet that goes to a switch on the way.
+/// The bit in the note of a packet that goes to a switch on the way.
 const DETOUR: u32 = 1;
+/// In the note, above that bit, the class of the next hop where it is not told by hops.
+const CLASS: u32 = 2;
+/// Most classes where they are not told by hops: what a note has room for.
+pub const MOST_CLASSES: u8 = 16;
 
-/// Shortest ways, directly or over a switch, lanes by hops.
+/// One leg's ways, directly or over a switch; lanes by hops, or by links between groups.
 ///
 /// Source: Valiant, "A scheme for fast parallel communication", SIAM Journal on Computing 11(2),
 /// 1982; Singh, "Load-balanced routing in interconnection networks", thesis, Stanford 2005 (UGAL);
-/// Besta & Hoefler, "Slim Fly: a cost effective low-diameter network topology", SC14, section IV
-/// (four candidates, lanes by hops).
+/// Jiang, Kim & Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA
+/// 2009 (PAR); Besta & Hoefler, "Slim Fly: a cost effective low-diameter network topology", SC14,
+/// section IV (four candidates, lanes by hops).
 #[derive(Debug, Clone)]
 pub struct Detours {
     selection: Selection,
@@ -29,14 +34,24 @@ pub struct Detours {
     hops: Vec<u8>,
     switches: u32,
     wiring: Arc<Wiring>,
-    /// Switches with endpoints, over which a packet may go, by plane; the plane of each switch, and
-    /// its place there.
+    /// Switches with endpoints, over which a packet may go, by plane.
     between: Vec<Vec<u32>>,
+    /// The plane of each switch, and its place there.
     plane: Vec<u16>,
     place: Vec<u32>,
-    /// Lanes of each hop; of later ones, the last.
+    /// Lanes of each class; of higher ones, the last.
     lanes: Vec<u32>,
     count: u8,
+    /// The group of each switch, where classes rise between groups alone.
+    rises: Option<Vec<u32>>,
+    /// Hops before which a packet may choose: none, its first, its first two.
+    choices: u32,
+    /// Of packets that choose before their second hop: in which group their first must have
+    /// stayed, and most hops to the switch that they turn to.
+    turns: Option<Vec<u32>>,
+    reach: u32,
+    /// Where that is one hop, the switches that packets turn to from each switch.
+    near: Vec<Vec<u32>>,
 }
 
 impl Detours {
@@ -44,45 +59,78 @@ impl Detours {
     ///
     /// # Errors
     /// See [`Ways::of`].
-    pub fn minimal(
-        scheme: &Verified<Minimal>,
+    pub fn minimal<B: Leg>(
+        scheme: &Verified<B>,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
-        Self::unproved(&**scheme, scheme, Selection::Minimal, Choosing::default(), wiring, watch)
+        Self::of(&**scheme, Selection::Minimal, Choosing::default(), wiring, watch)
     }
 
-    /// Routing over a switch in between, of a proved scheme.
+    /// Routing over a switch in between, chosen at the source, of a proved scheme.
     ///
     /// # Errors
     /// See [`Ways::of`].
-    pub fn via(
-        scheme: &Verified<Via<Minimal>>,
+    pub fn via<B: Leg>(
+        scheme: &Verified<Via<B>>,
         selection: Selection,
         choosing: Choosing,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
-        Self::unproved(&**scheme, scheme.beneath(), selection, choosing, wiring, watch)
+        Self::of(scheme.beneath(), selection, choosing, wiring, watch)
     }
 
-    /// The same of any scheme whose shortest ways are `beneath`, proved or not: packets may wait
-    /// for one another for ever.
+    /// Progressive adaptive routing of a proved scheme.
     ///
     /// # Errors
     /// See [`Ways::of`].
-    pub fn unproved(
-        scheme: &impl Candidates,
-        beneath: &Minimal,
+    pub fn progressive<B: Leg>(
+        scheme: &Verified<Progressive<B>>,
+        choosing: Choosing,
+        wiring: &Arc<Wiring>,
+        watch: &dyn Watch,
+    ) -> Result<Self, Stop> {
+        Self::unproved(&**scheme, Selection::Par, choosing, wiring, watch)
+    }
+
+    /// Any of these of a scheme that need not be proved: packets may wait for one another for ever.
+    ///
+    /// # Errors
+    /// See [`Ways::of`].
+    pub fn unproved<B: Leg>(
+        scheme: &Progressive<B>,
+        selection: Selection,
+        choosing: Choosing,
+        wiring: &Arc<Wiring>,
+        watch: &dyn Watch,
+    ) -> Result<Self, Stop> {
+        let made = Self::of(scheme.via().beneath(), selection, choosing, wiring, watch)?;
+        if selection != Selection::Par {
+            return Ok(made);
+        }
+        let (turns, reach) = (scheme.groups().map(<[u32]>::to_vec), scheme.reach().into());
+        let group = |s: u32| made.rises.as_ref().map(|group| group[s as usize]);
+        let near = |s: u32| {
+            let all = wiring.ports(s).iter().filter_map(Port::leads_to);
+            let good = all.filter(|&v| made.place[v as usize] != u32::MAX);
+            good.filter(|&v| made.rises.is_none() || group(v) != group(s)).collect()
+        };
+        let near = if reach == 1 { (0..made.switches).map(near).collect() } else { Vec::new() };
+        Ok(Self { choices: if reach > 0 { 2 } else { 1 }, turns, reach, near, ..made })
+    }
+
+    fn of<B: Leg>(
+        leg: &B,
         selection: Selection,
         choosing: Choosing,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
         choosing.check()?;
-        let on = beneath.topology();
+        let on = leg.topology();
         let switches = wiring.routers();
-        let hop = |from: u32, to: u32| beneath.hops(SwitchId(from), SwitchId(to)).unwrap_or(FAR);
+        let hop = |from: u32, to: u32| leg.hops(SwitchId(from), SwitchId(to)).unwrap_or(FAR);
         let hops = (0..switches).flat_map(|to| (0..switches).map(move |from| hop(from, to)));
         let plane: Vec<u16> = on.switches().iter().map(|s| s.plane).collect();
         let mut place = vec![u32::MAX; plane.len()];
@@ -92,18 +140,25 @@ impl Detours {
             place[s as usize] = among.len() as u32;
             among.push(s);
         }
+        let LaneClasses { classes, width } = leg.classes();
+        let class = |c: u8| lanes(c * width, c * width + (width - 1));
         Ok(Self {
             selection,
             choosing,
-            ways: Ways::of(beneath, 0, wiring, watch)?,
+            ways: Ways::of(leg, 0, wiring, watch)?,
             hops: hops.collect(),
             switches,
             wiring: wiring.clone(),
             between,
             plane,
             place,
-            lanes: lanes_by_hop(scheme, switches),
-            count: scheme.lanes(),
+            lanes: (0..classes).map(class).collect(),
+            count: leg.lanes(),
+            rises: leg.class_groups().map(<[u32]>::to_vec),
+            choices: u32::from(selection != Selection::Minimal),
+            turns: None,
+            reach: 0,
+            near: Vec::new(),
         })
     }
 
@@ -116,13 +171,34 @@ impl Detours {
     #[inline]
     fn draw(&self, at: u32, home: u32, random: &mut Fast) -> Option<u32> {
         let among = &self.between[usize::from(self.plane[at as usize])];
-        let others = (among.len() as u32).checked_sub(2).filter(|n| *n > 0)?;
-        // the two are skipped: what is drawn stands for one of the others, all as likely
-        let drawn = random.below(others) as usize;
         let taken = [at, home].map(|s| self.place[s as usize] as usize);
+        let skipped = taken.iter().filter(|t| **t < among.len()).count() as u32;
+        let others = (among.len() as u32).checked_sub(skipped).filter(|n| *n > 0)?;
+        // these are skipped: what is drawn stands for one of the others, all as likely
+        let drawn = random.below(others) as usize;
         let (low, high) = (taken[0].min(taken[1]), taken[0].max(taken[1]));
         let drawn = drawn + usize::from(drawn >= low);
         Some(among[drawn + usize::from(drawn >= high)])
+    }
+
+    /// A switch to turn to.
+    fn draw_turn(&self, at: u32, home: u32, random: &mut Fast) -> Option<u32> {
+        if self.reach > 1 {
+            return self.draw(at, home, random);
+        }
+        let near = &self.near[at as usize];
+        (!near.is_empty()).then(|| near[random.below(near.len() as u32) as usize])
+    }
+
+    /// The switch that a packet comes from.
+    fn before(&self, here: &Here<'_>) -> Option<u32> {
+        self.wiring.ports(here.router)[usize::from(here.in_port)].leads_to()
+    }
+
+    /// Whether a packet may choose anew behind its first hop.
+    fn may_turn(&self, here: &Here<'_>) -> bool {
+        let group = |s: u32| self.turns.as_ref().map(|group| group[s as usize]);
+        self.before(here).is_some_and(|before| group(before) == group(here.router))
     }
 
     /// Flits queued on the way from `at` by `port` to `goal`, over all its hops.
@@ -142,8 +218,10 @@ impl Detours {
     #[inline]
     fn begin(&self, here: &mut Here<'_>, home: u32, packet: &mut Packet<'_>) -> u16 {
         let at = here.router;
+        let turns = packet.hops() > 0;
+        let before = if turns { self.before(here) } else { None };
         let detour = |packet: &mut Packet<'_>, via: u32| {
-            packet.set_note(DETOUR);
+            packet.set_note(packet.note() | DETOUR);
             packet.set_via(via);
         };
         let direct = self.ways.port(at, home, here.random);
@@ -154,9 +232,13 @@ impl Detours {
         }
         let mut best: Option<(i64, u32, u16)> = None;
         for _ in 0..self.choosing.candidates {
-            let Some(via) = self.draw(at, home, here.random) else { break };
+            let draw = if turns { Self::draw_turn } else { Self::draw };
+            let Some(via) = draw(self, at, home, here.random) else { break };
             let (first, second) = (self.far(at, via), self.far(via, home));
             if first == u32::from(FAR) || second == u32::from(FAR) {
+                continue;
+            }
+            if turns && (first > self.reach || via == home || Some(via) == before) {
                 continue;
             }
             let port = self.ways.port(at, via, here.random);
@@ -187,32 +269,6 @@ impl Detours {
     }
 }
 
-/// The lanes of each hop of a scheme that counts them: those of a packet that sets off and goes on.
-fn lanes_by_hop(scheme: &impl Candidates, switches: u32) -> Vec<u32> {
-    let (mut states, mut found) = (Vec::new(), Vec::new());
-    let pair = (0..switches).flat_map(|a| (0..switches).map(move |b| (a, b)));
-    let Some((at, goal)) = pair.clone().take(1 << 16).find(|&(a, b)| {
-        found.clear();
-        if a != b {
-            scheme.next(SwitchId(a), Heading { goal: b, state: 0 }, &mut found);
-        }
-        !found.is_empty()
-    }) else {
-        return vec![super::ways::all(scheme.lanes())];
-    };
-    let mut state = 0;
-    let mut lanes = Vec::new();
-    while !states.contains(&state) {
-        states.push(state);
-        found.clear();
-        scheme.next(SwitchId(at), Heading { goal, state }, &mut found);
-        let Some(next) = found.first() else { break };
-        lanes.push(crate::flit::guide::lanes(next.lane, next.lane + next.width - 1));
-        state = next.state;
-    }
-    lanes
-}
-
 impl Guide for Detours {
     fn lanes(&self) -> u8 {
         self.count
@@ -229,26 +285,37 @@ impl Guide for Detours {
     #[inline]
     fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
         let Attached { router: home, port } = self.wiring.endpoints()[packet.target() as usize];
-        let (at, hops) = (here.router, packet.hops());
-        if at == home && packet.note() != DETOUR {
+        let (at, hops, note) = (here.router, packet.hops(), packet.note());
+        let is_direct = note & DETOUR == 0;
+        if at == home && is_direct {
             return Want { port, lanes: super::ways::all(self.count), rank: 0 };
         }
-        let lanes = self.lanes[(hops as usize).min(self.lanes.len() - 1)];
-        if hops == 0 && self.selection != Selection::Minimal {
+        let mut class = if self.rises.is_some() { note / CLASS } else { hops };
+        let mut steps_up = false;
+        let port = if is_direct && hops < self.choices && (hops == 0 || self.may_turn(here)) {
             let port = self.begin(here, home, packet);
-            return Want { port, lanes, rank: 0 };
-        }
-        let mut goal = home;
-        if packet.note() == DETOUR {
-            if packet.via() == at {
-                packet.set_note(0);
-            } else {
-                goal = packet.via();
+            steps_up = hops > 0 && self.reach > 1 && packet.note() & DETOUR != 0;
+            port
+        } else {
+            let mut goal = home;
+            if !is_direct {
+                steps_up = packet.via() == at;
+                if steps_up {
+                    packet.set_note(note & !DETOUR);
+                } else {
+                    goal = packet.via();
+                }
             }
+            self.ways.port(at, goal, here.random)
+        };
+        if let Some(group) = &self.rises {
+            class = (class + u32::from(steps_up)).min(self.lanes.len() as u32 - 1);
+            let to = self.wiring.ports(at)[usize::from(port)].leads_to().unwrap_or(at);
+            let crosses = u32::from(group[at as usize] != group[to as usize]);
+            let after = (class + crosses).min(self.lanes.len() as u32 - 1);
+            packet.set_note((after * CLASS) | (packet.note() & DETOUR));
         }
-        if at == home && goal == home {
-            return Want { port, lanes: super::ways::all(self.count), rank: 0 };
-        }
-        Want { port: self.ways.port(at, goal, here.random), lanes, rank: 0 }
+        let lanes = self.lanes[(class as usize).min(self.lanes.len() - 1)];
+        Want { port, lanes, rank: 0 }
     }
 }

@@ -1,7 +1,7 @@
 //! All shortest ways: each next hop that is nearer to the destination.
 
 use super::rows::{NO_WAY, rows};
-use super::{Candidate, Candidates, Heading, LaneClasses};
+use super::{Candidate, Candidates, Heading, LaneClasses, Leg};
 use crate::Topology;
 use base::{Stop, SwitchId, TerminalId, Watch};
 use std::sync::Arc;
@@ -57,13 +57,6 @@ impl Minimal {
         Self { lanes, ..self }
     }
 
-    /// Hops of a shortest way between two switches; `None` where there is no way.
-    #[inline]
-    pub fn hops(&self, from: SwitchId, to: SwitchId) -> Option<u8> {
-        let hops = self.row(to.0)[from.ix()];
-        (hops != NO_WAY).then_some(hops)
-    }
-
     #[inline]
     fn row(&self, goal: u32) -> &[u8] {
         let switches = self.on.switches().len();
@@ -115,4 +108,20 @@ impl Candidates for Minimal {
     }
 
     fn onward(&self, _: SwitchId, _: u32, _: u32, _: &mut Vec<u32>) {}
+}
+
+impl Leg for Minimal {
+    fn classes(&self) -> LaneClasses {
+        self.lanes
+    }
+
+    #[inline]
+    fn hops(&self, from: SwitchId, to: SwitchId) -> Option<u8> {
+        let hops = self.row(to.0)[from.ix()];
+        (hops != NO_WAY).then_some(hops)
+    }
+
+    fn class_groups(&self) -> Option<&[u32]> {
+        None
+    }
 }

@@ -4,13 +4,17 @@
 //! has proved every choice from it.
 
 mod from_tables;
+mod grouped;
 mod minimal;
+mod progressive;
 mod rows;
 mod up_down;
 mod via;
 
 pub use from_tables::FromTables;
+pub use grouped::{Grouped, groups};
 pub use minimal::Minimal;
+pub use progressive::Progressive;
 pub use up_down::UpDown;
 pub use via::Via;
 
@@ -72,6 +76,19 @@ impl LaneClasses {
         let lanes = self.classes.checked_mul(self.width).filter(|lanes| *lanes > 0);
         lanes.expect("1 to 255 lanes")
     }
+}
+
+/// Ways of one leg whose states are classes of lanes, from 0 on, that rise along every way.
+pub trait Leg: Candidates {
+    /// The classes.
+    fn classes(&self) -> LaneClasses;
+
+    /// Hops of its ways between two switches; `None` where there is no way.
+    fn hops(&self, from: SwitchId, to: SwitchId) -> Option<u8>;
+
+    /// Where classes rise: the group of each switch where it is on links between groups, `None`
+    /// where it is on every link.
+    fn class_groups(&self) -> Option<&[u32]>;
 }
 
 /// A scheme of routing: where each packet may go next, and on which lanes.

@@ -1,6 +1,6 @@
 //! Over a switch in between: two legs, each by another scheme.
 
-use super::{Candidate, Candidates, Heading, Minimal};
+use super::{Candidate, Candidates, Grouped, Heading, Minimal};
 use crate::Topology;
 use base::{SwitchId, TerminalId};
 
@@ -22,8 +22,8 @@ pub struct Via<B> {
 enum Legs {
     /// Others than those of the first.
     Apart,
-    /// Those of the hops counted from the source.
-    ByHop,
+    /// Counted on from those of the first, so many classes higher at the switch in between.
+    Counted(u32),
 }
 
 impl<B: Candidates> Via<B> {
@@ -50,7 +50,18 @@ impl Via<Minimal> {
     /// Both legs by shortest ways, lanes by the hops taken since the source: the classes of
     /// `beneath` must count the hops of both.
     pub fn by_hop(beneath: Minimal) -> Self {
-        Self { beneath, lanes: Legs::ByHop }
+        Self { beneath, lanes: Legs::Counted(0) }
+    }
+}
+
+impl Via<Grouped> {
+    /// Both legs by ways of the fewest links between groups, lanes by the links between groups
+    /// crossed since the source, and one class higher from the switch in between on.
+    ///
+    /// Source: Kim, Dally, Scott & Abts, ISCA 2008, section 4, who go over a group and need three
+    /// classes; over a switch of it there is one local hop more, and a fourth.
+    pub fn by_group(beneath: Grouped) -> Self {
+        Self { beneath, lanes: Legs::Counted(1) }
     }
 }
 
@@ -62,7 +73,7 @@ impl<B: Candidates> Candidates for Via<B> {
     fn lanes(&self) -> u8 {
         match self.lanes {
             Legs::Apart => self.beneath.lanes() * 2,
-            Legs::ByHop => self.beneath.lanes(),
+            Legs::Counted(_) => self.beneath.lanes(),
         }
     }
 
@@ -105,8 +116,8 @@ impl<B: Candidates> Candidates for Via<B> {
     }
 
     fn onward(&self, at: SwitchId, state: u32, goal: u32, found: &mut Vec<u32>) {
-        if self.lanes == Legs::ByHop {
-            return found.push(state + self.second());
+        if let Legs::Counted(step) = self.lanes {
+            return found.push(self.second() + (state + step).min(self.second() - 1));
         }
         let first = found.len();
         self.beneath.starts(at, goal, found);

@@ -1,0 +1,153 @@
+//! Ways with the fewest links between groups: what dragonflies and megaflies call minimal.
+
+use super::rows::{NO_WAY, rows};
+use super::{Candidate, Candidates, Heading, LaneClasses, Leg};
+use crate::Topology;
+use crate::geometry::Form;
+use base::{Refusal, Stop, SwitchId, TerminalId, Watch};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+/// Hierarchical minimal routing: of the ways that cross the fewest links between groups, the
+/// shortest; lanes by the links between groups crossed so far.
+///
+/// Source: Kim, Dally, Scott & Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA
+/// 2008, section 4: lanes rise with each global link, and the one local hop before and after it
+/// needs no others. A goal is a switch, a state the class of the next hop. O(switches^2) bytes.
+#[derive(Debug, Clone)]
+pub struct Grouped {
+    on: Arc<Topology>,
+    lanes: LaneClasses,
+    group: Vec<u32>,
+    /// A row a destination: hops of its ways from every switch, then links between groups of them.
+    rows: Vec<u8>,
+}
+
+/// The group of each switch, where a network has several whose switches belong together.
+pub fn groups(on: &Topology) -> Option<Vec<u32>> {
+    let group: Vec<u32> = on.switches().iter().map(|s| s.group).collect();
+    let several = group.windows(2).any(|two| two[0] != two[1]);
+    (on.geometry().form == Form::Groups && several).then_some(group)
+}
+
+impl Grouped {
+    /// All such ways of `on`. O(switches * arcs * log), in parallel.
+    ///
+    /// # Errors
+    /// When the network has no groups, a way has more than 254 hops, or `watch` says stop.
+    pub fn new(on: Arc<Topology>, lanes: LaneClasses, watch: &dyn Watch) -> Result<Self, Stop> {
+        let Some(group) = groups(&on) else {
+            let help = "one of groups that belong together: dragonfly, megafly";
+            return Err(Refusal::new("network", "its switches have no groups", help).into());
+        };
+        let switches = on.switches().len();
+        let fill = |to: usize, row: &mut [u8], _: &mut Vec<u32>| fill(&on, &group, to, row);
+        let rows = rows(switches, switches * 2, fill, watch)?;
+        Ok(Self { on, lanes, group, rows })
+    }
+
+    /// The same ways on other lanes.
+    #[must_use]
+    pub fn with_lanes(self, lanes: LaneClasses) -> Self {
+        Self { lanes, ..self }
+    }
+
+    /// Links between groups on the ways from one switch to another; `None` where there is no way.
+    pub fn crossings(&self, from: SwitchId, to: SwitchId) -> Option<u8> {
+        let (hops, crossings) = self.row(to.0);
+        (hops[from.ix()] != NO_WAY).then(|| crossings[from.ix()])
+    }
+
+    #[inline]
+    fn row(&self, goal: u32) -> (&[u8], &[u8]) {
+        let switches = self.group.len();
+        self.rows[goal as usize * switches * 2..][..switches * 2].split_at(switches)
+    }
+}
+
+/// Hops and crossings of the ways to `to`: the fewest crossings, then the fewest hops.
+fn fill(on: &Topology, group: &[u32], to: usize, row: &mut [u8]) -> bool {
+    let (hops, crossings) = row.split_at_mut(group.len());
+    let mut open = BinaryHeap::from([Reverse((0_u8, 0_u8, to))]);
+    (hops[to], crossings[to]) = (0, 0);
+    while let Some(Reverse((crossed, far, v))) = open.pop() {
+        if (crossed, far) != (crossings[v], hops[v]) {
+            continue;
+        }
+        for w in on.graph().neighbours(v).iter().map(|&w| w as usize) {
+            let (farther, more) = (far + 1, crossed + u8::from(group[v] != group[w]));
+            if farther == NO_WAY {
+                return false;
+            }
+            if (more, farther) < (crossings[w], hops[w]) {
+                (crossings[w], hops[w]) = (more, farther);
+                open.push(Reverse((more, farther, w)));
+            }
+        }
+    }
+    true
+}
+
+impl Candidates for Grouped {
+    fn topology(&self) -> &Topology {
+        &self.on
+    }
+
+    fn lanes(&self) -> u8 {
+        self.lanes.lanes()
+    }
+
+    fn states(&self) -> u32 {
+        self.lanes.classes.into()
+    }
+
+    fn goals(&self, to: TerminalId, found: &mut Vec<u32>) {
+        found.push(self.on.terminals()[to.ix()].plug.switch.0);
+    }
+
+    fn home(&self, goal: u32) -> SwitchId {
+        SwitchId(goal)
+    }
+
+    fn starts(&self, _: SwitchId, _: u32, found: &mut Vec<u32>) {
+        found.push(0);
+    }
+
+    #[inline]
+    fn next(&self, at: SwitchId, heading: Heading, found: &mut Vec<Candidate>) {
+        let (graph, (hops, crossings)) = (self.on.graph(), self.row(heading.goal));
+        let here = (u32::from(crossings[at.ix()]), u32::from(hops[at.ix()]));
+        let (LaneClasses { width, .. }, last) = (self.lanes, self.states() - 1);
+        let lane = heading.state as u8 * width;
+        for (&to, &channel) in graph.neighbours(at.ix()).iter().zip(graph.channels(at.ix())) {
+            let crosses = u32::from(self.group[at.ix()] != self.group[to as usize]);
+            let left = (crossings[to as usize], hops[to as usize]);
+            if (u32::from(left.0) + crosses, u32::from(left.1) + 1) == here {
+                let state = (heading.state + crosses).min(last);
+                found.push(Candidate { channel, to: SwitchId(to), state, lane, width });
+            }
+        }
+    }
+
+    fn ends(&self, _: u32) -> bool {
+        true
+    }
+
+    fn onward(&self, _: SwitchId, _: u32, _: u32, _: &mut Vec<u32>) {}
+}
+
+impl Leg for Grouped {
+    fn classes(&self) -> LaneClasses {
+        self.lanes
+    }
+
+    fn hops(&self, from: SwitchId, to: SwitchId) -> Option<u8> {
+        let hops = self.row(to.0).0[from.ix()];
+        (hops != NO_WAY).then_some(hops)
+    }
+
+    fn class_groups(&self) -> Option<&[u32]> {
+        Some(&self.group)
+    }
+}

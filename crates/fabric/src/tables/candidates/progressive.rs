@@ -1,0 +1,130 @@
+//! Directly, or over a switch in between that is chosen at the source or one hop later.
+
+use super::{Candidate, Candidates, Heading, LaneClasses, Leg, Via, groups};
+use crate::Topology;
+use base::{SwitchId, TerminalId};
+
+/// Progressive adaptive routing: what set off directly may still go over a switch in between when
+/// it has taken one hop; in networks of groups only if that hop stayed in its group.
+///
+/// Source: Jiang, Kim & Dally, "Indirect adaptive routing on large scale interconnection networks",
+/// ISCA 2009. The lanes of both legs are those of [`Via`]; a packet that turns goes on one class
+/// above the hop that it has taken, so that there is one class more. Where it turns to neighbours
+/// alone its ways are shorter, and need no more classes than those of [`Via`]; where lanes rise
+/// between groups these are neighbours in other groups, to which it goes on the class of its first
+/// hop. States are those of [`Via`], and one of the packets that will turn: their first hop may be
+/// any, since whoever goes that way directly may turn behind it.
+#[derive(Debug, Clone)]
+pub struct Progressive<B> {
+    via: Via<B>,
+    reach: u8,
+    group: Option<Vec<u32>>,
+}
+
+impl<B: Leg> Progressive<B> {
+    /// Both legs those of `via`, of at most `longest` hops between switches with endpoints; packets
+    /// turn to switches that are at most `reach` hops away: `longest`, 1, or none where it is 0.
+    ///
+    /// Groups count where lanes rise between them, or ways have three hops and more: in a network
+    /// of diameter 2 no part of a way is inside a group.
+    pub fn new(via: Via<B>, longest: u8, reach: u8) -> Self {
+        let rising = via.beneath().class_groups().map(<[u32]>::to_vec);
+        let group = rising.or_else(|| groups(via.topology()).filter(|_| longest > 2));
+        Self { via, reach, group }
+    }
+
+    /// Whether a packet that takes this hop first may still change its mind.
+    #[inline]
+    fn wavers_after(&self, from: SwitchId, to: SwitchId) -> bool {
+        self.group.as_ref().is_none_or(|group| group[from.ix()] == group[to.ix()])
+    }
+
+    /// The groups that a first hop must stay in, where there are such.
+    pub fn groups(&self) -> Option<&[u32]> {
+        self.group.as_deref()
+    }
+
+    /// Whether packets turn to neighbours alone, in other groups where lanes rise between groups.
+    fn is_crossing(&self) -> bool {
+        self.reach == 1 && self.via.beneath().class_groups().is_some()
+    }
+
+    /// Whether a packet at `at` may turn to `goal`.
+    #[inline]
+    fn may_turn(&self, at: SwitchId, goal: SwitchId) -> bool {
+        let far = self.via.beneath().hops(at, goal);
+        at != goal
+            && far.is_some_and(|far| far <= self.reach)
+            && !(self.is_crossing() && self.wavers_after(at, goal))
+    }
+
+    /// Most hops to a switch that a packet turns to.
+    pub fn reach(&self) -> u8 {
+        self.reach
+    }
+
+    /// The scheme without changes of mind.
+    pub fn via(&self) -> &Via<B> {
+        &self.via
+    }
+
+    /// The state of a packet that will change its mind behind its first hop.
+    fn wavers(&self) -> u32 {
+        self.via.states()
+    }
+}
+
+impl<B: Leg> Candidates for Progressive<B> {
+    fn topology(&self) -> &Topology {
+        self.via.topology()
+    }
+
+    fn lanes(&self) -> u8 {
+        self.via.lanes()
+    }
+
+    fn states(&self) -> u32 {
+        self.via.states() + 1
+    }
+
+    fn goals(&self, to: TerminalId, found: &mut Vec<u32>) {
+        self.via.goals(to, found);
+    }
+
+    fn home(&self, goal: u32) -> SwitchId {
+        self.via.home(goal)
+    }
+
+    fn starts(&self, source: SwitchId, goal: u32, found: &mut Vec<u32>) {
+        self.via.starts(source, goal, found);
+        let mut hops = Vec::new();
+        self.next(source, Heading { goal, state: self.wavers() }, &mut hops);
+        if !hops.is_empty() {
+            found.push(self.wavers());
+        }
+    }
+
+    #[inline]
+    fn next(&self, at: SwitchId, heading: Heading, found: &mut Vec<Candidate>) {
+        if heading.state != self.wavers() {
+            return self.via.next(at, heading, found);
+        }
+        let LaneClasses { classes, width } = self.via.beneath().classes();
+        let state = if self.is_crossing() { 0 } else { u32::from(classes - 1).min(1) };
+        let (graph, home) = (self.topology().graph(), self.home(heading.goal));
+        for (&to, &channel) in graph.neighbours(at.ix()).iter().zip(graph.channels(at.ix())) {
+            let to = SwitchId(to);
+            if self.wavers_after(at, to) && self.may_turn(to, home) {
+                found.push(Candidate { channel, to, state, lane: 0, width });
+            }
+        }
+    }
+
+    fn ends(&self, state: u32) -> bool {
+        state < self.wavers() && self.via.ends(state)
+    }
+
+    fn onward(&self, at: SwitchId, state: u32, goal: u32, found: &mut Vec<u32>) {
+        self.via.onward(at, state, goal, found);
+    }
+}

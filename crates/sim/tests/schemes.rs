@@ -1,0 +1,267 @@
+//! Lanes by groups, and packets that change their minds, against all ways enumerated one by one.
+
+use base::{LinkId, Quiet, SwitchId};
+use fabric::Topology;
+use fabric::network::parse_inline;
+use fabric::tables::candidates::{
+    Candidates, Grouped, Heading, LaneClasses, Leg, Minimal, Progressive, Via,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use verify::Verdict;
+use verify::scheme::{Flaw, Freedom, prove};
+
+fn built(inline: &str) -> Arc<Topology> {
+    let recipe = parse_inline(inline).expect("it is written so");
+    let family = families::family(&recipe.family).expect("there is one");
+    Arc::new(family.build(&recipe.params).expect("it can be built"))
+}
+
+fn damaged(inline: &str, every: usize) -> Arc<Topology> {
+    let on = built(inline);
+    let links: Vec<LinkId> = (2..on.links().len()).step_by(every).map(LinkId::from).collect();
+    Arc::new(on.with_failures(&links, &[]).expect("links that exist"))
+}
+
+/// A hop: its channel, and the switches that it joins.
+type Hop = (u32, usize, usize);
+type Way = Vec<Hop>;
+type Held = (u32, u8);
+type Pairs = BTreeSet<(Held, Held)>;
+
+/// All best ways between any two switches, by trying all.
+struct Plain {
+    edge: Vec<usize>,
+    group: Vec<u32>,
+    by_groups: bool,
+    out: Vec<Vec<Hop>>,
+    ways: BTreeMap<(usize, usize), Vec<Way>>,
+}
+
+impl Plain {
+    fn new(on: &Topology, by_groups: bool) -> Self {
+        let mut out = vec![Vec::new(); on.switches().len()];
+        for l in (0..on.links().len()).map(LinkId::from).filter(|&l| on.link_is_up(l)) {
+            for c in [l.forth(), l.back()] {
+                let (from, to) = (on.tail(c).switch.ix(), on.head(c).switch.ix());
+                out[from].push((c.0, from, to));
+            }
+        }
+        let group = on.switches().iter().map(|s| s.group).collect();
+        let edge = on.edge_switches().iter().map(|&s| s as usize).collect();
+        let mut new = Self { edge, group, by_groups, out, ways: BTreeMap::new() };
+        for s in 0..new.out.len() {
+            for d in (0..new.out.len()).filter(|d| *d != s) {
+                let mut found = Vec::new();
+                new.all(s, d, &mut Vec::new(), 6, &mut found);
+                let cost = |way: &Way| {
+                    let crossed = way.iter().filter(|h| new.crosses(h)).count();
+                    (if by_groups { crossed } else { 0 }, way.len())
+                };
+                let least = found.iter().map(cost).min().expect("six hops reach everything");
+                found.retain(|way| cost(way) == least);
+                new.ways.insert((s, d), found);
+            }
+        }
+        new
+    }
+
+    fn crosses(&self, hop: &Hop) -> bool {
+        self.group[hop.1] != self.group[hop.2]
+    }
+
+    /// Ways of at most so many hops that meet no switch twice.
+    fn all(&self, at: usize, to: usize, way: &mut Way, left: usize, found: &mut Vec<Way>) {
+        if at == to {
+            return found.push(way.clone());
+        }
+        for &hop in self.out[at].iter().filter(|_| left > 0) {
+            if way.iter().all(|h| h.1 != hop.2) {
+                way.push(hop);
+                self.all(hop.2, to, way, left - 1, found);
+                way.pop();
+            }
+        }
+    }
+
+    /// Most hops between switches with endpoints.
+    fn reach(&self) -> usize {
+        let pairs = self.edge.iter().flat_map(|s| self.edge.iter().map(move |d| (*s, *d)));
+        pairs.filter(|(s, d)| s != d).map(|pair| self.ways[&pair][0].len()).max().unwrap_or(0)
+    }
+
+    /// A way with its classes: of each leg its hops, and how much classes rise before it.
+    fn classed(&self, legs: &[(u8, &[Hop])], classes: u8) -> Vec<Held> {
+        let (mut class, mut found) = (0, Vec::new());
+        for (step, hops) in legs {
+            class += if self.by_groups { *step } else { 0 };
+            for hop in *hops {
+                found.push((hop.0, class.min(classes - 1)));
+                class += u8::from(!self.by_groups || self.crosses(hop));
+            }
+        }
+        found
+    }
+
+    /// What packets hold and then want: directly, over a switch, and over one after a first hop
+    /// where `turns` says of it that packets may turn behind it, to a switch so near.
+    fn pairs(&self, classes: u8, turns: Option<(&dyn Fn(&Hop) -> bool, usize)>) -> Pairs {
+        let mut all = Pairs::new();
+        let mut add = |legs: &[(u8, &[Hop])]| {
+            all.extend(self.classed(legs, classes).windows(2).map(|two| (two[0], two[1])));
+        };
+        let reach = turns.map_or(0, |(_, reach)| reach);
+        // to a neighbour in another group, on the class that it has
+        let crossing = self.by_groups && reach == 1;
+        for &s in &self.edge {
+            for &v in self.edge.iter().filter(|v| **v != s) {
+                for first in &self.ways[&(s, v)] {
+                    add(&[(0, first)]);
+                    for &d in self.edge.iter().filter(|d| **d != v) {
+                        self.ways[&(v, d)].iter().for_each(|second| {
+                            add(&[(0, first), (1, second)]);
+                        });
+                    }
+                }
+                for hop in self.out[s].iter().filter(|h| turns.is_some_and(|(may, _)| may(h))) {
+                    if hop.2 == v || self.ways[&(hop.2, v)][0].len() > reach {
+                        continue;
+                    }
+                    for first in &self.ways[&(hop.2, v)] {
+                        if crossing && !self.crosses(&first[0]) {
+                            continue;
+                        }
+                        let step = u8::from(!crossing);
+                        for &d in self.edge.iter().filter(|d| **d != v) {
+                            self.ways[&(v, d)].iter().for_each(|second| {
+                                add(&[(0, &[*hop]), (step, first), (1, second)]);
+                            });
+                        }
+                    }
+                }
+            }
+        }
+        all
+    }
+}
+
+/// Whether some pairs go round: those that nobody waits for are taken away, again and again.
+fn has_circle(pairs: &Pairs) -> bool {
+    let mut left = pairs.clone();
+    loop {
+        let wanted: BTreeSet<Held> = left.iter().map(|(_, b)| *b).collect();
+        let before = left.len();
+        left.retain(|(a, _)| wanted.contains(a));
+        if left.len() == before {
+            return before > 0;
+        }
+    }
+}
+
+/// The verdict on `scheme` is that of all its pairs, and its numbers rise along them.
+fn agrees(case: &str, scheme: &impl Candidates, pairs: &Pairs) -> bool {
+    match prove(scheme, &Quiet).expect("nobody stops") {
+        Verdict::Holds(Freedom { numbering, .. }) => {
+            assert!(!has_circle(pairs), "{case}");
+            assert_eq!(numbering.dependencies, pairs.len() as u64, "{case}");
+            let lanes = usize::from(numbering.lanes);
+            let number = |held: Held| numbering.number[held.0 as usize * lanes + held.1 as usize];
+            assert!(pairs.iter().all(|(a, b)| number(*a) < number(*b)), "{case}");
+            true
+        }
+        Verdict::Fails(Flaw::Deadlock(cycle)) => {
+            assert!(has_circle(pairs), "{case}");
+            let held: Vec<Held> = cycle.waits.iter().map(|w| (w.held.0.0, w.held.1)).collect();
+            for i in 0..held.len() {
+                assert!(pairs.contains(&(held[i], held[(i + 1) % held.len()])), "{case}");
+            }
+            false
+        }
+        Verdict::Fails(flaw) => panic!("{case}: {flaw}"),
+    }
+}
+
+/// The ways of a leg from its first state on are the plain ones.
+fn same_ways(case: &str, leg: &impl Leg, plain: &Plain) {
+    for (&(s, d), ways) in &plain.ways {
+        let mut found = Vec::new();
+        let mut open = vec![(SwitchId::from(s), 0, Vec::new())];
+        while let Some((at, state, way)) = open.pop() {
+            if at.ix() == d {
+                found.push(way);
+                continue;
+            }
+            let mut next = Vec::new();
+            leg.next(at, Heading { goal: d as u32, state }, &mut next);
+            for c in next {
+                let more = (c.channel.0, at.ix(), c.to.ix());
+                open.push((c.to, c.state, [&way[..], &[more]].concat()));
+            }
+        }
+        found.sort_unstable();
+        let mut wanted = ways.clone();
+        wanted.sort_unstable();
+        assert_eq!(found, wanted, "{case}: {s} to {d}");
+        let hops = leg.hops(SwitchId::from(s), SwitchId::from(d)).map(usize::from);
+        assert_eq!(hops, Some(ways[0].len()), "{case}: {s} to {d}");
+    }
+}
+
+#[test]
+fn lanes_that_rise_between_groups() {
+    for (inline, on, enough) in [
+        ("a dragonfly", built("dragonfly:h=1"), 4),
+        ("a dragonfly of few groups", built("dragonfly:h=2,g=3,p=1"), 4),
+        ("a megafly", built("megafly:leaves=2,g=3,p=1"), 4),
+        // two groups that only a third one joins: a crossing more on each leg
+        ("a damaged dragonfly", damaged("dragonfly:h=1,p=1", 4), 6),
+    ] {
+        let plain = Plain::new(&on, true);
+        let leg = |classes| {
+            let lanes = LaneClasses { classes, width: 1 };
+            Grouped::new(on.clone(), lanes, &Quiet).expect("groups")
+        };
+        same_ways(inline, &leg(3), &plain);
+        let stays = |hop: &Hop| !plain.crosses(hop);
+        for classes in 1..=enough + 1 {
+            let case = format!("{inline}, {classes} classes");
+            let via = Via::by_group(leg(classes));
+            let free = agrees(&case, &via, &plain.pairs(classes, None));
+            assert!(free || classes < enough, "{case}");
+            for (reach, more) in [(1, 0), (plain.reach(), 1)] {
+                let par = Progressive::new(via.clone(), plain.reach() as u8, reach as u8);
+                let free = agrees(&case, &par, &plain.pairs(classes, Some((&stays, reach))));
+                assert!(free || classes < enough + more, "{case}, turns {reach} hops far");
+            }
+        }
+    }
+}
+
+#[test]
+fn packets_that_turn_behind_their_first_hop() {
+    for (inline, on) in [
+        ("slim_fly:q=3,p=1", built("slim_fly:q=3,p=1")),
+        ("torus:shape=3x3,p=1", built("torus:shape=3x3,p=1")),
+        ("hyperx:shape=3x3,p=1", built("hyperx:shape=3x3,p=1")),
+        ("k_ary_n_tree:k=2,n=2", built("k_ary_n_tree:k=2,n=2")),
+        ("dragonfly:h=1", built("dragonfly:h=1")),
+        ("a damaged hyperx", damaged("hyperx:shape=3x3,p=1", 7)),
+    ] {
+        let plain = Plain::new(&on, false);
+        let reach = plain.reach() as u8;
+        // only a dragonfly has groups that a packet could leave
+        let grouped = inline.starts_with("dragonfly");
+        let may = |hop: &Hop| !(grouped && plain.crosses(hop));
+        for classes in 1..=2 * reach + 1 {
+            let case = format!("{inline}, {classes} classes");
+            let lanes = LaneClasses { classes, width: 1 };
+            let leg = Minimal::new(on.clone(), lanes, &Quiet).expect("it is small");
+            for (far, enough) in [(1, 2 * reach), (reach, 2 * reach + 1)] {
+                let par = Progressive::new(Via::by_hop(leg.clone()), reach, far);
+                let wanted = plain.pairs(classes, Some((&may, far.into())));
+                let free = agrees(&case, &par, &wanted);
+                assert!(free || classes < enough, "{case}, turns {far} hops far");
+            }
+        }
+    }
+}
