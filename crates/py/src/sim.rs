@@ -52,6 +52,9 @@ pub fn simulate_flit<'py>(
         let rows: Vec<Row> = found.iter().map(|point| case.row(point)).collect();
         let spec = Spec { lane_use: case.lane_use, ..spec };
         let mut all = json!({ "verified": case.verified, "parameters": spec, "points": rows });
+        if let Some(load) = case.largest_channel_load() {
+            all["largest_channel_load"] = json!(load);
+        }
         if let Some(saturation) = saturation {
             all["saturation_throughput"] = json!(saturation);
         }

@@ -28,6 +28,8 @@ type Hop = (u32, usize, usize);
 type Way = Vec<Hop>;
 type Held = (u32, u8);
 type Pairs = BTreeSet<(Held, Held)>;
+/// Behind which first hops packets may turn, and to switches how near.
+type Turns<'a> = (&'a dyn Fn(&Hop) -> bool, usize);
 
 /// All best ways between any two switches, by trying all.
 struct Plain {
@@ -105,7 +107,7 @@ impl Plain {
 
     /// What packets hold and then want: directly, over a switch, and over one after a first hop
     /// where `turns` says of it that packets may turn behind it, to a switch so near.
-    fn pairs(&self, classes: u8, turns: Option<(&dyn Fn(&Hop) -> bool, usize)>) -> Pairs {
+    fn pairs(&self, classes: u8, turns: Option<Turns<'_>>) -> Pairs {
         let mut all = Pairs::new();
         let mut add = |legs: &[(u8, &[Hop])]| {
             all.extend(self.classed(legs, classes).windows(2).map(|two| (two[0], two[1])));

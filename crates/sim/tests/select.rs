@@ -193,12 +193,11 @@ fn legs_are_followed<B: Leg + Clone>(net: &str, on: &Arc<Topology>, via: Via<B>)
     let edge: Vec<SwitchId> = on.edge_switches().into_iter().map(SwitchId).collect();
     let pairs = edge.iter().flat_map(|a| edge.iter().map(move |b| (*a, *b)));
     let reach = pairs.filter_map(|(a, b)| via.beneath().hops(a, b)).max().expect("some way");
-    let proved = |what: &str| format!("{net}, {what}: lanes rise");
     let choosing = Choosing::usual(Selection::Par);
     let mut calm = 0;
     for far in [1, reach] {
         let par = Progressive::new(via.clone(), reach, far);
-        let par = Verified::scheme(par, &Quiet).expect("no stop").expect(&proved("par"));
+        let par = Verified::scheme(par, &Quiet).expect("no stop").expect("lanes rise");
         let guide = Detours::progressive(&par, choosing, &wiring, &Quiet).expect("few lists");
         let (most, _) = follow(on, &*par, &guide, &Noise);
         assert!(most > reach.into() && most <= 2 * u32::from(reach) + 1, "{net}: {most} hops");
@@ -206,7 +205,7 @@ fn legs_are_followed<B: Leg + Clone>(net: &str, on: &Arc<Topology>, via: Via<B>)
         assert!(most <= reach.into(), "{net}: nobody turns where nothing is queued");
         calm = least;
     }
-    let via = Verified::scheme(via, &Quiet).expect("no stop").expect(&proved("via"));
+    let via = Verified::scheme(via, &Quiet).expect("no stop").expect("lanes rise");
     let guide = Detours::via(&via, Selection::UgalL, choosing, &wiring, &Quiet).expect("few");
     let (most, detours) = follow(on, &*via, &guide, &Noise);
     assert!(most <= 2 * u32::from(reach) && detours > calm, "{net}: {detours}, {calm} hops");

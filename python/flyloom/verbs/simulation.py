@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,8 +56,9 @@ def simulate(
     level
         ``"flit"``.
     load
-        Flits an endpoint and cycle, above 0 and at most 1: a number, several, or ``"auto"``: up to
-        saturation, whose throughput is then bisected to 0.005.
+        Flits an endpoint and cycle, above 0 and at most 1 (the number of rails, where endpoints
+        have several): a number, several, or ``"auto"``: up to saturation, whose throughput is then
+        bisected to 0.005.
     traffic
         A pattern (docs/traffic.md), a file, a matrix or rows ``(src, dst, amount)``.
     selection
@@ -198,7 +200,7 @@ def loads_of(load: float | str | Iterable[float]) -> list[float] | None:
     if not loads:
         raise RefusalError("load: there is none; numbers above 0, at most 1, or auto")
     for x in loads:
-        if not 0 < x <= 1:
+        if not 0 < x < inf:
             raise RefusalError(f"load: {x} is out of range; above 0, at most 1")
     if len(loads) > MOST_POINTS:
         raise RefusalError(f"load: {len(loads)} points; {MOST_POINTS} at most")
@@ -216,7 +218,7 @@ def _range(part: str, whole: str) -> list[float]:
         case [one]:
             return [one]
         case [first, last, step] if step > 0 and first <= last:
-            if not (first > 0 and last <= 1):
+            if not (first > 0 and last < inf):
                 raise RefusalError(f"load: '{part}' is out of range; above 0, at most 1")
             steps = (last - first) / step + 1e-9
             if not steps < MOST_POINTS:

@@ -8,7 +8,7 @@ use super::row::Row;
 use super::run::{Drain, Phases, Point, run};
 use super::seen::Names;
 use super::spec::{LaneUse, Spec};
-use super::wiring::Wiring;
+use super::wiring::{Wiring, rails};
 use crate::select::Choosing;
 use base::{Refusal, Stop, Watch};
 use fabric::Topology;
@@ -41,6 +41,7 @@ pub struct Case {
     wiring: Arc<Wiring>,
     names: Names,
     with_links: bool,
+    rails: u32,
     router: Router,
     guide: Box<dyn Guide + Send>,
     /// Whether its routing was proved free of deadlock.
@@ -89,12 +90,19 @@ impl Case {
         }
         let choosing = spec.choosing.unwrap_or(Choosing::usual(spec.selection));
         choosing.check()?;
-        let destinations = match own {
-            Some(sending) => Destinations::of_sending(&t, sending)?,
-            None => Destinations::named(&t, &spec.traffic, spec.seed)?,
+        let destinations = match (own, &on) {
+            (Some(sending), _) => Destinations::of_sending(&t, sending)?,
+            (None, On::Tables(r)) => Destinations::over(r, &spec.traffic, spec.seed)?,
+            (None, On::Network(t)) => Destinations::named(t, &spec.traffic, spec.seed)?,
         };
+        let rails = rails(&t)?;
+        let share = |endpoint, rail| spec.rail.share(endpoint, rail, rails);
         let class = Class {
-            destinations,
+            destinations: if rails > 1 {
+                destinations.on_rails(rails, share)
+            } else {
+                destinations
+            },
             process: Process::parse(&spec.process)?,
             sizes: Sizes::parse(&spec.packet_flits)
                 .map_err(|r| Refusal { param: "packet_flits".to_owned(), ..r })?,
@@ -114,6 +122,7 @@ impl Case {
             wiring,
             names,
             with_links,
+            rails,
             router,
             guide,
             verified,
@@ -129,6 +138,17 @@ impl Case {
         &self.wiring
     }
 
+    /// The largest load: a flit a cycle by each rail of an endpoint.
+    pub fn largest_load(&self) -> f64 {
+        self.rails.into()
+    }
+
+    /// Of traffic that was made to load one channel most, the load of that channel when every
+    /// endpoint sends a flit a cycle.
+    pub fn largest_channel_load(&self) -> Option<f64> {
+        self.class.destinations.largest_load()
+    }
+
     /// A point of it as users read it.
     pub fn row(&self, point: &Point) -> Row {
         Row::of(point, &self.wiring, &self.names, self.with_links)
@@ -139,10 +159,7 @@ impl Case {
     /// # Errors
     /// When there is no such load, or `watch` says stop.
     pub fn point(&self, load: f64, threads: usize, watch: &dyn Watch) -> Result<Point, Stop> {
-        if !(load > 0.0 && load <= 1.0) {
-            let why = format!("{load} is out of range");
-            return Err(Refusal::new("load", why, "above 0, at most 1").into());
-        }
+        self.check(load)?;
         let classes = [Class { load: Load::Flits(load), ..self.class.clone() }];
         let Phases { warmup_cycles, measure_cycles, drain_cycles, .. } = self.phases;
         let setup = Setup {
@@ -157,5 +174,21 @@ impl Case {
             cycles: warmup_cycles + measure_cycles + drain_cycles,
         };
         run(setup, self.phases, watch)
+    }
+
+    /// Whether there is such a load.
+    ///
+    /// # Errors
+    /// When there is not.
+    pub fn check(&self, load: f64) -> Result<(), Refusal> {
+        if !(load > 0.0 && load <= self.largest_load()) {
+            let why = format!("{load} is out of range");
+            let help = match self.rails {
+                1 => "above 0, at most 1".to_owned(),
+                rails => format!("above 0, at most {rails}: a flit a cycle by each rail"),
+            };
+            return Err(Refusal::new("load", why, help));
+        }
+        Ok(())
     }
 }

@@ -14,6 +14,7 @@ pub fn points(
     threads: usize,
     watch: &dyn Watch,
 ) -> Result<Vec<Point>, Stop> {
+    loads.iter().try_for_each(|&load| case.check(load))?;
     let next = std::sync::atomic::AtomicUsize::new(0);
     let at_once = threads.min(loads.len()).max(1);
     let each = (threads / at_once).max(1);
@@ -54,7 +55,7 @@ pub fn curve(
 ) -> Result<(Vec<(f64, Point)>, f64), Stop> {
     let bad = |p: &Point| p.is_saturated() || p.circle.is_some();
     let mut found: Vec<(f64, Point)> = Vec::new();
-    for step in 1..=10 {
+    for step in 1..=10 * case.largest_load() as u32 {
         let load = f64::from(step) / 10.0;
         found.push((load, case.point(load, threads, watch)?));
         if found.last().is_some_and(|(_, p)| bad(p)) {

@@ -23,7 +23,7 @@ impl Names {
         Self {
             switches: on.switches().iter().map(|s| s.name.clone()).collect(),
             ports: switches.map(|s| Wiring::seats(on, s)).collect(),
-            endpoints: on.endpoints().iter().map(|e| e.name.clone()).collect(),
+            endpoints: endpoints(on),
         }
     }
 
@@ -49,6 +49,16 @@ impl Names {
         let port = self.port(router, port);
         format!("a packet to {to} at {at}, from port {port} on virtual channel {lane}")
     }
+}
+
+/// Names of endpoints, and of their rails where they have several, as the wiring numbers them.
+fn endpoints(on: &Topology) -> Vec<String> {
+    let rails = on.terminals().len() / on.endpoints().len().max(1);
+    let of = |name: &str, rail: usize| {
+        if rails > 1 { format!("{name} rail {rail}") } else { name.to_owned() }
+    };
+    let all = on.endpoints().iter().flat_map(|e| (0..rails).map(move |rail| of(&e.name, rail)));
+    all.collect()
 }
 
 /// What was counted of channels and buffers in the measured cycles, by port of every router in

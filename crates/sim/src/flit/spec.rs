@@ -1,7 +1,7 @@
 //! The parameters of a case, as people set them.
 
 use super::router::Router;
-use crate::select::{Choosing, Selection};
+use crate::select::{Choosing, Rail, Selection};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +60,8 @@ pub struct Spec {
     pub choosing: Option<Choosing>,
     /// The lanes of packets that choose.
     pub lane_use: LaneUse,
+    /// The rail of its endpoint that a packet takes, where there are several.
+    pub rail: Rail,
     /// Who sends to whom: a pattern with its argument.
     pub traffic: String,
     /// When packets are born: `bernoulli` or `on_off:ALPHA,BETA`.
@@ -89,6 +91,7 @@ impl Default for Spec {
             selection: Selection::Minimal,
             choosing: None,
             lane_use: LaneUse::Auto,
+            rail: Rail::Random,
             traffic: "uniform".to_owned(),
             process: "bernoulli".to_owned(),
             packet_flits: "1".to_owned(),

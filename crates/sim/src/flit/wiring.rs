@@ -2,7 +2,7 @@
 
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::Topology;
-use fabric::network::{Cable, Peer, Plug};
+use fabric::network::{Cable, Peer, Plug, Terminal};
 use std::ops::Range;
 
 /// What a port of a router is cabled to.
@@ -96,14 +96,13 @@ impl Wiring {
     /// The network as cabled, a port for each plug in use, in port order; what has failed is not
     /// there. `latency` gives the cycles of a cable, at least 1.
     ///
+    /// Where endpoints have several rails, rail r of endpoint e is number `e * rails + r`.
+    ///
     /// # Errors
-    /// When an endpoint has more than one rail.
+    /// See [`rails`].
     pub fn of(on: &Topology, latency: impl Fn(&Cable) -> u32) -> Result<Self, Refusal> {
-        if on.terminals().len() != on.endpoints().len() {
-            let (rails, ends) = (on.terminals().len(), on.endpoints().len());
-            let why = format!("{ends} endpoints with {rails} rails");
-            return Err(Refusal::new("network", why, "endpoints of one rail each"));
-        }
+        let rails = rails(on)?;
+        let rail_of = |t: &Terminal| t.endpoint.0 * rails + u32::from(t.rail);
         let seats: Vec<Vec<u16>> = (0..on.switches().len() as u32).map(|s| used(on, s)).collect();
         let at = |plug: Plug| {
             let seats = &seats[plug.switch.ix()];
@@ -118,7 +117,7 @@ impl Wiring {
             Peer::Terminal(t) => {
                 let terminal = &on.terminals()[t.ix()];
                 let cycles = latency(&terminal.cable);
-                let end = End::Endpoint(terminal.endpoint.0);
+                let end = End::Endpoint(rail_of(terminal));
                 Port { end, out_latency: cycles, in_latency: cycles }
             }
             Peer::Empty => Port { end: End::Empty, out_latency: 1, in_latency: 1 },
@@ -129,7 +128,7 @@ impl Wiring {
         for t in (0..on.terminals().len()).map(TerminalId::from) {
             if !on.terminal_is_up(t) {
                 let terminal = &on.terminals()[t.ix()];
-                let end = End::Endpoint(terminal.endpoint.0);
+                let end = End::Endpoint(rail_of(terminal));
                 let alone = Port { end, out_latency: 1, in_latency: 1 };
                 routers[terminal.plug.switch.ix()].push(alone);
             }
@@ -181,6 +180,30 @@ impl Wiring {
         let at = router as usize;
         self.offsets[at] as usize..self.offsets[at + 1] as usize
     }
+}
+
+/// Rails of an endpoint.
+///
+/// # Errors
+/// When endpoints have different numbers of rails, or some rails of one work and others do not.
+pub fn rails(on: &Topology) -> Result<u32, Refusal> {
+    let mut up = vec![Vec::new(); on.endpoints().len()];
+    for (t, terminal) in (0..).map(TerminalId).zip(on.terminals()) {
+        up[terminal.endpoint.ix()].push((terminal.rail, on.terminal_is_up(t)));
+    }
+    let rails = up.first().map_or(1, Vec::len);
+    for (name, of) in on.endpoints().iter().map(|e| &e.name).zip(&mut up) {
+        of.sort_unstable();
+        if of.len() != rails || !(0..).zip(&*of).all(|(i, (rail, _))| i == *rail) {
+            let why = format!("{name} has {} rails, the first endpoint {rails}", of.len());
+            return Err(Refusal::new("network", why, "as many rails for each endpoint"));
+        }
+        if of.iter().any(|(_, works)| *works != of[0].1) {
+            let why = format!("some rails of {name} are down, others are not");
+            return Err(Refusal::new("network", why, "endpoints whose rails all work, or none"));
+        }
+    }
+    Ok((rails as u32).max(1))
 }
 
 /// The ports of a switch that something works at, ascending.

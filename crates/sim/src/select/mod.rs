@@ -4,11 +4,13 @@
 //! choice, by what can be seen of queues. One file for the ways in the form that hot loops read,
 //! one for each kind of choice.
 
+mod rail;
 mod tables;
 mod updown;
 mod via;
 mod ways;
 
+pub use rail::Rail;
 pub use tables::Layers;
 pub use updown::NearestAncestor;
 pub use via::{Detours, MOST_CLASSES};

@@ -22,7 +22,7 @@ pub struct Layers {
     /// By switch: the wiring's port of each port, and back.
     seat: Vec<Vec<u16>>,
     port: Vec<Vec<u16>>,
-    /// The terminal of each endpoint.
+    /// The terminal of each of the wiring's endpoints.
     terminal: Vec<TerminalId>,
     /// Virtual channels of each lane.
     width: u8,
@@ -64,9 +64,10 @@ impl Layers {
             seat
         });
         let seat = seat.collect();
-        let mut terminal = vec![TerminalId(0); on.endpoints().len()];
+        let rails = on.terminals().len() / on.endpoints().len().max(1);
+        let mut terminal = vec![TerminalId(0); on.terminals().len()];
         for (t, of) in (0..).zip(on.terminals()) {
-            terminal[of.endpoint.ix()] = TerminalId(t);
+            terminal[of.endpoint.ix() * rails + usize::from(of.rail)] = TerminalId(t);
         }
         let (wiring, lanes) = (wiring.clone(), virtual_channels);
         Ok(Self { routing, selection, choosing, wiring, seat, port, terminal, width, lanes })

@@ -11,7 +11,8 @@ use base::{EndpointId, Refusal};
 
 /// The destination of every packet, drawn source by source.
 ///
-/// Endpoints are numbered from 0. A source may draw itself wherever this says so: an endpoint that
+/// Endpoints are numbered from 0; of several rails, each is a source and a destination of its own.
+/// A source may draw itself wherever this says so: an endpoint that
 /// sends to itself sends over its switch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Destinations {
@@ -22,6 +23,8 @@ pub struct Destinations {
     /// What each source sends, of what the busiest one does; all alike where there is no list.
     rates: Option<Box<[f64]>>,
     largest_load: Option<f64>,
+    /// Rails of an endpoint.
+    rails: u32,
 }
 
 /// How a destination comes about.
@@ -47,6 +50,8 @@ enum Law {
     Rows(Rows),
     /// Among some of the endpoints.
     Placed(Box<Placed>),
+    /// Among endpoints of so many rails, which packets do not change.
+    Rails(Box<(u32, Law)>),
 }
 
 /// A law among ranks, which are some of the endpoints.
@@ -91,13 +96,17 @@ impl Law {
                 NOBODY => source,
                 rank => among.at[among.law.draw(rank, random) as usize],
             },
+            Self::Rails(of) => {
+                let (rails, law) = &**of;
+                law.draw(source / rails, random) * rails + source % rails
+            }
         }
     }
 }
 
 impl Destinations {
     fn of(endpoints: u32, law: Law) -> Self {
-        Self { endpoints, law, active: None, rates: None, largest_load: None }
+        Self { endpoints, law, active: None, rates: None, largest_load: None, rails: 1 }
     }
 
     /// Every source has the destination that `to` has for it, `None` being idle. O(endpoints).
@@ -225,6 +234,22 @@ impl Destinations {
         self
     }
 
+    /// The same where every endpoint has so many rails, of which rail r of endpoint e is number
+    /// `e * rails + r`, and `share` of its packets go by it: to the rail of the same number.
+    ///
+    /// # Panics
+    /// When it is on rails already, or there are none.
+    #[must_use]
+    pub fn on_rails(self, rails: u32, share: impl Fn(u32, u32) -> f64) -> Self {
+        assert!(self.rails == 1 && rails > 0, "endpoints have rails once");
+        let all = || (0..self.endpoints).flat_map(|e| (0..rails).map(move |r| (e, r)));
+        let active = self.active.is_some().then(|| all().map(|(e, _)| self.is_active(e)).collect());
+        let rates = Some(all().map(|(e, r)| self.rate(e) * share(e, r)).collect());
+        let endpoints = self.endpoints * rails;
+        let law = Law::Rails(Box::new((rails, self.law)));
+        Self { endpoints, law, active, rates, largest_load: self.largest_load, rails }
+    }
+
     fn only(&mut self, active: impl ExactSizeIterator<Item = bool> + Clone) {
         if active.clone().any(|sends| !sends) {
             self.active = Some(active.collect());
@@ -247,13 +272,13 @@ impl Destinations {
         self.active.as_ref().is_none_or(|sends| sends[source as usize])
     }
 
-    /// How many send. O(endpoints).
+    /// How many endpoints send, however many rails they have. O(endpoints).
     pub fn active(&self) -> u32 {
         let all = |sends: &[bool]| sends.iter().filter(|&&sends| sends).count() as u32;
-        self.active.as_ref().map_or(self.endpoints, |sends| all(sends))
+        self.active.as_ref().map_or(self.endpoints, |sends| all(sends)) / self.rails
     }
 
-    /// How many endpoints there are.
+    /// How many sources there are: endpoints, or rails of them.
     pub fn endpoints(&self) -> u32 {
         self.endpoints
     }

@@ -240,3 +240,26 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn rails_share_what_their_endpoint_sends_and_keep_to_their_number() {
+    let one = Destinations::fixed_to(&[Some(2), None, Some(0)]);
+    let shares = [0.25, 0.75];
+    let all = one.on_rails(2, |_, rail| shares[rail as usize]);
+    assert_eq!((all.endpoints(), all.active()), (6, 2));
+    let mut random = Fast::new(1, "rails", 0);
+    for source in 0..6 {
+        let (endpoint, rail) = (source / 2, source % 2);
+        let sends = endpoint != 1;
+        assert_eq!(all.is_active(source), sends);
+        let share = if sends { shares[rail as usize] } else { 0.0 };
+        assert!((all.rate(source) - share).abs() < 1e-12);
+        let to = [2, 1, 0][endpoint as usize] * 2 + rail;
+        assert_eq!(all.draw(source, &mut random), to, "{source}");
+    }
+    let any = Destinations::uniform(3).on_rails(4, |_, _| 0.25);
+    assert_eq!((any.endpoints(), any.active()), (12, 3));
+    let drawn: std::collections::BTreeSet<u32> =
+        (0..200).map(|_| any.draw(6, &mut random)).collect();
+    assert_eq!(drawn, [2, 6, 10].into(), "the second rail of every endpoint");
+}
