@@ -5,7 +5,7 @@ use engines::engine;
 use fabric::network::{Topology, parse_inline};
 use fabric::tables::Routing;
 use fabric::tables::candidates::{
-    Candidate, Candidates, FromTables, Heading, LaneClasses, Minimal, UpDown, Via,
+    Candidate, Candidates, FromTables, Heading, LaneClasses, Leg, Minimal, UpDown, Via,
 };
 use families::family;
 use serde_json::json;
