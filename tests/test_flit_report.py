@@ -46,15 +46,24 @@ def test_a_label_says_what_differs_and_nothing_else():
         "router.size 1, choosing.size 1", "router.size 2, choosing.size 2"]
     far = simulation(0.2, "anca", "fat tree")
     assert labels([one, far], ("Slim Fly", "fat tree")) == ["Slim Fly, ugal_l", "fat tree, anca"]
+    # what differs from network to network alone goes without saying, but for the traffic
+    six = {"router.virtual_channels": 6}
+    more = [one, simulation(0.2, "minimal"), simulation(0.2, "anca", "fat tree", **six)]
+    assert labels(more, ("Slim Fly", "fat tree")) == [
+        "Slim Fly, ugal_l", "Slim Fly, minimal", "fat tree, anca"]
+    far = simulation(0.2, "ugal_l", "fat tree", traffic="shuffle")
+    assert labels([one, far], ("Slim Fly", "fat tree")) == [
+        "Slim Fly, uniform", "fat tree, shuffle"]
     tables = [simulation(0.2, "dfsssp", selection="minimal"),
               simulation(0.2, "layered", selection="minimal")]
     assert labels(tables) == ["dfsssp", "layered"]
 
 
 def test_what_a_run_saved_becomes_simulations():
-    found = {"verified": True, "points": [], "parameters": {
-        "load": 0.2, "router": {"buffer_flits": 4}, "class": [{"share": 1}], "sizes": [1, 2]}}
-    record = {"network": "N", "label": "ugal_l", "measures": {"sim.flit": found, "cost": {}}}
+    found = {"verified": True, "points": []}
+    asked = {"load": 0.2, "router": {"buffer_flits": 4}, "class": [{"share": 1}], "sizes": [1, 2]}
+    record = {"network": "N", "label": "ugal_l, sim.flit.load 0.2", "called": "ugal_l",
+              "asked": {"flit": asked}, "measures": {"sim.flit": found, "cost": {}}}
     (made,) = build._simulated(record)
     assert (made["network"], made["label"]) == ("N", "ugal_l")
     assert made["parameters"] == {"load": 0.2, "router.buffer_flits": 4, "class": '[{"share": 1}]',

@@ -379,7 +379,13 @@ class _Job:
 
 def name_apart(records: list[dict[str, Any]], points: list[dict[str, Any]]) -> None:
     """Gives records of one network that would be called the same names that tell them apart: what
-    their points ask for differently, else the number of the point. ``points`` are as many."""
+    their points ask for differently, else the number of the point. ``points`` are as many.
+
+    Records of simulations keep, for the report, what they were ``called`` and what was asked of
+    simulators, ``asked``."""
+    for record, point in zip(records, points, strict=True):
+        if "sim" in point:
+            record |= {"called": record["label"], "asked": point["sim"]}
     same: dict[tuple[str, str], list[int]] = {}
     for place, record in enumerate(records):
         same.setdefault((record["network"], record["label"]), []).append(place)

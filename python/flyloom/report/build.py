@@ -23,7 +23,7 @@ def data(saved: dict[str, Any]) -> dict[str, Any]:
         "seed": experiment["seed"],
         "experiment_toml": saved["text"],
         "networks": networks,
-        "routings": [_routing(record) for record in saved["records"]],
+        "routings": [_routing(record) for record in saved["records"] if record["verify"]],
         "simulations": [found for record in saved["records"] for found in _simulated(record)],
         "measures": saved.get("measures", []),
         "stages": saved["stages"],
@@ -109,10 +109,11 @@ def _routing(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _simulated(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """What simulators found at a point, with their parameters by dotted names."""
+    """What simulators found at a point, with what was asked of them by dotted names."""
+    asked, label = record.get("asked") or {}, record.get("called") or record["label"]
     return [
-        {**found, "network": record["network"], "label": record["label"],
-         "parameters": _dotted(found.get("parameters") or {})}
+        {**found, "network": record["network"], "label": label,
+         "parameters": _dotted(asked.get(name.removeprefix("sim.")) or {})}
         for name, found in (record.get("measures") or {}).items() if name.startswith("sim.")
     ]
 

@@ -124,7 +124,8 @@ def _latency(
         "field": "is", "type": "nominal",
         "scale": {"domain": names, "range": [dash for _, dash, _ in LATENCIES.values()]},
         "legend": {"title": None, "orient": "top-left", "symbolType": "stroke",
-                   "symbolStrokeColor": INK, "symbolSize": 300},
+                   "symbolStrokeColor": INK, "symbolSize": 300, "fillColor": "#ffffff",
+                   "padding": 4},
     }
     layers = _ends(ends, tint)
     for name, _, opacity in LATENCIES.values():

@@ -34,7 +34,10 @@ _PROOF = {
                   "cycle?": [{MORE: ANY}], "counterexample?": [TEXT], MORE: ANY},
 }
 _RECORD = {
-    "label": TEXT, "network": TEXT, "engine": TEXT, "lmc": COUNT, "verify": {**_PROOF, MORE: ANY},
+    "label": TEXT, "network": TEXT, "called?": TEXT, "asked?": {MORE: ANY},
+    "measures?": {MORE: ANY},
+    # None where a point has no tables
+    "engine?": TEXT, "lmc?": COUNT, "verify?": {**_PROOF, MORE: ANY},
     "load?": {"histogram": [[COUNT]], MORE: ANY}, "ebb?": _EBB, MORE: ANY,
 }
 _SAVED = {
@@ -76,7 +79,16 @@ def _seats(plan: dict[str, Any], switches: int, where: str) -> None:
 
 
 def _record(record: dict[str, Any], where: str) -> None:
-    deadlock = record["verify"].get("deadlock")
+    for name, found in (record.get("measures") or {}).items():
+        simulated = name.startswith("sim.")
+        _expect(not simulated or isinstance(found, dict), f"{where}.measures.{name}", "a record")
+    for name, asked in (record.get("asked") or {}).items():
+        _expect(isinstance(asked, dict), f"{where}.asked.{name}", "what was asked")
+    proof = record.get("verify") or {}
+    if proof:
+        for key in ("engine", "lmc"):
+            _expect(record.get(key) is not None, f"{where}.{key}", "what tables are of")
+    deadlock = proof.get("deadlock")
     if deadlock:
         wanted = ("dependencies", "rechecked") if deadlock["holds"] else ("cycle",)
         for key in wanted:

@@ -25,7 +25,8 @@ def curves(
     and ``saturation_throughput`` where one of them knows it.
 
     A label says what differs between curves: the network where there are several ``networks``, the
-    routing, and parameters, by the last part of their names where that is enough.
+    routing, traffic, and parameters that differ on one network, by the last part of their names
+    where that is enough.
     """
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for simulation in simulations:
@@ -39,7 +40,7 @@ def curves(
         if simulation.get("saturation_throughput") is not None:
             curve["saturation_throughput"] = simulation["saturation_throughput"]
     made = list(found.values())
-    differ = _differing([curve["of"] for curve in made])
+    differ = _differing(made)
     routings = {curve["routing"] for curve in made}
     for curve in made:
         curve["points"].sort(key=lambda point: point["offered_load"])
@@ -54,14 +55,24 @@ def curves(
     return made
 
 
-def _differing(of: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """The parameters that are not the same in all, by name, and what they are called: nothing where
-    the value says it, else the last part of the name where no other ends in it."""
-    keys = list(dict.fromkeys(key for one in of for key in one))
-    differ = [key for key in keys if len({one.get(key) for one in of}) > 1]
+SAID = ("selection", "traffic")
+"""Parameters whose values say by themselves what they are."""
+
+
+def _differing(made: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The parameters that tell curves of one network apart, by name, and what they are called:
+    nothing where the value says it, else the last part of the name where no other ends in it."""
+    keys = list(dict.fromkeys(key for curve in made for key in curve["of"]))
+
+    def values(key: str, network: str) -> set[str | None]:
+        of_it = [curve["of"] for curve in made if key in SAID or curve["network"] == network]
+        return {of.get(key) for of in of_it}
+
+    networks = dict.fromkeys(curve["network"] for curve in made)
+    differ = [key for key in keys if any(len(values(key, name)) > 1 for name in networks)]
     ends = [key.rsplit(".", 1)[-1] for key in differ]
     return {
-        key: "" if key in ("selection", "traffic") else end if ends.count(end) == 1 else key
+        key: "" if key in SAID else end if ends.count(end) == 1 else key
         for key, end in zip(differ, ends, strict=True)
     }
 
