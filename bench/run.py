@@ -21,11 +21,13 @@ from typing import Any
 
 from executors import points
 from measure import HERE, ROOT, Absent, Broken
+from messages import messages
 from routing import growth, million, routing
 from rows import BENCHMARKS as OTHERS
 from rows import Options, Row
 
-BENCHMARKS = {**OTHERS, "routing": routing, "growth": growth, "points": points}
+BENCHMARKS = {**OTHERS, "routing": routing, "growth": growth, "points": points,
+              "messages": messages}
 NAMED = {"million": million}
 """Those that run only when they are named."""
 

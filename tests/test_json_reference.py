@@ -43,6 +43,8 @@ topology = mesh; k = 4; n = 2; routing_function = dor; injection_rate = 0.2;
 sample_period = 100; warmup_periods = 1; max_samples = 3;
 """
 
+PAIR = "num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n"
+
 RUNS: dict[str, list[str]] = {
     "design": [f"design {NET}"],
     "structure": [f"structure {NET} --paths --disjoint --load --spectrum --bisection"],
@@ -73,6 +75,11 @@ RUNS: dict[str, list[str]] = {
     "sim flit": [f"sim flit {NET} --load auto {SHORT}",
                  f"sim flit {STUCK} {SHORT} --set run.links=true",
                  f"sim flit ring:n=5,p=1 --traffic worst_case --load 0.1 {SHORT}"],
+    "sim message": ["sim message --goal pair.goal"],
+    "workload list": ["workload list"],
+    "workload make": ["workload make scan_doubling ranks=4 bytes=8 -o scan.goal"],
+    "workload check": ["workload check pair.goal"],
+    "workload convert": ["workload convert pair.goal pair.bin"],
     "sim booksim": ["sim booksim mesh.cfg classes=2 injection_rate={0.1,0.05} print_activity=1"],
     "edge-load": ["edge-load tables"],
     "path-diversity": ["path-diversity tables"],
@@ -142,6 +149,7 @@ def folder(tmp_path_factory) -> Path:
     place = tmp_path_factory.mktemp("json")
     (place / "tiny.toml").write_text(TINY)
     (place / "mesh.cfg").write_text(MESH)
+    (place / "pair.goal").write_text(PAIR)
     whole = fl.network(NET)
     (place / "whole.net").write_text(whole.to_text("netlist"))
     (place / "mine.toml").write_text(flyloom("catalog", "show", "products-2026").stdout)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.inputs.networks import to_networkx as to_networkx
     from flyloom.inputs.networks import to_scipy as to_scipy
     from flyloom.inputs.tables import read_tables as read_tables
+    from flyloom.inputs.workloads import workload as workload
     from flyloom.lab.experiment import run as run
     from flyloom.plugins.engines import engine as engine
     from flyloom.plugins.topologies import topology as topology
@@ -60,17 +61,22 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.verbs.sizing import scale as scale
     from flyloom.verbs.sizing import size as size
     from flyloom.verbs.throughput import throughput as throughput
+    from flyloom.verbs.workloads import check_workload as check_workload
+    from flyloom.verbs.workloads import convert_workload as convert_workload
+    from flyloom.verbs.workloads import make_workload as make_workload
+    from flyloom.verbs.workloads import workloads as workloads
 
     deploy: Verb
 
 _HOMES = {
-    "flyloom._core": ["RefusalError", "Routing", "Topology", "__version__"],
+    "flyloom._core": ["RefusalError", "Routing", "Topology", "Workload", "__version__"],
     "flyloom.deploy": ["DeployError"],
     "flyloom.deploy.fabric": ["route_with_opensm"],
     "flyloom.inputs.catalogs": ["shop"],
     "flyloom.inputs.graphs": ["from_networkx", "from_pairs", "from_scipy"],
     "flyloom.inputs.networks": ["network", "to_networkx", "to_scipy"],
     "flyloom.inputs.tables": ["read_tables"],
+    "flyloom.inputs.workloads": ["workload"],
     "flyloom.lab.experiment": ["run"],
     "flyloom.plugins.engines": ["engine"],
     "flyloom.plugins.topologies": ["topology"],
@@ -88,6 +94,9 @@ _HOMES = {
     "flyloom.verbs.simulation": ["simulate"],
     "flyloom.verbs.sizing": ["budget", "scale", "size"],
     "flyloom.verbs.throughput": ["throughput"],
+    "flyloom.verbs.workloads": [
+        "check_workload", "convert_workload", "make_workload", "workloads",
+    ],
 }
 _GENERATED = ("flyloom._generated", "flyloom._measures")
 """Where the names are that these lists do not have."""

@@ -16,6 +16,7 @@ mod stage;
 mod throughput;
 mod topology;
 mod views;
+mod workload;
 
 use pyo3::prelude::*;
 
@@ -28,6 +29,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<routing::Routing>()?;
     m.add_class::<throughput::Traffic>()?;
     m.add_class::<cost::Shop>()?;
+    m.add_class::<workload::Workload>()?;
     m.add_function(wrap_pyfunction!(cables::qr_code, m)?)?;
     m.add_function(wrap_pyfunction!(cost::check_floor_rules, m)?)?;
     m.add_function(wrap_pyfunction!(cost::study_of_2014, m)?)?;
@@ -56,6 +58,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(sim::simulate_flit, m)?)?;
     m.add_function(wrap_pyfunction!(sim::booksim_names, m)?)?;
     m.add_function(wrap_pyfunction!(sim::simulate_booksim, m)?)?;
+    m.add_function(wrap_pyfunction!(workload::simulate_message, m)?)?;
+    m.add_function(wrap_pyfunction!(workload::workload_list, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::nearest, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::nearest_members, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::address_table, m)?)?;

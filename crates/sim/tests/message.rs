@@ -1,7 +1,7 @@
 //! Schedules against LogGOPSim's semantics: the times of the reference data.
 
 use base::Quiet;
-use sim::message::{LogGops, run};
+use sim::message::{Dialect, LogGops, run};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -22,7 +22,8 @@ fn rows(file: &str) -> BTreeMap<(String, String), Row> {
     for line in text.lines().skip(1) {
         let words: Vec<&str> = line.split(',').collect();
         let n = |i: usize| words[i].parse::<u64>().expect("a number");
-        let costs = LogGops { L: n(2), o: n(3), g: n(4), G: n(5), O: n(6), S: n(7) };
+        let x = |i| n(i) as f64;
+        let costs = LogGops { L: x(2), o: x(3), g: x(4), G: x(5), O: x(6), S: n(7) };
         let key = (words[0].to_owned(), words[1].to_owned());
         let row = rows.entry(key).or_insert(Row { costs, events: n(8), finish: Vec::new() });
         assert_eq!(row.finish.len() as u64, n(9), "ranks are in order");
@@ -37,8 +38,8 @@ fn check(file: &str, schedules: &str) -> usize {
         let path = folder().join(schedules).join(goal);
         let text = std::fs::read_to_string(path).expect("a schedule");
         let schedule = formats::goal::text::parse(&text, &Quiet).expect("a schedule");
-        let found = run(&schedule, &row.costs, &Quiet).expect("a run");
-        assert_eq!(found.finish_ns, row.finish, "{goal} {set}");
+        let found = run(&schedule, Dialect::LogGopsV1, &row.costs, &Quiet).expect("a run");
+        assert_eq!(found.finish, row.finish, "{goal} {set}");
         assert_eq!((found.events, found.left), (row.events, None), "{goal} {set}");
     }
     rows.len()

@@ -32,6 +32,7 @@ GROUPS = {
     "throughput": ("throughput",),
     "figures": ("figure",),
     "simulation": ("sim",),
+    "workloads": ("sim", "workload"),
     "fabric": ("deploy", "opensm-plugin"),
     "verify_cables": ("verify-cables",),
     "experiments": ("run", "report", "list", "schema"),

@@ -36,8 +36,8 @@ app.add_typer(sims, name="sim")
 
 Output = Annotated[
     Path | None,
-    typer.Option("-o", "--out", help="chart of latency and accepted load as .svg, .png or .html,"
-                                     " or .json for all that is found"),
+    typer.Option("-o", "--out", help="file: a chart of latency and accepted load as .svg, .png or"
+                                     " .html, or .json for all that is found"),
 ]
 
 COLUMNS = (

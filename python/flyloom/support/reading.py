@@ -132,7 +132,12 @@ def _unpacked(path: str | os.PathLike[str], packed: bytes) -> bytes:
     return content
 
 
-def _bytes_of(path: str | os.PathLike[str]) -> bytes:
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """What is in a file that need not be text; RefusalError saying why it cannot be read."""
+    return _bytes_of(path, text=False)
+
+
+def _bytes_of(path: str | os.PathLike[str], *, text: bool = True) -> bytes:
     """What is in a file. Opened without waiting: a FIFO has no end before a writer comes."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
@@ -148,20 +153,20 @@ def _bytes_of(path: str | os.PathLike[str]) -> bytes:
             raise RefusalError(f"{path}: cannot be read: it is a device; name a file or a pipe")
         if about.st_size > MOST_BYTES:
             raise _too_long(path)
-        content = _read(handle, path, stat.S_ISREG(about.st_mode))
+        content = _read(handle, path, stat.S_ISREG(about.st_mode), text)
     except OSError as error:
         raise RefusalError(f"{path}: cannot be read: {error.strerror}") from None
     finally:
         os.close(handle)
     if is_packed(path):
         content = _unpacked(path, content)
-    if (place := content.find(b"\0")) >= 0:
+    if text and (place := content.find(b"\0")) >= 0:
         _refuse_utf16(path, content)
         raise RefusalError(f"{path}: not a text file: byte {place} is zero")
     return content
 
 
-def _read(handle: int, path: str | os.PathLike[str], regular: bool) -> bytes:
+def _read(handle: int, path: str | os.PathLike[str], regular: bool, text: bool) -> bytes:
     """All bytes of an open file; waits for those of a pipe."""
     parts: list[bytes] = []
     size, opened = 0, time.monotonic()
@@ -174,7 +179,7 @@ def _read(handle: int, path: str | os.PathLike[str], regular: bool) -> bytes:
                 raise RefusalError(f"{path}: cannot be read: {why}") from None
             continue
         if part:
-            if b"\0" in part and not is_packed(path):
+            if text and b"\0" in part and not is_packed(path):
                 return b"".join([*parts, part])  # no text; the rest need not be read
             parts.append(part)
             size += len(part)

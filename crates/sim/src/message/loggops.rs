@@ -8,7 +8,7 @@
 //! with a stable order of operations that become free together.
 
 use super::machine::{Due, Found, Machine, Side, What};
-use super::parameters::LogGops;
+use super::parameters::{Costs, LogGops};
 use base::{Stop, Watch};
 use traffic::workload::{Kind, Schedule};
 
@@ -20,20 +20,18 @@ const STRIDE: u64 = 1 << 16;
 /// # Errors
 /// When a parameter is out of range, or `watch` says stop. A schedule that cannot come to its end
 /// is a finding: [`Found::left`].
-pub fn run(schedule: &Schedule, costs: &LogGops, watch: &dyn Watch) -> Result<Found, Stop> {
-    costs.check()?;
+pub(super) fn run(schedule: &Schedule, costs: &LogGops, watch: &dyn Watch) -> Result<Found, Stop> {
+    let costs = &costs.whole()?;
     costs.check_sum(schedule)?;
-    let mut run = Run { on: Machine::new(schedule), costs, events: 0, messages: 0 };
+    let mut run = Run { on: Machine::new(schedule, false), costs, events: 0, messages: 0 };
     let total = schedule.ops().len() as u64 + schedule.messages();
     let mut looks = 0_u64;
     while let Some(due) = run.on.next() {
-        match due.what {
-            What::Arrive => run.arrive(&due),
-            What::Begin => match run.on.op(due.op).kind {
-                Kind::Send => run.send(&due),
-                Kind::Recv => run.receive(&due),
-                Kind::Calc => run.calculate(&due),
-            },
+        match (due.what, run.on.op(due.op).kind) {
+            (What::Arrive, _) => run.arrive(&due),
+            (_, Kind::Send) => run.send(&due),
+            (_, Kind::Recv) => run.receive(&due),
+            (_, Kind::Calc) => run.calculate(&due),
         }
         looks += 1;
         if looks.is_multiple_of(STRIDE) {
@@ -41,7 +39,7 @@ pub fn run(schedule: &Schedule, costs: &LogGops, watch: &dyn Watch) -> Result<Fo
         }
     }
     Ok(Found {
-        finish_ns: run.on.finish(),
+        finish: run.on.finish(),
         events: run.events,
         messages: run.messages,
         left: run.on.left(),
@@ -50,7 +48,7 @@ pub fn run(schedule: &Schedule, costs: &LogGops, watch: &dyn Watch) -> Result<Fo
 
 struct Run<'a> {
     on: Machine<'a>,
-    costs: &'a LogGops,
+    costs: &'a Costs,
     events: u64,
     messages: u64,
 }
@@ -65,8 +63,8 @@ impl Run<'_> {
         }
         self.events += 1;
         *self.on.cpu(due.rank, op.cpu) = due.now.wrapping_add(op.size);
-        self.on.begun(due.op, false);
-        self.on.done(due.op, false);
+        self.on.begun(due.op, false, due.now);
+        self.on.done(due.op, false, due.now);
         self.on.happened(due, needs);
         self.on.release_all(due.rank, due.rank);
     }
@@ -79,12 +77,12 @@ impl Run<'_> {
             return;
         }
         self.events += 1;
-        self.on.begun(due.op, false);
-        *self.on.cpu(due.rank, op.cpu) = (now + c.o).wrapping_add(c.cpu_bytes(op.size));
-        *self.on.sends(due.rank, op.nic) = (now + c.g).wrapping_add(c.nic_bytes(op.size));
-        self.on.at(now + c.o + c.L, What::Arrive, due.op, due.rank);
-        if op.size <= c.S {
-            self.on.done(due.op, false);
+        self.on.begun(due.op, false, due.now);
+        *self.on.cpu(due.rank, op.cpu) = (now + c.overhead).wrapping_add(c.wrapped_cpu(op.size));
+        *self.on.sends(due.rank, op.nic) = (now + c.gap).wrapping_add(c.wrapped_nic(op.size));
+        self.on.at(now + c.overhead + c.latency, What::Arrive, due.op, due.rank);
+        if op.size <= c.eager {
+            self.on.done(due.op, false, due.now);
         }
         self.on.happened(due, needs);
         self.on.release_all(due.rank, due.rank);
@@ -94,15 +92,15 @@ impl Run<'_> {
     fn receive(&mut self, due: &Due) {
         self.events += 1;
         let op = self.on.op(due.op);
-        self.on.begun(due.op, false);
+        self.on.begun(due.op, false, due.now);
         let mut other = due.rank;
         if let Some((sent, sender)) = self.on.matching.post(due.rank, op.peer, op.tag, due.op) {
-            if op.size > self.costs.S {
+            if op.size > self.costs.eager {
                 other = sender;
                 let nic = self.on.op(sent).nic;
                 self.sender_goes_on((sent, sender), due.rank, (op.cpu, nic), due.now);
             }
-            self.on.done(due.op, false);
+            self.on.done(due.op, false, due.now);
         }
         self.on.release_all(due.rank, other);
     }
@@ -117,16 +115,16 @@ impl Run<'_> {
         }
         self.events += 1;
         self.messages += 1;
-        let bytes = c.cpu_bytes(op.size).max(c.nic_bytes(op.size));
-        *self.on.cpu(here, op.cpu) = (now + c.o).wrapping_add(bytes);
-        *self.on.takes(here, op.nic) = (now + c.g).wrapping_add(c.nic_bytes(op.size));
+        let bytes = c.wrapped_cpu(op.size).max(c.wrapped_nic(op.size));
+        *self.on.cpu(here, op.cpu) = (now + c.overhead).wrapping_add(bytes);
+        *self.on.takes(here, op.nic) = (now + c.gap).wrapping_add(c.wrapped_nic(op.size));
         let mut other = here;
         if let Some(received) = self.on.matching.arrive(here, sender, op.tag, due.op) {
-            if op.size > c.S {
+            if op.size > c.eager {
                 other = sender;
                 self.sender_goes_on((due.op, sender), here, (op.cpu, op.nic), now);
             }
-            self.on.done(received, false);
+            self.on.done(received, false, now);
         }
         self.on.happened(due, needs);
         self.on.release_all(here, other);
@@ -144,6 +142,6 @@ impl Run<'_> {
         *free = now.max(*free);
         let free = self.on.sends(sender, nic);
         *free = now.max(*free);
-        self.on.done(sent, sender != here);
+        self.on.done(sent, sender != here, now);
     }
 }

@@ -12,16 +12,34 @@ use traffic::workload::{Kind, Op, Schedule};
 #[repr(u8)]
 pub(super) enum What {
     /// A send, receive or calculation that may begin.
-    Begin = 0,
-    /// A message that arrives.
-    Arrive = 1,
+    Begin,
+    /// A message that arrives, or the question whether it may come.
+    Arrive,
+    /// A receiver that answers that it may.
+    Answer,
+    /// The answer, at the sender, which sends.
+    Data,
+    /// The message itself, after the question.
+    DataArrive,
+    /// A receiver that takes a message.
+    Take,
 }
 
-/// Keys are serial numbers with two bits below: what it is, and whether it stands for those that
-/// wait for a processor.
-const WHAT: u64 = 1;
-const WAITS: u64 = 2;
-const SERIAL: u32 = 2;
+const WHAT: [What; 8] = [
+    What::Begin,
+    What::Arrive,
+    What::Answer,
+    What::Data,
+    What::DataArrive,
+    What::Take,
+    What::Take,
+    What::Take,
+];
+
+/// Keys are serial numbers with bits below: three of what it is, and one of whether it stands for
+/// those that wait for a processor.
+const WAITS: u64 = 8;
+const SERIAL: u32 = 4;
 
 /// An event that may happen.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +50,6 @@ pub(super) struct Due {
     /// The rank of the operation; of a message, the rank that sent it.
     pub(super) rank: u32,
     key: u64,
-    time: u64,
 }
 
 /// What an event needs to be free: a processor, and for messages an interface.
@@ -54,6 +71,8 @@ pub(super) enum Side {
     Out,
     /// Receiving.
     In,
+    /// Receiving, without a processor.
+    InAlone,
 }
 
 /// Those that need the same, by key, and the event that stands for the first of them.
@@ -66,8 +85,8 @@ struct Waiting {
 /// What a run found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// When each rank is done, ns.
-    pub finish_ns: Vec<u64>,
+    /// When each rank is done: nanoseconds, or picoseconds where that is causal.
+    pub finish: Vec<u64>,
     /// Operations begun and messages arrived.
     pub events: u64,
     /// Messages that arrived.
@@ -105,6 +124,9 @@ pub(super) struct Machine<'a> {
     counts: Vec<u32>,
     /// Whether each operation is done.
     is_done: Vec<bool>,
+    /// When each operation may begin, by what it waits for; empty where that is when its processor
+    /// is free.
+    pub(super) ready: Vec<u64>,
     queue: Queue,
     serial: u64,
     waiting: HashMap<Needs, Waiting, BuildHasherDefault<Quick>>,
@@ -113,8 +135,9 @@ pub(super) struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    /// At the start, with all operations queued that wait for nothing.
-    pub(super) fn new(schedule: &'a Schedule) -> Self {
+    /// At the start, with all operations queued that wait for nothing. Where it `is_causal` an
+    /// operation begins no earlier than what it waits for allows.
+    pub(super) fn new(schedule: &'a Schedule, is_causal: bool) -> Self {
         let (ranks, cpus) = (schedule.ranks() as usize, schedule.cpus() as usize);
         let nics = schedule.nics() as usize;
         let mut new = Self {
@@ -127,6 +150,7 @@ impl<'a> Machine<'a> {
             nics,
             counts: schedule.counts(),
             is_done: vec![false; schedule.ops().len()],
+            ready: vec![0; if is_causal { schedule.ops().len() } else { 0 }],
             queue: Queue::new(),
             serial: 0,
             waiting: HashMap::default(),
@@ -145,8 +169,7 @@ impl<'a> Machine<'a> {
     #[inline]
     pub(super) fn next(&mut self) -> Option<Due> {
         let Event { time, key, op, rank } = self.queue.pop()?;
-        let what = if key & WHAT == 0 { What::Begin } else { What::Arrive };
-        Some(Due { now: time, what, op, rank, key, time })
+        Some(Due { now: time, what: WHAT[(key & 7) as usize], op, rank, key })
     }
 
     /// The operation of that number.
@@ -181,6 +204,7 @@ impl<'a> Machine<'a> {
             Side::Neither => cpu,
             Side::Out => cpu.max(*self.sends(needs.rank, needs.nic)),
             Side::In => cpu.max(*self.takes(needs.rank, needs.nic)),
+            Side::InAlone => *self.takes(needs.rank, needs.nic),
         }
     }
 
@@ -195,7 +219,8 @@ impl<'a> Machine<'a> {
     /// What `op` needs, or a message that it sent, at `rank`.
     #[inline]
     pub(super) fn needs(rank: u32, op: &Op, side: Side) -> Needs {
-        Needs { rank, cpu: op.cpu, nic: if side == Side::Neither { 0 } else { op.nic }, side }
+        let cpu = if side == Side::InAlone { 0 } else { op.cpu };
+        Needs { rank, cpu, nic: if side == Side::Neither { 0 } else { op.nic }, side }
     }
 
     /// Whether an event may happen now. Where it may not it waits, and comes again.
@@ -207,7 +232,7 @@ impl<'a> Machine<'a> {
         let free = self.free_at(needs);
         if due.key & WAITS != 0 {
             let Some(waiting) = self.waiting.get_mut(&needs) else { return false };
-            if waiting.stands != (due.time, due.key) {
+            if waiting.stands != (due.now, due.key) {
                 return false;
             }
             if free > due.now {
@@ -252,25 +277,28 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// `op` has begun: what waits for that of the event's own rank, or of the other.
+    /// `op` has begun at `time`: what waits for that of the event's own rank, or of the other.
     #[inline]
-    pub(super) fn begun(&mut self, op: u32, other: bool) {
+    pub(super) fn begun(&mut self, op: u32, other: bool, time: u64) {
         let schedule = self.schedule;
-        self.lower(schedule.require_start(op), other);
+        self.lower(schedule.require_start(op), other, time);
     }
 
-    /// `op` is done, if it was not before.
+    /// `op` is done at `time`, if it was not before.
     #[inline]
-    pub(super) fn done(&mut self, op: u32, other: bool) {
+    pub(super) fn done(&mut self, op: u32, other: bool, time: u64) {
         if std::mem::replace(&mut self.is_done[op as usize], true) {
             return;
         }
         let schedule = self.schedule;
-        self.lower(schedule.require(op), other);
+        self.lower(schedule.require(op), other, time);
     }
 
-    fn lower(&mut self, waiting: &[u32], other: bool) {
+    fn lower(&mut self, waiting: &[u32], other: bool, time: u64) {
         for &op in waiting {
+            if let Some(ready) = self.ready.get_mut(op as usize) {
+                *ready = time.max(*ready);
+            }
             let count = &mut self.counts[op as usize];
             *count -= 1;
             if *count == 0 {
@@ -304,9 +332,13 @@ impl<'a> Machine<'a> {
             free.sort_by_key(|&op| self.op(op).kind);
         }
         for op in free.drain(..) {
-            let it = self.op(op);
-            let side = if it.kind == Kind::Send { Side::Out } else { Side::Neither };
-            let time = self.free_at(Self::needs(rank, &it, side));
+            let time = if let Some(&ready) = self.ready.get(op as usize) {
+                ready
+            } else {
+                let it = self.op(op);
+                let side = if it.kind == Kind::Send { Side::Out } else { Side::Neither };
+                self.free_at(Self::needs(rank, &it, side))
+            };
             self.at(time, What::Begin, op, rank);
         }
     }

@@ -5,67 +5,118 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::workload::{Kind, Op, Schedule};
 
-/// What messages cost, in nanoseconds and nanoseconds a byte; the defaults are those of
-/// LogGOPSim.
+/// What messages cost, in nanoseconds and nanoseconds a byte; the defaults are those of LogGOPSim.
 ///
 /// Source: Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010, section 2.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[allow(non_snake_case, reason = "the model's own letters")]
 pub struct LogGops {
     /// Latency of the network, ns.
-    pub L: u64,
+    pub L: f64,
     /// Time of a processor for a message, ns.
-    pub o: u64,
+    pub o: f64,
     /// Time between two messages of an interface, ns.
-    pub g: u64,
+    pub g: f64,
     /// Time of an interface for a byte, ns.
-    pub G: u64,
+    pub G: f64,
     /// Time of a processor for a byte, ns.
-    pub O: u64,
+    pub O: f64,
     /// Largest message, bytes, that is sent before its receive is there.
     pub S: u64,
 }
 
 impl Default for LogGops {
     fn default() -> Self {
-        Self { L: 2500, o: 1500, g: 1000, G: 6, O: 0, S: 65535 }
+        Self { L: 2500.0, o: 1500.0, g: 1000.0, G: 6.0, O: 0.0, S: 65535 }
     }
 }
 
-/// Largest of each but S.
-const MOST: u64 = i32::MAX as u64;
+/// Largest of each but S: about two seconds.
+const MOST: f64 = 2_147_483_647.0;
 
 impl LogGops {
-    /// Checks the ranges.
+    /// In whole nanoseconds.
     ///
     /// # Errors
-    /// When one is out of range: 0 to 2^31 - 1, S to 2^32 - 1.
-    pub fn check(&self) -> Result<(), Refusal> {
-        let all = [("L", self.L), ("o", self.o), ("g", self.g), ("G", self.G), ("O", self.O)];
-        let ranges = all.map(|(name, value)| (name, value, MOST));
-        let small = (self.S, u64::from(u32::MAX));
-        for (name, value, most) in ranges.into_iter().chain([("S", small.0, small.1)]) {
-            if value > most {
-                return Err(Refusal::new(
-                    name,
-                    format!("{value} is too large"),
-                    format!("0 to {most}"),
-                ));
+    /// When one is out of range, 0 to 2^31 - 1, S to 2^32 - 1, or no whole number.
+    pub(super) fn whole(&self) -> Result<Costs, Refusal> {
+        let whole = |name: &str, value: f64| {
+            if value.fract() == 0.0 {
+                return Ok(ranged(name, value)? as u64);
             }
-        }
-        Ok(())
+            let help = "whole nanoseconds in the dialect loggops-v1, or the dialect causal";
+            Err(Refusal::new(name, format!("{value} is no whole number"), help))
+        };
+        Ok(Costs {
+            latency: whole("L", self.L)?,
+            overhead: whole("o", self.o)?,
+            gap: whole("g", self.g)?,
+            byte: whole("G", self.G)?,
+            cpu_byte: whole("O", self.O)?,
+            eager: self.eager()?,
+            divisor: 1,
+        })
     }
 
+    /// In picoseconds, and femtoseconds a byte, to the next whole number.
+    ///
+    /// # Errors
+    /// When one is out of range, as [`LogGops::whole`].
+    pub(super) fn picoseconds(&self) -> Result<Costs, Refusal> {
+        let times = |name: &str, value: f64, unit: f64| {
+            Ok::<u64, Refusal>((ranged(name, value)? * unit).round() as u64)
+        };
+        Ok(Costs {
+            latency: times("L", self.L, 1e3)?,
+            overhead: times("o", self.o, 1e3)?,
+            gap: times("g", self.g, 1e3)?,
+            byte: times("G", self.G, 1e6)?,
+            cpu_byte: times("O", self.O, 1e6)?,
+            eager: self.eager()?,
+            divisor: 1000,
+        })
+    }
+
+    fn eager(&self) -> Result<u64, Refusal> {
+        if self.S > u64::from(u32::MAX) {
+            let why = format!("{} is too large", self.S);
+            return Err(Refusal::new("S", why, format!("0 to {}", u32::MAX)));
+        }
+        Ok(self.S)
+    }
+}
+
+fn ranged(name: &str, value: f64) -> Result<f64, Refusal> {
+    if (0.0..=MOST).contains(&value) {
+        return Ok(value);
+    }
+    Err(Refusal::new(name, format!("{value} is out of range"), format!("0 to {MOST} ns")))
+}
+
+/// The parameters in whole numbers of one unit; those of bytes in a `divisor`th of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Costs {
+    pub(super) latency: u64,
+    pub(super) overhead: u64,
+    pub(super) gap: u64,
+    pub(super) byte: u64,
+    pub(super) cpu_byte: u64,
+    /// Largest message that is sent before its receive is there.
+    pub(super) eager: u64,
+    pub(super) divisor: u64,
+}
+
+impl Costs {
     /// Checks that no time can be too large for 63 bits, whatever waits for what.
     ///
     /// # Errors
     /// When the sum of all that a schedule asks for is.
     pub(super) fn check_sum(&self, schedule: &Schedule) -> Result<(), Refusal> {
-        let fixed = u128::from(self.L + 2 * self.o + 2 * self.g);
-        let byte = u128::from(2 * self.G.max(self.O));
+        let fixed = u128::from(3 * self.latency + 4 * self.overhead + 4 * self.gap);
+        let byte = u128::from(2 * self.byte.max(self.cpu_byte));
         let cost = |op: &Op| match op.kind {
-            Kind::Calc => u128::from(op.size),
+            Kind::Calc => u128::from(op.size) * u128::from(self.divisor),
             _ => fixed + byte * u128::from(op.size),
         };
         let sum: u128 = schedule.ops().iter().map(cost).sum();
@@ -73,20 +124,32 @@ impl LogGops {
             return Ok(());
         }
         let largest = schedule.ops().iter().max_by_key(|op| cost(op)).map_or(0, |op| op.size);
-        let why = format!("its times add up to {sum} ns; the largest operation is of {largest}");
-        Err(Refusal::new("schedule", why, "less than 2^63 ns"))
+        let why = format!("the largest operation is of {largest}, and times add up to {sum}");
+        Err(Refusal::new("schedule", why, "less than 2^63 of the simulator's units of time"))
     }
 
     /// A processor's time for the bytes of a message after the first. Of a message of 0 bytes it is
-    /// one byte's time less, as sums wrap around.
+    /// one byte's time less, as LogGOPSim's sums wrap around.
+    #[inline]
+    pub(super) fn wrapped_cpu(&self, size: u64) -> u64 {
+        size.wrapping_sub(1).wrapping_mul(self.cpu_byte)
+    }
+
+    /// An interface's time for them, likewise.
+    #[inline]
+    pub(super) fn wrapped_nic(&self, size: u64) -> u64 {
+        size.wrapping_sub(1).wrapping_mul(self.byte)
+    }
+
+    /// A processor's time for the bytes of a message after the first.
     #[inline]
     pub(super) fn cpu_bytes(&self, size: u64) -> u64 {
-        size.wrapping_sub(1).wrapping_mul(self.O)
+        size.saturating_sub(1) * self.cpu_byte / self.divisor
     }
 
     /// An interface's time for them.
     #[inline]
     pub(super) fn nic_bytes(&self, size: u64) -> u64 {
-        size.wrapping_sub(1).wrapping_mul(self.G)
+        size.saturating_sub(1) * self.byte / self.divisor
     }
 }

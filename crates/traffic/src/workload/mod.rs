@@ -6,6 +6,7 @@
 
 mod build;
 mod check;
+pub mod collective;
 #[cfg(test)]
 mod tests;
 

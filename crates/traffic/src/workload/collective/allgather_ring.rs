@@ -1,0 +1,40 @@
+//! Allgather around a ring: every round each rank passes on the block that came last.
+//!
+//! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
+//! IJHPCA 19 (2005), section 4.1.
+
+use super::trees::Chain;
+use super::{Algorithm, Entry, How, Operation, Steps};
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "allgather_ring",
+    doc: "a block in every round, to the next rank",
+    operation: Operation::Allgather,
+    keys: &[],
+    make: |asked| {
+        let _ = asked;
+        Ok(Box::new(Ring))
+    },
+};
+
+#[derive(Debug)]
+struct Ring;
+
+impl Algorithm for Ring {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
+        pass_on(rank, ranks, rank, &mut Chain::new(to));
+    }
+}
+
+/// All blocks around the ring, from the one that is there on.
+pub(super) fn pass_on(rank: u32, ranks: u32, first: u32, chain: &mut Chain<'_>) {
+    let (next, before) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
+    for round in 0..ranks - 1 {
+        let block = |back: u32| std::iter::once(u64::from((first + 2 * ranks - back) % ranks));
+        chain.exchange(
+            Some((next, &mut block(round))),
+            Some((before, &mut block(round + 1), How::Store)),
+        );
+    }
+}

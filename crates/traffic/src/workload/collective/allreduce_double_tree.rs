@@ -1,0 +1,83 @@
+//! Allreduce along two binary trees at once, half of the vector along each.
+//!
+//! Ranks in order of a tree, odd ones its leaves; the other tree is turned so that its leaves are
+//! the even ones. So every rank is inside at most one of them, but for one of an odd number.
+//!
+//! Source: Sanders, Speck, Traeff: Two-tree algorithms for full bandwidth broadcast, reduction and
+//! scan, Parallel Computing 35 (2009), section 3.
+
+use super::trees::{Place, down, up};
+use super::{Algorithm, Entry, Key, Operation, Steps};
+
+const SEGMENTS: Key = Key {
+    name: "segments",
+    doc: "parts of each half that are passed on by themselves",
+    default: 4,
+    range: (1, 1 << 20),
+};
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "allreduce_double_tree",
+    doc: "up and down two trees, half of the vector along each",
+    operation: Operation::Allreduce,
+    keys: &[SEGMENTS],
+    make: |asked| Ok(Box::new(Trees { segments: asked.own("segments")? })),
+};
+
+#[derive(Debug)]
+struct Trees {
+    segments: u64,
+}
+
+impl Algorithm for Trees {
+    fn blocks(&self, _: u32) -> u64 {
+        2 * self.segments
+    }
+
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
+        for tree in 0..2_u64 {
+            let place = if tree == 0 { place(rank, ranks) } else { turned(rank, ranks) };
+            for segment in 0..self.segments {
+                let blocks = [tree * self.segments + segment];
+                // a tag for each, so that none can be taken for another
+                let tag = 2 * blocks[0] as u32;
+                let last = up(&place, tag, &blocks, to);
+                down(&place, tag + 1, &blocks, last, to);
+            }
+        }
+    }
+}
+
+/// A rank of the tree in order: rank `i` with lowest set bit `b` has below it `i - b/2` and
+/// `i + b/2`, or the next lower power that there is.
+fn place(rank: u32, ranks: u32) -> Place {
+    let lowest = if rank == 0 { ranks.next_power_of_two() } else { 1 << rank.trailing_zeros() };
+    let above = |rank: u32| {
+        let up = (rank ^ lowest) | (lowest << 1);
+        if up < ranks { up } else { rank ^ lowest }
+    };
+    let mut below = Vec::new();
+    if rank > 0 && lowest > 1 {
+        below.push(rank - lowest / 2);
+    }
+    let mut apart = lowest / 2;
+    while apart > 0 && rank + apart >= ranks {
+        apart /= 2;
+    }
+    if apart > 0 {
+        below.push(rank + apart);
+    }
+    Place { above: (rank > 0).then(|| above(rank)), below }
+}
+
+/// The other tree: read from the other end where the number of ranks is even, else turned by one.
+fn turned(rank: u32, ranks: u32) -> Place {
+    if ranks.is_multiple_of(2) {
+        let other = |r: u32| ranks - 1 - r;
+        let Place { above, below } = place(other(rank), ranks);
+        Place { above: above.map(other), below: below.into_iter().map(other).collect() }
+    } else {
+        place((rank + ranks - 1) % ranks, ranks).turned(1, ranks)
+    }
+}

@@ -1,0 +1,48 @@
+//! Allreduce as Rabenseifner's: a reduce-scatter by halving, then an allgather by doubling.
+//!
+//! Ranks above the largest power of two give their vector to a neighbour first, and get the sum
+//! from it at the end.
+//!
+//! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
+//! IJHPCA 19 (2005), section 4.5.
+
+use super::allreduce_recursive_doubling::folded;
+use super::reduce_scatter_halving::halve;
+use super::{Algorithm, Entry, How, Operation, Steps};
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "allreduce_rabenseifner",
+    doc: "reduce_scatter_halving, then an allgather by doubling",
+    operation: Operation::Allreduce,
+    keys: &[],
+    make: |asked| {
+        let _ = asked;
+        Ok(Box::new(Rabenseifner))
+    },
+};
+
+#[derive(Debug)]
+struct Rabenseifner;
+
+impl Algorithm for Rabenseifner {
+    fn blocks(&self, ranks: u32) -> u64 {
+        1 << ranks.ilog2()
+    }
+
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
+        folded(rank, ranks, self.blocks(ranks), to, |me, power, chain, named| {
+            halve(me, power, chain, named);
+            let mut have = 1;
+            while have < power {
+                let partner = me ^ have;
+                let blocks = |of: u32| (of / have * have..of / have * have + have).map(u64::from);
+                chain.exchange(
+                    Some((named(partner), &mut blocks(me))),
+                    Some((named(partner), &mut blocks(partner), How::Store)),
+                );
+                have *= 2;
+            }
+        });
+    }
+}

@@ -1,0 +1,72 @@
+//! Allreduce by recursive doubling: in round k partners `2^k` apart exchange their sums.
+//!
+//! Ranks above the largest power of two give their vector to a neighbour first, and get the sum
+//! from it at the end.
+//!
+//! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
+//! IJHPCA 19 (2005), section 4.5.
+
+use super::trees::Chain;
+use super::{Algorithm, Entry, How, Operation, Steps};
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "allreduce_recursive_doubling",
+    doc: "the whole sum to a partner in every round",
+    operation: Operation::Allreduce,
+    keys: &[],
+    make: |asked| {
+        let _ = asked;
+        Ok(Box::new(Doubling))
+    },
+};
+
+#[derive(Debug)]
+struct Doubling;
+
+impl Algorithm for Doubling {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
+        folded(rank, ranks, 1, to, |me, power, chain, named| {
+            let mut apart = 1;
+            while apart < power {
+                let partner = named(me ^ apart);
+                let mut blocks = [std::iter::once(0), std::iter::once(0)];
+                let [out, back] = &mut blocks;
+                chain.exchange(Some((partner, out)), Some((partner, back, How::Add)));
+                apart *= 2;
+            }
+        });
+    }
+}
+
+/// An algorithm `among` the largest power of two of ranks, for all of them: of the first `2 r`
+/// ranks, `r` too many, the even ones give their vector to the next one and get the result back.
+///
+/// `among` is told the number of a rank among the power of two, that power, and the ranks by these
+/// numbers.
+pub(super) fn folded(
+    rank: u32,
+    ranks: u32,
+    blocks: u64,
+    to: &mut dyn Steps,
+    among: impl FnOnce(u32, u32, &mut Chain<'_>, &dyn Fn(u32) -> u32),
+) {
+    let power = 1 << ranks.ilog2();
+    let extra = ranks - power;
+    let mut chain = Chain::new(to);
+    if rank < 2 * extra && rank.is_multiple_of(2) {
+        chain.exchange(Some((rank + 1, &mut (0..blocks))), None);
+        chain.exchange(None, Some((rank + 1, &mut (0..blocks), How::Store)));
+        return;
+    }
+    let is_paired = rank < 2 * extra;
+    if is_paired {
+        chain.exchange(None, Some((rank - 1, &mut (0..blocks), How::Add)));
+    }
+    let me = if is_paired { rank / 2 } else { rank - extra };
+    let named = |number: u32| if number < extra { 2 * number + 1 } else { number + extra };
+    among(me, power, &mut chain, &named);
+    if is_paired {
+        chain.exchange(Some((rank - 1, &mut (0..blocks))), None);
+    }
+}

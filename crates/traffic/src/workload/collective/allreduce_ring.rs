@@ -1,0 +1,36 @@
+//! Allreduce around a ring: the sum of each block comes together at one rank, then goes around.
+//!
+//! Source: Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations,
+//! JPDC 69 (2009), section 4.
+
+use super::allgather_ring::pass_on;
+use super::reduce_scatter_ring::add_up;
+use super::trees::Chain;
+use super::{Algorithm, Entry, Operation, Steps};
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "allreduce_ring",
+    doc: "reduce_scatter_ring, then allgather_ring",
+    operation: Operation::Allreduce,
+    keys: &[],
+    make: |asked| {
+        let _ = asked;
+        Ok(Box::new(Ring))
+    },
+};
+
+#[derive(Debug)]
+struct Ring;
+
+impl Algorithm for Ring {
+    fn blocks(&self, ranks: u32) -> u64 {
+        ranks.into()
+    }
+
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
+        let mut chain = Chain::new(to);
+        add_up(rank, ranks, &mut chain);
+        pass_on(rank, ranks, rank, &mut chain);
+    }
+}

@@ -1,0 +1,48 @@
+//! All-to-all by Bruck's algorithm: a block goes `2^k` ranks further in round k where bit k of its
+//! distance is set.
+//!
+//! Source: Bruck, Ho, Kipnis, Upfal, Weathersby: Efficient algorithms for all-to-all
+//! communications in multiport message-passing systems, IEEE TPDS 8 (1997), section 3.
+
+use super::trees::Chain;
+use super::{Algorithm, Entry, How, Operation, Steps};
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "alltoall_bruck",
+    doc: "in as many rounds as the ranks have bits, over others",
+    operation: Operation::Alltoall,
+    keys: &[],
+    make: |asked| {
+        let _ = asked;
+        Ok(Box::new(Bruck))
+    },
+};
+
+#[derive(Debug)]
+struct Bruck;
+
+/// The blocks that `at` passes on in the round of `bit`: of every distance with that bit, the one
+/// that has come here by the lower bits.
+fn leaving(at: u32, bit: u32, ranks: u32) -> impl Iterator<Item = u64> {
+    (bit..ranks).filter(move |distance| distance & bit != 0).map(move |distance| {
+        let source = (at + ranks - distance % bit) % ranks;
+        let target = (u64::from(source) + u64::from(distance)) % u64::from(ranks);
+        u64::from(source) * u64::from(ranks) + target
+    })
+}
+
+impl Algorithm for Bruck {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
+        let mut chain = Chain::new(to);
+        let mut bit = 1;
+        while bit < ranks {
+            let (ahead, behind) = ((rank + bit) % ranks, (rank + ranks - bit) % ranks);
+            chain.exchange(
+                Some((ahead, &mut leaving(rank, bit, ranks))),
+                Some((behind, &mut leaving(behind, bit, ranks), How::Store)),
+            );
+            bit *= 2;
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Reduce-scatter by recursive halving: every round half of what is left goes to a partner.
+//!
+//! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
+//! IJHPCA 19 (2005), section 4.3.
+
+use super::trees::Chain;
+use super::{Algorithm, Entry, How, Operation, Steps};
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "reduce_scatter_halving",
+    doc: "half of the blocks to a partner in every round; powers of two",
+    operation: Operation::ReduceScatter,
+    keys: &[],
+    make: |asked| {
+        let _ = asked;
+        Ok(Box::new(Halving))
+    },
+};
+
+#[derive(Debug)]
+struct Halving;
+
+impl Algorithm for Halving {
+    fn blocks(&self, ranks: u32) -> u64 {
+        ranks.into()
+    }
+
+    fn check(&self, ranks: u32) -> Result<(), String> {
+        if ranks.is_power_of_two() { Ok(()) } else { Err("a power of two".to_owned()) }
+    }
+
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
+        halve(rank, ranks, &mut Chain::new(to), |r| r);
+    }
+}
+
+/// Of `ranks`, a power of two, each ends with the sum of the block of its own number; `named` are
+/// the ranks by these numbers.
+pub(super) fn halve(me: u32, ranks: u32, chain: &mut Chain<'_>, named: impl Fn(u32) -> u32) {
+    let mut half = ranks / 2;
+    while half > 0 {
+        let partner = me ^ half;
+        let blocks = |of: u32| (of / half * half..of / half * half + half).map(u64::from);
+        chain.exchange(
+            Some((named(partner), &mut blocks(partner))),
+            Some((named(partner), &mut blocks(me), How::Add)),
+        );
+        half /= 2;
+    }
+}

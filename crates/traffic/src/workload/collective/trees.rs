@@ -1,0 +1,139 @@
+//! Trees over ranks, and what several algorithms do along them.
+
+use super::{How, Step, Steps};
+
+/// A rank counted from the root on, around the end.
+pub(super) fn seen_from(root: u32, rank: u32, ranks: u32) -> u32 {
+    (rank + ranks - root) % ranks
+}
+
+/// Who is above a rank, and who below, in the order in which they are sent to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) above: Option<u32>,
+    pub(super) below: Vec<u32>,
+}
+
+impl Place {
+    /// The same in a tree whose ranks are counted from `root` on.
+    pub(super) fn turned(self, root: u32, ranks: u32) -> Self {
+        let turn = |r: u32| (r + root) % ranks;
+        Self { above: self.above.map(turn), below: self.below.into_iter().map(turn).collect() }
+    }
+}
+
+/// The least power of two that is not below `n`.
+pub(super) fn power_from(n: u32) -> u32 {
+    n.next_power_of_two()
+}
+
+/// How many ranks a rank of a binomial tree with root 0 stands for, itself included, where there
+/// are as many as its lowest set bit says.
+pub(super) fn under(rank: u32, ranks: u32) -> u32 {
+    let all = if rank == 0 { power_from(ranks) } else { 1 << rank.trailing_zeros() };
+    all.min(ranks - rank)
+}
+
+/// A rank of the binomial tree with root 0: above it is its number without its lowest set bit;
+/// largest subtrees come first.
+pub(super) fn binomial(rank: u32, ranks: u32) -> Place {
+    let lowest = if rank == 0 { power_from(ranks) } else { 1 << rank.trailing_zeros() };
+    let bits = (0..lowest.ilog2()).rev().map(|bit| rank + (1 << bit));
+    Place {
+        above: (rank > 0).then(|| rank & (rank - 1)),
+        below: bits.filter(|&child| child < ranks).collect(),
+    }
+}
+
+/// A rank of the binary tree with root 0: below `r` are `2 r + 1` and `2 r + 2`.
+pub(super) fn binary(rank: u32, ranks: u32) -> Place {
+    let below = [2 * u64::from(rank) + 1, 2 * u64::from(rank) + 2];
+    Place {
+        above: (rank > 0).then(|| (rank - 1) / 2),
+        below: below.into_iter().filter(|&c| c < ranks.into()).map(|c| c as u32).collect(),
+    }
+}
+
+/// Tells a rank to receive blocks from above and pass them on; the last step that has them, if it
+/// is not the root, and all that wait for `first`.
+pub(super) fn down(
+    place: &Place,
+    tag: u32,
+    blocks: &[u64],
+    first: Option<Step>,
+    to: &mut dyn Steps,
+) -> Option<Step> {
+    let mut have = first;
+    if let Some(above) = place.above {
+        let step = to.recv(above, tag, &mut blocks.iter().copied(), How::Store);
+        if let Some(first) = first {
+            to.after(step, first);
+        }
+        have = Some(step);
+    }
+    for &child in &place.below {
+        let step = to.send(child, tag, &mut blocks.iter().copied());
+        if let Some(have) = have {
+            to.after(step, have);
+        }
+    }
+    have
+}
+
+/// Tells a rank to add what comes from below to its own blocks and send the sum up: the smallest
+/// subtree first. The last step.
+pub(super) fn up(place: &Place, tag: u32, blocks: &[u64], to: &mut dyn Steps) -> Option<Step> {
+    let mut last = None;
+    for &child in place.below.iter().rev() {
+        let step = to.recv(child, tag, &mut blocks.iter().copied(), How::Add);
+        if let Some(last) = last {
+            to.after(step, last);
+        }
+        last = Some(step);
+    }
+    if let Some(above) = place.above {
+        let step = to.send(above, tag, &mut blocks.iter().copied());
+        if let Some(last) = last {
+            to.after(step, last);
+        }
+        last = Some(step);
+    }
+    last
+}
+
+/// Steps one after another: each waits for the last of those before.
+pub(super) struct Chain<'a> {
+    pub(super) to: &'a mut dyn Steps,
+    pub(super) last: Vec<Step>,
+}
+
+impl<'a> Chain<'a> {
+    pub(super) fn new(to: &'a mut dyn Steps) -> Self {
+        Self { to, last: Vec::new() }
+    }
+
+    /// A send and a receive at the same time, either of which may be none; the next steps wait for
+    /// both.
+    pub(super) fn exchange(
+        &mut self,
+        send: Option<(u32, &mut dyn Iterator<Item = u64>)>,
+        recv: Option<(u32, &mut dyn Iterator<Item = u64>, How)>,
+    ) {
+        let mut now = Vec::new();
+        if let Some((to, blocks)) = send {
+            now.push(self.to.send(to, 0, blocks));
+        }
+        if let Some((from, blocks, how)) = recv {
+            let step = self.to.recv(from, 0, blocks, how);
+            now.push(step);
+        }
+        for &step in &now {
+            for &before in &self.last {
+                self.to.after(step, before);
+            }
+        }
+        if !now.is_empty() {
+            self.last = now;
+        }
+    }
+}
