@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 
@@ -121,7 +120,6 @@ def test_zsh_and_fish_are_answered():
         assert "dfsssp" in done.stdout and "dor" not in done.stdout and done.stderr == ""
 
 
-@pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
 def test_bash_itself_completes(tmp_path):
     """With the script that --show-completion prints, and a program that is this checkout's."""
     program = tmp_path / "flyloom"

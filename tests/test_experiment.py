@@ -274,7 +274,10 @@ PARITY = [
     ({k: v for k, v in changed(sweep={"grid": {"routing.engine": ["sssp"]}}).items()
       if k != "routing"} | {"routing": {"lmc": 1}}, True),
     ({k: v for k, v in BASE.items() if k != "topology"}, False),
-    ({k: v for k, v in BASE.items() if k != "routing"}, False),
+    ({k: v for k, v in BASE.items() if k != "routing"}, True),
+    (changed(sim={"flit": {"load": [0.1, 0.2], "router": {"buffer_flits": 8}}}), True),
+    (changed(sim={"flit": {"colour": 1}}), False), (changed(sim={"fleet": {}}), False),
+    (changed(sim={"flit": 3}), False), (changed(sim={"flit": {"router": {"x": 1}}}), False),
     (changed(schema=2), False), (changed(name=""), False), (changed(name="../x"), False),
     (changed(routing={"engine": "sssp", "lmc": 8}), False),
     (changed(colour="red"), False), (changed(seed=-1), False), (changed(seed="x"), False),

@@ -11,7 +11,6 @@ import flyloom as fl
 import pytest
 from cli_helpers import document, flyloom
 from flyloom._core import RefusalError, flit_schema
-from flyloom.verbs.simulation import booksim
 
 NET = "slim_fly:q=5,p=4"
 TREE = "fat_tree:levels=3,k=4"
@@ -174,13 +173,13 @@ def test_a_deadlock_is_found_and_told():
 
 
 @pytest.mark.parametrize(("words", "told"), [
-    ("--load 0", "load: 0.0 is out of range; above 0"),
+    ("--load 0", "load: 0 is out of range; above 0"),
     ("--load 1.5", "load: 1.5 is out of range"),
-    ("--load abc", "load: 'abc' is not understood"),
-    ("--load nan", "load: nan is out of range"),
-    ("--load 0.1:0.9:0", "load: '0.1:0.9:0' is not understood"),
-    ("--load 0.1:inf:0.1", "load: '0.1:inf:0.1' is out of range"),
-    ("--load 0.1:1:1e-9", "load: '0.1:1:1e-9' is too many points"),
+    ("--load abc", "load: invalid load 'abc'; 0.5, 0.1,0.2"),
+    ("--load nan", "load: NaN is out of range"),
+    ("--load 0.1:0.9:0", "load: invalid load '0.1:0.9:0'"),
+    ("--load 0.1:inf:0.1", "load: invalid load '0.1:inf:0.1', which is too many"),
+    ("--load 0.1:1:1e-9", "load: invalid load '0.1:1:1e-9', which is too many"),
     ("--set router.buffer_flits=0", "router.buffer_flits: 0 is out of range; 1 to"),
     ("--set router.virtual_channels=0", "router.virtual_channels: 0 is out of range"),
     ("--set router.virtual_channels=300", "router.virtual_channels: invalid value"),
@@ -195,7 +194,9 @@ def test_a_deadlock_is_found_and_told():
     ("--set run.measure_cycles=9", "--set run.measure_cycles"),  # a second time
     ("--set selection=valiant", "selection is an argument of its own"),
     ("--set packet_flits=abc", "packet_flits: 'abc'"),
-    ("--set packet_flits=0", "packet_flits: "),
+    ("--set packet_flits=0", "packet_flits: 0 flits; sizes in flits and their weights, 1 to"),
+    ("--set packet_flits=1=0,3=1", "packet_flits: a weight of 0; "),
+    ("--set load=0.3", "load is an argument of its own"),
     ("--set process=foo", "process: there is no 'foo'"),
     ("--set link_latency_cycles=0", "link_latency_cycles: 0 is out of range"),
     ("--set lane_use=any", "routing: not proved free of deadlock"),
@@ -258,7 +259,7 @@ def test_a_configuration_runs(mesh):
     assert found["verified"] is True and found["classes"] == [] and found["notes"] == []
     [point] = found["points"]
     assert set(point) >= NAMES and point["offered_load"] == 0.2
-    again = booksim(str(mesh), "injection_rate=0.2", threads=2)
+    again = fl.booksim(str(mesh), "injection_rate=0.2", threads=2)
     assert json.loads(again.to_json())["points"] == found["points"]
     # a 4-ary 2-mesh: a mean of 5/4 hops in each dimension, over all pairs, and the first switch
     assert point["mean_hops"] == pytest.approx(3.5, rel=0.05)
@@ -301,7 +302,7 @@ def test_the_page_has_every_parameter_with_its_default():
     page = (Path(__file__).resolve().parent.parent / "docs" / "flit.md").read_text()
     table = page.partition("## Parameters")[2].partition("## What is found")[0]
     said = dict(re.findall(r"^\| `([a-z_.]+)` \| (\S+) \|", table, re.MULTILINE))
-    arguments = {"selection", "traffic", "unverified", "seed"}
+    arguments = {"load", "selection", "traffic", "class", "unverified", "seed", "seeds"}
     known = {name: default for name, default in parameters(flit_schema()) if name not in arguments}
     shown = {name: "-" if default is None else default if isinstance(default, str)
              else json.dumps(default) for name, default in known.items()}

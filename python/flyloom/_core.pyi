@@ -44,6 +44,7 @@ __all__ = [
     "simulate_booksim",
     "simulate_flit",
     "simulate_message",
+    "simulators",
     "study_of_2014",
     "tables_of_hops",
     "tables_of_paths",
@@ -115,7 +116,11 @@ class Topology:
     def middle_switch(self) -> int | None: ...
     def promise(self) -> _Document | None: ...
     def measure(
-        self, name: str, parameters: dict[str, Any] | None = None, progress: _Progress = None
+        self,
+        name: str,
+        parameters: dict[str, Any] | None = None,
+        progress: _Progress = None,
+        traffic: Traffic | None = None,
     ) -> _Document: ...
     def failures(self, given: dict[str, Any]) -> tuple[list[int], list[int]]: ...
     def with_failures(
@@ -287,7 +292,6 @@ def flit_schema() -> _Document: ...
 def simulate_flit(
     on: Topology | Routing,
     given: dict[str, Any],
-    loads: list[float] | None,
     threads: int,
     traffic: Traffic | None = None,
     progress: _Progress = None,
@@ -360,7 +364,8 @@ def tables_of_paths(
     paths: Sequence[tuple[int, int | None, Sequence[int]]], layers: int,
 ) -> Routing: ...
 def point_bytes(
-    family: str, params: dict[str, Any], engine: str, layers: int
+    family: str, params: dict[str, Any], engine: str | None, layers: int,
+    simulated: dict[str, Any],
 ) -> float: ...
 def opensm_engines() -> list[str]: ...
 def routes_asked(
@@ -368,6 +373,7 @@ def routes_asked(
 ) -> int: ...
 def registry() -> list[_Document]: ...
 def experiment_schema() -> _Document: ...
+def simulators() -> list[_Document]: ...
 def nearest(
     question: _Document, progress: _Progress = None
 ) -> list[list[_Document]]: ...

@@ -120,7 +120,7 @@ pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
     /// The figures that go into tables.
     const COLUMNS: &'static [Metric];
 
-    /// What it is run on: `&Topology` or `&Routing`.
+    /// What it is run on: a network, tables, or either.
     type On<'a>;
     /// What it finds: a struct whose fields say their meaning and unit. A field that only some
     /// records have is an `Option` left out by `skip_serializing_if`.
@@ -128,6 +128,14 @@ pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
 
     /// Parameters that the conformance tests run.
     fn examples() -> Vec<Self>;
+
+    /// Whether these parameters can be, as far as that is known without what they are run on.
+    ///
+    /// # Errors
+    /// The refusal names the parameter.
+    fn check(&self) -> Result<(), Refusal> {
+        Ok(())
+    }
 
     /// What a run will take on `threads` processors, known before it begins.
     fn need(&self, on: Self::On<'_>, threads: usize) -> Need;
@@ -142,10 +150,16 @@ pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
 /// `given` as the parameters of `S`.
 ///
 /// # Errors
-/// When one is unknown or of the wrong type; the refusal lists what there is.
+/// When one is unknown, of the wrong type or out of range; the refusal lists what there is.
 pub fn parameters<S: Stage>(given: &Map<String, Value>) -> Result<S, Refusal> {
-    crate::fields::typed(&Value::Object(given.clone())).map_err(|(field, why)| {
+    let given = Value::Object(given.clone());
+    let found: S = crate::fields::typed(&given).map_err(|plain| {
+        // of tables in tables the whole path
+        let deep = crate::fields::typed_by_path::<S>(&given).err();
+        let (field, why) = deep.filter(|(field, _)| field.contains('.')).unwrap_or(plain);
         let help = crate::taken::taken::<S>(S::NAME, &field);
         Refusal::new(field, why, help)
-    })
+    })?;
+    found.check()?;
+    Ok(found)
 }

@@ -4,15 +4,36 @@ use schemars::JsonSchema;
 use serde_json::Value;
 
 /// What `name`, a table that is read as a `T`, takes: what its key `field` holds, where it has such
-/// a key, and the names of all its keys.
+/// a key, and the names of all its keys. A field `a.b` is the key `b` of its table `a`.
 pub fn taken<T: JsonSchema>(name: &str, field: &str) -> String {
-    let schema = schemars::schema_for!(T).to_value();
-    let Some(known) = schema["properties"].as_object().filter(|known| !known.is_empty()) else {
+    let root = schemars::schema_for!(T).to_value();
+    match field.rsplit_once('.') {
+        Some((path, last)) => {
+            match path.split('.').try_fold(&root, |at, key| inner(&root, at, key)) {
+                Some(table) => listed(&root, table, &format!("{name}.{path}"), last),
+                None => listed(&root, &root, name, ""),
+            }
+        }
+        None => listed(&root, &root, name, field),
+    }
+}
+
+/// The schema of the table `key` in a table.
+fn inner<'a>(root: &'a Value, table: &'a Value, key: &str) -> Option<&'a Value> {
+    let key = table["properties"].get(key)?;
+    let either = key["anyOf"].as_array().map_or(std::slice::from_ref(key), Vec::as_slice);
+    let places = either.iter().filter_map(|one| one["$ref"].as_str()?.strip_prefix('#'));
+    let mut tables = places.filter_map(|place| root.pointer(place));
+    tables.find(|table| table["properties"].is_object())
+}
+
+fn listed(schema: &Value, table: &Value, name: &str, field: &str) -> String {
+    let Some(known) = table["properties"].as_object().filter(|known| !known.is_empty()) else {
         return format!("{name} takes nothing");
     };
     let names: Vec<&str> = known.keys().map(String::as_str).collect();
     let all = format!("{name} takes {}", names.join(", "));
-    known.get(field).map_or_else(|| all.clone(), |key| format!("{} ({all})", held(&schema, key)))
+    known.get(field).map_or_else(|| all.clone(), |key| format!("{} ({all})", held(schema, key)))
 }
 
 /// What a value of this schema is: `a whole number from 1 to 15`.
@@ -89,6 +110,14 @@ mod tests {
     #[derive(JsonSchema)]
     struct Nothing {}
 
+    #[derive(JsonSchema)]
+    #[allow(dead_code)]
+    struct Outer {
+        some: Some3,
+        perhaps: Option<Some3>,
+        plain: u32,
+    }
+
     #[test]
     fn keys_and_what_they_hold_are_told() {
         let all = "[some] takes lanes, ends, word";
@@ -101,5 +130,12 @@ mod tests {
         told("ends", "a list");
         told("word", "links or switches");
         assert_eq!(taken::<Nothing>("it", "x"), "it takes nothing");
+        let inner = |table: &str| format!("it.{table} takes lanes, ends, word");
+        assert_eq!(taken::<Outer>("it", "some.lane"), inner("some"));
+        let told = format!("a list ({})", inner("perhaps"));
+        assert_eq!(taken::<Outer>("it", "perhaps.ends"), told);
+        for nowhere in ["other.ends", "plain.ends", "some.ends.more"] {
+            assert_eq!(taken::<Outer>("it", nowhere), "it takes some, perhaps, plain");
+        }
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::plugins::{Kind, Plugin, find, listed};
 use crate::spec::{Experiment, Point};
-use crate::stages::STAGES;
-use crate::{place, tables};
+use crate::stages::{Input, STAGES};
+use crate::{place, stages, tables};
 use base::Refusal;
 use engines::ask;
 use engines::lanes::Choice;
@@ -89,8 +89,7 @@ fn expanded(text: &str, file: &str, plugins: &[Plugin]) -> Result<Expanded, Refu
     for (i, tree) in trees.into_iter().enumerate() {
         let place = if several { format!("{file}: point {}", i + 1) } else { file.to_owned() };
         let mut point = tables::point(&tree, plugins).map_err(|r| r.within(&place))?;
-        let routes = check(&point, plugins).map_err(|r| r.within(&place))?;
-        point.routing.lmc = Some(ask::lmc(routes));
+        check(&mut point, plugins).map_err(|r| r.within(&place))?;
         complete(&mut point, experiment.seed, plugins).map_err(|r| r.within(&place))?;
         points.push(point);
     }
@@ -135,7 +134,8 @@ fn values_of(given: &Value) -> Result<Vec<Value>, Refusal> {
                 ));
             }
             let whole = [from, step].iter().all(|x| x.fract() == 0.0);
-            let at = |i: usize| from + step * i as f64;
+            // 0.1 + 2 * 0.1 is 0.3
+            let at = |i: usize| ((from + step * i as f64) * 1e12).round() / 1e12;
             Ok((0..count)
                 .map(|i| if whole { Value::from(at(i) as i64) } else { Value::from(at(i)) })
                 .collect())
@@ -208,31 +208,64 @@ fn complete(point: &mut Point, seed: u64, plugins: &[Plugin]) -> Result<(), Refu
     {
         failures.entry("seed").or_insert(seed.into());
     }
+    for (level, given) in &mut point.sim {
+        let entry = stages::simulator(level).map_err(|r| r.within("sim"))?;
+        if !given.is_object() {
+            let help = format!("[{}] with its parameters", entry.name);
+            return Err(Refusal::new(level.as_str(), "not a table", help).within("sim"));
+        }
+        fill(entry.name, given, seed, |table| entry.complete(table))?;
+    }
+    let routed = point.routing.is_some();
     for (name, given) in &mut point.measures {
-        let entry = STAGES.iter().find(|e| e.name == name);
-        let plugin = find(plugins, Kind::Measure, name);
-        if entry.is_none() && plugin.is_none() {
-            return Err(tables::unknown(name, plugins));
+        let own = STAGES.iter().find(|e| e.name == name);
+        match (own, find(plugins, Kind::Measure, name)) {
+            (Some(entry), _) => {
+                fill(name, given, seed, |table| entry.complete(table))?;
+                needs_tables(name, entry.input == Input::Routing && !routed)?;
+            }
+            (None, Some(plugin)) => {
+                fill(name, given, seed, |table| plugin.complete(table))?;
+                needs_tables(name, plugin.input == Some(Input::Routing) && !routed)?;
+            }
+            (None, None) => return Err(tables::unknown(name, plugins)),
         }
-        let Value::Object(table) = given else {
-            let help = format!("[{name}] with its parameters");
-            return Err(Refusal::new(name.as_str(), "not a table", help));
-        };
-        let own = entry.map(|e| e.complete(table));
-        let Some(all) = own.or_else(|| plugin.map(|p| p.complete(table))) else { continue };
-        let mut all = all?;
-        if !table.contains_key("seed")
-            && let Some(own) = all.get_mut("seed")
-        {
-            *own = seed.into();
-        }
-        *table = all;
     }
     Ok(())
 }
 
-/// Checks what can be checked without building anything; the number of routes to a terminal.
-fn check(point: &Point, plugins: &[Plugin]) -> Result<u32, Refusal> {
+/// All parameters of the stage `name`, whose table is `given`.
+fn fill(
+    name: &str,
+    given: &mut Value,
+    seed: u64,
+    complete: impl Fn(&Map<String, Value>) -> Result<Map<String, Value>, Refusal>,
+) -> Result<(), Refusal> {
+    let Value::Object(table) = given else {
+        let help = format!("[{name}] with its parameters");
+        return Err(Refusal::new(name, "not a table", help));
+    };
+    let mut all = complete(table)?;
+    if !table.contains_key("seed")
+        && let Some(own) = all.get_mut("seed")
+    {
+        *own = seed.into();
+    }
+    *table = all;
+    Ok(())
+}
+
+/// Refuses what is asked of tables where there are none.
+fn needs_tables(name: &str, lacking: bool) -> Result<(), Refusal> {
+    if !lacking {
+        return Ok(());
+    }
+    let help = "[routing] with an engine, or leave it out";
+    Err(Refusal::new(name, "it needs tables, and the point has no [routing]", help))
+}
+
+/// Checks what can be checked without building anything, and fills in what routes are asked for.
+fn check(point: &mut Point, plugins: &[Plugin]) -> Result<(), Refusal> {
     if let Some(failures) = point.topology.get("failures") {
         base::fields::typed::<Failures>(failures).map_err(|(field, why)| {
             let help = base::taken::taken::<Failures>("failures", &field);
@@ -269,8 +302,18 @@ fn check(point: &Point, plugins: &[Plugin]) -> Result<u32, Refusal> {
             return Err(Refusal::new("topology", "neither one family nor one file", help));
         }
     }
-    let routing = &point.routing;
     let mut options = point.options()?;
+    let Some(routing) = &mut point.routing else {
+        for (name, lacking) in [
+            ("lanes", point.lanes.is_some()),
+            ("verify", point.verify.is_some()),
+            ("ebb", point.ebb.is_some()),
+            ("deploy", point.deploy.is_some()),
+        ] {
+            needs_tables(name, lacking)?;
+        }
+        return Ok(());
+    };
     let asked = match find(plugins, Kind::Engine, &routing.engine) {
         Some(plugin) => {
             let mut lanes = options.remove_entry("lanes").into_iter().collect();
@@ -281,7 +324,10 @@ fn check(point: &Point, plugins: &[Plugin]) -> Result<u32, Refusal> {
         None => ask::check(&routing.engine, routing.lmc, routing.layers, &options)
             .map_err(|r| listed(r, plugins, Kind::Engine)),
     };
-    asked.map_err(|r| r.within("routing"))
+    routing.lmc = Some(ask::lmc(asked.map_err(|r| r.within("routing"))?));
+    point.verify.get_or_insert_default();
+    point.ebb.get_or_insert_default();
+    Ok(())
 }
 
 #[cfg(test)]
@@ -302,7 +348,9 @@ mod tests {
     fn a_file_without_a_sweep_is_one_point_with_defaults() {
         let e = expand(ONE, "one.toml", &[]).expect("valid");
         assert_eq!(e.points.len(), 1);
-        assert_eq!((e.points[0].ebb.patterns, e.points[0].verify.hop_limit), (1000, 64));
+        let Point { ebb, verify, .. } = &e.points[0];
+        assert_eq!(ebb.as_ref().map(|ebb| ebb.patterns), Some(1000));
+        assert_eq!(verify.as_ref().map(|verify| verify.hop_limit), Some(64));
         assert!(e.points[0].deploy.is_none());
     }
 
@@ -318,8 +366,9 @@ mod tests {
             .points
             .iter()
             .map(|p| {
-                let (of, lmc) = (&p.topology["q"], p.routing.lmc.expect("filled in"));
-                format!("{:?} {of} {lmc} {}", p.label, p.routing.engine)
+                let (of, routing) = (&p.topology["q"], p.routing.as_ref().expect("there"));
+                let lmc = routing.lmc.expect("filled in");
+                format!("{:?} {of} {lmc} {}", p.label, routing.engine)
             })
             .collect();
         assert_eq!(seen.len(), 12);
@@ -395,13 +444,15 @@ mod tests {
             ("engine = \"application\"\nrounds = 1", 0, None),
         ] {
             let point = of(routing).expect(routing);
-            assert_eq!((point.routing.lmc, point.routing.layers), (Some(lmc), layers), "{routing}");
+            let asked = point.routing.as_ref().expect("there");
+            assert_eq!((asked.lmc, asked.layers), (Some(lmc), layers), "{routing}");
             let effective = crate::spec::effective(
                 &expand(ONE, "one.toml", &[]).expect("valid").experiment,
                 std::slice::from_ref(&point),
             );
             let again = expand(&effective, "effective.toml", &[]).expect("what we wrote");
-            assert_eq!(again.points[0].routing.options, point.routing.options, "{routing}");
+            let again = again.points[0].routing.as_ref().expect("there");
+            assert_eq!(again.options, asked.options, "{routing}");
         }
         for (routing, why) in [
             (

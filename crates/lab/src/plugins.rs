@@ -1,5 +1,6 @@
 //! Parts that users write in Python: what the core is told of them, and the check of parameters.
 
+use crate::stages::Input;
 use base::Refusal;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -94,6 +95,9 @@ pub struct Plugin {
     pub name: String,
     /// Its parameters.
     pub params: Vec<Param>,
+    /// What it is run on, of a measure.
+    #[serde(default)]
+    pub input: Option<Input>,
 }
 
 impl Plugin {

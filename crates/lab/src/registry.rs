@@ -1,8 +1,8 @@
-//! The tables of families, engines and measures as JSON: what the generated files and `flyloom
-//! list` read.
+//! The tables of families, engines, measures and simulators as JSON: what the generated files and
+//! `flyloom list` read.
 
 use crate::records::classes;
-use crate::stages::STAGES;
+use crate::stages::{Entry, SIMULATORS, STAGES};
 use serde_json::{Value, json};
 
 /// Every family, engine and measure with its documentation and parameters.
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 /// besides `examples` (small members, in the inline form); engines `promise: {minimal,
 /// deadlock_free}`, `lanes` (those that their routes get where nobody names a method: `one`,
 /// `online` or `own`) and, of the parameters that all engines take, `shared: true`; measures
-/// `input` (`topology` or `routing`), `columns: [{name, at, kind, unit, meaning, better}]` and
-/// `records`, see [`classes`].
+/// `input` (`topology`, `routing`; of simulators `either`), `columns: [{name, at, kind, unit,
+/// meaning, better}]` and `records`, see [`classes`].
 pub fn registry() -> Value {
     let families = families::FAMILIES.iter().map(|e| {
         let mut row = describe("topology", e.name, &e.schema());
@@ -28,14 +28,22 @@ pub fn registry() -> Value {
         add_shared(&mut row["params"], &shared["params"]);
         row
     });
-    let measures = STAGES.iter().map(|e| {
-        let mut row = describe("measure", e.name, &e.schema());
-        row["input"] = json!(e.input);
-        row["columns"] = json!(e.columns);
-        row["records"] = classes(e.name, &e.record_schema()).into();
-        row
-    });
+    let measures = STAGES.iter().map(|e| staged("measure", e));
     families.chain(engines).chain(measures).collect()
+}
+
+/// Every simulator: rows as those of measures, of the kind `simulator`.
+pub fn simulators() -> Value {
+    SIMULATORS.iter().map(|e| staged("simulator", e)).collect()
+}
+
+/// The row of a measure or a simulator.
+fn staged(kind: &str, e: &Entry) -> Value {
+    let mut row = describe(kind, e.name, &e.schema());
+    row["input"] = json!(e.input);
+    row["columns"] = json!(e.columns);
+    row["records"] = classes(&e.name.replace('.', "_"), &e.record_schema()).into();
+    row
 }
 
 /// Adds those of the parameters that all engines take which the engine has not itself.

@@ -29,15 +29,15 @@ impl BookSim {
         network: Option<(&str, &str)>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
+        if !config.run.include_queuing {
+            let help = "1: latencies count from birth; the network's own are given beside them";
+            return Err(Refusal::new("include_queuing", "0 is not supported", help).into());
+        }
         let case = case(&config, network)?;
         let circle = match freedom::prove(&*case.guide, &case.wiring, watch)? {
             Verdict::Holds(_) => None,
             Verdict::Fails(circle) => Some(circle.to_string()),
         };
-        if !config.run.include_queuing {
-            let help = "1: latencies count from birth; the network's own are given beside them";
-            return Err(Refusal::new("include_queuing", "0 is not supported", help).into());
-        }
         Ok(Self { case, config, circle })
     }
 
@@ -87,9 +87,9 @@ impl BookSim {
             [c.stopping_latency, c.stopping_accepted, limit].iter().any(Option::is_some)
         };
         if run.warmup_periods > 0 && !self.config.classes.iter().any(asked) {
-            let measured = CONVERGED.min(run.max_samples.saturating_sub(run.warmup_periods));
-            let known = Periods { warmup: run.warmup_periods, measured, unstable: false };
-            return Ok(Periods { measured: known.measured.max(1), ..known });
+            let rest = run.max_samples.saturating_sub(run.warmup_periods);
+            let (warmup, measured) = (run.warmup_periods, CONVERGED.min(rest).max(1));
+            return Ok(Periods { warmup, measured, unstable: false });
         }
         Sampling { of: self, engine: engine(self.setup(threads))?, last: Vec::new() }.run(watch)
     }
@@ -118,7 +118,6 @@ struct Sampling<'a> {
 /// What a class did since statistics began.
 struct Seen {
     latency: f64,
-    accepted: f64,
     /// How much both changed, of themselves, since the last period.
     changes: (f64, f64),
 }
@@ -147,21 +146,23 @@ impl Sampling<'_> {
                 let measured = warmup.map_or(1, |w| period - w).max(1);
                 return Ok(Periods { warmup: period - measured, measured, unstable: true });
             }
+            let moves = |limits: fn(&Class) -> [Option<f64>; 2]| {
+                classes().any(|(c, s)| {
+                    let [of_latency, of_accepted] = limits(c);
+                    latency && above(s.changes.0, of_latency) || above(s.changes.1, of_accepted)
+                })
+            };
             if warmup.is_some() {
-                let moves = classes().any(|(c, s)| {
-                    latency && above(s.changes.0, c.stopping_latency)
-                        || above(s.changes.1, c.stopping_accepted)
-                });
-                near = if moves { 0 } else { near + 1 };
-            } else {
-                let moves = classes().any(|(c, s)| {
-                    latency && above(s.changes.0, c.warmup_latency)
-                        || above(s.changes.1, c.warmup_accepted)
-                });
-                let known = run.warmup_periods > 0;
-                if if known { period >= run.warmup_periods } else { !moves } {
-                    warmup = Some(period);
-                }
+                let still = moves(|c| [c.stopping_latency, c.stopping_accepted]);
+                near = if still { 0 } else { near + 1 };
+                continue;
+            }
+            let is_warm = match run.warmup_periods {
+                0 => !moves(|c| [c.warmup_latency, c.warmup_accepted]),
+                periods => period >= periods,
+            };
+            if is_warm {
+                warmup = Some(period);
             }
         }
         let warmup = warmup.filter(|w| *w < period).unwrap_or(period.saturating_sub(1));
@@ -178,9 +179,8 @@ impl Sampling<'_> {
             let change = |now: f64, before: f64| ((now - before) / now).abs();
             let changes = (change(latency, last.0), change(accepted, last.1));
             *last = (latency, accepted);
-            seen.push(Seen { latency, accepted, changes });
+            seen.push(Seen { latency, changes });
         }
-        debug_assert!(seen.iter().all(|s| s.accepted >= 0.0));
         seen
     }
 }

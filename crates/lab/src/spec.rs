@@ -1,6 +1,6 @@
 //! The experiment file, typed: everything a user can write, its defaults; unknown keys refused.
 
-use crate::stages::{Entry, STAGES};
+use crate::stages::{Entry, SIMULATORS, STAGES};
 use base::Refusal;
 use engines::lanes::Choice;
 use measure::load::sent::Asked;
@@ -69,20 +69,24 @@ pub struct Point {
     /// `SWITCH:PORT` or numbers) and `switches` that fail, and of so many `random` links, drawn by
     /// `seed`.
     pub topology: Map<String, Value>,
-    /// How it is routed.
-    pub routing: Routing,
+    /// How it is routed; left out: not at all, and only what needs no tables is found out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routing: Option<Routing>,
     /// How the routes get their lanes; left out: as the engine does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lanes: Option<Choice>,
     /// Proof of the tables.
-    #[serde(default)]
-    pub verify: Verify,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verify: Option<Verify>,
     /// Effective bisection bandwidth.
-    #[serde(default)]
-    pub ebb: Ebb,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ebb: Option<Ebb>,
     /// Load the tables into a subnet manager and read them back; left out: do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deploy: Option<Deploy>,
+    /// Simulators, a table each with their parameters: `[sim.flit]`.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub sim: Map<String, Value>,
     /// Measures besides, a table each with their parameters: `[congestion]`, `[resilience]`, ...
     #[serde(flatten)]
     pub measures: Map<String, Value>,
@@ -94,7 +98,7 @@ impl Point {
     /// # Errors
     /// When `[routing]` says it, too.
     pub fn options(&self) -> Result<Map<String, Value>, Refusal> {
-        let mut options = self.routing.options.clone();
+        let mut options = self.routing.as_ref().map(|r| r.options.clone()).unwrap_or_default();
         if let Some(lanes) = &self.lanes
             && options.insert("lanes".to_owned(), json!(lanes)).is_some()
         {
@@ -105,7 +109,8 @@ impl Point {
 }
 
 /// Keys of a point that are no measures asked for besides.
-pub const KEYS: [&str; 7] = ["label", "topology", "routing", "lanes", "verify", "ebb", "deploy"];
+pub const KEYS: [&str; 8] =
+    ["label", "topology", "routing", "lanes", "verify", "ebb", "deploy", "sim"];
 
 /// A routing engine and its options.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -220,14 +225,20 @@ pub fn schema() -> Value {
                 into.extend(extra);
             }
         }
-        for entry in STAGES.iter().filter(|e| !KEYS.contains(&e.name)) {
+        let measures = STAGES.iter().filter(|e| !KEYS.contains(&e.name));
+        for entry in measures.chain(SIMULATORS) {
             let (table, parts) = measure(entry);
-            all.entry("properties").or_insert_with(|| json!({}))[entry.name] = table;
+            let of = all.entry("properties").or_insert_with(|| json!({}));
+            match entry.name.split_once('.') {
+                Some((group, level)) => of[group]["properties"][level] = table,
+                None => of[entry.name] = table,
+            }
             let defs = all.entry("$defs").or_insert_with(|| json!({}));
             for (name, part) in parts {
                 defs[name] = part;
             }
         }
+        all["properties"]["sim"]["additionalProperties"] = Value::Bool(false);
         all.insert("additionalProperties".into(), Value::Bool(false));
         if let Some(Value::Object(routing)) =
             all.get_mut("$defs").and_then(|defs| defs.get_mut("Routing"))
@@ -239,7 +250,7 @@ pub fn schema() -> Value {
         ] } });
         all.insert("if".into(), alone);
         let complete = json!({
-            "required": ["topology", "routing"],
+            "required": ["topology"],
             "properties": { "routing": { "required": ["engine"] } },
         });
         all.insert("then".into(), complete);

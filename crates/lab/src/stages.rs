@@ -1,16 +1,21 @@
-//! The measures: a row for each, whatever crate it stands in, and the inputs they are run on.
+//! The measures and the simulators: a row for each, whatever crate it stands in, and the inputs
+//! they are run on.
 //!
-//! A new measure is one file that implements [`Stage`]; `cargo xtask gen` adds its row.
+//! A new measure is one file that implements [`Stage`]; `cargo xtask gen` adds its row. A simulator
+//! is a stage too, called `sim.LEVEL`; its function and its command are those of all simulators.
 
 use base::stage::parameters;
 use base::{Frame, Metric, Need, Refusal, Stage, Stop, Watch};
 use fabric::Topology;
+use fabric::size::Size;
 use fabric::tables::Routing;
 use measure::load::sent::Loaded;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use sim::flit::stage::Driven;
+use std::sync::Arc;
 use traffic::sending::Sending;
 
 // gen:begin
@@ -30,21 +35,26 @@ pub static STAGES: &[Entry] = &[
 ];
 // gen:end
 
-/// What measures are run on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// The simulators.
+pub static SIMULATORS: &[Entry] = &[Entry::of::<sim::flit::spec::Spec>()];
+
+/// What stages are run on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Input {
     /// A network.
     Topology,
     /// Its tables.
     Routing,
+    /// Tables, or a network where there are none.
+    Either,
 }
 
-/// What there is to run a measure on.
+/// What there is to run a stage on.
 #[derive(Clone, Copy)]
 pub struct Inputs<'a> {
     /// A network.
-    pub topology: &'a Topology,
+    pub topology: &'a Arc<Topology>,
     /// Its tables, if there are any.
     pub routing: Option<&'a Routing>,
     /// The traffic that a parameter names, read for this network.
@@ -87,9 +97,17 @@ impl<'a> Take<'a> for Loaded<'a> {
     }
 }
 
+impl<'a> Take<'a> for Driven<'a> {
+    const INPUT: Input = Input::Either;
+
+    fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
+        Ok(Self { topology: from.topology, routing: from.routing, traffic: from.traffic })
+    }
+}
+
 type Parameters<'a> = &'a Map<String, Value>;
 
-/// One row of the table of measures.
+/// One row of a table of stages.
 pub struct Entry {
     /// The name users type.
     pub name: &'static str,
@@ -106,7 +124,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The row of measure `S`.
+    /// The row of stage `S`.
     const fn of<S>() -> Self
     where
         S: Stage,
@@ -193,17 +211,51 @@ fn written<R: JsonSchema>() -> Value {
 
 fn object<S: Serialize>(parameters: &S) -> Map<String, Value> {
     match serde_json::to_value(parameters) {
-        Ok(Value::Object(all)) => all.into_iter().filter(|(_, v)| !v.is_null()).collect(),
+        Ok(Value::Object(all)) => given(all),
         _ => Map::new(),
     }
 }
 
-/// The row of the measure called `name`.
+/// What has a value, in tables and lists of the table too.
+fn given(all: Map<String, Value>) -> Map<String, Value> {
+    let some = all.into_iter().filter(|(_, value)| !value.is_null());
+    some.map(|(key, value)| (key, given_in(value))).collect()
+}
+
+fn given_in(value: Value) -> Value {
+    match value {
+        Value::Object(inner) => Value::Object(given(inner)),
+        Value::Array(items) => items.into_iter().map(given_in).collect(),
+        other => other,
+    }
+}
+
+/// The simulator of the level `name`, such as `flit`.
 ///
 /// # Errors
 /// When there is none; the refusal lists those that exist.
+pub fn simulator(name: &str) -> Result<&'static Entry, Refusal> {
+    SIMULATORS.iter().find(|e| e.name.strip_prefix("sim.") == Some(name)).ok_or_else(|| {
+        let levels: Vec<&str> = SIMULATORS.iter().map(|e| e.name).collect();
+        Refusal::new(name, "there is no such simulator", levels.join(", "))
+    })
+}
+
+/// What a simulator of the level `name` with these parameters will take on a network of this size.
+///
+/// # Errors
+/// When there is no such simulator, or a parameter cannot be.
+pub fn simulated(name: &str, given: &Map<String, Value>, size: &Size) -> Result<Need, Refusal> {
+    simulator(name)?; // one level as yet
+    Ok(parameters::<sim::flit::spec::Spec>(given)?.need_of(size))
+}
+
+/// The row of the measure or simulator called `name`.
+///
+/// # Errors
+/// When there is none; the refusal lists the measures that exist.
 pub fn stage(name: &str) -> Result<&'static Entry, Refusal> {
-    STAGES.iter().find(|e| e.name == name).ok_or_else(|| {
+    STAGES.iter().chain(SIMULATORS).find(|e| e.name == name).ok_or_else(|| {
         let names: Vec<&str> = STAGES.iter().map(|e| e.name).collect();
         let why = format!("there is no measure '{name}'");
         Refusal::new("measure", why, format!("measures: {}", names.join(", ")))

@@ -2,7 +2,7 @@
 
 use crate::plugins::Plugin;
 use crate::spec::{Deploy, Ebb, Experiment, KEYS, Point, Routing, Sweep, Verify};
-use crate::stages::STAGES;
+use crate::stages::{SIMULATORS, STAGES};
 use base::taken::taken;
 use base::words::did_you_mean;
 use base::{Refusal, fields};
@@ -30,9 +30,13 @@ pub(crate) fn point(tree: &Value, plugins: &[Plugin]) -> Result<Point, Refusal> 
             check(name, given)?;
         }
     }
-    if tree.get("topology").is_some_and(|given| !given.is_object()) {
-        let help = "[topology] with family and its parameters, or file";
-        return Err(Refusal::new("topology", "not a table", help));
+    for (name, help) in [
+        ("topology", "[topology] with family and its parameters, or file".to_owned()),
+        ("sim", format!("tables of simulators: {}", simulators())),
+    ] {
+        if tree.get(name).is_some_and(|given| !given.is_object()) {
+            return Err(Refusal::new(name, "not a table", help));
+        }
     }
     fields::typed(tree).map_err(|(field, why)| {
         let help = if field.is_empty() { keys(plugins) } else { taken::<Point>("a point", &field) };
@@ -50,6 +54,12 @@ fn one<T: DeserializeOwned + JsonSchema>(name: &str, given: &Value) -> Result<()
         let help = taken::<T>(&of, &field);
         Refusal::new(field, why, help).within(name)
     })
+}
+
+/// The tables of all simulators.
+fn simulators() -> String {
+    let all: Vec<String> = SIMULATORS.iter().map(|e| format!("[{}]", e.name)).collect();
+    all.join(", ")
 }
 
 /// A key that neither a point nor an experiment has, and those that they have.

@@ -41,23 +41,28 @@ pub fn experiment_plugins(text: &str, file: &str) -> PyResult<Vec<String>> {
 }
 
 /// Bytes that a point takes at most, on one thread: `family` with these parameters (a dict) built,
-/// routed by `engine` with so many `layers`, and proved. Raises `RefusalError`.
+/// routed by `engine` with so many `layers`, and proved, where there is one, and what the tables
+/// of `simulated` (a dict by level) take. Raises `RefusalError`.
 #[pyfunction]
 pub fn point_bytes(
     family: &str,
     params: &Bound<'_, PyAny>,
-    engine: &str,
+    engine: Option<&str>,
     layers: u32,
+    simulated: &Bound<'_, PyAny>,
 ) -> PyResult<f64> {
     let params = object(from_python(params)?);
     let promise = families::family(family).and_then(|f| f.promise(&params)).map_err(refuse)?;
     let size = promise.size(1);
-    let parts = [
-        size.build(),
-        engines::work::need(&size, None, engine, layers),
-        size.along_any(layers, RouteWork::Proof),
-    ];
-    Ok(parts.iter().map(|need| need.bytes).sum())
+    let mut bytes = size.build().bytes;
+    if let Some(engine) = engine {
+        bytes += engines::work::need(&size, None, engine, layers).bytes;
+        bytes += size.along_any(layers, RouteWork::Proof).bytes;
+    }
+    for (level, given) in object(from_python(simulated)?) {
+        bytes += lab::stages::simulated(&level, &object(given), &size).map_err(refuse)?.bytes;
+    }
+    Ok(bytes)
 }
 
 /// The names of OpenSM's own engines, as it has them.
@@ -87,6 +92,12 @@ pub fn routes_asked(
 #[pyfunction]
 pub fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     to_python(py, &lab::registry::registry())
+}
+
+/// Every simulator, in rows as those of measures: `kind` is `simulator`, `input` `either`.
+#[pyfunction]
+pub fn simulators(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    to_python(py, &lab::registry::simulators())
 }
 
 /// The JSON schema of the experiment file.

@@ -1,18 +1,16 @@
 //! Simulators for Python: a network or tables, parameters and loads in, points out.
 
-use crate::enter::{enter, from_python, refuse, stopped, to_python};
+use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
 use crate::routing::Routing;
 use crate::throughput::Traffic;
 use crate::topology::{Topology, object};
-use base::{Refusal, Stop};
+use base::{Frame, Refusal, Stage, Stop};
 use formats::booksim::{self, Source};
 use lab::sampling::BookSim;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use sim::flit::case::{Case, On};
-use sim::flit::points::{curve, points};
-use sim::flit::row::Row;
 use sim::flit::spec::Spec;
+use sim::flit::stage::Driven;
 
 /// The schema of the flit level's parameters.
 #[pyfunction]
@@ -20,14 +18,14 @@ pub fn flit_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     to_python(py, &schemars::schema_for!(Spec).to_value())
 }
 
-/// Points of the flit level: at `loads`, or, where there are none, up to saturation.
+/// What the flit level finds at the loads that `given` says: `verified`, `parameters`, `points`
+/// and, of loads that are `auto`, `saturation_throughput`.
 #[pyfunction]
-#[pyo3(signature = (on, given, loads, threads, traffic=None, progress=None))]
+#[pyo3(signature = (on, given, threads, traffic=None, progress=None))]
 pub fn simulate_flit<'py>(
     py: Python<'py>,
     on: &Bound<'py, PyAny>,
     given: &Bound<'py, PyAny>,
-    loads: Option<Vec<f64>>,
     threads: usize,
     traffic: Option<Py<Traffic>>,
     progress: Option<Py<PyAny>>,
@@ -36,31 +34,17 @@ pub fn simulate_flit<'py>(
     let spec: Spec = base::fields::typed_by_path(&given).map_err(|(field, why)| {
         refuse(Refusal::new(field, why, "docs/flit.md has all parameters"))
     })?;
-    let on = match on.cast::<Routing>() {
-        Ok(tables) => On::Tables(Box::new(tables.get().inner.clone())),
-        Err(_) => On::Network(on.cast::<Topology>()?.get().inner.clone()),
+    spec.check().map_err(refuse)?;
+    let routing = on.cast::<Routing>().ok().map(|tables| tables.get().inner.clone());
+    let topology = match &routing {
+        Some(routing) => routing.topology().clone(),
+        None => on.cast::<Topology>()?.get().inner.clone(),
     };
-    let work = move |watch: &dyn base::Watch| -> Result<Value, Stop> {
-        let own = traffic.as_ref().map(|t| t.get().sending());
-        let case = Case::new(on, &spec, own, watch)?;
-        let (found, saturation) = if let Some(loads) = loads {
-            (points(&case, &loads, threads, watch)?, None)
-        } else {
-            let (found, saturation) = curve(&case, threads, watch)?;
-            (found.into_iter().map(|(_, point)| point).collect(), Some(saturation))
-        };
-        let rows: Vec<Row> = found.iter().map(|point| case.row(point)).collect();
-        let spec = Spec { lane_use: case.lane_use, ..spec };
-        let mut all = json!({ "verified": case.verified, "parameters": spec, "points": rows });
-        if let Some(load) = case.largest_channel_load() {
-            all["largest_channel_load"] = json!(load);
-        }
-        if let Some(saturation) = saturation {
-            all["saturation_throughput"] = json!(saturation);
-        }
-        Ok(all)
-    };
-    to_python(py, &enter(py, progress, work)?.map_err(stopped)?)
+    let traffic = traffic.as_ref().map(|t| t.get().sending());
+    let on = Driven { topology: &topology, routing: routing.as_ref(), traffic };
+    afford(py, &format!("simulating {}", topology.recipe()), |_| spec.need(on, threads))?;
+    let found = enter(py, progress, |watch| spec.simulate(on, threads, watch))?.map_err(stopped)?;
+    to_python(py, &Value::Object(Frame::of(found).0))
 }
 
 /// Configurations as the reader takes them: files with their text, or `key=value`.

@@ -7,6 +7,7 @@ use fabric::tables::Routing;
 use lab::stages::{Inputs, stage};
 use pyo3::prelude::*;
 use serde_json::Value;
+use std::sync::Arc;
 use traffic::sending::Sending;
 
 /// The record of the measure `name` with these parameters, if the machine can do it.
@@ -17,7 +18,7 @@ pub fn measured<'py>(
     py: Python<'py>,
     name: &str,
     given: Option<&Bound<'py, PyAny>>,
-    topology: &Topology,
+    topology: &Arc<Topology>,
     (routing, traffic): (Option<&Routing>, Option<&Sending>),
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {

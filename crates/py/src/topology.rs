@@ -6,6 +6,7 @@ use crate::enter::{afford, enter, enter_alone, from_python, html, interrupted, r
 use crate::pickling::{Reduced, reduce_topology};
 use crate::routing::Routing;
 use crate::stage::measured;
+use crate::throughput::Traffic;
 use crate::views::array;
 use base::Need;
 use base::{LinkId, Refusal, SwitchId, TerminalId, fields};
@@ -312,16 +313,19 @@ impl Topology {
     }
 
     /// The measure `name` of this network, with its parameters (a dict; defaults where left out):
-    /// a dict, see docs/measure-reference.md.
-    #[pyo3(signature = (name, parameters=None, progress=None))]
+    /// a dict, see docs/measure-reference.md. `traffic` is what a parameter of that name stands
+    /// for.
+    #[pyo3(signature = (name, parameters=None, progress=None, traffic=None))]
     fn measure<'py>(
         &self,
         py: Python<'py>,
         name: &str,
         parameters: Option<&Bound<'py, PyAny>>,
         progress: Option<Py<PyAny>>,
+        traffic: Option<&Traffic>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        measured(py, name, parameters, &self.inner, (None, None), progress)
+        let on = (None, traffic.map(Traffic::sending));
+        measured(py, name, parameters, &self.inner, on, progress)
     }
 
     /// Numbers of the links and switches that a dict names: `links`, `switches`, `random`, `seed`,

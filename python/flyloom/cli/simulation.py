@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,6 +40,12 @@ Output = Annotated[
     typer.Option("-o", "--out", help="file: a chart of latency and accepted load as .svg, .png or"
                                      " .html, or .json for all that is found"),
 ]
+Unverified = Annotated[
+    bool, typer.Option("--unverified", help="run also what is not proved free of deadlock")
+]
+Threads = Annotated[
+    int | None, typer.Option(help="processors to use; the result is the same with any number")
+]
 
 COLUMNS = (
     ("offered", "offered_load"), ("accepted", "accepted_load"),
@@ -65,6 +72,12 @@ def flit(
         typer.Option(help="traffic: a pattern (flyloom list traffic), or a file (CSV of pairs,"
                           " matrix as text, .npy, .npz or .mtx)"),
     ] = "uniform",
+    class_: Annotated[
+        list[str] | None,
+        typer.Option("--class", metavar="'KEY=VALUE ...'",
+                     help="a class of traffic among several: share of the load, traffic, process,"
+                          " packet_flits, priority (may be given again)"),
+    ] = None,
     selection: Annotated[
         str,
         typer.Option(help="how packets choose: minimal, valiant, ugal_l, ugal_g, par, anca"),
@@ -81,13 +94,12 @@ def flit(
                      help="a parameter of the simulator, such as router.virtual_channels=4;"
                           " more may follow"),
     ] = None,
-    unverified: Annotated[
-        bool, typer.Option("--unverified", help="run also what is not proved free of deadlock")
-    ] = False,
+    unverified: Unverified = False,
     seed: Annotated[int, typer.Option(help="seed of all that is random")] = 0,
-    threads: Annotated[
-        int | None, typer.Option(help="processors to use; the result is the same with any number")
-    ] = None,
+    seeds: Annotated[
+        int, typer.Option(help="runs of each load, with the seeds that follow: means and intervals")
+    ] = 1,
+    threads: Threads = None,
     p: P = None,
     output: Output = None,
     as_json: Json = False,
@@ -105,8 +117,9 @@ def flit(
     source = net if holds_tables(net) else load_network(net, p)
     with bars() as bar:
         found = simulate(
-            source, load=load, traffic=traffic, selection=selection, engine=engine, lmc=lmc,
-            layers=layers, engine_options=parsed_options(option),
+            source, load=load, traffic=traffic, selection=selection,
+            classes=[class_of(words) for words in class_ or ()], seeds=seeds, engine=engine,
+            lmc=lmc, layers=layers, engine_options=parsed_options(option),
             settings=parsed_options(setting, "the simulator", (), "--set"), unverified=unverified,
             seed=seed, threads=threads, progress=bar,
         ).to_dict()
@@ -126,12 +139,8 @@ def booksim(
         typer.Argument(metavar="CONFIG [KEY=VALUE ...]", show_default=False,
                        help="configuration of BookSim, and keys that are different"),
     ],
-    unverified: Annotated[
-        bool, typer.Option("--unverified", help="run also what is not proved free of deadlock")
-    ] = False,
-    threads: Annotated[
-        int | None, typer.Option(help="processors to use; the result is the same with any number")
-    ] = None,
+    unverified: Unverified = False,
+    threads: Threads = None,
     output: Output = None,
     as_json: Json = False,
 ) -> None:
@@ -179,10 +188,28 @@ def write(found: dict[str, Any], output: Path, source: Topology | str | None) ->
     )
 
 
+NUMBERS = {"share": float, "priority": int}
+"""Values of a class of traffic that are no text."""
+
+
+def class_of(words: str) -> dict[str, Any]:
+    """A class of traffic as ``--class`` has it: ``share=3 traffic=shift:5``."""
+    from flyloom._core import RefusalError
+
+    made: dict[str, Any] = {}
+    for word in words.split():
+        key, equals, value = word.partition("=")
+        if not equals or key in made:
+            raise RefusalError(f"--class: '{word}': not KEY=VALUE, once for each key")
+        try:
+            made[key] = NUMBERS.get(key, str)(value)
+        except ValueError:
+            raise RefusalError(f"--class: {key}: '{value}' is no number") from None
+    return made
+
+
 def show(found: dict[str, Any], as_json: bool) -> None:
     """Prints what a simulator found."""
-    import json
-
     if as_json:
         print(json.dumps(found))
         return

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from flyloom._core import Routing, Topology, registry
+from flyloom._core import Routing, Topology, registry, simulators
 from flyloom.inputs.networks import network
 from flyloom.inputs.tables import DEFAULT_ENGINE, Tables, tables
 from flyloom.support.checks import whole
@@ -19,7 +19,8 @@ def measured(
     """The record of the measure ``name`` of a network or of tables, as the core has it.
 
     ``given`` are its parameters; those that are None have their defaults. A measure of routes takes
-    a network too: routed by ``default_engine``, as on the command line.
+    a network too: routed by ``default_engine``, as on the command line. A simulator (``sim.flit``)
+    takes either as it is.
     """
     if isinstance(on, Routing) or name in _of_routes():
         target: Topology | Routing = tables(on, engine=default_engine(name), progress=progress)
@@ -28,13 +29,18 @@ def measured(
     known = {
         key: _plain(value) for key, value in given.items() if value is not None and key != "traffic"
     }
-    if given.get("traffic") is None or not isinstance(target, Routing):
+    drawn = name in _simulators()
+    traffic: Any = given.get("traffic")
+    if traffic is None or not (drawn or isinstance(target, Routing)):
         return target.measure(name, known, progress)
-    from flyloom.inputs.traffic import called, demands
+    from flyloom.inputs.traffic import called, demands, is_name
 
-    traffic: Any = given["traffic"]
-    sent = demands(target.topology, traffic, seed=_seed(given))
-    return target.measure(name, {**known, "traffic": called(traffic)}, progress, sent)
+    known["traffic"] = called(traffic)
+    if drawn and isinstance(traffic, str) and is_name(traffic):
+        return target.measure(name, known, progress)  # packet by packet, by its own rule
+    topology = target.topology if isinstance(target, Routing) else target
+    sent = demands(topology, traffic, seed=_seed(given))
+    return target.measure(name, known, progress, sent)
 
 
 def default_engine(name: str) -> str:
@@ -46,6 +52,11 @@ def default_engine(name: str) -> str:
 def _of_routes() -> set[str]:
     """The measures that need tables."""
     return {row["name"] for row in registry() if row.get("input") == "routing"}
+
+
+@cache
+def _simulators() -> set[str]:
+    return {row["name"] for row in simulators()}
 
 
 def _seed(given: Mapping[str, Any]) -> int:

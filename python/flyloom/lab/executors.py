@@ -120,9 +120,10 @@ def _bytes(task: Task) -> float:
     """The memory that a point takes at most, 0 where nothing is known of it."""
     if not task.compute or not task.source.family:
         return 0.0
-    asked = task.point["routing"]
+    asked = task.point.get("routing", {"engine": None, "lmc": 0})
     try:
         layers = asked.get("layers") or 1 << asked["lmc"]
-        return point_bytes(task.source.family, task.source.params, asked["engine"], layers)
+        family, params = task.source.family, task.source.params
+        return point_bytes(family, params, asked["engine"], layers, task.point.get("sim", {}))
     except RefusalError:  # which is for the point itself to say
         return 0.0

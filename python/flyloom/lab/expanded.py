@@ -46,7 +46,8 @@ def _expand(text: str, name: str) -> dict[str, Any]:
 def _asked(point: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Kind and name of the parts of a point."""
     return [
-        ("topology", point["topology"].get("family", "")), ("engine", point["routing"]["engine"]),
+        ("topology", point["topology"].get("family", "")),
+        ("engine", point.get("routing", {}).get("engine", "")),
         *(("measure", name) for name in point if name not in KEYS),
     ]
 

@@ -161,7 +161,7 @@ class _Job:
         began = time.monotonic()
         report = store.write(self, records, self.networks)
         self._told("report", str(report), time.monotonic() - began)
-        holds = all(r["verify"]["holds"] and _equal(r.get("deploy")) for r in records)
+        holds = all(map(_holds, records))
         return Run({
             "directory": str(self.directory), "report": str(report), "points": len(records),
             "reused": self.reused, "holds": holds, "skipped": self.skipped,
@@ -237,7 +237,8 @@ class _Job:
         facts = len(self.sources) > met
         compute = not asked_before and records[digest] is None
         if compute or facts:
-            name = f"point {number + 1} ({point['routing']['engine']} on {_named(point)})"
+            engine = point["routing"]["engine"] + " on " if "routing" in point else ""
+            name = f"point {number + 1} ({engine}{_named(point)})"
             tasks[number] = Task(
                 number, name, source, point, compute, facts, self.seed, digest, missing, place,
                 parts, traffic, self.experiment.get("floor", {}),
@@ -325,10 +326,11 @@ class _Job:
     def _traffic(self, point: dict[str, Any]) -> dict[str, Read]:
         """The files of traffic that a point names, by these names. They travel with the point."""
         found = {}
-        for table in ("routing", "ebb", "congestion", "throughput"):
-            asked = point.get(table, {})
+        tables = ("routing", "ebb", "congestion", "throughput")
+        levels = {f"sim.{level}": asked for level, asked in point.get("sim", {}).items()}
+        for table, asked in ({name: point.get(name, {}) for name in tables} | levels).items():
             named = asked.get("traffic")
-            takes = table != "routing" or asked["engine"] == "application"
+            takes = table != "routing" or asked.get("engine") == "application"
             if not takes or not isinstance(named, str) or is_name(named):
                 continue
             if named not in self.rows:
@@ -412,6 +414,15 @@ def _leaves(asked: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]
                 yield from _leaves(value, f"{before}{name}.")
             else:
                 yield before + name, value if isinstance(value, str) else json.dumps(value)
+
+
+def _holds(record: dict[str, Any]) -> bool:
+    """Whether all routing of a point is proved, and what was deployed is what was computed."""
+    simulated = [found for name, found in record["measures"].items() if name.startswith("sim.")]
+    proved = record["verify"] is None or record["verify"]["holds"]
+    return (
+        proved and all(found["verified"] for found in simulated) and _equal(record.get("deploy"))
+    )
 
 
 def _equal(found: dict[str, Any] | None) -> bool:

@@ -64,7 +64,8 @@ def measure_line(found: dict[str, Any]) -> str:
         else f"{name.replace('_', ' ')} {value}"
         for name, value in found["figures"].items() if value is not None
     )
-    return f"{found['label']}: {found['name'].replace('_', ' ')}: {words}"
+    name = found["name"].replace("_", " ").replace(".", " ")
+    return f"{found['label']}: {name}: {words}"
 
 
 RECORD: dict[str, Callable[[dict[str, Any]], str]] = {

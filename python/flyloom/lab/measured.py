@@ -1,4 +1,4 @@
-"""Measures that points ask for besides: their figures as columns of tables."""
+"""Measures that points ask for besides, and simulators: their figures as columns of tables."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from flyloom._core import registry
+from flyloom._core import registry, simulators
 
 if TYPE_CHECKING:
     from flyloom.plugins.parts import Part
 
-KEYS = ("label", "topology", "routing", "lanes", "verify", "ebb", "deploy")
+KEYS = ("label", "topology", "routing", "lanes", "verify", "ebb", "deploy", "sim")
 """Keys of a point that are no measures asked for besides."""
 
 TYPES = {"whole": "int64", "real": "double", "truth": "bool", "text": "string"}
@@ -21,23 +21,31 @@ TYPES = {"whole": "int64", "real": "double", "truth": "bool", "text": "string"}
 @cache
 def _built_in() -> dict[str, dict[str, Any]]:
     rows = [part for part in registry() if part["kind"] == "measure"]
-    return {part["name"]: part for part in rows if part["name"] not in KEYS}
+    measures = {part["name"]: part for part in rows if part["name"] not in KEYS}
+    return measures | {part["name"]: part for part in simulators()}
 
 
 def known(parts: Iterable[Part] = ()) -> dict[str, dict[str, Any]]:
     """The rows of the registry of all measures that a point can ask for besides, by name: those
-    that are built in, and users' among ``parts``."""
+    that are built in, users' among ``parts``, and simulators, such as ``sim.flit``."""
     return _built_in() | {part.name: part.row for part in parts if part.kind == "measure"}
 
 
 def asked(point: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The measures that a point asks for, with all their parameters."""
-    return {name: given for name, given in point.items() if name not in KEYS}
+    measures = {name: given for name, given in point.items() if name not in KEYS}
+    return measures | {f"sim.{level}": given for level, given in point.get("sim", {}).items()}
 
 
 def figures(name: str, record: object, parts: Iterable[Part] = ()) -> dict[str, Any]:
-    """The columns of a measure's record; None where it has none."""
-    return {column["name"]: _at(record, column["at"]) for column in known(parts)[name]["columns"]}
+    """The columns of a measure's record; None where it has none. Those of a simulator's points are
+    None where it has not one alone."""
+    several = isinstance(record, Mapping) and len(record.get("points", ())) > 1
+    return {
+        column["name"]:
+            None if several and column["at"].startswith("/points/") else _at(record, column["at"])
+        for column in known(parts)[name]["columns"]
+    }
 
 
 def _at(record: object, pointer: str) -> Any:
@@ -55,7 +63,7 @@ def _at(record: object, pointer: str) -> Any:
 def column_types(parts: Iterable[Part] = ()) -> dict[str, str]:
     """The type of every column of every measure in `rows.parquet`."""
     return {
-        f"{name}_{column['name']}": TYPES[column["kind"]]
+        f"{word(name)}_{column['name']}": TYPES[column["kind"]]
         for name, part in known(parts).items() for column in part["columns"]
     }
 
@@ -63,23 +71,29 @@ def column_types(parts: Iterable[Part] = ()) -> dict[str, str]:
 def columns(measures: Mapping[str, object], parts: Iterable[Part] = ()) -> dict[str, Any]:
     """All columns of all measures of a point; None for those that it did not ask for."""
     return {
-        f"{name}_{column}": value
+        f"{word(name)}_{column}": value
         for name in known(parts)
         for column, value in figures(name, measures.get(name), parts).items()
     }
 
 
+def word(name: str) -> str:
+    """What goes before the columns of a measure: ``sim_flit`` of ``sim.flit``."""
+    return name.replace(".", "_")
+
+
 def tables(
     records: Iterable[Mapping[str, Any]], parts: Iterable[Part] = ()
 ) -> list[dict[str, Any]]:
-    """What the report shows: a table for each measure asked for, a row for each point."""
+    """What the report shows: a table for each measure asked for, a row for each point; of a
+    simulator one for each of its loads."""
     measures = known(parts)
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in measures}
     for record in records:
         for name, found in record["measures"].items():
-            cells = list(figures(name, found, parts).values())
             about = {"network": record["network"], "label": record["label"]}
-            rows[name].append({**about, "cells": cells})
+            for one in _by_load(found):
+                rows[name].append({**about, "cells": list(figures(name, one, parts).values())})
     return [
         {
             "name": name, "doc": measures[name]["doc"].split("\n\n")[0].replace("\n", " "),
@@ -91,3 +105,9 @@ def tables(
         }
         for name, found in rows.items() if found
     ]
+
+
+def _by_load(found: Any) -> list[Any]:
+    """A simulator's record with one of its points each; what else there is as it is."""
+    points = found.get("points") if isinstance(found, Mapping) else None
+    return [{**found, "points": [point]} for point in points] if points else [found]

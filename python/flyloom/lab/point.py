@@ -1,5 +1,7 @@
 """One point of an experiment: its network built and measured, its tables made, proved, loaded.
 
+A point without ``routing`` has no tables: its measures are of the network alone.
+
 The key of a kept point has a digest of all that this file imports (`flyloom.lab.sources`): what
 does not change the figures of a point has no place here.
 """
@@ -172,9 +174,13 @@ def record_of(
 def _record_of(
     task: Task, tell: Tell, progress: Progress | None, fabric: Any
 ) -> dict[str, Any] | None:
-    topology, spec = network_of(task.source), task.point["routing"]
+    topology, spec = network_of(task.source), task.point.get("routing")
+    if spec is None:
+        record: dict[str, Any] = {**NO_TABLES, "label": _ways(task.point), "measures": {}}
+        _measure(topology, task, record, progress, _Clock(tell))
+        return record | {"digest": task.digest}
     engine, lmc, options = spec["engine"], spec["lmc"], options_of(task.point)
-    record: dict[str, Any] = {"label": _label(spec, options)}
+    record = {"label": _label(spec, options)}
     opensm = engine.startswith("opensm:")
     if opensm and task.missing:
         tell("skipped", {"what": record["label"], "why": task.missing}, 0.0)
@@ -200,16 +206,7 @@ def _record_of(
             given = {**task.point["ebb"], "seed": task.seed}
             record["ebb"] = measured(routing, "ebb", given, progress)
             clock.told("ebb", record)
-    for name, given in asked(task.point).items():
-        if proof["complete"]["holds"] or known(task.parts)[name]["input"] == "topology":
-            clock.again()
-            found = record["measures"][name] = record_by(
-                routing, name, given, progress, task.parts
-            )
-            clock.told("measure", {
-                "label": record["label"], "name": name,
-                "figures": figures(name, found, task.parts),
-            })
+    _measure(routing, task, record, progress, clock)
     if (wanted := task.point.get("deploy")) and not opensm:
         if task.missing:
             tell("skipped", {"what": "fabric stage", "why": task.missing}, 0.0)
@@ -220,6 +217,35 @@ def _record_of(
             clock.told("deploy", record)
     record["digest"] = task.digest
     return record
+
+
+NO_TABLES: dict[str, Any] = {
+    "engine": None, "lmc": None, "layers": None, "options": {}, "lanes": None, "verify": None,
+    "load": None, "ebb": None,
+}
+"""What the record of a point says of tables where it has none."""
+
+
+def _measure(
+    on: Topology | Routing, task: Task, record: dict[str, Any], progress: Progress | None,
+    clock: _Clock,
+) -> None:
+    """Adds what a point asks for besides to its record: of tables, where all routes arrive."""
+    arrives = record["verify"] is None or record["verify"]["complete"]["holds"]
+    for name, given in asked(task.point).items():
+        if arrives or known(task.parts)[name]["input"] == "topology":
+            clock.again()
+            found = record["measures"][name] = record_by(on, name, given, progress, task.parts)
+            clock.told("measure", {
+                "label": record["label"], "name": name,
+                "figures": figures(name, found, task.parts),
+            })
+
+
+def _ways(point: dict[str, Any]) -> str:
+    """What a point without tables is called: how packets choose their ways."""
+    chosen = [asked["selection"] for asked in point.get("sim", {}).values()]
+    return ", ".join(dict.fromkeys(chosen)) or "no routing"
 
 
 def _label(spec: dict[str, Any], options: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ import platform
 import re
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -187,9 +187,9 @@ def row(
     record: dict[str, Any], facts: dict[str, Any], seed: int, parts: Sequence[Part] = ()
 ) -> dict[str, Any]:
     """One point as a flat row; units are in the names, None where something was not measured."""
-    proof, deploy = record["verify"], record.get("deploy") or {}
+    proof, deploy = record["verify"] or {}, record.get("deploy") or {}
     ebb, load = record["ebb"] or {}, record["load"] or {}
-    complete = proof["complete"]
+    complete, deadlock = proof.get("complete") or {}, proof.get("deadlock") or {}
     low, high = ebb.get("confidence_interval_95") or (None, None)
     structure = {key: facts["structure"].get(key) for key in ROW_KEYS}
     return {
@@ -202,8 +202,9 @@ def row(
         ),
         "engine": record["engine"], "lmc": record["lmc"], "layers": record["layers"],
         "options": json.dumps(record["options"], sort_keys=True), "seed": seed,
-        "lanes": record["lanes"], "verified": proof["holds"], "complete": complete["holds"],
-        "deadlock_free": bool(proof["deadlock"] and proof["deadlock"]["holds"]),
+        "lanes": record["lanes"], "verified": proof.get("holds"),
+        "complete": complete.get("holds"),
+        "deadlock_free": bool(deadlock.get("holds")) if proof else None,
         "max_hops": complete.get("max_hops"), "mean_hops": complete.get("mean_hops"),
         "edge_forwarding_index": load.get("edge_forwarding_index"),
         "effective_bisection_bandwidth": ebb.get("effective_bisection_bandwidth"),
@@ -232,12 +233,14 @@ def series(records: list[dict[str, Any]]) -> dict[str, Any]:
     lengths: list[int] = []
     values: dict[str, list[float]] = {"x": [], "y": []}
     for record in records:
-        ebb, hops = record["ebb"] or {}, record["verify"]["complete"].get("hop_histogram", [])
+        ebb, proof = record["ebb"] or {}, record["verify"] or {"complete": {}}
+        hops = proof["complete"].get("hop_histogram", [])
         means, loads = ebb.get("pattern_means", []), (record["load"] or {}).get("histogram", [])
         for name, x, y in (
             ("channels_by_routes", [load[0] for load in loads], [load[1] for load in loads]),
             ("ebb_by_pattern", range(len(means)), means),
             ("routes_by_hops", range(len(hops)), hops),
+            *_curves(record["measures"]),
         ):
             names["point"].append(record["digest"])
             names["series"].append(name)
@@ -249,6 +252,21 @@ def series(records: list[dict[str, Any]]) -> dict[str, Any]:
         **{key: pyarrow.array(words, pyarrow.string()).take(which) for key, words in names.items()},
         **{key: numpy.array(numbers, numpy.float64) for key, numbers in values.items()},
     }
+
+
+CURVES = ("accepted_load", "mean_packet_latency_cycles")
+"""Figures of a simulator's points that stand in ``series.parquet``, by offered load."""
+
+
+def _curves(measures: Mapping[str, Any]) -> Iterator[tuple[str, list[float], list[float]]]:
+    """The curves of what was simulated: a name, loads, and what each load gives."""
+    for name, found in measures.items():
+        if not name.startswith("sim."):
+            continue
+        for figure in CURVES:
+            known = [point for point in found["points"] if point[figure] is not None]
+            loads = [point["offered_load"] for point in known]
+            yield f"{measured.word(name)}_{figure}", loads, [point[figure] for point in known]
 
 
 def parquet(columns: Mapping[str, Any], types: Mapping[str, tuple[str, ...]]) -> bytes:

@@ -78,4 +78,5 @@ def _fabric(task: point.Task) -> Any:
 
 def wants_fabric(asked: dict[str, Any]) -> bool:
     """Whether a point runs OpenSM."""
-    return bool(asked.get("deploy")) or asked["routing"]["engine"].startswith("opensm:")
+    engine: str = asked.get("routing", {}).get("engine", "")
+    return bool(asked.get("deploy")) or engine.startswith("opensm:")

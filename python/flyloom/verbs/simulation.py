@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from math import inf
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from flyloom.inputs.networks import network
 from flyloom.inputs.tables import holds_tables, tables
 from flyloom.inputs.traffic import called, demands, is_name
 from flyloom.support.checks import whole
-from flyloom.support.machine import threads as usual_threads
+from flyloom.support.machine import processors as all_processors
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
 from flyloom.support.results import Result
@@ -24,10 +23,8 @@ if TYPE_CHECKING:
     from flyloom.inputs.traffic import Wanted
 
 LEVELS = ("flit",)
-OWN = ("selection", "traffic", "unverified", "seed")
+OWN = ("load", "selection", "traffic", "class", "unverified", "seed", "seeds")
 """Parameters of the simulator that are arguments of ``simulate``, and no settings."""
-MOST_POINTS = 1000
-"""Loads of one call."""
 
 
 def simulate(
@@ -36,6 +33,7 @@ def simulate(
     *,
     load: float | str | Iterable[float] = "auto",
     traffic: Wanted = "uniform",
+    classes: Sequence[Mapping[str, Any]] = (),
     selection: str = "minimal",
     engine: str | None = None,
     lmc: int | None = None,
@@ -44,6 +42,7 @@ def simulate(
     settings: Mapping[str, Any] | None = None,
     unverified: bool = False,
     seed: int = 0,
+    seeds: int = 1,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -57,10 +56,13 @@ def simulate(
         ``"flit"``.
     load
         Flits an endpoint and cycle, above 0 and at most 1 (the number of rails, where endpoints
-        have several): a number, several, or ``"auto"``: up to saturation, whose throughput is then
-        bisected to 0.005.
+        have several): a number, several, a range ``"0.1:0.9:0.1"``, or ``"auto"``: up to
+        saturation, whose throughput is then bisected to 0.005.
     traffic
         A pattern (docs/traffic.md), a file, a matrix or rows ``(src, dst, amount)``.
+    classes
+        Several classes of traffic at once: of each ``share`` of the load, ``traffic`` (a pattern),
+        ``process``, ``packet_flits``, ``priority``; what is left out is as of all.
     selection
         How packets choose: ``minimal``, ``valiant``, ``ugal_l``, ``ugal_g``, ``par``,
         ``anca``.
@@ -73,6 +75,9 @@ def simulate(
         Runs also what is not proved free of deadlock; a run stops where packets wait in a circle.
     seed
         The seed of all that is random.
+    seeds
+        Runs of each load, with ``seed`` and the numbers that follow: points are their means, with
+        ``over_seeds``.
     threads
         Points run side by side on so many threads; the result is the same with any number.
     progress
@@ -90,8 +95,7 @@ def simulate(
             raise RefusalError(f"settings: {name} is an argument of its own; give it as {name}")
     if engine is None and not (lmc is None and layers is None and not engine_options):
         raise RefusalError("engine: none, but lmc, layers or options of one; the name of an engine")
-    if threads is not None:
-        whole("threads", threads, 1, 1024)
+    processors = _threads(threads)
     given = tables(source) if holds_tables(source) else None
     topology = network(source) if given is None else given.topology
     if given is not None and engine is not None:
@@ -102,7 +106,9 @@ def simulate(
             **(engine_options or {}),
         )
     spec = nested({
-        **(settings or {}), "selection": selection, "unverified": unverified, "seed": seed,
+        **(settings or {}), "load": _loads(load), "selection": selection,
+        "class": [dict(one) for one in classes], "unverified": unverified, "seed": seed,
+        "seeds": seeds,
     })
     own = None
     if isinstance(traffic, str) and is_name(traffic):
@@ -110,8 +116,7 @@ def simulate(
     else:
         own = demands(topology, traffic)
     found = _core.simulate_flit(
-        topology if given is None else given, spec, loads_of(load), threads or usual_threads(),
-        own, progress,
+        topology if given is None else given, spec, processors, own, progress
     )
     return Result({
         "network": topology.recipe,
@@ -152,8 +157,7 @@ def booksim(
         else:
             sources.append((word, read_text(word)))
             folders.append(Path(word).parent)
-    if threads is not None:
-        whole("threads", threads, 1, 1024)
+    processors = _threads(threads)
     if not folders:
         raise RefusalError("configuration: there is no file; the path of one")
     named, notes = _core.booksim_names(sources)
@@ -165,9 +169,7 @@ def booksim(
                 f"network_file: there is no {named}, nor beside the configuration; the path of one"
             )
         file = (str(found[0]), read_text(found[0]))
-    made = _core.simulate_booksim(
-        sources, file, unverified, threads or usual_threads(), progress
-    )
+    made = _core.simulate_booksim(sources, file, unverified, processors, progress)
     kept = [{"place": place, "key": key, "why": why} for place, key, why in notes]
     return Result({**made, "notes": kept})
 
@@ -186,44 +188,16 @@ def nested(settings: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def loads_of(load: float | str | Iterable[float]) -> list[float] | None:
-    """The loads that are meant: ``0.5``, ``0.1,0.2``, ``0.1:1.0:0.1``; None for ``auto``."""
-    if not isinstance(load, str):
-        try:
-            loads = [float(load)] if isinstance(load, (int, float)) else [float(x) for x in load]
-        except (TypeError, ValueError):
-            raise RefusalError(f"load: {load!r} is no number, nor a list of some") from None
-    elif load == "auto":
-        return None
-    else:
-        loads = [x for part in load.split(",") for x in _range(part, load)]
-    if not loads:
-        raise RefusalError("load: there is none; numbers above 0, at most 1, or auto")
-    for x in loads:
-        if not 0 < x < inf:
-            raise RefusalError(f"load: {x} is out of range; above 0, at most 1")
-    if len(loads) > MOST_POINTS:
-        raise RefusalError(f"load: {len(loads)} points; {MOST_POINTS} at most")
-    return loads
+def _threads(asked: int | None) -> int:
+    """So many threads as are asked for; all processors where none are said."""
+    return all_processors() if asked is None else whole("threads", asked, 1, 1024)
 
 
-def _range(part: str, whole: str) -> list[float]:
-    """The loads of ``0.5`` or ``0.1:1.0:0.1``, ends included."""
-    bad = RefusalError(f"load: '{whole}' is not understood; 0.5, 0.1,0.2, 0.1:1.0:0.1 or auto")
+def _loads(load: float | str | Iterable[float]) -> float | str | list[float]:
+    """Loads as the core takes them."""
+    if isinstance(load, (int, float, str)):
+        return load
     try:
-        numbers = [float(word) for word in part.split(":")]
-    except ValueError:
-        raise bad from None
-    match numbers:
-        case [one]:
-            return [one]
-        case [first, last, step] if step > 0 and first <= last:
-            if not (first > 0 and last < inf):
-                raise RefusalError(f"load: '{part}' is out of range; above 0, at most 1")
-            steps = (last - first) / step + 1e-9
-            if not steps < MOST_POINTS:
-                raise RefusalError(f"load: '{part}' is too many points; {MOST_POINTS} at most")
-            count = int(steps) + 1
-            return [round(first + i * step, 12) for i in range(count)]
-        case _:
-            raise bad
+        return [float(x) for x in load]
+    except (TypeError, ValueError):
+        raise RefusalError(f"load: {load!r} is no number, nor a list of some") from None

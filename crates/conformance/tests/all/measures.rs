@@ -80,11 +80,12 @@ fn parameters_have_defaults_and_are_checked() {
 fn what_needs_tables_says_so() {
     let ring = fabric::network::parse_inline("ring:n=4,p=1").expect("well formed");
     let t = families::family("ring").and_then(|f| f.build(&ring.params)).expect("a ring");
+    let t = Arc::new(t);
     let on = Inputs { topology: &t, routing: None, traffic: None };
     for entry in STAGES {
         let done = entry.run(&Map::new(), on, &Quiet);
         match entry.input {
-            Input::Topology => assert!(done.is_ok(), "{}", entry.name),
+            Input::Topology | Input::Either => assert!(done.is_ok(), "{}", entry.name),
             Input::Routing => {
                 let why = done.expect_err("no tables").to_string();
                 assert!(why.contains(entry.name) && why.contains("route it"), "{why}");

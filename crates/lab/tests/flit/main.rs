@@ -3,6 +3,7 @@
 
 mod curves;
 mod deadlock;
+mod experiment;
 mod files;
 mod invariants;
 mod zero_load;

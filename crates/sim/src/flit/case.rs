@@ -7,15 +7,15 @@ use super::router::Router;
 use super::row::Row;
 use super::run::{Drain, Phases, Point, run};
 use super::seen::Names;
-use super::spec::{LaneUse, Spec};
+use super::spec::{Kind, LaneUse, Spec};
+use super::warmup::{Warmup, settled};
 use super::wiring::{Wiring, rails};
-use crate::select::Choosing;
 use base::{Refusal, Stop, Watch};
 use fabric::Topology;
 use fabric::tables::Routing;
 use std::sync::Arc;
 use traffic::destinations::Destinations;
-use traffic::process::{Class, Load, Process, Sizes};
+use traffic::process::{Class, Load};
 use traffic::sending::Sending;
 
 /// What packets are routed by.
@@ -48,9 +48,19 @@ pub struct Case {
     pub verified: bool,
     /// What tells the lanes of packets that choose.
     pub lane_use: LaneUse,
-    class: Class,
+    /// What is drawn by each seed.
+    drawn: Vec<Drawn>,
+    /// The part of the load that each class has.
+    shares: Vec<f64>,
+    urgencies: Vec<u32>,
+    warmup: Warmup,
     phases: Phases,
+}
+
+/// What a seed makes of the traffic.
+struct Drawn {
     seed: u64,
+    classes: Vec<Class>,
 }
 
 impl Case {
@@ -65,71 +75,40 @@ impl Case {
         own: Option<&Sending>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
-        let t = on.topology().clone();
+        spec.check()?;
+        let (t, run) = (on.topology().clone(), &spec.run);
         let latency = |cable: &fabric::network::Cable| match spec.cycle_ns {
             Some(ns) => (cable.latency().ns() / ns).ceil().max(1.0) as u32,
             None => spec.link_latency_cycles,
         };
-        if spec.link_latency_cycles == 0 || spec.link_latency_cycles > 10_000 {
-            let why = format!("{} is out of range", spec.link_latency_cycles);
-            return Err(Refusal::new("link_latency_cycles", why, "1 to 10000").into());
-        }
-        if spec.cycle_ns.is_some_and(|ns| !(1e-3..=1e6).contains(&ns)) {
-            return Err(Refusal::new("cycle_ns", "it is out of range", "0.001 to 1000000").into());
-        }
         let wiring = Arc::new(Wiring::of(&t, latency)?);
         spec.router.check(&wiring)?;
-        let run = &spec.run;
-        if run.measure_cycles == 0
-            || u64::from(run.measure_cycles) + u64::from(run.warmup_cycles) > 1 << 30
-        {
-            let why = format!("{} + {} cycles", run.warmup_cycles, run.measure_cycles);
-            return Err(
-                Refusal::new("run.measure_cycles", why, "1 to 2^30 with the warm-up").into()
-            );
-        }
-        let choosing = spec.choosing.unwrap_or(Choosing::usual(spec.selection));
-        choosing.check()?;
-        let destinations = match (own, &on) {
-            (Some(sending), _) => Destinations::of_sending(&t, sending)?,
-            (None, On::Tables(r)) => Destinations::over(r, &spec.traffic, spec.seed)?,
-            (None, On::Network(t)) => Destinations::named(t, &spec.traffic, spec.seed)?,
-        };
-        let rails = rails(&t)?;
-        let share = |endpoint, rail| spec.rail.share(endpoint, rail, rails);
-        let class = Class {
-            destinations: if rails > 1 {
-                destinations.on_rails(rails, share)
-            } else {
-                destinations
-            },
-            process: Process::parse(&spec.process)?,
-            sizes: Sizes::parse(&spec.packet_flits)
-                .map_err(|r| Refusal { param: "packet_flits".to_owned(), ..r })?,
-            load: Load::Flits(0.0),
-        };
-        let Made { guide, verified, lane_use } = guide(on, spec, choosing, &wiring, watch)?;
+        let (kinds, rails) = (spec.kinds()?, rails(&t)?);
+        let drawn = (0..u64::from(spec.seeds))
+            .map(|run| drawn(&on, spec, own, &kinds, (spec.seed.wrapping_add(run), rails)))
+            .collect::<Result<_, _>>()?;
+        let Made { guide, verified, lane_use } = guide(on, spec, spec.choosing(), &wiring, watch)?;
         let drain = if run.drain_under_load { Drain::Measured } else { Drain::Empty };
         let phases = Phases {
-            warmup_cycles: run.warmup_cycles,
+            warmup_cycles: run.warmup_cycles.most(),
             measure_cycles: run.measure_cycles,
             drain_cycles: run.drain_cycles.min(1 << 29),
             drain,
         };
-        let (router, seed, with_links) = (spec.router.clone(), spec.seed, run.links);
-        let names = Names::of(&t);
         Ok(Self {
             wiring,
-            names,
-            with_links,
+            names: Names::of(&t),
+            with_links: run.links,
             rails,
-            router,
+            router: spec.router.clone(),
             guide,
             verified,
             lane_use,
-            class,
+            drawn,
+            shares: kinds.iter().map(|kind| kind.share).collect(),
+            urgencies: kinds.iter().map(|kind| kind.urgency).collect(),
+            warmup: run.warmup_cycles,
             phases,
-            seed,
         })
     }
 
@@ -144,36 +123,60 @@ impl Case {
     }
 
     /// Of traffic that was made to load one channel most, the load of that channel when every
-    /// endpoint sends a flit a cycle.
+    /// endpoint sends a flit a cycle; where there is one class alone.
     pub fn largest_channel_load(&self) -> Option<f64> {
-        self.class.destinations.largest_load()
+        match &self.drawn[0].classes[..] {
+            [one] => one.destinations.largest_load(),
+            _ => None,
+        }
     }
 
-    /// A point of it as users read it.
-    pub fn row(&self, point: &Point) -> Row {
-        Row::of(point, &self.wiring, &self.names, self.with_links)
+    /// How many runs a point has: one a seed.
+    pub fn runs(&self) -> usize {
+        self.drawn.len()
     }
 
-    /// One point, on so many threads; the result is the same with any number.
+    /// The runs of a point of it, 1 or more, as users read them.
+    pub fn row(&self, runs: &[Point]) -> Row {
+        Row::of_runs(runs, &self.wiring, &self.names, self.with_links)
+    }
+
+    /// One run of a point, below [`Self::runs`], on so many threads; the result is the same with
+    /// any number.
     ///
     /// # Errors
     /// When there is no such load, or `watch` says stop.
-    pub fn point(&self, load: f64, threads: usize, watch: &dyn Watch) -> Result<Point, Stop> {
+    pub fn point(
+        &self,
+        load: f64,
+        run_number: usize,
+        threads: usize,
+        watch: &dyn Watch,
+    ) -> Result<Point, Stop> {
         self.check(load)?;
-        let classes = [Class { load: Load::Flits(load), ..self.class.clone() }];
+        let Drawn { seed, classes } = &self.drawn[run_number];
+        let of_load = |(class, share): (&Class, &f64)| Class {
+            load: Load::Flits(load * share),
+            ..class.clone()
+        };
+        let classes: Vec<Class> = classes.iter().zip(&self.shares).map(of_load).collect();
         let Phases { warmup_cycles, measure_cycles, drain_cycles, .. } = self.phases;
         let setup = Setup {
             wiring: &self.wiring,
             router: &self.router,
             guide: &*self.guide,
             classes: &classes,
-            urgencies: &[0],
-            seed: self.seed,
+            urgencies: &self.urgencies,
+            seed: *seed,
             threads,
             always_full: false,
             cycles: warmup_cycles + measure_cycles + drain_cycles,
         };
-        run(setup, self.phases, watch)
+        let warmup_cycles = match self.warmup {
+            Warmup::Cycles(cycles) => cycles,
+            Warmup::Auto => settled(setup, watch)?,
+        };
+        run(setup, Phases { warmup_cycles, ..self.phases }, watch)
     }
 
     /// Whether there is such a load.
@@ -191,4 +194,31 @@ impl Case {
         }
         Ok(())
     }
+}
+
+/// The classes of traffic as a seed draws them, at no load; `own` in place of the spec's pattern.
+fn drawn(
+    on: &On,
+    spec: &Spec,
+    own: Option<&Sending>,
+    kinds: &[Kind<'_>],
+    (seed, rails): (u64, u32),
+) -> Result<Drawn, Refusal> {
+    let named = |pattern: &str| match on {
+        On::Tables(r) => Destinations::over(r, pattern, seed),
+        On::Network(t) => Destinations::named(t, pattern, seed),
+    };
+    let share = |endpoint, rail| spec.rail.share(endpoint, rail, rails);
+    let class = |kind: &Kind<'_>| {
+        let destinations = match (kind.traffic, own) {
+            (Some(pattern), _) => named(pattern)?,
+            (None, Some(sending)) => Destinations::of_sending(on.topology(), sending)?,
+            (None, None) => named(&spec.traffic)?,
+        };
+        let destinations =
+            if rails > 1 { destinations.on_rails(rails, share) } else { destinations };
+        let (process, sizes) = (kind.process, kind.sizes.clone());
+        Ok(Class { destinations, process, sizes, load: Load::Flits(0.0) })
+    };
+    Ok(Drawn { seed, classes: kinds.iter().map(class).collect::<Result<_, Refusal>>()? })
 }

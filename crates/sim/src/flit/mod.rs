@@ -3,12 +3,16 @@
 pub mod case;
 pub mod engine;
 pub mod guide;
+pub mod loads;
 pub mod points;
 mod routed;
 pub mod router;
 pub mod row;
 pub mod run;
+pub mod seeds;
 pub mod seen;
 pub mod spec;
+pub mod stage;
+pub mod warmup;
 pub mod wiring;
 pub mod word;

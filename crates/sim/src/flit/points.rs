@@ -1,10 +1,11 @@
 //! Points of several loads, and up to saturation.
 
 use super::case::Case;
-use super::run::Point;
+use super::run::{Point, SATURATED_BELOW};
 use base::{Interrupted, Stop, Watch};
 
-/// The points of some loads, in order, on all threads: a point a thread where there are enough.
+/// The runs of the points of some loads, in order, on all threads: a run a thread where there are
+/// enough.
 ///
 /// # Errors
 /// The first of [`Case::point`].
@@ -13,18 +14,19 @@ pub fn points(
     loads: &[f64],
     threads: usize,
     watch: &dyn Watch,
-) -> Result<Vec<Point>, Stop> {
+) -> Result<Vec<Vec<Point>>, Stop> {
     loads.iter().try_for_each(|&load| case.check(load))?;
     let next = std::sync::atomic::AtomicUsize::new(0);
-    let at_once = threads.min(loads.len()).max(1);
+    let (runs, count) = (case.runs(), loads.len() * case.runs());
+    let at_once = threads.min(count).max(1);
     let each = (threads / at_once).max(1);
     let work = || {
         let mut mine = Vec::new();
         loop {
             let i = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             // the largest loads take longest: they go first
-            let Some(at) = loads.len().checked_sub(i + 1) else { return Ok(mine) };
-            mine.push((at, case.point(loads[at], each, watch)?));
+            let Some(at) = count.checked_sub(i + 1) else { return Ok(mine) };
+            mine.push((at, case.point(loads[at / runs], at % runs, each, watch)?));
         }
     };
     let found: Vec<Result<Vec<(usize, Point)>, Stop>> = std::thread::scope(|scope| {
@@ -36,47 +38,61 @@ pub fn points(
         all.extend(part?);
     }
     all.sort_by_key(|(at, _)| *at);
-    Ok(all.into_iter().map(|(_, point)| point).collect())
+    let mut rest = all.into_iter().map(|(_, point)| point);
+    Ok(loads.iter().map(|_| rest.by_ref().take(runs).collect()).collect())
 }
 
 /// How near the saturation throughput is found.
 const NEAR: f64 = 0.005;
 
+/// Loads with their runs.
+type Curve = Vec<(f64, Vec<Point>)>;
+
 /// Points from a load of 0.1 on in steps of 0.1 until one is saturated, then between the last two
 /// by bisection; and the saturation throughput: the largest load found that is not saturated, 0.005
-/// below one that is. 1 where none is.
+/// below one that is. 1 where none is. A load that the process of the traffic cannot make ends it,
+/// as 1 does.
 ///
 /// # Errors
-/// As [`points`].
-pub fn curve(
-    case: &Case,
-    threads: usize,
-    watch: &dyn Watch,
-) -> Result<(Vec<(f64, Point)>, f64), Stop> {
-    let bad = |p: &Point| p.is_saturated() || p.circle.is_some();
-    let mut found: Vec<(f64, Point)> = Vec::new();
+/// As [`points`]; of loads, when the first cannot be.
+pub fn curve(case: &Case, threads: usize, watch: &dyn Watch) -> Result<(Curve, f64), Stop> {
+    let at = |load: f64| points(case, &[load], threads, watch).map(|mut of| of.swap_remove(0));
+    let mut found: Curve = Vec::new();
     for step in 1..=10 * case.largest_load() as u32 {
         let load = f64::from(step) / 10.0;
-        found.push((load, case.point(load, threads, watch)?));
-        if found.last().is_some_and(|(_, p)| bad(p)) {
+        match at(load) {
+            Ok(runs) => found.push((load, runs)),
+            Err(Stop::Refused(r)) if r.param == "load" && !found.is_empty() => break,
+            Err(stop) => return Err(stop),
+        }
+        if found.last().is_some_and(|(_, runs)| is_too_much(runs)) {
             break;
         }
     }
-    let (mut high, fails) = found.last().map_or((1.0, false), |(load, p)| (*load, bad(p)));
+    let (mut high, fails) =
+        found.last().map_or((1.0, false), |(load, runs)| (*load, is_too_much(runs)));
     if !fails {
         return Ok((found, high));
     }
-    let mut low = high - 0.1;
+    let mut low = found.len().checked_sub(2).map_or(0.0, |before| found[before].0);
     while high - low > NEAR {
         let middle = f64::midpoint(low, high);
-        let point = case.point(middle, threads, watch)?;
-        if bad(&point) {
+        let runs = at(middle)?;
+        if is_too_much(&runs) {
             high = middle;
         } else {
             low = middle;
         }
-        found.push((middle, point));
+        found.push((middle, runs));
     }
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
-    Ok((found, low.max(0.0)))
+    Ok((found, low))
+}
+
+/// Whether less arrives than is offered in the mean of the runs, or a run has come to a stop.
+fn is_too_much(runs: &[Point]) -> bool {
+    let sum = |of: fn(&Point) -> f64| runs.iter().map(of).sum::<f64>();
+    let accepted = sum(|run| run.all.accepted_load);
+    accepted < SATURATED_BELOW * sum(|run| run.all.offered_load)
+        || runs.iter().any(|run| run.circle.is_some())
 }

@@ -130,11 +130,11 @@ impl Default for Router {
 const MOST_DELAY: u32 = 1000;
 
 impl Router {
-    /// Whether this router can be built for `wiring`.
+    /// Whether its numbers are in their ranges.
     ///
     /// # Errors
-    /// When a number is out of its range; the refusal names it.
-    pub fn check(&self, wiring: &Wiring) -> Result<(), Refusal> {
+    /// When one is not; the refusal names it.
+    pub fn check_numbers(&self) -> Result<(), Refusal> {
         let within = |name: &str, value: u32, least: u32, most: u32| {
             if (least..=most).contains(&value) {
                 return Ok(());
@@ -163,7 +163,15 @@ impl Router {
             return Err(Refusal::new("router.internal_speedup", why, "1 to 16"));
         }
         within("vc_alloc_rounds", self.vc_alloc_rounds.into(), 1, 16)?;
-        within("switch_alloc_rounds", self.switch_alloc_rounds.into(), 1, 16)?;
+        within("switch_alloc_rounds", self.switch_alloc_rounds.into(), 1, 16)
+    }
+
+    /// Whether this router can be built for `wiring`.
+    ///
+    /// # Errors
+    /// When a number is out of its range; the refusal names it.
+    pub fn check(&self, wiring: &Wiring) -> Result<(), Refusal> {
+        self.check_numbers()?;
         let lanes = wiring.most_ports() << self.stride_bits();
         if lanes > 4096 || wiring.most_ports() > 1024 {
             let ports = wiring.most_ports();

@@ -1,6 +1,7 @@
 //! A point as users read it.
 
 use super::run::{Found, Point};
+use super::seeds::{OverSeeds, Spread};
 use super::seen::{Names, Seen};
 use super::wiring::Wiring;
 use schemars::JsonSchema;
@@ -21,8 +22,10 @@ pub struct Row {
     pub p99_packet_latency_cycles: Option<u64>,
     /// Mean switches visited.
     pub mean_hops: Option<f64>,
+    /// Cycles before those that count: those that are asked for, or that were found.
+    pub warmup_cycles: u32,
     /// Cycles simulated.
-    pub cycles: u32,
+    pub cycles: u64,
     /// Flits through switches, over all cycles.
     pub flit_hops: u64,
     /// Whether less than 97 % of what is offered arrives.
@@ -36,6 +39,12 @@ pub struct Row {
     pub latency_histogram: Vec<(u64, u64)>,
     /// Packets by switches visited, from 0 on.
     pub hop_histogram: Vec<u64>,
+    /// How runs with several seeds differ, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_seeds: Option<OverSeeds>,
+    /// A row for each class of traffic, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<Row>,
     /// What was seen of links; not of a class alone.
     #[serde(flatten)]
     pub seen: Option<Seen>,
@@ -46,6 +55,20 @@ impl Row {
     pub fn of(point: &Point, wiring: &Wiring, names: &Names, with_links: bool) -> Self {
         let seen = Seen::of(&point.traces, wiring, names, with_links);
         Self { seen: Some(seen), ..Self::of_found(point, &point.all, names) }
+    }
+
+    /// The row of runs of one point that differ by their seeds, with its classes; 1 or more.
+    pub fn of_runs(runs: &[Point], wiring: &Wiring, names: &Names, with_links: bool) -> Self {
+        let merged = Point::merged(runs);
+        let accepted: Vec<f64> = runs.iter().map(|run| run.all.accepted_load).collect();
+        let latencies: Option<Vec<f64>> = runs.iter().map(|run| run.all.latency).collect();
+        let over_seeds = Spread::of(&accepted).map(|accepted_load| OverSeeds {
+            seeds: runs.len() as u32,
+            accepted_load,
+            mean_packet_latency_cycles: latencies.and_then(|all| Spread::of(&all)),
+        });
+        let classes = Self::of_classes(&merged, names);
+        Self { over_seeds, classes, ..Self::of(&merged, wiring, names, with_links) }
     }
 
     /// The rows of its classes, where there are several.
@@ -63,6 +86,7 @@ impl Row {
             mean_network_latency_cycles: all.network_latency,
             p99_packet_latency_cycles: all.latency.map(|_| all.latencies.quantile(0.99)),
             mean_hops: all.hops,
+            warmup_cycles: point.warmup_cycles,
             cycles: point.cycles,
             flit_hops: point.flit_hops,
             saturated: all.is_saturated(),
@@ -70,6 +94,8 @@ impl Row {
             circle: point.circle.as_ref().map(|c| c.iter().map(|w| names.tell(w)).collect()),
             latency_histogram: all.latencies.bins().collect(),
             hop_histogram: all.by_hops[..used].to_vec(),
+            over_seeds: None,
+            classes: Vec::new(),
             seen: None,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::engine::{Engine, Histogram, OfClass, Setup, Waiting, engine};
 use super::seen::Traces;
+use super::wiring::Wiring;
 use base::{Refusal, Stop, Watch};
 use std::ops::Range;
 use traffic::process::Class;
@@ -59,8 +60,10 @@ pub struct Point {
     pub classes: Vec<Found>,
     /// All classes together.
     pub all: Found,
+    /// Cycles before those that count.
+    pub warmup_cycles: u32,
     /// Cycles simulated.
-    pub cycles: u32,
+    pub cycles: u64,
     /// Flits through a router, in all cycles.
     pub flit_hops: u64,
     /// What was seen of channels and buffers while measuring.
@@ -79,7 +82,63 @@ impl Found {
     }
 }
 
+impl Found {
+    /// The means of several runs, and all their packets.
+    fn merged(runs: &[&Self]) -> Self {
+        let n = runs.len() as f64;
+        let mean = |of: fn(&Self) -> f64| runs.iter().map(|run| of(run)).sum::<f64>() / n;
+        let known = |of: fn(&Self) -> Option<f64>| {
+            runs.iter().map(|run| of(run)).sum::<Option<f64>>().map(|sum| sum / n)
+        };
+        let mut latencies = Histogram::default();
+        let mut by_hops = vec![0; runs.iter().map(|run| run.by_hops.len()).max().unwrap_or(0)];
+        for run in runs {
+            latencies.merge(&run.latencies);
+            run.by_hops.iter().zip(&mut by_hops).for_each(|(one, sum)| *sum += one);
+        }
+        Self {
+            offered_load: mean(|run| run.offered_load),
+            accepted_load: mean(|run| run.accepted_load),
+            packets: (
+                runs.iter().map(|run| run.packets.0).sum(),
+                runs.iter().map(|run| run.packets.1).sum(),
+            ),
+            latency: known(|run| run.latency),
+            network_latency: known(|run| run.network_latency),
+            hops: known(|run| run.hops),
+            latencies,
+            by_hops,
+        }
+    }
+}
+
 impl Point {
+    /// The means of several runs of a point, and all that was counted in them; 1 or more.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[must_use]
+    pub fn merged(runs: &[Self]) -> Self {
+        let [first, others @ ..] = runs else { panic!("no run") };
+        let mut all = first.clone();
+        if others.is_empty() {
+            return all;
+        }
+        let each = |of: &dyn Fn(&Self) -> &Found| -> Found {
+            Found::merged(&runs.iter().map(of).collect::<Vec<_>>())
+        };
+        all.classes = (0..first.classes.len()).map(|c| each(&|run| &run.classes[c])).collect();
+        all.all = each(&|run| &run.all);
+        for run in others {
+            all.warmup_cycles = all.warmup_cycles.max(run.warmup_cycles);
+            all.cycles += run.cycles;
+            all.flit_hops += run.flit_hops;
+            all.traces.add(&run.traces);
+            all.circle = all.circle.or_else(|| run.circle.clone());
+        }
+        all
+    }
+
     /// Whether less arrives than is offered.
     pub fn is_saturated(&self) -> bool {
         self.all.is_saturated()
@@ -116,6 +175,18 @@ pub fn run(setup: Setup<'_>, phases: Phases, watch: &dyn Watch) -> Result<Point,
     Ok(run.point(traces))
 }
 
+/// Cycles between two looks at whether the user wants to stop.
+pub(super) fn stride(wiring: &Wiring) -> u32 {
+    let ports: usize = (0..wiring.routers()).map(|r| wiring.ports(r).len()).sum();
+    (STRIDE_FLITS / (ports as u32).max(1)).clamp(1, LOOK)
+}
+
+/// Flits that all endpoints together want to send in a cycle.
+pub(super) fn flits_a_cycle(class: &Class) -> f64 {
+    let senders = (0..class.destinations.endpoints()).map(|e| class.destinations.rate(e));
+    class.load.packets(&class.sizes) * class.sizes.mean() * senders.sum::<f64>()
+}
+
 /// A run under way.
 struct Run<'a> {
     engine: Box<dyn Engine + 'a>,
@@ -132,8 +203,7 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(setup: Setup<'a>, phases: Phases) -> Result<Self, Refusal> {
-        let ports: usize = (0..setup.wiring.routers()).map(|r| setup.wiring.ports(r).len()).sum();
-        let stride = (STRIDE_FLITS / (ports as u32).max(1)).clamp(1, LOOK);
+        let stride = stride(setup.wiring);
         let (classes, lanes) = (setup.classes, setup.router.virtual_channels);
         let engine = engine(setup)?;
         Ok(Self { engine, classes, lanes, phases, circle: None, stride, looked: 0 })
@@ -161,8 +231,9 @@ impl<'a> Run<'a> {
             self.engine.count_buffered(&mut buffered);
             looks += 1;
         }
-        let sent = self.engine.sent().iter().zip(&before).map(|(a, b)| a - b).collect();
-        Ok(Traces { cycles: cycles.len() as u32, lanes: self.lanes, sent, looks, buffered })
+        let sent = self.engine.sent().iter().zip(&before).map(|(a, b)| u64::from(a - b)).collect();
+        let buffered = buffered.into_iter().map(u64::from).collect();
+        Ok(Traces { cycles: cycles.len() as u64, lanes: self.lanes, sent, looks, buffered })
     }
 
     /// Looks for packets that wait in a circle, once some have not moved for long.
@@ -201,10 +272,7 @@ impl<'a> Run<'a> {
         let cycles = f64::from(self.phases.measure_cycles);
         let found = |class: &Class, of: &OfClass| {
             let active = f64::from(class.destinations.active().max(1));
-            let senders = (0..class.destinations.endpoints()).map(|e| class.destinations.rate(e));
-            let rates: f64 = senders.sum();
-            let offered = class.load.packets(&class.sizes) * class.sizes.mean() * rates / active;
-            found_of(offered, of.accepted as f64 / active / cycles, of)
+            found_of(flits_a_cycle(class) / active, of.accepted as f64 / active / cycles, of)
         };
         let classes: Vec<Found> =
             self.classes.iter().zip(&tally.classes).map(|(c, t)| found(c, t)).collect();
@@ -220,7 +288,8 @@ impl<'a> Run<'a> {
         Point {
             classes,
             all,
-            cycles: self.engine.now(),
+            warmup_cycles: self.phases.warmup_cycles,
+            cycles: self.engine.now().into(),
             flit_hops: self.engine.sent().iter().map(|&n| u64::from(n)).sum(),
             traces,
             circle: self.circle,

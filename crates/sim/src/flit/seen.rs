@@ -66,15 +66,27 @@ fn endpoints(on: &Topology) -> Vec<String> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Traces {
     /// Measured cycles.
-    pub cycles: u32,
+    pub cycles: u64,
     /// Virtual channels of a port.
     pub lanes: u8,
     /// Flits sent.
-    pub sent: Vec<u32>,
+    pub sent: Vec<u64>,
     /// How often buffers were looked at, in equal steps.
     pub looks: u32,
     /// Flits found in the buffer of each port, by virtual channel, over all looks.
-    pub buffered: Vec<u32>,
+    pub buffered: Vec<u64>,
+}
+
+impl Traces {
+    /// Adds what another run of the same routers saw.
+    pub(super) fn add(&mut self, other: &Self) {
+        let sum = |mine: &mut [u64], theirs: &[u64]| {
+            mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
+        };
+        (self.cycles, self.looks) = (self.cycles + other.cycles, self.looks + other.looks);
+        sum(&mut self.sent, &other.sent);
+        sum(&mut self.buffered, &other.buffered);
+    }
 }
 
 /// A channel between two switches, which leaves by this port.
@@ -137,7 +149,7 @@ impl Seen {
     pub fn of(traces: &Traces, wiring: &Wiring, names: &Names, with_all: bool) -> Self {
         let channels = channels(wiring);
         let count = channels.len() as f64;
-        let use_of = |c: &Channel| f64::from(traces.sent[c.leaves]) / f64::from(traces.cycles);
+        let use_of = |c: &Channel| traces.sent[c.leaves] as f64 / traces.cycles as f64;
         let busy = |c: &Channel| Busy {
             from: names.switches[c.from.0 as usize].clone(),
             to: names.switches[c.to as usize].clone(),
@@ -146,11 +158,11 @@ impl Seen {
         };
         let mut order: Vec<&Channel> = channels.iter().collect();
         order.sort_by_key(|c| std::cmp::Reverse(traces.sent[c.leaves]));
-        let total: u64 = channels.iter().map(|c| u64::from(traces.sent[c.leaves])).sum();
-        let mean = total as f64 / f64::from(traces.cycles) / count;
+        let total: u64 = channels.iter().map(|c| traces.sent[c.leaves]).sum();
+        let mean = total as f64 / traces.cycles as f64 / count;
         let looks = f64::from(traces.looks.max(1));
         let lanes = usize::from(traces.lanes);
-        let found = |c: &Channel, lane: usize| f64::from(traces.buffered[c.enters * lanes + lane]);
+        let found = |c: &Channel, lane: usize| traces.buffered[c.enters * lanes + lane] as f64;
         let of_lane = |lane: usize| {
             let sum: f64 = channels.iter().map(|c| found(c, lane)).sum();
             if channels.is_empty() { 0.0 } else { sum / looks / count }

@@ -1,9 +1,13 @@
 //! The parameters of a case, as people set them.
 
+use super::loads::Loads;
 use super::router::Router;
+use super::warmup::Warmup;
 use crate::select::{Choosing, Rail, Selection};
+use base::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use traffic::process::{Process, Sizes};
 
 /// The lanes of packets that choose their ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -26,8 +30,8 @@ pub enum LaneUse {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunLength {
-    /// Cycles before anything counts.
-    pub warmup_cycles: u32,
+    /// Cycles before anything counts, or `auto`: until latency and accepted load change no more.
+    pub warmup_cycles: Warmup,
     /// Cycles that count.
     pub measure_cycles: u32,
     /// Most cycles after these in which what counts may still arrive.
@@ -41,7 +45,7 @@ pub struct RunLength {
 impl Default for RunLength {
     fn default() -> Self {
         Self {
-            warmup_cycles: 1000,
+            warmup_cycles: Warmup::Cycles(1000),
             measure_cycles: 3000,
             drain_cycles: 100_000,
             drain_under_load: false,
@@ -50,10 +54,25 @@ impl Default for RunLength {
     }
 }
 
-/// All parameters of a case but the network, the tables and the load.
+impl RunLength {
+    fn check(&self) -> Result<(), Refusal> {
+        let warmup = self.warmup_cycles.most();
+        let cycles = u64::from(self.measure_cycles) + u64::from(warmup);
+        if self.measure_cycles > 0 && cycles <= 1 << 30 {
+            return Ok(());
+        }
+        let why = format!("{warmup} + {} cycles", self.measure_cycles);
+        Err(Refusal::new("run.measure_cycles", why, "1 to 2^30 with the warm-up"))
+    }
+}
+
+/// All parameters of a run but the network and the tables.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
+    /// Loads in flits an endpoint and cycle: a number, several, a range `0.1:0.9:0.1` or `auto`, up
+    /// to where it saturates.
+    pub load: Loads,
     /// How packets choose among the ways that there are.
     pub selection: Selection,
     /// What selections look at; their usual numbers where it is not given.
@@ -70,6 +89,8 @@ pub struct Spec {
     #[serde(deserialize_with = "flits_said")]
     #[schemars(with = "FlitsSaid")]
     pub packet_flits: String,
+    /// Several classes of traffic at once, each a table; none: one class, by the keys above.
+    pub class: Vec<Class>,
     /// The routers.
     pub router: Router,
     /// Latency of all cables, cycles.
@@ -83,11 +104,39 @@ pub struct Spec {
     pub unverified: bool,
     /// The seed of all that is random.
     pub seed: u64,
+    /// Runs of each load, with `seed` and the numbers that follow: means of them, and how far these
+    /// can be trusted.
+    pub seeds: u32,
+}
+
+/// One of several classes of traffic; what it does not say is as of the keys of all.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Class {
+    /// Its part of the load, in proportion to those of the others.
+    pub share: f64,
+    /// Who sends to whom: a pattern with its argument.
+    pub traffic: Option<String>,
+    /// When packets are born.
+    pub process: Option<String>,
+    /// Flits of a packet, or several with weights.
+    #[serde(deserialize_with = "some_flits_said")]
+    #[schemars(with = "Option<FlitsSaid>")]
+    pub packet_flits: Option<String>,
+    /// Where `router.priority` is `class`, packets of larger numbers go first.
+    pub priority: u32,
+}
+
+impl Default for Class {
+    fn default() -> Self {
+        Self { share: 1.0, traffic: None, process: None, packet_flits: None, priority: 0 }
+    }
 }
 
 impl Default for Spec {
     fn default() -> Self {
         Self {
+            load: Loads::Auto,
             selection: Selection::Minimal,
             choosing: None,
             lane_use: LaneUse::Auto,
@@ -95,15 +144,97 @@ impl Default for Spec {
             traffic: "uniform".to_owned(),
             process: "bernoulli".to_owned(),
             packet_flits: "1".to_owned(),
+            class: Vec::new(),
             router: Router::default(),
             link_latency_cycles: 1,
             cycle_ns: None,
             run: RunLength::default(),
             unverified: false,
             seed: 0,
+            seeds: 1,
         }
     }
 }
+
+impl Spec {
+    /// Whether it can be, as far as that is known without a network.
+    ///
+    /// # Errors
+    /// When a number is out of its range, or a word is none of those there are.
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.load.check()?;
+        self.choosing().check()?;
+        self.kinds()?;
+        if self.class.len() > MOST_CLASSES {
+            let why = format!("{} classes", self.class.len());
+            return Err(Refusal::new("class", why, format!("{MOST_CLASSES} at most")));
+        }
+        if !(1..=MOST_SEEDS).contains(&self.seeds) {
+            let why = format!("{} is out of range", self.seeds);
+            return Err(Refusal::new("seeds", why, format!("1 to {MOST_SEEDS}")));
+        }
+        self.router.check_numbers()?;
+        if !(1..=10_000).contains(&self.link_latency_cycles) {
+            let why = format!("{} is out of range", self.link_latency_cycles);
+            return Err(Refusal::new("link_latency_cycles", why, "1 to 10000"));
+        }
+        if let Some(ns) = self.cycle_ns.filter(|ns| !(1e-3..=1e6).contains(ns)) {
+            let why = format!("{ns} is out of range");
+            return Err(Refusal::new("cycle_ns", why, "0.001 to 1000000"));
+        }
+        self.run.check()
+    }
+
+    pub(super) fn choosing(&self) -> Choosing {
+        self.choosing.unwrap_or(Choosing::usual(self.selection))
+    }
+
+    /// What the classes are made of; one where none is written out.
+    pub(super) fn kinds(&self) -> Result<Vec<Kind<'_>>, Refusal> {
+        let alone = [Class::default()];
+        let written = if self.class.is_empty() { &alone[..] } else { &self.class[..] };
+        let sum: f64 = written.iter().map(|class| class.share).sum();
+        let mut kinds = Vec::new();
+        for (i, class) in written.iter().enumerate() {
+            let of = |r: Refusal| match self.class.len() {
+                0 => r,
+                _ => Refusal { param: format!("class {}: {}", i + 1, r.param), ..r },
+            };
+            if !(class.share > 0.0 && class.share <= 1e6) {
+                let why = format!("{} is out of range", class.share);
+                return Err(of(Refusal::new("share", why, "above 0, at most 1000000")));
+            }
+            let sizes = class.packet_flits.as_deref().unwrap_or(&self.packet_flits);
+            let named = |r| of(Refusal { param: "packet_flits".to_owned(), ..r });
+            kinds.push(Kind {
+                traffic: self.class.get(i).and_then(|class| class.traffic.as_deref()),
+                process: Process::parse(class.process.as_deref().unwrap_or(&self.process))
+                    .map_err(of)?,
+                sizes: Sizes::parse(sizes).map_err(named)?,
+                share: class.share / sum,
+                urgency: class.priority,
+            });
+        }
+        Ok(kinds)
+    }
+}
+
+/// What a class of traffic is made of.
+pub(super) struct Kind<'a> {
+    /// Its own pattern; none where it has that of all.
+    pub(super) traffic: Option<&'a str>,
+    pub(super) process: Process,
+    pub(super) sizes: Sizes,
+    /// Its part of the load: all together are 1.
+    pub(super) share: f64,
+    /// How urgent it is.
+    pub(super) urgency: u32,
+}
+
+/// Most classes of traffic.
+const MOST_CLASSES: usize = 16;
+/// Most runs of a load.
+const MOST_SEEDS: u32 = 1000;
 
 /// `packet_flits` as people write it.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -120,4 +251,8 @@ fn flits_said<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Er
         FlitsSaid::One(flits) => flits.to_string(),
         FlitsSaid::Several(text) => text,
     })
+}
+
+fn some_flits_said<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    flits_said(from).map(Some)
 }

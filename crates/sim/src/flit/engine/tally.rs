@@ -40,7 +40,7 @@ impl Histogram {
     }
 
     /// Adds the counts of another.
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
         }

@@ -1,0 +1,215 @@
+//! How long to warm up: so many cycles, or until latency and accepted load change no more.
+//!
+//! Source: White, "An effective truncation heuristic for bias reduction in simulation output",
+//! Simulation 69(6), 1997; White, Cobb & Spratt, "A comparison of five steady-state truncation
+//! heuristics for simulation", WSC 2000 (MSER on means of batches); Hoad, Robinson & Davies,
+//! "Automating warm-up length estimation", WSC 2008 (it is settled when what is to be cut off is in
+//! the first half of what is known).
+
+use super::engine::{OfClass, Setup, engine};
+use super::run::{SATURATED_BELOW, flits_a_cycle, stride};
+use base::{Stop, Watch};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Cycles before anything counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Warmup {
+    /// So many.
+    Cycles(u32),
+    /// As many as it takes until latency and accepted load change no more.
+    Auto,
+}
+
+impl Warmup {
+    /// The most cycles that it can take.
+    pub(super) fn most(self) -> u32 {
+        match self {
+            Self::Cycles(cycles) => cycles,
+            Self::Auto => MOST,
+        }
+    }
+}
+
+/// Cycles of a batch.
+const BATCH: u32 = 50;
+/// Batches between two looks.
+const LOOK: usize = 10;
+/// Fewest batches that are looked at.
+const LEAST: usize = 20;
+/// Most cycles of a warm-up that is found.
+const MOST: u32 = 20_000;
+
+/// The cycles after which batches of accepted load are settled, and those of latency too, where so
+/// much arrives that it has an end: 20 batches of 50 cycles at least, 20,000 cycles at most.
+///
+/// # Errors
+/// When the setup is refused, or `watch` says stop.
+pub(super) fn settled(setup: Setup<'_>, watch: &dyn Watch) -> Result<u32, Stop> {
+    let offered: f64 = setup.classes.iter().map(flits_a_cycle).sum();
+    let stride = stride(setup.wiring);
+    let mut engine = engine(setup)?;
+    engine.count_in(0..u32::MAX, false);
+    let (mut accepted, mut latencies): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+    let mut before = [0; 3];
+    while engine.now() < MOST {
+        let end = engine.now() + BATCH;
+        while engine.now() < end {
+            watch.tick("cycles of warm-up", engine.now().into(), MOST.into())?;
+            engine.advance(stride.min(end - engine.now()));
+        }
+        let classes = engine.tally().classes;
+        let sum = |of: fn(&OfClass) -> u64| classes.iter().map(of).sum::<u64>();
+        let now = [sum(|c| c.accepted), sum(|c| c.latency), sum(|c| c.arrived)];
+        let [flits, cycles, packets] = [0, 1, 2].map(|i| (now[i] - before[i]) as f64);
+        before = now;
+        accepted.push(flits / f64::from(BATCH));
+        if packets > 0.0 {
+            latencies.push(cycles / packets);
+        }
+        let batches = accepted.len();
+        if batches >= LEAST && batches.is_multiple_of(LOOK) && is_settled(&accepted) {
+            let last = &accepted[batches / 2..];
+            let mean = last.iter().sum::<f64>() / last.len() as f64;
+            if mean < SATURATED_BELOW * offered || is_settled(&latencies) {
+                return Ok(engine.now());
+            }
+        }
+    }
+    Ok(MOST)
+}
+
+/// Batches at the end that are never cut off: the variance of a few is chance.
+const KEPT: usize = 5;
+
+/// How many values to cut off at the start, by MSER: so that the sum of squares of the rest, by the
+/// square of their number, is least. O(values).
+fn truncation(values: &[f64]) -> usize {
+    let (mut sum, mut squares, mut count) = (0.0, 0.0, 0.0);
+    let mut best = (f64::INFINITY, 0);
+    // about the last value, so that equal ones have no variance
+    let origin = values.last().copied().unwrap_or(0.0);
+    for (at, value) in values.iter().enumerate().rev() {
+        let x = value - origin;
+        (sum, squares, count) = (sum + x, squares + x * x, count + 1.0);
+        let spread = (squares - sum * sum / count).max(0.0) / (count * count);
+        // of equal ones the longest rest
+        if at + KEPT <= values.len() && spread <= best.0 {
+            best = (spread, at);
+        }
+    }
+    best.1
+}
+
+/// Whether all that is to be cut off of the values is in their first half.
+fn is_settled(values: &[f64]) -> bool {
+    truncation(values) * 2 <= values.len()
+}
+
+/// What stands in a file.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Said {
+    /// So many cycles.
+    Cycles(u32),
+    /// `auto`.
+    Word(Word),
+}
+
+/// A warm-up that is found.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Word {
+    /// Until latency and accepted load change no more.
+    Auto,
+}
+
+impl<'de> Deserialize<'de> for Warmup {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let bad = |_| serde::de::Error::custom("invalid warm-up: a number of cycles, or auto");
+        Ok(match Said::deserialize(from).map_err(bad)? {
+            Said::Cycles(cycles) => Self::Cycles(cycles),
+            Said::Word(Word::Auto) => Self::Auto,
+        })
+    }
+}
+
+impl Serialize for Warmup {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Cycles(cycles) => to.serialize_u32(*cycles),
+            Self::Auto => to.serialize_str("auto"),
+        }
+    }
+}
+
+impl JsonSchema for Warmup {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Warmup".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Said::json_schema(generator)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    /// The definition, sum by sum.
+    fn slowly(values: &[f64]) -> usize {
+        let spread = |cut: usize| {
+            let rest = &values[cut..];
+            let n = rest.len() as f64;
+            let mean = rest.iter().sum::<f64>() / n;
+            rest.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n * n)
+        };
+        let most = values.len().saturating_sub(KEPT);
+        (0..=most).fold(0, |best, cut| if spread(cut) < spread(best) { cut } else { best })
+    }
+
+    #[test]
+    fn a_start_that_is_off_is_cut_off() {
+        let steady = |i: usize| if i.is_multiple_of(2) { 1.0 } else { 1.1 };
+        let of = |start: &[f64]| -> Vec<f64> {
+            start.iter().copied().chain((0..40).map(steady)).collect()
+        };
+        assert_eq!(truncation(&of(&[])), 0);
+        assert_eq!(truncation(&of(&[9.0, 5.0, 3.0])), 3);
+        assert!(is_settled(&of(&[9.0, 5.0, 3.0])));
+        // what grows without end is never settled
+        let grows: Vec<f64> = (0..40).map(f64::from).collect();
+        assert!(!is_settled(&grows));
+        assert!(is_settled(&[2.0; 40]));
+    }
+
+    #[test]
+    fn it_is_a_number_or_auto() {
+        let of = |given| serde_json::from_value::<Warmup>(given);
+        for (given, warmup) in [(json!(7), Warmup::Cycles(7)), (json!("auto"), Warmup::Auto)] {
+            assert_eq!(of(given.clone()).expect("a warm-up"), warmup);
+            assert_eq!(json!(warmup), given);
+        }
+        assert!(of(json!("soon")).is_err() && of(json!(-1)).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn one_pass_finds_what_the_definition_says(
+            values in prop::collection::vec((0..1000_u32).prop_map(f64::from), 5..40),
+        ) {
+            let (found, wanted) = (truncation(&values), slowly(&values));
+            // rounding may tell equal ones apart
+            let spread = |cut: usize| {
+                let rest = &values[cut..];
+                let n = rest.len() as f64;
+                let mean = rest.iter().sum::<f64>() / n;
+                rest.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n * n)
+            };
+            prop_assert!((spread(found) - spread(wanted)).abs() <= 1e-9 * spread(wanted).max(1.0));
+        }
+    }
+}

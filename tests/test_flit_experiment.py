@@ -1,0 +1,188 @@
+"""`[sim.flit]` in experiments: rows, curves, resuming, networks without tables, bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import flyloom as fl
+import pyarrow.parquet
+import pytest
+from cli_helpers import document, flyloom
+
+FILE = """\
+schema = 1
+name = "f"
+seed = 5
+[topology]
+family = "slim_fly"
+q = 3
+p = 2
+[sim.flit]
+selection = "minimal"
+run = { warmup_cycles = 100, measure_cycles = 400 }
+[sweep.grid]
+"sim.flit.load" = [0.1, 0.3]
+"sim.flit.selection" = ["minimal", "ugal_l"]
+"""
+
+SHORT = {"run.warmup_cycles": 100, "run.measure_cycles": 400}
+
+
+def run(folder: Path, text: str, **how: object) -> fl.Result:
+    (folder / "f.toml").write_text(text)
+    return fl.run(folder / "f.toml", out=folder, **{"workers": 1, **how})
+
+
+def table(done: fl.Result, name: str) -> list[dict]:
+    return pyarrow.parquet.read_table(Path(done.directory, name)).to_pylist()
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory) -> fl.Result:
+    return run(tmp_path_factory.mktemp("flit"), FILE)
+
+
+def test_a_sweep_over_loads_has_a_row_for_each(done):
+    rows = table(done, "rows.parquet")
+    assert len(rows) == 4 and done.holds
+    asked = [(load, selection) for load in (0.1, 0.3) for selection in ("minimal", "ugal_l")]
+    for row, (load, selection) in zip(rows, asked, strict=True):
+        found = fl.simulate("slim_fly:q=3,p=2", load=load, selection=selection, seed=5,
+                            settings=SHORT)
+        [point] = found.points
+        assert row["sim_flit_verified"] is True
+        for name in ("offered_load", "accepted_load", "mean_packet_latency_cycles", "mean_hops",
+                     "p99_packet_latency_cycles", "saturated", "deadlocked"):
+            assert row[f"sim_flit_{name}"] == point[name], name
+        assert row["sim_flit_saturation_throughput"] is None
+        # nothing is routed: there is nothing to say of tables
+        for name in ("engine", "lmc", "layers", "lanes", "verified", "complete", "deadlock_free",
+                     "edge_forwarding_index", "effective_bisection_bandwidth"):
+            assert row[name] is None, name
+        assert row["switches"] == 18 and row["options"] == "{}"
+
+
+def test_the_report_has_a_row_for_each_load_and_a_point(done):
+    page = Path(done.report).read_text()
+    for words in ("ugal_l, sim.flit.load 0.3", "accepted load"):
+        assert words in page, words
+    saved = json.loads(Path(done.directory, "results.json").read_text())
+    [shown] = saved["measures"]
+    assert shown["name"] == "sim.flit" and len(shown["rows"]) == 4
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_list_of_loads_is_one_point_with_a_curve(tmp_path, workers):
+    text = FILE.partition("[sweep.grid]")[0] + "load = [0.1, 0.2, 0.4]\n"
+    done = run(tmp_path, text, workers=workers)
+    [row] = table(done, "rows.parquet")
+    assert row["sim_flit_verified"] is True
+    assert row["sim_flit_accepted_load"] is None and row["sim_flit_offered_load"] is None
+    found = fl.simulate("slim_fly:q=3,p=2", load=[0.1, 0.2, 0.4], seed=5, settings=SHORT)
+    series = table(done, "series.parquet")
+    for figure in ("accepted_load", "mean_packet_latency_cycles"):
+        curve = [(r["x"], r["y"]) for r in series if r["series"] == f"sim_flit_{figure}"]
+        assert curve == [(point["offered_load"], point[figure]) for point in found.points]
+    saved = json.loads(Path(done.directory, "results.json").read_text())
+    assert saved["records"][0]["measures"]["sim.flit"]["points"] == found.points
+    assert [r["cells"][1] for r in saved["measures"][0]["rows"]] == [0.1, 0.2, 0.4]
+
+
+def test_auto_finds_the_saturation(tmp_path):
+    # two switches of four endpoints that all send across one link: a quarter each
+    (tmp_path / "across.csv").write_text("".join(f"{i},{(i + 4) % 8},1\n" for i in range(8)))
+    text = """
+        schema = 1
+        name = "f"
+        topology = { family = "ring", n = 2, p = 4 }
+        [sim.flit]
+        traffic = "across.csv"
+        run = { warmup_cycles = 200, measure_cycles = 3000 }
+    """
+    done = run(tmp_path, text)
+    [row] = table(done, "rows.parquet")
+    assert row["sim_flit_saturation_throughput"] == pytest.approx(0.25, rel=0.05)
+    # other rows are another point
+    (tmp_path / "across.csv").write_text("0,4,1\n")
+    done = run(tmp_path, text)
+    assert done.reused == 0
+    [row] = table(done, "rows.parquet")
+    assert row["sim_flit_saturation_throughput"] == 1
+
+
+def test_points_are_kept_one_by_one(tmp_path, done):
+    first = run(tmp_path, FILE.replace("[0.1, 0.3]", "[0.1]"))
+    assert (first.points, first.reused) == (2, 0)
+    again = run(tmp_path, FILE, workers=2)
+    assert (again.points, again.reused) == (4, 2)
+    for name in ("rows.parquet", "series.parquet"):
+        assert Path(again.directory, name).read_bytes() == Path(done.directory, name).read_bytes()
+    last = run(tmp_path, FILE)
+    assert last.reused == 4
+    effective = Path(last.directory, "effective.toml").read_text()
+    assert run(tmp_path, effective).reused == 4
+
+
+def test_tables_are_simulated_where_there_is_routing(tmp_path):
+    done = run(tmp_path, FILE.replace("[sim.flit]", "[routing]\nengine = \"dfsssp\"\n[sim.flit]"))
+    rows = table(done, "rows.parquet")
+    for row, load in zip(rows[::2], (0.1, 0.3), strict=True):
+        [point] = fl.simulate("slim_fly:q=3,p=2", engine="dfsssp", load=load, seed=5,
+                              settings=SHORT).points
+        assert row["engine"] == "dfsssp" and row["verified"]
+        latency = point["mean_packet_latency_cycles"]
+        assert row["sim_flit_mean_packet_latency_cycles"] == latency
+
+
+def test_what_is_not_proved_is_refused_or_said(tmp_path):
+    stuck = FILE.replace("selection = \"minimal\"", "lane_use = \"any\"")
+    stuck = stuck.replace("slim_fly\"\nq = 3\np = 2", "torus\"\nshape = [8]\np = 4")
+    stuck = stuck.replace("[\"minimal\", \"ugal_l\"]", "[\"minimal\"]").replace("[0.1, 0.3]", "[1]")
+    with pytest.raises(fl.RefusalError, match="not proved free of deadlock"):
+        run(tmp_path, stuck)
+    done = run(tmp_path, stuck.replace("lane_use", "unverified = true\nlane_use"))
+    [row] = table(done, "rows.parquet")
+    assert row["sim_flit_verified"] is False and not done.holds
+
+
+def test_a_network_alone_may_be_measured(tmp_path):
+    text = """
+        schema = 1
+        name = "f"
+        topology = { family = "slim_fly", q = 3, p = 2 }
+        [resilience]
+        samples = 4
+    """
+    done = run(tmp_path, text)
+    [row] = table(done, "rows.parquet")
+    assert row["engine"] is None and row["resilience_removed_until_disconnected"] is not None
+    assert "no routing" in Path(done.report).read_text()
+
+
+def test_bad_input_is_refused_before_anything_runs(tmp_path):
+    for line, told in [
+        ("load = -1", "f.toml: line 9, column 1: sim.flit: load: -1 is out of range"),
+        ("router = { buffer_flits = 0 }", "sim.flit: router.buffer_flits: 0 is out of range"),
+        ("loads = 0.1", "sim.flit takes load, selection"),
+        ("traffic = \"nowhere.csv\"", "sim.flit.traffic: 'nowhere.csv' is neither a name nor"),
+        ("[ebb]", "ebb: it needs tables, and the point has no [routing]"),
+    ]:
+        head = FILE.partition("[sim.flit]\n")[0]
+        text = f"{head}[sim.flit]\n{line}\n"
+        (tmp_path / "f.toml").write_text(text)
+        for words in (["--dry-run"] if "nowhere" not in line else [], []):
+            answer = flyloom("run", tmp_path / "f.toml", "--out", tmp_path / "out", *words)
+            assert answer.returncode == 2 and told in answer.stderr, answer.stderr
+            assert answer.stderr.count("\n") == 1
+        assert not list((tmp_path / "out").glob("f/points/*"))
+
+
+def test_the_command_runs_it(tmp_path):
+    (tmp_path / "f.toml").write_text(FILE)
+    dry = flyloom("run", tmp_path / "f.toml", "--dry-run")
+    assert dry.returncode == 0 and dry.stdout.count('"load": 0.3') == 2
+    found = document("run", tmp_path / "f.toml", "--out", tmp_path)
+    assert found["points"] == 4 and found["holds"]
+    made = flyloom("report", found["directory"])
+    assert made.returncode == 0, made.stderr

@@ -1,0 +1,145 @@
+"""Runs of the flit level: several seeds, a warm-up that is found, several classes of traffic."""
+
+from __future__ import annotations
+
+import statistics
+
+import flyloom as fl
+import pytest
+from cli_helpers import document, flyloom
+from scipy import stats
+
+NET = "slim_fly:q=3,p=2"
+SHORT = {"run.warmup_cycles": 200, "run.measure_cycles": 400}
+
+
+def run(net: str = NET, **given: object) -> fl.Result:
+    more = given.pop("settings", {})
+    return fl.simulate(net, "flit", settings={**SHORT, **more}, **{"load": 0.4, **given})
+
+
+@pytest.mark.parametrize("traffic", ["uniform", "permutation"])
+def test_several_seeds_are_the_mean_of_their_runs(traffic):
+    [point] = run(seed=5, seeds=4, traffic=traffic).points
+    each = [run(seed=seed, traffic=traffic).points[0] for seed in range(5, 9)]
+    assert point["over_seeds"]["seeds"] == 4
+    for name in ("accepted_load", "mean_packet_latency_cycles"):
+        values = [one[name] for one in each]
+        assert len(set(values)) > 1
+        assert point[name] == pytest.approx(statistics.mean(values))
+        spread = point["over_seeds"][name]
+        assert spread["standard_deviation"] == pytest.approx(statistics.stdev(values))
+        low, high = stats.t.interval(0.95, 3, statistics.mean(values), stats.sem(values))
+        assert spread["confidence_interval_95"] == pytest.approx([low, high])
+    assert point["mean_hops"] == pytest.approx(statistics.mean(one["mean_hops"] for one in each))
+    for name in ("cycles", "flit_hops"):
+        assert point[name] == sum(one[name] for one in each)
+    for name in ("latency_histogram", "hop_histogram"):
+        counts = sum(sum(c[1] if isinstance(c, list) else c for c in one[name]) for one in each)
+        assert sum(c[1] if isinstance(c, list) else c for c in point[name]) == counts
+    assert "over_seeds" not in each[0]
+
+
+def test_seeds_and_threads_change_nothing_of_it():
+    words = ["sim", "flit", NET, "--load", "0.2,0.5", "--seeds", "3", "--seed", "9",
+             "--set", "run.warmup_cycles=auto", "run.measure_cycles=300"]
+    one = document(*words, "--threads", "1")
+    assert document(*words, "--threads", "2") == one
+    assert [point["over_seeds"]["seeds"] for point in one["points"]] == [3, 3]
+
+
+def test_a_warm_up_is_found():
+    found = run(load=[0.1, 0.5], settings={"run.warmup_cycles": "auto"})
+    for point in found.points:
+        # looks are 500 cycles apart, the first at 1000
+        assert 1000 <= point["warmup_cycles"] < 20_000 and point["warmup_cycles"] % 500 == 0
+        long = run(load=point["offered_load"], settings={
+            "run.warmup_cycles": 10_000, "run.measure_cycles": 10_000}).points[0]
+        short = run(load=point["offered_load"], settings={
+            "run.warmup_cycles": "auto", "run.measure_cycles": 10_000}).points[0]
+        latency = "mean_packet_latency_cycles"
+        assert short[latency] == pytest.approx(long[latency], rel=0.02)
+        same = run(load=point["offered_load"], settings={
+            "run.warmup_cycles": point["warmup_cycles"]}).points[0]
+        assert same == point
+    # beyond saturation latency has no end: what arrives is enough
+    [beyond] = run("ring:n=2,p=4", load=1, traffic=[(i, (i + 4) % 8, 1.0) for i in range(8)],
+                   settings={"run.warmup_cycles": "auto"}).points
+    assert beyond["saturated"] and beyond["warmup_cycles"] < 20_000
+
+
+def test_a_fixed_warm_up_is_said_too():
+    assert run().points[0]["warmup_cycles"] == 200
+
+
+def test_classes_share_the_load():
+    plain = run().points
+    assert run(classes=[{}]).points == plain
+    [point] = run("torus:shape=4x4,p=1", load=0.4, classes=[
+        {"share": 3}, {"traffic": "neighbour", "packet_flits": 4},
+    ], settings={"run.measure_cycles": 4000, "router.virtual_channels": 8}).points
+    uniform, near = point["classes"]
+    assert uniform["offered_load"] == pytest.approx(0.3)
+    assert near["offered_load"] == pytest.approx(0.1)
+    assert point["offered_load"] == pytest.approx(0.4)
+    for row in (uniform, near, point):
+        assert row["accepted_load"] == pytest.approx(row["offered_load"], rel=0.05)
+    packets = [sum(row["hop_histogram"]) for row in (uniform, near, point)]
+    assert packets[2] == packets[0] + packets[1]
+    # 0.3 packets of a flit against 0.1 / 4 of four
+    assert packets[0] / packets[1] == pytest.approx(12, rel=0.15)
+    # a neighbour is two switches away at most: the diagonal
+    assert len(near["hop_histogram"]) <= 4
+    assert "classes" not in plain[0]
+
+
+def test_a_class_goes_first_where_the_router_says_so():
+    across = [(i, (i + 4) % 8, 1.0) for i in range(8)]
+    accepted = {}
+    for priority in ("class", "round_robin"):
+        # a link that carries a quarter, and each class wants 0.2
+        [point] = run("ring:n=2,p=4", load=0.4, traffic=across, settings={
+            "router.priority": priority, "run.warmup_cycles": 1000, "run.measure_cycles": 4000,
+        }, classes=[{"priority": 0}, {"priority": 1}]).points
+        accepted[priority] = [row["accepted_load"] for row in point["classes"]]
+        assert sum(accepted[priority]) == pytest.approx(0.25, rel=0.02)
+    late, first = accepted["class"]
+    assert first > 2 * late
+    assert accepted["round_robin"] == pytest.approx([0.125, 0.125], rel=0.03)
+
+
+def test_a_process_that_cannot_make_a_load_ends_the_curve():
+    # on a quarter of the time, a packet in each of these cycles
+    found = run(load="auto", settings={"process": "on_off:0.1,0.3", "run.measure_cycles": 2000})
+    assert [point["offered_load"] for point in found.points] == [0.1, 0.2]
+    assert found.saturation_throughput == 0.2
+    with pytest.raises(fl.RefusalError, match="load: 0.3 packets a cycle"):
+        run(load=0.3, settings={"process": "on_off:0.1,0.3"})
+
+
+@pytest.mark.parametrize(("words", "told"), [
+    ("--seeds 0", "seeds: 0 is out of range; 1 to 1000"),
+    ("--set seeds=2", "seeds is an argument of its own"),
+    ("--set run.warmup_cycles=soon", "run.warmup_cycles: invalid warm-up"),
+    ("--class share=0", "class 1: share: 0 is out of range"),
+    ("--class share=x", "--class: share: 'x' is no number"),
+    ("--class share", "--class: 'share': not KEY=VALUE"),
+    ("--class colour=1", "class: "),
+    ("--class packet_flits=0", "class 1: packet_flits: 0 flits"),
+    ("--class process=foo", "class 1: process: there is no 'foo'"),
+    ("--class traffic=bit_reverse", "not a power of two"),
+])
+def test_bad_input_is_refused_in_one_line(words, told):
+    done = flyloom("sim", "flit", NET, "--load", "0.1", *words.split())
+    assert done.returncode == 2, done.stdout
+    assert done.stderr.startswith("flyloom: ") and done.stderr.count("\n") == 1, done.stderr
+    assert told in done.stderr
+
+
+def test_classes_by_command_line_are_those_of_python():
+    found = document("sim", "flit", NET, "--load", "0.3", "--class", "share=2 traffic=shift:5",
+                     "--class", "packet_flits=1=3,5=1", "--set", "run.warmup_cycles=200",
+                     "run.measure_cycles=400")
+    here = run(load=0.3, classes=[
+        {"share": 2.0, "traffic": "shift:5"}, {"packet_flits": "1=3,5=1"}])
+    assert found["points"] == here.points
