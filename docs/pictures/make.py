@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 from pathlib import Path
 
 import flyloom as fl
@@ -16,7 +17,7 @@ from flyloom.cabling.pair import pair_svg
 from flyloom.cabling.rack import rack_sheets
 from flyloom.cabling.states import states_svg
 from flyloom.draw.floor import floor_data
-from flyloom.report import comparison, figures
+from flyloom.report import comparison, figures, flit
 from flyloom.report.charts import svg
 
 BUILT = {"endpoints_per_unit": 2}
@@ -54,7 +55,17 @@ def pictures() -> dict[str, str]:
         ),
         "routing_growth.svg": svg(growth(), prefix="growth-"),
         "pareto.svg": svg(comparison.pareto_spec(near), prefix="pareto-"),
+        **{
+            f"{name}.svg": svg(flit.curves_spec(curves), prefix=f"{name}-")
+            for name, curves in flit_figures().items()
+        },
     }
+
+
+def flit_figures() -> dict[str, list[dict]]:
+    """The curves that flit_figures.py keeps."""
+    script = Path(__file__).with_name("flit_figures.py")
+    return runpy.run_path(str(script))["kept"]()
 
 
 def growth() -> dict:

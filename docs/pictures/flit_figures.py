@@ -1,0 +1,50 @@
+"""Keeps the curves of finished figures: `.venv/bin/python docs/pictures/flit_figures.py out/*`.
+
+The folders are those of `flyloom run examples/figures/...`; their curves go to flit_figures.json,
+beside those that are there, and make.py draws them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from flyloom.report import build, check, simulated
+
+KEPT = Path(__file__).with_name("flit_figures.json")
+FIELDS = (
+    "offered_load", "accepted_load", "mean_packet_latency_cycles", "p99_packet_latency_cycles",
+    "mean_hops", "saturated", "deadlocked",
+)
+
+
+def curves(folder: Path) -> list[dict]:
+    """The curves of a finished experiment, as its report has them."""
+    data = check.check(build.data(json.loads((folder / "results.json").read_text())))
+    labels = [network["label"] for network in data["networks"]]
+    return [
+        {"label": curve["label"], "saturation_throughput": curve["saturation_throughput"],
+         "points": [[point[field] for field in FIELDS] for point in curve["points"]]}
+        for curve in simulated.curves(data["simulations"], labels)
+    ]
+
+
+def kept() -> dict[str, list[dict]]:
+    """All that is kept, by the name of the experiment, with points as the charts take them."""
+    found = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    for of_figure in found.values():
+        for curve in of_figure:
+            curve["points"] = [dict(zip(FIELDS, p, strict=True)) for p in curve["points"]]
+    return found
+
+
+if __name__ == "__main__":
+    known = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    for folder in map(Path, sys.argv[1:]):
+        known[folder.name] = curves(folder)
+    rows = [
+        f" {json.dumps(name)}: [\n  " + ",\n  ".join(map(json.dumps, known[name])) + "\n ]"
+        for name in sorted(known)
+    ]
+    KEPT.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
