@@ -420,13 +420,41 @@ def netlist_floor(q: str, p: str) -> dict:
     return {"cpu_s": cpu_s}
 
 
+def flits(net: str, selection: str, cycles: str, threads: str) -> dict:
+    """The simulator between a third of these cycles and all of them; growth of the process."""
+    on = flyloom.network(net)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    short = _flits(on, selection, int(cycles) // 3, int(threads))
+    long = _flits(on, selection, int(cycles), int(threads))
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {name: long[name] - short[name] for name in long} | {"rss_mib": after - before}
+
+
+def flits_once(net: str, selection: str, cycles: str) -> dict:
+    """One run of so many cycles."""
+    return _flits(flyloom.network(net), selection, int(cycles), 1)
+
+
+def _flits(net: flyloom.Topology, selection: str, cycles: int, threads: int) -> dict:
+    # the routers are BookSim's bs2_sf_q5_min by default; there, minimal takes any lane
+    settings = {"run.warmup_cycles": 0, "run.measure_cycles": cycles, "run.drain_cycles": 0}
+    settings["lane_use"] = "any" if selection == "minimal" else "hops"
+    wall, cpu = perf_counter(), process_time()
+    found = flyloom.simulate(
+        net, "flit", load=0.5, selection=selection, settings=settings, unverified=True,
+        threads=threads,
+    )
+    hops = found.points[0]["flit_hops"]
+    return {"flit_hops": hops, "cpu_s": process_time() - cpu, "wall_s": perf_counter() - wall}
+
+
 PROBES = {
     f.__name__: f
     for f in (
         route, opensm, structure, structure_scipy, ebb, ebb_numpy, build, read_netlist,
         netlist_floor, distances, distances_igraph, distances_networkit, distances_networkx,
         resilience, throughput, route_engine, opensm_reroute, verify_tables, ebb_patterns,
-        repair_tables, points, all_of_min_hop,
+        repair_tables, points, all_of_min_hop, flits, flits_once,
     )
 }
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from executors import points
+from flit import flit
 from measure import HERE, ROOT, Absent, Broken
 from messages import messages
 from routing import growth, million, routing
@@ -27,7 +28,7 @@ from rows import BENCHMARKS as OTHERS
 from rows import Options, Row
 
 BENCHMARKS = {**OTHERS, "routing": routing, "growth": growth, "points": points,
-              "messages": messages}
+              "messages": messages, "flit": flit}
 NAMED = {"million": million}
 """Those that run only when they are named."""
 

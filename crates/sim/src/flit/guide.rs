@@ -1,6 +1,8 @@
 //! What tells a packet at a router where it may go next: port, and virtual channels.
 
+use super::engine::{Engine, Setup};
 use super::word::Packet;
+use base::Refusal;
 use base::seed::Fast;
 
 /// An output that a packet wants: a port, and the virtual channels that it may take there.
@@ -52,6 +54,20 @@ pub struct Here<'a> {
     pub random: &'a mut Fast,
 }
 
+impl<'a> Here<'a> {
+    /// A packet in an input lane of a router whose ports have `1 << stride` lanes each.
+    #[inline]
+    pub(super) fn new(
+        router: u32,
+        (lane, stride): (usize, u32),
+        sight: &'a dyn Sight,
+        random: &'a mut Fast,
+    ) -> Self {
+        let channel = (lane & ((1 << stride) - 1)) as u8;
+        Self { router, in_port: (lane >> stride) as u16, lane: channel, sight, random }
+    }
+}
+
 /// Routing as routers use it: candidates and the choice among them, in one.
 ///
 /// A guide is asked once a packet and router: when the packet comes to the front of its virtual
@@ -74,6 +90,13 @@ pub trait Guide: Sync {
     /// Whether it asks for [`Sight::used_at`].
     fn sees_far(&self) -> bool {
         false
+    }
+
+    /// An engine in which this guide's answers are compiled into the routers' steps, where it is
+    /// worth that: [`super::engine::engine_of`]. The result is the same without.
+    fn engine<'a>(&'a self, setup: Setup<'a>) -> Option<Result<Box<dyn Engine + 'a>, Refusal>> {
+        let _ = setup;
+        None
     }
 
     /// Whether [`Guide::wants`] gives more than one.

@@ -1,11 +1,13 @@
 //! Directly or over a switch in between: minimal, Valiant, UGAL-L, UGAL-G and PAR.
+#![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
 use super::{Choosing, Selection, Ways};
+use crate::flit::engine::{Engine, Setup, engine_of};
 use crate::flit::guide::{Guide, Here, Want, lanes};
 use crate::flit::wiring::{Attached, Port, Wiring};
 use crate::flit::word::Packet;
 use base::seed::Fast;
-use base::{Stop, SwitchId, Watch};
+use base::{Refusal, Stop, SwitchId, Watch};
 use fabric::tables::candidates::{LaneClasses, Leg, Progressive, Via};
 use std::sync::Arc;
 use verify::Verified;
@@ -41,6 +43,8 @@ pub struct Detours {
     place: Vec<u32>,
     /// Lanes of each class; of higher ones, the last.
     lanes: Vec<u32>,
+    /// All lanes.
+    every: u32,
     count: u8,
     /// The group of each switch, where classes rise between groups alone.
     rises: Option<Vec<u32>>,
@@ -153,6 +157,7 @@ impl Detours {
             plane,
             place,
             lanes: (0..classes).map(class).collect(),
+            every: super::ways::all(leg.lanes()),
             count: leg.lanes(),
             rises: leg.class_groups().map(<[u32]>::to_vec),
             choices: u32::from(selection != Selection::Minimal),
@@ -269,21 +274,50 @@ impl Detours {
     }
 }
 
-impl Guide for Detours {
-    fn lanes(&self) -> u8 {
-        self.count
+impl Detours {
+    /// As [`Self::begin`] of UGAL-L at a packet's first switch, without branches that would be
+    /// guessed wrong as often as right.
+    #[inline(always)]
+    fn begin_locally(&self, here: &mut Here<'_>, home: u32, packet: &mut Packet<'_>) -> u16 {
+        let at = here.router;
+        let ports = self.ways.row(at);
+        let direct = self.ways.port_in(ports, home, here.random);
+        let among = &self.between[usize::from(self.plane[at as usize])][..];
+        let taken = [at, home].map(|s| self.place[s as usize]);
+        let skipped = taken.iter().filter(|t| (**t as usize) < among.len()).count();
+        let others = among.len().saturating_sub(skipped) as u32;
+        if others == 0 {
+            return direct;
+        }
+        let (low, high) = (taken[0].min(taken[1]), taken[0].max(taken[1]));
+        // links go both ways, and so do hops
+        let [before, after] = [at, home]
+            .map(|s| &self.hops[(s * self.switches) as usize..][..self.switches as usize]);
+        let (mut least, mut over, mut first) = (i64::MAX, 0, 0);
+        for _ in 0..self.choosing.candidates {
+            let drawn = here.random.below(others);
+            let drawn = drawn + u32::from(drawn >= low);
+            let via = among[(drawn + u32::from(drawn >= high)) as usize];
+            let port = self.ways.port_in(ports, via, here.random);
+            let [to, on] = [before, after].map(|hops| hops[via as usize]);
+            let cost = i64::from((u32::from(to) + u32::from(on)) * here.sight.used(port));
+            let wins = cost < least && to.max(on) < FAR;
+            least = if wins { cost } else { least };
+            over = if wins { via } else { over };
+            first = if wins { port } else { first };
+        }
+        let own = i64::from(u32::from(before[home as usize]) * here.sight.used(direct));
+        if own > least.saturating_add(self.choosing.threshold) {
+            packet.set_note(DETOUR);
+            packet.set_via(over);
+            return first;
+        }
+        direct
     }
 
-    fn vias(&self) -> u32 {
-        if self.selection == Selection::Minimal { 1 } else { self.switches }
-    }
-
-    fn sees_far(&self) -> bool {
-        self.selection == Selection::UgalG
-    }
-
-    #[inline]
-    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+    /// What a packet wants by any selection and any classes.
+    #[inline(never)]
+    fn want_any(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
         let Attached { router: home, port } = self.wiring.endpoints()[packet.target() as usize];
         let (at, hops, note) = (here.router, packet.hops(), packet.note());
         let is_direct = note & DETOUR == 0;
@@ -317,5 +351,54 @@ impl Guide for Detours {
         }
         let lanes = self.lanes[(class as usize).min(self.lanes.len() - 1)];
         Want { port, lanes, rank: 0 }
+    }
+}
+
+impl Guide for Detours {
+    fn engine<'a>(&'a self, setup: Setup<'a>) -> Option<Result<Box<dyn Engine + 'a>, Refusal>> {
+        engine_of(self, setup)
+    }
+
+    fn lanes(&self) -> u8 {
+        self.count
+    }
+
+    fn vias(&self) -> u32 {
+        if self.selection == Selection::Minimal { 1 } else { self.switches }
+    }
+
+    fn sees_far(&self) -> bool {
+        self.selection == Selection::UgalG
+    }
+
+    #[inline(always)]
+    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+        if self.rises.is_some() || !matches!(self.selection, Selection::Minimal | Selection::UgalL)
+        {
+            // of its own, so that the other stays in registers
+            let Here { router, in_port, lane, sight, .. } = *here;
+            return self
+                .want_any(&mut Here { router, in_port, lane, sight, random: here.random }, packet);
+        }
+        let Attached { router: home, port } = self.wiring.endpoints()[packet.target() as usize];
+        let (at, hops) = (here.router, packet.hops());
+        let lanes = self.lanes[(hops as usize).min(self.lanes.len() - 1)];
+        let mut goal = home;
+        if self.selection == Selection::UgalL {
+            if hops == 0 && at != home {
+                return Want { port: self.begin_locally(here, home, packet), lanes, rank: 0 };
+            }
+            if packet.note() == DETOUR {
+                if packet.via() == at {
+                    packet.set_note(0);
+                } else {
+                    goal = packet.via();
+                }
+            }
+        }
+        if at == goal {
+            return Want { port, lanes: self.every, rank: 0 };
+        }
+        Want { port: self.ways.port(at, goal, here.random), lanes, rank: 0 }
     }
 }

@@ -1,4 +1,5 @@
 //! Candidates in the form that hot loops read: for each switch and goal, a list of ports.
+#![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
 use crate::flit::wiring::{End, Wiring};
 use base::seed::Fast;
@@ -10,7 +11,7 @@ use std::collections::HashMap;
 #[derive(Debug, Clone)]
 pub struct Ways {
     switches: usize,
-    /// By goal, then switch: a port, or [`SEVERAL`] and a list.
+    /// By switch, then goal: a port, or [`SEVERAL`] and a list.
     table: Vec<u16>,
     /// Where each list is in `ports`: begin, length.
     span: Vec<(u32, u32)>,
@@ -39,9 +40,9 @@ impl Ways {
         let mut new = Self { switches, table: Vec::new(), span: Vec::new(), ports: every };
         let mut known: HashMap<Vec<u16>, u16> = HashMap::new();
         let mut found = Vec::new();
-        for goal in 0..switches as u32 {
-            watch.tick("ways", goal.into(), switches as u64)?;
-            for at in 0..switches as u32 {
+        for at in 0..switches as u32 {
+            watch.tick("ways", at.into(), switches as u64)?;
+            for goal in 0..switches as u32 {
                 found.clear();
                 if at != goal {
                     scheme.next(SwitchId(at), Heading { goal, state }, &mut found);
@@ -71,7 +72,7 @@ impl Ways {
     /// The ports from `at` towards `goal`.
     #[inline]
     pub fn ports(&self, at: u32, goal: u32) -> &[u16] {
-        let entry = self.table[goal as usize * self.switches + at as usize];
+        let entry = self.table[at as usize * self.switches + goal as usize];
         if entry & SEVERAL == 0 {
             return &self.ports[usize::from(entry)..=usize::from(entry)];
         }
@@ -80,12 +81,27 @@ impl Ways {
     }
 
     /// One of them, at random; port 0 where there is none.
-    #[inline]
+    #[inline(always)]
     pub fn port(&self, at: u32, goal: u32, random: &mut Fast) -> u16 {
-        let entry = self.table[goal as usize * self.switches + at as usize];
-        if entry & SEVERAL == 0 {
-            return entry;
-        }
+        let entry = self.table[at as usize * self.switches + goal as usize];
+        if entry & SEVERAL == 0 { entry } else { self.one_of(entry, random) }
+    }
+
+    /// What [`Self::port_in`] looks at, of a switch.
+    #[inline(always)]
+    pub(super) fn row(&self, at: u32) -> &[u16] {
+        &self.table[at as usize * self.switches..][..self.switches]
+    }
+
+    /// As [`Self::port`] from the switch of that row.
+    #[inline(always)]
+    pub(super) fn port_in(&self, row: &[u16], goal: u32, random: &mut Fast) -> u16 {
+        let entry = row[goal as usize];
+        if entry & SEVERAL == 0 { entry } else { self.one_of(entry, random) }
+    }
+
+    /// One of the ports of a list, at random; port 0 where there is none.
+    fn one_of(&self, entry: u16, random: &mut Fast) -> u16 {
         let (begin, length) = self.span[usize::from(entry ^ SEVERAL)];
         let drawn = begin + random.below(length);
         if length == 0 { 0 } else { self.ports[drawn as usize] }

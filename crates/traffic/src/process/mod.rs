@@ -215,27 +215,44 @@ impl Source {
         if self.trials.packet == 0 {
             return None;
         }
+        if self.trials.bursts {
+            return self.try_bursts(cycle, end, random);
+        }
+        // what is tried again and again is kept at hand
+        let (mut now, mut own, chance) = (self.next, random.clone(), self.trials.packet);
+        // chances above 0: what is drawn is below the threshold, or that is for certain
+        let most = if chance == Fast::ALWAYS { chance } else { chance - 1 };
+        while now < end.min(cycle) {
+            own.next_u64();
+            now += 1;
+        }
+        let mut found = None;
+        while now < end && found.is_none() {
+            found = (own.next_u64() <= most).then_some(now);
+            now += 1;
+        }
+        (self.next, *random) = (now, own);
+        self.born = found.unwrap_or(self.born);
+        found
+    }
+
+    /// The next birth from `cycle` on and before `end`, of a source that turns on and off.
+    fn try_bursts(&mut self, cycle: u64, end: u64, random: &mut Fast) -> Option<u64> {
         while self.next < end {
-            let now = self.next;
             self.next += 1;
-            if self.trial(random) {
-                self.born = now;
-                if now >= cycle {
-                    return Some(now);
-                }
+            if self.turn(random) && random.chance(self.trials.packet) && self.next > cycle {
+                self.born = self.next - 1;
+                return Some(self.born);
             }
         }
         None
     }
 
-    #[inline]
-    fn trial(&mut self, random: &mut Fast) -> bool {
-        let trials = self.trials;
-        if trials.bursts {
-            let turns = random.chance(if self.on { trials.off } else { trials.on });
-            self.on ^= turns;
-        }
-        self.on && random.chance(trials.packet)
+    /// Whether it is on in the next cycle, in which it may turn.
+    fn turn(&mut self, random: &mut Fast) -> bool {
+        let Trials { on, off, .. } = self.trials;
+        self.on ^= random.chance(if self.on { off } else { on });
+        self.on
     }
 }
 

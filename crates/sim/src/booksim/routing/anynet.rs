@@ -1,6 +1,7 @@
 //! Routing on networks of files: minimal, and the `PolarFly` variant's Valiant, UGAL-L and UGAL-G.
 
 use super::{At, Explored, Homes, Step, Vcs, unknown, want};
+use crate::flit::engine::{Engine, Setup, engine_of};
 use crate::flit::guide::{Guide, Here, Want};
 use crate::flit::wiring::Wiring;
 use crate::flit::word::Packet;
@@ -248,6 +249,10 @@ impl Anynet {
 }
 
 impl Guide for Anynet {
+    fn engine<'a>(&'a self, setup: Setup<'a>) -> Option<Result<Box<dyn Engine + 'a>, Refusal>> {
+        engine_of(self, setup)
+    }
+
     fn sees_queues(&self) -> bool {
         matches!(self.rule, Rule::Local | Rule::Global)
     }
@@ -264,6 +269,7 @@ impl Guide for Anynet {
         self.rule == Rule::Global
     }
 
+    #[inline]
     fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
         let target = packet.target();
         let last = self.homes.router(target);

@@ -23,7 +23,6 @@ pub(super) struct Audit<'a, const N: usize, const W: usize, const M: usize> {
     pub(super) board: &'a Board,
     pub(super) wiring: &'a Wiring,
     pub(super) stride: u32,
-    pub(super) ring_bits: u32,
     /// Virtual channels.
     pub(super) lanes: u8,
     pub(super) full: u32,
@@ -146,8 +145,7 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
     fn waiting(&self, r: usize, i: usize) -> Waiting {
         let unit = self.units[r];
         let (port, v) = self.port_of(i);
-        let at = unit.ring as usize + (i << self.ring_bits) + usize::from(unit.head[i]);
-        let target = self.board.layout.target(self.board.rings.get(at));
+        let target = self.board.layout.target(self.board.rings.get(unit.head[i] as usize));
         Waiting { router: unit.router, port: port as u16, lane: v as u8, target }
     }
 
@@ -197,7 +195,7 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
             let lanes = (0..self.lanes).filter(|v| want.lanes >> v & 1 == 1);
             found.extend(lanes.map(|v| {
                 let x = first + usize::from(v);
-                let free = unit.free[usize::from(want.port)] >> v & 1 == 1;
+                let free = unit.free[x / 64] >> (x & 63) & 1 == 1;
                 let holder = holders[r][x].filter(|_| !free);
                 holder.map(|j| (r, j))
             }));

@@ -35,54 +35,57 @@ impl Words {
 
 /// Bits by cycle: what one thread sends to all routers.
 ///
-/// A slot a cycle, as many slots as cycles that anything can be ahead, a power of two; in a slot
-/// the words of all routers in order.
+/// Every word has a slot a cycle, as many as cycles that anything can be ahead, a power of two:
+/// what comes in the next cycles is in one line of the cache. A line more lies between two words,
+/// so that the slots of a cycle do not all compete for the same places in it.
 #[derive(Debug)]
 pub(super) struct Calendar {
     bits: Words,
-    slot_words: usize,
-    slot_mask: u32,
+    /// Slots of a word, less one.
+    mask: u32,
 }
 
+/// Slots that are left out after each word.
+const GAP: u32 = 8;
+
 impl Calendar {
-    /// For bits up to `ahead` cycles ahead, `slot_words` words a cycle.
-    pub(super) fn new(ahead: u32, slot_words: usize) -> Self {
-        let slots = (ahead + 1).next_power_of_two();
-        let bits = Words::zeros(slots as usize * slot_words);
-        Self { bits, slot_words, slot_mask: slots - 1 }
+    /// For bits of so many words, up to `ahead` cycles ahead.
+    pub(super) fn new(ahead: u32, words: usize) -> Self {
+        let slots = Self::slots(ahead);
+        Self { bits: Words::zeros(words * (slots + GAP) as usize), mask: slots - 1 }
     }
 
-    /// Where the words of a cycle begin.
-    #[inline]
-    pub(super) fn slot(&self, cycle: u32) -> usize {
-        (cycle & self.slot_mask) as usize * self.slot_words
+    fn slots(ahead: u32) -> u32 {
+        (ahead + 1).next_power_of_two()
     }
 
-    /// Sets a bit of a word of the cycle.
+    /// How far apart the places of two words are.
+    pub(super) fn pitch(ahead: u32) -> u32 {
+        Self::slots(ahead) + GAP
+    }
+
+    /// Sets a bit of the word at `place`, in the slot of the cycle.
     #[inline]
-    pub(super) fn mark(&self, cycle: u32, word: u32, bit: u32) {
-        let at = self.slot(cycle) + word as usize;
+    pub(super) fn mark(&self, cycle: u32, place: u32, bit: u32) {
+        let at = (place + (cycle & self.mask)) as usize;
         self.bits.set(at, self.bits.get(at) | 1 << (bit & 63));
     }
 
-    /// The word of a slot, which becomes 0.
+    /// What is in the slot of a cycle of the word at `place`; it becomes 0.
     #[inline]
-    pub(super) fn take(&self, slot: usize, word: usize) -> u64 {
-        self.bits.take(slot + word)
+    pub(super) fn take(&self, cycle: u32, place: u32) -> u64 {
+        self.bits.take((place + (cycle & self.mask)) as usize)
     }
-}
 
-impl Calendar {
-    /// Adds, for every bit of a slot's words, how many slots have it set.
+    /// Adds, for every bit of every word, in how many slots it is set.
     pub(super) fn count(&self, sum: &mut Vec<u32>) {
-        sum.resize(self.slot_words * 64, 0);
-        for slot in 0..=self.slot_mask as usize {
-            for word in 0..self.slot_words {
-                let mut bits = self.bits.get(slot * self.slot_words + word);
-                while bits != 0 {
-                    sum[word * 64 + bits.trailing_zeros() as usize] += 1;
-                    bits &= bits - 1;
-                }
+        let pitch = (self.mask + 1 + GAP) as usize;
+        sum.resize(self.bits.0.len() / pitch * 64, 0);
+        for at in 0..self.bits.0.len() {
+            let mut bits = self.bits.get(at);
+            while bits != 0 {
+                sum[at / pitch * 64 + bits.trailing_zeros() as usize] += 1;
+                bits &= bits - 1;
             }
         }
     }

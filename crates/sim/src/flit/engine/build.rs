@@ -5,7 +5,7 @@ use super::board::{Board, Calendar, Words};
 use super::full::Extra;
 use super::source::Source;
 use super::unit::{Ahead, Back, Unit};
-use super::{Context, Meeting, Part, Scratch, Tally};
+use super::{ANY, Context, Meeting, Part, Tally, WHOLE};
 use crate::flit::guide::Guide;
 use crate::flit::router::{Priority, Router};
 use crate::flit::wiring::{End, Wiring};
@@ -91,14 +91,58 @@ pub trait Engine {
 /// When the router does not fit the network, or flits have no room for what they carry.
 pub fn engine(setup: Setup<'_>) -> Result<Box<dyn Engine + '_>, Refusal> {
     setup.router.check(setup.wiring)?;
-    let ports = setup.wiring.most_ports();
-    let lanes = ports << setup.router.stride_bits();
-    Ok(match (lanes, ports) {
-        (..=64, ..=16) => Box::new(Machine::<64, 1, 16>::new(setup)?),
-        (..=256, ..=64) => Box::new(Machine::<256, 4, 64>::new(setup)?),
-        (..=1024, ..=256) => Box::new(Machine::<1024, 16, 256>::new(setup)?),
-        _ => Box::new(Machine::<4096, 64, 1024>::new(setup)?),
+    if is_plain(setup)
+        && setup.classes.len() == 1
+        && let Some(made) = setup.guide.engine(setup)
+    {
+        return made;
+    }
+    let guide = setup.guide;
+    Ok(match size(setup) {
+        (..=64, ..=16) => Box::new(Machine::<_, 64, 1, 16, ANY>::new(setup, guide)?),
+        (..=256, ..=64) => Box::new(Machine::<_, 256, 4, 64, ANY>::new(setup, guide)?),
+        (..=1024, ..=256) => Box::new(Machine::<_, 1024, 16, 256, ANY>::new(setup, guide)?),
+        _ => Box::new(Machine::<_, 4096, 64, 1024, ANY>::new(setup, guide)?),
     })
+}
+
+/// The same where `guide` is the setup's, its routers are the usual ones and none is very large:
+/// what [`Guide::engine`] is for.
+pub fn engine_of<'a, G: Guide>(
+    guide: &'a G,
+    setup: Setup<'a>,
+) -> Option<Result<Box<dyn Engine + 'a>, Refusal>> {
+    match setup.router.stride_bits() {
+        2 => sized::<G, 2>(guide, setup),
+        _ => None,
+    }
+}
+
+/// An engine of usual routers with `1 << S` lanes a port, where there is one for the size.
+fn sized<'a, G: Guide, const S: u32>(
+    guide: &'a G,
+    setup: Setup<'a>,
+) -> Option<Result<Box<dyn Engine + 'a>, Refusal>> {
+    fn boxed<'a>(made: Result<impl Engine + 'a, Refusal>) -> Result<Box<dyn Engine + 'a>, Refusal> {
+        made.map(|machine| Box::new(machine) as Box<dyn Engine>)
+    }
+    Some(match size(setup) {
+        (..=64, ..=16) => boxed(Machine::<_, 64, 1, 16, S>::new(setup, guide)),
+        (..=256, ..=64) => boxed(Machine::<_, 256, 4, 64, S>::new(setup, guide)),
+        (..=512, ..=128) => boxed(Machine::<_, 512, 8, 128, S>::new(setup, guide)),
+        _ => return None,
+    })
+}
+
+/// Most lanes and ports of a router.
+fn size(setup: Setup<'_>) -> (usize, usize) {
+    let ports = setup.wiring.most_ports();
+    (ports << setup.router.stride_bits(), ports)
+}
+
+/// Whether the short way through a step does all that is asked for.
+fn is_plain(setup: Setup<'_>) -> bool {
+    setup.router.is_plain() && !setup.guide.has_choices() && !setup.always_full
 }
 
 /// Whether some router looks at the queues of others.
@@ -107,8 +151,10 @@ fn sees_far(setup: Setup<'_>) -> bool {
     ahead || setup.guide.sees_far()
 }
 
-struct Machine<'a, const N: usize, const W: usize, const M: usize> {
+/// All routers: usual ones with `1 << S` lanes a port and one class of traffic, or [`ANY`].
+struct Machine<'a, G: ?Sized, const N: usize, const W: usize, const M: usize, const S: u32> {
     setup: Setup<'a>,
+    guide: &'a G,
     layout: Layout,
     board: Board,
     parts: Vec<Part<N, W, M>>,
@@ -117,13 +163,16 @@ struct Machine<'a, const N: usize, const W: usize, const M: usize> {
     counted: Range<u32>,
     counts_late: bool,
     window: u32,
+    pitch: u32,
     /// Front flits when last asked: where in its ring, and whether there is one.
-    fronts: Vec<(u16, bool)>,
+    fronts: Vec<(u32, bool)>,
 }
 
-impl<'a, const N: usize, const W: usize, const M: usize> Machine<'a, N, W, M> {
-    fn new(setup: Setup<'a>) -> Result<Self, Refusal> {
-        let Setup { wiring, router, guide, classes, .. } = setup;
+impl<'a, G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S: u32>
+    Machine<'a, G, N, W, M, S>
+{
+    fn new(setup: Setup<'a>, guide: &'a G) -> Result<Self, Refusal> {
+        let Setup { wiring, router, classes, .. } = setup;
         let (endpoints, kinds) = (wiring.endpoints().len() as u32, classes.len() as u32);
         let entry = if router.priority == Priority::NetworkAge { 20 } else { 0 };
         let layout = Layout::new(endpoints, kinds, guide.vias(), entry, setup.cycles.into())?;
@@ -141,7 +190,6 @@ impl<'a, const N: usize, const W: usize, const M: usize> Machine<'a, N, W, M> {
             .map(|routers| {
                 Ok(Part {
                     units: routers.map(|r| unit(setup, &places, r)).collect::<Result<_, _>>()?,
-                    scratch: Box::new(Scratch::new()),
                     tally: Tally::new(classes.len()),
                 })
             })
@@ -149,24 +197,27 @@ impl<'a, const N: usize, const W: usize, const M: usize> Machine<'a, N, W, M> {
         let all = (0..wiring.routers()).flat_map(|r| wiring.ports(r));
         let nearest = all.map(|p| p.out_latency.min(p.in_latency) + 1).min().unwrap_or(1);
         let window = if sees_far(setup) { 1 } else { nearest };
-        let first_port = places.first_port;
         let (now, counted, fronts) = (0, 0..0, Vec::new());
         Ok(Self {
             setup,
+            guide,
             layout,
             board,
             parts,
-            first_port,
+            first_port: places.first_port,
             now,
             counted,
             counts_late: false,
             window,
+            pitch: Calendar::pitch(places.ahead),
             fronts,
         })
     }
 }
 
-impl<const N: usize, const W: usize, const M: usize> Machine<'_, N, W, M> {
+impl<G: ?Sized, const N: usize, const W: usize, const M: usize, const S: u32>
+    Machine<'_, G, N, W, M, S>
+{
     fn audit_of(&self) -> Audit<'_, N, W, M> {
         let router = self.setup.router;
         Audit {
@@ -174,22 +225,23 @@ impl<const N: usize, const W: usize, const M: usize> Machine<'_, N, W, M> {
             board: &self.board,
             wiring: self.setup.wiring,
             stride: router.stride_bits(),
-            ring_bits: router.ring_bits(),
             lanes: router.virtual_channels,
             full: router.buffer_flits,
         }
     }
 }
 
-impl<const N: usize, const W: usize, const M: usize> Engine for Machine<'_, N, W, M> {
+impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S: u32> Engine
+    for Machine<'_, G, N, W, M, S>
+{
     fn now(&self) -> u32 {
         self.now
     }
 
     fn advance(&mut self, cycles: u32) {
-        let Setup { wiring, router, guide, classes, .. } = self.setup;
+        let Setup { wiring, router, classes, .. } = self.setup;
         let on = Context {
-            guide,
+            guide: self.guide,
             wiring,
             router,
             classes,
@@ -198,25 +250,25 @@ impl<const N: usize, const W: usize, const M: usize> Engine for Machine<'_, N, W
             layout: self.layout,
             board: &self.board,
             stride: router.stride_bits(),
-            ring_bits: router.ring_bits(),
-            ring_mask: ((1_u32 << router.ring_bits()) - 1) as u16,
+            ring_mask: (1 << router.ring_bits()) - 1,
             full: router.buffer_flits,
-            speed: (router.internal_speedup * 1e6).round() as u64,
+            pitch: self.pitch,
+            speed: (router.internal_speedup * WHOLE as f64).round() as u64,
             counted: self.counted.clone(),
             counts_late: self.counts_late,
             sees_far: sees_far(self.setup),
-            is_plain: router.is_plain() && !guide.has_choices() && !self.setup.always_full,
+            is_plain: S < ANY || is_plain(self.setup),
             first_port: &self.first_port,
         };
         let (range, window) = (self.now..self.now + cycles, self.window);
         let meet = Meeting::new(self.parts.len());
         if let [part] = &mut self.parts[..] {
-            part.run(range, window, &on, 0, &meet);
+            part.run::<G, S>(range, window, &on, 0, &meet);
         } else {
             std::thread::scope(|scope| {
                 for (me, part) in self.parts.iter_mut().enumerate() {
                     let (range, on, meet) = (range.clone(), &on, &meet);
-                    scope.spawn(move || part.run(range, window, on, me, meet));
+                    scope.spawn(move || part.run::<G, S>(range, window, on, me, meet));
                 }
             });
         }
@@ -279,7 +331,7 @@ impl<const N: usize, const W: usize, const M: usize> Engine for Machine<'_, N, W
     fn is_slow(&mut self) -> bool {
         let units = self.parts.iter().flat_map(|p| &p.units);
         let fronts = units.flat_map(|u| u.head.iter().zip(&u.count).map(|(h, c)| (*h, *c > 0)));
-        let fronts: Vec<(u16, bool)> = fronts.collect();
+        let fronts: Vec<(u32, bool)> = fronts.collect();
         let slow = self.fronts.iter().zip(&fronts).any(|(a, b)| a == b && a.1);
         self.fronts = fronts;
         slow
@@ -334,8 +386,7 @@ impl Places {
             let ports = wiring.ports(r);
             let lanes = ports.len() << stride;
             new.ports += ports.len();
-            // and a port's worth for what endpoints take: written, never read
-            new.flits += (lanes + (1 << stride)) << ring_bits;
+            new.flits += lanes << ring_bits;
             new.words += 3 * lanes.div_ceil(64);
             new.first_port.push(new.ports as u32);
             new.ring.push(new.flits as u32);
@@ -348,6 +399,13 @@ impl Places {
         let delays = router.credit_delay + router.switch_alloc_delay + router.crossbar_delay;
         new.ahead = queue + 2 * (latency + 1) + delays + 8 + latency;
         new
+    }
+
+    /// The calendar's place for a lane: of the words of arrivals (0), credits (1) or credits of
+    /// endpoints (2).
+    fn place(&self, router: u32, kind: u32, lane: usize) -> u32 {
+        let word = self.word[router as usize] + kind * self.words_of(router) + lane as u32 / 64;
+        word * Calendar::pitch(self.ahead)
     }
 
     fn words_of(&self, router: u32) -> u32 {
@@ -377,49 +435,53 @@ fn unit<const N: usize, const W: usize, const M: usize>(
     let (stride, ring_bits) = (kind.stride_bits(), kind.ring_bits());
     let words = places.words_of(router);
     let mut unit = Unit::new(router, Fast::new(setup.seed, "router", router.into()));
-    unit.ring = places.ring[router as usize];
+    let ring =
+        |router: u32, lane: usize| places.ring[router as usize] + ((lane as u32) << ring_bits);
     unit.word = places.word[router as usize];
+    unit.place = places.place(router, 0, 0);
     (unit.words, unit.ports) = (words, wiring.ports(router).len() as u32);
     let lanes = u32::from(kind.virtual_channels);
     let all = (unit.ports << stride) as usize;
-    if setup.always_full || !kind.is_plain() || setup.guide.has_choices() {
+    if !is_plain(setup) {
         unit.extra = Extra::new(kind, all, unit.ports as usize, setup.guide.has_choices());
     }
     for (port, p) in wiring.ports(router).iter().enumerate() {
         let first = port << stride;
-        let bit = (first % 64) as u32;
-        let own = first as u32 / 64;
-        for lane in first..first + kind.virtual_channels as usize {
-            unit.credits[lane] = kind.buffer_flits as u16;
-        }
-        unit.free[port] = u32::MAX >> (32 - lanes);
+        let bit = (first % 64) as u8;
+        let ours = first..first + kind.virtual_channels as usize;
         let back_latency = wiring.in_latency(router, port as u16);
         let forth = p.out_latency + 1;
         match p.end {
             End::Router { router: to, port: there } => {
                 let far = usize::from(there) << stride;
-                let ring = places.ring[to as usize] + ((far as u32) << ring_bits);
-                let (far_word, far_bit) = (far as u32 / 64, (far % 64) as u32);
-                let word = places.word[to as usize] + far_word;
-                unit.ahead[port] =
-                    Ahead { ring, word, bit: far_bit, delay: forth, ends: 0, flight: forth };
-                let word = word + places.words_of(to);
+                let far_bit = (far % 64) as u8;
+                let place = places.place(to, 0, far);
+                unit.ahead[port] = Ahead { place, bit: far_bit, delay: forth, flight: forth };
                 let delay = back_latency + 1 + kind.credit_delay;
-                unit.back[port] = Back { word, bit: far_bit, delay };
+                unit.back[port] = Back { place: places.place(to, 1, far), bit: far_bit, delay };
+                for lane in ours.clone() {
+                    unit.write[lane] = ring(to, far + lane - first);
+                }
             }
             End::Endpoint(e) => {
-                let ring = unit.ring + ((unit.ports << stride) << ring_bits);
-                let word = unit.word + words + own;
+                let place = places.place(router, 1, first);
                 let delay = 2 * forth + kind.credit_delay;
-                unit.ahead[port] = Ahead { ring, word, bit, delay, ends: 1, flight: forth };
+                unit.ahead[port] = Ahead { place, bit, delay, flight: forth };
+                unit.ends[port / 64] |= 1 << (port & 63);
                 let delay = back_latency + 1;
-                unit.back[port] = Back { word: unit.word + 2 * words + own, bit, delay };
-                for lane in first..first + kind.virtual_channels as usize {
+                unit.back[port] = Back { place: places.place(router, 2, first), bit, delay };
+                unit.open[port] = u32::MAX >> (32 - lanes);
+                for lane in ours.clone() {
                     unit.room[lane] = kind.buffer_flits as u16;
                 }
                 unit.sources.push(source(setup, e, port as u16, delay)?);
             }
-            End::Empty => unit.free[port] = 0,
+            End::Empty => continue,
+        }
+        for lane in ours {
+            unit.free[lane / 64] |= 1 << (lane & 63);
+            unit.credits[lane] = kind.buffer_flits as u16;
+            (unit.head[lane], unit.enter[lane]) = (ring(router, lane), ring(router, lane));
         }
     }
     Ok(unit)

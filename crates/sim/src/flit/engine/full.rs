@@ -5,8 +5,8 @@
 
 use super::allocate::{Desk, Request};
 use super::board::Calendar;
-use super::unit::{Unit, each, each_of};
-use super::{Context, Near, Scratch, packed, unpacked};
+use super::unit::{Unit, bits, bits_of};
+use super::{ANY, Context, Tally, WHOLE, count, packed, unpacked};
 use crate::flit::guide::{Guide, Here, Want};
 use crate::flit::router::Router;
 use crate::flit::wiring::End;
@@ -75,12 +75,12 @@ impl Extra {
             desk: Desk::new(lanes.max(inputs), lanes.max(outputs)),
         }
     }
-}
 
-impl Extra {
-    /// Input lanes of a word whose output lane does not count yet.
-    pub(super) fn is_pending(&self, word: usize) -> u64 {
-        self.pending.get(word).copied().unwrap_or(0)
+    /// Input lanes of a word, with a flit, that have an output lane and do not ask for the
+    /// crossbar: it does not count yet, or they keep their way.
+    pub(super) fn with_lane(&self, word: usize) -> u64 {
+        let of = |masks: &[u64]| masks.get(word).copied().unwrap_or(0);
+        of(&self.pending) | of(&self.holding)
     }
 
     /// All that the packet of an input lane wants, where it may want several outputs.
@@ -104,24 +104,15 @@ pub(super) fn front<G: Guide + ?Sized, const N: usize, const W: usize, const M: 
     if on.guide.has_choices() {
         ask_guide(unit, i, since, on);
     } else {
-        unit.want[i] = on.board.wants.get(front_place(unit, i, on));
+        unit.set_want(i, unpacked(on.board.wants.get(unit.head[i] as usize)));
     }
     unit.asking[i / 64] |= 1 << (i & 63);
-}
-
-/// Where the front flit of an input lane is.
-fn front_place<G: ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &Unit<N, W, M>,
-    i: usize,
-    on: &Context<'_, G>,
-) -> usize {
-    unit.ring as usize + (i << on.ring_bits) + usize::from(unit.head[i])
 }
 
 /// One step of a router.
 pub(super) fn step<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut Unit<N, W, M>,
-    scratch: &mut Scratch<N, W, M>,
+    tally: &mut Tally,
     on: &Context<'_, G>,
     calendar: &Calendar,
     when: When,
@@ -134,11 +125,8 @@ pub(super) fn step<G: Guide + ?Sized, const N: usize, const W: usize, const M: u
     for (i, goes) in held {
         let input = input_of(i, on);
         let output = unit.extra.held_in[input];
-        if goes {
-            send(unit, scratch, on, calendar, (i, output as usize, when));
-        }
-        let stays = goes && unit.count[i] > 0 && unit.active[i / 64] >> (i & 63) & 1 == 1;
-        if !stays {
+        let goes_on = goes && send(unit, tally, on, calendar, (i, output as usize, when));
+        if !goes_on {
             unit.extra.holding[i / 64] &= !(1 << (i & 63));
             unit.extra.held_in[input] = NONE;
             unit.extra.held_out[output as usize] = NONE;
@@ -149,8 +137,7 @@ pub(super) fn step<G: Guide + ?Sized, const N: usize, const W: usize, const M: u
     }
     for (i, output) in moves {
         unit.moving[i / 64] &= !(1 << (i & 63));
-        send(unit, scratch, on, calendar, (i, output, when));
-        if unit.count[i] > 0 && unit.active[i / 64] >> (i & 63) & 1 == 1 {
+        if send(unit, tally, on, calendar, (i, output, when)) {
             if on.router.hold_switch_for_packet {
                 let input = input_of(i, on);
                 unit.extra.held_in[input] = output as u32;
@@ -161,15 +148,13 @@ pub(super) fn step<G: Guide + ?Sized, const N: usize, const W: usize, const M: u
             }
         }
     }
-    let pending = unit.extra.pending.clone();
-    for (w, mask) in pending.into_iter().enumerate() {
-        each_of(w, mask, |i| {
+    for w in 0..unit.extra.pending.len() {
+        for i in bits_of(w, unit.extra.pending[w]) {
             if unit.extra.ready[i] <= when.now {
                 unit.extra.pending[w] &= !(1 << (i & 63));
-                unit.active[w] |= 1 << (i & 63);
                 unit.moving[w] |= 1 << (i & 63);
             }
-        });
+        }
     }
 }
 
@@ -211,25 +196,25 @@ fn ask_lanes<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     asked.clear();
     let kind = on.router;
     let full = on.full as u16;
-    each(unit.asking, |i| {
-        let urgency = i64::from(on.urgency(on.board.rings.get(front_place(unit, i, on)), when.now));
-        let one = [unpacked(unit.want[i])];
+    for i in bits(unit.asking) {
+        let urgency = i64::from(on.urgency(on.board.rings.get(unit.head[i] as usize), when.now));
+        let one = [unit.want(i)];
         let wants = if on.guide.has_choices() { &unit.extra.wants[i][..] } else { &one };
         for want in wants {
             let port = usize::from(want.port);
-            let free = unit.free[port] & want.lanes;
-            each_of(0, free.into(), |v| {
+            let free = unit.free_of(*want, on.stride);
+            for v in bits([free.into()]) {
                 let x = (port << on.stride) + v;
                 if kind.vc_busy_when_full && unit.credits[x] == 0 {
-                    return;
+                    continue;
                 }
                 let not_empty = kind.vc_prioritize_empty && unit.credits[x] < full;
                 let rank = i64::from(want.rank) - if not_empty { 1 << 32 } else { 0 };
                 let (from, to, lane) = (row(i, unit.ports, on), x as u32, i as u32);
                 asked.push(Request { from, to, rank, urgency, lane });
-            });
+            }
         }
-    });
+    }
     let turns = (&mut unit.in_turn[..], &mut unit.out_turn[..]);
     let given = unit.extra.desk.allocate(kind.vc_allocator, kind.vc_alloc_rounds, &asked, turns);
     let pairs = given.iter().map(|&k| asked[k as usize]).map(|r| (r.lane as usize, r.to as usize));
@@ -258,11 +243,11 @@ fn ask_held<G: ?Sized, const N: usize, const W: usize, const M: usize>(
     }
     let mut found = Vec::new();
     for w in 0..unit.extra.holding.len() {
-        each_of(w, unit.extra.holding[w], |i| {
+        for i in bits_of(w, unit.extra.holding[w]) {
             let x = usize::from(unit.out[i]);
             let space = has_space(unit, x >> on.stride, when, on.router.output_buffer_flits);
             found.push((i, space && unit.credits[x] > 0));
-        });
+        }
     }
     found
 }
@@ -278,25 +263,25 @@ fn ask_crossbar<G: Guide + ?Sized, const N: usize, const W: usize, const M: usiz
     let mut asked = std::mem::take(&mut unit.extra.asked);
     asked.clear();
     let urgency = |unit: &Unit<N, W, M>, i: usize| {
-        i64::from(on.urgency(on.board.rings.get(front_place(unit, i, on)), when.now))
+        i64::from(on.urgency(on.board.rings.get(unit.head[i] as usize), when.now))
     };
     let moving = unit.moving;
-    each(moving, |i| {
+    for i in bits(moving) {
         let x = usize::from(unit.out[i]);
         let port = x >> on.stride;
         if unit.credits[x] > 0 && has_space(unit, port, when, kind.output_buffer_flits) {
             let pressing = urgency(unit, i);
             ask(&mut asked, unit, on, (i, port), pressing);
         }
-    });
+    }
     if kind.speculative {
         let below = if kind.speculation_yields { 1 << 32 } else { 0 };
-        each(unit.asking, |i| {
+        for i in bits(unit.asking) {
             let pressing = urgency(unit, i) - below;
             for port in hoped(unit, on, i, when) {
                 ask(&mut asked, unit, on, (i, port), pressing);
             }
-        });
+        }
     }
     let extra = &mut unit.extra;
     let turns = (&mut extra.in_turn[..], &mut extra.out_turn[..]);
@@ -329,18 +314,18 @@ fn hoped<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     when: When,
 ) -> Vec<usize> {
     let kind = on.router;
-    let one = [unpacked(unit.want[i])];
+    let one = [unit.want(i)];
     let wants = if on.guide.has_choices() { unit.extra.wants[i].clone() } else { one.to_vec() };
     let mut ports = Vec::new();
     for want in wants {
         let port = usize::from(want.port);
-        let free = unit.free[port] & want.lanes;
+        let free = unit.free_of(want, on.stride);
         let mut good = !kind.speculation_asks_free;
         if !good && has_space(unit, port, when, kind.output_buffer_flits) {
-            each_of(0, free.into(), |v| {
+            for v in bits([free.into()]) {
                 let credit = unit.credits[(port << on.stride) + v] > 0;
                 good |= credit || !kind.speculation_asks_credit;
-            });
+            }
         }
         if good {
             ports.push(port);
@@ -383,13 +368,13 @@ fn route<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     when: When,
 ) {
     let waiting = unit.routing;
-    each(waiting, |i| {
+    for i in bits(waiting) {
         if unit.extra.ready[i] <= when.now {
             unit.routing[i / 64] &= !(1 << (i & 63));
             unit.asking[i / 64] |= 1 << (i & 63);
             ask_guide(unit, i, when.now, on);
         }
-    });
+    }
 }
 
 /// What the packet at the front of an input lane wants.
@@ -399,24 +384,17 @@ fn ask_guide<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     now: u32,
     on: &Context<'_, G>,
 ) {
-    let at = front_place(unit, i, on);
+    let at = unit.head[i] as usize;
     let mut flit = on.board.rings.get(at);
-    let full = on.full * u32::from(on.router.virtual_channels);
-    let far = on.seen_from_afar(unit.router, now);
-    let sight = Near { credits: &unit.credits, stride: on.stride, full, far };
-    let mut here = Here {
-        router: unit.router,
-        in_port: (i >> on.stride) as u16,
-        lane: (i & ((1 << on.stride) - 1)) as u8,
-        sight: &sight,
-        random: &mut unit.random,
-    };
+    let sight = on.near(&unit.credits, on.stride, unit.router, now);
+    let mut here = Here::new(unit.router, (i, on.stride), &sight, &mut unit.random);
     let mut packet = Packet::new(&mut flit, &on.layout);
     if on.guide.has_choices() {
         unit.extra.wants[i].clear();
         on.guide.wants(&mut here, &mut packet, &mut unit.extra.wants[i]);
     } else {
-        unit.want[i] = packed(on.guide.want(&mut here, &mut packet));
+        let want = on.guide.want(&mut here, &mut packet);
+        unit.set_want(i, want);
     }
     on.board.rings.set(at, flit);
 }
@@ -431,31 +409,31 @@ fn give_lanes<G: ?Sized, const N: usize, const W: usize, const M: usize>(
     for &(i, x) in lanes {
         let (w, bit) = (i / 64, 1 << (i & 63));
         unit.out[i] = x as u16;
-        unit.free[x >> on.stride] &= !(1 << (x & ((1 << on.stride) - 1)));
+        unit.free[x / 64] &= !(1 << (x & 63));
         unit.asking[w] &= !bit;
         if on.router.vc_alloc_delay > 1 {
             unit.extra.ready[i] = when.now + on.router.vc_alloc_delay - 1;
             unit.extra.pending[w] |= bit;
         } else {
-            unit.active[w] |= bit;
             unit.moving[w] |= bit;
         }
     }
 }
 
-/// The front flit of an input lane goes through the crossbar.
+/// The front flit of an input lane goes through the crossbar; whether the next one of its packet is
+/// there.
 fn send<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut Unit<N, W, M>,
-    scratch: &mut Scratch<N, W, M>,
+    tally: &mut Tally,
     on: &Context<'_, G>,
     calendar: &Calendar,
     (i, output, when): (usize, usize, When),
-) {
+) -> bool {
     let kind = on.router;
     let (out, x) = (output / usize::from(kind.output_speedup), usize::from(unit.out[i]));
     let (port, v, lane) = (i >> on.stride, i & ((1 << on.stride) - 1), x & ((1 << on.stride) - 1));
-    let mut flit = on.board.rings.get(front_place(unit, i, on)) + HOP;
-    unit.head[i] = (unit.head[i] + 1) & on.ring_mask;
+    let mut flit = on.board.rings.get(unit.head[i] as usize) + HOP;
+    unit.head[i] = on.next_place(unit.head[i]);
     unit.count[i] -= 1;
     unit.credits[x] -= 1;
     let extra_cycles = kind.switch_alloc_delay + kind.crossbar_delay - 2;
@@ -463,38 +441,41 @@ fn send<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit.left[out] = leaves;
     unit.sent[out] += 1;
     if kind.output_buffer_flits.is_some() {
-        let counts = when.step + 2 + u64::from(extra_cycles) * on.speed / 1_000_000;
+        let counts = when.step + 2 + u64::from(extra_cycles) * on.speed / WHOLE;
         unit.extra.behind[out].push_back((counts, leaves));
     }
     let ahead = unit.ahead[out];
-    let place = ahead.ring as usize + (lane << on.ring_bits) + usize::from(unit.write[x]);
-    unit.write[x] = (unit.write[x] + 1) & on.ring_mask;
-    if flit & HEAD != 0 && kind.routing_delay == 0 && ahead.ends == 0 && !on.guide.has_choices() {
+    let place = unit.write[x] as usize;
+    unit.write[x] = on.next_place(unit.write[x]);
+    let ends = unit.ends[out / 64] >> (out & 63) & 1 == 1;
+    if flit & HEAD != 0 && kind.routing_delay == 0 && !ends && !on.guide.has_choices() {
         on.board.wants.set(place, look_ahead(unit, (out, lane), &mut flit, when.now, on));
     }
-    on.board.rings.set(place, flit);
-    calendar.mark(leaves + ahead.delay, ahead.word, ahead.bit + lane as u32);
-    if ahead.ends == 1 {
-        scratch.log[scratch.logged & (N - 1)] = (flit, leaves + ahead.flight);
-        scratch.logged += 1;
+    if ends {
+        count::<G, ANY>(tally, flit, leaves + ahead.flight, on);
+    } else {
+        on.board.rings.set(place, flit);
     }
+    calendar.mark(leaves + ahead.delay, ahead.place, u32::from(ahead.bit) + lane as u32);
     let shares = unit.extra.credit_step[port] == when.step;
     let next = unit.credit_left[port] + u32::from(!shares);
     let credit = (when.now + kind.switch_alloc_delay - 1).max(next);
     (unit.credit_left[port], unit.extra.credit_step[port]) = (credit, when.step);
     let back = unit.back[port];
-    calendar.mark(credit + back.delay, back.word, back.bit + v as u32);
+    calendar.mark(credit + back.delay, back.place, u32::from(back.bit) + v as u32);
     if flit & 1 == 1 {
         if kind.wait_for_tail_credit {
             unit.extra.tail_sent[out] |= 1 << lane;
         } else {
-            unit.free[out] |= 1 << lane;
+            unit.free[x / 64] |= 1 << (x & 63);
         }
-        unit.active[i / 64] &= !(1 << (i & 63));
         if unit.count[i] > 0 {
             front(unit, i, when.through, on);
         }
+        return false;
     }
+    unit.between[i / 64] |= u64::from(unit.count[i] == 0) << (i & 63);
+    unit.count[i] > 0
 }
 
 /// What a head will want at the next router.
@@ -507,8 +488,8 @@ fn look_ahead<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>
 ) -> u64 {
     let End::Router { router, port } = on.wiring.ports(unit.router)[out].end else { return 0 };
     let sight = on.seen_from_afar(router, now);
-    let random = &mut unit.random;
-    let mut here = Here { router, in_port: port, lane: lane as u8, sight: &sight, random };
+    let i = (usize::from(port) << on.stride) + lane;
+    let mut here = Here::new(router, (i, on.stride), &sight, &mut unit.random);
     packed(on.guide.want(&mut here, &mut Packet::new(flit, &on.layout)))
 }
 
@@ -521,6 +502,6 @@ pub(super) fn credited<G: ?Sized, const N: usize, const W: usize, const M: usize
     let (port, bit) = (x >> on.stride, 1 << (x & ((1 << on.stride) - 1)));
     if unit.extra.tail_sent[port] & bit != 0 && u32::from(unit.credits[x]) == on.full {
         unit.extra.tail_sent[port] &= !bit;
-        unit.free[port] |= bit;
+        unit.free[x / 64] |= 1 << (x & 63);
     }
 }

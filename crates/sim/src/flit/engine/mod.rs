@@ -22,12 +22,15 @@ use full::When;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use traffic::process::Class;
-use unit::Unit;
+use unit::{Unit, bits_of};
 
-pub use build::{Engine, Setup, engine};
+pub use build::{Engine, Setup, engine, engine_of};
 
 /// Steps are counted in millionths.
 const WHOLE: u64 = 1_000_000;
+
+/// In place of the lanes of a port, as a power of two: of any router, known when it runs.
+const ANY: u32 = u32::MAX;
 
 /// What a packet wants, as routers keep it.
 #[inline]
@@ -55,11 +58,12 @@ struct Context<'a, G: ?Sized> {
     pub(super) board: &'a Board,
     /// Virtual channels of a port have `1 << stride` places.
     pub(super) stride: u32,
-    /// Flits of a lane have `1 << ring_bits` places.
-    pub(super) ring_bits: u32,
-    pub(super) ring_mask: u16,
+    /// Flits of a lane have as many places, less one, beginning at a multiple of that.
+    pub(super) ring_mask: u32,
     /// Flits of a buffer.
     pub(super) full: u32,
+    /// How far apart the words of calendars are.
+    pub(super) pitch: u32,
     /// Internal steps, millionths a cycle.
     pub(super) speed: u64,
     /// Cycles in which packets that are made, and flits that arrive, count.
@@ -86,11 +90,33 @@ impl<G: ?Sized> Context<'_, G> {
         }
     }
 
+    /// Lanes of a port, as a power of two.
+    #[inline]
+    fn stride<const S: u32>(&self) -> u32 {
+        if S < ANY { S } else { self.stride }
+    }
+
     /// Steps of the routers in a cycle.
     #[inline]
     fn steps(&self, cycle: u32) -> u32 {
+        if self.speed.is_multiple_of(WHOLE) {
+            return (self.speed / WHOLE) as u32;
+        }
         let until = |c: u64| c * self.speed / WHOLE;
         (until(u64::from(cycle) + 1) - until(cycle.into())) as u32
+    }
+
+    /// The place after a flit's, around the end of its ring.
+    #[inline]
+    fn next_place(&self, at: u32) -> u32 {
+        at ^ (at ^ (at + 1)) & self.ring_mask
+    }
+
+    /// What a router with these credits sees in cycle `now`.
+    #[inline]
+    fn near<'b>(&'b self, credits: &'b [u16], stride: u32, router: u32, now: u32) -> Near<'b> {
+        let full = self.full * u32::from(self.router.virtual_channels);
+        Near { credits, stride, full, far: self.seen_from_afar(router, now) }
     }
 
     /// What is seen of a router from elsewhere in cycle `now`.
@@ -141,31 +167,16 @@ impl Sight for Far<'_> {
 
 /// What a step writes down between asking and giving.
 #[derive(Debug)]
-struct Scratch<const N: usize, const W: usize, const M: usize> {
+struct Scratch<const N: usize, const M: usize> {
     /// The input lane that each output lane chooses, by key.
     lanes: [u32; N],
-    lanes_asked: [u64; W],
-    /// The lane that each input chooses.
-    inputs: [u32; M],
     /// The input lane that each output chooses.
     outputs: [u32; M],
-    outputs_asked: [u64; W],
-    /// Flits for endpoints, and when they arrive.
-    log: [(u64, u32); N],
-    logged: usize,
 }
 
-impl<const N: usize, const W: usize, const M: usize> Scratch<N, W, M> {
+impl<const N: usize, const M: usize> Scratch<N, M> {
     fn new() -> Self {
-        Self {
-            lanes: [u32::MAX; N],
-            lanes_asked: [0; W],
-            inputs: [u32::MAX; M],
-            outputs: [u32::MAX; M],
-            outputs_asked: [0; W],
-            log: [(0, 0); N],
-            logged: 0,
-        }
+        Self { lanes: [u32::MAX; N], outputs: [u32::MAX; M] }
     }
 }
 
@@ -173,13 +184,12 @@ impl<const N: usize, const W: usize, const M: usize> Scratch<N, W, M> {
 #[derive(Debug)]
 struct Part<const N: usize, const W: usize, const M: usize> {
     units: Vec<Unit<N, W, M>>,
-    scratch: Box<Scratch<N, W, M>>,
     tally: Tally,
 }
 
 impl<const N: usize, const W: usize, const M: usize> Part<N, W, M> {
     /// The cycles `cycles`, in windows of `window` cycles that need nothing of one another.
-    fn run<G: Guide + ?Sized>(
+    fn run<G: Guide + ?Sized, const S: u32>(
         &mut self,
         cycles: Range<u32>,
         window: u32,
@@ -187,12 +197,13 @@ impl<const N: usize, const W: usize, const M: usize> Part<N, W, M> {
         me: usize,
         meet: &Meeting,
     ) {
+        let mut scratch = Scratch::new();
         let mut now = cycles.start;
         while now < cycles.end {
             let next = cycles.end.min(now + window);
             for unit in &mut self.units {
                 for cycle in now..next {
-                    visit(unit, &mut self.scratch, &mut self.tally, cycle, on, me);
+                    visit::<G, S, N, W, M>(unit, &mut scratch, &mut self.tally, cycle, on, me);
                 }
             }
             now = next;
@@ -203,35 +214,29 @@ impl<const N: usize, const W: usize, const M: usize> Part<N, W, M> {
 
 /// One router, one cycle.
 #[inline]
-fn visit<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
+fn visit<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const M: usize>(
     unit: &mut Unit<N, W, M>,
-    scratch: &mut Scratch<N, W, M>,
+    scratch: &mut Scratch<N, M>,
     tally: &mut Tally,
     now: u32,
     on: &Context<'_, G>,
     me: usize,
 ) {
     let calendar = &on.board.calendars[me];
-    take(unit, now, on);
-    source::inject(unit, now, on, tally, calendar);
+    take::<G, S, N, W, M>(unit, now, on);
+    source::inject::<G, S, N, W, M>(unit, now, on, tally, calendar);
     let steps = on.steps(now);
     for step in 1..=steps {
         let through = now + u32::from(step == steps);
-        if on.is_plain {
-            plain::step(unit, scratch, on, calendar, (now, through));
+        if S < ANY || on.is_plain {
+            plain::step::<G, S, N, W, M>(unit, scratch, tally, on, calendar, (now, through));
         } else {
             let number = u64::from(now) * on.speed / WHOLE + u64::from(step);
-            full::step(unit, scratch, on, calendar, When { now, through, step: number });
-        }
-        let logged = std::mem::take(&mut scratch.logged);
-        for &(flit, arrives) in &scratch.log[..logged.min(N)] {
-            count(tally, flit, arrives, on);
+            full::step(unit, tally, on, calendar, When { now, through, step: number });
         }
     }
     if on.sees_far {
-        let full = on.full * u32::from(on.router.virtual_channels);
-        let (credits, far) = (&unit.credits, on.seen_from_afar(unit.router, now));
-        let near = Near { credits, stride: on.stride, full, far };
+        let near = on.near(&unit.credits, on.stride, unit.router, now);
         let first = on.first_port[unit.router as usize] as usize;
         for port in 0..unit.ports {
             let used = near.used(port as u16).into();
@@ -242,36 +247,44 @@ fn visit<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
 
 /// Takes what arrives at a router: flits, credits, and credits for its endpoints.
 #[inline]
-fn take<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
+fn take<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const M: usize>(
     unit: &mut Unit<N, W, M>,
     now: u32,
     on: &Context<'_, G>,
 ) {
-    let words = unit.words as usize;
-    let first = unit.word as usize;
+    let words = (unit.words as usize).min(W);
+    let stride = on.stride::<S>();
+    let (first, apart) = (unit.place, words as u32 * on.pitch);
     for calendar in &on.board.calendars {
-        let slot = calendar.slot(now);
-        for w in 0..words.min(W) {
-            let credits = calendar.take(slot, first + words + w);
-            unit::each_of(w, credits, |x| unit.credits[x & (N - 1)] += 1);
-            let rooms = calendar.take(slot, first + 2 * words + w);
-            unit::each_of(w, rooms, |i| unit.room[i & (N - 1)] += 1);
-            let arrived = calendar.take(slot, first + w);
-            let mut fresh = 0;
-            unit::each_of(w, arrived, |i| {
-                let count = &mut unit.count[i & (N - 1)];
-                fresh |= u64::from(*count == 0) << (i & 63);
-                *count += 1;
-            });
-            unit.moving[w] |= fresh & unit.active[w];
-            if on.is_plain {
-                unit.routing[w] |= fresh & !unit.active[w];
+        for w in 0..words {
+            let place = first + w as u32 * on.pitch;
+            let [arrived, credits, rooms] =
+                [0, 1, 2].map(|k| calendar.take(now, place + k * apart));
+            for x in bits_of(w, credits) {
+                unit.credits[x & (N - 1)] += 1;
+            }
+            for i in bits_of(w, rooms) {
+                unit.room[i & (N - 1)] += 1;
+                let (port, v) = (i >> stride, i & ((1 << stride) - 1));
+                unit.open[port & (M - 1)] |= 1 << v;
+            }
+            for i in bits_of(w, arrived) {
+                unit.count[i & (N - 1)] += 1;
+            }
+            let filled = unit.routing[w] | unit.asking[w] | unit.moving[w];
+            let goes_on = arrived & unit.between[w];
+            unit.moving[w] |= goes_on;
+            unit.between[w] ^= goes_on;
+            let fresh = arrived & !filled & !goes_on;
+            if S < ANY || on.is_plain {
+                unit.routing[w] |= fresh;
                 continue;
             }
-            unit::each_of(w, fresh & !unit.active[w], |i| full::front(unit, i, now, on));
-            unit::each_of(w, credits, |x| full::credited(unit, x, on));
+            let fresh = fresh & !unit.extra.with_lane(w);
+            bits_of(w, fresh).for_each(|i| full::front(unit, i, now, on));
+            bits_of(w, credits).for_each(|x| full::credited(unit, x, on));
             if on.router.wait_for_tail_credit {
-                unit::each_of(w, rooms, |i| source::credited(unit, i, on));
+                bits_of(w, rooms).for_each(|i| source::credited(unit, i, on));
             }
         }
     }
@@ -279,9 +292,10 @@ fn take<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
 
 /// Counts a flit that arrives at its endpoint in cycle `arrives`.
 #[inline]
-fn count<G: ?Sized>(tally: &mut Tally, flit: u64, arrives: u32, on: &Context<'_, G>) {
+fn count<G: ?Sized, const S: u32>(tally: &mut Tally, flit: u64, arrives: u32, on: &Context<'_, G>) {
     tally.ejected += 1;
-    let class = &mut tally.classes[on.layout.class(flit) as usize];
+    let class = if S < ANY { 0 } else { on.layout.class(flit) as usize };
+    let class = &mut tally.classes[class];
     class.accepted += u64::from(on.counted.contains(&arrives));
     if flit & (COUNTED | 1) == COUNTED | 1 {
         let latency = on.layout.age(flit, arrives.into());

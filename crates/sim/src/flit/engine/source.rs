@@ -1,14 +1,15 @@
 //! Endpoints as senders: queues without end, of which a packet at a time is made.
+#![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
-use super::Context;
 use super::board::Calendar;
-use super::tally::Tally;
-use super::unit::{Unit, each};
+use super::tally::{OfClass, Tally};
+use super::unit::Unit;
+use super::{ANY, Context};
 use crate::flit::guide::{Guide, Here};
 use crate::flit::router::Priority;
 use crate::flit::word::{COUNTED, HEAD, Packet, TAIL};
 use base::seed::Fast;
-use traffic::process::Source as Clock;
+use traffic::process::{Class, Source as Clock};
 
 /// Never.
 pub(super) const NEVER: u32 = u32::MAX;
@@ -96,89 +97,112 @@ impl Source {
         self.streams.iter().map(|s| u64::from(s.left)).sum()
     }
 
-    /// Makes the next packet of every class that has none and is due.
-    #[inline]
-    fn stage<G: Guide + ?Sized>(&mut self, now: u32, on: &Context<'_, G>, tally: &mut Tally) {
-        for (class, stream) in self.streams.iter_mut().enumerate() {
-            if stream.left > 0 || stream.born > now {
-                continue;
-            }
-            let (born, of) = (stream.born, &on.classes[class]);
-            let target = of.destinations.draw(self.endpoint, &mut self.random);
-            let late = on.counts_late && now >= on.counted.end && born < on.counted.end;
-            let counts = late || on.counted.contains(&now);
-            stream.left = of.sizes.draw(&mut self.random);
-            stream.flit = on.layout.packet(target, class as u32, born.into()) | HEAD;
-            stream.flit |= if counts { COUNTED } else { 0 };
-            stream.lane = NONE;
-            tally.classes[class].staged += u64::from(counts);
-            stream.born = match &mut stream.clock {
-                Some(clock) => next(clock, born + 1, on.end, &mut self.random),
-                None => NEVER,
-            };
-        }
-    }
-
-    /// As [`Self::choose`] where there is one class and nothing that only long steps do.
-    #[inline]
-    fn choose_lane<G: Guide + ?Sized>(&mut self, room: &[u16], on: &Context<'_, G>) -> bool {
-        let stream = &mut self.streams[0];
+    /// The flit that goes in this cycle into one of these `open` lanes, and its lane, where there
+    /// is one class and routers are the usual ones.
+    #[inline(always)]
+    fn only<G: Guide + ?Sized, const S: u32>(
+        &mut self,
+        when: Cycle,
+        open: u32,
+        on: &Context<'_, G>,
+        tally: &mut Tally,
+    ) -> Option<(u8, u64)> {
+        let Self { streams, random, endpoint, free, wake, .. } = self;
+        let ([stream], [counts]) = (&mut **streams, &mut *tally.classes) else { return None };
         if stream.left == 0 {
-            return false;
+            let of = &on.classes[0];
+            if stream.born > when.now {
+                *wake = stream.born;
+                return None;
+            }
+            stream.stage((*endpoint, 0), when, random, on, of, counts);
         }
         if stream.lane == NONE {
-            let mut packet = Packet::new(&mut stream.flit, &on.layout);
-            let allowed = on.guide.inject(self.endpoint, &mut packet, &mut self.random);
-            let open = (0..).zip(room).fold(0, |open, (v, n)| open | u32::from(*n > 0) << v);
-            stream.lane = turn(stream.last_lane, allowed, open & allowed & self.free);
+            let allowed = on.guide.inject(*endpoint, &mut stream.packet(on), random);
+            stream.lane = turn(stream.last_lane, allowed, open & allowed & *free);
         }
-        stream.lane != NONE && room[usize::from(stream.lane)] > 0
+        let lane = stream.lane & 31;
+        if stream.lane == NONE || open >> lane & 1 == 0 {
+            *wake = when.now + 1;
+            return None;
+        }
+        let flit = stream.send::<G, S>((when.now, 0), free, on, counts);
+        *wake = stream.due(when.now);
+        Some((lane, flit))
     }
 
-    /// The class whose flit goes in this cycle, and its lane is chosen; `room` has the flits that
-    /// lanes of the port may still take.
+    /// The same of any routers and classes; `enter` has the place of the next flit of each lane.
+    fn any<G: Guide + ?Sized>(
+        &mut self,
+        when: Cycle,
+        open: u32,
+        on: &Context<'_, G>,
+        tally: &mut Tally,
+        enter: &[u32],
+    ) -> Option<(u8, u64)> {
+        for (class, stream) in (0..).zip(&mut self.streams) {
+            let (of, tally) = (&on.classes[class as usize], &mut tally.classes[class as usize]);
+            if stream.left == 0 && stream.born <= when.now {
+                stream.stage((self.endpoint, class), when, &mut self.random, on, of, tally);
+            }
+        }
+        let sent = self.choose(when.now, open, on).map(|class| {
+            let stream = &mut self.streams[class];
+            let lane = stream.lane & 31;
+            let place = (usize::from(self.port) << on.stride) + usize::from(lane);
+            let of = &mut tally.classes[class];
+            self.last_class = class as u8;
+            (lane, stream.send::<G, ANY>((when.now, enter[place]), &mut self.free, on, of))
+        });
+        self.wake = self.streams.iter().map(|s| s.due(when.now)).min().unwrap_or(NEVER);
+        sent
+    }
+
+    /// The class whose flit goes in this cycle into one of these `open` lanes.
     #[inline]
     fn choose<G: Guide + ?Sized>(
         &mut self,
         now: u32,
-        room: &[u16],
+        open: u32,
         on: &Context<'_, G>,
     ) -> Option<usize> {
-        let classes = self.streams.len();
-        let (mut found, mut first): (Option<(usize, u32)>, usize) = (None, 1);
-        let last = usize::from(self.last_class);
+        let (classes, last) = (self.streams.len(), usize::from(self.last_class));
+        let mut found: Option<(usize, u32)> = None;
         if on.router.hold_switch_for_packet {
             let held = &self.streams[last];
-            if held.left > 0 && held.flit & HEAD == 0 && room[usize::from(held.lane)] > 0 {
+            if held.left > 0 && held.flit & HEAD == 0 && open >> held.lane & 1 == 1 {
                 found = Some((last, on.urgency(held.flit, now)));
-                first = 1;
             }
         }
         let most = classes - usize::from(found.is_some());
-        for step in first..=most {
-            let class = if classes == 1 { 0 } else { (last + step) % classes };
-            let stream = &mut self.streams[class];
-            let urgency = on.urgency(stream.flit, now);
-            if stream.left == 0 || found.is_some_and(|(_, best)| best >= urgency) {
-                continue;
-            }
-            if stream.lane == NONE {
-                let mut packet = Packet::new(&mut stream.flit, &on.layout);
-                let allowed = on.guide.inject(self.endpoint, &mut packet, &mut self.random);
-                let mut open = 0;
-                each([u64::from(allowed & self.free)], |v| open |= u32::from(room[v] > 0) << v);
-                if on.router.routing_delay == 0 && allowed != 0 {
-                    self.look_ahead(class, allowed.trailing_zeros() as u8, now, on);
-                }
-                let stream = &mut self.streams[class];
-                stream.lane = turn(stream.last_lane, allowed, open);
-            }
-            let stream = &self.streams[class];
-            if stream.lane != NONE && room[usize::from(stream.lane)] > 0 {
+        for step in 1..=most {
+            let class = (last + step) % classes;
+            let urgency = on.urgency(self.streams[class].flit, now);
+            let is_less = found.is_some_and(|(_, best)| best >= urgency);
+            if !is_less && self.can_go(class, now, open, on) {
                 found = Some((class, urgency));
             }
         }
         found.map(|(class, _)| class)
+    }
+
+    /// Whether the next flit of a class can go into one of these `open` lanes.
+    fn can_go<G: Guide + ?Sized>(
+        &mut self,
+        class: usize,
+        now: u32,
+        open: u32,
+        on: &Context<'_, G>,
+    ) -> bool {
+        let stream = &mut self.streams[class];
+        if stream.lane == NONE && stream.left > 0 {
+            let allowed = on.guide.inject(self.endpoint, &mut stream.packet(on), &mut self.random);
+            stream.lane = turn(stream.last_lane, allowed, open & allowed & self.free);
+            if on.router.routing_delay == 0 && allowed != 0 {
+                self.look_ahead(class, allowed.trailing_zeros() as u8, now, on);
+            }
+        }
+        self.streams[class].fits(open)
     }
 
     /// What a head will want at its first router.
@@ -192,11 +216,91 @@ impl Source {
     ) {
         let router = on.wiring.endpoints()[self.endpoint as usize].router;
         let sight = on.seen_from_afar(router, now);
-        let random = &mut self.random;
-        let mut here = Here { router, in_port: self.port, lane, sight: &sight, random };
+        let i = usize::from(self.port) << on.stride | usize::from(lane);
+        let mut here = Here::new(router, (i, on.stride), &sight, &mut self.random);
         let stream = &mut self.streams[class];
-        let mut packet = Packet::new(&mut stream.flit, &on.layout);
-        stream.want = super::packed(on.guide.want(&mut here, &mut packet));
+        stream.want = super::packed(on.guide.want(&mut here, &mut stream.packet(on)));
+    }
+}
+
+impl Stream {
+    /// Makes the next packet of its class: there is none, and one is due.
+    #[inline(always)]
+    fn stage<G: ?Sized>(
+        &mut self,
+        (endpoint, class): (u32, u32),
+        when: Cycle,
+        random: &mut Fast,
+        on: &Context<'_, G>,
+        of: &Class,
+        tally: &mut OfClass,
+    ) {
+        let counts = when.counts || self.born < when.late_before;
+        let target = of.destinations.draw(endpoint, random);
+        self.left = of.sizes.draw(random);
+        self.flit = on.layout.packet(target, class, self.born.into()) | HEAD;
+        self.flit |= if counts { COUNTED } else { 0 };
+        self.lane = NONE;
+        tally.staged += u64::from(counts);
+        self.born = match &mut self.clock {
+            Some(clock) => next(clock, self.born + 1, on.end, random),
+            None => NEVER,
+        };
+    }
+
+    /// The next cycle in which there may be something to do.
+    #[inline(always)]
+    fn due(&self, now: u32) -> u32 {
+        if self.left > 0 { now + 1 } else { self.born.max(now + 1) }
+    }
+
+    /// The packet that is staged.
+    #[inline(always)]
+    fn packet<'a, G: ?Sized>(&'a mut self, on: &'a Context<'_, G>) -> Packet<'a> {
+        Packet::new(&mut self.flit, &on.layout)
+    }
+
+    /// Whether its next flit has a lane, which is one of these.
+    #[inline(always)]
+    fn fits(&self, open: u32) -> bool {
+        self.left > 0 && self.lane != NONE && open >> (self.lane & 31) & 1 == 1
+    }
+
+    /// Its next flit, which leaves for the ring's place `at`. `free`: the lanes that no packet of
+    /// the endpoint has.
+    #[inline(always)]
+    fn send<G: ?Sized, const S: u32>(
+        &mut self,
+        (now, at): (u32, u32),
+        free: &mut u32,
+        on: &Context<'_, G>,
+        tally: &mut OfClass,
+    ) -> u64 {
+        let mut flit = self.flit;
+        let own = 1 << (self.lane & 31);
+        self.left -= 1;
+        if flit & HEAD != 0 {
+            if S == ANY && on.router.priority == Priority::NetworkAge {
+                flit = on.layout.entered(flit, now);
+            }
+            if flit & COUNTED != 0 {
+                tally.wait += on.layout.age(flit, now.into());
+                tally.entered += 1;
+            }
+            self.flit = flit & !HEAD;
+            self.last_lane = self.lane;
+            *free &= !own;
+            if S == ANY && on.router.routing_delay == 0 {
+                on.board.wants.set(at as usize, self.want);
+            }
+        }
+        if self.left == 0 {
+            flit |= TAIL;
+            if S < ANY || !on.router.wait_for_tail_credit {
+                *free |= own;
+            }
+        }
+        flit
     }
 }
 
@@ -221,65 +325,62 @@ fn turn(last: u8, allowed: u32, open: u32) -> u8 {
     (if above == 0 { open } else { above }).trailing_zeros() as u8
 }
 
+/// A cycle, and which packets that are made in it count.
+#[derive(Debug, Clone, Copy)]
+struct Cycle {
+    now: u32,
+    /// All of them.
+    counts: bool,
+    /// Those born before this cycle.
+    late_before: u32,
+}
+
+impl Cycle {
+    #[inline]
+    fn new<G: ?Sized>(now: u32, on: &Context<'_, G>) -> Self {
+        let is_late = on.counts_late && now >= on.counted.end;
+        let late_before = if is_late { on.counted.end } else { 0 };
+        Self { now, counts: on.counted.contains(&now), late_before }
+    }
+}
+
 /// What the endpoints of a router send in cycle `now`.
 #[inline]
-pub(super) fn inject<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
+pub(super) fn inject<
+    G: Guide + ?Sized,
+    const S: u32,
+    const N: usize,
+    const W: usize,
+    const M: usize,
+>(
     unit: &mut Unit<N, W, M>,
     now: u32,
     on: &Context<'_, G>,
     tally: &mut Tally,
     calendar: &Calendar,
 ) {
-    let stride = on.stride;
+    let when = Cycle::new(now, on);
     for source in &mut unit.sources {
         if source.wake > now {
             continue;
         }
-        source.stage(now, on, tally);
-        let first = usize::from(source.port) << stride;
-        let room = &unit.room[first..first + usize::from(on.router.virtual_channels)];
-        let chosen = if on.is_plain && on.classes.len() == 1 {
-            source.choose_lane(room, on).then_some(0)
+        let port = usize::from(source.port) & (M - 1);
+        let open = unit.open[port];
+        let sent = if S < ANY {
+            source.only::<G, S>(when, open, on, tally)
         } else {
-            source.choose(now, room, on)
+            source.any(when, open, on, tally, &unit.enter)
         };
-        if let Some(class) = chosen {
-            let network_age = on.router.priority == Priority::NetworkAge;
-            let stream = &mut source.streams[class];
-            let lane = first + usize::from(stream.lane);
-            let mut flit = stream.flit;
-            stream.left -= 1;
-            flit |= u64::from(stream.left == 0);
-            debug_assert_eq!(TAIL, 1);
-            if flit & HEAD != 0 {
-                if network_age {
-                    flit = on.layout.entered(flit, now);
-                    stream.flit = flit & !TAIL;
-                }
-                let age = on.layout.age(flit, now.into());
-                if flit & COUNTED != 0 {
-                    tally.classes[class].wait += age;
-                    tally.classes[class].entered += 1;
-                }
-                stream.last_lane = stream.lane;
-                source.free &= !(1 << stream.lane);
-                if on.router.routing_delay == 0 {
-                    on.board.wants.set(place(unit.ring, lane, unit.enter[lane], on), stream.want);
-                }
-            }
-            stream.flit &= !HEAD;
-            if stream.left == 0 && !on.router.wait_for_tail_credit {
-                source.free |= 1 << stream.lane;
-            }
-            source.last_class = class as u8;
-            on.board.rings.set(place(unit.ring, lane, unit.enter[lane], on), flit);
-            unit.enter[lane] = (unit.enter[lane] + 1) & on.ring_mask;
-            unit.room[lane] -= 1;
-            calendar.mark(now + source.delay, unit.word + (lane >> 6) as u32, lane as u32);
-            tally.injected += 1;
-        }
-        let due = |s: &Stream| if s.left > 0 { now + 1 } else { s.born.max(now + 1) };
-        source.wake = source.streams.iter().map(due).min().unwrap_or(NEVER);
+        let Some((v, flit)) = sent else { continue };
+        let lane = (port << on.stride::<S>() | usize::from(v)) & (N - 1);
+        let at = unit.enter[lane];
+        on.board.rings.set(at as usize, flit);
+        unit.enter[lane] = on.next_place(at);
+        unit.room[lane] -= 1;
+        unit.open[port] = open & !(u32::from(unit.room[lane] == 0) << v);
+        let place = unit.place + (lane >> 6) as u32 * on.pitch;
+        calendar.mark(now + source.delay, place, lane as u32);
+        tally.injected += 1;
     }
 }
 
@@ -301,9 +402,4 @@ pub(super) fn credited<G: ?Sized, const N: usize, const W: usize, const M: usize
             source.free |= 1 << channel;
         }
     }
-}
-
-#[inline]
-fn place<G: Guide + ?Sized>(ring: u32, lane: usize, at: u16, on: &Context<'_, G>) -> usize {
-    ring as usize + (lane << on.ring_bits) + usize::from(at)
 }
