@@ -298,10 +298,9 @@ def compare(options: Options) -> list[Row]:
         for i in options.times(3):
             options.say(f"compare: run {i + 1}: flyloom {' '.join(words)}")
             used.append(flyloom(*words))
-        curves = "; with the curves of all families" if "--json" in words else ""
         rows.append(Row(
             "compare", f"flyloom {' '.join(words)}", median(u.wall_s for u in used), "s wall",
-            most=20, note=f"CPU {median(u.cpu_s for u in used):.1f} s{curves}",
+            most=20, note=f"CPU {median(u.cpu_s for u in used):.1f} s",
         ))
     return rows
 

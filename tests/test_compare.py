@@ -65,6 +65,16 @@ def test_curves_are_members_of_the_families(found):
         assert largest["endpoints"] == ports ** 3 // 4
 
 
+def test_curves_of_all_families_come_only_with_the_charts(tmp_path):
+    """They take longer than the rows that were asked for."""
+    words = ("compare", "-n", "30", "--radix", "6", "--samples", "0", "--json")
+    assert json.loads(flyloom(*words).stdout)["curves"] == []
+    drawn = json.loads(flyloom(*words, "-o", tmp_path / "charts").stdout)["curves"]
+    assert len({curve["family"] for curve in drawn}) > 10
+    named = json.loads(flyloom("compare", "torus", *words[1:]).stdout)["curves"]
+    assert {curve["family"] for curve in named} == {"torus"}
+
+
 def test_members_near_are_ranked_for_each_switch_and_in_planes():
     words = ("compare", "slim_fly", "fat_tree", "torus", "-n", "0.2k", "--radix", "12,16",
              "--planes", "2", "--samples", "0")

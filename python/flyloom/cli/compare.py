@@ -84,7 +84,7 @@ def compare(
             nets or [], endpoints=endpoints_of(endpoints), planes=planes,
             catalog=one_catalog(catalog), gbps=gbps, include=include,
             radix=whole_numbers("--radix", radix), samples=samples, seed=seed, ends=ends,
-            curves=bool(output or as_json), sort=sort, top=top, progress=bar,
+            curves=bool(output or (as_json and nets)), sort=sort, top=top, progress=bar,
         )
     if output:
         write(found, output)

@@ -1,7 +1,8 @@
 //! Which message a receive gets: the oldest of its source and tag, either of which may be any.
 //!
-//! Lists by (rank, source, tag) in a hash table. A receive of any source or tag has a list of its
-//! own; a message that finds no receive stands in every list that receives of its rank can look in.
+//! A rank has a list of what waits, from the oldest on, as long as that is short. Once it is not,
+//! it has lists by source and tag in a hash table. There a receive of any source or tag has a list
+//! of its own; a message that finds no receive stands in every list that receives can look in.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -10,6 +11,8 @@ use traffic::workload::{ANY, Kind, Schedule};
 
 /// No place.
 const NONE: u32 = u32::MAX;
+/// A list is short up to so many places.
+const SHORT: usize = 12;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
@@ -32,6 +35,9 @@ struct Place {
     op: u32,
     /// The rank of that.
     rank: u32,
+    /// The source and the tag of the message, or those that the receive takes.
+    source: u32,
+    tag: u32,
     /// Of those that wait, the one with the least number is oldest.
     serial: u64,
     next: u32,
@@ -46,12 +52,16 @@ pub(super) struct Matching {
     unexpected: Side,
     /// What receives of each rank can be: a bit of any source, any tag, any of both.
     wild: Vec<u8>,
+    /// Whether a rank has lists by source and tag.
+    hashed: Vec<bool>,
     taken: Vec<bool>,
     serial: u64,
 }
 
 #[derive(Debug, Default)]
 struct Side {
+    /// The oldest place of each rank that has a short list.
+    oldest: Vec<u32>,
     lists: HashMap<Key, List, BuildHasherDefault<Quick>>,
     places: Vec<Place>,
     /// Places that are free again.
@@ -82,21 +92,39 @@ impl Matching {
                 }
             })
         });
-        Self { wild: wild.collect(), ..Self::default() }
+        let ranks = schedule.ranks() as usize;
+        let side = || Side { oldest: vec![NONE; ranks], ..Side::default() };
+        let (posted, unexpected, hashed) = (side(), side(), vec![false; ranks]);
+        Self { wild: wild.collect(), posted, unexpected, hashed, ..Self::default() }
     }
 
     /// A message from `source` arrives at `rank`: the oldest receive that takes it, which is then
     /// no longer posted; without one it waits as `op`.
     #[inline]
     pub(super) fn arrive(&mut self, rank: u32, source: u32, tag: u32, op: u32) -> Option<u32> {
+        if !self.hashed[rank as usize] {
+            let fits = |p: &Place| takes(p.source, source) && takes(p.tag, tag);
+            if let Some(found) = self.posted.take_short(rank, fits) {
+                return Some(found.op);
+            }
+            let place = Place { op, rank: source, source, tag, serial: 0, next: NONE, slot: NONE };
+            if self.unexpected.push_short(rank, place) {
+                self.hash(rank);
+            }
+            return None;
+        }
+        self.arrive_hashed(rank, source, tag, op)
+    }
+
+    fn arrive_hashed(&mut self, rank: u32, source: u32, tag: u32, op: u32) -> Option<u32> {
         let key = Key { rank, source, tag };
         let wild = self.wild[rank as usize];
+        let place = |slot| Place { op, rank: source, source, tag, serial: 0, next: NONE, slot };
         if wild == 0 {
             if let Some(found) = self.posted.pop(key) {
                 return Some(found.op);
             }
-            self.unexpected
-                .push(key, Place { op, rank: source, serial: 0, next: NONE, slot: NONE });
+            self.unexpected.push(key, place(NONE));
             return None;
         }
         let others = wilder(key).into_iter().filter(|(bit, _)| wild & bit != 0).map(|(_, key)| key);
@@ -109,7 +137,7 @@ impl Matching {
         let slot = self.taken.len() as u32;
         self.taken.push(false);
         for key in keys {
-            self.unexpected.push(key, Place { op, rank: source, serial: 0, next: NONE, slot });
+            self.unexpected.push(key, place(slot));
         }
         None
     }
@@ -118,6 +146,21 @@ impl Matching {
     /// one it waits.
     #[inline]
     pub(super) fn post(&mut self, rank: u32, source: u32, tag: u32, op: u32) -> Option<(u32, u32)> {
+        if !self.hashed[rank as usize] {
+            let fits = |p: &Place| takes(source, p.source) && takes(tag, p.tag);
+            if let Some(found) = self.unexpected.take_short(rank, fits) {
+                return Some((found.op, found.rank));
+            }
+            let place = Place { op, rank, source, tag, serial: 0, next: NONE, slot: NONE };
+            if self.posted.push_short(rank, place) {
+                self.hash(rank);
+            }
+            return None;
+        }
+        self.post_hashed(rank, source, tag, op)
+    }
+
+    fn post_hashed(&mut self, rank: u32, source: u32, tag: u32, op: u32) -> Option<(u32, u32)> {
         let key = Key { rank, source, tag };
         while let Some(found) = self.unexpected.pop(key) {
             let slot = found.slot as usize;
@@ -127,8 +170,21 @@ impl Matching {
         }
         self.serial += 1;
         let serial = self.serial;
-        self.posted.push(key, Place { op, rank, serial, next: NONE, slot: NONE });
+        let place = Place { op, rank, source, tag, serial, next: NONE, slot: NONE };
+        self.posted.push(key, place);
         None
+    }
+
+    /// From now on the rank has lists by source and tag. What waits there is of one side alone, or
+    /// does not fit the other: it is put into them as it came.
+    fn hash(&mut self, rank: u32) {
+        self.hashed[rank as usize] = true;
+        while let Some(p) = self.posted.take_short(rank, |_| true) {
+            self.post_hashed(rank, p.source, p.tag, p.op);
+        }
+        while let Some(p) = self.unexpected.take_short(rank, |_| true) {
+            self.arrive_hashed(rank, p.source, p.tag, p.op);
+        }
     }
 
     /// All receives that wait, by operation.
@@ -144,16 +200,65 @@ impl Matching {
     }
 }
 
+/// Whether one that takes `wanted` takes `is`.
+#[inline]
+fn takes(wanted: u32, is: u32) -> bool {
+    wanted == ANY || wanted == is
+}
+
 impl Side {
+    /// Where a place is put.
     #[inline]
-    fn push(&mut self, key: Key, place: Place) {
-        let at = if let Some(at) = self.free.pop() {
+    fn put(&mut self, place: Place) -> u32 {
+        if let Some(at) = self.free.pop() {
             self.places[at as usize] = place;
             at
         } else {
             self.places.push(place);
             self.places.len() as u32 - 1
-        };
+        }
+    }
+
+    /// Puts a place at the end of a short list; whether that has become too long.
+    #[inline]
+    fn push_short(&mut self, rank: u32, place: Place) -> bool {
+        let new = self.put(place);
+        let mut at = self.oldest[rank as usize];
+        if at == NONE {
+            self.oldest[rank as usize] = new;
+            return false;
+        }
+        let mut length = 1;
+        while self.places[at as usize].next != NONE {
+            at = self.places[at as usize].next;
+            length += 1;
+        }
+        self.places[at as usize].next = new;
+        length >= SHORT
+    }
+
+    /// Takes the oldest place that `fits` out of a short list.
+    #[inline]
+    fn take_short(&mut self, rank: u32, fits: impl Fn(&Place) -> bool) -> Option<Place> {
+        let (mut before, mut at) = (NONE, self.oldest[rank as usize]);
+        while at != NONE {
+            let place = self.places[at as usize];
+            if fits(&place) {
+                match before {
+                    NONE => self.oldest[rank as usize] = place.next,
+                    before => self.places[before as usize].next = place.next,
+                }
+                self.free.push(at);
+                return Some(place);
+            }
+            (before, at) = (at, place.next);
+        }
+        None
+    }
+
+    #[inline]
+    fn push(&mut self, key: Key, place: Place) {
+        let at = self.put(place);
         match self.lists.entry(key) {
             Entry::Occupied(mut list) => {
                 let list = list.get_mut();
@@ -231,9 +336,9 @@ mod tests {
         unexpected: Vec<(u32, u32, u32)>,
     }
 
-    fn takes(receive: (u32, u32), message: (u32, u32)) -> bool {
-        let fits = |wanted: u32, is: u32| wanted == ANY || wanted == is;
-        fits(receive.0, message.0) && fits(receive.1, message.1)
+    fn fits(receive: (u32, u32), message: (u32, u32)) -> bool {
+        let one = |wanted: u32, is: u32| wanted == ANY || wanted == is;
+        one(receive.0, message.0) && one(receive.1, message.1)
     }
 
     proptest! {
@@ -259,7 +364,7 @@ mod tests {
             for (op, &(is_message, source, tag)) in (0..).zip(&steps) {
                 if is_message {
                     let (source, tag) = (source % 3, tag % 3);
-                    let place = slow.posted.iter().position(|r| takes((r.1, r.2), (source, tag)));
+                    let place = slow.posted.iter().position(|r| fits((r.1, r.2), (source, tag)));
                     let expected = place.map(|at| slow.posted.remove(at).0);
                     if expected.is_none() {
                         slow.unexpected.push((op, source, tag));
@@ -267,8 +372,8 @@ mod tests {
                     prop_assert_eq!(quick.arrive(0, source, tag, op), expected);
                 } else {
                     let (source, tag) = (some(source, wild[0]), some(tag, wild[1]));
-                    let fits = |m: &(u32, u32, u32)| takes((source, tag), (m.1, m.2));
-                    let place = slow.unexpected.iter().position(fits);
+                    let taken = |m: &(u32, u32, u32)| fits((source, tag), (m.1, m.2));
+                    let place = slow.unexpected.iter().position(taken);
                     let expected = place.map(|at| slow.unexpected.remove(at));
                     if expected.is_none() {
                         slow.posted.push((op, source, tag));
