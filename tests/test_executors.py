@@ -306,7 +306,7 @@ def test_by_default_there_are_workers_for_processors_memory_and_points(tmp_path,
 
     monkeypatch.setattr(processes, "Processes", Spy)
     (tmp_path / "many.toml").write_text(SHORT)
-    largest = max(point_bytes(family, params, engine, 1) for engine in ("min_hop", "dfsssp")
+    largest = max(point_bytes(family, params, engine, 1, {}) for engine in ("min_hop", "dfsssp")
                   for family, params in (("slim_fly", {"q": 3}),
                                          ("torus", {"shape": [3, 4], "p": 2})))
 

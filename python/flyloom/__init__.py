@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom._core import RefusalError as RefusalError
     from flyloom._core import Routing as Routing
     from flyloom._core import Topology as Topology
+    from flyloom._core import Workload as Workload
     from flyloom._core import __version__ as __version__
     from flyloom._generated import *  # noqa: F403
     from flyloom._measures import *  # noqa: F403

@@ -67,6 +67,7 @@ impl Workload {
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// How many processes there are.
     #[getter]
     fn ranks(&self) -> u32 {
         self.inner.ranks()
