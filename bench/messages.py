@@ -22,6 +22,7 @@ import flyloom as fl
 from flyloom.verbs.message import message
 def used(): return resource.getrusage(resource.RUSAGE_SELF)
 before = used().ru_maxrss
+message(fl.make_workload(sys.argv[1], ranks=4, bytes=8), dialect=sys.argv[3])  # starts threads
 made = fl.make_workload(sys.argv[1], ranks=int(sys.argv[2]), bytes=8)
 begin = time.process_time()
 found = message(made, dialect=sys.argv[3])
