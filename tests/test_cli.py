@@ -30,6 +30,7 @@ UNLISTED = {"lanes-needed"}
 
 @pytest.mark.parametrize("name", sorted({*COMMANDS, *MADE, "sim flit", "sim booksim", "sim message",
                                          "workload list", "workload make", "workload check",
+                                         "workload merge", "workload best",
                                          "workload convert"}))
 def test_help_explains_and_shows_an_example(name):
     done = flyloom(*name.split(), "--help")

@@ -9,6 +9,7 @@ import flyloom as fl
 import pyarrow.parquet
 import pytest
 from cli_helpers import document, flyloom
+from flyloom._core import expand
 
 FILE = """\
 schema = 1
@@ -186,3 +187,14 @@ def test_the_command_runs_it(tmp_path):
     assert found["points"] == 4 and found["holds"]
     made = flyloom("report", found["directory"])
     assert made.returncode == 0, made.stderr
+
+
+def test_sweeps_vary_in_the_order_of_the_file():
+    """The last key of a grid varies fastest, whatever the alphabet says."""
+    text = (
+        'schema = 1\nname = "order"\ntopology = { family = "slim_fly", q = 5, p = 4 }\n'
+        '[sim.flit]\n[sweep.grid]\n"sim.flit.seed" = [1, 2]\n"sim.flit.load" = [0.1, 0.2]\n'
+    )
+    found = [(p["sim"]["flit"]["seed"], p["sim"]["flit"]["load"])
+             for p in expand(text, "order.toml")["points"]]
+    assert found == [(1, 0.1), (1, 0.2), (2, 0.1), (2, 0.2)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -76,11 +77,14 @@ RUNS: dict[str, list[str]] = {
                  f"sim flit {STUCK} {SHORT} --set run.links=true",
                  f"sim flit ring:n=5,p=1 --traffic worst_case --load 0.1 {SHORT}",
                  f"sim flit {NET} --load 0.1 --seeds 2 --class share=1 --class share=2 {SHORT}"],
-    "sim message": ["sim message --goal pair.goal"],
+    "sim message": ["sim message --goal pair.goal",
+                    f"sim message --workload 'scan_doubling bytes=8' --net {NET} --critical-path"],
     "workload list": ["workload list"],
     "workload make": ["workload make scan_doubling ranks=4 bytes=8 -o scan.goal"],
     "workload check": ["workload check pair.goal"],
     "workload convert": ["workload convert pair.goal pair.bin"],
+    "workload merge": ["workload merge pair.goal pair.goal -o both.goal"],
+    "workload best": ["workload best barrier ranks=3"],
     "sim booksim": ["sim booksim mesh.cfg classes=2 injection_rate={0.1,0.05} print_activity=1"],
     "edge-load": ["edge-load tables"],
     "path-diversity": ["path-diversity tables"],
@@ -172,7 +176,7 @@ def test_the_fields_are_those_documented(folder, name):
     known = re.compile("|".join(f"(?:{pattern(path)})" for path in said))
     seen: set[str] = set()
     for words in (RUNS | ON_FABRIC)[name]:
-        done = flyloom(*words.split(), "--json", cwd=folder)
+        done = flyloom(*shlex.split(words), "--json", cwd=folder)
         assert done.returncode in (0, 1), done.stderr
         seen |= set(paths(json.loads(done.stdout)))
     new = sorted(path for path in seen if not known.fullmatch(path))

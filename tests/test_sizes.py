@@ -33,9 +33,10 @@ def peak(work):
     told = []
     machine.afford = lambda what, needs, seconds: told.append(needs)
     pathlib.Path("/proc/self/clear_refs").write_text("5")
-    before = resident("VmRSS")
+    before, read = resident("VmRSS"), resident("RssFile")
     kept = work()
-    return max(told), resident("VmHWM") - before
+    # pages of the program itself, read when they are first run, are not the work's
+    return max(told), resident("VmHWM") - before - (resident("RssFile") - read)
 
 net, verb, *more = sys.argv[1:]
 if verb == "build":

@@ -51,9 +51,16 @@ topology = [
   {{ family = "fat_tree", {fat_tree} }},
 ]
 "sim.flit.selection" = ["minimal", "valiant", "ugal_l", "ugal_g", "ugal_l", "anca"]
+{lanes}{loads}'''
+#: Virtual channels; at full size all routers are alike, and the dragonfly's lanes rise by groups.
+LANES = """\
 # packets that choose need a virtual channel for each hop: 4 in a Slim Fly, 6 in a dragonfly
 "sim.flit.router.virtual_channels" = [4, 4, 4, 4, 6, 4]
-{loads}'''
+"""
+FULL_LANES = """\
+# by hops a dragonfly needs 6 virtual channels, by groups 4
+"sim.flit.lane_use" = ["hops", "hops", "hops", "hops", "groups", "auto"]
+"""
 #: Loads of full size, where each is a point of its own, so that little is lost when a run is ended.
 LOADS = """
 [sweep.grid]
@@ -103,6 +110,7 @@ def files() -> dict[str, str]:
         known = {"size": size, "slim_fly": slim_fly, "dragonfly": dragonfly, "fat_tree": fat_tree,
                  "warmup": warmup, "measure": measure, "router": ROUTER,
                  "loads": LOADS if size == "full" else "",
+                 "lanes": FULL_LANES if size == "full" else LANES,
                  "load": "# a point for each load, below" if size == "full" else 'load = "auto"'}
         for pattern, (traffic, words) in PATTERNS.items():
             made[f"{size}_{pattern}.toml"] = FIGURE.format(

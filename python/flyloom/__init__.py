@@ -63,9 +63,12 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.verbs.sizing import scale as scale
     from flyloom.verbs.sizing import size as size
     from flyloom.verbs.throughput import throughput as throughput
+    from flyloom.verbs.workloads import best_workload as best_workload
     from flyloom.verbs.workloads import check_workload as check_workload
     from flyloom.verbs.workloads import convert_workload as convert_workload
     from flyloom.verbs.workloads import make_workload as make_workload
+    from flyloom.verbs.workloads import merge_workloads as merge_workloads
+    from flyloom.verbs.workloads import noisy_workload as noisy_workload
     from flyloom.verbs.workloads import workloads as workloads
 
     deploy: Verb
@@ -97,7 +100,8 @@ _HOMES = {
     "flyloom.verbs.sizing": ["budget", "scale", "size"],
     "flyloom.verbs.throughput": ["throughput"],
     "flyloom.verbs.workloads": [
-        "check_workload", "convert_workload", "make_workload", "workloads",
+        "best_workload", "check_workload", "convert_workload", "make_workload", "merge_workloads",
+        "noisy_workload", "workloads",
     ],
 }
 _GENERATED = ("flyloom._generated", "flyloom._measures")

@@ -12,6 +12,7 @@ pub mod id;
 pub mod interval;
 pub mod moore;
 pub mod partition;
+pub mod quick;
 pub mod seed;
 pub mod stage;
 pub mod taken;

@@ -159,6 +159,7 @@ mod tests {
             seed: 1,
             threads: 1,
             always_full: false,
+            deal: None,
             cycles: 30_000,
         };
         let found = run(setup, phases, &Quiet).unwrap().all;

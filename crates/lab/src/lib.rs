@@ -1,5 +1,6 @@
 //! Experiments: the file a user writes, the points it stands for, and the schema of both.
 
+pub mod best;
 pub mod booksim;
 pub mod expand;
 mod place;

@@ -75,6 +75,7 @@ impl BookSim {
             seed: u64::from(self.config.run.seed as u32),
             threads,
             always_full: false,
+            deal: None,
             cycles: 1 << 30,
         }
     }

@@ -14,9 +14,12 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use sim::flit::case::Own;
 use sim::flit::stage::Driven;
+use sim::message::stage::Played;
 use std::sync::Arc;
 use traffic::sending::Sending;
+use traffic::workload::Schedule;
 
 // gen:begin
 /// Every `Stage`, by crate and file; written by `cargo xtask gen`.
@@ -36,7 +39,8 @@ pub static STAGES: &[Entry] = &[
 // gen:end
 
 /// The simulators.
-pub static SIMULATORS: &[Entry] = &[Entry::of::<sim::flit::spec::Spec>()];
+pub static SIMULATORS: &[Entry] =
+    &[Entry::of::<sim::flit::spec::Spec>(), Entry::of::<sim::message::stage::Spec>()];
 
 /// What stages are run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +63,8 @@ pub struct Inputs<'a> {
     pub routing: Option<&'a Routing>,
     /// The traffic that a parameter names, read for this network.
     pub traffic: Option<&'a Sending>,
+    /// The schedule of processes that a parameter names as a file.
+    pub schedule: Option<&'a Schedule>,
 }
 
 /// A kind of input, as a type.
@@ -101,7 +107,20 @@ impl<'a> Take<'a> for Driven<'a> {
     const INPUT: Input = Input::Either;
 
     fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
-        Ok(Self { topology: from.topology, routing: from.routing, traffic: from.traffic })
+        Ok(Self {
+            topology: from.topology,
+            routing: from.routing,
+            traffic: from.traffic.map(Own::Sending),
+        })
+    }
+}
+
+impl<'a> Take<'a> for Played<'a> {
+    const INPUT: Input = Input::Either;
+
+    fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
+        let Inputs { topology, routing, schedule, .. } = from;
+        Ok(Self { topology: Some(topology), routing, schedule, places: None })
     }
 }
 
@@ -246,7 +265,10 @@ pub fn simulator(name: &str) -> Result<&'static Entry, Refusal> {
 /// # Errors
 /// When there is no such simulator, or a parameter cannot be.
 pub fn simulated(name: &str, given: &Map<String, Value>, size: &Size) -> Result<Need, Refusal> {
-    simulator(name)?; // one level as yet
+    if simulator(name)?.name == sim::message::stage::Spec::NAME {
+        let switches = size.switches;
+        return Ok(Need::new(switches * switches, 0.0));
+    }
     Ok(parameters::<sim::flit::spec::Spec>(given)?.need_of(size))
 }
 

@@ -8,6 +8,7 @@ use crate::stage::measured;
 use crate::throughput::Traffic;
 use crate::topology::{Topology, affordable, object};
 use crate::views::{array, view};
+use crate::workload::Workload;
 use base::{Refusal, Stop, TerminalId};
 use engines::{lanes, repair};
 use fabric::addresses::Addresses;
@@ -197,7 +198,7 @@ impl Routing {
     /// The measure `name` of these tables or of their network, with its parameters (a dict;
     /// defaults where left out): a dict, see docs/measure-reference.md. `traffic` is what a
     /// parameter of that name stands for.
-    #[pyo3(signature = (name, parameters=None, progress=None, traffic=None))]
+    #[pyo3(signature = (name, parameters=None, progress=None, traffic=None, workload=None))]
     fn measure<'py>(
         &self,
         py: Python<'py>,
@@ -205,8 +206,10 @@ impl Routing {
         parameters: Option<&Bound<'py, PyAny>>,
         progress: Option<Py<PyAny>>,
         traffic: Option<&Traffic>,
+        workload: Option<&Workload>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let on = (Some(&self.inner), traffic.map(Traffic::sending));
+        let schedule = workload.map(|w| &w.inner);
+        let on = (Some(&self.inner), traffic.map(Traffic::sending), schedule);
         measured(py, name, parameters, self.inner.topology(), on, progress)
     }
 

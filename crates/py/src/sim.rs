@@ -9,8 +9,11 @@ use formats::booksim::{self, Source};
 use lab::sampling::BookSim;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
+use sim::flit::case::{Own, Played};
 use sim::flit::spec::Spec;
 use sim::flit::stage::Driven;
+use std::sync::Arc;
+use traffic::times::Injections;
 
 /// The schema of the flit level's parameters.
 #[pyfunction]
@@ -19,15 +22,17 @@ pub fn flit_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 }
 
 /// What the flit level finds at the loads that `given` says: `verified`, `parameters`, `points`
-/// and, of loads that are `auto`, `saturation_throughput`.
+/// and, of loads that are `auto`, `saturation_throughput`. `times` are packets with their times:
+/// the name of a file, its text, and whether a run is to play all of it.
 #[pyfunction]
-#[pyo3(signature = (on, given, threads, traffic=None, progress=None))]
+#[pyo3(signature = (on, given, threads, traffic=None, times=None, progress=None))]
 pub fn simulate_flit<'py>(
     py: Python<'py>,
     on: &Bound<'py, PyAny>,
     given: &Bound<'py, PyAny>,
     threads: usize,
     traffic: Option<Py<Traffic>>,
+    times: Option<(String, String, bool)>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let given = Value::Object(object(from_python(given)?));
@@ -40,7 +45,15 @@ pub fn simulate_flit<'py>(
         Some(routing) => routing.topology().clone(),
         None => on.cast::<Topology>()?.get().inner.clone(),
     };
-    let traffic = traffic.as_ref().map(|t| t.get().sending());
+    let played = times.as_ref().map(|(file, text, whole)| -> Result<_, Refusal> {
+        let packets = Injections::parse(text, &topology).map_err(|r| r.within(file))?;
+        Ok(Arc::new(Played { packets, whole: *whole }))
+    });
+    let played = played.transpose().map_err(refuse)?;
+    let traffic = match (&played, &traffic) {
+        (Some(played), _) => Some(Own::Times(played)),
+        (None, sending) => sending.as_ref().map(|t| Own::Sending(t.get().sending())),
+    };
     let on = Driven { topology: &topology, routing: routing.as_ref(), traffic };
     afford(py, &format!("simulating {}", topology.recipe()), |_| spec.need(on, threads))?;
     let found = enter(py, progress, |watch| spec.simulate(on, threads, watch))?.map_err(stopped)?;

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use serde_json::Value;
 use std::sync::Arc;
 use traffic::sending::Sending;
+use traffic::workload::Schedule;
 
 /// The record of the measure `name` with these parameters, if the machine can do it.
 ///
@@ -19,12 +20,12 @@ pub fn measured<'py>(
     name: &str,
     given: Option<&Bound<'py, PyAny>>,
     topology: &Arc<Topology>,
-    (routing, traffic): (Option<&Routing>, Option<&Sending>),
+    (routing, traffic, schedule): (Option<&Routing>, Option<&Sending>, Option<&Schedule>),
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let entry = stage(name).map_err(refuse)?;
     let given = &given.map(from_python).transpose()?.map(object).unwrap_or_default();
-    let on = Inputs { topology, routing, traffic };
+    let on = Inputs { topology, routing, traffic, schedule };
     let mut need = Ok(());
     afford(py, &format!("{name} of {}", topology.recipe()), |threads| {
         entry.need(given, on, threads).unwrap_or_else(|why| {

@@ -4,7 +4,7 @@ use crate::enter::{enter, refuse, stopped};
 use crate::routing::Routing;
 use crate::topology::Topology;
 use crate::views::array;
-use base::{EndpointId, Refusal, SwitchId};
+use base::{EndpointId, Refusal, Stop, SwitchId};
 use measure::load::routes;
 use measure::load::routes::Routes;
 use measure::load::throughput;
@@ -47,11 +47,11 @@ impl Traffic {
         seed: u64,
     ) -> PyResult<Self> {
         let t = network.get().inner.clone();
-        let work = |_: &dyn base::Watch| -> Result<_, Refusal> {
-            let (sending, exact) = Sending::named(&t, name, elephants, seed)?;
+        let work = |watch: &dyn base::Watch| -> Result<_, Stop> {
+            let (sending, exact) = Sending::named(&t, name, elephants, seed, watch)?;
             Ok((sending.demand(&t)?, sending, exact))
         };
-        let (inner, sending, exact_matching) = enter(py, None, work)?.map_err(refuse)?;
+        let (inner, sending, exact_matching) = enter(py, None, work)?.map_err(stopped)?;
         Ok(Self { on: network, inner, sending, exact_matching })
     }
 

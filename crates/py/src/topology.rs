@@ -8,6 +8,7 @@ use crate::routing::Routing;
 use crate::stage::measured;
 use crate::throughput::Traffic;
 use crate::views::array;
+use crate::workload::Workload;
 use base::Need;
 use base::{LinkId, Refusal, SwitchId, TerminalId, fields};
 use fabric::addresses::Addresses;
@@ -315,7 +316,7 @@ impl Topology {
     /// The measure `name` of this network, with its parameters (a dict; defaults where left out):
     /// a dict, see docs/measure-reference.md. `traffic` is what a parameter of that name stands
     /// for.
-    #[pyo3(signature = (name, parameters=None, progress=None, traffic=None))]
+    #[pyo3(signature = (name, parameters=None, progress=None, traffic=None, workload=None))]
     fn measure<'py>(
         &self,
         py: Python<'py>,
@@ -323,8 +324,9 @@ impl Topology {
         parameters: Option<&Bound<'py, PyAny>>,
         progress: Option<Py<PyAny>>,
         traffic: Option<&Traffic>,
+        workload: Option<&Workload>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let on = (None, traffic.map(Traffic::sending));
+        let on = (None, traffic.map(Traffic::sending), workload.map(|w| &w.inner));
         measured(py, name, parameters, &self.inner, on, progress)
     }
 

@@ -4,14 +4,13 @@ use crate::enter::{enter, from_python, refuse, stopped, to_python};
 use crate::topology::object;
 use base::Refusal;
 use formats::goal::{binary, text};
-use numpy::PyArray1;
+use lab::best;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use serde::Deserialize;
 use serde_json::{Value, json};
-use sim::message::{Dialect, Found, Left, LogGops, run};
-use traffic::workload::collective::{self, ALGORITHMS};
-use traffic::workload::{ANY, Kind, Schedule};
+use traffic::workload::keys::Key;
+use traffic::workload::noise::{self, noisy};
+use traffic::workload::{Kind, Schedule, generators, make, merge};
 
 /// What processes do: a schedule of sends, receives and calculations.
 #[pyclass(frozen, module = "flyloom._core")]
@@ -38,7 +37,7 @@ impl Workload {
         Ok(Self { inner: inner.map_err(stopped)? })
     }
 
-    /// The schedule of a collective operation: `ranks`, `bytes` and parameters of its own.
+    /// The schedule of a collective operation or an application with its parameters.
     #[staticmethod]
     #[pyo3(signature = (name, given, progress=None))]
     fn make(
@@ -48,7 +47,31 @@ impl Workload {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let given = object(from_python(given)?);
-        let inner = enter(py, progress, |watch| collective::make(name, &given, watch))?;
+        let inner = enter(py, progress, |watch| make(name, &given, watch))?;
+        Ok(Self { inner: inner.map_err(stopped)? })
+    }
+
+    /// The same with noise.
+    #[pyo3(signature = (given, progress=None))]
+    fn noisy(
+        &self,
+        py: Python<'_>,
+        given: &Bound<'_, PyAny>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let given = object(from_python(given)?);
+        let inner = enter(py, progress, |watch| noisy(&self.inner, &given, watch))?;
+        Ok(Self { inner: inner.map_err(stopped)? })
+    }
+
+    /// All schedules as one, side by side.
+    #[staticmethod]
+    #[pyo3(signature = (jobs, progress=None))]
+    fn merge(py: Python<'_>, jobs: Vec<Py<Self>>, progress: Option<Py<PyAny>>) -> PyResult<Self> {
+        let inner = enter(py, progress, |watch| {
+            let all: Vec<&Schedule> = jobs.iter().map(|job| &job.get().inner).collect();
+            merge(&all, watch)
+        })?;
         Ok(Self { inner: inner.map_err(stopped)? })
     }
 
@@ -77,12 +100,11 @@ impl Workload {
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let all = &self.inner;
         let of = |kind| all.ops().iter().filter(move |op| op.kind == kind);
-        let sum = |kind| of(kind).map(|op| u128::from(op.size)).sum::<u128>() as f64;
         let counts = json!({
             "ranks": all.ranks(), "operations": all.ops().len(), "sends": of(Kind::Send).count(),
             "receives": of(Kind::Recv).count(), "calculations": of(Kind::Calc).count(),
             "dependencies": all.dependencies(), "cpus": all.cpus(), "nics": all.nics(),
-            "sent_bytes": sum(Kind::Send), "calculated_ns": sum(Kind::Calc),
+            "sent_bytes": all.sent_bytes(), "calculated_ns": all.calculated_ns(),
         });
         to_python(py, &counts)
     }
@@ -90,7 +112,7 @@ impl Workload {
     /// Operations that wait for one another in a circle, in words; empty where there are none.
     fn circle(&self) -> Vec<String> {
         let circle = self.inner.circle().unwrap_or_default();
-        circle.into_iter().map(|op| told(&self.inner, op)).collect()
+        circle.into_iter().map(|op| self.inner.told(op)).collect()
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -107,93 +129,40 @@ impl Workload {
     }
 }
 
-/// What can be made: name, what it does, parameters besides ranks and bytes.
+/// What can be made: name, what it is, what it does, its parameters.
 #[pyfunction]
 pub fn workload_list(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    let row = |entry: &collective::Entry| {
-        let keys = entry
-            .keys
-            .iter()
-            .map(|key| json!({ "name": key.name, "doc": key.doc, "default": key.default }));
-        json!({ "name": entry.name, "doc": entry.doc, "keys": keys.collect::<Vec<_>>() })
-    };
-    to_python(py, &json!(ALGORITHMS.iter().map(row).collect::<Vec<_>>()))
+    let rows: Vec<Value> = generators()
+        .iter()
+        .map(|one| {
+            let keys: Vec<Value> = one.keys().iter().map(shown).collect();
+            json!({ "name": one.name(), "kind": one.kind(), "doc": one.doc(), "keys": keys })
+        })
+        .collect();
+    to_python(py, &json!(rows))
 }
 
-/// An operation in words: its rank, its number there from 1, what it does.
-fn told(schedule: &Schedule, op: u32) -> String {
-    let rank = schedule.rank_of(op);
-    let number = op - schedule.of_rank(rank).start + 1;
-    let it = &schedule.ops()[op as usize];
-    let any = |n: u32| if n == ANY { "any".to_owned() } else { n.to_string() };
-    let (peer, tag) = (any(it.peer), any(it.tag));
-    let what = match it.kind {
-        Kind::Send => format!("send {}b to {peer} tag {tag}", it.size),
-        Kind::Recv => format!("recv {}b from {peer} tag {tag}", it.size),
-        Kind::Calc => format!("calc {}", it.size),
-    };
-    format!("rank {rank}, operation {number}: {what}")
-}
-
-/// Of each kind of what is left over no more are told than this.
-const TOLD: usize = 5;
-
-/// What is left over, in words.
-fn left_over(schedule: &Schedule, left: &Left) -> Refusal {
-    let mut parts = Vec::new();
-    for (all, what) in [
-        (&left.receives, "receives without a message"),
-        (&left.messages, "messages without a receive"),
-        (&left.sends, "sends that are not done"),
-        (&left.stuck, "operations that never began"),
-    ] {
-        if !all.is_empty() {
-            let some: Vec<String> = all.iter().take(TOLD).map(|&op| told(schedule, op)).collect();
-            let more = if all.len() > TOLD { "; ..." } else { "" };
-            parts.push(format!("{} {what} ({}{more})", all.len(), some.join("; ")));
-        }
-    }
-    let why = format!("it cannot come to its end: {}", parts.join(", "));
-    Refusal::new("schedule", why, "a receive for every message, and a message for every receive")
-}
-
-/// What a run of the message level is asked for.
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Asked {
-    dialect: Dialect,
-    costs: LogGops,
-}
-
-/// Runs a schedule on a network without contention: what is found, and when each rank is done, ns.
+/// The parameters of noise.
 #[pyfunction]
-#[pyo3(signature = (workload, given, progress=None))]
-pub fn simulate_message<'py>(
+pub fn noise_keys(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    to_python(py, &json!(noise::KEYS.iter().map(shown).collect::<Vec<_>>()))
+}
+
+fn shown(key: &Key) -> Value {
+    json!({ "name": key.name, "doc": key.doc, "default": key.default() })
+}
+
+/// Which algorithm of a collective operation is quickest: a row for each case.
+#[pyfunction]
+#[pyo3(signature = (given, progress=None))]
+pub fn workload_best<'py>(
     py: Python<'py>,
-    workload: Py<Workload>,
     given: &Bound<'py, PyAny>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>)> {
+) -> PyResult<Bound<'py, PyAny>> {
     let given = Value::Object(object(from_python(given)?));
-    let asked: Asked = base::fields::typed_by_path(&given)
-        .map_err(|(field, why)| refuse(Refusal::new(field, why, "docs/message.md has all")))?;
-    let schedule = &workload.get().inner;
-    let found = enter(py, progress, |watch| {
-        let found = run(schedule, asked.dialect, &asked.costs, watch)?;
-        match &found.left {
-            None => Ok(found),
-            Some(left) => Err(left_over(schedule, left).into()),
-        }
-    })?;
-    let Found { finish, events, messages, .. } = found.map_err(stopped)?;
-    let unit = asked.dialect.unit_ns();
-    let finish: Vec<f64> = finish.iter().map(|&t| t as f64 * unit).collect();
-    let last = finish.iter().copied().fold(0.0, f64::max);
-    let whole = asked.dialect == Dialect::LogGopsV1;
-    let all = json!({
-        "dialect": asked.dialect, "parameters": asked.costs,
-        "finish_ns": if whole { json!(last as u64) } else { json!(last) },
-        "events": events, "messages": messages,
-    });
-    Ok((to_python(py, &all)?, PyArray1::from_vec(py, finish)))
+    let asked: best::Asked = base::fields::typed_by_path(&given)
+        .map_err(|(field, why)| refuse(Refusal::new(field, why, "docs/workloads.md has all")))?;
+    let rows = enter(py, progress, |watch| best::best(&asked, watch))?;
+    to_python(py, &json!(rows.map_err(stopped)?))
 }

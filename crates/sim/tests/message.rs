@@ -38,7 +38,7 @@ fn check(file: &str, schedules: &str) -> usize {
         let path = folder().join(schedules).join(goal);
         let text = std::fs::read_to_string(path).expect("a schedule");
         let schedule = formats::goal::text::parse(&text, &Quiet).expect("a schedule");
-        let found = run(&schedule, Dialect::LogGopsV1, &row.costs, &Quiet).expect("a run");
+        let found = run(&schedule, Dialect::LogGopsV1, &row.costs, None, &Quiet).expect("a run");
         assert_eq!(found.finish, row.finish, "{goal} {set}");
         assert_eq!((found.events, found.left), (row.events, None), "{goal} {set}");
     }

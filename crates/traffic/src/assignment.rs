@@ -4,12 +4,22 @@
 //! techniques useful for solution of transportation network problems", Networks 1971 (shortest
 //! augmenting paths).
 
+use base::{Interrupted, Watch};
+
 /// The column of every row of an assignment of largest sum of `weight(row, column)`. O(n^3).
-pub(super) fn assign(n: usize, weight: impl Fn(usize, usize) -> f64) -> Vec<usize> {
+///
+/// # Errors
+/// When `watch` says stop.
+pub(super) fn assign(
+    n: usize,
+    weight: impl Fn(usize, usize) -> f64,
+    watch: &dyn Watch,
+) -> Result<Vec<usize>, Interrupted> {
     let mut row_price = vec![0.0; n];
     let mut column_price = vec![0.0; n];
     let mut owner: Vec<Option<usize>> = vec![None; n];
     for start in 0..n {
+        watch.tick("assignment", start as u64, n as u64)?;
         let mut slack = vec![f64::INFINITY; n];
         let mut before: Vec<Option<usize>> = vec![None; n];
         let mut seen = vec![false; n];
@@ -55,12 +65,19 @@ pub(super) fn assign(n: usize, weight: impl Fn(usize, usize) -> f64) -> Vec<usiz
             column_of[*r] = c;
         }
     }
-    column_of
+    Ok(column_of)
 }
 
 /// One row after the other takes the free column of largest weight, the first of equal ones.
 /// O(n^2).
-pub(super) fn assign_greedily(n: usize, weight: impl Fn(usize, usize) -> f64) -> Vec<usize> {
+///
+/// # Errors
+/// When `watch` says stop.
+pub(super) fn assign_greedily(
+    n: usize,
+    weight: impl Fn(usize, usize) -> f64,
+    watch: &dyn Watch,
+) -> Result<Vec<usize>, Interrupted> {
     let mut free: Vec<usize> = (0..n).collect();
     let pick = |row: usize, free: &mut Vec<usize>| {
         let mut best = 0;
@@ -71,12 +88,18 @@ pub(super) fn assign_greedily(n: usize, weight: impl Fn(usize, usize) -> f64) ->
         }
         free.remove(best)
     };
-    (0..n).map(|row| pick(row, &mut free)).collect()
+    (0..n)
+        .map(|row| {
+            watch.tick("assignment", row as u64, n as u64)?;
+            Ok(pick(row, &mut free))
+        })
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base::Quiet;
     use base::seed::Stream;
 
     /// The largest sum over all permutations, one by one.
@@ -96,16 +119,36 @@ mod tests {
             let n = 1 + stream.below(7) as usize;
             let table: Vec<f64> = (0..n * n).map(|_| stream.below(5) as f64).collect();
             let weight = |r: usize, c: usize| table[r * n + c];
-            let found = assign(n, weight);
+            let found = assign(n, weight, &Quiet).expect("nobody stops");
             let mut columns = found.clone();
             columns.sort_unstable();
             assert_eq!(columns, (0..n).collect::<Vec<_>>());
             let sum: f64 = found.iter().enumerate().map(|(r, &c)| weight(r, c)).sum();
             assert!((sum - brute(n, &weight, 0, 0)).abs() < 1e-9);
-            let greedy = assign_greedily(n, weight);
+            let greedy = assign_greedily(n, weight, &Quiet).expect("nobody stops");
             let mut columns = greedy.clone();
             columns.sort_unstable();
             assert_eq!(columns, (0..n).collect::<Vec<_>>());
+        }
+    }
+
+    /// Says stop at its third tick.
+    struct Third(std::sync::atomic::AtomicU32);
+
+    impl Watch for Third {
+        fn tick(&self, _: &str, _: u64, _: u64) -> Result<(), Interrupted> {
+            let before = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            if before < 2 { Ok(()) } else { Err(Interrupted) }
+        }
+    }
+
+    #[test]
+    fn who_watches_can_stop_it() {
+        let weight = |r: usize, c: usize| (r * c) as f64;
+        for n in [2, 3, 50] {
+            let watch = || Third(std::sync::atomic::AtomicU32::new(0));
+            assert_eq!(assign(n, weight, &watch()).is_err(), n > 2);
+            assert_eq!(assign_greedily(n, weight, &watch()).is_err(), n > 2);
         }
     }
 }

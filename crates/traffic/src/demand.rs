@@ -5,7 +5,7 @@
 
 use super::assignment::{assign, assign_greedily};
 use base::seed::Stream;
-use base::{EndpointId, Refusal, SwitchId, TerminalId};
+use base::{EndpointId, Refusal, Stop, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
 use std::collections::BTreeMap;
 
@@ -192,13 +192,15 @@ pub fn capacities(t: &Topology) -> Vec<f64> {
 ///
 /// # Errors
 /// When there are fewer than two working endpoints, more than 4096 places, or endpoints without a
-/// path or a plane between them.
-pub fn longest_matching(t: &Topology) -> Result<Matching, Refusal> {
+/// path or a plane between them, or `watch` says stop.
+pub fn longest_matching(t: &Topology, watch: &dyn Watch) -> Result<Matching, Stop> {
     let places = Places::new(t)?;
     let count = places.members.len();
     if count > MOST_PLACES {
         let help = format!("at most {MOST_PLACES}");
-        return Err(Refusal::new("traffic", format!("{count} switches with endpoints"), help));
+        return Err(
+            Refusal::new("traffic", format!("{count} switches with endpoints"), help).into()
+        );
     }
     let far = places.distances(t)?;
     let block = places.members.iter().map(Vec::len).fold(0, gcd);
@@ -211,9 +213,9 @@ pub fn longest_matching(t: &Topology) -> Result<Matching, Refusal> {
     let exact = of_block.len() <= MOST_EXACT;
     let weight = |a: usize, b: usize| far[of_block[a] * count + of_block[b]];
     let partner = if exact {
-        assign(of_block.len(), weight)
+        assign(of_block.len(), weight, watch)?
     } else {
-        assign_greedily(of_block.len(), weight)
+        assign_greedily(of_block.len(), weight, watch)?
     };
     let inside = |i: usize| {
         let first = of_block.partition_point(|&p| p < of_block[i]);

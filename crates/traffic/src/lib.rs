@@ -6,6 +6,7 @@ mod chances;
 pub mod demand;
 pub mod destinations;
 pub mod pattern;
+pub mod placement;
 pub mod process;
 pub mod sending;
 pub mod times;

@@ -3,7 +3,7 @@
 use crate::demand::{Demand, MOST_FLOWS, Party, longest_matching};
 use crate::pattern::Pattern;
 use base::seed::Stream;
-use base::{EndpointId, Refusal, TerminalId};
+use base::{EndpointId, Refusal, Stop, TerminalId, Watch};
 use fabric::network::Topology;
 
 /// A message: who sends, who receives, and its amount in units of an endpoint's full rate.
@@ -34,19 +34,22 @@ impl Sending {
     /// chance is drawn by `seed`.
     ///
     /// # Errors
-    /// When there is no such traffic, or not on this network.
+    /// When there is no such traffic, or not on this network, or `watch` says stop.
     pub fn named(
         t: &Topology,
         name: &str,
         elephants: f64,
         seed: u64,
-    ) -> Result<(Self, Option<bool>), Refusal> {
+        watch: &dyn Watch,
+    ) -> Result<(Self, Option<bool>), Stop> {
         let (word, argument) = match name.split_once(':') {
             Some((word, argument)) => (word, Some(argument)),
             None => (name, None),
         };
         if NAMES.contains(&word) && word != "elephant" && argument.is_some() {
-            return Err(Refusal::new("traffic", format!("'{name}'"), format!("{word} alone")));
+            return Err(
+                Refusal::new("traffic", format!("'{name}'"), format!("{word} alone")).into()
+            );
         }
         let large = match word {
             "uniform" | "all_to_all" => return Ok((Self::Uniform, None)),
@@ -57,9 +60,9 @@ impl Sending {
                 let why = || format!("'{}' is no fraction of the flows", argument.unwrap_or(""));
                 Some(within.ok_or_else(|| Refusal::new("elephants", why(), "0 to 1"))?)
             }
-            _ => return Ok((Self::Between(of_pattern(t, name, seed)?), None)),
+            _ => return Ok((Self::Between(of_pattern(t, name, seed, watch)?), None)),
         };
-        let matching = longest_matching(t)?;
+        let matching = longest_matching(t, watch)?;
         let amounts = Demand::amounts(&matching, large.map(|fraction| (fraction, seed)));
         let pairs = matching.pairs.iter().zip(amounts);
         let all = pairs.map(|(&(a, b), x)| (Party::Endpoint(a), Party::Endpoint(b), x)).collect();
@@ -159,10 +162,15 @@ fn endpoints(t: &Topology, party: Party) -> Vec<EndpointId> {
 }
 
 /// Every message of a pattern, on the working endpoints in their order.
-fn of_pattern(t: &Topology, name: &str, seed: u64) -> Result<Vec<(Party, Party, f64)>, Refusal> {
+fn of_pattern(
+    t: &Topology,
+    name: &str,
+    seed: u64,
+    watch: &dyn Watch,
+) -> Result<Vec<(Party, Party, f64)>, Stop> {
     let alive = working(t);
     let ranks = alive.len() as u32;
-    let pattern = Pattern::on(t, None, name, ranks)?;
+    let pattern = Pattern::on(t, None, name, ranks, watch)?;
     let at = |rank: u32| Party::Endpoint(alive[rank as usize]);
     if let Some(amounts) = pattern.amounts(ranks) {
         return Ok(amounts.into_iter().map(|(a, b, x)| (at(a), at(b), x)).collect());
@@ -180,6 +188,7 @@ fn of_pattern(t: &Topology, name: &str, seed: u64) -> Result<Vec<(Party, Party, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base::Quiet;
     use serde_json::json;
 
     fn ring(p: u32) -> Topology {
@@ -210,7 +219,7 @@ mod tests {
     fn every_name_is_traffic() {
         let t = ring(2);
         let tenths = |name: &str| -> u64 {
-            let (sending, _) = Sending::named(&t, name, 0.5, 1).expect("a name");
+            let (sending, _) = Sending::named(&t, name, 0.5, 1, &Quiet).expect("a name");
             let all = sending.messages(&t).expect("messages");
             (all.iter().map(|m| m.2).sum::<f64>() * 10.0).round() as u64
         };
@@ -221,7 +230,8 @@ mod tests {
         assert_eq!((tenths("neighbours:1"), tenths("gather")), (80, 70));
         assert_eq!(tenths("bruck"), 240); // three levels, all at once
         for bad in ["uniform:2", "elephant:2", "elephant:x", "rings", "null"] {
-            let found = Sending::named(&t, bad, 0.5, 1).and_then(|(s, _)| s.messages(&t));
+            let found = Sending::named(&t, bad, 0.5, 1, &Quiet);
+            let found = found.and_then(|(s, _)| Ok(s.messages(&t)?));
             assert!(found.is_err(), "{bad}");
         }
     }

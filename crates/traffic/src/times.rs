@@ -1,6 +1,7 @@
 //! Packets with their times, from text: what every endpoint sends, and when.
 
-use crate::sending::working;
+use crate::destinations::Destinations;
+use crate::sending::{Weighted, working};
 use base::words::did_you_mean;
 use base::{EndpointId, Refusal};
 use fabric::network::Topology;
@@ -84,6 +85,31 @@ impl Injections {
         &self.all[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
+    /// How many endpoints send.
+    pub fn senders(&self) -> u32 {
+        self.starts.windows(2).filter(|two| two[0] < two[1]).count() as u32
+    }
+
+    /// The mean load from cycle 0 to the last birth, flits a sender and cycle.
+    pub fn load(&self) -> f64 {
+        let cycles = Timed { packets: self, stretch: 1.0 }.last() + 1;
+        self.flits() as f64 / f64::from(self.senders()) / cycles as f64
+    }
+
+    /// What sources draw from who send as often, and as much, to the same: for rates and loads.
+    ///
+    /// # Errors
+    /// As [`Destinations::of_messages`].
+    pub fn destinations(&self) -> Result<Destinations, Refusal> {
+        let of = |source: u32| self.of(source).iter().map(move |packet| (source, packet));
+        let weighted = |(source, packet): (u32, &Injection)| {
+            let (a, b) = (EndpointId(source), EndpointId(packet.destination));
+            (a, b, f64::from(packet.size_flits))
+        };
+        let all: Vec<Weighted> = (0..self.endpoints()).flat_map(of).map(weighted).collect();
+        Destinations::of_messages(self.endpoints(), &all)
+    }
+
     /// How many endpoints there are.
     pub fn endpoints(&self) -> u32 {
         self.starts.len() as u32 - 1
@@ -97,6 +123,33 @@ impl Injections {
     /// How many flits they have in all.
     pub fn flits(&self) -> u64 {
         self.all.iter().map(|packet| u64::from(packet.size_flits)).sum()
+    }
+}
+
+/// Packets as they are played: later or earlier than their times say, all by one factor.
+#[derive(Debug, Clone, Copy)]
+pub struct Timed<'a> {
+    /// The packets.
+    pub packets: &'a Injections,
+    /// The factor: a packet of time t is born in cycle t times this, rounded down.
+    pub stretch: f64,
+}
+
+impl Timed<'_> {
+    /// The cycle in which a packet is born.
+    pub fn cycle(&self, packet: &Injection) -> u64 {
+        (packet.time_cycles as f64 * self.stretch) as u64
+    }
+
+    /// The cycle of the last birth.
+    pub fn last(&self) -> u64 {
+        self.packets.all.iter().map(|packet| self.cycle(packet)).max().unwrap_or(0)
+    }
+
+    /// Flits of all packets that are born in these cycles. O(packets).
+    pub fn flits_born(&self, cycles: std::ops::Range<u64>) -> u64 {
+        let born = self.packets.all.iter().filter(|packet| cycles.contains(&self.cycle(packet)));
+        born.map(|packet| u64::from(packet.size_flits)).sum()
     }
 }
 

@@ -70,7 +70,7 @@ def flit(
     traffic: Annotated[
         str,
         typer.Option(help="traffic: a pattern (flyloom list traffic), or a file (CSV of pairs,"
-                          " matrix as text, .npy, .npz or .mtx)"),
+                          " matrix as text, .npy, .npz or .mtx; packets with their times)"),
     ] = "uniform",
     class_: Annotated[
         list[str] | None,
@@ -123,11 +123,7 @@ def flit(
             settings=parsed_options(setting, "the simulator", (), "--set"), unverified=unverified,
             seed=seed, threads=threads, progress=bar,
         ).to_dict()
-    if output:
-        write(found, output, source)
-    show(found, as_json)
-    if output and not as_json:
-        print(f"written to {output}")
+    end(found, output, source, as_json)
 
 
 @sims.command(epilog=epilog(
@@ -157,8 +153,15 @@ def booksim(
     if not as_json:
         for note in found["notes"]:
             print(f"note: {note['place']}: {note['key']}: {note['why']}")
+    end(found, output, None, as_json)
+
+
+def end(
+    found: dict[str, Any], output: Path | None, source: Topology | str | None, as_json: bool
+) -> None:
+    """Writes what a simulator found where that is asked for, and prints it."""
     if output:
-        write(found, output, None)
+        write(found, output, source)
     show(found, as_json)
     if output and not as_json:
         print(f"written to {output}")
@@ -169,8 +172,6 @@ def write(found: dict[str, Any], output: Path, source: Topology | str | None) ->
 
     The page has heat maps of the links of ``source``, where these were asked for.
     """
-    import json
-
     from flyloom.inputs.networks import network
     from flyloom.inputs.tables import holds_tables, tables
     from flyloom.report import flit_page

@@ -1,4 +1,4 @@
-"""Commands about schedules of processes: sim message; workload list, make, check, convert."""
+"""Commands about schedules: workload list, make, convert, merge, check, best."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from flyloom.cli.common import Json, app, emit, epilog, parsed_options, print_table
-from flyloom.cli.simulation import sims
 
 workloads = typer.Typer(
-    help="Schedules of processes as files of GOAL: list, make, check, convert.",
+    help="Schedules of processes as files of GOAL: list, make, merge, check, convert, best.",
     no_args_is_help=True,
     rich_markup_mode=None,
     epilog=epilog("flyloom workload check allreduce.goal"),
@@ -21,50 +20,11 @@ app.add_typer(workloads, name="workload")
 Goal = Annotated[
     Path, typer.Argument(metavar="FILE", show_default=False, help="GOAL, as text or in binary")
 ]
-Letter = typer.Option
-
-
-@sims.command(epilog=epilog(
-    "flyloom sim message --goal allreduce.goal",
-    "flyloom sim message --goal allreduce.bin --dialect loggops-v1 --L 1500 --o 300 --ranks t.csv",
-))
-def message(
-    goal: Annotated[
-        Path, typer.Option("--goal", metavar="FILE", help="GOAL, as text or in binary")
-    ],
-    dialect: Annotated[
-        str, typer.Option(help="rules: causal, or loggops-v1, those of LogGOPSim")
-    ] = "causal",
-    latency: Annotated[float, Letter("--L", help="latency, ns")] = 2500,
-    overhead: Annotated[float, Letter("--o", help="a processor's time for a message, ns")] = 1500,
-    gap: Annotated[float, Letter("--g", help="an interface's time for a message, ns")] = 1000,
-    byte: Annotated[float, Letter("--G", help="an interface's time for a byte, ns")] = 6,
-    cpu_byte: Annotated[float, Letter("--O", help="a processor's time for a byte, ns")] = 0,
-    eager: Annotated[
-        int, Letter("--S", help="largest message sent before its receive is there, bytes")
-    ] = 65535,
-    ranks: Annotated[
-        Path | None, typer.Option(metavar="FILE.csv", help="write when each rank is done")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """How long a schedule of processes takes: LogGOPS, message by message."""
-    from flyloom.support.files import write_whole
-    from flyloom.support.progress import bars
-    from flyloom.verbs.message import message as run
-
-    letters = {"L": latency, "o": overhead, "g": gap, "G": byte, "O": cpu_byte, "S": eager}
-    with bars() as bar:
-        found = run(goal, dialect=dialect, parameters=letters, progress=bar).to_dict()
-    finish = found.pop("rank_finish_ns")
-    if ranks is not None:
-        rows = "".join(f"{rank},{at:.15g}\n" for rank, at in enumerate(finish))
-        write_whole(ranks, f"rank,finish_ns\n{rows}")
-    emit(found, as_json, [
-        ("finish", f"{found['finish_ns']:,.15g} ns"),
-        ("events", f"{found['events']:,}"),
-        ("messages", f"{found['messages']:,}"),
-    ])
+Noise = Annotated[
+    list[str] | None,
+    typer.Option("--noise", metavar="KEY=VALUE",
+                 help="noise: kind, percent, mean_ns, ... (docs/workloads.md)"),
+]
 
 
 @workloads.command("list", epilog=epilog("flyloom workload list"))
@@ -76,17 +36,28 @@ def listed(as_json: Json = False) -> None:
     if as_json:
         emit({"workloads": rows}, True, [])
         return
-    keys = [", ".join(f"{key['name']}={key['default']}" for key in row["keys"]) for row in rows]
+    common = {"overlap_ns", "chunks", "overlap_cpu", "add_ns_per_kib"}
+    keys = [
+        ", ".join(
+            key["name"] if key["default"] is None else f"{key['name']}={key['default']}"
+            for key in row["keys"] if key["name"] not in common
+        )
+        for row in rows
+    ]
     print_table(
-        ["name", "does", "parameters besides ranks and bytes"],
+        ["name", "does", "parameters"],
         [[row["name"], row["doc"], words] for row, words in zip(rows, keys, strict=True)],
         left={0, 1, 2},
     )
+    print("All collectives also take overlap_ns=0, chunks=1, overlap_cpu=0; those that add up,")
+    print("add_ns_per_kib=0. See docs/workloads.md.")
 
 
 @workloads.command(epilog=epilog(
     "flyloom workload make allreduce_ring ranks=64 bytes=1000000 -o ring.goal",
     "flyloom workload make broadcast_pipelined ranks=16 bytes=65536 segments=32 -o chain.bin",
+    "flyloom workload make stencil_3d ranks=64 bytes=8000 compute_ns=50000 --noise "
+    "kind=exponential -o s.goal",
 ))
 def make(
     name: Annotated[
@@ -100,17 +71,28 @@ def make(
         Path, typer.Option("-o", "--out", metavar="FILE",
                            help="the file; ends in .goal for text, in .bin for binary")
     ],
+    noise: Noise = None,
     as_json: Json = False,
 ) -> None:
-    """Write the schedule of a collective operation."""
+    """Write the schedule of a collective operation or an application."""
     from flyloom.support.progress import bars
     from flyloom.verbs.workloads import convert_workload, make_workload
 
     given = parsed_options(parameters, "a workload", ("name", "progress"), "")
     with bars() as bar:
-        made = make_workload(name, progress=bar, **given)
+        made = disturbed(make_workload(name, progress=bar, **given), noise, bar)
         found = convert_workload(made, output, progress=bar).to_dict()
     emit(found, as_json, written(found))
+
+
+def disturbed(source: Any, noise: list[str] | None, bar: Any) -> Any:
+    """A schedule with the noise that is asked for; itself where none is."""
+    from flyloom.verbs.workloads import noisy_workload
+
+    if not noise:
+        return source
+    asked = parsed_options(noise, "noise", ("source", "progress"), "--noise")
+    return noisy_workload(source, progress=bar, **asked)
 
 
 def written(found: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -152,6 +134,7 @@ def convert(
         Path, typer.Argument(metavar="OUT", show_default=False,
                              help="ends in .goal for text, in .bin for binary")
     ],
+    noise: Noise = None,
     as_json: Json = False,
 ) -> None:
     """Write a schedule in the other format: text, or binary as LogGOPSim reads it."""
@@ -159,5 +142,91 @@ def convert(
     from flyloom.verbs.workloads import convert_workload
 
     with bars() as bar:
-        found = convert_workload(file, out, progress=bar).to_dict()
+        found = convert_workload(disturbed(file, noise, bar), out, progress=bar).to_dict()
     emit(found, as_json, written(found))
+
+
+@workloads.command(epilog=epilog("flyloom workload merge fft.goal ring.goal -o both.goal"))
+def merge(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE ...", show_default=False,
+                                   help="GOAL, as text or in binary; one file may come twice")
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--out", metavar="FILE",
+                           help="the file; ends in .goal for text, in .bin for binary")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Write several schedules as one, their ranks one after another: jobs at the same time."""
+    from flyloom.support.progress import bars
+    from flyloom.verbs.workloads import convert_workload, merge_workloads
+
+    with bars() as bar:
+        made = merge_workloads(files, progress=bar)
+        found = convert_workload(made, output, progress=bar).to_dict()
+    emit(found, as_json, written(found))
+
+
+@workloads.command(epilog=epilog(
+    "flyloom workload best allreduce ranks=8,64 bytes=8,65536",
+    "flyloom workload best barrier ranks=64 --set L=600 --set o=200 --json",
+))
+def best(
+    operation: Annotated[
+        str, typer.Argument(show_default=False, help="allreduce, barrier, broadcast, ...")
+    ],
+    cases: Annotated[
+        list[str], typer.Argument(metavar="ranks=N,... bytes=N,...", show_default=False,
+                                  help="numbers of ranks and of bytes (a barrier: 1 byte)")
+    ],
+    dialect: Annotated[
+        str, typer.Option(help="rules: causal, or loggops-v1, those of LogGOPSim")
+    ] = "causal",
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE",
+                     help="a parameter of LogGOPS: L, o, g, G, O or S"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Which algorithm of a collective operation is quickest, for each number of ranks and bytes."""
+    from flyloom._core import RefusalError
+    from flyloom.support.progress import bars
+    from flyloom.verbs.workloads import best_workload
+
+    given = {"bytes": [1]} if operation == "barrier" else {}
+    for name, value in parsed_options(cases, "a case", (), "").items():
+        words = value.split(",") if isinstance(value, str) else [str(value)]
+        if name not in ("ranks", "bytes") or not all(word.isdecimal() for word in words):
+            raise RefusalError(f"{name}={value}: ranks=N,... and bytes=N,... are taken")
+        given[name] = [int(word) for word in words]
+    if missing := [name for name in ("ranks", "bytes") if name not in given]:
+        raise RefusalError(f"{missing[0]}: it is not given; {missing[0]}=16, or several")
+    costs = parsed_options(parameter, "LogGOPS", (), "--set")
+    with bars() as bar:
+        rows = [
+            row.to_dict() for row in best_workload(
+                operation, ranks=given["ranks"], bytes=given["bytes"], dialect=dialect,
+                parameters=costs, progress=bar,
+            )
+        ]
+    if as_json:
+        emit({"operation": operation, "rows": rows}, True, [])
+        return
+    print_table(
+        ["ranks", "bytes", "quickest", "ns", "next", "ns"],
+        [
+            [f"{row['ranks']:,}", f"{row['bytes']:,}", *(
+                word for one in (*row["all"], None, None)[:2]
+                for word in (shown(one) if one else ("", ""))
+            )]
+            for row in rows
+        ],
+        left={2, 4},
+    )
+
+
+def shown(one: dict[str, Any]) -> tuple[str, str]:
+    """An algorithm and its time, for people."""
+    return one["algorithm"], f"{one['finish_ns']:,.15g}"

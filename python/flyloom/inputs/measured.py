@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from flyloom._core import Routing, Topology, registry, simulators
+from flyloom._core import Routing, Topology, Workload, registry, simulators
 from flyloom.inputs.networks import network
 from flyloom.inputs.tables import DEFAULT_ENGINE, Tables, tables
 from flyloom.support.checks import whole
@@ -29,6 +29,9 @@ def measured(
     known = {
         key: _plain(value) for key, value in given.items() if value is not None and key != "traffic"
     }
+    if name == "sim.message":
+        schedule = scheduled(known)
+        return target.measure(name, known, progress, None, schedule)
     drawn = name in _simulators()
     traffic: Any = given.get("traffic")
     if traffic is None or not (drawn or isinstance(target, Routing)):
@@ -41,6 +44,14 @@ def measured(
     topology = target.topology if isinstance(target, Routing) else target
     sent = demands(topology, traffic, seed=_seed(given))
     return target.measure(name, known, progress, sent)
+
+
+def scheduled(given: Mapping[str, Any]) -> Workload | None:
+    """The schedule of the file that ``workload`` names; None where it names what can be made."""
+    from flyloom.inputs.workloads import is_made, workload
+
+    named = given.get("workload")
+    return None if named is None or is_made(named) else workload(named)
 
 
 def default_engine(name: str) -> str:

@@ -15,7 +15,7 @@ from flyloom._core import RefusalError, Topology, Traffic, meant
 from flyloom.inputs.graphs import MatrixLike
 from flyloom.inputs.rows import HEADERS, Read, read, said
 from flyloom.support.checks import whole
-from flyloom.support.reading import shown
+from flyloom.support.reading import read_text, shown
 
 Wanted = str | os.PathLike[str] | MatrixLike | Mapping[Any, Any] | Iterable[Any] | Traffic
 """A name, a file, a matrix (numpy, scipy sparse, nested lists), rows of source, destination and
@@ -72,6 +72,30 @@ def demands(
         return Traffic.listed(topology, ends[0], ends[1], amounts)
     except RefusalError as error:
         raise RefusalError(f"{given.where}: {error}") from None
+
+
+TIMES = ("time_cycles", "source", "destination", "size_flits")
+"""The first line of a file of packets with their times."""
+
+
+def packet_times(topology: Topology, traffic: object) -> tuple[str, str] | None:
+    """The name and the text of a file of packets with their times; None where it is none.
+
+    It is one when its first line has the words of ``TIMES`` or, where that cannot be a row of a
+    matrix, four values.
+    """
+    if not isinstance(traffic, (str, os.PathLike)) or not os.path.isfile(traffic):
+        return None
+    path = Path(traffic)
+    if path.suffix in (".npy", ".npz", ".mtx"):
+        return None
+    text = read_text(path)
+    lines = (line.strip() for line in text.split("\n"))
+    first = next((line for line in lines if line and not line.startswith("#")), "")
+    words = tuple(first.replace(",", " ").split())
+    if words != TIMES and (len(words) != len(TIMES) or topology.endpoints == len(TIMES)):
+        return None
+    return str(path), text
 
 
 def is_name(text: str) -> bool:

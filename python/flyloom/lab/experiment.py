@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from flyloom._core import RefusalError
 from flyloom.inputs.rows import Read, digest_of, read
 from flyloom.inputs.traffic import is_name
+from flyloom.inputs.workloads import is_made, workload
 from flyloom.lab import executors, lines, sources, store
 from flyloom.lab.expanded import expanded, parts_of
 from flyloom.lab.kept import content_digest, kept, key
@@ -28,7 +29,7 @@ from flyloom.lab.worker import Outcome, keep_record, wants_fabric
 from flyloom.plugins.parts import KNOWN
 from flyloom.support.files import check_folder, remove_leftovers, sha256, sync_folder
 from flyloom.support.progress import Progress
-from flyloom.support.reading import read_text
+from flyloom.support.reading import read_bytes, read_text
 from flyloom.support.results import Result
 
 if TYPE_CHECKING:
@@ -147,6 +148,8 @@ class _Job:
         """The points of the records, in their order."""
         self.rows: dict[str, Read] = {}
         """The files of traffic met so far."""
+        self.schedules: dict[str, bytes] = {}
+        """The files of schedules met so far."""
         self.reused = 0
         self.code = sources.digest_of("flyloom.lab.point")
 
@@ -223,12 +226,15 @@ class _Job:
             missing = self.missing
             roots.append("flyloom.lab.fabric")
         parts, traffic = parts_of(point, self.parts), self._traffic(point)
+        workloads = self._workloads(point)
         written = {"plugins": [part.digest for part in parts]} if parts else {}
         roots += [part.module for part in parts if not part.digest]
         digest = key({
             "point": {k: v for k, v in point.items() if k != "label"}, "network": source.key,
             "seed": self.seed, "code": sources.digest_of(*roots), "missing": missing,
             "traffic": {name: digest_of(found) for name, found in traffic.items()}, **written,
+            **({"workloads": {name: sha256(text) for name, text in workloads.items()}}
+               if workloads else {}),
         })
         place = self._place(digest)
         asked_before = digest in records
@@ -241,7 +247,7 @@ class _Job:
             name = f"point {number + 1} ({engine}{_named(point)})"
             tasks[number] = Task(
                 number, name, source, point, compute, facts, self.seed, digest, missing, place,
-                parts, traffic, self.experiment.get("floor", {}),
+                parts, traffic, self.experiment.get("floor", {}), workloads,
             )
         return digest
 
@@ -342,6 +348,20 @@ class _Job:
             found[named] = self.rows[named]
         return found
 
+    def _workloads(self, point: dict[str, Any]) -> dict[str, bytes]:
+        """The files of schedules that a point names, by these names. They travel with the point."""
+        named = point.get("sim", {}).get("message", {}).get("workload")
+        if named is None or is_made(named):
+            return {}
+        if named not in self.schedules:
+            path = self.path.parent / named
+            if not os.path.isfile(path):
+                words = f"'{named}' is neither a workload nor a file: there is no {path}"
+                raise RefusalError(f"{self.path}: sim.message.workload: {words}")
+            self.schedules[named] = read_bytes(path)
+            workload(path)  # refused before anything runs
+        return {named: self.schedules[named]}
+
     def _place(self, digest: str) -> Path:
         return self.directory / "points" / f"{digest}.json"
 
@@ -420,9 +440,8 @@ def _holds(record: dict[str, Any]) -> bool:
     """Whether all routing of a point is proved, and what was deployed is what was computed."""
     simulated = [found for name, found in record["measures"].items() if name.startswith("sim.")]
     proved = record["verify"] is None or record["verify"]["holds"]
-    return (
-        proved and all(found["verified"] for found in simulated) and _equal(record.get("deploy"))
-    )
+    free = all(found.get("verified", True) for found in simulated)
+    return proved and free and _equal(record.get("deploy"))
 
 
 def _equal(found: dict[str, Any] | None) -> bool:

@@ -20,6 +20,7 @@ from flyloom.inputs.made import made
 from flyloom.inputs.measured import measured
 from flyloom.inputs.rows import Read
 from flyloom.inputs.traffic import travelling
+from flyloom.inputs.workloads import travelling_workloads
 from flyloom.lab.measured import asked, figures, known
 from flyloom.support.errors import DeployError
 from flyloom.verbs.engines import lids_for, route_by_ours
@@ -93,6 +94,8 @@ class Task:
     """The files of traffic that the point names, as they were read."""
     floor: dict[str, Any] = field(default_factory=dict)
     """Rules of the floor that its network is laid out on."""
+    workloads: dict[str, bytes] = field(default_factory=dict)
+    """The files of schedules that the point names, as they were read."""
 
 
 _shared: dict[str, Topology] = {}
@@ -167,7 +170,7 @@ def record_of(
 ) -> dict[str, Any] | None:
     """The record of a point, what is kept of it; None where it was skipped. ``fabric`` is the
     module `flyloom.lab.fabric`, for points that ask for it."""
-    with travelling(task.traffic):
+    with travelling(task.traffic), travelling_workloads(task.workloads):
         return _record_of(task, tell, progress, fabric)
 
 
@@ -244,7 +247,10 @@ def _measure(
 
 def _ways(point: dict[str, Any]) -> str:
     """What a point without tables is called: how packets choose their ways."""
-    chosen = [asked["selection"] for asked in point.get("sim", {}).values()]
+    chosen = [
+        asked.get("selection") or f"messages {asked['network']['paths']}"
+        for asked in point.get("sim", {}).values()
+    ]
     return ", ".join(dict.fromkeys(chosen)) or "no routing"
 
 

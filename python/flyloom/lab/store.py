@@ -264,7 +264,7 @@ def _curves(measures: Mapping[str, Any]) -> Iterator[tuple[str, list[float], lis
         if not name.startswith("sim."):
             continue
         for figure in CURVES:
-            known = [point for point in found["points"] if point[figure] is not None]
+            known = [point for point in found.get("points", ()) if point[figure] is not None]
             loads = [point["offered_load"] for point in known]
             yield f"{measured.word(name)}_{figure}", loads, [point[figure] for point in known]
 

@@ -114,7 +114,7 @@ def _simulated(record: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {**found, "network": record["network"], "label": label,
          "parameters": _dotted(asked.get(name.removeprefix("sim.")) or {})}
-        for name, found in (record.get("measures") or {}).items() if name.startswith("sim.")
+        for name, found in (record.get("measures") or {}).items() if name == "sim.flit"
     ]
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from flyloom._core import Routing, routes_asked
+from flyloom._core import RefusalError, Routing, Topology, routes_asked
 from flyloom._measures import Repair
 from flyloom.inputs.measured import default_engine
 from flyloom.inputs.networks import Source, network
-from flyloom.inputs.tables import DEFAULT_ENGINE, Tables, tables
+from flyloom.inputs.tables import DEFAULT_ENGINE, Tables, holds_tables, tables
 from flyloom.plugins.found import part
 from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
@@ -61,6 +61,33 @@ def route(
             max_lanes=options.get("max_lanes"),
         )
     return route_by_ours(topology, engine, options, count, lmc, progress)
+
+
+def routed_or_not(
+    source: Tables,
+    engine: str | None,
+    *,
+    lmc: int | None = None,
+    layers: int | None = None,
+    options: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> Topology | Routing:
+    """Tables, where ``source`` has some or ``engine`` makes some; else the network as it is.
+
+    Raises ``RefusalError`` for tables and an engine, and for an engine's options without one.
+    """
+    if engine is None and not (lmc is None and layers is None and not options):
+        raise RefusalError("engine: none, but lmc, layers or options of one; the name of an engine")
+    if holds_tables(source):
+        if engine is not None:
+            raise RefusalError("engine: these are tables, which have their routes; leave it out")
+        return tables(source)
+    if engine is None:
+        return network(source)
+    return route(
+        network(source), engine, lmc=lmc, layers=layers, new_lids=None, progress=progress,
+        **(options or {}),
+    )
 
 
 def repair(

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flyloom import _core
-from flyloom._core import RefusalError
-from flyloom.inputs.networks import network
-from flyloom.inputs.tables import holds_tables, tables
-from flyloom.inputs.traffic import called, demands, is_name
+from flyloom._core import RefusalError, Routing
+from flyloom.inputs.traffic import called, demands, is_name, packet_times
 from flyloom.support.checks import whole
 from flyloom.support.machine import processors as all_processors
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
 from flyloom.support.results import Result
-from flyloom.verbs.routes import route
+from flyloom.verbs.message import message
+from flyloom.verbs.routes import routed_or_not
+from flyloom.verbs.settings import nested
 
 if TYPE_CHECKING:
     from flyloom.inputs.tables import Tables
     from flyloom.inputs.traffic import Wanted
+    from flyloom.inputs.workloads import Scheduled
 
-LEVELS = ("flit",)
+LEVELS = ("flit", "message")
 OWN = ("load", "selection", "traffic", "class", "unverified", "seed", "seeds")
 """Parameters of the simulator that are arguments of ``simulate``, and no settings."""
 
@@ -45,21 +47,25 @@ def simulate(
     seeds: int = 1,
     threads: int | None = None,
     progress: Progress | None = None,
+    **of_messages: Any,
 ) -> Result:
-    """What a network does under load, cycle by cycle: latency, accepted load, saturation.
+    """What a network does: under load, cycle by cycle, or with messages of a schedule.
 
     Parameters
     ----------
     source
         A network, as for ``network``; or tables, a ``Routing`` or a folder of them.
     level
-        ``"flit"``.
+        ``"flit"``: cycle by cycle; latency, accepted load, saturation. ``"message"``: see
+        ``of_messages``.
     load
         Flits an endpoint and cycle, above 0 and at most 1 (the number of rails, where endpoints
         have several): a number, several, a range ``"0.1:0.9:0.1"``, or ``"auto"``: up to
         saturation, whose throughput is then bisected to 0.005.
     traffic
-        A pattern (docs/traffic.md), a file, a matrix or rows ``(src, dst, amount)``.
+        A pattern (docs/traffic.md), a file, a matrix or rows ``(src, dst, amount)``. A file of
+        packets with their times, ``time_cycles source destination size_flits`` in every line, is
+        played whole; a ``load`` stretches its times (docs/flit.md).
     classes
         Several classes of traffic at once: of each ``share`` of the load, ``traffic`` (a pattern),
         ``process``, ``packet_flits``, ``priority``; what is left out is as of all.
@@ -82,6 +88,12 @@ def simulate(
         Points run side by side on so many threads; the result is the same with any number.
     progress
         Called with ``(what, done, total)``.
+    of_messages
+        Of level ``"message"`` alone, which takes besides these ``engine``, ``lmc``, ``layers``,
+        ``engine_options``, ``settings``, ``seed`` and ``progress``: ``workload``, a schedule, a
+        file of one, or with ``make`` a name; and the other arguments of
+        :func:`flyloom.verbs.message.message`, whose fields are found. ``source`` may be the
+        schedule itself, which then runs without a network.
 
     Fields: ``network``, ``engine``, ``traffic``, ``verified``, ``parameters``, ``points`` (each
     ``offered_load``, ``accepted_load``, ``mean_packet_latency_cycles``, ...: docs/flit.md), with
@@ -90,40 +102,60 @@ def simulate(
     """
     if level not in LEVELS:
         raise RefusalError(f"level: there is no {level!r}; {', '.join(LEVELS)}")
+    if level == "message":
+        given_flit = (load, traffic, tuple(classes), selection, unverified, seeds, threads)
+        if given_flit != ("auto", "uniform", (), "minimal", False, 1, None):
+            raise RefusalError(
+                "level: load, traffic, classes, selection, unverified, seeds and threads are of "
+                "level flit; of level message: workload, make, placement, parameters, ..."
+            )
+        return _of_messages(
+            source, engine=engine, lmc=lmc, layers=layers, engine_options=engine_options,
+            settings=settings, seed=seed, progress=progress, **of_messages,
+        )
+    if of_messages:
+        name = min(of_messages)
+        raise RefusalError(f"{name}: an argument of level message; leave it out")
     for name in OWN:
         if name in (settings or {}):
             raise RefusalError(f"settings: {name} is an argument of its own; give it as {name}")
-    if engine is None and not (lmc is None and layers is None and not engine_options):
-        raise RefusalError("engine: none, but lmc, layers or options of one; the name of an engine")
     processors = _threads(threads)
-    given = tables(source) if holds_tables(source) else None
-    topology = network(source) if given is None else given.topology
-    if given is not None and engine is not None:
-        raise RefusalError("engine: these are tables, which have their routes; leave it out")
-    if engine is not None:
-        given = route(
-            topology, engine, lmc=lmc, layers=layers, new_lids=None, progress=progress,
-            **(engine_options or {}),
-        )
+    on = routed_or_not(
+        source, engine, lmc=lmc, layers=layers, options=engine_options, progress=progress
+    )
+    given = on if isinstance(on, Routing) else None
+    topology = on.topology if isinstance(on, Routing) else on
     spec = nested({
         **(settings or {}), "load": _loads(load), "selection": selection,
         "class": [dict(one) for one in classes], "unverified": unverified, "seed": seed,
         "seeds": seeds,
     })
-    own = None
+    own = times = None
     if isinstance(traffic, str) and is_name(traffic):
         spec["traffic"] = traffic
+    elif (file := packet_times(topology, traffic)) is not None:
+        # all of it, unless the run says which cycles
+        times = (*file, not spec.get("run", {}).keys() & {"warmup_cycles", "measure_cycles"})
     else:
         own = demands(topology, traffic)
-    found = _core.simulate_flit(
-        topology if given is None else given, spec, processors, own, progress
-    )
+    found = _core.simulate_flit(on, spec, processors, own, times, progress)
     return Result({
         "network": topology.recipe,
         "engine": None if given is None else given.engine,
         "traffic": called(traffic),
         **found,
     })
+
+
+def _of_messages(source: Any, workload: Scheduled | None = None, **given: Any) -> Result:
+    """A schedule over the network ``source``; or ``source`` itself, a schedule, without one."""
+    known = inspect.signature(message).parameters
+    if strange := sorted(set(given) - set(known)):
+        names = [name for name in known if name not in ("source", "net")]
+        raise RefusalError(f"{strange[0]}: no argument of level message; {', '.join(names)}")
+    if workload is None:
+        return message(source, **given)
+    return message(workload, net=source, **given)
 
 
 def booksim(
@@ -172,20 +204,6 @@ def booksim(
     made = _core.simulate_booksim(sources, file, unverified, processors, progress)
     kept = [{"place": place, "key": key, "why": why} for place, key, why in notes]
     return Result({**made, "notes": kept})
-
-
-def nested(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings by dotted names as tables in tables; RefusalError where one is both."""
-    made: dict[str, Any] = {}
-    for name, value in settings.items():
-        *tables, last = name.split(".")
-        at = made
-        for table in tables:
-            at = at.setdefault(table, {})
-            if not isinstance(at, dict):
-                raise RefusalError(f"{name}: {table} is no table")
-        at[last] = value
-    return made
 
 
 def _threads(asked: int | None) -> int:

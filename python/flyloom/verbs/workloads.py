@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from flyloom._core import RefusalError, Workload, workload_list
+from flyloom._core import RefusalError, Workload, workload_best, workload_list
 from flyloom.inputs.workloads import Scheduled, workload
 from flyloom.support.files import write_whole
 from flyloom.support.progress import Progress
+from flyloom.support.reading import read_text
 from flyloom.support.results import Result
 
 FORMATS = (".goal", ".bin")
@@ -16,30 +19,127 @@ FORMATS = (".goal", ".bin")
 
 
 def workloads() -> list[Result]:
-    """What :func:`make_workload` makes: ``name``, ``doc`` and ``keys``, the parameters besides
-    ``ranks`` and ``bytes``, each with ``name``, ``doc`` and ``default``."""
+    """What :func:`make_workload` makes: ``name``, ``kind`` (``collective`` or ``application``),
+    ``doc`` and ``keys``, each with ``name``, ``doc`` and ``default``, None where a value must be
+    given."""
     return [Result(row) for row in workload_list()]
 
 
 def make_workload(
-    name: str, *, progress: Progress | None = None, **parameters: int
+    name: str, *, progress: Progress | None = None, **parameters: Any
 ) -> Workload:
-    """The schedule of a collective operation.
+    """The schedule of a collective operation or an application.
 
     Parameters
     ----------
     name
-        The operation and the algorithm: one of :func:`workloads`.
+        One of :func:`workloads`: an operation and its algorithm, or an application.
     parameters
-        ``ranks``; ``bytes``: of the vector that is broadcast or added, and for operations with a
-        block for every rank, of a block; and the algorithm's own.
+        ``ranks`` and others by name, as :func:`workloads` lists them (docs/workloads.md).
+        ``matrix`` may be rows, an array, or a file of rows with commas or blanks.
 
     Raises
     ------
     RefusalError
-        For an algorithm that there is not, and a parameter that cannot be.
+        For a name that there is not, a parameter that cannot be, and more operations than 2^28.
     """
-    return Workload.make(name, parameters, progress)
+    given = dict(parameters)
+    if isinstance(given.get("matrix"), str | os.PathLike):
+        given["matrix"] = matrix_rows(given["matrix"])
+    elif hasattr(given.get("matrix"), "tolist"):
+        given["matrix"] = given["matrix"].tolist()
+    return Workload.make(name, given, progress)
+
+
+def matrix_rows(path: str | os.PathLike[str]) -> list[list[int]]:
+    """The rows of a file of whole numbers, a line each, with commas or blanks between them.
+
+    Raises ``RefusalError`` with the file and the line at fault.
+    """
+    rows = []
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        words = line.replace(",", " ").split()
+        if not words:
+            continue
+        if strange := next((word for word in words if not word.isdecimal()), None):
+            raise RefusalError(
+                f"{os.fspath(path)}: line {number}: {strange!r} is no whole number; bytes, a "
+                f"column for each rank"
+            )
+        rows.append([int(word) for word in words])
+    return rows
+
+
+def noisy_workload(
+    source: Scheduled, *, progress: Progress | None = None, **noise: Any
+) -> Workload:
+    """A schedule with noise and stragglers.
+
+    Parameters
+    ----------
+    source
+        A schedule, or a file of GOAL.
+    noise
+        ``kind`` (``none``, ``fraction``, ``exponential``, ``normal``, ``periodic``), ``percent``,
+        ``mean_ns``, ``deviation_ns``, ``period_ns``, ``on`` (``calc``, ``all``), ``seed``,
+        ``stragglers`` (ranks), ``slowdown_percent``: docs/workloads.md.
+
+    Raises
+    ------
+    RefusalError
+        For a parameter that cannot be.
+    """
+    return workload(source, progress).noisy(noise, progress)
+
+
+def merge_workloads(
+    sources: Sequence[Scheduled], *, progress: Progress | None = None
+) -> Workload:
+    """Several schedules as one, their ranks one after another: jobs at the same time.
+
+    Raises ``RefusalError`` where there is none, and for files that are no schedules.
+    """
+    return Workload.merge([workload(source, progress) for source in sources], progress)
+
+
+def best_workload(
+    operation: str,
+    *,
+    ranks: int | Sequence[int],
+    bytes: int | Sequence[int],
+    dialect: str = "causal",
+    parameters: Mapping[str, float] | None = None,
+    progress: Progress | None = None,
+) -> list[Result]:
+    """Which algorithm of a collective operation is quickest: each is run for every number of ranks
+    and of bytes.
+
+    Parameters
+    ----------
+    operation
+        As the names of its algorithms begin: ``"allreduce"``, ``"barrier"``, ...
+    ranks, bytes
+        One number or several.
+    dialect, parameters
+        As of :func:`flyloom.verbs.message.message`.
+    progress
+        Called with ``(what, done, total)``.
+
+    A row has ``ranks``, ``bytes``, ``algorithm`` (with its own parameter where several values are
+    tried), ``finish_ns``, and ``all``: the algorithms from the quickest on, each with
+    ``algorithm``, ``finish_ns`` and ``model_ns``, what the formula of the n-way barrier says (None
+    for others and where it does not hold). Raises ``RefusalError`` for an operation that there is
+    not and numbers that cannot be.
+    """
+    asked = {
+        "operation": operation, "ranks": _numbers(ranks), "bytes": _numbers(bytes),
+        "dialect": dialect, "costs": dict(parameters or {}),
+    }
+    return [Result(row) for row in workload_best(asked, progress)]
+
+
+def _numbers(given: int | Sequence[int]) -> list[int]:
+    return [given] if isinstance(given, int) else list(given)
 
 
 def check_workload(source: Scheduled, *, progress: Progress | None = None) -> Result:
@@ -58,7 +158,7 @@ def check_workload(source: Scheduled, *, progress: Progress | None = None) -> Re
     circle, left = given.circle(), None
     free = {"L": 0, "o": 0, "g": 0, "G": 0, "O": 0, "S": 2**32 - 1}
     try:
-        simulate_message(given, {"costs": free}, progress)
+        simulate_message(given, {"costs": free}, progress=progress)
     except RefusalError as error:
         left = error.why
     return Result({**given.counts(), "circle": circle, "complete": left is None, "left": left})

@@ -17,22 +17,24 @@ use verify::deadlock::Numbering;
 use verify::scheme::{Flaw, Freedom, prove};
 use verify::{Limits, Verdict, Verified, verify};
 
-fn network(inline: &str) -> Arc<Topology> {
+pub(crate) fn network(inline: &str) -> Arc<Topology> {
     let recipe = parse_inline(inline).expect("an inline form");
     let family = family(&recipe.family).expect("a family");
     Arc::new(family.build(&recipe.params).expect("a member"))
 }
 
-/// Every seventh link of it failed.
-fn damaged(inline: &str) -> Arc<Topology> {
+/// One of so many links of it failed, from link `first` on.
+pub(crate) fn damaged(inline: &str, first: usize, every: usize) -> Arc<Topology> {
     let on = network(inline);
-    let links: Vec<LinkId> = (3..on.links().len()).step_by(7).map(LinkId::from).collect();
+    let links: Vec<LinkId> = (first..on.links().len()).step_by(every).map(LinkId::from).collect();
     Arc::new(on.with_failures(&links, &[]).expect("links that exist"))
 }
 
 type Way = Vec<ChannelId>;
-type Held = (u32, u8);
-type Pairs = BTreeSet<(Held, Held)>;
+/// A channel and a lane of it.
+pub(crate) type Held = (u32, u8);
+/// What packets hold, and what they then want.
+pub(crate) type Pairs = BTreeSet<(Held, Held)>;
 /// By leg, 0 for ways of one leg, and hops before: the lanes.
 type LaneOf<'a> = &'a dyn Fn(u8, usize) -> Range<u8>;
 
@@ -127,7 +129,7 @@ fn insert(all: &mut Pairs, way: &[(u32, Range<u8>)]) {
 }
 
 /// Whether some pairs go round: those that nobody waits for are taken away, again and again.
-fn has_circle(pairs: &Pairs) -> bool {
+pub(crate) fn has_circle(pairs: &Pairs) -> bool {
     let mut left = pairs.clone();
     loop {
         let wanted: BTreeSet<Held> = left.iter().map(|(_, b)| *b).collect();
@@ -140,7 +142,7 @@ fn has_circle(pairs: &Pairs) -> bool {
 }
 
 /// The verdict on `scheme` is that of all its pairs, and its evidence is right.
-fn agrees(case: &str, scheme: &impl Candidates, pairs: &Pairs) -> bool {
+pub(crate) fn agrees(case: &str, scheme: &impl Candidates, pairs: &Pairs) -> bool {
     match prove(scheme, &Quiet).expect("not interrupted") {
         Verdict::Holds(Freedom { numbering, .. }) => {
             assert!(!has_circle(pairs), "{case}");
@@ -165,7 +167,7 @@ fn agrees(case: &str, scheme: &impl Candidates, pairs: &Pairs) -> bool {
 }
 
 /// All ways that the scheme allows from `s` to `goal` in a state, with their lanes.
-fn followed(
+pub(crate) fn followed(
     scheme: &impl Candidates,
     (s, goal, state): (usize, u32, u32),
 ) -> Vec<Vec<(u32, Range<u8>)>> {
@@ -216,7 +218,7 @@ fn minimal_ways_and_their_waits_are_all_that_there_are() {
         ("k_ary_n_tree:k=2,n=3", false, 4),
         ("multi_plane:planes=2,of=ring:n=5,p=2", false, 2),
     ] {
-        let on = if failed { damaged(inline) } else { network(inline) };
+        let on = if failed { damaged(inline, 3, 7) } else { network(inline) };
         let plain = Plain::new(&on, |_| true);
         for (classes, width) in [(diameter, 1), (diameter, 2), (diameter - 1, 1), (1, 2)] {
             let case = format!("{inline}, {classes} classes of {width}");
@@ -262,7 +264,7 @@ fn ways_up_and_down_need_one_lane_and_two_where_they_are_taken_twice() {
     for (inline, on) in [
         ("k_ary_n_tree:k=2,n=3", network("k_ary_n_tree:k=2,n=3")),
         ("jellyfish:n=12,k=3,p=1,seed=2", network("jellyfish:n=12,k=3,p=1,seed=2")),
-        ("a damaged hyperx", damaged("hyperx:shape=3x3,p=1")),
+        ("a damaged hyperx", damaged("hyperx:shape=3x3,p=1", 3, 7)),
     ] {
         let is_tree = inline.starts_with("k_ary");
         let rank = if is_tree { by_level(&on) } else { on.graph().distances_from(2) };

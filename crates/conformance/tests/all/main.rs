@@ -18,4 +18,5 @@ mod promises;
 mod repair;
 mod repair_traffic;
 mod routing;
+mod schemes;
 mod shared_rows;

@@ -114,6 +114,7 @@ fn left(of: &Case, router: &Router, seed: u64, threads: usize, always_full: bool
         seed,
         threads,
         always_full,
+        deal: None,
         cycles: 1 << 20,
     };
     let mut engine: Box<dyn Engine> = engine(setup).unwrap();

@@ -216,6 +216,7 @@ fn alone(of: &Case, (source, target): (u32, u32), seed: u64, rest: u32) -> Vec<(
         seed,
         threads: 1,
         always_full: seed % 2 == 1,
+        deal: None,
         cycles: 1 << 20,
     };
     let mut engine = engine(setup).unwrap();

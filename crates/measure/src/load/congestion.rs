@@ -131,7 +131,7 @@ pub fn congestion(routing: &Routing, setup: &Setup, watch: &dyn Watch) -> Result
     let all = ranks == most && setup.first_job.is_none();
     let placed = all && given_by_places(setup);
     let (given, others) = if placed { (alive.clone(), Vec::new()) } else { (given, others) };
-    let jobs = Jobs::parse(setup, ranks, placed.then_some(routing))?;
+    let jobs = Jobs::parse(setup, ranks, placed.then_some(routing), watch)?;
     let levels = match setup.levels {
         Levels::Each => jobs.levels(),
         Levels::Together => 1,
@@ -214,14 +214,19 @@ struct Jobs {
 
 impl Jobs {
     /// The pattern of `setup`, on the network of `tables` where it goes by places.
-    fn parse(setup: &Setup, ranks: u32, tables: Option<&Routing>) -> Result<Self, Refusal> {
+    fn parse(
+        setup: &Setup,
+        ranks: u32,
+        tables: Option<&Routing>,
+        watch: &dyn Watch,
+    ) -> Result<Self, Stop> {
         let Some((first, second)) = setup.pattern.split_once("::") else {
             if setup.first_job.is_some() {
                 let why = format!("'{}' is one job", setup.pattern);
-                return Err(Refusal::new("first_job", why, "two, such as ring::bisect"));
+                return Err(Refusal::new("first_job", why, "two, such as ring::bisect").into());
             }
             let first = match tables {
-                Some(on) => Pattern::on(on.topology(), tables, &setup.pattern, ranks)?,
+                Some(on) => Pattern::on(on.topology(), tables, &setup.pattern, ranks, watch)?,
                 None => Pattern::parse(&setup.pattern, ranks)?,
             };
             return Ok(Self { first, first_ranks: ranks, second: None });
@@ -233,7 +238,8 @@ impl Jobs {
             return Err(match ranks {
                 0..4 => Refusal::new("endpoints", why, "two jobs need at least 4 endpoints"),
                 _ => Refusal::new("first_job", why, help),
-            });
+            }
+            .into());
         }
         let second = (Pattern::parse(second, ranks - part)?, ranks - part);
         let first = Pattern::parse(first, part)?;

@@ -352,7 +352,7 @@ mod tests {
     }
 
     fn named(t: &Topology, name: &str) -> Demand {
-        Sending::named(t, name, 0.1, 7).and_then(|(sending, _)| sending.demand(t)).unwrap()
+        Sending::named(t, name, 0.1, 7, &Quiet).unwrap().0.demand(t).unwrap()
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A case: a network, proved routing or a proved scheme, a selection, traffic and a router.
 
-use super::engine::Setup;
+use super::engine::{Deal, Setup};
 use super::guide::Guide;
 use super::routed::{Made, guide};
 use super::router::Router;
@@ -10,6 +10,7 @@ use super::seen::Names;
 use super::spec::{Kind, LaneUse, Spec};
 use super::warmup::{Warmup, settled};
 use super::wiring::{Wiring, rails};
+use crate::select::Rail;
 use base::{Refusal, Stop, Watch};
 use fabric::Topology;
 use fabric::tables::Routing;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use traffic::destinations::Destinations;
 use traffic::process::{Class, Load};
 use traffic::sending::Sending;
+use traffic::times::{Injections, Timed};
 
 /// What packets are routed by.
 #[derive(Debug, Clone)]
@@ -36,12 +38,36 @@ impl On {
     }
 }
 
+/// Traffic of the user's, in place of what the parameters name.
+#[derive(Debug, Clone, Copy)]
+pub enum Own<'a> {
+    /// Who sends how much to whom.
+    Sending(&'a Sending),
+    /// Packets with their times.
+    Times(&'a Arc<Played>),
+}
+
+/// Packets with their times, as a run plays them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Played {
+    /// The packets.
+    pub packets: Injections,
+    /// Whether all of them count, and a run lasts until they have arrived: warm-up and measured
+    /// cycles are not those of the parameters.
+    pub whole: bool,
+}
+
+/// The latest birth of a packet, cycles.
+const LATEST: u64 = 1 << 29;
+
 /// A case that is ready to run at any load.
 pub struct Case {
     wiring: Arc<Wiring>,
     names: Names,
     with_links: bool,
     rails: u32,
+    rail: Rail,
+    times: Option<Arc<Played>>,
     router: Router,
     guide: Box<dyn Guide + Send>,
     /// Whether its routing was proved free of deadlock.
@@ -69,13 +95,15 @@ impl Case {
     /// # Errors
     /// When something does not fit, the routing is not proved free of deadlock and `unverified` is
     /// not set, or `watch` says stop.
-    pub fn new(
-        on: On,
-        spec: &Spec,
-        own: Option<&Sending>,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
+    pub fn new(on: On, spec: &Spec, own: Option<Own<'_>>, watch: &dyn Watch) -> Result<Self, Stop> {
         spec.check()?;
+        let times = match own {
+            Some(Own::Times(played)) => {
+                spec.check_with_times()?;
+                Some(played.clone())
+            }
+            _ => None,
+        };
         let (t, run) = (on.topology().clone(), &spec.run);
         let latency = |cable: &fabric::network::Cable| match spec.cycle_ns {
             Some(ns) => (cable.latency().ns() / ns).ceil().max(1.0) as u32,
@@ -85,7 +113,7 @@ impl Case {
         spec.router.check(&wiring)?;
         let (kinds, rails) = (spec.kinds()?, rails(&t)?);
         let drawn = (0..u64::from(spec.seeds))
-            .map(|run| drawn(&on, spec, own, &kinds, (spec.seed.wrapping_add(run), rails)))
+            .map(|run| drawn(&on, spec, own, &kinds, (spec.seed.wrapping_add(run), rails), watch))
             .collect::<Result<_, _>>()?;
         let Made { guide, verified, lane_use } = guide(on, spec, spec.choosing(), &wiring, watch)?;
         let drain = if run.drain_under_load { Drain::Measured } else { Drain::Empty };
@@ -100,6 +128,8 @@ impl Case {
             names: Names::of(&t),
             with_links: run.links,
             rails,
+            rail: spec.rail,
+            times,
             router: spec.router.clone(),
             guide,
             verified,
@@ -159,8 +189,24 @@ impl Case {
             load: Load::Flits(load * share),
             ..class.clone()
         };
-        let classes: Vec<Class> = classes.iter().zip(&self.shares).map(of_load).collect();
-        let Phases { warmup_cycles, measure_cycles, drain_cycles, .. } = self.phases;
+        let mut classes: Vec<Class> = classes.iter().zip(&self.shares).map(of_load).collect();
+        let (mut phases, mut times) = (self.phases, None);
+        if let Some(played) = &self.times {
+            let timed = Timed { packets: &played.packets, stretch: self.stretch(load) };
+            phases = self.phases_of(timed, played.whole)?;
+            let from = u64::from(phases.warmup_cycles);
+            let flits = timed.flits_born(from..from + u64::from(phases.measure_cycles)) as f64;
+            for class in &mut classes {
+                let senders =
+                    (0..class.destinations.endpoints()).map(|e| class.destinations.rate(e));
+                let busiest = flits / f64::from(phases.measure_cycles) / senders.sum::<f64>();
+                class.load = Load::Flits(busiest);
+            }
+            times = Some(timed);
+        }
+        let dealt = times.is_some() || (self.rails > 1 && self.rail.is_dealt());
+        let deal = dealt.then_some(Deal { rails: self.rails, rail: self.rail, times });
+        let Phases { warmup_cycles, measure_cycles, drain_cycles, .. } = phases;
         let setup = Setup {
             wiring: &self.wiring,
             router: &self.router,
@@ -170,13 +216,39 @@ impl Case {
             seed: *seed,
             threads,
             always_full: false,
+            deal,
             cycles: warmup_cycles + measure_cycles + drain_cycles,
         };
+        let is_whole = self.times.as_ref().is_some_and(|played| played.whole);
         let warmup_cycles = match self.warmup {
-            Warmup::Cycles(cycles) => cycles,
-            Warmup::Auto => settled(setup, watch)?,
+            Warmup::Auto if !is_whole => settled(setup, watch)?,
+            _ => warmup_cycles,
         };
-        run(setup, Phases { warmup_cycles, ..self.phases }, watch)
+        run(setup, Phases { warmup_cycles, ..phases }, watch)
+    }
+
+    /// By what times are to be multiplied for a load.
+    fn stretch(&self, load: f64) -> f64 {
+        self.times.as_ref().map_or(1.0, |played| played.packets.load() / load)
+    }
+
+    /// The phases of a run that plays these packets; all of them, or those of the parameters.
+    fn phases_of(&self, timed: Timed<'_>, whole: bool) -> Result<Phases, Refusal> {
+        let last = timed.last();
+        if last >= LATEST {
+            let why = format!("the last packet is born in cycle {last}");
+            return Err(Refusal::new("traffic", why, format!("before cycle {LATEST}")));
+        }
+        if !whole {
+            return Ok(self.phases);
+        }
+        let drain = Drain::Measured;
+        Ok(Phases { warmup_cycles: 0, measure_cycles: last as u32 + 1, drain, ..self.phases })
+    }
+
+    /// The loads of a run where these are left open and follow from the times of packets.
+    pub fn own_load(&self) -> Option<f64> {
+        self.times.as_ref().map(|played| played.packets.load())
     }
 
     /// Whether there is such a load.
@@ -184,7 +256,8 @@ impl Case {
     /// # Errors
     /// When there is not.
     pub fn check(&self, load: f64) -> Result<(), Refusal> {
-        if !(load > 0.0 && load <= self.largest_load()) {
+        let most = if self.times.is_some() { f64::MAX } else { self.largest_load() };
+        if !(load > 0.0 && load <= most) {
             let why = format!("{load} is out of range");
             let help = match self.rails {
                 1 => "above 0, at most 1".to_owned(),
@@ -200,19 +273,23 @@ impl Case {
 fn drawn(
     on: &On,
     spec: &Spec,
-    own: Option<&Sending>,
+    own: Option<Own<'_>>,
     kinds: &[Kind<'_>],
     (seed, rails): (u64, u32),
-) -> Result<Drawn, Refusal> {
+    watch: &dyn Watch,
+) -> Result<Drawn, Stop> {
     let named = |pattern: &str| match on {
-        On::Tables(r) => Destinations::over(r, pattern, seed),
-        On::Network(t) => Destinations::named(t, pattern, seed),
+        On::Tables(r) => Destinations::over(r, pattern, seed, watch),
+        On::Network(t) => Destinations::named(t, pattern, seed, watch),
     };
     let share = |endpoint, rail| spec.rail.share(endpoint, rail, rails);
     let class = |kind: &Kind<'_>| {
         let destinations = match (kind.traffic, own) {
             (Some(pattern), _) => named(pattern)?,
-            (None, Some(sending)) => Destinations::of_sending(on.topology(), sending)?,
+            (None, Some(Own::Sending(sending))) => {
+                Destinations::of_sending(on.topology(), sending)?
+            }
+            (None, Some(Own::Times(played))) => played.packets.destinations()?,
             (None, None) => named(&spec.traffic)?,
         };
         let destinations =
@@ -220,5 +297,5 @@ fn drawn(
         let (process, sizes) = (kind.process, kind.sizes.clone());
         Ok(Class { destinations, process, sizes, load: Load::Flits(0.0) })
     };
-    Ok(Drawn { seed, classes: kinds.iter().map(class).collect::<Result<_, Refusal>>()? })
+    Ok(Drawn { seed, classes: kinds.iter().map(class).collect::<Result<_, Stop>>()? })
 }

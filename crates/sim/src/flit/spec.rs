@@ -185,6 +185,26 @@ impl Spec {
         self.run.check()
     }
 
+    /// Whether it can be with packets whose times and sizes are given.
+    ///
+    /// # Errors
+    /// When it says when packets are born, or how large they are.
+    pub(super) fn check_with_times(&self) -> Result<(), Refusal> {
+        let usual = Self::default();
+        let told = [
+            ("class", !self.class.is_empty()),
+            ("process", self.process != usual.process),
+            ("packet_flits", self.packet_flits != usual.packet_flits),
+        ];
+        match told.into_iter().find(|(_, is_told)| *is_told) {
+            Some((name, _)) => {
+                let help = "leave it out: the file has times, receivers and sizes of all packets";
+                Err(Refusal::new(name, "with packets of given times", help))
+            }
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn choosing(&self) -> Choosing {
         self.choosing.unwrap_or(Choosing::usual(self.selection))
     }

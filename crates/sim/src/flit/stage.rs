@@ -1,6 +1,6 @@
 //! The flit level as a stage: parameters and what it is run on in, points and their figures out.
 
-use super::case::{Case, On};
+use super::case::{Case, On, Own};
 use super::loads::Loads;
 use super::points::{curve, points};
 use super::router::Router;
@@ -15,7 +15,6 @@ use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
-use traffic::sending::Sending;
 
 /// What is under load.
 #[derive(Clone, Copy)]
@@ -25,7 +24,7 @@ pub struct Driven<'a> {
     /// Its tables, where packets follow some; else the selection chooses ways on the network.
     pub routing: Option<&'a Routing>,
     /// Traffic of the user's, in place of that which the parameters name.
-    pub traffic: Option<&'a Sending>,
+    pub traffic: Option<Own<'a>>,
 }
 
 /// What the flit level finds.
@@ -63,9 +62,10 @@ impl Spec {
             None => On::Network(on.topology.clone()),
         };
         let case = Case::new(routed, self, on.traffic, watch)?;
-        let (found, saturation_throughput) = match &self.load {
-            Loads::At(loads) => (points(&case, loads, threads, watch)?, None),
-            Loads::Auto => {
+        let (found, saturation_throughput) = match (&self.load, case.own_load()) {
+            (Loads::At(loads), _) => (points(&case, loads, threads, watch)?, None),
+            (Loads::Auto, Some(load)) => (points(&case, &[load], threads, watch)?, None),
+            (Loads::Auto, None) => {
                 let (found, saturation) = curve(&case, threads, watch)?;
                 (found.into_iter().map(|(_, point)| point).collect(), Some(saturation))
             }

@@ -14,38 +14,66 @@
 //!
 //! Bytes after the first of an empty message are none.
 //!
+//! Over a network the interface is occupied for `g` alone, and for the bytes of `s` bytes after the
+//! first there is a flow: it begins when the first byte leaves, at the sender `o` after the
+//! processor began, and each byte is there a route's latency after it left. The processor of the
+//! receiver begins with the bytes as they come, once it is free and the receive is posted.
+//!
 //! Source: the costs of Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010, section 2; the rules
 //! above are flyloom's own.
 
 use super::machine::{Due, Found, Machine, Side, What};
+use super::net::{Net, Sent, Under};
 use super::parameters::{Costs, LogGops};
-use base::{Stop, Watch};
+use super::trace::{Step, Trace};
+use base::{Refusal, Stop, Watch};
 use traffic::workload::{Kind, Op, Schedule};
 
-/// Events between two looks at whether the user wants to stop.
-const STRIDE: u64 = 1 << 16;
 /// No operation.
 const NONE: u32 = u32::MAX;
+/// Of a message over a network: it has met its receive, and its last byte is on its way.
+const MET: u8 = 1;
+const SENT: u8 = 2;
 
-/// Runs `schedule`; times are picoseconds. O(events * log(events that wait for one processor)).
+/// Runs `schedule`, over a network where there is one; times are picoseconds. O(events *
+/// log(events that wait for one processor)), and what flows need.
 ///
 /// # Errors
-/// When a parameter is out of range, or `watch` says stop. A schedule that cannot come to its end
-/// is a finding: [`Found::left`].
-pub(super) fn run(schedule: &Schedule, costs: &LogGops, watch: &dyn Watch) -> Result<Found, Stop> {
-    let costs = &costs.picoseconds()?;
-    costs.check_sum(schedule)?;
-    let mut run = Run {
-        on: Machine::new(schedule, true),
-        costs,
-        partner: vec![NONE; schedule.ops().len()],
-        left: vec![0; schedule.ranks() as usize],
-        events: 0,
-        messages: 0,
+/// When a parameter is out of range, there is no way between two ranks, or `watch` says stop. A
+/// schedule that cannot come to its end is a finding: [`Found::left`].
+pub(super) fn run(
+    schedule: &Schedule,
+    costs: &LogGops,
+    under: Option<&Under<'_>>,
+    is_traced: bool,
+    watch: &dyn Watch,
+) -> Result<Found, Stop> {
+    let mut costs = costs.picoseconds()?;
+    let ops = schedule.ops().len();
+    let net = match under {
+        None => None,
+        Some(under) => {
+            let net = Net::new(under, (ops, schedule.nics()), costs.cpu_rate(), watch)?;
+            (costs.latency, costs.byte) = net.largest();
+            Some(net)
+        }
     };
-    let total = schedule.ops().len() as u64 + schedule.messages();
-    let mut looks = 0_u64;
-    while let Some(due) = run.on.next() {
+    costs.check_sum(schedule)?;
+    if net.is_some() {
+        costs.byte = 0;
+    }
+    let on = Machine::new(schedule, true);
+    let mut run = Run {
+        on: if net.is_some() { on.over_network() } else { on },
+        costs: &costs,
+        partner: vec![NONE; ops],
+        left: vec![0; schedule.ranks() as usize],
+        news: vec![0; if net.is_some() { ops } else { 0 }],
+        net,
+        fault: None,
+        trace: Trace::new(if is_traced { ops } else { 0 }),
+    };
+    while let Some(due) = run.on.next(watch)? {
         match due.what {
             What::Begin => match run.on.op(due.op).kind {
                 Kind::Send => run.send(&due),
@@ -57,19 +85,20 @@ pub(super) fn run(schedule: &Schedule, costs: &LogGops, watch: &dyn Watch) -> Re
             What::Data => run.data(&due),
             What::DataArrive => run.data_arrives(&due),
             What::Take => run.take(&due),
+            What::Enter => run.enter(due.op, due.rank, due.now),
+            What::Net => run.look_at_network(&due),
         }
-        looks += 1;
-        if looks.is_multiple_of(STRIDE) {
-            watch.tick("events", run.events, total)?;
+        if let Some(fault) = run.fault {
+            return Err(fault.into());
         }
     }
-    let cpus = run.on.finish();
-    Ok(Found {
-        finish: cpus.into_iter().zip(run.left).map(|(cpu, left)| cpu.max(left)).collect(),
-        events: run.events,
-        messages: run.messages,
-        left: run.on.left(),
-    })
+    let mut found = run.on.found();
+    for (finish, left) in found.finish.iter_mut().zip(run.left) {
+        *finish = left.max(*finish);
+    }
+    found.trace = is_traced.then_some(run.trace);
+    found.used = run.net.map(Net::used);
+    Ok(found)
 }
 
 struct Run<'a> {
@@ -79,8 +108,13 @@ struct Run<'a> {
     partner: Vec<u32>,
     /// When the last byte of a large message has left each rank.
     left: Vec<u64>,
-    events: u64,
-    messages: u64,
+    /// Of every send over a network, what is known of its message.
+    news: Vec<u8>,
+    net: Option<Net>,
+    /// What ends the run.
+    fault: Option<Refusal>,
+    /// When everything happened, where that is asked for.
+    trace: Trace,
 }
 
 impl Run<'_> {
@@ -90,7 +124,8 @@ impl Run<'_> {
         if !self.on.may(due, needs) {
             return;
         }
-        self.events += 1;
+        self.on.events += 1;
+        self.trace.note(Step::Begin, due.op, due.now);
         let end = due.now + op.size * self.costs.divisor;
         *self.on.cpu(due.rank, op.cpu) = end;
         self.on.begun(due.op, false, due.now);
@@ -106,14 +141,18 @@ impl Run<'_> {
         if !self.on.may(due, needs) {
             return;
         }
-        self.events += 1;
+        self.on.events += 1;
+        self.trace.note(Step::Begin, due.op, due.now);
         self.on.begun(due.op, false, due.now);
         let is_eager = op.size <= c.eager;
         let size = if is_eager { op.size } else { 1 };
         let end = self.leaves(due.rank, &op, size, due.now);
-        self.on.at(due.now + c.overhead + c.latency, What::Arrive, due.op, due.rank);
         if is_eager {
+            self.goes(due, What::Arrive);
             self.on.done(due.op, false, end);
+        } else {
+            let latency = self.latency_of(due.op, due.rank, op.peer);
+            self.comes_at(due.now + c.overhead + latency, What::Arrive, due.op, due.rank);
         }
         self.on.happened(due, needs);
         self.on.release_all(due.rank, due.rank);
@@ -137,7 +176,8 @@ impl Run<'_> {
     }
 
     fn post(&mut self, due: &Due) {
-        self.events += 1;
+        self.on.events += 1;
+        self.trace.note(Step::Begin, due.op, due.now);
         let op = self.on.op(due.op);
         self.on.begun(due.op, false, due.now);
         if let Some((sent, _)) = self.on.matching.post(due.rank, op.peer, op.tag, due.op) {
@@ -153,10 +193,14 @@ impl Run<'_> {
         if !self.on.may(due, needs) {
             return;
         }
-        self.events += 1;
-        self.messages += u64::from(op.size <= self.costs.eager);
+        self.on.events += 1;
+        self.trace.note(Step::Arrive, due.op, due.now);
+        self.on.messages += u64::from(op.size <= self.costs.eager);
         // a send that has begun waits for nothing: its place holds when its last byte is there
-        self.on.ready[due.op as usize] = self.comes(here, &op, size, due.now);
+        let last = self.comes(here, &op, size, due.now);
+        if self.net.is_none() {
+            self.on.ready[due.op as usize] = last;
+        }
         if let Some(received) = self.on.matching.arrive(here, due.rank, op.tag, due.op) {
             self.meet(due.op, received, here, due.now);
         }
@@ -167,6 +211,7 @@ impl Run<'_> {
     fn meet(&mut self, sent: u32, received: u32, here: u32, now: u64) {
         self.partner[sent as usize] = received;
         self.partner[received as usize] = sent;
+        self.trace.meet(sent, received);
         if self.on.op(sent).size <= self.costs.eager {
             self.taken_from(sent, received, here, now);
         } else {
@@ -176,6 +221,12 @@ impl Run<'_> {
 
     /// The processor may begin to take a message so late that it keeps up with the bytes.
     fn taken_from(&mut self, sent: u32, received: u32, here: u32, now: u64) {
+        if self.net.is_some() {
+            // a receive that has begun waits for nothing: its place holds when it met its message
+            self.on.ready[received as usize] = now;
+            self.learns(sent, MET, now);
+            return;
+        }
         let last = self.on.ready[sent as usize];
         let begin = last.saturating_sub(self.costs.cpu_bytes(self.on.op(sent).size));
         self.on.at(begin.max(now), What::Take, received, here);
@@ -188,11 +239,15 @@ impl Run<'_> {
         if !self.on.may(due, needs) {
             return;
         }
-        self.events += 1;
+        self.on.events += 1;
+        self.trace.note(Step::Answer, due.op, due.now);
         self.leaves(due.rank, &op, 1, due.now);
         let sent = self.partner[due.op as usize];
         let sender = self.on.schedule.rank_of(sent);
-        self.on.at(due.now + c.overhead + c.latency, What::Data, sent, sender);
+        let latency = self.latency_of(due.op, due.rank, sender);
+        let time = due.now + c.overhead + latency;
+        self.trace.note(Step::DataDue, sent, time);
+        self.on.at(time, What::Data, sent, sender);
         self.on.happened(due, needs);
     }
 
@@ -203,12 +258,16 @@ impl Run<'_> {
         if !self.on.may(due, needs) {
             return;
         }
-        self.events += 1;
+        self.on.events += 1;
+        self.trace.note(Step::Data, due.op, due.now);
         let end = self.leaves(due.rank, &op, op.size, due.now);
-        self.on.at(due.now + c.overhead + c.latency, What::DataArrive, due.op, due.rank);
-        let left = due.now + c.overhead + c.nic_bytes(op.size);
-        self.left[due.rank as usize] = left.max(self.left[due.rank as usize]);
-        self.on.done(due.op, false, end.max(left));
+        self.goes(due, What::DataArrive);
+        if self.net.is_some() {
+            // until its last byte leaves, the place of a send holds when its processor was done
+            self.on.ready[due.op as usize] = end;
+        } else {
+            self.has_left(due.op, due.rank, end, due.now + c.overhead + c.nic_bytes(op.size));
+        }
         self.on.happened(due, needs);
         self.on.release_all(due.rank, due.rank);
     }
@@ -219,9 +278,13 @@ impl Run<'_> {
         if !self.on.may(due, needs) {
             return;
         }
-        self.events += 1;
-        self.messages += 1;
-        self.on.ready[due.op as usize] = self.comes(op.peer, &op, op.size, due.now);
+        self.on.events += 1;
+        self.trace.note(Step::DataArrive, due.op, due.now);
+        self.on.messages += 1;
+        let last = self.comes(op.peer, &op, op.size, due.now);
+        if self.net.is_none() {
+            self.on.ready[due.op as usize] = last;
+        }
         self.taken_from(due.op, self.partner[due.op as usize], op.peer, due.now);
         self.on.happened(due, needs);
     }
@@ -233,13 +296,128 @@ impl Run<'_> {
         if !self.on.may(due, needs) {
             return;
         }
-        self.events += 1;
+        self.on.events += 1;
+        self.trace.note(Step::Take, due.op, due.now);
         let sent = self.partner[due.op as usize];
         let (size, last) = (self.on.op(sent).size, self.on.ready[sent as usize]);
-        let end = (due.now + self.costs.cpu_bytes(size)).max(last) + self.costs.overhead;
+        let bytes = self.costs.cpu_bytes(size);
+        let mut begin = due.now;
+        if self.net.is_some() {
+            // the message is all there: the processor has kept up with it since it was free
+            let free = (*self.on.cpu(due.rank, op.cpu)).max(self.on.ready[due.op as usize]);
+            begin = free.max(last.saturating_sub(bytes)).min(begin);
+        }
+        self.trace.note(Step::Work, due.op, begin);
+        let end = (begin + bytes).max(last) + self.costs.overhead;
         *self.on.cpu(due.rank, op.cpu) = end;
         self.on.done(due.op, false, end);
         self.on.happened(due, needs);
         self.on.release_all(due.rank, due.rank);
+    }
+
+    /// A message with bytes leaves after `o`; its first byte arrives as `what`.
+    fn goes(&mut self, due: &Due, what: What) {
+        let leaves = due.now + self.costs.overhead;
+        if self.net.is_some() {
+            self.trace.note(Step::EnterDue, due.op, leaves);
+            self.on.at(leaves, What::Enter, due.op, due.rank);
+        } else {
+            self.comes_at(leaves + self.costs.latency, what, due.op, due.rank);
+        }
+    }
+
+    /// The first byte of a message, or its question, is there at `time`.
+    fn comes_at(&mut self, time: u64, what: What, op: u32, rank: u32) {
+        let due = if what == What::Arrive { Step::ArriveDue } else { Step::DataArriveDue };
+        self.trace.note(due, op, time);
+        self.on.at(time, what, op, rank);
+    }
+
+    /// The latency of a question or an answer.
+    fn latency_of(&mut self, op: u32, from: u32, to: u32) -> u64 {
+        let Some(net) = &mut self.net else { return self.costs.latency };
+        let nic = self.on.schedule.ops()[op as usize].nic;
+        net.latency(Sent { op, nic, from, to, bytes: 1 }).unwrap_or_else(|fault| {
+            self.fault = Some(fault);
+            0
+        })
+    }
+
+    /// The last byte of a large message has left: its send is done.
+    fn has_left(&mut self, op: u32, rank: u32, end: u64, left: u64) {
+        self.left[rank as usize] = left.max(self.left[rank as usize]);
+        self.on.done(op, false, end.max(left));
+    }
+
+    /// A message enters the network.
+    fn enter(&mut self, op: u32, rank: u32, now: u64) {
+        let it = self.on.op(op);
+        let Some(net) = &mut self.net else { return };
+        let sent = Sent { op, nic: it.nic, from: rank, to: it.peer, bytes: it.size };
+        let entered = net.enter(now, sent);
+        let alone = net.alone_ps();
+        match entered {
+            Err(fault) => self.fault = Some(fault),
+            Ok(None) => {}
+            Ok(Some((latency, is_short))) => {
+                self.trace.note(Step::Enter, op, now);
+                let what =
+                    if it.size <= self.costs.eager { What::Arrive } else { What::DataArrive };
+                self.trace.note(Step::Alone, op, alone);
+                self.comes_at(now + latency, what, op, rank);
+                if is_short {
+                    self.all_sent(op, rank, now, latency);
+                }
+            }
+        }
+        self.look_again(now);
+    }
+
+    /// The last byte of a message leaves at `now`, and is there after `latency`.
+    fn all_sent(&mut self, op: u32, rank: u32, now: u64, latency: u64) {
+        self.trace.note(Step::Sent, op, now);
+        if self.on.op(op).size > self.costs.eager {
+            let end = self.on.ready[op as usize];
+            self.has_left(op, rank, end, now);
+        }
+        self.on.ready[op as usize] = now + latency;
+        self.learns(op, SENT, now);
+        self.on.release_all(rank, rank);
+    }
+
+    /// Once a message has met its receive and its last byte is on its way, the receive takes it.
+    fn learns(&mut self, sent: u32, news: u8, now: u64) {
+        let known = &mut self.news[sent as usize];
+        *known |= news;
+        if *known == MET | SENT {
+            let time = now.max(self.on.ready[sent as usize]);
+            let here = self.on.op(sent).peer;
+            self.on.at(time, What::Take, self.partner[sent as usize], here);
+        }
+    }
+
+    /// Messages whose last byte leaves at this time have left; the others get their rates.
+    fn look_at_network(&mut self, due: &Due) {
+        let mut any = false;
+        while let Some((op, latency)) = self.net.as_mut().and_then(|net| net.ended(due.now)) {
+            any = true;
+            let rank = self.on.schedule.rank_of(op);
+            self.all_sent(op, rank, due.now, latency);
+            let nic = self.on.op(op).nic;
+            if let Some(next) = self.net.as_mut().and_then(|net| net.turn(rank, nic)) {
+                self.enter(next.op, next.from, due.now);
+            }
+        }
+        if let Some(net) = &mut self.net {
+            net.looked(due.now, !any);
+        }
+        self.look_again(due.now);
+    }
+
+    /// Has the network looked at when it next changes.
+    fn look_again(&mut self, now: u64) {
+        if let Some(time) = self.net.as_mut().and_then(|net| net.look(now)) {
+            self.on.last_at(time, What::Net);
+        }
     }
 }

@@ -12,9 +12,6 @@ use super::parameters::{Costs, LogGops};
 use base::{Stop, Watch};
 use traffic::workload::{Kind, Schedule};
 
-/// Events between two looks at whether the user wants to stop.
-const STRIDE: u64 = 1 << 16;
-
 /// Runs `schedule`. O(events * log(events that wait for one processor)).
 ///
 /// # Errors
@@ -23,34 +20,21 @@ const STRIDE: u64 = 1 << 16;
 pub(super) fn run(schedule: &Schedule, costs: &LogGops, watch: &dyn Watch) -> Result<Found, Stop> {
     let costs = &costs.whole()?;
     costs.check_sum(schedule)?;
-    let mut run = Run { on: Machine::new(schedule, false), costs, events: 0, messages: 0 };
-    let total = schedule.ops().len() as u64 + schedule.messages();
-    let mut looks = 0_u64;
-    while let Some(due) = run.on.next() {
+    let mut run = Run { on: Machine::new(schedule, false), costs };
+    while let Some(due) = run.on.next(watch)? {
         match (due.what, run.on.op(due.op).kind) {
             (What::Arrive, _) => run.arrive(&due),
             (_, Kind::Send) => run.send(&due),
             (_, Kind::Recv) => run.receive(&due),
             (_, Kind::Calc) => run.calculate(&due),
         }
-        looks += 1;
-        if looks.is_multiple_of(STRIDE) {
-            watch.tick("events", run.events, total)?;
-        }
     }
-    Ok(Found {
-        finish: run.on.finish(),
-        events: run.events,
-        messages: run.messages,
-        left: run.on.left(),
-    })
+    Ok(run.on.found())
 }
 
 struct Run<'a> {
     on: Machine<'a>,
     costs: &'a Costs,
-    events: u64,
-    messages: u64,
 }
 
 impl Run<'_> {
@@ -61,7 +45,7 @@ impl Run<'_> {
         if !self.on.may(due, needs) {
             return;
         }
-        self.events += 1;
+        self.on.events += 1;
         *self.on.cpu(due.rank, op.cpu) = due.now.wrapping_add(op.size);
         self.on.begun(due.op, false, due.now);
         self.on.done(due.op, false, due.now);
@@ -76,7 +60,7 @@ impl Run<'_> {
         if !self.on.may(due, needs) {
             return;
         }
-        self.events += 1;
+        self.on.events += 1;
         self.on.begun(due.op, false, due.now);
         *self.on.cpu(due.rank, op.cpu) = (now + c.overhead).wrapping_add(c.wrapped_cpu(op.size));
         *self.on.sends(due.rank, op.nic) = (now + c.gap).wrapping_add(c.wrapped_nic(op.size));
@@ -90,7 +74,7 @@ impl Run<'_> {
 
     #[inline]
     fn receive(&mut self, due: &Due) {
-        self.events += 1;
+        self.on.events += 1;
         let op = self.on.op(due.op);
         self.on.begun(due.op, false, due.now);
         let mut other = due.rank;
@@ -113,8 +97,8 @@ impl Run<'_> {
         if !self.on.may(due, needs) {
             return;
         }
-        self.events += 1;
-        self.messages += 1;
+        self.on.events += 1;
+        self.on.messages += 1;
         let bytes = c.wrapped_cpu(op.size).max(c.wrapped_nic(op.size));
         *self.on.cpu(here, op.cpu) = (now + c.overhead).wrapping_add(bytes);
         *self.on.takes(here, op.nic) = (now + c.gap).wrapping_add(c.wrapped_nic(op.size));

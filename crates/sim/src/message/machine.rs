@@ -1,10 +1,13 @@
 //! What schedules are run on: processors and interfaces of all ranks, and who waits for them.
 
-use super::matching::{Matching, Quick};
+use super::matching::Matching;
+use super::net::Used;
 use super::queue::{Event, Queue};
+use super::trace::Trace;
+use base::quick::QuickHash;
+use base::{Interrupted, Refusal, Watch};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::hash::BuildHasherDefault;
 use traffic::workload::{Kind, Op, Schedule};
 
 /// What an event is about.
@@ -23,6 +26,10 @@ pub(super) enum What {
     DataArrive,
     /// A receiver that takes a message.
     Take,
+    /// A message that enters the network.
+    Enter,
+    /// The network is looked at, after all else that happens at the time.
+    Net,
 }
 
 const WHAT: [What; 8] = [
@@ -32,14 +39,17 @@ const WHAT: [What; 8] = [
     What::Data,
     What::DataArrive,
     What::Take,
-    What::Take,
-    What::Take,
+    What::Enter,
+    What::Net,
 ];
 
 /// Keys are serial numbers with bits below: three of what it is, and one of whether it stands for
 /// those that wait for a processor.
 const WAITS: u64 = 8;
 const SERIAL: u32 = 4;
+/// Events between two looks at whether the user wants to stop; and over a network, where an event
+/// may take as long as all messages on their way ask for.
+const STRIDES: [u64; 2] = [1 << 16, 1 << 7];
 
 /// An event that may happen.
 #[derive(Debug, Clone, Copy)]
@@ -83,7 +93,7 @@ struct Waiting {
 }
 
 /// What a run found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Found {
     /// When each rank is done: nanoseconds, or picoseconds where that is causal.
     pub finish: Vec<u64>,
@@ -93,6 +103,10 @@ pub struct Found {
     pub messages: u64,
     /// What was left over, where the schedule cannot come to its end.
     pub left: Option<Left>,
+    /// What went over the network, where there is one.
+    pub used: Option<Used>,
+    /// When everything happened, where that was asked for.
+    pub trace: Option<Trace>,
 }
 
 /// What was left over: operations by number.
@@ -106,6 +120,32 @@ pub struct Left {
     pub receives: Vec<u32>,
     /// Messages without a receive, by the operation that sent them.
     pub messages: Vec<u32>,
+}
+
+/// Of each kind of what is left over no more are told than this.
+const TOLD: usize = 5;
+
+impl Left {
+    /// What is left over of `schedule`, in words.
+    pub fn refusal(&self, schedule: &Schedule) -> Refusal {
+        let mut parts = Vec::new();
+        for (all, what) in [
+            (&self.receives, "receives without a message"),
+            (&self.messages, "messages without a receive"),
+            (&self.sends, "sends that are not done"),
+            (&self.stuck, "operations that never began"),
+        ] {
+            if !all.is_empty() {
+                let some: Vec<String> =
+                    all.iter().take(TOLD).map(|&op| schedule.told(op)).collect();
+                let more = if all.len() > TOLD { "; ..." } else { "" };
+                parts.push(format!("{} {what} ({}{more})", all.len(), some.join("; ")));
+            }
+        }
+        let why = format!("it cannot come to its end: {}", parts.join(", "));
+        let help = "a receive for every message, and a message for every receive";
+        Refusal::new("schedule", why, help)
+    }
 }
 
 /// Ranks, and what waits.
@@ -129,7 +169,14 @@ pub(super) struct Machine<'a> {
     pub(super) ready: Vec<u64>,
     queue: Queue,
     serial: u64,
-    waiting: HashMap<Needs, Waiting, BuildHasherDefault<Quick>>,
+    /// Operations begun and messages arrived; messages alone; events looked at; about how many
+    /// there will be.
+    pub(super) events: u64,
+    pub(super) messages: u64,
+    looks: u64,
+    stride: u64,
+    total: u64,
+    waiting: HashMap<Needs, Waiting, QuickHash>,
     /// Operations that have become free, by the rank: the event's own, then the other's.
     free: [Vec<u32>; 2],
 }
@@ -153,6 +200,11 @@ impl<'a> Machine<'a> {
             ready: vec![0; if is_causal { schedule.ops().len() } else { 0 }],
             queue: Queue::new(),
             serial: 0,
+            events: 0,
+            messages: 0,
+            looks: 0,
+            stride: STRIDES[0],
+            total: schedule.ops().len() as u64 + schedule.messages(),
             waiting: HashMap::default(),
             free: [Vec::new(), Vec::new()],
         };
@@ -165,11 +217,21 @@ impl<'a> Machine<'a> {
         new
     }
 
+    /// The same over a network.
+    pub(super) fn over_network(mut self) -> Self {
+        self.stride = STRIDES[1];
+        self
+    }
+
     /// The next event.
     #[inline]
-    pub(super) fn next(&mut self) -> Option<Due> {
-        let Event { time, key, op, rank } = self.queue.pop()?;
-        Some(Due { now: time, what: WHAT[(key & 7) as usize], op, rank, key })
+    pub(super) fn next(&mut self, watch: &dyn Watch) -> Result<Option<Due>, Interrupted> {
+        let Some(Event { time, key, op, rank }) = self.queue.pop() else { return Ok(None) };
+        self.looks += 1;
+        if self.looks.is_multiple_of(self.stride) {
+            watch.tick("events", self.events, self.total)?;
+        }
+        Ok(Some(Due { now: time, what: WHAT[(key & 7) as usize], op, rank, key }))
     }
 
     /// The operation of that number.
@@ -214,6 +276,12 @@ impl<'a> Machine<'a> {
         let key = self.serial << SERIAL | what as u64;
         self.serial += 1;
         self.queue.push(Event { time, key, op, rank });
+    }
+
+    /// Queues `what` for `time`, after all else that happens then.
+    pub(super) fn last_at(&mut self, time: u64, what: What) {
+        let key = u64::MAX << SERIAL | what as u64;
+        self.queue.push(Event { time, key, op: 0, rank: 0 });
     }
 
     /// What `op` needs, or a message that it sent, at `rank`.
@@ -343,13 +411,22 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// When each rank is done: when the last of its processors is free.
-    pub(super) fn finish(&self) -> Vec<u64> {
-        self.cpu.chunks(self.cpus).map(|cpus| cpus.iter().copied().max().unwrap_or(0)).collect()
+    /// What the run found, once there are no more events: a rank is done when the last of its
+    /// processors is free.
+    pub(super) fn found(&self) -> Found {
+        let finish = self.cpu.chunks(self.cpus).map(|cpus| cpus.iter().copied().max().unwrap_or(0));
+        Found {
+            finish: finish.collect(),
+            events: self.events,
+            messages: self.messages,
+            left: self.left(),
+            used: None,
+            trace: None,
+        }
     }
 
     /// What is left over at the end.
-    pub(super) fn left(&self) -> Option<Left> {
+    fn left(&self) -> Option<Left> {
         let undone = || (0..).zip(&self.is_done).filter(|(_, done)| !**done).map(|(op, _)| op);
         let waits = |op: &u32| self.counts[*op as usize] > 0;
         let sends = |op: &u32| !waits(op) && self.op(*op).kind == Kind::Send;

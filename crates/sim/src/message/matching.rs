@@ -4,9 +4,9 @@
 //! it has lists by source and tag in a hash table. There a receive of any source or tag has a list
 //! of its own; a message that finds no receive stands in every list that receives can look in.
 
+use base::quick::QuickHash;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::hash::{BuildHasherDefault, Hasher};
 use traffic::workload::{ANY, Kind, Schedule};
 
 /// No place.
@@ -62,7 +62,7 @@ pub(super) struct Matching {
 struct Side {
     /// The oldest place of each rank that has a short list.
     oldest: Vec<u32>,
-    lists: HashMap<Key, List, BuildHasherDefault<Quick>>,
+    lists: HashMap<Key, List, QuickHash>,
     places: Vec<Place>,
     /// Places that are free again.
     free: Vec<u32>,
@@ -298,28 +298,6 @@ impl Side {
         let mut all: Vec<u32> = waiting.map(|(p, _)| p.op).collect();
         all.sort_unstable();
         all
-    }
-}
-
-/// A hash of a few words.
-#[derive(Default)]
-pub(super) struct Quick(u64);
-
-impl Hasher for Quick {
-    fn write(&mut self, bytes: &[u8]) {
-        for &b in bytes {
-            self.write_u32(b.into());
-        }
-    }
-
-    #[inline]
-    fn write_u32(&mut self, word: u32) {
-        self.0 = (self.0.rotate_left(5) ^ u64::from(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    #[inline]
-    fn finish(&self) -> u64 {
-        self.0 ^ self.0 >> 32
     }
 }
 

@@ -141,6 +141,11 @@ impl Costs {
         size.wrapping_sub(1).wrapping_mul(self.byte)
     }
 
+    /// The most that a processor sends or takes, bytes in the unit of time.
+    pub(super) fn cpu_rate(&self) -> f64 {
+        self.divisor as f64 / self.cpu_byte as f64
+    }
+
     /// A processor's time for the bytes of a message after the first.
     #[inline]
     pub(super) fn cpu_bytes(&self, size: u64) -> u64 {

@@ -15,15 +15,25 @@ pub enum Rail {
     Random,
     /// The same for all packets of an endpoint: its number, modulo the rails.
     Fixed,
+    /// In turn: packet k of an endpoint and class takes rail k modulo the rails.
+    RoundRobin,
+    /// The one for which fewest flits wait at the endpoint or are in the buffer that it sends into,
+    /// as it was a cycle ago; of equal ones the next in turn.
+    LeastUsed,
 }
 
 impl Rail {
     /// The share of an endpoint's packets that go by `rail`, of so many.
     pub fn share(self, endpoint: u32, rail: u32, rails: u32) -> f64 {
         match self {
-            Self::Random => 1.0 / f64::from(rails),
+            Self::Random | Self::RoundRobin | Self::LeastUsed => 1.0 / f64::from(rails),
             Self::Fixed if endpoint % rails == rail => 1.0,
             Self::Fixed => 0.0,
         }
+    }
+
+    /// Whether the rails of an endpoint must know of one another's packets.
+    pub fn is_dealt(self) -> bool {
+        matches!(self, Self::RoundRobin | Self::LeastUsed)
     }
 }

@@ -3,8 +3,8 @@
 use super::Destinations;
 use crate::pattern::Pattern;
 use crate::sending::{self, Sending, working};
-use base::Refusal;
 use base::words::did_you_mean;
+use base::{Refusal, Stop, Watch};
 use fabric::network::Topology;
 use fabric::tables::Routing;
 
@@ -15,9 +15,9 @@ impl Destinations {
     /// number is by half the endpoints. What is left to chance once is drawn by `seed`.
     ///
     /// # Errors
-    /// When there is no such traffic, or not on this network.
-    pub fn named(t: &Topology, text: &str, seed: u64) -> Result<Self, Refusal> {
-        Self::asked(t, None, text, seed)
+    /// When there is no such traffic, or not on this network, or `watch` says stop.
+    pub fn named(t: &Topology, text: &str, seed: u64, watch: &dyn Watch) -> Result<Self, Stop> {
+        Self::asked(t, None, text, seed, watch)
     }
 
     /// The same on the network of these tables, which `worst_case` looks at where the family of the
@@ -25,8 +25,8 @@ impl Destinations {
     ///
     /// # Errors
     /// As [`Destinations::named`].
-    pub fn over(tables: &Routing, text: &str, seed: u64) -> Result<Self, Refusal> {
-        Self::asked(tables.topology(), Some(tables), text, seed)
+    pub fn over(tables: &Routing, text: &str, seed: u64, watch: &dyn Watch) -> Result<Self, Stop> {
+        Self::asked(tables.topology(), Some(tables), text, seed, watch)
     }
 
     fn asked(
@@ -34,7 +34,8 @@ impl Destinations {
         tables: Option<&Routing>,
         text: &str,
         seed: u64,
-    ) -> Result<Self, Refusal> {
+        watch: &dyn Watch,
+    ) -> Result<Self, Stop> {
         let alive = working(t);
         let ranks = alive.len() as u32;
         let word = text.split_once(':').map_or(text, |(word, _)| word);
@@ -43,14 +44,14 @@ impl Destinations {
             if !sending::NAMES.contains(&word) {
                 let all: Vec<&str> = patterns.into_iter().chain(sending::NAMES).collect();
                 let help = did_you_mean(word, all.iter().copied()) + &all.join(", ");
-                return Err(Refusal::new("traffic", format!("there is no '{word}'"), help));
+                return Err(Refusal::new("traffic", format!("there is no '{word}'"), help).into());
             }
-            let (sending, _) = Sending::named(t, text, sending::ELEPHANTS, seed)?;
-            return Self::of_sending(t, &sending);
+            let (sending, _) = Sending::named(t, text, sending::ELEPHANTS, seed, watch)?;
+            return Ok(Self::of_sending(t, &sending)?);
         }
         let half = format!("shift:{}", ranks / 2);
         let text = if text == "shift" { &half } else { text };
-        let all = Pattern::drawn(t, tables, text, ranks)?.destinations(ranks, seed)?;
+        let all = Pattern::drawn(t, tables, text, ranks, watch)?.destinations(ranks, seed)?;
         Ok(all.placed(&alive, t.endpoints().len() as u32))
     }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::chances::fits;
 use crate::pattern::Pattern;
-use base::SwitchId;
+use base::{Quiet, Stop, SwitchId};
 use fabric::network::Topology;
 use proptest::prelude::*;
 use serde_json::json;
@@ -101,7 +101,7 @@ fn tornado_and_neighbour_move_every_coordinate() {
     let place =
         |e: u32| t.switches()[t.terminals()[e as usize].plug.switch.ix()].coordinates.clone();
     for (name, by) in [("tornado", [2, 1, 1]), ("neighbour", [1, 1, 1])] {
-        let all = Destinations::named(&t, name, 0).expect(name);
+        let all = Destinations::named(&t, name, 0, &Quiet).expect(name);
         assert!(is_permutation(&all) && all.active() == 120);
         for e in 0..120 {
             let to = all.fixed().expect("a table")[e as usize];
@@ -114,7 +114,7 @@ fn tornado_and_neighbour_move_every_coordinate() {
     // without a grid by the numbers of switches: 50 of them, 4 endpoints each
     let fly = network("slim_fly", &json!({ "q": 5, "p": 4 }));
     for (name, by) in [("tornado", 24 * 4), ("neighbour", 4)] {
-        let all = Destinations::named(&fly, name, 0).expect(name);
+        let all = Destinations::named(&fly, name, 0, &Quiet).expect(name);
         let expected: Vec<u32> = (0..200).map(|e| (e + by) % 200).collect();
         assert_eq!(all.fixed(), Some(&expected[..]), "{name}");
     }
@@ -127,13 +127,13 @@ fn tornado_and_neighbour_move_every_coordinate() {
         ("tornado", &fit, &fly),
         ("worst_case", &fit, &fly),
     ] {
-        let [many, one] = [many, one].map(|t| Destinations::named(t, name, 0).expect(name));
+        let [many, one] = [many, one].map(|t| Destinations::named(t, name, 0, &Quiet).expect(name));
         assert_eq!(many, one, "{name}");
     }
     // on sides of two, half way round less one is where everybody is
     let cube = network("hypercube", &json!({ "n": 4, "p": 1 }));
-    assert!(Destinations::named(&cube, "tornado", 0).is_err());
-    assert!(Destinations::named(&cube, "neighbour", 0).is_ok());
+    assert!(Destinations::named(&cube, "tornado", 0, &Quiet).is_err());
+    assert!(Destinations::named(&cube, "neighbour", 0, &Quiet).is_ok());
 }
 
 #[test]
@@ -155,10 +155,10 @@ fn what_is_drawn_has_the_chances_of_its_definition() {
         ("shift:3", 10, even(&[13])),
         ("scatter", 0, even(&without(0))),
     ] {
-        let all = Destinations::named(&t, name, 1).expect(name);
+        let all = Destinations::named(&t, name, 1, &Quiet).expect(name);
         assert!(fits(&counts(&all, source, 40_000), &chances), "{name}");
     }
-    let third = Destinations::named(&t, "hotspot:4=3,8=1,1=2", 1).expect("weights");
+    let third = Destinations::named(&t, "hotspot:4=3,8=1,1=2", 1, &Quiet).expect("weights");
     let mut chances = vec![0.0; 16];
     (chances[4], chances[8], chances[1]) = (0.5, 1.0 / 6.0, 1.0 / 3.0);
     assert!(fits(&counts(&third, 0, 40_000), &chances));
@@ -171,15 +171,17 @@ fn what_is_drawn_has_the_chances_of_its_definition() {
 fn who_has_no_receiver_is_idle() {
     let t = network("ring", &json!({ "n": 8, "p": 2 }));
     for (name, active) in [("bisect", 8), ("gather", 15), ("scatter", 1), ("permutation", 16)] {
-        let all = Destinations::named(&t, name, 1).expect(name);
+        let all = Destinations::named(&t, name, 1, &Quiet).expect(name);
         assert_eq!(all.active(), active, "{name}");
     }
     for bad in
         ["null", "unifrm", "hotspot:16", "hotspot:0=0", "hotspot:1,1", "shift:0", "uniform:2"]
     {
-        assert!(Destinations::named(&t, bad, 1).is_err(), "{bad}");
+        assert!(Destinations::named(&t, bad, 1, &Quiet).is_err(), "{bad}");
     }
-    let refused = Destinations::named(&t, "unifrm", 1).expect_err("no name");
+    let Err(Stop::Refused(refused)) = Destinations::named(&t, "unifrm", 1, &Quiet) else {
+        panic!("there is no such name");
+    };
     assert!(refused.param == "traffic" && refused.help.starts_with("did you mean uniform? "));
 }
 
@@ -197,7 +199,7 @@ fn failed_endpoints_neither_send_nor_receive() {
         "stencil:7x2",
         "longest_matching",
     ] {
-        let all = Destinations::named(&t, name, 1).expect(name);
+        let all = Destinations::named(&t, name, 1, &Quiet).expect(name);
         assert_eq!((all.endpoints(), all.active()), (16, 14), "{name}");
         for source in 0..16 {
             let seen = counts(&all, source, 300);

@@ -3,19 +3,19 @@
 use super::asked::Asked;
 use super::{Entry, Form, MAX_MESSAGES, Message};
 use crate::destinations::Destinations;
-use base::Refusal;
 use base::seed::Stream;
+use base::{Refusal, Stop};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry =
     Entry { name: "all_to_all", orcs: "all_to_all", wanted: "", make, placed: false };
 
-fn make(asked: &Asked<'_>) -> Result<Box<dyn Form>, Refusal> {
+fn make(asked: &Asked<'_>) -> Result<Box<dyn Form>, Stop> {
     let ranks = asked.ranks;
     if !asked.drawn && u64::from(ranks) * u64::from(ranks - 1) > MAX_MESSAGES {
         let most = MAX_MESSAGES.isqrt();
         let why = format!("all_to_all among {ranks} endpoints");
-        return Err(Refusal::new("endpoints", why, format!("at most {most}")));
+        return Err(Refusal::new("endpoints", why, format!("at most {most}")).into());
     }
     Ok(Box::new(AllToAll))
 }

@@ -1,6 +1,6 @@
 //! What is asked of a pattern: its argument, how many ranks it is for, and where these are.
 
-use base::Refusal;
+use base::{Refusal, Watch};
 use fabric::network::Topology;
 use fabric::tables::Routing;
 
@@ -18,6 +18,8 @@ pub(super) struct Asked<'a> {
     pub(super) network: Option<&'a Topology>,
     /// Tables of routes over that network.
     pub(super) tables: Option<&'a Routing>,
+    /// Who is told how far a long search is, and can stop it.
+    pub(super) watch: &'a dyn Watch,
     /// Whether a simulator will draw from it.
     pub(super) drawn: bool,
 }

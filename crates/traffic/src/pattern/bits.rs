@@ -3,7 +3,7 @@
 use super::Form;
 use super::asked::Asked;
 use super::fixed::Fixed;
-use base::Refusal;
+use base::{Refusal, Stop};
 
 /// What may follow the colon.
 pub(super) const WANTED: &str = "active=RANKS";
@@ -14,7 +14,7 @@ pub(super) fn on_bits(
     asked: &Asked<'_>,
     even: bool,
     of: fn(u32, u32) -> u32,
-) -> Result<Box<dyn Form>, Refusal> {
+) -> Result<Box<dyn Form>, Stop> {
     let kind = if even { "an even power of two" } else { "a power of two" };
     let fits = |n: u32| n > 1 && n.is_power_of_two() && (!even || n.ilog2().is_multiple_of(2));
     let most = (1..=asked.ranks.ilog2()).rev().map(|b| 1 << b).find(|&n| fits(n));
@@ -24,7 +24,7 @@ pub(super) fn on_bits(
         None => {
             let why = format!("{} among {} endpoints, not {kind}", asked.name, asked.ranks);
             let help = format!("{kind}, or {}:{way_out}", asked.name);
-            return Err(Refusal::new("endpoints", why, help));
+            return Err(Refusal::new("endpoints", why, help).into());
         }
         Some(text) => {
             let number = text.strip_prefix("active=").and_then(|n| n.parse().ok());

@@ -6,8 +6,8 @@
 use super::asked::Asked;
 use super::{Entry, Form, MAX_MESSAGES, Message};
 use crate::destinations::Destinations;
-use base::Refusal;
 use base::seed::Stream;
+use base::{Refusal, Stop};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry =
@@ -20,7 +20,7 @@ const MOST_HOT: usize = 1 << 12;
 #[derive(Debug)]
 struct Hotspot(Vec<(u32, u32)>);
 
-fn make(asked: &Asked<'_>) -> Result<Box<dyn Form>, Refusal> {
+fn make(asked: &Asked<'_>) -> Result<Box<dyn Form>, Stop> {
     let parsed = |word: &str| -> Option<(u32, u32)> {
         let (rank, weight) = word.split_once('=').unwrap_or((word, "1"));
         Some((rank.parse().ok()?, weight.parse().ok()?))
@@ -41,7 +41,7 @@ fn make(asked: &Asked<'_>) -> Result<Box<dyn Form>, Refusal> {
         })?);
     }
     if !asked.drawn && hot.len() as u64 * u64::from(asked.ranks) > MAX_MESSAGES {
-        return Err(asked.bad(format!("at most {}", MAX_MESSAGES / u64::from(asked.ranks))));
+        return Err(asked.bad(format!("at most {}", MAX_MESSAGES / u64::from(asked.ranks))).into());
     }
     Ok(Box::new(Hotspot(hot)))
 }

@@ -42,7 +42,7 @@ use crate::destinations::Destinations;
 use asked::Asked;
 use base::seed::Stream;
 use base::words::did_you_mean;
-use base::{EndpointId, Refusal};
+use base::{EndpointId, Quiet, Refusal, Stop, Watch};
 use fabric::network::Topology;
 use fabric::tables::Routing;
 use std::fmt;
@@ -98,7 +98,7 @@ struct Entry {
     orcs: &'static str,
     /// What may follow the colon; empty where nothing may.
     wanted: &'static str,
-    make: fn(&Asked<'_>) -> Result<Box<dyn Form>, Refusal>,
+    make: fn(&Asked<'_>) -> Result<Box<dyn Form>, Stop>,
     /// Whether it goes by where ranks are on their network.
     placed: bool,
 }
@@ -167,34 +167,40 @@ impl Pattern {
     /// When there is no such pattern, its argument does not fit it or the number of ranks, or there
     /// are fewer than two ranks.
     pub fn parse(text: &str, ranks: u32) -> Result<Self, Refusal> {
-        Self::asked(text, ranks, (None, None), false)
+        // without a network there is nothing to search, so nobody stops it
+        Self::asked(text, ranks, (None, None), false, &Quiet).map_err(|stop| match stop {
+            Stop::Refused(refusal) => refusal,
+            Stop::Interrupted(_) => unreachable!("nobody could stop it"),
+        })
     }
 
     /// The same for the working endpoints of `t` in their order, `ranks` of them, which patterns
     /// that go by places look at; `worst_case` looks at `tables` too, where there are some.
     ///
     /// # Errors
-    /// As [`Pattern::parse`].
+    /// As [`Pattern::parse`], or `watch` says stop.
     pub fn on(
         t: &Topology,
         tables: Option<&Routing>,
         text: &str,
         ranks: u32,
-    ) -> Result<Self, Refusal> {
-        Self::asked(text, ranks, (Some(t), tables), false)
+        watch: &dyn Watch,
+    ) -> Result<Self, Stop> {
+        Self::asked(text, ranks, (Some(t), tables), false, watch)
     }
 
     /// The same for a simulator, which draws from it and holds no list of messages.
     ///
     /// # Errors
-    /// As [`Pattern::parse`].
+    /// As [`Pattern::on`].
     pub(crate) fn drawn(
         t: &Topology,
         tables: Option<&Routing>,
         text: &str,
         ranks: u32,
-    ) -> Result<Self, Refusal> {
-        Self::asked(text, ranks, (Some(t), tables), true)
+        watch: &dyn Watch,
+    ) -> Result<Self, Stop> {
+        Self::asked(text, ranks, (Some(t), tables), true, watch)
     }
 
     fn asked(
@@ -202,7 +208,8 @@ impl Pattern {
         ranks: u32,
         (network, tables): (Option<&Topology>, Option<&Routing>),
         drawn: bool,
-    ) -> Result<Self, Refusal> {
+        watch: &dyn Watch,
+    ) -> Result<Self, Stop> {
         let (name, argument) = match text.split_once(':') {
             Some((name, argument)) => (name, Some(argument)),
             None => (text, None),
@@ -214,17 +221,18 @@ impl Pattern {
         let Some(entry) = ENTRIES.iter().find(known).filter(|_| !name.is_empty()) else {
             let why = format!("there is no '{name}'");
             let help = did_you_mean(name, Self::names()) + &Self::names().join(", ");
-            return Err(Refusal::new("pattern", why, help + ", null, two_jobs"));
+            return Err(Refusal::new("pattern", why, help + ", null, two_jobs").into());
         };
         if ranks < 2 {
             let why = format!("{name} among {ranks} endpoints");
-            return Err(Refusal::new("endpoints", why, "a pattern needs at least 2"));
+            return Err(Refusal::new("endpoints", why, "a pattern needs at least 2").into());
         }
         if let (Some(given), "") = (argument, entry.wanted) {
             let why = format!("'{given}' for {name}");
-            return Err(Refusal::new("pattern_argument", why, format!("{name} takes none")));
+            return Err(Refusal::new("pattern_argument", why, format!("{name} takes none")).into());
         }
-        let asked = Asked { name, wanted: entry.wanted, argument, ranks, network, tables, drawn };
+        let wanted = entry.wanted;
+        let asked = Asked { name, wanted, argument, ranks, network, tables, watch, drawn };
         Ok(Self { name: entry.name, form: (entry.make)(&asked)? })
     }
 

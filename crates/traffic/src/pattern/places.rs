@@ -5,7 +5,7 @@ use super::Form;
 use super::asked::Asked;
 use super::fixed::Fixed;
 use crate::sending::working;
-use base::{EndpointId, Refusal, SwitchId};
+use base::{EndpointId, Refusal, Stop, SwitchId};
 use fabric::geometry::Form as Shape;
 use fabric::network::Topology;
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ impl Places {
 
 /// Everybody sends to the same place on the switch that is `by(side)` further in every dimension of
 /// a grid, and where there is none, among the switches by number.
-pub(super) fn moved(asked: &Asked<'_>, by: fn(u32) -> u32) -> Result<Box<dyn Form>, Refusal> {
+pub(super) fn moved(asked: &Asked<'_>, by: fn(u32) -> u32) -> Result<Box<dyn Form>, Stop> {
     let nobody = |sides: &[u32]| -> Result<(), Refusal> {
         if sides.iter().any(|&side| !by(side).is_multiple_of(side)) {
             return Ok(());

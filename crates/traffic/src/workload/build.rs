@@ -49,6 +49,11 @@ impl Builder {
         OfRank { of: self, first }
     }
 
+    /// How many operations there are so far.
+    pub fn total(&self) -> u64 {
+        self.made.ops.len() as u64
+    }
+
     /// The schedule, once all ranks are there.
     ///
     /// # Errors
@@ -143,6 +148,11 @@ impl OfRank<'_> {
         }
         self.of.edges.push(Edge { before, after });
         Ok(())
+    }
+
+    /// How many operations all ranks have so far.
+    pub fn total(&self) -> u64 {
+        self.of.total()
     }
 
     /// How many operations it has so far.

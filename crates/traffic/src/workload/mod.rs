@@ -4,13 +4,22 @@
 //! ICPP 2009): every rank has operations, and an operation starts when all that it `requires` are
 //! done and all that it `irequires` have started.
 
+pub mod application;
 mod build;
 mod check;
 pub mod collective;
+pub mod keys;
+mod make;
+mod merge;
+pub mod noise;
+mod script;
 #[cfg(test)]
 mod tests;
 
 pub use build::{Builder, OfRank};
+pub use make::{Generator, Program, generator, generators, make, told};
+pub use merge::merge;
+pub use script::{Message, Script, tag};
 
 use std::ops::Range;
 
@@ -144,5 +153,35 @@ impl Schedule {
     /// How many operations send.
     pub fn messages(&self) -> u64 {
         self.ops.iter().filter(|op| op.kind == Kind::Send).count() as u64
+    }
+
+    /// Bytes of all messages.
+    pub fn sent_bytes(&self) -> f64 {
+        self.sum(Kind::Send)
+    }
+
+    /// Nanoseconds of all calculations.
+    pub fn calculated_ns(&self) -> f64 {
+        self.sum(Kind::Calc)
+    }
+
+    fn sum(&self, kind: Kind) -> f64 {
+        let of = self.ops.iter().filter(|op| op.kind == kind);
+        of.map(|op| u128::from(op.size)).sum::<u128>() as f64
+    }
+
+    /// An operation in words: its rank, its number there from 1, what it does.
+    pub fn told(&self, op: u32) -> String {
+        let rank = self.rank_of(op);
+        let number = op - self.of_rank(rank).start + 1;
+        let it = &self.ops[op as usize];
+        let any = |n: u32| if n == ANY { "any".to_owned() } else { n.to_string() };
+        let (peer, tag) = (any(it.peer), any(it.tag));
+        let what = match it.kind {
+            Kind::Send => format!("send {}b to {peer} tag {tag}", it.size),
+            Kind::Recv => format!("recv {}b from {peer} tag {tag}", it.size),
+            Kind::Calc => format!("calc {}", it.size),
+        };
+        format!("rank {rank}, operation {number}: {what}")
     }
 }

@@ -83,10 +83,4 @@ impl Candidates for FromTables {
         let state = port * 16 + u32::from(sl);
         found.push(Candidate { channel: hop.channel, to: hop.to, state, lane, width: 1 });
     }
-
-    fn ends(&self, _: u32) -> bool {
-        true
-    }
-
-    fn onward(&self, _: SwitchId, _: u32, _: u32, _: &mut Vec<u32>) {}
 }

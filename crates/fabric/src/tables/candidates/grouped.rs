@@ -4,7 +4,7 @@ use super::rows::{NO_WAY, rows};
 use super::{Candidate, Candidates, Heading, LaneClasses, Leg};
 use crate::Topology;
 use crate::geometry::Form;
-use base::{Refusal, Stop, SwitchId, TerminalId, Watch};
+use base::{Refusal, Stop, SwitchId, Watch};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -102,18 +102,6 @@ impl Candidates for Grouped {
         self.lanes.classes.into()
     }
 
-    fn goals(&self, to: TerminalId, found: &mut Vec<u32>) {
-        found.push(self.on.terminals()[to.ix()].plug.switch.0);
-    }
-
-    fn home(&self, goal: u32) -> SwitchId {
-        SwitchId(goal)
-    }
-
-    fn starts(&self, _: SwitchId, _: u32, found: &mut Vec<u32>) {
-        found.push(0);
-    }
-
     #[inline]
     fn next(&self, at: SwitchId, heading: Heading, found: &mut Vec<Candidate>) {
         let (graph, (hops, crossings)) = (self.on.graph(), self.row(heading.goal));
@@ -129,12 +117,6 @@ impl Candidates for Grouped {
             }
         }
     }
-
-    fn ends(&self, _: u32) -> bool {
-        true
-    }
-
-    fn onward(&self, _: SwitchId, _: u32, _: u32, _: &mut Vec<u32>) {}
 }
 
 impl Leg for Grouped {

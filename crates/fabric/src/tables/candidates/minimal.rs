@@ -3,7 +3,7 @@
 use super::rows::{NO_WAY, rows};
 use super::{Candidate, Candidates, Heading, LaneClasses, Leg};
 use crate::Topology;
-use base::{Stop, SwitchId, TerminalId, Watch};
+use base::{Stop, SwitchId, Watch};
 use std::sync::Arc;
 
 /// Minimal adaptive routing: any hop of any shortest way, its lanes by the hops taken so far.
@@ -77,18 +77,6 @@ impl Candidates for Minimal {
         self.lanes.classes.into()
     }
 
-    fn goals(&self, to: TerminalId, found: &mut Vec<u32>) {
-        found.push(self.on.terminals()[to.ix()].plug.switch.0);
-    }
-
-    fn home(&self, goal: u32) -> SwitchId {
-        SwitchId(goal)
-    }
-
-    fn starts(&self, _: SwitchId, _: u32, found: &mut Vec<u32>) {
-        found.push(0);
-    }
-
     #[inline]
     fn next(&self, at: SwitchId, heading: Heading, found: &mut Vec<Candidate>) {
         let (graph, row) = (self.on.graph(), self.row(heading.goal));
@@ -102,12 +90,6 @@ impl Candidates for Minimal {
             }
         }
     }
-
-    fn ends(&self, _: u32) -> bool {
-        true
-    }
-
-    fn onward(&self, _: SwitchId, _: u32, _: u32, _: &mut Vec<u32>) {}
 }
 
 impl Leg for Minimal {

@@ -109,24 +109,39 @@ pub trait Candidates: Sync {
     /// States: all are below.
     fn states(&self) -> u32;
 
-    /// Appends the goals by which a packet may go to a working terminal.
-    fn goals(&self, to: TerminalId, found: &mut Vec<u32>);
+    /// Appends the goals by which a packet may go to a working terminal: its switch, unless a
+    /// scheme numbers its goals otherwise.
+    fn goals(&self, to: TerminalId, found: &mut Vec<u32>) {
+        found.push(self.topology().terminals()[to.ix()].plug.switch.0);
+    }
 
-    /// The switch that a goal is at.
-    fn home(&self, goal: u32) -> SwitchId;
+    /// The switch that a goal is at: itself, unless a scheme numbers its goals otherwise.
+    fn home(&self, goal: u32) -> SwitchId {
+        SwitchId(goal)
+    }
 
     /// Appends the states in which a packet may set off from `source`, which is not the goal's
-    /// home, towards a goal.
-    fn starts(&self, source: SwitchId, goal: u32, found: &mut Vec<u32>);
+    /// home, towards a goal: 0, unless a scheme says more.
+    fn starts(&self, source: SwitchId, goal: u32, found: &mut Vec<u32>) {
+        let _ = (source, goal);
+        found.push(0);
+    }
 
     /// Appends the hops that a packet at `at`, which is not its goal's home, may take next, in port
     /// order.
     fn next(&self, at: SwitchId, heading: Heading, found: &mut Vec<Candidate>);
 
-    /// Whether a packet that has come to its goal in this state is at its destination.
-    fn ends(&self, state: u32) -> bool;
+    /// Whether a packet that has come to its goal in this state is at its destination: always,
+    /// where ways have one leg.
+    fn ends(&self, state: u32) -> bool {
+        let _ = state;
+        true
+    }
 
     /// Appends the states in which a packet that has come in `state` to `at`, its goal's home, and
-    /// is not at its destination, may go on to `goal`, whose home is another switch.
-    fn onward(&self, at: SwitchId, state: u32, goal: u32, found: &mut Vec<u32>);
+    /// is not at its destination, may go on to `goal`, whose home is another switch: none, where
+    /// ways have one leg.
+    fn onward(&self, at: SwitchId, state: u32, goal: u32, found: &mut Vec<u32>) {
+        let _ = (at, state, goal, found);
+    }
 }

@@ -3,7 +3,7 @@
 use super::rows::{NO_WAY, rows};
 use super::{Candidate, Candidates, Heading};
 use crate::Topology;
-use base::{Stop, SwitchId, TerminalId, Watch};
+use base::{Stop, SwitchId, Watch};
 use std::sync::Arc;
 
 /// Up*/down* routing, adaptive: every hop of every shortest way that goes up, then down.
@@ -104,14 +104,6 @@ impl Candidates for UpDown {
         2
     }
 
-    fn goals(&self, to: TerminalId, found: &mut Vec<u32>) {
-        found.push(self.on.terminals()[to.ix()].plug.switch.0);
-    }
-
-    fn home(&self, goal: u32) -> SwitchId {
-        SwitchId(goal)
-    }
-
     fn starts(&self, _: SwitchId, _: u32, found: &mut Vec<u32>) {
         found.push(UP);
     }
@@ -135,10 +127,4 @@ impl Candidates for UpDown {
             }
         }
     }
-
-    fn ends(&self, _: u32) -> bool {
-        true
-    }
-
-    fn onward(&self, _: SwitchId, _: u32, _: u32, _: &mut Vec<u32>) {}
 }

@@ -105,4 +105,6 @@ pub(super) struct Board {
     /// Flits sent and not credited, of every port, as seen by those far away: of even cycles, then
     /// of odd ones. Empty where no guide looks.
     pub(super) used: [Words; 2],
+    /// Flits that wait at every source, likewise; empty where rails do not look at one another.
+    pub(super) waiting: [Words; 2],
 }

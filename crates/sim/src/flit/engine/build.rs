@@ -2,14 +2,16 @@
 
 use super::audit::{Audit, Waiting};
 use super::board::{Board, Calendar, Words};
+use super::deal::{Deal, Dealt};
 use super::full::Extra;
-use super::source::Source;
+use super::source::{Maker, Source};
 use super::unit::{Ahead, Back, Unit};
 use super::{ANY, Context, Meeting, Part, Tally, WHOLE};
 use crate::flit::guide::Guide;
 use crate::flit::router::{Priority, Router};
 use crate::flit::wiring::{End, Wiring};
 use crate::flit::word::Layout;
+use crate::select::Rail;
 use base::Refusal;
 use base::seed::Fast;
 use std::ops::Range;
@@ -34,6 +36,8 @@ pub struct Setup<'a> {
     pub threads: usize,
     /// Takes the long way through a step also where the short one does: the result is the same.
     pub always_full: bool,
+    /// How packets come to sources that have no births of their own, where there are such.
+    pub deal: Option<Deal<'a>>,
     /// No more cycles than these are simulated.
     pub cycles: u32,
 }
@@ -93,6 +97,7 @@ pub fn engine(setup: Setup<'_>) -> Result<Box<dyn Engine + '_>, Refusal> {
     setup.router.check(setup.wiring)?;
     if is_plain(setup)
         && setup.classes.len() == 1
+        && setup.deal.is_none()
         && let Some(made) = setup.guide.engine(setup)
     {
         return made;
@@ -145,6 +150,11 @@ fn is_plain(setup: Setup<'_>) -> bool {
     setup.router.is_plain() && !setup.guide.has_choices() && !setup.always_full
 }
 
+/// Whether rails of an endpoint look at one another.
+fn compares_rails(setup: Setup<'_>) -> bool {
+    setup.deal.is_some_and(|deal| deal.rail == Rail::LeastUsed)
+}
+
 /// Whether some router looks at the queues of others.
 fn sees_far(setup: Setup<'_>) -> bool {
     let ahead = setup.router.routing_delay == 0 && setup.guide.sees_queues();
@@ -178,6 +188,7 @@ impl<'a, G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, cons
         let layout = Layout::new(endpoints, kinds, guide.vias(), entry, setup.cycles.into())?;
         let places = Places::new(wiring, router);
         let threads = setup.threads.clamp(1, wiring.routers().max(1) as usize);
+        let told = if compares_rails(setup) { wiring.endpoints().len() } else { 0 };
         let far = if sees_far(setup) { places.ports } else { 0 };
         let board = Board {
             layout,
@@ -185,6 +196,7 @@ impl<'a, G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, cons
             wants: Words::zeros(if router.routing_delay == 0 { places.flits } else { 0 }),
             calendars: (0..threads).map(|_| Calendar::new(places.ahead, places.words)).collect(),
             used: [Words::zeros(far), Words::zeros(far)],
+            waiting: [Words::zeros(told), Words::zeros(told)],
         };
         let parts = split(&places.first_port, threads)
             .map(|routers| {
@@ -196,7 +208,7 @@ impl<'a, G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, cons
             .collect::<Result<_, Refusal>>()?;
         let all = (0..wiring.routers()).flat_map(|r| wiring.ports(r));
         let nearest = all.map(|p| p.out_latency.min(p.in_latency) + 1).min().unwrap_or(1);
-        let window = if sees_far(setup) { 1 } else { nearest };
+        let window = if sees_far(setup) || compares_rails(setup) { 1 } else { nearest };
         let (now, counted, fronts) = (0, 0..0, Vec::new());
         Ok(Self {
             setup,
@@ -257,6 +269,7 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
             counted: self.counted.clone(),
             counts_late: self.counts_late,
             sees_far: sees_far(self.setup),
+            deal: self.setup.deal,
             is_plain: S < ANY || is_plain(self.setup),
             first_port: &self.first_port,
         };
@@ -489,6 +502,18 @@ fn unit<const N: usize, const W: usize, const M: usize>(
 
 fn source(setup: Setup<'_>, endpoint: u32, port: u16, delay: u32) -> Result<Source, Refusal> {
     let mut random = Fast::new(setup.seed, "endpoint", endpoint.into());
-    let clocks = setup.classes.iter().map(|class| class.source(endpoint, &mut random));
-    Ok(Source::new(endpoint, port, delay, clocks.collect::<Result<_, _>>()?, setup.cycles, random))
+    let maker = |(number, class): (u64, &Class)| -> Result<Maker, Refusal> {
+        let Some(deal) = setup.deal else {
+            return Ok((class.source(endpoint, &mut random)?, None));
+        };
+        let first = endpoint - endpoint % deal.rails;
+        // the same numbers at all rails of an endpoint
+        let mut shared = Fast::new(setup.seed, "births", number << 32 | u64::from(first));
+        let rails = if deal.times.is_some() { first..first } else { first..first + deal.rails };
+        let clocks = rails.map(|rail| class.source(rail, &mut shared)).collect::<Result<_, _>>()?;
+        let dealt = Dealt::new(clocks, shared, (deal, endpoint, setup.cycles));
+        Ok((None, Some(Box::new(dealt))))
+    };
+    let makers = (0..).zip(setup.classes).map(maker).collect::<Result<_, _>>()?;
+    Ok(Source::new(endpoint, port, delay, makers, setup.cycles, random))
 }

@@ -4,6 +4,7 @@ mod allocate;
 mod audit;
 mod board;
 mod build;
+mod deal;
 mod full;
 mod plain;
 mod source;
@@ -17,6 +18,7 @@ use super::guide::{Guide, Sight, Want};
 use super::router::{Priority, Router};
 use super::wiring::Wiring;
 use super::word::{COUNTED, Layout, hops};
+use crate::select::Rail;
 use board::Board;
 use full::When;
 use std::ops::Range;
@@ -25,6 +27,7 @@ use traffic::process::Class;
 use unit::{Unit, bits_of};
 
 pub use build::{Engine, Setup, engine, engine_of};
+pub use deal::Deal;
 
 /// Steps are counted in millionths.
 const WHOLE: u64 = 1_000_000;
@@ -72,6 +75,8 @@ struct Context<'a, G: ?Sized> {
     pub(super) counts_late: bool,
     /// Whether some router looks at the queues of others.
     pub(super) sees_far: bool,
+    /// How packets come to sources that have no births of their own.
+    pub(super) deal: Option<Deal<'a>>,
     /// Whether the short step does.
     pub(super) is_plain: bool,
     /// Where each router's ports begin among all.
@@ -235,6 +240,9 @@ fn visit<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const 
             full::step(unit, tally, on, calendar, When { now, through, step: number });
         }
     }
+    if S == ANY && on.deal.is_some_and(|deal| deal.rail == Rail::LeastUsed) {
+        tell_waiting(unit, now, on);
+    }
     if on.sees_far {
         let near = on.near(&unit.credits, on.stride, unit.router, now);
         let first = on.first_port[unit.router as usize] as usize;
@@ -242,6 +250,20 @@ fn visit<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const 
             let used = near.used(port as u16).into();
             on.board.used[now as usize % 2].set(first + port as usize, used);
         }
+    }
+}
+
+/// Tells the other rails of endpoints what waits at these.
+fn tell_waiting<G: ?Sized, const N: usize, const W: usize, const M: usize>(
+    unit: &Unit<N, W, M>,
+    now: u32,
+    on: &Context<'_, G>,
+) {
+    for source in &unit.sources {
+        let first = source.port() << on.stride;
+        let room = &unit.room[first..first + usize::from(on.router.virtual_channels)];
+        let words = &on.board.waiting[now as usize % 2];
+        words.set(source.endpoint() as usize, source.backlog(room, on.full));
     }
 }
 

@@ -2,6 +2,7 @@
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
 use super::board::Calendar;
+use super::deal::Dealt;
 use super::tally::{OfClass, Tally};
 use super::unit::Unit;
 use super::{ANY, Context};
@@ -54,47 +55,71 @@ struct Stream {
     last_lane: u8,
     /// With lookahead, what its head wants at the first router.
     want: u64,
+    /// What is dealt to it, where it has no births of its own.
+    dealt: Option<Box<Dealt>>,
 }
 
+/// What makes the packets of a source, of one class: births of its own, or what is dealt to it.
+pub(super) type Maker = (Option<Clock>, Option<Box<Dealt>>);
+
 impl Source {
-    /// An endpoint whose packets of each class are born by these clocks, before the cycle `end`.
+    /// An endpoint whose packets of each class are made by these, before the cycle `end`.
     pub(super) fn new(
         endpoint: u32,
         port: u16,
         delay: u32,
-        clocks: Vec<Option<Clock>>,
+        makers: Vec<Maker>,
         end: u32,
         mut random: Fast,
     ) -> Self {
-        let stream = |mut clock: Option<Clock>| Stream {
-            born: clock.as_mut().map_or(NEVER, |c| next(c, 0, end, &mut random)),
+        let stream = |(mut clock, dealt): Maker| Stream {
+            born: birth(clock.as_mut(), 0, end, &mut random),
             clock,
             flit: 0,
             left: 0,
             lane: NONE,
             last_lane: NONE,
             want: 0,
+            dealt,
         };
-        let streams: Box<[Stream]> = clocks.into_iter().map(stream).collect();
-        let wake = streams.iter().map(|s| s.born).min().unwrap_or(NEVER);
+        let streams: Box<[Stream]> = makers.into_iter().map(stream).collect();
+        let wake = streams.iter().map(|s| s.born.min(s.next_dealt())).min().unwrap_or(NEVER);
         Self { wake, endpoint, port, last_class: 0, delay, free: u32::MAX, streams, random }
     }
 
     /// No packet is born any more; what is staged goes on.
     pub(super) fn stop(&mut self) {
         for stream in &mut self.streams {
-            (stream.born, stream.clock) = (NEVER, None);
+            (stream.born, stream.clock, stream.dealt) = (NEVER, None, None);
         }
     }
 
     /// Whether all packets that are born before a cycle have been made.
     pub(super) fn is_past(&self, cycle: u32) -> bool {
-        self.streams.iter().all(|s| s.born >= cycle)
+        self.streams.iter().all(|s| s.born >= cycle && s.next_dealt() >= cycle)
     }
 
     /// Flits that are staged.
     pub(super) fn staged(&self) -> u64 {
         self.streams.iter().map(|s| u64::from(s.left)).sum()
+    }
+
+    /// Flits that wait or are staged, and those in these lanes of the buffer that it sends into,
+    /// which have so much `room` of `full`.
+    pub(super) fn backlog(&self, room: &[u16], full: u32) -> u64 {
+        let waiting = self.streams.iter().filter_map(|s| s.dealt.as_ref()).map(|d| d.flits());
+        let inside = room.iter().map(|&room| u64::from(full) - u64::from(room));
+        self.staged() + waiting.sum::<u64>() + inside.sum::<u64>()
+    }
+
+    /// Its number.
+    pub(super) fn endpoint(&self) -> u32 {
+        self.endpoint
+    }
+
+    /// The port that it sends into.
+    pub(super) fn port(&self) -> usize {
+        self.port.into()
     }
 
     /// The flit that goes in this cycle into one of these `open` lanes, and its lane, where there
@@ -115,7 +140,7 @@ impl Source {
                 *wake = stream.born;
                 return None;
             }
-            stream.stage((*endpoint, 0), when, random, on, of, counts);
+            stream.stage::<G, S>((*endpoint, 0), when, random, on, of, counts);
         }
         if stream.lane == NONE {
             let allowed = on.guide.inject(*endpoint, &mut stream.packet(on), random);
@@ -142,8 +167,19 @@ impl Source {
     ) -> Option<(u8, u64)> {
         for (class, stream) in (0..).zip(&mut self.streams) {
             let (of, tally) = (&on.classes[class as usize], &mut tally.classes[class as usize]);
+            if let Some(dealt) = &mut stream.dealt {
+                dealt.deal(self.endpoint, when.now, of, on);
+                stream.born = dealt.front();
+            }
             if stream.left == 0 && stream.born <= when.now {
-                stream.stage((self.endpoint, class), when, &mut self.random, on, of, tally);
+                stream.stage::<G, ANY>(
+                    (self.endpoint, class),
+                    when,
+                    &mut self.random,
+                    on,
+                    of,
+                    tally,
+                );
             }
         }
         let sent = self.choose(when.now, open, on).map(|class| {
@@ -154,7 +190,8 @@ impl Source {
             self.last_class = class as u8;
             (lane, stream.send::<G, ANY>((when.now, enter[place]), &mut self.free, on, of))
         });
-        self.wake = self.streams.iter().map(|s| s.due(when.now)).min().unwrap_or(NEVER);
+        let due = |s: &Stream| s.due(when.now).min(s.next_dealt());
+        self.wake = self.streams.iter().map(due).min().unwrap_or(NEVER);
         sent
     }
 
@@ -226,7 +263,7 @@ impl Source {
 impl Stream {
     /// Makes the next packet of its class: there is none, and one is due.
     #[inline(always)]
-    fn stage<G: ?Sized>(
+    fn stage<G: ?Sized, const S: u32>(
         &mut self,
         (endpoint, class): (u32, u32),
         when: Cycle,
@@ -236,16 +273,28 @@ impl Stream {
         tally: &mut OfClass,
     ) {
         let counts = when.counts || self.born < when.late_before;
-        let target = of.destinations.draw(endpoint, random);
-        self.left = of.sizes.draw(random);
+        let listed = match &mut self.dealt {
+            Some(dealt) if S == ANY => dealt.pop(endpoint, of, on),
+            _ => None,
+        };
+        let target;
+        (target, self.left) = match listed {
+            Some(packet) => packet,
+            None => (of.destinations.draw(endpoint, random), of.sizes.draw(random)),
+        };
         self.flit = on.layout.packet(target, class, self.born.into()) | HEAD;
         self.flit |= if counts { COUNTED } else { 0 };
         self.lane = NONE;
         tally.staged += u64::from(counts);
-        self.born = match &mut self.clock {
-            Some(clock) => next(clock, self.born + 1, on.end, random),
-            None => NEVER,
+        self.born = match &self.dealt {
+            Some(dealt) if S == ANY => dealt.front(),
+            _ => birth(self.clock.as_mut(), self.born + 1, on.end, random),
         };
+    }
+
+    /// The next birth that is dealt, to whomever.
+    fn next_dealt(&self) -> u32 {
+        self.dealt.as_ref().map_or(NEVER, |dealt| dealt.next)
     }
 
     /// The next cycle in which there may be something to do.
@@ -304,10 +353,11 @@ impl Stream {
     }
 }
 
-/// The next birth, from a cycle on.
+/// The next birth, from a cycle on; [`NEVER`] where there is none.
 #[inline]
-fn next(clock: &mut Clock, from: u32, end: u32, random: &mut Fast) -> u32 {
-    clock.next_before(from.into(), end.into(), random).map_or(NEVER, |cycle| cycle as u32)
+pub(super) fn birth(clock: Option<&mut Clock>, from: u32, end: u32, random: &mut Fast) -> u32 {
+    let born = clock.and_then(|clock| clock.next_before(from.into(), end.into(), random));
+    born.map_or(NEVER, |cycle| cycle as u32)
 }
 
 /// The first open lane after the last one, among those that are allowed, which follow one another;

@@ -5,7 +5,7 @@
 
 use super::ways::{Crossing, Ways};
 use crate::assignment::{assign, assign_greedily};
-use base::Refusal;
+use base::{Interrupted, Refusal, Stop, Watch};
 use fabric::network::Topology;
 use fabric::tables::Routing;
 use std::cmp::Ordering::{Equal, Greater, Less};
@@ -28,24 +28,25 @@ pub(super) fn sought(
     t: &Topology,
     tables: Option<&Routing>,
     ranks: u32,
-) -> Result<(Vec<Option<u32>>, f64), Refusal> {
+    watch: &dyn Watch,
+) -> Result<(Vec<Option<u32>>, f64), Stop> {
     let ways = Ways::new(t, tables)?;
-    let mut bounds: Vec<(usize, f64)> = ways.bounds()?.into_iter().enumerate().collect();
+    let mut bounds: Vec<(usize, f64)> = ways.bounds(watch)?.into_iter().enumerate().collect();
     bounds.retain(|(_, bound)| *bound > 0.0);
     if bounds.is_empty() {
         let help = "a network of several switches with endpoints";
-        return Err(Refusal::new("pattern", "no pair of endpoints meets a link", help));
+        return Err(Refusal::new("pattern", "no pair of endpoints meets a link", help).into());
     }
     bounds.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     bounds.truncate(MOST_CHANNELS);
     let wanted: BTreeMap<usize, usize> = bounds.iter().map(|b| b.0).zip(0..).collect();
-    let crossing = ways.crossing(&wanted)?;
+    let crossing = ways.crossing(&wanted, watch)?;
     let (mut best, mut pairs, mut work) = (0.0, Vec::new(), 0_u64);
     for (&(_, bound), across) in bounds.iter().zip(&crossing) {
         if bound <= best * (1.0 + 1e-9) || work > MOST_WORK {
             break;
         }
-        let (load, found, cost) = assigned(&ways, across);
+        let (load, found, cost) = assigned(&ways, across, watch)?;
         work += cost;
         if load > best {
             (best, pairs) = (load, found);
@@ -72,9 +73,16 @@ fn completed(ranks: u32, pairs: &[(u32, u32)]) -> Vec<Option<u32>> {
     to
 }
 
+/// A load, the pairs that make it, and what was to be done for it.
+type Assigned = (f64, Vec<(u32, u32)>, u64);
+
 /// The permutation that puts most on a channel: its load, the pairs of ranks that make it, and what
 /// was to be done for it.
-fn assigned(ways: &Ways<'_>, across: &[Crossing]) -> (f64, Vec<(u32, u32)>, u64) {
+fn assigned(
+    ways: &Ways<'_>,
+    across: &[Crossing],
+    watch: &dyn Watch,
+) -> Result<Assigned, Interrupted> {
     let (sources, receivers) = (&ways.sources, &ways.receivers);
     // places of one size are assigned as wholes, others endpoint by endpoint
     let first = sources[0].ranks.len();
@@ -111,7 +119,7 @@ fn assigned(ways: &Ways<'_>, across: &[Crossing]) -> (f64, Vec<(u32, u32)>, u64)
         }
     }
     let of = |i: usize, j: usize| weight[i * n + j];
-    let to = if n <= MOST_EXACT { assign(n, of) } else { assign_greedily(n, of) };
+    let to = if n <= MOST_EXACT { assign(n, of, watch)? } else { assign_greedily(n, of, watch)? };
     let (mut load, mut pairs) = (0.0, Vec::<(u32, u32)>::new());
     for (i, &j) in to.iter().enumerate().filter(|&(i, &j)| of(i, j) > 0.0) {
         let ((s, k), (r, l)) = (rows.all[i], columns.all[j]);
@@ -124,7 +132,7 @@ fn assigned(ways: &Ways<'_>, across: &[Crossing]) -> (f64, Vec<(u32, u32)>, u64)
         }
         load += of(i, j) * if whole { first as f64 } else { 1.0 };
     }
-    (load, pairs, (n as u64).pow(if n <= MOST_EXACT { 3 } else { 2 }))
+    Ok((load, pairs, (n as u64).pow(if n <= MOST_EXACT { 3 } else { 2 })))
 }
 
 /// Of the pairs of each party, by `of`, those of largest load that fill more than `wanted` slots:

@@ -15,7 +15,7 @@ use super::fixed::Fixed;
 use super::places::Places;
 use crate::destinations::Destinations;
 use base::seed::Stream;
-use base::{Refusal, SwitchId};
+use base::{Refusal, Stop, SwitchId};
 use fabric::geometry::Form as Shape;
 use fabric::network::{Topology, parse_inline};
 use std::collections::BTreeMap;
@@ -41,10 +41,10 @@ impl Form for Worst {
     }
 }
 
-fn make(asked: &Asked<'_>) -> Result<Box<dyn Form>, Refusal> {
+fn make(asked: &Asked<'_>) -> Result<Box<dyn Form>, Stop> {
     let Some(t) = asked.network else {
         let why = "worst_case of ranks that are on no network";
-        return Err(Refusal::new("pattern", why, "all endpoints of a network, in its order"));
+        return Err(Refusal::new("pattern", why, "all endpoints of a network, in its order").into());
     };
     let places = Places::of(t);
     let own = match asked.argument {
@@ -52,14 +52,14 @@ fn make(asked: &Asked<'_>) -> Result<Box<dyn Form>, Refusal> {
         Some("tables") if asked.tables.is_some() => None,
         Some("tables") => {
             let help = "worst_case alone, or tables of routes to look at";
-            return Err(asked.bad(help.to_owned()));
+            return Err(asked.bad(help.to_owned()).into());
         }
-        Some(_) => return Err(asked.bad("worst_case, or worst_case:tables".to_owned())),
+        Some(_) => return Err(asked.bad("worst_case, or worst_case:tables".to_owned()).into()),
     };
     if let Some(to) = own {
         return Ok(Box::new(Worst { to, load: None }));
     }
-    let (to, load) = heaviest::sought(t, asked.tables, asked.ranks)?;
+    let (to, load) = heaviest::sought(t, asked.tables, asked.ranks, asked.watch)?;
     Ok(Box::new(Worst { to: Fixed::Table(to), load: Some(load) }))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::demand::capacities;
 use crate::sending::working;
-use base::{EndpointId, Refusal, SwitchId, TerminalId};
+use base::{EndpointId, Refusal, Stop, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
 use fabric::tables::Routing;
 use std::collections::BTreeMap;
@@ -98,12 +98,13 @@ impl<'a> Ways<'a> {
 
     /// Calls `each(source, receiver, loads)` for every pair of places, receivers outermost, the
     /// loads being of channels in order, each once.
-    fn every(&self, each: &mut Each<'_>) -> Result<(), Refusal> {
+    fn every(&self, each: &mut Each<'_>, watch: &dyn Watch) -> Result<(), Stop> {
         let mut sum = vec![0.0; self.relative.len()];
         let (mut loads, mut room) = (Vec::new(), Spreading::default());
         for (r, to) in self.receivers.iter().map(|place| &place.rails).enumerate() {
             let spread = if self.tables.is_none() { Spread::all(self.t, to) } else { Vec::new() };
             for (s, from) in self.sources.iter().map(|place| &place.rails).enumerate() {
+                watch.tick("receivers", r as u64, self.receivers.len() as u64)?;
                 let mut touched: Vec<usize> = Vec::new();
                 let mut add = |channel: usize, x: f64| {
                     if sum[channel] == 0.0 {
@@ -172,7 +173,7 @@ impl<'a> Ways<'a> {
 
     /// For each channel no less than what a permutation can put on it: the smaller one of what all
     /// sources can if receivers had room, and the other way round.
-    pub(super) fn bounds(&self) -> Result<Vec<f64>, Refusal> {
+    pub(super) fn bounds(&self, watch: &dyn Watch) -> Result<Vec<f64>, Stop> {
         let channels = self.relative.len();
         let mut all = Bounds {
             into: vec![0.0; channels],
@@ -186,19 +187,22 @@ impl<'a> Ways<'a> {
             all.most_out = vec![0.0; places * channels];
         }
         let mut at = 0;
-        self.every(&mut |s, r, loads| {
-            if r != at {
-                all.next(self.receivers[at].ranks.len());
-                at = r;
-            }
-            for &(c, x) in loads {
-                all.count(c, x);
-                if dense {
-                    let out = &mut all.most_out[s * channels + c];
-                    *out = out.max((x as f32).next_up());
+        self.every(
+            &mut |s, r, loads| {
+                if r != at {
+                    all.next(self.receivers[at].ranks.len());
+                    at = r;
                 }
-            }
-        })?;
+                for &(c, x) in loads {
+                    all.count(c, x);
+                    if dense {
+                        let out = &mut all.most_out[s * channels + c];
+                        *out = out.max((x as f32).next_up());
+                    }
+                }
+            },
+            watch,
+        )?;
         all.next(self.receivers[at].ranks.len());
         if !dense {
             return Ok(all.into);
@@ -216,15 +220,19 @@ impl<'a> Ways<'a> {
     pub(super) fn crossing(
         &self,
         wanted: &BTreeMap<usize, usize>,
-    ) -> Result<Vec<Vec<Crossing>>, Refusal> {
+        watch: &dyn Watch,
+    ) -> Result<Vec<Vec<Crossing>>, Stop> {
         let mut all = vec![Vec::new(); wanted.len()];
-        self.every(&mut |s, r, loads| {
-            for (c, x) in loads {
-                if let Some(&i) = wanted.get(c) {
-                    all[i].push((s, r, *x));
+        self.every(
+            &mut |s, r, loads| {
+                for (c, x) in loads {
+                    if let Some(&i) = wanted.get(c) {
+                        all[i].push((s, r, *x));
+                    }
                 }
-            }
-        })?;
+            },
+            watch,
+        )?;
         Ok(all)
     }
 }

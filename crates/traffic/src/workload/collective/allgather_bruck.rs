@@ -12,13 +12,9 @@ pub(super) const ENTRY: Entry = Entry {
     doc: "twice as many blocks in every round",
     operation: Operation::Allgather,
     keys: &[],
-    make: |asked| {
-        let _ = asked;
-        Ok(Box::new(Bruck))
-    },
+    make: |_| Ok(Box::new(Bruck)),
 };
 
-#[derive(Debug)]
 struct Bruck;
 
 impl Algorithm for Bruck {

@@ -9,12 +9,8 @@
 use super::trees::{Place, down, up};
 use super::{Algorithm, Entry, Key, Operation, Steps};
 
-const SEGMENTS: Key = Key {
-    name: "segments",
-    doc: "parts of each half that are passed on by themselves",
-    default: 4,
-    range: (1, 1 << 20),
-};
+const SEGMENTS: Key =
+    Key::whole("segments", "parts of each half that are passed on by themselves", 4, (1, 1 << 20));
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
@@ -22,10 +18,9 @@ pub(super) const ENTRY: Entry = Entry {
     doc: "up and down two trees, half of the vector along each",
     operation: Operation::Allreduce,
     keys: &[SEGMENTS],
-    make: |asked| Ok(Box::new(Trees { segments: asked.own("segments")? })),
+    make: |asked| Ok(Box::new(Trees { segments: asked.whole("segments")? })),
 };
 
-#[derive(Debug)]
 struct Trees {
     segments: u64,
 }

@@ -6,9 +6,10 @@
 //! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
 //! IJHPCA 19 (2005), section 4.5.
 
+use super::allgather_recursive_doubling::double;
 use super::allreduce_recursive_doubling::folded;
 use super::reduce_scatter_halving::halve;
-use super::{Algorithm, Entry, How, Operation, Steps};
+use super::{Algorithm, Entry, Operation, Steps};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
@@ -16,13 +17,9 @@ pub(super) const ENTRY: Entry = Entry {
     doc: "reduce_scatter_halving, then an allgather by doubling",
     operation: Operation::Allreduce,
     keys: &[],
-    make: |asked| {
-        let _ = asked;
-        Ok(Box::new(Rabenseifner))
-    },
+    make: |_| Ok(Box::new(Rabenseifner)),
 };
 
-#[derive(Debug)]
 struct Rabenseifner;
 
 impl Algorithm for Rabenseifner {
@@ -33,16 +30,7 @@ impl Algorithm for Rabenseifner {
     fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
         folded(rank, ranks, self.blocks(ranks), to, |me, power, chain, named| {
             halve(me, power, chain, named);
-            let mut have = 1;
-            while have < power {
-                let partner = me ^ have;
-                let blocks = |of: u32| (of / have * have..of / have * have + have).map(u64::from);
-                chain.exchange(
-                    Some((named(partner), &mut blocks(me))),
-                    Some((named(partner), &mut blocks(partner), How::Store)),
-                );
-                have *= 2;
-            }
+            double(me, power, chain, named);
         });
     }
 }

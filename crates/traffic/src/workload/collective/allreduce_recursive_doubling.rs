@@ -15,13 +15,9 @@ pub(super) const ENTRY: Entry = Entry {
     doc: "the whole sum to a partner in every round",
     operation: Operation::Allreduce,
     keys: &[],
-    make: |asked| {
-        let _ = asked;
-        Ok(Box::new(Doubling))
-    },
+    make: |_| Ok(Box::new(Doubling)),
 };
 
-#[derive(Debug)]
 struct Doubling;
 
 impl Algorithm for Doubling {

@@ -14,13 +14,9 @@ pub(super) const ENTRY: Entry = Entry {
     doc: "reduce_scatter_ring, then allgather_ring",
     operation: Operation::Allreduce,
     keys: &[],
-    make: |asked| {
-        let _ = asked;
-        Ok(Box::new(Ring))
-    },
+    make: |_| Ok(Box::new(Ring)),
 };
 
-#[derive(Debug)]
 struct Ring;
 
 impl Algorithm for Ring {

@@ -1,6 +1,6 @@
 //! Allreduce along a binomial tree: a reduce to rank 0, then a broadcast.
 
-use super::trees::{binomial, down, up};
+use super::trees::{Tree, down, up};
 use super::{Algorithm, Entry, Operation, Steps};
 
 /// How it is asked for.
@@ -9,18 +9,15 @@ pub(super) const ENTRY: Entry = Entry {
     doc: "reduce_binomial, then broadcast_binomial",
     operation: Operation::Allreduce,
     keys: &[],
-    make: |asked| {
-        let _ = asked;
-        Ok(Box::new(Tree))
-    },
+    make: |_| Ok(Box::new(UpAndDown(Tree::Binomial))),
 };
 
-#[derive(Debug)]
-struct Tree;
+/// Up a tree to rank 0, and down again.
+pub(super) struct UpAndDown(pub(super) Tree);
 
-impl Algorithm for Tree {
+impl Algorithm for UpAndDown {
     fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
-        let place = binomial(rank, ranks);
+        let place = self.0.place(rank, ranks);
         let last = up(&place, 0, &[0], to);
         down(&place, 0, &[0], last, to);
     }

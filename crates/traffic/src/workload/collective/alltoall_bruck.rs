@@ -13,13 +13,9 @@ pub(super) const ENTRY: Entry = Entry {
     doc: "in as many rounds as the ranks have bits, over others",
     operation: Operation::Alltoall,
     keys: &[],
-    make: |asked| {
-        let _ = asked;
-        Ok(Box::new(Bruck))
-    },
+    make: |_| Ok(Box::new(Bruck)),
 };
 
-#[derive(Debug)]
 struct Bruck;
 
 /// The blocks that `at` passes on in the round of `bit`: of every distance with that bit, the one

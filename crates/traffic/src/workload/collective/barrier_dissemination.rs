@@ -5,12 +5,7 @@
 
 use super::{Algorithm, Entry, How, Key, Operation, Step, Steps};
 
-const WAYS: Key = Key {
-    name: "ways",
-    doc: "messages that a rank sends in a round",
-    default: 1,
-    range: (1, 1024),
-};
+const WAYS: Key = Key::whole("ways", "messages that a rank sends in a round", 1, (1, 1024));
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
@@ -18,10 +13,9 @@ pub(super) const ENTRY: Entry = Entry {
     doc: "in every round a rank hears from some others, ever further away",
     operation: Operation::Barrier,
     keys: &[WAYS],
-    make: |asked| Ok(Box::new(Dissemination { ways: asked.own("ways")? })),
+    make: |asked| Ok(Box::new(Dissemination { ways: asked.whole("ways")? })),
 };
 
-#[derive(Debug)]
 struct Dissemination {
     ways: u64,
 }

@@ -1,7 +1,8 @@
 //! Barrier along a binomial tree: up to rank 0 and down again.
 
-use super::trees::{binomial, down, up};
-use super::{Algorithm, Entry, Operation, Steps};
+use super::allreduce_tree::UpAndDown;
+use super::trees::Tree;
+use super::{Entry, Operation};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
@@ -9,19 +10,5 @@ pub(super) const ENTRY: Entry = Entry {
     doc: "up a binomial tree, and down",
     operation: Operation::Barrier,
     keys: &[],
-    make: |asked| {
-        let _ = asked;
-        Ok(Box::new(Tree))
-    },
+    make: |_| Ok(Box::new(UpAndDown(Tree::Binomial))),
 };
-
-#[derive(Debug)]
-struct Tree;
-
-impl Algorithm for Tree {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
-        let place = binomial(rank, ranks);
-        let last = up(&place, 0, &[0], to);
-        down(&place, 0, &[0], last, to);
-    }
-}

@@ -3,9 +3,9 @@
 //! Source: Pjesivac-Grbovic et al.: Performance analysis of MPI collective operations, Cluster
 //! Computing 10 (2007), section 4.
 
-use super::asked::ROOT;
-use super::trees::{binary, down, seen_from};
-use super::{Algorithm, Entry, Operation, Steps};
+use super::rooted::{Rooted, What};
+use super::trees::Tree;
+use super::{Entry, Operation, ROOT};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
@@ -13,17 +13,5 @@ pub(super) const ENTRY: Entry = Entry {
     doc: "along a binary tree",
     operation: Operation::Broadcast,
     keys: &[ROOT],
-    make: |asked| Ok(Box::new(Tree { root: asked.root()? })),
+    make: |asked| Rooted::made(What::Broadcast, Tree::Binary, asked),
 };
-
-#[derive(Debug)]
-struct Tree {
-    root: u32,
-}
-
-impl Algorithm for Tree {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
-        let place = binary(seen_from(self.root, rank, ranks), ranks).turned(self.root, ranks);
-        down(&place, 0, &[0], None, to);
-    }
-}

@@ -4,9 +4,8 @@
 //! IJHPCA 19 (2005), section 4.2, after van de Geijn.
 
 use super::allgather_ring::pass_on;
-use super::asked::ROOT;
-use super::trees::{Chain, binomial, seen_from, under};
-use super::{Algorithm, Entry, How, Operation, Steps};
+use super::trees::{Chain, Tree, seen_from};
+use super::{Algorithm, Entry, How, Operation, ROOT, Steps};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
@@ -14,10 +13,9 @@ pub(super) const ENTRY: Entry = Entry {
     doc: "scatter_binomial, then allgather_ring",
     operation: Operation::Broadcast,
     keys: &[ROOT],
-    make: |asked| Ok(Box::new(Scattered { root: asked.root()? })),
+    make: |asked| Ok(Box::new(Scattered { root: asked.rank("root")? })),
 };
 
-#[derive(Debug)]
 struct Scattered {
     root: u32,
 }
@@ -29,17 +27,19 @@ impl Algorithm for Scattered {
 
     fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
         let seen = seen_from(self.root, rank, ranks);
-        let place = binomial(seen, ranks);
-        let blocks = |of: u32| (of..of + under(of, ranks)).map(u64::from);
-        let turn = |r: u32| (r + self.root) % ranks;
+        let place = Tree::Binomial.rooted(self.root, rank, ranks);
+        // block b is the part of the rank that is b after the root
+        let blocks = |of: u32| {
+            let under = Tree::Binomial.under(seen_from(self.root, of, ranks), ranks);
+            under.into_iter().map(u64::from)
+        };
         let mut chain = Chain::new(to);
         if let Some(above) = place.above {
-            chain.exchange(None, Some((turn(above), &mut blocks(seen), How::Store)));
+            chain.exchange(None, Some((above, &mut blocks(rank), How::Store)));
         }
         for child in place.below {
-            chain.exchange(Some((turn(child), &mut blocks(child))), None);
+            chain.exchange(Some((child, &mut blocks(child))), None);
         }
-        // block b is the part of the rank that is b after the root
         pass_on(rank, ranks, seen, &mut chain);
     }
 }

@@ -1,6 +1,6 @@
 //! Following an algorithm with symbols for data.
 
-use super::{Algorithm, Blocks, How, Operation, Step, Steps};
+use super::{Blocks, Call, How, Operation, Step, Steps};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a block holds: whose blocks were added up in it.
@@ -48,21 +48,23 @@ struct Following<'a> {
     root: u32,
     ranks: u32,
     blocks: u64,
+    call: &'a Call,
     told: &'a [Vec<Told>],
     /// The send that each receive gets: rank, step.
     partner: BTreeMap<At, At>,
     sent: BTreeMap<At, BTreeMap<u64, Held>>,
 }
 
-/// Follows an algorithm among `ranks`: every rank ends with what the operation says.
+/// Follows a call: every rank ends with what the operation says.
 ///
 /// # Panics
 /// Where one does not.
-pub(super) fn follow(algorithm: &dyn Algorithm, operation: Operation, root: u32, ranks: u32) {
+pub(super) fn follow(name: &str, call: &Call, operation: Operation, root: u32) {
+    let ranks = call.ranks();
     let told: Vec<Vec<Told>> = (0..ranks)
         .map(|rank| {
             let mut listener = Listener::default();
-            algorithm.tell(rank, ranks, &mut listener);
+            call.tell(rank, &mut listener);
             listener.0
         })
         .collect();
@@ -70,7 +72,8 @@ pub(super) fn follow(algorithm: &dyn Algorithm, operation: Operation, root: u32,
         operation,
         root,
         ranks,
-        blocks: algorithm.blocks(ranks),
+        blocks: call.algorithm.blocks(ranks),
+        call,
         told: &told,
         partner: matched(&told),
         sent: BTreeMap::new(),
@@ -80,7 +83,7 @@ pub(super) fn follow(algorithm: &dyn Algorithm, operation: Operation, root: u32,
         let found = all.memory(rank, &steps);
         for (block, wanted) in all.wanted(rank) {
             let held = found.get(&block);
-            assert_eq!(held, Some(&wanted), "{algorithm:?}: rank {rank} of {ranks}, block {block}");
+            assert_eq!(held, Some(&wanted), "{name}: rank {rank} of {ranks}, block {block}");
         }
     }
 }
@@ -174,7 +177,9 @@ impl Following<'_> {
             Operation::Broadcast | Operation::Scatter if rank != self.root => Vec::new(),
             Operation::Allgather | Operation::Gather => vec![mine],
             Operation::Scatter => (0..n).collect(),
-            Operation::Alltoall => (0..n).map(|to| mine * n + to).collect(),
+            Operation::Alltoall | Operation::Alltoallv | Operation::Neighbours => {
+                (0..n).map(|to| mine * n + to).collect()
+            }
             _ => (0..self.blocks).collect(),
         };
         blocks.into_iter().map(|block| (block, Held::from([rank]))).collect()
@@ -197,7 +202,15 @@ impl Following<'_> {
             Operation::Alltoall => {
                 (0..n).map(|from| (from * n + mine, Held::from([from as u32]))).collect()
             }
+            Operation::Alltoallv | Operation::Neighbours => (0..n)
+                .filter(|&from| {
+                    from != mine && self.call.size(&mut [from * n + mine].into_iter()) > 0
+                })
+                .map(|from| (from * n + mine, Held::from([from as u32])))
+                .collect(),
             Operation::Scan => all((0..=rank).collect()),
+            Operation::Exscan if rank == 0 => BTreeMap::new(),
+            Operation::Exscan => all((0..rank).collect()),
             Operation::Scatter => BTreeMap::from([(mine, Held::from([self.root]))]),
         }
     }

@@ -5,6 +5,7 @@
 //! that every rank ends with what MPI defines, whatever the order in which messages come.
 
 mod allgather_bruck;
+mod allgather_recursive_doubling;
 mod allgather_ring;
 mod allreduce_double_tree;
 mod allreduce_rabenseifner;
@@ -14,32 +15,48 @@ mod allreduce_tree;
 mod alltoall_bruck;
 mod alltoall_linear;
 mod alltoall_pairwise;
-mod asked;
+mod alltoallv;
+mod alltoallv_linear;
+mod alltoallv_pairwise;
 mod barrier_dissemination;
+mod barrier_linear;
 mod barrier_tree;
 mod broadcast_binary;
 mod broadcast_binomial;
+mod broadcast_linear;
+mod broadcast_multicast;
 mod broadcast_pipelined;
 mod broadcast_scatter_allgather;
+pub(super) mod exchange;
+mod exscan_doubling;
 #[cfg(test)]
 mod follow;
 mod gather_binomial;
+mod gather_linear;
+mod neighbour;
+mod neighbour_coloured;
+mod neighbour_linear;
 mod reduce_binomial;
+mod reduce_linear;
+mod reduce_pipelined;
 mod reduce_scatter_halving;
 mod reduce_scatter_ring;
+mod rooted;
 mod scan_doubling;
 mod scatter_binomial;
+mod scatter_linear;
 #[cfg(test)]
 mod tests;
 mod trees;
 
-pub use asked::{Asked, Key};
-
-use super::{Builder, OfRank, Op, Schedule};
+use super::Op;
+use super::keys::{Asked, Key, MOST_BYTES, MOST_RANKS, RANKS};
+use super::make::Program;
+use super::script::Script;
 use base::words::did_you_mean;
-use base::{Refusal, Stop, Watch};
-use serde_json::{Map, Value};
-use std::fmt;
+use base::{Quiet, Refusal, Stop};
+use serde_json::Map;
+use std::sync::Arc;
 
 /// What all ranks do together, as MPI defines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +75,14 @@ pub enum Operation {
     ReduceScatter,
     /// Each rank gets a block from each.
     Alltoall,
+    /// The same with blocks of different sizes, none among them.
+    Alltoallv,
+    /// Each rank gets a block from each of its neighbours.
+    Neighbours,
     /// Each rank gets the sum of the blocks of all ranks up to itself.
     Scan,
+    /// Each rank but the first gets the sum of the blocks of all ranks before it.
+    Exscan,
     /// The root gets the block of each rank.
     Gather,
     /// Each rank gets its block from the root.
@@ -96,11 +119,17 @@ pub trait Steps {
 }
 
 /// An algorithm with its parameters, for so many ranks.
-pub trait Algorithm: fmt::Debug + Sync {
+pub trait Algorithm: Send + Sync {
     /// How many blocks the message of each rank is divided into.
     fn blocks(&self, ranks: u32) -> u64 {
         let _ = ranks;
         1
+    }
+
+    /// Bytes of a block that is not a part of one vector.
+    fn bytes(&self, block: u64, ranks: u32, bytes: u64) -> u64 {
+        let _ = (block, ranks);
+        bytes
     }
 
     /// Why it does not work for so many ranks.
@@ -124,15 +153,34 @@ pub struct Entry {
     pub doc: &'static str,
     /// The operation.
     pub operation: Operation,
-    /// Its parameters besides ranks and bytes.
+    /// Its own parameters.
     pub keys: &'static [Key],
     /// Checks the parameters.
-    make: fn(&Asked<'_>) -> Result<Box<dyn Algorithm>, Refusal>,
+    make: fn(&Asked<'_>) -> Result<Box<dyn Algorithm>, Stop>,
 }
 
+/// The rank that has, or gets, the data.
+const ROOT: Key = Key::whole("root", "the rank that has or gets the data", 0, (0, MOST_RANKS));
+
+/// Parameters of all algorithms: what is computed meanwhile.
+pub const OVERLAP: [Key; 3] = [
+    Key::whole(
+        "overlap_ns",
+        "computation of every rank meanwhile, ns",
+        0,
+        (0, super::keys::MOST_NS),
+    ),
+    Key::whole("chunks", "parts of it, between which messages get on", 1, (1, 1 << 20)),
+    Key::whole("overlap_cpu", "its processor: 0 that of the messages, 1 another", 0, (0, 1)),
+];
+
+/// What adding up costs, of operations that do.
+const ADD: Key = Key::whole("add_ns_per_kib", "adding a KiB of blocks, ns", 0, (0, 1 << 30));
+
 /// All algorithms, in the order in which they are listed.
-pub const ALGORITHMS: [Entry; 22] = [
+pub const ALGORITHMS: &[Entry] = &[
     allgather_bruck::ENTRY,
+    allgather_recursive_doubling::ENTRY,
     allgather_ring::ENTRY,
     allreduce_double_tree::ENTRY,
     allreduce_rabenseifner::ENTRY,
@@ -142,121 +190,282 @@ pub const ALGORITHMS: [Entry; 22] = [
     alltoall_bruck::ENTRY,
     alltoall_linear::ENTRY,
     alltoall_pairwise::ENTRY,
+    alltoallv_linear::ENTRY,
+    alltoallv_pairwise::ENTRY,
     barrier_dissemination::ENTRY,
+    barrier_linear::ENTRY,
     barrier_tree::ENTRY,
     broadcast_binary::ENTRY,
     broadcast_binomial::ENTRY,
+    broadcast_linear::ENTRY,
+    broadcast_multicast::ENTRY,
     broadcast_pipelined::ENTRY,
     broadcast_scatter_allgather::ENTRY,
+    exscan_doubling::ENTRY,
     gather_binomial::ENTRY,
+    gather_linear::ENTRY,
+    neighbour_coloured::ENTRY,
+    neighbour_linear::ENTRY,
     reduce_binomial::ENTRY,
+    reduce_linear::ENTRY,
+    reduce_pipelined::ENTRY,
     reduce_scatter_halving::ENTRY,
     reduce_scatter_ring::ENTRY,
     scan_doubling::ENTRY,
     scatter_binomial::ENTRY,
+    scatter_linear::ENTRY,
 ];
-
-/// Most bytes of a message, and most operations of a schedule.
-const MOST_BYTES: u64 = 1 << 40;
-
-/// The schedule of the algorithm called `name` with its parameters: `ranks`, `bytes` and its own.
-///
-/// `bytes` are those of the vector that is broadcast or added; for operations with a block for
-/// every rank, those of a block. O(operations).
-///
-/// # Errors
-/// When there is no such algorithm, a parameter cannot be, or `watch` says stop.
-pub fn make(name: &str, given: &Map<String, Value>, watch: &dyn Watch) -> Result<Schedule, Stop> {
-    let entry = entry(name)?;
-    let asked = Asked::new(given, entry).map_err(|r| r.within(name))?;
-    let algorithm = (entry.make)(&asked).map_err(|r| r.within(name))?;
-    let ranks = asked.ranks;
-    algorithm.check(ranks).map_err(|help| {
-        Refusal::new("ranks", format!("{name} is not for {ranks}"), help).within(name)
-    })?;
-    let blocks = algorithm.blocks(ranks);
-    let mut all = Builder::new(ranks);
-    for rank in 0..ranks {
-        if rank % 1024 == 0 {
-            watch.tick("ranks", rank.into(), ranks.into())?;
-        }
-        let (whole, refused) = (entry.operation.is_whole(), None);
-        let into = all.rank();
-        let mut writer = Writer { into, bytes: asked.bytes, blocks, whole, refused };
-        algorithm.tell(rank, ranks, &mut writer);
-        if let Some(refused) = writer.refused {
-            return Err(refused.within(name).into());
-        }
-    }
-    Ok(all.finish()?)
-}
 
 /// The row of an algorithm.
 ///
 /// # Errors
 /// When there is none of that name.
 pub fn entry(name: &str) -> Result<&'static Entry, Refusal> {
-    static ALL: [Entry; ALGORITHMS.len()] = ALGORITHMS;
-    ALL.iter().find(|e| e.name == name).ok_or_else(|| {
-        let names: Vec<&str> = ALL.iter().map(|e| e.name).collect();
+    ALGORITHMS.iter().find(|e| e.name == name).ok_or_else(|| {
+        let names: Vec<&str> = ALGORITHMS.iter().map(|e| e.name).collect();
         let help = did_you_mean(name, names.iter().copied()) + &names.join(", ");
-        Refusal::new("workload", format!("there is no '{name}'"), help)
+        Refusal::new("algorithm", format!("there is no '{name}'"), help)
     })
+}
+
+impl Entry {
+    /// All its parameters: `bytes` are those of the vector that is broadcast or added; for
+    /// operations with a block for every rank, those of a block.
+    pub fn all_keys(&self) -> Vec<Key> {
+        let doc = if self.operation.is_whole() { "of the vector" } else { "of a block" };
+        let range = (0, MOST_BYTES);
+        let bytes = match self.operation {
+            Operation::Alltoallv => Key::needed("bytes", "of a message in the mean", range),
+            Operation::Barrier | Operation::Neighbours => {
+                Key::whole("bytes", "of a message", 1, range)
+            }
+            _ => Key::needed("bytes", doc, range),
+        };
+        let mut all = vec![RANKS, bytes];
+        all.extend(self.keys);
+        all.extend(self.operation.adds().then_some(ADD));
+        all.extend(OVERLAP);
+        all
+    }
+}
+
+impl Entry {
+    /// Whether it works for so many ranks.
+    pub fn is_for(&self, ranks: u32) -> bool {
+        let given =
+            Map::from_iter([("ranks".to_owned(), ranks.into()), ("bytes".to_owned(), 1.into())]);
+        let asked = Asked::new(&given, self.all_keys(), &Quiet);
+        let made = asked.map_err(Stop::from).and_then(|asked| (self.make)(&asked));
+        made.is_ok_and(|algorithm| algorithm.check(ranks).is_ok())
+    }
 }
 
 impl Operation {
     /// Whether its blocks are the parts of one vector.
     fn is_whole(self) -> bool {
-        matches!(
-            self,
-            Self::Barrier | Self::Broadcast | Self::Reduce | Self::Allreduce | Self::Scan
-        )
+        use Operation::{Allreduce, Barrier, Broadcast, Exscan, Reduce, Scan};
+        matches!(self, Barrier | Broadcast | Reduce | Allreduce | Scan | Exscan)
+    }
+
+    /// Whether blocks are added up.
+    fn adds(self) -> bool {
+        use Operation::{Allreduce, Exscan, Reduce, ReduceScatter, Scan};
+        matches!(self, Reduce | Allreduce | ReduceScatter | Scan | Exscan)
+    }
+
+    /// What the names of its algorithms begin with.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Barrier => "barrier",
+            Self::Broadcast => "broadcast",
+            Self::Reduce => "reduce",
+            Self::Allreduce => "allreduce",
+            Self::Allgather => "allgather",
+            Self::ReduceScatter => "reduce_scatter",
+            Self::Alltoall => "alltoall",
+            Self::Alltoallv => "alltoallv",
+            Self::Neighbours => "neighbour",
+            Self::Scan => "scan",
+            Self::Exscan => "exscan",
+            Self::Gather => "gather",
+            Self::Scatter => "scatter",
+        }
+    }
+}
+
+/// A collective operation of so many ranks, ready to be told.
+#[derive(Clone)]
+pub struct Call {
+    algorithm: Arc<dyn Algorithm>,
+    is_whole: bool,
+    ranks: u32,
+    bytes: u64,
+    /// What adding up costs.
+    pub add_ns_per_kib: u64,
+}
+
+impl Call {
+    /// By name, with the defaults of the algorithm's own parameters; `bytes` as for
+    /// [`Entry::all_keys`].
+    ///
+    /// # Errors
+    /// When there is no such algorithm, or it is not for so many ranks.
+    pub fn new(name: &str, ranks: u32, bytes: u64) -> Result<Self, Stop> {
+        let given = [("ranks", ranks.into()), ("bytes", bytes)];
+        let given: Map<_, _> =
+            given.into_iter().map(|(k, v): (&str, u64)| (k.to_owned(), v.into())).collect();
+        let entry = entry(name)?;
+        Self::asked(entry, &Asked::new(&given, entry.all_keys(), &Quiet)?)
+    }
+
+    /// As asked for.
+    fn asked(entry: &Entry, asked: &Asked<'_>) -> Result<Self, Stop> {
+        let (ranks, bytes) = (asked.ranks()?, asked.whole("bytes")?);
+        let algorithm: Arc<dyn Algorithm> = (entry.make)(asked)?.into();
+        algorithm.check(ranks).map_err(|help| {
+            Refusal::new("ranks", format!("{} is not for {ranks}", entry.name), help)
+        })?;
+        let adds = entry.operation.adds();
+        let add_ns_per_kib = if adds { asked.whole("add_ns_per_kib")? } else { 0 };
+        let is_whole = entry.operation.is_whole();
+        Ok(Self { algorithm, is_whole, ranks, bytes, add_ns_per_kib })
+    }
+
+    /// An algorithm whose blocks have sizes of their own.
+    pub(super) fn of(algorithm: impl Algorithm + 'static, ranks: u32) -> Self {
+        let algorithm = Arc::new(algorithm);
+        Self { algorithm, is_whole: false, ranks, bytes: 0, add_ns_per_kib: 0 }
+    }
+
+    /// The same with other bytes.
+    #[must_use]
+    pub fn with_bytes(&self, bytes: u64) -> Self {
+        Self { bytes, ..self.clone() }
+    }
+
+    /// How many ranks take part.
+    pub fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    pub(super) fn tell(&self, rank: u32, to: &mut dyn Steps) {
+        self.algorithm.tell(rank, self.ranks, to);
+    }
+
+    /// Bytes of a message of these blocks.
+    fn size(&self, blocks: Blocks<'_>) -> u64 {
+        if !self.is_whole {
+            return blocks.map(|b| self.algorithm.bytes(b, self.ranks, self.bytes)).sum();
+        }
+        let parts = u128::from(self.algorithm.blocks(self.ranks));
+        let until = |b: u64| (u128::from(self.bytes) * u128::from(b) / parts) as u64;
+        blocks.map(|b| until(b + 1) - until(b)).sum()
+    }
+}
+
+/// A collective operation alone, with computation meanwhile.
+struct Alone {
+    call: Call,
+    overlap_ns: u64,
+    chunks: u64,
+    cpu: u8,
+}
+
+/// The program of `entry` with its parameters.
+pub(super) fn alone(entry: &Entry, asked: &Asked<'_>) -> Result<Box<dyn Program>, Stop> {
+    Ok(Box::new(Alone {
+        call: Call::asked(entry, asked)?,
+        overlap_ns: asked.whole("overlap_ns")?,
+        chunks: asked.whole("chunks")?,
+        cpu: asked.whole("overlap_cpu")? as u8,
+    }))
+}
+
+impl Program for Alone {
+    fn ranks(&self) -> u32 {
+        self.call.ranks
+    }
+
+    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+        to.collective(&self.call, rank, &|r| r, 0, &[]);
+        to.on(self.cpu);
+        let until = |chunk: u64| {
+            (u128::from(self.overlap_ns) * u128::from(chunk) / u128::from(self.chunks)) as u64
+        };
+        let mut before = Vec::new();
+        for chunk in 0..self.chunks {
+            before = to.calc(until(chunk + 1) - until(chunk), &before);
+        }
     }
 }
 
 /// Writes what is told as operations.
-struct Writer<'a> {
-    into: OfRank<'a>,
-    bytes: u64,
-    blocks: u64,
-    whole: bool,
-    refused: Option<Refusal>,
+pub(super) struct Writer<'w, 's> {
+    into: &'w mut Script<'s>,
+    call: &'w Call,
+    named: &'w dyn Fn(u32) -> u32,
+    tag: u32,
+    first: u32,
+    /// Of each operation whether it waits for another, and whether another waits for it.
+    marks: Vec<(bool, bool)>,
 }
 
-impl Writer<'_> {
-    fn size(&self, blocks: Blocks<'_>) -> u64 {
-        if !self.whole {
-            return blocks.count() as u64 * self.bytes;
-        }
-        let until =
-            |b: u64| (u128::from(self.bytes) * u128::from(b) / u128::from(self.blocks)) as u64;
-        blocks.map(|b| until(b + 1) - until(b)).sum()
+impl<'w, 's> Writer<'w, 's> {
+    pub(super) fn new(
+        into: &'w mut Script<'s>,
+        call: &'w Call,
+        named: &'w dyn Fn(u32) -> u32,
+        tag: u32,
+    ) -> Self {
+        let first = into.len();
+        Self { into, call, named, tag, first, marks: Vec::new() }
+    }
+
+    /// The operations that wait for none of the others, and those that none of them waits for.
+    pub(super) fn ends(self) -> (Vec<u32>, Vec<u32>) {
+        let of = |wanted: fn(&(bool, bool)) -> bool| {
+            let all = (self.first..).zip(&self.marks).filter(|(_, mark)| !wanted(mark));
+            all.map(|(op, _)| op).collect()
+        };
+        (of(|mark| mark.0), of(|mark| mark.1))
     }
 
     fn add(&mut self, op: Op) -> Step {
-        self.into.add(op).unwrap_or_else(|refused| {
-            self.refused = Some(refused);
-            0
-        })
+        let step = self.into.add(op, &[]);
+        // after a refusal there are no more, and no number means one
+        if self.into.len() as usize > self.first as usize + self.marks.len() {
+            self.marks.push((false, false));
+        }
+        step
     }
 }
 
-impl Steps for Writer<'_> {
+impl Steps for Writer<'_, '_> {
     fn send(&mut self, to: u32, tag: u32, blocks: Blocks<'_>) -> Step {
-        let size = self.size(blocks);
-        self.add(Op::send(size, to, tag))
+        let size = self.call.size(blocks);
+        self.add(Op::send(size, (self.named)(to), self.tag + tag))
     }
 
-    fn recv(&mut self, from: u32, tag: u32, blocks: Blocks<'_>, _: How) -> Step {
-        let size = self.size(blocks);
-        self.add(Op::recv(size, from, tag))
+    fn recv(&mut self, from: u32, tag: u32, blocks: Blocks<'_>, how: How) -> Step {
+        let size = self.call.size(blocks);
+        let step = self.add(Op::recv(size, (self.named)(from), self.tag + tag));
+        let work = u128::from(size) * u128::from(self.call.add_ns_per_kib);
+        if how == How::Store || work == 0 {
+            return step;
+        }
+        let sum = self.add(Op::calc(work.div_ceil(1024) as u64));
+        self.after(sum, step);
+        sum
     }
 
     fn after(&mut self, step: Step, before: Step) {
-        if self.refused.is_none()
-            && let Err(refused) = self.into.require(step, before)
-        {
-            self.refused = Some(refused);
+        self.into.wait(step, before);
+        let marks = &mut self.marks;
+        if let Some(mark) = marks.get_mut(step.wrapping_sub(self.first) as usize) {
+            mark.0 = true;
+        }
+        if let Some(mark) = marks.get_mut(before.wrapping_sub(self.first) as usize) {
+            mark.1 = true;
         }
     }
 }

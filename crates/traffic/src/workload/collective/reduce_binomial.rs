@@ -3,9 +3,9 @@
 //! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
 //! IJHPCA 19 (2005), section 4.4.
 
-use super::asked::ROOT;
-use super::trees::{binomial, seen_from, up};
-use super::{Algorithm, Entry, Operation, Steps};
+use super::rooted::{Rooted, What};
+use super::trees::Tree;
+use super::{Entry, Operation, ROOT};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
@@ -13,17 +13,5 @@ pub(super) const ENTRY: Entry = Entry {
     doc: "up a binomial tree",
     operation: Operation::Reduce,
     keys: &[ROOT],
-    make: |asked| Ok(Box::new(Tree { root: asked.root()? })),
+    make: |asked| Rooted::made(What::Reduce, Tree::Binomial, asked),
 };
-
-#[derive(Debug)]
-struct Tree {
-    root: u32,
-}
-
-impl Algorithm for Tree {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
-        let place = binomial(seen_from(self.root, rank, ranks), ranks).turned(self.root, ranks);
-        up(&place, 0, &[0], to);
-    }
-}

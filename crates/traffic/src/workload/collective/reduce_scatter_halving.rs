@@ -12,13 +12,9 @@ pub(super) const ENTRY: Entry = Entry {
     doc: "half of the blocks to a partner in every round; powers of two",
     operation: Operation::ReduceScatter,
     keys: &[],
-    make: |asked| {
-        let _ = asked;
-        Ok(Box::new(Halving))
-    },
+    make: |_| Ok(Box::new(Halving)),
 };
 
-#[derive(Debug)]
 struct Halving;
 
 impl Algorithm for Halving {
@@ -27,12 +23,17 @@ impl Algorithm for Halving {
     }
 
     fn check(&self, ranks: u32) -> Result<(), String> {
-        if ranks.is_power_of_two() { Ok(()) } else { Err("a power of two".to_owned()) }
+        power_of_two(ranks)
     }
 
     fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
         halve(rank, ranks, &mut Chain::new(to), |r| r);
     }
+}
+
+/// Refuses all but powers of two.
+pub(super) fn power_of_two(ranks: u32) -> Result<(), String> {
+    if ranks.is_power_of_two() { Ok(()) } else { Err("a power of two".to_owned()) }
 }
 
 /// Of `ranks`, a power of two, each ends with the sum of the block of its own number; `named` are

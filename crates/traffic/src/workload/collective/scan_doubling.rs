@@ -12,26 +12,26 @@ pub(super) const ENTRY: Entry = Entry {
     doc: "sums to ever further ranks",
     operation: Operation::Scan,
     keys: &[],
-    make: |asked| {
-        let _ = asked;
-        Ok(Box::new(Doubling))
-    },
+    make: |_| Ok(Box::new(Doubling)),
 };
 
-#[derive(Debug)]
 struct Doubling;
 
 impl Algorithm for Doubling {
     fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
-        let mut chain = Chain::new(to);
-        let mut apart = 1;
-        while apart < ranks {
-            let mut blocks = [std::iter::once(0_u64), std::iter::once(0)];
-            let [out, back] = &mut blocks;
-            let ahead = (apart < ranks - rank).then(|| (rank + apart, out as _));
-            let behind = rank.checked_sub(apart).map(|r| (r, back as _, How::Add));
-            chain.exchange(ahead, behind);
-            apart = apart.saturating_mul(2);
-        }
+        add_before(rank, ranks, &mut Chain::new(to), 0);
+    }
+}
+
+/// Of `ranks` each ends with the sum of those up to itself; rank `me` of them is rank `me + first`.
+pub(super) fn add_before(me: u32, ranks: u32, chain: &mut Chain<'_>, first: u32) {
+    let mut apart = 1;
+    while apart < ranks {
+        let mut blocks = [std::iter::once(0_u64), std::iter::once(0)];
+        let [out, back] = &mut blocks;
+        let ahead = (apart < ranks - me).then(|| (me + apart + first, out as _));
+        let behind = me.checked_sub(apart).map(|r| (r + first, back as _, How::Add));
+        chain.exchange(ahead, behind);
+        apart = apart.saturating_mul(2);
     }
 }

@@ -22,35 +22,61 @@ impl Place {
     }
 }
 
-/// The least power of two that is not below `n`.
-pub(super) fn power_from(n: u32) -> u32 {
-    n.next_power_of_two()
+/// A tree over ranks, whose root is rank 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tree {
+    /// Below `r` are `2 r + 1` and `2 r + 2`.
+    Binary,
+    /// Above a rank is its number without its lowest set bit; largest subtrees come first.
+    Binomial,
+    /// Below `r` is `r + 1`.
+    Chain,
+    /// All others are below the root.
+    Star,
 }
 
-/// How many ranks a rank of a binomial tree with root 0 stands for, itself included, where there
-/// are as many as its lowest set bit says.
-pub(super) fn under(rank: u32, ranks: u32) -> u32 {
-    let all = if rank == 0 { power_from(ranks) } else { 1 << rank.trailing_zeros() };
-    all.min(ranks - rank)
-}
-
-/// A rank of the binomial tree with root 0: above it is its number without its lowest set bit;
-/// largest subtrees come first.
-pub(super) fn binomial(rank: u32, ranks: u32) -> Place {
-    let lowest = if rank == 0 { power_from(ranks) } else { 1 << rank.trailing_zeros() };
-    let bits = (0..lowest.ilog2()).rev().map(|bit| rank + (1 << bit));
-    Place {
-        above: (rank > 0).then(|| rank & (rank - 1)),
-        below: bits.filter(|&child| child < ranks).collect(),
+impl Tree {
+    /// Who is above `rank`, and who below.
+    pub(super) fn place(self, rank: u32, ranks: u32) -> Place {
+        let inner = rank.checked_sub(1);
+        let wide = |all: &[u64]| -> Vec<u32> {
+            all.iter().filter(|&&c| c < ranks.into()).map(|&c| c as u32).collect()
+        };
+        let next = u64::from(rank) + 1;
+        match self {
+            Self::Binary => {
+                Place { above: inner.map(|r| r / 2), below: wide(&[2 * next - 1, 2 * next]) }
+            }
+            Self::Binomial => {
+                let all = ranks.next_power_of_two();
+                let lowest = if rank == 0 { all } else { 1 << rank.trailing_zeros() };
+                let bits = (0..lowest.ilog2()).rev().map(|bit| u64::from(rank) + (1 << bit));
+                let below = wide(&bits.collect::<Vec<u64>>());
+                Place { above: inner.map(|less| rank & less), below }
+            }
+            Self::Chain => Place { above: inner, below: wide(&[next]) },
+            Self::Star => {
+                let below = if rank == 0 { (1..ranks).collect() } else { Vec::new() };
+                Place { above: inner.map(|_| 0), below }
+            }
+        }
     }
-}
 
-/// A rank of the binary tree with root 0: below `r` are `2 r + 1` and `2 r + 2`.
-pub(super) fn binary(rank: u32, ranks: u32) -> Place {
-    let below = [2 * u64::from(rank) + 1, 2 * u64::from(rank) + 2];
-    Place {
-        above: (rank > 0).then(|| (rank - 1) / 2),
-        below: below.into_iter().filter(|&c| c < ranks.into()).map(|c| c as u32).collect(),
+    /// The same in a tree with another root, from which ranks are counted on.
+    pub(super) fn rooted(self, root: u32, rank: u32, ranks: u32) -> Place {
+        self.place(seen_from(root, rank, ranks), ranks).turned(root, ranks)
+    }
+
+    /// A rank and all below it, in ascending order. O(they).
+    pub(super) fn under(self, rank: u32, ranks: u32) -> Vec<u32> {
+        let mut found = vec![rank];
+        let mut next = 0;
+        while let Some(&at) = found.get(next) {
+            found.extend(self.place(at, ranks).below);
+            next += 1;
+        }
+        found.sort_unstable();
+        found
     }
 }
 

@@ -1,33 +1,15 @@
 //! Lanes by groups, and packets that change their minds, against all ways enumerated one by one.
 
+use super::candidates::{Held, Pairs, agrees, damaged, followed, network};
 use base::{LinkId, Quiet, SwitchId};
-use fabric::Topology;
-use fabric::network::parse_inline;
-use fabric::tables::candidates::{
-    Candidates, Grouped, Heading, LaneClasses, Leg, Minimal, Progressive, Via,
-};
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-use verify::Verdict;
-use verify::scheme::{Flaw, Freedom, prove};
-
-fn built(inline: &str) -> Arc<Topology> {
-    let recipe = parse_inline(inline).expect("it is written so");
-    let family = families::family(&recipe.family).expect("there is one");
-    Arc::new(family.build(&recipe.params).expect("it can be built"))
-}
-
-fn damaged(inline: &str, every: usize) -> Arc<Topology> {
-    let on = built(inline);
-    let links: Vec<LinkId> = (2..on.links().len()).step_by(every).map(LinkId::from).collect();
-    Arc::new(on.with_failures(&links, &[]).expect("links that exist"))
-}
+use fabric::network::Topology;
+use fabric::tables::candidates::{Grouped, LaneClasses, Leg, Minimal, Progressive, Via};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// A hop: its channel, and the switches that it joins.
 type Hop = (u32, usize, usize);
 type Way = Vec<Hop>;
-type Held = (u32, u8);
-type Pairs = BTreeSet<(Held, Held)>;
 /// Behind which first hops packets may turn, and to switches how near.
 type Turns<'a> = (&'a dyn Fn(&Hop) -> bool, usize);
 
@@ -147,61 +129,17 @@ impl Plain {
     }
 }
 
-/// Whether some pairs go round: those that nobody waits for are taken away, again and again.
-fn has_circle(pairs: &Pairs) -> bool {
-    let mut left = pairs.clone();
-    loop {
-        let wanted: BTreeSet<Held> = left.iter().map(|(_, b)| *b).collect();
-        let before = left.len();
-        left.retain(|(a, _)| wanted.contains(a));
-        if left.len() == before {
-            return before > 0;
-        }
-    }
-}
-
-/// The verdict on `scheme` is that of all its pairs, and its numbers rise along them.
-fn agrees(case: &str, scheme: &impl Candidates, pairs: &Pairs) -> bool {
-    match prove(scheme, &Quiet).expect("nobody stops") {
-        Verdict::Holds(Freedom { numbering, .. }) => {
-            assert!(!has_circle(pairs), "{case}");
-            assert_eq!(numbering.dependencies, pairs.len() as u64, "{case}");
-            let lanes = usize::from(numbering.lanes);
-            let number = |held: Held| numbering.number[held.0 as usize * lanes + held.1 as usize];
-            assert!(pairs.iter().all(|(a, b)| number(*a) < number(*b)), "{case}");
-            true
-        }
-        Verdict::Fails(Flaw::Deadlock(cycle)) => {
-            assert!(has_circle(pairs), "{case}");
-            let held: Vec<Held> = cycle.waits.iter().map(|w| (w.held.0.0, w.held.1)).collect();
-            for i in 0..held.len() {
-                assert!(pairs.contains(&(held[i], held[(i + 1) % held.len()])), "{case}");
-            }
-            false
-        }
-        Verdict::Fails(flaw) => panic!("{case}: {flaw}"),
-    }
+/// The channels of ways, in the order of these.
+fn channels(ways: Vec<Vec<(u32, Range<u8>)>>) -> Vec<Vec<u32>> {
+    ways.into_iter().map(|way| way.into_iter().map(|(channel, _)| channel).collect()).collect()
 }
 
 /// The ways of a leg from its first state on are the plain ones.
 fn same_ways(case: &str, leg: &impl Leg, plain: &Plain) {
     for (&(s, d), ways) in &plain.ways {
-        let mut found = Vec::new();
-        let mut open = vec![(SwitchId::from(s), 0, Vec::new())];
-        while let Some((at, state, way)) = open.pop() {
-            if at.ix() == d {
-                found.push(way);
-                continue;
-            }
-            let mut next = Vec::new();
-            leg.next(at, Heading { goal: d as u32, state }, &mut next);
-            for c in next {
-                let more = (c.channel.0, at.ix(), c.to.ix());
-                open.push((c.to, c.state, [&way[..], &[more]].concat()));
-            }
-        }
-        found.sort_unstable();
-        let mut wanted = ways.clone();
+        let found = channels(followed(leg, (s, d as u32, 0)));
+        let mut wanted: Vec<Vec<u32>> =
+            ways.iter().map(|way| way.iter().map(|hop| hop.0).collect()).collect();
         wanted.sort_unstable();
         assert_eq!(found, wanted, "{case}: {s} to {d}");
         let hops = leg.hops(SwitchId::from(s), SwitchId::from(d)).map(usize::from);
@@ -212,11 +150,11 @@ fn same_ways(case: &str, leg: &impl Leg, plain: &Plain) {
 #[test]
 fn lanes_that_rise_between_groups() {
     for (inline, on, enough) in [
-        ("a dragonfly", built("dragonfly:h=1"), 4),
-        ("a dragonfly of few groups", built("dragonfly:h=2,g=3,p=1"), 4),
-        ("a megafly", built("megafly:leaves=2,g=3,p=1"), 4),
+        ("a dragonfly", network("dragonfly:h=1"), 4),
+        ("a dragonfly of few groups", network("dragonfly:h=2,g=3,p=1"), 4),
+        ("a megafly", network("megafly:leaves=2,g=3,p=1"), 4),
         // two groups that only a third one joins: a crossing more on each leg
-        ("a damaged dragonfly", damaged("dragonfly:h=1,p=1", 4), 6),
+        ("a damaged dragonfly", damaged("dragonfly:h=1,p=1", 2, 4), 6),
     ] {
         let plain = Plain::new(&on, true);
         let leg = |classes| {
@@ -242,12 +180,12 @@ fn lanes_that_rise_between_groups() {
 #[test]
 fn packets_that_turn_behind_their_first_hop() {
     for (inline, on) in [
-        ("slim_fly:q=3,p=1", built("slim_fly:q=3,p=1")),
-        ("torus:shape=3x3,p=1", built("torus:shape=3x3,p=1")),
-        ("hyperx:shape=3x3,p=1", built("hyperx:shape=3x3,p=1")),
-        ("k_ary_n_tree:k=2,n=2", built("k_ary_n_tree:k=2,n=2")),
-        ("dragonfly:h=1", built("dragonfly:h=1")),
-        ("a damaged hyperx", damaged("hyperx:shape=3x3,p=1", 7)),
+        ("slim_fly:q=3,p=1", network("slim_fly:q=3,p=1")),
+        ("torus:shape=3x3,p=1", network("torus:shape=3x3,p=1")),
+        ("hyperx:shape=3x3,p=1", network("hyperx:shape=3x3,p=1")),
+        ("k_ary_n_tree:k=2,n=2", network("k_ary_n_tree:k=2,n=2")),
+        ("dragonfly:h=1", network("dragonfly:h=1")),
+        ("a damaged hyperx", damaged("hyperx:shape=3x3,p=1", 2, 7)),
     ] {
         let plain = Plain::new(&on, false);
         let reach = plain.reach() as u8;

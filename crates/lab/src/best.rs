@@ -1,0 +1,253 @@
+//! Which algorithm of a collective operation is quickest, by running each of them.
+
+use base::words::did_you_mean;
+use base::{Refusal, Stop, Watch};
+use serde::{Deserialize, Serialize};
+use serde_json::Map;
+use sim::message::{Dialect, LogGops, run};
+use traffic::workload::collective::{ALGORITHMS, Entry};
+use traffic::workload::make;
+
+/// What is asked.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Asked {
+    /// The operation, as the names of its algorithms begin.
+    pub operation: String,
+    /// Numbers of ranks.
+    pub ranks: Vec<u64>,
+    /// Bytes, as each algorithm takes them.
+    pub bytes: Vec<u64>,
+    /// The rules of the runs.
+    pub dialect: Dialect,
+    /// The parameters of LogGOPS.
+    pub costs: LogGops,
+}
+
+/// The algorithms for one number of ranks and of bytes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// Ranks.
+    pub ranks: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// The quickest; the first by name of those that are as quick.
+    pub algorithm: String,
+    /// What it takes, ns.
+    pub finish_ns: f64,
+    /// All that were run, quickest first.
+    pub all: Vec<Tried>,
+}
+
+/// One algorithm.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tried {
+    /// Its name, with a parameter of its own where several values are tried.
+    pub algorithm: String,
+    /// What it takes, ns.
+    pub finish_ns: f64,
+    /// What [`dissemination_ns`] says; none for others.
+    pub model_ns: Option<f64>,
+}
+
+/// Values that are tried of an algorithm's own parameters: messages of a round, parts of a vector.
+const WAYS: [u64; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
+const SEGMENTS: [u64; 5] = [1, 4, 16, 64, 256];
+
+/// The decision table: for each number of ranks, and of bytes, the quickest algorithm.
+///
+/// O(ranks * bytes * algorithms) runs.
+///
+/// # Errors
+/// When there is no such operation, nothing to try, a parameter cannot be, or `watch` says stop.
+pub fn best(asked: &Asked, watch: &dyn Watch) -> Result<Vec<Row>, Stop> {
+    let mut names: Vec<&str> = ALGORITHMS.iter().map(|entry| entry.operation.name()).collect();
+    names.dedup();
+    if !names.contains(&asked.operation.as_str()) {
+        let near = did_you_mean(&asked.operation, names.iter().copied());
+        let why = format!("there is no '{}'", asked.operation);
+        return Err(Refusal::new("operation", why, near + &names.join(", ")).into());
+    }
+    for (name, values) in [("ranks", &asked.ranks), ("bytes", &asked.bytes)] {
+        if values.is_empty() {
+            let help = format!("{name}=16, or several with commas");
+            return Err(Refusal::new(name, "there is none", help).into());
+        }
+    }
+    let pairs = asked.ranks.iter().flat_map(|&n| asked.bytes.iter().map(move |&b| (n, b)));
+    let total = (asked.ranks.len() * asked.bytes.len()) as u64;
+    let mut rows = Vec::new();
+    for (ranks, bytes) in pairs {
+        watch.tick("rows", rows.len() as u64, total)?;
+        rows.push(row(asked, ranks, bytes, watch)?);
+    }
+    Ok(rows)
+}
+
+fn row(asked: &Asked, ranks: u64, bytes: u64, watch: &dyn Watch) -> Result<Row, Stop> {
+    let mut all = Vec::new();
+    for entry in ALGORITHMS.iter().filter(|entry| entry.operation.name() == asked.operation) {
+        // what cannot be a number of ranks is refused when it is made
+        if u32::try_from(ranks).is_ok_and(|n| n > 0 && !entry.is_for(n)) {
+            continue;
+        }
+        for own in variants(entry) {
+            all.push(tried(entry, own, asked, ranks, bytes, watch)?);
+        }
+    }
+    all.sort_by(|a, b| a.finish_ns.total_cmp(&b.finish_ns));
+    let Some(first) = all.first() else {
+        let why = format!("no algorithm of {} is for {ranks}", asked.operation);
+        return Err(Refusal::new("ranks", why, "a power of two").into());
+    };
+    Ok(Row { ranks, bytes, algorithm: first.algorithm.clone(), finish_ns: first.finish_ns, all })
+}
+
+/// A parameter of an algorithm and its value; none where nothing is to be tried.
+type Own = Option<(&'static str, u64)>;
+
+fn variants(entry: &Entry) -> Vec<Own> {
+    let has = |name: &str| entry.keys.iter().any(|key| key.name == name);
+    if has("ways") {
+        return WAYS.iter().map(|&ways| Some(("ways", ways))).collect();
+    }
+    if has("segments") {
+        return SEGMENTS.iter().map(|&parts| Some(("segments", parts))).collect();
+    }
+    vec![None]
+}
+
+fn tried(
+    entry: &Entry,
+    own: Own,
+    asked: &Asked,
+    ranks: u64,
+    bytes: u64,
+    watch: &dyn Watch,
+) -> Result<Tried, Stop> {
+    let mut given =
+        Map::from_iter([("ranks".to_owned(), ranks.into()), ("bytes".to_owned(), bytes.into())]);
+    let algorithm = match own {
+        None => entry.name.to_owned(),
+        Some((name, value)) => {
+            given.insert(name.to_owned(), value.into());
+            format!("{} {name}={value}", entry.name)
+        }
+    };
+    let schedule = make(entry.name, &given, watch)?;
+    let found = run(&schedule, asked.dialect, &asked.costs, None, watch)?;
+    let last = found.finish.iter().copied().max().unwrap_or(0);
+    let model_ns = match own {
+        Some(("ways", ways)) => dissemination_ns(ranks, ways, bytes, &asked.costs),
+        _ => None,
+    };
+    Ok(Tried { algorithm, finish_ns: last as f64 * asked.dialect.unit_ns(), model_ns })
+}
+
+/// What a barrier by n-way dissemination takes, ns: of `ways` messages in a round, one leaves every
+/// m = max(o + (s-1) O, g + (s-1) G), and the last arrives and is taken L + 2 o + (s-1) max(G, O)
+/// later. There are as many rounds as powers of `ways` + 1 up to the ranks; the last has no message
+/// to a rank that is as far as there are ranks, or farther.
+///
+/// None where messages come back before the last has left, L < (n-1) m, where the interface is not
+/// free for the next round, g + (s-1) G > L + 2 o, and for messages that ask first: there it is no
+/// sum of rounds.
+///
+/// Source: Hoefler, Mehlan, Mietke, Rehm: Fast barrier synchronization for InfiniBand, IPDPS 2006,
+/// section 3 (n messages at once, as the network takes them).
+pub fn dissemination_ns(ranks: u64, ways: u64, bytes: u64, costs: &LogGops) -> Option<f64> {
+    let more = bytes.saturating_sub(1) as f64;
+    let gap = costs.g + more * costs.G;
+    let apart = gap.max(costs.o + more * costs.O);
+    let alone = costs.L + 2.0 * costs.o + more * costs.G.max(costs.O);
+    let slow = costs.L < (ways - 1) as f64 * apart || gap > alone || costs.O > 0.0;
+    if slow || bytes > costs.S {
+        return None;
+    }
+    let (mut reach, mut sum) = (1_u64, 0.0);
+    while reach < ranks {
+        let messages = ways.min((ranks - 1) / reach);
+        sum += (messages - 1) as f64 * apart + alone;
+        reach = reach.saturating_mul(ways + 1);
+    }
+    Some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Quiet;
+
+    fn asked(operation: &str, ranks: &[u64], bytes: &[u64], costs: LogGops) -> Asked {
+        let (ranks, bytes) = (ranks.to_vec(), bytes.to_vec());
+        Asked { operation: operation.to_owned(), ranks, bytes, dialect: Dialect::Causal, costs }
+    }
+
+    #[test]
+    fn the_barriers_model_is_what_runs_take() {
+        let sets = [
+            LogGops { L: 10_000.0, o: 200.0, g: 50.0, ..LogGops::default() },
+            LogGops { L: 5000.0, o: 100.0, g: 600.0, G: 0.5, ..LogGops::default() },
+            LogGops::default(),
+        ];
+        let mut compared = 0;
+        for costs in sets {
+            let ranks = [1, 2, 3, 5, 8, 9, 10, 27, 31, 64, 65, 100];
+            let rows = best(&asked("barrier", &ranks, &[1, 9], costs), &Quiet).expect("rows");
+            for row in rows {
+                let ways = |one: &&Tried| one.algorithm.contains("ways");
+                let mut models: Vec<(f64, f64)> = Vec::new();
+                for one in row.all.iter().filter(ways) {
+                    let Some(model) = one.model_ns else { continue };
+                    assert!((one.finish_ns - model).abs() < 1e-3, "{} {one:?}", row.ranks);
+                    models.push((model, one.finish_ns));
+                    compared += 1;
+                }
+                // so the n that the model chooses is the one that runs choose, where it knows all
+                if models.len() == WAYS.len() {
+                    let least = |all: &mut dyn Iterator<Item = f64>| all.fold(f64::MAX, f64::min);
+                    let by_model = least(&mut models.iter().map(|m| m.0));
+                    let by_run = least(&mut row.all.iter().filter(ways).map(|one| one.finish_ns));
+                    assert!((by_model - by_run).abs() < 1e-3);
+                }
+            }
+        }
+        assert!(compared > 300, "{compared}");
+    }
+
+    #[test]
+    fn the_quickest_is_the_one_that_the_formulas_say() {
+        // Thakur, Rabenseifner, Gropp, IJHPCA 2005: with a + b n a message, doubling takes
+        // log p (a + b n), Rabenseifner's 2 log p a + 2 (p-1)/p b n: small vectors against large
+        let costs = LogGops { L: 1000.0, o: 0.0, g: 0.0, G: 1.0, S: 1 << 31, ..LogGops::default() };
+        let rows = best(&asked("allreduce", &[16], &[8, 16_000_000], costs), &Quiet);
+        let rows = rows.expect("rows");
+        assert_eq!(rows[0].algorithm, "allreduce_recursive_doubling");
+        assert!((rows[0].finish_ns - 4.0 * 1007.0).abs() < 1e-3);
+        assert_eq!(rows[1].algorithm, "allreduce_rabenseifner");
+        let wanted = 8.0 * 1000.0 + 2.0 * 15.0 / 16.0 * 16_000_000.0 - 8.0;
+        assert!((rows[1].finish_ns - wanted).abs() < 1e-3);
+        for row in &rows {
+            assert!(row.all.windows(2).all(|pair| pair[0].finish_ns <= pair[1].finish_ns));
+        }
+        // halving is for powers of two only
+        let odd = asked("reduce_scatter", &[6], &[8], LogGops::default());
+        let odd = best(&odd, &Quiet).expect("rows");
+        assert_eq!(odd[0].all.len(), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let free = LogGops::default();
+        for (asked, told) in [
+            (asked("allreduces", &[2], &[8], free), "did you mean allreduce?"),
+            (asked("allreduce", &[], &[8], free), "ranks: there is none"),
+            (asked("allreduce", &[2], &[], free), "bytes: there is none"),
+            (asked("allreduce", &[0], &[8], free), "ranks: 0; a whole number, 1 to"),
+            (asked("allreduce", &[1 << 33], &[8], free), "ranks: 8589934592; a whole number"),
+        ] {
+            let refused = best(&asked, &Quiet).expect_err("refused").to_string();
+            assert!(refused.contains(told), "{refused}");
+        }
+    }
+}

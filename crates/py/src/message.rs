@@ -1,0 +1,139 @@
+//! The message level for Python: a schedule, and a network or tables, in; times and loads out.
+
+use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
+use crate::routing::Routing;
+use crate::topology::{Topology, object};
+use crate::workload::Workload;
+use base::{Refusal, Stage};
+use numpy::{PyArray1, PyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::Value;
+use sim::message::stage::{Played, Spec, channel_ends};
+use sim::message::{Amounts, Doing, LogGops, Traced};
+use traffic::workload::Schedule;
+
+/// The schema of the message level's parameters.
+#[pyfunction]
+pub fn message_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    to_python(py, &schemars::schema_for!(Spec).to_value())
+}
+
+/// The endpoints that a text names, in the order of the ranks.
+#[pyfunction]
+pub fn placement_of(py: Python<'_>, on: Py<Topology>, text: String) -> PyResult<Vec<u32>> {
+    let topology = on.get().inner.clone();
+    enter(py, None, |_| traffic::placement::parse(&topology, &text))?.map_err(refuse)
+}
+
+/// What is found, when each rank is done, the channels, the critical path and the processors' work.
+type Simulated<'py> = (
+    Bound<'py, PyAny>,
+    Bound<'py, PyArray1<f64>>,
+    Option<Bound<'py, PyDict>>,
+    Option<Bound<'py, PyDict>>,
+);
+
+/// A critical path and what processors do, as columns; times in nanoseconds.
+fn trace_of<'py>(
+    py: Python<'py>,
+    traced: &Traced,
+    ranks: &Schedule,
+    costs: &LogGops,
+) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    let ns = |ps: u64| ps as f64 / 1000.0;
+    let (path, all) = (&traced.path, Amounts::of(&traced.path));
+    let parts = PyDict::new(py);
+    for (name, part) in all.parts_ns(costs) {
+        parts.set_item(name, part)?;
+    }
+    found.set_item("parts_ns", parts)?;
+    let derivatives = PyDict::new(py);
+    for (letter, derivative) in all.derivatives() {
+        derivatives.set_item(letter, derivative)?;
+    }
+    found.set_item("derivatives", derivatives)?;
+    let steps = PyDict::new(py);
+    steps.set_item("rank", path.iter().map(|s| ranks.rank_of(s.op)).collect::<Vec<_>>())?;
+    steps.set_item("operation", path.iter().map(|s| ranks.told(s.op)).collect::<Vec<_>>())?;
+    steps.set_item("begin_ns", path.iter().map(|s| ns(s.begin)).collect::<Vec<_>>())?;
+    steps.set_item("end_ns", path.iter().map(|s| ns(s.end)).collect::<Vec<_>>())?;
+    found.set_item("path", steps)?;
+    let (work, busy) = (PyDict::new(py), &traced.spans);
+    let word = |doing: Doing| match doing {
+        Doing::Sends => "sends",
+        Doing::Answers => "answers",
+        Doing::Receives => "receives",
+        Doing::Computes => "computes",
+    };
+    work.set_item("rank", PyArray1::from_iter(py, busy.iter().map(|b| b.rank)))?;
+    work.set_item("doing", busy.iter().map(|b| word(b.doing)).collect::<Vec<_>>())?;
+    work.set_item("begin_ns", PyArray1::from_iter(py, busy.iter().map(|b| ns(b.begin))))?;
+    work.set_item("end_ns", PyArray1::from_iter(py, busy.iter().map(|b| ns(b.end))))?;
+    found.set_item("work", work)?;
+    Ok(found)
+}
+
+/// Runs a schedule, or what the parameters name, over a network or tables where they are given:
+/// what is found, when each rank is done (ns), and the channels: `from`, `to`, `bytes`, `use`,
+/// and bytes in each span of time, where these were asked for.
+#[pyfunction]
+#[pyo3(signature = (workload, given, on=None, places=None, traced=false, progress=None))]
+pub fn simulate_message<'py>(
+    py: Python<'py>,
+    workload: Option<Py<Workload>>,
+    given: &Bound<'py, PyAny>,
+    on: Option<&Bound<'py, PyAny>>,
+    places: Option<Vec<u32>>,
+    traced: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Simulated<'py>> {
+    let given = Value::Object(object(from_python(given)?));
+    let spec: Spec = base::fields::typed_by_path(&given)
+        .map_err(|(field, why)| refuse(Refusal::new(field, why, "docs/message.md has all")))?;
+    spec.check().map_err(refuse)?;
+    let routing = on.and_then(|on| on.cast::<Routing>().ok());
+    let routing = routing.map(|tables| tables.get().inner.clone());
+    let topology = match (&routing, on) {
+        (Some(routing), _) => Some(routing.topology().clone()),
+        (None, Some(on)) => Some(on.cast::<Topology>()?.get().inner.clone()),
+        (None, None) => None,
+    };
+    let schedule = workload.as_ref().map(|w| &w.get().inner);
+    let played = Played {
+        topology: topology.as_ref(),
+        routing: routing.as_ref(),
+        schedule,
+        places: places.as_deref(),
+    };
+    afford(py, "simulating messages", |threads| spec.need(played, threads))?;
+    let ran =
+        enter(py, progress, |watch| spec.simulate(played, traced, watch))?.map_err(stopped)?;
+    let last = ran.record.finish_ns;
+    let channels = match (&topology, ran.used) {
+        (Some(topology), Some(used)) => {
+            let ends = (0..used.bytes.len()).map(|c| channel_ends(topology, c));
+            let (from, to): (Vec<&str>, Vec<&str>) = ends.map(|[from, to]| (from, to)).unzip();
+            let found = PyDict::new(py);
+            found.set_item("from", from)?;
+            found.set_item("to", to)?;
+            found.set_item("use", PyArray1::from_vec(py, used.uses(last)))?;
+            found.set_item("bytes", PyArray1::from_vec(py, used.bytes))?;
+            if !used.spans.is_empty() {
+                found.set_item("span_bytes", PyArray2::from_vec2(py, &used.spans)?)?;
+            }
+            Some(found)
+        }
+        _ => None,
+    };
+    let record = serde_json::to_value(&ran.record).expect("a record is an object");
+    let trace = match (&ran.traced, &ran.schedule) {
+        (Some(traced), Some(schedule)) => Some(trace_of(py, traced, schedule, &spec.costs)?),
+        (Some(traced), None) => {
+            schedule.map(|s| trace_of(py, traced, s, &spec.costs)).transpose()?
+        }
+        (None, _) => None,
+    };
+    Ok((to_python(py, &record)?, PyArray1::from_vec(py, ran.finish_ns), channels, trace))
+}

@@ -1,0 +1,142 @@
+//! Breadth-first search of a random graph, level by level, vertices in equal parts: as Graph500.
+//!
+//! In every level each rank looks through the edges of its vertices of the level; for each edge to
+//! a vertex of another rank it tells that rank both ends. So ranks exchange messages of different
+//! sizes, then they sum up how many vertices are new. The sizes are those of the search, which is
+//! done while the schedule is made.
+//!
+//! Source: Buluc, Madduri: Parallel breadth-first search on distributed memory systems, SC 2011,
+//! section 3.1 (vertices in one dimension).
+
+use super::rmat::Graph;
+use super::{ALLREDUCE, Entry, Key, Made, allreduce};
+use crate::workload::collective::Call;
+use crate::workload::collective::exchange::{Edge, Exchange, Messages};
+use crate::workload::keys::{Asked, RANKS};
+use crate::workload::{Program, Script, tag};
+use base::seed::Stream;
+use base::{Refusal, Stop};
+
+/// Most edges that are drawn.
+const MOST_EDGES: u64 = 1 << 26;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "bfs",
+    doc: "breadth-first search of an R-MAT graph, level by level",
+    keys: &[
+        RANKS,
+        Key::whole("scale", "2^scale vertices", 14, (1, 26)),
+        Key::whole("edge_factor", "edges drawn for each vertex", 16, (1, 1 << 10)),
+        Key::whole("seed", "of the graph, and of where the search begins", 0, (0, u64::MAX)),
+        Key::whole("pair_bytes", "of an edge's ends in a message", 16, (1, 1 << 10)),
+        Key::whole("edge_ns", "looking at an edge, ns", 0, (0, 1 << 20)),
+        ALLREDUCE,
+    ],
+    make: made,
+};
+
+struct Search {
+    ranks: u32,
+    levels: Vec<Level>,
+    sum: Call,
+    edge_ns: u64,
+}
+
+/// What happens in one level.
+struct Level {
+    exchange: Call,
+    /// Edges that each rank looks through, and those that it is told.
+    looked: Vec<u64>,
+    heard: Vec<u64>,
+}
+
+fn made(asked: &Asked<'_>) -> Made {
+    let (ranks, scale, seed) = (asked.ranks()?, asked.whole("scale")?, asked.whole("seed")?);
+    let edge_factor = asked.whole("edge_factor")?;
+    let edges = edge_factor << scale;
+    if edges > MOST_EDGES {
+        let help = format!("at most {MOST_EDGES}: edge_factor times 2^scale");
+        return Err(Refusal::new("scale", format!("{edges} edges"), help).into());
+    }
+    let graph = Graph::draw(scale as u32, edge_factor, seed, asked.watch)?;
+    Ok(Box::new(Search {
+        ranks,
+        levels: levels(&graph, first(&graph, seed), ranks, asked)?,
+        sum: allreduce(asked, ranks, 8)?,
+        edge_ns: asked.whole("edge_ns")?,
+    }))
+}
+
+/// Where the search begins: a vertex drawn among those with neighbours; vertex 0 if none has any.
+pub(super) fn first(graph: &Graph, seed: u64) -> u32 {
+    let all: Vec<u32> = (0..graph.vertices()).filter(|&v| !graph.of(v).is_empty()).collect();
+    let mut stream = Stream::new(seed, "bfs", 0);
+    if all.is_empty() { 0 } else { all[stream.below(all.len() as u64) as usize] }
+}
+
+/// The rank of a vertex, of `vertices` in equal parts.
+pub(super) fn owner(vertex: u32, vertices: u32, ranks: u32) -> u32 {
+    (u64::from(vertex) * u64::from(ranks) / u64::from(vertices)) as u32
+}
+
+fn levels(graph: &Graph, first: u32, ranks: u32, asked: &Asked<'_>) -> Result<Vec<Level>, Stop> {
+    let pair = asked.whole("pair_bytes")?;
+    let rank = |v: u32| owner(v, graph.vertices(), ranks);
+    let mut seen = vec![false; graph.vertices() as usize];
+    seen[first as usize] = true;
+    let (mut found, mut now) = (Vec::new(), vec![first]);
+    let mut counts = vec![0_u64; ranks as usize];
+    while !now.is_empty() {
+        let (mut looked, mut heard) = (vec![0; ranks as usize], vec![0; ranks as usize]);
+        let (mut all, mut next): (Vec<Edge>, Vec<u32>) = (Vec::new(), Vec::new());
+        // ascending, so that the vertices of a rank come together
+        now.sort_unstable();
+        for (i, of_rank) in now.chunk_by(|a, b| rank(*a) == rank(*b)).enumerate() {
+            if i % 16 == 0 {
+                asked.watch.tick("search", found.len() as u64, 0)?;
+            }
+            let from = rank(of_rank[0]);
+            let mut told = Vec::new();
+            for &to in of_rank.iter().flat_map(|&v| graph.of(v)) {
+                looked[from as usize] += 1;
+                let owner = rank(to);
+                if owner != from {
+                    heard[owner as usize] += 1;
+                    if counts[owner as usize] == 0 {
+                        told.push(owner);
+                    }
+                    counts[owner as usize] += 1;
+                }
+                if !std::mem::replace(&mut seen[to as usize], true) {
+                    next.push(to);
+                }
+            }
+            for to in told {
+                all.push((from, to, pair * std::mem::take(&mut counts[to as usize])));
+            }
+        }
+        let messages = Some(Messages::new(ranks, &all, |_| 0));
+        let exchange = Call::of(Exchange { messages, rounds: false }, ranks);
+        found.push(Level { exchange, looked, heard });
+        now = next;
+    }
+    Ok(found)
+}
+
+impl Program for Search {
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+        let mut ends = Vec::new();
+        for (phase, level) in (0..).step_by(2).zip(&self.levels) {
+            let at = rank as usize;
+            ends = to.calc(level.looked[at] * self.edge_ns, &ends);
+            ends = to.collective(&level.exchange, rank, &|r| r, tag(phase), &ends);
+            ends = to.calc(level.heard[at] * self.edge_ns, &ends);
+            ends = to.collective(&self.sum, rank, &|r| r, tag(phase + 1), &ends);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Conjugate gradients on a grid of 27 points, with multigrid as HPCG has it or without.
+//!
+//! An iteration has a halo exchange and sparse product, two dot products (two allreduces of 8
+//! bytes) and three vector updates. With `preconditioner=multigrid` it also has HPCG's V-cycle: on
+//! each level but the coarsest two sweeps and a residual, each with a halo exchange, there one
+//! sweep; and a third dot product, the norm of the residual. Floating-point operations as HPCG
+//! counts them: 2 a nonzero of a product, 4 of a sweep, 2 a row of a dot product or an update;
+//! every row is taken to have 27 nonzeros.
+//!
+//! Source: Hestenes, Stiefel: Methods of conjugate gradients for solving linear systems, J. Res.
+//! NBS 49 (1952), section 3; Dongarra, Heroux, Luszczek: High-performance conjugate-gradient
+//! benchmark, IJHPCA 30 (2016), section 3.
+
+use super::halo::Halo;
+use super::{ALLREDUCE, Entry, Key, allreduce};
+use crate::workload::collective::Call;
+use crate::workload::keys::{Asked, GFLOPS, ITERATIONS, RANKS, Takes, flops_ns};
+use crate::workload::{Program, Script, tag};
+use base::Refusal;
+
+const CELLS: (u64, u64) = (1, 1 << 16);
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "conjugate_gradient",
+    doc: "conjugate gradients of 27 points, as HPCG or without its multigrid",
+    keys: &[
+        RANKS,
+        Key { name: "grid", doc: "sides of the grid of ranks", takes: Takes::Grid },
+        Key::whole("nx", "cells of a rank along x", 104, CELLS),
+        Key::whole("ny", "cells of a rank along y", 104, CELLS),
+        Key::whole("nz", "cells of a rank along z", 104, CELLS),
+        Key::word("preconditioner", "what comes before", &["none", "multigrid"]),
+        Key::whole("levels", "grids of the multigrid", 4, (1, 16)),
+        ALLREDUCE,
+        ITERATIONS,
+        GFLOPS,
+    ],
+    make: |asked| Ok(Box::new(Gradients::new(asked)?)),
+};
+
+struct Gradients {
+    halo: Halo,
+    ranks: u32,
+    /// Cells of a rank along each side.
+    cells: [u64; 3],
+    /// Grids of the multigrid; none without.
+    levels: Option<u32>,
+    sum: Call,
+    iterations: u64,
+    gflops: u64,
+}
+
+impl Gradients {
+    fn new(asked: &Asked<'_>) -> Result<Self, base::Stop> {
+        let ranks = asked.ranks()?;
+        let halo = Halo { sides: asked.grid(3, ranks)?, periodic: false, diagonal: true };
+        let cells = [asked.whole("nx")?, asked.whole("ny")?, asked.whole("nz")?];
+        let levels = asked.whole("levels")? as u32;
+        let levels = (asked.word("preconditioner")? == "multigrid").then_some(levels);
+        let halves = levels.map_or(1, |levels| 1_u64 << (levels - 1));
+        for (name, n) in ["nx", "ny", "nz"].into_iter().zip(cells) {
+            if !n.is_multiple_of(halves) {
+                let help = format!("a multiple of {halves}, or fewer levels");
+                return Err(Refusal::new(name, n.to_string(), help).into());
+            }
+        }
+        let sum = allreduce(asked, ranks, 8)?;
+        let (iterations, gflops) = (asked.whole("iterations")?, asked.whole("gflops")?);
+        Ok(Self { halo, ranks, cells, levels, sum, iterations, gflops })
+    }
+}
+
+/// What a rank does, phase after phase.
+struct Rank<'g, 't, 's> {
+    of: &'g Gradients,
+    me: u32,
+    to: &'t mut Script<'s>,
+    ends: Vec<u32>,
+    phase: u64,
+}
+
+impl Rank<'_, '_, '_> {
+    fn rows(&self, level: u32) -> u128 {
+        self.of.cells.iter().map(|&n| u128::from(n >> level)).product()
+    }
+
+    fn compute(&mut self, flops: u128) {
+        self.ends = self.to.calc(flops_ns(flops, self.of.gflops), &self.ends);
+    }
+
+    /// A halo exchange on a level, then so many operations for each nonzero.
+    fn sweep(&mut self, level: u32, flops: u128) {
+        let bytes = |way: &[i32]| {
+            let side = |(&n, &step): (&u64, &i32)| if step == 0 { n >> level } else { 1 };
+            8 * self.of.cells.iter().zip(way).map(side).product::<u64>()
+        };
+        self.ends = self.of.halo.exchange(self.me, tag(self.phase), &bytes, self.to, &self.ends);
+        self.phase += 1;
+        self.compute(27 * flops * self.rows(level));
+    }
+
+    fn dot(&mut self) {
+        self.compute(2 * self.rows(0));
+        let call = &self.of.sum;
+        self.ends = self.to.collective(call, self.me, &|r| r, tag(self.phase), &self.ends);
+        self.phase += 1;
+    }
+
+    fn multigrid(&mut self, levels: u32) {
+        for level in 0..levels - 1 {
+            self.sweep(level, 4);
+            self.sweep(level, 2);
+        }
+        self.sweep(levels - 1, 4);
+        for level in (0..levels - 1).rev() {
+            self.sweep(level, 4);
+        }
+    }
+}
+
+impl Program for Gradients {
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+        let mut told = Rank { of: self, me: rank, to, ends: Vec::new(), phase: 0 };
+        let update = 2 * told.rows(0);
+        for _ in 0..self.iterations {
+            if told.to.is_over() {
+                return;
+            }
+            if let Some(levels) = self.levels {
+                told.multigrid(levels);
+            }
+            told.dot();
+            told.compute(update);
+            told.sweep(0, 2);
+            told.dot();
+            told.compute(2 * update);
+            if self.levels.is_some() {
+                told.dot();
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! A Fourier transform of three dimensions: transforms along the sides that a rank has whole, and
+//! all-to-alls that turn the data round in between.
+//!
+//! Slabs: a rank has planes, all ranks exchange once. Pencils: ranks are a grid of P x Q; the P of
+//! a column exchange, then the Q of a row. From one rank to another goes what the one had and the
+//! other needs: of n points, part i of p has those from i n / p on, rounded down. A transform of n
+//! points has 5 n log2(n) operations.
+//!
+//! Source: Pippig: PFFT: an extension of FFTW to massively parallel architectures, SIAM J. Sci.
+//! Comput. 35 (2013), sections 2 and 3.
+
+use super::{Entry, Key, Made};
+use crate::workload::collective::Call;
+use crate::workload::collective::exchange::{Edge, Exchange, Messages};
+use crate::workload::keys::{Asked, GFLOPS, ITERATIONS, RANKS, Takes, flops_ns};
+use crate::workload::{Program, Script, tag};
+use base::Refusal;
+use base::exp::ln;
+use std::collections::BTreeMap;
+
+/// Most ranks that exchange among themselves.
+const MOST_PARTNERS: u32 = 4096;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "fft_3d",
+    doc: "a Fourier transform of a cube, in slabs or in pencils",
+    keys: &[
+        RANKS,
+        Key::needed("n", "points along each side", (1, 1 << 20)),
+        Key::word("decomposition", "what a rank has", &["slab", "pencil"]),
+        Key { name: "grid", doc: "ranks P x Q of pencils", takes: Takes::Grid },
+        Key::whole("element_bytes", "of a point", 16, (1, 1 << 10)),
+        Key::word("exchange", "how all-to-alls are done", &["linear", "pairwise"]),
+        Key::whole("back", "1: the data is turned back at the end", 0, (0, 1)),
+        ITERATIONS,
+        GFLOPS,
+    ],
+    make: made,
+};
+
+struct Transform {
+    ranks: u32,
+    n: u64,
+    /// P and Q: the ranks of each of both all-to-alls; slabs have P of 1.
+    grid: [u32; 2],
+    /// The all-to-all within columns and within rows, by how many lines each rank holds
+    /// in the direction that stays.
+    calls: [BTreeMap<u64, Call>; 2],
+    back: bool,
+    iterations: u64,
+    gflops: u64,
+}
+
+/// Points of part `i` of `parts`.
+fn part(n: u64, i: u32, parts: u32) -> u64 {
+    let until = |i: u32| n * u64::from(i) / u64::from(parts);
+    until(i + 1) - until(i)
+}
+
+fn made(asked: &Asked<'_>) -> Made {
+    let (ranks, n) = (asked.ranks()?, asked.whole("n")?);
+    let pencils = asked.word("decomposition")? == "pencil";
+    let grid = if pencils { asked.grid(2, ranks)? } else { vec![1, ranks] };
+    let grid = [grid[0], grid[1]];
+    if let Some(many) = grid.iter().find(|&&side| side > MOST_PARTNERS) {
+        let why = format!("{many} ranks exchange among themselves");
+        return Err(Refusal::new("ranks", why, format!("at most {MOST_PARTNERS}")).into());
+    }
+    let (element, rounds) = (asked.whole("element_bytes")?, asked.word("exchange")? == "pairwise");
+    let call = |side: u32, lines: u64| {
+        let pairs = (0..side).flat_map(|a| (0..side).map(move |b| (a, b)));
+        let bytes = |a, b| element * part(n, a, side) * part(n, b, side) * lines;
+        let all: Vec<Edge> = pairs.map(|(a, b)| (a, b, bytes(a, b))).collect();
+        let all: Vec<Edge> = all.into_iter().filter(|e| e.0 != e.1 && e.2 > 0).collect();
+        let messages = Messages::new(side, &all, |i| (all[i].1 + side - all[i].0) % side);
+        Call::of(Exchange { messages: Some(messages), rounds }, side)
+    };
+    let calls = [0, 1].map(|at: usize| {
+        let other = grid[1 - at];
+        let mut found = BTreeMap::new();
+        for i in 0..other {
+            let lines = part(n, i, other);
+            found.entry(lines).or_insert_with(|| call(grid[at], lines));
+        }
+        found
+    });
+    Ok(Box::new(Transform {
+        ranks,
+        n,
+        grid,
+        calls,
+        back: asked.whole("back")? == 1,
+        iterations: asked.whole("iterations")?,
+        gflops: asked.whole("gflops")?,
+    }))
+}
+
+/// An all-to-all: with which number a rank takes part, and the ranks by their numbers.
+type Turn<'a> = (&'a Call, u32, &'a dyn Fn(u32) -> u32);
+
+impl Transform {
+    /// Nanoseconds of transforms along `sides` sides of the points that a rank has.
+    fn compute_ns(&self, points: u64, sides: u64) -> u64 {
+        let flops = 5.0 * (points * sides) as f64 * (ln(self.n as f64) / ln(2.0));
+        flops_ns(flops.round() as u128, self.gflops)
+    }
+}
+
+impl Program for Transform {
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+        let [p, q] = self.grid;
+        let (i, j) = (rank / q, rank % q);
+        // a column: the P ranks of one j; a row: the Q ranks of one i
+        let column = |other: u32| other * q + j;
+        let row = |other: u32| i * q + other;
+        let (of_i, of_j) = (part(self.n, i, p), part(self.n, j, q));
+        let points = of_i * of_j * self.n;
+        let turns: [Turn<'_>; 2] =
+            [(&self.calls[0][&of_j], i, &column), (&self.calls[1][&of_i], j, &row)];
+        let mut phase = 0;
+        let mut ends = Vec::new();
+        let mut turn = |at: usize, to: &mut Script<'_>, ends: &[u32]| {
+            let (call, me, named) = turns[at];
+            phase += 1;
+            to.collective(call, me, named, tag(phase), ends)
+        };
+        for _ in 0..self.iterations {
+            if to.is_over() {
+                return;
+            }
+            if p > 1 {
+                ends = to.calc(self.compute_ns(points, 1), &ends);
+                ends = turn(0, to, &ends);
+                ends = to.calc(self.compute_ns(points, 1), &ends);
+            } else {
+                // slabs have two sides whole
+                ends = to.calc(self.compute_ns(points, 2), &ends);
+            }
+            ends = turn(1, to, &ends);
+            ends = to.calc(self.compute_ns(points, 1), &ends);
+            if self.back {
+                ends = turn(1, to, &ends);
+                if p > 1 {
+                    ends = turn(0, to, &ends);
+                }
+            }
+        }
+    }
+}

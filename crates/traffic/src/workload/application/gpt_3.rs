@@ -1,0 +1,238 @@
+//! Training of GPT-3: layers in a pipeline, operators in parts, data parallel.
+//!
+//! Of `ranks` = T x D x S, rank `t + T (d + D s)` has part t of the operators of the layers of
+//! stage s for the samples of group d. Each group takes `micro_batches` through its stages, one
+//! forward and one backward in turn as soon as the pipeline is full (1F1B). Forward of a layer has
+//! two sums over the T parts, behind attention and behind the two full layers, of `micro_batch` x
+//! sequence x hidden numbers; backward has two more. As many numbers go from a stage to the next
+//! and back. At the end gradients of a stage are summed up over the D groups.
+//!
+//! Operations of a layer forward: 24 b s h^2 + 4 b s^2 h; of the words at the end, 2 b s h V;
+//! backward has twice as many, and with `recompute` layers are computed again before it.
+//! Parameters: 12 h^2 + 13 h a layer; (V + s) h of words and places at the first stage, V h of
+//! words at the last where that is another, whose two sums of gradients over both stages are left
+//! out.
+//!
+//! A receive is posted when its stage comes to it; a send keeps nobody waiting. Computation is on
+//! processor 0, messages on processor 1.
+//!
+//! Source: Brown et al.: Language models are few-shot learners, NeurIPS 2020, table 2.1 (96 layers,
+//! h = 12288, s = 2048); Narayanan et al.: Efficient large-scale language model training on GPU
+//! clusters using Megatron-LM, SC 2021, sections 2 and 5.1 and the appendix (schedule and
+//! formulas); V = 51200 as there.
+
+use super::{Entry, GRADIENTS, Key, Made, allreduce};
+use crate::workload::collective::Call;
+use crate::workload::keys::{Asked, GFLOPS, ITERATIONS, RANKS, flops_ns};
+use crate::workload::{Program, Script, tag};
+use base::Refusal;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "gpt_3",
+    doc: "training of GPT-3: a pipeline of layers, operators in parts, data parallel",
+    keys: &[
+        RANKS,
+        Key::whole("pipeline", "stages of layers", 1, (1, 1 << 10)),
+        Key::whole("operator", "parts of each operator", 1, (1, 1 << 10)),
+        Key::whole("micro_batches", "of a group in an iteration", 8, (1, 1 << 16)),
+        Key::whole("micro_batch", "samples of one", 1, (1, 1 << 10)),
+        Key::whole("layers", "of the network", 96, (1, 1 << 10)),
+        Key::whole("hidden", "numbers of a word", 12_288, (1, 1 << 16)),
+        Key::whole("sequence", "words of a sample", 2048, (1, 1 << 20)),
+        Key::whole("vocabulary", "words that there are", 51_200, (1, 1 << 20)),
+        Key::whole("element_bytes", "of a number", 2, (1, 8)),
+        Key::whole("recompute", "1: layers are computed again for backward", 1, (0, 1)),
+        GRADIENTS,
+        ITERATIONS,
+        GFLOPS,
+    ],
+    make: made,
+};
+
+struct Gpt {
+    parts: u32,
+    groups: u32,
+    stages: u32,
+    micro_batches: u64,
+    /// Layers of a stage.
+    layers: u64,
+    /// Operations of a rank: of a layer forward, and of the words at the end.
+    layer_flops: u128,
+    word_flops: u128,
+    recompute: bool,
+    /// Bytes from one stage to the next.
+    between: u64,
+    /// The sum of a layer's parts, and that of the gradients of each stage.
+    part_sum: Call,
+    gradients: Vec<Call>,
+    iterations: u64,
+    gflops: u64,
+}
+
+fn made(asked: &Asked<'_>) -> Made {
+    let (ranks, parts) = (asked.ranks()?, asked.whole("operator")? as u32);
+    let stages = asked.whole("pipeline")? as u32;
+    let all_layers = asked.whole("layers")?;
+    if u64::from(ranks) % (u64::from(parts) * u64::from(stages)) != 0 {
+        let why = format!("{ranks} ranks, but {stages} stages of {parts} parts");
+        return Err(Refusal::new("ranks", why, "a multiple of pipeline times operator").into());
+    }
+    if !all_layers.is_multiple_of(stages.into()) {
+        let help = format!("a divisor of {all_layers}, the layers");
+        return Err(Refusal::new("pipeline", stages.to_string(), help).into());
+    }
+    let groups = ranks / parts / stages;
+    let [b, s, h, v] = ["micro_batch", "sequence", "hidden", "vocabulary"].map(|n| asked.whole(n));
+    let (b, s, h, v) = (b?, s?, h?, v?);
+    let element = asked.whole("element_bytes")?;
+    let between = b * s * h * element;
+    let layers = all_layers / u64::from(stages);
+    let [wide_b, wide_s, wide_h, wide_v] = [b, s, h, v].map(u128::from);
+    let words = wide_b * wide_s * wide_h;
+    let of_stage = |stage: u32| {
+        let mut all = layers * (12 * h * h + 13 * h);
+        all += if stage == 0 { (v + s) * h } else { 0 };
+        all += if stage > 0 && stage + 1 == stages { v * h } else { 0 };
+        allreduce(asked, groups, all.div_ceil(parts.into()) * element)
+    };
+    Ok(Box::new(Gpt {
+        parts,
+        groups,
+        stages,
+        micro_batches: asked.whole("micro_batches")?,
+        layers,
+        layer_flops: (24 * words * wide_h + 4 * words * wide_s) / u128::from(parts),
+        word_flops: 2 * words * wide_v / u128::from(parts),
+        recompute: asked.whole("recompute")? == 1,
+        between,
+        part_sum: allreduce(asked, parts, between)?,
+        gradients: (0..stages).map(of_stage).collect::<Result<_, _>>()?,
+        iterations: asked.whole("iterations")?,
+        gflops: asked.whole("gflops")?,
+    }))
+}
+
+/// A rank that is told, with what is open.
+struct Rank<'g, 't, 's> {
+    of: &'g Gpt,
+    place: [u32; 3],
+    to: &'t mut Script<'s>,
+    ends: Vec<u32>,
+    /// Sends that nothing waits for but the end of the iteration.
+    sent: Vec<u32>,
+    phase: u64,
+}
+
+impl Rank<'_, '_, '_> {
+    /// The rank of the same part and group in another stage.
+    fn at(&self, stage: u32) -> u32 {
+        let [part, group, _] = self.place;
+        part + self.of.parts * (group + self.of.groups * stage)
+    }
+
+    /// Through the layers: operations of each, and two sums.
+    fn layers(&mut self, flops: u128) {
+        if self.to.is_over() {
+            return;
+        }
+        let [part, group, stage] = self.place;
+        let first = self.of.parts * (group + self.of.groups * stage);
+        for _ in 0..self.of.layers {
+            for half in [flops / 2, flops - flops / 2] {
+                self.compute(half);
+                let at = tag(self.phase);
+                let sum = &self.of.part_sum;
+                self.ends = self.to.collective(sum, part, &|r| first + r, at, &self.ends);
+                self.phase += 1;
+            }
+        }
+    }
+
+    fn compute(&mut self, flops: u128) {
+        self.to.on(0);
+        self.ends = self.to.calc(flops_ns(flops, self.of.gflops), &self.ends);
+        self.to.on(1);
+    }
+
+    /// From one stage to another: what comes is waited for, what goes is not.
+    fn receive(&mut self, stage: u32, tag: u32) {
+        let message = [(self.at(stage), self.of.between, tag)];
+        self.ends = self.to.exchange(&[], &message, &self.ends);
+    }
+
+    fn send(&mut self, stage: u32, tag: u32) {
+        let message = [(self.at(stage), self.of.between, tag)];
+        let sent = self.to.exchange(&message, &[], &self.ends);
+        self.sent.extend(sent);
+    }
+
+    fn forward(&mut self, tag: u32) {
+        let stage = self.place[2];
+        if stage > 0 {
+            self.receive(stage - 1, tag);
+        }
+        self.layers(self.of.layer_flops);
+        if stage + 1 < self.of.stages {
+            self.send(stage + 1, tag);
+        } else {
+            self.compute(self.of.word_flops);
+        }
+    }
+
+    fn backward(&mut self, tag: u32) {
+        let stage = self.place[2];
+        if stage + 1 < self.of.stages {
+            self.receive(stage + 1, tag);
+        } else {
+            self.compute(2 * self.of.word_flops);
+        }
+        if self.of.recompute {
+            self.compute(self.of.layer_flops * u128::from(self.of.layers));
+        }
+        self.layers(2 * self.of.layer_flops);
+        if stage > 0 {
+            self.send(stage - 1, tag);
+        }
+    }
+}
+
+impl Program for Gpt {
+    fn ranks(&self) -> u32 {
+        self.parts * self.groups * self.stages
+    }
+
+    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+        let (t, d) = (self.parts, self.groups);
+        let place = [rank % t, rank / t % d, rank / (t * d)];
+        let [_, group, stage] = place;
+        let mut told = Rank { of: self, place, to, ends: Vec::new(), sent: Vec::new(), phase: 0 };
+        let m = self.micro_batches;
+        let ahead = m.min((self.stages - 1 - stage).into());
+        for iteration in 0..self.iterations {
+            if told.to.is_over() {
+                return;
+            }
+            // between stages two tags for each micro-batch, from the middle of all on
+            let at = |batch: u64, back: u64| tag((1 << 23) + 2 * (iteration * m + batch) + back);
+            for batch in 0..ahead {
+                told.forward(at(batch, 0));
+            }
+            for batch in 0..m - ahead {
+                told.forward(at(ahead + batch, 0));
+                told.backward(at(batch, 1));
+            }
+            for batch in m - ahead..m {
+                told.backward(at(batch, 1));
+            }
+            let across = |other: u32| place[0] + t * (other + d * stage);
+            let sum = &self.gradients[stage as usize];
+            told.ends = told.to.collective(sum, group, &across, tag(told.phase), &told.ends);
+            told.phase += 1;
+            let sent = std::mem::take(&mut told.sent);
+            told.ends.extend(sent);
+            told.ends.sort_unstable();
+            told.ends.dedup();
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Applications as schedules: one is one file with its row of [`APPLICATIONS`].
+//!
+//! What an application computes takes time by a rate that is given; the sizes of its messages
+//! follow from its problem. No schedule claims to be a run of a program: it is who sends how much
+//! to whom, and what waits for what.
+
+mod bfs;
+mod conjugate_gradient;
+mod cosmoflow;
+mod fft_3d;
+mod gpt_3;
+mod halo;
+mod hpl;
+mod resnet_152;
+mod rmat;
+mod stencil;
+mod stencil_2d;
+mod stencil_3d;
+#[cfg(test)]
+mod tests;
+mod training;
+
+use super::collective::Call;
+use super::keys::{Asked, Key};
+use super::make::Program;
+use base::Stop;
+
+/// A program, or why there is none.
+type Made = Result<Box<dyn Program>, Stop>;
+
+/// How an application is asked for.
+pub struct Entry {
+    /// The name that users type.
+    pub name: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+    /// Its parameters.
+    pub keys: &'static [Key],
+    /// Checks the parameters.
+    pub(super) make: fn(&Asked<'_>) -> Made,
+}
+
+/// All applications, in the order in which they are listed.
+pub const APPLICATIONS: &[Entry] = &[
+    bfs::ENTRY,
+    conjugate_gradient::ENTRY,
+    cosmoflow::ENTRY,
+    fft_3d::ENTRY,
+    gpt_3::ENTRY,
+    hpl::ENTRY,
+    resnet_152::ENTRY,
+    stencil_2d::ENTRY,
+    stencil_3d::ENTRY,
+];
+
+/// How sums over all ranks are made.
+const ALLREDUCE: Key = Key::word(
+    "allreduce",
+    "the algorithm of sums: allreduce_...",
+    &["recursive_doubling", "ring", "rabenseifner", "tree", "double_tree"],
+);
+
+/// How sums of large vectors are made: the ring where nothing is said.
+const GRADIENTS: Key = Key::word(
+    "allreduce",
+    "the algorithm of sums: allreduce_...",
+    &["ring", "recursive_doubling", "rabenseifner", "tree", "double_tree"],
+);
+
+/// The allreduce that the key of that name asks for.
+fn allreduce(asked: &Asked<'_>, ranks: u32, bytes: u64) -> Result<Call, Stop> {
+    Call::new(&format!("allreduce_{}", asked.word("allreduce")?), ranks, bytes)
+}

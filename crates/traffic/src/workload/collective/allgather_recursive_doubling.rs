@@ -1,0 +1,44 @@
+//! Allgather by recursive doubling: in round k partners `2^k` apart exchange all that they have.
+//!
+//! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
+//! IJHPCA 19 (2005), section 4.1.
+
+use super::reduce_scatter_halving::power_of_two;
+use super::trees::Chain;
+use super::{Algorithm, Entry, How, Operation, Steps};
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "allgather_recursive_doubling",
+    doc: "all that is there to a partner in every round; powers of two",
+    operation: Operation::Allgather,
+    keys: &[],
+    make: |_| Ok(Box::new(Doubling)),
+};
+
+struct Doubling;
+
+impl Algorithm for Doubling {
+    fn check(&self, ranks: u32) -> Result<(), String> {
+        power_of_two(ranks)
+    }
+
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
+        double(rank, ranks, &mut Chain::new(to), |r| r);
+    }
+}
+
+/// Of `ranks`, a power of two, each has the block of its own number, and ends with all; `named` are
+/// the ranks by these numbers.
+pub(super) fn double(me: u32, ranks: u32, chain: &mut Chain<'_>, named: impl Fn(u32) -> u32) {
+    let mut have = 1;
+    while have < ranks {
+        let partner = me ^ have;
+        let blocks = |of: u32| (of / have * have..of / have * have + have).map(u64::from);
+        chain.exchange(
+            Some((named(partner), &mut blocks(me))),
+            Some((named(partner), &mut blocks(partner), How::Store)),
+        );
+        have *= 2;
+    }
+}

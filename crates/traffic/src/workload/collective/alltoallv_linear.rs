@@ -1,0 +1,16 @@
+//! All-to-all of different sizes with everything at once.
+//!
+//! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
+//! IJHPCA 19 (2005), section 4.6.
+
+use super::alltoallv::{MATRIX, SEED, made};
+use super::{Entry, Operation};
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "alltoallv_linear",
+    doc: "everything at once, each message of its own size",
+    operation: Operation::Alltoallv,
+    keys: &[SEED, MATRIX],
+    make: |asked| made(asked, false),
+};

@@ -1,0 +1,32 @@
+//! Exclusive scan: every rank hands its block to the next one, then all but the first scan by
+//! doubling what they got. Rank 0 ends with nothing, as MPI says.
+//!
+//! Source: Sanders, Traeff: Parallel prefix (scan) algorithms for MPI, EuroPVM/MPI 2006, section 2.
+
+use super::scan_doubling::add_before;
+use super::trees::Chain;
+use super::{Algorithm, Entry, How, Operation, Steps};
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "exscan_doubling",
+    doc: "a shift by one rank, then scan_doubling",
+    operation: Operation::Exscan,
+    keys: &[],
+    make: |_| Ok(Box::new(Doubling)),
+};
+
+struct Doubling;
+
+impl Algorithm for Doubling {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
+        let mut chain = Chain::new(to);
+        let mut blocks = [std::iter::once(0_u64), std::iter::once(0)];
+        let [out, back] = &mut blocks;
+        let next = (rank + 1 < ranks).then(|| (rank + 1, out as _));
+        chain.exchange(next, rank.checked_sub(1).map(|r| (r, back as _, How::Store)));
+        if let Some(me) = rank.checked_sub(1) {
+            add_before(me, ranks - 1, &mut chain, 1);
+        }
+    }
+}

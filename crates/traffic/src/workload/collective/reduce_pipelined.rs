@@ -1,0 +1,17 @@
+//! Reduce along a chain, segment by segment.
+//!
+//! Source: Pjesivac-Grbovic et al.: Performance analysis of MPI collective operations, Cluster
+//! Computing 10 (2007), section 4.
+
+use super::rooted::{Rooted, SEGMENTS, What};
+use super::trees::Tree;
+use super::{Entry, Operation, ROOT};
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "reduce_pipelined",
+    doc: "from rank to rank, in segments",
+    operation: Operation::Reduce,
+    keys: &[ROOT, SEGMENTS],
+    make: |asked| Rooted::in_segments(What::Reduce, Tree::Chain, asked),
+};

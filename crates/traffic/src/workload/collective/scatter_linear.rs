@@ -1,0 +1,17 @@
+//! Scatter by the root alone: it sends every rank its block.
+//!
+//! Source: Pjesivac-Grbovic et al.: Performance analysis of MPI collective operations, Cluster
+//! Computing 10 (2007), section 4.
+
+use super::rooted::{Rooted, What};
+use super::trees::Tree;
+use super::{Entry, Operation, ROOT};
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "scatter_linear",
+    doc: "from the root to every rank",
+    operation: Operation::Scatter,
+    keys: &[ROOT],
+    make: |asked| Rooted::made(What::Scatter, Tree::Star, asked),
+};

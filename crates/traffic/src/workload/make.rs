@@ -1,0 +1,136 @@
+//! Schedules by name: collective operations and applications with their parameters.
+
+use super::keys::{Asked, Key};
+use super::script::{MOST_OPERATIONS, Script, too_many};
+use super::{Builder, Schedule, application, collective};
+use base::words::did_you_mean;
+use base::{Refusal, Stop, Watch};
+use serde_json::{Map, Value};
+
+/// What all ranks do.
+pub trait Program: Sync {
+    /// How many ranks there are.
+    fn ranks(&self) -> u32;
+
+    /// What one of them does.
+    fn tell(&self, rank: u32, to: &mut Script<'_>);
+}
+
+/// What can be made.
+#[derive(Clone, Copy)]
+pub enum Generator {
+    /// A collective operation alone.
+    Collective(&'static collective::Entry),
+    /// An application.
+    Application(&'static application::Entry),
+}
+
+/// All of them, collective operations first, by name.
+pub fn generators() -> Vec<Generator> {
+    let collectives = collective::ALGORITHMS.iter().map(Generator::Collective);
+    collectives.chain(application::APPLICATIONS.iter().map(Generator::Application)).collect()
+}
+
+/// The one of that name.
+///
+/// # Errors
+/// When there is none.
+pub fn generator(name: &str) -> Result<Generator, Refusal> {
+    let all = generators();
+    all.iter().copied().find(|one| one.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(Generator::name).collect();
+        let help = did_you_mean(name, names.iter().copied()) + &names.join(", ");
+        Refusal::new("workload", format!("there is no '{name}'"), help)
+    })
+}
+
+impl Generator {
+    /// The name that users type.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Collective(entry) => entry.name,
+            Self::Application(entry) => entry.name,
+        }
+    }
+
+    /// What it does.
+    pub fn doc(&self) -> &'static str {
+        match self {
+            Self::Collective(entry) => entry.doc,
+            Self::Application(entry) => entry.doc,
+        }
+    }
+
+    /// `collective` or `application`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Collective(_) => "collective",
+            Self::Application(_) => "application",
+        }
+    }
+
+    /// Its parameters.
+    pub fn keys(&self) -> Vec<Key> {
+        match self {
+            Self::Collective(entry) => entry.all_keys(),
+            Self::Application(entry) => entry.keys.to_vec(),
+        }
+    }
+
+    fn program(&self, asked: &Asked<'_>) -> Result<Box<dyn Program>, Stop> {
+        match self {
+            Self::Collective(entry) => collective::alone(entry, asked),
+            Self::Application(entry) => (entry.make)(asked),
+        }
+    }
+}
+
+/// The schedule called `name` with its parameters. O(operations).
+///
+/// # Errors
+/// When there is no such name, a parameter cannot be, there would be more operations than 2^28, or
+/// `watch` says stop.
+pub fn make(name: &str, given: &Map<String, Value>, watch: &dyn Watch) -> Result<Schedule, Stop> {
+    let generator = generator(name)?;
+    let asked = Asked::new(given, generator.keys(), watch).map_err(|r| r.within(name))?;
+    let within = |stop: Stop| match stop {
+        Stop::Refused(refused) => Stop::Refused(refused.within(name)),
+        Stop::Interrupted(interrupted) => Stop::Interrupted(interrupted),
+    };
+    let program = generator.program(&asked).map_err(within)?;
+    told(&*program, watch).map_err(within)
+}
+
+/// The schedule of a program. O(operations).
+///
+/// # Errors
+/// When there would be too many operations, or `watch` says stop.
+pub fn told(program: &dyn Program, watch: &dyn Watch) -> Result<Schedule, Stop> {
+    let ranks = program.ranks();
+    sampled(program, ranks, watch)?;
+    let mut all = Builder::new(ranks);
+    for rank in 0..ranks {
+        if rank % 1024 == 0 {
+            watch.tick("ranks", rank.into(), ranks.into())?;
+        }
+        let mut script = Script::new(all.rank(), MOST_OPERATIONS, watch);
+        program.tell(rank, &mut script);
+        script.done()?;
+    }
+    Ok(all.finish()?)
+}
+
+/// Refuses what is far too large before it is made: where each of three ranks has more operations
+/// than all could have. That all fit is sure only while they are made.
+fn sampled(program: &dyn Program, ranks: u32, watch: &dyn Watch) -> Result<(), Stop> {
+    let share = MOST_OPERATIONS / u64::from(ranks) + 1;
+    for rank in [0, ranks / 2, ranks - 1] {
+        let mut all = Builder::new(ranks);
+        let mut script = Script::new(all.rank(), share, watch);
+        program.tell(rank, &mut script);
+        if u64::from(script.len()) < share {
+            return script.done();
+        }
+    }
+    Err(too_many().into())
+}

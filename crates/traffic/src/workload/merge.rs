@@ -1,0 +1,70 @@
+//! Schedules side by side, and copies of them with other operations.
+
+use super::{ANY, Builder, Kind, OfRank, Op, Schedule};
+use base::{Refusal, Stop, Watch};
+
+/// All schedules as one, their ranks one after another: several jobs at the same time.
+/// O(operations + dependencies).
+///
+/// # Errors
+/// When there is none, they have more ranks or operations than fit, or `watch` says stop.
+pub fn merge(jobs: &[&Schedule], watch: &dyn Watch) -> Result<Schedule, Stop> {
+    let ranks: u64 = jobs.iter().map(|job| u64::from(job.ranks())).sum();
+    if jobs.is_empty() || ranks >= u64::from(ANY) {
+        let why = format!("{} with {ranks} ranks", jobs.len());
+        return Err(Refusal::new("schedules", why, "one or more, of 2^32 - 2 ranks at most").into());
+    }
+    let mut all = Builder::new(ranks as u32);
+    let mut first = 0;
+    for job in jobs {
+        for rank in 0..job.ranks() {
+            if rank % 1024 == 0 {
+                watch.tick("ranks", (first + rank).into(), ranks)?;
+            }
+            let moved = |op: Op| match op.kind {
+                Kind::Calc => (0, op),
+                _ if op.peer == ANY => (0, op),
+                _ => (0, Op { peer: op.peer + first, ..op }),
+            };
+            copy(job, rank, &mut all.rank(), moved)?;
+        }
+        first += job.ranks();
+    }
+    Ok(all.finish()?)
+}
+
+/// Copies the operations of a rank with their dependencies. `change` gives the operation that takes
+/// the place of one, and nanoseconds of a calculation before it, which then waits in its place.
+///
+/// # Errors
+/// When they do not fit.
+pub(super) fn copy(
+    of: &Schedule,
+    rank: u32,
+    into: &mut OfRank<'_>,
+    mut change: impl FnMut(Op) -> (u64, Op),
+) -> Result<(), Refusal> {
+    let range = of.of_rank(rank);
+    // of each operation where it begins to wait, and where it is
+    let mut places = Vec::with_capacity(range.len());
+    for op in &of.ops()[range.start as usize..range.end as usize] {
+        let (before_ns, op) = change(*op);
+        let begin =
+            if before_ns > 0 { Some(into.add(Op::calc(before_ns).on(op.cpu))?) } else { None };
+        let at = into.add(op)?;
+        if let Some(begin) = begin {
+            into.require(at, begin)?;
+        }
+        places.push((begin.unwrap_or(at), at));
+    }
+    for op in range.clone() {
+        let at = places[(op - range.start) as usize].1;
+        for &after in of.require(op) {
+            into.require(places[(after - range.start) as usize].0, at)?;
+        }
+        for &after in of.require_start(op) {
+            into.require_start(places[(after - range.start) as usize].0, at)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,296 @@
+//! What disturbs processes: calculations that take longer, and ranks that are slower.
+//!
+//! Source: Hoefler, Schneider, Lumsdaine: Characterizing the influence of system noise on
+//! large-scale applications by simulation, SC 2010, section 2 (detours of an operating system, of
+//! one length in every period).
+
+use super::keys::{Asked, Key, MOST_NS, Takes};
+use super::merge::copy;
+use super::{Builder, Kind, Op, Schedule};
+use base::exp::ln;
+use base::seed::Fast;
+use base::{Refusal, Stop, Watch};
+use serde_json::{Map, Value};
+
+/// What noise is asked for by.
+pub const KEYS: [Key; 9] = [
+    Key::word(
+        "kind",
+        "what is added: a share of each calculation, drawn up to `percent`; times of an \
+         exponential or a normal distribution; or a detour in every period of calculation",
+        &["none", "fraction", "exponential", "normal", "periodic"],
+    ),
+    Key::whole("percent", "most that is added of a calculation, %", 10, (0, 10_000)),
+    Key::whole("mean_ns", "mean of what is added, or length of a detour, ns", 1000, (0, MOST_NS)),
+    Key::whole("deviation_ns", "standard deviation of the normal, ns", 300, (0, MOST_NS)),
+    Key::whole("period_ns", "from one detour to the next, ns", 1_000_000, (1, MOST_NS)),
+    Key::word("on", "to what: calculations, or sends and receives too", &["calc", "all"]),
+    Key::whole("seed", "of what is drawn", 0, (0, u64::MAX)),
+    Key { name: "stragglers", doc: "ranks that are slower", takes: Takes::Ranks },
+    Key::whole("slowdown_percent", "what their calculations take, %", 200, (0, 100_000)),
+];
+
+/// Draws of one rank.
+struct Draws {
+    kind: &'static str,
+    percent: u64,
+    mean_ns: u64,
+    deviation_ns: u64,
+    period_ns: u64,
+    on_all: bool,
+    fast: Fast,
+    /// Calculation since the beginning of a period.
+    passed_ns: u64,
+    /// The second of two normal draws.
+    spare: Option<f64>,
+}
+
+/// A schedule with noise. Every rank has a stream of its own.
+///
+/// Calculations of `stragglers` take `slowdown_percent` of their time first. Noise is added to each
+/// calculation; with `on=all`, of the exponential and the normal kind, also as a calculation before
+/// each send and receive. Normal draws below 0 count as 0. Periods of detours are of the time that
+/// a rank calculates, and begin at a drawn place. O(operations + dependencies).
+///
+/// # Errors
+/// When a parameter cannot be, the operations do not fit, or `watch` says stop.
+pub fn noisy(
+    of: &Schedule,
+    given: &Map<String, Value>,
+    watch: &dyn Watch,
+) -> Result<Schedule, Stop> {
+    let asked = Asked::new(given, KEYS.to_vec(), watch).map_err(|r| r.within("noise"))?;
+    let within = |refused: Refusal| refused.within("noise");
+    let mut slow = vec![false; of.ranks() as usize];
+    for rank in asked.some_ranks("stragglers", of.ranks()).map_err(within)? {
+        slow[rank as usize] = true;
+    }
+    let slowdown = asked.whole("slowdown_percent")?;
+    let mut all = Builder::new(of.ranks());
+    for rank in 0..of.ranks() {
+        if rank % 256 == 0 {
+            watch.tick("ranks", rank.into(), of.ranks().into())?;
+        }
+        let mut draws = Draws::new(&asked, rank)?;
+        let percent = if slow[rank as usize] { slowdown } else { 100 };
+        copy(of, rank, &mut all.rank(), |op| draws.disturbed(op, percent))?;
+    }
+    Ok(all.finish()?)
+}
+
+impl Draws {
+    fn new(asked: &Asked<'_>, rank: u32) -> Result<Self, Refusal> {
+        let mut fast = Fast::new(asked.whole("seed")?, "noise", rank.into());
+        let period_ns = asked.whole("period_ns")?;
+        let passed_ns = ((u128::from(fast.next_u64()) * u128::from(period_ns)) >> 64) as u64;
+        Ok(Self {
+            kind: asked.word("kind")?,
+            percent: asked.whole("percent")?,
+            mean_ns: asked.whole("mean_ns")?,
+            deviation_ns: asked.whole("deviation_ns")?,
+            period_ns,
+            on_all: asked.word("on")? == "all",
+            fast,
+            passed_ns,
+            spare: None,
+        })
+    }
+
+    /// The operation as it is now, and what comes before it.
+    fn disturbed(&mut self, op: Op, percent: u64) -> (u64, Op) {
+        if op.kind != Kind::Calc {
+            let before = if self.on_all { self.added_ns(0) } else { 0 };
+            return (before, op);
+        }
+        let longer = u128::from(op.size) * u128::from(percent) / 100;
+        let size = u64::try_from(longer).unwrap_or(u64::MAX);
+        (0, Op { size: size.saturating_add(self.added_ns(size)), ..op })
+    }
+
+    /// What is added to so many nanoseconds.
+    fn added_ns(&mut self, ns: u64) -> u64 {
+        match self.kind {
+            "fraction" => {
+                let most = u128::from(ns) * u128::from(self.percent) / 100;
+                // rounded to the nearest, so that the mean of short ones is right
+                ((most as f64 * self.uniform()) + 0.5) as u64
+            }
+            "exponential" => (-ln(self.uniform()) * self.mean_ns as f64 + 0.5) as u64,
+            "normal" => {
+                let drawn = self.normal();
+                (self.mean_ns as f64 + drawn * self.deviation_ns as f64 + 0.5) as u64
+            }
+            "periodic" => {
+                let passed = u128::from(self.passed_ns) + u128::from(ns);
+                let period = u128::from(self.period_ns);
+                self.passed_ns = (passed % period) as u64;
+                let detours = (passed / period) * u128::from(self.mean_ns);
+                u64::try_from(detours).unwrap_or(u64::MAX)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Above 0, at most 1.
+    fn uniform(&mut self) -> f64 {
+        ((self.fast.next_u64() >> 11) + 1) as f64 / 2_f64.powi(53)
+    }
+
+    /// Of mean 0 and deviation 1, by the polar method (Marsaglia, Bray, SIAM Review 6, 1964).
+    fn normal(&mut self) -> f64 {
+        if let Some(spare) = self.spare.take() {
+            return spare;
+        }
+        loop {
+            let (x, y) = (2.0 * self.uniform() - 1.0, 2.0 * self.uniform() - 1.0);
+            let square = x * x + y * y;
+            if square > 0.0 && square < 1.0 {
+                let factor = (-2.0 * ln(square) / square).sqrt();
+                self.spare = Some(y * factor);
+                return x * factor;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::{make, merge};
+    use base::Quiet;
+    use serde_json::json;
+
+    /// Ranks of many calculations, one after another, and a message around.
+    fn ring(ranks: u32, calcs: u32, ns: u64) -> Schedule {
+        let mut all = Builder::new(ranks);
+        for rank in 0..ranks {
+            let mut of = all.rank();
+            let mut last = of.add(Op::send(8, (rank + 1) % ranks, 7)).expect("room");
+            of.add(Op::recv(8, (rank + ranks - 1) % ranks, 7)).expect("room");
+            for _ in 0..calcs {
+                let next = of.add(Op::calc(ns).on(1)).expect("room");
+                of.require(next, last).expect("room");
+                last = next;
+            }
+        }
+        all.finish().expect("all ranks")
+    }
+
+    fn noise(of: &Schedule, given: &Value) -> Schedule {
+        noisy(of, given.as_object().expect("a table"), &Quiet).expect("noise")
+    }
+
+    fn calcs(of: &Schedule, rank: u32) -> Vec<f64> {
+        let range = of.of_rank(rank);
+        let ops = of.ops()[range.start as usize..range.end as usize].iter();
+        ops.filter(|op| op.kind == Kind::Calc).map(|op| op.size as f64).collect()
+    }
+
+    fn moments(all: &[f64]) -> (f64, f64) {
+        let n = all.len() as f64;
+        let mean = all.iter().sum::<f64>() / n;
+        (mean, all.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n)
+    }
+
+    #[test]
+    fn noise_has_the_mean_and_variance_of_its_kind() {
+        let n = 40_000;
+        let quiet = ring(2, n, 10_000);
+        for (given, mean, deviation) in [
+            (json!({ "kind": "fraction", "percent": 60 }), 3000.0, 6000.0 / 12_f64.sqrt()),
+            (json!({ "kind": "exponential", "mean_ns": 500 }), 500.0, 500.0),
+            (json!({ "kind": "normal", "mean_ns": 900, "deviation_ns": 150 }), 900.0, 150.0),
+        ] {
+            let found = noise(&quiet, &given);
+            for rank in 0..2 {
+                let (m, v) = moments(&calcs(&found, rank));
+                let error = deviation / f64::from(n).sqrt();
+                assert!((m - 10_000.0 - mean).abs() < 5.0 * error, "{given} {m}");
+                assert!((v.sqrt() / deviation - 1.0).abs() < 0.05, "{given} {v}");
+            }
+            assert_ne!(calcs(&found, 0), calcs(&found, 1));
+            assert_eq!(found, noise(&quiet, &given));
+        }
+    }
+
+    #[test]
+    fn detours_come_once_a_period() {
+        let given = json!({ "kind": "periodic", "period_ns": 7000, "mean_ns": 13 });
+        let found = noise(&ring(3, 1000, 1000), &given);
+        for rank in 0..3 {
+            let detours: f64 = calcs(&found, rank).iter().map(|ns| (ns - 1000.0) / 13.0).sum();
+            // 1000 * 1000 ns are 142.9 periods
+            assert!((142.0..=143.0).contains(&detours), "{detours}");
+        }
+    }
+
+    #[test]
+    fn stragglers_alone_are_slower() {
+        let quiet = ring(4, 3, 100);
+        let given = json!({ "stragglers": "1,3", "slowdown_percent": 250 });
+        let found = noise(&quiet, &given);
+        for (rank, ns) in [(0, 100.0), (1, 250.0), (2, 100.0), (3, 250.0)] {
+            assert_eq!(calcs(&found, rank), [ns; 3]);
+        }
+        assert_eq!(noise(&quiet, &json!({ "stragglers": [1, 3], "slowdown_percent": 100 })), quiet);
+        assert_eq!(noise(&quiet, &json!({})), quiet);
+    }
+
+    #[test]
+    fn what_comes_before_messages_waits_in_their_place() {
+        let quiet = make(
+            "allgather_ring",
+            json!({ "ranks": 5, "bytes": 9 }).as_object().expect("a table"),
+            &Quiet,
+        )
+        .expect("a ring");
+        let given = json!({ "kind": "exponential", "mean_ns": 1_000_000, "on": "all" });
+        let found = noise(&quiet, &given);
+        // each operation gets a calculation before it and one edge more
+        assert_eq!(found.ops().len(), 2 * quiet.ops().len());
+        assert_eq!(found.dependencies(), quiet.dependencies() + quiet.ops().len());
+        let counts = found.counts();
+        for (op, it) in (0..).zip(found.ops()) {
+            if it.kind != Kind::Calc {
+                assert_eq!(counts[op as usize], 1);
+                assert!(found.require(op - 1).contains(&op));
+            }
+        }
+    }
+
+    #[test]
+    fn jobs_stand_side_by_side() {
+        let (one, other) = (ring(2, 1, 5), ring(3, 2, 6));
+        let both = merge(&[&one, &other], &Quiet).expect("both");
+        assert_eq!(both.ranks(), 5);
+        for (job, first) in [(&one, 0), (&other, 2)] {
+            for rank in 0..job.ranks() {
+                let (of, mine) = (both.of_rank(first + rank), job.of_rank(rank));
+                for (at, was) in of.zip(mine) {
+                    let (now, then) = (both.ops()[at as usize], job.ops()[was as usize]);
+                    let shift = if then.kind == Kind::Calc { 0 } else { first };
+                    assert_eq!(now, Op { peer: then.peer + shift, ..then });
+                    let moved = |n: &u32| n + at - was;
+                    let wanted: Vec<u32> = job.require(was).iter().map(moved).collect();
+                    assert_eq!(both.require(at), wanted);
+                }
+            }
+        }
+        assert!(merge(&[], &Quiet).is_err());
+    }
+
+    #[test]
+    fn noise_that_cannot_be_is_refused() {
+        for (given, told) in [
+            (json!({ "kind": "expo" }), "noise: kind: there is no 'expo'"),
+            (json!({ "stragglers": "1,4" }), "stragglers: \"1,4\"; ranks, 0 to 3"),
+            (json!({ "mean_ns": -1 }), "mean_ns: -1; a whole number"),
+            (json!({ "mean": 1 }), "there is no such parameter"),
+        ] {
+            let of = ring(4, 1, 1);
+            let refused = noisy(&of, given.as_object().expect("a table"), &Quiet);
+            let refused = refused.expect_err("refused").to_string();
+            assert!(refused.contains(told), "{refused}");
+        }
+    }
+}

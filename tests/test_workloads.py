@@ -1,0 +1,156 @@
+"""Schedules that are made: applications, noise, several jobs, which algorithm is quickest."""
+
+from __future__ import annotations
+
+import flyloom as fl
+import numpy as np
+import pytest
+from cli_helpers import document, flyloom
+from flyloom._core import RefusalError, noise_keys
+from flyloom.verbs.message import message
+
+SMALL = {
+    "bfs": {"scale": 6, "edge_ns": 5},
+    "conjugate_gradient": {"preconditioner": "multigrid", "gflops": 10},
+    "cosmoflow": {"operator": 1, "gflops": 10_000},
+    "fft_3d": {"n": 12, "decomposition": "pencil", "gflops": 1},
+    "gpt_3": {"layers": 3, "hidden": 64, "micro_batches": 3, "gflops": 1000},
+    "hpl": {"n": 60, "nb": 8, "gflops": 1},
+    "resnet_152": {"gflops": 10_000},
+    "stencil_2d": {"bytes": 100, "points": 9, "iterations": 3},
+    "stencil_3d": {"bytes": 100, "points": 27, "periodic": 1, "compute_ns": 500},
+}
+
+
+def test_every_application_is_tried_here():
+    assert set(SMALL) == {row.name for row in fl.workloads() if row.kind == "application"}
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("ranks", [1, 3, 6])
+def test_applications_come_to_their_end(name, ranks):
+    """By both rules, where every send waits for its receive and where none does."""
+    made = fl.make_workload(name, ranks=ranks, **SMALL[name])
+    assert made.ranks == ranks
+    for dialect in ("causal", "loggops-v1"):
+        for eager in (0, 2**32 - 1):
+            found = message(made, dialect=dialect, parameters={"S": eager, "G": 1})
+            assert found.messages >= made.counts()["sends"]
+    assert fl.check_workload(made).complete
+
+
+def test_a_pipeline_takes_what_its_formula_says():
+    """Without cost of messages 1F1B takes m + S - 1 times a micro-batch's work in a stage
+    (Narayanan et al., SC 2021, section 2.2.1)."""
+    stages, batches = 4, 6
+    given = {"layers": 4, "hidden": 128, "sequence": 64, "vocabulary": 1, "recompute": 0}
+    made = fl.make_workload(
+        "gpt_3", ranks=stages, pipeline=stages, micro_batches=batches, gflops=1, **given
+    )
+    free = {"L": 0, "o": 0, "g": 0, "G": 0, "S": 2**32 - 1}
+    took = message(made, parameters=free).finish_ns
+    layer = 3 * (24 * 64 * 128**2 + 4 * 64**2 * 128)
+    words = 6 * 64 * 128  # at the last stage: forward and backward
+    assert (batches + stages - 1) * layer <= took <= (batches + stages - 1) * (layer + words)
+
+
+def test_computation_beside_a_collective():
+    """On a processor of its own it takes as long as the longer of both; on that of the messages at
+    least both, and the more parts, the sooner messages get on."""
+    costs = {"L": 1000, "o": 100, "g": 0, "G": 1}
+    ring = {"ranks": 8, "bytes": 8000}
+    alone = message(fl.make_workload("allreduce_ring", **ring), parameters=costs).finish_ns
+
+    def took(ns: int, **more: int) -> float:
+        made = fl.make_workload("allreduce_ring", overlap_ns=ns, **ring, **more)
+        return message(made, parameters=costs).finish_ns
+
+    assert took(1000, overlap_cpu=1) == alone
+    assert took(10**7, overlap_cpu=1) == 10**7
+    whole, parts = took(100_000), took(100_000, chunks=100)
+    # 14 rounds of L + 2 o + 999 G; in one part, the first send is before it, and the first receive
+    # (its message has come meanwhile) and 13 rounds behind it
+    one_round = 1000 + 2 * 100 + 999
+    assert alone == 14 * one_round
+    assert whole == 100 + 100_000 + 100 + 13 * one_round
+    assert 100_000 <= parts < whole
+
+
+def test_matrices_come_from_files_arrays_and_rows(tmp_path):
+    rows = [[0, 5, 0], [7, 3, 9], [0, 0, 0]]
+    (tmp_path / "m.csv").write_text("0, 5, 0\n7,3,9\n\n0 0 0\n")
+    made = [
+        fl.make_workload("alltoallv_linear", ranks=3, bytes=0, matrix=matrix)
+        for matrix in (rows, np.array(rows), tmp_path / "m.csv")
+    ]
+    assert made[0] == made[1] == made[2]
+    assert made[0].counts()["sends"] == 3 and made[0].counts()["sent_bytes"] == 5 + 7 + 9
+    (tmp_path / "bad.csv").write_text("0,1\n1,-2\n")
+    with pytest.raises(RefusalError, match=r"bad\.csv: line 2: '-2' is no whole number"):
+        fl.make_workload("alltoallv_linear", ranks=2, bytes=0, matrix=tmp_path / "bad.csv")
+    done = flyloom("workload", "make", "alltoallv_linear", "ranks=2", "bytes=0",
+                   f"matrix={tmp_path / 'm.csv'}", "-o", tmp_path / "x.goal")
+    assert done.returncode == 2 and "there are 3 rows" in done.stderr
+    assert not (tmp_path / "x.goal").exists()
+
+
+def test_noise_and_stragglers_on_the_command_line(tmp_path):
+    out = tmp_path / "ring.goal"
+    base = ["stencil_2d", "ranks=4", "bytes=8", "compute_ns=1000", "iterations=2"]
+    document("workload", "make", *base, "-o", out)
+    document("workload", "make", *base, "-o", tmp_path / "a.goal", "--noise", "stragglers=1,2",
+             "--noise", "slowdown_percent=300")
+    document("workload", "convert", out, tmp_path / "b.goal", "--noise", "stragglers=1,2",
+             "--noise", "slowdown_percent=300")
+    assert (tmp_path / "a.goal").read_bytes() == (tmp_path / "b.goal").read_bytes()
+    # 4 ranks, 2 iterations of 1000 ns, half of the ranks three times as slow
+    assert fl.workload(tmp_path / "a.goal").counts()["calculated_ns"] == 2 * (2 * 1000 + 2 * 3000)
+    done = flyloom("workload", "convert", out, tmp_path / "c.goal", "--noise", "mean=3")
+    assert done.returncode == 2 and "noise: mean: there is no such parameter" in done.stderr
+    given = {"kind": "exponential", "mean_ns": 700, "on": "all"}
+    one, other = (fl.noisy_workload(out, seed=seed, **given) for seed in (1, 2))
+    assert one == fl.noisy_workload(out, seed=1, **given) != other
+    names = {key["name"] for key in noise_keys()}
+    assert {"kind", "percent", "stragglers"} < names
+
+
+def test_jobs_side_by_side_take_as_long_as_the_longest(tmp_path):
+    jobs = [fl.make_workload("allreduce_ring", ranks=5, bytes=9000),
+            fl.make_workload("barrier_tree", ranks=3)]
+    both = fl.merge_workloads(jobs)
+    found = message(both).rank_finish_ns
+    alone = [message(job).rank_finish_ns for job in jobs]
+    assert list(found) == [*alone[0], *alone[1]]
+    for i, job in enumerate(jobs):
+        (tmp_path / f"{i}.goal").write_text(job.text())
+    files = [tmp_path / "0.goal", tmp_path / "1.goal"]
+    document("workload", "merge", *files, "-o", tmp_path / "both.bin")
+    assert fl.workload(tmp_path / "both.bin") == both
+
+
+def test_the_quickest_is_the_least_of_all_runs():
+    costs = {"L": 700, "o": 90, "g": 40, "G": 0.5}
+    rows = fl.best_workload("allreduce", ranks=[3, 8], bytes=[8, 50_000], parameters=costs)
+    assert [(row.ranks, row.bytes) for row in rows] == [(3, 8), (3, 50_000), (8, 8), (8, 50_000)]
+    for row in rows:
+        runs = {}
+        for name in ("rabenseifner", "recursive_doubling", "ring", "tree"):
+            made = fl.make_workload(f"allreduce_{name}", ranks=row.ranks, bytes=row.bytes)
+            runs[f"allreduce_{name}"] = message(made, parameters=costs).finish_ns
+        told = {one["algorithm"]: one["finish_ns"] for one in row.all}
+        assert {name: told[name] for name in runs} == runs
+        assert row.finish_ns == min(told.values()) == told[row.algorithm]
+    table = flyloom("workload", "best", "allreduce", "ranks=3,8", "bytes=8", "--set", "L=700",
+                    "--set", "o=90", "--set", "g=40", "--set", "G=0.5")
+    assert table.returncode == 0 and rows[0].algorithm in table.stdout
+
+
+@pytest.mark.parametrize(("words", "told"), [
+    (["allreduces", "ranks=2", "bytes=8"], "did you mean allreduce?"),
+    (["allreduce", "bytes=8"], "ranks: it is not given"),
+    (["allreduce", "ranks=2,x", "bytes=8"], "ranks=2,x: ranks=N,..."),
+    (["allreduce", "ranks=2", "bytes=8", "--set", "l=3"], "l"),
+])
+def test_cases_that_cannot_be_are_refused(words, told):
+    done = flyloom("workload", "best", *words)
+    assert done.returncode == 2 and told in done.stderr
