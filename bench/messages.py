@@ -30,6 +30,24 @@ spent = time.process_time() - begin
 print(json.dumps({"cpu_s": spent, "events": found.events,
                   "mib": (used().ru_maxrss - before) / 1024}))
 """
+NET = "slim_fly:q=9,p=7"
+FREE = {"o": 0, "g": 0, "S": 1 << 30}
+OVER_NETWORK = (
+    ("alltoall_pairwise", {}, {}, "pairwise, exact"),
+    ("alltoall_linear", FREE, {}, "posted at once at no cost of processors, exact"),
+    ("alltoall_linear", {}, {"network.settle_ns": 10_000}, "posted at once, settle_ns=10000"),
+)
+"""Everybody to everybody over a network: parameters, settings, what it is."""
+OVER = """
+import json, sys, time
+import flyloom as fl
+name, ranks, net, parameters, settings = sys.argv[1:]
+made = fl.make_workload(name, ranks=int(ranks), bytes=65536)
+begin = time.process_time()
+found = fl.simulate(net, "message", workload=made, parameters=json.loads(parameters),
+                    settings=json.loads(settings))
+print(json.dumps({"cpu_s": time.process_time() - begin, "finish_ms": found.finish_ns / 1e6}))
+"""
 READ = """
 import json, sys, time
 import flyloom as fl
@@ -62,6 +80,15 @@ def messages(options: Options) -> list[Row]:
                     "LogGOPSim, the whole program", most=250 / 1.048576,
                     note=f"{mib * 2**20 / ranks:.0f} bytes a process, the schedule included",
                 ))
+    ranks = 256 if options.quick else 1024
+    for name, parameters, settings, what in OVER_NETWORK:
+        found = [_found(options, OVER, name, ranks, NET, json.dumps(parameters),
+                        json.dumps(settings)) for _ in options.times(3)]
+        rows.append(Row(
+            "messages", f"all to all over {NET}, {ranks} processes, 64 KiB, {what}",
+            median(one["cpu_s"] for one in found), "CPU s", most=60,
+            note=f"the run ends after {found[0]['finish_ms']:.2f} ms",
+        ))
     found = [_found(options, READ) for _ in options.times(3)]
     byte_ns = median(one["cpu_s"] / one["bytes"] * 1e9 for one in found)
     rows.append(Row(

@@ -293,3 +293,29 @@ fn without_a_way_a_run_is_refused() {
     let said = found.expect_err("two halves").to_string();
     assert!(said.contains("there is no way from"), "{said}");
 }
+
+#[test]
+fn rates_that_are_settled_seldom_are_near() {
+    let on = Arc::new(network("slim_fly:q=5,p=3"));
+    let ranks = on.endpoints().len() as u32;
+    let mut draw = Fast::new(11, "settled seldom", 0);
+    let one = |_| (draw.below(ranks), draw.below(ranks), 20_000 + u64::from(draw.below(80_000)));
+    let all: Vec<(u32, u32, u64)> = (0..1500).map(one).filter(|m| m.0 != m.1).collect();
+    let costs = LogGops { o: 700.0, ..free() };
+    let ends = |settle_ns: f64| {
+        let how = Network { settle_ns, ..Network::default() };
+        ran(On::Network(Arc::clone(&on)), &how, &costs, &all).finish
+    };
+    let (exact, near) = (ends(0.0), ends(100.0));
+    assert_ne!(exact, near);
+    for (exact, near) in exact.iter().zip(near) {
+        let far = exact.abs_diff(near) as f64 / *exact as f64;
+        assert!(far < 0.02, "{near} ps for {exact}");
+    }
+    // a message that is alone is not late
+    let alone = |settle_ns: f64| {
+        let how = Network { settle_ns, ..Network::default() };
+        ran(On::Network(Arc::clone(&on)), &how, &free(), &[(0, 90, 50_000)]).finish
+    };
+    assert_eq!(alone(0.0), alone(1e6));
+}

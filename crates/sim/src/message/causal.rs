@@ -398,6 +398,9 @@ impl Run<'_> {
 
     /// Messages whose last byte leaves at this time have left; the others get their rates.
     fn look_at_network(&mut self, due: &Due) {
+        if self.net.as_ref().is_some_and(|net| !net.is_asked(due.now)) {
+            return;
+        }
         let mut any = false;
         while let Some((op, latency)) = self.net.as_mut().and_then(|net| net.ended(due.now)) {
             any = true;

@@ -97,7 +97,11 @@ impl Net {
         let local = (picoseconds(under.how.local_ns), under.how.local_gbps / 8000.0);
         let interfaces = if under.how.at_once > 0 { under.places.len() * nics as usize } else { 0 };
         Ok(Self {
-            flows: Flows::new(routes.rates().into_iter(), picoseconds(under.how.span_ns)),
+            flows: Flows::new(
+                routes.rates().into_iter(),
+                picoseconds(under.how.settle_ns),
+                picoseconds(under.how.span_ns),
+            ),
             routes,
             places: under.places.to_vec(),
             local,
@@ -194,19 +198,29 @@ impl Net {
         interface.waits.pop_front()
     }
 
+    /// Whether [`Net::look`] asked for a look at `now`, and it was not had yet. It asks anew as
+    /// messages come and go: times that it asked for before are not looked at any more.
+    pub(super) fn is_asked(&self, now: u64) -> bool {
+        self.armed == now
+    }
+
     /// It was looked at as [`Net::look`] asked. Where nothing more happens at `now`, messages get
     /// their rates from then on.
     pub(super) fn looked(&mut self, now: u64, is_all: bool) {
         self.armed = u64::MAX;
-        if is_all && self.flows.is_changed() {
+        if is_all && self.flows.is_due(now) == Some(now) {
             self.flows.settle(now);
         }
     }
 
-    /// When the network is to be looked at, if that is before it would be anyway: at `now` where
-    /// messages came or went, else when the next message ends.
+    /// When the network is to be looked at, if that is before it would be anyway: when rates are to
+    /// be settled since messages came or went, or when the next message ends.
     pub(super) fn look(&mut self, now: u64) -> Option<u64> {
-        let time = if self.flows.is_changed() { Some(now) } else { self.flows.next_end() };
+        let due = self.flows.is_due(now);
+        let time = match due {
+            Some(time) if time <= now => due,
+            _ => due.into_iter().chain(self.flows.next_end()).min(),
+        };
         let time = time.filter(|&time| time < self.armed)?;
         self.armed = time;
         Some(time)

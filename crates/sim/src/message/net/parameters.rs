@@ -59,6 +59,10 @@ pub struct Network {
     pub local_ns: f64,
     /// Between processes of one endpoint: rate of every message, Gbit/s.
     pub local_gbps: f64,
+    /// Least time between two settlements of the rates, ns; 0: rates are settled whenever a message
+    /// comes or goes, which is exact. Until then a message that comes has what its channels have
+    /// left, and what one that goes leaves is for those that come.
+    pub settle_ns: f64,
     /// Width of the spans of time that the use of channels is counted in, ns; 0: it is not.
     pub span_ns: f64,
 }
@@ -75,6 +79,7 @@ impl Default for Network {
             at_once: 0,
             local_ns: 300.0,
             local_gbps: 200.0,
+            settle_ns: 0.0,
             span_ns: 0.0,
         }
     }
@@ -96,6 +101,7 @@ impl Network {
             ("switch_ns", self.switch_ns),
             ("link_ns", self.link_ns.unwrap_or(0.0)),
             ("local_ns", self.local_ns),
+            ("settle_ns", self.settle_ns),
             ("span_ns", self.span_ns),
         ];
         for (name, ns) in times {
