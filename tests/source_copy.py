@@ -48,8 +48,10 @@ def adapted(name: str, text: str) -> str:
     text, count = re.subn(ours, r'\1version = "0.0.1"', text)
     assert count, "no version of ours in it"
     if name == "Cargo.toml":
-        plain = [crate for crate in OURS if f"[profile.dev.package.{crate}]" not in text]
-        text += "".join(f"\n[profile.dev.package.{crate}]\nopt-level = 0\n" for crate in plain)
+        own = r"\n\[profile\.dev\.package\.flyloom-\w+\]\n(?:[^\[\n].*\n)*"
+        text = re.sub(own, "", text) + "".join(
+            f"\n[profile.dev.package.{crate}]\nopt-level = 0\ndebug = false\n" for crate in OURS
+        )
     return text
 
 

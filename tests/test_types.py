@@ -14,15 +14,21 @@ ROOT = Path(__file__).parents[1]
 SCRIPT = ROOT / "examples/layers.py"
 
 
-def mypy(path: Path) -> str:
+@pytest.fixture(scope="module")
+def mypy(tmp_path_factory):
     """What `mypy --strict` says of one file of a user, by the installed package alone."""
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--config-file=", path.name],
-        cwd=path.parent, text=True, capture_output=True, timeout=300, check=False)
-    return done.stdout + done.stderr
+    known = tmp_path_factory.mktemp("known")
+
+    def said(path: Path) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--cache-dir", known,
+             path.name], cwd=path.parent, text=True, capture_output=True, timeout=300, check=False)
+        return done.stdout + done.stderr
+
+    return said
 
 
-def test_a_users_script_is_accepted_and_runs(tmp_path):
+def test_a_users_script_is_accepted_and_runs(mypy, tmp_path):
     script = tmp_path / "layers.py"
     script.write_text(SCRIPT.read_text())
     assert "Success: no issues found in 1 source file" in mypy(script)
@@ -39,7 +45,7 @@ def test_a_users_script_is_accepted_and_runs(tmp_path):
     ("mean_disjoint_paths or 0.0", "disjoint_histogram", 'got "tuple[int, list[int]]"'),
     ("fl.verify(routing)", 'fl.verify(routing, hop_limit="2")', 'has incompatible type "str"'),
 ])
-def test_a_wrong_script_is_refused(tmp_path, old, new, why):
+def test_a_wrong_script_is_refused(mypy, tmp_path, old, new, why):
     script = tmp_path / "wrong.py"
     text = SCRIPT.read_text()
     assert old in text
