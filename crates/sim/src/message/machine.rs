@@ -153,13 +153,13 @@ impl Left {
 pub(super) struct Machine<'a> {
     pub(super) schedule: &'a Schedule,
     pub(super) matching: Matching,
-    /// When each processor is free.
-    cpu: Vec<u64>,
-    /// When each interface may send, and receive.
-    sends: Vec<u64>,
-    takes: Vec<u64>,
+    /// When each processor of a rank is free, then when each of its interfaces may send, then when
+    /// it may receive: rank after rank, as an event asks for several of one rank.
+    free_at: Vec<u64>,
     cpus: usize,
     nics: usize,
+    /// How many there are of a rank.
+    width: usize,
     /// Dependencies that each operation still has.
     counts: Vec<u32>,
     /// Whether each operation is done.
@@ -190,11 +190,10 @@ impl<'a> Machine<'a> {
         let mut new = Self {
             schedule,
             matching: Matching::new(schedule),
-            cpu: vec![0; ranks * cpus],
-            sends: vec![0; ranks * nics],
-            takes: vec![0; ranks * nics],
+            free_at: vec![0; ranks * (cpus + 2 * nics)],
             cpus,
             nics,
+            width: cpus + 2 * nics,
             counts: schedule.counts(),
             is_done: vec![false; schedule.ops().len()],
             ready: vec![0; if is_causal { schedule.ops().len() } else { 0 }],
@@ -243,19 +242,20 @@ impl<'a> Machine<'a> {
     /// When a processor of a rank is free.
     #[inline]
     pub(super) fn cpu(&mut self, rank: u32, cpu: u8) -> &mut u64 {
-        &mut self.cpu[rank as usize * self.cpus + usize::from(cpu)]
+        &mut self.free_at[rank as usize * self.width + usize::from(cpu)]
     }
 
     /// When an interface of a rank may send.
     #[inline]
     pub(super) fn sends(&mut self, rank: u32, nic: u8) -> &mut u64 {
-        &mut self.sends[rank as usize * self.nics + usize::from(nic)]
+        &mut self.free_at[rank as usize * self.width + self.cpus + usize::from(nic)]
     }
 
     /// When it may receive.
     #[inline]
     pub(super) fn takes(&mut self, rank: u32, nic: u8) -> &mut u64 {
-        &mut self.takes[rank as usize * self.nics + usize::from(nic)]
+        let first = rank as usize * self.width + self.cpus + self.nics;
+        &mut self.free_at[first + usize::from(nic)]
     }
 
     /// When all that an event needs is free.
@@ -414,7 +414,8 @@ impl<'a> Machine<'a> {
     /// What the run found, once there are no more events: a rank is done when the last of its
     /// processors is free.
     pub(super) fn found(&self) -> Found {
-        let finish = self.cpu.chunks(self.cpus).map(|cpus| cpus.iter().copied().max().unwrap_or(0));
+        let last = |of: &[u64]| of[..self.cpus].iter().copied().max().unwrap_or(0);
+        let finish = self.free_at.chunks(self.width).map(last);
         Found {
             finish: finish.collect(),
             events: self.events,
