@@ -16,6 +16,7 @@ SMALL = {
     "fft_3d": {"n": 12, "decomposition": "pencil", "gflops": 1},
     "gpt_3": {"layers": 3, "hidden": 64, "micro_batches": 3, "gflops": 1000},
     "hpl": {"n": 60, "nb": 8, "gflops": 1},
+    "random_pairs": {"bytes": 5000, "iterations": 4},
     "resnet_152": {"gflops": 10_000},
     "stencil_2d": {"bytes": 100, "points": 9, "iterations": 3},
     "stencil_3d": {"bytes": 100, "points": 27, "periodic": 1, "compute_ns": 500},

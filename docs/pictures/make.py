@@ -17,7 +17,7 @@ from flyloom.cabling.pair import pair_svg
 from flyloom.cabling.rack import rack_sheets
 from flyloom.cabling.states import states_svg
 from flyloom.draw.floor import floor_data
-from flyloom.report import comparison, figures, flit
+from flyloom.report import comparison, figures, flit, messages
 from flyloom.report.charts import svg
 
 BUILT = {"endpoints_per_unit": 2}
@@ -57,15 +57,19 @@ def pictures() -> dict[str, str]:
         "pareto.svg": svg(comparison.pareto_spec(near), prefix="pareto-"),
         **{
             f"{name}.svg": svg(flit.curves_spec(curves), prefix=f"{name}-")
-            for name, curves in flit_figures().items()
+            for name, curves in of("flit_figures")["kept"]().items()
+        },
+        **{
+            f"{name}.svg": svg(messages.spec(rows), prefix=f"{name}-")
+            for name, rows in of("message_figures")["kept"]().items()
+            if name in of("message_figures")["DRAWN"]
         },
     }
 
 
-def flit_figures() -> dict[str, list[dict]]:
-    """The curves that flit_figures.py keeps."""
-    script = Path(__file__).with_name("flit_figures.py")
-    return runpy.run_path(str(script))["kept"]()
+def of(script: str) -> dict:
+    """What a script beside this one defines: it keeps what was measured."""
+    return runpy.run_path(str(Path(__file__).with_name(f"{script}.py")))
 
 
 def growth() -> dict:

@@ -25,6 +25,7 @@ def data(saved: dict[str, Any]) -> dict[str, Any]:
         "networks": networks,
         "routings": [_routing(record) for record in saved["records"] if record["verify"]],
         "simulations": [found for record in saved["records"] for found in _simulated(record)],
+        "messages": [run for record in saved["records"] for run in _played(record)],
         "measures": saved.get("measures", []),
         "stages": saved["stages"],
         "skipped": saved["skipped"],
@@ -115,6 +116,19 @@ def _simulated(record: dict[str, Any]) -> list[dict[str, Any]]:
         {**found, "network": record["network"], "label": label,
          "parameters": _dotted(asked.get(name.removeprefix("sim.")) or {})}
         for name, found in (record.get("measures") or {}).items() if name == "sim.flit"
+    ]
+
+
+def _played(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a run of messages found at a point, as :func:`_simulated`."""
+    asked, label = record.get("asked") or {}, record.get("called") or record["label"]
+    return [
+        {key: found[key] for key in ("ranks", "finish_ns", "mean_finish_ns", "messages",
+                                     "sent_bytes")}
+        | {"busiest_use": (found.get("network") or {}).get("busiest_use"),
+           "network": record["network"], "label": label,
+           "parameters": _dotted(asked.get("message") or {})}
+        for name, found in (record.get("measures") or {}).items() if name == "sim.message"
     ]
 
 

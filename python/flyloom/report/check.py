@@ -96,6 +96,11 @@ _SIMULATION = {
     "network": TEXT, "label": TEXT, "parameters": {"*": ANY}, "points": [_POINT],
     "saturation_throughput?": NUMBER, "**": ANY,
 }
+_PLAYED = {
+    "network": TEXT, "label": TEXT, "parameters": {"*": ANY}, "ranks": COUNT,
+    "finish_ns": NUMBER, "mean_finish_ns": NUMBER, "messages": COUNT, "sent_bytes": NUMBER,
+    "busiest_use?": NUMBER,
+}
 _MEASURE = {
     "name": TEXT,
     "doc": TEXT,
@@ -112,6 +117,7 @@ SHAPE = {
     "networks": [_NETWORK],
     "routings?": [_ROUTING],
     "simulations?": [_SIMULATION],
+    "messages?": [_PLAYED],
     "measures?": [_MEASURE],
     "stages?": [{"name": TEXT, "seconds?": NUMBER, "line?": TEXT}],
     "skipped?": [{"what": TEXT, "why": TEXT}],
@@ -126,7 +132,7 @@ def check(data: Mapping[str, Any]) -> dict[str, Any]:
     kind, or that refers to something that is not there. Time O(size of the data).
     """
     checked = _walk_mapping(data, SHAPE, "data")
-    for key in ("routings", "simulations", "measures", "stages", "skipped"):
+    for key in ("routings", "simulations", "messages", "measures", "stages", "skipped"):
         checked[key] = checked[key] or []
     _unique((network["label"] for network in checked["networks"]), "data.networks", "label")
     for place, network in enumerate(checked["networks"]):
@@ -136,6 +142,8 @@ def check(data: Mapping[str, Any]) -> dict[str, Any]:
         _check_routing(routing, labels, f"data.routings[{place}]")
     for place, simulation in enumerate(checked["simulations"]):
         _check_simulation(simulation, checked["networks"], f"data.simulations[{place}]")
+    for place, run in enumerate(checked["messages"]):
+        _check_label(run, labels, f"data.messages[{place}]")
     pairs = (f'{routing["network"]} / {routing["label"]}' for routing in checked["routings"])
     _unique(pairs, "data.routings", "network and label")
     return checked

@@ -11,6 +11,8 @@
                     "counterexample"?, "load_histogram"?, "ebb"?, "deploy"?}],
      "simulations"?: [{"network", "label", "parameters", "points",
                        "saturation_throughput"?}],
+     "messages"?: [{"network", "label", "parameters", "ranks", "finish_ns", "mean_finish_ns",
+                    "messages", "sent_bytes", "busiest_use"?}],
      "measures"?: [{"name", "doc", "columns": [{"name", "unit", "meaning"}],
                     "rows": [{"network", "label", "cells"}]}],
      "stages"?: [{"name", "seconds"?, "line"?}], "skipped"?: [{"what", "why"}]}
@@ -29,7 +31,7 @@ from typing import Any
 from flyloom import draw
 from flyloom.draw.floor import racks_of
 from flyloom.draw.svg import plural
-from flyloom.report import charts, flit, simulated
+from flyloom.report import charts, flit, messages, simulated
 from flyloom.report.check import cabled, check
 from flyloom.report.drawing import DrawingError
 from flyloom.support.files import write_whole
@@ -88,7 +90,9 @@ def render(data: Mapping[str, Any], lost: Callable[[str], None] | None = None) -
 
     lacking: list[str] = []
     curves = simulated.curves(report["simulations"], labels)
+    played = messages.rows(report["messages"], labels)
     drawn = {
+        "message_chart": chart("messages", messages.spec(played)),
         "flit_chart": chart("flit", flit.curves_spec(curves)),
         "flit_distributions": chart("packets", simulated.distributions(curves)),
         "cable_chart": chart("cables", charts.cable_spec(report["networks"])),
@@ -109,13 +113,14 @@ def render(data: Mapping[str, Any], lost: Callable[[str], None] | None = None) -
             _pictures(network, colours, budget if place < charts.MOST else 0)
             for place, network in enumerate(report["networks"])
         ],
-        left_out=_left_out(report, curves),
+        left_out=_left_out(report, curves, played),
         structure=structure_rows(report["networks"]),
         verdict_names=verdict_names(report["routings"]),
         sources=_SOURCES,
         broken=[r for r in report["routings"] if _failed(r)],
         **drawn,
         curves=simulated.rows(curves),
+        played=played,
         heat=[{**h, "drawings": {k: Markup(v) for k, v in h["drawings"].items()}}
               for h in simulated.heat(curves, report["networks"])],
         deployed=[r for r in report["routings"] if r["deploy"] is not None],
@@ -224,7 +229,8 @@ def _failed(routing: Mapping[str, Any]) -> bool:
 
 
 def _left_out(
-    report: Mapping[str, Any], curves: Sequence[Mapping[str, Any]]
+    report: Mapping[str, Any], curves: Sequence[Mapping[str, Any]],
+    played: Sequence[Mapping[str, Any]],
 ) -> dict[str, str]:
     """What charts and drawings do not show of many routings, networks or curves, in a sentence
     each."""
@@ -249,6 +255,8 @@ def _left_out(
         "cables": some("networks", len(priced), first),
         "networks": some("networks", len(report["networks"]), f"{first}, as drawings"),
         "distributions": some("curves", len(drawn), "the first", simulated.DISTRIBUTIONS),
+        "messages": some("curves", len({row["curve"] for row in played}), "the first",
+                         messages.MOST),
         "heat": some("curves with links", len(mapped), "the first", simulated.MAPS),
     }
 

@@ -40,7 +40,7 @@ def curves(
         if simulation.get("saturation_throughput") is not None:
             curve["saturation_throughput"] = simulation["saturation_throughput"]
     made = list(found.values())
-    differ = _differing(made)
+    differ = differing(made)
     routings = {curve["routing"] for curve in made}
     for curve in made:
         curve["points"].sort(key=lambda point: point["offered_load"])
@@ -59,7 +59,7 @@ SAID = ("selection", "traffic")
 """Parameters whose values say by themselves what they are."""
 
 
-def _differing(made: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def differing(made: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The parameters that tell curves of one network apart, by name, and what they are called:
     nothing where the value says it, else the last part of the name where no other ends in it."""
     keys = list(dict.fromkeys(key for curve in made for key in curve["of"]))

@@ -11,6 +11,7 @@ mod fft_3d;
 mod gpt_3;
 mod halo;
 mod hpl;
+mod random_pairs;
 mod resnet_152;
 mod rmat;
 mod stencil;
@@ -48,6 +49,7 @@ pub const APPLICATIONS: &[Entry] = &[
     fft_3d::ENTRY,
     gpt_3::ENTRY,
     hpl::ENTRY,
+    random_pairs::ENTRY,
     resnet_152::ENTRY,
     stencil_2d::ENTRY,
     stencil_3d::ENTRY,

@@ -84,6 +84,7 @@ fn all_come_to_their_end() {
             ("fft_3d", json!({ "n": 10, "decomposition": "pencil", "exchange": "pairwise" })),
             ("gpt_3", json!({ "layers": 2, "hidden": 8, "gflops": 1, "iterations": 2 })),
             ("hpl", json!({ "n": 100, "nb": 16, "gflops": 1 })),
+            ("random_pairs", json!({ "bytes": 5000, "iterations": 3, "seed": 2 })),
             ("resnet_152", json!({ "gflops": 1000 })),
             ("stencil_2d", json!({ "bytes": 8, "iterations": 3, "compute_ns": 10, "points": 9 })),
             (
@@ -407,5 +408,36 @@ fn what_cannot_be_is_refused() {
         let given = given.as_object().expect("a table");
         let refused = make(name, given, &Quiet).expect_err(name).to_string();
         assert!(refused.contains(told), "{name}: {refused}");
+    }
+}
+
+#[test]
+fn pairs_are_drawn_evenly() {
+    for ranks in [4_u32, 5] {
+        let rounds = 3000;
+        let found = made(
+            "random_pairs",
+            &json!({ "ranks": ranks, "bytes": 77, "iterations": rounds, "seed": 9 }),
+        );
+        let mut met = BTreeMap::new();
+        for rank in 0..ranks {
+            let sends = ops(&found, rank).iter().filter(|op| op.kind == Kind::Send);
+            for (op, back) in sends.clone().zip(sends.map(|op| (op.peer, op.tag))) {
+                assert_eq!((op.size, op.peer != rank), (77, true));
+                *met.entry((rank, op.peer)).or_insert(0_u32) += 1;
+                // the other sends one of the same tag, the number of the round
+                let to_me = |op: &&Op| op.kind == Kind::Send && (op.peer, op.tag) == (rank, back.1);
+                assert_eq!(ops(&found, back.0).iter().filter(to_me).count(), 1);
+            }
+        }
+        // of 4 ranks each has a partner in every round; of 5 one has none
+        let in_all: u32 = met.values().sum();
+        assert_eq!(in_all, rounds * (ranks - ranks % 2));
+        let even = f64::from(in_all) / f64::from(ranks * (ranks - 1));
+        for (pair, times) in &met {
+            assert_eq!(met[&(pair.1, pair.0)], *times);
+            // five standard deviations of a binomial distribution
+            assert!((f64::from(*times) - even).abs() < 5.0 * even.sqrt(), "{pair:?} {times}");
+        }
     }
 }

@@ -1,0 +1,77 @@
+//! Pairs of ranks at random: effective bisection bandwidth, as it is measured.
+//!
+//! In every round all ranks are paired at random; the two of a pair send each other a message and
+//! wait for the other's. Of an odd number of ranks one has no partner. The effective bisection
+//! bandwidth is the mean bandwidth of a message.
+//!
+//! Source: Hoefler, Schneider, Lumsdaine: Multistage switches are not crossbars: effects of static
+//! routing in high-performance networks, IEEE Cluster 2008, section III.
+
+use super::Entry;
+use crate::workload::keys::{Asked, ITERATIONS, Key, MOST_BYTES, RANKS};
+use crate::workload::script::{MOST_OPERATIONS, too_many};
+use crate::workload::{Program, Script, tag};
+use base::seed::Stream;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "random_pairs",
+    doc: "rounds of pairs at random, who exchange a message: effective bisection",
+    keys: &[
+        RANKS,
+        Key::needed("bytes", "of a message", (0, MOST_BYTES)),
+        ITERATIONS,
+        Key::whole("seed", "of the pairs", 0, (0, u64::MAX)),
+    ],
+    make: |asked| Ok(Box::new(Pairs::new(asked)?)),
+};
+
+struct Pairs {
+    bytes: u64,
+    ranks: u32,
+    /// The partner of every rank, round after round: itself where it has none.
+    partners: Vec<u32>,
+}
+
+impl Pairs {
+    fn new(asked: &Asked<'_>) -> Result<Self, base::Stop> {
+        let (ranks, rounds) = (asked.ranks()?, asked.whole("iterations")?);
+        if rounds * u64::from(ranks) > MOST_OPERATIONS / 2 {
+            return Err(too_many().into());
+        }
+        let mut draw = Stream::new(asked.whole("seed")?, "random_pairs", 0);
+        let mut partners = Vec::with_capacity(rounds as usize * ranks as usize);
+        let mut all: Vec<u32> = (0..ranks).collect();
+        for round in 0..rounds {
+            asked.watch.tick("rounds", round, rounds)?;
+            draw.shuffle(&mut all);
+            let first = partners.len();
+            partners.extend(0..ranks);
+            for pair in all.chunks_exact(2) {
+                partners[first + pair[0] as usize] = pair[1];
+                partners[first + pair[1] as usize] = pair[0];
+            }
+        }
+        Ok(Self { bytes: asked.whole("bytes")?, ranks, partners })
+    }
+}
+
+impl Program for Pairs {
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+        let mut ends = Vec::new();
+        for (round, partners) in (0..).zip(self.partners.chunks(self.ranks as usize)) {
+            if to.is_over() {
+                return;
+            }
+            let partner = partners[rank as usize];
+            if partner != rank {
+                let message = [(partner, self.bytes, tag(round))];
+                ends = to.exchange(&message, &message, &ends);
+            }
+        }
+    }
+}
