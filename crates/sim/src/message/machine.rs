@@ -413,14 +413,18 @@ impl<'a> Machine<'a> {
 
     /// What the run found, once there are no more events: a rank is done when the last of its
     /// processors is free.
-    pub(super) fn found(&self) -> Found {
+    pub(super) fn found(&mut self) -> Found {
+        let left = self.left();
+        // what is not needed any more makes room for what was found
+        (self.queue, self.matching) = (Queue::default(), Matching::default());
+        (self.counts, self.is_done) = (Vec::new(), Vec::new());
         let last = |of: &[u64]| of[..self.cpus].iter().copied().max().unwrap_or(0);
         let finish = self.free_at.chunks(self.width).map(last);
         Found {
             finish: finish.collect(),
             events: self.events,
             messages: self.messages,
-            left: self.left(),
+            left,
             used: None,
             trace: None,
         }

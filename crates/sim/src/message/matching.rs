@@ -33,13 +33,11 @@ struct List {
 struct Place {
     /// Its operation.
     op: u32,
-    /// The rank of that.
-    rank: u32,
     /// The source and the tag of the message, or those that the receive takes.
     source: u32,
     tag: u32,
     /// Of those that wait, the one with the least number is oldest.
-    serial: u64,
+    serial: u32,
     next: u32,
     /// Where it is noted that a message was taken, if it stands in several lists.
     slot: u32,
@@ -55,7 +53,7 @@ pub(super) struct Matching {
     /// Whether a rank has lists by source and tag.
     hashed: Vec<bool>,
     taken: Vec<bool>,
-    serial: u64,
+    serial: u32,
 }
 
 #[derive(Debug, Default)]
@@ -107,7 +105,7 @@ impl Matching {
             if let Some(found) = self.posted.take_short(rank, fits) {
                 return Some(found.op);
             }
-            let place = Place { op, rank: source, source, tag, serial: 0, next: NONE, slot: NONE };
+            let place = Place { op, source, tag, serial: 0, next: NONE, slot: NONE };
             if self.unexpected.push_short(rank, place) {
                 self.hash(rank);
             }
@@ -119,7 +117,7 @@ impl Matching {
     fn arrive_hashed(&mut self, rank: u32, source: u32, tag: u32, op: u32) -> Option<u32> {
         let key = Key { rank, source, tag };
         let wild = self.wild[rank as usize];
-        let place = |slot| Place { op, rank: source, source, tag, serial: 0, next: NONE, slot };
+        let place = |slot| Place { op, source, tag, serial: 0, next: NONE, slot };
         if wild == 0 {
             if let Some(found) = self.posted.pop(key) {
                 return Some(found.op);
@@ -149,9 +147,9 @@ impl Matching {
         if !self.hashed[rank as usize] {
             let fits = |p: &Place| takes(source, p.source) && takes(tag, p.tag);
             if let Some(found) = self.unexpected.take_short(rank, fits) {
-                return Some((found.op, found.rank));
+                return Some((found.op, found.source));
             }
-            let place = Place { op, rank, source, tag, serial: 0, next: NONE, slot: NONE };
+            let place = Place { op, source, tag, serial: 0, next: NONE, slot: NONE };
             if self.posted.push_short(rank, place) {
                 self.hash(rank);
             }
@@ -165,12 +163,12 @@ impl Matching {
         while let Some(found) = self.unexpected.pop(key) {
             let slot = found.slot as usize;
             if found.slot == NONE || !std::mem::replace(&mut self.taken[slot], true) {
-                return Some((found.op, found.rank));
+                return Some((found.op, found.source));
             }
         }
         self.serial += 1;
         let serial = self.serial;
-        let place = Place { op, rank, source, tag, serial, next: NONE, slot: NONE };
+        let place = Place { op, source, tag, serial, next: NONE, slot: NONE };
         self.posted.push(key, place);
         None
     }
@@ -272,7 +270,7 @@ impl Side {
     }
 
     /// The number of the oldest of a list.
-    fn first(&self, key: Key) -> Option<u64> {
+    fn first(&self, key: Key) -> Option<u32> {
         self.lists.get(&key).map(|list| self.places[list.first as usize].serial)
     }
 
