@@ -6,4 +6,5 @@ pub mod export;
 pub mod goal;
 pub mod graph_file;
 pub mod ib;
+pub mod liballprof;
 mod names;

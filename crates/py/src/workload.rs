@@ -4,6 +4,7 @@ use crate::enter::{enter, from_python, refuse, stopped, to_python};
 use crate::topology::object;
 use base::Refusal;
 use formats::goal::{binary, text};
+use formats::liballprof;
 use lab::best;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -33,6 +34,25 @@ impl Workload {
                 Refusal::new("", why, "GOAL as text, or in binary")
             })?;
             text::parse(said, watch)
+        })?;
+        Ok(Self { inner: inner.map_err(stopped)? })
+    }
+
+    /// The schedule of a trace of liballprof: names and contents of the files, rank by rank.
+    #[staticmethod]
+    #[pyo3(signature = (names, contents, given, progress=None))]
+    fn trace(
+        py: Python<'_>,
+        names: Vec<String>,
+        contents: Vec<String>,
+        given: &Bound<'_, PyAny>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let given = object(from_python(given)?);
+        let inner = enter(py, progress, |watch| {
+            let files: Vec<(String, &str)> =
+                names.into_iter().zip(contents.iter().map(String::as_str)).collect();
+            liballprof::schedule(&files, &given, watch)
         })?;
         Ok(Self { inner: inner.map_err(stopped)? })
     }
@@ -140,6 +160,12 @@ pub fn workload_list(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         })
         .collect();
     to_python(py, &json!(rows))
+}
+
+/// The parameters of traces.
+#[pyfunction]
+pub fn trace_keys(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    to_python(py, &json!(liballprof::keys().iter().map(shown).collect::<Vec<_>>()))
 }
 
 /// The parameters of noise.

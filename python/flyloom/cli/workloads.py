@@ -127,22 +127,41 @@ def check(file: Goal, as_json: Json = False) -> None:
     raise typer.Exit(0 if found["complete"] else 1)
 
 
-@workloads.command(epilog=epilog("flyloom workload convert allreduce.goal allreduce.bin"))
+@workloads.command(epilog=epilog(
+    "flyloom workload convert allreduce.goal allreduce.bin",
+))
 def convert(
-    file: Goal,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", show_default=False,
+                             help="GOAL, as text or in binary; or a trace: a folder, or rank 0's")
+    ],
     out: Annotated[
         Path, typer.Argument(metavar="OUT", show_default=False,
                              help="ends in .goal for text, in .bin for binary")
     ],
+    options: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="KEY=VALUE ...", show_default=False,
+                       help="of a trace: copies, scale_compute, allreduce=ring, mpi=mpich, "
+                            "... (docs/traces.md)"),
+    ] = None,
     noise: Noise = None,
     as_json: Json = False,
 ) -> None:
-    """Write a schedule in the other format: text, or binary as LogGOPSim reads it."""
+    """Write a schedule, or a trace of MPI, as GOAL: text, or binary as LogGOPSim reads it."""
+    from flyloom._core import RefusalError
+    from flyloom.inputs.workloads import is_trace
     from flyloom.support.progress import bars
-    from flyloom.verbs.workloads import convert_workload
+    from flyloom.verbs.workloads import convert_workload, traced_workload
 
+    given = parsed_options(options, "a trace", ("source", "progress"), "")
+    source: Any = file
     with bars() as bar:
-        found = convert_workload(disturbed(file, noise, bar), out, progress=bar).to_dict()
+        if is_trace(file):
+            source = traced_workload(file, progress=bar, **given)
+        elif given:
+            raise RefusalError(f"{next(iter(given))}: {file} is no trace, and takes no options")
+        found = convert_workload(disturbed(source, noise, bar), out, progress=bar).to_dict()
     emit(found, as_json, written(found))
 
 

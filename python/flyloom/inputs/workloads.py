@@ -1,17 +1,22 @@
-"""Schedules of processes, from whatever a user names: a file of GOAL, or a schedule."""
+"""Schedules of processes, from whatever a user names: a file of GOAL, a trace, or a schedule."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 from flyloom._core import RefusalError, Workload, workload_list
 from flyloom.support.progress import Progress
-from flyloom.support.reading import read_bytes
+from flyloom.support.reading import read_bytes, read_text
 
 Scheduled = Workload | str | os.PathLike[str]
-"""A schedule, or a file of one."""
+"""A schedule, or a file of one, or a trace: a folder of files, or the file of rank 0."""
+
+_OF_RANK = re.compile(r"^(.*-)(\d+)(\.txt(?:\.gz)?)$")
 
 
 _travelled: dict[str, bytes] = {}
@@ -36,13 +41,61 @@ def is_made(name: object) -> bool:
 def workload(source: Scheduled, progress: Progress | None = None) -> Workload:
     """The schedule that ``source`` stands for: itself, or what a file of GOAL says.
 
-    The content says whether a file is text or binary; what is called ``.gz`` is unpacked. Raises
-    ``RefusalError`` with the file and the line, or the byte, at fault.
+    The content says whether a file is text or binary; what is called ``.gz`` is unpacked. A folder,
+    or a file whose name ends in ``-0.txt``, is a trace, with its defaults. Raises ``RefusalError``
+    with the file and the line, or the byte, at fault.
     """
     if isinstance(source, Workload):
         return source
+    if is_trace(source):
+        return traced(source, {}, progress)
     content = _travelled.get(os.fspath(source)) or read_bytes(source)
     try:
         return Workload.read(content, progress)
     except RefusalError as error:
         raise RefusalError(f"{os.fspath(source)}: {error}") from None
+
+
+def is_trace(source: str | os.PathLike[str]) -> bool:
+    """Whether a path is that of a trace: a folder, or a file whose name ends in ``-0.txt``."""
+    name = os.fspath(source)
+    found = _OF_RANK.match(Path(name).name)
+    return name not in _travelled and (os.path.isdir(name) or (
+        found is not None and int(found[2]) == 0
+    ))
+
+
+def traced(
+    source: str | os.PathLike[str], given: Mapping[str, Any], progress: Progress | None = None
+) -> Workload:
+    """The schedule of a trace of liballprof: a folder with a file a rank, or the file of rank 0.
+
+    The files of a run have one name but for the rank, ``NAME-RANK.txt``. Raises ``RefusalError``
+    with the file and the line at fault, and where the files of ranks are missing.
+    """
+    files = trace_files(Path(source))
+    texts = [read_text(file) for file in files]
+    return Workload.trace([str(file) for file in files], texts, dict(given), progress)
+
+
+def trace_files(source: Path) -> list[Path]:
+    """The files of a trace by rank: those of a folder, or those beside the file of rank 0."""
+    folder = source if source.is_dir() else source.parent
+    wanted = None if source.is_dir() else _OF_RANK.match(source.name)
+    runs: dict[tuple[str, str], dict[int, Path]] = {}
+    for file in sorted(folder.iterdir()):
+        if (found := _OF_RANK.match(file.name)) is None:
+            continue
+        run = (found[1], found[3])
+        if wanted is None or run == (wanted[1], wanted[3]):
+            ranks = runs.setdefault(run, {})
+            if int(found[2]) in ranks:
+                raise RefusalError(f"{file}: rank {int(found[2])} has two files; one a rank")
+            ranks[int(found[2])] = file
+    if len(runs) != 1:
+        what = "no trace" if not runs else f"the traces of {len(runs)} runs"
+        raise RefusalError(f"{folder}: there is {what} in it; files NAME-RANK.txt, from rank 0 on")
+    (found_ranks,) = runs.values()
+    if missing := [rank for rank in range(len(found_ranks)) if rank not in found_ranks]:
+        raise RefusalError(f"{folder}: the file of rank {missing[0]} is missing; one a rank")
+    return [found_ranks[rank] for rank in range(len(found_ranks))]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from flyloom._core import RefusalError, Workload, workload_best, workload_list
-from flyloom.inputs.workloads import Scheduled, workload
+from flyloom.inputs.workloads import Scheduled, traced, workload
 from flyloom.support.files import write_whole
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
@@ -68,6 +68,28 @@ def matrix_rows(path: str | os.PathLike[str]) -> list[list[int]]:
             )
         rows.append([int(word) for word in words])
     return rows
+
+
+def traced_workload(
+    source: str | os.PathLike[str], *, progress: Progress | None = None, **options: Any
+) -> Workload:
+    """The schedule of a trace of MPI as liballprof writes it (docs/traces.md).
+
+    Parameters
+    ----------
+    source
+        A folder with a file for every rank, or the file of rank 0.
+    options
+        ``scale_compute``, ``copies``, ``mpi``, ``request_bytes``, ``unknown_requests``,
+        ``add_ns_per_kib``, and the algorithm of each collective operation: ``allreduce="ring"``.
+
+    Raises
+    ------
+    RefusalError
+        With file and line, for what is no trace and what MPI would not run; for an option that
+        cannot be.
+    """
+    return traced(source, options, progress)
 
 
 def noisy_workload(

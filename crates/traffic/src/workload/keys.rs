@@ -32,6 +32,13 @@ pub enum Takes {
         /// Its least value and its largest.
         range: (u64, u64),
     },
+    /// A number.
+    Decimal {
+        /// Its value where none is given.
+        default: f64,
+        /// Its least value and its largest.
+        range: (f64, f64),
+    },
     /// One of some words.
     Word {
         /// The one where none is given.
@@ -63,6 +70,16 @@ impl Key {
         Self { name, doc, takes: Takes::Whole { default: None, range } }
     }
 
+    /// A number of `range` with a default.
+    pub const fn decimal(
+        name: &'static str,
+        doc: &'static str,
+        default: f64,
+        range: (f64, f64),
+    ) -> Self {
+        Self { name, doc, takes: Takes::Decimal { default, range } }
+    }
+
     /// One of `words`; the first where none is given.
     pub const fn word(
         name: &'static str,
@@ -76,6 +93,7 @@ impl Key {
     pub fn default(&self) -> Value {
         match self.takes {
             Takes::Whole { default, .. } => default.map_or(Value::Null, Value::from),
+            Takes::Decimal { default, .. } => default.into(),
             Takes::Word { default, .. } => default.into(),
             Takes::Grid => "auto".into(),
             Takes::Rows | Takes::Ranks => "none".into(),
@@ -119,6 +137,7 @@ impl<'a> Asked<'a> {
         for key in &asked.keys {
             match key.takes {
                 Takes::Whole { .. } => drop(asked.whole(key.name)?),
+                Takes::Decimal { .. } => drop(asked.decimal(key.name)?),
                 Takes::Word { .. } => drop(asked.word(key.name)?),
                 Takes::Grid | Takes::Rows | Takes::Ranks => {}
             }
@@ -150,6 +169,23 @@ impl<'a> Asked<'a> {
                 None => Err(Refusal::new(name, format!("{value}"), help)),
             },
         }
+    }
+
+    /// A number.
+    ///
+    /// # Errors
+    /// When it is out of range.
+    ///
+    /// # Panics
+    /// When there is no such key.
+    pub fn decimal(&self, name: &str) -> Result<f64, Refusal> {
+        let Takes::Decimal { default, range: (least, most) } = self.key(name).takes else {
+            panic!("{name} is no number");
+        };
+        let Some(value) = self.given.get(name) else { return Ok(default) };
+        value.as_f64().filter(|n| (least..=most).contains(n)).ok_or_else(|| {
+            Refusal::new(name, format!("{value}"), format!("a number, {least} to {most}"))
+        })
     }
 
     /// How many ranks there are.

@@ -6,6 +6,7 @@
 
 pub mod application;
 mod build;
+pub mod calls;
 mod check;
 pub mod collective;
 pub mod keys;

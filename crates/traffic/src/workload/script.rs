@@ -108,6 +108,15 @@ impl<'a> Script<'a> {
         }
     }
 
+    /// `step` begins when `before` has begun as well.
+    pub fn wait_start(&mut self, step: u32, before: u32) {
+        if !self.is_over()
+            && let Err(refused) = self.into.require_start(step, before)
+        {
+            self.stopped = Some(refused.into());
+        }
+    }
+
     /// A calculation; nothing where it takes no time.
     pub fn calc(&mut self, ns: u64, after: &[u32]) -> Vec<u32> {
         if ns == 0 { after.to_vec() } else { vec![self.add(Op::calc(ns), after)] }

@@ -300,6 +300,8 @@ pub struct Call {
     is_whole: bool,
     ranks: u32,
     bytes: u64,
+    /// Bytes of the block of each rank, counted around; where there are none all are alike.
+    sizes: Option<Arc<Vec<u64>>>,
     /// What adding up costs.
     pub add_ns_per_kib: u64,
 }
@@ -318,6 +320,33 @@ impl Call {
         Self::asked(entry, &Asked::new(&given, entry.all_keys(), &Quiet)?)
     }
 
+    /// The same with a root, of those that have one.
+    ///
+    /// # Errors
+    /// As [`Call::new`], and when there is no such rank.
+    pub fn rooted(name: &str, ranks: u32, root: u32, bytes: u64) -> Result<Self, Stop> {
+        let entry = entry(name)?;
+        let mut given = Map::new();
+        given.insert("ranks".to_owned(), ranks.into());
+        given.insert("bytes".to_owned(), bytes.into());
+        if entry.keys.iter().any(|key| key.name == "root") {
+            given.insert("root".to_owned(), root.into());
+        }
+        Self::asked(entry, &Asked::new(&given, entry.all_keys(), &Quiet)?)
+    }
+
+    /// Blocks from every rank to every other, whose sizes are given; empty ones are not sent.
+    /// In rounds a rank sends to the one that is as many further as the round's number, else all at
+    /// once. O(ranks^2).
+    pub(super) fn exchange(ranks: u32, bytes: &dyn Fn(u32, u32) -> u64, rounds: bool) -> Self {
+        let pairs = (0..ranks).flat_map(|from| (0..ranks).map(move |to| (from, to)));
+        let all = pairs.map(|(from, to)| (from, to, bytes(from, to)));
+        let all: Vec<exchange::Edge> = all.filter(|e| e.0 != e.1 && e.2 > 0).collect();
+        let round = |i: usize| (all[i].1 + ranks - all[i].0) % ranks;
+        let messages = Some(exchange::Messages::new(ranks, &all, round));
+        Self::of(exchange::Exchange { messages, rounds }, ranks)
+    }
+
     /// As asked for.
     fn asked(entry: &Entry, asked: &Asked<'_>) -> Result<Self, Stop> {
         let (ranks, bytes) = (asked.ranks()?, asked.whole("bytes")?);
@@ -328,19 +357,26 @@ impl Call {
         let adds = entry.operation.adds();
         let add_ns_per_kib = if adds { asked.whole("add_ns_per_kib")? } else { 0 };
         let is_whole = entry.operation.is_whole();
-        Ok(Self { algorithm, is_whole, ranks, bytes, add_ns_per_kib })
+        Ok(Self { algorithm, is_whole, ranks, bytes, sizes: None, add_ns_per_kib })
     }
 
     /// An algorithm whose blocks have sizes of their own.
     pub(super) fn of(algorithm: impl Algorithm + 'static, ranks: u32) -> Self {
         let algorithm = Arc::new(algorithm);
-        Self { algorithm, is_whole: false, ranks, bytes: 0, add_ns_per_kib: 0 }
+        Self { algorithm, is_whole: false, ranks, bytes: 0, sizes: None, add_ns_per_kib: 0 }
     }
 
     /// The same with other bytes.
     #[must_use]
     pub fn with_bytes(&self, bytes: u64) -> Self {
         Self { bytes, ..self.clone() }
+    }
+
+    /// The same with a size for the block of each rank; ranks beyond the list count around. Of
+    /// operations with a block for every rank.
+    #[must_use]
+    pub(super) fn with_sizes(self, sizes: Vec<u64>) -> Self {
+        Self { sizes: Some(Arc::new(sizes)), ..self }
     }
 
     /// How many ranks take part.
@@ -354,6 +390,9 @@ impl Call {
 
     /// Bytes of a message of these blocks.
     fn size(&self, blocks: Blocks<'_>) -> u64 {
+        if let Some(sizes) = &self.sizes {
+            return blocks.map(|b| sizes[(b % sizes.len() as u64) as usize]).sum();
+        }
         if !self.is_whole {
             return blocks.map(|b| self.algorithm.bytes(b, self.ranks, self.bytes)).sum();
         }

@@ -41,7 +41,7 @@ fn tried(entry: &Entry, ranks: u32) -> Vec<Value> {
                 all.push(json!({ key.name: matrix(ranks), "graph": "matrix" }));
             }
             Takes::Rows => all.push(json!({ key.name: matrix(ranks) })),
-            Takes::Ranks => {}
+            Takes::Ranks | Takes::Decimal { .. } => {}
             Takes::Grid => all.push(json!({ "grid": format!("{ranks}x1"), "dimensions": 2 })),
         }
     }

@@ -1,0 +1,176 @@
+//! A trace as a schedule.
+
+use super::Trace;
+use super::agree::{Act, Agreed, Does, agree, place};
+use super::requests::Wire;
+use super::tags::number;
+use crate::workload::collective::Call;
+use crate::workload::keys::Asked;
+use crate::workload::make::{Program, told};
+use crate::workload::script::Script;
+use crate::workload::{ANY, Op, Schedule};
+use base::{Refusal, Stop};
+use std::collections::HashMap;
+
+/// Tags that a collective operation may use.
+const TAGS: u32 = 64;
+/// Most ranks of a schedule.
+const MOST_RANKS: u64 = crate::workload::keys::MOST_RANKS;
+
+/// The schedule of a trace.
+///
+/// Time between calls becomes calculations, by the factor `scale_compute`. Calls that wait are
+/// waited for; nonblocking ones begin in their order and are waited for where they are completed.
+/// Collective operations become messages by the algorithms asked for. With `copies` the job is
+/// there so often, and collective operations of all ranks are those of all ranks of all copies.
+/// `null`: requests that nobody began are `MPI_REQUEST_NULL`. O(operations).
+///
+/// # Errors
+/// With file and line, where MPI would not run this; when a parameter cannot be; or when the user
+/// stops it.
+pub fn expand(trace: &Trace, null: bool, asked: &Asked<'_>) -> Result<Schedule, Stop> {
+    let (ranks, copies) = (trace.processes.len() as u64, asked.whole("copies")?);
+    if ranks == 0 || ranks * copies > MOST_RANKS {
+        let why = format!("{copies} times {ranks} ranks");
+        return Err(Refusal::new("copies", why, format!("1 to {MOST_RANKS} ranks in all")).into());
+    }
+    let mut agreed = agree(trace, null, asked.watch)?;
+    let tags = number(trace, &mut agreed)?;
+    let mut calls = Vec::with_capacity(agreed.meetings.len());
+    for meeting in &agreed.meetings {
+        let everybody = agreed.communicators.size(meeting.comm) == ranks as u32;
+        let call = meeting.call(asked, if everybody { copies as u32 } else { 1 });
+        calls.push(call.map_err(|stop| match stop {
+            Stop::Refused(refused) => {
+                let at = place(trace, meeting.first.rank, meeting.first.call);
+                Stop::Refused(refused.within(&at))
+            }
+            Stop::Interrupted(_) => stop,
+        })?);
+    }
+    let first_tag = tags.next_multiple_of(TAGS);
+    if (u64::from(first_tag) / u64::from(TAGS) + calls.len() as u64) * u64::from(TAGS)
+        > u64::from(ANY)
+    {
+        let why = format!("{} collective operations", calls.len());
+        return Err(Refusal::new("trace", why, "fewer, by tags of 32 bits").into());
+    }
+    let scale = asked.decimal("scale_compute")?;
+    let ranks = ranks as u32;
+    told(&Replay { agreed, calls, first_tag, ranks, copies: copies as u32, scale }, asked.watch)
+}
+
+struct Replay {
+    agreed: Agreed,
+    /// Of each meeting.
+    calls: Vec<Option<Call>>,
+    first_tag: u32,
+    /// Of the trace.
+    ranks: u32,
+    copies: u32,
+    scale: f64,
+}
+
+/// What the next operation of a process waits for.
+#[derive(Default)]
+struct Front {
+    /// The ends of these.
+    ends: Vec<u32>,
+    /// The start of this.
+    start: Option<u32>,
+}
+
+impl Front {
+    fn add(&self, op: Op, to: &mut Script<'_>) -> u32 {
+        let number = to.add(op, &self.ends);
+        if let Some(start) = self.start {
+            to.wait_start(number, start);
+        }
+        number
+    }
+
+    /// The same as ends alone, of one operation at most.
+    fn joined(&self, to: &mut Script<'_>) -> Vec<u32> {
+        if self.start.is_some() { vec![self.add(Op::calc(0), to)] } else { to.join(&self.ends) }
+    }
+}
+
+impl Program for Replay {
+    fn ranks(&self) -> u32 {
+        self.ranks * self.copies
+    }
+
+    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+        let copy = rank / self.ranks;
+        let mut front = Front::default();
+        // where acts end that nobody has waited for yet
+        let mut open: HashMap<u32, Vec<u32>> = HashMap::new();
+        for (at, act) in (0..).zip(&self.agreed.acts[(rank % self.ranks) as usize]) {
+            if to.is_over() {
+                return;
+            }
+            let ns = (act.gap_ns as f64 * self.scale).round() as u64;
+            if ns > 0 {
+                let calc = front.add(Op::calc(ns), to);
+                front = Front { ends: vec![calc], start: None };
+            }
+            match &act.does {
+                Does::Nothing => {}
+                Does::Message(wire) => {
+                    let op = front.add(self.message(wire, copy), to);
+                    if act.waits {
+                        front = Front { ends: vec![op], start: None };
+                    } else {
+                        front = Front { ends: Vec::new(), start: Some(op) };
+                        open.insert(at, vec![op]);
+                    }
+                }
+                Does::Awaits(acts) => {
+                    for act in acts {
+                        front.ends.extend(open.remove(act).unwrap_or_default());
+                    }
+                }
+                Does::Meets(meeting, me) => {
+                    self.meet((*meeting, *me), (copy, at, act), &mut front, &mut open, to);
+                }
+            }
+        }
+    }
+}
+
+impl Replay {
+    fn message(&self, wire: &Wire, copy: u32) -> Op {
+        let peer = if wire.peer == ANY { ANY } else { wire.peer + copy * self.ranks };
+        let tag = wire.tag.unwrap_or(ANY);
+        if wire.is_send { Op::send(wire.bytes, peer, tag) } else { Op::recv(wire.bytes, peer, tag) }
+    }
+
+    /// A collective operation, as rank `me` of its communicator.
+    fn meet(
+        &self,
+        (meeting, me): (u32, u32),
+        (copy, at, act): (u32, u32, &Act),
+        front: &mut Front,
+        open: &mut HashMap<u32, Vec<u32>>,
+        to: &mut Script<'_>,
+    ) {
+        let Some(call) = &self.calls[meeting as usize] else { return };
+        let comm = self.agreed.meetings[meeting as usize].comm;
+        let members = &self.agreed.communicators.members[comm as usize];
+        let size = members.len() as u32;
+        let everybody = size == self.ranks;
+        let named = |rank: u32| {
+            let copy = if everybody { rank / size } else { copy };
+            members[(rank % size) as usize] + copy * self.ranks
+        };
+        let me = if everybody { me + copy * size } else { me };
+        let after = front.joined(to);
+        let ends = to.collective(call, me, &named, self.first_tag + meeting * TAGS, &after);
+        if act.waits {
+            *front = Front { ends, start: None };
+        } else {
+            *front = Front { ends: after, start: None };
+            open.insert(at, ends);
+        }
+    }
+}

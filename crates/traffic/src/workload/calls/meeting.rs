@@ -1,0 +1,221 @@
+//! A collective operation that all ranks of a communicator come to, and what they must agree on.
+
+use super::communicators::Place;
+use super::keys::algorithm;
+use super::{Joint, Make, Sizes};
+use crate::workload::collective::{Call, Operation};
+use crate::workload::keys::{Asked, MOST_BYTES};
+use base::{Refusal, Stop};
+
+/// Who comes: the rank among all and its call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Who {
+    pub(super) rank: u32,
+    pub(super) call: usize,
+}
+
+/// Why two cannot meet: the first who came is at fault as well.
+pub(super) struct Differ {
+    pub(super) here: String,
+    pub(super) there: String,
+}
+
+/// What is done together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An operation with its root; whether it is nonblocking.
+    Operation(Operation, Option<u32>, bool),
+    /// Communicators are made: copied, split, of a group.
+    Make(u8),
+}
+
+impl Kind {
+    /// That of a call which makes communicators.
+    pub(super) fn of(make: &Make) -> Self {
+        Self::Make(match make {
+            Make::Copy => 0,
+            Make::Split(..) => 1,
+            Make::Group(_) => 2,
+        })
+    }
+
+    fn told(self) -> String {
+        match self {
+            Self::Make(0) => "the making of a copy".to_owned(),
+            Self::Make(1) => "a split".to_owned(),
+            Self::Make(_) => "the making of a group's communicator".to_owned(),
+            Self::Operation(operation, root, later) => {
+                let root = root.map_or(String::new(), |root| format!(" of root {root}"));
+                let later = if later { "nonblocking " } else { "" };
+                format!("{later}{}{root}", operation.name())
+            }
+        }
+    }
+}
+
+/// One time that the ranks of a communicator meet.
+#[derive(Debug)]
+pub(super) struct Meeting {
+    pub(super) comm: u32,
+    pub(super) kind: Kind,
+    pub(super) first: Who,
+    /// Who has come, by the rank in the communicator.
+    came: Vec<bool>,
+    missing: u32,
+    same: Option<u64>,
+    each: Option<Vec<u64>>,
+    own: Vec<Option<u64>>,
+    rows: Vec<Option<Vec<u64>>>,
+    asked: Vec<Make>,
+    /// Where each rank is once communicators are made.
+    pub(super) made: Option<Vec<Option<Place>>>,
+}
+
+impl Meeting {
+    /// One of `size` ranks, to which nobody has come.
+    pub(super) fn new(comm: u32, size: u32, kind: Kind, first: Who) -> Self {
+        Self {
+            comm,
+            kind,
+            first,
+            came: vec![false; size as usize],
+            missing: size,
+            same: None,
+            each: None,
+            own: Vec::new(),
+            rows: Vec::new(),
+            asked: Vec::new(),
+            made: None,
+        }
+    }
+
+    /// The first rank of the communicator that does not come.
+    pub(super) fn absent(&self) -> Option<u32> {
+        (0..).zip(&self.came).find(|(_, came)| !**came).map(|(rank, _)| rank)
+    }
+
+    /// Whether all have come.
+    pub(super) fn is_full(&self) -> bool {
+        self.missing == 0
+    }
+
+    fn come(&mut self, me: u32, kind: Kind) -> Result<(), Differ> {
+        if kind != self.kind {
+            return Err(Differ { here: kind.told(), there: self.kind.told() });
+        }
+        self.came[me as usize] = true;
+        self.missing -= 1;
+        Ok(())
+    }
+
+    /// Rank `me` comes to make communicators.
+    ///
+    /// # Errors
+    /// When others do something else.
+    pub(super) fn make(&mut self, me: u32, make: &Make) -> Result<(), Differ> {
+        self.come(me, Kind::of(make))?;
+        self.asked.resize(self.came.len(), Make::Copy);
+        self.asked[me as usize] = make.clone();
+        Ok(())
+    }
+
+    /// What all asked for.
+    pub(super) fn asked(&self) -> &[Make] {
+        &self.asked
+    }
+
+    /// Rank `me` comes to an operation.
+    ///
+    /// # Errors
+    /// When others do something else, or with other sizes.
+    pub(super) fn join(&mut self, me: u32, joint: &Joint, later: bool) -> Result<(), Differ> {
+        self.come(me, Kind::Operation(joint.operation, joint.root, later))?;
+        let size = self.came.len();
+        let bytes = |n: u64| format!("{n} bytes");
+        match &joint.sizes {
+            Sizes::Same(bytes_here) => match self.same {
+                Some(there) if there != *bytes_here => {
+                    return Err(Differ { here: bytes(*bytes_here), there: bytes(there) });
+                }
+                _ => self.same = Some(*bytes_here),
+            },
+            Sizes::Own(bytes) => {
+                self.own.resize(size, None);
+                self.own[me as usize] = Some(*bytes);
+            }
+            Sizes::Each(all) if all.len() != size => {
+                let there = format!("{size} ranks are in the communicator");
+                return Err(Differ { here: format!("{} blocks", all.len()), there });
+            }
+            Sizes::Each(row) if joint.operation == Operation::Alltoallv => {
+                self.rows.resize(size, None);
+                self.rows[me as usize] = Some(row.clone());
+            }
+            Sizes::Each(all) => match &self.each {
+                Some(there) if there != all => {
+                    let here = format!("blocks of {all:?} bytes");
+                    return Err(Differ { here, there: format!("blocks of {there:?}") });
+                }
+                _ => self.each = Some(all.clone()),
+            },
+        }
+        Ok(())
+    }
+
+    /// The operation of all, `copies` times as many ranks where the communicator is that of all;
+    /// none where it makes communicators.
+    ///
+    /// # Errors
+    /// When sizes do not agree, or the algorithm is not for so many.
+    pub(super) fn call(&self, asked: &Asked<'_>, copies: u32) -> Result<Option<Call>, Stop> {
+        let Kind::Operation(operation, root, _) = self.kind else { return Ok(None) };
+        let size = self.came.len() as u32;
+        let (ranks, root) = (size * copies, root.unwrap_or(0));
+        if !self.rows.is_empty() {
+            let rounds = asked.word("alltoallv")? == "pairwise";
+            let bytes = |from: u32, to: u32| {
+                let row = self.rows[(from % size) as usize].as_ref();
+                row.map_or(0, |row| row[(to % size) as usize])
+            };
+            return Ok(Some(Call::exchange(ranks, &bytes, rounds)));
+        }
+        if self.each.is_none() && self.own.is_empty() {
+            let bytes = small(self.same.unwrap_or(0))?;
+            return algorithm(asked, operation, ranks, root, bytes).map(Some);
+        }
+        if self.same.is_some() {
+            let why = "some ranks give one size, and others one for each rank";
+            return Err(Refusal::new("", why, "the same call at all").into());
+        }
+        let mut sizes = Vec::with_capacity(size as usize);
+        for rank in 0..size as usize {
+            let own = self.own.get(rank).copied().flatten();
+            let listed = self.each.as_ref().map(|all| all[rank]);
+            let is_root = rank as u32 == root && self.kind_has_root();
+            match (listed, own) {
+                (Some(a), Some(b)) if a != b && !is_root => {
+                    let why = format!("rank {rank} has a block of {b} bytes, and {a} are said");
+                    return Err(Refusal::new("", why, "the same").into());
+                }
+                (Some(bytes), _) | (None, Some(bytes)) => sizes.push(small(bytes)?),
+                (None, None) => {
+                    let why = format!("nobody says how long the block of rank {rank} is");
+                    return Err(Refusal::new("", why, "a trace with the lists of counts").into());
+                }
+            }
+        }
+        let call = algorithm(asked, operation, ranks, root, 0)?;
+        Ok(Some(call.with_sizes(sizes)))
+    }
+
+    fn kind_has_root(&self) -> bool {
+        matches!(self.kind, Kind::Operation(_, Some(_), _))
+    }
+}
+
+fn small(bytes: u64) -> Result<u64, Refusal> {
+    if bytes <= MOST_BYTES {
+        return Ok(bytes);
+    }
+    Err(Refusal::new("", format!("{bytes} bytes"), format!("{MOST_BYTES} at most")))
+}

@@ -1,0 +1,175 @@
+//! What processes of MPI call, as a trace has it, and the schedule that comes of it.
+//!
+//! The time between two calls becomes a calculation; what a call itself took is left out, for the
+//! schedule's run says how long communication takes.
+
+mod agree;
+mod communicators;
+mod expand;
+pub mod keys;
+mod meeting;
+mod requests;
+mod tags;
+#[cfg(test)]
+mod tests;
+
+pub use expand::expand;
+
+use super::collective::Operation;
+
+/// What all processes of a run called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trace {
+    /// By their ranks in the communicator of all.
+    pub processes: Vec<Process>,
+}
+
+/// What one process called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// The file, as refusals name it.
+    pub file: String,
+    /// All calls, in order.
+    pub calls: Vec<Called>,
+}
+
+/// A call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Called {
+    /// Its line in the file, from 1.
+    pub line: u64,
+    /// When it began, ns.
+    pub start_ns: u64,
+    /// When it was over, ns.
+    pub end_ns: u64,
+    /// What it does.
+    pub what: What,
+}
+
+/// The variable of a request, as one process names it.
+pub type Request = u64;
+
+/// A communicator, as one process names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Comm {
+    /// Its handle in this process.
+    pub handle: u64,
+    /// The rank of the process in it, and how many it has.
+    pub shape: (u32, u32),
+}
+
+/// The other side of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peer {
+    /// A rank of the communicator.
+    Rank(u32),
+    /// Any: of receives.
+    Any,
+    /// `MPI_PROC_NULL`: nothing is done.
+    Null,
+}
+
+/// A message as its sender or its receiver names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    /// The other side.
+    pub peer: Peer,
+    /// How long it is.
+    pub bytes: u64,
+    /// Its tag; none: any, of receives.
+    pub tag: Option<u32>,
+    /// Its communicator.
+    pub comm: Comm,
+}
+
+/// When a call that sends or receives is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// When the message is.
+    Blocking,
+    /// At once, and nobody asks again: `MPI_Bsend`.
+    Buffered,
+    /// At once: the request says when the message is.
+    Nonblocking(Request),
+    /// At once: the request is prepared, and to be started.
+    Prepared(Request),
+}
+
+/// Which of its requests a call completes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// All.
+    All,
+    /// One, and the trace does not say which: the first in flight of the list is taken.
+    One,
+    /// One at least, and the trace does not say which: those that no later call completes.
+    Some,
+    /// The trace does not say whether any: those that no later call completes.
+    Perhaps,
+}
+
+/// What a call does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// Talks to nobody: its time is computing.
+    Local,
+    /// The same with a communicator as its argument.
+    Asks(Comm),
+    /// Waits for something that is not said: its time is not computing.
+    Waits,
+    /// Sends.
+    Send(Message, Mode),
+    /// Receives.
+    Recv(Message, Mode),
+    /// Sends and receives, and is over when both are.
+    Both(Message, Message),
+    /// Starts prepared requests.
+    Start(Vec<Request>),
+    /// Completes requests.
+    Complete(Vec<Request>, Which),
+    /// Gives a request back; its message goes on.
+    Free(Request),
+    /// A collective operation; with a request when it is nonblocking.
+    Joint(Box<Joint>, Option<Request>),
+    /// Makes communicators, together with all of one; the number is the new one's handle, or the
+    /// place of its variable, which then says nothing.
+    Make(Comm, Make, u64),
+    /// Gives a communicator back.
+    FreeComm(Comm),
+}
+
+/// How communicators are made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Make {
+    /// The same processes in the same order.
+    Copy,
+    /// One for each colour, in the order of the keys, then of the ranks; without a colour the
+    /// process is in none.
+    Split(Option<u32>, i64),
+    /// Of these ranks; the others are in none.
+    Group(Vec<u32>),
+}
+
+/// A collective operation as one process calls it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Joint {
+    /// Its communicator.
+    pub comm: Comm,
+    /// What all do.
+    pub operation: Operation,
+    /// The root, of those that have one.
+    pub root: Option<u32>,
+    /// How much.
+    pub sizes: Sizes,
+}
+
+/// Bytes of a collective operation as one process knows them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sizes {
+    /// Of the vector, or of every block.
+    Same(u64),
+    /// Of the block of each rank; of [`Operation::Alltoallv`], of the block for each.
+    Each(Vec<u64>),
+    /// Of its own block.
+    Own(u64),
+}

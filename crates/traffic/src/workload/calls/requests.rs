@@ -1,0 +1,183 @@
+//! The requests of one process: which are in flight, and which a call completes.
+
+use super::{Called, Mode, Request, What, Which};
+use base::Refusal;
+use std::collections::{HashMap, HashSet};
+
+/// A message that a process sends or receives, its ranks and communicator those of the trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Wire {
+    pub(super) is_send: bool,
+    /// The rank among all, or [`crate::workload::ANY`].
+    pub(super) peer: u32,
+    pub(super) bytes: u64,
+    pub(super) comm: u32,
+    /// The tag in its communicator, none: any; later the number of both in the schedule.
+    pub(super) tag: Option<u32>,
+}
+
+/// What the variable of a request has.
+#[derive(Debug)]
+enum State {
+    /// Nothing: it is complete.
+    Null,
+    /// What the act of that number began.
+    Flying(u32),
+    /// A message to be started, and the act that has; no message to `MPI_PROC_NULL`.
+    Prepared(Option<Wire>, Option<u32>),
+}
+
+/// All requests of a process.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    all: HashMap<Request, State>,
+    /// Those that no later call completes, by the number of the call that might.
+    last: HashMap<u32, Vec<Request>>,
+    /// Whether a request that nobody began is none.
+    null: bool,
+}
+
+impl Requests {
+    /// Those of a process that makes these calls; `null`: unknown ones are `MPI_REQUEST_NULL`.
+    pub(super) fn new(calls: &[Called], null: bool) -> Self {
+        Self { all: HashMap::new(), last: last_calls(calls), null }
+    }
+
+    /// An act has begun what `request` stands for.
+    ///
+    /// # Errors
+    /// When it stands for something in flight.
+    pub(super) fn begin(&mut self, request: Request, act: u32) -> Result<(), Refusal> {
+        self.free(request)?;
+        self.all.insert(request, State::Flying(act));
+        Ok(())
+    }
+
+    /// `request` is prepared.
+    ///
+    /// # Errors
+    /// As [`Requests::begin`].
+    pub(super) fn prepare(&mut self, request: Request, wire: Option<Wire>) -> Result<(), Refusal> {
+        self.free(request)?;
+        self.all.insert(request, State::Prepared(wire, None));
+        Ok(())
+    }
+
+    fn free(&self, request: Request) -> Result<(), Refusal> {
+        match self.all.get(&request) {
+            Some(State::Flying(_) | State::Prepared(_, Some(_))) => {
+                let why = format!("request {request} is in flight");
+                Err(Refusal::new("", why, "one that is complete, or was given back"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What is sent or received once act `act` starts a prepared request.
+    ///
+    /// # Errors
+    /// When it was not prepared, or is in flight.
+    pub(super) fn start(&mut self, request: Request, act: u32) -> Result<Option<Wire>, Refusal> {
+        match self.all.get_mut(&request) {
+            Some(State::Prepared(_, Some(_))) => self.free(request).map(|()| None),
+            Some(State::Prepared(wire, flying)) => {
+                *flying = Some(act);
+                Ok(*wire)
+            }
+            _ => {
+                let why = format!("request {request} is started and was not prepared");
+                Err(Refusal::new("", why, "MPI_Send_init or MPI_Recv_init before"))
+            }
+        }
+    }
+
+    /// The acts that call `number` completes.
+    ///
+    /// # Errors
+    /// When a request was never begun.
+    pub(super) fn complete(
+        &mut self,
+        number: u32,
+        requests: &[Request],
+        which: Which,
+    ) -> Result<Vec<u32>, Refusal> {
+        for request in requests {
+            if !self.null && !self.all.contains_key(request) {
+                let why = format!("request {request} was never begun");
+                let help = "request_bytes=4 or 8, the size of a request in memory; \
+                            unknown_requests=null, if they are MPI_REQUEST_NULL";
+                return Err(Refusal::new("", why, help));
+            }
+        }
+        let last = self.last.remove(&number).unwrap_or_default();
+        let mut done = Vec::new();
+        match which {
+            Which::All => done.extend(requests.iter().filter_map(|r| self.take(*r))),
+            Which::One => done.extend(requests.iter().find_map(|r| self.take(*r))),
+            Which::Some | Which::Perhaps => {
+                done.extend(last.iter().filter_map(|r| self.take(*r)));
+                if done.is_empty() && which == Which::Some {
+                    done.extend(requests.iter().find_map(|r| self.take(*r)));
+                }
+            }
+        }
+        Ok(done)
+    }
+
+    /// The act that is in flight; it is not any more.
+    fn take(&mut self, request: Request) -> Option<u32> {
+        match self.all.get_mut(&request)? {
+            State::Null => None,
+            State::Prepared(_, flying) => flying.take(),
+            state @ State::Flying(_) => match std::mem::replace(state, State::Null) {
+                State::Flying(act) => Some(act),
+                _ => None,
+            },
+        }
+    }
+
+    /// A request is given back.
+    ///
+    /// # Errors
+    /// When it was never begun.
+    pub(super) fn give_back(&mut self, request: Request) -> Result<(), Refusal> {
+        if self.all.insert(request, State::Null).is_none() && !self.null {
+            let why = format!("request {request} is given back and was never begun");
+            return Err(Refusal::new("", why, "one that was begun"));
+        }
+        Ok(())
+    }
+}
+
+/// Of every call that completes requests, where the trace does not say which: those that no later
+/// call completes before they are begun again. O(requests named).
+fn last_calls(calls: &[Called]) -> HashMap<u32, Vec<Request>> {
+    let unsure = |c: &Called| matches!(c.what, What::Complete(_, Which::Some | Which::Perhaps));
+    let mut last = HashMap::new();
+    if !calls.iter().any(unsure) {
+        return last;
+    }
+    let mut later: HashSet<Request> = HashSet::new();
+    for (number, call) in calls.iter().enumerate().rev() {
+        let number = number as u32;
+        match &call.what {
+            What::Complete(requests, which) => {
+                let mut found: Vec<Request> =
+                    requests.iter().copied().filter(|r| !later.contains(r)).collect();
+                found.dedup();
+                later.extend(requests);
+                if matches!(which, Which::Some | Which::Perhaps) && !found.is_empty() {
+                    last.insert(number, found);
+                }
+            }
+            What::Start(requests) => later.retain(|r| !requests.contains(r)),
+            What::Send(_, Mode::Nonblocking(r) | Mode::Prepared(r))
+            | What::Recv(_, Mode::Nonblocking(r) | Mode::Prepared(r))
+            | What::Joint(_, Some(r)) => _ = later.remove(r),
+            // what is given back is completed by nobody
+            What::Free(r) => _ = later.insert(*r),
+            _ => {}
+        }
+    }
+    last
+}
