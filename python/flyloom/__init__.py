@@ -69,6 +69,7 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.verbs.workloads import make_workload as make_workload
     from flyloom.verbs.workloads import merge_workloads as merge_workloads
     from flyloom.verbs.workloads import noisy_workload as noisy_workload
+    from flyloom.verbs.workloads import traced_workload as traced_workload
     from flyloom.verbs.workloads import workloads as workloads
 
     deploy: Verb
@@ -101,7 +102,7 @@ _HOMES = {
     "flyloom.verbs.throughput": ["throughput"],
     "flyloom.verbs.workloads": [
         "best_workload", "check_workload", "convert_workload", "make_workload", "merge_workloads",
-        "noisy_workload", "workloads",
+        "noisy_workload", "traced_workload", "workloads",
     ],
 }
 _GENERATED = ("flyloom._generated", "flyloom._measures")

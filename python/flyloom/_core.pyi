@@ -327,6 +327,13 @@ class Workload:
         progress: _Progress = None,
     ) -> Workload: ...
     @staticmethod
+    def chakra(
+        names: Sequence[str],
+        contents: Sequence[bytes],
+        given: dict[str, Any],
+        progress: _Progress = None,
+    ) -> Workload: ...
+    @staticmethod
     def make(name: str, given: dict[str, Any], progress: _Progress = None) -> Workload: ...
     def noisy(self, given: dict[str, Any], progress: _Progress = None) -> Workload: ...
     @staticmethod

@@ -2,9 +2,9 @@
 
 use crate::enter::{enter, from_python, refuse, stopped, to_python};
 use crate::topology::object;
-use base::Refusal;
+use base::{Refusal, Stop};
 use formats::goal::{binary, text};
-use formats::liballprof;
+use formats::{chakra, liballprof};
 use lab::best;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -53,6 +53,31 @@ impl Workload {
             let files: Vec<(String, &str)> =
                 names.into_iter().zip(contents.iter().map(String::as_str)).collect();
             liballprof::schedule(&files, &given, watch)
+        })?;
+        Ok(Self { inner: inner.map_err(stopped)? })
+    }
+
+    /// The schedule of execution traces of Chakra: names and contents of the files, rank by rank.
+    #[staticmethod]
+    #[pyo3(signature = (names, contents, given, progress=None))]
+    fn chakra(
+        py: Python<'_>,
+        names: Vec<String>,
+        contents: Vec<Vec<u8>>,
+        given: &Bound<'_, PyAny>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let given = object(from_python(given)?);
+        let inner = enter(py, progress, |watch| {
+            let mut traces = Vec::with_capacity(names.len());
+            for (name, content) in names.into_iter().zip(contents) {
+                let trace = chakra::parse(&content, watch).map_err(|stop| match stop {
+                    Stop::Refused(refused) => Stop::Refused(refused.within(&name)),
+                    Stop::Interrupted(interrupted) => Stop::Interrupted(interrupted),
+                })?;
+                traces.push((name, trace));
+            }
+            chakra::schedule(&traces, &given, watch)
         })?;
         Ok(Self { inner: inner.map_err(stopped)? })
     }

@@ -129,6 +129,8 @@ def check(file: Goal, as_json: Json = False) -> None:
 
 @workloads.command(epilog=epilog(
     "flyloom workload convert allreduce.goal allreduce.bin",
+    "flyloom workload convert run/app-rank-0.txt app.bin copies=4 allreduce=ring",
+    "flyloom workload convert llama/step.0.et step.goal gflops=100000",
 ))
 def convert(
     file: Annotated[
@@ -148,7 +150,7 @@ def convert(
     noise: Noise = None,
     as_json: Json = False,
 ) -> None:
-    """Write a schedule, or a trace of MPI, as GOAL: text, or binary as LogGOPSim reads it."""
+    """Write a schedule, or a trace of MPI or Chakra, as GOAL: text, or binary for LogGOPSim."""
     from flyloom._core import RefusalError
     from flyloom.inputs.workloads import is_trace
     from flyloom.support.progress import bars

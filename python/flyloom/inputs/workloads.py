@@ -16,7 +16,7 @@ from flyloom.support.reading import read_bytes, read_text
 Scheduled = Workload | str | os.PathLike[str]
 """A schedule, or a file of one, or a trace: a folder of files, or the file of rank 0."""
 
-_OF_RANK = re.compile(r"^(.*-)(\d+)(\.txt(?:\.gz)?)$")
+_OF_RANK = re.compile(r"^(.*-)(\d+)(\.txt(?:\.gz)?)$|^(.*\.)(\d+)(\.et(?:\.gz)?)$")
 
 
 _travelled: dict[str, bytes] = {}
@@ -42,8 +42,8 @@ def workload(source: Scheduled, progress: Progress | None = None) -> Workload:
     """The schedule that ``source`` stands for: itself, or what a file of GOAL says.
 
     The content says whether a file is text or binary; what is called ``.gz`` is unpacked. A folder,
-    or a file whose name ends in ``-0.txt``, is a trace, with its defaults. Raises ``RefusalError``
-    with the file and the line, or the byte, at fault.
+    or the file of rank 0 (``-0.txt``, ``.0.et``), is a trace, with its defaults. Raises
+    ``RefusalError`` with the file and the line, or the byte, at fault.
     """
     if isinstance(source, Workload):
         return source
@@ -57,45 +57,57 @@ def workload(source: Scheduled, progress: Progress | None = None) -> Workload:
 
 
 def is_trace(source: str | os.PathLike[str]) -> bool:
-    """Whether a path is that of a trace: a folder, or a file whose name ends in ``-0.txt``."""
+    """Whether a path is that of a trace: a folder, or rank 0's file, ``-0.txt`` or ``.0.et``."""
     name = os.fspath(source)
-    found = _OF_RANK.match(Path(name).name)
     return name not in _travelled and (os.path.isdir(name) or (
-        found is not None and int(found[2]) == 0
+        (found := _of_rank(Path(name))) is not None and found[1] == 0
     ))
+
+
+def _of_rank(file: Path) -> tuple[tuple[str, str], int] | None:
+    """Of a file of a trace the run, as what its name is around the rank, and the rank."""
+    if (found := _OF_RANK.match(file.name)) is None:
+        return None
+    before, rank, behind = filter(None, found.groups())
+    return (before, behind), int(rank)
 
 
 def traced(
     source: str | os.PathLike[str], given: Mapping[str, Any], progress: Progress | None = None
 ) -> Workload:
-    """The schedule of a trace of liballprof: a folder with a file a rank, or the file of rank 0.
+    """The schedule of a trace: a folder with a file a rank, or the file of rank 0.
 
-    The files of a run have one name but for the rank, ``NAME-RANK.txt``. Raises ``RefusalError``
-    with the file and the line at fault, and where the files of ranks are missing.
+    The files of a run have one name but for the rank, ``NAME-RANK.txt`` of liballprof and
+    ``NAME.RANK.et`` of Chakra. Raises ``RefusalError`` with the file and the line, node or byte at
+    fault, and where the files of ranks are missing.
     """
     files = trace_files(Path(source))
-    texts = [read_text(file) for file in files]
-    return Workload.trace([str(file) for file in files], texts, dict(given), progress)
+    names = [str(file) for file in files]
+    if files[0].name.endswith((".et", ".et.gz")):
+        return Workload.chakra(names, [read_bytes(file) for file in files], dict(given), progress)
+    return Workload.trace(names, [read_text(file) for file in files], dict(given), progress)
 
 
 def trace_files(source: Path) -> list[Path]:
     """The files of a trace by rank: those of a folder, or those beside the file of rank 0."""
     folder = source if source.is_dir() else source.parent
-    wanted = None if source.is_dir() else _OF_RANK.match(source.name)
+    wanted = None if source.is_dir() else _of_rank(source)
     runs: dict[tuple[str, str], dict[int, Path]] = {}
     for file in sorted(folder.iterdir()):
-        if (found := _OF_RANK.match(file.name)) is None:
+        if (found := _of_rank(file)) is None:
             continue
-        run = (found[1], found[3])
-        if wanted is None or run == (wanted[1], wanted[3]):
+        run, rank = found
+        if wanted is None or run == wanted[0]:
             ranks = runs.setdefault(run, {})
-            if int(found[2]) in ranks:
-                raise RefusalError(f"{file}: rank {int(found[2])} has two files; one a rank")
-            ranks[int(found[2])] = file
+            if rank in ranks:
+                raise RefusalError(f"{file}: rank {rank} has two files; one a rank")
+            ranks[rank] = file
     if len(runs) != 1:
         what = "no trace" if not runs else f"the traces of {len(runs)} runs"
-        raise RefusalError(f"{folder}: there is {what} in it; files NAME-RANK.txt, from rank 0 on")
+        help_ = "files NAME-RANK.txt or NAME.RANK.et, from rank 0 on"
+        raise RefusalError(f"{folder}: there is {what} in it; {help_}")
     (found_ranks,) = runs.values()
     if missing := [rank for rank in range(len(found_ranks)) if rank not in found_ranks]:
-        raise RefusalError(f"{folder}: the file of rank {missing[0]} is missing; one a rank")
+        what = f"the file of rank {missing[0]} is missing"
+        raise RefusalError(f"{folder}: {what}; one for every rank")
     return [found_ranks[rank] for rank in range(len(found_ranks))]

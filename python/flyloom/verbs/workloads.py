@@ -73,21 +73,22 @@ def matrix_rows(path: str | os.PathLike[str]) -> list[list[int]]:
 def traced_workload(
     source: str | os.PathLike[str], *, progress: Progress | None = None, **options: Any
 ) -> Workload:
-    """The schedule of a trace of MPI as liballprof writes it (docs/traces.md).
+    """The schedule of a trace: of MPI as liballprof writes it, or of Chakra (docs/traces.md).
 
     Parameters
     ----------
     source
         A folder with a file for every rank, or the file of rank 0.
     options
-        ``scale_compute``, ``copies``, ``mpi``, ``request_bytes``, ``unknown_requests``,
-        ``add_ns_per_kib``, and the algorithm of each collective operation: ``allreduce="ring"``.
+        Of MPI ``scale_compute``, ``copies``, ``mpi``, ``request_bytes``, ``unknown_requests``,
+        ``add_ns_per_kib``; of Chakra ``gflops``, ``compute_percent``, ``overlap``; of both the
+        algorithm of each collective operation: ``allreduce="ring"``.
 
     Raises
     ------
     RefusalError
-        With file and line, for what is no trace and what MPI would not run; for an option that
-        cannot be.
+        With file and line, node or byte, for what is no trace and what could not run; for an
+        option that cannot be.
     """
     return traced(source, options, progress)
 
