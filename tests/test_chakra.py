@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import flyloom as fl
 import pytest
 from cli_helpers import document, flyloom
@@ -109,6 +111,26 @@ def test_the_command_converts_a_folder_or_the_file_of_rank_0(tmp_path):
     assert document("workload", "check", tmp_path / "a.bin")["complete"]
     over = document("sim", "message", "--goal", tmp_path / "run", "--net", "slim_fly:q=5,p=2")
     assert over["ranks"] == 4 and over["network"]["busiest_use"] > 0
+
+
+def test_an_experiment_takes_a_folder_of_traces(tmp_path):
+    folder = files(tmp_path / "run", [four(rank) for rank in range(4)])
+    (tmp_path / "llama.toml").write_text("""
+        schema = 1
+        name = "llama"
+        topology = { family = "slim_fly", q = 5, p = 2 }
+        [sim.message]
+        workload = "run"
+        [sweep.grid]
+        "sim.message.placement" = ["linear", "random"]
+    """)
+    done = flyloom("run", "llama.toml", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / json.loads(done.stdout)["directory"]
+                          / "results.json").read_text())
+    took = [record["measures"]["sim.message"]["finish_ns"] for record in results["records"]]
+    net = fl.slim_fly(q=5, p=2)
+    assert took[0] == fl.simulate(net, "message", workload=folder).finish_ns and len(took) == 2
 
 
 @pytest.mark.parametrize(("ranks", "options", "told"), [

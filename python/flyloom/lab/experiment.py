@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from flyloom._core import RefusalError
 from flyloom.inputs.rows import Read, digest_of, read
 from flyloom.inputs.traffic import is_name
-from flyloom.inputs.workloads import is_made, workload
+from flyloom.inputs.workloads import is_made, is_trace, workload
 from flyloom.lab import executors, lines, sources, store
 from flyloom.lab.expanded import expanded, parts_of
 from flyloom.lab.kept import content_digest, kept, key
@@ -349,17 +349,18 @@ class _Job:
         return found
 
     def _workloads(self, point: dict[str, Any]) -> dict[str, bytes]:
-        """The files of schedules that a point names, by these names. They travel with the point."""
+        """The files of schedules that a point names, by these names. They travel with the point;
+        a trace does as its schedule."""
         named = point.get("sim", {}).get("message", {}).get("workload")
         if named is None or is_made(named):
             return {}
         if named not in self.schedules:
             path = self.path.parent / named
-            if not os.path.isfile(path):
+            if not os.path.exists(path):
                 words = f"'{named}' is neither a workload nor a file: there is no {path}"
                 raise RefusalError(f"{self.path}: sim.message.workload: {words}")
-            self.schedules[named] = read_bytes(path)
-            workload(path)  # refused before anything runs
+            made = workload(path)  # refused before anything runs
+            self.schedules[named] = made.binary() if is_trace(path) else read_bytes(path)
         return {named: self.schedules[named]}
 
     def _place(self, digest: str) -> Path:
