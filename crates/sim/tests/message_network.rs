@@ -169,7 +169,7 @@ proptest! {
             slowest + ends + 2 * nic * 1000
         };
         let costs = LogGops {
-            o: o as f64, S: if asks { 1 } else { 1 << 30 }, ..LogGops::default()
+            o: o as f64, g: 0.0, S: if asks { 1 } else { 1 << 30 }, ..LogGops::default()
         };
         let driven = match &tables {
             Some(tables) => On::Tables(Box::new(tables.clone())),
