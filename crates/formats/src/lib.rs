@@ -1,4 +1,4 @@
-//! Networks and tables as text: graph files, InfiniBand's, and files that other programs take.
+//! Files of others: graphs, InfiniBand's networks and tables, exports; schedules and traces.
 
 pub mod booksim;
 pub mod chakra;

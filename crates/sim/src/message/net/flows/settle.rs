@@ -262,7 +262,7 @@ impl Flows {
         self.account(number, now);
         let flow = &mut self.all[number as usize];
         flow.rate = new;
-        flow.ends = now + (flow.left / new).round().max(0.0) as u64;
+        flow.ends = now.saturating_add((flow.left / new).round().max(0.0) as u64);
         self.ends.push(Reverse((flow.ends, number)));
     }
 
