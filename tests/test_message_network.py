@@ -10,7 +10,7 @@ import flyloom as fl
 import pyarrow.parquet
 import pytest
 from cli_helpers import document, flyloom
-from flyloom._core import RefusalError
+from flyloom._core import RefusalError, message_schema
 from flyloom.verbs.message import message
 
 BYTES = 4001
@@ -193,6 +193,25 @@ def test_sharing_is_told_apart(tmp_path):
 def test_bad_input_is_refused_by_name(goal, words, said):
     refused = flyloom("sim", "message", "--goal", goal, "--net", NET, *words)
     assert refused.returncode == 2 and said in refused.stderr, refused.stderr
+
+
+def test_the_page_has_every_parameter():
+    """Of the network with its default, those of LogGOPS, and those of `[sim.message]`."""
+    page = (Path(__file__).parents[1] / "docs" / "message.md").read_text()
+    schema = message_schema()
+    network, costs = (schema["$defs"][name]["properties"] for name in ("Network", "LogGops"))
+    for name, one in network.items():
+        rows = [line for line in page.splitlines() if f"`network.{name}`" in line and "|" in line]
+        default = one.get("default")
+        if default is None:
+            told = {"link_ns": "by length", "link_gbps": "the cable's"}[name]
+        else:
+            told = default if isinstance(default, str) else f"{default:g}"
+        assert len(rows) == 1 and told in rows[0], name
+    for letter in costs:
+        assert f"| `--{letter}` |" in page, letter
+    for name in schema["properties"]:
+        assert name in page, name
 
 
 def test_more_that_is_refused(goal, tmp_path):
