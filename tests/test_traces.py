@@ -195,7 +195,7 @@ def test_programs_come_to_their_end_with_all_their_messages(seed, tmp_path):
 
 def test_sweep3d_takes_as_long_as_it_was_measured(tmp_path):
     if not SWEEP.is_dir():
-        pytest.skip(f"no {SWEEP.name} here")
+        pytest.skip(f"the trace, which may not be copied here, is not at {SWEEP}")
     out = tmp_path / "sweep.bin"
     found = document("workload", "convert", SWEEP, out)
     assert found["ranks"] == 4

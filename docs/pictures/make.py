@@ -42,6 +42,8 @@ def pictures() -> dict[str, str]:
         ["slim_fly", "dragonfly", "megafly", "hyperx", "fat_tree", "torus", "jellyfish"],
         endpoints=500, radix=36, samples=0, curves=False,
     ).rows
+    measured = of("message_figures")
+    kept = measured["kept"]()
     return {
         "slim_fly_floor.svg": draw.floor_svg(floor),
         "slim_fly_racks.svg": draw.racks_svg(floor, groups),
@@ -60,9 +62,8 @@ def pictures() -> dict[str, str]:
             for name, curves in of("flit_figures")["kept"]().items()
         },
         **{
-            f"{name}.svg": svg(messages.spec(rows), prefix=f"{name}-")
-            for name, rows in of("message_figures")["kept"]().items()
-            if name in of("message_figures")["DRAWN"]
+            f"{name}.svg": svg(messages.spec(kept[name]), prefix=f"{name}-")
+            for name in measured["DRAWN"]
         },
     }
 

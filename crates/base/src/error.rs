@@ -62,3 +62,14 @@ pub enum Stop {
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
 }
+
+impl Stop {
+    /// The same, a refusal with `outer` put before its parameter.
+    #[must_use]
+    pub fn within(self, outer: &str) -> Self {
+        match self {
+            Self::Refused(refused) => Self::Refused(refused.within(outer)),
+            Self::Interrupted(_) => self,
+        }
+    }
+}

@@ -190,10 +190,7 @@ impl Entry {
         watch: &dyn Watch,
     ) -> Result<Routing, Stop> {
         check_routable(on, layers, self.by_rows)?;
-        (self.route)(given.clone(), on, layers, watch).map_err(|e| match e {
-            Stop::Refused(r) => Stop::Refused(r.within(self.name)),
-            stopped @ Stop::Interrupted(_) => stopped,
-        })
+        (self.route)(given.clone(), on, layers, watch).map_err(|stop| stop.within(self.name))
     }
 }
 

@@ -212,10 +212,7 @@ impl Entry {
         on: Inputs<'_>,
         watch: &dyn Watch,
     ) -> Result<Frame, Stop> {
-        (self.run)(given, on, watch).map_err(|e| match e {
-            Stop::Refused(r) => Stop::Refused(r.within(self.name)),
-            stopped @ Stop::Interrupted(_) => stopped,
-        })
+        (self.run)(given, on, watch).map_err(|stop| stop.within(self.name))
     }
 }
 

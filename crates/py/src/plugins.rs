@@ -56,10 +56,7 @@ fn made(
 ) -> PyResult<Routing> {
     on.afford(py, "routing", |size| size.tables(layers.min(128)))?;
     let options = object(from_python(options)?);
-    let routed = enter(py, None, work)?.map_err(|stop| match stop {
-        Stop::Refused(why) => Stop::Refused(why.within(engine)),
-        stopped @ Stop::Interrupted(_) => stopped,
-    });
+    let routed = enter(py, None, work)?.map_err(|stop| stop.within(engine));
     Routing::from_result(routed.map(|routing| routing.named(engine, options)))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::enter::{enter, from_python, refuse, stopped, to_python};
 use crate::topology::object;
-use base::{Refusal, Stop};
+use base::Refusal;
 use formats::goal::{binary, text};
 use formats::{chakra, liballprof};
 use lab::best;
@@ -71,10 +71,7 @@ impl Workload {
         let inner = enter(py, progress, |watch| {
             let mut traces = Vec::with_capacity(names.len());
             for (name, content) in names.into_iter().zip(contents) {
-                let trace = chakra::parse(&content, watch).map_err(|stop| match stop {
-                    Stop::Refused(refused) => Stop::Refused(refused.within(&name)),
-                    Stop::Interrupted(interrupted) => Stop::Interrupted(interrupted),
-                })?;
+                let trace = chakra::parse(&content, watch).map_err(|stop| stop.within(&name))?;
                 traces.push((name, trace));
             }
             chakra::schedule(&traces, &given, watch)

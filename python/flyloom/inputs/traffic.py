@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from flyloom._core import RefusalError, Topology, Traffic, meant
 from flyloom.inputs.graphs import MatrixLike
 from flyloom.inputs.rows import HEADERS, Read, read, said
 from flyloom.support.checks import whole
-from flyloom.support.reading import read_text, shown
+from flyloom.support.reading import read_text, shown, standing_in
 
 Wanted = str | os.PathLike[str] | MatrixLike | Mapping[Any, Any] | Iterable[Any] | Traffic
 """A name, a file, a matrix (numpy, scipy sparse, nested lists), rows of source, destination and
@@ -109,15 +109,9 @@ def called(traffic: object) -> str:
     return str(traffic) if isinstance(traffic, (str, os.PathLike)) else "given"
 
 
-@contextmanager
-def travelling(files: Mapping[str, Read]) -> Iterator[None]:
+def travelling(files: Mapping[str, Read]) -> AbstractContextManager[None]:
     """While it lasts, these names of files stand for what was read of them before, elsewhere."""
-    _travelled.update(files)
-    try:
-        yield
-    finally:
-        for name in files:
-            _travelled.pop(name, None)
+    return standing_in(_travelled, files)
 
 
 def _given(traffic: Wanted) -> Read:

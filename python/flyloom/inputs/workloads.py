@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from flyloom._core import RefusalError, Workload, workload_list
 from flyloom.support.progress import Progress
-from flyloom.support.reading import read_bytes, read_text
+from flyloom.support.reading import read_bytes, read_text, standing_in
 
 Scheduled = Workload | str | os.PathLike[str]
 """A schedule, or a file of one, or a trace: a folder of files, or the file of rank 0."""
@@ -22,15 +22,9 @@ _OF_RANK = re.compile(r"^(.*-)(\d+)(\.txt(?:\.gz)?)$|^(.*\.)(\d+)(\.et(?:\.gz)?)
 _travelled: dict[str, bytes] = {}
 
 
-@contextmanager
-def travelling_workloads(files: Mapping[str, bytes]) -> Iterator[None]:
+def travelling_workloads(files: Mapping[str, bytes]) -> AbstractContextManager[None]:
     """While it lasts, these names of files stand for what was read of them before, elsewhere."""
-    _travelled.update(files)
-    try:
-        yield
-    finally:
-        for name in files:
-            _travelled.pop(name, None)
+    return standing_in(_travelled, files)
 
 
 def is_made(name: object) -> bool:

@@ -17,7 +17,9 @@ import stat
 import time
 import tomllib
 import zlib
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 from flyloom._core import RefusalError
 
@@ -31,6 +33,7 @@ SHOWN = 60
 """Of what a file says no more letters than these are shown in a refusal."""
 
 _CHUNK = 1 << 18
+_Read = TypeVar("_Read")
 
 
 def read_text(
@@ -135,6 +138,17 @@ def _unpacked(path: str | os.PathLike[str], packed: bytes) -> bytes:
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """What is in a file that need not be text; RefusalError saying why it cannot be read."""
     return _bytes_of(path, text=False)
+
+
+@contextmanager
+def standing_in(known: dict[str, _Read], files: Mapping[str, _Read]) -> Iterator[None]:
+    """While it lasts, ``known`` has what was read of these files before, elsewhere."""
+    known.update(files)
+    try:
+        yield
+    finally:
+        for name in files:
+            known.pop(name, None)
 
 
 def _bytes_of(path: str | os.PathLike[str], *, text: bool = True) -> bytes:

@@ -164,19 +164,13 @@ struct Group {
     first: u64,
 }
 
-/// The operation that several ranks do together, and its root among them.
-struct Meeting {
-    call: Call,
-    root: u32,
-}
-
 type Groups<'a> = BTreeMap<&'a str, Group>;
 
 /// All groups, and their collective operations one after the other.
 fn meetings<'a>(
     traces: &'a [(String, Trace)],
     asked: &Asked<'_>,
-) -> Result<(Groups<'a>, Vec<Meeting>), Stop> {
+) -> Result<(Groups<'a>, Vec<Call>), Stop> {
     // of every group the operations of each of its ranks
     let mut all: BTreeMap<&str, Vec<(u32, Vec<&Node>)>> = BTreeMap::new();
     for (rank, (_, trace)) in (0..).zip(traces) {
@@ -246,7 +240,7 @@ fn agree(first: &Node, other: Option<&Node>, (name, number): (&str, usize)) -> R
 }
 
 /// The operation of a node, for these ranks.
-fn meeting(node: &Node, ranks: &[u32], asked: &Asked<'_>) -> Result<Meeting, Stop> {
+fn meeting(node: &Node, ranks: &[u32], asked: &Asked<'_>) -> Result<Call, Stop> {
     let Kind::Together(together) = &node.kind else { unreachable!("it is one") };
     let (kind, is_parted) = OPERATIONS[together.operation as usize];
     let bytes = match (kind, is_parted) {
@@ -261,8 +255,7 @@ fn meeting(node: &Node, ranks: &[u32], asked: &Asked<'_>) -> Result<Meeting, Sto
         })? as u32,
     };
     let name = format!("{kind}_{}", asked.word(kind)?);
-    let call = Call::new(&name, ranks.len() as u32, bytes)?;
-    Ok(Meeting { call, root })
+    Call::rooted(&name, ranks.len() as u32, root, bytes)
 }
 
 struct Traces<'a> {
@@ -270,7 +263,7 @@ struct Traces<'a> {
     orders: Vec<Vec<u32>>,
     tags: BTreeMap<u32, u32>,
     groups: Groups<'a>,
-    calls: Vec<Meeting>,
+    calls: Vec<Call>,
     gflops: u64,
     percent: u64,
     cpu: u8,
@@ -284,7 +277,7 @@ impl Traces<'_> {
         u64::try_from(u128::from(ns) * u128::from(self.percent) / 100).unwrap_or(u64::MAX)
     }
 
-    /// A collective operation: the rank has the number behind the root's that it has in its group.
+    /// A collective operation of a group.
     fn together(
         &self,
         rank: u32,
@@ -293,14 +286,12 @@ impl Traces<'_> {
         to: &mut Script<'_>,
         after: &[u32],
     ) -> Vec<u32> {
-        let Meeting { call, root } = &self.calls[number as usize];
-        let (members, size) = (&group.ranks, group.ranks.len() as u32);
+        let (call, members) = (&self.calls[number as usize], &group.ranks);
         let me = members.binary_search(&rank).expect("it is of the group") as u32;
-        let named = |other: u32| members[((other + root) % size) as usize];
-        let mine = (me + size - root) % size;
+        let named = |other: u32| members[other as usize];
         // tags of messages between two ranks come before all others
         let behind = (self.tags.len() as u64).div_ceil(u64::from(tag(1)));
-        to.collective(call, mine, &named, tag(behind + number), after)
+        to.collective(call, me, &named, tag(behind + number), after)
     }
 }
 

@@ -130,13 +130,6 @@ fn version(mut message: Message<'_>) -> Result<Option<String>, Refusal> {
     Ok(Some(version))
 }
 
-/// A node as it is read.
-#[derive(Default)]
-struct Draft<'a> {
-    node_type: u64,
-    attributes: HashMap<&'a str, Attribute<'a>>,
-}
-
 /// The value of an attribute.
 #[derive(Clone, Copy)]
 enum Attribute<'a> {
@@ -148,13 +141,13 @@ enum Attribute<'a> {
 fn node(message: Message<'_>) -> Result<Node, Refusal> {
     let kind = Kind::Local(0);
     let mut node = Node { id: 0, name: String::new(), after: Vec::new(), duration_ns: 0, kind };
-    let mut draft = Draft::default();
+    let (mut node_type, mut attributes) = (0, HashMap::new());
     let mut rest = message;
     while let Some((number, value)) = rest.field()? {
         match (number, value) {
             (1, Value::Varint(id)) => node.id = id,
             (2, Value::Bytes(text)) => text.text()?.clone_into(&mut node.name),
-            (3, Value::Varint(kind)) => draft.node_type = kind,
+            (3, Value::Varint(kind)) => node_type = kind,
             (4 | 5, Value::Varint(id)) => node.after.push(id),
             (4 | 5, Value::Bytes(mut packed)) => {
                 while !packed.bytes.is_empty() {
@@ -168,7 +161,7 @@ fn node(message: Message<'_>) -> Result<Node, Refusal> {
             }
             (10, Value::Bytes(bytes)) => {
                 let (name, value) = attribute(bytes)?;
-                draft.attributes.insert(name, value);
+                attributes.insert(name, value);
             }
             (1 | 3 | 7 | 10, _) => {
                 let why = format!("field {number} of a node of another kind");
@@ -177,14 +170,10 @@ fn node(message: Message<'_>) -> Result<Node, Refusal> {
             _ => {}
         }
     }
-    let asks = Asks { node: node.id, attributes: draft.attributes };
-    node.kind = kind_of(draft.node_type, &asks).map_err(|r| message_of(r, message))?;
+    let asks = Asks { node: node.id, attributes };
+    let at = |refused: Refusal| refused.within(&format!("byte {}", message.at));
+    node.kind = kind_of(node_type, &asks).map_err(at)?;
     Ok(node)
-}
-
-/// Says where the node is that is refused.
-fn message_of(refused: Refusal, message: Message<'_>) -> Refusal {
-    refused.within(&format!("byte {}", message.at))
 }
 
 /// What a node of a type of the schema does.

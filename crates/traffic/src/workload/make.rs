@@ -93,12 +93,8 @@ impl Generator {
 pub fn make(name: &str, given: &Map<String, Value>, watch: &dyn Watch) -> Result<Schedule, Stop> {
     let generator = generator(name)?;
     let asked = Asked::new(given, generator.keys(), watch).map_err(|r| r.within(name))?;
-    let within = |stop: Stop| match stop {
-        Stop::Refused(refused) => Stop::Refused(refused.within(name)),
-        Stop::Interrupted(interrupted) => Stop::Interrupted(interrupted),
-    };
-    let program = generator.program(&asked).map_err(within)?;
-    told(&*program, watch).map_err(within)
+    let program = generator.program(&asked).map_err(|stop| stop.within(name))?;
+    told(&*program, watch).map_err(|stop| stop.within(name))
 }
 
 /// The schedule of a program. O(operations).

@@ -11,7 +11,7 @@ pub(super) const MOST_OPERATIONS: u64 = 1 << 28;
 const STRIDE: u64 = 1 << 16;
 
 /// Tags that a phase may use: the collective operations that applications call need fewer.
-const TAGS: u32 = 64;
+pub(super) const TAGS: u32 = 64;
 
 /// The first tag of a phase, by the number that it has at all ranks that take part.
 ///

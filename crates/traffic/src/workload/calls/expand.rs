@@ -5,17 +5,12 @@ use super::agree::{Act, Agreed, Does, agree, place};
 use super::requests::Wire;
 use super::tags::number;
 use crate::workload::collective::Call;
-use crate::workload::keys::Asked;
+use crate::workload::keys::{Asked, MOST_RANKS};
 use crate::workload::make::{Program, told};
-use crate::workload::script::Script;
+use crate::workload::script::{Script, TAGS};
 use crate::workload::{ANY, Op, Schedule};
 use base::{Refusal, Stop};
 use std::collections::HashMap;
-
-/// Tags that a collective operation may use.
-const TAGS: u32 = 64;
-/// Most ranks of a schedule.
-const MOST_RANKS: u64 = crate::workload::keys::MOST_RANKS;
 
 /// The schedule of a trace.
 ///
@@ -40,13 +35,8 @@ pub fn expand(trace: &Trace, null: bool, asked: &Asked<'_>) -> Result<Schedule, 
     for meeting in &agreed.meetings {
         let everybody = agreed.communicators.size(meeting.comm) == ranks as u32;
         let call = meeting.call(asked, if everybody { copies as u32 } else { 1 });
-        calls.push(call.map_err(|stop| match stop {
-            Stop::Refused(refused) => {
-                let at = place(trace, meeting.first.rank, meeting.first.call);
-                Stop::Refused(refused.within(&at))
-            }
-            Stop::Interrupted(_) => stop,
-        })?);
+        let first = || place(trace, meeting.first.rank, meeting.first.call);
+        calls.push(call.map_err(|stop| stop.within(&first()))?);
     }
     let first_tag = tags.next_multiple_of(TAGS);
     if (u64::from(first_tag) / u64::from(TAGS) + calls.len() as u64) * u64::from(TAGS)

@@ -313,11 +313,7 @@ impl Call {
     /// # Errors
     /// When there is no such algorithm, or it is not for so many ranks.
     pub fn new(name: &str, ranks: u32, bytes: u64) -> Result<Self, Stop> {
-        let given = [("ranks", ranks.into()), ("bytes", bytes)];
-        let given: Map<_, _> =
-            given.into_iter().map(|(k, v): (&str, u64)| (k.to_owned(), v.into())).collect();
-        let entry = entry(name)?;
-        Self::asked(entry, &Asked::new(&given, entry.all_keys(), &Quiet)?)
+        Self::rooted(name, ranks, 0, bytes)
     }
 
     /// The same with a root, of those that have one.
