@@ -16,6 +16,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import dumpi_files
 import flyloom as fl
 import pytest
 from cli_helpers import flyloom
@@ -81,7 +82,7 @@ RUNS: dict[str, list[str]] = {
                     f"sim message --workload 'scan_doubling bytes=8' --net {NET} --critical-path"],
     "workload list": ["workload list"],
     "workload make": ["workload make scan_doubling ranks=4 bytes=8 -o scan.goal"],
-    "workload check": ["workload check pair.goal"],
+    "workload check": ["workload check pair.goal", "workload check dumpi"],
     "workload convert": ["workload convert pair.goal pair.bin"],
     "workload merge": ["workload merge pair.goal pair.goal -o both.goal"],
     "workload best": ["workload best barrier ranks=3"],
@@ -155,6 +156,7 @@ def folder(tmp_path_factory) -> Path:
     (place / "tiny.toml").write_text(TINY)
     (place / "mesh.cfg").write_text(MESH)
     (place / "pair.goal").write_text(PAIR)
+    dumpi_files.pair(place / "dumpi")
     whole = fl.network(NET)
     (place / "whole.net").write_text(whole.to_text("netlist"))
     (place / "mine.toml").write_text(flyloom("catalog", "show", "products-2026").stdout)

@@ -2,6 +2,7 @@
 
 pub mod booksim;
 pub mod chakra;
+pub mod dumpi;
 pub mod export;
 pub mod goal;
 pub mod graph_file;

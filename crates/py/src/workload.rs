@@ -4,7 +4,7 @@ use crate::enter::{enter, from_python, refuse, stopped, to_python};
 use crate::topology::object;
 use base::Refusal;
 use formats::goal::{binary, text};
-use formats::{chakra, liballprof};
+use formats::{chakra, dumpi, liballprof};
 use lab::best;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -182,6 +182,31 @@ pub fn workload_list(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         })
         .collect();
     to_python(py, &json!(rows))
+}
+
+/// What a trace of DUMPI holds: names and contents of the files, rank by rank.
+#[pyfunction]
+#[pyo3(signature = (names, contents, progress=None))]
+pub fn dumpi_counts(
+    py: Python<'_>,
+    names: Vec<String>,
+    contents: Vec<Vec<u8>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'_, PyAny>> {
+    let found = enter(py, progress, |watch| {
+        let files = names.iter().map(String::as_str).zip(contents.iter().map(Vec::as_slice));
+        dumpi::run_counts(files, watch)
+    })?;
+    let found = found.map_err(stopped)?;
+    let version = found.version.map(|part| part.to_string()).join(".");
+    to_python(
+        py,
+        &json!({
+            "version": version, "ranks": names.len(), "calls": found.counts.calls,
+            "messages": found.counts.messages, "bytes": found.counts.bytes,
+            "records": found.records, "left_out": found.left_out,
+        }),
+    )
 }
 
 /// The parameters of traces.

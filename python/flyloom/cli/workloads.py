@@ -103,14 +103,33 @@ def written(found: dict[str, Any]) -> list[tuple[str, Any]]:
     ]
 
 
-@workloads.command(epilog=epilog("flyloom workload check allreduce.goal"))
-def check(file: Goal, as_json: Json = False) -> None:
-    """What a schedule holds, and whether it can come to its end; exit code 1 where it cannot."""
+@workloads.command(epilog=epilog(
+    "flyloom workload check allreduce.goal",
+    "flyloom workload check runs/amg --json",
+))
+def check(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", show_default=False,
+                             help="GOAL, as text or in binary; a folder with a trace; a .meta")
+    ],
+    as_json: Json = False,
+) -> None:
+    """What a schedule holds, and whether it can come to its end; exit code 1 where it cannot.
+
+    Of a trace of DUMPI: its calls by name, messages and bytes.
+    """
     from flyloom.support.progress import bars
     from flyloom.verbs.workloads import check_workload
 
     with bars() as bar:
         found = check_workload(file, progress=bar).to_dict()
+    if "calls" in found:
+        counted: list[tuple[str, Any]] = [("version", found["version"])]
+        counted += [(name.replace("_", " "), f"{found[name]:,}")
+                    for name in ("ranks", "messages", "bytes", "records", "left_out")]
+        counted += [(f"MPI_{call}", f"{times:,}") for call, times in found["calls"].items()]
+        emit(found, as_json, counted)
+        return
     rows: list[tuple[str, Any]] = [
         (name.replace("_", " "), f"{found[name]:,}")
         for name in ("ranks", "operations", "sends", "receives", "calculations", "dependencies",

@@ -75,6 +75,11 @@ def traced(
     ``NAME.RANK.et`` of Chakra. Raises ``RefusalError`` with the file and the line, node or byte at
     fault, and where the files of ranks are missing.
     """
+    if (run := dumpi_meta(Path(source))) is not None:
+        raise RefusalError(
+            f"{run}: a trace of DUMPI is counted by flyloom workload check, and is not made into a "
+            f"schedule so far; a trace of liballprof or Chakra"
+        )
     files = trace_files(Path(source))
     names = [str(file) for file in files]
     if files[0].name.endswith((".et", ".et.gz")):
@@ -105,3 +110,41 @@ def trace_files(source: Path) -> list[Path]:
         what = f"the file of rank {missing[0]} is missing"
         raise RefusalError(f"{folder}: {what}; one for every rank")
     return [found_ranks[rank] for rank in range(len(found_ranks))]
+
+
+def dumpi_meta(source: Path) -> Path | None:
+    """The file ``PREFIX.meta`` of a trace of DUMPI, where ``source`` is it or its folder.
+
+    Raises ``RefusalError`` for a folder with several.
+    """
+    if source.suffix == ".meta":
+        return source
+    found = sorted(source.glob("*.meta")) if source.is_dir() else []
+    if len(found) > 1:
+        names = ", ".join(file.name for file in found[:3])
+        raise RefusalError(f"{source}: {len(found)} runs, as {names}; name the file of one")
+    return found[0] if found else None
+
+
+def dumpi_files(meta: Path) -> list[Path]:
+    """The files of a trace of DUMPI by rank, ``PREFIX-0000.bin`` and so on, beside its ``.meta``.
+
+    Raises ``RefusalError`` where the number of processes is not said or a rank has no file.
+    """
+    said = dict(line.split("=", 1) for line in read_text(meta).splitlines() if "=" in line)
+    count = said.get("numprocs", "").strip()
+    if not (count.isascii() and count.isdecimal()) or not 1 <= int(count) <= 2**24:
+        raise RefusalError(f"{meta}: numprocs: {count!r}; the number of processes, 1 to 2^24")
+    pattern = re.compile(re.escape(meta.stem) + r"-(\d+)\.bin")
+    ranks: dict[int, Path] = {}
+    for file in sorted(meta.parent.iterdir()):
+        if (found := pattern.fullmatch(file.name)) is not None:
+            rank = int(found[1])
+            if rank in ranks:
+                raise RefusalError(f"{file}: rank {rank} has two files; one a rank")
+            ranks[rank] = file
+    for rank in range(int(count)):
+        if rank not in ranks:
+            missing = f"the file of rank {rank} is missing"
+            raise RefusalError(f"{meta}: {missing}; {meta.stem}-{rank:04}.bin beside it")
+    return [ranks[rank] for rank in range(int(count))]

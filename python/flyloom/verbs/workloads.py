@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from flyloom._core import RefusalError, Workload, workload_best, workload_list
-from flyloom.inputs.workloads import Scheduled, traced, workload
+from flyloom._core import RefusalError, Workload, dumpi_counts, workload_best, workload_list
+from flyloom.inputs.workloads import Scheduled, dumpi_files, dumpi_meta, traced, workload
 from flyloom.support.files import write_whole
 from flyloom.support.progress import Progress
-from flyloom.support.reading import read_text
+from flyloom.support.reading import read_bytes, read_text
 from flyloom.support.results import Result
 
 FORMATS = (".goal", ".bin")
@@ -174,8 +174,17 @@ def check_workload(source: Scheduled, *, progress: Progress | None = None) -> Re
     are none; ``complete``, and ``left``: why it cannot come to its end, None where it can. The end
     is tried by a run without cost (all of LogGOPS's parameters 0), which sends nothing before its
     receive is there.
+
+    Of a trace of DUMPI, named by its folder or its ``.meta``: ``ranks``, ``version`` of the format,
+    ``calls`` by name, ``messages`` between two processes and their ``bytes``, ``records`` in the
+    files, and ``left_out``, calls that were made and are not in them (docs/traces.md).
     """
     from flyloom._core import simulate_message
+
+    if not isinstance(source, Workload) and (meta := dumpi_meta(Path(source))) is not None:
+        files = dumpi_files(meta)
+        contents = [read_bytes(file) for file in files]
+        return Result(dumpi_counts([str(file) for file in files], contents, progress))
 
     given = workload(source, progress)
     circle, left = given.circle(), None

@@ -1,0 +1,89 @@
+//! Numbers and texts of a file, taken from the front, the most significant byte first.
+
+use base::Refusal;
+
+/// What a file is like: the help of refusals.
+pub(super) const FILE: &str = "the whole file of a rank, as libdumpi writes it";
+
+/// Bytes of a file from a place on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bytes<'a> {
+    pub(super) all: &'a [u8],
+    pub(super) at: usize,
+}
+
+impl<'a> Bytes<'a> {
+    /// From byte `at` of a file on.
+    pub(super) fn from(all: &'a [u8], at: usize) -> Self {
+        Self { all, at }
+    }
+
+    /// Refuses what is here.
+    pub(super) fn refuse(&self, why: impl Into<String>) -> Refusal {
+        Refusal::new(format!("byte {}", self.at), why.into(), FILE)
+    }
+
+    /// So many bytes.
+    pub(super) fn take(&mut self, length: usize) -> Result<&'a [u8], Refusal> {
+        let end = self.at.checked_add(length);
+        let Some(taken) = end.and_then(|end| self.all.get(self.at..end)) else {
+            let left = self.all.len().saturating_sub(self.at);
+            return Err(self.refuse(format!("{length} bytes are due and {left} are left")));
+        };
+        self.at += length;
+        Ok(taken)
+    }
+
+    fn number<const N: usize>(&mut self) -> Result<[u8; N], Refusal> {
+        self.take(N).map(|taken| taken.try_into().expect("so many were taken"))
+    }
+
+    pub(super) fn u8(&mut self) -> Result<u8, Refusal> {
+        self.number::<1>().map(|[byte]| byte)
+    }
+
+    pub(super) fn i8(&mut self) -> Result<i8, Refusal> {
+        self.number().map(i8::from_be_bytes)
+    }
+
+    pub(super) fn u16(&mut self) -> Result<u16, Refusal> {
+        self.number().map(u16::from_be_bytes)
+    }
+
+    pub(super) fn i16(&mut self) -> Result<i16, Refusal> {
+        self.number().map(i16::from_be_bytes)
+    }
+
+    pub(super) fn u32(&mut self) -> Result<u32, Refusal> {
+        self.number().map(u32::from_be_bytes)
+    }
+
+    pub(super) fn i32(&mut self) -> Result<i32, Refusal> {
+        self.number().map(i32::from_be_bytes)
+    }
+
+    pub(super) fn u64(&mut self) -> Result<u64, Refusal> {
+        self.number().map(u64::from_be_bytes)
+    }
+
+    pub(super) fn i64(&mut self) -> Result<i64, Refusal> {
+        self.number().map(i64::from_be_bytes)
+    }
+
+    /// How many items of `size` bytes at least follow, by the count that is here.
+    pub(super) fn count(&mut self, size: usize) -> Result<usize, Refusal> {
+        let here = *self;
+        let count = self.u32()? as usize;
+        if count.checked_mul(size).is_none_or(|due| due > self.all.len() - self.at) {
+            let left = self.all.len() - self.at;
+            return Err(here.refuse(format!("{count} items are due and {left} bytes are left")));
+        }
+        Ok(count)
+    }
+
+    /// A text behind its length.
+    pub(super) fn text(&mut self) -> Result<&'a [u8], Refusal> {
+        let length = self.count(1)?;
+        self.take(length)
+    }
+}

@@ -1,0 +1,183 @@
+//! What a trace holds, counted: calls by name, messages and their bytes.
+
+use super::{Record, Trace, parse};
+use base::{Refusal, Stop, Watch};
+use std::collections::{BTreeMap, HashMap};
+
+/// What the trace of one process holds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// How often each call was made, by its name without `MPI_`.
+    pub calls: BTreeMap<&'static str, u64>,
+    /// Messages that it sends to another process, or to itself; none to `MPI_PROC_NULL`.
+    pub messages: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// What the traces of all processes of a run hold.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RunCounts {
+    /// The version of the format.
+    pub version: [u8; 3],
+    /// Sums over all processes.
+    pub counts: Counts,
+    /// Calls that the files have.
+    pub records: u64,
+    /// Calls that the processes made and the files leave out.
+    pub left_out: u64,
+}
+
+/// Counts a run: name and content of the file of every rank. One trace is in memory at a time.
+///
+/// # Errors
+/// As [`parse`] and [`counts`], with the file; when two files have different versions.
+pub fn run_counts<'a>(
+    files: impl Iterator<Item = (&'a str, &'a [u8])>,
+    watch: &dyn Watch,
+) -> Result<RunCounts, Stop> {
+    let mut all: Option<RunCounts> = None;
+    for (name, content) in files {
+        let trace = parse(content, watch).map_err(|stop| stop.within(name))?;
+        let one = counts(&trace).map_err(|refused| refused.within(name))?;
+        let all =
+            all.get_or_insert_with(|| RunCounts { version: trace.version, ..RunCounts::default() });
+        if all.version != trace.version {
+            let why = format!("version {:?}, and rank 0 has {:?}", trace.version, all.version);
+            return Err(Refusal::new(name, why, "the files of one run").into());
+        }
+        for (call, times) in one.calls {
+            *all.counts.calls.entry(call).or_default() += times;
+        }
+        all.counts.messages += one.messages;
+        all.counts.bytes = all.counts.bytes.saturating_add(one.bytes);
+        all.records += trace.records.len() as u64;
+        all.left_out += trace.left_out;
+    }
+    Ok(all.unwrap_or_default())
+}
+
+/// Counts a trace. Messages are those between two processes: of collective operations the trace
+/// does not say any. A prepared message counts every time that it is started. O(calls).
+///
+/// # Errors
+/// With call and byte, where a message is of a type whose size the trace does not say, or its
+/// count is below 0.
+pub fn counts(trace: &Trace) -> Result<Counts, Refusal> {
+    let mut found = Counts::default();
+    let mut types = Types { said: &trace.sizes, made: HashMap::new() };
+    let mut prepared: HashMap<i64, u64> = HashMap::new();
+    for record in &trace.records {
+        *found.calls.entry(record.name()).or_default() += 1;
+        let at = |refused: Refusal| {
+            refused.within(&format!("MPI_{} at byte {}", record.name(), record.at))
+        };
+        types.learn(record);
+        let name = record.name();
+        let started: Vec<i64> = match name {
+            "Start" => record.number("request").into_iter().collect(),
+            "Startall" => record.numbers("requests").unwrap_or_default().to_vec(),
+            _ => Vec::new(),
+        };
+        for bytes in started.iter().filter_map(|request| prepared.get(request)) {
+            found.messages += 1;
+            found.bytes = found.bytes.saturating_add(*bytes);
+        }
+        let Some((count, datatype)) = sent(record) else { continue };
+        // a receiver below 0 is MPI_PROC_NULL
+        if record.number("dest").is_none_or(|dest| dest < 0) {
+            continue;
+        }
+        let bytes = types.bytes(count, datatype).map_err(at)?;
+        if name.ends_with("_init") {
+            prepared.extend(record.number("request").map(|request| (request, bytes)));
+        } else {
+            found.messages += 1;
+            found.bytes = found.bytes.saturating_add(bytes);
+        }
+    }
+    Ok(found)
+}
+
+/// Count and type of what a call sends to one process.
+fn sent(record: &Record) -> Option<(i64, i64)> {
+    let (count, datatype) = match record.name() {
+        "Send" | "Bsend" | "Ssend" | "Rsend" | "Isend" | "Ibsend" | "Issend" | "Irsend"
+        | "Send_init" | "Bsend_init" | "Ssend_init" | "Rsend_init" | "Sendrecv_replace" => {
+            ("count", "datatype")
+        }
+        "Sendrecv" => ("sendcount", "sendtype"),
+        _ => return None,
+    };
+    Some((record.number(count)?, record.number(datatype)?))
+}
+
+/// Bytes of types of data.
+struct Types<'a> {
+    said: &'a [u32],
+    /// Of those that the process made.
+    made: HashMap<i64, u64>,
+}
+
+impl Types<'_> {
+    /// Bytes of an element; none where the trace does not say it.
+    fn size(&self, datatype: i64) -> Option<u64> {
+        let said = usize::try_from(datatype).ok().and_then(|at| self.said.get(at));
+        self.made.get(&datatype).copied().or_else(|| said.copied().map(u64::from))
+    }
+
+    /// Bytes of `count` elements.
+    fn bytes(&self, count: i64, datatype: i64) -> Result<u64, Refusal> {
+        let count = u64::try_from(count)
+            .map_err(|_| Refusal::new("count", format!("{count}"), "0 or more"))?;
+        if count == 0 {
+            return Ok(0);
+        }
+        let size = self.size(datatype).filter(|&size| size > 0);
+        size.and_then(|size| size.checked_mul(count)).ok_or_else(|| {
+            let why = format!("{count} elements of type {datatype}, whose size is unknown");
+            Refusal::new("datatype", why, "a type with its size in the file, or made by a call")
+        })
+    }
+
+    /// A call may have made a type; one that cannot be reckoned stays unknown.
+    fn learn(&mut self, record: &Record) {
+        let Some(new) = record.number("newtype") else { return };
+        match self.size_made(record) {
+            Some(size) => _ = self.made.insert(new, size),
+            None => _ = self.made.remove(&new),
+        }
+    }
+
+    fn size_made(&self, record: &Record) -> Option<u64> {
+        let old = record.number("oldtype").and_then(|old| self.size(old));
+        let number = |name| record.number(name).and_then(|n| u64::try_from(n).ok());
+        let sum = |name| {
+            let all = record.numbers(name)?.iter();
+            all.map(|&n| u64::try_from(n).ok()).sum::<Option<u64>>()
+        };
+        match record.name() {
+            "Type_contiguous" => old?.checked_mul(number("count")?),
+            "Type_vector"
+            | "Type_hvector"
+            | "Type_create_hvector"
+            | "Type_create_indexed_block" => {
+                old?.checked_mul(number("count")?)?.checked_mul(number("blocklength")?)
+            }
+            "Type_indexed" | "Type_hindexed" => old?.checked_mul(sum("lengths")?),
+            "Type_create_hindexed" => old?.checked_mul(sum("blocklengths")?),
+            "Type_create_subarray" => {
+                let sizes = record.numbers("subsizes")?;
+                sizes.iter().try_fold(old?, |size, &n| size.checked_mul(u64::try_from(n).ok()?))
+            }
+            "Type_struct" | "Type_create_struct" => {
+                let lengths = record.numbers("lengths").or(record.numbers("blocklengths"))?;
+                let types = record.numbers("oldtypes")?;
+                let each = lengths.iter().zip(types);
+                each.map(|(&n, &of)| self.size(of)?.checked_mul(u64::try_from(n).ok()?)).sum()
+            }
+            "Type_dup" | "Type_create_resized" => old,
+            _ => None,
+        }
+    }
+}
