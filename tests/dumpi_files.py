@@ -13,13 +13,18 @@ def send(count: int, datatype: int, dest: int) -> bytes:
     return struct.pack(">ihiih", count, datatype, dest, 9, 2)
 
 
-def rank_file(records: list[tuple[int, bytes]], left_out: dict[int, int] | None = None) -> bytes:
+def rank_file(
+    records: list[tuple[int, bytes]],
+    left_out: dict[int, int] | None = None,
+    times_ns: list[tuple[int, int]] | None = None,
+) -> bytes:
     """A file of version 1.1.0 without a table of sizes; ``left_out``: calls by number."""
     out = MAGIC + struct.pack(">ii", 0, 100)
     made, ignored = [0] * 291, [0] * 291
-    for second, (call, arguments) in enumerate(records):
+    for place, (call, arguments) in enumerate(records):
+        begin, end = times_ns[place] if times_ns else (place * 10**9 + 5, place * 10**9 + 6)
         out += struct.pack(">HBH", call, 0x4F, 0)
-        out += struct.pack(">HIHI", second, 5, second, 6) * 2 + arguments
+        out += struct.pack(">HIHI", *divmod(begin, 10**9), *divmod(end, 10**9)) * 2 + arguments
         made[call] += 1
     for call, times in (left_out or {}).items():
         made[call] += times
@@ -49,3 +54,131 @@ def pair(folder: Path) -> Path:
         rank_file([(SEND, send(3, 14, 1))], {14: 70}),
         rank_file([(VECTOR, vector), (SEND, send(5, 28, 0)), (SEND, send(8, 14, -1))]),
     ])
+
+
+def i16(*numbers: int) -> bytes:
+    return struct.pack(f">{len(numbers)}h", *numbers)
+
+
+def i32(*numbers: int) -> bytes:
+    return struct.pack(f">{len(numbers)}i", *numbers)
+
+
+def listed(numbers: list[int]) -> bytes:
+    return i32(len(numbers), *numbers)
+
+
+DOUBLE = i16(14)
+SUM = bytes([3])
+NO_STATUS = i32(0)
+
+
+class FromLiballprof:
+    """A process of a run, its calls given as liballprof writes them, written as DUMPI."""
+
+    def __init__(self, rank: int) -> None:
+        self.rank = rank
+        self.requests: dict[str, int] = {}
+        self.comms = {"0": 2}
+        self.records: list[tuple[int, bytes]] = []
+        self.times: list[tuple[int, int]] = []
+
+    def request(self, address: str) -> bytes:
+        return i32(self.requests.setdefault(address, 2 + len(self.requests)))
+
+    def comm(self, said: str) -> bytes:
+        """Of a handle, or of handle, rank and size."""
+        return i16(self.comms.setdefault(said.split(",")[0], 3 + len(self.comms)))
+
+    def line(self, text: str) -> None:
+        name, start, *words, end = text.split(":")
+        call, arguments = getattr(self, name.removeprefix("MPI_").lower())(*words)
+        first = end if name == "MPI_Init" else start
+        last = start if name == "MPI_Finalize" else end
+        self.times.append(tuple(round(float(us) * 1000) for us in (first, last)))
+        self.records.append((call, arguments))
+
+    def file(self) -> bytes:
+        return rank_file(self.records, times_ns=self.times)
+
+    def init(self, *_: str) -> tuple[int, bytes]:
+        return 124, i32(0)
+
+    def finalize(self, *_: str) -> tuple[int, bytes]:
+        return 125, b""
+
+    def comm_rank(self, comm: str, _: str) -> tuple[int, bytes]:
+        return 82, self.comm(comm) + i32(0)
+
+    def comm_size(self, comm: str, _: str) -> tuple[int, bytes]:
+        return 81, self.comm(comm) + i32(0)
+
+    def comm_dup(self, comm: str, new: str) -> tuple[int, bytes]:
+        return 84, self.comm(comm) + self.comm(new)
+
+    def comm_split(self, comm: str, colour: str, key: str, new: str) -> tuple[int, bytes]:
+        made = i16(1) if int(colour) < 0 else self.comm(new)
+        return 86, self.comm(comm) + i32(int(colour), int(key)) + made
+
+    def _message(self, count: str, peer: str, tag: str, comm: str) -> bytes:
+        return i32(int(count)) + DOUBLE + i32(int(peer), int(tag)) + self.comm(comm)
+
+    def send(self, _: str, count: str, __: str, *rest: str) -> tuple[int, bytes]:
+        return 0, self._message(count, *rest)
+
+    def bsend(self, _: str, count: str, __: str, *rest: str) -> tuple[int, bytes]:
+        return 3, self._message(count, *rest)
+
+    def isend(self, _: str, count: str, __: str, *rest: str) -> tuple[int, bytes]:
+        return 8, self._message(count, *rest[:-1]) + self.request(rest[-1])
+
+    def irecv(self, _: str, count: str, __: str, *rest: str) -> tuple[int, bytes]:
+        return 12, self._message(count, *rest[:-1]) + self.request(rest[-1])
+
+    def send_init(self, _: str, count: str, __: str, *rest: str) -> tuple[int, bytes]:
+        return 26, self._message(count, *rest[:-1]) + self.request(rest[-1])
+
+    def recv_init(self, _: str, count: str, __: str, *rest: str) -> tuple[int, bytes]:
+        return 30, self._message(count, *rest[:-1]) + self.request(rest[-1])
+
+    def start(self, request: str) -> tuple[int, bytes]:
+        return 31, self.request(request)
+
+    def wait(self, request: str, _: str) -> tuple[int, bytes]:
+        return 13, self.request(request) + NO_STATUS
+
+    def test(self, request: str, *_: str) -> tuple[int, bytes]:
+        return 14, self.request(request) + i32(1) + NO_STATUS
+
+    def waitall(self, _: str, request: str, __: str) -> tuple[int, bytes]:
+        # MPI_REQUEST_NULL beside it
+        return 18, i32(2) + i32(2, 1) + self.request(request) + NO_STATUS
+
+    def waitany(self, _: str, request: str, *__: str) -> tuple[int, bytes]:
+        return 16, i32(2) + i32(2, 1) + self.request(request) + i32(1) + NO_STATUS
+
+    def barrier(self, comm: str) -> tuple[int, bytes]:
+        return 52, self.comm(comm)
+
+    def bcast(self, _: str, count: str, __: str, root: str, comm: str) -> tuple[int, bytes]:
+        return 53, i32(int(count)) + DOUBLE + i32(int(root)) + self.comm(comm)
+
+    def reduce(self, _: str, __: str, count: str, ___: str, *rest: str) -> tuple[int, bytes]:
+        _, root, comm = rest
+        return 62, i32(int(count)) + DOUBLE + SUM + i32(int(root)) + self.comm(comm)
+
+    def allreduce(self, _: str, __: str, count: str, *rest: str) -> tuple[int, bytes]:
+        return 65, i32(int(count)) + DOUBLE + SUM + self.comm(rest[-1])
+
+    def scan(self, _: str, __: str, count: str, *rest: str) -> tuple[int, bytes]:
+        return 67, i32(int(count)) + DOUBLE + SUM + self.comm(rest[-1])
+
+    def alltoall(self, _: str, count: str, *rest: str) -> tuple[int, bytes]:
+        return 60, (i32(int(count)) + DOUBLE) * 2 + self.comm(rest[-1])
+
+    def gather(self, _: str, count: str, *rest: str) -> tuple[int, bytes]:
+        root, comm = rest[-2:]
+        me = comm.split(",")[1]
+        at_root = i32(int(count)) + DOUBLE if me == root else b""
+        sent = i32(int(me), int(count)) + DOUBLE
+        return 54, sent + i32(int(root)) + self.comm(comm) + at_root

@@ -9,7 +9,9 @@ import dumpi_files
 import flyloom as fl
 import pytest
 from cli_helpers import document, flyloom
+from dumpi_files import DOUBLE, NO_STATUS, i16, i32, listed, rank_file
 from flyloom._core import RefusalError
+from test_traces import Drawn, sent, written
 
 ROOT = Path(__file__).parents[1]
 EXTERNAL = Path(os.environ.get("FLYLOOM_EXTERNAL", ROOT.parent / "shared" / "data" / "external"))
@@ -75,8 +77,119 @@ def test_two_runs_and_no_number_of_processes(tmp_path):
     assert fl.check_workload(folder / "other.meta").messages == 0
 
 
-def test_it_is_said_that_no_schedule_is_made_of_it(tmp_path):
-    folder = dumpi_files.pair(tmp_path / "run")
+class Blocking(Drawn):
+    """A program without nonblocking collective operations, which DUMPI does not have."""
+
+    later = 0.0
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_programs_are_the_same_as_liballprof_and_dumpi_have_them(seed, tmp_path):
+    drawn = Blocking(seed)
+    files = []
+    for rank in drawn.ranks:
+        process = dumpi_files.FromLiballprof(rank.rank)
+        for line in rank.text().splitlines():
+            process.line(line)
+        files.append(process.file())
+    made = fl.traced_workload(dumpi_files.run(tmp_path / "dumpi", files))
+    assert sent(made.text()) == drawn.sent
+    assert made == fl.traced_workload(written(drawn.ranks, tmp_path / "text"))
+
+
+def run_of(folder: Path, ranks: int, calls) -> fl.Workload:
+    """The schedule of processes that make the calls that ``calls(rank)`` gives."""
+    return fl.traced_workload(
+        dumpi_files.run(folder, [rank_file(calls(rank)) for rank in range(ranks)]))
+
+
+def test_grids_and_their_slices(tmp_path):
+    # 2 x 3 of 7 ranks: rows are broadcast to from their second rank, then columns from their first
+    def calls(rank):
+        grid = i16(2) + i32(2) + listed([2, 3]) + listed([0, 0]) + i32(0)
+        if rank == 6:
+            return [(99, grid + i16(1))]
+        return [
+            (99, grid + i16(4)),
+            (111, i32(2) + i16(4) + listed([0, 1]) + i16(5)),
+            (111, i32(2) + i16(4) + listed([1, 0]) + i16(6)),
+            (53, i32(4) + DOUBLE + i32(1) + i16(5)),
+            (53, i32(5) + DOUBLE + i32(0) + i16(6)),
+        ]
+    found = sent(run_of(tmp_path / "run", 7, calls).text())
+    rows = {(row * 3 + 1, row * 3 + to, 32): 1 for row in range(2) for to in (0, 2)}
+    assert found == rows | {(column, 3 + column, 40): 1 for column in range(3)}
+
+
+def test_communicators_of_groups(tmp_path):
+    # ranks 4 and 2 of five, in this order; then all but 0 and 4; then their union's
+    def calls(rank):
+        own = {
+            4: i16(4), 2: i16(4),
+        }.get(rank, i16(1))
+        others = i16(5) if rank in (1, 2, 3) else i16(1)
+        made = [
+            (81, i16(2) + i32(5)), (72, i16(2, 10)),
+            (76, i16(10) + i32(2) + listed([4, 2]) + i16(11)),
+            (85, i16(2, 11) + own),
+            # ranks 0 and 4: first, last, stride
+            (79, i16(10) + i32(1) + i32(1) + listed([0, 4, 4]) + i16(12)),
+            (85, i16(2, 12) + others),
+        ]
+        if rank in (4, 2):
+            made.append((53, i32(1) + DOUBLE + i32(0) + i16(4)))
+        if rank in (1, 2, 3):
+            counts = listed([1, 2, 3]) + listed([0, 1, 3]) if rank == 2 else b""
+            made.append((55, i32(rank - 1, 3, rank) + DOUBLE + i32(1) + i16(5) + counts + DOUBLE))
+            made.append((87, i16(5)))
+        return made
+    found = sent(run_of(tmp_path / "run", 5, calls).text())
+    assert found == {(4, 2, 8): 1, (1, 2, 8): 1, (3, 2, 24): 1}
+
+
+def test_what_the_trace_found_complete_holds(tmp_path):
+    # of three receives the second comes first, a test finds nothing, and the others come at last
+    def calls(rank):
+        if rank == 1:
+            return [(0, dumpi_files.send(1, 14, 0)) for _ in range(3)]
+        posted = [
+            (12, i32(1) + DOUBLE + i32(1, 9) + i16(2) + i32(request)) for request in (2, 3, 4)
+        ]
+        every = i32(3) + listed([2, 3, 4])
+        return [
+            *posted,
+            (16, every + i32(1) + NO_STATUS),
+            (14, i32(2) + i32(0) + NO_STATUS),
+            (20, every + i32(2) + listed([0, 2]) + NO_STATUS),
+            (18, i32(3) + listed([1, 1, 1]) + NO_STATUS),
+        ]
+    made = run_of(tmp_path / "run", 2, calls)
+    assert fl.check_workload(made).complete
+    assert sent(made.text()) == {(1, 0, 8): 3}
+
+
+def test_an_unknown_communicator_is_named(tmp_path):
+    folder = dumpi_files.run(tmp_path / "run", [rank_file([(52, i16(7))])])
     done = flyloom("workload", "convert", str(folder), str(tmp_path / "run.goal"))
     assert done.returncode == 2
-    assert "DUMPI" in done.stderr
+    assert "app-0000.bin: byte 16: communicator 7 is unknown" in done.stderr
+
+
+@pytest.mark.parametrize(("call", "arguments", "why"), [
+    (143, i32(1) + DOUBLE + i32(0, 0, 1) + DOUBLE + i16(1), "MPI_Put at byte 16"),
+    (24, i32(2), "MPI_Cancel at byte 16"),
+    (8, dumpi_files.send(1, 40, 0) + i32(2), "whose size is unknown"),
+    (0, i32(1) + DOUBLE + i32(5, 1) + i16(2), "there is no rank 5"),
+    (13, i32(9) + NO_STATUS, "request 9 was never begun"),
+])
+def test_what_cannot_be_turned_into_messages_is_refused(call, arguments, why, tmp_path):
+    folder = dumpi_files.run(tmp_path / "run", [rank_file([(call, arguments)])])
+    with pytest.raises(RefusalError, match=why):
+        fl.traced_workload(folder)
+
+
+@pytest.mark.skipif(not AMG.is_dir(), reason="the trace of AMG is not here")
+def test_a_real_run_comes_to_its_end():
+    found = fl.check_workload(fl.traced_workload(AMG))
+    assert found.complete, found.left
+    assert (found.sends, found.receives, found.sent_bytes) == (15_524, 15_524, 13_584_368)

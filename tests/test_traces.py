@@ -67,6 +67,9 @@ def sent(text: str, scale: int = 1) -> Counter[tuple[int, int, int]]:
 class Drawn:
     """A program of MPI drawn at random, and the messages that it must send."""
 
+    later = 0.4
+    """How likely a collective operation is nonblocking."""
+
     def __init__(self, seed: int) -> None:
         self.dice = random.Random(seed)
         self.size = self.dice.choice([2, 3, 4, 6])
@@ -166,7 +169,7 @@ class Drawn:
              {"root": root}),
             ("Scan", [9, 9, count, DOUBLE, 3], "scan_doubling", {}),
         ])
-        later = self.dice.random() < 0.4
+        later = self.dice.random() < self.later
         self.requests += 8
         for rank in members:
             arguments = [*words, self.comm(comm, rank)]

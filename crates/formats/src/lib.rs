@@ -8,4 +8,5 @@ pub mod goal;
 pub mod graph_file;
 pub mod ib;
 pub mod liballprof;
+mod mpi;
 mod names;

@@ -79,6 +79,25 @@ impl Workload {
         Ok(Self { inner: inner.map_err(stopped)? })
     }
 
+    /// The schedule of a trace of DUMPI: names and contents of the files, rank by rank.
+    #[staticmethod]
+    #[pyo3(signature = (names, contents, given, progress=None))]
+    fn dumpi(
+        py: Python<'_>,
+        names: Vec<String>,
+        contents: Vec<Vec<u8>>,
+        given: &Bound<'_, PyAny>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let given = object(from_python(given)?);
+        let inner = enter(py, progress, |watch| {
+            let files: Vec<(String, &[u8])> =
+                names.into_iter().zip(contents.iter().map(Vec::as_slice)).collect();
+            dumpi::schedule(&files, &given, watch)
+        })?;
+        Ok(Self { inner: inner.map_err(stopped)? })
+    }
+
     /// The schedule of a collective operation or an application with its parameters.
     #[staticmethod]
     #[pyo3(signature = (name, given, progress=None))]

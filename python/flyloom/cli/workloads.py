@@ -154,7 +154,8 @@ def check(
 def convert(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", show_default=False,
-                             help="GOAL, as text or in binary; or a trace: a folder, or rank 0's")
+                             help="GOAL, as text or in binary; or a trace: a folder, rank 0's "
+                                  "file, or a .meta")
     ],
     out: Annotated[
         Path, typer.Argument(metavar="OUT", show_default=False,
@@ -169,7 +170,10 @@ def convert(
     noise: Noise = None,
     as_json: Json = False,
 ) -> None:
-    """Write a schedule, or a trace of MPI or Chakra, as GOAL: text, or binary for LogGOPSim."""
+    """Write a schedule, or a trace, as GOAL: text, or binary for LogGOPSim.
+
+    Traces are those of MPI by liballprof and DUMPI, and those of Chakra.
+    """
     from flyloom._core import RefusalError
     from flyloom.inputs.workloads import is_trace
     from flyloom.support.progress import bars

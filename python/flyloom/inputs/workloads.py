@@ -36,8 +36,9 @@ def workload(source: Scheduled, progress: Progress | None = None) -> Workload:
     """The schedule that ``source`` stands for: itself, or what a file of GOAL says.
 
     The content says whether a file is text or binary; what is called ``.gz`` is unpacked. A folder,
-    or the file of rank 0 (``-0.txt``, ``.0.et``), is a trace, with its defaults. Raises
-    ``RefusalError`` with the file and the line, or the byte, at fault.
+    the file of rank 0 (``-0.txt``, ``.0.et``), or a ``.meta``, is a trace, with its defaults.
+
+    Raises ``RefusalError`` with the file and the line, or the byte, at fault.
     """
     if isinstance(source, Workload):
         return source
@@ -51,9 +52,10 @@ def workload(source: Scheduled, progress: Progress | None = None) -> Workload:
 
 
 def is_trace(source: str | os.PathLike[str]) -> bool:
-    """Whether a path is that of a trace: a folder, or rank 0's file, ``-0.txt`` or ``.0.et``."""
+    """Whether a path is that of a trace: a folder, or rank 0's file, ``-0.txt`` or ``.0.et``, or a
+    ``.meta`` of DUMPI."""
     name = os.fspath(source)
-    return name not in _travelled and (os.path.isdir(name) or (
+    return name not in _travelled and (os.path.isdir(name) or name.endswith(".meta") or (
         (found := _of_rank(Path(name))) is not None and found[1] == 0
     ))
 
@@ -69,17 +71,18 @@ def _of_rank(file: Path) -> tuple[tuple[str, str], int] | None:
 def traced(
     source: str | os.PathLike[str], given: Mapping[str, Any], progress: Progress | None = None
 ) -> Workload:
-    """The schedule of a trace: a folder with a file a rank, or the file of rank 0.
+    """The schedule of a trace: a folder with a file a rank, the file of rank 0, or a ``.meta``.
 
-    The files of a run have one name but for the rank, ``NAME-RANK.txt`` of liballprof and
-    ``NAME.RANK.et`` of Chakra. Raises ``RefusalError`` with the file and the line, node or byte at
-    fault, and where the files of ranks are missing.
+    The files of a run have one name but for the rank, ``NAME-RANK.txt`` of liballprof,
+    ``NAME.RANK.et`` of Chakra, and of DUMPI ``NAME-RANK.bin`` beside ``NAME.meta``.
+
+    Raises ``RefusalError`` with the file and the line, node or byte at fault, and where the files
+    of ranks are missing.
     """
-    if (run := dumpi_meta(Path(source))) is not None:
-        raise RefusalError(
-            f"{run}: a trace of DUMPI is counted by flyloom workload check, and is not made into a "
-            f"schedule so far; a trace of liballprof or Chakra"
-        )
+    if (meta := dumpi_meta(Path(source))) is not None:
+        files = dumpi_files(meta)
+        contents = [read_bytes(file) for file in files]
+        return Workload.dumpi([str(file) for file in files], contents, dict(given), progress)
     files = trace_files(Path(source))
     names = [str(file) for file in files]
     if files[0].name.endswith((".et", ".et.gz")):

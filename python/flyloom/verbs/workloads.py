@@ -73,16 +73,16 @@ def matrix_rows(path: str | os.PathLike[str]) -> list[list[int]]:
 def traced_workload(
     source: str | os.PathLike[str], *, progress: Progress | None = None, **options: Any
 ) -> Workload:
-    """The schedule of a trace: of MPI as liballprof writes it, or of Chakra (docs/traces.md).
+    """The schedule of a trace: of MPI by liballprof or DUMPI, or of Chakra (docs/traces.md).
 
     Parameters
     ----------
     source
-        A folder with a file for every rank, or the file of rank 0.
+        A folder with a file for every rank, the file of rank 0, or the ``.meta`` of DUMPI.
     options
-        Of MPI ``scale_compute``, ``copies``, ``mpi``, ``request_bytes``, ``unknown_requests``,
-        ``add_ns_per_kib``; of Chakra ``gflops``, ``compute_percent``, ``overlap``; of both the
-        algorithm of each collective operation: ``allreduce="ring"``.
+        Of MPI ``scale_compute``, ``copies``, ``unknown_requests``, ``add_ns_per_kib``, of
+        liballprof ``mpi`` and ``request_bytes``; of Chakra ``gflops``, ``compute_percent``,
+        ``overlap``; of all the algorithm of each collective operation: ``allreduce="ring"``.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def _numbers(given: int | Sequence[int]) -> list[int]:
 
 
 def check_workload(source: Scheduled, *, progress: Progress | None = None) -> Result:
-    """What a schedule holds, and whether it can come to its end.
+    """What a schedule holds, and whether it can come to its end; what a trace of DUMPI holds.
 
     Fields: ``ranks``, ``operations``, ``sends``, ``receives``, ``calculations``, ``dependencies``,
     ``cpus`` and ``nics`` of every rank, ``sent_bytes``, ``calculated_ns``; ``circle``: operations

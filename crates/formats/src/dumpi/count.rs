@@ -1,5 +1,6 @@
 //! What a trace holds, counted: calls by name, messages and their bytes.
 
+use super::types::Types;
 use super::{Record, Trace, parse};
 use base::{Refusal, Stop, Watch};
 use std::collections::{BTreeMap, HashMap};
@@ -65,7 +66,7 @@ pub fn run_counts<'a>(
 /// count is below 0.
 pub fn counts(trace: &Trace) -> Result<Counts, Refusal> {
     let mut found = Counts::default();
-    let mut types = Types { said: &trace.sizes, made: HashMap::new() };
+    let mut types = Types::new(&trace.sizes);
     let mut prepared: HashMap<i64, u64> = HashMap::new();
     for record in &trace.records {
         *found.calls.entry(record.name()).or_default() += 1;
@@ -110,74 +111,4 @@ fn sent(record: &Record) -> Option<(i64, i64)> {
         _ => return None,
     };
     Some((record.number(count)?, record.number(datatype)?))
-}
-
-/// Bytes of types of data.
-struct Types<'a> {
-    said: &'a [u32],
-    /// Of those that the process made.
-    made: HashMap<i64, u64>,
-}
-
-impl Types<'_> {
-    /// Bytes of an element; none where the trace does not say it.
-    fn size(&self, datatype: i64) -> Option<u64> {
-        let said = usize::try_from(datatype).ok().and_then(|at| self.said.get(at));
-        self.made.get(&datatype).copied().or_else(|| said.copied().map(u64::from))
-    }
-
-    /// Bytes of `count` elements.
-    fn bytes(&self, count: i64, datatype: i64) -> Result<u64, Refusal> {
-        let count = u64::try_from(count)
-            .map_err(|_| Refusal::new("count", format!("{count}"), "0 or more"))?;
-        if count == 0 {
-            return Ok(0);
-        }
-        let size = self.size(datatype).filter(|&size| size > 0);
-        size.and_then(|size| size.checked_mul(count)).ok_or_else(|| {
-            let why = format!("{count} elements of type {datatype}, whose size is unknown");
-            Refusal::new("datatype", why, "a type with its size in the file, or made by a call")
-        })
-    }
-
-    /// A call may have made a type; one that cannot be reckoned stays unknown.
-    fn learn(&mut self, record: &Record) {
-        let Some(new) = record.number("newtype") else { return };
-        match self.size_made(record) {
-            Some(size) => _ = self.made.insert(new, size),
-            None => _ = self.made.remove(&new),
-        }
-    }
-
-    fn size_made(&self, record: &Record) -> Option<u64> {
-        let old = record.number("oldtype").and_then(|old| self.size(old));
-        let number = |name| record.number(name).and_then(|n| u64::try_from(n).ok());
-        let sum = |name| {
-            let all = record.numbers(name)?.iter();
-            all.map(|&n| u64::try_from(n).ok()).sum::<Option<u64>>()
-        };
-        match record.name() {
-            "Type_contiguous" => old?.checked_mul(number("count")?),
-            "Type_vector"
-            | "Type_hvector"
-            | "Type_create_hvector"
-            | "Type_create_indexed_block" => {
-                old?.checked_mul(number("count")?)?.checked_mul(number("blocklength")?)
-            }
-            "Type_indexed" | "Type_hindexed" => old?.checked_mul(sum("lengths")?),
-            "Type_create_hindexed" => old?.checked_mul(sum("blocklengths")?),
-            "Type_create_subarray" => {
-                let sizes = record.numbers("subsizes")?;
-                sizes.iter().try_fold(old?, |size, &n| size.checked_mul(u64::try_from(n).ok()?))
-            }
-            "Type_struct" | "Type_create_struct" => {
-                let lengths = record.numbers("lengths").or(record.numbers("blocklengths"))?;
-                let types = record.numbers("oldtypes")?;
-                let each = lengths.iter().zip(types);
-                each.map(|(&n, &of)| self.size(of)?.checked_mul(u64::try_from(n).ok()?)).sum()
-            }
-            "Type_dup" | "Type_create_resized" => old,
-            _ => None,
-        }
-    }
 }

@@ -5,11 +5,16 @@
 //! Source: the format as SST's sst-dumpi library writes it (github.com/sstsimulator/sst-dumpi).
 
 mod bytes;
+mod convert;
 mod count;
+mod groups;
+mod joint;
 mod layout;
 #[cfg(test)]
 mod tests;
+mod types;
 
+pub use convert::{keys, schedule};
 pub use count::{Counts, RunCounts, counts, run_counts};
 pub use layout::{Arguments, Status, Value};
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use base::Quiet;
+use serde_json::Map;
 
 /// A file as it is described, by hand: records with clocks, the footer that they ask for.
 fn file(version: [u8; 3], records: &[(u16, Vec<u8>)], sizes: Option<&[u32]>) -> Vec<u8> {
@@ -112,7 +113,17 @@ fn every_layout_is_known() {
 fn damage_is_refused() {
     let mut prepared = send(3, 2, 1);
     prepared.extend(words(&[4]));
-    let records = [(0, send(3, 14, 1)), (26, prepared), (32, words(&[2, 2, 4, 4]))];
+    let mut grid = 2_i16.to_be_bytes().to_vec();
+    grid.extend(words(&[1, 1, 1, 1, 0, 0]));
+    grid.extend(4_i16.to_be_bytes());
+    let barrier = 4_i16.to_be_bytes().to_vec();
+    let records = [
+        (0, send(3, 14, -1)),
+        (26, prepared),
+        (32, words(&[2, 2, 4, 4])),
+        (99, grid),
+        (52, barrier),
+    ];
     let whole = file([1, 1, 0], &records, Some(&[0, 0, 1, 1, 1, 1, 4]));
     for end in 0..whole.len() {
         parse(&whole[..end], &Quiet).expect_err("it is cut");
@@ -123,6 +134,7 @@ fn damage_is_refused() {
             hurt[at] ^= 1 << bit;
             if let Ok(trace) = parse(&hurt, &Quiet) {
                 let _ = counts(&trace);
+                let _ = schedule(&[("it".to_owned(), &hurt)], &Map::new(), &Quiet);
             }
         }
     }

@@ -2,54 +2,12 @@
 
 use super::Constants;
 use super::fields::{Fields, bytes, time_ns};
+use crate::mpi::{UNDEFINED, is_local};
 use base::Refusal;
-use traffic::workload::calls::{Called, Joint, Make, Message, Mode, Sizes, What, Which};
+use traffic::workload::calls::{
+    Called, Comm, Joint, Make, Message, Mode, Shape, Sizes, What, Which,
+};
 use traffic::workload::collective::Operation;
-
-/// What a colour is that puts a process into no communicator, in Open MPI and MPICH.
-const UNDEFINED: i64 = -32766;
-
-/// Beginnings of the names of calls that talk to nobody.
-const LOCAL: [&str; 20] = [
-    "Type_",
-    "Op_",
-    "Group_",
-    "Attr_",
-    "Keyval_",
-    "Errhandler_",
-    "Error_",
-    "Info_",
-    "Get_",
-    "Pack",
-    "Unpack",
-    "Address",
-    "Wti",
-    "Initialized",
-    "Finalized",
-    "Buffer_",
-    "Cart_coords",
-    "Cart_rank",
-    "Cart_shift",
-    "Dims_create",
-];
-
-/// The others of these.
-const LOCAL_TOO: [&str; 14] = [
-    "Cart_get",
-    "Cartdim_get",
-    "Topo_test",
-    "Comm_group",
-    "Comm_compare",
-    "Comm_set_name",
-    "Comm_get_name",
-    "Comm_test_inter",
-    "Query_thread",
-    "Is_thread_main",
-    "Alloc_mem",
-    "Free_mem",
-    "Iprobe",
-    "Comm_get_attr",
-];
 
 /// Reads a line.
 pub(super) fn called(said: &str, line: u64, constants: Constants) -> Result<Called, Refusal> {
@@ -70,7 +28,7 @@ pub(super) fn called(said: &str, line: u64, constants: Constants) -> Result<Call
     }
     let end_ns = time_ns(last)?;
     let mut fields = Fields::new(&rest[1..rest.len() - 1], constants);
-    let is_local = LOCAL.iter().any(|start| name.starts_with(start)) || LOCAL_TOO.contains(&name);
+    let is_local = is_local(name);
     let what = if is_local { What::Local } else { what(name, &mut fields)? };
     if !is_local && !matches!(what, What::Local | What::Waits) && fields.len() > 0 {
         let why = format!("{} arguments too many", fields.len());
@@ -265,8 +223,8 @@ fn operation(name: &str, from: &mut Fields<'_>) -> Result<Joint, Refusal> {
                     let root = from.root()?;
                     let comm = from.comm()?;
                     let gathers = name == "Gather";
-                    let is_root = root == Some(comm.shape.0);
-                    let bytes = if gathers == is_root { received } else { sent };
+                    let at_root = is_root(root, comm);
+                    let bytes = if gathers == at_root { received } else { sent };
                     let operation = if gathers { Gather } else { Scatter };
                     return Ok(Joint { comm, operation, root, sizes: Sizes::Same(bytes) });
                 }
@@ -275,6 +233,11 @@ fn operation(name: &str, from: &mut Fields<'_>) -> Result<Joint, Refusal> {
         _ => return lists(name, from),
     };
     Ok(Joint { comm: from.comm()?, operation, root, sizes })
+}
+
+/// Whether the process that calls is the root.
+fn is_root(root: Option<u32>, comm: Comm) -> bool {
+    matches!(comm.shape, Shape::Of(rank, _) if root == Some(rank))
 }
 
 fn each(counts: Option<Vec<u64>>, size: u64) -> Result<Option<Sizes>, Refusal> {
@@ -313,7 +276,7 @@ fn lists(name: &str, from: &mut Fields<'_>) -> Result<Joint, Refusal> {
         }
         let own = from.bytes()?;
         let (root, comm) = (from.root()?, from.comm()?);
-        let mine = if root == Some(comm.shape.0) { listed? } else { None };
+        let mine = if is_root(root, comm) { listed? } else { None };
         let sizes = mine.unwrap_or(Sizes::Own(own));
         return Ok(Joint { comm, operation: Operation::Scatter, root, sizes });
     }
@@ -332,7 +295,7 @@ fn lists(name: &str, from: &mut Fields<'_>) -> Result<Joint, Refusal> {
         });
     }
     let (root, comm) = (from.root()?, from.comm()?);
-    let mine = if root == Some(comm.shape.0) { listed? } else { None };
+    let mine = if is_root(root, comm) { listed? } else { None };
     let sizes = mine.unwrap_or(Sizes::Own(own));
     Ok(Joint { comm, operation: Operation::Gather, root, sizes })
 }

@@ -3,7 +3,7 @@
 use super::Constants;
 use base::Refusal;
 use std::collections::VecDeque;
-use traffic::workload::calls::{Comm, Peer};
+use traffic::workload::calls::{Comm, Peer, Shape};
 
 /// Most bytes of a message, and most requests of an array.
 const MOST: u64 = 1 << 40;
@@ -89,7 +89,7 @@ impl<'a> Fields<'a> {
         if rank >= size || size > most {
             return Err(refuse("comm", &format!("{handle},{rank},{size}"), parts));
         }
-        Ok(Comm { handle, shape: (rank as u32, size as u32) })
+        Ok(Comm { handle, shape: Shape::Of(rank as u32, size as u32) })
     }
 
     /// A count and its datatype, in bytes.

@@ -20,11 +20,14 @@ use traffic::workload::keys::{Asked, Key};
 const STRIDE: usize = 1 << 14;
 
 /// The parameters of these traces.
-pub const KEYS: [Key; 3] = [
+const KEYS: [Key; 2] = [
     Key::word("mpi", "whose constants the ranks are: of Open MPI, of MPICH", &["openmpi", "mpich"]),
     Key::word("request_bytes", "a request in an array, bytes", &["8", "4"]),
-    Key::word("unknown_requests", "of requests that nobody began", &["refuse", "null"]),
 ];
+
+/// What is done with requests that nobody began, of all traces of MPI.
+pub(crate) const UNKNOWN_REQUESTS: Key =
+    Key::word("unknown_requests", "of requests that nobody began", &["refuse", "null"]);
 
 /// What numbers mean in a trace.
 #[derive(Debug, Clone, Copy)]
@@ -34,17 +37,11 @@ struct Constants {
     request_bytes: u64,
 }
 
-/// Whether this is the beginning of such a trace.
-pub fn is_trace(content: &[u8]) -> bool {
-    let lines = content.split(|&b| b == b'\n');
-    let first = lines.map(<[u8]>::trim_ascii).find(|l| !l.is_empty() && l[0] != b'#');
-    first.is_some_and(|line| line.starts_with(b"MPI_") && line.contains(&b':'))
-}
-
 /// All parameters: of these traces, and of every one.
 pub fn keys() -> Vec<Key> {
     let mut all = calls::keys::keys();
     all.extend(KEYS);
+    all.push(UNKNOWN_REQUESTS);
     all
 }
 
@@ -115,5 +112,5 @@ fn process(
     if calls.is_empty() {
         return Err(Refusal::new(name, "there is no call in it", "a trace of liballprof").into());
     }
-    Ok(Process { file: name.to_owned(), calls })
+    Ok(Process { file: name.to_owned(), counts: "line", calls })
 }

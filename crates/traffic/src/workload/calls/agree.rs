@@ -74,7 +74,7 @@ struct Agreeing<'a> {
 pub(super) fn place(trace: &Trace, rank: u32, call: usize) -> String {
     let process = &trace.processes[rank as usize];
     let line = process.calls.get(call).map_or(0, |call| call.line);
-    format!("{}: line {line}", process.file)
+    format!("{}: {} {line}", process.file, process.counts)
 }
 
 /// Finds out what all calls mean. `null`: requests that nobody began are `MPI_REQUEST_NULL`.

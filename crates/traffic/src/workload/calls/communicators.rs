@@ -1,6 +1,6 @@
 //! The communicators of a trace, and which of them each process means by a handle.
 
-use super::{Comm, Make};
+use super::{Comm, Make, Shape};
 use base::Refusal;
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,6 +18,8 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) struct Communicators {
     pub(super) members: Vec<Members>,
+    /// Sizes of those that are grids.
+    grids: HashMap<u32, Vec<u32>>,
 }
 
 /// What one process knows of them.
@@ -31,7 +33,7 @@ pub(super) struct Known {
 impl Communicators {
     /// That of all `ranks`.
     pub(super) fn new(ranks: u32) -> Self {
-        Self { members: vec![(0..ranks).collect()] }
+        Self { members: vec![(0..ranks).collect()], grids: HashMap::new() }
     }
 
     /// How many ranks one has.
@@ -53,7 +55,12 @@ impl Communicators {
         of: u32,
         said: &Comm,
     ) -> Result<Place, Refusal> {
-        let (me, size) = said.shape;
+        let (me, size) = match said.shape {
+            Shape::Of(me, size) => (me, size),
+            Shape::All => return Ok(Place { comm: 0, me: of }),
+            Shape::Alone => return Ok(self.alone(known, of, said.handle)),
+            Shape::Unsaid => return known.by_handle(said.handle),
+        };
         if let Some(&place) = known.named.get(&said.handle) {
             if place.me == me && self.size(place.comm) == size {
                 return Ok(place);
@@ -89,6 +96,14 @@ impl Communicators {
         Ok(place)
     }
 
+    /// That of rank `of` alone.
+    fn alone(&mut self, known: &mut Known, of: u32, handle: u64) -> Place {
+        *known.named.entry(handle).or_insert_with(|| {
+            self.members.push(vec![of]);
+            Place { comm: self.members.len() as u32 - 1, me: 0 }
+        })
+    }
+
     /// Makes what the ranks of `parent` ask for; of each rank in it where it is then.
     ///
     /// # Errors
@@ -98,10 +113,71 @@ impl Communicators {
         parent: u32,
         asked: &[Make],
     ) -> Result<Vec<Option<Place>>, Refusal> {
+        let (groups, grid) = self.groups(parent, asked)?;
+        let old = self.members[parent as usize].clone();
+        let mut places = vec![None; old.len()];
+        for group in groups.iter().filter(|group| !group.is_empty()) {
+            let comm = self.members.len() as u32;
+            for (me, &rank) in (0..).zip(group) {
+                places[rank as usize] = Some(Place { comm, me });
+            }
+            self.members.push(group.iter().map(|&rank| old[rank as usize]).collect());
+            if let Some(sizes) = &grid {
+                self.grids.insert(comm, sizes.clone());
+            }
+        }
+        Ok(places)
+    }
+
+    /// Who are together in what the ranks of `parent` ask for, by their ranks in it; and the sizes
+    /// of the grid that each of these is.
+    ///
+    /// # Errors
+    /// As [`Communicators::make`].
+    fn groups(
+        &self,
+        parent: u32,
+        asked: &[Make],
+    ) -> Result<(Vec<Members>, Option<Vec<u32>>), Refusal> {
         let old = &self.members[parent as usize];
         let mut groups: Vec<Vec<u32>> = Vec::new();
+        let mut grid = None;
+        let agreed = |what: &str| {
+            if asked.iter().all(|other| *other == asked[0]) {
+                return Ok(());
+            }
+            Err(Refusal::new("", format!("its ranks name different {what}"), "the same"))
+        };
         match &asked[0] {
-            Make::Copy => groups.push((0..old.len() as u32).collect()),
+            Make::Copy => {
+                groups.push((0..old.len() as u32).collect());
+                grid = self.grids.get(&parent).cloned();
+            }
+            Make::Grid(sizes) => {
+                agreed("grids")?;
+                let ranks = sizes.iter().try_fold(1_u32, |ranks, &size| ranks.checked_mul(size));
+                let Some(ranks) = ranks.filter(|&ranks| ranks as usize <= old.len()) else {
+                    let help = format!("{} ranks at most", old.len());
+                    return Err(Refusal::new("", format!("a grid of {sizes:?}"), help));
+                };
+                groups.push((0..ranks).collect());
+                grid = Some(sizes.clone());
+            }
+            Make::Slice(stays) => {
+                agreed("slices")?;
+                let sizes = self.grids.get(&parent).filter(|sizes| sizes.len() == stays.len());
+                let Some(sizes) = sizes else {
+                    let why = format!("a slice of {} coordinates", stays.len());
+                    return Err(Refusal::new("", why, "as many as the communicator's grid has"));
+                };
+                let mut slices: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+                for rank in 0..old.len() as u32 {
+                    slices.entry(slice_of(rank, sizes, stays)).or_default().push(rank);
+                }
+                groups.extend(slices.into_values());
+                let kept = sizes.iter().zip(stays).filter(|(_, stays)| **stays);
+                grid = Some(kept.map(|(&size, _)| size).collect());
+            }
             Make::Group(ranks) => {
                 let mut sorted = ranks.clone();
                 sorted.sort_unstable();
@@ -110,9 +186,7 @@ impl Communicators {
                     let help = format!("ranks 0 to {}, each once", old.len() - 1);
                     return Err(Refusal::new("", format!("a group of ranks {ranks:?}"), help));
                 }
-                if asked.iter().any(|other| *other != asked[0]) {
-                    return Err(Refusal::new("", "its ranks name different groups", "the same"));
-                }
+                agreed("groups")?;
                 groups.push(ranks.clone());
             }
             Make::Split(..) => {
@@ -128,20 +202,44 @@ impl Communicators {
                 }
             }
         }
-        let old = old.clone();
-        let mut places = vec![None; old.len()];
-        for group in groups.iter().filter(|group| !group.is_empty()) {
-            let comm = self.members.len() as u32;
-            for (me, &rank) in (0..).zip(group) {
-                places[rank as usize] = Some(Place { comm, me });
-            }
-            self.members.push(group.iter().map(|&rank| old[rank as usize]).collect());
-        }
-        Ok(places)
+        Ok((groups, grid))
     }
 }
 
+/// Which slice of a grid a rank is in: a number of the coordinates that do not stay.
+fn slice_of(rank: u32, sizes: &[u32], stays: &[bool]) -> u32 {
+    let (mut left, mut slice, mut unit) = (rank, 0, 1);
+    for (&size, stays) in sizes.iter().zip(stays).rev() {
+        let at = left % size;
+        left /= size;
+        if !stays {
+            slice += at * unit;
+            unit *= size;
+        }
+    }
+    slice
+}
+
 impl Known {
+    /// The one that has this handle.
+    ///
+    /// # Errors
+    /// When none was made.
+    fn by_handle(&mut self, handle: u64) -> Result<Place, Refusal> {
+        if let Some(at) = self.fresh.iter().position(|(known, _)| *known == handle) {
+            let (_, place) = self.fresh.remove(at);
+            self.named.insert(handle, place);
+        }
+        self.named.get(&handle).copied().ok_or_else(|| {
+            let why = format!("communicator {handle} is unknown: no call before has made it");
+            Refusal::new(
+                "",
+                why,
+                "a trace of the whole run, with all calls that make communicators",
+            )
+        })
+    }
+
     /// A communicator was made whose handle, or its variable, is `said`.
     pub(super) fn made(&mut self, said: u64, place: Place) {
         self.named.remove(&said);

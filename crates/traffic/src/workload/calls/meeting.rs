@@ -36,6 +36,8 @@ impl Kind {
             Make::Copy => 0,
             Make::Split(..) => 1,
             Make::Group(_) => 2,
+            Make::Grid(_) => 3,
+            Make::Slice(_) => 4,
         })
     }
 
@@ -43,7 +45,9 @@ impl Kind {
         match self {
             Self::Make(0) => "the making of a copy".to_owned(),
             Self::Make(1) => "a split".to_owned(),
-            Self::Make(_) => "the making of a group's communicator".to_owned(),
+            Self::Make(2) => "the making of a group's communicator".to_owned(),
+            Self::Make(3) => "the making of a grid".to_owned(),
+            Self::Make(_) => "the slicing of a grid".to_owned(),
             Self::Operation(operation, root, later) => {
                 let root = root.map_or(String::new(), |root| format!(" of root {root}"));
                 let later = if later { "nonblocking " } else { "" };

@@ -29,6 +29,8 @@ pub struct Trace {
 pub struct Process {
     /// The file, as refusals name it.
     pub file: String,
+    /// What [`Called::line`] counts: `line` or `byte`.
+    pub counts: &'static str,
     /// All calls, in order.
     pub calls: Vec<Called>,
 }
@@ -36,7 +38,7 @@ pub struct Process {
 /// A call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Called {
-    /// Its line in the file, from 1.
+    /// Its line in the file, from 1; its byte, from 0, where [`Process::counts`] says so.
     pub line: u64,
     /// When it began, ns.
     pub start_ns: u64,
@@ -54,8 +56,21 @@ pub type Request = u64;
 pub struct Comm {
     /// Its handle in this process.
     pub handle: u64,
-    /// The rank of the process in it, and how many it has.
-    pub shape: (u32, u32),
+    /// Who is in it.
+    pub shape: Shape,
+}
+
+/// Who is in a communicator, as far as a call says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// So many, and the process has this rank: `Of(rank, size)`.
+    Of(u32, u32),
+    /// Everybody: `MPI_COMM_WORLD`.
+    All,
+    /// The process alone: `MPI_COMM_SELF`.
+    Alone,
+    /// Those for whom it was made: its handle says which it is.
+    Unsaid,
 }
 
 /// The other side of a message.
@@ -148,6 +163,10 @@ pub enum Make {
     Split(Option<u32>, i64),
     /// Of these ranks; the others are in none.
     Group(Vec<u32>),
+    /// A grid of these sizes, of the first ranks, the last coordinate the quickest.
+    Grid(Vec<u32>),
+    /// The slices of a grid: its coordinates that stay.
+    Slice(Vec<bool>),
 }
 
 /// A collective operation as one process calls it.
