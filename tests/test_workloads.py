@@ -23,8 +23,16 @@ SMALL = {
 }
 
 
+CUBES = {
+    "amg_like": {"p": 3, "levels": 2, "base_bytes": 3000, "cycles": 2},
+    "mg_like": {"p": 3, "levels": 2, "base_bytes": 3000, "cycles": 2},
+}
+"""Whose ranks are the cube of a parameter."""
+
+
 def test_every_application_is_tried_here():
-    assert set(SMALL) == {row.name for row in fl.workloads() if row.kind == "application"}
+    applications = {row.name for row in fl.workloads() if row.kind == "application"}
+    assert set(SMALL) | set(CUBES) == applications
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -38,6 +46,25 @@ def test_applications_come_to_their_end(name, ranks):
             found = message(made, dialect=dialect, parameters={"S": eager, "G": 1})
             assert found.messages >= made.counts()["sends"]
     assert fl.check_workload(made).complete
+
+
+@pytest.mark.parametrize("name", CUBES)
+def test_cubes_come_to_their_end(name):
+    made = fl.make_workload(name, **CUBES[name])
+    assert made.ranks == 27
+    for dialect in ("causal", "loggops-v1"):
+        for eager in (0, 2**32 - 1):
+            found = message(made, dialect=dialect, parameters={"S": eager, "G": 1})
+            assert found.messages >= made.counts()["sends"]
+    assert fl.check_workload(made).complete
+
+
+def test_a_cube_runs_on_a_network_of_more_endpoints():
+    """Others have as many ranks as the network has endpoints; a cube has its own number."""
+    found = document("sim", "message", "--net", "slim_fly:q=5",
+                     "--workload", "mg_like p=4 levels=2 base_bytes=64")
+    # 6 * 3/4 * 64 halos on the fine grid, twice, 24 on the coarse one, and 6 rounds of sums
+    assert found["messages"] == 2 * 288 + 24 + 6 * 64
 
 
 def test_a_pipeline_takes_what_its_formula_says():

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
 use traffic::placement::Policy;
-use traffic::workload::{Schedule, make};
+use traffic::workload::{Schedule, generator, make};
 
 /// All parameters of a run of a schedule: how long it takes under LogGOPS, over a network where
 /// there is one.
@@ -186,7 +186,10 @@ impl Spec {
     /// The parameters of a workload that is made.
     fn with_ranks(&self, on: Played<'_>) -> Map<String, Value> {
         let mut with = self.with.clone();
-        if let (false, Some(topology)) = (with.contains_key("ranks"), on.topology) {
+        // some have their ranks by other parameters
+        let takes = generator(&self.workload)
+            .is_ok_and(|one| one.keys().iter().any(|key| key.name == "ranks"));
+        if let (true, false, Some(topology)) = (takes, with.contains_key("ranks"), on.topology) {
             let endpoints = topology.endpoints().len() as u64;
             with.insert("ranks".to_owned(), json!(endpoints * u64::from(self.per_endpoint)));
         }

@@ -4,6 +4,7 @@
 //! follow from its problem. No schedule claims to be a run of a program: it is who sends how much
 //! to whom, and what waits for what.
 
+mod amg_like;
 mod bfs;
 mod conjugate_gradient;
 mod cosmoflow;
@@ -11,6 +12,10 @@ mod fft_3d;
 mod gpt_3;
 mod halo;
 mod hpl;
+mod mg_like;
+mod multigrid;
+#[cfg(test)]
+mod multigrid_tests;
 mod random_pairs;
 mod resnet_152;
 mod rmat;
@@ -43,12 +48,14 @@ pub struct Entry {
 
 /// All applications, in the order in which they are listed.
 pub const APPLICATIONS: &[Entry] = &[
+    amg_like::ENTRY,
     bfs::ENTRY,
     conjugate_gradient::ENTRY,
     cosmoflow::ENTRY,
     fft_3d::ENTRY,
     gpt_3::ENTRY,
     hpl::ENTRY,
+    mg_like::ENTRY,
     random_pairs::ENTRY,
     resnet_152::ENTRY,
     stencil_2d::ENTRY,

@@ -1,0 +1,120 @@
+//! Cycles over the levels of a multigrid solver: halos between ever fewer ranks, then back.
+//!
+//! Ranks are a cube, x the slowest. A cycle visits the levels 0, 1, ... and back to 0. On level l
+//! take part the ranks whose coordinates all are multiples of 2^l, and their neighbours are 2^l
+//! away in the box. A level receives and sends all its halos at once and waits for all of them. A
+//! cycle ends with a sum of one double over all ranks.
+
+use super::{ALLREDUCE, Key, Made, allreduce};
+use crate::workload::collective::Call;
+use crate::workload::keys::{Asked, MOST_BYTES, MOST_RANKS};
+use crate::workload::{Message, Program, Script, tag};
+use base::Refusal;
+
+/// Most levels: those of a cube of 2^8 ranks a side, of which one rank is on the last.
+const MOST_LEVELS: u64 = 9;
+
+/// Most cycles.
+const MOST_CYCLES: u64 = 1 << 20;
+
+/// The parameters.
+pub(super) const KEYS: &[Key] = &[
+    Key::needed("p", "ranks on a side of the cube", (1, 256)),
+    Key::needed("levels", "of grids, each of half the side", (1, MOST_LEVELS)),
+    Key::whole("cycles", "from the finest grid to the coarsest and back", 1, (1, MOST_CYCLES)),
+    Key::needed("base_bytes", "to a neighbour on a face, on the finest grid", (0, MOST_BYTES)),
+    ALLREDUCE,
+];
+
+/// A way to a neighbour.
+pub(super) type Way = [i32; 3];
+
+/// Who the neighbours are, in the order of their messages, and what they get.
+pub(super) struct Halos {
+    /// The ways.
+    pub(super) ways: Vec<Way>,
+    /// Bytes that way on a level, of the base bytes.
+    pub(super) bytes: fn(base: u64, way: Way, level: u32) -> u64,
+}
+
+struct Multigrid {
+    halos: Halos,
+    p: u32,
+    levels: u32,
+    cycles: u64,
+    base_bytes: u64,
+    sum: Call,
+}
+
+/// The solver with these halos.
+pub(super) fn made(halos: Halos, asked: &Asked<'_>) -> Made {
+    let p = asked.whole("p")? as u32;
+    let (levels, ranks) = (asked.whole("levels")? as u32, p.pow(3));
+    if u64::from(ranks) > MOST_RANKS {
+        let help = format!("{MOST_RANKS} ranks at most");
+        return Err(Refusal::new("p", format!("{ranks} ranks"), help).into());
+    }
+    Ok(Box::new(Multigrid {
+        halos,
+        p,
+        levels,
+        cycles: asked.whole("cycles")?,
+        base_bytes: asked.whole("base_bytes")?,
+        sum: allreduce(asked, ranks, 8)?,
+    }))
+}
+
+impl Multigrid {
+    /// The messages of a rank on a level, to and from its neighbours.
+    fn messages(&self, rank: u32, level: u32, first: u32) -> (Vec<Message>, Vec<Message>) {
+        let p = self.p;
+        let at = [rank / p / p, rank / p % p, rank % p];
+        let distance = 1_i64 << level;
+        let (mut to, mut from) = (Vec::new(), Vec::new());
+        if at.iter().any(|&x| i64::from(x) % distance != 0) {
+            return (to, from);
+        }
+        for (number, &way) in (0..).zip(&self.halos.ways) {
+            let mut there = Some(0_u32);
+            for (&x, step) in at.iter().zip(way) {
+                let x = i64::from(x) + i64::from(step) * distance;
+                let x = u32::try_from(x).ok().filter(|&x| x < p);
+                there = there.zip(x).map(|(rank, x)| rank * p + x);
+            }
+            let Some(there) = there else { continue };
+            let bytes = (self.halos.bytes)(self.base_bytes, way, level);
+            let back = way.map(|step| -step);
+            let opposite = self.halos.ways.iter().position(|&way| way == back);
+            to.push((there, bytes, first + number));
+            // what comes from there went the opposite way
+            from.push((there, bytes, first + opposite.map_or(0, |number| number as u32)));
+        }
+        (to, from)
+    }
+}
+
+impl Program for Multigrid {
+    fn ranks(&self) -> u32 {
+        self.p.pow(3)
+    }
+
+    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+        let everybody = |rank: u32| rank;
+        let (mut ends, mut phase) = (Vec::new(), 0);
+        for _ in 0..self.cycles {
+            for level in (0..self.levels).chain((0..self.levels - 1).rev()) {
+                if to.is_over() {
+                    return;
+                }
+                let (leaving, coming) = self.messages(rank, level, tag(phase));
+                phase += 1;
+                if !leaving.is_empty() {
+                    ends = to.exchange(&leaving, &coming, &ends);
+                }
+            }
+            let after = to.join(&ends);
+            ends = to.collective(&self.sum, rank, &everybody, tag(phase), &after);
+            phase += 1;
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Multigrid cycles against counts in closed form, and those of the reference runs.
+
+use crate::workload::{Kind, Schedule, make};
+use base::Quiet;
+use proptest::prelude::*;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+fn made(name: &str, p: u64, levels: u64, cycles: u64, base_bytes: u64) -> Schedule {
+    let given = json!({ "p": p, "levels": levels, "cycles": cycles, "base_bytes": base_bytes });
+    make(name, given.as_object().expect("a table"), &Quiet).expect(name)
+}
+
+/// Messages by their size, without those of the sums: a recursive doubling has rounds of every
+/// rank, and more where the ranks are no power of two.
+fn halos(of: &Schedule, cycles: u64) -> BTreeMap<u64, u64> {
+    let ranks = u64::from(of.ranks());
+    let full = 1_u64 << ranks.ilog2();
+    let sums = full * u64::from(full.ilog2()) + 2 * (ranks - full);
+    let mut found = BTreeMap::new();
+    for op in of.ops().iter().filter(|op| op.kind == Kind::Send) {
+        *found.entry(op.size).or_insert(0) += 1;
+    }
+    let small = found.entry(8).or_insert(0);
+    *small -= sums * cycles;
+    found.retain(|_, times| *times > 0);
+    found
+}
+
+/// How many messages of which size are due. On a level of n ranks a side there are
+/// C(3, k) 2^k (n - 1)^k n^(3 - k) pairs of neighbours that differ in k coordinates.
+fn due(name: &str, p: u64, levels: u64, cycles: u64, base: u64) -> BTreeMap<u64, u64> {
+    let mut all = BTreeMap::new();
+    let kinds: &[(u32, u64, u64)] = match name {
+        "amg_like" => &[(1, 6, base), (2, 12, base / 16), (3, 8, (base / 128).max(8))],
+        _ => &[(1, 6, base)],
+    };
+    for level in 0..levels {
+        let n = p.div_ceil(1 << level);
+        let visits = if level == levels - 1 { 1 } else { 2 };
+        for &(k, ways, bytes) in kinds {
+            let times = visits * cycles * ways * (n - 1).pow(k) * n.pow(3 - k);
+            if times > 0 {
+                *all.entry((bytes >> (2 * level)).max(8)).or_insert(0) += times;
+            }
+        }
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn messages_are_those_of_the_closed_form(
+        amg in any::<bool>(),
+        p in 1_u64..9,
+        levels in 1_u64..5,
+        cycles in 1_u64..4,
+        base in 0_u64..40_000,
+    ) {
+        let name = if amg { "amg_like" } else { "mg_like" };
+        let found = halos(&made(name, p, levels, cycles, base), cycles);
+        prop_assert_eq!(found, due(name, p, levels, cycles, base));
+    }
+}
+
+/// Totals of the traces that the packet level is compared on: 83,600 messages of 359.9 MB, 24,216
+/// of 727.9 MB.
+#[test]
+fn the_reference_runs_have_their_totals() {
+    let totals = |found: BTreeMap<u64, u64>| {
+        let bytes: u64 = found.iter().map(|(size, times)| size * times).sum();
+        (found.values().sum::<u64>(), (bytes as f64 / 1e5).round() / 10.0)
+    };
+    assert_eq!(totals(halos(&made("amg_like", 12, 4, 1, 16384), 1)), (83_600, 359.9));
+    assert_eq!(totals(halos(&made("mg_like", 10, 3, 2, 32768), 2)), (24_216, 727.9));
+}
+
+/// Two neighbours on a coarse level: their distance, and nobody between them takes part.
+#[test]
+fn coarse_levels_leave_ranks_out() {
+    let of = made("mg_like", 4, 2, 1, 1 << 20);
+    // rank (0, 0, 0): three neighbours 1 away, twice, and three 2 away, once
+    let range = of.of_rank(0);
+    let ops = &of.ops()[range.start as usize..range.end as usize];
+    let mut to: Vec<(u32, u64)> = ops
+        .iter()
+        .filter(|op| op.kind == Kind::Send && op.size > 8)
+        .map(|op| (op.peer, op.size))
+        .collect();
+    to.sort_unstable();
+    let (fine, coarse) = (1 << 20, 1 << 18);
+    let due = [(1, fine), (1, fine), (2, coarse), (4, fine), (4, fine), (8, coarse), (16, fine)];
+    assert_eq!(to, [&due[..], &[(16, fine), (32, coarse)]].concat());
+}
