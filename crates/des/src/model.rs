@@ -1,0 +1,179 @@
+//! What the engines run: logical processes, events, and the order of events.
+
+use base::{Refusal, Stop};
+
+/// A logical process by its number.
+pub type Lp = u32;
+
+/// Most logical processes: the key has 24 bits for them.
+pub(crate) const MOST_LPS: u32 = 1 << 24;
+
+/// Generations of events at one time that the key can tell apart.
+const MOST_DEPTH: u128 = 0xff;
+
+/// When an event happens, and which of several at one time comes first: time in ps (64 bits), depth
+/// (8), sender (24), number among the sender's events (32, which may begin anew).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key(u128);
+
+impl Key {
+    /// Before all events.
+    pub const FIRST: Self = Self(0);
+
+    pub(crate) fn new(time_ps: u64, depth: u128, source: Lp, serial: u32) -> Self {
+        Self(
+            u128::from(time_ps) << 64 | depth << 56 | u128::from(source) << 32 | u128::from(serial),
+        )
+    }
+
+    /// The time, ps.
+    #[inline]
+    pub fn time_ps(self) -> u64 {
+        (self.0 >> 64) as u64
+    }
+
+    #[inline]
+    pub(crate) fn depth(self) -> u128 {
+        self.0 >> 56 & MOST_DEPTH
+    }
+}
+
+/// An event on its way.
+#[derive(Debug, Clone, Copy)]
+pub struct Event<E> {
+    /// When, and before which others.
+    pub key: Key,
+    /// Who handles it.
+    pub to: Lp,
+    /// What it is.
+    pub what: E,
+}
+
+/// What is simulated.
+pub trait Model: Sync + Sized {
+    /// What one logical process knows.
+    type State: Send;
+    /// What happens.
+    type Event: Copy + Send;
+    /// What a handler changed, as it was before: enough to take the change back.
+    type Change: Copy + Send;
+    /// What is told of the run.
+    type Record: Copy + Send;
+    /// What is made of all records. It must not depend on their order.
+    type Tally: Send;
+
+    /// How many logical processes there are, 2^24 at most.
+    fn lps(&self) -> u32;
+
+    /// The state of a logical process before the first event; it may send events.
+    fn start(&self, to: &mut impl Context<Self>) -> Self::State;
+
+    /// An event happens to a logical process.
+    fn handle(&self, state: &mut Self::State, event: Self::Event, to: &mut impl Context<Self>);
+
+    /// Takes a change back: the last one first, until all of an event are gone.
+    fn undo(&self, state: &mut Self::State, change: Self::Change);
+
+    /// A tally without records.
+    fn tally(&self) -> Self::Tally;
+
+    /// Adds a record to the tally.
+    fn count(&self, tally: &mut Self::Tally, record: Self::Record);
+
+    /// Adds the tally of another part.
+    fn merge(&self, into: &mut Self::Tally, other: Self::Tally);
+
+    /// The least delay of any event from a logical process to one of another part, ps.
+    fn lookahead_ps(&self, part_of: &[u16]) -> u64;
+}
+
+/// What a handler may do besides changing its state.
+pub trait Context<M: Model> {
+    /// Whether changes are kept: else [`Context::note`] costs nothing.
+    const KEEPS: bool;
+
+    /// The logical process whose event this is.
+    fn me(&self) -> Lp;
+
+    /// The time, ps.
+    fn now_ps(&self) -> u64;
+
+    /// Sends an event that happens after a delay, which may be 0.
+    fn send(&mut self, to: Lp, delay_ps: u64, event: M::Event);
+
+    /// The state changes: what it was. Called before every change.
+    fn note(&mut self, was: impl FnOnce() -> M::Change);
+
+    /// Tells something of the run.
+    fn record(&mut self, record: M::Record);
+}
+
+/// Who handles an event, when, and what number its next event has: what all contexts share.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Turn {
+    pub(crate) me: Lp,
+    pub(crate) key: Key,
+    pub(crate) serial: u32,
+    /// More events caused one another at one time than the key can tell apart.
+    pub(crate) too_deep: bool,
+}
+
+impl Turn {
+    /// The key of what is sent now.
+    #[inline]
+    pub(crate) fn sent(&mut self, delay_ps: u64) -> Key {
+        let mut depth = 0;
+        if delay_ps == 0 {
+            depth = self.key.depth() + 1;
+            if depth > MOST_DEPTH {
+                self.too_deep = true;
+                depth = MOST_DEPTH;
+            }
+        }
+        let key = Key::new(self.key.time_ps() + delay_ps, depth, self.me, self.serial);
+        self.serial = self.serial.wrapping_add(1);
+        key
+    }
+}
+
+/// That events cause one another at one time without end.
+pub(crate) fn endless(at: Lp, now_ps: u64) -> Stop {
+    let why = format!("events at {now_ps} ps cause one another without end (process {at})");
+    Refusal::new("", why, "a delay above 0 somewhere in their circle").into()
+}
+
+/// Refuses a model of too many logical processes.
+pub(crate) fn check<M: Model>(model: &M) -> Result<(), Stop> {
+    if model.lps() <= MOST_LPS {
+        return Ok(());
+    }
+    let why = format!("{} logical processes", model.lps());
+    Err(Refusal::new("", why, format!("{MOST_LPS} at most")).into())
+}
+
+/// What a run found.
+#[derive(Debug)]
+pub struct Outcome<M: Model> {
+    /// The states at the end, by their numbers.
+    pub states: Vec<M::State>,
+    /// All records.
+    pub tally: M::Tally,
+    /// Events that were handled, without those that were undone.
+    pub events: u64,
+    /// When the last of them happened, ps.
+    pub last_ps: u64,
+    /// Windows, or rounds, of parallel engines.
+    pub windows: u64,
+    /// Events that were undone.
+    pub undone: u64,
+}
+
+impl<M: Model> Outcome<M> {
+    /// The share of handled events that were not undone.
+    pub fn efficiency(&self) -> f64 {
+        if self.events == 0 {
+            return 1.0;
+        }
+        self.events as f64 / (self.events + self.undone) as f64
+    }
+}

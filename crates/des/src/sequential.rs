@@ -1,0 +1,79 @@
+//! One thread, one queue: what all other engines must equal.
+
+use crate::model::{Context, Event, Key, Lp, Model, Outcome, Turn, check, endless};
+use crate::queue::Queue;
+use base::{Stop, Watch};
+
+/// Events between two looks at whether the user wants to stop.
+const STRIDE: u64 = 1 << 16;
+
+/// What handlers send to: the queue itself.
+pub(crate) struct Direct<'a, M: Model> {
+    pub(crate) model: &'a M,
+    pub(crate) queue: &'a mut Queue<M::Event>,
+    pub(crate) tally: &'a mut M::Tally,
+    pub(crate) turn: Turn,
+}
+
+impl<M: Model> Context<M> for Direct<'_, M> {
+    const KEEPS: bool = false;
+
+    fn me(&self) -> Lp {
+        self.turn.me
+    }
+
+    fn now_ps(&self) -> u64 {
+        self.turn.key.time_ps()
+    }
+
+    #[inline]
+    fn send(&mut self, to: Lp, delay_ps: u64, what: M::Event) {
+        let key = self.turn.sent(delay_ps);
+        self.queue.push(Event { key, to, what });
+    }
+
+    #[inline]
+    fn note(&mut self, _: impl FnOnce() -> M::Change) {}
+
+    #[inline]
+    fn record(&mut self, record: M::Record) {
+        self.model.count(self.tally, record);
+    }
+}
+
+/// Runs all events before `end_ps`, in the order of their keys. O(events).
+///
+/// # Errors
+/// When there are more than 2^24 logical processes, events cause one another without end at one
+/// time, or `watch` says stop.
+pub fn sequential<M: Model>(model: &M, end_ps: u64, watch: &dyn Watch) -> Result<Outcome<M>, Stop> {
+    check(model)?;
+    let (mut queue, mut tally) = (Queue::new(), model.tally());
+    let mut serials = vec![0; model.lps() as usize];
+    let mut states = Vec::with_capacity(model.lps() as usize);
+    for me in 0..model.lps() {
+        let turn = Turn { me, key: Key::FIRST, serial: 0, too_deep: false };
+        let (queue, tally) = (&mut queue, &mut tally);
+        let mut to = Direct { model, queue, tally, turn };
+        states.push(model.start(&mut to));
+        serials[me as usize] = to.turn.serial;
+    }
+    let (mut events, mut last_ps) = (0_u64, 0);
+    while let Some(Event { key, to: me, what }) = queue.pop_before(end_ps) {
+        if events.is_multiple_of(STRIDE) {
+            watch.tick("events", events, 0)?;
+        }
+        let serial = serials[me as usize];
+        let turn = Turn { me, key, serial, too_deep: false };
+        let (queue, tally) = (&mut queue, &mut tally);
+        let mut to = Direct { model, queue, tally, turn };
+        model.handle(&mut states[me as usize], what, &mut to);
+        if to.turn.too_deep {
+            return Err(endless(me, key.time_ps()));
+        }
+        serials[me as usize] = to.turn.serial;
+        events += 1;
+        last_ps = key.time_ps();
+    }
+    Ok(Outcome { states, tally, events, last_ps, windows: 0, undone: 0 })
+}

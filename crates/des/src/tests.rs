@@ -1,0 +1,348 @@
+//! All engines against the sequential one, and that against a sorted list.
+
+use crate::{
+    Ahead, Context, Event, Key, Lp, Model, Outcome, Queue, optimistic, sequential, windows,
+};
+use base::seed::Fast;
+use base::{Interrupted, Quiet, Watch};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// Processes that hand on events: a state that depends on the order of all that happened, delays of
+/// which some are 0, and some events that are swallowed or doubled.
+#[derive(Debug)]
+struct Phold {
+    lps: u32,
+    seed: u64,
+    events: u32,
+    /// Least delay to another process, ps.
+    least_ps: u64,
+    /// Of ten events to the process itself, so many have no delay.
+    zeros: u32,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct State {
+    draws: u32,
+    history: u64,
+    handled: u64,
+}
+
+#[derive(Clone, Copy)]
+enum Change {
+    Draws(u32),
+    History(u64),
+    Handled(u64),
+}
+
+impl Phold {
+    fn draw(&self, me: Lp, state: &mut State, to: &mut impl Context<Self>, bound: u32) -> u32 {
+        to.note(|| Change::Draws(state.draws));
+        state.draws += 1;
+        let stream = u64::from(me) << 32 | u64::from(state.draws);
+        Fast::new(self.seed, "phold", stream).below(bound)
+    }
+}
+
+impl Model for Phold {
+    type State = State;
+    type Event = u32;
+    type Change = Change;
+    type Record = u64;
+    type Tally = (u64, u64);
+
+    fn lps(&self) -> u32 {
+        self.lps
+    }
+
+    fn start(&self, to: &mut impl Context<Self>) -> State {
+        for event in 0..self.events {
+            let delay = Fast::new(self.seed, "start", u64::from(to.me() * 64 + event)).below(5000);
+            to.send(to.me(), u64::from(delay), event);
+        }
+        State { draws: 0, history: 0, handled: 0 }
+    }
+
+    fn handle(&self, state: &mut State, event: u32, to: &mut impl Context<Self>) {
+        let (me, now) = (to.me(), to.now_ps());
+        to.note(|| Change::Handled(state.handled));
+        state.handled += 1;
+        to.note(|| Change::History(state.history));
+        let word = state.history ^ now ^ u64::from(event) << 40;
+        state.history = word.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(17);
+        to.record(state.history >> 32);
+        let copies = [1, 1, 1, 1, 1, 1, 0, 2][self.draw(me, state, to, 8) as usize];
+        for _ in 0..copies {
+            let other = self.draw(me, state, to, self.lps);
+            // in one case of three to itself
+            let other = if self.draw(me, state, to, 3) == 0 { me } else { other };
+            let delay = self.draw(me, state, to, 3000);
+            let delay = if other != me {
+                self.least_ps + u64::from(delay)
+            } else if self.draw(me, state, to, 10) < self.zeros {
+                0
+            } else {
+                u64::from(delay)
+            };
+            to.send(other, delay, event ^ delay as u32);
+        }
+    }
+
+    fn undo(&self, state: &mut State, change: Change) {
+        match change {
+            Change::Draws(was) => state.draws = was,
+            Change::History(was) => state.history = was,
+            Change::Handled(was) => state.handled = was,
+        }
+    }
+
+    fn tally(&self) -> (u64, u64) {
+        (0, 0)
+    }
+
+    fn count(&self, tally: &mut (u64, u64), record: u64) {
+        *tally = (tally.0 + record, tally.1.max(record));
+    }
+
+    fn merge(&self, into: &mut (u64, u64), other: (u64, u64)) {
+        *into = (into.0 + other.0, into.1.max(other.1));
+    }
+
+    fn lookahead_ps(&self, _: &[u16]) -> u64 {
+        self.least_ps
+    }
+}
+
+/// The same by a sorted list, in as few lines as can be.
+fn listed(model: &Phold, end_ps: u64) -> (Vec<State>, (u64, u64), u64) {
+    /// A list of what is to come; the key as (time, depth, source, serial).
+    struct To<'a> {
+        me: Lp,
+        now: (u64, u32),
+        serials: &'a mut [u32],
+        list: &'a mut BTreeMap<(u64, u32, Lp, u32), (Lp, u32)>,
+        tally: &'a mut (u64, u64),
+    }
+    impl Context<Phold> for To<'_> {
+        const KEEPS: bool = false;
+        fn me(&self) -> Lp {
+            self.me
+        }
+        fn now_ps(&self) -> u64 {
+            self.now.0
+        }
+        fn send(&mut self, to: Lp, delay_ps: u64, event: u32) {
+            let depth = if delay_ps == 0 { self.now.1 + 1 } else { 0 };
+            let serial = &mut self.serials[self.me as usize];
+            self.list.insert((self.now.0 + delay_ps, depth, self.me, *serial), (to, event));
+            *serial += 1;
+        }
+        fn note(&mut self, _: impl FnOnce() -> Change) {}
+        fn record(&mut self, record: u64) {
+            *self.tally = (self.tally.0 + record, self.tally.1.max(record));
+        }
+    }
+    let (mut serials, mut list) = (vec![0; model.lps as usize], BTreeMap::new());
+    let (mut tally, mut states, mut events) = ((0, 0), Vec::new(), 0);
+    for me in 0..model.lps {
+        let (serials, list, tally) = (&mut serials[..], &mut list, &mut tally);
+        states.push(model.start(&mut To { me, now: (0, 0), serials, list, tally }));
+    }
+    while let Some((key, (me, event))) = list.pop_first() {
+        if key.0 >= end_ps {
+            break;
+        }
+        events += 1;
+        let (serials, list, tally) = (&mut serials[..], &mut list, &mut tally);
+        let mut to = To { me, now: (key.0, key.1), serials, list, tally };
+        model.handle(&mut states[me as usize], event, &mut to);
+    }
+    (states, tally, events)
+}
+
+fn found(outcome: Outcome<Phold>) -> (Vec<State>, (u64, u64), u64) {
+    (outcome.states, outcome.tally, outcome.events)
+}
+
+fn drawn_parts(lps: u32, parts: u16, seed: u64) -> Vec<u16> {
+    let mut dice = Fast::new(seed, "parts", 0);
+    (0..lps).map(|_| dice.below(parts.into()) as u16).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Sequential, windows and every way to be optimistic give the same states and records.
+    #[test]
+    fn all_engines_are_equal(
+        lps in 1_u32..12,
+        seed in any::<u64>(),
+        events in 1_u32..6,
+        parts in 1_u16..4,
+        least_ps in 1_u64..2000,
+        zeros in 0_u32..5,
+        span_ps in 1_u64..20_000,
+        end_ps in 0_u64..60_000,
+    ) {
+        let model = Phold { lps, seed, events, least_ps, zeros };
+        let expected = listed(&model, end_ps);
+        prop_assert_eq!(&found(sequential(&model, end_ps, &Quiet).unwrap()), &expected);
+        let part_of = drawn_parts(lps, parts, seed);
+        let run = windows(&model, &part_of, end_ps, &Quiet).unwrap();
+        prop_assert_eq!(&found(run), &expected);
+        let plain = Ahead::new(span_ps);
+        let forced = Ahead { forced: true, ..plain };
+        let hostile = Ahead { hostile: Some(seed), ..plain };
+        for ahead in [plain, forced, hostile] {
+            let run = optimistic(&model, &part_of, end_ps, ahead, &Quiet).unwrap();
+            if ahead.forced {
+                prop_assert!(run.undone >= run.events);
+            }
+            prop_assert_eq!(&found(run), &expected, "{:?}", ahead);
+        }
+    }
+
+    /// A queue gives events in the order of their keys, with some pushed and taken out meanwhile,
+    /// near and far.
+    #[test]
+    fn a_queue_is_a_sorted_list(seed in any::<u64>(), shift in 0_u32..50) {
+        let mut dice = Fast::new(seed, "queue", 0);
+        let (mut queue, mut list) = (Queue::new(), BTreeMap::new());
+        let mut serial = 0;
+        for _ in 0..2000 {
+            let far = 1_u64 << dice.below(shift + 1);
+            let key = Key::new(dice.next_u64() % far, 0, dice.below(3), serial);
+            serial += 1;
+            queue.push(Event { key, to: 0, what: serial });
+            list.insert(key, serial);
+            match dice.below(8) {
+                0 => {
+                    let limit = dice.next_u64() % far;
+                    while let Some(event) = queue.pop_before(limit) {
+                        prop_assert_eq!(list.pop_first(), Some((event.key, event.what)));
+                    }
+                    prop_assert!(list.keys().next().is_none_or(|key| key.time_ps() >= limit));
+                }
+                1 => {
+                    let at = dice.below(list.len() as u32) as usize;
+                    let key = *list.keys().nth(at).unwrap();
+                    let found = queue.remove(key).map(|event| event.what);
+                    prop_assert_eq!(found, list.remove(&key));
+                    prop_assert!(queue.remove(key).is_none());
+                }
+                _ => {}
+            }
+            prop_assert_eq!(queue.first_ps(), list.keys().next().map(|key| key.time_ps()));
+            prop_assert_eq!(queue.len(), list.len());
+        }
+        while let Some(event) = queue.pop_before(u64::MAX) {
+            prop_assert_eq!(list.pop_first(), Some((event.key, event.what)));
+        }
+        prop_assert!(list.is_empty());
+    }
+}
+
+/// Long enough that the width of buckets is tuned, to both sides.
+#[test]
+fn buckets_of_any_width_keep_the_order() {
+    for step_ps in [1_u64, 1 << 20] {
+        let (mut queue, mut dice) = (Queue::new(), Fast::new(7, "width", 0));
+        let mut key = |now: u64, serial: u32| {
+            Key::new(now + u64::from(dice.below(64)) * step_ps, 0, 0, serial)
+        };
+        for serial in 0..1000 {
+            queue.push(Event { key: key(0, serial), to: 0, what: () });
+        }
+        let mut last = Key::FIRST;
+        for serial in 1000..400_000 {
+            let event = queue.pop_before(u64::MAX).expect("as many come as go");
+            assert!(event.key > last);
+            last = event.key;
+            let next = key(last.time_ps() + 1, serial);
+            queue.push(Event { key: next, to: 0, what: () });
+        }
+        assert_eq!(queue.len(), 1000);
+    }
+}
+
+#[test]
+fn rollbacks_happen_and_change_nothing() {
+    let model = Phold { lps: 40, seed: 3, events: 4, least_ps: 100, zeros: 2 };
+    let part_of = drawn_parts(40, 3, 1);
+    let expected = listed(&model, 200_000);
+    let ahead = Ahead { hostile: Some(5), ..Ahead::new(5000) };
+    let run = optimistic(&model, &part_of, 200_000, ahead, &Quiet).unwrap();
+    assert!(run.undone > run.events / 10, "{} of {}", run.undone, run.events);
+    assert!(run.efficiency() < 0.95);
+    assert_eq!(found(run), expected);
+}
+
+/// A process that sends itself an event without delay, again and again.
+#[test]
+fn events_without_end_at_one_time_are_refused() {
+    let model = Phold { lps: 2, seed: 1, events: 60, least_ps: 5, zeros: 10 };
+    let part_of = [0, 1];
+    let runs = [
+        sequential(&Endless(&model), 1000, &Quiet).map(|run| run.events),
+        windows(&Endless(&model), &part_of, 1000, &Quiet).map(|run| run.events),
+        optimistic(&Endless(&model), &part_of, 1000, Ahead::new(10), &Quiet).map(|run| run.events),
+    ];
+    for run in runs {
+        let why = run.expect_err("it has no end").to_string();
+        assert!(why.contains("without end (process 1)"), "{why}");
+    }
+}
+
+struct Endless<'a>(&'a Phold);
+
+impl Model for Endless<'_> {
+    type State = ();
+    type Event = ();
+    type Change = ();
+    type Record = ();
+    type Tally = ();
+    fn lps(&self) -> u32 {
+        self.0.lps
+    }
+    fn start(&self, to: &mut impl Context<Self>) {
+        if to.me() == 1 {
+            to.send(1, 7, ());
+        }
+    }
+    fn handle(&self, (): &mut (), (): (), to: &mut impl Context<Self>) {
+        to.send(to.me(), 0, ());
+    }
+    fn undo(&self, (): &mut (), (): ()) {}
+    fn tally(&self) {}
+    fn count(&self, (): &mut (), (): ()) {}
+    fn merge(&self, (): &mut (), (): ()) {}
+    fn lookahead_ps(&self, _: &[u16]) -> u64 {
+        5
+    }
+}
+
+#[test]
+fn parts_without_lookahead_are_refused() {
+    let model = Phold { lps: 4, seed: 1, events: 1, least_ps: 0, zeros: 0 };
+    let why = windows(&model, &[0, 1, 0, 1], 1000, &Quiet).expect_err("no lookahead").to_string();
+    assert!(why.contains("lookahead"), "{why}");
+    let why = windows(&model, &[0, 1], 1000, &Quiet).expect_err("four are due").to_string();
+    assert!(why.contains("2 places for 4"), "{why}");
+}
+
+struct Never;
+
+impl Watch for Never {
+    fn tick(&self, _: &str, _: u64, _: u64) -> Result<(), Interrupted> {
+        Err(Interrupted)
+    }
+}
+
+#[test]
+fn the_user_stops_every_engine() {
+    let model = Phold { lps: 4, seed: 1, events: 4, least_ps: 100, zeros: 0 };
+    let part_of = [0, 1, 2, 0];
+    assert!(sequential(&model, u64::MAX, &Never).is_err());
+    assert!(windows(&model, &part_of, u64::MAX, &Never).is_err());
+    assert!(optimistic(&model, &part_of, u64::MAX, Ahead::new(100), &Never).is_err());
+}

@@ -1,0 +1,343 @@
+//! Conservative windows: all parts handle their events of a span of time in which nothing that they
+//! send each other can happen yet; then they exchange what they sent.
+//!
+//! A window begins with the earliest event of all parts, and lasts as long as the least delay
+//! between two parts. One exchange a window carries the events and what the next begins with.
+
+use crate::barrier::Barrier;
+use crate::model::{Context, Event, Key, Lp, Model, Outcome, Turn, check, endless};
+use crate::queue::Queue;
+use base::{Interrupted, Quiet, Refusal, Stop, Watch};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+/// Windows between two looks at whether the user wants to stop.
+const STRIDE: u64 = 64;
+
+/// What carries events between parts: threads of one process, or processes.
+pub trait Transport<E> {
+    /// The number of this part.
+    fn me(&self) -> usize;
+
+    /// Gives `out[p]` to part p, and takes what others give. Returns the least `first_ps` that any
+    /// part said, and whether any said stop. All parts come to this.
+    ///
+    /// # Errors
+    /// When another part cannot be reached any more.
+    fn exchange(
+        &mut self,
+        out: &mut [Vec<Event<E>>],
+        first_ps: u64,
+        stop: bool,
+        take: &mut dyn FnMut(Event<E>),
+    ) -> Result<(u64, bool), Stop>;
+}
+
+/// Threads that hand each other events through boxes; each is used every other time, so that one
+/// barrier is enough.
+struct Boxes<E> {
+    parts: usize,
+    barrier: Barrier,
+    events: [Vec<Mutex<Vec<Event<E>>>>; 2],
+    firsts_ps: [Vec<AtomicU64>; 2],
+    stops: [AtomicBool; 2],
+}
+
+impl<E> Boxes<E> {
+    fn new(parts: usize) -> Self {
+        let events = || (0..parts * parts).map(|_| Mutex::new(Vec::new())).collect();
+        let firsts = || (0..parts).map(|_| AtomicU64::new(u64::MAX)).collect();
+        Self {
+            parts,
+            barrier: Barrier::new(parts),
+            events: [events(), events()],
+            firsts_ps: [firsts(), firsts()],
+            stops: [AtomicBool::new(false), AtomicBool::new(false)],
+        }
+    }
+}
+
+struct Thread<'a, E> {
+    me: usize,
+    boxes: &'a Boxes<E>,
+    side: usize,
+}
+
+impl<E: Copy> Transport<E> for Thread<'_, E> {
+    fn me(&self) -> usize {
+        self.me
+    }
+
+    fn exchange(
+        &mut self,
+        out: &mut [Vec<Event<E>>],
+        first_ps: u64,
+        stop: bool,
+        take: &mut dyn FnMut(Event<E>),
+    ) -> Result<(u64, bool), Stop> {
+        let (boxes, side) = (self.boxes, self.side);
+        self.side = 1 - side;
+        for (to, events) in out.iter_mut().enumerate().filter(|(_, events)| !events.is_empty()) {
+            let mut given = lock(&boxes.events[side][self.me * boxes.parts + to]);
+            std::mem::swap(&mut *given, events);
+        }
+        boxes.firsts_ps[side][self.me].store(first_ps, Relaxed);
+        if stop {
+            boxes.stops[side].store(true, Relaxed);
+        }
+        boxes.barrier.wait();
+        for from in 0..boxes.parts {
+            let mut taken = lock(&boxes.events[side][from * boxes.parts + self.me]);
+            for event in taken.drain(..) {
+                take(event);
+            }
+        }
+        let first = boxes.firsts_ps[side].iter().map(|first| first.load(Relaxed)).min();
+        Ok((first.unwrap_or(u64::MAX), boxes.stops[side].load(Relaxed)))
+    }
+}
+
+/// The lock of a mutex that no thread leaves broken: handlers are not run under it.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Where the logical processes are: of each the part, and its place among those of the part.
+pub(crate) struct Placed {
+    pub(crate) part_of: Vec<u16>,
+    pub(crate) local: Vec<u32>,
+}
+
+impl Placed {
+    /// # Errors
+    /// When there is not a part for every one.
+    pub(crate) fn new(part_of: &[u16], lps: u32) -> Result<Self, Stop> {
+        if part_of.len() != lps as usize {
+            let why = format!("{} places for {lps} logical processes", part_of.len());
+            return Err(Refusal::new("", why, "a part for each").into());
+        }
+        let parts = part_of.iter().max().map_or(0, |&part| usize::from(part) + 1);
+        let mut sizes = vec![0; parts];
+        let mut local = Vec::with_capacity(part_of.len());
+        for &part in part_of {
+            local.push(sizes[usize::from(part)]);
+            sizes[usize::from(part)] += 1;
+        }
+        Ok(Self { part_of: part_of.to_vec(), local })
+    }
+
+    pub(crate) fn parts(&self) -> usize {
+        self.part_of.iter().max().map_or(1, |&part| usize::from(part) + 1)
+    }
+
+    pub(crate) fn of(&self, part: usize) -> impl Iterator<Item = Lp> {
+        (0..).zip(&self.part_of).filter(move |(_, of)| usize::from(**of) == part).map(|(lp, _)| lp)
+    }
+}
+
+struct Split<'a, M: Model> {
+    model: &'a M,
+    placed: &'a Placed,
+    part: usize,
+    queue: &'a mut Queue<M::Event>,
+    out: &'a mut [Vec<Event<M::Event>>],
+    /// The earliest event for another part, ps.
+    sent_ps: &'a mut u64,
+    tally: &'a mut M::Tally,
+    turn: Turn,
+}
+
+impl<M: Model> Context<M> for Split<'_, M> {
+    const KEEPS: bool = false;
+
+    fn me(&self) -> Lp {
+        self.turn.me
+    }
+
+    fn now_ps(&self) -> u64 {
+        self.turn.key.time_ps()
+    }
+
+    #[inline]
+    fn send(&mut self, to: Lp, delay_ps: u64, what: M::Event) {
+        let key = self.turn.sent(delay_ps);
+        let part = usize::from(self.placed.part_of[to as usize]);
+        if part == self.part {
+            self.queue.push(Event { key, to, what });
+        } else {
+            *self.sent_ps = (*self.sent_ps).min(key.time_ps());
+            self.out[part].push(Event { key, to, what });
+        }
+    }
+
+    #[inline]
+    fn note(&mut self, _: impl FnOnce() -> M::Change) {}
+
+    #[inline]
+    fn record(&mut self, record: M::Record) {
+        self.model.count(self.tally, record);
+    }
+}
+
+/// What one part found.
+pub struct Part<M: Model> {
+    /// The states of its logical processes, in their order.
+    pub states: Vec<M::State>,
+    /// Its records.
+    pub tally: M::Tally,
+    /// Events that it handled.
+    pub events: u64,
+    /// When the last of them happened, ps.
+    pub last_ps: u64,
+    /// Windows of all parts.
+    pub windows: u64,
+}
+
+/// Runs one part of a model among others that a transport reaches; none where another stopped.
+///
+/// # Errors
+/// As [`windows`], and when the transport fails.
+pub fn windows_over<M: Model>(
+    model: &M,
+    part_of: &[u16],
+    end_ps: u64,
+    transport: &mut impl Transport<M::Event>,
+    watch: &dyn Watch,
+) -> Result<Option<Part<M>>, Stop> {
+    check(model)?;
+    let placed = Placed::new(part_of, model.lps())?;
+    let lookahead_ps = lookahead(model, part_of, placed.parts())?;
+    run(model, &placed, lookahead_ps, end_ps, transport, watch)
+}
+
+fn lookahead<M: Model>(model: &M, part_of: &[u16], parts: usize) -> Result<u64, Stop> {
+    let lookahead_ps = if parts > 1 { model.lookahead_ps(part_of) } else { u64::MAX };
+    if lookahead_ps > 0 {
+        return Ok(lookahead_ps);
+    }
+    let why = "events between two parts may have no delay: there is no lookahead";
+    Err(Refusal::new("", why, "a latency above 0 of all links, or one thread").into())
+}
+
+fn run<M: Model>(
+    model: &M,
+    placed: &Placed,
+    lookahead_ps: u64,
+    end_ps: u64,
+    transport: &mut impl Transport<M::Event>,
+    watch: &dyn Watch,
+) -> Result<Option<Part<M>>, Stop> {
+    let part = transport.me();
+    let mut queue = Queue::new();
+    let mut out: Vec<Vec<Event<M::Event>>> = (0..placed.parts()).map(|_| Vec::new()).collect();
+    let mut found =
+        Part { states: Vec::new(), tally: model.tally(), events: 0, last_ps: 0, windows: 0 };
+    let (mut serials, mut sent_ps) = (Vec::new(), u64::MAX);
+    for me in placed.of(part) {
+        let turn = Turn { me, key: Key::FIRST, serial: 0, too_deep: false };
+        let (queue, out, tally) = (&mut queue, &mut out[..], &mut found.tally);
+        let sent_ps = &mut sent_ps;
+        let mut to = Split { model, placed, part, queue, out, sent_ps, tally, turn };
+        found.states.push(model.start(&mut to));
+        serials.push(to.turn.serial);
+    }
+    let mut failed = None;
+    loop {
+        if failed.is_none() && found.windows.is_multiple_of(STRIDE) {
+            failed = watch.tick("events", found.events, 0).err().map(Stop::from);
+        }
+        let first_ps = queue.first_ps().unwrap_or(u64::MAX).min(sent_ps);
+        sent_ps = u64::MAX;
+        let (first_ps, stop) =
+            transport.exchange(&mut out, first_ps, failed.is_some(), &mut |e| queue.push(e))?;
+        if stop {
+            return failed.map_or(Ok(None), Err);
+        }
+        if first_ps >= end_ps {
+            return Ok(Some(found));
+        }
+        let limit_ps = first_ps.saturating_add(lookahead_ps).min(end_ps);
+        found.windows += 1;
+        while let Some(Event { key, to: me, what }) = queue.pop_before(limit_ps) {
+            let at = placed.local[me as usize] as usize;
+            let turn = Turn { me, key, serial: serials[at], too_deep: false };
+            let (queue, out, tally) = (&mut queue, &mut out[..], &mut found.tally);
+            let sent_ps = &mut sent_ps;
+            let mut to = Split { model, placed, part, queue, out, sent_ps, tally, turn };
+            model.handle(&mut found.states[at], what, &mut to);
+            if to.turn.too_deep {
+                failed = Some(endless(me, key.time_ps()));
+                break;
+            }
+            serials[at] = to.turn.serial;
+            found.events += 1;
+            found.last_ps = key.time_ps();
+        }
+    }
+}
+
+/// Runs all events before `end_ps`: a thread for each part of the logical processes, `part_of` each
+/// its number from 0 on. The result is that of [`crate::sequential`].
+///
+/// # Errors
+/// As of [`crate::sequential`], and when events between two parts may have no delay.
+pub fn windows<M: Model>(
+    model: &M,
+    part_of: &[u16],
+    end_ps: u64,
+    watch: &dyn Watch,
+) -> Result<Outcome<M>, Stop> {
+    check(model)?;
+    let placed = Placed::new(part_of, model.lps())?;
+    let parts = placed.parts();
+    let lookahead_ps = lookahead(model, part_of, parts)?;
+    let boxes = Boxes::new(parts);
+    let found: Vec<Result<Option<Part<M>>, Stop>> = std::thread::scope(|scope| {
+        let (boxes, placed) = (&boxes, &placed);
+        let start = |me: usize| {
+            move || {
+                let mut thread = Thread { me, boxes, side: 0 };
+                // one part speaks with the user
+                let quiet = Quiet;
+                let watch: &dyn Watch = if me == 0 { watch } else { &quiet };
+                run(model, placed, lookahead_ps, end_ps, &mut thread, watch)
+            }
+        };
+        let others: Vec<_> = (1..parts).map(|me| scope.spawn(start(me))).collect();
+        let mut found = vec![start(0)()];
+        found.extend(others.into_iter().map(|other| other.join().expect("a thread of a run")));
+        found
+    });
+    let mut all = Vec::with_capacity(parts);
+    for part in found {
+        all.extend(part?);
+    }
+    if all.len() < parts {
+        return Err(Interrupted.into());
+    }
+    Ok(joined(model, &placed, all))
+}
+
+/// The results of all parts as one.
+pub(crate) fn joined<M: Model>(model: &M, placed: &Placed, parts: Vec<Part<M>>) -> Outcome<M> {
+    let mut whole = Outcome {
+        states: Vec::with_capacity(placed.part_of.len()),
+        tally: model.tally(),
+        events: 0,
+        last_ps: 0,
+        windows: 0,
+        undone: 0,
+    };
+    let mut states = Vec::with_capacity(parts.len());
+    for part in parts {
+        model.merge(&mut whole.tally, part.tally);
+        whole.events += part.events;
+        whole.last_ps = whole.last_ps.max(part.last_ps);
+        whole.windows = part.windows;
+        states.push(part.states.into_iter());
+    }
+    for &part in &placed.part_of {
+        whole.states.extend(states[usize::from(part)].next());
+    }
+    whole
+}
