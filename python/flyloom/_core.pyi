@@ -34,6 +34,7 @@ __all__ = [
     "nearest_members",
     "noise_keys",
     "opensm_engines",
+    "packet_schema",
     "parse_inline",
     "placement_of",
     "plugin_parameters",
@@ -48,6 +49,7 @@ __all__ = [
     "simulate_booksim",
     "simulate_flit",
     "simulate_message",
+    "simulate_packet",
     "simulators",
     "study_of_2014",
     "tables_of_hops",
@@ -296,6 +298,14 @@ class Search:
     def advance(self, seconds: float | None = None, progress: _Progress = None) -> bool: ...
     def best(self) -> _Document: ...
 
+def packet_schema() -> _Document: ...
+def simulate_packet(
+    on: Topology | Routing,
+    given: dict[str, Any],
+    threads: int,
+    traffic: Traffic | None = None,
+    progress: _Progress = None,
+) -> _Document: ...
 def flit_schema() -> _Document: ...
 def simulate_flit(
     on: Topology | Routing,

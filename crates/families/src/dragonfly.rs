@@ -49,6 +49,9 @@ pub enum Arrangement {
     Palmtree,
     /// The next and the previous group, then those at distance two, and so on.
     Circulant,
+    /// As relative, a group's links to another one in the opposite order there: the networks that
+    /// CODES is configured with in the Fit Fly study, and no others.
+    Codes,
 }
 
 const ALL: [Arrangement; 4] =
@@ -92,6 +95,10 @@ impl Dragonfly {
         }
         let m = if g == 1 { 0 } else { a * h / (g - 1) };
         let arrangement = self.arrangement.unwrap_or(Arrangement::Absolute);
+        if arrangement == Arrangement::Codes && (a, h, g) != (18, 9, 19) {
+            let why = format!("codes with a={a}, h={h}, g={g}");
+            return Err(Refusal::new("arrangement", why, "a=18, h=9, g=19, or another one"));
+        }
         Ok(Wiring { p, a, h, g, m, arrangement })
     }
 }
@@ -104,7 +111,7 @@ impl Wiring {
         match self.arrangement {
             Arrangement::Absolute if to < from => to,
             Arrangement::Absolute => to - 1,
-            Arrangement::Relative => ahead - 1,
+            Arrangement::Relative | Arrangement::Codes => ahead - 1,
             Arrangement::Palmtree => behind - 1,
             Arrangement::Circulant if ahead <= behind => 2 * (ahead - 1),
             Arrangement::Circulant => 2 * (behind - 1) + 1,
@@ -116,7 +123,7 @@ impl Wiring {
         let ahead = match self.arrangement {
             Arrangement::Absolute if index < from => return index,
             Arrangement::Absolute => return index + 1,
-            Arrangement::Relative => index + 1,
+            Arrangement::Relative | Arrangement::Codes => index + 1,
             Arrangement::Palmtree => self.g - index - 1,
             Arrangement::Circulant if index.is_multiple_of(2) => index / 2 + 1,
             Arrangement::Circulant => self.g - index / 2 - 1,
@@ -129,6 +136,11 @@ impl Wiring {
         round * (self.g - 1) + self.index(from, to)
     }
 
+    /// The number that link `round` of two groups has at its other end.
+    fn far_round(&self, round: u32) -> u32 {
+        if self.arrangement == Arrangement::Codes { self.m - 1 - round } else { round }
+    }
+
     /// The ports in use on router `i` of any group.
     fn ports_of(&self, i: u32) -> std::ops::Range<u32> {
         let used = self.m * (self.g - 1);
@@ -138,7 +150,7 @@ impl Wiring {
     /// Group and port at the other end of `port` of group `from`.
     pub(super) fn across(&self, from: u32, port: u32) -> (u32, u32) {
         let to = self.target(from, port % (self.g - 1));
-        (to, self.port(to, from, port / (self.g - 1)))
+        (to, self.port(to, from, self.far_round(port / (self.g - 1))))
     }
 
     /// Every global link once: group and port at either end, the lower group first.
@@ -159,9 +171,11 @@ impl Wiring {
         let a = u64::from(self.a);
         let mut near = Near { one: 0, two: 0 };
         for to in (0..self.g).filter(|&to| to != from) {
-            // rounds give ends in rising order, so that equal ones are neighbours
-            let ends =
-                |round| [self.port(from, to, round) / self.h, self.port(to, from, round) / self.h];
+            // rounds give ends in rising or falling order, so that equal ones are neighbours
+            let ends = |round| {
+                let far = self.port(to, from, self.far_round(round));
+                [self.port(from, to, round) / self.h, far / self.h]
+            };
             let news = |same: fn([u32; 2], [u32; 2]) -> bool| {
                 1 + (1..self.m).filter(|&r| !same(ends(r - 1), ends(r))).count() as u64
             };
@@ -403,6 +417,7 @@ mod tests {
                         Palmtree => group - l - 1,
                         Circulant if l % 2 == 0 => group + l / 2 + 1,
                         Circulant => group - (l - 1) / 2 - 1,
+                        Arrangement::Codes => unreachable!("it is of one size"),
                     };
                     let router = SwitchId((group * a + l / h) as u32);
                     // two endpoints and three local ports come first
@@ -470,6 +485,37 @@ mod tests {
                 prop_assert!(low.two <= exact.two && exact.two <= high.two);
             }
         }
+    }
+
+    /// The dragonfly of the Fit Fly study as its configuration says it: router l of group g has
+    /// links to groups g + 1 to g + 9 where l is even, to g + 10 to g + 18 where it is odd, each to
+    /// router 17 - l there.
+    #[test]
+    fn the_codes_arrangement_is_that_of_its_configuration() {
+        let codes = Some(Arrangement::Codes);
+        let member = Dragonfly { p: Some(9), a: Some(18), h: 9, g: Some(19), arrangement: codes };
+        let t = built(&member);
+        assert_eq!(broken_promises(&member.promise().expect("a member"), &t), Vec::<String>::new());
+        let mut found: Vec<(u32, u32)> = Vec::new();
+        for link in t.links() {
+            let [x, y] = [link.a.switch.0, link.b.switch.0];
+            if x / 18 != y / 18 {
+                found.extend([(x, y), (y, x)]);
+            }
+        }
+        let mut due = Vec::new();
+        for router in 0..342 {
+            let (group, l) = (router / 18, router % 18);
+            for k in 1..10 {
+                let ahead = if l % 2 == 0 { k } else { 9 + k };
+                due.push((router, (group + ahead) % 19 * 18 + 17 - l));
+            }
+        }
+        found.sort_unstable();
+        due.sort_unstable();
+        assert_eq!(found, due);
+        let other = Dragonfly { g: Some(10), ..member };
+        assert!(other.promise().expect_err("no other size").to_string().contains("g=19"));
     }
 
     proptest! {

@@ -58,6 +58,11 @@ impl Megafly {
         }
         let m = if g == 1 { 0 } else { ports / (g - 1) };
         let arrangement = self.arrangement.unwrap_or(Arrangement::Absolute);
+        if arrangement == Arrangement::Codes && (leaves, spines, h, g) != (18, 18, 18, 10) {
+            let why = format!("codes with leaves={leaves}, spines={spines}, h={h}, g={g}");
+            let help = "leaves=18, spines=18, h=18, g=10, or another one";
+            return Err(Refusal::new("arrangement", why, help));
+        }
         Ok(Wiring { p, a: spines, h, g, m, arrangement })
     }
 }
@@ -218,6 +223,40 @@ mod tests {
         assert_eq!(promise.diameter, Claim::Exact(3));
         // 17 leaves two hops away, 162 three
         assert_eq!(promise.mean_distance, Claim::Exact(Ratio { num: 34 + 486, den: 179 }));
+    }
+
+    /// The megafly of the Fit Fly study as its configuration says it: spine 18 + i of a group has
+    /// two links to each other group, both to spine 18 + 17 - i there.
+    #[test]
+    fn the_codes_arrangement_is_that_of_its_configuration() {
+        let member = Megafly {
+            leaves: 18,
+            spines: Some(18),
+            p: Some(18),
+            h: Some(18),
+            g: Some(10),
+            arrangement: Some(Arrangement::Codes),
+        };
+        let t = built(&member);
+        assert_eq!(broken_promises(&member.promise().expect("a member"), &t), Vec::<String>::new());
+        let mut found: Vec<(u32, u32)> = Vec::new();
+        for link in t.links() {
+            let [x, y] = [link.a.switch.0, link.b.switch.0];
+            if x / 36 != y / 36 {
+                found.extend([(x, y), (y, x)]);
+            }
+        }
+        let mut due = Vec::new();
+        for (group, other) in (0..10).flat_map(|g| (0..10).map(move |o| (g, o))) {
+            for l in (18..36).filter(|_| group != other) {
+                due.extend([(group * 36 + l, other * 36 + 53 - l); 2]);
+            }
+        }
+        found.sort_unstable();
+        due.sort_unstable();
+        assert_eq!(found, due);
+        let other = Megafly { g: Some(9), ..member };
+        assert!(other.promise().expect_err("no other size").to_string().contains("g=10"));
     }
 
     proptest! {

@@ -39,8 +39,11 @@ pub static STAGES: &[Entry] = &[
 // gen:end
 
 /// The simulators.
-pub static SIMULATORS: &[Entry] =
-    &[Entry::of::<sim::flit::spec::Spec>(), Entry::of::<sim::message::stage::Spec>()];
+pub static SIMULATORS: &[Entry] = &[
+    Entry::of::<sim::flit::spec::Spec>(),
+    Entry::of::<sim::message::stage::Spec>(),
+    Entry::of::<sim::packet::spec::Spec>(),
+];
 
 /// What stages are run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,6 +103,14 @@ impl<'a> Take<'a> for Loaded<'a> {
 
     fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
         Ok(Self { routing: Take::take(from)?, traffic: from.traffic })
+    }
+}
+
+impl<'a> Take<'a> for sim::packet::stage::Driven<'a> {
+    const INPUT: Input = Input::Either;
+
+    fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
+        Ok(Self { topology: from.topology, routing: from.routing, traffic: from.traffic })
     }
 }
 
@@ -262,9 +273,13 @@ pub fn simulator(name: &str) -> Result<&'static Entry, Refusal> {
 /// # Errors
 /// When there is no such simulator, or a parameter cannot be.
 pub fn simulated(name: &str, given: &Map<String, Value>, size: &Size) -> Result<Need, Refusal> {
-    if simulator(name)?.name == sim::message::stage::Spec::NAME {
+    let found = simulator(name)?.name;
+    if found == sim::message::stage::Spec::NAME {
         let switches = size.switches;
         return Ok(Need::new(switches * switches, 0.0));
+    }
+    if found == sim::packet::spec::Spec::NAME {
+        return Ok(parameters::<sim::packet::spec::Spec>(given)?.need_of(size));
     }
     Ok(parameters::<sim::flit::spec::Spec>(given)?.need_of(size))
 }

@@ -7,6 +7,7 @@ mod enter;
 mod export;
 mod lab_face;
 mod message;
+mod packet;
 mod pickling;
 mod plugins;
 mod routing;
@@ -63,6 +64,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(message::simulate_message, m)?)?;
     m.add_function(wrap_pyfunction!(message::message_schema, m)?)?;
     m.add_function(wrap_pyfunction!(message::placement_of, m)?)?;
+    m.add_function(wrap_pyfunction!(packet::packet_schema, m)?)?;
+    m.add_function(wrap_pyfunction!(packet::simulate_packet, m)?)?;
     m.add_function(wrap_pyfunction!(workload::workload_list, m)?)?;
     m.add_function(wrap_pyfunction!(workload::noise_keys, m)?)?;
     m.add_function(wrap_pyfunction!(workload::dumpi_counts, m)?)?;

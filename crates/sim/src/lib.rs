@@ -3,4 +3,5 @@
 pub mod booksim;
 pub mod flit;
 pub mod message;
+pub mod packet;
 pub mod select;

@@ -33,6 +33,7 @@ GROUPS = {
     "figures": ("figure",),
     "simulation": ("sim",),
     "messages": ("sim",),
+    "packets": ("sim",),
     "workloads": ("workload",),
     "fabric": ("deploy", "opensm-plugin"),
     "verify_cables": ("verify-cables",),

@@ -1,9 +1,9 @@
-"""Simulators: a network or tables under load, cycle by cycle."""
+"""Simulators: a network or tables under load, by flits, packets or messages."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
 from flyloom.support.results import Result
 from flyloom.verbs.message import message
+from flyloom.verbs.packet import loads, packet
 from flyloom.verbs.routes import routed_or_not
 from flyloom.verbs.settings import nested
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from flyloom.inputs.traffic import Wanted
     from flyloom.inputs.workloads import Scheduled
 
-LEVELS = ("flit", "message")
+LEVELS = ("flit", "message", "packet")
 OWN = ("load", "selection", "traffic", "class", "unverified", "seed", "seeds")
 """Parameters of the simulator that are arguments of ``simulate``, and no settings."""
 
@@ -47,17 +48,17 @@ def simulate(
     seeds: int = 1,
     threads: int | None = None,
     progress: Progress | None = None,
-    **of_messages: Any,
+    **of_level: Any,
 ) -> Result:
-    """What a network does: under load, cycle by cycle, or with messages of a schedule.
+    """What a network does: under load, by flits or packets, or with messages of a schedule.
 
     Parameters
     ----------
     source
         A network, as for ``network``; or tables, a ``Routing`` or a folder of them.
     level
-        ``"flit"``: cycle by cycle; latency, accepted load, saturation. ``"message"``: see
-        ``of_messages``.
+        ``"flit"``: cycle by cycle; latency, accepted load, saturation. ``"packet"``,
+        ``"message"``: see ``of_level``.
     load
         Flits an endpoint and cycle, above 0 and at most 1 (the number of rails, where endpoints
         have several): a number, several, a range ``"0.1:0.9:0.1"``, or ``"auto"``: up to
@@ -88,12 +89,14 @@ def simulate(
         Points run side by side on so many threads; the result is the same with any number.
     progress
         Called with ``(what, done, total)``.
-    of_messages
-        Of level ``"message"`` alone, which takes besides these ``engine``, ``lmc``, ``layers``,
-        ``engine_options``, ``settings``, ``seed`` and ``progress``: ``workload``, a schedule, a
-        file of one, or with ``make`` a name; and the other arguments of
-        :func:`flyloom.verbs.message.message`, whose fields are found. ``source`` may be the
-        schedule itself, which then runs without a network.
+    of_level
+        Of level ``"packet"``, whose default load is 0.5 and which has no ``classes`` and
+        ``seeds``: ``dialect``, ``messages``, ``message_bytes``, ``rails``, ``sync``; see
+        :func:`flyloom.verbs.packet.packet`, whose fields are found. Of level ``"message"``, which
+        takes besides these ``engine``, ``lmc``, ``layers``, ``engine_options``, ``settings``,
+        ``seed`` and ``progress``: ``workload``, a schedule, a file of one, or with ``make`` a
+        name; and the other arguments of :func:`flyloom.verbs.message.message`, whose fields are
+        found. ``source`` may be the schedule itself, which then runs without a network.
 
     Fields: ``network``, ``engine``, ``traffic``, ``verified``, ``parameters``, ``points`` (each
     ``offered_load``, ``accepted_load``, ``mean_packet_latency_cycles``, ...: docs/flit.md), with
@@ -111,11 +114,21 @@ def simulate(
             )
         return _of_messages(
             source, engine=engine, lmc=lmc, layers=layers, engine_options=engine_options,
-            settings=settings, seed=seed, progress=progress, **of_messages,
+            settings=settings, seed=seed, progress=progress, **of_level,
         )
-    if of_messages:
-        name = min(of_messages)
-        raise RefusalError(f"{name}: an argument of level message; leave it out")
+    if level == "packet":
+        if (tuple(classes), seeds) != ((), 1):
+            raise RefusalError("level: classes and seeds are of level flit; leave them out")
+        _known(of_level, packet, level)
+        return packet(
+            source, load=0.5 if load == "auto" else load, traffic=traffic, selection=selection,
+            engine=engine, lmc=lmc, layers=layers, engine_options=engine_options,
+            settings=settings, unverified=unverified, seed=seed, threads=threads,
+            progress=progress, **of_level,
+        )
+    if of_level:
+        name = min(of_level)
+        raise RefusalError(f"{name}: an argument of another level; leave it out")
     for name in OWN:
         if name in (settings or {}):
             raise RefusalError(f"settings: {name} is an argument of its own; give it as {name}")
@@ -126,7 +139,7 @@ def simulate(
     given = on if isinstance(on, Routing) else None
     topology = on.topology if isinstance(on, Routing) else on
     spec = nested({
-        **(settings or {}), "load": _loads(load), "selection": selection,
+        **(settings or {}), "load": loads(load), "selection": selection,
         "class": [dict(one) for one in classes], "unverified": unverified, "seed": seed,
         "seeds": seeds,
     })
@@ -149,13 +162,18 @@ def simulate(
 
 def _of_messages(source: Any, workload: Scheduled | None = None, **given: Any) -> Result:
     """A schedule over the network ``source``; or ``source`` itself, a schedule, without one."""
-    known = inspect.signature(message).parameters
-    if strange := sorted(set(given) - set(known)):
-        names = [name for name in known if name not in ("source", "net")]
-        raise RefusalError(f"{strange[0]}: no argument of level message; {', '.join(names)}")
+    _known(given, message, "message")
     if workload is None:
         return message(source, **given)
     return message(workload, net=source, **given)
+
+
+def _known(given: Mapping[str, Any], verb: Callable[..., Result], level: str) -> None:
+    """Refuses arguments that the verb of a level has not."""
+    known = inspect.signature(verb).parameters
+    if strange := sorted(set(given) - set(known)):
+        names = [name for name in known if name not in ("source", "net")]
+        raise RefusalError(f"{strange[0]}: no argument of level {level}; {', '.join(names)}")
 
 
 def booksim(
@@ -209,13 +227,3 @@ def booksim(
 def _threads(asked: int | None) -> int:
     """So many threads as are asked for; all processors where none are said."""
     return all_processors() if asked is None else whole("threads", asked, 1, 1024)
-
-
-def _loads(load: float | str | Iterable[float]) -> float | str | list[float]:
-    """Loads as the core takes them."""
-    if isinstance(load, (int, float, str)):
-        return load
-    try:
-        return [float(x) for x in load]
-    except (TypeError, ValueError):
-        raise RefusalError(f"load: {load!r} is no number, nor a list of some") from None

@@ -30,7 +30,7 @@ pub enum On {
 }
 
 impl On {
-    fn topology(&self) -> &Arc<Topology> {
+    pub(crate) fn topology(&self) -> &Arc<Topology> {
         match self {
             Self::Network(t) => t,
             Self::Tables(r) => r.topology(),

@@ -5,7 +5,7 @@ pub mod engine;
 pub mod guide;
 pub mod loads;
 pub mod points;
-mod routed;
+pub(crate) mod routed;
 pub mod router;
 pub mod row;
 pub mod run;

@@ -15,10 +15,10 @@ use std::sync::Arc;
 use verify::{Limits, Verdict, Verification, Verified};
 
 /// A guide, whether it is proved, and what tells the lanes.
-pub(super) struct Made {
-    pub(super) guide: Box<dyn Guide + Send>,
-    pub(super) verified: bool,
-    pub(super) lane_use: LaneUse,
+pub(crate) struct Made {
+    pub(crate) guide: Box<dyn Guide + Send>,
+    pub(crate) verified: bool,
+    pub(crate) lane_use: LaneUse,
 }
 
 /// What a guide is made for.
@@ -31,7 +31,7 @@ struct Case<'a> {
 }
 
 /// The guide of a case.
-pub(super) fn guide(
+pub(crate) fn guide(
     on: On,
     spec: &Spec,
     choosing: Choosing,

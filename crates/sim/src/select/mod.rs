@@ -29,6 +29,7 @@ pub enum Selection {
     /// Over a switch drawn for each packet (Valiant 1982).
     Valiant,
     /// Directly or over one of some drawn switches, by the queues at the source (UGAL-L).
+    #[serde(alias = "adaptive")]
     UgalL,
     /// The same, by all queues on the way (UGAL-G).
     UgalG,

@@ -144,7 +144,7 @@ impl Destinations {
 
     /// The source plus one of `steps`, which are below `endpoints` (2^31 at most), around the end,
     /// all as likely.
-    pub(crate) fn steps(endpoints: u32, steps: &[u32]) -> Self {
+    pub fn steps(endpoints: u32, steps: &[u32]) -> Self {
         Self::of(endpoints, Law::Steps { steps: steps.into(), around: endpoints })
     }
 

@@ -219,7 +219,7 @@ impl Source {
             return self.try_bursts(cycle, end, random);
         }
         // what is tried again and again is kept at hand
-        let (mut now, mut own, chance) = (self.next, random.clone(), self.trials.packet);
+        let (mut now, mut own, chance) = (self.next, *random, self.trials.packet);
         // chances above 0: what is drawn is below the threshold, or that is for certain
         let most = if chance == Fast::ALWAYS { chance } else { chance - 1 };
         while now < end.min(cycle) {

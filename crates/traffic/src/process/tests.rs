@@ -164,7 +164,7 @@ fn sizes_are_drawn_by_weight_and_loads_are_divided_by_their_mean() {
     assert!((Load::Flits(0.3).packets(&sizes) - 0.15).abs() < 1e-12);
     assert!((Load::Packets(0.3).packets(&sizes) - 0.3).abs() < 1e-12);
     let four = Sizes::parse("4").expect("a size");
-    let before = random.clone();
+    let before = random;
     assert!(four.draw(&mut random) == 4 && random == before);
     for bad in ["", "0", "x", "1=0", "1,,2", "1=2=3", "2000000"] {
         assert!(Sizes::parse(bad).is_err(), "{bad}");

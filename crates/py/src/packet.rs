@@ -1,0 +1,49 @@
+//! The packet level for Python: a network or tables, parameters and loads in, points out.
+
+use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
+use crate::routing::Routing;
+use crate::throughput::Traffic;
+use crate::topology::{Topology, object};
+use base::{Frame, Refusal, Stage};
+use pyo3::prelude::*;
+use serde_json::Value;
+use sim::packet::spec::Spec;
+use sim::packet::stage::Driven;
+use std::time::Instant;
+
+/// The schema of the packet level's parameters.
+#[pyfunction]
+pub fn packet_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    to_python(py, &schemars::schema_for!(Spec).to_value())
+}
+
+/// What the packet level finds at the loads that `given` says: `verified`, `parameters`, `points`.
+#[pyfunction]
+#[pyo3(signature = (on, given, threads, traffic=None, progress=None))]
+pub fn simulate_packet<'py>(
+    py: Python<'py>,
+    on: &Bound<'py, PyAny>,
+    given: &Bound<'py, PyAny>,
+    threads: usize,
+    traffic: Option<Py<Traffic>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let given = Value::Object(object(from_python(given)?));
+    let spec: Spec = base::fields::typed_by_path(&given).map_err(|(field, why)| {
+        refuse(Refusal::new(field, why, "docs/packet.md has all parameters"))
+    })?;
+    spec.check().map_err(refuse)?;
+    let routing = on.cast::<Routing>().ok().map(|tables| tables.get().inner.clone());
+    let topology = match &routing {
+        Some(routing) => routing.topology().clone(),
+        None => on.cast::<Topology>()?.get().inner.clone(),
+    };
+    let traffic = traffic.as_ref().map(|t| t.get().sending());
+    let on = Driven { topology: &topology, routing: routing.as_ref(), traffic };
+    afford(py, &format!("simulating {}", topology.recipe()), |_| spec.need(on, threads))?;
+    let began = Instant::now();
+    let clock = || began.elapsed().as_secs_f64();
+    let found = enter(py, progress, |watch| spec.simulate(on, threads, Some(&clock), watch))?
+        .map_err(stopped)?;
+    to_python(py, &Value::Object(Frame::of(found).0))
+}

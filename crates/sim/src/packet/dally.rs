@@ -1,0 +1,161 @@
+//! The ways of packets in dragonflies as CODES has them (`codes-dally-v1`).
+//!
+//! Virtual channels: in the source's group the local links crossed so far, 1 once the way is a
+//! detour; 2 in the group in between; 3 in that of the destination, ejection too.
+
+use super::event::{NONE, Packet};
+use super::groups::{Groups, any, better_of_two, lowest, score};
+use super::model::Runs;
+use super::node::Node;
+use super::order::Leads::{Across, Near};
+use super::order::{Kind, Steps};
+use super::plant::Plant;
+use crate::select::Selection;
+use base::Refusal;
+
+/// The first channels of packets: local in the source's group, or across.
+pub(super) const FIRST: &[Kind] = &[(Near, 0), (Near, 1), (Near, 3), (Across, 0), (Across, 1)];
+/// Once to a router that leads across, across, the same in the group in between, and to the last
+/// router.
+pub(super) const STEPS: Steps = &[
+    ((Near, 0), &[(Across, 1)]),
+    ((Near, 1), &[(Across, 1)]),
+    ((Across, 0), &[(Near, 2), (Across, 2), (Near, 3)]),
+    ((Across, 1), &[(Near, 2), (Across, 2), (Near, 3)]),
+    ((Near, 2), &[(Across, 2)]),
+    ((Across, 2), &[(Near, 3)]),
+    ((Near, 3), &[]),
+];
+
+/// Ways over one group in between at most.
+#[derive(Debug, Clone)]
+pub struct Route {
+    groups: Groups,
+    selection: Selection,
+    /// A shortest way is taken up to this score, chunks.
+    threshold: u32,
+}
+
+impl Route {
+    /// With a threshold in chunks.
+    pub fn new(groups: Groups, selection: Selection, threshold: u32) -> Self {
+        Self { groups, selection, threshold }
+    }
+
+    /// # Errors
+    /// When a router lacks a link to another one of its group, or a group one to another group.
+    pub(super) fn check(&self, plant: &Plant) -> Result<(), Refusal> {
+        let groups = &self.groups;
+        let routers = 0..plant.routers;
+        let is_whole = |a: u32| {
+            let mates = (0..plant.routers).filter(|b| *b != a && groups.of(*b) == groups.of(a));
+            let near: Vec<u32> =
+                groups.local(a).iter().map(|port| plant.behind(a, *port).lp).collect();
+            mates.clone().all(|b| near.contains(&b))
+                && (0..groups.count())
+                    .all(|g| g == groups.of(a) || !self.candidates(a, g).is_empty())
+        };
+        if routers.clone().all(is_whole) {
+            return Ok(());
+        }
+        let why = "codes-dally-v1 on another network";
+        let help = "a dragonfly whose groups are all linked, or the dialect physical";
+        Err(Refusal::new("dialect", why, help))
+    }
+
+    /// The port and virtual channel of a packet at a router; what it has decided is kept in it.
+    pub fn way(
+        &self,
+        plant: &Plant,
+        at: u32,
+        packet: &mut Packet,
+        node: &mut Node,
+        to: &mut impl Runs,
+    ) -> (u16, u8) {
+        let end = plant.at(packet.to, packet.rail);
+        let (here, there) = (self.groups.of(at), self.groups.of(end.router));
+        if at == end.router {
+            return (end.port, 3);
+        }
+        if here == there {
+            return (self.direct(plant, at, end.router), 3);
+        }
+        let first = self.groups.of(plant.at(packet.from, packet.rail).router);
+        let is_adaptive = self.selection == Selection::Par;
+        if here != first {
+            let port = if is_adaptive {
+                self.best(plant, at, there, node, to)
+            } else {
+                self.minimal(at, there, node, to)
+            };
+            return (port, 2);
+        }
+        let port = if is_adaptive {
+            self.progressive(plant, (at, here, there), packet, node, to)
+        } else {
+            self.minimal(at, there, node, to)
+        };
+        (port, if packet.is_detour { 1 } else { packet.hops.min(1) })
+    }
+
+    /// The link to a router of the same group.
+    fn direct(&self, plant: &Plant, at: u32, other: u32) -> u16 {
+        let leads = |port: &&u16| plant.behind(at, **port).lp == other;
+        self.groups.local(at).iter().find(leads).copied().unwrap_or(0)
+    }
+
+    /// Any link to a group, or any to a router that has one.
+    fn minimal(&self, at: u32, there: u32, node: &mut Node, to: &mut impl Runs) -> u16 {
+        any(self.candidates(at, there), node, to)
+    }
+
+    fn candidates(&self, at: u32, there: u32) -> &[u16] {
+        let across = self.groups.global(at, there);
+        if across.is_empty() { self.groups.towards(at, there) } else { across }
+    }
+
+    /// The best of the candidates towards a group: of links to it the better of two, of links to
+    /// routers that have one the best of all.
+    fn best(&self, plant: &Plant, at: u32, there: u32, node: &mut Node, to: &mut impl Runs) -> u16 {
+        let across = self.groups.global(at, there);
+        if across.is_empty() {
+            lowest(plant, self.groups.towards(at, there), node, to)
+        } else {
+            better_of_two(plant, across, node, to)
+        }
+    }
+
+    /// Progressive adaptive routing, in the source's group.
+    fn progressive(
+        &self,
+        plant: &Plant,
+        (at, here, there): (u32, u32, u32),
+        packet: &mut Packet,
+        node: &mut Node,
+        to: &mut impl Runs,
+    ) -> u16 {
+        let is_first = packet.hops == 0;
+        if is_first {
+            packet.via = self.groups.other(here, there, node, to).unwrap_or(NONE);
+        }
+        let mut via = packet.via;
+        if !is_first && (via == NONE || self.groups.global(at, via).is_empty()) {
+            via = self.groups.reached(at, there, node, to).unwrap_or(NONE);
+        }
+        if via == NONE {
+            return self.best(plant, at, there, node, to);
+        }
+        packet.via = via;
+        let detour = self.best(plant, at, via, node, to);
+        if packet.is_detour {
+            return detour;
+        }
+        let minimal = self.best(plant, at, there, node, to);
+        let direct = score(plant, node, minimal);
+        if direct <= self.threshold || direct <= score(plant, node, detour) {
+            return minimal;
+        }
+        packet.is_detour = true;
+        detour
+    }
+}

@@ -1,0 +1,36 @@
+//! The packet level: chunks of messages through routers with credits, event by event.
+//!
+//! Endpoints and routers are logical processes of [`des`]; what runs them does not show in any
+//! number. One file for the network as the processes see it, one for what happens, one for queues
+//! and what is undone, one each for routers and endpoints, one a way of routing.
+
+pub mod case;
+pub mod dally;
+pub mod dfplus;
+mod dialect;
+mod endpoint;
+mod event;
+pub mod groups;
+mod guided;
+mod model;
+mod node;
+mod order;
+mod plant;
+mod route;
+mod router;
+pub mod row;
+pub mod slim_fly;
+pub mod spec;
+pub mod stage;
+mod stuck;
+mod tally;
+mod timing;
+
+pub use endpoint::{Births, Drive, Endpoint, Rails, Seen};
+pub use event::{Happens, Packet, Sender};
+pub use guided::{Guided, Lengths};
+pub use model::{Model, State, digest};
+pub use plant::{Class, Link, Plant};
+pub use route::Route;
+pub use tally::Tally;
+pub use timing::{Drawn, Order, Passing, Room, Timing};

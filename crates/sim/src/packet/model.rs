@@ -1,0 +1,191 @@
+//! Routers and endpoints as logical processes.
+
+use super::endpoint::{Drive, Endpoint, Nic, Rails, Seen};
+use super::event::Happens;
+use super::node::{Lane, Node, Port, Waiting};
+use super::plant::{Class, Plant};
+use super::route::Route;
+use super::tally::{Arrival, Tally};
+use super::timing::{Passing, Timing};
+use base::seed::{Fast, fnv1a64};
+use des::{Context, Lp};
+use std::sync::Arc;
+
+/// What handlers of this model run in.
+pub trait Runs: Context<Model> {}
+
+impl<C: Context<Model>> Runs for C {}
+
+/// A network under load.
+pub struct Model {
+    /// The network.
+    pub plant: Arc<Plant>,
+    /// How long things take.
+    pub timing: Timing,
+    /// The ways of packets.
+    pub route: Arc<Route>,
+    /// How they get their rails.
+    pub rails: Rails,
+    /// What endpoints send.
+    pub drive: Drive,
+    /// Endpoints of a router.
+    pub concentration: u32,
+    /// The seed of all that is random.
+    pub seed: u64,
+}
+
+/// What a router or an endpoint knows.
+#[derive(Debug, Clone)]
+pub enum State {
+    /// A router.
+    Router(Node),
+    /// An endpoint.
+    Endpoint(Box<Endpoint>),
+}
+
+/// What was changed, as it was before.
+#[derive(Debug, Clone, Copy)]
+pub enum Change {
+    /// Random numbers.
+    Dice(Fast),
+    /// A port.
+    Port(u16, Port),
+    /// A lane.
+    Lane(u32, Lane),
+    /// There is one slot more.
+    Grown,
+    /// A free slot was taken; what it held.
+    Taken(u32, Waiting),
+    /// A slot got a successor.
+    Linked(u32),
+    /// A slot became free; what it held.
+    Freed(u32, Waiting),
+    /// The interface of an endpoint.
+    Nic(Nic),
+    /// What an endpoint had received.
+    Seen(Seen),
+}
+
+impl des::Model for Model {
+    type State = State;
+    type Event = Happens;
+    type Change = Change;
+    type Record = Arrival;
+    type Tally = Tally;
+
+    fn lps(&self) -> u32 {
+        self.plant.routers + self.plant.endpoints
+    }
+
+    fn start(&self, to: &mut impl Context<Self>) -> State {
+        let me = to.me();
+        let dice = Fast::new(self.seed, "packet", me.into());
+        if me < self.plant.routers {
+            let (ports, lanes) = (self.plant.ports(me), self.plant.lanes as usize);
+            return State::Router(Node::new(ports, lanes, dice));
+        }
+        let mut it = Endpoint::new(self.plant.rails, dice);
+        if self.drive.to.is_active(me - self.plant.routers) {
+            let delay_ps = self.interval_ps(&mut it.node.dice).max(1);
+            to.send(me, delay_ps, Happens::Born);
+        }
+        State::Endpoint(Box::new(it))
+    }
+
+    #[inline]
+    fn handle(&self, state: &mut State, event: Happens, to: &mut impl Context<Self>) {
+        match state {
+            State::Router(node) => match event {
+                Happens::Arrives(packet, sender) => self.at_router(node, packet, sender, to),
+                Happens::Credit { port, lane } => self.router_credit(node, port, lane, to),
+                Happens::Sends { port } => self.router_sends(node, port, to),
+                Happens::Born | Happens::Schedules | Happens::Queues(_) => {}
+            },
+            State::Endpoint(it) => match event {
+                Happens::Arrives(packet, sender) => self.at_endpoint(it, packet, sender, to),
+                Happens::Credit { port, .. } => self.endpoint_credit(it, port, to),
+                Happens::Sends { port } => self.endpoint_sends(it, port, to),
+                Happens::Born => self.born(it, to),
+                Happens::Queues(packet) => self.queues(it, packet, to),
+                Happens::Schedules => {
+                    to.note(|| Change::Nic(it.nic));
+                    it.schedule_comes();
+                    self.schedules(it, to);
+                }
+            },
+        }
+    }
+
+    fn undo(&self, state: &mut State, change: Change) {
+        match state {
+            State::Router(node) => node.undo(change),
+            State::Endpoint(it) => it.undo(change),
+        }
+    }
+
+    fn tally(&self) -> Tally {
+        Tally::default()
+    }
+
+    fn count(&self, tally: &mut Tally, record: Arrival) {
+        tally.add(record);
+    }
+
+    fn merge(&self, into: &mut Tally, other: Tally) {
+        into.merge(&other);
+    }
+
+    fn lookahead_ps(&self, part_of: &[u16]) -> u64 {
+        let apart = |a: Lp, b: Lp| part_of[a as usize] != part_of[b as usize];
+        let Timing { credit_ps, router_ps, jitter, passing, .. } = self.timing;
+        let ports = (0..self.plant.routers).flat_map(|r| self.plant.all(r).map(move |b| (r, b)));
+        let crossing = ports.filter(|(router, behind)| apart(*router, behind.lp));
+        let least = crossing.map(|(_, behind)| {
+            let chunk_ps = match passing {
+                Passing::Head => 0,
+                _ => self.plant.chunk_ps(behind.class, self.least_bytes()) + jitter.least_ps,
+            };
+            // what comes from an endpoint has no router behind it
+            let router_ps = if behind.class == Class::Endpoint { 0 } else { router_ps };
+            u64::from(behind.latency_ps) + (credit_ps + jitter.least_ps).min(router_ps + chunk_ps)
+        });
+        least.min().unwrap_or(u64::from(u32::MAX))
+    }
+}
+
+impl Model {
+    /// The shortest chunk, bytes.
+    fn least_bytes(&self) -> u32 {
+        match self.drive.bytes % self.plant.chunk_bytes {
+            0 => self.plant.chunk_bytes,
+            rest => rest,
+        }
+    }
+
+    /// The parts of the processes: routers in equal shares by their numbers, endpoints with their
+    /// router of the first plane.
+    pub fn parts(&self, parts: u16) -> Vec<u16> {
+        let routers = self.plant.routers;
+        let of_router =
+            |router: Lp| (u64::from(router) * u64::from(parts) / u64::from(routers.max(1))) as u16;
+        let endpoints = (0..self.plant.endpoints).map(|e| of_router(self.plant.at(e, 0).router));
+        (0..routers).map(of_router).chain(endpoints).collect()
+    }
+}
+
+/// A digest of all numbers of all endpoints and links.
+pub fn digest(states: &[State]) -> u64 {
+    let mut bytes = Vec::new();
+    for state in states {
+        let (ports, seen) = match state {
+            State::Router(node) => (&node.ports, Seen::default()),
+            State::Endpoint(it) => (&it.node.ports, it.seen),
+        };
+        let port_words = ports.iter().flat_map(|port| [port.bytes, port.busy_ps]);
+        let words = [seen.chunks, seen.bytes, seen.latency_ps, seen.last_ps];
+        for word in words.into_iter().chain(port_words) {
+            bytes.extend(word.to_le_bytes());
+        }
+    }
+    fnv1a64(&bytes)
+}

@@ -1,0 +1,253 @@
+//! Ports and queues of a router or an endpoint, with what takes every change back.
+
+use super::event::{Packet, Sender};
+use super::model::{Change, Runs};
+use super::timing::Drawn;
+use base::seed::Fast;
+
+/// No slot.
+const NONE: u32 = u32::MAX;
+
+/// A queue of slots, first in first out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct List {
+    head: u32,
+    tail: u32,
+}
+
+impl List {
+    /// One without slots.
+    pub const EMPTY: Self = Self { head: NONE, tail: NONE };
+
+    /// Whether it has none.
+    pub fn is_empty(self) -> bool {
+        self.head == NONE
+    }
+}
+
+/// A virtual channel of a port: what is known of the buffer behind it, and who waits for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lane {
+    /// Chunks that have room behind the port and have not left it: those that wait to be sent, are
+    /// on the wire, or were not accepted there yet.
+    pub chunks: u32,
+    /// Chunks in `queued`.
+    pub waiting: u32,
+    /// Chunks with room, to be sent.
+    pub pending: List,
+    /// Chunks without room, whose senders got no credit yet.
+    pub queued: List,
+}
+
+/// A port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Port {
+    /// When it is free, ps.
+    pub free_ps: u64,
+    /// When it was last busy until, and how long it was in all, ps.
+    pub busy_ps: u64,
+    /// Bytes that it has sent.
+    pub bytes: u64,
+    /// Chunks that wait with room, on all lanes.
+    pub pending: u32,
+    /// Chunks that wait without room, on all lanes.
+    pub queued: u32,
+    /// Whether an event will make it send.
+    pub is_awake: bool,
+    /// The lane that sent last.
+    pub last: u8,
+}
+
+/// What waits in a slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waiting {
+    /// The chunk.
+    pub packet: Packet,
+    /// Who sent it here.
+    pub sender: Sender,
+    next: u32,
+}
+
+/// Which queue of a lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Queue {
+    /// Those with room.
+    Pending,
+    /// Those without.
+    Queued,
+}
+
+/// A router, or the part of an endpoint that is like one.
+#[derive(Debug, Clone)]
+pub struct Node {
+    pub(super) ports: Vec<Port>,
+    pub(super) lanes: Vec<Lane>,
+    slots: Vec<Waiting>,
+    free: u32,
+    /// Its random numbers.
+    pub(super) dice: Fast,
+}
+
+impl Node {
+    /// One with so many ports of so many lanes.
+    pub fn new(ports: usize, lanes: usize, dice: Fast) -> Self {
+        let port = Port {
+            free_ps: 0,
+            busy_ps: 0,
+            bytes: 0,
+            pending: 0,
+            queued: 0,
+            is_awake: false,
+            last: 0,
+        };
+        let lane = Lane { chunks: 0, waiting: 0, pending: List::EMPTY, queued: List::EMPTY };
+        Self {
+            ports: vec![port; ports],
+            lanes: vec![lane; ports * lanes],
+            slots: Vec::new(),
+            free: NONE,
+            dice,
+        }
+    }
+
+    /// Its random numbers, to be drawn from.
+    #[inline]
+    pub fn dice(&mut self, to: &mut impl Runs) -> &mut Fast {
+        to.note(|| Change::Dice(self.dice));
+        &mut self.dice
+    }
+
+    /// A port, to be changed.
+    #[inline]
+    pub fn port(&mut self, port: u16, to: &mut impl Runs) -> &mut Port {
+        let at = usize::from(port);
+        to.note(|| Change::Port(port, self.ports[at]));
+        &mut self.ports[at]
+    }
+
+    /// A lane, to be changed.
+    #[inline]
+    pub fn lane(&mut self, at: usize, to: &mut impl Runs) -> &mut Lane {
+        to.note(|| Change::Lane(at as u32, self.lanes[at]));
+        &mut self.lanes[at]
+    }
+
+    /// Puts a chunk at the end of a list, and returns what the list is then.
+    pub fn append(
+        &mut self,
+        list: List,
+        packet: Packet,
+        sender: Sender,
+        to: &mut impl Runs,
+    ) -> List {
+        let waiting = Waiting { packet, sender, next: NONE };
+        let slot = self.free;
+        let slot = if slot == NONE {
+            to.note(|| Change::Grown);
+            self.slots.push(waiting);
+            self.slots.len() as u32 - 1
+        } else {
+            let was = self.slots[slot as usize];
+            to.note(|| Change::Taken(slot, was));
+            self.free = was.next;
+            self.slots[slot as usize] = waiting;
+            slot
+        };
+        if list.is_empty() {
+            return List { head: slot, tail: slot };
+        }
+        to.note(|| Change::Linked(list.tail));
+        self.slots[list.tail as usize].next = slot;
+        List { head: list.head, tail: slot }
+    }
+
+    /// Takes the first chunk of a list that has one, and returns what the list is then.
+    pub fn remove(&mut self, list: List, to: &mut impl Runs) -> (List, Waiting) {
+        let slot = list.head;
+        let waiting = self.slots[slot as usize];
+        to.note(|| Change::Freed(slot, waiting));
+        self.slots[slot as usize].next = self.free;
+        self.free = slot;
+        let rest = if slot == list.tail {
+            List::EMPTY
+        } else {
+            List { head: waiting.next, tail: list.tail }
+        };
+        (rest, waiting)
+    }
+
+    /// Takes the first chunk that waits for room in a lane that has one.
+    pub fn take_queued(&mut self, port: u16, at: usize, to: &mut impl Runs) -> Waiting {
+        let (queued, waiting) = self.remove(self.lanes[at].queued, to);
+        let lane = self.lane(at, to);
+        lane.queued = queued;
+        lane.waiting -= 1;
+        self.port(port, to).queued -= 1;
+        waiting
+    }
+
+    /// A time that may be drawn, ps.
+    #[inline]
+    pub fn drawn_ps(&mut self, drawn: Drawn, to: &mut impl Runs) -> u64 {
+        if drawn.more_ps > 0 { drawn.ps(self.dice(to)) } else { drawn.least_ps }
+    }
+
+    /// The chunks of a list, in order.
+    pub fn waiting(&self, list: List) -> impl Iterator<Item = &Waiting> {
+        let mut slot = list.head;
+        std::iter::from_fn(move || {
+            let waiting = self.slots.get(slot as usize)?;
+            slot = waiting.next;
+            Some(waiting)
+        })
+    }
+
+    /// The first chunk of a list that has one.
+    pub fn first(&self, list: List) -> &Packet {
+        &self.slots[list.head as usize].packet
+    }
+
+    /// Puts a chunk into a queue of a lane.
+    pub fn put(
+        &mut self,
+        port: u16,
+        at: usize,
+        queue: Queue,
+        (packet, sender): (Packet, Sender),
+        to: &mut impl Runs,
+    ) {
+        let lane = self.lanes[at];
+        match queue {
+            Queue::Pending => {
+                let pending = self.append(lane.pending, packet, sender, to);
+                *self.lane(at, to) = Lane { chunks: lane.chunks + 1, pending, ..lane };
+                self.port(port, to).pending += 1;
+            }
+            Queue::Queued => {
+                let queued = self.append(lane.queued, packet, sender, to);
+                *self.lane(at, to) = Lane { queued, waiting: lane.waiting + 1, ..lane };
+                self.port(port, to).queued += 1;
+            }
+        }
+    }
+
+    /// Takes a change back.
+    pub fn undo(&mut self, change: Change) {
+        match change {
+            Change::Dice(was) => self.dice = was,
+            Change::Port(port, was) => self.ports[usize::from(port)] = was,
+            Change::Lane(lane, was) => self.lanes[lane as usize] = was,
+            Change::Grown => _ = self.slots.pop(),
+            Change::Taken(slot, was) => {
+                self.slots[slot as usize] = was;
+                self.free = slot;
+            }
+            Change::Linked(slot) => self.slots[slot as usize].next = NONE,
+            Change::Freed(slot, was) => {
+                self.free = self.slots[slot as usize].next;
+                self.slots[slot as usize] = was;
+            }
+            Change::Nic(_) | Change::Seen(_) => {}
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The network as routers and endpoints see it: ports, what is behind them, and how fast.
+
+use super::event::Sender;
+use super::timing::transmission_ps;
+use crate::flit::wiring::{Attached, End, Wiring};
+use des::Lp;
+
+/// Kinds of links, each with a rate and buffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// Between routers of a group.
+    Local,
+    /// Between groups.
+    Global,
+    /// Between an endpoint and its router, both ways.
+    Endpoint,
+}
+
+/// What is behind a port of a router.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Behind {
+    /// The router or endpoint.
+    pub lp: Lp,
+    /// Its port; of an endpoint its rail.
+    pub port: u16,
+    /// Its kind of link.
+    pub class: Class,
+    /// The latency of the link, ps.
+    pub latency_ps: u32,
+}
+
+/// Rates and buffers of a kind of link.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Link {
+    /// Rate, GiB/s.
+    pub gib_per_s: f64,
+    /// Room of a virtual channel behind it, chunks.
+    pub chunks: u32,
+    /// The time of a whole chunk, ps.
+    pub chunk_ps: u64,
+}
+
+/// The network. Logical processes are the routers, then the endpoints.
+#[derive(Debug, Clone)]
+pub struct Plant {
+    /// Routers of all planes.
+    pub routers: u32,
+    /// Endpoints.
+    pub endpoints: u32,
+    /// Rails of an endpoint, each in a plane of its own.
+    pub rails: u32,
+    /// Virtual channels of a port.
+    pub lanes: u32,
+    /// A full chunk.
+    pub chunk_bytes: u32,
+    /// Kinds of links: local, global, endpoint.
+    pub links: [Link; 3],
+    offsets: Vec<u32>,
+    behind: Vec<Behind>,
+    /// Of each endpoint and rail the router and its port.
+    attached: Vec<Attached>,
+}
+
+impl Plant {
+    /// The network of a wiring, with rails numbered as [`Wiring::of`] does and latencies of links
+    /// in ps, each one more than it is; `class` says of which kind the link between two routers
+    /// is.
+    pub fn new(
+        wiring: &Wiring,
+        rails: u32,
+        lanes: u32,
+        chunk_bytes: u32,
+        links: [Link; 3],
+        class: impl Fn(u32, u32) -> Class,
+    ) -> Self {
+        let routers = wiring.routers();
+        let attached = wiring.endpoints().to_vec();
+        let (mut offsets, mut behind) = (vec![0], Vec::new());
+        for router in 0..routers {
+            for port in wiring.ports(router) {
+                let (lp, port_there, class) = match port.end {
+                    End::Router { router: other, port } => (other, port, class(router, other)),
+                    End::Endpoint(rail) => {
+                        (routers + rail / rails, (rail % rails) as u16, Class::Endpoint)
+                    }
+                    End::Empty => (router, 0, Class::Local),
+                };
+                let latency_ps = port.out_latency - 1;
+                behind.push(Behind { lp, port: port_there, class, latency_ps });
+            }
+            offsets.push(behind.len() as u32);
+        }
+        let endpoints = attached.len() as u32 / rails;
+        Self { routers, endpoints, rails, lanes, chunk_bytes, links, offsets, behind, attached }
+    }
+
+    /// A kind of link with a rate in GiB/s and `buffer_bytes` a virtual channel.
+    pub fn link(gib_per_s: f64, buffer_bytes: u32, chunk_bytes: u32) -> Link {
+        let chunk_ps = transmission_ps(chunk_bytes.into(), gib_per_s);
+        Link { gib_per_s, chunks: buffer_bytes / chunk_bytes, chunk_ps }
+    }
+
+    /// What is behind the ports of a router.
+    pub fn all(&self, router: u32) -> impl Iterator<Item = Behind> + '_ {
+        let [first, last] = [router, router + 1].map(|r| self.offsets[r as usize] as usize);
+        self.behind[first..last].iter().copied()
+    }
+
+    /// The port by which a chunk comes to a router.
+    #[inline]
+    pub(super) fn comes_by(&self, sender: Sender) -> u16 {
+        if sender.lp < self.routers {
+            self.behind(sender.lp, sender.port).port
+        } else {
+            self.at(sender.lp - self.routers, sender.port as u8).port
+        }
+    }
+
+    /// The latency of the link by which a chunk comes, ps.
+    #[inline]
+    pub(super) fn latency_ps(&self, sender: Sender) -> u64 {
+        let (router, port) = if sender.lp < self.routers {
+            (sender.lp, sender.port)
+        } else {
+            let at = self.at(sender.lp - self.routers, sender.port as u8);
+            (at.router, at.port)
+        };
+        self.behind(router, port).latency_ps.into()
+    }
+
+    /// How many ports a router has.
+    pub fn ports(&self, router: u32) -> usize {
+        (self.offsets[router as usize + 1] - self.offsets[router as usize]) as usize
+    }
+
+    /// What is behind a port of a router.
+    #[inline]
+    pub fn behind(&self, router: u32, port: u16) -> Behind {
+        self.behind[self.offsets[router as usize] as usize + usize::from(port)]
+    }
+
+    /// The router and port of a rail of an endpoint.
+    #[inline]
+    pub fn at(&self, endpoint: u32, rail: u8) -> Attached {
+        self.attached[(endpoint * self.rails) as usize + usize::from(rail)]
+    }
+
+    /// A kind of link.
+    #[inline]
+    pub fn of(&self, class: Class) -> &Link {
+        &self.links[class as usize]
+    }
+
+    /// The time of a chunk on a link, ps.
+    #[inline]
+    pub fn chunk_ps(&self, class: Class, bytes: u32) -> u64 {
+        let link = self.of(class);
+        if bytes == self.chunk_bytes {
+            link.chunk_ps
+        } else {
+            transmission_ps(bytes.into(), link.gib_per_s)
+        }
+    }
+
+    /// The logical process of an endpoint.
+    #[inline]
+    pub fn lp(&self, endpoint: u32) -> Lp {
+        self.routers + endpoint
+    }
+}

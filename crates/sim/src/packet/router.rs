@@ -1,0 +1,177 @@
+//! Routers: a chunk that arrives gets its way, waits for room behind the port, then for the port.
+
+use super::event::{Happens, Packet, Sender};
+use super::model::{Model, Runs};
+use super::node::{Node, Queue};
+use super::plant::Class;
+use super::timing::{Order, Passing, Room};
+
+impl Model {
+    /// A chunk arrives at a router.
+    pub(super) fn at_router(
+        &self,
+        node: &mut Node,
+        mut packet: Packet,
+        sender: Sender,
+        to: &mut impl Runs,
+    ) {
+        let (port, lane) = self.route.way(&self.plant, &mut packet, sender, node, to);
+        packet.hops += 1;
+        let at = self.lane_at(port, lane);
+        if self.timing.room == Room::Gone {
+            node.put(port, at, Queue::Queued, (packet, sender), to);
+        } else if node.lanes[at].chunks < self.room(to.me(), port) {
+            node.put(port, at, Queue::Pending, (packet, sender), to);
+            self.credit(node, sender, 0, to);
+        } else {
+            node.put(port, at, Queue::Queued, (packet, sender), to);
+            return;
+        }
+        self.router_wakes(node, port, to);
+    }
+
+    /// A credit comes for a lane of a router's port: the first that waits for room gets it.
+    pub(super) fn router_credit(&self, node: &mut Node, port: u16, lane: u8, to: &mut impl Runs) {
+        let at = self.lane_at(port, lane);
+        node.lane(at, to).chunks -= 1;
+        if node.lanes[at].queued.is_empty() {
+            return;
+        }
+        if self.timing.room == Room::Behind {
+            let waiting = node.take_queued(port, at, to);
+            node.put(port, at, Queue::Pending, (waiting.packet, waiting.sender), to);
+            self.credit(node, waiting.sender, 0, to);
+        }
+        self.router_wakes(node, port, to);
+    }
+
+    /// A port of a router may send.
+    pub(super) fn router_sends(&self, node: &mut Node, port: u16, to: &mut impl Runs) {
+        let Some(lane) = self.next_lane(node, port, to.me()) else {
+            node.port(port, to).is_awake = false;
+            return;
+        };
+        let at = self.lane_at(port, lane);
+        let is_kept = self.timing.room == Room::Gone;
+        let waiting = if is_kept {
+            let waiting = node.take_queued(port, at, to);
+            node.lane(at, to).chunks += 1;
+            waiting
+        } else {
+            let (pending, waiting) = node.remove(node.lanes[at].pending, to);
+            node.lane(at, to).pending = pending;
+            node.port(port, to).pending -= 1;
+            waiting
+        };
+        let mut packet = waiting.packet;
+        let behind = self.plant.behind(to.me(), port);
+        let time_ps = self.plant.chunk_ps(behind.class, packet.bytes);
+        let jitter_ps = node.drawn_ps(self.timing.jitter, to);
+        let now = to.now_ps();
+        let it = node.port(port, to);
+        let start_ps = it.free_ps.max(now);
+        // a chunk does not end before its end has come
+        let free_ps = (start_ps + time_ps).max(packet.tail_ps) + jitter_ps;
+        it.free_ps = free_ps;
+        it.busy_ps += time_ps;
+        it.bytes += u64::from(packet.bytes);
+        it.last = lane;
+        let may_send = it.pending > 0 || it.queued > 0 && is_kept;
+        it.is_awake = may_send;
+        if may_send {
+            to.send(to.me(), free_ps - now, Happens::Sends { port });
+        }
+        if is_kept {
+            self.credit(node, waiting.sender, free_ps - now, to);
+        }
+        let way_ps = self.timing.router_ps + u64::from(behind.latency_ps);
+        let arrives_ps = match self.timing.passing {
+            Passing::Twice => free_ps + time_ps,
+            Passing::Head if behind.class != Class::Endpoint => {
+                packet.tail_ps = free_ps + way_ps;
+                start_ps
+            }
+            Passing::Whole | Passing::Head => free_ps,
+        };
+        let sender = Sender { lp: to.me(), port, lane };
+        to.send(behind.lp, arrives_ps + way_ps - now, Happens::Arrives(packet, sender));
+    }
+
+    /// The lane of a port that sends next.
+    fn next_lane(&self, node: &Node, port: u16, me: u32) -> Option<u8> {
+        let lanes = self.plant.lanes as usize;
+        let first = self.lane_at(port, 0);
+        let room = self.room(me, port);
+        let has = |lane: &usize| {
+            let lane = &node.lanes[first + lane];
+            match self.timing.room {
+                Room::Behind => !lane.pending.is_empty(),
+                Room::Gone => !lane.queued.is_empty() && lane.chunks < room,
+            }
+        };
+        let found = match self.timing.order {
+            Order::Highest => (0..lanes).rev().find(has),
+            Order::Lowest => (0..lanes).find(has),
+            Order::RoundRobin => {
+                let last = usize::from(node.ports[usize::from(port)].last);
+                (1..=lanes).map(|step| (last + step) % lanes).find(has)
+            }
+        };
+        found.map(|lane| lane as u8)
+    }
+
+    /// Makes a port of a router send, unless an event will.
+    fn router_wakes(&self, node: &mut Node, port: u16, to: &mut impl Runs) {
+        if self.wakes(node, port, to) {
+            self.router_sends(node, port, to);
+        }
+    }
+
+    /// Whether a port is to send at once; else an event makes it, if it sleeps.
+    pub(super) fn wakes(&self, node: &mut Node, port: u16, to: &mut impl Runs) -> bool {
+        let now = to.now_ps();
+        let it = node.ports[usize::from(port)];
+        if it.is_awake {
+            return false;
+        }
+        let delay_ps = match self.timing.waking {
+            Some(drawn) => drawn.ps(node.dice(to)),
+            None if it.free_ps > now => it.free_ps - now,
+            None => return true,
+        };
+        node.port(port, to).is_awake = true;
+        to.send(to.me(), delay_ps, Happens::Sends { port });
+        false
+    }
+
+    /// Tells who sent a chunk that it leaves the buffer after a delay.
+    pub(super) fn credit(
+        &self,
+        node: &mut Node,
+        sender: Sender,
+        delay_ps: u64,
+        to: &mut impl Runs,
+    ) {
+        let drawn_ps = node.drawn_ps(self.timing.jitter, to);
+        let credit_ps = self.timing.credit_ps + self.plant.latency_ps(sender);
+        let Sender { lp, port, lane } = sender;
+        to.send(lp, delay_ps + credit_ps + drawn_ps, Happens::Credit { port, lane });
+    }
+
+    #[inline]
+    pub(super) fn lane_at(&self, port: u16, lane: u8) -> usize {
+        usize::from(port) * self.plant.lanes as usize + usize::from(lane)
+    }
+
+    /// Room of a lane behind a router's port, chunks.
+    #[inline]
+    fn room(&self, router: u32, port: u16) -> u32 {
+        self.plant.of(self.plant.behind(router, port).class).chunks
+    }
+
+    /// Room of a lane of an endpoint's rail, chunks.
+    #[inline]
+    pub(super) fn endpoint_room(&self) -> u32 {
+        self.plant.of(Class::Endpoint).chunks
+    }
+}

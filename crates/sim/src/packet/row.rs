@@ -1,0 +1,53 @@
+//! A point as users read it.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What a run at one load found.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Row {
+    /// What endpoints want to send, as part of the rate of one rail.
+    pub offered_load: f64,
+    /// Bytes that arrived, for each endpoint and the time until the last of them, GiB/s.
+    pub accepted_gib_per_s: f64,
+    /// Packets that arrived.
+    pub packets: u64,
+    /// Messages that arrived.
+    pub messages: u64,
+    /// Mean routers visited; null where nothing arrived, as all that follow from packets.
+    pub mean_hops: Option<f64>,
+    /// Mean time from an endpoint's interface to the arrival of the whole packet, us.
+    pub mean_latency_us: Option<f64>,
+    /// Latency that half of the packets do not exceed, at most 1/64 too large, us.
+    pub p50_latency_us: Option<f64>,
+    /// Latency that 99 % of the packets do not exceed, at most 1/64 too large, us.
+    pub p99_latency_us: Option<f64>,
+    /// Largest latency, us.
+    pub max_latency_us: Option<f64>,
+    /// Packets on ways that are no shortest ones.
+    pub nonminimal_packets: u64,
+    /// The last arrival, us.
+    pub end_us: f64,
+    /// Events handled, without those that were undone.
+    pub events: u64,
+    /// Windows or rounds of parallel engines.
+    pub windows: u64,
+    /// Events that were undone.
+    pub rollbacks: u64,
+    /// The part of all handled events that was not undone.
+    pub efficiency: f64,
+    /// The part of its rate that the busiest link between routers carried until the end.
+    pub busiest_link_use: f64,
+    /// The busiest of these links, by the names of its routers.
+    pub busiest_link: String,
+    /// Of all numbers of all endpoints and links: equal runs have equal ones.
+    pub digest: String,
+    /// Whether packets wait for one another in a circle.
+    pub deadlocked: bool,
+    /// The circle, where there is one: each packet waits for the next, the last for the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub circle: Option<Vec<String>>,
+    /// How long the run took, s, where that was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall_s: Option<f64>,
+}

@@ -1,0 +1,191 @@
+//! The packet level as a stage: parameters and what it is run on in, points and their figures out.
+
+use super::case::Case;
+use super::row::Row;
+use super::spec::{Spec, Sync};
+use crate::flit::case::On;
+use crate::flit::loads::Loads;
+use crate::select::Selection;
+use base::stage::{Better, Kind};
+use base::{Interrupted, Metric, Need, Refusal, Stage, Stop, Watch};
+use fabric::Topology;
+use fabric::size::Size;
+use fabric::tables::Routing;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use traffic::sending::Sending;
+
+/// What is under load.
+#[derive(Clone, Copy)]
+pub struct Driven<'a> {
+    /// The network.
+    pub topology: &'a Arc<Topology>,
+    /// Its tables, where packets follow some; else the selection chooses ways on the network.
+    pub routing: Option<&'a Routing>,
+    /// Traffic of the user's, in place of that which the parameters name.
+    pub traffic: Option<&'a Sending>,
+}
+
+/// What the packet level finds.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Record {
+    /// Whether packets were proved never to wait in a circle.
+    pub verified: bool,
+    /// All parameters.
+    pub parameters: Spec,
+    /// A point for each load, in their order.
+    pub points: Vec<Row>,
+}
+
+impl Spec {
+    /// Runs it on so many threads; the result is the same with any number, but for times that
+    /// `clock` tells, in seconds.
+    ///
+    /// # Errors
+    /// When something does not fit, packets may wait in a circle and `unverified` is not set, or
+    /// `watch` says stop.
+    pub fn simulate(
+        &self,
+        on: Driven<'_>,
+        threads: usize,
+        clock: Option<&(dyn Fn() -> f64 + core::marker::Sync)>,
+        watch: &dyn Watch,
+    ) -> Result<Record, Stop> {
+        self.check()?;
+        let routed = match on.routing {
+            Some(routing) => On::Tables(Box::new(routing.clone())),
+            None => On::Network(on.topology.clone()),
+        };
+        let case = Case::new(routed, self, on.traffic, watch)?;
+        let Loads::At(loads) = &self.load else { return Err(Interrupted.into()) };
+        // parallel engines have all threads for one point, the sequential one has a point each
+        let (at_once, each) = match self.sync {
+            Sync::Sequential => (threads.clamp(1, loads.len().max(1)), 1),
+            Sync::Threads | Sync::Optimistic => (1, threads),
+        };
+        let next = AtomicUsize::new(0);
+        let timed = |load: f64| -> Result<Row, Stop> {
+            let began = clock.map(|now| now());
+            let row = case.point(load, each, watch)?;
+            let wall_s = began.zip(clock).map(|(began, now)| now() - began);
+            Ok(Row { wall_s, ..row })
+        };
+        let work = || -> Result<Vec<(usize, Row)>, Stop> {
+            let mut mine = Vec::new();
+            loop {
+                // the largest loads take longest: they go first
+                let i = next.fetch_add(1, Ordering::Relaxed);
+                let Some(at) = loads.len().checked_sub(i + 1) else { return Ok(mine) };
+                mine.push((at, timed(loads[at])?));
+            }
+        };
+        let found: Vec<Result<Vec<(usize, Row)>, Stop>> = if at_once == 1 {
+            vec![work()]
+        } else {
+            std::thread::scope(|scope| {
+                let hands: Vec<_> = (0..at_once).map(|_| scope.spawn(work)).collect();
+                hands.into_iter().map(|h| h.join().unwrap_or(Err(Interrupted.into()))).collect()
+            })
+        };
+        let mut points = Vec::new();
+        for part in found {
+            points.extend(part?);
+        }
+        points.sort_by_key(|(at, _)| *at);
+        let points = points.into_iter().map(|(_, row)| row).collect();
+        Ok(Record { verified: case.verified, parameters: self.clone(), points })
+    }
+
+    /// What a run will take on a network of this size: bytes within a factor of two, seconds no
+    /// more than an order of magnitude.
+    pub fn need_of(&self, size: &Size) -> Need {
+        let points = match &self.load {
+            Loads::At(loads) => loads.len() as f64,
+            Loads::Auto => 1.0,
+        };
+        let lanes = f64::from(self.router.virtual_channels.unwrap_or(4));
+        let at_once = if self.sync == Sync::Sequential { size.threads.min(points) } else { 1.0 };
+        let packets = f64::from(self.message_bytes) / f64::from(self.packet_bytes);
+        let each = f64::from(self.messages) * packets.ceil();
+        let state = (size.arcs() + size.terminals) * (40.0 + 28.0 * lanes)
+            + 600.0 * size.terminals
+            + 150.0 * size.terminals * each.min(8.0);
+        let tables = 4.0 * size.switches * size.switches;
+        let hops = each * points * size.terminals * (size.depth + 1.0);
+        Need::new(tables + at_once * state, hops / (HOPS_A_SECOND * size.threads))
+    }
+}
+
+/// Packets through routers in a second of one processor, roughly.
+const HOPS_A_SECOND: f64 = 3e6;
+
+/// A column of the figure `name` of a run's point, where it has one alone.
+const fn real(
+    name: &'static str,
+    at: &'static str,
+    unit: &'static str,
+    help: &'static str,
+    better: Better,
+) -> Metric {
+    Metric::new(name, at, Kind::Real, unit, help, better)
+}
+
+impl Stage for Spec {
+    const NAME: &'static str = "sim.packet";
+    const COLUMNS: &'static [Metric] = &[
+        real("offered_load", "/points/0/offered_load", "", "what endpoints send", Better::Neither),
+        real(
+            "accepted_gib_per_s",
+            "/points/0/accepted_gib_per_s",
+            "GiB/s",
+            "bytes that arrive, for each endpoint",
+            Better::Higher,
+        ),
+        real(
+            "mean_latency_us",
+            "/points/0/mean_latency_us",
+            "us",
+            "mean latency of packets",
+            Better::Lower,
+        ),
+        real(
+            "p99_latency_us",
+            "/points/0/p99_latency_us",
+            "us",
+            "latency that 99 % of packets do not exceed",
+            Better::Lower,
+        ),
+        real("mean_hops", "/points/0/mean_hops", "", "mean routers visited", Better::Lower),
+        Metric::new(
+            "nonminimal_packets",
+            "/points/0/nonminimal_packets",
+            Kind::Whole,
+            "",
+            "packets on ways that are no shortest ones",
+            Better::Neither,
+        ),
+        real("end_us", "/points/0/end_us", "us", "the last arrival", Better::Lower),
+    ];
+
+    type On<'a> = Driven<'a>;
+    type Record = Record;
+
+    fn examples() -> Vec<Self> {
+        let less = Self { messages: 5, ..Self::default() };
+        vec![less.clone(), Self { selection: Selection::Valiant, sync: Sync::Threads, ..less }]
+    }
+
+    fn need(&self, on: Driven<'_>, threads: usize) -> Need {
+        self.need_of(&Size::of(on.topology, threads))
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
+        self.check()
+    }
+
+    fn run(&self, on: Driven<'_>, watch: &dyn Watch) -> Result<Record, Stop> {
+        self.simulate(on, rayon::current_num_threads(), None, watch)
+    }
+}

@@ -1,0 +1,145 @@
+"""The command sim packet: a network or tables under load, packet by packet."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from flyloom.cli.common import (
+    Json,
+    Layers,
+    Lmc,
+    Options,
+    P,
+    Tables,
+    check_picture,
+    epilog,
+    load_network,
+    parsed_options,
+    print_table,
+    write_picture,
+)
+from flyloom.cli.simulation import Threads, Unverified, sims
+
+COLUMNS = (
+    ("offered", "offered_load"), ("accepted GiB/s", "accepted_gib_per_s"),
+    ("latency us", "mean_latency_us"), ("p99 us", "p99_latency_us"),
+    ("routers visited", "mean_hops"), ("detours", "nonminimal_packets"),
+    ("packets", "packets"), ("end us", "end_us"), ("wall s", "wall_s"),
+)
+
+
+@sims.command(epilog=epilog(
+    "flyloom sim packet slim_fly:q=5,p=4 --load 0.1:0.9:0.2 --selection adaptive"
+    " --set router.virtual_channels=8",
+    "flyloom sim packet fit_fly:q=13,p=9 --dialect codes-slimfly-v1 --selection adaptive"
+    " --load 0.5 --sync threads --threads 2",
+    "flyloom sim packet slim_fly:q=5,p=4 --engine dfsssp --messages 100 --bytes 65536"
+    " --set link.latency_ns=50",
+))
+def packet(
+    net: Tables,
+    load: Annotated[
+        str, typer.Option(help="part of the rate of one rail: 0.5, 0.1,0.2 or 0.1:1.0:0.1")
+    ] = "0.5",
+    traffic: Annotated[
+        str,
+        typer.Option(help="traffic: a pattern (flyloom list traffic), or a file (CSV of pairs,"
+                          " matrix as text, .npy, .npz or .mtx)"),
+    ] = "uniform",
+    messages: Annotated[int, typer.Option(help="messages of an endpoint")] = 30,
+    bytes_: Annotated[int, typer.Option("--bytes", help="length of a message")] = 4096,
+    dialect: Annotated[
+        str,
+        typer.Option(help="whose model: physical, codes-slimfly-v1, codes-dally-v1,"
+                          " codes-dfplus-v1"),
+    ] = "physical",
+    selection: Annotated[
+        str, typer.Option(help="how packets choose: minimal, valiant, adaptive, ugal_l, par, anca")
+    ] = "minimal",
+    rails: Annotated[
+        str,
+        typer.Option(help="the rail of a packet: congestion, path, dedicated, random, striped"),
+    ] = "congestion",
+    sync: Annotated[
+        str,
+        typer.Option(help="what runs events: sequential, threads, optimistic; the result is the"
+                          " same"),
+    ] = "sequential",
+    engine: Annotated[
+        str | None, typer.Option("--engine", "-e", help="over this engine's tables alone")
+    ] = None,
+    lmc: Lmc = None,
+    layers: Layers = None,
+    option: Options = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE",
+                     help="a parameter of the simulator, such as link.latency_ns=25; more may"
+                          " follow"),
+    ] = None,
+    unverified: Unverified = False,
+    seed: Annotated[int, typer.Option(help="seed of all that is random")] = 0,
+    threads: Threads = None,
+    p: P = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="file: a chart of latency and accepted rate as .svg,"
+                                         " .png or .html, or .json for all that is found"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Latency and accepted rate, packet by packet: routers with buffers and credits."""
+    from flyloom.inputs.tables import holds_tables
+    from flyloom.report import packet_page
+    from flyloom.support.checks import whole
+    from flyloom.support.files import write_whole
+    from flyloom.support.progress import bars
+    from flyloom.verbs.packet import packet as simulate
+
+    check_picture(output, ".json")
+    whole("--seed", seed, 0, 2**64 - 1)
+    whole("--messages", messages, 1, 2**30)
+    whole("--bytes", bytes_, 1, 2**30)
+    if threads is not None:
+        whole("--threads", threads, 1, 1024)
+    source = net if holds_tables(net) else load_network(net, p)
+    with bars() as bar:
+        found = simulate(
+            source, load=load, traffic=traffic, selection=selection, dialect=dialect,
+            messages=messages, message_bytes=bytes_, rails=rails, sync=sync, engine=engine,
+            lmc=lmc, layers=layers, engine_options=parsed_options(option),
+            settings=parsed_options(setting, "the simulator", (), "--set"), unverified=unverified,
+            seed=seed, threads=threads, progress=bar,
+        ).to_dict()
+    if output and output.suffix == ".json":
+        write_whole(output, json.dumps(found) + "\n")
+    elif output:
+        write_picture(output, packet_page.spec(found), "packet-", lambda: packet_page.page(found))
+    show(found, as_json)
+    if output and not as_json:
+        print(f"written to {output}")
+
+
+def show(found: dict[str, Any], as_json: bool) -> None:
+    """Prints what a simulator found."""
+    if as_json:
+        print(json.dumps(found))
+        return
+    if not found["verified"]:
+        print("not proved free of deadlock")
+    rows = []
+    for point in found["points"]:
+        cells: list[Any] = [
+            "-" if point[key] is None else round(point[key], 4) for _, key in COLUMNS
+        ]
+        rows.append([*cells, "deadlocked" if point["deadlocked"] else ""])
+    print_table([*(heading for heading, _ in COLUMNS), ""], rows)
+    for point in found["points"]:
+        if point["deadlocked"]:
+            print(f"at load {point['offered_load']:g} packets wait for one another in a circle:")
+            for step in point["circle"]:
+                print(f"  {step}")

@@ -1,0 +1,128 @@
+"""The packet level: chunks of messages through routers with credits, event by event."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from flyloom import _core
+from flyloom._core import RefusalError, Routing
+from flyloom.inputs.traffic import called, demands, is_name
+from flyloom.support.checks import whole
+from flyloom.support.machine import processors
+from flyloom.support.progress import Progress
+from flyloom.support.results import Result
+from flyloom.verbs.routes import routed_or_not
+from flyloom.verbs.settings import nested
+
+if TYPE_CHECKING:
+    from flyloom.inputs.tables import Tables
+    from flyloom.inputs.traffic import Wanted
+
+OWN = ("dialect", "load", "selection", "rails", "traffic", "messages", "message_bytes", "sync",
+       "unverified", "seed")
+"""Parameters of the simulator that are arguments of ``packet``, and no settings."""
+
+
+def packet(
+    source: Tables,
+    *,
+    load: float | str | Iterable[float] = 0.5,
+    traffic: Wanted = "uniform",
+    selection: str = "minimal",
+    dialect: str = "physical",
+    messages: int = 30,
+    message_bytes: int = 4096,
+    rails: str = "congestion",
+    sync: str = "sequential",
+    engine: str | None = None,
+    lmc: int | None = None,
+    layers: int | None = None,
+    engine_options: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    unverified: bool = False,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """What a network does with packets: latency, accepted rate, routers visited.
+
+    Parameters
+    ----------
+    source
+        A network, as for ``network``; or tables, a ``Routing`` or a folder of them.
+    load
+        Parts of the rate of one rail of an endpoint: a number, several, or a range
+        ``"0.1:0.9:0.1"``.
+    traffic
+        A pattern (docs/traffic.md), a file, a matrix or rows ``(src, dst, amount)``.
+    selection
+        How packets choose: ``minimal``, ``valiant``, ``adaptive`` (which is ``ugal_l``), ``par``,
+        ``anca``.
+    dialect
+        Whose model: ``physical``, ``codes-slimfly-v1``, ``codes-dally-v1``, ``codes-dfplus-v1``.
+    messages, message_bytes
+        Messages of an endpoint, and how long they are.
+    rails
+        Of endpoints with several: ``congestion``, ``path``, ``dedicated``, ``random``,
+        ``striped``.
+    sync
+        What runs events: ``sequential``, ``threads``, ``optimistic``; the result is the same.
+    engine
+        Routes are those of this engine's tables, with ``lmc``, ``layers`` and ``engine_options``.
+    settings
+        Other parameters by their dotted names, such as ``{"link.latency_ns": 25}``: docs/packet.md.
+    unverified
+        Runs also what is not proved free of deadlock; where packets wait in a circle it is told.
+    seed
+        The seed of all that is random.
+    threads
+        Of a sequential run, points side by side; else of each point. All processors where it is
+        not given.
+    progress
+        Called with ``(what, done, total)``.
+
+    Fields: ``network``, ``engine``, ``traffic``, ``verified``, ``parameters``, ``points`` (each
+    ``offered_load``, ``accepted_gib_per_s``, ``mean_latency_us``, ...: docs/packet.md). Raises
+    ``RefusalError`` for what does not fit and for routing that is not proved free of deadlock.
+    """
+    for name in OWN:
+        if name in (settings or {}):
+            raise RefusalError(f"settings: {name} is an argument of its own; give it as {name}")
+    hands = processors() if threads is None else whole("threads", threads, 1, 1024)
+    on = routed_or_not(
+        source, engine, lmc=lmc, layers=layers, options=engine_options, progress=progress
+    )
+    given = on if isinstance(on, Routing) else None
+    topology = on.topology if isinstance(on, Routing) else on
+    spec = nested({
+        **(settings or {}), "load": loads(load), "selection": selection, "dialect": dialect,
+        "messages": messages, "message_bytes": message_bytes, "rails": rails, "sync": sync,
+        "unverified": unverified, "seed": seed,
+    })
+    own = None
+    if isinstance(traffic, str) and is_name(traffic):
+        spec["traffic"] = traffic
+    else:
+        own = demands(topology, traffic)
+    found = _core.simulate_packet(on, spec, hands, own, progress)
+    peak_rss_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    for point in found["points"]:
+        point["peak_rss_mib"] = peak_rss_mib
+    return Result({
+        "network": topology.recipe,
+        "engine": None if given is None else given.engine,
+        "traffic": called(traffic),
+        **found,
+    })
+
+
+def loads(load: float | str | Iterable[float]) -> float | str | list[float]:
+    """Loads as the core takes them."""
+    if isinstance(load, (int, float, str)):
+        return load
+    try:
+        return [float(x) for x in load]
+    except (TypeError, ValueError):
+        raise RefusalError(f"load: {load!r} is no number, nor a list of some") from None
