@@ -23,12 +23,13 @@ from executors import points
 from flit import flit
 from measure import HERE, ROOT, Absent, Broken
 from messages import messages
+from packets import packets
 from routing import growth, million, routing
 from rows import BENCHMARKS as OTHERS
 from rows import Options, Row
 
 BENCHMARKS = {**OTHERS, "routing": routing, "growth": growth, "points": points,
-              "messages": messages, "flit": flit}
+              "messages": messages, "packets": packets, "flit": flit}
 NAMED = {"million": million}
 """Those that run only when they are named."""
 

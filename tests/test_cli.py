@@ -29,6 +29,7 @@ UNLISTED = {"lanes-needed"}
 
 
 @pytest.mark.parametrize("name", sorted({*COMMANDS, *MADE, "sim flit", "sim booksim", "sim message",
+                                         "sim packet",
                                          "workload list", "workload make", "workload check",
                                          "workload merge", "workload best",
                                          "workload convert"}))

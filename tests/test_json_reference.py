@@ -78,6 +78,10 @@ RUNS: dict[str, list[str]] = {
                  f"sim flit {STUCK} {SHORT} --set run.links=true",
                  f"sim flit ring:n=5,p=1 --traffic worst_case --load 0.1 {SHORT}",
                  f"sim flit {NET} --load 0.1 --seeds 2 --class share=1 --class share=2 {SHORT}"],
+    "sim packet": [f"sim packet {NET} --load 0.2",
+                   "sim packet torus:shape=4x4,p=4 --load 1 --selection valiant --messages 400"
+                   " --set lane_use=any router.virtual_channels=1 link.local_buffer_bytes=4096"
+                   " --unverified"],
     "sim message": ["sim message --goal pair.goal",
                     f"sim message --workload 'scan_doubling bytes=8' --net {NET} --critical-path"],
     "workload list": ["workload list"],
@@ -205,7 +209,7 @@ def test_every_command_with_json_is_there():
     commands = re.findall(r"^  ([a-z][a-z-]+)  ", done.stdout, re.MULTILINE)
     assert len(commands) > 20
     documented = {name.split()[0] for name in KNOWN if name != "part"}
-    within = {"sim": ["flit", "booksim"]}
+    within = {"sim": ["flit", "booksim", "packet"]}
     for command in commands:
         for inner in within.get(command, ()):
             name = f"{command} {inner}"

@@ -49,6 +49,8 @@ SHARED = {
     "--samples": ("whole number", "^random orders"),
     "--threads": ("whole number", "^processors to use"),
     "--unverified": ("flag", "^run also what is not proved"),
+    "--load": ("text", r"0\.1:1\.0:0\.1"),
+    "--selection": ("text", "^how packets choose"),
     "--seed": ("whole number", "^seed of"),
     "--set": ("text, repeated", "^a parameter of"),
     "--sl2vl": ("file", "opensm-sl2vl.dump"),

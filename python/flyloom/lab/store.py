@@ -254,17 +254,18 @@ def series(records: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-CURVES = ("accepted_load", "mean_packet_latency_cycles")
-"""Figures of a simulator's points that stand in ``series.parquet``, by offered load."""
+CURVES = {
+    "sim.flit": ("accepted_load", "mean_packet_latency_cycles"),
+    "sim.packet": ("accepted_gib_per_s", "mean_latency_us"),
+}
+"""Figures of simulators' points that stand in ``series.parquet``, by offered load."""
 
 
 def _curves(measures: Mapping[str, Any]) -> Iterator[tuple[str, list[float], list[float]]]:
     """The curves of what was simulated: a name, loads, and what each load gives."""
     for name, found in measures.items():
-        if not name.startswith("sim."):
-            continue
-        for figure in CURVES:
-            known = [point for point in found.get("points", ()) if point[figure] is not None]
+        for figure in CURVES.get(name, ()):
+            known = [point for point in found["points"] if point[figure] is not None]
             loads = [point["offered_load"] for point in known]
             yield f"{measured.word(name)}_{figure}", loads, [point[figure] for point in known]
 
