@@ -83,7 +83,7 @@ def _engines(options: Options) -> list[Row]:
     least = {"threads": 1.7, "optimistic": 0.8}
     return [
         Row("packets", f"{net}, physical, {sync} on {threads} threads", median(took[sync, threads]),
-            "s", base, "sequential, same run", least_ratio=least[sync])
+            "s", base, "sequential, same run", least_ratio=least[sync] if threads > 1 else None)
         for sync, threads in ways[1:]
     ]
 

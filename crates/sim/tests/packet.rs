@@ -267,6 +267,7 @@ fn what_a_dialect_lacks_is_refused() {
         ),
         (slim, json!({"dialect": "codes-slimfly-v1", "rails": "striped"}), "rails"),
         (slim, json!({"load": "auto"}), "flit level"),
+        (slim, json!({"packet_bytes": 1 << 20, "link": {"local_gib_per_s": 0.01}}), "packet_bytes"),
         (slim, json!({"load": 1.0e-9}), "load"),
         (slim, json!({"selection": "ugal_g", "router": {"virtual_channels": 8}}), "ugal_l"),
         (slim, json!({"router": {"lookahead_ns": 1.0}}), "lookahead_ns"),

@@ -54,7 +54,7 @@ def packet(
     bytes_: Annotated[int, typer.Option("--bytes", help="length of a message")] = 4096,
     dialect: Annotated[
         str,
-        typer.Option(help="whose model: physical, codes-slimfly-v1, codes-dally-v1,"
+        typer.Option(help="rules of routers: physical, codes-slimfly-v1, codes-dally-v1,"
                           " codes-dfplus-v1"),
     ] = "physical",
     selection: Annotated[

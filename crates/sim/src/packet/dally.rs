@@ -136,16 +136,16 @@ impl Route {
     ) -> u16 {
         let is_first = packet.hops == 0;
         if is_first {
-            packet.via = self.groups.other(here, there, node, to).unwrap_or(NONE);
+            packet.set_via(self.groups.other(here, there, node, to).unwrap_or(NONE));
         }
-        let mut via = packet.via;
+        let mut via = packet.via();
         if !is_first && (via == NONE || self.groups.global(at, via).is_empty()) {
             via = self.groups.reached(at, there, node, to).unwrap_or(NONE);
         }
         if via == NONE {
             return self.best(plant, at, there, node, to);
         }
-        packet.via = via;
+        packet.set_via(via);
         let detour = self.best(plant, at, via, node, to);
         if packet.is_detour {
             return detour;

@@ -87,7 +87,7 @@ impl Route {
         let (here, there) = (self.groups.of(at), self.groups.of(end.router));
         let first = self.groups.of(plant.at(packet.from, packet.rail).router);
         let between = here != first && here != there;
-        let turned = packet.is_detour && here != first && packet.via != here;
+        let turned = packet.is_detour && here != first && packet.via() != here;
         let lane = u8::from(turned);
         if at == end.router {
             return (end.port, lane);
@@ -97,9 +97,9 @@ impl Route {
             let port = down.unwrap_or_else(|| self.up(plant, at, node, to));
             return (port, lane);
         }
-        if between && !self.groups.is_leaf(at) && packet.via == here {
+        if between && !self.groups.is_leaf(at) && packet.via() == here {
             // a spine that a detour comes to: down to any leaf, where it turns
-            packet.via = NONE;
+            packet.set_via(NONE);
             return (any(self.groups.local(at), node, to), lane);
         }
         if here == first && self.selection == Selection::Par {
@@ -152,16 +152,16 @@ impl Route {
     ) -> u16 {
         let is_first = packet.hops == 0;
         if is_first {
-            packet.via = self.groups.other(here, there, node, to).unwrap_or(NONE);
+            packet.set_via(self.groups.other(here, there, node, to).unwrap_or(NONE));
         }
-        let mut via = packet.via;
+        let mut via = packet.via();
         if !is_first && (via == NONE || self.groups.global(at, via).is_empty()) {
             via = self.groups.reached(at, there, node, to).unwrap_or(NONE);
         }
         if via == NONE {
             return self.minimal(plant, at, there, node, to);
         }
-        packet.via = via;
+        packet.set_via(via);
         let detour = self.minimal(plant, at, via, node, to);
         if packet.is_detour {
             return detour;

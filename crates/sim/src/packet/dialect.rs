@@ -118,6 +118,11 @@ fn plant(
         of(link.global_gib_per_s, global, link.global_buffer_bytes),
         of(link.endpoint_gib_per_s, endpoint, link.endpoint_buffer_bytes),
     ];
+    let slowest_ps = links.iter().map(|link| link.chunk_ps).max().unwrap_or(0);
+    if slowest_ps > u64::from(u32::MAX) {
+        let why = format!("{chunk} bytes take {} ms on a link", slowest_ps / 1_000_000_000);
+        return Err(Refusal::new("packet_bytes", why, "4 ms at most, by rate and length"));
+    }
     if spec.dialect == Dialect::SlimFly {
         // CODES gives a whole chunk that part of its time on every rail
         let of_endpoints = &mut links[Class::Endpoint as usize];

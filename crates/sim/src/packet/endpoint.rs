@@ -103,11 +103,10 @@ impl Endpoint {
     pub(super) fn new(rails: u32, dice: Fast) -> Self {
         let current = Packet {
             began_ps: 0,
+            word: NONE.into(),
             tail_ps: 0,
-            word: 0,
             from: NONE,
             to: NONE,
-            via: NONE,
             bytes: 0,
             message: NONE,
             hops: 0,
@@ -310,12 +309,12 @@ impl Model {
             to.send(to.me(), free_ps - now, Happens::Sends { port });
         }
         let at = self.plant.at(packet.from, packet.rail);
-        let latency_ps = u64::from(self.plant.behind(at.router, at.port).latency_ps);
+        let latency_ps = self.plant.latency_ps(waiting.sender);
         let arrives_ps = match self.timing.passing {
             Passing::Whole => free_ps,
             Passing::Twice => free_ps + time_ps,
             Passing::Head => {
-                packet.tail_ps = free_ps + latency_ps;
+                packet.tail_ps = (free_ps - start_ps) as u32;
                 start_ps
             }
         };

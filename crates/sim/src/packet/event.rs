@@ -10,16 +10,15 @@ pub(super) const NONE: u32 = u32::MAX;
 pub struct Packet {
     /// When its endpoint's interface scheduled it, ps.
     pub began_ps: u64,
-    /// When its end is where it is, ps.
-    pub tail_ps: u64,
-    /// What a guide has written down: [`crate::flit::word`].
+    /// What a guide has written down: [`crate::flit::word`]; else the router that it goes to
+    /// first, as long as it has not been there.
     pub word: u64,
+    /// How long its end comes behind its head, ps.
+    pub tail_ps: u32,
     /// The endpoint that sends it.
     pub from: u32,
     /// The endpoint that it is for.
     pub to: u32,
-    /// A router that it goes to first, as long as it has not been there.
-    pub via: u32,
     /// Its length.
     pub bytes: u32,
     /// The message that it is part of.
@@ -32,6 +31,21 @@ pub struct Packet {
     pub is_detour: bool,
     /// Whether it is the last chunk of its message.
     pub is_last: bool,
+}
+
+impl Packet {
+    /// A router that it goes to first, as long as it has not been there; of a way by groups the
+    /// group.
+    #[inline]
+    pub fn via(&self) -> u32 {
+        self.word as u32
+    }
+
+    /// Writes that down.
+    #[inline]
+    pub fn set_via(&mut self, via: u32) {
+        self.word = via.into();
+    }
 }
 
 /// Who has sent a chunk, and gets the credit for it.

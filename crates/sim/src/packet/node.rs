@@ -65,6 +65,8 @@ pub struct Waiting {
     pub packet: Packet,
     /// Who sent it here.
     pub sender: Sender,
+    /// When its end is here, ps.
+    pub tail_ps: u64,
     next: u32,
 }
 
@@ -140,7 +142,8 @@ impl Node {
         sender: Sender,
         to: &mut impl Runs,
     ) -> List {
-        let waiting = Waiting { packet, sender, next: NONE };
+        let tail_ps = to.now_ps() + u64::from(packet.tail_ps);
+        let waiting = Waiting { packet, sender, tail_ps, next: NONE };
         let slot = self.free;
         let slot = if slot == NONE {
             to.note(|| Change::Grown);

@@ -57,6 +57,8 @@ pub struct Plant {
     pub links: [Link; 3],
     offsets: Vec<u32>,
     behind: Vec<Behind>,
+    /// The latency of all links, where they have the same.
+    latency_ps: Option<u32>,
     /// Of each endpoint and rail the router and its port.
     attached: Vec<Attached>,
 }
@@ -91,7 +93,20 @@ impl Plant {
             offsets.push(behind.len() as u32);
         }
         let endpoints = attached.len() as u32 / rails;
-        Self { routers, endpoints, rails, lanes, chunk_bytes, links, offsets, behind, attached }
+        let first = behind.first().map_or(0, |b: &Behind| b.latency_ps);
+        let latency_ps = behind.iter().all(|b| b.latency_ps == first).then_some(first);
+        Self {
+            routers,
+            endpoints,
+            rails,
+            lanes,
+            chunk_bytes,
+            links,
+            offsets,
+            behind,
+            latency_ps,
+            attached,
+        }
     }
 
     /// A kind of link with a rate in GiB/s and `buffer_bytes` a virtual channel.
@@ -119,6 +134,9 @@ impl Plant {
     /// The latency of the link by which a chunk comes, ps.
     #[inline]
     pub(super) fn latency_ps(&self, sender: Sender) -> u64 {
+        if let Some(same) = self.latency_ps {
+            return same.into();
+        }
         let (router, port) = if sender.lp < self.routers {
             (sender.lp, sender.port)
         } else {

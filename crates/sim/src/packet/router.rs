@@ -71,7 +71,7 @@ impl Model {
         let it = node.port(port, to);
         let start_ps = it.free_ps.max(now);
         // a chunk does not end before its end has come
-        let free_ps = (start_ps + time_ps).max(packet.tail_ps) + jitter_ps;
+        let free_ps = (start_ps + time_ps).max(waiting.tail_ps) + jitter_ps;
         it.free_ps = free_ps;
         it.busy_ps += time_ps;
         it.bytes += u64::from(packet.bytes);
@@ -88,7 +88,7 @@ impl Model {
         let arrives_ps = match self.timing.passing {
             Passing::Twice => free_ps + time_ps,
             Passing::Head if behind.class != Class::Endpoint => {
-                packet.tail_ps = free_ps + way_ps;
+                packet.tail_ps = (free_ps - start_ps) as u32;
                 start_ps
             }
             Passing::Whole | Passing::Head => free_ps,

@@ -114,24 +114,24 @@ impl Route {
         if packet.hops == 0 {
             match self.selection {
                 Selection::Valiant => {
-                    packet.via = self.detour(at, node, to);
+                    packet.set_via(self.detour(at, node, to));
                     packet.is_detour = true;
                 }
                 Selection::UgalL if at != end.router => {
-                    packet.via = self.adaptive(plant, at, end.router, node, to);
-                    packet.is_detour = packet.via != NONE;
+                    packet.set_via(self.adaptive(plant, at, end.router, node, to));
+                    packet.is_detour = packet.via() != NONE;
                 }
                 _ => {}
             }
         }
-        if packet.via == at {
-            packet.via = NONE;
+        if packet.via() == at {
+            packet.set_via(NONE);
         }
         // a detour that comes by the destination ends there
         if at == end.router {
             return (end.port, 0);
         }
-        let target = if packet.via == NONE { end.router } else { packet.via };
+        let target = if packet.via() == NONE { end.router } else { packet.via() };
         (self.next(at, target), packet.hops)
     }
 
