@@ -83,6 +83,13 @@ pub trait Model: Sync + Sized {
     /// Adds the tally of another part.
     fn merge(&self, into: &mut Self::Tally, other: Self::Tally);
 
+    /// How far a run is whose part, one of `parts`, has this tally: of what, how many, of how many;
+    /// 0 of 0 where that is not known.
+    fn progress(&self, tally: &Self::Tally, parts: u64) -> (&'static str, u64, u64) {
+        let _ = (tally, parts);
+        ("events", 0, 0)
+    }
+
     /// The least delay of any event from a logical process to one of another part, ps.
     fn lookahead_ps(&self, part_of: &[u16]) -> u64;
 }

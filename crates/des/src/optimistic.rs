@@ -442,8 +442,8 @@ fn rounds<M: Model>(
     worker.start();
     loop {
         if worker.failed.is_none() {
-            let handled = worker.handled - worker.undone;
-            worker.failed = watch.tick("events", handled, 0).err().map(Stop::from);
+            let (what, done, all) = model.progress(&worker.tally, boxes.parts as u64);
+            worker.failed = watch.tick(what, done, all).err().map(Stop::from);
         }
         if worker.failed.is_some() {
             boxes.stop.store(true, Relaxed);

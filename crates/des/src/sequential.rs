@@ -61,7 +61,8 @@ pub fn sequential<M: Model>(model: &M, end_ps: u64, watch: &dyn Watch) -> Result
     let (mut events, mut last_ps) = (0_u64, 0);
     while let Some(Event { key, to: me, what }) = queue.pop_before(end_ps) {
         if events.is_multiple_of(STRIDE) {
-            watch.tick("events", events, 0)?;
+            let (what, done, all) = model.progress(&tally, 1);
+            watch.tick(what, done, all)?;
         }
         let serial = serials[me as usize];
         let turn = Turn { me, key, serial, too_deep: false };

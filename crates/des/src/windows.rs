@@ -244,7 +244,8 @@ fn run<M: Model>(
     let mut failed = None;
     loop {
         if failed.is_none() && found.windows.is_multiple_of(STRIDE) {
-            failed = watch.tick("events", found.events, 0).err().map(Stop::from);
+            let (what, done, all) = model.progress(&found.tally, placed.parts() as u64);
+            failed = watch.tick(what, done, all).err().map(Stop::from);
         }
         let first_ps = queue.first_ps().unwrap_or(u64::MAX).min(sent_ps);
         sent_ps = u64::MAX;

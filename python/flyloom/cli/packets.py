@@ -141,5 +141,5 @@ def show(found: dict[str, Any], as_json: bool) -> None:
     for point in found["points"]:
         if point["deadlocked"]:
             print(f"at load {point['offered_load']:g} packets wait for one another in a circle:")
-            for step in point["circle"]:
+            for step in point.get("circle", ()):
                 print(f"  {step}")

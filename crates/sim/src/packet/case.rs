@@ -7,7 +7,7 @@ use super::plant::{Class, Plant};
 use super::route::Route;
 use super::row::Row;
 use super::spec::{Dialect, Spec, Sync, Undo};
-use super::stuck::circle;
+use super::stuck::{any_waits, circle};
 use super::timing::Timing;
 use crate::flit::case::On;
 use base::{Stop, Watch};
@@ -85,7 +85,11 @@ impl Case {
             interval_ps: f64::from(spec.message_bytes) * 1e12 / (load * rate),
             births: self.births,
         };
+        let senders = (0..self.plant.endpoints).filter(|e| self.to.is_active(*e)).count() as u64;
+        let each = u64::from(spec.message_bytes.div_ceil(spec.packet_bytes));
+        let expected = senders * each * u64::from(drive.messages.unwrap_or(0));
         Model {
+            expected,
             plant: self.plant.clone(),
             timing: self.timing.clone(),
             route: self.route.clone(),
@@ -127,8 +131,9 @@ impl Case {
         let seconds = tally.last_ps as f64 / 1e12;
         let gib = tally.bytes as f64 / f64::from(1 << 30);
         let share = f64::from(self.plant.endpoints) * seconds;
-        let waits =
-            if self.spec.end_us.is_none() { circle(model, &found.states) } else { Vec::new() };
+        // a run that is ended by its time may end with packets on their way
+        let is_stuck = self.spec.end_us.is_none() && any_waits(&found.states);
+        let waits = if is_stuck { circle(model, &found.states) } else { Vec::new() };
         let name = |router: u32| self.on.switches()[router as usize].name.as_str();
         let told = waits.iter().map(|w| {
             let to = name(self.plant.behind(w.router, w.port).lp);
@@ -157,7 +162,7 @@ impl Case {
             busiest_link: busiest
                 .map_or_else(String::new, |(from, to)| format!("{} -> {}", name(from), name(to))),
             digest: format!("{:016x}", digest(&found.states)),
-            deadlocked: !waits.is_empty(),
+            deadlocked: is_stuck,
             circle: (!waits.is_empty()).then(|| told.collect()),
             wall_s: None,
         }

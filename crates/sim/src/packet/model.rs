@@ -32,6 +32,8 @@ pub struct Model {
     pub concentration: u32,
     /// The seed of all that is random.
     pub seed: u64,
+    /// About how many packets will arrive; 0 where that is not known.
+    pub expected: u64,
 }
 
 /// What a router or an endpoint knows.
@@ -133,6 +135,11 @@ impl des::Model for Model {
 
     fn merge(&self, into: &mut Tally, other: Tally) {
         into.merge(&other);
+    }
+
+    fn progress(&self, tally: &Tally, parts: u64) -> (&'static str, u64, u64) {
+        let done = (tally.chunks * parts).min(self.expected);
+        ("packets", done, self.expected)
     }
 
     fn lookahead_ps(&self, part_of: &[u16]) -> u64 {
