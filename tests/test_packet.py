@@ -87,6 +87,10 @@ def test_rates_follow_from_what_is_offered():
     # a permutation that no link between routers limits: all of the load is accepted
     [point] = run("complete:n=4,p=1", load=0.6, messages=2000, traffic="shift:1").points
     assert point["accepted_gib_per_s"] == pytest.approx(0.6 * 12.5, rel=0.05)
+    # two rails of one rate
+    net = "multi_plane:planes=2,of=complete:n=4,p=1"
+    [point] = run(net, load=1.6, messages=2000, traffic="shift:1").points
+    assert point["accepted_gib_per_s"] == pytest.approx(1.6 * 12.5, rel=0.05)
     # four endpoints of a router share one link: each gets a quarter of its rate
     [point] = run("complete:n=2,p=4", load=1.0, messages=2000, traffic="shift:4").points
     assert point["accepted_gib_per_s"] == pytest.approx(12.5 / 4, rel=0.02)

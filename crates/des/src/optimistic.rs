@@ -302,9 +302,9 @@ impl<M: Model> Worker<'_, M> {
             for &event in &all {
                 self.queue.push(event);
             }
-            for Event { key, to, .. } in all {
+            for Event { key, .. } in all {
                 if let Some(event) = self.queue.remove(key) {
-                    self.roll_back(to, key);
+                    self.roll_back(event.to, key);
                     self.handle(event);
                 }
             }

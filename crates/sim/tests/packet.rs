@@ -217,6 +217,22 @@ fn engines_agree_in_all_dialects() {
     }
 }
 
+/// Packets without jitter meet at equal times: what is undone comes again at the same place in the
+/// order, for another router.
+#[test]
+fn a_hostile_order_changes_nothing() {
+    let on = built("slim_fly:q=5,p=3");
+    for seed in 0..6 {
+        let given = json!({"load": 0.8, "seed": seed, "sync": "optimistic", "undo": "hostile"});
+        let due = point(&on, &with(&given, &json!({"sync": "sequential"})));
+        for (ahead_ns, threads) in [(400.0, 1), (1000.0, 1), (400.0, 2)] {
+            let other = with(&given, &json!({"ahead_ns": ahead_ns}));
+            let found = run(&on, &other, threads).points.remove(0);
+            assert_eq!((found.digest, found.events), (due.digest.clone(), due.events), "{seed}");
+        }
+    }
+}
+
 /// Valiant on a torus with one virtual channel waits in a circle; the run says who for whom.
 #[test]
 fn a_circle_is_found_and_told() {

@@ -79,7 +79,7 @@ pub(super) fn made(spec: &Spec, on: On, watch: &dyn Watch) -> Result<Made, Stop>
         _ => (codes(spec, &t, &plant)?, true),
     };
     Ok(Made {
-        timing: timing(spec),
+        timing: timing(spec, of_rails),
         births: spec.births.unwrap_or(match spec.dialect {
             Dialect::Physical | Dialect::SlimFly => Births::Exponential,
             Dialect::Dally | Dialect::DfPlus => Births::Synchronised,
@@ -157,7 +157,7 @@ fn row(on: &Topology) -> Result<u32, Refusal> {
     Err(Refusal::new("dialect", why, "slim_fly or fit_fly, or the dialect physical"))
 }
 
-fn timing(spec: &Spec) -> Timing {
+fn timing(spec: &Spec, rails: u32) -> Timing {
     let (router, link) = (&spec.router, &spec.link);
     let local = link.local_gib_per_s.unwrap_or(RATE);
     let usual_credit_ns = CREDIT_BYTES * 1e9 / (local * f64::from(1 << 30));
@@ -173,6 +173,7 @@ fn timing(spec: &Spec) -> Timing {
             credit_ps,
             jitter: Drawn::ZERO,
             nic: Drawn::ZERO,
+            at_once: rails,
             waking: None,
             passing,
             room: Room::Gone,
@@ -188,6 +189,8 @@ fn timing(spec: &Spec) -> Timing {
         credit_ps,
         jitter: Drawn { least_ps: lookahead_ps, more_ps: if is_dally { 0 } else { 1000 } },
         nic: half_ns,
+        // the time of a packet is divided already
+        at_once: 1,
         waking: (!is_dally).then_some(half_ns),
         passing: if is_dally { Passing::Twice } else { Passing::Whole },
         room: Room::Behind,

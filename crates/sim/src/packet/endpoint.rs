@@ -207,7 +207,8 @@ impl Model {
         let bytes = it.nic.left.min(self.plant.chunk_bytes);
         let nic = it.nic(to);
         nic.left -= bytes;
-        nic.free_ps = now + self.plant.chunk_ps(Class::Endpoint, bytes);
+        let each_ps = self.plant.chunk_ps(Class::Endpoint, bytes);
+        nic.free_ps = now + each_ps / u64::from(self.timing.at_once);
         nic.is_scheduled = nic.left > 0 || !nic.messages.is_empty();
         let packet = Packet { began_ps: now, bytes, is_last: nic.left == 0, ..nic.current };
         if nic.is_scheduled {

@@ -66,6 +66,8 @@ pub struct Timing {
     pub jitter: Drawn,
     /// From an interface to the queue of its endpoint.
     pub nic: Drawn,
+    /// How many packets an interface cuts in the time of one on a rail.
+    pub at_once: u32,
     /// How long an idle port of a router or an endpoint takes to wake; without it sends at once.
     pub waking: Option<Drawn>,
     /// When chunks go on.
