@@ -41,6 +41,7 @@ impl Route {
     }
 
     /// Whether a router has endpoints.
+    #[cfg(test)]
     pub(super) fn is_leaf(&self, router: u32) -> bool {
         self.groups.is_leaf(router)
     }
