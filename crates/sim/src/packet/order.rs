@@ -101,7 +101,8 @@ mod tests {
             Some((leads, lane))
         }
 
-        /// Whether a packet that came from `sender` may go on by this channel, as the steps have it.
+        /// Whether a packet that came from `sender` may go on by this channel, as the steps have
+        /// it.
         pub(super) fn follows(
             &self,
             plant: &Plant,
