@@ -230,7 +230,7 @@ def test_what_was_refused_runs_when_asked(words):
 @pytest.mark.parametrize(("given", "told"), [
     ({"load": []}, "load: there is none"), ({"load": None}, "load: None is no number"),
     ({"load": [0.1, "x"]}, "load: "), ({"threads": 0}, "threads: 0 is out of range"),
-    ({"seed": -1}, "seed: "), ({"level": "packet"}, "level: there is no 'packet'; flit"),
+    ({"seed": -1}, "seed: "), ({"level": "packets"}, "level: there is no 'packets'; flit"),
     ({"settings": {"seed": 3}}, "settings: seed is an argument"),
     ({"settings": {"router": {"foo": 1}}}, "router.foo: unknown field"),
     ({"traffic": [(0, 0, 1.0)]}, "traffic: nothing is sent"), ({"lmc": 2}, "engine: none"),

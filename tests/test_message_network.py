@@ -227,7 +227,7 @@ def test_more_that_is_refused(goal, tmp_path):
     assert alone.returncode == 2 and "net: none" in alone.stderr
     with pytest.raises(RefusalError, match="of level flit"):
         fl.simulate(NET, "message", workload=goal, load=0.5)
-    with pytest.raises(RefusalError, match="argument of level message"):
+    with pytest.raises(RefusalError, match="argument of another level"):
         fl.simulate(NET, load=0.5, workload=goal)
     with pytest.raises(RefusalError, match="workloads: no argument"):
         fl.simulate(NET, "message", workloads=goal)
