@@ -5,3 +5,4 @@ pub mod flit;
 pub mod message;
 pub mod packet;
 pub mod select;
+mod side_by_side;

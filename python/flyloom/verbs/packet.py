@@ -87,10 +87,8 @@ def packet(
     ``offered_load``, ``accepted_gib_per_s``, ``mean_latency_us``, ...: docs/packet.md). Raises
     ``RefusalError`` for what does not fit and for routing that is not proved free of deadlock.
     """
-    for name in OWN:
-        if name in (settings or {}):
-            raise RefusalError(f"settings: {name} is an argument of its own; give it as {name}")
-    hands = processors() if threads is None else whole("threads", threads, 1, 1024)
+    refuse_arguments(settings, OWN)
+    hands = threads_for(threads)
     on = routed_or_not(
         source, engine, lmc=lmc, layers=layers, options=engine_options, progress=progress
     )
@@ -116,6 +114,18 @@ def packet(
         "traffic": called(traffic),
         **found,
     })
+
+
+def refuse_arguments(settings: Mapping[str, Any] | None, names: Iterable[str]) -> None:
+    """RefusalError where settings have what is an argument of its own."""
+    for name in names:
+        if name in (settings or {}):
+            raise RefusalError(f"settings: {name} is an argument of its own; give it as {name}")
+
+
+def threads_for(asked: int | None) -> int:
+    """So many threads as are asked for; all processors where none are said."""
+    return processors() if asked is None else whole("threads", asked, 1, 1024)
 
 
 def loads(load: float | str | Iterable[float]) -> float | str | list[float]:

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 from flyloom import _core
 from flyloom._core import RefusalError, Routing
 from flyloom.inputs.traffic import called, demands, is_name, packet_times
-from flyloom.support.checks import whole
-from flyloom.support.machine import processors as all_processors
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
 from flyloom.support.results import Result
 from flyloom.verbs.message import message
-from flyloom.verbs.packet import loads, packet
+from flyloom.verbs.packet import loads, packet, refuse_arguments, threads_for
 from flyloom.verbs.routes import routed_or_not
 from flyloom.verbs.settings import nested
 
@@ -129,10 +127,8 @@ def simulate(
     if of_level:
         name = min(of_level)
         raise RefusalError(f"{name}: an argument of another level; leave it out")
-    for name in OWN:
-        if name in (settings or {}):
-            raise RefusalError(f"settings: {name} is an argument of its own; give it as {name}")
-    processors = _threads(threads)
+    refuse_arguments(settings, OWN)
+    processors = threads_for(threads)
     on = routed_or_not(
         source, engine, lmc=lmc, layers=layers, options=engine_options, progress=progress
     )
@@ -207,7 +203,7 @@ def booksim(
         else:
             sources.append((word, read_text(word)))
             folders.append(Path(word).parent)
-    processors = _threads(threads)
+    processors = threads_for(threads)
     if not folders:
         raise RefusalError("configuration: there is no file; the path of one")
     named, notes = _core.booksim_names(sources)
@@ -222,8 +218,3 @@ def booksim(
     made = _core.simulate_booksim(sources, file, unverified, processors, progress)
     kept = [{"place": place, "key": key, "why": why} for place, key, why in notes]
     return Result({**made, "notes": kept})
-
-
-def _threads(asked: int | None) -> int:
-    """So many threads as are asked for; all processors where none are said."""
-    return all_processors() if asked is None else whole("threads", asked, 1, 1024)

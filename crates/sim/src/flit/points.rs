@@ -2,7 +2,8 @@
 
 use super::case::Case;
 use super::run::{Point, SATURATED_BELOW};
-use base::{Interrupted, Stop, Watch};
+use crate::side_by_side::side_by_side;
+use base::{Stop, Watch};
 
 /// The runs of the points of some loads, in order, on all threads: a run a thread where there are
 /// enough.
@@ -16,29 +17,12 @@ pub fn points(
     watch: &dyn Watch,
 ) -> Result<Vec<Vec<Point>>, Stop> {
     loads.iter().try_for_each(|&load| case.check(load))?;
-    let next = std::sync::atomic::AtomicUsize::new(0);
     let (runs, count) = (case.runs(), loads.len() * case.runs());
     let at_once = threads.min(count).max(1);
     let each = (threads / at_once).max(1);
-    let work = || {
-        let mut mine = Vec::new();
-        loop {
-            let i = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            // the largest loads take longest: they go first
-            let Some(at) = count.checked_sub(i + 1) else { return Ok(mine) };
-            mine.push((at, case.point(loads[at / runs], at % runs, each, watch)?));
-        }
-    };
-    let found: Vec<Result<Vec<(usize, Point)>, Stop>> = std::thread::scope(|scope| {
-        let hands: Vec<_> = (0..at_once).map(|_| scope.spawn(work)).collect();
-        hands.into_iter().map(|h| h.join().unwrap_or(Err(Interrupted.into()))).collect()
-    });
-    let mut all = Vec::new();
-    for part in found {
-        all.extend(part?);
-    }
-    all.sort_by_key(|(at, _)| *at);
-    let mut rest = all.into_iter().map(|(_, point)| point);
+    let all =
+        side_by_side(count, at_once, |at| case.point(loads[at / runs], at % runs, each, watch))?;
+    let mut rest = all.into_iter();
     Ok(loads.iter().map(|_| rest.by_ref().take(runs).collect()).collect())
 }
 

@@ -3,8 +3,8 @@
 //! Virtual channels: in the source's group the local links crossed so far, 1 once the way is a
 //! detour; 2 in the group in between; 3 in that of the destination, ejection too.
 
-use super::event::{NONE, Packet};
-use super::groups::{Groups, any, better_of_two, lowest, score};
+use super::event::Packet;
+use super::groups::{Groups, Weighed, any, better_of_two, lowest};
 use super::model::Runs;
 use super::node::Node;
 use super::order::Leads::{Across, Near};
@@ -78,7 +78,7 @@ impl Route {
             return (end.port, 3);
         }
         if here == there {
-            return (self.direct(plant, at, end.router), 3);
+            return (self.groups.direct(plant, at, end.router).unwrap_or(0), 3);
         }
         let first = self.groups.of(plant.at(packet.from, packet.rail).router);
         let is_adaptive = self.selection == Selection::Par;
@@ -96,12 +96,6 @@ impl Route {
             self.minimal(at, there, node, to)
         };
         (port, if packet.is_detour { 1 } else { packet.hops.min(1) })
-    }
-
-    /// The link to a router of the same group.
-    fn direct(&self, plant: &Plant, at: u32, other: u32) -> u16 {
-        let leads = |port: &&u16| plant.behind(at, **port).lp == other;
-        self.groups.local(at).iter().find(leads).copied().unwrap_or(0)
     }
 
     /// Any link to a group, or any to a router that has one.
@@ -134,28 +128,8 @@ impl Route {
         node: &mut Node,
         to: &mut impl Runs,
     ) -> u16 {
-        let is_first = packet.hops == 0;
-        if is_first {
-            packet.set_via(self.groups.other(here, there, node, to).unwrap_or(NONE));
-        }
-        let mut via = packet.via();
-        if !is_first && (via == NONE || self.groups.global(at, via).is_empty()) {
-            via = self.groups.reached(at, there, node, to).unwrap_or(NONE);
-        }
-        if via == NONE {
-            return self.best(plant, at, there, node, to);
-        }
-        packet.set_via(via);
-        let detour = self.best(plant, at, via, node, to);
-        if packet.is_detour {
-            return detour;
-        }
-        let minimal = self.best(plant, at, there, node, to);
-        let direct = score(plant, node, minimal);
-        if direct <= self.threshold || direct <= score(plant, node, detour) {
-            return minimal;
-        }
-        packet.is_detour = true;
-        detour
+        let weighed = Weighed { groups: &self.groups, threshold: self.threshold, weight: 1 };
+        let best = |group, node: &mut Node, to: &mut _| self.best(plant, at, group, node, to);
+        weighed.progressive(plant, (at, here, there), packet, (node, to), best)
     }
 }

@@ -4,7 +4,7 @@
 //! 1.
 
 use super::event::{NONE, Packet};
-use super::groups::{Groups, any, lowest, score};
+use super::groups::{Groups, Weighed, any, lowest};
 use super::model::Runs;
 use super::node::Node;
 use super::order::Leads::{Across, Down, Near};
@@ -94,7 +94,7 @@ impl Route {
             return (end.port, lane);
         }
         if here == there {
-            let down = self.direct(plant, at, end.router);
+            let down = self.groups.direct(plant, at, end.router);
             let port = down.unwrap_or_else(|| self.up(plant, at, node, to));
             return (port, lane);
         }
@@ -107,12 +107,6 @@ impl Route {
             return (self.progressive(plant, (at, here, there), packet, node, to), lane);
         }
         (self.minimal(plant, at, there, node, to), lane)
-    }
-
-    /// The link to a router of the same group, where there is one.
-    fn direct(&self, plant: &Plant, at: u32, other: u32) -> Option<u16> {
-        let leads = |port: &&u16| plant.behind(at, **port).lp == other;
-        self.groups.local(at).iter().find(leads).copied()
     }
 
     /// The best link to another router of the group.
@@ -151,28 +145,8 @@ impl Route {
         node: &mut Node,
         to: &mut impl Runs,
     ) -> u16 {
-        let is_first = packet.hops == 0;
-        if is_first {
-            packet.set_via(self.groups.other(here, there, node, to).unwrap_or(NONE));
-        }
-        let mut via = packet.via();
-        if !is_first && (via == NONE || self.groups.global(at, via).is_empty()) {
-            via = self.groups.reached(at, there, node, to).unwrap_or(NONE);
-        }
-        if via == NONE {
-            return self.minimal(plant, at, there, node, to);
-        }
-        packet.set_via(via);
-        let detour = self.minimal(plant, at, via, node, to);
-        if packet.is_detour {
-            return detour;
-        }
-        let minimal = self.minimal(plant, at, there, node, to);
-        let direct = score(plant, node, minimal);
-        if direct <= self.threshold || direct <= 2 * score(plant, node, detour) {
-            return minimal;
-        }
-        packet.is_detour = true;
-        detour
+        let weighed = Weighed { groups: &self.groups, threshold: self.threshold, weight: 2 };
+        let best = |group, node: &mut Node, to: &mut _| self.minimal(plant, at, group, node, to);
+        weighed.progressive(plant, (at, here, there), packet, (node, to), best)
     }
 }

@@ -1,5 +1,6 @@
 //! Networks of groups: which ports of a router lead to which group, and how busy ports are.
 
+use super::event::{NONE, Packet};
 use super::model::Runs;
 use super::node::Node;
 use super::plant::{Class, Plant};
@@ -110,6 +111,12 @@ impl Groups {
         self.local.get(router as usize)
     }
 
+    /// The link of a router to another one of its group, where there is one.
+    pub fn direct(&self, plant: &Plant, router: u32, other: u32) -> Option<u16> {
+        let leads = |port: &&u16| plant.behind(router, **port).lp == other;
+        self.local(router).iter().find(leads).copied()
+    }
+
     /// Any group but these two, which may be the same; none where there is no other.
     pub fn other(&self, a: u32, b: u32, node: &mut Node, to: &mut impl Runs) -> Option<u32> {
         let (first, second) = (a.min(b), a.max(b));
@@ -135,6 +142,54 @@ impl Groups {
         let count = (0..self.count).filter(has).count() as u32;
         let drawn = if count > 0 { node.dice(to).below(count) } else { 0 };
         (0..self.count).filter(has).nth(drawn as usize)
+    }
+}
+
+/// When a detour is better than a shortest way.
+pub struct Weighed<'a> {
+    /// The groups.
+    pub groups: &'a Groups,
+    /// A shortest way is taken up to this score, chunks.
+    pub threshold: u32,
+    /// By what the score of a detour is multiplied.
+    pub weight: u32,
+}
+
+impl Weighed<'_> {
+    /// Progressive adaptive routing at router `at` of the source's group, for a packet to group
+    /// `there`: the port that `best` has towards that group, or towards one in between.
+    pub fn progressive<R: Runs>(
+        &self,
+        plant: &Plant,
+        (at, here, there): (u32, u32, u32),
+        packet: &mut Packet,
+        (node, to): (&mut Node, &mut R),
+        best: impl Fn(u32, &mut Node, &mut R) -> u16,
+    ) -> u16 {
+        let groups = self.groups;
+        let is_first = packet.hops == 0;
+        if is_first {
+            packet.set_via(groups.other(here, there, node, to).unwrap_or(NONE));
+        }
+        let mut via = packet.via();
+        if !is_first && (via == NONE || groups.global(at, via).is_empty()) {
+            via = groups.reached(at, there, node, to).unwrap_or(NONE);
+        }
+        if via == NONE {
+            return best(there, node, to);
+        }
+        packet.set_via(via);
+        let detour = best(via, node, to);
+        if packet.is_detour {
+            return detour;
+        }
+        let minimal = best(there, node, to);
+        let direct = score(plant, node, minimal);
+        if direct <= self.threshold || direct <= self.weight * score(plant, node, detour) {
+            return minimal;
+        }
+        packet.is_detour = true;
+        detour
     }
 }
 

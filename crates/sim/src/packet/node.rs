@@ -205,11 +205,6 @@ impl Node {
         })
     }
 
-    /// The first chunk of a list that has one.
-    pub fn first(&self, list: List) -> &Packet {
-        &self.slots[list.head as usize].packet
-    }
-
     /// Puts a chunk into a queue of a lane.
     pub fn put(
         &mut self,

@@ -6,6 +6,7 @@ use super::spec::{Spec, Sync};
 use crate::flit::case::On;
 use crate::flit::loads::Loads;
 use crate::select::Selection;
+use crate::side_by_side::side_by_side;
 use base::stage::{Better, Kind};
 use base::{Interrupted, Metric, Need, Refusal, Stage, Stop, Watch};
 use fabric::Topology;
@@ -14,7 +15,6 @@ use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use traffic::sending::Sending;
 
 /// What is under load.
@@ -65,36 +65,12 @@ impl Spec {
             Sync::Sequential => (threads.clamp(1, loads.len().max(1)), 1),
             Sync::Threads | Sync::Optimistic => (1, threads),
         };
-        let next = AtomicUsize::new(0);
-        let timed = |load: f64| -> Result<Row, Stop> {
+        let points = side_by_side(loads.len(), at_once, |at| {
             let began = clock.map(|now| now());
-            let row = case.point(load, each, watch)?;
+            let row = case.point(loads[at], each, watch)?;
             let wall_s = began.zip(clock).map(|(began, now)| now() - began);
             Ok(Row { wall_s, ..row })
-        };
-        let work = || -> Result<Vec<(usize, Row)>, Stop> {
-            let mut mine = Vec::new();
-            loop {
-                // the largest loads take longest: they go first
-                let i = next.fetch_add(1, Ordering::Relaxed);
-                let Some(at) = loads.len().checked_sub(i + 1) else { return Ok(mine) };
-                mine.push((at, timed(loads[at])?));
-            }
-        };
-        let found: Vec<Result<Vec<(usize, Row)>, Stop>> = if at_once == 1 {
-            vec![work()]
-        } else {
-            std::thread::scope(|scope| {
-                let hands: Vec<_> = (0..at_once).map(|_| scope.spawn(work)).collect();
-                hands.into_iter().map(|h| h.join().unwrap_or(Err(Interrupted.into()))).collect()
-            })
-        };
-        let mut points = Vec::new();
-        for part in found {
-            points.extend(part?);
-        }
-        points.sort_by_key(|(at, _)| *at);
-        let points = points.into_iter().map(|(_, row)| row).collect();
+        })?;
         Ok(Record { verified: case.verified, parameters: self.clone(), points })
     }
 
