@@ -1,13 +1,15 @@
 //! A case: a network as a dialect sees it, with traffic, ready to run at any load.
 
 use super::dialect::{Made, made};
+use super::ended::Ended;
 use super::endpoint::{Births, Drive, Rails};
-use super::model::{Model, State, digest};
+use super::model::Model;
 use super::plant::{Class, Plant};
 use super::route::Route;
 use super::row::Row;
 use super::spec::{Dialect, Spec, Sync, Undo};
-use super::stuck::{any_waits, circle};
+use super::stuck::{Waits, circle};
+use super::tally::Tally;
 use super::timing::Timing;
 use crate::flit::case::On;
 use base::{Stop, Watch};
@@ -121,27 +123,28 @@ impl Case {
                 optimistic(&model, &parts(), end_ps, ahead, watch)?
             }
         };
-        Ok(self.row(load, &model, &found))
+        let ended = Ended::of(&model, (0..).zip(&found.states));
+        // a run that is ended by its time may end with packets on their way
+        let is_stuck = self.spec.end_us.is_none() && ended.waits;
+        let waits = if is_stuck { circle(&model, &found.states) } else { Vec::new() };
+        Ok(self.row(load, &Ran::of(&found), &ended, &found.tally, &waits))
     }
 
-    fn row(&self, load: f64, model: &Model, found: &Outcome<Model>) -> Row {
-        let tally = &found.tally;
+    fn row(&self, load: f64, ran: &Ran, ended: &Ended, tally: &Tally, waits: &[Waits]) -> Row {
         let in_us = |ps: f64| ps / 1e6;
         let quantile = |share| tally.quantile_ps(share).map(|ps| in_us(ps as f64));
         let seconds = tally.last_ps as f64 / 1e12;
         let gib = tally.bytes as f64 / f64::from(1 << 30);
         let share = f64::from(self.plant.endpoints) * seconds;
-        // a run that is ended by its time may end with packets on their way
-        let is_stuck = self.spec.end_us.is_none() && any_waits(&found.states);
-        let waits = if is_stuck { circle(model, &found.states) } else { Vec::new() };
         let name = |router: u32| self.on.switches()[router as usize].name.as_str();
+        let leads_to = |router, port| name(self.plant.behind(router, port).lp);
         let told = waits.iter().map(|w| {
-            let to = name(self.plant.behind(w.router, w.port).lp);
+            let to = leads_to(w.router, w.port);
             let [from, last] =
                 [w.packet.from, w.packet.to].map(|e| self.on.endpoints()[e as usize].name.as_str());
             format!("{} -> {to}, virtual channel {}: {from} to {last}", name(w.router), w.lane)
         });
-        let (busy_ps, busiest) = self.busiest(&found.states);
+        let busiest = ended.busiest;
         Row {
             offered_load: load,
             accepted_gib_per_s: if share > 0.0 { gib / share } else { 0.0 },
@@ -154,32 +157,37 @@ impl Case {
             max_latency_us: (tally.chunks > 0).then(|| in_us(tally.max_latency_ps as f64)),
             nonminimal_packets: tally.detours,
             end_us: in_us(tally.last_ps as f64),
-            events: found.events,
-            windows: found.windows,
-            rollbacks: found.undone,
-            efficiency: found.efficiency(),
-            busiest_link_use: busy_ps as f64 / (found.last_ps.max(1) as f64),
-            busiest_link: busiest
-                .map_or_else(String::new, |(from, to)| format!("{} -> {}", name(from), name(to))),
-            digest: format!("{:016x}", digest(&found.states)),
-            deadlocked: is_stuck,
+            events: ran.events,
+            windows: ran.windows,
+            rollbacks: ran.undone,
+            efficiency: ran.efficiency,
+            busiest_link_use: busiest.busy_ps as f64 / (ran.last_ps.max(1) as f64),
+            busiest_link: if busiest.busy_ps > 0 {
+                format!("{} -> {}", name(busiest.router), leads_to(busiest.router, busiest.port))
+            } else {
+                String::new()
+            },
+            digest: format!("{:016x}", ended.digest),
+            deadlocked: self.spec.end_us.is_none() && ended.waits,
             circle: (!waits.is_empty()).then(|| told.collect()),
             wall_s: None,
         }
     }
+}
 
-    /// The link between routers that was busy longest, and how long, ps.
-    fn busiest(&self, states: &[State]) -> (u64, Option<(u32, u32)>) {
-        let mut best = (0, None);
-        for (router, state) in (0..self.plant.routers).zip(states) {
-            let State::Router(node) = state else { continue };
-            for (port, behind) in node.ports.iter().zip(self.plant.all(router)) {
-                if behind.class != Class::Endpoint && port.busy_ps > best.0 {
-                    best = (port.busy_ps, Some((router, behind.lp)));
-                }
-            }
-        }
-        best
+/// How a run went.
+struct Ran {
+    events: u64,
+    last_ps: u64,
+    windows: u64,
+    undone: u64,
+    efficiency: f64,
+}
+
+impl Ran {
+    fn of(found: &Outcome<Model>) -> Self {
+        let Outcome { events, last_ps, windows, undone, .. } = *found;
+        Self { events, last_ps, windows, undone, efficiency: found.efficiency() }
     }
 }
 

@@ -7,7 +7,7 @@ use super::plant::{Class, Plant};
 use super::route::Route;
 use super::tally::{Arrival, Tally};
 use super::timing::{Passing, Timing};
-use base::seed::{Fast, fnv1a64};
+use base::seed::Fast;
 use des::{Context, Lp};
 use std::sync::Arc;
 
@@ -178,21 +178,4 @@ impl Model {
         let endpoints = (0..self.plant.endpoints).map(|e| of_router(self.plant.at(e, 0).router));
         (0..routers).map(of_router).chain(endpoints).collect()
     }
-}
-
-/// A digest of all numbers of all endpoints and links.
-pub fn digest(states: &[State]) -> u64 {
-    let mut bytes = Vec::new();
-    for state in states {
-        let (ports, seen) = match state {
-            State::Router(node) => (&node.ports, Seen::default()),
-            State::Endpoint(it) => (&it.node.ports, it.seen),
-        };
-        let port_words = ports.iter().flat_map(|port| [port.bytes, port.busy_ps]);
-        let words = [seen.chunks, seen.bytes, seen.latency_ps, seen.last_ps];
-        for word in words.into_iter().chain(port_words) {
-            bytes.extend(word.to_le_bytes());
-        }
-    }
-    fnv1a64(&bytes)
 }

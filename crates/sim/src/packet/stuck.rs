@@ -18,17 +18,6 @@ pub(super) struct Waits {
     pub(super) packet: Packet,
 }
 
-/// Whether packets wait anywhere.
-pub(super) fn any_waits(states: &[State]) -> bool {
-    states.iter().any(|state| {
-        let ports = match state {
-            State::Router(node) => &node.ports,
-            State::Endpoint(it) => &it.node.ports,
-        };
-        ports.iter().any(|port| port.queued + port.pending > 0)
-    })
-}
-
 /// The circle in which packets wait; empty where they do not.
 ///
 /// From any packet that waits, the next is the first one in the buffer that it waits for.

@@ -1,0 +1,95 @@
+//! What is left of routers and endpoints once a run is over: sums, so that parts of a network that
+//! ran apart add up.
+
+use super::event::NONE;
+use super::model::{Model, State};
+use super::node::Port;
+use super::plant::Class;
+use base::seed::fnv1a64;
+use des::Lp;
+
+/// A port of a router and how long it was busy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Busiest {
+    /// How long, ps; 0 where no port was.
+    pub busy_ps: u64,
+    /// The router.
+    pub router: Lp,
+    /// Its port.
+    pub port: u16,
+}
+
+/// What is left of some logical processes, or of all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// Of all numbers of all of them: equal processes have equal ones, whoever ran them.
+    pub digest: u64,
+    /// The port between routers that was busy longest, the first of equal ones.
+    pub busiest: Busiest,
+    /// Whether packets wait anywhere.
+    pub waits: bool,
+}
+
+impl Default for Ended {
+    fn default() -> Self {
+        let busiest = Busiest { busy_ps: 0, router: NONE, port: 0 };
+        Self { digest: 0, busiest, waits: false }
+    }
+}
+
+impl Ended {
+    /// Of these processes. O(ports).
+    pub fn of<'a>(model: &Model, states: impl Iterator<Item = (Lp, &'a State)>) -> Self {
+        let mut all = Self::default();
+        let mut bytes = Vec::new();
+        for (lp, state) in states {
+            bytes.clear();
+            let mut word = |word: u64| bytes.extend(word.to_le_bytes());
+            word(lp.into());
+            let ports = match state {
+                State::Router(node) => {
+                    all.router(model, lp, &node.ports);
+                    &node.ports
+                }
+                State::Endpoint(it) => {
+                    let seen = it.seen;
+                    [seen.chunks, seen.bytes, seen.latency_ps, seen.last_ps]
+                        .into_iter()
+                        .for_each(&mut word);
+                    &it.node.ports
+                }
+            };
+            for port in ports {
+                [port.bytes, port.busy_ps].into_iter().for_each(&mut word);
+                all.waits |= port.queued + port.pending > 0;
+            }
+            all.digest = all.digest.wrapping_add(fnv1a64(&bytes));
+        }
+        all
+    }
+
+    fn router(&mut self, model: &Model, router: Lp, ports: &[Port]) {
+        for (at, (port, behind)) in (0..).zip(ports.iter().zip(model.plant.all(router))) {
+            if behind.class != Class::Endpoint {
+                self.busy(Busiest { busy_ps: port.busy_ps, router, port: at });
+            }
+        }
+    }
+
+    fn busy(&mut self, other: Busiest) {
+        let mine = self.busiest;
+        let is_first = (other.router, other.port) < (mine.router, mine.port);
+        if other.busy_ps > 0
+            && (other.busy_ps > mine.busy_ps || other.busy_ps == mine.busy_ps && is_first)
+        {
+            self.busiest = other;
+        }
+    }
+
+    /// Adds what is left of others.
+    pub fn add(&mut self, other: &Self) {
+        self.digest = self.digest.wrapping_add(other.digest);
+        self.busy(other.busiest);
+        self.waits |= other.waits;
+    }
+}
