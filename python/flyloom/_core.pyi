@@ -129,7 +129,7 @@ class Topology:
         parameters: dict[str, Any] | None = None,
         progress: _Progress = None,
         traffic: Traffic | None = None,
-        workload: Workload | None = None,
+        workloads: Sequence[Workload] | None = None,
     ) -> _Document: ...
     def failures(self, given: dict[str, Any]) -> tuple[list[int], list[int]]: ...
     def with_failures(
@@ -226,7 +226,7 @@ class Routing:
         parameters: dict[str, Any] | None = None,
         progress: _Progress = None,
         traffic: Traffic | None = None,
-        workload: Workload | None = None,
+        workloads: Sequence[Workload] | None = None,
     ) -> _Document: ...
     def orcs_text(self) -> str: ...
     def lft_text(self) -> str: ...
@@ -304,6 +304,7 @@ def simulate_packet(
     given: dict[str, Any],
     threads: int,
     traffic: Traffic | None = None,
+    jobs: tuple[Sequence[Workload] | None, Sequence[int] | None] = ...,
     progress: _Progress = None,
 ) -> _Document: ...
 def flit_schema() -> _Document: ...

@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use sim::flit::case::Own;
 use sim::flit::stage::Driven;
 use sim::message::stage::Played;
+use sim::packet::replay::Jobs;
 use std::sync::Arc;
 use traffic::sending::Sending;
 use traffic::workload::Schedule;
@@ -66,8 +67,8 @@ pub struct Inputs<'a> {
     pub routing: Option<&'a Routing>,
     /// The traffic that a parameter names, read for this network.
     pub traffic: Option<&'a Sending>,
-    /// The schedule of processes that a parameter names as a file.
-    pub schedule: Option<&'a Schedule>,
+    /// The schedules of processes that a parameter names as files.
+    pub schedules: Option<&'a [&'a Schedule]>,
 }
 
 /// A kind of input, as a type.
@@ -110,7 +111,8 @@ impl<'a> Take<'a> for sim::packet::stage::Driven<'a> {
     const INPUT: Input = Input::Either;
 
     fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
-        Ok(Self { topology: from.topology, routing: from.routing, traffic: from.traffic })
+        let jobs = Jobs { schedules: from.schedules, places: None };
+        Ok(Self { topology: from.topology, routing: from.routing, traffic: from.traffic, jobs })
     }
 }
 
@@ -130,7 +132,8 @@ impl<'a> Take<'a> for Played<'a> {
     const INPUT: Input = Input::Either;
 
     fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
-        let Inputs { topology, routing, schedule, .. } = from;
+        let Inputs { topology, routing, schedules, .. } = from;
+        let schedule = schedules.and_then(|all| all.first().copied());
         Ok(Self { topology: Some(topology), routing, schedule, places: None })
     }
 }

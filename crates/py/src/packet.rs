@@ -4,12 +4,15 @@ use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
 use crate::routing::Routing;
 use crate::throughput::Traffic;
 use crate::topology::{Topology, object};
+use crate::workload::Workload;
 use base::{Frame, Refusal, Stage};
 use pyo3::prelude::*;
 use serde_json::Value;
+use sim::packet::replay::Jobs;
 use sim::packet::spec::Spec;
 use sim::packet::stage::Driven;
 use std::time::Instant;
+use traffic::workload::Schedule;
 
 /// The schema of the packet level's parameters.
 #[pyfunction]
@@ -17,15 +20,18 @@ pub fn packet_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     to_python(py, &schemars::schema_for!(Spec).to_value())
 }
 
-/// What the packet level finds at the loads that `given` says: `verified`, `parameters`, `points`.
+/// What the packet level finds at the loads that `given` says: `verified`, `parameters`, `points`;
+/// with traces `jobs`, whose schedules, and the endpoints of all processes, take the place of what
+/// the parameters name.
 #[pyfunction]
-#[pyo3(signature = (on, given, threads, traffic=None, progress=None))]
+#[pyo3(signature = (on, given, threads, traffic=None, jobs=(None, None), progress=None))]
 pub fn simulate_packet<'py>(
     py: Python<'py>,
     on: &Bound<'py, PyAny>,
     given: &Bound<'py, PyAny>,
     threads: usize,
     traffic: Option<Py<Traffic>>,
+    jobs: (Option<Vec<Py<Workload>>>, Option<Vec<u32>>),
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let given = Value::Object(object(from_python(given)?));
@@ -39,7 +45,11 @@ pub fn simulate_packet<'py>(
         None => on.cast::<Topology>()?.get().inner.clone(),
     };
     let traffic = traffic.as_ref().map(|t| t.get().sending());
-    let on = Driven { topology: &topology, routing: routing.as_ref(), traffic };
+    let (workloads, places) = jobs;
+    let schedules: Option<Vec<&Schedule>> =
+        workloads.as_ref().map(|all| all.iter().map(|one| &one.get().inner).collect());
+    let jobs = Jobs { schedules: schedules.as_deref(), places: places.as_deref() };
+    let on = Driven { topology: &topology, routing: routing.as_ref(), traffic, jobs };
     afford(py, &format!("simulating {}", topology.recipe()), |_| spec.need(on, threads))?;
     let began = Instant::now();
     let clock = || began.elapsed().as_secs_f64();

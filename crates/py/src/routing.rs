@@ -198,7 +198,7 @@ impl Routing {
     /// The measure `name` of these tables or of their network, with its parameters (a dict;
     /// defaults where left out): a dict, see docs/measure-reference.md. `traffic` is what a
     /// parameter of that name stands for.
-    #[pyo3(signature = (name, parameters=None, progress=None, traffic=None, workload=None))]
+    #[pyo3(signature = (name, parameters=None, progress=None, traffic=None, workloads=None))]
     fn measure<'py>(
         &self,
         py: Python<'py>,
@@ -206,10 +206,9 @@ impl Routing {
         parameters: Option<&Bound<'py, PyAny>>,
         progress: Option<Py<PyAny>>,
         traffic: Option<&Traffic>,
-        workload: Option<&Workload>,
+        workloads: Option<Vec<Py<Workload>>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let schedule = workload.map(|w| &w.inner);
-        let on = (Some(&self.inner), traffic.map(Traffic::sending), schedule);
+        let on = (Some(&self.inner), traffic.map(Traffic::sending), workloads.as_deref());
         measured(py, name, parameters, self.inner.topology(), on, progress)
     }
 

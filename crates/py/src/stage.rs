@@ -2,6 +2,7 @@
 
 use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
 use crate::topology::object;
+use crate::workload::Workload;
 use fabric::Topology;
 use fabric::tables::Routing;
 use lab::stages::{Inputs, stage};
@@ -20,12 +21,15 @@ pub fn measured<'py>(
     name: &str,
     given: Option<&Bound<'py, PyAny>>,
     topology: &Arc<Topology>,
-    (routing, traffic, schedule): (Option<&Routing>, Option<&Sending>, Option<&Schedule>),
+    (routing, traffic, workloads): (Option<&Routing>, Option<&Sending>, Option<&[Py<Workload>]>),
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let entry = stage(name).map_err(refuse)?;
     let given = &given.map(from_python).transpose()?.map(object).unwrap_or_default();
-    let on = Inputs { topology, routing, traffic, schedule };
+    let schedules: Option<Vec<&Schedule>> =
+        workloads.map(|all| all.iter().map(|one| &one.get().inner).collect());
+    let schedules = schedules.as_deref();
+    let on = Inputs { topology, routing, traffic, schedules };
     let mut need = Ok(());
     afford(py, &format!("{name} of {}", topology.recipe()), |threads| {
         entry.need(given, on, threads).unwrap_or_else(|why| {

@@ -316,7 +316,7 @@ impl Topology {
     /// The measure `name` of this network, with its parameters (a dict; defaults where left out):
     /// a dict, see docs/measure-reference.md. `traffic` is what a parameter of that name stands
     /// for.
-    #[pyo3(signature = (name, parameters=None, progress=None, traffic=None, workload=None))]
+    #[pyo3(signature = (name, parameters=None, progress=None, traffic=None, workloads=None))]
     fn measure<'py>(
         &self,
         py: Python<'py>,
@@ -324,9 +324,9 @@ impl Topology {
         parameters: Option<&Bound<'py, PyAny>>,
         progress: Option<Py<PyAny>>,
         traffic: Option<&Traffic>,
-        workload: Option<&Workload>,
+        workloads: Option<Vec<Py<Workload>>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let on = (None, traffic.map(Traffic::sending), workload.map(|w| &w.inner));
+        let on = (None, traffic.map(Traffic::sending), workloads.as_deref());
         measured(py, name, parameters, &self.inner, on, progress)
     }
 

@@ -4,6 +4,7 @@
 
 use base::Quiet;
 use fabric::network::parse_inline;
+use sim::packet::replay::Jobs;
 use sim::packet::spec::Spec;
 use sim::packet::stage::Driven;
 use std::sync::Arc;
@@ -21,13 +22,16 @@ fn main() {
     let spec: Spec = serde_json::from_str(given).expect("parameters");
     let began = Instant::now();
     let clock = || began.elapsed().as_secs_f64();
-    let driven = Driven { topology: &on, routing: None, traffic: None };
+    let driven = Driven { topology: &on, routing: None, traffic: None, jobs: Jobs::default() };
     let threads = threads.parse().expect("threads");
     let found = spec.simulate(driven, threads, Some(&clock), &Quiet).expect("it runs");
+    for job in &found.jobs {
+        println!("{job:?}");
+    }
     for row in found.points {
         let wall_s = row.wall_s.unwrap_or(f64::NAN);
         println!(
-            "{} load {} threads {threads}: {:.3} s, {:.2} M packets/s, {} windows, {} undone, {}",
+            "{} load {:?} threads {threads}: {:.3} s, {:.2} M packets/s, {} windows, {} undone, {} us, {} routers, {} detours",
             row.digest,
             row.offered_load,
             wall_s,
@@ -35,6 +39,8 @@ fn main() {
             row.windows,
             row.rollbacks,
             row.mean_latency_us.unwrap_or(f64::NAN),
+            row.mean_hops.unwrap_or(f64::NAN),
+            row.nonminimal_packets,
         );
     }
 }

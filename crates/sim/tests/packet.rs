@@ -5,6 +5,7 @@ use fabric::Topology;
 use fabric::network::parse_inline;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use sim::packet::replay::Jobs;
 use sim::packet::row::Row;
 use sim::packet::spec::Spec;
 use sim::packet::stage::{Driven, Record};
@@ -21,7 +22,7 @@ fn spec(given: &Value) -> Spec {
 }
 
 fn run(on: &Arc<Topology>, given: &Value, threads: usize) -> Record {
-    let driven = Driven { topology: on, routing: None, traffic: None };
+    let driven = Driven { topology: on, routing: None, traffic: None, jobs: Jobs::default() };
     spec(given).simulate(driven, threads, None, &Quiet).expect("it runs")
 }
 
@@ -31,7 +32,8 @@ fn point(on: &Arc<Topology>, given: &Value) -> Row {
 
 fn refused(inline: &str, given: &Value) -> String {
     let topology = built(inline);
-    let driven = Driven { topology: &topology, routing: None, traffic: None };
+    let driven =
+        Driven { topology: &topology, routing: None, traffic: None, jobs: Jobs::default() };
     let stop = spec(given).simulate(driven, 1, None, &Quiet).expect_err("it is refused");
     stop.to_string()
 }
@@ -87,7 +89,9 @@ fn codes_found_the_same() {
         let latency = if routing == "adaptive" { 0.02 } else { 0.01 };
         near(row.mean_hops.expect("some arrived"), number(8), 0.005);
         near(row.mean_latency_us.expect("some arrived"), number(9), latency);
-        near(row.nonminimal_packets as f64, number(11), 0.03);
+        // one run each: their numbers differ by chance, by about their roots
+        let by_chance = 1.0 / number(11).max(1.0).sqrt();
+        near(row.nonminimal_packets as f64, number(11), 0.03 + by_chance);
         // self-sends are drawn: about one in all endpoints
         near(row.packets as f64, number(7), 0.002);
         seen += 1;
@@ -295,7 +299,8 @@ fn what_a_dialect_lacks_is_refused() {
     let none = json!({"link": {"latency_ns": 0.0}, "router": {"credit_ns": 0.0, "delay_ns": 0.0},
         "sync": "threads"});
     let topology = built(slim);
-    let driven = Driven { topology: &topology, routing: None, traffic: None };
+    let driven =
+        Driven { topology: &topology, routing: None, traffic: None, jobs: Jobs::default() };
     let stop = spec(&none).simulate(driven, 2, None, &Quiet).expect_err("no lookahead");
     assert!(stop.to_string().contains("lookahead"), "{stop}");
 }

@@ -37,6 +37,8 @@ COLUMNS = (
     " --set router.virtual_channels=8",
     "flyloom sim packet fit_fly:q=13,p=9 --dialect codes-slimfly-v1 --selection adaptive"
     " --load 0.5 --sync threads --threads 2",
+    "flyloom sim packet slim_fly:q=5,p=4 --trace amg_like:p=4,levels=2,base_bytes=16384"
+    " --placement random --background ranks=60,intensity=0.1,interval_us=10",
     "flyloom sim packet slim_fly:q=5,p=4 --engine dfsssp --messages 100 --bytes 65536"
     " --set link.latency_ns=50",
 ))
@@ -64,6 +66,30 @@ def packet(
         str,
         typer.Option(help="the rail of a packet: congestion, path, dedicated, random, striped"),
     ] = "congestion",
+    trace: Annotated[
+        list[str] | None,
+        typer.Option("--trace", metavar="NAME:KEY=VALUE,...|FILE|DIR", show_default=False,
+                     help="what processes do, in place of traffic: amg_like:p=12,..., GOAL, or a"
+                          " trace; several are jobs at the same time"),
+    ] = None,
+    compute: Annotated[
+        str, typer.Option(help="whether calculations of a trace take time: off or on")
+    ] = "off",
+    collectives: Annotated[
+        str,
+        typer.Option(help="collective operations of a trace: real, or codes: they send nothing"),
+    ] = "real",
+    placement: Annotated[
+        str,
+        typer.Option(help="which endpoints processes are on: linear, random, random_switches,"
+                          " random_groups, stripe, or a file with a line for each job"),
+    ] = "linear",
+    background: Annotated[
+        list[str] | None,
+        typer.Option("--background", metavar="KEY=VALUE,...", show_default=False,
+                     help="a job that sends at random as long as traces run: ranks, intensity or"
+                          " bytes, interval_us, births (may be given again)"),
+    ] = None,
     sync: Annotated[
         str,
         typer.Option(help="what runs events: sequential, threads, optimistic; the result is the"
@@ -110,7 +136,10 @@ def packet(
     with bars() as bar:
         found = simulate(
             source, load=load, traffic=traffic, selection=selection, dialect=dialect,
-            messages=messages, message_bytes=bytes_, rails=rails, sync=sync, engine=engine,
+            messages=messages, message_bytes=bytes_, rails=rails, trace=trace or None,
+            compute=compute, collectives=collectives, placement=placement,
+            background=[background_of(words) for words in background or ()], sync=sync,
+            engine=engine,
             lmc=lmc, layers=layers, engine_options=parsed_options(option),
             settings=parsed_options(setting, "the simulator", (), "--set"), unverified=unverified,
             seed=seed, threads=threads, progress=bar,
@@ -124,6 +153,34 @@ def packet(
         print(f"written to {output}")
 
 
+def background_of(words: str) -> dict[str, Any]:
+    """A job in the background as ``--background`` has it: ``ranks=1000,intensity=0.15``."""
+    from flyloom._core import RefusalError
+
+    given: dict[str, Any] = {}
+    for word in words.split(","):
+        key, equals, value = word.partition("=")
+        if not equals or key in given:
+            raise RefusalError(f"--background: '{word}': not KEY=VALUE, once for each key")
+        if key == "births":
+            given[key] = value
+            continue
+        try:
+            given[key] = int(value) if value.isdecimal() else float(value)
+        except ValueError:
+            raise RefusalError(f"--background: {key}: '{value}' is no number") from None
+    return given
+
+
+JOBS = (
+    ("job", "name"), ("ranks", "ranks"), ("longest us", "max_comm_us"),
+    ("mean us", "mean_comm_us"), ("latency us", "mean_latency_us"),
+    ("routers visited", "mean_hops"), ("messages", "messages"), ("packets", "chunks"),
+    ("bytes", "bytes"),
+)
+"""Columns of the table of jobs: times are those of communication."""
+
+
 def show(found: dict[str, Any], as_json: bool) -> None:
     """Prints what a simulator found."""
     if as_json:
@@ -131,6 +188,15 @@ def show(found: dict[str, Any], as_json: bool) -> None:
         return
     if not found["verified"]:
         print("not proved free of deadlock")
+    if jobs := found.get("jobs"):
+        print_table(
+            [heading for heading, _ in JOBS],
+            [["-" if (value := job[key]) is None else
+              round(value, 4) if isinstance(value, float) else value for _, key in JOBS]
+             for job in jobs],
+            left={0},
+        )
+        print()
     rows = []
     for point in found["points"]:
         cells: list[Any] = [
@@ -140,6 +206,8 @@ def show(found: dict[str, Any], as_json: bool) -> None:
     print_table([*(heading for heading, _ in COLUMNS), ""], rows)
     for point in found["points"]:
         if point["deadlocked"]:
-            print(f"at load {point['offered_load']:g} packets wait for one another in a circle:")
+            load = point["offered_load"]
+            at = "" if load is None else f"at load {load:g} "
+            print(f"{at}packets wait for one another in a circle:")
             for step in point.get("circle", ()):
                 print(f"  {step}")

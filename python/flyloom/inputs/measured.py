@@ -31,7 +31,11 @@ def measured(
     }
     if name == "sim.message":
         schedule = scheduled(known)
-        return target.measure(name, known, progress, None, schedule)
+        return target.measure(name, known, progress, None, schedule and [schedule])
+    if name == "sim.packet" and known.get("trace"):
+        from flyloom.inputs.jobs import jobs
+
+        return target.measure(name, known, progress, None, jobs(known, progress))
     drawn = name in _simulators()
     traffic: Any = given.get("traffic")
     if traffic is None or not (drawn or isinstance(target, Routing)):

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from flyloom import _core
-from flyloom._core import RefusalError, Routing
+from flyloom._core import RefusalError, Routing, Topology, Workload
+from flyloom.inputs.jobs import Traced
+from flyloom.inputs.jobs import called as job_called
+from flyloom.inputs.jobs import jobs as schedules
+from flyloom.inputs.jobs import names as trace_names
+from flyloom.inputs.placements import Placed, places
 from flyloom.inputs.traffic import called, demands, is_name
 from flyloom.support.checks import whole
 from flyloom.support.machine import processors
@@ -20,8 +25,8 @@ if TYPE_CHECKING:
     from flyloom.inputs.tables import Tables
     from flyloom.inputs.traffic import Wanted
 
-OWN = ("dialect", "load", "selection", "rails", "traffic", "messages", "message_bytes", "sync",
-       "unverified", "seed")
+OWN = ("dialect", "load", "selection", "rails", "traffic", "messages", "message_bytes", "trace",
+       "compute", "collectives", "placement", "background", "sync", "unverified", "seed")
 """Parameters of the simulator that are arguments of ``packet``, and no settings."""
 
 
@@ -35,6 +40,11 @@ def packet(
     messages: int = 30,
     message_bytes: int = 4096,
     rails: str = "congestion",
+    trace: Traced | Sequence[Traced] | None = None,
+    compute: str = "off",
+    collectives: str = "real",
+    placement: Placed = "linear",
+    background: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     sync: str = "sequential",
     engine: str | None = None,
     lmc: int | None = None,
@@ -67,6 +77,21 @@ def packet(
     rails
         Of endpoints with several: ``congestion``, ``path``, ``dedicated``, ``random``,
         ``striped``.
+    trace
+        What processes do, in place of ``traffic``: a schedule, a generator with its parameters
+        (``"amg_like:p=12,levels=4,cycles=1,base_bytes=16384"``), a file of GOAL, a folder of a
+        trace; several are jobs at the same time.
+    compute
+        Whether calculations of a trace take time: ``off`` or ``on``.
+    collectives
+        ``real``: collective operations send what their algorithms send; ``codes``: nothing, as in
+        CODES, whose rules traces of MPI then follow (docs/packet.md).
+    placement
+        The endpoint of every process of all jobs: ``linear``, ``random``, ``random_switches``,
+        ``random_groups``, ``stripe``, a file with a line for each job, or a list.
+    background
+        Jobs that send at random until those of traces are done, each ``ranks``, ``intensity`` (or
+        ``bytes``), ``interval_us``, ``births``.
     sync
         What runs events: ``sequential``, ``threads``, ``optimistic``; the result is the same.
     engine
@@ -84,7 +109,8 @@ def packet(
         Called with ``(what, done, total)``.
 
     Fields: ``network``, ``engine``, ``traffic``, ``verified``, ``parameters``, ``points`` (each
-    ``offered_load``, ``accepted_gib_per_s``, ``mean_latency_us``, ...: docs/packet.md). Raises
+    ``offered_load``, ``accepted_gib_per_s``, ``mean_latency_us``, ...: docs/packet.md); with
+    traces ``jobs`` (each ``name``, ``ranks``, ``max_comm_us``, ``mean_comm_us``, ...). Raises
     ``RefusalError`` for what does not fit and for routing that is not proved free of deadlock.
     """
     refuse_arguments(settings, OWN)
@@ -100,20 +126,45 @@ def packet(
         "unverified": unverified, "seed": seed,
     })
     own = None
-    if isinstance(traffic, str) and is_name(traffic):
+    jobs: tuple[list[Workload] | None, list[int] | None] = (None, None)
+    if trace is not None:
+        jobs = _jobs(spec, on, (trace, compute, collectives, placement, background), progress)
+    elif background:
+        raise RefusalError("background: there is no trace; it lasts as long as one")
+    elif isinstance(traffic, str) and is_name(traffic):
         spec["traffic"] = traffic
     else:
         own = demands(topology, traffic)
-    found = _core.simulate_packet(on, spec, hands, own, progress)
+    found = _core.simulate_packet(on, spec, hands, own, jobs, progress)
     peak_rss_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     for point in found["points"]:
         point["peak_rss_mib"] = peak_rss_mib
     return Result({
         "network": topology.recipe,
         "engine": None if given is None else given.engine,
-        "traffic": called(traffic),
+        "traffic": called(traffic) if trace is None else ", ".join(spec["trace"]),
         **found,
     })
+
+
+def _jobs(
+    spec: dict[str, Any],
+    on: Topology | Routing,
+    asked: tuple[Any, str, str, Placed, Any],
+    progress: Progress | None,
+) -> tuple[list[Workload] | None, list[int] | None]:
+    """Schedules and endpoints of jobs, where the core does not make them; what it needs for that
+    goes into ``spec``."""
+    trace, compute, collectives, placement, background = asked
+    traces = trace_names(trace)
+    if isinstance(background, Mapping):
+        background = [background]
+    spec |= {
+        "trace": [job_called(one) for one in traces], "compute": compute,
+        "collectives": collectives, "background": [dict(one) for one in background or ()],
+    }
+    spec["placement"], where = places(on, placement)
+    return schedules({**spec, "trace": traces}, progress), where
 
 
 def refuse_arguments(settings: Mapping[str, Any] | None, names: Iterable[str]) -> None:

@@ -205,6 +205,7 @@ impl Reader<'_> {
         let name = record.name();
         let plain = name.strip_prefix("MPIO_").unwrap_or(name);
         let is_done = record.number("flag").is_none_or(|flag| flag != 0);
+        let which = if matches!(plain, "Wait" | "Waitall") { Which::All } else { Which::Found };
         let done = match plain {
             "Wait" | "Test" => vec![whole(record, "request")?],
             "Waitall" | "Testall" => requests(record)?,
@@ -225,7 +226,7 @@ impl Reader<'_> {
         let done: Vec<u64> = done.into_iter().filter(|&request| self.is_message(request)).collect();
         // a test that found nothing took time that is not computing
         Ok(Some(if is_done && !done.is_empty() {
-            What::Complete(done, Which::All)
+            What::Complete(done, which)
         } else {
             What::Waits
         }))

@@ -110,7 +110,7 @@ pub struct Found {
 }
 
 /// What was left over: operations by number.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Left {
     /// Operations that never began: what they wait for did not come.
     pub stuck: Vec<u32>,
@@ -126,6 +126,11 @@ pub struct Left {
 const TOLD: usize = 5;
 
 impl Left {
+    /// Whether nothing is.
+    pub fn is_empty(&self) -> bool {
+        [&self.stuck, &self.sends, &self.receives, &self.messages].iter().all(|all| all.is_empty())
+    }
+
     /// What is left over of `schedule`, in words.
     pub fn refusal(&self, schedule: &Schedule) -> Refusal {
         let mut parts = Vec::new();

@@ -1,7 +1,7 @@
 //! The ways of packets in dragonflies as CODES has them (`codes-dally-v1`).
 //!
-//! Virtual channels: in the source's group the local links crossed so far, 1 once the way is a
-//! detour; 2 in the group in between; 3 in that of the destination, ejection too.
+//! Virtual channels: in the source's group the local links crossed so far, 1 once the way has become
+//! a detour at a router before; 2 in the group in between; 3 in that of the destination, ejection too.
 
 use super::event::Packet;
 use super::groups::{Groups, Weighed, any, better_of_two, lowest};
@@ -90,12 +90,14 @@ impl Route {
             };
             return (port, 2);
         }
+        // of what a packet decides here CODES hears at the next router
+        let lane = if packet.is_detour { 1 } else { packet.hops.min(1) };
         let port = if is_adaptive {
             self.progressive(plant, (at, here, there), packet, node, to)
         } else {
             self.minimal(at, there, node, to)
         };
-        (port, if packet.is_detour { 1 } else { packet.hops.min(1) })
+        (port, lane)
     }
 
     /// Any link to a group, or any to a router that has one.

@@ -178,6 +178,7 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
             passing,
             room: Room::Gone,
             begins_late: false,
+            is_sent_early: false,
             order: Order::RoundRobin,
         };
     }
@@ -195,6 +196,7 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
         passing: if is_dally { Passing::Twice } else { Passing::Whole },
         room: Room::Behind,
         begins_late: is_dally,
+        is_sent_early: true,
         order: match spec.dialect {
             Dialect::SlimFly => Order::Highest,
             Dialect::DfPlus => Order::Lowest,

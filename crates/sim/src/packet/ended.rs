@@ -2,9 +2,11 @@
 //! ran apart add up.
 
 use super::event::NONE;
-use super::model::{Model, State};
+use super::model::{Drive, Model, State};
 use super::node::Port;
 use super::plant::Class;
+use super::replay::RankTime;
+use crate::message::Left;
 use base::seed::fnv1a64;
 use des::Lp;
 
@@ -19,6 +21,21 @@ pub struct Busiest {
     pub port: u16,
 }
 
+/// What a port of a router did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Did {
+    /// The router.
+    pub router: Lp,
+    /// Its port.
+    pub port: u16,
+    /// Bytes that it has sent.
+    pub bytes: u64,
+    /// How long it was busy, ps.
+    pub busy_ps: u64,
+    /// Most chunks that waited for it at once.
+    pub most: u32,
+}
+
 /// What is left of some logical processes, or of all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
@@ -28,12 +45,19 @@ pub struct Ended {
     pub busiest: Busiest,
     /// Whether packets wait anywhere.
     pub waits: bool,
+    /// Ports between routers, where they are asked for.
+    pub links: Vec<Did>,
+    /// Processes of traces.
+    pub times: Vec<RankTime>,
+    /// What these could not do.
+    pub left: Left,
 }
 
 impl Default for Ended {
     fn default() -> Self {
         let busiest = Busiest { busy_ps: 0, router: NONE, port: 0 };
-        Self { digest: 0, busiest, waits: false }
+        let (links, times, left) = (Vec::new(), Vec::new(), Left::default());
+        Self { digest: 0, busiest, waits: false, links, times, left }
     }
 }
 
@@ -53,9 +77,14 @@ impl Ended {
                 }
                 State::Endpoint(it) => {
                     let seen = it.seen;
-                    [seen.chunks, seen.bytes, seen.latency_ps, seen.last_ps]
-                        .into_iter()
-                        .for_each(&mut word);
+                    let words = [seen.chunks, seen.bytes, seen.latency_ps, seen.last_ps];
+                    words.into_iter().for_each(&mut word);
+                    if let (Drive::Replay(replay), Some(plays)) = (&model.drive, &it.plays) {
+                        let first = all.times.len();
+                        all.times.extend(replay.times(plays));
+                        all.times[first..].iter().for_each(|time| word(time.end_ps));
+                        replay.leaves(plays, &mut all.left);
+                    }
                     &it.node.ports
                 }
             };
@@ -65,6 +94,7 @@ impl Ended {
             }
             all.digest = all.digest.wrapping_add(fnv1a64(&bytes));
         }
+        all.sort();
         all
     }
 
@@ -72,6 +102,10 @@ impl Ended {
         for (at, (port, behind)) in (0..).zip(ports.iter().zip(model.plant.all(router))) {
             if behind.class != Class::Endpoint {
                 self.busy(Busiest { busy_ps: port.busy_ps, router, port: at });
+                if model.links {
+                    let Port { bytes, busy_ps, most, .. } = *port;
+                    self.links.push(Did { router, port: at, bytes, busy_ps, most });
+                }
             }
         }
     }
@@ -91,5 +125,23 @@ impl Ended {
         self.digest = self.digest.wrapping_add(other.digest);
         self.busy(other.busiest);
         self.waits |= other.waits;
+        self.links.extend(&other.links);
+        self.times.extend(&other.times);
+        for (mine, theirs) in [
+            (&mut self.left.stuck, &other.left.stuck),
+            (&mut self.left.sends, &other.left.sends),
+            (&mut self.left.receives, &other.left.receives),
+            (&mut self.left.messages, &other.left.messages),
+        ] {
+            mine.extend(theirs);
+        }
+        self.sort();
+    }
+
+    fn sort(&mut self) {
+        self.links.sort_unstable();
+        self.times.sort_unstable();
+        let Left { stuck, sends, receives, messages } = &mut self.left;
+        [stuck, sends, receives, messages].into_iter().for_each(|all| all.sort_unstable());
     }
 }

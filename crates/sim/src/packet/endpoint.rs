@@ -2,9 +2,10 @@
 //! is counted.
 
 use super::event::{Happens, NONE, Packet, Sender};
-use super::model::{Change, Model, Runs};
+use super::model::{Change, Drive, Model, Runs};
 use super::node::{List, Node};
 use super::plant::Class;
+use super::replay::{self, Plays};
 use super::tally::Arrival;
 use super::timing::Passing;
 use base::exp::ln;
@@ -54,6 +55,8 @@ pub struct Endpoint {
     pub(super) nic: Nic,
     /// What it has received.
     pub seen: Seen,
+    /// What its processes do, where there are some.
+    pub(super) plays: Option<Box<Plays>>,
 }
 
 /// When messages are born.
@@ -64,11 +67,37 @@ pub enum Births {
     Exponential,
     /// All the same time apart, at all endpoints at once.
     Synchronised,
+    /// All the same time apart, the first of an endpoint at any time before that.
+    Jittered,
 }
 
-/// What endpoints send.
+impl Births {
+    /// Time until the first message of an endpoint, ps.
+    pub(super) fn first_ps(self, interval_ps: f64, dice: &mut Fast) -> u64 {
+        match self {
+            Self::Exponential => self.next_ps(interval_ps, dice),
+            Self::Synchronised => 0,
+            Self::Jittered => (uniform(dice) * interval_ps) as u64,
+        }
+    }
+
+    /// Time until the next one, ps.
+    pub(super) fn next_ps(self, interval_ps: f64, dice: &mut Fast) -> u64 {
+        match self {
+            Self::Exponential => (-ln(uniform(dice)) * interval_ps).round() as u64,
+            Self::Synchronised | Self::Jittered => interval_ps.round() as u64,
+        }
+    }
+}
+
+/// A number in (0, 1]: its logarithm is finite.
+fn uniform(dice: &mut Fast) -> f64 {
+    ((dice.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+}
+
+/// What endpoints send of their own, whatever arrives.
 #[derive(Debug, Clone)]
-pub struct Drive {
+pub struct Open {
     /// Who sends to whom.
     pub to: Destinations,
     /// Messages of an endpoint; none where they end with the run.
@@ -124,7 +153,8 @@ impl Endpoint {
             rail: 0,
             born: 0,
         };
-        Self { node: Node::new(rails as usize, 1, dice), nic, seen: Seen::default() }
+        let node = Node::new(rails as usize, 1, dice);
+        Self { node, nic, seen: Seen::default(), plays: None }
     }
 
     /// The event that schedules a packet has come.
@@ -142,39 +172,60 @@ impl Endpoint {
         match change {
             Change::Nic(was) => self.nic = was,
             Change::Seen(was) => self.seen = was,
+            Change::Played(was) => {
+                if let Some(plays) = &mut self.plays {
+                    plays.undo(was);
+                }
+            }
             _ => self.node.undo(change),
         }
     }
 }
 
+impl Nic {
+    /// A packet of which nothing is known yet.
+    pub(super) fn plain(&self) -> Packet {
+        self.current
+    }
+}
+
 impl Model {
-    /// Time until the next message of an endpoint, ps.
-    pub(super) fn interval_ps(&self, dice: &mut Fast) -> u64 {
-        match self.drive.births {
-            Births::Exponential => {
-                // in (0, 1]: the logarithm is finite
-                let drawn = ((dice.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-                (-ln(drawn) * self.drive.interval_ps).round() as u64
-            }
-            Births::Synchronised => self.drive.interval_ps.round() as u64,
+    /// The first message of an endpoint is due.
+    pub(super) fn opens(&self, open: &Open, it: &mut Endpoint, to: &mut impl Runs) {
+        if !open.to.is_active(to.me() - self.plant.routers) {
+            return;
         }
+        let dice = &mut it.node.dice;
+        let delay_ps = match open.births {
+            Births::Jittered => open.births.first_ps(open.interval_ps, dice),
+            births => births.next_ps(open.interval_ps, dice),
+        };
+        to.send(to.me(), delay_ps.max(1), Happens::Born);
     }
 
     /// The next message of an endpoint is born.
     pub(super) fn born(&self, it: &mut Endpoint, to: &mut impl Runs) {
+        let open = match &self.drive {
+            Drive::Open(open) => open,
+            Drive::Replay(replay) => return self.background_born(replay, it, to),
+        };
         let me = to.me() - self.plant.routers;
-        let other = self.drive.to.draw(me, it.node.dice(to));
+        let other = open.to.draw(me, it.node.dice(to));
         let message = it.nic.born;
         it.nic(to).born += 1;
-        if self.drive.messages.is_none_or(|quota| message + 1 < quota) {
-            let delay_ps = self.interval_ps(it.node.dice(to)).max(1);
+        if open.messages.is_none_or(|quota| message + 1 < quota) {
+            let delay_ps = open.births.next_ps(open.interval_ps, it.node.dice(to)).max(1);
             to.send(to.me(), delay_ps, Happens::Born);
         }
         if other == me {
             return;
         }
-        let packet =
-            Packet { from: me, to: other, message, bytes: self.drive.bytes, ..it.nic.current };
+        let packet = Packet { from: me, to: other, message, bytes: open.bytes, ..it.nic.plain() };
+        self.enqueues(it, packet, to);
+    }
+
+    /// A message, as a packet of its length, waits to be cut.
+    pub(super) fn enqueues(&self, it: &mut Endpoint, packet: Packet, to: &mut impl Runs) {
         let sender = Sender { lp: to.me(), port: 0, lane: 0 };
         let messages = it.node.append(it.nic.messages, packet, sender, to);
         it.nic(to).messages = messages;
@@ -205,16 +256,18 @@ impl Model {
             nic.left = first.packet.bytes;
         }
         let bytes = it.nic.left.min(self.plant.chunk_bytes);
+        let delay_ps = it.node.drawn_ps(self.timing.nic, to);
+        let each_ps = self.plant.chunk_ps(Class::Endpoint, bytes) / u64::from(self.timing.at_once);
+        // CODES counts from the queue of the endpoint on
+        let pause_ps = delay_ps + it.node.drawn_ps(self.timing.jitter, to);
         let nic = it.nic(to);
         nic.left -= bytes;
-        let each_ps = self.plant.chunk_ps(Class::Endpoint, bytes);
-        nic.free_ps = now + each_ps / u64::from(self.timing.at_once);
+        nic.free_ps = now + each_ps + pause_ps;
         nic.is_scheduled = nic.left > 0 || !nic.messages.is_empty();
         let packet = Packet { began_ps: now, bytes, is_last: nic.left == 0, ..nic.current };
         if nic.is_scheduled {
             to.send(to.me(), it.nic.free_ps - now, Happens::Schedules);
         }
-        let delay_ps = it.node.drawn_ps(self.timing.nic, to);
         to.send(to.me(), delay_ps, Happens::Queues(packet));
     }
 
@@ -313,7 +366,7 @@ impl Model {
         let latency_ps = self.plant.latency_ps(waiting.sender);
         let arrives_ps = match self.timing.passing {
             Passing::Whole => free_ps,
-            Passing::Twice => free_ps + time_ps,
+            Passing::Twice => free_ps + self.plant.of(Class::Endpoint).chunk_ps,
             Passing::Head => {
                 packet.tail_ps = (free_ps - start_ps) as u32;
                 start_ps
@@ -321,8 +374,23 @@ impl Model {
         };
         let delay_ps = arrives_ps + latency_ps - now;
         to.send(at.router, delay_ps, Happens::Arrives(packet, waiting.sender));
+        if packet.is_last
+            && let (Drive::Replay(_), Some(op)) = (&self.drive, replay::sends(packet.message))
+        {
+            let left_ps = if self.timing.is_sent_early {
+                it.node.drawn_ps(self.timing.nic, to)
+            } else {
+                free_ps - now
+            };
+            to.send(to.me(), left_ps, Happens::Ends(op));
+        }
         if it.nic.is_blocked && u16::from(it.nic.rail) == port {
-            it.nic(to).is_blocked = false;
+            let nic = it.nic(to);
+            nic.is_blocked = false;
+            if self.timing.is_sent_early {
+                // CODES goes on when what is sent now has left
+                nic.free_ps = nic.free_ps.max(free_ps);
+            }
             self.schedules(it, to);
         }
     }
@@ -352,7 +420,14 @@ impl Model {
         it.seen.bytes += u64::from(packet.bytes);
         it.seen.latency_ps += latency_ps;
         it.seen.last_ps = now;
+        let job = match &self.drive {
+            Drive::Open(_) => 0,
+            Drive::Replay(replay) => replay.job_at(it.plays.as_deref(), packet.message),
+        };
         let Packet { bytes, hops, is_detour, is_last, .. } = packet;
-        to.record(Arrival { at_ps: now, latency_ps, bytes, hops, is_detour, is_last });
+        to.record(Arrival { at_ps: now, latency_ps, bytes, hops, is_detour, is_last, job });
+        if let Drive::Replay(replay) = &self.drive {
+            self.arrives(replay, it, packet, to);
+        }
     }
 }

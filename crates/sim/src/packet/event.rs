@@ -82,4 +82,16 @@ pub enum Happens {
     Schedules,
     /// A packet reaches the queue of its endpoint.
     Queues(Packet),
+    /// A message of a process, by its number, comes to its endpoint's interface.
+    Enters(u32),
+    /// The interface has taken it.
+    Taken(u32),
+    /// It has come to a process of the same endpoint.
+    Copied(u32),
+    /// An operation of a process ends.
+    Ends(u32),
+    /// All processes of an endpoint are done.
+    Done,
+    /// All of all endpoints are: the background ends.
+    Over,
 }

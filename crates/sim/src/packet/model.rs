@@ -1,9 +1,10 @@
 //! Routers and endpoints as logical processes.
 
-use super::endpoint::{Drive, Endpoint, Nic, Rails, Seen};
+use super::endpoint::{Endpoint, Nic, Open, Rails, Seen};
 use super::event::Happens;
 use super::node::{Lane, Node, Port, Waiting};
 use super::plant::{Class, Plant};
+use super::replay::{Played, Replay, TELL_PS};
 use super::route::Route;
 use super::tally::{Arrival, Tally};
 use super::timing::{Passing, Timing};
@@ -15,6 +16,14 @@ use std::sync::Arc;
 pub trait Runs: Context<Model> {}
 
 impl<C: Context<Model>> Runs for C {}
+
+/// What makes endpoints send.
+pub enum Drive {
+    /// Messages of their own.
+    Open(Open),
+    /// What processes do.
+    Replay(Arc<Replay>),
+}
 
 /// A network under load.
 pub struct Model {
@@ -34,6 +43,10 @@ pub struct Model {
     pub seed: u64,
     /// About how many packets will arrive; 0 where that is not known.
     pub expected: u64,
+    /// Whether every link is told.
+    pub links: bool,
+    /// The spans that arrivals are told in, ps; 0: none.
+    pub span_ps: u64,
 }
 
 /// What a router or an endpoint knows.
@@ -66,6 +79,8 @@ pub enum Change {
     Nic(Nic),
     /// What an endpoint had received.
     Seen(Seen),
+    /// The processes of an endpoint.
+    Played(Played),
 }
 
 impl des::Model for Model {
@@ -87,9 +102,9 @@ impl des::Model for Model {
             return State::Router(Node::new(ports, lanes, dice));
         }
         let mut it = Endpoint::new(self.plant.rails, dice);
-        if self.drive.to.is_active(me - self.plant.routers) {
-            let delay_ps = self.interval_ps(&mut it.node.dice).max(1);
-            to.send(me, delay_ps, Happens::Born);
+        match &self.drive {
+            Drive::Open(open) => self.opens(open, &mut it, to),
+            Drive::Replay(replay) => self.starts(replay, &mut it, to),
         }
         State::Endpoint(Box::new(it))
     }
@@ -101,7 +116,7 @@ impl des::Model for Model {
                 Happens::Arrives(packet, sender) => self.at_router(node, packet, sender, to),
                 Happens::Credit { port, lane } => self.router_credit(node, port, lane, to),
                 Happens::Sends { port } => self.router_sends(node, port, to),
-                Happens::Born | Happens::Schedules | Happens::Queues(_) => {}
+                _ => {}
             },
             State::Endpoint(it) => match event {
                 Happens::Arrives(packet, sender) => self.at_endpoint(it, packet, sender, to),
@@ -114,6 +129,7 @@ impl des::Model for Model {
                     it.schedule_comes();
                     self.schedules(it, to);
                 }
+                _ => self.plays(it, event, to),
             },
         }
     }
@@ -126,7 +142,11 @@ impl des::Model for Model {
     }
 
     fn tally(&self) -> Tally {
-        Tally::default()
+        let jobs = match &self.drive {
+            Drive::Open(_) => 0,
+            Drive::Replay(replay) => replay.jobs.len(),
+        };
+        Tally::of_jobs(jobs, self.span_ps)
     }
 
     fn count(&self, tally: &mut Tally, record: Arrival) {
@@ -138,7 +158,15 @@ impl des::Model for Model {
     }
 
     fn progress(&self, tally: &Tally, parts: u64) -> (&'static str, u64, u64) {
-        let done = (tally.chunks * parts).min(self.expected);
+        // what is in the background goes on for as long as it takes
+        let counted = match &self.drive {
+            Drive::Open(_) => tally.chunks,
+            Drive::Replay(replay) => {
+                let own = replay.jobs.iter().zip(&tally.jobs).filter(|(job, _)| !job.is_background);
+                own.map(|(_, sums)| sums.chunks).sum()
+            }
+        };
+        let done = (counted * parts).min(self.expected);
         ("packets", done, self.expected)
     }
 
@@ -156,16 +184,37 @@ impl des::Model for Model {
             let router_ps = if behind.class == Class::Endpoint { 0 } else { router_ps };
             u64::from(behind.latency_ps) + (credit_ps + jitter.least_ps).min(router_ps + chunk_ps)
         });
-        least.min().unwrap_or(u64::from(u32::MAX))
+        let least_ps = least.min().unwrap_or(u64::from(u32::MAX));
+        match &self.drive {
+            Drive::Replay(replay) if replay.tells() => least_ps.min(TELL_PS),
+            _ => least_ps,
+        }
     }
 }
 
 impl Model {
+    /// Something happens to the processes of an endpoint.
+    fn plays(&self, it: &mut Endpoint, event: Happens, to: &mut impl Context<Self>) {
+        let Drive::Replay(replay) = &self.drive else { return };
+        match event {
+            Happens::Enters(message) => self.enters(replay, it, message, to),
+            Happens::Taken(message) => self.taken(replay, it, message, to),
+            Happens::Copied(message) => self.copied(replay, it, message, to),
+            Happens::Ends(op) => self.ends(replay, it, op, to),
+            Happens::Done => self.one_is_done(replay, it, to),
+            Happens::Over => self.is_over(it, to),
+            _ => {}
+        }
+    }
+
     /// The shortest chunk, bytes.
     fn least_bytes(&self) -> u32 {
-        match self.drive.bytes % self.plant.chunk_bytes {
-            0 => self.plant.chunk_bytes,
-            rest => rest,
+        match &self.drive {
+            Drive::Replay(_) => 1,
+            Drive::Open(open) if open.bytes.is_multiple_of(self.plant.chunk_bytes) => {
+                self.plant.chunk_bytes
+            }
+            Drive::Open(open) => open.bytes % self.plant.chunk_bytes,
         }
     }
 

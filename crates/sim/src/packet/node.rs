@@ -52,6 +52,8 @@ pub struct Port {
     pub pending: u32,
     /// Chunks that wait without room, on all lanes.
     pub queued: u32,
+    /// Most chunks that waited at once.
+    pub most: u32,
     /// Whether an event will make it send.
     pub is_awake: bool,
     /// The lane that sent last.
@@ -99,6 +101,7 @@ impl Node {
             bytes: 0,
             pending: 0,
             queued: 0,
+            most: 0,
             is_awake: false,
             last: 0,
         };
@@ -219,12 +222,16 @@ impl Node {
             Queue::Pending => {
                 let pending = self.append(lane.pending, packet, sender, to);
                 *self.lane(at, to) = Lane { chunks: lane.chunks + 1, pending, ..lane };
-                self.port(port, to).pending += 1;
+                let it = self.port(port, to);
+                it.pending += 1;
+                it.most = it.most.max(it.pending + it.queued);
             }
             Queue::Queued => {
                 let queued = self.append(lane.queued, packet, sender, to);
                 *self.lane(at, to) = Lane { queued, waiting: lane.waiting + 1, ..lane };
-                self.port(port, to).queued += 1;
+                let it = self.port(port, to);
+                it.queued += 1;
+                it.most = it.most.max(it.pending + it.queued);
             }
         }
     }
@@ -245,7 +252,7 @@ impl Node {
                 self.free = self.slots[slot as usize].next;
                 self.slots[slot as usize] = was;
             }
-            Change::Nic(_) | Change::Seen(_) => {}
+            Change::Nic(_) | Change::Seen(_) | Change::Played(_) => {}
         }
     }
 }

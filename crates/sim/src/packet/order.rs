@@ -72,7 +72,7 @@ pub(super) fn check_order(route: &Route, plant: &Plant) -> Result<(), Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::case::Case;
+    use super::super::case::{Case, Own};
     use super::super::event::{NONE, Packet, Sender};
     use super::super::model::Model;
     use super::super::node::Node;
@@ -148,7 +148,7 @@ mod tests {
         let family = families::family(&recipe.family).expect("there is one");
         let on = On::Network(Arc::new(family.build(&recipe.params).expect("it can be built")));
         let spec: Spec = serde_json::from_value(given.clone()).expect("parameters");
-        let case = Case::new(on, &spec, None, &Quiet).expect("a case");
+        let case = Case::new(on, &spec, Own::default(), &Quiet).expect("a case");
         let model = case.model(0.5);
         let (plant, route) = (&*model.plant, &*model.route);
         let mut dice = Fast::new(1, "walk", 0);

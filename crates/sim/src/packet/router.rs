@@ -86,7 +86,7 @@ impl Model {
         }
         let way_ps = self.timing.router_ps + u64::from(behind.latency_ps);
         let arrives_ps = match self.timing.passing {
-            Passing::Twice => free_ps + time_ps,
+            Passing::Twice => free_ps + self.plant.of(behind.class).chunk_ps,
             Passing::Head if behind.class != Class::Endpoint => {
                 packet.tail_ps = (free_ps - start_ps) as u32;
                 start_ps

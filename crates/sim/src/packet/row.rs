@@ -1,13 +1,14 @@
 //! A point as users read it.
 
+use super::replay::{JobRow, RankRow};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a run at one load found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Row {
-    /// What endpoints want to send, as part of the rate of one rail.
-    pub offered_load: f64,
+    /// What endpoints want to send, as part of the rate of one rail; null of a trace.
+    pub offered_load: Option<f64>,
     /// Bytes that arrived, for each endpoint and the time until the last of them, GiB/s.
     pub accepted_gib_per_s: f64,
     /// Packets that arrived.
@@ -47,7 +48,51 @@ pub struct Row {
     /// The circle, where there is one: each packet waits for the next, the last for the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub circle: Option<Vec<String>>,
+    /// All jobs, those of traces first: told beside the points.
+    #[serde(skip)]
+    pub jobs: Vec<JobRow>,
+    /// All channels between routers, where that is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links: Option<LinkRow>,
+    /// All processes of traces, where that is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<RankRow>,
+    /// What arrived in equal spans of time, where that is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<SeriesRow>,
     /// How long the run took, s, where that was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_s: Option<f64>,
+}
+
+/// Channels between routers as columns: both directions of every cable.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct LinkRow {
+    /// The router that sends.
+    pub from: Vec<String>,
+    /// The router that receives.
+    pub to: Vec<String>,
+    /// The sender's port.
+    pub port: Vec<u16>,
+    /// The plane.
+    pub plane: Vec<u32>,
+    /// Bytes sent.
+    pub bytes: Vec<u64>,
+    /// The part of the run that it was busy.
+    pub utilisation: Vec<f64>,
+    /// Most packets that waited for it at once.
+    pub most_waiting: Vec<u32>,
+}
+
+/// Arrivals in equal spans of time, as columns.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct SeriesRow {
+    /// The end of each span, us.
+    pub end_us: Vec<f64>,
+    /// Packets that arrived.
+    pub packets: Vec<u64>,
+    /// Bytes that arrived, for each endpoint and the span, GiB/s.
+    pub accepted_gib_per_s: Vec<f64>,
+    /// Mean latency of these packets, us; null where none arrived.
+    pub mean_latency_us: Vec<Option<f64>>,
 }

@@ -1,6 +1,7 @@
 //! The parameters of a run of packets, as people set them.
 
 use super::endpoint::{Births, Rails};
+use super::replay::{BackgroundOf, Collectives, Compute, Mpi, Traces, needs_trace};
 use crate::flit::loads::Loads;
 use crate::flit::spec::LaneUse;
 use crate::select::{Choosing, Selection};
@@ -142,6 +143,27 @@ pub struct Spec {
     /// Messages are born until then, whatever `messages` says, and what has not arrived then does
     /// not count, us.
     pub end_us: Option<f64>,
+    /// What processes do, in place of `traffic`: a name of `flyloom workload list` with its
+    /// parameters, such as `amg_like:p=12,levels=4,cycles=1,base_bytes=16384`, or a file or a
+    /// folder of a trace; several of them are jobs at the same time.
+    pub trace: Traces,
+    /// Whether calculations of a trace take time.
+    pub compute: Compute,
+    /// What becomes of collective operations of a trace.
+    pub collectives: Collectives,
+    /// Which endpoint each process is on: `linear`, `random`, `random_switches`, `random_groups`,
+    /// `stripe`, or a file; of all jobs together, those of the background last.
+    pub placement: String,
+    /// Jobs that send at random as long as those of traces run.
+    pub background: Vec<BackgroundOf>,
+    /// What MPI costs.
+    pub mpi: Mpi,
+    /// Tells bytes, use and the longest queue of every link.
+    pub links: bool,
+    /// Tells times of every process of a trace.
+    pub ranks: bool,
+    /// Tells what arrived in every so many us.
+    pub series_us: Option<f64>,
     /// Longest packet; longer messages are several.
     pub packet_bytes: u32,
     /// Links.
@@ -174,6 +196,15 @@ impl Default for Spec {
             messages: 30,
             message_bytes: 4096,
             end_us: None,
+            trace: Traces::default(),
+            compute: Compute::Off,
+            collectives: Collectives::Real,
+            placement: "linear".to_owned(),
+            background: Vec::new(),
+            mpi: Mpi::default(),
+            links: false,
+            ranks: false,
+            series_us: None,
             packet_bytes: 4096,
             link: Links::default(),
             router: Routers::default(),
@@ -244,7 +275,27 @@ impl Spec {
         if let Some(choosing) = self.choosing {
             choosing.check()?;
         }
+        within("series_us", self.series_us, (1e-3, 1e9))?;
+        self.check_replay()?;
         self.check_dialect()
+    }
+
+    /// Refuses what does not go with a trace, and what needs one.
+    fn check_replay(&self) -> Result<(), Refusal> {
+        self.mpi.check()?;
+        self.background.iter().try_for_each(BackgroundOf::check)?;
+        if self.trace.0.is_empty() {
+            return match (self.background.is_empty(), self.ranks) {
+                (false, _) => Err(needs_trace("background")),
+                (_, true) => Err(needs_trace("ranks")),
+                _ => Ok(()),
+            };
+        }
+        if self.end_us.is_some() {
+            let why = "processes run to their end";
+            return Err(Refusal::new("end_us", why, "leave it out, or no trace"));
+        }
+        Ok(())
     }
 
     /// Refuses what the dialect lacks.

@@ -1,6 +1,7 @@
 //! The packet level as a stage: parameters and what it is run on in, points and their figures out.
 
-use super::case::Case;
+use super::case::{Case, Own};
+use super::replay::{JobRow, Jobs};
 use super::row::Row;
 use super::spec::{Spec, Sync};
 use crate::flit::case::On;
@@ -26,6 +27,8 @@ pub struct Driven<'a> {
     pub routing: Option<&'a Routing>,
     /// Traffic of the user's, in place of that which the parameters name.
     pub traffic: Option<&'a Sending>,
+    /// Traces of the user's, in place of those that the parameters name.
+    pub jobs: Jobs<'a>,
 }
 
 /// What the packet level finds.
@@ -35,8 +38,11 @@ pub struct Record {
     pub verified: bool,
     /// All parameters.
     pub parameters: Spec,
-    /// A point for each load, in their order.
+    /// A point for each load, in their order; of traces the one run.
     pub points: Vec<Row>,
+    /// All jobs, those of traces first; none where there are no traces.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobRow>,
 }
 
 impl Spec {
@@ -58,20 +64,24 @@ impl Spec {
             Some(routing) => On::Tables(Box::new(routing.clone())),
             None => On::Network(on.topology.clone()),
         };
-        let case = Case::new(routed, self, on.traffic, watch)?;
+        let own = Own { traffic: on.traffic, jobs: on.jobs };
+        let case = Case::new(routed, self, own, watch)?;
         let Loads::At(loads) = &self.load else { return Err(Interrupted.into()) };
+        // jobs look at no load
+        let loads = if case.replay().is_some() { &[0.0][..] } else { loads };
         // parallel engines have all threads for one point, the sequential one has a point each
         let (at_once, each) = match self.sync {
             Sync::Sequential => (threads.clamp(1, loads.len().max(1)), 1),
             Sync::Threads | Sync::Optimistic => (1, threads),
         };
-        let points = side_by_side(loads.len(), at_once, |at| {
+        let mut points = side_by_side(loads.len(), at_once, |at| {
             let began = clock.map(|now| now());
             let row = case.point(loads[at], each, watch)?;
             let wall_s = began.zip(clock).map(|(began, now)| now() - began);
             Ok(Row { wall_s, ..row })
         })?;
-        Ok(Record { verified: case.verified, parameters: self.clone(), points })
+        let jobs = points.first_mut().map(|row| std::mem::take(&mut row.jobs)).unwrap_or_default();
+        Ok(Record { verified: case.verified, parameters: self.clone(), points, jobs })
     }
 
     /// What a run will take on a network of this size: bytes within a factor of two, seconds no

@@ -1,5 +1,7 @@
 //! What a run finds, packet by packet: sums that do not depend on their order.
 
+use super::replay::JobSums;
+
 /// A chunk that has arrived.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival {
@@ -15,6 +17,8 @@ pub struct Arrival {
     pub is_detour: bool,
     /// Whether it ended a message.
     pub is_last: bool,
+    /// Its job, where there are jobs.
+    pub job: u16,
 }
 
 /// Buckets of an octave of the histogram: values of a bucket differ by less than 1/64.
@@ -39,9 +43,29 @@ pub struct Tally {
     pub max_latency_ps: u64,
     /// The last arrival, ps.
     pub last_ps: u64,
+    /// Of each job, where there are jobs.
+    pub jobs: Vec<JobSums>,
+    /// What arrived in equal spans of time, where that is asked for.
+    pub series: Vec<Span>,
+    /// How long those are, ps; 0 where they are not asked for.
+    span_ps: u64,
     /// Latencies by bucket.
     buckets: Vec<u64>,
 }
+
+/// What arrived in a span of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Span {
+    /// Chunks.
+    pub chunks: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Sum of latencies, ps.
+    pub latency_ps: u128,
+}
+
+/// Most spans: what comes later is in the last.
+const MOST_SPANS: usize = 1 << 20;
 
 impl Default for Tally {
     fn default() -> Self {
@@ -54,6 +78,9 @@ impl Default for Tally {
             latency_ps: 0,
             max_latency_ps: 0,
             last_ps: 0,
+            jobs: Vec::new(),
+            series: Vec::new(),
+            span_ps: 0,
             buckets: vec![0; bucket(u64::MAX) + 1],
         }
     }
@@ -73,8 +100,30 @@ fn top(bucket: usize) -> u64 {
 }
 
 impl Tally {
+    /// One of so many jobs, in spans of so many ps.
+    pub fn of_jobs(jobs: usize, span_ps: u64) -> Self {
+        Self { jobs: vec![JobSums::default(); jobs], span_ps, ..Self::default() }
+    }
+
+    fn span(&mut self, arrival: &Arrival) {
+        let at = ((arrival.at_ps / self.span_ps) as usize).min(MOST_SPANS - 1);
+        if at >= self.series.len() {
+            self.series.resize(at + 1, Span::default());
+        }
+        let span = &mut self.series[at];
+        span.chunks += 1;
+        span.bytes += u64::from(arrival.bytes);
+        span.latency_ps += u128::from(arrival.latency_ps);
+    }
+
     /// Adds an arrival.
     pub fn add(&mut self, arrival: Arrival) {
+        if let Some(job) = self.jobs.get_mut(usize::from(arrival.job)) {
+            job.count(&arrival);
+        }
+        if self.span_ps > 0 {
+            self.span(&arrival);
+        }
         self.chunks += 1;
         self.messages += u64::from(arrival.is_last);
         self.bytes += u64::from(arrival.bytes);
@@ -96,6 +145,17 @@ impl Tally {
         self.latency_ps += other.latency_ps;
         self.max_latency_ps = self.max_latency_ps.max(other.max_latency_ps);
         self.last_ps = self.last_ps.max(other.last_ps);
+        for (mine, theirs) in self.jobs.iter_mut().zip(&other.jobs) {
+            mine.add(theirs);
+        }
+        if self.series.len() < other.series.len() {
+            self.series.resize(other.series.len(), Span::default());
+        }
+        for (mine, theirs) in self.series.iter_mut().zip(&other.series) {
+            mine.chunks += theirs.chunks;
+            mine.bytes += theirs.bytes;
+            mine.latency_ps += theirs.latency_ps;
+        }
         for (mine, theirs) in self.buckets.iter_mut().zip(&other.buckets) {
             *mine += theirs;
         }
@@ -144,8 +204,8 @@ mod tests {
     fn quantiles_of_known_values() {
         let mut tally = Tally::default();
         for latency_ps in 1..=1000 {
-            let (bytes, hops, is_detour, is_last) = (1, 1, false, true);
-            tally.add(Arrival { at_ps: 5, latency_ps, bytes, hops, is_detour, is_last });
+            let (bytes, hops, is_detour, is_last, job) = (1, 1, false, true, 0);
+            tally.add(Arrival { at_ps: 5, latency_ps, bytes, hops, is_detour, is_last, job });
         }
         for (share, value) in [(0.5, 500), (0.99, 990), (0.001, 1), (1.0, 1000)] {
             let found = tally.quantile_ps(share).expect("some arrived");

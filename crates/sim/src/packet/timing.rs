@@ -18,7 +18,8 @@ pub enum Order {
 pub enum Passing {
     /// When it has arrived whole.
     Whole,
-    /// The same, its time on a link paid twice: the second time as propagation.
+    /// The same, and as much later as a whole chunk takes on the link, however short this one is:
+    /// propagation.
     Twice,
     /// When its head has come: virtual cut-through.
     Head,
@@ -77,6 +78,9 @@ pub struct Timing {
     /// Whether the latency of a chunk begins when it leaves the endpoint, not when the interface
     /// schedules its packet.
     pub begins_late: bool,
+    /// Whether a send is done when its last chunk begins to leave, a moment after; else when that
+    /// has left.
+    pub is_sent_early: bool,
     /// Which virtual channel sends first.
     pub order: Order,
 }

@@ -65,18 +65,21 @@ pub const APPLICATIONS: &[Entry] = &[
 /// How sums over all ranks are made.
 const ALLREDUCE: Key = Key::word(
     "allreduce",
-    "the algorithm of sums: allreduce_...",
-    &["recursive_doubling", "ring", "rabenseifner", "tree", "double_tree"],
+    "the algorithm of sums: allreduce_...; none: they are left out",
+    &["recursive_doubling", "ring", "rabenseifner", "tree", "double_tree", "none"],
 );
 
 /// How sums of large vectors are made: the ring where nothing is said.
 const GRADIENTS: Key = Key::word(
     "allreduce",
-    "the algorithm of sums: allreduce_...",
-    &["ring", "recursive_doubling", "rabenseifner", "tree", "double_tree"],
+    "the algorithm of sums: allreduce_...; none: they are left out",
+    &["ring", "recursive_doubling", "rabenseifner", "tree", "double_tree", "none"],
 );
 
-/// The allreduce that the key of that name asks for.
+/// The allreduce that the key of that name asks for; nothing where it asks for none.
 fn allreduce(asked: &Asked<'_>, ranks: u32, bytes: u64) -> Result<Call, Stop> {
-    Call::new(&format!("allreduce_{}", asked.word("allreduce")?), ranks, bytes)
+    match asked.word("allreduce")? {
+        "none" => Ok(Call::nothing(ranks)),
+        algorithm => Call::new(&format!("allreduce_{algorithm}"), ranks, bytes),
+    }
 }

@@ -77,6 +77,18 @@ fn the_reference_runs_have_their_totals() {
     assert_eq!(totals(halos(&made("mg_like", 10, 3, 2, 32768), 2)), (24_216, 727.9));
 }
 
+/// Without its sums a schedule has the messages of the closed form and no other.
+#[test]
+fn sums_can_be_left_out() {
+    let given =
+        json!({ "p": 5, "levels": 3, "cycles": 2, "base_bytes": 9000, "allreduce": "none" });
+    let of = make("amg_like", given.as_object().expect("a table"), &Quiet).expect("it is made");
+    let due: u64 = due("amg_like", 5, 3, 2, 9000).values().sum();
+    let ops = of.ops().iter();
+    assert_eq!(ops.clone().filter(|op| op.kind == Kind::Send).count() as u64, due);
+    assert_eq!(ops.filter(|op| op.kind == Kind::Recv).count() as u64, due);
+}
+
 /// Two neighbours on a coarse level: their distance, and nobody between them takes part.
 #[test]
 fn coarse_levels_leave_ranks_out() {

@@ -4,7 +4,7 @@
 use super::communicators::{Communicators, Known, Place};
 use super::meeting::{Differ, Kind, Meeting, Who};
 use super::requests::{Requests, Wire};
-use super::{Called, Comm, Joint, Make, Message, Mode, Peer, Request, Trace, What};
+use super::{Called, Comm, Joint, Make, Message, Mode, Peer, Request, Trace, What, Which};
 use crate::workload::ANY;
 use base::{Refusal, Stop, Watch};
 use std::collections::HashMap;
@@ -68,6 +68,19 @@ struct Agreeing<'a> {
     meetings: Vec<Meeting>,
     /// By communicator and count.
     found: HashMap<(u32, u32), u32>,
+    /// As CODES replays traces.
+    codes: bool,
+}
+
+/// How calls are taken.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    /// Requests that nobody began are `MPI_REQUEST_NULL`.
+    pub(super) null: bool,
+    /// As CODES replays them: collective operations and the making of communicators are nothing,
+    /// a message has its rank and tag and no communicator, and only what waits for all requests
+    /// of a list waits at all.
+    pub(super) codes: bool,
 }
 
 /// A place in the files: of a rank's call.
@@ -77,22 +90,22 @@ pub(super) fn place(trace: &Trace, rank: u32, call: usize) -> String {
     format!("{}: {} {line}", process.file, process.counts)
 }
 
-/// Finds out what all calls mean. `null`: requests that nobody began are `MPI_REQUEST_NULL`.
-/// O(calls + ranks * depth of communicators).
+/// Finds out what all calls mean. O(calls + ranks * depth of communicators).
 ///
 /// # Errors
 /// With files and lines, where MPI would not run this; or when `watch` says stop.
-pub(super) fn agree(trace: &Trace, null: bool, watch: &dyn Watch) -> Result<Agreed, Stop> {
+pub(super) fn agree(trace: &Trace, rules: Rules, watch: &dyn Watch) -> Result<Agreed, Stop> {
     let ranks = trace.processes.len() as u32;
     let mut all = Agreeing {
         trace,
         communicators: Communicators::new(ranks),
         meetings: Vec::new(),
         found: HashMap::new(),
+        codes: rules.codes,
     };
     let walker = |process: &super::Process| Walker {
         known: Known::default(),
-        requests: Requests::new(&process.calls, null),
+        requests: Requests::new(&process.calls, rules.null),
         counts: HashMap::new(),
         acts: Vec::new(),
         at: 0,
@@ -187,16 +200,27 @@ impl Agreeing<'_> {
             What::Complete(requests, which) => {
                 let number = walker.at as u32;
                 let done = walker.requests.complete(number, requests, *which)?;
-                walker.act(Does::Awaits(done), true);
+                let waits = !self.codes || *which == Which::All;
+                walker.act(if waits { Does::Awaits(done) } else { Does::Nothing }, true);
             }
             What::Free(request) => walker.requests.give_back(*request)?,
+            What::Joint(_, request) if self.codes => {
+                if let Some(request) = request {
+                    walker.requests.begin(*request, walker.acts.len() as u32)?;
+                }
+                walker.act(Does::Nothing, request.is_none());
+            }
             What::Joint(joint, request) => self.join(rank, walker, joint, *request)?,
+            What::Make(..) if self.codes => walker.act(Does::Nothing, true),
             What::Make(comm, make, said) => self.make(rank, walker, comm, make, *said)?,
         }
         Ok(())
     }
 
     fn meant(&mut self, rank: u32, walker: &mut Walker, comm: &Comm) -> Result<Place, Refusal> {
+        if self.codes {
+            return Ok(Place { comm: 0, me: rank });
+        }
         self.communicators.meant(&mut walker.known, rank, comm)
     }
 

@@ -1,7 +1,7 @@
 //! A trace as a schedule.
 
 use super::Trace;
-use super::agree::{Act, Agreed, Does, agree, place};
+use super::agree::{Act, Agreed, Does, Rules, agree, place};
 use super::requests::Wire;
 use super::tags::number;
 use crate::workload::collective::Call;
@@ -18,6 +18,9 @@ use std::collections::HashMap;
 /// waited for; nonblocking ones begin in their order and are waited for where they are completed.
 /// Collective operations become messages by the algorithms asked for. With `copies` the job is
 /// there so often, and collective operations of all ranks are those of all ranks of all copies.
+/// With `rules=codes` calls are taken as CODES takes them: collective operations and the making of
+/// communicators are nothing, all messages are of one communicator, and what completes some of its
+/// requests only, or asks whether they are complete, waits for none.
 /// `null`: requests that nobody began are `MPI_REQUEST_NULL`. O(operations).
 ///
 /// # Errors
@@ -29,7 +32,8 @@ pub fn expand(trace: &Trace, null: bool, asked: &Asked<'_>) -> Result<Schedule, 
         let why = format!("{copies} times {ranks} ranks");
         return Err(Refusal::new("copies", why, format!("1 to {MOST_RANKS} ranks in all")).into());
     }
-    let mut agreed = agree(trace, null, asked.watch)?;
+    let rules = Rules { null, codes: asked.word("rules")? == "codes" };
+    let mut agreed = agree(trace, rules, asked.watch)?;
     let tags = number(trace, &mut agreed)?;
     let mut calls = Vec::with_capacity(agreed.meetings.len());
     for meeting in &agreed.meetings {

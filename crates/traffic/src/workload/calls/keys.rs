@@ -7,6 +7,14 @@ use base::Stop;
 /// Most copies of a trace.
 const MOST_COPIES: u64 = 1 << 20;
 
+/// What calls mean: what MPI says, or how CODES replays them.
+const RULES: Key = Key::word(
+    "rules",
+    "what calls mean; codes: collectives are nothing, only Wait and Waitall wait, \
+     communicators are all MPI_COMM_WORLD",
+    &["mpi", "codes"],
+);
+
 /// The algorithm of each collective operation; the first is the default.
 pub const ALGORITHMS: [Key; 12] = [
     Key::word("barrier", "algorithm", &["dissemination", "linear", "tree"]),
@@ -37,6 +45,7 @@ pub fn keys() -> Vec<Key> {
         Key::decimal("scale_compute", "factor of the time between calls", 1.0, (0.0, 1e6)),
         Key::whole("copies", "how often the job is there, side by side", 1, (1, MOST_COPIES)),
         Key::whole("add_ns_per_kib", "adding a KiB in reductions, ns", 0, (0, 1 << 30)),
+        RULES,
     ];
     all.extend(ALGORITHMS);
     all

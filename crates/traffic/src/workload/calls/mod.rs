@@ -115,6 +115,8 @@ pub enum Mode {
 pub enum Which {
     /// All.
     All,
+    /// All of these: of a longer list those that the trace says were found complete.
+    Found,
     /// One, and the trace does not say which: the first in flight of the list is taken.
     One,
     /// One at least, and the trace does not say which: those that no later call completes.

@@ -112,7 +112,7 @@ impl Requests {
         let last = self.last.remove(&number).unwrap_or_default();
         let mut done = Vec::new();
         match which {
-            Which::All => done.extend(requests.iter().filter_map(|r| self.take(*r))),
+            Which::All | Which::Found => done.extend(requests.iter().filter_map(|r| self.take(*r))),
             Which::One => done.extend(requests.iter().find_map(|r| self.take(*r))),
             Which::Some | Which::Perhaps => {
                 done.extend(last.iter().filter_map(|r| self.take(*r)));

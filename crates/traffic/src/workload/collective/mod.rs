@@ -356,6 +356,11 @@ impl Call {
         Ok(Self { algorithm, is_whole, ranks, bytes, sizes: None, add_ns_per_kib })
     }
 
+    /// Of so many ranks, and none does anything.
+    pub(super) fn nothing(ranks: u32) -> Self {
+        Self::of(Nothing, ranks)
+    }
+
     /// An algorithm whose blocks have sizes of their own.
     pub(super) fn of(algorithm: impl Algorithm + 'static, ranks: u32) -> Self {
         let algorithm = Arc::new(algorithm);
@@ -396,6 +401,13 @@ impl Call {
         let until = |b: u64| (u128::from(self.bytes) * u128::from(b) / parts) as u64;
         blocks.map(|b| until(b + 1) - until(b)).sum()
     }
+}
+
+/// What is left out: no rank sends, receives, or waits.
+struct Nothing;
+
+impl Algorithm for Nothing {
+    fn tell(&self, _: u32, _: u32, _: &mut dyn Steps) {}
 }
 
 /// A collective operation alone, with computation meanwhile.

@@ -1,0 +1,397 @@
+//! Processes at their endpoints: operations begin and end, messages meet their receives.
+
+use super::super::endpoint::Endpoint;
+use super::super::event::{Happens, Packet};
+use super::super::model::{Model, Runs};
+use super::super::plant::Class;
+use super::super::timing::transmission_ps;
+use super::process::{Entry, List, Plays, Process};
+use super::{OF_BACKGROUND, Part, Replay, number, operation, sends};
+use std::collections::VecDeque;
+use traffic::workload::{ANY, Kind};
+
+/// How long it takes to hear that others are done, ps.
+pub(in super::super) const TELL_PS: u64 = 1_000_000;
+
+/// What becomes of an operation.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Begins(u32),
+    Ends(u32),
+}
+
+impl Replay {
+    /// The processes of an endpoint before anything happens; none where it has none.
+    fn plays(&self, endpoint: u32) -> Option<Box<Plays>> {
+        let background = self.background_at(endpoint);
+        let ranks = self.of(endpoint);
+        if ranks.is_empty() && background.is_none() {
+            return None;
+        }
+        let process = |&rank: &u32| {
+            let range = self.schedule.of_rank(rank);
+            let mut counts = vec![0; range.len()];
+            for op in range.clone() {
+                let waiting = [self.schedule.require(op), self.schedule.require_start(op)];
+                for &next in waiting.into_iter().flatten() {
+                    counts[(next - range.start) as usize] += 1;
+                }
+            }
+            Process::new(rank, range.start, counts, self.schedule.cpus())
+        };
+        let processes = ranks.iter().map(process).collect();
+        Some(Box::new(Plays { processes, background, ..Plays::default() }))
+    }
+}
+
+impl Model {
+    /// Begins what waits for nothing.
+    pub(in super::super) fn starts(&self, replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
+        let Some(plays) = replay.plays(to.me() - self.plant.routers) else { return };
+        let steps: Vec<VecDeque<Step>> = plays
+            .processes
+            .iter()
+            .map(|process| {
+                let free = (process.first..).zip(&process.counts).filter(|(_, n)| **n == 0);
+                free.map(|(op, _)| Step::Begins(op)).collect()
+            })
+            .collect();
+        it.plays = Some(plays);
+        for (at, steps) in steps.into_iter().enumerate() {
+            if steps.is_empty() && self.is_done(it, at) {
+                self.process_is_done(replay, it, to);
+            }
+            self.goes_on(replay, it, at, steps, to);
+        }
+        self.background_starts(replay, it, to);
+    }
+
+    fn is_done(&self, it: &Endpoint, at: usize) -> bool {
+        it.plays.as_ref().is_some_and(|plays| plays.processes[at].clock.left == 0)
+    }
+
+    /// Takes steps of a process until nothing follows at once.
+    fn goes_on(
+        &self,
+        replay: &Replay,
+        it: &mut Endpoint,
+        at: usize,
+        mut steps: VecDeque<Step>,
+        to: &mut impl Runs,
+    ) {
+        while let Some(step) = steps.pop_front() {
+            let now = to.now_ps();
+            let Some(plays) = &mut it.plays else { return };
+            let after = match step {
+                Step::Begins(op) => {
+                    if plays.processes[at].clock.first_ps.is_none() {
+                        plays.clock(at, to).first_ps = Some(now);
+                    }
+                    let after = replay.schedule.require_start(op);
+                    if self.begins(replay, it, at, op, to) {
+                        steps.push_back(Step::Ends(op));
+                    }
+                    after
+                }
+                Step::Ends(op) => {
+                    let clock = plays.clock(at, to);
+                    clock.left -= 1;
+                    clock.last_ps = now;
+                    if clock.left == 0 {
+                        self.process_is_done(replay, it, to);
+                    }
+                    replay.schedule.require(op)
+                }
+            };
+            let Some(plays) = &mut it.plays else { return };
+            for &next in after {
+                if plays.counts_down(at, next, to) {
+                    steps.push_back(Step::Begins(next));
+                }
+            }
+        }
+    }
+
+    /// An operation begins; whether it ends at once.
+    fn begins(
+        &self,
+        replay: &Replay,
+        it: &mut Endpoint,
+        at: usize,
+        op: u32,
+        to: &mut impl Runs,
+    ) -> bool {
+        let what = replay.schedule.ops()[op as usize];
+        match what.kind {
+            Kind::Calc => {
+                let takes = replay.computes && what.size > replay.mpi.least_compute_ns.unwrap_or(0);
+                let (true, Some(plays)) = (takes, &mut it.plays) else { return true };
+                let (now, takes_ps) = (to.now_ps(), what.size.saturating_mul(1000));
+                let free = plays.free(at, what.cpu, to);
+                *free = now.max(*free).saturating_add(takes_ps);
+                let ends_ps = *free;
+                plays.clock(at, to).calculated_ps += takes_ps;
+                to.send(to.me(), ends_ps - now, Happens::Ends(op));
+                false
+            }
+            Kind::Send => {
+                let is_short = what.size < replay.mpi.eager_bytes;
+                let part = if is_short { Part::Eager } else { Part::Question };
+                self.posts(replay, number(op, part), to);
+                false
+            }
+            Kind::Recv => self.receives(replay, it, at, op, to),
+        }
+    }
+
+    /// A message is on its way to the interface.
+    fn posts(&self, replay: &Replay, message: u32, to: &mut impl Runs) {
+        let (op, part) = operation(message);
+        let bytes = replay.schedule.ops()[op as usize].size;
+        to.send(to.me(), replay.mpi.delay_ps(bytes, part), Happens::Enters(message));
+    }
+
+    /// A receive begins; whether its message is there, all of it.
+    fn receives(
+        &self,
+        replay: &Replay,
+        it: &mut Endpoint,
+        at: usize,
+        op: u32,
+        to: &mut impl Runs,
+    ) -> bool {
+        let what = replay.schedule.ops()[op as usize];
+        let Some(plays) = &mut it.plays else { return false };
+        let fits = |entry: &Entry| {
+            (what.peer == ANY || what.peer == entry.from)
+                && (what.tag == ANY || what.tag == entry.tag)
+        };
+        let Some(found) = plays.take(at, List::Unexpected, fits, to) else {
+            let entry = Entry { from: what.peer, tag: what.tag, what: op };
+            plays.put(at, List::Posted, entry, to);
+            return false;
+        };
+        self.meets(replay, plays, at, found.what, op, to)
+    }
+
+    /// A message or a question meets its receive; whether that ends it.
+    fn meets(
+        &self,
+        replay: &Replay,
+        plays: &mut Plays,
+        at: usize,
+        message: u32,
+        receive: u32,
+        to: &mut impl Runs,
+    ) -> bool {
+        let (op, part) = operation(message);
+        if part == Part::Eager {
+            return true;
+        }
+        plays.put(at, List::Agreed, Entry { from: op, tag: 0, what: receive }, to);
+        self.posts(replay, number(op, Part::Answer), to);
+        false
+    }
+
+    /// A message comes to the interface, which takes one after another.
+    pub(in super::super) fn enters(
+        &self,
+        replay: &Replay,
+        it: &mut Endpoint,
+        message: u32,
+        to: &mut impl Runs,
+    ) {
+        let now = to.now_ps();
+        let Some(plays) = &mut it.plays else { return };
+        let gap_ps = (replay.mpi.gap_ns * 1000.0).round() as u64;
+        let desk = plays.desk(to);
+        let taken_ps = desk.takes_ps.max(now);
+        desk.takes_ps = taken_ps + gap_ps;
+        if taken_ps > now {
+            to.send(to.me(), taken_ps - now, Happens::Taken(message));
+        } else {
+            self.taken(replay, it, message, to);
+        }
+    }
+
+    /// The interface has taken a message.
+    pub(in super::super) fn taken(
+        &self,
+        replay: &Replay,
+        it: &mut Endpoint,
+        message: u32,
+        to: &mut impl Runs,
+    ) {
+        let me = to.me() - self.plant.routers;
+        let (op, part) = operation(message);
+        let what = replay.schedule.ops()[op as usize];
+        let other = match part {
+            Part::Answer => replay.homes[replay.schedule.rank_of(op) as usize],
+            _ => replay.homes[what.peer as usize],
+        };
+        let bytes = match part {
+            // a message of no bytes takes a packet all the same
+            Part::Eager | Part::Data => what.size.max(1) as u32,
+            Part::Question | Part::Answer => replay.mpi.control_bytes,
+        };
+        if other == me {
+            self.copies(replay, it, message, bytes, to);
+            return;
+        }
+        self.hands_over(it, other, message, bytes, to);
+    }
+
+    /// Puts a message among those that the interface cuts into packets.
+    pub(super) fn hands_over(
+        &self,
+        it: &mut Endpoint,
+        other: u32,
+        message: u32,
+        bytes: u32,
+        to: &mut impl Runs,
+    ) {
+        let from = to.me() - self.plant.routers;
+        let packet = Packet { from, to: other, message, bytes, ..it.nic.plain() };
+        self.enqueues(it, packet, to);
+    }
+
+    /// A message to a process of the same endpoint.
+    fn copies(
+        &self,
+        replay: &Replay,
+        it: &mut Endpoint,
+        message: u32,
+        bytes: u32,
+        to: &mut impl Runs,
+    ) {
+        let now = to.now_ps();
+        let Some(plays) = &mut it.plays else { return };
+        if u64::from(bytes) < replay.mpi.copy_bytes {
+            self.copied(replay, it, message, to);
+            return;
+        }
+        let copy_ps = transmission_ps(bytes.into(), self.plant.of(Class::Endpoint).gib_per_s);
+        let desk = plays.desk(to);
+        desk.copies_ps = desk.copies_ps.max(now) + copy_ps;
+        let delay_ps = desk.copies_ps - now;
+        to.send(to.me(), delay_ps, Happens::Copied(message));
+    }
+
+    /// A message has come without the network.
+    pub(in super::super) fn copied(
+        &self,
+        replay: &Replay,
+        it: &mut Endpoint,
+        message: u32,
+        to: &mut impl Runs,
+    ) {
+        if let Some(op) = sends(message) {
+            self.ends(replay, it, op, to);
+        }
+        self.comes(replay, it, message, to);
+    }
+
+    /// An operation ends.
+    pub(in super::super) fn ends(
+        &self,
+        replay: &Replay,
+        it: &mut Endpoint,
+        op: u32,
+        to: &mut impl Runs,
+    ) {
+        let Some(at) = process_of(it, replay.schedule.rank_of(op)) else { return };
+        self.goes_on(replay, it, at, VecDeque::from([Step::Ends(op)]), to);
+    }
+
+    /// A chunk of a message has arrived.
+    pub(in super::super) fn arrives(
+        &self,
+        replay: &Replay,
+        it: &mut Endpoint,
+        packet: Packet,
+        to: &mut impl Runs,
+    ) {
+        if packet.message & OF_BACKGROUND != 0 {
+            return;
+        }
+        let (op, part) = operation(packet.message);
+        let whole = match part {
+            Part::Eager | Part::Data => replay.schedule.ops()[op as usize].size.max(1) as u32,
+            Part::Question | Part::Answer => replay.mpi.control_bytes,
+        };
+        if packet.bytes < whole {
+            let Some(at) = self.at_process(replay, it, packet.message) else { return };
+            let Some(plays) = &mut it.plays else { return };
+            // chunks come in any order
+            let same = |entry: &Entry| entry.from == packet.message;
+            let left = plays.take(at, List::Parts, same, to).map_or(whole, |entry| entry.tag);
+            if left > packet.bytes {
+                let tag = left - packet.bytes;
+                plays.put(at, List::Parts, Entry { from: packet.message, tag, what: 0 }, to);
+                return;
+            }
+        }
+        self.comes(replay, it, packet.message, to);
+    }
+
+    /// The process here that a message is for.
+    fn at_process(&self, replay: &Replay, it: &Endpoint, message: u32) -> Option<usize> {
+        let (op, part) = operation(message);
+        let rank = match part {
+            Part::Answer => replay.schedule.rank_of(op),
+            _ => replay.schedule.ops()[op as usize].peer,
+        };
+        process_of(it, rank)
+    }
+
+    /// All of a message is here.
+    fn comes(&self, replay: &Replay, it: &mut Endpoint, message: u32, to: &mut impl Runs) {
+        let (op, part) = operation(message);
+        let Some(at) = self.at_process(replay, it, message) else { return };
+        let Some(plays) = &mut it.plays else { return };
+        let ends = match part {
+            Part::Answer => {
+                self.posts(replay, number(op, Part::Data), to);
+                None
+            }
+            Part::Data => {
+                let same = |entry: &Entry| entry.from == op;
+                plays.take(at, List::Agreed, same, to).map(|entry| entry.what)
+            }
+            Part::Eager | Part::Question => {
+                let (from, tag) =
+                    (replay.schedule.rank_of(op), replay.schedule.ops()[op as usize].tag);
+                let fits = |entry: &Entry| {
+                    (entry.from == ANY || entry.from == from)
+                        && (entry.tag == ANY || entry.tag == tag)
+                };
+                match plays.take(at, List::Posted, fits, to) {
+                    Some(found) => {
+                        self.meets(replay, plays, at, message, found.what, to).then_some(found.what)
+                    }
+                    None => {
+                        plays.put(at, List::Unexpected, Entry { from, tag, what: message }, to);
+                        None
+                    }
+                }
+            }
+        };
+        if let Some(receive) = ends {
+            self.goes_on(replay, it, at, VecDeque::from([Step::Ends(receive)]), to);
+        }
+    }
+
+    /// A process here is done: once all are, the endpoint that counts hears of it.
+    fn process_is_done(&self, replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
+        let Some(plays) = &it.plays else { return };
+        if replay.tells() && plays.processes.iter().all(|process| process.clock.left == 0) {
+            to.send(self.plant.lp(replay.counts), TELL_PS, Happens::Done);
+        }
+    }
+}
+
+/// The place of a rank among the processes of an endpoint.
+fn process_of(it: &Endpoint, rank: u32) -> Option<usize> {
+    let plays = it.plays.as_ref()?;
+    plays.processes.iter().position(|process| process.rank == rank)
+}
