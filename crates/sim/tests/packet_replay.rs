@@ -282,7 +282,7 @@ fn what_cannot_be_is_refused() {
         (with(json!({"placement": "somewhere"})), "somewhere"),
         (with(json!({"background": [{"ranks": 10}]})), "intensity"),
         (with(json!({"background": [{"ranks": 1, "bytes": 8}]})), "2 or more"),
-        (with(json!({"background": [{"ranks": 10, "intensity": 1.5}]})), "intensity"),
+        (with(json!({"background": [{"ranks": 10, "intensity": 65.0}]})), "intensity"),
         (with(json!({"background": [{"ranks": 500, "bytes": 8}]})), "508"),
         (with(json!({"mpi": {"send_ns": -1.0}})), "mpi.send_ns"),
     ] {

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flyloom._core import RefusalError, Workload, workload_list
-from flyloom.inputs.workloads import is_made, is_trace, traced, workload
+from flyloom.inputs.workloads import is_made, is_trace, traced, travels, workload
 from flyloom.support.progress import Progress
 
 Traced = str | os.PathLike[str] | Workload
@@ -16,7 +16,9 @@ Traced = str | os.PathLike[str] | Workload
 
 def is_generator(name: object) -> bool:
     """Whether ``name`` is that of a generator with its parameters, and no file's."""
-    return isinstance(name, str) and is_made(name.partition(":")[0]) and not os.path.exists(name)
+    if not isinstance(name, str) or travels(name) or os.path.exists(name):
+        return False
+    return is_made(name.partition(":")[0])
 
 
 def names(traces: Traced | Sequence[Traced]) -> list[Traced]:
@@ -38,12 +40,18 @@ def jobs(given: Mapping[str, Any], progress: Progress | None = None) -> list[Wor
     if all(map(is_generator, asked)):
         return None
     codes = given.get("collectives") == "codes"
-    return [_job(trace, codes, progress) for trace in asked]
+    return [job(trace, codes=codes, progress=progress) for trace in asked]
 
 
-def _job(trace: Traced, codes: bool, progress: Progress | None) -> Workload:
+def job(trace: Traced, *, codes: bool, progress: Progress | None = None) -> Workload:
+    """The schedule that ``trace`` stands for; with ``codes`` collective operations send nothing.
+
+    Raises ``RefusalError`` for what is neither a generator nor a file.
+    """
     if isinstance(trace, Workload):
         return trace
+    if travels(trace):
+        return workload(trace, progress)
     if is_generator(trace):
         return _made(str(trace), codes, progress)
     if isinstance(trace, str) and not os.path.exists(trace) and ":" in trace:

@@ -27,6 +27,11 @@ def travelling_workloads(files: Mapping[str, bytes]) -> AbstractContextManager[N
     return standing_in(_travelled, files)
 
 
+def travels(name: object) -> bool:
+    """Whether ``name`` is that of a file that was read elsewhere: :func:`travelling_workloads`."""
+    return name in _travelled
+
+
 def is_made(name: object) -> bool:
     """Whether ``name`` is that of a schedule that can be made, and no file's."""
     return name in {row["name"] for row in workload_list()}

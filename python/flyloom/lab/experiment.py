@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError
+from flyloom.inputs.jobs import is_generator, job, names
 from flyloom.inputs.rows import Read, digest_of, read
 from flyloom.inputs.traffic import is_name
-from flyloom.inputs.workloads import is_made, is_trace, workload
+from flyloom.inputs.workloads import is_made, is_trace
 from flyloom.lab import executors, lines, sources, store
 from flyloom.lab.expanded import expanded, parts_of
 from flyloom.lab.kept import content_digest, kept, key
@@ -148,8 +149,8 @@ class _Job:
         """The points of the records, in their order."""
         self.rows: dict[str, Read] = {}
         """The files of traffic met so far."""
-        self.schedules: dict[str, bytes] = {}
-        """The files of schedules met so far."""
+        self.schedules: dict[tuple[str, bool], bytes] = {}
+        """The files of schedules met so far, and whether as CODES takes them."""
         self.reused = 0
         self.code = sources.digest_of("flyloom.lab.point")
 
@@ -351,17 +352,29 @@ class _Job:
     def _workloads(self, point: dict[str, Any]) -> dict[str, bytes]:
         """The files of schedules that a point names, by these names. They travel with the point;
         a trace does as its schedule."""
-        named = point.get("sim", {}).get("message", {}).get("workload")
-        if named is None or is_made(named):
-            return {}
-        if named not in self.schedules:
-            path = self.path.parent / named
-            if not os.path.exists(path):
-                words = f"'{named}' is neither a workload nor a file: there is no {path}"
-                raise RefusalError(f"{self.path}: sim.message.workload: {words}")
-            made = workload(path)  # refused before anything runs
-            self.schedules[named] = made.binary() if is_trace(path) else read_bytes(path)
-        return {named: self.schedules[named]}
+        levels = point.get("sim", {})
+        found = {}
+        named = levels.get("message", {}).get("workload")
+        if named is not None and not is_made(named):
+            found[named] = self._schedule("sim.message.workload", named, codes=False)
+        asked = levels.get("packet", {})
+        for trace in names(asked.get("trace", ())):
+            if not is_generator(trace):
+                codes = asked.get("collectives") == "codes"
+                found[str(trace)] = self._schedule("sim.packet.trace", str(trace), codes=codes)
+        return found
+
+    def _schedule(self, place: str, named: str, *, codes: bool) -> bytes:
+        """The content of a file of a schedule, refused before anything runs."""
+        if (known := self.schedules.get((named, codes))) is not None:
+            return known
+        path = self.path.parent / named
+        if not os.path.exists(path):
+            words = f"'{named}' is neither a workload nor a file: there is no {path}"
+            raise RefusalError(f"{self.path}: {place}: {words}")
+        made = job(path, codes=codes)
+        content = made.binary() if is_trace(path) else read_bytes(path)
+        return self.schedules.setdefault((named, codes), content)
 
     def _place(self, digest: str) -> Path:
         return self.directory / "points" / f"{digest}.json"

@@ -1,7 +1,7 @@
 //! The parameters of a run of packets, as people set them.
 
 use super::endpoint::{Births, Rails};
-use super::replay::{BackgroundOf, Collectives, Compute, Mpi, Traces, needs_trace};
+use super::replay::{BackgroundOf, Backgrounds, Collectives, Compute, Mpi, Traces, needs_trace};
 use crate::flit::loads::Loads;
 use crate::flit::spec::LaneUse;
 use crate::select::{Choosing, Selection};
@@ -155,7 +155,7 @@ pub struct Spec {
     /// `stripe`, or a file; of all jobs together, those of the background last.
     pub placement: String,
     /// Jobs that send at random as long as those of traces run.
-    pub background: Vec<BackgroundOf>,
+    pub background: Backgrounds,
     /// What MPI costs.
     pub mpi: Mpi,
     /// Tells bytes, use and the longest queue of every link.
@@ -200,7 +200,7 @@ impl Default for Spec {
             compute: Compute::Off,
             collectives: Collectives::Real,
             placement: "linear".to_owned(),
-            background: Vec::new(),
+            background: Backgrounds::default(),
             mpi: Mpi::default(),
             links: false,
             ranks: false,
@@ -283,9 +283,9 @@ impl Spec {
     /// Refuses what does not go with a trace, and what needs one.
     fn check_replay(&self) -> Result<(), Refusal> {
         self.mpi.check()?;
-        self.background.iter().try_for_each(BackgroundOf::check)?;
+        self.background.0.iter().try_for_each(BackgroundOf::check)?;
         if self.trace.0.is_empty() {
-            return match (self.background.is_empty(), self.ranks) {
+            return match (self.background.0.is_empty(), self.ranks) {
                 (false, _) => Err(needs_trace("background")),
                 (_, true) => Err(needs_trace("ranks")),
                 _ => Ok(()),

@@ -153,6 +153,20 @@ impl Stage for Spec {
             Better::Neither,
         ),
         real("end_us", "/points/0/end_us", "us", "the last arrival", Better::Lower),
+        real(
+            "max_comm_us",
+            "/jobs/0/max_comm_us",
+            "us",
+            "longest time that a process of the first trace communicated",
+            Better::Lower,
+        ),
+        real(
+            "mean_comm_us",
+            "/jobs/0/mean_comm_us",
+            "us",
+            "the same in the mean of its processes",
+            Better::Lower,
+        ),
     ];
 
     type On<'a> = Driven<'a>;

@@ -7,7 +7,7 @@ use super::play::TELL_PS;
 use super::{OF_BACKGROUND, Replay};
 use base::Refusal;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A job in the background, as users ask for it: each of its processes sends to others at random.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub struct BackgroundOf {
     /// How many processes it has.
     pub ranks: u32,
-    /// What each sends, as part of the rate of one rail; or `bytes`.
+    /// What each sends, as part of the rate of one rail; or `bytes`. With 0 there is no such job.
     pub intensity: Option<f64>,
     /// Length of a message; or `intensity`.
     pub bytes: Option<u32>,
@@ -28,6 +28,56 @@ pub struct BackgroundOf {
 impl Default for BackgroundOf {
     fn default() -> Self {
         Self { ranks: 0, intensity: None, bytes: None, interval_us: 100.0, births: None }
+    }
+}
+
+/// Jobs in the background: none, one, or several at once.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Backgrounds(pub Vec<BackgroundOf>);
+
+/// What stands in a file.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Said {
+    /// Several, at the same time.
+    Several(Vec<BackgroundOf>),
+    /// One.
+    One(BackgroundOf),
+}
+
+impl<'de> Deserialize<'de> for Backgrounds {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(Self(match Said::deserialize(from)? {
+            Said::One(one) => vec![one],
+            Said::Several(all) => all,
+        }))
+    }
+}
+
+impl Serialize for Backgrounds {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match &self.0[..] {
+            [one] => Said::One(one.clone()),
+            all => Said::Several(all.to_vec()),
+        }
+        .serialize(to)
+    }
+}
+
+impl JsonSchema for Backgrounds {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Backgrounds".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Said::json_schema(generator)
+    }
+}
+
+impl Backgrounds {
+    /// Those that send something.
+    pub fn some(&self) -> impl Iterator<Item = &BackgroundOf> {
+        self.0.iter().filter(|one| one.intensity != Some(0.0))
     }
 }
 
@@ -46,8 +96,9 @@ impl BackgroundOf {
             return refuse("interval_us", why, "0.001 to 1000000000");
         }
         match (self.intensity, self.bytes) {
-            (Some(part), None) if !(part > 0.0 && part <= 1.0) => {
-                refuse("intensity", format!("{part} is out of range"), "above 0, 1 at most")
+            // endpoints may have several rails
+            (Some(part), None) if !(0.0..=64.0).contains(&part) => {
+                refuse("intensity", format!("{part} is out of range"), "0 to 64")
             }
             (None, Some(0)) => refuse("bytes", "0 is out of range".to_owned(), "1 or more"),
             (Some(_), None) | (None, Some(_)) => Ok(()),

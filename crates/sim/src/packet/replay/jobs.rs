@@ -44,10 +44,10 @@ impl Jobs<'_> {
             return Err(Refusal::new("trace", why, "one for each").into());
         }
         let traced = schedules.iter().map(|one| one.ranks());
-        let sizes: Vec<u32> = traced.chain(spec.background.iter().map(|one| one.ranks)).collect();
+        let sizes: Vec<u32> = traced.chain(spec.background.some().map(|one| one.ranks)).collect();
         let places = placed(spec, on, self.places, (&sizes, schedules.len()))?;
         let mut background = Vec::new();
-        for (one, homes) in spec.background.iter().zip(&places[schedules.len()..]) {
+        for (one, homes) in spec.background.some().zip(&places[schedules.len()..]) {
             background.push(Background {
                 homes: homes.clone(),
                 bytes: one.message_bytes(rate)?,

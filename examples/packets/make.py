@@ -1,0 +1,168 @@
+"""Writes the experiments of this folder: what became of the Fit Fly study, full and small.
+
+Four networks of about 3,000 endpoints (McGlohon et al., SIGSIM-PADS 2019), in the dialects of CODES
+and in the model of our own: `validation`, accepted rate under load; `amg` and `mg`, time of
+communication of a solver's processes beside a job that sends at random; `amg_rates` and `mg_rates`,
+the same at equal bandwidth in all. The small ones have networks of about 150 endpoints.
+
+    python examples/packets/make.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+HERE = Path(__file__).parent
+RATES = ("link.local_gib_per_s", "link.global_gib_per_s", "link.endpoint_gib_per_s")
+
+FULL = {
+    "Slim Fly": '{ family = "slim_fly", q = 13, p = 9 }',
+    "Fit Fly": '{ family = "fit_fly", q = 13, p = 9 }',
+    "dragonfly":
+        '{ family = "dragonfly", p = 9, a = 18, h = 9, g = 19, arrangement = "codes" }',
+    "megafly": '{ family = "megafly", leaves = 18, spines = 18, p = 18, h = 18, g = 10,'
+               ' arrangement = "codes" }',
+}
+SMALL = {
+    "Slim Fly": '{ family = "slim_fly", q = 5, p = 3 }',
+    "Fit Fly": '{ family = "fit_fly", q = 5, p = 3 }',
+    "dragonfly": '{ family = "dragonfly", p = 4, a = 4, h = 2, g = 9 }',
+    "megafly": '{ family = "megafly", leaves = 6, spines = 6, p = 5, h = 4, g = 5 }',
+}
+DIALECT = {
+    "Slim Fly": ("codes-slimfly-v1", "adaptive"), "Fit Fly": ("codes-slimfly-v1", "adaptive"),
+    "dragonfly": ("codes-dally-v1", "par"), "megafly": ("codes-dfplus-v1", "par"),
+}
+PLANES = {"Fit Fly": 2}
+INTENSITIES = (0.0, 0.02, 0.04, 0.075, 0.15, 0.3625, 0.725)
+
+TRACES = {
+    "amg": ("sums and halos of AMG, 1,728 ranks",
+            "amg_like:p=12,levels=4,cycles=8,base_bytes=16384",
+            "amg_like:p=4,levels=2,cycles=2,base_bytes=16384"),
+    "mg": ("halos of a multigrid solver, 1,000 ranks",
+           "mg_like:p=10,levels=3,cycles=8,base_bytes=32768",
+           "mg_like:p=4,levels=2,cycles=2,base_bytes=32768"),
+}
+
+
+def head(name: str, title: str) -> list[str]:
+    """The lines that every experiment begins with."""
+    return [
+        f"# {title}. Written by make.py.", "schema = 1", f'name = "packets_{name}"',
+        f'title = "{title}"', "seed = 1", "",
+    ]
+
+
+def texts(values: list[object]) -> str:
+    """A list as TOML has it."""
+    return "[" + ", ".join(
+        str(v).lower() if isinstance(v, bool) else f'"{v}"' if isinstance(v, str)
+        and not v.startswith("{") else str(v) for v in values
+    ) + "]"
+
+
+def zipped(rows: list[dict[str, object]]) -> list[str]:
+    """A sweep over rows of values."""
+    lines = ["[[sweep.zip]]"]
+    for key in rows[0]:
+        name = f'"{key}"' if "." in key else key
+        lines.append(f"{name} = [" if key == "topology" else
+                     f"{name} = {texts([row[key] for row in rows])}")
+        if key == "topology":
+            lines += [f"  {row[key]}," for row in rows] + ["]"]
+    return lines
+
+
+def models(networks: dict[str, str], names: tuple[str, ...]) -> list[dict[str, object]]:
+    """A row for each network in each of the two models."""
+    rows = []
+    for name in names:
+        dialect, selection = DIALECT[name]
+        for model in ("physical", dialect):
+            said = "CODES" if model == dialect else "own model"
+            rows.append({
+                "label": f"{name}, {said}", "topology": networks[name],
+                "sim.packet.dialect": model, "sim.packet.selection": selection,
+            })
+    return rows
+
+
+def validation(networks: dict[str, str], name: str, small: bool) -> None:
+    """Slim Fly and Fit Fly under rising load."""
+    lines = head(name, "Slim Fly and Fit Fly: uniform packets under rising load")
+    lines += ["[sim.packet]", f"messages = {20 if small else 120}", "links = true", ""]
+    lines += zipped(models(networks, ("Slim Fly", "Fit Fly")))
+    loads = (0.2, 0.6, 1.0) if small else tuple(round(0.1 * i, 1) for i in range(1, 11))
+    lines += ["", "[sweep.grid]", f'"sim.packet.load" = {texts(list(loads))}']
+    write(name, lines)
+
+
+def interference(networks: dict[str, str], name: str, trace: str, small: bool) -> None:
+    """A solver beside a job that sends at random, on all four networks."""
+    what, full, little = TRACES[trace]
+    lines = head(name, f"Beside other traffic: {what if not small else 'a small solver'}")
+    lines += common(little if small else full, small)
+    rows = models(networks, tuple(networks))
+    for row in rows:
+        row |= dict.fromkeys((f"sim.packet.{rate}" for rate in RATES), 12.5)
+    lines += zipped(rows)
+    lines += ["", "[sweep.grid]",
+              f'"sim.packet.background.intensity" = {texts(list(steps(small)))}',
+              f'"sim.packet.seed" = {texts(list(range(1, 3 if small else 11)))}']
+    write(name, lines)
+
+
+def rates(networks: dict[str, str], name: str, trace: str, small: bool) -> None:
+    """Slim Fly and Fit Fly at equal bandwidth in all: 12.5 against 2 x 7, 25 against 2 x 12.5."""
+    what, full, little = TRACES[trace]
+    lines = head(name, f"At equal bandwidth: {what if not small else 'a small solver'}")
+    lines += common(little if small else full, small)
+    rows = []
+    for slim, fit in ((12.5, 7.0), (25.0, 12.5)):
+        for row in models(networks, ("Slim Fly", "Fit Fly")):
+            planes = 2 if str(row["label"]).startswith("Fit") else 1
+            rate = fit if planes == 2 else slim
+            rows += [{
+                **row, "label": f"{row['label']}, {planes} x {rate} GiB/s",
+                **dict.fromkeys((f"sim.packet.{part}" for part in RATES), rate),
+                # of the rate of all rails together
+                "sim.packet.background.intensity": round(part * planes, 4),
+            } for part in steps(small)]
+    lines += zipped(rows)
+    lines += ["", "[sweep.grid]",
+              f'"sim.packet.seed" = {texts(list(range(1, 3 if small else 11)))}']
+    write(name, lines)
+
+
+def steps(small: bool) -> tuple[float, ...]:
+    """The parts of a rail's rate that the background takes."""
+    return (0.0, 0.15, 0.725) if small else INTENSITIES
+
+
+def common(trace: str, small: bool) -> list[str]:
+    """The simulator's parameters: processes and background at random, sums left out."""
+    ranks, interval = (60, 20.0) if small else (1000, 100.0)
+    return [
+        "[sim.packet]", f'trace = "{trace}"', 'collectives = "codes"', 'placement = "random"',
+        f"background = {{ ranks = {ranks}, intensity = 0.0, interval_us = {interval} }}", "",
+    ]
+
+
+def write(name: str, lines: list[str]) -> None:
+    """Writes an experiment."""
+    (HERE / f"{name}.toml").write_text("\n".join(lines) + "\n")
+
+
+def main() -> None:
+    """Writes all of them."""
+    for small, networks in ((False, FULL), (True, SMALL)):
+        before = "small_" if small else ""
+        validation(networks, f"{before}validation", small)
+        for trace in TRACES:
+            interference(networks, f"{before}{trace}", trace, small)
+            rates(networks, f"{before}{trace}_rates", trace, small)
+
+
+if __name__ == "__main__":
+    main()
