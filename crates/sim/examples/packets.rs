@@ -31,7 +31,8 @@ fn main() {
     for row in found.points {
         let wall_s = row.wall_s.unwrap_or(f64::NAN);
         println!(
-            "{} load {:?} threads {threads}: {:.3} s, {:.2} M packets/s, {} windows, {} undone, {} us, {} routers, {} detours",
+            "{} load {:?} threads {threads}: {:.3} s, {:.2} M packets/s, {} windows, {} undone, \
+             {} us, {} routers, {} detours",
             row.digest,
             row.offered_load,
             wall_s,

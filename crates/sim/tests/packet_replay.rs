@@ -162,8 +162,8 @@ proptest! {
         prop_assert_eq!(job.bytes, bytes.max(1) + 128 * asks);
     }
 
-    /// All engines find the same of drawn schedules, beside jobs in the background, and what is sent
-    /// arrives.
+    /// All engines find the same of drawn schedules, beside jobs in the background, and what is
+    /// sent arrives.
     #[test]
     fn engines_agree(
         net in prop_oneof![
@@ -239,7 +239,8 @@ proptest! {
     }
 }
 
-/// A job in the background lasts as long as that of the trace, and sends as much as it is asked for.
+/// A job in the background lasts as long as that of the trace, and sends as much as it is asked
+/// for.
 #[test]
 fn the_background_has_its_intensity() {
     let on = built("slim_fly:q=5,p=4");

@@ -113,12 +113,13 @@ def packet(
     p: P = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--out", help="file: a chart of latency and accepted rate as .svg,"
-                                         " .png or .html, or .json for all that is found"),
+        typer.Option("-o", "--out", help="file: charts of latency and rate, of traces of times, as"
+                                         " .svg, .png or .html, or .json for all that is found"),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Latency and accepted rate, packet by packet: routers with buffers and credits."""
+    from flyloom.inputs.networks import network
     from flyloom.inputs.tables import holds_tables
     from flyloom.report import packet_page
     from flyloom.support.checks import whole
@@ -147,7 +148,8 @@ def packet(
     if output and output.suffix == ".json":
         write_whole(output, json.dumps(found) + "\n")
     elif output:
-        write_picture(output, packet_page.spec(found), "packet-", lambda: packet_page.page(found))
+        write_picture(output, packet_page.spec(found), "packet-", lambda: packet_page.page(
+            found, packet_page.drawings(found, network(source))))
     show(found, as_json)
     if output and not as_json:
         print(f"written to {output}")

@@ -70,12 +70,17 @@ def ramp(share: float) -> str:
     return "#" + "".join(f"{part:02x}" for part in mixed)
 
 
+FLITS = "flits a cycle"
+"""What the use of a channel is counted in, where nothing else is said."""
+
+
 def heat_matrix_svg(
     channels: Channels,
     switch_count: int,
     *,
     switch_groups: Sequence[object] | None = None,
     switch_racks: Sequence[object] | None = None,
+    unit: str = FLITS,
 ) -> str:
     """The adjacency matrix with every channel in the colour of its utilisation: rows send, columns
     receive.
@@ -115,7 +120,7 @@ def heat_matrix_svg(
         lattice(drawing, side, cell_px)
     dividers(drawing, order, MATRIX_PX / switch_count, switch_groups, switch_racks)
     drawing.close()
-    _legend(drawing, left, foot + 24, scale)
+    _legend(drawing, left, foot + 24, scale, unit)
     if note:
         drawing.text(left, foot + 74, note, 11.5, fill=GREY)
     return drawing.render()
@@ -140,7 +145,7 @@ def _marks(
         )
 
 
-def _legend(drawing: Svg, x: float, y: float, scale: Scale) -> None:
+def _legend(drawing: Svg, x: float, y: float, scale: Scale, unit: str) -> None:
     """A box for each colour, with the numbers between them, from ``y`` on; 40 high."""
     wide = min(36.0, 300 / scale.count)
     drawing.add("rect", x=x, y=y, width=16, height=12, fill=IDLE)
@@ -152,14 +157,16 @@ def _legend(drawing: Svg, x: float, y: float, scale: Scale) -> None:
     for i in range(0, scale.count + 1, every):
         drawing.text(start + i * wide, y + 25, f"{i * scale.step:.4g}", 10, text_anchor="middle",
                      fill=GREY)
-    words = "flits a cycle"
+    words = unit
     drawing.text(start + scale.count * wide + 16, y + 10.5, words, 11)
 
 
 # --- on the floor --------------------------------------------------------------------------------
 
 
-def heat_floor_svg(floor: Mapping[str, Any], channels: Channels) -> str:
+def heat_floor_svg(
+    floor: Mapping[str, Any], channels: Channels, *, unit: str = FLITS
+) -> str:
     """The floor seen from above, with lines between racks in the colour of the busiest channel of
     the pair, in either direction, and a bar in every rack for the channels inside it.
 
@@ -190,11 +197,12 @@ def heat_floor_svg(floor: Mapping[str, Any], channels: Channels) -> str:
         drawing.add(
             "path", d=f"M{ends}", fill="none", stroke=scale.colour(max(used[pair])),
             stroke_width=2.6 if len(shown) <= 60 else 1.4,
-            hint=f"{pair[0]} and {pair[1]}: {_said(used[pair])}",
+            hint=f"{pair[0]} and {pair[1]}: {_said(used[pair], unit)}",
         )
     for rack in racks:
-        _rack(drawing, plan, rack, used.get((rack["name"], rack["name"]), []), scale)
-    _legend(drawing, 10, height + 4, scale)
+        inside = used.get((rack["name"], rack["name"]), [])
+        _rack(drawing, plan, rack, inside, scale, unit)
+    _legend(drawing, 10, height + 4, scale, unit)
     if note:
         drawing.text(10, height + 54, note, 11.5, fill=GREY)
     return drawing.render()
@@ -202,11 +210,11 @@ def heat_floor_svg(floor: Mapping[str, Any], channels: Channels) -> str:
 
 def _rack(
     drawing: Svg, plan: FloorPlaces, rack: Mapping[str, Any], inside: Sequence[float],
-    scale: Scale,
+    scale: Scale, unit: str,
 ) -> None:
     x, y = plan.centre(rack["name"])
     left, top = x - TILE_W / 2, y - TILE_H / 2
-    said = _said(inside) if inside else "no channels inside"
+    said = _said(inside, unit) if inside else "no channels inside"
     drawing.add("rect", x=left, y=top, width=TILE_W, height=TILE_H, rx=3, fill=PAPER, stroke=INK,
                 hint=f'{rack["name"]}: {said}')
     if inside:
@@ -218,7 +226,7 @@ def _rack(
     drawing.text(x, top + 45, words, 10.5, text_anchor="middle", fill=GREY)
 
 
-def _said(used: Sequence[float]) -> str:
+def _said(used: Sequence[float], unit: str) -> str:
     mean = sum(used) / len(used)
-    each = f"busiest {max(used):.3g}, mean {mean:.3g} flits a cycle"
+    each = f"busiest {max(used):.3g}, mean {mean:.3g} {unit}"
     return f"{plural(len(used), 'channel')}, {each}"

@@ -25,6 +25,7 @@ def data(saved: dict[str, Any]) -> dict[str, Any]:
         "networks": networks,
         "routings": [_routing(record) for record in saved["records"] if record["verify"]],
         "simulations": [found for record in saved["records"] for found in _simulated(record)],
+        "packets": [found for record in saved["records"] for found in _packets(record)],
         "messages": [run for record in saved["records"] for run in _played(record)],
         "measures": saved.get("measures", []),
         "stages": saved["stages"],
@@ -117,6 +118,35 @@ def _simulated(record: dict[str, Any]) -> list[dict[str, Any]]:
          "parameters": _dotted(asked.get(name.removeprefix("sim.")) or {})}
         for name, found in (record.get("measures") or {}).items() if name == "sim.flit"
     ]
+
+
+def _packets(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the packet level found at a point, as :func:`_simulated`; what only its own page shows
+    stays behind."""
+    label, out = record.get("called") or record["label"], []
+    for name, found in (record.get("measures") or {}).items():
+        if name != "sim.packet":
+            continue
+        points = found.get("points")
+        if isinstance(points, list):
+            points = [_without(point, ("ranks", "series")) for point in points]
+        asked = dict((record.get("asked") or {}).get("packet") or {})
+        if isinstance(asked.get("trace"), list):
+            asked["trace"] = " + ".join(map(str, asked["trace"]))
+        behind = asked.get("background")
+        if isinstance(behind, list):
+            asked["background"] = behind[0] if len(behind) == 1 else {
+                str(place + 1): one for place, one in enumerate(behind)}
+        out.append({"network": record["network"], "label": label, "parameters": _dotted(asked),
+                    "jobs": found.get("jobs"), "points": points})
+    return out
+
+
+def _without(point: Any, names: tuple[str, ...]) -> Any:
+    """A point without these of its fields."""
+    if not isinstance(point, dict):
+        return point  # which the report refuses
+    return {key: value for key, value in point.items() if key not in names}
 
 
 def _played(record: dict[str, Any]) -> list[dict[str, Any]]:

@@ -96,6 +96,23 @@ _SIMULATION = {
     "network": TEXT, "label": TEXT, "parameters": {"*": ANY}, "points": [_POINT],
     "saturation_throughput?": NUMBER, "**": ANY,
 }
+_PACKET_POINT = {
+    "offered_load?": NUMBER, "accepted_gib_per_s": NUMBER, "packets": COUNT,
+    "mean_hops?": NUMBER, "mean_latency_us?": NUMBER, "p50_latency_us?": NUMBER,
+    "p99_latency_us?": NUMBER, "max_latency_us?": NUMBER, "nonminimal_packets": COUNT,
+    "end_us": NUMBER, "deadlocked": TRUTH,
+    "links?": {"from": [TEXT], "to": [TEXT], "plane": [COUNT], "utilisation": [NUMBER], "**": ANY},
+    "**": ANY,
+}
+_JOB = {
+    "name": TEXT, "ranks": COUNT, "max_comm_us?": NUMBER, "mean_comm_us?": NUMBER,
+    "mean_latency_us?": NUMBER, "mean_hops?": NUMBER, "messages": COUNT, "chunks": COUNT,
+    "bytes": COUNT,
+}
+_PACKETS = {
+    "network": TEXT, "label": TEXT, "parameters": {"*": ANY}, "points": [_PACKET_POINT],
+    "jobs?": [_JOB],
+}
 _PLAYED = {
     "network": TEXT, "label": TEXT, "parameters": {"*": ANY}, "ranks": COUNT,
     "finish_ns": NUMBER, "mean_finish_ns": NUMBER, "messages": COUNT, "sent_bytes": NUMBER,
@@ -117,6 +134,7 @@ SHAPE = {
     "networks": [_NETWORK],
     "routings?": [_ROUTING],
     "simulations?": [_SIMULATION],
+    "packets?": [_PACKETS],
     "messages?": [_PLAYED],
     "measures?": [_MEASURE],
     "stages?": [{"name": TEXT, "seconds?": NUMBER, "line?": TEXT}],
@@ -132,7 +150,7 @@ def check(data: Mapping[str, Any]) -> dict[str, Any]:
     kind, or that refers to something that is not there. Time O(size of the data).
     """
     checked = _walk_mapping(data, SHAPE, "data")
-    for key in ("routings", "simulations", "messages", "measures", "stages", "skipped"):
+    for key in ("routings", "simulations", "packets", "messages", "measures", "stages", "skipped"):
         checked[key] = checked[key] or []
     _unique((network["label"] for network in checked["networks"]), "data.networks", "label")
     for place, network in enumerate(checked["networks"]):
@@ -142,6 +160,8 @@ def check(data: Mapping[str, Any]) -> dict[str, Any]:
         _check_routing(routing, labels, f"data.routings[{place}]")
     for place, simulation in enumerate(checked["simulations"]):
         _check_simulation(simulation, checked["networks"], f"data.simulations[{place}]")
+    for place, run in enumerate(checked["packets"]):
+        _check_packets(run, checked["networks"], f"data.packets[{place}]")
     for place, run in enumerate(checked["messages"]):
         _check_label(run, labels, f"data.messages[{place}]")
     pairs = (f'{routing["network"]} / {routing["label"]}' for routing in checked["routings"])
@@ -283,19 +303,44 @@ def _check_simulation(
     simulation: Mapping[str, Any], networks: Sequence[Mapping[str, Any]], where: str
 ) -> None:
     _check_label(simulation, [network["label"] for network in networks], where)
-    names = next(n["switch_names"] for n in networks if n["label"] == simulation["network"])
+    names = _names(networks, simulation["network"])
     for i, point in enumerate(simulation["points"]):
         at = f"{where}.points[{i}]"
         if any(len(pair) != 2 for pair in point["latency_histogram"]):
             raise _fail(f"{at}.latency_histogram", "no pair found", "give latency and packets")
-        if not (links := point["links"]):
-            continue
-        if len({len(links[key]) for key in ("from", "to", "utilisation")}) > 1:
-            raise _fail(f"{at}.links", "columns of several lengths", "give one value for each link")
-        unknown = {*links["from"], *links["to"]} - set(names or ())
-        if unknown:
-            found = f"there is no switch {min(unknown)!r}"
-            raise _fail(f"{at}.links", found, "give names of networks[].switch_names")
+        _check_links(point, ("from", "to", "utilisation"), names, at)
+
+
+def _check_packets(
+    run: Mapping[str, Any], networks: Sequence[Mapping[str, Any]], where: str
+) -> None:
+    _check_label(run, [network["label"] for network in networks], where)
+    names, load = _names(networks, run["network"]), not run["jobs"]
+    if not load and len(run["points"]) != 1:
+        raise _fail(f"{where}.points", f"{len(run['points'])} of jobs", "give the one of their run")
+    for i, point in enumerate(run["points"]):
+        at = f"{where}.points[{i}]"
+        if load and point["offered_load"] is None:
+            raise _fail(f"{at}.offered_load", "missing", "give a number, or jobs of traces")
+        _check_links(point, ("from", "to", "plane", "utilisation"), names, at)
+
+
+def _names(networks: Sequence[Mapping[str, Any]], label: str) -> Sequence[str]:
+    """The names of the switches of a network."""
+    return next(n["switch_names"] for n in networks if n["label"] == label) or ()
+
+
+def _check_links(
+    point: Mapping[str, Any], columns: Sequence[str], names: Sequence[str], where: str
+) -> None:
+    if not (links := point["links"]):
+        return
+    if len({len(links[key]) for key in columns}) > 1:
+        raise _fail(f"{where}.links", "columns of several lengths", "give one value for each link")
+    unknown = {*links["from"], *links["to"]} - set(names)
+    if unknown:
+        found = f"there is no switch {min(unknown)!r}"
+        raise _fail(f"{where}.links", found, "give names of networks[].switch_names")
 
 
 def _check_label(found: Mapping[str, Any], networks: Sequence[str], where: str) -> None:

@@ -85,7 +85,8 @@ def _values(curve: Mapping[str, Any]) -> list[dict[str, Any]]:
     return values
 
 
-def _only(kind: str) -> list[dict[str, Any]]:
+def only(kind: str) -> list[dict[str, Any]]:
+    """The transform that keeps what a layer is of."""
     return [{"filter": f"datum.is === '{kind}'"}]
 
 
@@ -95,7 +96,7 @@ def _marks(kind: str, encoding: dict[str, Any]) -> dict[str, Any]:
     shape = {"condition": {"test": "datum.mark === 'deadlocked'", "value": "cross"},
              "value": "circle"}
     return {
-        "transform": _only(kind),
+        "transform": only(kind),
         "mark": {"type": "point", "filled": False, "size": 34, "strokeWidth": 1.4, "opacity": 1},
         "encoding": {**encoding, "fill": encoding["color"], "fillOpacity": hollow, "shape": shape},
     }
@@ -131,7 +132,7 @@ def _latency(
     for name, _, opacity in LATENCIES.values():
         encoding = {"x": x, "y": y, "color": tint}
         layers.append({
-            "transform": _only(name),
+            "transform": only(name),
             "mark": {"type": "line", "strokeWidth": 1.8 if opacity == 1 else 1.1,
                      "opacity": opacity},
             "encoding": {**encoding, "strokeDash": dashes},
@@ -154,7 +155,7 @@ def _accepted(
          "mark": {"type": "line", "color": GREY, "strokeWidth": 0.8, "strokeDash": [1, 2]},
          "encoding": {"x": x, "y": y}},
         *_ends(ends, tint),
-        {"transform": _only("accepted"), "mark": {"type": "line", "strokeWidth": 1.8},
+        {"transform": only("accepted"), "mark": {"type": "line", "strokeWidth": 1.8},
          "encoding": encoding},
         _marks("accepted", encoding),
     ]}

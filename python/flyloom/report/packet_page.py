@@ -1,24 +1,40 @@
-"""What ``flyloom sim packet ... -o`` writes: the chart of a simulation, and a page with it."""
+"""What ``flyloom sim packet ... -o`` writes: the chart of a simulation, and a page with all that it
+found."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
+from flyloom._core import Topology
+from flyloom.draw.floor import floor_data
+from flyloom.report import packet_maps
 from flyloom.report.charts import svg
-from flyloom.report.comparison import chart
+from flyloom.report.comparison import PALETTE, chart, colour
+from flyloom.report.packets import names_of, times_spec
 
-HEADS = (
-    ("offered load", "offered_load"), ("accepted, GiB/s", "accepted_gib_per_s"),
-    ("mean latency, us", "mean_latency_us"), ("p99, us", "p99_latency_us"),
-    ("largest, us", "max_latency_us"), ("routers visited", "mean_hops"),
-    ("detours", "nonminimal_packets"), ("packets", "packets"),
+POINTS = (
+    ("offered load", "offered_load"), ("accepted [GiB/s]", "accepted_gib_per_s"),
+    ("mean latency [us]", "mean_latency_us"), ("median [us]", "p50_latency_us"),
+    ("99 % [us]", "p99_latency_us"), ("largest [us]", "max_latency_us"),
+    ("routers visited", "mean_hops"), ("detours", "nonminimal_packets"), ("packets", "packets"),
+    ("last arrival [us]", "end_us"),
 )
 """Columns of the table of points."""
 
-LATENCIES = {"mean": "mean_latency_us", "99 % below": "p99_latency_us"}
+JOBS = (
+    ("processes", "ranks"), ("slowest process [us]", "max_comm_us"),
+    ("mean process [us]", "mean_comm_us"), ("latency of packets [us]", "mean_latency_us"),
+    ("routers visited", "mean_hops"), ("messages", "messages"), ("packets", "chunks"),
+    ("bytes", "bytes"),
+)
+"""Columns of the table of jobs, after their names."""
+
+LATENCIES = {"median": "p50_latency_us", "mean": "mean_latency_us", "99 % below": "p99_latency_us"}
+_SIZE = {"width": 330, "height": 230}
 
 
 def title(found: Mapping[str, Any]) -> str:
@@ -30,7 +46,19 @@ def title(found: Mapping[str, Any]) -> str:
 
 
 def spec(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Latency and, beside it, accepted rate against offered load."""
+    """Latency and accepted rate against offered load, of traces times of communication; below it
+    both rates over time, where they are known."""
+    rows = [_jobs(found) if found.get("jobs") else _loads(found), _series(found["points"])]
+    return chart({
+        "title": {"text": wrap(title(found), 96), "anchor": "start", "fontSize": 13,
+                  "offset": 14},
+        "spacing": 30,
+        "vconcat": [{"spacing": 34, "hconcat": row} for row in rows if row],
+        "resolve": {"scale": {"color": "independent"}},
+    })
+
+
+def _loads(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     points = sorted(found["points"], key=lambda p: p["offered_load"])
     latencies = [
         {"offered": p["offered_load"], "us": p[key], "of packets": name}
@@ -41,26 +69,116 @@ def spec(found: Mapping[str, Any]) -> dict[str, Any]:
     ]
     x = {"field": "offered", "type": "quantitative", "scale": {"zero": True},
          "axis": {"title": "offered load, part of the rate of a rail", "tickCount": 6}}
-    size: dict[str, Any] = {"width": 330, "height": 230, "mark": {"type": "line", "point": True}}
+    size: dict[str, Any] = {**_SIZE, "mark": {"type": "line", "point": True}}
     y = {"type": "quantitative", "scale": {"zero": True}}
-    return chart({
-        "title": {"text": title(found), "anchor": "start", "fontSize": 13}, "spacing": 34,
-        "hconcat": [
-            {**size, "data": {"values": latencies}, "encoding": {
-                "x": x, "y": {**y, "field": "us", "axis": {"title": "latency of packets, us"}},
-                "color": {"field": "of packets", "type": "nominal",
-                          "legend": {"orient": "top", "title": None}},
-            }},
-            {**size, "data": {"values": accepted}, "encoding": {
-                "x": x,
-                "y": {**y, "field": "rate", "axis": {"title": "accepted, GiB/s an endpoint"}},
-            }},
-        ],
-    })
+    return [
+        {**size, "data": {"values": latencies}, "encoding": {
+            "x": x, "y": {**y, "field": "us", "axis": {"title": "latency of packets (us)"}},
+            "color": {**colour(list(LATENCIES), "of packets"),
+                      "legend": {"orient": "top", "title": None}},
+        }},
+        {**size, "data": {"values": accepted}, "encoding": {
+            "x": x, "y": {**y, "field": "rate", "axis": {"title": "accepted (GiB/s an endpoint)"}},
+            "color": {"value": PALETTE[0]},
+        }},
+    ]
 
 
-def page(found: Mapping[str, Any]) -> str:
-    """Chart and table as one HTML page that refers to nothing."""
+# --- traces --------------------------------------------------------------------------------------
+
+
+def _jobs(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Times of communication of the jobs of traces, and of all their processes where these are
+    told."""
+    names = names_of(found["jobs"])
+    timed = [name for job, name in zip(found["jobs"], names, strict=True)
+             if job["max_comm_us"] is not None]
+    tint = {**colour(timed, "name"), "legend": None}
+    rows = [{**job, "name": name} for job, name in zip(found["jobs"], names, strict=True)]
+    bars = times_spec(rows, _SIZE["width"], tint)
+    parts = [bars] if bars else []
+    ranks = found["points"][0].get("ranks")
+    if ranks and ranks["job"]:
+        parts.append(_ranks(ranks, names, tint))
+    return parts
+
+
+def _ranks(
+    ranks: Mapping[str, Any], names: Sequence[str], tint: dict[str, Any]
+) -> dict[str, Any]:
+    """Times of communication of all processes of a job, from the shortest to the longest."""
+    times: dict[int, list[float]] = {}
+    for job, us in zip(ranks["job"], ranks["comm_us"], strict=True):
+        times.setdefault(job, []).append(us)
+    values = [
+        {"name": names[job], "share": (place + 1) / len(found), "us": us}
+        for job, found in times.items() for place, us in _steps(sorted(found))
+    ]
+    return {
+        "width": 330, "height": 170, "data": {"values": values},
+        "mark": {"type": "line", "strokeWidth": 1.8, "interpolate": "step-before"},
+        "encoding": {
+            "x": {"field": "share", "type": "quantitative", "scale": {"domain": [0, 1]},
+                  "axis": {"title": "processes, by their time", "format": ".0%", "tickCount": 5}},
+            "y": {"field": "us", "type": "quantitative", "scale": {"zero": False},
+                  "axis": {"title": "communication (us)"}},
+            "color": tint,
+        },
+    }
+
+
+STEPS = 400
+"""Processes of a job whose times are drawn, at most; of more every nth, and the last."""
+
+
+def _steps(times: Sequence[float]) -> list[tuple[int, float]]:
+    every = -(-len(times) // STEPS)
+    last = len(times) - 1
+    places = sorted({0, *range(last % every, len(times), every)})
+    return [(place, times[place]) for place in places]
+
+
+# --- over time -----------------------------------------------------------------------------------
+
+
+def _series(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Accepted rate and latency of what arrived in spans of time, a colour for each load."""
+    known = [p for p in points if p.get("series") and p["series"]["end_us"]]
+    values = []
+    names = []
+    for point in known:
+        load, series = point["offered_load"], point["series"]
+        names.append("" if load is None else f"load {load:g}")
+        width = series["end_us"][0]
+        columns = (series["end_us"], series["accepted_gib_per_s"], series["mean_latency_us"])
+        values += [
+            {"name": names[-1], "at": end - width / 2, "rate": rate, "us": us}
+            for end, rate, us in zip(*columns, strict=True)
+        ]
+    if not values:
+        return []
+    x = {"field": "at", "type": "quantitative", "scale": {"zero": True, "nice": False},
+         "axis": {"title": "time (us)", "tickCount": 6}}
+    tint = {**colour(names, "name")}
+    tint["legend"] = {"orient": "bottom", "title": None} if len(known) > 1 else None
+    parts = {"rate": "accepted (GiB/s an endpoint)", "us": "mean latency of packets (us)"}
+    return [
+        {"width": 330, "height": 170,
+         "data": {"values": [value for value in values if value[key] is not None]},
+         "mark": {"type": "line", "strokeWidth": 1.6, "point": {"size": 14}},
+         "encoding": {"x": x, "color": tint,
+                      "y": {"field": key, "type": "quantitative", "scale": {"zero": True},
+                            "axis": {"title": words}}}}
+        for key, words in parts.items()
+    ]
+
+
+# --- the page ------------------------------------------------------------------------------------
+
+
+def page(found: Mapping[str, Any], drawings: Mapping[str, Mapping[str, str]] | None = None) -> str:
+    """Charts, tables and ``drawings`` (as :func:`drawings` has them) as one HTML page that refers
+    to nothing."""
     css = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
     name = escape(title(found))
     parts = [
@@ -68,14 +186,68 @@ def page(found: Mapping[str, Any]) -> str:
         f'<link rel="icon" href="data:,"><title>{name}</title><style>{css}</style></head><body>',
         f"<header><h1>{name}</h1></header>",
         f"<section><figure>{svg(spec(found), prefix='packet-')}</figure></section>",
-        '<section><h2>Points</h2><div class="scroll"><table><thead><tr>',
-        *(f'<th class="n">{head}</th>' for head, _ in HEADS), "<th></th></tr></thead><tbody>",
     ]
-    for point in found["points"]:
-        cells = ("–" if point[key] is None else f"{point[key]:.5g}" for _, key in HEADS)
-        row = "".join(f'<td class="n">{cell}</td>' for cell in cells)
-        parts.append(f"<tr>{row}<td>{'deadlocked' if point['deadlocked'] else ''}</td></tr>")
-    parts.append("</tbody></table></div>")
+    if jobs := found.get("jobs"):
+        said = zip(names_of(jobs), jobs, strict=True)
+        rows = [[f"<th>{escape(job_name)}</th>", *_cells(job, JOBS), ""] for job_name, job in said]
+        heads = ["job", *(head for head, _ in JOBS)]
+        parts += [
+            "<section><h2>Jobs</h2>", *_table(heads, rows),
+            '<p class="dim">The communication of a process takes from its first operation to its'
+            " last, without its calculations. Jobs in the background send as long as those of"
+            " traces run.</p></section>",
+        ]
+    columns = POINTS[1:] if jobs else POINTS
+    rows = [[*_cells(point, columns), f"<td>{'deadlocked' if point['deadlocked'] else ''}</td>"]
+            for point in found["points"]]
+    parts += [f"<section><h2>{'All packets' if jobs else 'Points'}</h2>",
+              *_table([head for head, _ in columns], rows)]
     if not found["verified"]:
         parts.append('<p class="no">The routing is not proved free of deadlock.</p>')
-    return "\n".join([*parts, "</section></body></html>", ""])
+    parts.append("</section>")
+    for head, maps in (drawings or {}).items():
+        parts.append(f'<section><h2>{escape(head)}</h2><div class="pair">')
+        parts += [f"<figure><figcaption><b>{escape(words)}</b></figcaption>"
+                  f'<div class="scroll">{drawing}</div></figure>'
+                  for words, drawing in maps.items()]
+        parts.append("</div></section>")
+    return "\n".join([*parts, "</body></html>", ""])
+
+
+def _cells(values: Mapping[str, Any], columns: Sequence[tuple[str, str]]) -> list[str]:
+    return [f'<td class="n">{_cell(values[key])}</td>' for _, key in columns]
+
+
+def _cell(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.5g}"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    first = heads[0] == "job"
+    cells = [f"<th>{head}</th>" if first and not place else f'<th class="n">{head}</th>'
+             for place, head in enumerate(heads)]
+    if not first:
+        cells.append("<th></th>")
+    return [
+        '<div class="scroll"><table><thead><tr>', *cells, "</tr></thead><tbody>",
+        *("<tr>" + "".join(row) + "</tr>" for row in rows), "</tbody></table></div>",
+    ]
+
+
+def drawings(found: Mapping[str, Any], topology: Topology) -> dict[str, dict[str, str]]:
+    """Heat maps of the run, of the highest load where there are several: by titles that name the
+    plane, and what each shows. None without ``links``."""
+    known = [point for point in found["points"] if point.get("links")]
+    if not known:
+        return {}
+    point = packet_maps.shown(known)
+    names = topology.switch_names
+    maps = packet_maps.planes(
+        point["links"], names, topology.groups.tolist() or None,
+        floor_data(topology.plan(), names), topology.switches,
+    )
+    load = point["offered_load"]
+    words = "Use of links" if load is None else f"Use of links at load {load:.4g}"
+    return {f"{words}, {plane}" if plane else words: drawn for plane, drawn in maps.items()}

@@ -11,6 +11,7 @@
                     "counterexample"?, "load_histogram"?, "ebb"?, "deploy"?}],
      "simulations"?: [{"network", "label", "parameters", "points",
                        "saturation_throughput"?}],
+     "packets"?: [{"network", "label", "parameters", "points", "jobs"?}],
      "messages"?: [{"network", "label", "parameters", "ranks", "finish_ns", "mean_finish_ns",
                     "messages", "sent_bytes", "busiest_use"?}],
      "measures"?: [{"name", "doc", "columns": [{"name", "unit", "meaning"}],
@@ -31,7 +32,7 @@ from typing import Any
 from flyloom import draw
 from flyloom.draw.floor import racks_of
 from flyloom.draw.svg import plural
-from flyloom.report import charts, flit, messages, simulated
+from flyloom.report import axis, charts, flit, messages, packet_maps, packets, simulated
 from flyloom.report.check import cabled, check
 from flyloom.report.drawing import DrawingError
 from flyloom.support.files import write_whole
@@ -91,9 +92,14 @@ def render(data: Mapping[str, Any], lost: Callable[[str], None] | None = None) -
     lacking: list[str] = []
     curves = simulated.curves(report["simulations"], labels)
     played = messages.rows(report["messages"], labels)
+    driven = packets.curves(report["packets"], labels)
+    traced = packets.traced(report["packets"], labels)
+    packet_heat, packet_heat_of = packet_maps.heat(report["packets"], report["networks"])
     drawn = {
         "message_chart": chart("messages", messages.spec(played)),
         "flit_chart": chart("flit", flit.curves_spec(curves)),
+        "packet_chart": chart("packet-load", packets.curves_spec(driven)),
+        "trace_chart": chart("packet-trace", packets.traced_spec(traced)),
         "flit_distributions": chart("packets", simulated.distributions(curves)),
         "cable_chart": chart("cables", charts.cable_spec(report["networks"])),
         "load_chart": chart("load", charts.load_spec(report["routings"], labels)),
@@ -113,7 +119,13 @@ def render(data: Mapping[str, Any], lost: Callable[[str], None] | None = None) -
             _pictures(network, colours, budget if place < charts.MOST else 0)
             for place, network in enumerate(report["networks"])
         ],
-        left_out=_left_out(report, curves, played),
+        left_out=_left_out(report, curves, played) | {
+            "traces": " ".join(filter(None, (
+                some("curves", len({row["curve"] for row in traced}), "the first", axis.MOST),
+                packets.off_axis(traced),
+            ))),
+            "packet_heat": some("maps of links", packet_heat_of, "the first", simulated.MAPS),
+        },
         structure=structure_rows(report["networks"]),
         verdict_names=verdict_names(report["routings"]),
         sources=_SOURCES,
@@ -121,6 +133,10 @@ def render(data: Mapping[str, Any], lost: Callable[[str], None] | None = None) -
         **drawn,
         curves=simulated.rows(curves),
         played=played,
+        driven=driven,
+        traced=traced,
+        packet_heat=[{**h, "drawings": {k: Markup(v) for k, v in h["drawings"].items()}}
+                     for h in packet_heat],
         heat=[{**h, "drawings": {k: Markup(v) for k, v in h["drawings"].items()}}
               for h in simulated.heat(curves, report["networks"])],
         deployed=[r for r in report["routings"] if r["deploy"] is not None],
@@ -228,6 +244,11 @@ def _failed(routing: Mapping[str, Any]) -> bool:
     )
 
 
+def some(what: str, all_: int, which: str, most: int = charts.MOST) -> str:
+    """A sentence that says how many are shown, where that is not all."""
+    return f"Shown are {most} of {all_:,} {what}: {which}." if all_ > most else ""
+
+
 def _left_out(
     report: Mapping[str, Any], curves: Sequence[Mapping[str, Any]],
     played: Sequence[Mapping[str, Any]],
@@ -235,10 +256,6 @@ def _left_out(
     """What charts and drawings do not show of many routings, networks or curves, in a sentence
     each."""
     most, half = charts.MOST, charts.MOST // 2
-
-    def some(what: str, all_: int, which: str, most: int = most) -> str:
-        return f"Shown are {most} of {all_:,} {what}: {which}." if all_ > most else ""
-
     drawn = [curve for curve in curves if curve["points"]]
     mapped = [curve for curve in curves if any(point["links"] for point in curve["points"])]
 
@@ -256,7 +273,7 @@ def _left_out(
         "networks": some("networks", len(report["networks"]), f"{first}, as drawings"),
         "distributions": some("curves", len(drawn), "the first", simulated.DISTRIBUTIONS),
         "messages": some("curves", len({row["curve"] for row in played}), "the first",
-                         messages.MOST),
+                         axis.MOST),
         "heat": some("curves with links", len(mapped), "the first", simulated.MAPS),
     }
 

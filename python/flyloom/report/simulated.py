@@ -7,6 +7,7 @@ from typing import Any
 
 from flyloom import draw
 from flyloom.draw.floor import racks_of
+from flyloom.draw.heat import FLITS
 from flyloom.report import flit
 from flyloom.report.check import cabled
 
@@ -55,7 +56,7 @@ def curves(
     return made
 
 
-SAID = ("selection", "traffic")
+SAID = ("selection", "traffic", "trace", "job")
 """Parameters whose values say by themselves what they are."""
 
 
@@ -130,6 +131,7 @@ def heat_maps(
     groups: Sequence[object] | None,
     floor: Mapping[str, Any] | None,
     switches: int,
+    unit: str = FLITS,
 ) -> dict[str, str]:
     """The ``links`` of a point on the matrix and, where there are racks, on the floor: SVG by
     title."""
@@ -137,10 +139,10 @@ def heat_maps(
     placed = floor if floor and floor["racks"] else None
     drawings = {MATRIX: draw.heat_matrix_svg(
         known, switches, switch_groups=groups,
-        switch_racks=racks_of(placed, switches) if placed else None,
+        switch_racks=racks_of(placed, switches) if placed else None, unit=unit,
     )}
     if placed:
-        drawings[FLOOR] = draw.heat_floor_svg(placed, known)
+        drawings[FLOOR] = draw.heat_floor_svg(placed, known, unit=unit)
     return drawings
 
 

@@ -1,7 +1,8 @@
 //! The ways of packets in dragonflies as CODES has them (`codes-dally-v1`).
 //!
-//! Virtual channels: in the source's group the local links crossed so far, 1 once the way has become
-//! a detour at a router before; 2 in the group in between; 3 in that of the destination, ejection too.
+//! Virtual channels: in the source's group the local links crossed so far, 1 once the way has
+//! become a detour at a router before; 2 in the group in between; 3 in that of the destination,
+//! ejection too.
 
 use super::event::Packet;
 use super::groups::{Groups, Weighed, any, better_of_two, lowest};
