@@ -6,9 +6,9 @@ differ, since flits of packets on different virtual channels share a link by tur
 packet then come apart, while at the packet level packets go one after the other. With one virtual
 channel there are no turns, and packets of 16 flits take as long at both.
 
-Packets are born by a draw a cycle at the flit level, at any time at the packet level. So the wait at
-the source is of two kinds, (S - 1) load / 2 (1 - load) and S load / 2 (1 - load) for S flits; what
-comes later behind it is less uneven, and the sum is compared.
+Packets are born by a draw a cycle at the flit level, at any time at the packet level. So the wait
+at the source is of two kinds, (S - 1) load / 2 (1 - load) and S load / 2 (1 - load) for S flits;
+what comes later behind it is less uneven, and the sum is compared.
 """
 
 from __future__ import annotations

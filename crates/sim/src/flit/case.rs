@@ -2,6 +2,7 @@
 
 use super::engine::{Deal, Setup};
 use super::guide::Guide;
+use super::lengths::Lengths;
 use super::routed::{Made, guide};
 use super::router::Router;
 use super::row::Row;
@@ -57,6 +58,8 @@ pub struct Case {
     with_links: bool,
     rails: u32,
     rail: Rail,
+    /// How far routers are, where rails are chosen by that.
+    lengths: Option<Lengths>,
     times: Option<Arc<Injections>>,
     /// Whether all packets with their times count, and a run lasts until they have arrived.
     is_whole: bool,
@@ -108,6 +111,8 @@ impl Case {
             .map(|run| drawn(&on, spec, own, &kinds, (spec.seed.wrapping_add(run), rails), watch))
             .collect::<Result<_, _>>()?;
         let Made { guide, verified, lane_use } = guide(on, spec, spec.choosing(), &wiring, watch)?;
+        let by_path = spec.rail == Rail::Path && rails > 1;
+        let lengths = by_path.then(|| Lengths::new(&wiring));
         let drain = if run.drain_under_load { Drain::Measured } else { Drain::Empty };
         let phases = Phases {
             warmup_cycles: run.warmup().most(),
@@ -121,6 +126,7 @@ impl Case {
             with_links: run.links,
             rails,
             rail: spec.rail,
+            lengths,
             is_whole: times.is_some() && run.is_open(),
             times,
             router: spec.router.clone(),
@@ -198,7 +204,8 @@ impl Case {
             times = Some(timed);
         }
         let dealt = times.is_some() || (self.rails > 1 && self.rail.is_dealt());
-        let deal = dealt.then_some(Deal { rails: self.rails, rail: self.rail, times });
+        let lengths = self.lengths.as_ref();
+        let deal = dealt.then_some(Deal { rails: self.rails, rail: self.rail, times, lengths });
         let Phases { warmup_cycles, measure_cycles, drain_cycles, .. } = phases;
         let setup = Setup {
             wiring: &self.wiring,

@@ -11,7 +11,6 @@ use crate::flit::guide::Guide;
 use crate::flit::router::{Priority, Router};
 use crate::flit::wiring::{End, Wiring};
 use crate::flit::word::{COUNTED, Layout};
-use crate::select::Rail;
 use base::Refusal;
 use base::seed::Fast;
 use std::ops::Range;
@@ -166,7 +165,7 @@ fn is_plain(setup: Setup<'_>) -> bool {
 
 /// Whether rails of an endpoint look at one another.
 fn compares_rails(setup: Setup<'_>) -> bool {
-    setup.deal.is_some_and(|deal| deal.rail == Rail::LeastUsed)
+    setup.deal.is_some_and(|deal| deal.rail.compares())
 }
 
 /// Whether some router looks at the queues of others.

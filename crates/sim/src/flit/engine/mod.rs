@@ -18,7 +18,6 @@ use super::guide::{Guide, Sight, Want};
 use super::router::{Priority, Router};
 use super::wiring::Wiring;
 use super::word::{COUNTED, Layout, hops};
-use crate::select::Rail;
 use board::Board;
 use full::When;
 use std::ops::Range;
@@ -264,7 +263,7 @@ fn visit<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const 
             full::step(unit, tally, on, calendar, When { now, through, step: number });
         }
     }
-    if S == ANY && on.deal.is_some_and(|deal| deal.rail == Rail::LeastUsed) {
+    if S == ANY && on.deal.is_some_and(|deal| deal.rail.compares()) {
         tell_waiting(unit, now, on);
     }
     if on.sees_far {
