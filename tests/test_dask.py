@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -80,6 +81,21 @@ def test_networks_from_files_travel_with_their_points(tmp_path, cluster):
         for name in ("cables-Slim-Fly.csv", "cables-torus.csv"):
             made, plain = (tmp_path / run / name for run in ("many", "plain"))
             assert made.read_bytes() == plain.read_bytes()
+
+
+def test_packets_at_given_times_travel_with_their_points(tmp_path, cluster):
+    """Three cycles a switch and two: over two switches, then over three with a flit more."""
+    (tmp_path / "packets.txt").write_text("0 0 1 1\n90 0 2 2\n")
+    (tmp_path / "times.toml").write_text(
+        'schema = 1\nname = "times"\ntopology = { family = "ring", n = 6, p = 1 }\n'
+        '[sim.flit]\ntraffic = "packets.txt"\n[sweep.grid]\n'
+        '"sim.flit.router.buffer_flits" = [8, 16]\n')
+    found = fl.run(tmp_path / "times.toml", out=tmp_path, on=on(cluster))
+    records = json.loads((tmp_path / "times" / "results.json").read_text())["records"]
+    assert found.points == len(records) == 2
+    for record in records:
+        [point] = record["measures"]["sim.flit"]["points"]
+        assert point["latency_histogram"] == [[8, 1], [12, 1]]
 
 
 def test_ctrl_c_takes_the_points_back(place, cluster):

@@ -198,3 +198,97 @@ def test_sweeps_vary_in_the_order_of_the_file():
     found = [(p["sim"]["flit"]["seed"], p["sim"]["flit"]["load"])
              for p in expand(text, "order.toml")["points"]]
     assert found == [(1, 0.1), (1, 0.2), (2, 0.1), (2, 0.2)]
+
+
+TIMES = """\
+schema = 1
+name = "t"
+[topology]
+family = "ring"
+n = 6
+p = 1
+[sim.flit]
+traffic = "packets.txt"
+[sweep.grid]
+"sim.flit.link_latency_cycles" = [1, 3]
+"sim.flit.traffic" = ["packets.txt", "others.txt"]
+"""
+PACKETS = [(0, 0, 1, 1), (60, 0, 3, 4), (120, 5, 1, 2), (180, 2, 2, 1)]
+OTHERS = [(10, 4, 4, 1), (10, 4, 4, 3), (40, 4, 5, 2)]
+
+
+def by_hand(packets: list[tuple[int, int, int, int]], cable: int) -> dict[int, int]:
+    """Packets by latency, where they meet at their source alone: h switches of two cycles, h + 1
+    cables, one cycle, and one for each flit that leaves before the last one."""
+    found: dict[int, int] = {}
+    last = -1
+    for time, a, b, flits in packets:
+        switches = 1 + min((a - b) % 6, (b - a) % 6)
+        last = max(last + 1, time) + flits - 1
+        cycles = last - time + 2 * switches + cable * (switches + 1) + 1
+        found[cycles] = found.get(cycles, 0) + 1
+    return dict(sorted(found.items()))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_packets_at_given_times(tmp_path, workers):
+    """A file that the experiment names, beside it: workers have another folder."""
+    # one with its first line and commas, one without
+    rows = [("time_cycles", "source", "destination", "size_flits"), *PACKETS]
+    (tmp_path / "packets.txt").write_text("".join(f"{','.join(map(str, r))}\n" for r in rows))
+    (tmp_path / "others.txt").write_text("".join(f"{' '.join(map(str, r))}\n" for r in OTHERS))
+    done = run(tmp_path, TIMES, workers=workers)
+    saved = json.loads(Path(done.directory, "results.json").read_text())
+    found = [record["measures"]["sim.flit"] for record in saved["records"]]
+    asked = [(cable, file) for cable in (1, 3) for file in (PACKETS, OTHERS)]
+    for of, (cable, packets) in zip(found, asked, strict=True):
+        [point] = of["points"]
+        assert dict(map(tuple, point["latency_histogram"])) == by_hand(packets, cable)
+        assert of["verified"] and point["warmup_cycles"] == 0
+        senders, last = len({p[1] for p in packets}), max(p[0] for p in packets)
+        load = sum(p[3] for p in packets) / senders / (last + 1)
+        assert point["offered_load"] == pytest.approx(load)
+    # what counts is said: the packet of cycle 60 alone, and the file is no other point's
+    some = TIMES.replace("[sweep", "run = { warmup_cycles = 50, measure_cycles = 50 }\n[sweep")
+    [first, *_] = table(run(tmp_path, some), "rows.parquet")
+    assert first["sim_flit_mean_packet_latency_cycles"] == 3 * 4 + 2 + 3
+    again = run(tmp_path, TIMES)
+    assert (again.points, again.reused) == (4, 4)
+    effective = Path(again.directory, "effective.toml").read_text()
+    assert run(tmp_path, effective).reused == 4
+    (tmp_path / "others.txt").write_text("10 4 5 1\n")
+    assert run(tmp_path, TIMES).reused == 2
+
+
+def test_four_endpoints_have_matrices_of_four_values(tmp_path):
+    """Rows of four numbers are packets but on four endpoints, where they are a matrix."""
+    for n, latencies in ((4, False), (6, True)):
+        text = TIMES.partition("[sweep")[0].replace("n = 6", f"n = {n}")
+        (tmp_path / "packets.txt").write_text(
+            "0 1 0 0\n0 0 1 0\n0 0 0 1\n1 0 0 0\n" if n == 4 else "0 1 0 2\n")
+        done = run(tmp_path, text + "load = 0.1\n")
+        [row] = table(done, "rows.parquet")
+        saved = json.loads(Path(done.directory, "results.json").read_text())
+        [point] = saved["records"][0]["measures"]["sim.flit"]["points"]
+        packets = sum(count for _, count in point["latency_histogram"])
+        assert (packets == 1) == latencies, point
+        assert row["sim_flit_mean_hops"] == 2
+
+
+def test_packets_of_a_bad_file_are_refused_with_their_line(tmp_path):
+    text = TIMES.partition("[sweep")[0]
+    for lines, told in [
+        ("time_cycles source destination size_flits\n0 1 2 3\n0 1 7 3\n",
+         "line 3: destination: there is no endpoint '7'"),
+        ("0 1 2 3\n0 1 2\n", "line 2: 3 values"),
+        ("time_cycles source destination size_flits\n", "times: there is no packet"),
+    ]:
+        (tmp_path / "packets.txt").write_text(lines)
+        (tmp_path / "f.toml").write_text(text)
+        answer = flyloom("run", tmp_path / "f.toml", "--out", tmp_path / "out")
+        assert answer.returncode == 2 and told in answer.stderr, answer.stderr
+        assert "packets.txt" in answer.stderr and answer.stderr.count("\n") == 1
+    (tmp_path / "packets.txt").write_text("0 1 2 3\n")
+    (tmp_path / "f.toml").write_text(text + "process = \"on_off:0.1,0.1\"\n")
+    answer = flyloom("run", tmp_path / "f.toml", "--out", tmp_path / "out")
+    assert answer.returncode == 2 and "with packets of given times" in answer.stderr

@@ -150,7 +150,7 @@ def flits_by_plane(point, net, cycles):
     return sent
 
 
-@pytest.mark.parametrize("rail", ["round_robin", "fixed", "random", "least_used"])
+@pytest.mark.parametrize("rail", ["round_robin", "fixed", "random", "least_used", "path"])
 def test_packets_of_a_file_take_the_rail_that_is_said(tmp_path, rail):
     # each endpoint sends 30 packets to the next, one link away, long apart
     packets = [(40 * i + e, e, (e + 1) % 4, 2) for i in range(30) for e in range(4)]
@@ -160,14 +160,15 @@ def test_packets_of_a_file_take_the_rail_that_is_said(tmp_path, rail):
     sent = flits_by_plane(point, PLANES, 1400)
     assert sum(sent) == pytest.approx(240)
     # endpoint e is on rail e modulo 3 where that is fixed: plane 0 has endpoints 0 and 3
-    wanted = {"fixed": [120, 60, 60], "round_robin": [80] * 3, "least_used": [80] * 3}
+    wanted = {"fixed": [120, 60, 60], "round_robin": [80] * 3, "least_used": [80] * 3,
+              "path": [80] * 3}
     if rail in wanted:
         assert sent == pytest.approx(wanted[rail])
     else:
         assert min(sent) > 40 and sent != pytest.approx([80] * 3)
 
 
-@pytest.mark.parametrize("rail", ["round_robin", "least_used"])
+@pytest.mark.parametrize("rail", ["round_robin", "least_used", "path"])
 def test_drawn_packets_are_dealt_evenly(rail):
     given = {"traffic": "neighbour", "load": 1.5, "settings": {
         "rail": rail, "run.measure_cycles": 4000, "run.links": True}}
@@ -181,15 +182,57 @@ def test_drawn_packets_are_dealt_evenly(rail):
     assert found.to_dict() == fl.simulate(PLANES, threads=3, **given).to_dict()
 
 
-def test_a_plane_that_is_slow_is_avoided():
-    """A plane has lost half of its links: who looks at what waits carries what others cannot."""
-    net = "multi_plane:planes=2,of=hyperx:shape=5,p=1"
-    topology = fl.network(net)
-    # the ring 0 2 4 1 3 is left of it: to a neighbour it is two links, so half a flit a cycle each
+def of_two_planes():
+    """Five switches, all joined in plane 1; of plane 0 the ring 0 2 4 1 3 is left: to a neighbour
+    it is two links, so half a flit a cycle each."""
+    topology = fl.network("multi_plane:planes=2,of=hyperx:shape=5,p=1")
     kept = {(0, 2), (2, 4), (1, 4), (1, 3), (0, 3)}
     cut = [i for i, (a, b) in enumerate(topology.edges.tolist())
            if b < 5 and (min(a, b), max(a, b)) not in kept]
-    hot = topology.with_failures(cut, [])
+    return topology.with_failures(cut, [])
+
+
+@pytest.mark.parametrize("given", [
+    {"traffic": "neighbour", "load": 0.7}, {"traffic": "shift:2", "load": 0.7},
+    {"traffic": "uniform", "load": 0.7},
+])
+def test_the_shorter_way_is_taken(given):
+    """To a neighbour plane 1 alone has it; to who is two on both have, and take turns."""
+    settings = {"rail": "path", "run.measure_cycles": 3000, "run.links": True,
+                "router.virtual_channels": 4}
+    found = fl.simulate(of_two_planes(), settings=settings, threads=1, **given)
+    [point] = found.points
+    assert not point["saturated"]
+    # shortest ways: one link, and to oneself none
+    assert len(point["hop_histogram"]) == 3
+    sent = [0.0, 0.0]
+    names = fl.network("multi_plane:planes=2,of=hyperx:shape=5,p=1").switch_names
+    for name, use in zip(point["links"]["from"], point["links"]["utilisation"], strict=True):
+        sent[names.index(name) // 5] += use
+    wanted = {"neighbour": [0, 3.5], "shift:2": [1.75, 1.75]}.get(given["traffic"])
+    if wanted is None:
+        # of four others two are neighbours; packets to the other two take turns, or plane 0 more
+        # often, as less waits there
+        assert 0.24 * sum(sent) < sent[0] < 0.5 * sum(sent)
+    else:
+        assert sent == pytest.approx(wanted, rel=0.05)
+    assert found.to_dict() == fl.simulate(of_two_planes(), settings=settings, threads=2,
+                                          **given).to_dict()
+
+
+def test_the_shorter_way_is_taken_by_packets_of_a_file(tmp_path):
+    packets = [(30 * i, i % 5, (i + 1 + i // 5 % 4) % 5, 1 + i % 3) for i in range(60)]
+    point = play(written(tmp_path / "short", packets), of_two_planes(), settings={"rail": "path"})
+    assert point["hop_histogram"] == [0, 0, 60]
+    # longer ways are met where rails take turns
+    turns = {"rail": "round_robin"}
+    point = play(written(tmp_path / "turns", packets), of_two_planes(), settings=turns)
+    assert len(point["hop_histogram"]) > 3
+
+
+def test_a_plane_that_is_slow_is_avoided():
+    """A plane has lost half of its links: who looks at what waits carries what others cannot."""
+    hot = of_two_planes()
     found = {}
     for rail in ("random", "round_robin", "least_used"):
         [found[rail]] = fl.simulate(hot, load=1.2, traffic="neighbour", settings={

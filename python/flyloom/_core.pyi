@@ -130,6 +130,7 @@ class Topology:
         progress: _Progress = None,
         traffic: Traffic | None = None,
         workloads: Sequence[Workload] | None = None,
+        times: tuple[str, str] | None = None,
     ) -> _Document: ...
     def failures(self, given: dict[str, Any]) -> tuple[list[int], list[int]]: ...
     def with_failures(
@@ -227,6 +228,7 @@ class Routing:
         progress: _Progress = None,
         traffic: Traffic | None = None,
         workloads: Sequence[Workload] | None = None,
+        times: tuple[str, str] | None = None,
     ) -> _Document: ...
     def orcs_text(self) -> str: ...
     def lft_text(self) -> str: ...
@@ -313,7 +315,7 @@ def simulate_flit(
     given: dict[str, Any],
     threads: int,
     traffic: Traffic | None = None,
-    times: tuple[str, str, bool] | None = None,
+    times: tuple[str, str] | None = None,
     progress: _Progress = None,
 ) -> _Document: ...
 def booksim_names(

@@ -160,6 +160,7 @@ mod tests {
             threads: 1,
             always_full: false,
             deal: None,
+            born_when_made: false,
             cycles: 30_000,
         };
         let found = run(setup, phases, &Quiet).unwrap().all;

@@ -1,14 +1,20 @@
 //! A configuration of BookSim run: its sampling periods, and when there are enough.
+//!
+//! Source: `BookSim` 2, src/trafficmanager.cpp, from whose text the rules were read: while it warms
+//! up statistics begin anew with every second period and are of all packets that arrive; then they
+//! are of packets made since. The mean that is held against `latency_thres` is of these and of all
+//! flits under way, each as old as it is.
 
 use crate::booksim::{Case, case};
 use base::{Refusal, Stop, Watch};
 use formats::booksim::{Class, Config, Simulation};
+use serde::Serialize;
 use sim::booksim::freedom;
 use sim::booksim::routing::Explored;
-use sim::flit::engine::{Engine, Setup, engine};
+use sim::flit::engine::Setup;
 use sim::flit::row::Row;
-use sim::flit::run::{Drain, Phases, Point, run};
-use sim::flit::seen::Names;
+use sim::flit::run::{Drain, Point, Run};
+use sim::flit::seen::{Names, Traces};
 use verify::Verdict;
 
 /// A configuration that is ready to run.
@@ -17,6 +23,31 @@ pub struct BookSim {
     config: Config,
     /// Why it is not proved free of deadlock, where it is not.
     pub circle: Option<String>,
+}
+
+/// What a configuration finds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sampled {
+    /// Its point.
+    pub point: Point,
+    /// What ended its periods.
+    pub ended: Ended,
+}
+
+/// What ended the sampling periods of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// Three in a row were near the ones before.
+    Converged,
+    /// There were `max_samples`, the last of them measured.
+    MaxSamples,
+    /// There were `max_samples`, and it was not warm.
+    NotWarm,
+    /// The mean latency was above `latency_thres`.
+    LatencyThres,
+    /// Packets wait for one another in a circle.
+    Deadlock,
 }
 
 impl BookSim {
@@ -29,9 +60,10 @@ impl BookSim {
         network: Option<(&str, &str)>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
-        if !config.run.include_queuing {
-            let help = "1: latencies count from birth; the network's own are given beside them";
-            return Err(Refusal::new("include_queuing", "0 is not supported", help).into());
+        let cycles = u64::from(config.run.sample_period) * u64::from(config.run.max_samples);
+        if cycles > MOST_CYCLES {
+            let why = format!("{cycles} cycles in all periods");
+            return Err(Refusal::new("sample_period", why, format!("{MOST_CYCLES} at most")).into());
         }
         let case = case(&config, network)?;
         let circle = match freedom::prove(&*case.guide, &case.wiring, watch)? {
@@ -45,17 +77,11 @@ impl BookSim {
     ///
     /// # Errors
     /// When `watch` says stop.
-    pub fn run(&self, threads: usize, watch: &dyn Watch) -> Result<Point, Stop> {
-        let periods = self.periods(threads, watch)?;
-        let period = self.config.run.sample_period;
-        let unstable = periods.unstable || self.config.run.simulation == Simulation::Throughput;
-        let phases = Phases {
-            warmup_cycles: periods.warmup * period,
-            measure_cycles: periods.measured * period,
-            drain_cycles: 1 << 28,
-            drain: if unstable { Drain::Empty } else { Drain::Measured },
-        };
-        run(self.setup(threads), phases, watch)
+    pub fn run(&self, threads: usize, watch: &dyn Watch) -> Result<Sampled, Stop> {
+        let run = Run::new(self.setup(threads))?;
+        let last = vec![(0.0, 0.0); self.case.classes.len()];
+        let traces = Traces::none(self.case.router.virtual_channels);
+        Sampling { of: self, run, last, traces, warm_since: None, since: 0 }.through(watch)
     }
 
     /// A point of it as users read it: all classes together, and each where there are several.
@@ -64,7 +90,8 @@ impl BookSim {
         (Row::of(point, &self.case.wiring, &names, false), Row::of_classes(point, &names))
     }
 
-    fn setup(&self, threads: usize) -> Setup<'_> {
+    /// What its engine is made of.
+    pub fn setup(&self, threads: usize) -> Setup<'_> {
         let guide: &dyn Explored = &*self.case.guide;
         Setup {
             wiring: &self.case.wiring,
@@ -77,111 +104,174 @@ impl BookSim {
             always_full: false,
             deal: None,
             cycles: 1 << 30,
+            born_when_made: !self.config.run.include_queuing,
         }
-    }
-
-    /// How many periods there are: known where no threshold is asked, else found by a run.
-    fn periods(&self, threads: usize, watch: &dyn Watch) -> Result<Periods, Stop> {
-        let run = &self.config.run;
-        let asked = |c: &Class| {
-            let limit = c.latency_limit.filter(|_| run.simulation == Simulation::Latency);
-            [c.stopping_latency, c.stopping_accepted, limit].iter().any(Option::is_some)
-        };
-        if run.warmup_periods > 0 && !self.config.classes.iter().any(asked) {
-            let rest = run.max_samples.saturating_sub(run.warmup_periods);
-            let (warmup, measured) = (run.warmup_periods, CONVERGED.min(rest).max(1));
-            return Ok(Periods { warmup, measured, unstable: false });
-        }
-        Sampling { of: self, engine: engine(self.setup(threads))?, last: Vec::new() }.run(watch)
     }
 }
 
+/// The most cycles of all periods.
+const MOST_CYCLES: u64 = 1 << 29;
 /// Periods in a row that must be near the ones before.
 const CONVERGED: u32 = 3;
-
-/// How many periods a run has.
-#[derive(Debug, Clone, Copy)]
-struct Periods {
-    warmup: u32,
-    measured: u32,
-    /// Whether latencies went above their limit.
-    unstable: bool,
-}
+/// Cycles between two looks at whether latencies are above their limit, in the end.
+const LOOK: u32 = 1000;
+/// The most cycles that are waited for the last packets.
+const DRAIN_CYCLES: u32 = 1 << 28;
 
 /// Periods as they come, until latency and accepted load change no more.
 struct Sampling<'a> {
     of: &'a BookSim,
-    engine: Box<dyn Engine + 'a>,
+    run: Run<'a>,
     /// Latency and accepted load of each class at the end of the last period.
     last: Vec<(f64, f64)>,
+    /// What was seen since statistics began.
+    traces: Traces,
+    /// The period that measuring began with.
+    warm_since: Option<u32>,
+    /// The period that statistics began with.
+    since: u32,
 }
 
-/// What a class did since statistics began.
-struct Seen {
+/// How much the figures of a class changed in a period, of themselves.
+struct Change {
     latency: f64,
-    /// How much both changed, of themselves, since the last period.
-    changes: (f64, f64),
+    accepted: f64,
 }
 
 impl Sampling<'_> {
-    fn run(mut self, watch: &dyn Watch) -> Result<Periods, Stop> {
-        let run = &self.of.config.run;
-        let latency = run.simulation == Simulation::Latency;
-        let (mut warmup, mut since, mut near) = (None, 0, 0);
-        self.last = vec![(0.0, 0.0); self.of.case.classes.len()];
-        let mut period = 0;
-        while period < run.max_samples && near < CONVERGED {
-            watch.tick("periods", period.into(), run.max_samples.into())?;
-            // while it warms up, statistics begin anew with every second period
-            if warmup == Some(period) || warmup.is_none() && period % 2 == 0 {
-                since = period;
-                self.engine.count_in(period * run.sample_period..u32::MAX, false);
-                self.engine.clear();
-            }
-            self.engine.advance(run.sample_period);
-            let seen = self.look((period + 1 - since) * run.sample_period);
-            period += 1;
-            let classes = || self.of.config.classes.iter().zip(&seen).filter(|(c, _)| c.measured);
-            let above = |change: f64, limit: Option<f64>| limit.is_some_and(|most| change > most);
-            if latency && classes().any(|(c, s)| above(s.latency, c.latency_limit)) {
-                let measured = warmup.map_or(1, |w| period - w).max(1);
-                return Ok(Periods { warmup: period - measured, measured, unstable: true });
-            }
-            let moves = |limits: fn(&Class) -> [Option<f64>; 2]| {
-                classes().any(|(c, s)| {
-                    let [of_latency, of_accepted] = limits(c);
-                    latency && above(s.changes.0, of_latency) || above(s.changes.1, of_accepted)
-                })
-            };
-            if warmup.is_some() {
-                let still = moves(|c| [c.stopping_latency, c.stopping_accepted]);
-                near = if still { 0 } else { near + 1 };
-                continue;
-            }
-            let is_warm = match run.warmup_periods {
-                0 => !moves(|c| [c.warmup_latency, c.warmup_accepted]),
-                periods => period >= periods,
-            };
-            if is_warm {
-                warmup = Some(period);
-            }
-        }
-        let warmup = warmup.filter(|w| *w < period).unwrap_or(period.saturating_sub(1));
-        Ok(Periods { warmup, measured: period - warmup, unstable: false })
+    fn through(mut self, watch: &dyn Watch) -> Result<Sampled, Stop> {
+        let (periods, ended) = self.periods(watch)?;
+        let each = self.of.config.run.sample_period;
+        let measured = self.since * each..periods * each;
+        let ended = match ended {
+            Ended::Converged | Ended::MaxSamples => self.drain(measured.end, ended, watch)?,
+            other => other,
+        };
+        Ok(Sampled { point: self.run.point(measured, self.traces), ended })
     }
 
-    fn look(&mut self, cycles: u32) -> Vec<Seen> {
-        let tally = self.engine.tally();
-        let nodes = self.of.case.wiring.endpoints().len() as f64;
-        let mut seen = Vec::new();
-        for (of, last) in tally.classes.iter().zip(&mut self.last) {
-            let latency = of.latency as f64 / of.arrived as f64;
-            let accepted = of.accepted as f64 / nodes / f64::from(cycles);
-            let change = |now: f64, before: f64| ((now - before) / now).abs();
-            let changes = (change(latency, last.0), change(accepted, last.1));
-            *last = (latency, accepted);
-            seen.push(Seen { latency, changes });
+    /// All periods: how many there were, and why no more.
+    fn periods(&mut self, watch: &dyn Watch) -> Result<(u32, Ended), Stop> {
+        let (config, mut near) = (&self.of.config, 0);
+        let (run, mut period) = (&config.run, 0);
+        while period < run.max_samples && near < CONVERGED {
+            watch.tick("periods", period.into(), run.max_samples.into())?;
+            self.period(period, watch)?;
+            period += 1;
+            if self.run.circle.is_some() {
+                return Ok((period, Ended::Deadlock));
+            }
+            let changes = self.changes(period);
+            if self.is_above_limit(&config.classes, |c| c.measured) {
+                return Ok((period, Ended::LatencyThres));
+            }
+            let is_warm = self.warm_since.is_some();
+            let moves = config.classes.iter().zip(&changes).filter(|(c, _)| c.measured).any(
+                |(c, change)| {
+                    let (of_latency, of_accepted) = match is_warm {
+                        true => (c.stopping_latency, c.stopping_accepted),
+                        false => (c.warmup_latency, c.warmup_accepted),
+                    };
+                    let above = |x: f64, limit: Option<f64>| limit.is_some_and(|most| x > most);
+                    run.simulation == Simulation::Latency && above(change.latency, of_latency)
+                        || above(change.accepted, of_accepted)
+                },
+            );
+            if is_warm {
+                near = if moves { 0 } else { near + 1 };
+            } else if (run.warmup_periods > 0 && period >= run.warmup_periods)
+                || (run.warmup_periods == 0 && !moves)
+            {
+                self.warm_since = Some(period);
+            }
         }
-        seen
+        let ended = match self.warm_since {
+            Some(_) if near == CONVERGED => Ended::Converged,
+            Some(warm) if warm < period => Ended::MaxSamples,
+            _ => Ended::NotWarm,
+        };
+        Ok((period, ended))
+    }
+
+    /// One period; statistics begin anew before it where they do.
+    fn period(&mut self, period: u32, watch: &dyn Watch) -> Result<(), Stop> {
+        let each = self.of.config.run.sample_period;
+        let cycles = period * each..(period + 1) * each;
+        let is_first = self.warm_since == Some(period);
+        if is_first || self.warm_since.is_none() && period.is_multiple_of(2) {
+            self.since = period;
+            self.run.engine.count_in(cycles.start..u32::MAX, false);
+            self.run.engine.count_all(self.warm_since.is_none());
+            self.run.engine.clear();
+            self.traces = Traces::none(self.of.case.router.virtual_channels);
+        }
+        self.run.engine.count_until(cycles.end);
+        let total = u64::from(self.of.config.run.max_samples) * u64::from(each);
+        let seen = self.run.measure(cycles, total, watch)?;
+        self.traces.add(&seen);
+        Ok(())
+    }
+
+    /// How much the figures of each class have changed since the last period.
+    fn changes(&mut self, periods: u32) -> Vec<Change> {
+        let tally = self.run.engine.tally();
+        let cycles = f64::from((periods - self.since) * self.of.config.run.sample_period);
+        let change = |now: f64, before: f64| ((now - before) / now).abs();
+        let of = |(of, last): (&sim::flit::engine::OfClass, &mut (f64, f64))| {
+            let (latency, accepted) =
+                (of.latency as f64 / of.arrived as f64, of.accepted as f64 / cycles);
+            let found =
+                Change { latency: change(latency, last.0), accepted: change(accepted, last.1) };
+            *last = (latency, accepted);
+            found
+        };
+        tally.classes.iter().zip(&mut self.last).map(of).collect()
+    }
+
+    /// Whether the mean latency of one of these classes is above its limit, what is under way
+    /// included.
+    fn is_above_limit(&self, classes: &[Class], counts: impl Fn(&Class) -> bool) -> bool {
+        if self.of.config.run.simulation != Simulation::Latency
+            || classes.iter().all(|c| c.latency_limit.is_none())
+        {
+            return false;
+        }
+        let (tally, under_way) = (self.run.engine.tally(), self.run.engine.not_arrived());
+        classes.iter().zip(tally.classes.iter().zip(under_way)).any(|(c, (of, (flits, age)))| {
+            let mean = (of.latency + age) as f64 / (of.arrived + flits) as f64;
+            counts(c) && c.latency_limit.is_some_and(|limit| mean > limit)
+        })
+    }
+
+    /// On until what was measured has arrived.
+    fn drain(&mut self, end: u32, ended: Ended, watch: &dyn Watch) -> Result<Ended, Stop> {
+        let config = &self.of.config;
+        let start = self.since * config.run.sample_period;
+        let engine = &mut self.run.engine;
+        if config.run.simulation == Simulation::Throughput {
+            engine.count_in(start..end, false);
+            engine.count_until(u32::MAX);
+            self.run.drain(Drain::Empty, end + DRAIN_CYCLES, watch)?;
+            return Ok(ended);
+        }
+        engine.count_in(start..end, true);
+        let is_limited = config.classes.iter().any(|c| c.latency_limit.is_some());
+        let step = if is_limited { LOOK } else { DRAIN_CYCLES };
+        let mut look = end;
+        while look < end + DRAIN_CYCLES {
+            look += step;
+            self.run.engine.count_until(if is_limited { look } else { u32::MAX });
+            if self.run.drain(Drain::Measured, look, watch)? {
+                break;
+            }
+            if self.run.circle.is_some() {
+                return Ok(Ended::Deadlock);
+            }
+            if self.is_above_limit(&config.classes, |_| true) {
+                return Ok(Ended::LatencyThres);
+            }
+        }
+        self.run.engine.count_until(u32::MAX);
+        Ok(ended)
     }
 }

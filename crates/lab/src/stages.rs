@@ -20,6 +20,7 @@ use sim::message::stage::Played;
 use sim::packet::replay::Jobs;
 use std::sync::Arc;
 use traffic::sending::Sending;
+use traffic::times::Injections;
 use traffic::workload::Schedule;
 
 // gen:begin
@@ -69,6 +70,8 @@ pub struct Inputs<'a> {
     pub traffic: Option<&'a Sending>,
     /// The schedules of processes that a parameter names as files.
     pub schedules: Option<&'a [&'a Schedule]>,
+    /// The packets with their times that a parameter names as a file.
+    pub times: Option<&'a Arc<Injections>>,
 }
 
 /// A kind of input, as a type.
@@ -123,7 +126,7 @@ impl<'a> Take<'a> for Driven<'a> {
         Ok(Self {
             topology: from.topology,
             routing: from.routing,
-            traffic: from.traffic.map(Own::Sending),
+            traffic: from.times.map(Own::Times).or(from.traffic.map(Own::Sending)),
         })
     }
 }

@@ -4,7 +4,7 @@ use crate::enter::{
     afford, enter, enter_alone, from_python, html, interrupted, refuse, stopped, to_python,
 };
 use crate::pickling::{Reduced, reduce_routing};
-use crate::stage::measured;
+use crate::stage::{Files, measured};
 use crate::throughput::Traffic;
 use crate::topology::{Topology, affordable, object};
 use crate::views::{array, view};
@@ -198,7 +198,9 @@ impl Routing {
     /// The measure `name` of these tables or of their network, with its parameters (a dict;
     /// defaults where left out): a dict, see docs/measure-reference.md. `traffic` is what a
     /// parameter of that name stands for.
-    #[pyo3(signature = (name, parameters=None, progress=None, traffic=None, workloads=None))]
+    #[pyo3(signature = (
+        name, parameters=None, progress=None, traffic=None, workloads=None, times=None
+    ))]
     fn measure<'py>(
         &self,
         py: Python<'py>,
@@ -207,9 +209,15 @@ impl Routing {
         progress: Option<Py<PyAny>>,
         traffic: Option<&Traffic>,
         workloads: Option<Vec<Py<Workload>>>,
+        times: Option<(String, String)>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let on = (Some(&self.inner), traffic.map(Traffic::sending), workloads.as_deref());
-        measured(py, name, parameters, self.inner.topology(), on, progress)
+        let given = Files {
+            routing: Some(&self.inner),
+            traffic: traffic.map(Traffic::sending),
+            workloads: workloads.as_deref(),
+            times,
+        };
+        measured(py, name, parameters, self.inner.topology(), given, progress)
     }
 
     /// The network it routes.

@@ -9,7 +9,7 @@ use formats::booksim::{self, Source};
 use lab::sampling::BookSim;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use sim::flit::case::{Own, Played};
+use sim::flit::case::Own;
 use sim::flit::spec::Spec;
 use sim::flit::stage::Driven;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub fn flit_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 
 /// What the flit level finds at the loads that `given` says: `verified`, `parameters`, `points`
 /// and, of loads that are `auto`, `saturation_throughput`. `times` are packets with their times:
-/// the name of a file, its text, and whether a run is to play all of it.
+/// the name of a file, and its text.
 #[pyfunction]
 #[pyo3(signature = (on, given, threads, traffic=None, times=None, progress=None))]
 pub fn simulate_flit<'py>(
@@ -32,7 +32,7 @@ pub fn simulate_flit<'py>(
     given: &Bound<'py, PyAny>,
     threads: usize,
     traffic: Option<Py<Traffic>>,
-    times: Option<(String, String, bool)>,
+    times: Option<(String, String)>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let given = Value::Object(object(from_python(given)?));
@@ -45,19 +45,29 @@ pub fn simulate_flit<'py>(
         Some(routing) => routing.topology().clone(),
         None => on.cast::<Topology>()?.get().inner.clone(),
     };
-    let played = times.as_ref().map(|(file, text, whole)| -> Result<_, Refusal> {
-        let packets = Injections::parse(text, &topology).map_err(|r| r.within(file))?;
-        Ok(Arc::new(Played { packets, whole: *whole }))
-    });
-    let played = played.transpose().map_err(refuse)?;
-    let traffic = match (&played, &traffic) {
-        (Some(played), _) => Some(Own::Times(played)),
+    let times = injections(times, &topology)?;
+    let traffic = match (&times, &traffic) {
+        (Some(times), _) => Some(Own::Times(times)),
         (None, sending) => sending.as_ref().map(|t| Own::Sending(t.get().sending())),
     };
     let on = Driven { topology: &topology, routing: routing.as_ref(), traffic };
     afford(py, &format!("simulating {}", topology.recipe()), |_| spec.need(on, threads))?;
     let found = enter(py, progress, |watch| spec.simulate(on, threads, watch))?.map_err(stopped)?;
     to_python(py, &Value::Object(Frame::of(found).0))
+}
+
+/// The packets of a file with their times: its name, and its text.
+///
+/// # Errors
+/// `RefusalError` with the file and the line at fault.
+pub fn injections(
+    file: Option<(String, String)>,
+    on: &fabric::Topology,
+) -> PyResult<Option<Arc<Injections>>> {
+    let read = |(name, text): (String, String)| {
+        Injections::parse(&text, on).map(Arc::new).map_err(|r| refuse(r.within(&name)))
+    };
+    file.map(read).transpose()
 }
 
 /// Configurations as the reader takes them: files with their text, or `key=value`.
@@ -108,10 +118,11 @@ pub fn simulate_booksim(
             let why = format!("not proved free of deadlock: {circle}");
             return Err(Refusal::new("routing_function", why, "--unverified to run it").into());
         }
-        let point = case.run(threads, watch)?;
-        let (row, classes) = case.rows(&point);
+        let found = case.run(threads, watch)?;
+        let (row, classes) = case.rows(&found.point);
         Ok(json!({
-            "verified": case.circle.is_none(), "points": [row], "classes": classes,
+            "verified": case.circle.is_none(), "ended": found.ended, "points": [row],
+            "classes": classes,
         }))
     };
     to_python(py, &enter(py, progress, work)?.map_err(stopped)?)

@@ -1,6 +1,7 @@
 //! Measures by name, of networks and of tables, as Python dictionaries.
 
 use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
+use crate::sim::injections;
 use crate::topology::object;
 use crate::workload::Workload;
 use fabric::Topology;
@@ -12,6 +13,18 @@ use std::sync::Arc;
 use traffic::sending::Sending;
 use traffic::workload::Schedule;
 
+/// What a measure is of besides its network and its parameters.
+pub struct Files<'a> {
+    /// Tables.
+    pub routing: Option<&'a Routing>,
+    /// Traffic that was read.
+    pub traffic: Option<&'a Sending>,
+    /// Schedules that were read.
+    pub workloads: Option<&'a [Py<Workload>]>,
+    /// A file of packets with their times: its name, and its text.
+    pub times: Option<(String, String)>,
+}
+
 /// The record of the measure `name` with these parameters, if the machine can do it.
 ///
 /// # Errors
@@ -21,15 +34,16 @@ pub fn measured<'py>(
     name: &str,
     given: Option<&Bound<'py, PyAny>>,
     topology: &Arc<Topology>,
-    (routing, traffic, workloads): (Option<&Routing>, Option<&Sending>, Option<&[Py<Workload>]>),
+    given_files: Files<'_>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let entry = stage(name).map_err(refuse)?;
     let given = &given.map(from_python).transpose()?.map(object).unwrap_or_default();
+    let Files { routing, traffic, workloads, times } = given_files;
     let schedules: Option<Vec<&Schedule>> =
         workloads.map(|all| all.iter().map(|one| &one.get().inner).collect());
-    let schedules = schedules.as_deref();
-    let on = Inputs { topology, routing, traffic, schedules };
+    let (schedules, times) = (schedules.as_deref(), injections(times, topology)?);
+    let on = Inputs { topology, routing, traffic, schedules, times: times.as_ref() };
     let mut need = Ok(());
     afford(py, &format!("{name} of {}", topology.recipe()), |threads| {
         entry.need(given, on, threads).unwrap_or_else(|why| {

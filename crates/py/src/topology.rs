@@ -5,7 +5,7 @@ use crate::cost::{self, Shop};
 use crate::enter::{afford, enter, enter_alone, from_python, html, interrupted, refuse, to_python};
 use crate::pickling::{Reduced, reduce_topology};
 use crate::routing::Routing;
-use crate::stage::measured;
+use crate::stage::{Files, measured};
 use crate::throughput::Traffic;
 use crate::views::array;
 use crate::workload::Workload;
@@ -316,7 +316,9 @@ impl Topology {
     /// The measure `name` of this network, with its parameters (a dict; defaults where left out):
     /// a dict, see docs/measure-reference.md. `traffic` is what a parameter of that name stands
     /// for.
-    #[pyo3(signature = (name, parameters=None, progress=None, traffic=None, workloads=None))]
+    #[pyo3(signature = (
+        name, parameters=None, progress=None, traffic=None, workloads=None, times=None
+    ))]
     fn measure<'py>(
         &self,
         py: Python<'py>,
@@ -325,9 +327,15 @@ impl Topology {
         progress: Option<Py<PyAny>>,
         traffic: Option<&Traffic>,
         workloads: Option<Vec<Py<Workload>>>,
+        times: Option<(String, String)>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let on = (None, traffic.map(Traffic::sending), workloads.as_deref());
-        measured(py, name, parameters, &self.inner, on, progress)
+        let given = Files {
+            routing: None,
+            traffic: traffic.map(Traffic::sending),
+            workloads: workloads.as_deref(),
+            times,
+        };
+        measured(py, name, parameters, &self.inner, given, progress)
     }
 
     /// Numbers of the links and switches that a dict names: `links`, `switches`, `random`, `seed`,

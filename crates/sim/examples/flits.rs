@@ -37,8 +37,8 @@ fn main() {
         lane_use,
         unverified: lane_use == LaneUse::Any,
         run: RunLength {
-            warmup_cycles: Warmup::Cycles(0),
-            measure_cycles: cycles.parse().expect("cycles"),
+            warmup_cycles: Some(Warmup::Cycles(0)),
+            measure_cycles: Some(cycles.parse().expect("cycles")),
             drain_cycles: 0,
             ..RunLength::default()
         },

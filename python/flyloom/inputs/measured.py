@@ -40,12 +40,14 @@ def measured(
     traffic: Any = given.get("traffic")
     if traffic is None or not (drawn or isinstance(target, Routing)):
         return target.measure(name, known, progress)
-    from flyloom.inputs.traffic import called, demands, is_name
+    from flyloom.inputs.traffic import called, demands, is_name, packet_times
 
     known["traffic"] = called(traffic)
     if drawn and isinstance(traffic, str) and is_name(traffic):
         return target.measure(name, known, progress)  # packet by packet, by its own rule
     topology = target.topology if isinstance(target, Routing) else target
+    if name == "sim.flit" and (times := packet_times(topology, traffic)) is not None:
+        return target.measure(name, known, progress, None, None, times)
     sent = demands(topology, traffic, seed=_seed(given))
     return target.measure(name, known, progress, sent)
 

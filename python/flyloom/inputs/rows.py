@@ -13,7 +13,7 @@ import numpy as np
 from flyloom._core import RefusalError
 from flyloom.inputs.graphs import MatrixLike
 from flyloom.support.machine import afford
-from flyloom.support.reading import read_rows, read_text, shown
+from flyloom.support.reading import parsed_rows, read_text, shown
 
 HEADERS = (
     ("src", "dst", "demand"), ("src_switch", "dst_switch", "demand"), ("src", "dst"),
@@ -47,6 +47,40 @@ class Read:
         return f"{self.where}[{row}, {column}]"
 
 
+@dataclass(frozen=True)
+class Timed:
+    """A file of packets with their times, or one that might be, as it was found: no network has
+    been asked yet."""
+
+    where: str
+    """The file."""
+    text: str
+    says_so: bool
+    """Whether its first line says that it is one; else it has four values."""
+
+    def rows(self) -> Read:
+        """What it is where it is none: as :func:`read` of the file."""
+        return _of_text(self.where, self.text)
+
+
+TIMES = ("time_cycles", "source", "destination", "size_flits")
+"""The first line of a file of packets with their times."""
+
+
+def found_in(path: Path) -> Read | Timed:
+    """As :func:`read`; of a file whose first line has the words of ``TIMES``, or four values, its
+    text."""
+    if str(path).endswith(MATRICES):
+        return read(path)
+    text = read_text(path)
+    lines = (line.strip() for line in text.split("\n"))
+    first = next((line for line in lines if line and not line.startswith("#")), "")
+    words = tuple(first.replace(",", " ").split())
+    if len(words) == len(TIMES):
+        return Timed(str(path), text, words == TIMES)
+    return _of_text(str(path), text)
+
+
 def read(path: Path) -> Read:
     """What a file has: a matrix (``.npy``, ``.npz`` and ``.mtx`` of numpy and scipy, or rows of as
     many numbers as there are rows, more than three), or rows of values between commas or blanks.
@@ -56,9 +90,13 @@ def read(path: Path) -> Read:
     name = str(path)
     if name.endswith(MATRICES):
         return _matrix_of(path)
-    text = read_text(path)
+    return _of_text(name, read_text(path))
+
+
+def _of_text(name: str, text: str) -> Read:
+    """What the text of a file has, which is called ``name``."""
     if "," in text:
-        numbered = read_rows(path, skip_blanks=True)
+        numbered = parsed_rows(text, name, skip_blanks=True)
     else:
         numbered = [(i, line.split()) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
     numbered = [(line, row) for line, row in numbered if not row[0].lstrip().startswith("#")]
@@ -171,7 +209,9 @@ def _matrix_of(path: Path) -> Read:
     return _sparse(name, found) if isinstance(found, MatrixLike) else _whole(name, found)
 
 
-def digest_of(found: Read) -> list[Any]:
+def digest_of(found: Read | Timed) -> list[Any]:
     """All that was read, as JSON has it: for the keys of results that stand on it."""
+    if isinstance(found, Timed):
+        return ["times", found.text]
     entries = [np.asarray(column).tolist() for column in found.entries]
     return [[list(map(str, row)) for _, row in found.rows], found.shape, entries]

@@ -13,9 +13,9 @@ import numpy as np
 
 from flyloom._core import RefusalError, Topology, Traffic, meant
 from flyloom.inputs.graphs import MatrixLike
-from flyloom.inputs.rows import HEADERS, Read, read, said
+from flyloom.inputs.rows import HEADERS, MATRICES, TIMES, Read, Timed, found_in, read, said
 from flyloom.support.checks import whole
-from flyloom.support.reading import read_text, shown, standing_in
+from flyloom.support.reading import shown, standing_in
 
 Wanted = str | os.PathLike[str] | MatrixLike | Mapping[Any, Any] | Iterable[Any] | Traffic
 """A name, a file, a matrix (numpy, scipy sparse, nested lists), rows of source, destination and
@@ -24,7 +24,7 @@ amount, or a mapping from source and destination to amount."""
 LEAST, MOST = 1e-6, 1e6
 """The bounds of an amount that is not 0."""
 
-_travelled: dict[str, Read] = {}
+_travelled: dict[str, Read | Timed] = {}
 
 
 def demands(
@@ -74,28 +74,23 @@ def demands(
         raise RefusalError(f"{given.where}: {error}") from None
 
 
-TIMES = ("time_cycles", "source", "destination", "size_flits")
-"""The first line of a file of packets with their times."""
-
-
 def packet_times(topology: Topology, traffic: object) -> tuple[str, str] | None:
     """The name and the text of a file of packets with their times; None where it is none.
 
     It is one when its first line has the words of ``TIMES`` or, where that cannot be a row of a
     matrix, four values.
     """
-    if not isinstance(traffic, (str, os.PathLike)) or not os.path.isfile(traffic):
+    if not isinstance(traffic, (str, os.PathLike)):
         return None
-    path = Path(traffic)
-    if path.suffix in (".npy", ".npz", ".mtx"):
+    path = os.fspath(traffic)
+    found = _travelled.get(path)
+    if found is None and os.path.isfile(path) and not path.endswith(MATRICES):
+        found = found_in(Path(path))
+    if not isinstance(found, Timed):
         return None
-    text = read_text(path)
-    lines = (line.strip() for line in text.split("\n"))
-    first = next((line for line in lines if line and not line.startswith("#")), "")
-    words = tuple(first.replace(",", " ").split())
-    if words != TIMES and (len(words) != len(TIMES) or topology.endpoints == len(TIMES)):
+    if not found.says_so and topology.endpoints == len(TIMES):
         return None
-    return str(path), text
+    return found.where, found.text
 
 
 def is_name(text: str) -> bool:
@@ -109,7 +104,7 @@ def called(traffic: object) -> str:
     return str(traffic) if isinstance(traffic, (str, os.PathLike)) else "given"
 
 
-def travelling(files: Mapping[str, Read]) -> AbstractContextManager[None]:
+def travelling(files: Mapping[str, Read | Timed]) -> AbstractContextManager[None]:
     """While it lasts, these names of files stand for what was read of them before, elsewhere."""
     return standing_in(_travelled, files)
 
@@ -119,7 +114,7 @@ def _given(traffic: Wanted) -> Read:
     if isinstance(traffic, (str, os.PathLike)):
         path = os.fspath(traffic)
         if known := _travelled.get(str(path)):
-            return known
+            return known.rows() if isinstance(known, Timed) else known
         if not os.path.exists(path):
             traffics, patterns = Traffic.names()
             near = _nearest(str(path).partition(":")[0], [*traffics, *patterns])

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError
 from flyloom.inputs.jobs import is_generator, job, names
-from flyloom.inputs.rows import Read, digest_of, read
+from flyloom.inputs.rows import Read, Timed, digest_of, found_in
 from flyloom.inputs.traffic import is_name
 from flyloom.inputs.workloads import is_made, is_trace
 from flyloom.lab import executors, lines, sources, store
@@ -147,7 +147,7 @@ class _Job:
         self.sources: dict[str, Source] = {}
         self.finished: list[dict[str, Any]] = []
         """The points of the records, in their order."""
-        self.rows: dict[str, Read] = {}
+        self.rows: dict[str, Read | Timed] = {}
         """The files of traffic met so far."""
         self.schedules: dict[tuple[str, bool], bytes] = {}
         """The files of schedules met so far, and whether as CODES takes them."""
@@ -330,7 +330,7 @@ class _Job:
         text = built.to_text("json")
         return Source(digest, text=text, name=str(path), failures=spec.get("failures"))
 
-    def _traffic(self, point: dict[str, Any]) -> dict[str, Read]:
+    def _traffic(self, point: dict[str, Any]) -> dict[str, Read | Timed]:
         """The files of traffic that a point names, by these names. They travel with the point."""
         found = {}
         tables = ("routing", "ebb", "congestion", "throughput")
@@ -345,7 +345,7 @@ class _Job:
                 if not os.path.isfile(path):
                     words = f"'{named}' is neither a name nor a file: there is no {path}"
                     raise RefusalError(f"{self.path}: {table}.traffic: {words}")
-                self.rows[named] = read(path)
+                self.rows[named] = found_in(path)
             found[named] = self.rows[named]
         return found
 

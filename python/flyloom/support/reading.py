@@ -90,7 +90,14 @@ def read_rows(
     """The rows of a file of comma-separated values that are not empty, each with the number of the
     line where it ends; RefusalError saying what is wrong with it. ``skip_blanks``: those after a
     comma are not part of the value."""
-    reader = csv.reader(io.StringIO(read_text(path)), skipinitialspace=skip_blanks)
+    return parsed_rows(read_text(path), path, skip_blanks=skip_blanks)
+
+
+def parsed_rows(
+    text: str, path: str | os.PathLike[str], *, skip_blanks: bool = False
+) -> list[tuple[int, list[str]]]:
+    """As :func:`read_rows`, from the text of the file at ``path``."""
+    reader = csv.reader(io.StringIO(text), skipinitialspace=skip_blanks)
     try:
         return [(reader.line_num, row) for row in reader if row]
     except csv.Error as error:

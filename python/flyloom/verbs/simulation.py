@@ -139,13 +139,10 @@ def simulate(
         "class": [dict(one) for one in classes], "unverified": unverified, "seed": seed,
         "seeds": seeds,
     })
-    own = times = None
+    own, times = None, None
     if isinstance(traffic, str) and is_name(traffic):
         spec["traffic"] = traffic
-    elif (file := packet_times(topology, traffic)) is not None:
-        # all of it, unless the run says which cycles
-        times = (*file, not spec.get("run", {}).keys() & {"warmup_cycles", "measure_cycles"})
-    else:
+    elif (times := packet_times(topology, traffic)) is None:
         own = demands(topology, traffic)
     found = _core.simulate_flit(on, spec, processors, own, times, progress)
     return Result({

@@ -24,7 +24,8 @@ fn columns_are_in_the_records_of_every_family() {
         let routed =
             engines::engine("up_down").expect("there is").route(&Map::new(), &t, 1, &Quiet);
         let routing = routed.ok();
-        let on = Inputs { topology: &t, routing: routing.as_ref(), traffic: None, schedules: None };
+        let routing = routing.as_ref();
+        let on = Inputs { topology: &t, routing, traffic: None, schedules: None, times: None };
         for entry in STAGES {
             for given in entry.examples() {
                 let Ok(found) = entry.run(&given, on, &Quiet) else { continue };
@@ -81,7 +82,7 @@ fn what_needs_tables_says_so() {
     let ring = fabric::network::parse_inline("ring:n=4,p=1").expect("well formed");
     let t = families::family("ring").and_then(|f| f.build(&ring.params)).expect("a ring");
     let t = Arc::new(t);
-    let on = Inputs { topology: &t, routing: None, traffic: None, schedules: None };
+    let on = Inputs { topology: &t, routing: None, traffic: None, schedules: None, times: None };
     for entry in STAGES {
         let done = entry.run(&Map::new(), on, &Quiet);
         match entry.input {

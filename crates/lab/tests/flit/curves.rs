@@ -122,7 +122,7 @@ fn ours(row: &Row, seeds: u32) -> Ours {
             arguments.push("vc_policy=hops".to_owned());
         }
         arguments.extend(row.overrides.split(' ').map(str::to_owned));
-        let point = simulation(config(&row.file, &arguments)).run(1, &Quiet).unwrap();
+        let point = simulation(config(&row.file, &arguments)).run(1, &Quiet).unwrap().point;
         let of = class.map_or(&point.all, |c| &point.classes[c]);
         found.deadlocks += usize::from(point.circle.is_some());
         found.accepted.push(of.accepted_load);

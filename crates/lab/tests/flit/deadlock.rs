@@ -24,7 +24,7 @@ fn any_channel_on_any_hop_locks_up() {
     for (load, seed) in [(0.6, 1), (0.8, 2), (1.0, 3)] {
         let of = ugal("any", load, seed);
         assert!(of.circle.is_some(), "a proof of what locks up");
-        let circle = of.run(1, &Quiet).unwrap().circle.expect("a circle");
+        let circle = of.run(1, &Quiet).unwrap().point.circle.expect("a circle");
         assert!(circle.len() > 1, "{load}: {circle:?}");
         let place = |w: &Waiting| (w.router, w.port, w.lane);
         let mut places: Vec<_> = circle.iter().map(place).collect();
@@ -40,7 +40,7 @@ fn channels_that_rise_do_not() {
     for seed in 1..=3 {
         let of = ugal("hops", 1.0, seed);
         assert_eq!(of.circle, None);
-        let point = of.run(1, &Quiet).unwrap();
+        let point = of.run(1, &Quiet).unwrap().point;
         assert_eq!(point.circle, None);
         accepted.push(point.all.accepted_load);
     }

@@ -115,6 +115,7 @@ fn left(of: &Case, router: &Router, seed: u64, threads: usize, always_full: bool
         threads,
         always_full,
         deal: None,
+        born_when_made: false,
         cycles: 1 << 20,
     };
     let mut engine: Box<dyn Engine> = engine(setup).unwrap();

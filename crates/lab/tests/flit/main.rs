@@ -6,4 +6,5 @@ mod deadlock;
 mod experiment;
 mod files;
 mod invariants;
+mod sampling;
 mod zero_load;

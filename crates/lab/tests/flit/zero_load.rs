@@ -217,6 +217,7 @@ fn alone(of: &Case, (source, target): (u32, u32), seed: u64, rest: u32) -> Vec<(
         threads: 1,
         always_full: seed % 2 == 1,
         deal: None,
+        born_when_made: false,
         cycles: 1 << 20,
     };
     let mut engine = engine(setup).unwrap();

@@ -2,6 +2,7 @@
 
 use super::engine::{Deal, Setup};
 use super::guide::Guide;
+use super::lengths::Lengths;
 use super::routed::{Made, guide};
 use super::router::Router;
 use super::row::Row;
@@ -44,17 +45,7 @@ pub enum Own<'a> {
     /// Who sends how much to whom.
     Sending(&'a Sending),
     /// Packets with their times.
-    Times(&'a Arc<Played>),
-}
-
-/// Packets with their times, as a run plays them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Played {
-    /// The packets.
-    pub packets: Injections,
-    /// Whether all of them count, and a run lasts until they have arrived: warm-up and measured
-    /// cycles are not those of the parameters.
-    pub whole: bool,
+    Times(&'a Arc<Injections>),
 }
 
 /// The latest birth of a packet, cycles.
@@ -67,7 +58,11 @@ pub struct Case {
     with_links: bool,
     rails: u32,
     rail: Rail,
-    times: Option<Arc<Played>>,
+    /// How far routers are, where rails are chosen by that.
+    lengths: Option<Lengths>,
+    times: Option<Arc<Injections>>,
+    /// Whether all packets with their times count, and a run lasts until they have arrived.
+    is_whole: bool,
     router: Router,
     guide: Box<dyn Guide + Send>,
     /// Whether its routing was proved free of deadlock.
@@ -98,9 +93,9 @@ impl Case {
     pub fn new(on: On, spec: &Spec, own: Option<Own<'_>>, watch: &dyn Watch) -> Result<Self, Stop> {
         spec.check()?;
         let times = match own {
-            Some(Own::Times(played)) => {
+            Some(Own::Times(times)) => {
                 spec.check_with_times()?;
-                Some(played.clone())
+                Some(times.clone())
             }
             _ => None,
         };
@@ -116,10 +111,12 @@ impl Case {
             .map(|run| drawn(&on, spec, own, &kinds, (spec.seed.wrapping_add(run), rails), watch))
             .collect::<Result<_, _>>()?;
         let Made { guide, verified, lane_use } = guide(on, spec, spec.choosing(), &wiring, watch)?;
+        let by_path = spec.rail == Rail::Path && rails > 1;
+        let lengths = by_path.then(|| Lengths::new(&wiring));
         let drain = if run.drain_under_load { Drain::Measured } else { Drain::Empty };
         let phases = Phases {
-            warmup_cycles: run.warmup_cycles.most(),
-            measure_cycles: run.measure_cycles,
+            warmup_cycles: run.warmup().most(),
+            measure_cycles: run.measured(),
             drain_cycles: run.drain_cycles.min(1 << 29),
             drain,
         };
@@ -129,6 +126,8 @@ impl Case {
             with_links: run.links,
             rails,
             rail: spec.rail,
+            lengths,
+            is_whole: times.is_some() && run.is_open(),
             times,
             router: spec.router.clone(),
             guide,
@@ -137,7 +136,7 @@ impl Case {
             drawn,
             shares: kinds.iter().map(|kind| kind.share).collect(),
             urgencies: kinds.iter().map(|kind| kind.urgency).collect(),
-            warmup: run.warmup_cycles,
+            warmup: run.warmup(),
             phases,
         })
     }
@@ -191,9 +190,9 @@ impl Case {
         };
         let mut classes: Vec<Class> = classes.iter().zip(&self.shares).map(of_load).collect();
         let (mut phases, mut times) = (self.phases, None);
-        if let Some(played) = &self.times {
-            let timed = Timed { packets: &played.packets, stretch: self.stretch(load) };
-            phases = self.phases_of(timed, played.whole)?;
+        if let Some(packets) = &self.times {
+            let timed = Timed { packets, stretch: self.stretch(load) };
+            phases = self.phases_of(timed)?;
             let from = u64::from(phases.warmup_cycles);
             let flits = timed.flits_born(from..from + u64::from(phases.measure_cycles)) as f64;
             for class in &mut classes {
@@ -205,7 +204,8 @@ impl Case {
             times = Some(timed);
         }
         let dealt = times.is_some() || (self.rails > 1 && self.rail.is_dealt());
-        let deal = dealt.then_some(Deal { rails: self.rails, rail: self.rail, times });
+        let lengths = self.lengths.as_ref();
+        let deal = dealt.then_some(Deal { rails: self.rails, rail: self.rail, times, lengths });
         let Phases { warmup_cycles, measure_cycles, drain_cycles, .. } = phases;
         let setup = Setup {
             wiring: &self.wiring,
@@ -218,10 +218,10 @@ impl Case {
             always_full: false,
             deal,
             cycles: warmup_cycles + measure_cycles + drain_cycles,
+            born_when_made: false,
         };
-        let is_whole = self.times.as_ref().is_some_and(|played| played.whole);
         let warmup_cycles = match self.warmup {
-            Warmup::Auto if !is_whole => settled(setup, watch)?,
+            Warmup::Auto if !self.is_whole => settled(setup, watch)?,
             _ => warmup_cycles,
         };
         run(setup, Phases { warmup_cycles, ..phases }, watch)
@@ -229,26 +229,31 @@ impl Case {
 
     /// By what times are to be multiplied for a load.
     fn stretch(&self, load: f64) -> f64 {
-        self.times.as_ref().map_or(1.0, |played| played.packets.load() / load)
+        self.times.as_ref().map_or(1.0, |packets| packets.load() / load)
     }
 
     /// The phases of a run that plays these packets; all of them, or those of the parameters.
-    fn phases_of(&self, timed: Timed<'_>, whole: bool) -> Result<Phases, Refusal> {
+    fn phases_of(&self, timed: Timed<'_>) -> Result<Phases, Refusal> {
         let last = timed.last();
         if last >= LATEST {
             let why = format!("the last packet is born in cycle {last}");
             return Err(Refusal::new("traffic", why, format!("before cycle {LATEST}")));
         }
-        if !whole {
+        if !self.is_whole {
             return Ok(self.phases);
         }
         let drain = Drain::Measured;
         Ok(Phases { warmup_cycles: 0, measure_cycles: last as u32 + 1, drain, ..self.phases })
     }
 
+    /// Whether packets with their times are played whole, whatever cycles are said to count.
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
     /// The loads of a run where these are left open and follow from the times of packets.
     pub fn own_load(&self) -> Option<f64> {
-        self.times.as_ref().map(|played| played.packets.load())
+        self.times.as_ref().map(|packets| packets.load())
     }
 
     /// Whether there is such a load.
@@ -289,7 +294,7 @@ fn drawn(
             (None, Some(Own::Sending(sending))) => {
                 Destinations::of_sending(on.topology(), sending)?
             }
-            (None, Some(Own::Times(played))) => played.packets.destinations()?,
+            (None, Some(Own::Times(times))) => times.destinations()?,
             (None, None) => named(&spec.traffic)?,
         };
         let destinations =

@@ -3,6 +3,7 @@
 pub mod case;
 pub mod engine;
 pub mod guide;
+pub mod lengths;
 pub mod loads;
 pub mod points;
 pub(crate) mod routed;

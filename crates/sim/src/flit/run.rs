@@ -165,14 +165,14 @@ const DRAIN_STRIDE: u32 = 50;
 /// # Panics
 /// When a flit or credit was lost: a fault of the engine.
 pub fn run(setup: Setup<'_>, phases: Phases, watch: &dyn Watch) -> Result<Point, Stop> {
-    let mut run = Run::new(setup, phases)?;
+    let mut run = Run::new(setup)?;
     let (start, end) = (phases.warmup_cycles, phases.warmup_cycles + phases.measure_cycles);
     run.engine.count_in(start..end, phases.drain == Drain::Measured);
     let total = u64::from(end);
     run.until(start, total, watch)?;
-    let traces = run.measure(start..end, watch)?;
-    run.drain(end + phases.drain_cycles, watch)?;
-    Ok(run.point(traces))
+    let traces = run.measure(start..end, total, watch)?;
+    run.drain(phases.drain, end + phases.drain_cycles, watch)?;
+    Ok(run.point(start..end, traces))
 }
 
 /// Cycles between two looks at whether the user wants to stop.
@@ -187,14 +187,16 @@ pub(super) fn flits_a_cycle(class: &Class) -> f64 {
     class.load.packets(&class.sizes) * class.sizes.mean() * senders.sum::<f64>()
 }
 
-/// A run under way.
-struct Run<'a> {
-    engine: Box<dyn Engine + 'a>,
+/// A run under way: what [`run`] does step by step, for those who see on the way how long it is to
+/// be.
+pub struct Run<'a> {
+    /// All routers.
+    pub engine: Box<dyn Engine + 'a>,
     classes: &'a [Class],
     /// Virtual channels of a port.
     lanes: u8,
-    phases: Phases,
-    circle: Option<Vec<Waiting>>,
+    /// Packets that wait for one another in a circle, once they do: nothing goes on then.
+    pub circle: Option<Vec<Waiting>>,
     /// Cycles between two looks at whether the user wants to stop.
     stride: u32,
     /// When it was last looked for packets that wait for ever.
@@ -202,15 +204,22 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(setup: Setup<'a>, phases: Phases) -> Result<Self, Refusal> {
+    /// At cycle 0.
+    ///
+    /// # Errors
+    /// When the setup is refused.
+    pub fn new(setup: Setup<'a>) -> Result<Self, Refusal> {
         let stride = stride(setup.wiring);
         let (classes, lanes) = (setup.classes, setup.router.virtual_channels);
         let engine = engine(setup)?;
-        Ok(Self { engine, classes, lanes, phases, circle: None, stride, looked: 0 })
+        Ok(Self { engine, classes, lanes, circle: None, stride, looked: 0 })
     }
 
-    /// On to this cycle, or to where packets wait in a circle.
-    fn until(&mut self, cycle: u32, total: u64, watch: &dyn Watch) -> Result<(), Stop> {
+    /// On to this cycle, or to where packets wait in a circle; `total` cycles are expected.
+    ///
+    /// # Errors
+    /// When `watch` says stop.
+    pub fn until(&mut self, cycle: u32, total: u64, watch: &dyn Watch) -> Result<(), Stop> {
         while self.engine.now() < cycle && self.circle.is_none() {
             watch.tick("cycles", self.engine.now().into(), total)?;
             self.engine.advance(self.stride.min(cycle - self.engine.now()));
@@ -219,15 +228,23 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// The measured cycles, with looks at the buffers in equal steps.
-    fn measure(&mut self, cycles: Range<u32>, watch: &dyn Watch) -> Result<Traces, Stop> {
+    /// Cycles that are measured, from the current one on, with looks at the buffers in equal steps.
+    ///
+    /// # Errors
+    /// When `watch` says stop.
+    pub fn measure(
+        &mut self,
+        cycles: Range<u32>,
+        total: u64,
+        watch: &dyn Watch,
+    ) -> Result<Traces, Stop> {
         let before = self.engine.sent();
         let mut buffered = vec![0; before.len() * usize::from(self.lanes)];
         let step = (cycles.len() as u32).div_ceil(LOOKS);
         let (mut at, mut looks) = (cycles.start, 0);
         while at < cycles.end && self.circle.is_none() {
             at = cycles.end.min(at + step);
-            self.until(at, cycles.end.into(), watch)?;
+            self.until(at, total, watch)?;
             self.engine.count_buffered(&mut buffered);
             looks += 1;
         }
@@ -247,13 +264,19 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn drain(&mut self, last: u32, watch: &dyn Watch) -> Result<(), Stop> {
-        let how = self.phases.drain;
+    /// On until all has arrived that is waited for, or to the cycle `last`: whether it has.
+    ///
+    /// # Errors
+    /// When `watch` says stop.
+    ///
+    /// # Panics
+    /// When a flit or credit was lost: a fault of the engine.
+    pub fn drain(&mut self, how: Drain, last: u32, watch: &dyn Watch) -> Result<bool, Stop> {
         let is_done = |engine: &dyn Engine| match how {
             Drain::Empty => engine.flits_inside() == 0,
             Drain::Measured => engine.all_counted_arrived(),
         };
-        if self.phases.drain == Drain::Empty {
+        if how == Drain::Empty {
             self.engine.stop_sources();
         }
         while self.circle.is_none() && self.engine.now() < last && !is_done(&*self.engine) {
@@ -264,12 +287,13 @@ impl<'a> Run<'a> {
         }
         let audit = self.engine.audit();
         assert_eq!(audit, Ok(()), "a flit or credit was lost");
-        Ok(())
+        Ok(is_done(&*self.engine))
     }
 
-    fn point(self, traces: Traces) -> Point {
+    /// What was found, where these cycles were measured.
+    pub fn point(self, measured: Range<u32>, traces: Traces) -> Point {
         let tally = self.engine.tally();
-        let cycles = f64::from(self.phases.measure_cycles);
+        let cycles = measured.len() as f64;
         let found = |class: &Class, of: &OfClass| {
             let active = f64::from(class.destinations.active().max(1));
             found_of(flits_a_cycle(class) / active, of.accepted as f64 / active / cycles, of)
@@ -288,7 +312,7 @@ impl<'a> Run<'a> {
         Point {
             classes,
             all,
-            warmup_cycles: self.phases.warmup_cycles,
+            warmup_cycles: measured.start,
             cycles: self.engine.now().into(),
             flit_hops: self.engine.sent().iter().map(|&n| u64::from(n)).sum(),
             traces,

@@ -78,9 +78,15 @@ pub struct Traces {
 }
 
 impl Traces {
-    /// Adds what another run of the same routers saw.
-    pub(super) fn add(&mut self, other: &Self) {
-        let sum = |mine: &mut [u64], theirs: &[u64]| {
+    /// Nothing yet, of routers with so many virtual channels.
+    pub fn none(lanes: u8) -> Self {
+        Self { cycles: 0, lanes, sent: Vec::new(), looks: 0, buffered: Vec::new() }
+    }
+
+    /// Adds what another run of the same routers saw, or this one later.
+    pub fn add(&mut self, other: &Self) {
+        let sum = |mine: &mut Vec<u64>, theirs: &[u64]| {
+            mine.resize(theirs.len(), 0);
             mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
         };
         (self.cycles, self.looks) = (self.cycles + other.cycles, self.looks + other.looks);

@@ -31,9 +31,11 @@ pub enum LaneUse {
 #[serde(default, deny_unknown_fields)]
 pub struct RunLength {
     /// Cycles before anything counts, or `auto`: until latency and accepted load change no more.
-    pub warmup_cycles: Warmup,
-    /// Cycles that count.
-    pub measure_cycles: u32,
+    /// 1000 unless it is given.
+    pub warmup_cycles: Option<Warmup>,
+    /// Cycles that count; 3000 unless it is given. Packets with their times are played whole where
+    /// neither is.
+    pub measure_cycles: Option<u32>,
     /// Most cycles after these in which what counts may still arrive.
     pub drain_cycles: u32,
     /// Whether endpoints go on sending until all that counts has arrived; else they stop.
@@ -45,8 +47,8 @@ pub struct RunLength {
 impl Default for RunLength {
     fn default() -> Self {
         Self {
-            warmup_cycles: Warmup::Cycles(1000),
-            measure_cycles: 3000,
+            warmup_cycles: None,
+            measure_cycles: None,
             drain_cycles: 100_000,
             drain_under_load: false,
             links: false,
@@ -55,13 +57,33 @@ impl Default for RunLength {
 }
 
 impl RunLength {
+    /// Cycles before anything counts.
+    pub(super) fn warmup(&self) -> Warmup {
+        self.warmup_cycles.unwrap_or(Warmup::Cycles(1000))
+    }
+
+    /// Cycles that count.
+    pub(super) fn measured(&self) -> u32 {
+        self.measure_cycles.unwrap_or(3000)
+    }
+
+    /// Whether it does not say which cycles count.
+    pub(super) fn is_open(&self) -> bool {
+        self.warmup_cycles.is_none() && self.measure_cycles.is_none()
+    }
+
+    /// The same, with all that it leaves open.
+    pub(super) fn said(&self) -> Self {
+        let (warmup, measured) = (self.warmup(), self.measured());
+        Self { warmup_cycles: Some(warmup), measure_cycles: Some(measured), ..self.clone() }
+    }
+
     fn check(&self) -> Result<(), Refusal> {
-        let warmup = self.warmup_cycles.most();
-        let cycles = u64::from(self.measure_cycles) + u64::from(warmup);
-        if self.measure_cycles > 0 && cycles <= 1 << 30 {
+        let (warmup, measured) = (self.warmup().most(), self.measured());
+        if measured > 0 && u64::from(measured) + u64::from(warmup) <= 1 << 30 {
             return Ok(());
         }
-        let why = format!("{warmup} + {} cycles", self.measure_cycles);
+        let why = format!("{warmup} + {measured} cycles");
         Err(Refusal::new("run.measure_cycles", why, "1 to 2^30 with the warm-up"))
     }
 }

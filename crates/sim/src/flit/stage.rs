@@ -70,10 +70,11 @@ impl Spec {
                 (found.into_iter().map(|(_, point)| point).collect(), Some(saturation))
             }
         };
+        let run = if case.is_whole() { self.run.clone() } else { self.run.said() };
         let points = found.iter().map(|point| case.row(point)).collect();
         Ok(Record {
             verified: case.verified,
-            parameters: Self { lane_use: case.lane_use, ..self.clone() },
+            parameters: Self { lane_use: case.lane_use, run, ..self.clone() },
             largest_channel_load: case.largest_channel_load(),
             points,
             saturation_throughput,
@@ -96,11 +97,11 @@ impl Spec {
         let at_once = size.threads.min(runs);
         let engine = ports * (lanes * lane + 256.0) + 400.0 * size.terminals;
         let tables = 4.0 * size.switches * size.switches;
-        let warmup = match self.run.warmup_cycles {
+        let warmup = match self.run.warmup() {
             Warmup::Cycles(cycles) => cycles,
             Warmup::Auto => USUAL_WARMUP,
         };
-        let cycles = f64::from(warmup) + f64::from(self.run.measure_cycles);
+        let cycles = f64::from(warmup) + f64::from(self.run.measured());
         let each = cycles * mean * size.terminals * (size.depth + 1.0);
         let hops = each * count * f64::from(self.seeds);
         Need::new(tables + at_once * engine, hops / (HOPS_A_SECOND * size.threads))
@@ -173,8 +174,8 @@ impl Stage for Spec {
 
     fn examples() -> Vec<Self> {
         let run = RunLength {
-            warmup_cycles: Warmup::Cycles(50),
-            measure_cycles: 100,
+            warmup_cycles: Some(Warmup::Cycles(50)),
+            measure_cycles: Some(100),
             ..RunLength::default()
         };
         let router = Router { virtual_channels: 16, ..Router::default() };

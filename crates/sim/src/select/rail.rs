@@ -20,13 +20,18 @@ pub enum Rail {
     /// The one for which fewest flits wait at the endpoint or are in the buffer that it sends into,
     /// as it was a cycle ago; of equal ones the next in turn.
     LeastUsed,
+    /// The one whose plane has the shortest way to the receiver, counted in links; of equal ones as
+    /// `least_used`.
+    Path,
 }
 
 impl Rail {
     /// The share of an endpoint's packets that go by `rail`, of so many.
     pub fn share(self, endpoint: u32, rail: u32, rails: u32) -> f64 {
         match self {
-            Self::Random | Self::RoundRobin | Self::LeastUsed => 1.0 / f64::from(rails),
+            Self::Random | Self::RoundRobin | Self::LeastUsed | Self::Path => {
+                1.0 / f64::from(rails)
+            }
             Self::Fixed if endpoint % rails == rail => 1.0,
             Self::Fixed => 0.0,
         }
@@ -34,6 +39,11 @@ impl Rail {
 
     /// Whether the rails of an endpoint must know of one another's packets.
     pub fn is_dealt(self) -> bool {
-        matches!(self, Self::RoundRobin | Self::LeastUsed)
+        matches!(self, Self::RoundRobin | Self::LeastUsed | Self::Path)
+    }
+
+    /// Whether the rails of an endpoint look at what waits at one another.
+    pub fn compares(self) -> bool {
+        matches!(self, Self::LeastUsed | Self::Path)
     }
 }

@@ -1,6 +1,7 @@
 //! What must be true between cycles: nothing is lost, nothing is made, and who waits can go on.
 
 use super::board::Board;
+use super::next_place;
 use super::unit::Unit;
 use crate::flit::wiring::{End, Wiring};
 
@@ -81,6 +82,21 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
             lanes.map(|i| u64::from(unit.count[i]) + u64::from(on_way[first + i])).sum::<u64>()
         };
         self.units.iter().map(of).sum()
+    }
+
+    /// Calls `see` with every flit in a buffer or on the way to one.
+    pub(super) fn each_flit(&self, ring_mask: u32, mut see: impl FnMut(u64)) {
+        let on_way = self.on_way();
+        for unit in &self.units {
+            for i in self.lanes_of(unit) {
+                let mut at = unit.head[i];
+                let arriving = on_way[unit.word as usize * 64 + i];
+                for _ in 0..u32::from(unit.count[i]) + arriving {
+                    see(self.board.rings.get(at as usize));
+                    at = next_place(at, ring_mask);
+                }
+            }
+        }
     }
 
     /// The marks of every bit of a slot's words, over all slots of all calendars.

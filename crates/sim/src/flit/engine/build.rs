@@ -10,8 +10,7 @@ use super::{ANY, Context, Meeting, Part, Tally, WHOLE};
 use crate::flit::guide::Guide;
 use crate::flit::router::{Priority, Router};
 use crate::flit::wiring::{End, Wiring};
-use crate::flit::word::Layout;
-use crate::select::Rail;
+use crate::flit::word::{COUNTED, Layout};
 use base::Refusal;
 use base::seed::Fast;
 use std::ops::Range;
@@ -40,6 +39,8 @@ pub struct Setup<'a> {
     pub deal: Option<Deal<'a>>,
     /// No more cycles than these are simulated.
     pub cycles: u32,
+    /// Whether packets are born when they are made: the wait before that is not theirs.
+    pub born_when_made: bool,
 }
 
 /// A simulation under way.
@@ -53,6 +54,17 @@ pub trait Engine {
     /// Packets made, and flits that arrive, in these cycles count; with `late` also packets born
     /// in them and made afterwards.
     fn count_in(&mut self, cycles: Range<u32>, late: bool);
+
+    /// Whether all packets count that arrive, whenever they were made.
+    fn count_all(&mut self, all: bool);
+
+    /// What arrives from this cycle on is counted when a later one is given here: flits that have
+    /// left their last router are known to arrive before they do. At first there is no such cycle.
+    fn count_until(&mut self, cycle: u32);
+
+    /// By class, the flits of packets that are made and have not arrived, and all the cycles since
+    /// their births. The current cycle is the last one given to [`Self::count_until`]. O(flits).
+    fn not_arrived(&self) -> Vec<(u64, u64)>;
 
     /// Whether all packets that count have been made and have arrived.
     fn all_counted_arrived(&self) -> bool;
@@ -98,6 +110,7 @@ pub fn engine(setup: Setup<'_>) -> Result<Box<dyn Engine + '_>, Refusal> {
     if is_plain(setup)
         && setup.classes.len() == 1
         && setup.deal.is_none()
+        && !setup.born_when_made
         && let Some(made) = setup.guide.engine(setup)
     {
         return made;
@@ -152,7 +165,7 @@ fn is_plain(setup: Setup<'_>) -> bool {
 
 /// Whether rails of an endpoint look at one another.
 fn compares_rails(setup: Setup<'_>) -> bool {
-    setup.deal.is_some_and(|deal| deal.rail == Rail::LeastUsed)
+    setup.deal.is_some_and(|deal| deal.rail.compares())
 }
 
 /// Whether some router looks at the queues of others.
@@ -172,6 +185,8 @@ struct Machine<'a, G: ?Sized, const N: usize, const W: usize, const M: usize, co
     now: u32,
     counted: Range<u32>,
     counts_late: bool,
+    counts_all: bool,
+    counts_before: u32,
     window: u32,
     pitch: u32,
     /// Front flits when last asked: where in its ring, and whether there is one.
@@ -220,6 +235,8 @@ impl<'a, G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, cons
             now,
             counted,
             counts_late: false,
+            counts_all: false,
+            counts_before: u32::MAX,
             window,
             pitch: Calendar::pitch(places.ahead),
             fronts,
@@ -251,16 +268,17 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
     }
 
     fn advance(&mut self, cycles: u32) {
-        let Setup { wiring, router, classes, .. } = self.setup;
+        let Self { setup, guide, layout, board, parts, first_port, .. } = self;
+        let Setup { wiring, router, classes, .. } = *setup;
         let on = Context {
-            guide: self.guide,
+            guide: *guide,
             wiring,
             router,
             classes,
-            urgencies: self.setup.urgencies,
-            end: self.setup.cycles,
-            layout: self.layout,
-            board: &self.board,
+            urgencies: setup.urgencies,
+            end: setup.cycles,
+            layout: *layout,
+            board,
             stride: router.stride_bits(),
             ring_mask: (1 << router.ring_bits()) - 1,
             full: router.buffer_flits,
@@ -268,18 +286,27 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
             speed: (router.internal_speedup * WHOLE as f64).round() as u64,
             counted: self.counted.clone(),
             counts_late: self.counts_late,
-            sees_far: sees_far(self.setup),
-            deal: self.setup.deal,
-            is_plain: S < ANY || is_plain(self.setup),
-            first_port: &self.first_port,
+            counts_as: if self.counts_all { COUNTED } else { 0 },
+            counts_before: self.counts_before,
+            born_when_made: setup.born_when_made,
+            sees_far: sees_far(*setup),
+            deal: setup.deal,
+            is_plain: S < ANY || is_plain(*setup),
+            first_port,
         };
+        for part in &mut *parts {
+            part.count_late::<G, S>(&on);
+        }
+        if cycles == 0 {
+            return;
+        }
         let (range, window) = (self.now..self.now + cycles, self.window);
-        let meet = Meeting::new(self.parts.len());
-        if let [part] = &mut self.parts[..] {
+        let meet = Meeting::new(parts.len());
+        if let [part] = &mut parts[..] {
             part.run::<G, S>(range, window, &on, 0, &meet);
         } else {
             std::thread::scope(|scope| {
-                for (me, part) in self.parts.iter_mut().enumerate() {
+                for (me, part) in parts.iter_mut().enumerate() {
                     let (range, on, meet) = (range.clone(), &on, &meet);
                     scope.spawn(move || part.run::<G, S>(range, window, on, me, meet));
                 }
@@ -292,6 +319,32 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
         (self.counted, self.counts_late) = (cycles, late);
     }
 
+    fn count_all(&mut self, all: bool) {
+        self.counts_all = all;
+    }
+
+    fn count_until(&mut self, cycle: u32) {
+        self.counts_before = cycle;
+        self.advance(0);
+    }
+
+    fn not_arrived(&self) -> Vec<(u64, u64)> {
+        let mut sums = vec![(0, 0); self.setup.classes.len()];
+        let mut add = |flit: u64, flits: u32| {
+            let age = self.layout.age(flit, self.now.into());
+            let sum = &mut sums[self.layout.class(flit) as usize];
+            *sum = (sum.0 + u64::from(flits), sum.1 + u64::from(flits) * age);
+        };
+        let ring_mask = (1 << self.setup.router.ring_bits()) - 1;
+        self.audit_of().each_flit(ring_mask, |flit| add(flit, 1));
+        for part in &self.parts {
+            let sources = part.units.iter().flat_map(|unit| &unit.sources);
+            sources.flat_map(Source::packets).for_each(|(flit, left)| add(flit, left));
+            part.tally.late.iter().for_each(|&(flit, _)| add(flit, 1));
+        }
+        sums
+    }
+
     fn all_counted_arrived(&self) -> bool {
         let mut sources = self.parts.iter().flat_map(|p| &p.units).flat_map(|u| &u.sources);
         let is_late = |s: &Source| self.counts_late && !s.is_past(self.counted.end);
@@ -301,8 +354,7 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
     fn clear(&mut self) {
         let classes = self.setup.classes.len();
         for part in &mut self.parts {
-            let (injected, ejected) = (part.tally.injected, part.tally.ejected);
-            part.tally = Tally { injected, ejected, ..Tally::new(classes) };
+            part.tally.classes = Tally::new(classes).classes;
         }
     }
 

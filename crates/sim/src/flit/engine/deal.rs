@@ -5,6 +5,7 @@
 //! whose it is, and keeps its own.
 
 use super::Context;
+use crate::flit::lengths::Lengths;
 use crate::select::Rail;
 use base::seed::Fast;
 use std::collections::VecDeque;
@@ -20,6 +21,8 @@ pub struct Deal<'a> {
     pub rail: Rail,
     /// Packets with their times; none where births are drawn, as the class says.
     pub times: Option<Timed<'a>>,
+    /// How far routers are from one another, where [`Rail::Path`] asks.
+    pub lengths: Option<&'a Lengths>,
 }
 
 /// Never.
@@ -35,10 +38,19 @@ pub(super) struct Dealt {
     turn: u64,
     /// The endpoint's random numbers, the same at all its rails.
     random: Fast,
-    /// What waits here: births, and numbers of packets in their list.
-    waiting: VecDeque<(u32, u32)>,
+    /// What waits here.
+    waiting: VecDeque<Waits>,
     /// Flits of these, means where sizes are drawn later.
     flits: f64,
+}
+
+/// A packet that was dealt.
+#[derive(Debug, Clone, Copy)]
+struct Waits {
+    /// The cycle of its birth.
+    born: u32,
+    /// The endpoint that it goes to and its flits, where these are known already.
+    packet: Option<(u32, u32)>,
 }
 
 /// Where births come from.
@@ -98,76 +110,91 @@ impl Dealt {
         // what rails had at the end of the last cycle
         let seen = &on.board.waiting[(now as usize + 1) % 2];
         let mut used: Vec<f64> = match deal.rail {
-            Rail::LeastUsed => {
+            rail if rail.compares() => {
                 (first..first + deal.rails).map(|rail| seen.get(rail as usize) as f64).collect()
             }
             _ => Vec::new(),
         };
         while self.next <= now {
             let born = self.next;
-            let (number, flits) = self.take(deal, source, of, on.end);
+            let packet = self.take(deal, source, of, on.end);
+            let flits = packet.map_or(of.sizes.mean(), |(_, flits)| flits.into());
             let turn = (self.turn % u64::from(deal.rails)) as u32;
             self.turn += 1;
             let rail = match deal.rail {
                 Rail::Random => self.random.below(deal.rails),
                 Rail::Fixed => source / deal.rails % deal.rails,
                 Rail::RoundRobin => turn,
-                Rail::LeastUsed => {
+                Rail::LeastUsed | Rail::Path => {
+                    let to = packet.map(|(to, _)| to * deal.rails);
+                    let length = |rail: u32| match (deal.lengths, to) {
+                        (Some(lengths), Some(to)) => lengths.between(on.wiring, first, to, rail),
+                        _ => 0,
+                    };
                     let next = |step: u32| (turn + step) % deal.rails;
-                    let less = |a: &u32, b: &u32| used[*a as usize].total_cmp(&used[*b as usize]);
+                    let key = |rail: &u32| (length(*rail), used[*rail as usize]);
+                    let less = |a: &u32, b: &u32| {
+                        let (a, b) = (key(a), key(b));
+                        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+                    };
                     let least = (0..deal.rails).map(next).min_by(less).unwrap_or(0);
                     used[least as usize] += flits;
                     least
                 }
             };
             if first + rail == source {
-                self.waiting.push_back((born, number));
+                self.waiting.push_back(Waits { born, packet });
                 self.flits += flits;
             }
             self.next = self.upcoming(deal, source, on.end);
         }
     }
 
-    /// Takes the next birth: its number in the list, and its flits, or the mean of all.
-    fn take(&mut self, deal: Deal<'_>, source: u32, of: &Class, end: u32) -> (u32, f64) {
+    /// Takes the next birth: the receiver and the flits of its packet, where a list has them or the
+    /// choice of a rail asks.
+    fn take(&mut self, deal: Deal<'_>, source: u32, of: &Class, end: u32) -> Option<(u32, u32)> {
         match &mut self.births {
             Births::Listed(next) => {
-                let number = *next;
+                let number = *next as usize;
                 *next += 1;
-                let packets = deal.times.map(|times| times.packets.of(source / deal.rails));
-                (number, packets.map_or(0.0, |all| all[number as usize].size_flits.into()))
+                let packet = deal.times?.packets.of(source / deal.rails)[number];
+                Some((packet.destination, packet.size_flits))
             }
             Births::Drawn(all) => {
                 let next = self.next;
                 if let Some((clock, born)) = all.iter_mut().find(|of| of.1 == next) {
                     *born = super::source::birth(clock.as_mut(), next + 1, end, &mut self.random);
                 }
-                (0, of.sizes.mean())
+                let random = &mut self.random;
+                let first = source - source % deal.rails;
+                deal.lengths.map(|_| {
+                    let to = of.destinations.draw(first, random) / deal.rails;
+                    (to, of.sizes.draw(random))
+                })
             }
         }
     }
 
     /// The birth of the first packet that waits here; [`NEVER`] where none does.
     pub(super) fn front(&self) -> u32 {
-        self.waiting.front().map_or(NEVER, |front| front.0)
+        self.waiting.front().map_or(NEVER, |front| front.born)
     }
 
-    /// Lets the first packet go that waits here: its receiver and size, where these are listed.
+    /// Lets the first packet go that waits here: its receiver and size, where these are known.
     pub(super) fn pop<G: ?Sized>(
         &mut self,
         source: u32,
         of: &Class,
         on: &Context<'_, G>,
     ) -> Option<(u32, u32)> {
-        let (_, number) = self.waiting.pop_front()?;
-        let deal = on.deal?;
-        let Some(times) = deal.times else {
+        let Waits { packet, .. } = self.waiting.pop_front()?;
+        let rails = on.deal?.rails;
+        let Some((to, flits)) = packet else {
             self.flits -= of.sizes.mean();
             return None;
         };
-        let packet = times.packets.of(source / deal.rails)[number as usize];
-        self.flits -= f64::from(packet.size_flits);
-        Some((packet.destination * deal.rails + source % deal.rails, packet.size_flits))
+        self.flits -= f64::from(flits);
+        Some((to * rails + source % rails, flits))
     }
 
     /// Flits that wait here, rounded.

@@ -18,7 +18,6 @@ use super::guide::{Guide, Sight, Want};
 use super::router::{Priority, Router};
 use super::wiring::Wiring;
 use super::word::{COUNTED, Layout, hops};
-use crate::select::Rail;
 use board::Board;
 use full::When;
 use std::ops::Range;
@@ -34,6 +33,12 @@ const WHOLE: u64 = 1_000_000;
 
 /// In place of the lanes of a port, as a power of two: of any router, known when it runs.
 const ANY: u32 = u32::MAX;
+
+/// The place after a flit's, around the end of its ring of so many places less one.
+#[inline]
+fn next_place(at: u32, ring_mask: u32) -> u32 {
+    at ^ (at ^ (at + 1)) & ring_mask
+}
 
 /// What a packet wants, as routers keep it.
 #[inline]
@@ -73,6 +78,13 @@ struct Context<'a, G: ?Sized> {
     pub(super) counted: Range<u32>,
     /// Whether packets count that were born in these cycles and are made later.
     pub(super) counts_late: bool,
+    /// Bits that flits have when they arrive, besides their own: [`COUNTED`] where all packets
+    /// count, whenever they were made.
+    pub(super) counts_as: u64,
+    /// What arrives from this cycle on is not counted yet.
+    pub(super) counts_before: u32,
+    /// Whether packets are born when they are made, so that no wait before that counts.
+    pub(super) born_when_made: bool,
     /// Whether some router looks at the queues of others.
     pub(super) sees_far: bool,
     /// How packets come to sources that have no births of their own.
@@ -114,7 +126,7 @@ impl<G: ?Sized> Context<'_, G> {
     /// The place after a flit's, around the end of its ring.
     #[inline]
     fn next_place(&self, at: u32) -> u32 {
-        at ^ (at ^ (at + 1)) & self.ring_mask
+        next_place(at, self.ring_mask)
     }
 
     /// What a router with these credits sees in cycle `now`.
@@ -193,6 +205,17 @@ struct Part<const N: usize, const W: usize, const M: usize> {
 }
 
 impl<const N: usize, const W: usize, const M: usize> Part<N, W, M> {
+    /// Counts what was left for later and counts by now.
+    fn count_late<G: ?Sized, const S: u32>(&mut self, on: &Context<'_, G>) {
+        for (flit, arrives) in std::mem::take(&mut self.tally.late) {
+            if arrives >= on.counts_before {
+                self.tally.late.push((flit, arrives));
+            } else {
+                count_arrived::<G, S>(&mut self.tally, flit, arrives, on);
+            }
+        }
+    }
+
     /// The cycles `cycles`, in windows of `window` cycles that need nothing of one another.
     fn run<G: Guide + ?Sized, const S: u32>(
         &mut self,
@@ -240,7 +263,7 @@ fn visit<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const 
             full::step(unit, tally, on, calendar, When { now, through, step: number });
         }
     }
-    if S == ANY && on.deal.is_some_and(|deal| deal.rail == Rail::LeastUsed) {
+    if S == ANY && on.deal.is_some_and(|deal| deal.rail.compares()) {
         tell_waiting(unit, now, on);
     }
     if on.sees_far {
@@ -316,10 +339,25 @@ fn take<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const M
 #[inline]
 fn count<G: ?Sized, const S: u32>(tally: &mut Tally, flit: u64, arrives: u32, on: &Context<'_, G>) {
     tally.ejected += 1;
+    if arrives >= on.counts_before {
+        tally.late.push((flit, arrives));
+        return;
+    }
+    count_arrived::<G, S>(tally, flit, arrives, on);
+}
+
+/// Counts a flit whose arrival counts by now.
+#[inline]
+fn count_arrived<G: ?Sized, const S: u32>(
+    tally: &mut Tally,
+    flit: u64,
+    arrives: u32,
+    on: &Context<'_, G>,
+) {
     let class = if S < ANY { 0 } else { on.layout.class(flit) as usize };
     let class = &mut tally.classes[class];
     class.accepted += u64::from(on.counted.contains(&arrives));
-    if flit & (COUNTED | 1) == COUNTED | 1 {
+    if (flit | on.counts_as) & (COUNTED | 1) == COUNTED | 1 {
         let latency = on.layout.age(flit, arrives.into());
         let hops = hops(flit);
         class.arrived += 1;

@@ -99,6 +99,11 @@ impl Source {
         self.streams.iter().all(|s| s.born >= cycle && s.next_dealt() >= cycle)
     }
 
+    /// The packets that are staged: of each a flit that is left, and how many.
+    pub(super) fn packets(&self) -> impl Iterator<Item = (u64, u32)> {
+        self.streams.iter().filter(|s| s.left > 0).map(|s| (s.flit, s.left))
+    }
+
     /// Flits that are staged.
     pub(super) fn staged(&self) -> u64 {
         self.streams.iter().map(|s| u64::from(s.left)).sum()
@@ -272,7 +277,8 @@ impl Stream {
         of: &Class,
         tally: &mut OfClass,
     ) {
-        let counts = when.counts || self.born < when.late_before;
+        let born = if S == ANY && on.born_when_made { when.now } else { self.born };
+        let counts = when.counts || born < when.late_before;
         let listed = match &mut self.dealt {
             Some(dealt) if S == ANY => dealt.pop(endpoint, of, on),
             _ => None,
@@ -282,7 +288,7 @@ impl Stream {
             Some(packet) => packet,
             None => (of.destinations.draw(endpoint, random), of.sizes.draw(random)),
         };
-        self.flit = on.layout.packet(target, class, self.born.into()) | HEAD;
+        self.flit = on.layout.packet(target, class, born.into()) | HEAD;
         self.flit |= if counts { COUNTED } else { 0 };
         self.lane = NONE;
         tally.staged += u64::from(counts);
@@ -375,7 +381,7 @@ fn turn(last: u8, allowed: u32, open: u32) -> u8 {
     (if above == 0 { open } else { above }).trailing_zeros() as u8
 }
 
-/// A cycle, and which packets that are made in it count.
+/// A cycle, and which packets that are made in it are marked as those that count.
 #[derive(Debug, Clone, Copy)]
 struct Cycle {
     now: u32,
@@ -390,7 +396,8 @@ impl Cycle {
     fn new<G: ?Sized>(now: u32, on: &Context<'_, G>) -> Self {
         let is_late = on.counts_late && now >= on.counted.end;
         let late_before = if is_late { on.counted.end } else { 0 };
-        Self { now, counts: on.counted.contains(&now), late_before }
+        let counts = on.counted.contains(&now) && on.counts_as == 0;
+        Self { now, counts, late_before }
     }
 }
 

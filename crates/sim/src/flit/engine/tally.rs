@@ -122,6 +122,8 @@ pub struct Tally {
     pub injected: u64,
     /// Flits that have left their last router.
     pub ejected: u64,
+    /// Those of them that are not counted yet, with the cycle of their arrival.
+    pub(super) late: Vec<(u64, u32)>,
 }
 
 impl Tally {
@@ -137,6 +139,7 @@ impl Tally {
         }
         self.injected += other.injected;
         self.ejected += other.ejected;
+        self.late.extend_from_slice(&other.late);
     }
 }
 

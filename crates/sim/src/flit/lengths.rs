@@ -1,0 +1,65 @@
+//! How far routers are from one another, in links.
+
+use super::wiring::Wiring;
+
+/// Links of the shortest ways between routers; [`u8::MAX`] where there is none, or it is longer.
+#[derive(Debug, Clone)]
+pub struct Lengths {
+    routers: usize,
+    links: Vec<u8>,
+}
+
+impl Lengths {
+    /// By breadth-first search from every router. O(routers * ports), a byte a pair.
+    pub fn new(wiring: &Wiring) -> Self {
+        let routers = wiring.routers() as usize;
+        let mut links = vec![u8::MAX; routers * routers];
+        let mut queue = Vec::new();
+        for (from, row) in (0..).zip(links.chunks_mut(routers.max(1))) {
+            queue.clear();
+            queue.push(from);
+            row[from as usize] = 0;
+            let mut next = 0;
+            while let Some(&at) = queue.get(next) {
+                next += 1;
+                let far = row[at as usize].saturating_add(1);
+                for to in wiring.ports(at).iter().filter_map(super::wiring::Port::leads_to) {
+                    if row[to as usize] == u8::MAX && far < u8::MAX {
+                        row[to as usize] = far;
+                        queue.push(to);
+                    }
+                }
+            }
+        }
+        Self { routers, links }
+    }
+
+    /// Links between two endpoints by one of their rails; `from` and `to` are their first ones.
+    #[inline]
+    pub fn between(&self, wiring: &Wiring, from: u32, to: u32, rail: u32) -> u8 {
+        let router = |first: u32| wiring.endpoints()[(first + rail) as usize].router as usize;
+        self.links[router(from) * self.routers + router(to)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_ring_is_gone_around_the_shorter_way() {
+        let params = json!({ "n": 7, "p": 2 });
+        let params = params.as_object().expect("a table");
+        let t = families::family("ring").and_then(|f| f.build(params)).expect("a ring");
+        let wiring = Wiring::of(&t, |_| 1).expect("a wiring");
+        let lengths = Lengths::new(&wiring);
+        for a in 0..14_u32 {
+            for b in 0..14_u32 {
+                let apart = (a / 2).abs_diff(b / 2);
+                let wanted = apart.min(7 - apart) as u8;
+                assert_eq!(lengths.between(&wiring, a, b, 0), wanted, "{a} {b}");
+            }
+        }
+    }
+}
