@@ -151,6 +151,17 @@ impl Workload {
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// As a trace of DUMPI: the files of all ranks, and how many calls are in them.
+    #[pyo3(signature = (progress=None))]
+    fn dumpi_files<'py>(
+        &self,
+        py: Python<'py>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Vec<Bound<'py, PyBytes>>, u64)> {
+        let files = enter(py, progress, |watch| dumpi::files(&self.inner, watch))?;
+        Ok(as_bytes(py, &files.map_err(stopped)?))
+    }
+
     /// How many processes there are.
     #[getter]
     fn ranks(&self) -> u32 {
@@ -201,6 +212,49 @@ pub fn workload_list(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         })
         .collect();
     to_python(py, &json!(rows))
+}
+
+fn as_bytes<'py>(py: Python<'py>, files: &dumpi::Files) -> (Vec<Bound<'py, PyBytes>>, u64) {
+    (files.contents.iter().map(|content| PyBytes::new(py, content)).collect(), files.calls)
+}
+
+/// A collective operation or an application as a trace of DUMPI: the files of all ranks, and
+/// how many calls are in them.
+#[pyfunction]
+#[pyo3(signature = (name, given, progress=None))]
+pub fn workload_dumpi<'py>(
+    py: Python<'py>,
+    name: &str,
+    given: &Bound<'py, PyAny>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Vec<Bound<'py, PyBytes>>, u64)> {
+    let given = object(from_python(given)?);
+    let files = enter(py, progress, |watch| dumpi::made(name, &given, watch))?;
+    Ok(as_bytes(py, &files.map_err(stopped)?))
+}
+
+/// The files of a trace of DUMPI in the form that is written now, and how many calls are in them:
+/// names and contents, rank by rank.
+#[pyfunction]
+#[pyo3(signature = (names, contents, progress=None))]
+pub fn dumpi_rewritten<'py>(
+    py: Python<'py>,
+    names: Vec<String>,
+    contents: Vec<Vec<u8>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Vec<Bound<'py, PyBytes>>, u64)> {
+    let files = enter(py, progress, |watch| {
+        let files: Vec<(String, &[u8])> =
+            names.into_iter().zip(contents.iter().map(Vec::as_slice)).collect();
+        dumpi::rewritten(&files, watch)
+    })?;
+    Ok(as_bytes(py, &files.map_err(stopped)?))
+}
+
+/// The text beside the files of a trace of DUMPI.
+#[pyfunction]
+pub fn dumpi_meta_text(prefix: &str, ranks: u32) -> String {
+    dumpi::meta(prefix, ranks)
 }
 
 /// What a trace of DUMPI holds: names and contents of the files, rank by rank.

@@ -56,6 +56,7 @@ def listed(as_json: Json = False) -> None:
 @workloads.command(epilog=epilog(
     "flyloom workload make allreduce_ring ranks=64 bytes=1000000 -o ring.goal",
     "flyloom workload make broadcast_pipelined ranks=16 bytes=65536 segments=32 -o chain.bin",
+    "flyloom workload make amg_like p=4 levels=2 base_bytes=4096 -o amg.dumpi",
     "flyloom workload make stencil_3d ranks=64 bytes=8000 compute_ns=50000 --noise "
     "kind=exponential -o s.goal",
 ))
@@ -69,17 +70,25 @@ def make(
     ],
     output: Annotated[
         Path, typer.Option("-o", "--out", metavar="FILE",
-                           help="the file; ends in .goal for text, in .bin for binary")
+                           help="the file; ends in .goal for text, in .bin for binary, in "
+                                ".dumpi for a folder with a trace of DUMPI")
     ],
     noise: Noise = None,
     as_json: Json = False,
 ) -> None:
-    """Write the schedule of a collective operation or an application."""
-    from flyloom.support.progress import bars
-    from flyloom.verbs.workloads import convert_workload, make_workload
+    """Write the schedule of a collective operation or an application.
 
-    given = parsed_options(parameters, "a workload", ("name", "progress"), "")
+    In a trace of DUMPI without noise collective operations of all ranks are calls of MPI.
+    """
+    from flyloom.support.progress import bars
+    from flyloom.verbs.workloads import convert_workload, make_trace, make_workload
+
+    given = parsed_options(parameters, "a workload", ("name", "path", "progress"), "")
     with bars() as bar:
+        if output.suffix == ".dumpi" and not noise:
+            found = make_trace(name, output, progress=bar, **given).to_dict()
+            emit(found, as_json, written(found))
+            return
         made = disturbed(make_workload(name, progress=bar, **given), noise, bar)
         found = convert_workload(made, output, progress=bar).to_dict()
     emit(found, as_json, written(found))
@@ -150,6 +159,7 @@ def check(
     "flyloom workload convert allreduce.goal allreduce.bin",
     "flyloom workload convert run/app-rank-0.txt app.bin copies=4 allreduce=ring",
     "flyloom workload convert llama/step.0.et step.goal gflops=100000",
+    "flyloom workload convert allreduce.goal allreduce.dumpi",
 ))
 def convert(
     file: Annotated[
@@ -159,7 +169,8 @@ def convert(
     ],
     out: Annotated[
         Path, typer.Argument(metavar="OUT", show_default=False,
-                             help="ends in .goal for text, in .bin for binary")
+                             help="ends in .goal for text, in .bin for binary, in .dumpi for a "
+                                  "folder with a trace of DUMPI")
     ],
     options: Annotated[
         list[str] | None,
@@ -170,9 +181,9 @@ def convert(
     noise: Noise = None,
     as_json: Json = False,
 ) -> None:
-    """Write a schedule, or a trace, as GOAL: text, or binary for LogGOPSim.
+    """Write a schedule, or a trace, as GOAL, text or binary for LogGOPSim, or as DUMPI.
 
-    Traces are those of MPI by liballprof and DUMPI, and those of Chakra.
+    Traces that are read are those of MPI by liballprof and DUMPI, and those of Chakra.
     """
     from flyloom._core import RefusalError
     from flyloom.inputs.workloads import is_trace
@@ -198,7 +209,8 @@ def merge(
     ],
     output: Annotated[
         Path, typer.Option("-o", "--out", metavar="FILE",
-                           help="the file; ends in .goal for text, in .bin for binary")
+                           help="the file; ends in .goal for text, in .bin for binary, in "
+                                ".dumpi for a folder with a trace of DUMPI")
     ],
     as_json: Json = False,
 ) -> None:

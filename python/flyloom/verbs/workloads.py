@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from flyloom._core import RefusalError, Workload, dumpi_counts, workload_best, workload_list
+from flyloom._core import (
+    RefusalError,
+    Workload,
+    dumpi_counts,
+    dumpi_meta_text,
+    workload_best,
+    workload_dumpi,
+    workload_list,
+)
 from flyloom.inputs.workloads import Scheduled, dumpi_files, dumpi_meta, traced, workload
-from flyloom.support.files import write_whole
+from flyloom.support.files import write_folder, write_whole
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_bytes, read_text
 from flyloom.support.results import Result
 
-FORMATS = (".goal", ".bin")
-"""Ends of names: GOAL as text, GOAL in binary."""
+FORMATS = (".goal", ".bin", ".dumpi")
+"""Ends of names: GOAL as text, GOAL in binary, a folder with a trace of DUMPI."""
 
 
 def workloads() -> list[Result]:
@@ -43,12 +52,33 @@ def make_workload(
     RefusalError
         For a name that there is not, a parameter that cannot be, and more operations than 2^28.
     """
+    return Workload.make(name, _with_matrix(parameters), progress)
+
+
+def make_trace(
+    name: str, path: str | os.PathLike[str], *, progress: Progress | None = None,
+    **parameters: Any,
+) -> Result:
+    """Writes a collective operation or an application as a trace of DUMPI: a folder, ``path``,
+    which ends in ``.dumpi``.
+
+    It is what :func:`convert_workload` writes of :func:`make_workload`, but that collective
+    operations of all ranks are calls of MPI, whose algorithm is chosen where the trace is read.
+    Fields and refusals: as of these two.
+    """
+    place = Path(path)
+    if place.suffix != ".dumpi":
+        raise RefusalError(f"{place}: a trace is a folder of DUMPI; end it in .dumpi")
+    return _write_dumpi(place, *workload_dumpi(name, _with_matrix(parameters), progress))
+
+
+def _with_matrix(parameters: Mapping[str, Any]) -> dict[str, Any]:
     given = dict(parameters)
     if isinstance(given.get("matrix"), str | os.PathLike):
         given["matrix"] = matrix_rows(given["matrix"])
     elif hasattr(given.get("matrix"), "tolist"):
         given["matrix"] = given["matrix"].tolist()
-    return Workload.make(name, given, progress)
+    return given
 
 
 def matrix_rows(path: str | os.PathLike[str]) -> list[list[int]]:
@@ -199,15 +229,19 @@ def check_workload(source: Scheduled, *, progress: Progress | None = None) -> Re
 def convert_workload(
     source: Scheduled, path: str | os.PathLike[str], *, progress: Progress | None = None
 ) -> Result:
-    """Writes a schedule as GOAL: as text where ``path`` ends in ``.goal``, in binary, as LogGOPSim
-    reads it, where it ends in ``.bin``.
+    """Writes a schedule: as GOAL in text where ``path`` ends in ``.goal``, in binary, as LogGOPSim
+    reads it, where it ends in ``.bin``, and as a trace of DUMPI, a folder, where it ends in
+    ``.dumpi`` (docs/traces.md).
 
-    Fields: ``path``, ``ranks``, ``operations``, ``bytes`` written.
+    Fields: ``path``, ``ranks``, ``operations`` (of a trace the calls), ``bytes`` written.
     """
     place = Path(path)
     if place.suffix not in FORMATS:
-        raise RefusalError(f"{place}: what it is to be is not said; end it in .goal or .bin")
+        help_ = "end it in .goal, .bin or .dumpi"
+        raise RefusalError(f"{place}: what it is to be is not said; {help_}")
     given = workload(source, progress)
+    if place.suffix == ".dumpi":
+        return _write_dumpi(place, *given.dumpi_files(progress))
     content = given.text().encode() if place.suffix == ".goal" else given.binary()
     write_whole(place, content)
     counts = given.counts()
@@ -215,3 +249,29 @@ def convert_workload(
         "path": str(place), "ranks": counts["ranks"], "operations": counts["operations"],
         "bytes": len(content),
     })
+
+
+def _write_dumpi(folder: Path, contents: list[bytes], calls: int) -> Result:
+    """Writes the files of a trace, ``NAME.meta`` and one for each rank, into NAME.dumpi.
+
+    Raises ``RefusalError`` for a place that is no folder, and for one with another run in it.
+    """
+    prefix = folder.stem
+    if not prefix:
+        raise RefusalError(f"{folder}: it has no name before .dumpi")
+    if folder.is_dir() and (others := {
+        file.name for file in folder.glob("*.meta")
+    } - {f"{prefix}.meta"}):
+        raise RefusalError(f"{folder}: another run is in it, {min(others)}; another folder")
+    files: dict[str, str | bytes] = {
+        f"{prefix}-{rank:04}.bin": content for rank, content in enumerate(contents)
+    }
+    size = sum(map(len, contents))
+    files[f"{prefix}.meta"] = dumpi_meta_text(prefix, len(contents))
+    stale = [
+        file.name for file in sorted(folder.glob("*.bin"))
+        if re.fullmatch(re.escape(prefix) + r"-\d+\.bin", file.name) and file.name not in files
+    ] if folder.is_dir() else []
+    write_folder(folder, files, stale=stale)
+    return Result(
+        {"path": str(folder), "ranks": len(contents), "operations": calls, "bytes": size})

@@ -10,6 +10,7 @@ mod count;
 mod groups;
 mod joint;
 mod layout;
+mod programs;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -20,7 +21,8 @@ mod write_tests;
 pub use convert::{keys, schedule};
 pub use count::{Counts, RunCounts, counts, run_counts};
 pub use layout::{Arguments, Status, Value};
-pub use write::{meta, write};
+pub use programs::{Files, files, made};
+pub use write::{meta, rewritten, write};
 
 use base::{Refusal, Stop, Watch};
 use bytes::{Bytes, FILE};

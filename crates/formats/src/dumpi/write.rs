@@ -5,7 +5,9 @@
 //! have, is that on the wall.
 
 use super::layout::{Argument, LAYOUTS, Layout, Type, number};
-use super::{CALLS, END, FOOTER, MAGIC, PCONTROL, Record, STRIDE, Status, Trace, Value};
+use super::{
+    CALLS, END, FOOTER, Files, MAGIC, PCONTROL, Record, STRIDE, Status, Trace, Value, parse,
+};
 use base::{Refusal, Stop, Watch};
 use std::fmt::Write as _;
 
@@ -77,6 +79,35 @@ pub fn write(trace: &Trace, watch: &dyn Watch) -> Result<Vec<u8>, Stop> {
         out.bytes.extend((place as u64).to_be_bytes());
     }
     Ok(out.bytes)
+}
+
+/// The files of a run as [`write()`] writes them: those of old versions, too. Functions that the
+/// program entered, counters, and what the header says are left out.
+///
+/// # Errors
+/// With the file, as [`parse`] and [`write()`].
+pub fn rewritten(files: &[(String, &[u8])], watch: &dyn Watch) -> Result<Files, Stop> {
+    let mut all = Files::default();
+    for (name, content) in files {
+        let mut trace = parse(content, watch).map_err(|stop| stop.within(name))?;
+        trace.records.iter_mut().for_each(lengthen);
+        all.calls += trace.records.len() as u64;
+        all.contents.push(write(&trace, watch).map_err(|stop| stop.within(name))?);
+    }
+    Ok(all)
+}
+
+/// Where old versions have one number, there is a list of it.
+fn lengthen(record: &mut Record) {
+    let Some(layout) = LAYOUTS.get(record.id as usize) else { return };
+    for (name, value) in &mut record.arguments {
+        let is_list = |one: &Argument| one.name == *name && one.lists == 1;
+        if let Value::Number(n) = *value
+            && layout.arguments.iter().any(is_list)
+        {
+            *value = Value::Numbers(vec![n]);
+        }
+    }
 }
 
 /// The text `PREFIX.meta` beside the files of so many ranks.
