@@ -11,7 +11,7 @@ import pytest
 from cli_helpers import document, flyloom
 from dumpi_files import DOUBLE, NO_STATUS, i16, i32, listed, rank_file
 from flyloom._core import RefusalError
-from test_traces import Drawn, sent, written
+from test_traces import ALGORITHMS, Drawn, sent, written
 
 ROOT = Path(__file__).parents[1]
 EXTERNAL = Path(os.environ.get("FLYLOOM_EXTERNAL", ROOT.parent / "shared" / "data" / "external"))
@@ -92,9 +92,12 @@ def test_programs_are_the_same_as_liballprof_and_dumpi_have_them(seed, tmp_path)
         for line in rank.text().splitlines():
             process.line(line)
         files.append(process.file())
-    made = fl.traced_workload(dumpi_files.run(tmp_path / "dumpi", files))
+    made = fl.traced_workload(dumpi_files.run(tmp_path / "dumpi", files), **ALGORITHMS)
     assert sent(made.text()) == drawn.sent
-    assert made == fl.traced_workload(written(drawn.ranks, tmp_path / "text"))
+    assert made == fl.traced_workload(written(drawn.ranks, tmp_path / "text"), **ALGORITHMS)
+    # written anew it is the same trace
+    fl.convert_workload(tmp_path / "dumpi", tmp_path / "new.dumpi")
+    assert made == fl.traced_workload(tmp_path / "new.dumpi", **ALGORITHMS)
 
 
 def run_of(folder: Path, ranks: int, calls) -> fl.Workload:

@@ -1,14 +1,16 @@
 //! Schedules for Python: read, written, run.
 
-use crate::enter::{enter, from_python, refuse, stopped, to_python};
+use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
+use crate::message::driven;
 use crate::topology::object;
-use base::Refusal;
+use base::{Refusal, Stage};
 use formats::goal::{binary, text};
 use formats::{chakra, dumpi, liballprof};
 use lab::best;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
+use sim::message::stage::Played;
 use traffic::workload::keys::Key;
 use traffic::workload::noise::{self, noisy};
 use traffic::workload::{Kind, Schedule, generators, make, merge};
@@ -298,17 +300,30 @@ fn shown(key: &Key) -> Value {
     json!({ "name": key.name, "doc": key.doc, "default": key.default() })
 }
 
-/// Which algorithm of a collective operation is quickest: a row for each case.
+/// Which algorithm of a collective operation is quickest, alone or over a network or tables: a row
+/// for each case.
 #[pyfunction]
-#[pyo3(signature = (given, progress=None))]
+#[pyo3(signature = (given, on=None, places=None, progress=None))]
 pub fn workload_best<'py>(
     py: Python<'py>,
     given: &Bound<'py, PyAny>,
+    on: Option<&Bound<'py, PyAny>>,
+    places: Option<Vec<u32>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let given = Value::Object(object(from_python(given)?));
     let asked: best::Asked = base::fields::typed_by_path(&given)
         .map_err(|(field, why)| refuse(Refusal::new(field, why, "docs/workloads.md has all")))?;
-    let rows = enter(py, progress, |watch| best::best(&asked, watch))?;
+    let (topology, routing) = driven(on)?;
+    let played = Played {
+        topology: topology.as_ref(),
+        routing: routing.as_ref(),
+        schedule: None,
+        places: places.as_deref(),
+    };
+    if let Some(largest) = asked.largest().filter(|_| topology.is_some()) {
+        afford(py, "simulating messages", |threads| largest.need(played, threads))?;
+    }
+    let rows = enter(py, progress, |watch| best::best(&asked, played, watch))?;
     to_python(py, &json!(rows.map_err(stopped)?))
 }

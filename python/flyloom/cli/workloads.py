@@ -7,7 +7,21 @@ from typing import Annotated, Any
 
 import typer
 
-from flyloom.cli.common import Json, app, emit, epilog, parsed_options, print_table
+from flyloom.cli import completion
+from flyloom.cli.common import (
+    NET_HELP,
+    Json,
+    Layers,
+    Lmc,
+    Options,
+    P,
+    app,
+    emit,
+    epilog,
+    load_network,
+    parsed_options,
+    print_table,
+)
 
 workloads = typer.Typer(
     help="Schedules of processes as files of GOAL: list, make, merge, check, convert, best.",
@@ -193,7 +207,7 @@ def convert(
     given = parsed_options(options, "a trace", ("source", "progress"), "")
     source: Any = file
     with bars() as bar:
-        if is_trace(file):
+        if given and is_trace(file):
             source = traced_workload(file, progress=bar, **given)
         elif given:
             raise RefusalError(f"{next(iter(given))}: {file} is no trace, and takes no options")
@@ -227,6 +241,7 @@ def merge(
 @workloads.command(epilog=epilog(
     "flyloom workload best allreduce ranks=8,64 bytes=8,65536",
     "flyloom workload best barrier ranks=64 --set L=600 --set o=200 --json",
+    "flyloom workload best alltoall ranks=50 bytes=8,65536 --net slim_fly:q=5,p=4 --engine dfsssp",
 ))
 def best(
     operation: Annotated[
@@ -242,12 +257,40 @@ def best(
     parameter: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE",
-                     help="a parameter of LogGOPS: L, o, g, G, O or S"),
+                     help="a parameter of LogGOPS, L, o, g, G, O or S; or of the network, such "
+                          "as network.switch_ns=200"),
     ] = None,
+    net: Annotated[
+        str | None,
+        typer.Option("--net", metavar="NET|TABLES", show_default=False,
+                     autocompletion=completion.tables,
+                     help=f"the network: {NET_HELP}; or a folder of `route -o`"),
+    ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option("--engine", "-e", autocompletion=completion.engine,
+                     help="over this engine's tables; without one, over all shortest ways"),
+    ] = None,
+    lmc: Lmc = None,
+    layers: Layers = None,
+    option: Options = None,
+    placement: Annotated[
+        str,
+        typer.Option(help="which endpoints ranks are on: linear, random, random_switches,"
+                          " random_groups, stripe, or a file with endpoints in the order of ranks"),
+    ] = "linear",
+    per_endpoint: Annotated[int, typer.Option(help="ranks on each endpoint")] = 1,
+    seed: Annotated[int, typer.Option(help="seed of all that is random")] = 0,
+    p: P = None,
     as_json: Json = False,
 ) -> None:
-    """Which algorithm of a collective operation is quickest, for each number of ranks and bytes."""
+    """Which algorithm of a collective operation is quickest, for each number of ranks and bytes.
+
+    With --net over a network, whose latencies and rates take the place of L and G.
+    """
     from flyloom._core import RefusalError
+    from flyloom.inputs.tables import holds_tables
+    from flyloom.support.checks import whole
     from flyloom.support.progress import bars
     from flyloom.verbs.workloads import best_workload
 
@@ -259,12 +302,17 @@ def best(
         given[name] = [int(word) for word in words]
     if missing := [name for name in ("ranks", "bytes") if name not in given]:
         raise RefusalError(f"{missing[0]}: it is not given; {missing[0]}=16, or several")
+    whole("--seed", seed, 0, 2**64 - 1)
     costs = parsed_options(parameter, "LogGOPS", (), "--set")
+    settings = {name: costs.pop(name) for name in list(costs) if "." in name}
+    on: Any = net if net is None or holds_tables(net) else load_network(net, p)
     with bars() as bar:
         rows = [
             row.to_dict() for row in best_workload(
                 operation, ranks=given["ranks"], bytes=given["bytes"], dialect=dialect,
-                parameters=costs, progress=bar,
+                parameters=costs, net=on, engine=engine, lmc=lmc, layers=layers,
+                engine_options=parsed_options(option), placement=placement,
+                per_endpoint=per_endpoint, settings=settings, seed=seed, progress=bar,
             )
         ]
     if as_json:

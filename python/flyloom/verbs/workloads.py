@@ -13,15 +13,19 @@ from flyloom._core import (
     Workload,
     dumpi_counts,
     dumpi_meta_text,
+    dumpi_rewritten,
     workload_best,
     workload_dumpi,
     workload_list,
 )
+from flyloom.inputs.placements import Placed, places
+from flyloom.inputs.tables import Tables
 from flyloom.inputs.workloads import Scheduled, dumpi_files, dumpi_meta, traced, workload
 from flyloom.support.files import write_folder, write_whole
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_bytes, read_text
 from flyloom.support.results import Result
+from flyloom.verbs.message import network_tables, routed_or_none
 
 FORMATS = (".goal", ".bin", ".dumpi")
 """Ends of names: GOAL as text, GOAL in binary, a folder with a trace of DUMPI."""
@@ -162,10 +166,19 @@ def best_workload(
     bytes: int | Sequence[int],
     dialect: str = "causal",
     parameters: Mapping[str, float] | None = None,
+    net: Tables | None = None,
+    engine: str | None = None,
+    lmc: int | None = None,
+    layers: int | None = None,
+    engine_options: Mapping[str, Any] | None = None,
+    placement: Placed = "linear",
+    per_endpoint: int = 1,
+    settings: Mapping[str, Any] | None = None,
+    seed: int = 0,
     progress: Progress | None = None,
 ) -> list[Result]:
-    """Which algorithm of a collective operation is quickest: each is run for every number of ranks
-    and of bytes.
+    """Which algorithm of a collective operation is quickest, alone or over a network: each is run
+    for every number of ranks and of bytes.
 
     Parameters
     ----------
@@ -173,7 +186,8 @@ def best_workload(
         As the names of its algorithms begin: ``"allreduce"``, ``"barrier"``, ...
     ranks, bytes
         One number or several.
-    dialect, parameters
+    dialect, parameters, net, engine, lmc, layers, engine_options, placement, per_endpoint, \
+settings, seed
         As of :func:`flyloom.verbs.message.message`.
     progress
         Called with ``(what, done, total)``.
@@ -181,14 +195,23 @@ def best_workload(
     A row has ``ranks``, ``bytes``, ``algorithm`` (with its own parameter where several values are
     tried), ``finish_ns``, and ``all``: the algorithms from the quickest on, each with
     ``algorithm``, ``finish_ns`` and ``model_ns``, what the formula of the n-way barrier says (None
-    for others and where it does not hold). Raises ``RefusalError`` for an operation that there is
-    not and numbers that cannot be.
+    for others, over a network, and where it does not hold). Raises ``RefusalError`` for an
+    operation that there is not and numbers that cannot be.
     """
-    asked = {
+    on = routed_or_none(
+        net, engine, lmc=lmc, layers=layers, options=engine_options, placement=placement,
+        per_endpoint=per_endpoint, progress=progress,
+    )
+    asked: dict[str, Any] = network_tables(settings)
+    asked |= {
         "operation": operation, "ranks": _numbers(ranks), "bytes": _numbers(bytes),
-        "dialect": dialect, "costs": dict(parameters or {}),
+        "dialect": dialect, "costs": dict(parameters or {}), "per_endpoint": per_endpoint,
+        "seed": seed,
     }
-    return [Result(row) for row in workload_best(asked, progress)]
+    where = None
+    if on is not None:
+        asked["placement"], where = places(on, placement)
+    return [Result(row) for row in workload_best(asked, on, where, progress)]
 
 
 def _numbers(given: int | Sequence[int]) -> list[int]:
@@ -231,7 +254,7 @@ def convert_workload(
 ) -> Result:
     """Writes a schedule: as GOAL in text where ``path`` ends in ``.goal``, in binary, as LogGOPSim
     reads it, where it ends in ``.bin``, and as a trace of DUMPI, a folder, where it ends in
-    ``.dumpi`` (docs/traces.md).
+    ``.dumpi`` (docs/traces.md). A trace of DUMPI that is named keeps its calls there.
 
     Fields: ``path``, ``ranks``, ``operations`` (of a trace the calls), ``bytes`` written.
     """
@@ -239,6 +262,13 @@ def convert_workload(
     if place.suffix not in FORMATS:
         help_ = "end it in .goal, .bin or .dumpi"
         raise RefusalError(f"{place}: what it is to be is not said; {help_}")
+    if place.suffix == ".dumpi" and not isinstance(source, Workload) and (
+        meta := dumpi_meta(Path(source))
+    ) is not None:
+        ranks = dumpi_files(meta)
+        contents = [read_bytes(file) for file in ranks]
+        return _write_dumpi(
+            place, *dumpi_rewritten([str(file) for file in ranks], contents, progress))
     given = workload(source, progress)
     if place.suffix == ".dumpi":
         return _write_dumpi(place, *given.dumpi_files(progress))
@@ -257,8 +287,6 @@ def _write_dumpi(folder: Path, contents: list[bytes], calls: int) -> Result:
     Raises ``RefusalError`` for a place that is no folder, and for one with another run in it.
     """
     prefix = folder.stem
-    if not prefix:
-        raise RefusalError(f"{folder}: it has no name before .dumpi")
     if folder.is_dir() and (others := {
         file.name for file in folder.glob("*.meta")
     } - {f"{prefix}.meta"}):

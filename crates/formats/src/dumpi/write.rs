@@ -218,7 +218,9 @@ impl Out {
         match (is, lists, value) {
             (Type::Status, 0, Value::Statuses(all)) => {
                 self.u32(u32::try_from(all.len()).ok()?);
-                all.iter().for_each(|status| self.status(status));
+                for status in all {
+                    self.status(status);
+                }
                 Some(())
             }
             (Type::Text, 0, Value::Text(text)) => {

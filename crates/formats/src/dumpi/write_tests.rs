@@ -138,3 +138,34 @@ fn the_text_beside_the_files_names_them() {
          subversion=1\nsubsubversion=0\n"
     );
 }
+
+/// Before 0.6.8 the place in a grid was one number.
+#[test]
+fn old_versions_are_written_anew() {
+    let grid = |coords: Value| {
+        let mut arguments = vec![("ndim", Value::Number(1)), ("comm", Value::Number(4))];
+        arguments.extend([
+            ("maxdims", Value::Number(1)),
+            ("dims", Value::Numbers(vec![7])),
+            ("periods", Value::Numbers(vec![0])),
+            ("coords", coords),
+        ]);
+        arguments
+    };
+    let id = LAYOUTS.iter().position(|layout| layout.name == "Cart_get").expect("a call") as u16;
+    let mut old = write(&one(id, grid(Value::Numbers(vec![5])), (1, 2)), &Quiet).expect("it fits");
+    let new = old.clone();
+    // the count of one goes, and what lies behind the body comes 4 bytes earlier
+    let at = old.windows(8).rposition(|eight| eight == [0, 0, 0, 1, 0, 0, 0, 5]).expect("there");
+    old.drain(at..at + 4);
+    let index = old.len() - 7 * 8;
+    for place in [0, 3, 5, 6] {
+        let from = index + 8 * place;
+        let said = u64::from_be_bytes(old[from..from + 8].try_into().expect("eight"));
+        old[from..from + 8].copy_from_slice(&(said - 4).to_be_bytes());
+    }
+    let header = u64::from_be_bytes(old[index + 24..index + 32].try_into().expect("eight"));
+    old[header as usize..header as usize + 3].copy_from_slice(&[0, 6, 7]);
+    let files = rewritten(&[("old".to_owned(), &old)], &Quiet).expect("it is read");
+    assert_eq!((files.contents, files.calls), (vec![new], 1));
+}
