@@ -25,6 +25,7 @@ SMALL = {
 
 CUBES = {
     "amg_like": {"p": 3, "levels": 2, "base_bytes": 3000, "cycles": 2},
+    "amg_trace_like": {"p": 3},
     "mg_like": {"p": 3, "levels": 2, "base_bytes": 3000, "cycles": 2},
 }
 """Whose ranks are the cube of a parameter."""
