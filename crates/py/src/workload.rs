@@ -239,12 +239,12 @@ pub fn workload_dumpi<'py>(
 /// names and contents, rank by rank.
 #[pyfunction]
 #[pyo3(signature = (names, contents, progress=None))]
-pub fn dumpi_rewritten<'py>(
-    py: Python<'py>,
+pub fn dumpi_rewritten(
+    py: Python<'_>,
     names: Vec<String>,
     contents: Vec<Vec<u8>>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Vec<Bound<'py, PyBytes>>, u64)> {
+) -> PyResult<(Vec<Bound<'_, PyBytes>>, u64)> {
     let files = enter(py, progress, |watch| {
         let files: Vec<(String, &[u8])> =
             names.into_iter().zip(contents.iter().map(Vec::as_slice)).collect();

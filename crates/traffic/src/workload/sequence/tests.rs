@@ -1,6 +1,7 @@
 //! Programs against slow interpreters: what a schedule can do, its programs can.
 
-use super::{Step, sequence};
+use super::{Joined, Step, sequence};
+use crate::workload::collective::Operation;
 use crate::workload::{ANY, Builder, Kind, Op, Schedule};
 use base::Quiet;
 use base::seed::Stream;
@@ -256,4 +257,48 @@ fn a_rank_does_not_wait_for_a_late_message_first() {
         Step::Compute(3),
     ];
     assert_eq!(found, &due);
+}
+
+/// Rank 0 answers a message, and both meet; `late`: rank 1 meets when it has the answer.
+fn answered(late: bool) -> (Schedule, Vec<Joined>) {
+    let mut all = Builder::new(2);
+    {
+        let mut zero = all.rank();
+        let asked = zero.add(Op::recv(8, 1, 0)).expect("it fits");
+        let answer = zero.add(Op::send(8, 1, 1)).expect("it fits");
+        zero.require(answer, asked).expect("it fits");
+        zero.add(Op::calc(0)).expect("it fits");
+    }
+    {
+        let mut one = all.rank();
+        one.add(Op::send(8, 0, 0)).expect("it fits");
+        let answered = one.add(Op::recv(8, 0, 1)).expect("it fits");
+        let meets = one.add(Op::calc(0)).expect("it fits");
+        if late {
+            one.require(meets, answered).expect("it fits");
+        }
+    }
+    let joined = |op| Joined { op, operation: Operation::Barrier, root: 0, bytes: 0, meeting: 0 };
+    (all.finish().expect("both ranks"), vec![joined(2), joined(5)])
+}
+
+#[test]
+fn ranks_meet_when_nothing_else_is_left() {
+    let (of, joined) = answered(false);
+    let found = sequence(&of, &joined, &Quiet).expect("it ends");
+    let zero = [
+        Step::Begin(0),
+        Step::Join(joined[0]),
+        Step::Wait(vec![0]),
+        Step::Begin(1),
+        Step::Wait(vec![1]),
+    ];
+    assert_eq!(found.steps(0), zero);
+    let one = [Step::Begin(3), Step::Begin(4), Step::Join(joined[1]), Step::Wait(vec![3, 4])];
+    assert_eq!(found.steps(1), one);
+    // a process that waits in a meeting answers nobody
+    let (of, joined) = answered(true);
+    let why = sequence(&of, &joined, &Quiet).expect_err("rank 0 waits for rank 1").to_string();
+    assert!(why.contains("never ends"), "{why}");
+    sequence(&of, &[], &Quiet).expect("without the meeting it ends");
 }
