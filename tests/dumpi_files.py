@@ -68,6 +68,10 @@ def listed(numbers: list[int]) -> bytes:
     return i32(len(numbers), *numbers)
 
 
+def numbers(said: str) -> bytes:
+    return listed([int(word) for word in said.split(",")])
+
+
 DOUBLE = i16(14)
 SUM = bytes([3])
 NO_STATUS = i32(0)
@@ -144,13 +148,36 @@ class FromLiballprof:
     def start(self, request: str) -> tuple[int, bytes]:
         return 31, self.request(request)
 
+    def array(self, count: str, first: str) -> bytes:
+        """Requests whose variables stand one behind another."""
+        return i32(int(count)) + b"".join(
+            self.request(str(int(first) + 8 * at)) for at in range(int(count)))
+
+    def startall(self, count: str, first: str) -> tuple[int, bytes]:
+        return 32, i32(int(count)) + self.array(count, first)
+
+    def testall(self, count: str, first: str, *_: str) -> tuple[int, bytes]:
+        return 19, i32(int(count)) + self.array(count, first) + i32(1) + NO_STATUS
+
+    def waitsome(self, count: str, first: str, *_: str) -> tuple[int, bytes]:
+        every = i32(int(count)) + self.array(count, first)
+        return 20, every + i32(int(count)) + listed(list(range(int(count)))) + NO_STATUS
+
+    def sendrecv(self, *words: str) -> tuple[int, bytes]:
+        _, count, _, to, tag, _, back, _, source, back_tag, comm, _ = words
+        sent = i32(int(count)) + DOUBLE + i32(int(to), int(tag))
+        received = i32(int(back)) + DOUBLE + i32(int(source), int(back_tag))
+        return 33, sent + received + self.comm(comm) + NO_STATUS
+
     def wait(self, request: str, _: str) -> tuple[int, bytes]:
         return 13, self.request(request) + NO_STATUS
 
     def test(self, request: str, *_: str) -> tuple[int, bytes]:
         return 14, self.request(request) + i32(1) + NO_STATUS
 
-    def waitall(self, _: str, request: str, __: str) -> tuple[int, bytes]:
+    def waitall(self, count: str, request: str, __: str) -> tuple[int, bytes]:
+        if count != "1":
+            return 18, i32(int(count)) + self.array(count, request) + NO_STATUS
         # MPI_REQUEST_NULL beside it
         return 18, i32(2) + i32(2, 1) + self.request(request) + NO_STATUS
 
@@ -182,3 +209,27 @@ class FromLiballprof:
         at_root = i32(int(count)) + DOUBLE if me == root else b""
         sent = i32(int(me), int(count)) + DOUBLE
         return 54, sent + i32(int(root)) + self.comm(comm) + at_root
+
+    def gatherv(self, *words: str) -> tuple[int, bytes]:
+        _, count, _, _, _, counts, _, places, _, root, comm = words
+        _, me, size = comm.split(",")
+        sent = i32(int(me), int(size), int(count)) + DOUBLE + i32(int(root)) + self.comm(comm)
+        return 55, sent + (numbers(counts) + numbers(places) if me == root else b"") + DOUBLE
+
+    def scatterv(self, *words: str) -> tuple[int, bytes]:
+        _, _, counts, _, places, _, _, count, _, root, comm = words
+        _, me, size = comm.split(",")
+        received = DOUBLE + i32(int(count)) + DOUBLE + i32(int(root)) + self.comm(comm)
+        at_root = numbers(counts) + numbers(places) if me == root else b""
+        return 57, i32(int(me), int(size)) + received + at_root
+
+    def allgatherv(self, *words: str) -> tuple[int, bytes]:
+        _, count, _, _, _, counts, _, places, _, comm = words
+        size = i32(int(comm.split(",")[2]), int(count))
+        return 59, size + DOUBLE + numbers(counts) + numbers(places) + DOUBLE + self.comm(comm)
+
+    def alltoallv(self, *words: str) -> tuple[int, bytes]:
+        _, _, counts, _, places, _, _, _, back, _, back_places, _, comm = words
+        sent = numbers(counts) + numbers(places) + DOUBLE
+        received = numbers(back) + numbers(back_places) + DOUBLE
+        return 61, i32(int(comm.split(",")[2])) + sent + received + self.comm(comm)

@@ -11,7 +11,7 @@ import pytest
 from cli_helpers import document, flyloom
 from dumpi_files import DOUBLE, NO_STATUS, i16, i32, listed, rank_file
 from flyloom._core import RefusalError
-from test_traces import Drawn, sent, written
+from test_traces import ALGORITHMS, Drawn, sent, written
 
 ROOT = Path(__file__).parents[1]
 EXTERNAL = Path(os.environ.get("FLYLOOM_EXTERNAL", ROOT.parent / "shared" / "data" / "external"))
@@ -92,9 +92,12 @@ def test_programs_are_the_same_as_liballprof_and_dumpi_have_them(seed, tmp_path)
         for line in rank.text().splitlines():
             process.line(line)
         files.append(process.file())
-    made = fl.traced_workload(dumpi_files.run(tmp_path / "dumpi", files))
+    made = fl.traced_workload(dumpi_files.run(tmp_path / "dumpi", files), **ALGORITHMS)
     assert sent(made.text()) == drawn.sent
-    assert made == fl.traced_workload(written(drawn.ranks, tmp_path / "text"))
+    assert made == fl.traced_workload(written(drawn.ranks, tmp_path / "text"), **ALGORITHMS)
+    # written anew it is the same trace
+    fl.convert_workload(tmp_path / "dumpi", tmp_path / "new.dumpi")
+    assert made == fl.traced_workload(tmp_path / "new.dumpi", **ALGORITHMS)
 
 
 def run_of(folder: Path, ranks: int, calls) -> fl.Workload:
@@ -166,6 +169,38 @@ def test_what_the_trace_found_complete_holds(tmp_path):
     made = run_of(tmp_path / "run", 2, calls)
     assert fl.check_workload(made).complete
     assert sent(made.text()) == {(1, 0, 8): 3}
+
+
+def test_calls_as_codes_replays_them(tmp_path):
+    # ranks 2 and 3 are 0 and 1 of a communicator of their own; the first to be found complete is
+    # waited for by the rules of MPI alone, and so is the sum
+    def calls(rank):
+        split = (86, i16(2) + i32(rank // 2, rank) + i16(4))
+        total = (65, i32(1) + DOUBLE + dumpi_files.SUM + i16(2))
+        peer = 1 - rank % 2
+        posted = [
+            (12, i32(5) + DOUBLE + i32(peer, 9) + i16(4) + i32(2)),
+            (8, i32(5) + DOUBLE + i32(peer, 9) + i16(4) + i32(3)),
+            (16, i32(2) + listed([2, 3]) + i32(0) + NO_STATUS),
+            total,
+            (13, i32(3) + NO_STATUS),
+        ]
+        return [split, *(posted if rank > 1 else [total])]
+    folder = tmp_path / "run"
+    real = run_of(folder, 4, calls)
+    assert {pair: times for pair, times in sent(real.text()).items() if pair[2] == 40} == {
+        (2, 3, 40): 1, (3, 2, 40): 1}
+    assert len(sent(real.text())) > 2
+    made = fl.traced_workload(folder, rules="codes")
+    assert sent(made.text()) == {(2, 1, 40): 1, (3, 0, 40): 1}
+    assert made.counts()["receives"] == 2
+    # nothing waits for a receive
+    receives = [line.split(":")[0] for line in made.text().splitlines() if " recv " in f" {line}"]
+    assert receives
+    assert not any(f"requires {label}" in line.replace("irequires", "")
+                   for line in made.text().splitlines() for label in receives)
+    with pytest.raises(RefusalError, match="rules.*mpi, codes"):
+        fl.traced_workload(folder, rules="smpi")
 
 
 def test_an_unknown_communicator_is_named(tmp_path):

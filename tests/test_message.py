@@ -66,7 +66,7 @@ def test_converting_there_and_back(tmp_path):
     assert (tmp_path / "b.bin").read_bytes() == there.read_bytes()
     assert there.read_bytes() == plain.binary(plain.read(source.read_text()))
     refused = flyloom("workload", "convert", source, tmp_path / "a.txt")
-    assert refused.returncode == 2 and "end it in .goal or .bin" in refused.stderr
+    assert refused.returncode == 2 and "end it in .goal, .bin or .dumpi" in refused.stderr
 
 
 ONE_WAY = "num_ranks 2\nrank 0 {{\nsend {0}b to 1\n}}\nrank 1 {{\nrecv {0}b from 0\n}}\n"

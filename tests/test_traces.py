@@ -64,6 +64,10 @@ def sent(text: str, scale: int = 1) -> Counter[tuple[int, int, int]]:
     return found
 
 
+ALGORITHMS = {"gather": "linear", "scatter": "linear", "allgather": "ring"}
+"""What the messages of drawn operations with blocks of their own are by."""
+
+
 class Drawn:
     """A program of MPI drawn at random, and the messages that it must send."""
 
@@ -81,7 +85,10 @@ class Drawn:
         for rank in self.ranks:
             rank.call("Comm_rank", self.comm(WORLD, rank.rank), 77)
         for _ in range(self.dice.randrange(3, 9)):
-            self.dice.choice([self.split, self.messages, self.messages, self.joint, self.joint])()
+            self.dice.choice([
+                self.split, self.messages, self.messages, self.joint, self.joint, self.around,
+                self.prepared, self.blocks,
+            ])()
 
     def comm(self, comm: int, rank: int) -> str:
         members = self.comms[comm]
@@ -154,6 +161,89 @@ class Drawn:
                         ("Waitany", 1, request, 7, 0), ("Test", request, 7, 0)]
                 self.ranks[rank].call(*self.dice.choice(ways))
 
+    def named(self) -> tuple[int, list[int]]:
+        """A communicator in which receives name their sources, and its ranks."""
+        comm = self.dice.choice(list(self.comms))
+        if "named" not in self.kinds.setdefault(comm, ["named"]):
+            comm = 5000 + len(self.comms)
+            self.comms[comm] = list(self.comms[WORLD])
+            self.kinds[comm] = ["named"]
+            for rank in self.ranks:
+                rank.call("Comm_dup", self.comm(WORLD, rank.rank), comm)
+        return comm, self.comms[comm]
+
+    def around(self) -> None:
+        """Everybody sends so many ranks on and receives from as many back."""
+        comm, members = self.named()
+        size, shift = len(members), self.dice.randrange(9)
+        counts = [self.dice.randrange(1, 9) for _ in members]
+        for me, rank in enumerate(members):
+            to, source = (me + shift) % size, (me - shift) % size
+            self.sent[rank, members[to], 8 * counts[me]] += 1
+            self.ranks[rank].call(
+                "Sendrecv", 9, counts[me], DOUBLE, to, 4, 9, counts[source], DOUBLE, source, 4,
+                self.comm(comm, rank), 0,
+            )
+
+    def prepared(self) -> None:
+        """Arrays of prepared requests, begun and waited for together."""
+        comm, members = self.named()
+        source, to = self.dice.choices(members, k=2)
+        counts = [self.dice.randrange(1, 9) for _ in range(self.dice.randrange(1, 5))]
+        first = self.requests + 8
+        starts: list[tuple[Rank, int]] = []
+        for rank, call, peer in ((to, "Recv_init", source), (source, "Send_init", to)):
+            starts.append((self.ranks[rank], self.requests + 8))
+            for count in counts:
+                self.requests += 8
+                self.ranks[rank].call(call, 9, count, DOUBLE, members.index(peer), 5,
+                                      self.comm(comm, rank), self.requests)
+        for _ in range(self.dice.randrange(1, 3)):
+            for rank, first in starts:
+                rank.call("Startall", len(counts), first)
+            for count in counts:
+                self.sent[source, to, 8 * count] += 1
+            for rank, first in starts:
+                rank.call(*self.dice.choice([
+                    ("Waitall", len(counts), first, 0),
+                    ("Waitsome", len(counts), first, 7, 7, 0),
+                    ("Testall", len(counts), first, 7, 0),
+                ]))
+
+    def blocks(self) -> None:
+        """Collective operations of blocks of their own."""
+        comm = self.dice.choice(list(self.comms))
+        members = self.comms[comm]
+        size, root = len(members), self.dice.randrange(len(members))
+        counts = [self.dice.randrange(1, 9) for _ in members]
+        table = [[self.dice.randrange(4) for _ in members] for _ in members]
+
+        def listed(numbers: list[int]) -> str:
+            return ",".join(map(str, numbers))
+
+        name = self.dice.choice(["Gatherv", "Scatterv", "Allgatherv", "Alltoallv"])
+        whole = [9, listed(counts), 9, listed([0] * size), DOUBLE]
+        for me, rank in enumerate(members):
+            own = [9, counts[me], DOUBLE]
+            column = [row[me] for row in table]
+            self.ranks[rank].call(name, *{
+                "Gatherv": [*own, 9, *whole, root],
+                "Scatterv": [9, *whole, *own, root],
+                "Allgatherv": [*own, 9, *whole],
+                "Alltoallv": [9, 9, listed(table[me]), 9, listed([0] * size), DOUBLE,
+                              9, 9, listed(column), 9, listed([0] * size), DOUBLE],
+            }[name], self.comm(comm, rank))
+            after = members[(me + 1) % size]
+            if name == "Gatherv" and me != root:
+                self.sent[rank, members[root], 8 * counts[me]] += 1
+            if name == "Scatterv" and me != root:
+                self.sent[members[root], rank, 8 * counts[me]] += 1
+            for turn in range(size - 1 if name == "Allgatherv" else 0):
+                self.sent[rank, after, 8 * counts[(me - turn) % size]] += 1
+            for other in range(size if name == "Alltoallv" else 0):
+                if other != me and table[me][other]:
+                    self.sent[rank, members[other], 8 * table[me][other]] += 1
+
     def joint(self) -> None:
         comm = self.dice.choice(list(self.comms))
         members = self.comms[comm]
@@ -165,7 +255,7 @@ class Drawn:
             ("Reduce", [9, 9, count, DOUBLE, 3, root], "reduce_binomial", {"root": root}),
             ("Allreduce", [9, 9, count, DOUBLE, 3], "allreduce_recursive_doubling", {}),
             ("Alltoall", [9, count, DOUBLE, 9, count, DOUBLE], "alltoall_linear", {}),
-            ("Gather", [9, count, DOUBLE, 9, count, DOUBLE, root], "gather_binomial",
+            ("Gather", [9, count, DOUBLE, 9, count, DOUBLE, root], "gather_linear",
              {"root": root}),
             ("Scan", [9, 9, count, DOUBLE, 3], "scan_doubling", {}),
         ])
@@ -188,7 +278,7 @@ class Drawn:
 @pytest.mark.parametrize("seed", range(60))
 def test_programs_come_to_their_end_with_all_their_messages(seed, tmp_path):
     drawn = Drawn(seed)
-    made = traced_workload(written(drawn.ranks, tmp_path / "t"))
+    made = traced_workload(written(drawn.ranks, tmp_path / "t"), **ALGORITHMS)
     assert sent(made.text()) == drawn.sent
     checked = fl.check_workload(made)
     assert checked.complete, checked.left

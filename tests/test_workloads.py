@@ -25,6 +25,7 @@ SMALL = {
 
 CUBES = {
     "amg_like": {"p": 3, "levels": 2, "base_bytes": 3000, "cycles": 2},
+    "amg_trace_like": {"p": 3},
     "mg_like": {"p": 3, "levels": 2, "base_bytes": 3000, "cycles": 2},
 }
 """Whose ranks are the cube of a parameter."""
@@ -171,6 +172,38 @@ def test_the_quickest_is_the_least_of_all_runs():
     table = flyloom("workload", "best", "allreduce", "ranks=3,8", "bytes=8", "--set", "L=700",
                     "--set", "o=90", "--set", "g=40", "--set", "G=0.5")
     assert table.returncode == 0 and rows[0].algorithm in table.stdout
+
+
+def test_the_quickest_over_a_network(tmp_path):
+    net, settings = fl.network("slim_fly:q=5,p=2"), {"network.switch_ns": 700}
+    asked = {"net": net, "engine": "dfsssp", "placement": "random", "seed": 3,
+             "settings": settings, "parameters": {"o": 90}}
+    rows = fl.best_workload("alltoall", ranks=[12, 40], bytes=[8, 100_000], **asked)
+    assert [(row.ranks, row.bytes) for row in rows] == [
+        (ranks, size) for ranks in (12, 40) for size in (8, 100_000)]
+    for row in rows:
+        runs = {}
+        for name in ("bruck", "linear", "pairwise"):
+            made = fl.make_workload(f"alltoall_{name}", ranks=row.ranks, bytes=row.bytes)
+            runs[f"alltoall_{name}"] = message(made, **asked).finish_ns
+        assert {one["algorithm"]: one["finish_ns"] for one in row.all} == runs
+        assert row.finish_ns == min(runs.values())
+    # Bruck's sends few and long messages: better for short blocks alone
+    assert rows[0].algorithm == "alltoall_bruck" and rows[1].algorithm != "alltoall_bruck"
+    places = tmp_path / "places.txt"
+    places.write_text(" ".join(map(str, range(99, 59, -1))) + "\n")
+    found = document("workload", "best", "alltoall", "ranks=12,40", "bytes=8", "--net",
+                     "slim_fly:q=5,p=2", "--placement", places, "--set", "network.switch_ns=700")
+    by_file = fl.best_workload("alltoall", ranks=[12, 40], bytes=8, net=net, placement=places,
+                               settings=settings)
+    assert found["rows"] == [row.to_dict() for row in by_file]
+    for words, told in [(["ranks=101"], "101"), (["ranks=4", "--engine", "dfssp"], "dfsssp"),
+                        (["ranks=4", "--dialect", "loggops-v1"], "loggops-v1 has no network")]:
+        done = flyloom("workload", "best", "alltoall", "bytes=8", "--net", "slim_fly:q=5,p=2",
+                       *words)
+        assert done.returncode == 2 and told in done.stderr, done.stderr
+    done = flyloom("workload", "best", "alltoall", "ranks=4", "bytes=8", "--placement", "random")
+    assert done.returncode == 2 and "net: none" in done.stderr
 
 
 @pytest.mark.parametrize(("words", "told"), [

@@ -66,6 +66,7 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.verbs.workloads import best_workload as best_workload
     from flyloom.verbs.workloads import check_workload as check_workload
     from flyloom.verbs.workloads import convert_workload as convert_workload
+    from flyloom.verbs.workloads import make_trace as make_trace
     from flyloom.verbs.workloads import make_workload as make_workload
     from flyloom.verbs.workloads import merge_workloads as merge_workloads
     from flyloom.verbs.workloads import noisy_workload as noisy_workload
@@ -101,8 +102,8 @@ _HOMES = {
     "flyloom.verbs.sizing": ["budget", "scale", "size"],
     "flyloom.verbs.throughput": ["throughput"],
     "flyloom.verbs.workloads": [
-        "best_workload", "check_workload", "convert_workload", "make_workload", "merge_workloads",
-        "noisy_workload", "traced_workload", "workloads",
+        "best_workload", "check_workload", "convert_workload", "make_trace", "make_workload",
+        "merge_workloads", "noisy_workload", "traced_workload", "workloads",
     ],
 }
 _GENERATED = ("flyloom._generated", "flyloom._measures")

@@ -3,13 +3,13 @@
 use base::words::did_you_mean;
 use base::{Refusal, Stop, Watch};
 use serde::{Deserialize, Serialize};
-use serde_json::Map;
-use sim::message::{Dialect, LogGops, run};
+use serde_json::{Map, Value};
+use sim::message::stage::{Played, Spec};
+use sim::message::{Dialect, LogGops, Network};
 use traffic::workload::collective::{ALGORITHMS, Entry};
-use traffic::workload::make;
 
 /// What is asked.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Asked {
     /// The operation, as the names of its algorithms begin.
@@ -22,6 +22,55 @@ pub struct Asked {
     pub dialect: Dialect,
     /// The parameters of LogGOPS.
     pub costs: LogGops,
+    /// The latencies of a network, and which ways messages take.
+    pub network: Network,
+    /// Which endpoint of it each rank is on.
+    pub placement: String,
+    /// Ranks on each endpoint.
+    pub per_endpoint: u32,
+    /// The seed of all that is random.
+    pub seed: u64,
+}
+
+impl Default for Asked {
+    fn default() -> Self {
+        let Spec { dialect, costs, network, placement, per_endpoint, seed, .. } = Spec::default();
+        Self {
+            operation: String::new(),
+            ranks: Vec::new(),
+            bytes: Vec::new(),
+            dialect,
+            costs,
+            network,
+            placement,
+            per_endpoint,
+            seed,
+        }
+    }
+}
+
+impl Asked {
+    /// The run of an algorithm with its parameters.
+    fn run(&self, algorithm: &str, with: Map<String, Value>) -> Spec {
+        Spec {
+            workload: algorithm.to_owned(),
+            with,
+            dialect: self.dialect,
+            costs: self.costs,
+            network: self.network.clone(),
+            placement: self.placement.clone(),
+            per_endpoint: self.per_endpoint,
+            seed: self.seed,
+        }
+    }
+
+    /// Its largest run: the one that says how much memory is needed. None where none can be.
+    pub fn largest(&self) -> Option<Spec> {
+        let entry = ALGORITHMS.iter().find(|one| one.operation.name() == self.operation)?;
+        let most = |all: &[u64]| all.iter().copied().max();
+        let with = parameters(most(&self.ranks)?, most(&self.bytes)?);
+        Some(self.run(entry.name, with))
+    }
 }
 
 /// The algorithms for one number of ranks and of bytes.
@@ -56,11 +105,12 @@ const SEGMENTS: [u64; 5] = [1, 4, 16, 64, 256];
 
 /// The decision table: for each number of ranks, and of bytes, the quickest algorithm.
 ///
-/// O(ranks * bytes * algorithms) runs.
+/// O(ranks * bytes * algorithms) runs, over the network that is given.
 ///
 /// # Errors
-/// When there is no such operation, nothing to try, a parameter cannot be, or `watch` says stop.
-pub fn best(asked: &Asked, watch: &dyn Watch) -> Result<Vec<Row>, Stop> {
+/// When there is no such operation, nothing to try, a parameter cannot be, the network has no place
+/// for so many ranks, or `watch` says stop.
+pub fn best(asked: &Asked, on: Played<'_>, watch: &dyn Watch) -> Result<Vec<Row>, Stop> {
     let mut names: Vec<&str> = ALGORITHMS.iter().map(|entry| entry.operation.name()).collect();
     names.dedup();
     if !names.contains(&asked.operation.as_str()) {
@@ -79,12 +129,17 @@ pub fn best(asked: &Asked, watch: &dyn Watch) -> Result<Vec<Row>, Stop> {
     let mut rows = Vec::new();
     for (ranks, bytes) in pairs {
         watch.tick("rows", rows.len() as u64, total)?;
-        rows.push(row(asked, ranks, bytes, watch)?);
+        rows.push(row(asked, on, (ranks, bytes), watch)?);
     }
     Ok(rows)
 }
 
-fn row(asked: &Asked, ranks: u64, bytes: u64, watch: &dyn Watch) -> Result<Row, Stop> {
+fn row(
+    asked: &Asked,
+    on: Played<'_>,
+    (ranks, bytes): (u64, u64),
+    watch: &dyn Watch,
+) -> Result<Row, Stop> {
     let mut all = Vec::new();
     for entry in ALGORITHMS.iter().filter(|entry| entry.operation.name() == asked.operation) {
         // what cannot be a number of ranks is refused when it is made
@@ -92,7 +147,7 @@ fn row(asked: &Asked, ranks: u64, bytes: u64, watch: &dyn Watch) -> Result<Row, 
             continue;
         }
         for own in variants(entry) {
-            all.push(tried(entry, own, asked, ranks, bytes, watch)?);
+            all.push(tried((entry, own), asked, on, (ranks, bytes), watch)?);
         }
     }
     all.sort_by(|a, b| a.finish_ns.total_cmp(&b.finish_ns));
@@ -117,16 +172,18 @@ fn variants(entry: &Entry) -> Vec<Own> {
     vec![None]
 }
 
+fn parameters(ranks: u64, bytes: u64) -> Map<String, Value> {
+    Map::from_iter([("ranks".to_owned(), ranks.into()), ("bytes".to_owned(), bytes.into())])
+}
+
 fn tried(
-    entry: &Entry,
-    own: Own,
+    (entry, own): (&Entry, Own),
     asked: &Asked,
-    ranks: u64,
-    bytes: u64,
+    on: Played<'_>,
+    (ranks, bytes): (u64, u64),
     watch: &dyn Watch,
 ) -> Result<Tried, Stop> {
-    let mut given =
-        Map::from_iter([("ranks".to_owned(), ranks.into()), ("bytes".to_owned(), bytes.into())]);
+    let mut given = parameters(ranks, bytes);
     let algorithm = match own {
         None => entry.name.to_owned(),
         Some((name, value)) => {
@@ -134,14 +191,14 @@ fn tried(
             format!("{} {name}={value}", entry.name)
         }
     };
-    let schedule = make(entry.name, &given, watch)?;
-    let found = run(&schedule, asked.dialect, &asked.costs, None, watch)?;
-    let last = found.finish.iter().copied().max().unwrap_or(0);
+    let ran = asked.run(entry.name, given).simulate(on, false, watch)?;
     let model_ns = match own {
-        Some(("ways", ways)) => dissemination_ns(ranks, ways, bytes, &asked.costs),
+        Some(("ways", ways)) if on.topology.is_none() => {
+            dissemination_ns(ranks, ways, bytes, &asked.costs)
+        }
         _ => None,
     };
-    Ok(Tried { algorithm, finish_ns: last as f64 * asked.dialect.unit_ns(), model_ns })
+    Ok(Tried { algorithm, finish_ns: ran.record.finish_ns, model_ns })
 }
 
 /// What a barrier by n-way dissemination takes, ns: of `ways` messages in a round, one leaves every
@@ -180,7 +237,7 @@ mod tests {
 
     fn asked(operation: &str, ranks: &[u64], bytes: &[u64], costs: LogGops) -> Asked {
         let (ranks, bytes) = (ranks.to_vec(), bytes.to_vec());
-        Asked { operation: operation.to_owned(), ranks, bytes, dialect: Dialect::Causal, costs }
+        Asked { operation: operation.to_owned(), ranks, bytes, costs, ..Asked::default() }
     }
 
     #[test]
@@ -193,7 +250,8 @@ mod tests {
         let mut compared = 0;
         for costs in sets {
             let ranks = [1, 2, 3, 5, 8, 9, 10, 27, 31, 64, 65, 100];
-            let rows = best(&asked("barrier", &ranks, &[1, 9], costs), &Quiet).expect("rows");
+            let rows = best(&asked("barrier", &ranks, &[1, 9], costs), Played::default(), &Quiet)
+                .expect("rows");
             for row in rows {
                 let ways = |one: &&Tried| one.algorithm.contains("ways");
                 let mut models: Vec<(f64, f64)> = Vec::new();
@@ -220,7 +278,8 @@ mod tests {
         // Thakur, Rabenseifner, Gropp, IJHPCA 2005: with a + b n a message, doubling takes
         // log p (a + b n), Rabenseifner's 2 log p a + 2 (p-1)/p b n: small vectors against large
         let costs = LogGops { L: 1000.0, o: 0.0, g: 0.0, G: 1.0, S: 1 << 31, ..LogGops::default() };
-        let rows = best(&asked("allreduce", &[16], &[8, 16_000_000], costs), &Quiet);
+        let rows =
+            best(&asked("allreduce", &[16], &[8, 16_000_000], costs), Played::default(), &Quiet);
         let rows = rows.expect("rows");
         assert_eq!(rows[0].algorithm, "allreduce_recursive_doubling");
         assert!((rows[0].finish_ns - 4.0 * 1007.0).abs() < 1e-3);
@@ -232,7 +291,7 @@ mod tests {
         }
         // halving is for powers of two only
         let odd = asked("reduce_scatter", &[6], &[8], LogGops::default());
-        let odd = best(&odd, &Quiet).expect("rows");
+        let odd = best(&odd, Played::default(), &Quiet).expect("rows");
         assert_eq!(odd[0].all.len(), 1);
     }
 
@@ -246,7 +305,7 @@ mod tests {
             (asked("allreduce", &[0], &[8], free), "ranks: 0; a whole number, 1 to"),
             (asked("allreduce", &[1 << 33], &[8], free), "ranks: 8589934592; a whole number"),
         ] {
-            let refused = best(&asked, &Quiet).expect_err("refused").to_string();
+            let refused = best(&asked, Played::default(), &Quiet).expect_err("refused").to_string();
             assert!(refused.contains(told), "{refused}");
         }
     }

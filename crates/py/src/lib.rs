@@ -69,6 +69,9 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(workload::workload_list, m)?)?;
     m.add_function(wrap_pyfunction!(workload::noise_keys, m)?)?;
     m.add_function(wrap_pyfunction!(workload::dumpi_counts, m)?)?;
+    m.add_function(wrap_pyfunction!(workload::dumpi_meta_text, m)?)?;
+    m.add_function(wrap_pyfunction!(workload::dumpi_rewritten, m)?)?;
+    m.add_function(wrap_pyfunction!(workload::workload_dumpi, m)?)?;
     m.add_function(wrap_pyfunction!(workload::trace_keys, m)?)?;
     m.add_function(wrap_pyfunction!(workload::workload_best, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::nearest, m)?)?;

@@ -11,6 +11,7 @@ use pyo3::types::PyDict;
 use serde_json::Value;
 use sim::message::stage::{Played, Spec, channel_ends};
 use sim::message::{Amounts, Doing, LogGops, Traced};
+use std::sync::Arc;
 use traffic::workload::Schedule;
 
 /// The schema of the message level's parameters.
@@ -75,6 +76,21 @@ fn trace_of<'py>(
     Ok(found)
 }
 
+/// A network, and its tables where these are given.
+type Driven = (Option<Arc<fabric::Topology>>, Option<fabric::tables::Routing>);
+
+/// The network and the tables that Python gave, if any.
+pub fn driven(on: Option<&Bound<'_, PyAny>>) -> PyResult<Driven> {
+    let routing = on.and_then(|on| on.cast::<Routing>().ok());
+    let routing = routing.map(|tables| tables.get().inner.clone());
+    let topology = match (&routing, on) {
+        (Some(routing), _) => Some(routing.topology().clone()),
+        (None, Some(on)) => Some(on.cast::<Topology>()?.get().inner.clone()),
+        (None, None) => None,
+    };
+    Ok((topology, routing))
+}
+
 /// Runs a schedule, or what the parameters name, over a network or tables where they are given:
 /// what is found, when each rank is done (ns), and the channels: `from`, `to`, `bytes`, `use`,
 /// and bytes in each span of time, where these were asked for.
@@ -93,13 +109,7 @@ pub fn simulate_message<'py>(
     let spec: Spec = base::fields::typed_by_path(&given)
         .map_err(|(field, why)| refuse(Refusal::new(field, why, "docs/message.md has all")))?;
     spec.check().map_err(refuse)?;
-    let routing = on.and_then(|on| on.cast::<Routing>().ok());
-    let routing = routing.map(|tables| tables.get().inner.clone());
-    let topology = match (&routing, on) {
-        (Some(routing), _) => Some(routing.topology().clone()),
-        (None, Some(on)) => Some(on.cast::<Topology>()?.get().inner.clone()),
-        (None, None) => None,
-    };
+    let (topology, routing) = driven(on)?;
     let schedule = workload.as_ref().map(|w| &w.get().inner);
     let played = Played {
         topology: topology.as_ref(),

@@ -1,14 +1,16 @@
 //! Schedules for Python: read, written, run.
 
-use crate::enter::{enter, from_python, refuse, stopped, to_python};
+use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
+use crate::message::driven;
 use crate::topology::object;
-use base::Refusal;
+use base::{Refusal, Stage};
 use formats::goal::{binary, text};
 use formats::{chakra, dumpi, liballprof};
 use lab::best;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
+use sim::message::stage::Played;
 use traffic::workload::keys::Key;
 use traffic::workload::noise::{self, noisy};
 use traffic::workload::{Kind, Schedule, generators, make, merge};
@@ -151,6 +153,17 @@ impl Workload {
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// As a trace of DUMPI: the files of all ranks, and how many calls are in them.
+    #[pyo3(signature = (progress=None))]
+    fn dumpi_files<'py>(
+        &self,
+        py: Python<'py>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Vec<Bound<'py, PyBytes>>, u64)> {
+        let files = enter(py, progress, |watch| dumpi::files(&self.inner, watch))?;
+        Ok(as_bytes(py, &files.map_err(stopped)?))
+    }
+
     /// How many processes there are.
     #[getter]
     fn ranks(&self) -> u32 {
@@ -203,6 +216,49 @@ pub fn workload_list(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     to_python(py, &json!(rows))
 }
 
+fn as_bytes<'py>(py: Python<'py>, files: &dumpi::Files) -> (Vec<Bound<'py, PyBytes>>, u64) {
+    (files.contents.iter().map(|content| PyBytes::new(py, content)).collect(), files.calls)
+}
+
+/// A collective operation or an application as a trace of DUMPI: the files of all ranks, and
+/// how many calls are in them.
+#[pyfunction]
+#[pyo3(signature = (name, given, progress=None))]
+pub fn workload_dumpi<'py>(
+    py: Python<'py>,
+    name: &str,
+    given: &Bound<'py, PyAny>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Vec<Bound<'py, PyBytes>>, u64)> {
+    let given = object(from_python(given)?);
+    let files = enter(py, progress, |watch| dumpi::made(name, &given, watch))?;
+    Ok(as_bytes(py, &files.map_err(stopped)?))
+}
+
+/// The files of a trace of DUMPI in the form that is written now, and how many calls are in them:
+/// names and contents, rank by rank.
+#[pyfunction]
+#[pyo3(signature = (names, contents, progress=None))]
+pub fn dumpi_rewritten(
+    py: Python<'_>,
+    names: Vec<String>,
+    contents: Vec<Vec<u8>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Vec<Bound<'_, PyBytes>>, u64)> {
+    let files = enter(py, progress, |watch| {
+        let files: Vec<(String, &[u8])> =
+            names.into_iter().zip(contents.iter().map(Vec::as_slice)).collect();
+        dumpi::rewritten(&files, watch)
+    })?;
+    Ok(as_bytes(py, &files.map_err(stopped)?))
+}
+
+/// The text beside the files of a trace of DUMPI.
+#[pyfunction]
+pub fn dumpi_meta_text(prefix: &str, ranks: u32) -> String {
+    dumpi::meta(prefix, ranks)
+}
+
 /// What a trace of DUMPI holds: names and contents of the files, rank by rank.
 #[pyfunction]
 #[pyo3(signature = (names, contents, progress=None))]
@@ -244,17 +300,30 @@ fn shown(key: &Key) -> Value {
     json!({ "name": key.name, "doc": key.doc, "default": key.default() })
 }
 
-/// Which algorithm of a collective operation is quickest: a row for each case.
+/// Which algorithm of a collective operation is quickest, alone or over a network or tables: a row
+/// for each case.
 #[pyfunction]
-#[pyo3(signature = (given, progress=None))]
+#[pyo3(signature = (given, on=None, places=None, progress=None))]
 pub fn workload_best<'py>(
     py: Python<'py>,
     given: &Bound<'py, PyAny>,
+    on: Option<&Bound<'py, PyAny>>,
+    places: Option<Vec<u32>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let given = Value::Object(object(from_python(given)?));
     let asked: best::Asked = base::fields::typed_by_path(&given)
         .map_err(|(field, why)| refuse(Refusal::new(field, why, "docs/workloads.md has all")))?;
-    let rows = enter(py, progress, |watch| best::best(&asked, watch))?;
+    let (topology, routing) = driven(on)?;
+    let played = Played {
+        topology: topology.as_ref(),
+        routing: routing.as_ref(),
+        schedule: None,
+        places: places.as_deref(),
+    };
+    if let Some(largest) = asked.largest().filter(|_| topology.is_some()) {
+        afford(py, "simulating messages", |threads| largest.need(played, threads))?;
+    }
+    let rows = enter(py, progress, |watch| best::best(&asked, played, watch))?;
     to_python(py, &json!(rows.map_err(stopped)?))
 }

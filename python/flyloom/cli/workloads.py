@@ -7,7 +7,21 @@ from typing import Annotated, Any
 
 import typer
 
-from flyloom.cli.common import Json, app, emit, epilog, parsed_options, print_table
+from flyloom.cli import completion
+from flyloom.cli.common import (
+    NET_HELP,
+    Json,
+    Layers,
+    Lmc,
+    Options,
+    P,
+    app,
+    emit,
+    epilog,
+    load_network,
+    parsed_options,
+    print_table,
+)
 
 workloads = typer.Typer(
     help="Schedules of processes as files of GOAL: list, make, merge, check, convert, best.",
@@ -56,6 +70,7 @@ def listed(as_json: Json = False) -> None:
 @workloads.command(epilog=epilog(
     "flyloom workload make allreduce_ring ranks=64 bytes=1000000 -o ring.goal",
     "flyloom workload make broadcast_pipelined ranks=16 bytes=65536 segments=32 -o chain.bin",
+    "flyloom workload make amg_like p=4 levels=2 base_bytes=4096 -o amg.dumpi",
     "flyloom workload make stencil_3d ranks=64 bytes=8000 compute_ns=50000 --noise "
     "kind=exponential -o s.goal",
 ))
@@ -69,17 +84,25 @@ def make(
     ],
     output: Annotated[
         Path, typer.Option("-o", "--out", metavar="FILE",
-                           help="the file; ends in .goal for text, in .bin for binary")
+                           help="the file; ends in .goal for text, in .bin for binary, in "
+                                ".dumpi for a folder with a trace of DUMPI")
     ],
     noise: Noise = None,
     as_json: Json = False,
 ) -> None:
-    """Write the schedule of a collective operation or an application."""
-    from flyloom.support.progress import bars
-    from flyloom.verbs.workloads import convert_workload, make_workload
+    """Write the schedule of a collective operation or an application.
 
-    given = parsed_options(parameters, "a workload", ("name", "progress"), "")
+    In a trace of DUMPI without noise collective operations of all ranks are calls of MPI.
+    """
+    from flyloom.support.progress import bars
+    from flyloom.verbs.workloads import convert_workload, make_trace, make_workload
+
+    given = parsed_options(parameters, "a workload", ("name", "path", "progress"), "")
     with bars() as bar:
+        if output.suffix == ".dumpi" and not noise:
+            found = make_trace(name, output, progress=bar, **given).to_dict()
+            emit(found, as_json, written(found))
+            return
         made = disturbed(make_workload(name, progress=bar, **given), noise, bar)
         found = convert_workload(made, output, progress=bar).to_dict()
     emit(found, as_json, written(found))
@@ -150,6 +173,7 @@ def check(
     "flyloom workload convert allreduce.goal allreduce.bin",
     "flyloom workload convert run/app-rank-0.txt app.bin copies=4 allreduce=ring",
     "flyloom workload convert llama/step.0.et step.goal gflops=100000",
+    "flyloom workload convert allreduce.goal allreduce.dumpi",
 ))
 def convert(
     file: Annotated[
@@ -159,7 +183,8 @@ def convert(
     ],
     out: Annotated[
         Path, typer.Argument(metavar="OUT", show_default=False,
-                             help="ends in .goal for text, in .bin for binary")
+                             help="ends in .goal for text, in .bin for binary, in .dumpi for a "
+                                  "folder with a trace of DUMPI")
     ],
     options: Annotated[
         list[str] | None,
@@ -170,9 +195,9 @@ def convert(
     noise: Noise = None,
     as_json: Json = False,
 ) -> None:
-    """Write a schedule, or a trace, as GOAL: text, or binary for LogGOPSim.
+    """Write a schedule, or a trace, as GOAL, text or binary for LogGOPSim, or as DUMPI.
 
-    Traces are those of MPI by liballprof and DUMPI, and those of Chakra.
+    Traces that are read are those of MPI by liballprof and DUMPI, and those of Chakra.
     """
     from flyloom._core import RefusalError
     from flyloom.inputs.workloads import is_trace
@@ -182,7 +207,7 @@ def convert(
     given = parsed_options(options, "a trace", ("source", "progress"), "")
     source: Any = file
     with bars() as bar:
-        if is_trace(file):
+        if given and is_trace(file):
             source = traced_workload(file, progress=bar, **given)
         elif given:
             raise RefusalError(f"{next(iter(given))}: {file} is no trace, and takes no options")
@@ -198,7 +223,8 @@ def merge(
     ],
     output: Annotated[
         Path, typer.Option("-o", "--out", metavar="FILE",
-                           help="the file; ends in .goal for text, in .bin for binary")
+                           help="the file; ends in .goal for text, in .bin for binary, in "
+                                ".dumpi for a folder with a trace of DUMPI")
     ],
     as_json: Json = False,
 ) -> None:
@@ -215,6 +241,7 @@ def merge(
 @workloads.command(epilog=epilog(
     "flyloom workload best allreduce ranks=8,64 bytes=8,65536",
     "flyloom workload best barrier ranks=64 --set L=600 --set o=200 --json",
+    "flyloom workload best alltoall ranks=50 bytes=8,65536 --net slim_fly:q=5,p=4 --engine dfsssp",
 ))
 def best(
     operation: Annotated[
@@ -230,12 +257,40 @@ def best(
     parameter: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE",
-                     help="a parameter of LogGOPS: L, o, g, G, O or S"),
+                     help="a parameter of LogGOPS, L, o, g, G, O or S; or of the network, such "
+                          "as network.switch_ns=200"),
     ] = None,
+    net: Annotated[
+        str | None,
+        typer.Option("--net", metavar="NET|TABLES", show_default=False,
+                     autocompletion=completion.tables,
+                     help=f"the network: {NET_HELP}; or a folder of `route -o`"),
+    ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option("--engine", "-e", autocompletion=completion.engine,
+                     help="over this engine's tables; without one, over all shortest ways"),
+    ] = None,
+    lmc: Lmc = None,
+    layers: Layers = None,
+    option: Options = None,
+    placement: Annotated[
+        str,
+        typer.Option(help="which endpoints ranks are on: linear, random, random_switches,"
+                          " random_groups, stripe, or a file with endpoints in the order of ranks"),
+    ] = "linear",
+    per_endpoint: Annotated[int, typer.Option(help="ranks on each endpoint")] = 1,
+    seed: Annotated[int, typer.Option(help="seed of all that is random")] = 0,
+    p: P = None,
     as_json: Json = False,
 ) -> None:
-    """Which algorithm of a collective operation is quickest, for each number of ranks and bytes."""
+    """Which algorithm of a collective operation is quickest, for each number of ranks and bytes.
+
+    With --net over a network, whose latencies and rates take the place of L and G.
+    """
     from flyloom._core import RefusalError
+    from flyloom.inputs.tables import holds_tables
+    from flyloom.support.checks import whole
     from flyloom.support.progress import bars
     from flyloom.verbs.workloads import best_workload
 
@@ -247,12 +302,17 @@ def best(
         given[name] = [int(word) for word in words]
     if missing := [name for name in ("ranks", "bytes") if name not in given]:
         raise RefusalError(f"{missing[0]}: it is not given; {missing[0]}=16, or several")
+    whole("--seed", seed, 0, 2**64 - 1)
     costs = parsed_options(parameter, "LogGOPS", (), "--set")
+    settings = {name: costs.pop(name) for name in list(costs) if "." in name}
+    on: Any = net if net is None or holds_tables(net) else load_network(net, p)
     with bars() as bar:
         rows = [
             row.to_dict() for row in best_workload(
                 operation, ranks=given["ranks"], bytes=given["bytes"], dialect=dialect,
-                parameters=costs, progress=bar,
+                parameters=costs, net=on, engine=engine, lmc=lmc, layers=layers,
+                engine_options=parsed_options(option), placement=placement,
+                per_endpoint=per_endpoint, settings=settings, seed=seed, progress=bar,
             )
         ]
     if as_json:

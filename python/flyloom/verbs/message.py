@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from flyloom import _core
-from flyloom._core import RefusalError
+from flyloom._core import RefusalError, Routing, Topology
 from flyloom.inputs.placements import Placed, places
 from flyloom.inputs.tables import Tables
 from flyloom.inputs.workloads import Scheduled, workload
@@ -98,15 +98,11 @@ def message(
     costs = {**(measured(loggp) if loggp is not None else {}), **(parameters or {})}
     if strange := sorted(set(costs) - set(LETTERS)):
         raise RefusalError(f"parameters: there is no {strange[0]!r}; {', '.join(LETTERS)}")
-    spec: dict[str, Any] = nested(settings or {})
-    for name in spec:
-        if name != "network":
-            raise RefusalError(f"settings: {name} is no table; network.KEY=VALUE")
+    spec = network_tables(settings)
     spec |= {"dialect": dialect, "costs": costs, "per_endpoint": per_endpoint, "seed": seed}
-    if net is None and (engine is not None or placement != "linear" or per_endpoint != 1):
-        raise RefusalError("net: none, but an engine or a placement; the network that it is of")
-    on = None if net is None else routed_or_not(
-        net, engine, lmc=lmc, layers=layers, options=engine_options, progress=progress
+    on = routed_or_none(
+        net, engine, lmc=lmc, layers=layers, options=engine_options, placement=placement,
+        per_endpoint=per_endpoint, progress=progress,
     )
     where = None
     if on is not None:
@@ -123,6 +119,28 @@ def message(
     if trace is not None:
         more["critical_path"] = trace
     return Result({**found, "rank_finish_ns": finish, **more})
+
+
+def network_tables(settings: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Parameters of the network by their dotted names, as tables."""
+    spec: dict[str, Any] = nested(settings or {})
+    for name in spec:
+        if name != "network":
+            raise RefusalError(f"settings: {name} is no table; network.KEY=VALUE")
+    return spec
+
+
+def routed_or_none(
+    net: Tables | None, engine: str | None, *, placement: Placed, per_endpoint: int,
+    lmc: int | None, layers: int | None, options: Mapping[str, Any] | None,
+    progress: Progress | None,
+) -> Topology | Routing | None:
+    """The network that messages go over, or its tables; None where there is none."""
+    if net is None and (engine is not None or placement != "linear" or per_endpoint != 1):
+        raise RefusalError("net: none, but an engine or a placement; the network that it is of")
+    return None if net is None else routed_or_not(
+        net, engine, lmc=lmc, layers=layers, options=options, progress=progress
+    )
 
 
 def measured(path: str | os.PathLike[str]) -> dict[str, float]:

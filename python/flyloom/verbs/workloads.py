@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from flyloom._core import RefusalError, Workload, dumpi_counts, workload_best, workload_list
+from flyloom._core import (
+    RefusalError,
+    Workload,
+    dumpi_counts,
+    dumpi_meta_text,
+    dumpi_rewritten,
+    workload_best,
+    workload_dumpi,
+    workload_list,
+)
+from flyloom.inputs.placements import Placed, places
+from flyloom.inputs.tables import Tables
 from flyloom.inputs.workloads import Scheduled, dumpi_files, dumpi_meta, traced, workload
-from flyloom.support.files import write_whole
+from flyloom.support.files import write_folder, write_whole
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_bytes, read_text
 from flyloom.support.results import Result
+from flyloom.verbs.message import network_tables, routed_or_none
 
-FORMATS = (".goal", ".bin")
-"""Ends of names: GOAL as text, GOAL in binary."""
+FORMATS = (".goal", ".bin", ".dumpi")
+"""Ends of names: GOAL as text, GOAL in binary, a folder with a trace of DUMPI."""
 
 
 def workloads() -> list[Result]:
@@ -43,12 +56,33 @@ def make_workload(
     RefusalError
         For a name that there is not, a parameter that cannot be, and more operations than 2^28.
     """
+    return Workload.make(name, _with_matrix(parameters), progress)
+
+
+def make_trace(
+    name: str, path: str | os.PathLike[str], *, progress: Progress | None = None,
+    **parameters: Any,
+) -> Result:
+    """Writes a collective operation or an application as a trace of DUMPI: a folder, ``path``,
+    which ends in ``.dumpi``.
+
+    It is what :func:`convert_workload` writes of :func:`make_workload`, but that collective
+    operations of all ranks are calls of MPI, whose algorithm is chosen where the trace is read.
+    Fields and refusals: as of these two.
+    """
+    place = Path(path)
+    if place.suffix != ".dumpi":
+        raise RefusalError(f"{place}: a trace is a folder of DUMPI; end it in .dumpi")
+    return _write_dumpi(place, *workload_dumpi(name, _with_matrix(parameters), progress))
+
+
+def _with_matrix(parameters: Mapping[str, Any]) -> dict[str, Any]:
     given = dict(parameters)
     if isinstance(given.get("matrix"), str | os.PathLike):
         given["matrix"] = matrix_rows(given["matrix"])
     elif hasattr(given.get("matrix"), "tolist"):
         given["matrix"] = given["matrix"].tolist()
-    return Workload.make(name, given, progress)
+    return given
 
 
 def matrix_rows(path: str | os.PathLike[str]) -> list[list[int]]:
@@ -132,10 +166,19 @@ def best_workload(
     bytes: int | Sequence[int],
     dialect: str = "causal",
     parameters: Mapping[str, float] | None = None,
+    net: Tables | None = None,
+    engine: str | None = None,
+    lmc: int | None = None,
+    layers: int | None = None,
+    engine_options: Mapping[str, Any] | None = None,
+    placement: Placed = "linear",
+    per_endpoint: int = 1,
+    settings: Mapping[str, Any] | None = None,
+    seed: int = 0,
     progress: Progress | None = None,
 ) -> list[Result]:
-    """Which algorithm of a collective operation is quickest: each is run for every number of ranks
-    and of bytes.
+    """Which algorithm of a collective operation is quickest, alone or over a network: each is run
+    for every number of ranks and of bytes.
 
     Parameters
     ----------
@@ -143,7 +186,8 @@ def best_workload(
         As the names of its algorithms begin: ``"allreduce"``, ``"barrier"``, ...
     ranks, bytes
         One number or several.
-    dialect, parameters
+    dialect, parameters, net, engine, lmc, layers, engine_options, placement, per_endpoint, \
+settings, seed
         As of :func:`flyloom.verbs.message.message`.
     progress
         Called with ``(what, done, total)``.
@@ -151,14 +195,23 @@ def best_workload(
     A row has ``ranks``, ``bytes``, ``algorithm`` (with its own parameter where several values are
     tried), ``finish_ns``, and ``all``: the algorithms from the quickest on, each with
     ``algorithm``, ``finish_ns`` and ``model_ns``, what the formula of the n-way barrier says (None
-    for others and where it does not hold). Raises ``RefusalError`` for an operation that there is
-    not and numbers that cannot be.
+    for others, over a network, and where it does not hold). Raises ``RefusalError`` for an
+    operation that there is not and numbers that cannot be.
     """
-    asked = {
+    on = routed_or_none(
+        net, engine, lmc=lmc, layers=layers, options=engine_options, placement=placement,
+        per_endpoint=per_endpoint, progress=progress,
+    )
+    asked: dict[str, Any] = network_tables(settings)
+    asked |= {
         "operation": operation, "ranks": _numbers(ranks), "bytes": _numbers(bytes),
-        "dialect": dialect, "costs": dict(parameters or {}),
+        "dialect": dialect, "costs": dict(parameters or {}), "per_endpoint": per_endpoint,
+        "seed": seed,
     }
-    return [Result(row) for row in workload_best(asked, progress)]
+    where = None
+    if on is not None:
+        asked["placement"], where = places(on, placement)
+    return [Result(row) for row in workload_best(asked, on, where, progress)]
 
 
 def _numbers(given: int | Sequence[int]) -> list[int]:
@@ -199,15 +252,26 @@ def check_workload(source: Scheduled, *, progress: Progress | None = None) -> Re
 def convert_workload(
     source: Scheduled, path: str | os.PathLike[str], *, progress: Progress | None = None
 ) -> Result:
-    """Writes a schedule as GOAL: as text where ``path`` ends in ``.goal``, in binary, as LogGOPSim
-    reads it, where it ends in ``.bin``.
+    """Writes a schedule: as GOAL in text where ``path`` ends in ``.goal``, in binary, as LogGOPSim
+    reads it, where it ends in ``.bin``, and as a trace of DUMPI, a folder, where it ends in
+    ``.dumpi`` (docs/traces.md). A trace of DUMPI that is named keeps its calls there.
 
-    Fields: ``path``, ``ranks``, ``operations``, ``bytes`` written.
+    Fields: ``path``, ``ranks``, ``operations`` (of a trace the calls), ``bytes`` written.
     """
     place = Path(path)
     if place.suffix not in FORMATS:
-        raise RefusalError(f"{place}: what it is to be is not said; end it in .goal or .bin")
+        help_ = "end it in .goal, .bin or .dumpi"
+        raise RefusalError(f"{place}: what it is to be is not said; {help_}")
+    if place.suffix == ".dumpi" and not isinstance(source, Workload) and (
+        meta := dumpi_meta(Path(source))
+    ) is not None:
+        ranks = dumpi_files(meta)
+        contents = [read_bytes(file) for file in ranks]
+        return _write_dumpi(
+            place, *dumpi_rewritten([str(file) for file in ranks], contents, progress))
     given = workload(source, progress)
+    if place.suffix == ".dumpi":
+        return _write_dumpi(place, *given.dumpi_files(progress))
     content = given.text().encode() if place.suffix == ".goal" else given.binary()
     write_whole(place, content)
     counts = given.counts()
@@ -215,3 +279,27 @@ def convert_workload(
         "path": str(place), "ranks": counts["ranks"], "operations": counts["operations"],
         "bytes": len(content),
     })
+
+
+def _write_dumpi(folder: Path, contents: list[bytes], calls: int) -> Result:
+    """Writes the files of a trace, ``NAME.meta`` and one for each rank, into NAME.dumpi.
+
+    Raises ``RefusalError`` for a place that is no folder, and for one with another run in it.
+    """
+    prefix = folder.stem
+    if folder.is_dir() and (others := {
+        file.name for file in folder.glob("*.meta")
+    } - {f"{prefix}.meta"}):
+        raise RefusalError(f"{folder}: another run is in it, {min(others)}; another folder")
+    files: dict[str, str | bytes] = {
+        f"{prefix}-{rank:04}.bin": content for rank, content in enumerate(contents)
+    }
+    size = sum(map(len, contents))
+    files[f"{prefix}.meta"] = dumpi_meta_text(prefix, len(contents))
+    stale = [
+        file.name for file in sorted(folder.glob("*.bin"))
+        if re.fullmatch(re.escape(prefix) + r"-\d+\.bin", file.name) and file.name not in files
+    ] if folder.is_dir() else []
+    write_folder(folder, files, stale=stale)
+    return Result(
+        {"path": str(folder), "ranks": len(contents), "operations": calls, "bytes": size})

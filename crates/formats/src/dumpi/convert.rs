@@ -46,26 +46,28 @@ pub fn schedule(
     watch: &dyn Watch,
 ) -> Result<Schedule, Stop> {
     let asked = Asked::new(given, keys(), watch)?;
+    let null = asked.word("unknown_requests")? == "null";
+    let codes = asked.word("rules")? == "codes";
     let mut processes = Vec::with_capacity(files.len());
     for (rank, (name, content)) in (0..).zip(files) {
         let trace = parse(content, watch).map_err(|stop| stop.within(name))?;
-        let calls = called(&trace, files.len() as u32).map_err(|why| why.within(name))?;
+        let calls = called(&trace, files.len() as u32, codes).map_err(|why| why.within(name))?;
         if calls.is_empty() {
             let why = format!("rank {rank} called nothing");
             return Err(Refusal::new(name, why, "a trace of DUMPI with calls").into());
         }
         processes.push(Process { file: name.clone(), counts: "byte", calls });
     }
-    let null = asked.word("unknown_requests")? == "null";
     calls::expand(&calls::Trace { processes }, null, &asked)
 }
 
 /// What a process called, in a run of so many.
-fn called(trace: &Trace, ranks: u32) -> Result<Vec<Called>, Refusal> {
+fn called(trace: &Trace, ranks: u32, codes: bool) -> Result<Vec<Called>, Refusal> {
     let mut reader = Reader {
         types: Types::new(&trace.sizes),
         groups: Groups::new(WORLD, ranks),
         files: HashSet::new(),
+        codes,
     };
     let mut all = Vec::with_capacity(trace.records.len());
     for record in &trace.records {
@@ -88,7 +90,21 @@ struct Reader<'a> {
     groups: Groups,
     /// Requests of files, and of what else is no message.
     files: HashSet<i64>,
+    /// Communicators are ignored: whatever makes them is nothing.
+    codes: bool,
 }
+
+/// Calls that make communicators of those that there are.
+const MAKE: [&str; 8] = [
+    "Comm_dup",
+    "Comm_split",
+    "Comm_create",
+    "Cart_create",
+    "Cart_sub",
+    "Graph_create",
+    "Intercomm_create",
+    "Intercomm_merge",
+];
 
 impl Reader<'_> {
     fn what(&mut self, record: &Record) -> Result<What, Refusal> {
@@ -108,6 +124,9 @@ impl Reader<'_> {
         }
         if is_local(name) || name.starts_with("File_") {
             return Ok(What::Local);
+        }
+        if self.codes && MAKE.contains(&name) {
+            return Ok(What::Waits);
         }
         if let Some(joint) = joint(record, &self.types)? {
             return Ok(What::Joint(Box::new(joint), None));

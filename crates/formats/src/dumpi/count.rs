@@ -53,7 +53,7 @@ pub fn run_counts<'a>(
         all.counts.messages += one.messages;
         all.counts.bytes = all.counts.bytes.saturating_add(one.bytes);
         all.records += trace.records.len() as u64;
-        all.left_out += trace.left_out;
+        all.left_out += trace.left_out.iter().map(|&(_, times)| u64::from(times)).sum::<u64>();
     }
     Ok(all.unwrap_or_default())
 }

@@ -1,6 +1,6 @@
 //! Groups of processes, as one process made them: which ranks of which communicator.
 
-use super::Record;
+use super::{Record, Value};
 use base::Refusal;
 use std::collections::HashMap;
 
@@ -77,7 +77,7 @@ impl Groups {
         }
         let from = self.named(record, "group")?;
         let named = match record.number("count") {
-            Some(_) if record.name().contains("range") => spread(record.numbers("ranges")?)?,
+            Some(_) if record.name().contains("range") => spread(record.list("ranges")?)?,
             _ => record.numbers("ranks")?.to_vec(),
         };
         let is_in = record.name().ends_with("incl");
@@ -111,12 +111,13 @@ impl Groups {
 }
 
 /// The ranks of ranges: first, last and stride of each.
-fn spread(ranges: &[i64]) -> Option<Vec<i64>> {
+fn spread(ranges: &[Value]) -> Option<Vec<i64>> {
     /// More ranks no run has.
     const MOST: i64 = 1 << 24;
     let mut all = Vec::new();
-    for range in ranges.chunks(3) {
-        let &[first, last, stride] = range else { return None };
+    for range in ranges {
+        let Value::Numbers(range) = range else { return None };
+        let &[first, last, stride] = range.as_slice() else { return None };
         if stride == 0 || first.abs() > MOST || last.abs() > MOST {
             return None;
         }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 /// The type of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Type {
+pub(super) enum Type {
     I8,
     I16,
     I32,
@@ -19,11 +19,11 @@ enum Type {
 
 /// One argument.
 #[derive(Debug, Clone, Copy)]
-struct Argument {
-    name: &'static str,
-    is: Type,
+pub(super) struct Argument {
+    pub(super) name: &'static str,
+    pub(super) is: Type,
     /// How deep its lists are: 0 for a value.
-    lists: u8,
+    pub(super) lists: u8,
     /// Only the root has it.
     root: bool,
 }
@@ -32,7 +32,7 @@ struct Argument {
 #[derive(Debug)]
 pub(super) struct Layout {
     pub(super) name: &'static str,
-    arguments: Vec<Argument>,
+    pub(super) arguments: Vec<Argument>,
 }
 
 /// The layouts of all calls by their numbers.
@@ -70,10 +70,12 @@ fn argument(said: &'static str) -> Argument {
 pub enum Value {
     /// A number.
     Number(i64),
-    /// Numbers; of lists in lists, all of them.
+    /// Numbers.
     Numbers(Vec<i64>),
-    /// A text, or several.
+    /// A text.
     Text(String),
+    /// Several texts, or lists.
+    List(Vec<Value>),
     /// What was received, of each request.
     Statuses(Vec<Status>),
 }
@@ -89,6 +91,8 @@ pub struct Status {
     pub tag: Option<i32>,
     /// Whether it was cancelled.
     pub cancelled: bool,
+    /// The error, of which there is one byte.
+    pub error: u8,
 }
 
 /// Arguments by their names, in the order of the record.
@@ -102,19 +106,27 @@ pub(super) struct Way {
     pub(super) statuses: bool,
 }
 
+/// The number that one of these arguments is.
+pub(super) fn number(found: &Arguments, names: &[&str]) -> Option<i64> {
+    found.iter().find_map(|(name, value)| match value {
+        Value::Number(n) if names.contains(name) => Some(*n),
+        _ => None,
+    })
+}
+
+impl Argument {
+    /// Whether a record has it, by what stands before it: some only the root has.
+    pub(super) fn is_there(&self, before: &Arguments) -> bool {
+        !self.root || number(before, &["commrank", "oldcommrank"]) == number(before, &["root"])
+    }
+}
+
 impl Layout {
     /// The arguments of a record of this call.
     pub(super) fn read(&self, from: &mut Bytes<'_>, way: Way) -> Result<Arguments, Refusal> {
         let mut found: Arguments = Vec::with_capacity(self.arguments.len());
-        let number = |found: &Arguments, names: &[&str]| {
-            found.iter().find_map(|(name, value)| match value {
-                Value::Number(n) if names.contains(name) => Some(*n),
-                _ => None,
-            })
-        };
         for argument in &self.arguments {
-            let rank = number(&found, &["commrank", "oldcommrank"]);
-            if argument.root && rank != number(&found, &["root"]) {
+            if !argument.is_there(&found) {
                 continue;
             }
             if argument.is == Type::Texts {
@@ -123,9 +135,9 @@ impl Layout {
                 let argc = if way.version < [0, 6, 2] { from.i32()?.into() } else { argc };
                 let mut all = Vec::new();
                 for _ in 0..argc {
-                    all.push(String::from_utf8_lossy(from.text()?).into_owned());
+                    all.push(text(from)?);
                 }
-                found.push((argument.name, Value::Text(all.join(" "))));
+                found.push((argument.name, Value::List(all)));
                 continue;
             }
             // arrays of these calls were one number in old versions
@@ -142,51 +154,34 @@ impl Layout {
 }
 
 fn value(is: Type, lists: u8, from: &mut Bytes<'_>, way: Way) -> Result<Value, Refusal> {
-    Ok(match is {
-        Type::Status => Value::Statuses(statuses(from, way)?),
-        Type::Text | Type::Texts => {
-            let mut all = Vec::new();
-            texts(lists, from, &mut all)?;
-            Value::Text(all.join(" "))
+    Ok(match (is, lists) {
+        (Type::Status, _) => Value::Statuses(statuses(from, way)?),
+        (Type::Text | Type::Texts, 0) => text(from)?,
+        (_, 0) => Value::Number(number_of(is, from)?),
+        (Type::I8 | Type::I16 | Type::I32 | Type::I64, 1) => {
+            let count = from.count(1)?;
+            let all: Result<_, _> = (0..count).map(|_| number_of(is, from)).collect();
+            Value::Numbers(all?)
         }
-        _ if lists == 0 => Value::Number(number(is, from)?),
         _ => {
-            let mut all = Vec::new();
-            numbers(is, lists, from, &mut all)?;
-            Value::Numbers(all)
+            let count = from.count(1)?;
+            let all: Result<_, _> = (0..count).map(|_| value(is, lists - 1, from, way)).collect();
+            Value::List(all?)
         }
     })
 }
 
-fn number(is: Type, from: &mut Bytes<'_>) -> Result<i64, Refusal> {
+fn text(from: &mut Bytes<'_>) -> Result<Value, Refusal> {
+    Ok(Value::Text(String::from_utf8_lossy(from.text()?).into_owned()))
+}
+
+fn number_of(is: Type, from: &mut Bytes<'_>) -> Result<i64, Refusal> {
     Ok(match is {
         Type::I8 => from.i8()?.into(),
         Type::I16 => from.i16()?.into(),
         Type::I64 => from.i64()?,
         _ => from.i32()?.into(),
     })
-}
-
-fn numbers(is: Type, lists: u8, from: &mut Bytes<'_>, to: &mut Vec<i64>) -> Result<(), Refusal> {
-    if lists == 0 {
-        to.push(number(is, from)?);
-        return Ok(());
-    }
-    for _ in 0..from.count(1)? {
-        numbers(is, lists - 1, from, to)?;
-    }
-    Ok(())
-}
-
-fn texts(lists: u8, from: &mut Bytes<'_>, to: &mut Vec<String>) -> Result<(), Refusal> {
-    if lists == 0 {
-        to.push(String::from_utf8_lossy(from.text()?).into_owned());
-        return Ok(());
-    }
-    for _ in 0..from.count(1)? {
-        texts(lists - 1, from, to)?;
-    }
-    Ok(())
 }
 
 fn statuses(from: &mut Bytes<'_>, way: Way) -> Result<Vec<Status>, Refusal> {
@@ -198,10 +193,9 @@ fn statuses(from: &mut Bytes<'_>, way: Way) -> Result<Vec<Status>, Refusal> {
     let mut all = Vec::with_capacity(count);
     for _ in 0..count {
         let (bytes, source) = (from.i32()?, from.i32()?);
-        let cancelled = from.u8()? != 0;
-        from.u8()?;
+        let (cancelled, error) = (from.u8()? != 0, from.u8()?);
         let tag = if has_tag { Some(from.i32()?) } else { None };
-        all.push(Status { bytes, source, tag, cancelled });
+        all.push(Status { bytes, source, tag, cancelled, error });
     }
     Ok(all)
 }

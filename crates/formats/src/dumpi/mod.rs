@@ -10,13 +10,19 @@ mod count;
 mod groups;
 mod joint;
 mod layout;
+mod programs;
 #[cfg(test)]
 mod tests;
 mod types;
+mod write;
+#[cfg(test)]
+mod write_tests;
 
 pub use convert::{keys, schedule};
 pub use count::{Counts, RunCounts, counts, run_counts};
 pub use layout::{Arguments, Status, Value};
+pub use programs::{Files, files, made};
+pub use write::{meta, rewritten, write};
 
 use base::{Refusal, Stop, Watch};
 use bytes::{Bytes, FILE};
@@ -50,8 +56,8 @@ pub struct Trace {
     pub version: [u8; 3],
     /// All calls, in order.
     pub records: Vec<Record>,
-    /// Calls that the run made and the file leaves out, as its footer says.
-    pub left_out: u64,
+    /// Calls that the run made and the file leaves out, as its footer says: number and how often.
+    pub left_out: Vec<(u16, u32)>,
     /// Bytes of the types of data by their numbers; 0 where they are not known.
     pub sizes: Vec<u32>,
 }
@@ -87,6 +93,14 @@ impl Record {
     pub fn numbers(&self, name: &str) -> Option<&[i64]> {
         self.arguments.iter().find_map(|(known, value)| match value {
             Value::Numbers(all) if *known == name => Some(all.as_slice()),
+            _ => None,
+        })
+    }
+
+    /// The lists that an argument has.
+    fn list(&self, name: &str) -> Option<&[Value]> {
+        self.arguments.iter().find_map(|(known, value)| match value {
+            Value::List(all) if *known == name => Some(all.as_slice()),
             _ => None,
         })
     }
@@ -208,8 +222,8 @@ fn body(
     }
 }
 
-/// How many calls were left out; every other one must be there.
-fn footer(content: &[u8], at: usize, records: &[Record]) -> Result<u64, Refusal> {
+/// Which calls were left out; every other one must be there.
+fn footer(content: &[u8], at: usize, records: &[Record]) -> Result<Vec<(u16, u32)>, Refusal> {
     let mut from = Bytes::from(content, at);
     if from.u64()? != FOOTER {
         return Err(Bytes::from(content, at).refuse("no footer begins so"));
@@ -223,10 +237,12 @@ fn footer(content: &[u8], at: usize, records: &[Record]) -> Result<u64, Refusal>
         *one = from.u32()?;
     }
     from.u32()?;
-    let mut left_out = 0;
+    let mut left_out = Vec::new();
     for (id, (made, found)) in made.iter().zip(found).enumerate() {
         let ignored = from.u32()?;
-        left_out += u64::from(ignored);
+        if ignored > 0 {
+            left_out.push((id as u16, ignored));
+        }
         if made.checked_sub(ignored) != Some(found) {
             let name = LAYOUTS[id].name;
             let why = format!("{found} calls of MPI_{name}, and by the footer {made} - {ignored}");

@@ -2,6 +2,7 @@
 
 use super::keys::{Asked, Key};
 use super::script::{MOST_OPERATIONS, Script, too_many};
+use super::sequence::Joined;
 use super::{Builder, Schedule, application, collective};
 use base::words::did_you_mean;
 use base::{Refusal, Stop, Watch};
@@ -97,11 +98,37 @@ pub fn make(name: &str, given: &Map<String, Value>, watch: &dyn Watch) -> Result
     told(&*program, watch).map_err(|stop| stop.within(name))
 }
 
+/// The schedule called `name` in which a collective operation of all ranks is one operation, where
+/// MPI has it with one size for all, and these operations. O(operations).
+///
+/// # Errors
+/// As [`make`].
+pub fn make_joined(
+    name: &str,
+    given: &Map<String, Value>,
+    watch: &dyn Watch,
+) -> Result<(Schedule, Vec<Joined>), Stop> {
+    let generator = generator(name)?;
+    let asked = Asked::new(given, generator.keys(), watch).map_err(|r| r.within(name))?;
+    let program = generator.program(&asked).map_err(|stop| stop.within(name))?;
+    let mut joined = Vec::new();
+    let made = told_to(&*program, Some(&mut joined), watch).map_err(|stop| stop.within(name))?;
+    Ok((made, joined))
+}
+
 /// The schedule of a program. O(operations).
 ///
 /// # Errors
 /// When there would be too many operations, or `watch` says stop.
 pub fn told(program: &dyn Program, watch: &dyn Watch) -> Result<Schedule, Stop> {
+    told_to(program, None, watch)
+}
+
+fn told_to(
+    program: &dyn Program,
+    mut joined: Option<&mut Vec<Joined>>,
+    watch: &dyn Watch,
+) -> Result<Schedule, Stop> {
     let ranks = program.ranks();
     sampled(program, ranks, watch)?;
     let mut all = Builder::new(ranks);
@@ -110,6 +137,9 @@ pub fn told(program: &dyn Program, watch: &dyn Watch) -> Result<Schedule, Stop> 
             watch.tick("ranks", rank.into(), ranks.into())?;
         }
         let mut script = Script::new(all.rank(), MOST_OPERATIONS, watch);
+        if let Some(joined) = &mut joined {
+            script = script.joining(ranks, joined);
+        }
         program.tell(rank, &mut script);
         script.done()?;
     }

@@ -14,11 +14,12 @@ mod make;
 mod merge;
 pub mod noise;
 mod script;
+pub mod sequence;
 #[cfg(test)]
 mod tests;
 
 pub use build::{Builder, OfRank};
-pub use make::{Generator, Program, generator, generators, make, told};
+pub use make::{Generator, Program, generator, generators, make, make_joined, told};
 pub use merge::merge;
 pub use script::{Message, Script, tag};
 

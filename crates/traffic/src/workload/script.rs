@@ -1,6 +1,7 @@
 //! Telling what one rank does, phase by phase.
 
 use super::collective::{Call, Writer};
+use super::sequence::Joined;
 use super::{OfRank, Op};
 use base::{Refusal, Stop, Watch};
 
@@ -34,12 +35,20 @@ pub struct Script<'a> {
     /// Most operations of all ranks.
     most: u64,
     stopped: Option<Stop>,
+    /// How many ranks there are, and where collective operations of all of them go that are not
+    /// told as messages.
+    joined: Option<(u32, &'a mut Vec<Joined>)>,
 }
 
 impl<'a> Script<'a> {
     /// For a rank of a schedule that has `most` operations at most.
     pub(super) fn new(into: OfRank<'a>, most: u64, watch: &'a dyn Watch) -> Self {
-        Self { into, cpu: 0, watch, most, stopped: None }
+        Self { into, cpu: 0, watch, most, stopped: None, joined: None }
+    }
+
+    /// Collective operations of all `ranks` become one operation of each, told to `all`.
+    pub(super) fn joining(self, ranks: u32, all: &'a mut Vec<Joined>) -> Self {
+        Self { joined: Some((ranks, all)), ..self }
     }
 
     /// Whether nothing more is added: what is told for long looks at it now and then.
@@ -154,6 +163,9 @@ impl<'a> Script<'a> {
         tag: u32,
         after: &[u32],
     ) -> Vec<u32> {
+        if let Some(op) = self.joined_as_one(call, named, tag, after) {
+            return vec![op];
+        }
         let after = self.join(after);
         let mut writer = Writer::new(self, call, named, tag);
         call.tell(me, &mut writer);
@@ -164,6 +176,27 @@ impl<'a> Script<'a> {
             }
         }
         if leaves.is_empty() { after } else { leaves }
+    }
+}
+
+impl Script<'_> {
+    /// A collective operation of all ranks as one operation, where they are kept so.
+    fn joined_as_one(
+        &mut self,
+        call: &Call,
+        named: &dyn Fn(u32) -> u32,
+        tag: u32,
+        after: &[u32],
+    ) -> Option<u32> {
+        let (operation, root, bytes) = call.uniform()?;
+        self.joined.as_ref().filter(|(ranks, _)| *ranks == call.ranks())?;
+        let op = self.add(Op::calc(0), after);
+        let number = self.into.total().saturating_sub(1) as u32;
+        if let Some((_, all)) = &mut self.joined {
+            let root = named(root);
+            all.push(Joined { op: number, operation, root, bytes, meeting: tag });
+        }
+        Some(op)
     }
 }
 

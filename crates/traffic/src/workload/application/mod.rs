@@ -5,6 +5,7 @@
 //! to whom, and what waits for what.
 
 mod amg_like;
+mod amg_trace_like;
 mod bfs;
 mod conjugate_gradient;
 mod cosmoflow;
@@ -49,6 +50,7 @@ pub struct Entry {
 /// All applications, in the order in which they are listed.
 pub const APPLICATIONS: &[Entry] = &[
     amg_like::ENTRY,
+    amg_trace_like::ENTRY,
     bfs::ENTRY,
     conjugate_gradient::ENTRY,
     cosmoflow::ENTRY,

@@ -159,6 +159,9 @@ pub struct Entry {
     make: fn(&Asked<'_>) -> Result<Box<dyn Algorithm>, Stop>,
 }
 
+/// Most ranks of a call that has a list of all.
+const MOST_LISTED: u32 = 4096;
+
 /// The rank that has, or gets, the data.
 const ROOT: Key = Key::whole("root", "the rank that has or gets the data", 0, (0, MOST_RANKS));
 
@@ -268,7 +271,7 @@ impl Operation {
     }
 
     /// Whether blocks are added up.
-    fn adds(self) -> bool {
+    pub fn adds(self) -> bool {
         use Operation::{Allreduce, Exscan, Reduce, ReduceScatter, Scan};
         matches!(self, Reduce | Allreduce | ReduceScatter | Scan | Exscan)
     }
@@ -297,6 +300,8 @@ impl Operation {
 #[derive(Clone)]
 pub struct Call {
     algorithm: Arc<dyn Algorithm>,
+    /// What MPI has a call for, and its root.
+    known: Option<(Operation, u32)>,
     is_whole: bool,
     ranks: u32,
     bytes: u64,
@@ -353,7 +358,10 @@ impl Call {
         let adds = entry.operation.adds();
         let add_ns_per_kib = if adds { asked.whole("add_ns_per_kib")? } else { 0 };
         let is_whole = entry.operation.is_whole();
-        Ok(Self { algorithm, is_whole, ranks, bytes, sizes: None, add_ns_per_kib })
+        let has_root = entry.keys.iter().any(|key| key.name == ROOT.name);
+        let root = if has_root { asked.whole(ROOT.name)? as u32 } else { 0 };
+        let known = Some((entry.operation, root));
+        Ok(Self { algorithm, known, is_whole, ranks, bytes, sizes: None, add_ns_per_kib })
     }
 
     /// Of so many ranks, and none does anything.
@@ -364,7 +372,15 @@ impl Call {
     /// An algorithm whose blocks have sizes of their own.
     pub(super) fn of(algorithm: impl Algorithm + 'static, ranks: u32) -> Self {
         let algorithm = Arc::new(algorithm);
-        Self { algorithm, is_whole: false, ranks, bytes: 0, sizes: None, add_ns_per_kib: 0 }
+        Self {
+            algorithm,
+            known: None,
+            is_whole: false,
+            ranks,
+            bytes: 0,
+            sizes: None,
+            add_ns_per_kib: 0,
+        }
     }
 
     /// The same with other bytes.
@@ -383,6 +399,18 @@ impl Call {
     /// How many ranks take part.
     pub fn ranks(&self) -> u32 {
         self.ranks
+    }
+
+    /// The operation, its root, and the bytes of the vector or of every block; none where ranks
+    /// have blocks of their own, or it is no one of MPI's.
+    pub(super) fn uniform(&self) -> Option<(Operation, u32, u64)> {
+        let known = self.known.filter(|(it, _)| match it {
+            Operation::Alltoallv | Operation::Neighbours => false,
+            // MPI's call has a list of all ranks
+            Operation::ReduceScatter => self.sizes.is_none() && self.ranks <= MOST_LISTED,
+            _ => self.sizes.is_none(),
+        });
+        known.map(|(operation, root)| (operation, root, self.bytes))
     }
 
     pub(super) fn tell(&self, rank: u32, to: &mut dyn Steps) {

@@ -1,0 +1,124 @@
+//! A schedule as programs that do one thing after another, as processes of MPI do.
+//!
+//! A schedule is run once by nominal costs, each rank doing one thing at a time: messages that may
+//! begin are begun at once, then what is to be computed is computed, and only where neither is left
+//! the rank waits. The order in which each rank begins things is its program; it waits for an
+//! operation where the next one needs its end. What comes before a wait was begun before in that
+//! run as well, so that the programs come to their end wherever the schedule does: also where
+//! messages above a size wait for their receivers, for sends end with their messages, and where
+//! that would stop all, the shortest end by themselves.
+
+mod matching;
+mod run;
+#[cfg(test)]
+mod tests;
+
+use super::collective::Operation;
+use super::{Kind, Schedule};
+use base::{Stop, Watch};
+
+/// What all ranks do together, where a schedule has one operation for it at each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Joined {
+    /// The operation of the schedule, a calculation, which is in its place.
+    pub op: u32,
+    /// What it is.
+    pub operation: Operation,
+    /// The root, of those that have one.
+    pub root: u32,
+    /// Bytes of the vector, or of every block.
+    pub bytes: u64,
+    /// Which meeting it is: the same number at all ranks, rising where one comes after another.
+    pub meeting: u32,
+}
+
+/// What a program does next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Begins an operation that sends or receives, and goes on.
+    Begin(u32),
+    /// Waits for the ends of these, in the order in which they were begun.
+    Wait(Vec<u32>),
+    /// Computes so many ns.
+    Compute(u64),
+    /// Does this with all ranks, and goes on when it has.
+    Join(Joined),
+}
+
+/// The programs of all ranks.
+#[derive(Debug)]
+pub struct Sequence<'a> {
+    schedule: &'a Schedule,
+    joined: &'a [Joined],
+    /// Operations in their order, of each rank in the places of its operations.
+    order: Vec<u32>,
+}
+
+/// The programs of a schedule; `joined` by their operations, ascending. O(n log n).
+///
+/// # Errors
+/// When it cannot come to its end, or a message is never received; or when `watch` says stop.
+pub fn sequence<'a>(
+    schedule: &'a Schedule,
+    joined: &'a [Joined],
+    watch: &dyn Watch,
+) -> Result<Sequence<'a>, Stop> {
+    Ok(Sequence { schedule, joined, order: run::order(schedule, joined, watch)? })
+}
+
+impl Sequence<'_> {
+    /// The schedule.
+    pub fn schedule(&self) -> &Schedule {
+        self.schedule
+    }
+
+    /// What a rank does; at last it waits for all that it has begun. O(its operations).
+    pub fn steps(&self, rank: u32) -> Vec<Step> {
+        let range = self.schedule.of_rank(rank);
+        let first = range.start;
+        let ops = &self.schedule.ops()[range.start as usize..range.end as usize];
+        let order = &self.order[range.start as usize..range.end as usize];
+        let mut needs: Vec<Vec<u32>> = vec![Vec::new(); ops.len()];
+        for &op in order.iter().filter(|&&op| ops[(op - first) as usize].kind != Kind::Calc) {
+            for &after in self.schedule.require(op) {
+                needs[(after - first) as usize].push(op);
+            }
+        }
+        let mut over = vec![false; ops.len()];
+        let mut steps = Vec::new();
+        for &op in order {
+            let at = (op - first) as usize;
+            let it = &ops[at];
+            let joined = self.joined(op);
+            let idle = it.kind == Kind::Calc && it.size == 0 && joined.is_none();
+            if idle && self.schedule.require(op).is_empty() {
+                continue;
+            }
+            let mut due = std::mem::take(&mut needs[at]);
+            due.retain(|&one| !std::mem::replace(&mut over[(one - first) as usize], true));
+            if !due.is_empty() {
+                steps.push(Step::Wait(due));
+            }
+            match (joined, it.kind) {
+                (Some(joined), _) => steps.push(Step::Join(joined)),
+                (None, Kind::Calc) if idle => {}
+                (None, Kind::Calc) => steps.push(Step::Compute(it.size)),
+                (None, _) => steps.push(Step::Begin(op)),
+            }
+        }
+        let open = |op: &u32| {
+            let at = (*op - first) as usize;
+            ops[at].kind != Kind::Calc && !over[at]
+        };
+        let left: Vec<u32> = order.iter().copied().filter(open).collect();
+        if !left.is_empty() {
+            steps.push(Step::Wait(left));
+        }
+        steps
+    }
+
+    fn joined(&self, op: u32) -> Option<Joined> {
+        let at = self.joined.binary_search_by_key(&op, |one| one.op).ok()?;
+        Some(self.joined[at])
+    }
+}

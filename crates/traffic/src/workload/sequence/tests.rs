@@ -1,0 +1,304 @@
+//! Programs against slow interpreters: what a schedule can do, its programs can.
+
+use super::{Joined, Step, sequence};
+use crate::workload::collective::Operation;
+use crate::workload::{ANY, Builder, Kind, Op, Schedule};
+use base::Quiet;
+use base::seed::Stream;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+/// Sizes of messages; those above a limit wait for their receivers.
+const SIZES: [u64; 3] = [1, 100, 10_000];
+
+/// A schedule in which every message has its own tag.
+fn drawn(seed: u64) -> Schedule {
+    let mut stream = Stream::new(seed, "schedule", 0);
+    let ranks = 2 + stream.below(3) as u32;
+    let mut ops: Vec<Vec<Op>> = vec![Vec::new(); ranks as usize];
+    for tag in 0..stream.below(9) as u32 {
+        let (from, to) = (stream.below(ranks.into()) as u32, stream.below(ranks.into()) as u32);
+        let size = SIZES[stream.below(3) as usize];
+        ops[from as usize].push(Op::send(size, to, tag));
+        ops[to as usize].push(Op::recv(size, from, tag));
+    }
+    for rank in &mut ops {
+        rank.extend((0..stream.below(4)).map(|_| Op::calc([0, 7, 5000][stream.below(3) as usize])));
+        stream.shuffle(rank);
+    }
+    let mut all = Builder::new(ranks);
+    for rank in ops {
+        let mut into = all.rank();
+        for (number, op) in (0..).zip(rank) {
+            into.add(op).expect("it fits");
+            for before in 0..number {
+                match stream.below(9) {
+                    0 | 1 => into.require(number, before).expect("it fits"),
+                    2 => into.require_start(number, before).expect("it fits"),
+                    _ => {}
+                }
+            }
+        }
+    }
+    all.finish().expect("all ranks")
+}
+
+/// What each operation waits for: the ends of some, the starts of others.
+fn waits(of: &Schedule) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
+    let mut ends = vec![Vec::new(); of.ops().len()];
+    let mut starts = ends.clone();
+    for op in 0..of.ops().len() as u32 {
+        of.require(op).iter().for_each(|&after| ends[after as usize].push(op));
+        of.require_start(op).iter().for_each(|&after| starts[after as usize].push(op));
+    }
+    (ends, starts)
+}
+
+/// Messages begun on either side, by their tag.
+#[derive(Default)]
+struct Met {
+    sent: BTreeSet<u32>,
+    received: BTreeSet<u32>,
+}
+
+impl Met {
+    fn begin(&mut self, op: &Op) {
+        let side = if op.kind == Kind::Send { &mut self.sent } else { &mut self.received };
+        side.insert(op.tag);
+    }
+
+    fn is_over(&self, op: &Op, limit: u64) -> bool {
+        let met = self.sent.contains(&op.tag) && self.received.contains(&op.tag);
+        met || (op.kind == Kind::Send && op.size <= limit && self.sent.contains(&op.tag))
+    }
+}
+
+/// Whether the schedule comes to its end where messages above `limit` wait for their receivers.
+fn schedule_ends(of: &Schedule, limit: u64) -> bool {
+    let (ends, starts) = waits(of);
+    let mut met = Met::default();
+    let mut begun: BTreeSet<u32> = BTreeSet::new();
+    loop {
+        let over = |op: &u32, met: &Met, begun: &BTreeSet<u32>| {
+            let it = &of.ops()[*op as usize];
+            begun.contains(op) && (it.kind == Kind::Calc || met.is_over(it, limit))
+        };
+        let before = begun.len();
+        for op in 0..of.ops().len() as u32 {
+            let at = op as usize;
+            if ends[at].iter().all(|one| over(one, &met, &begun))
+                && starts[at].iter().all(|one| begun.contains(one))
+            {
+                begun.insert(op);
+                if of.ops()[at].kind != Kind::Calc {
+                    met.begin(&of.ops()[at]);
+                }
+            }
+        }
+        if begun.len() == before {
+            return (0..of.ops().len() as u32).all(|op| over(&op, &met, &begun));
+        }
+    }
+}
+
+/// Whether the programs come to their end.
+fn programs_end(of: &Schedule, programs: &[Vec<Step>], limit: u64) -> bool {
+    let mut met = Met::default();
+    let mut at = vec![0; programs.len()];
+    loop {
+        let before = at.clone();
+        for (at, program) in at.iter_mut().zip(programs) {
+            while let Some(step) = program.get(*at) {
+                match step {
+                    Step::Begin(op) => met.begin(&of.ops()[*op as usize]),
+                    Step::Wait(all) => {
+                        if !all.iter().all(|op| met.is_over(&of.ops()[*op as usize], limit)) {
+                            break;
+                        }
+                    }
+                    Step::Compute(_) | Step::Join(_) => {}
+                }
+                *at += 1;
+            }
+        }
+        if at == before {
+            return at.iter().zip(programs).all(|(at, program)| *at == program.len());
+        }
+    }
+}
+
+/// Whether a program keeps to what its operations wait for, and does all of them once.
+fn check_order(of: &Schedule, rank: u32, program: &[Step]) {
+    let (ends, starts) = waits(of);
+    let (mut begun, mut over) = (BTreeSet::new(), BTreeSet::new());
+    let mut computed = Vec::new();
+    for step in program {
+        match step {
+            Step::Begin(op) => {
+                let is_message = |op: &&u32| of.ops()[**op as usize].kind != Kind::Calc;
+                for before in ends[*op as usize].iter().filter(is_message) {
+                    assert!(over.contains(before), "{op} before the end of {before}");
+                }
+                for before in starts[*op as usize].iter().filter(is_message) {
+                    assert!(begun.contains(before), "{op} before the start of {before}");
+                }
+                assert!(begun.insert(*op), "{op} twice");
+            }
+            Step::Wait(all) => {
+                for op in all {
+                    assert!(begun.contains(op) && over.insert(*op), "{op} is waited for once");
+                }
+            }
+            Step::Compute(ns) => computed.push(*ns),
+            Step::Join(_) => panic!("nothing is joined"),
+        }
+    }
+    let mut due = (BTreeSet::new(), Vec::new());
+    for op in of.of_rank(rank) {
+        let it = &of.ops()[op as usize];
+        if it.kind != Kind::Calc {
+            due.0.insert(op);
+        } else if it.size > 0 {
+            due.1.push(it.size);
+        }
+    }
+    due.1.sort_unstable();
+    computed.sort_unstable();
+    assert_eq!((&begun, &over, computed), (&due.0, &due.0, due.1));
+}
+
+fn programs(of: &Schedule) -> Option<Vec<Vec<Step>>> {
+    let found = sequence(of, &[], &Quiet).ok()?;
+    Some((0..of.ranks()).map(|rank| found.steps(rank)).collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn what_a_schedule_can_do_its_programs_can(seed in any::<u64>()) {
+        let of = drawn(seed);
+        let ends = schedule_ends(&of, u64::MAX);
+        let found = programs(&of);
+        prop_assert_eq!(found.is_some(), ends);
+        if let Some(found) = found {
+            for (rank, program) in (0..).zip(&found) {
+                check_order(&of, rank, program);
+            }
+            for limit in [0, SIZES[0], SIZES[1], SIZES[2]] {
+                let due = schedule_ends(&of, limit);
+                prop_assert!(!due || programs_end(&of, &found, limit), "limit {}", limit);
+            }
+        }
+    }
+}
+
+fn of_two(ranks: [&[Op]; 2]) -> Schedule {
+    let mut all = Builder::new(2);
+    for ops in ranks {
+        let mut into = all.rank();
+        for &op in ops {
+            into.add(op).expect("it fits");
+        }
+    }
+    all.finish().expect("both ranks")
+}
+
+/// A receive from any rank, of any tag, takes the oldest message; one of a tag its own.
+#[test]
+fn receives_from_anybody_are_matched() {
+    let sends = [Op::send(8, 1, 3), Op::send(8, 1, 4), Op::send(8, 1, 5)];
+    let any = Op::recv(8, ANY, ANY);
+    let of = of_two([&sends, &[Op::recv(8, 0, 4), any, Op::recv(8, ANY, 5)]]);
+    assert_eq!(programs(&of).expect("all have partners")[1][3], Step::Wait(vec![3, 4, 5]));
+    // the receive of any tag is the older one for the message of tag 5 as well
+    let of = of_two([&sends, &[Op::recv(8, 0, 4), Op::recv(8, 0, 4), any]]);
+    assert!(programs(&of).is_none());
+}
+
+#[test]
+fn what_never_ends_is_named() {
+    let of = of_two([&[Op::send(8, 1, 0)], &[]]);
+    let why = sequence(&of, &[], &Quiet).expect_err("nobody receives").to_string();
+    assert!(why.contains("1 messages are never received"), "{why}");
+    let of = of_two([&[], &[Op::calc(5), Op::recv(8, 0, 9)]]);
+    let why = sequence(&of, &[], &Quiet).expect_err("nobody sends").to_string();
+    assert!(why.contains("rank 1, operation 2: recv 8b from 0 tag 9 never ends"), "{why}");
+}
+
+/// Independent chains are told in the order in which their messages come.
+#[test]
+fn a_rank_does_not_wait_for_a_late_message_first() {
+    let mut all = Builder::new(2);
+    {
+        let mut zero = all.rank();
+        let late = zero.add(Op::recv(8, 1, 0)).expect("it fits");
+        let soon = zero.add(Op::recv(8, 1, 1)).expect("it fits");
+        for (after, ns) in [(late, 3), (soon, 4)] {
+            let calc = zero.add(Op::calc(ns)).expect("it fits");
+            zero.require(calc, after).expect("it fits");
+        }
+    }
+    {
+        let mut one = all.rank();
+        let calc = one.add(Op::calc(1_000_000)).expect("it fits");
+        let late = one.add(Op::send(8, 0, 0)).expect("it fits");
+        one.require(late, calc).expect("it fits");
+        one.add(Op::send(8, 0, 1)).expect("it fits");
+    }
+    let of = all.finish().expect("both ranks");
+    let found = &programs(&of).expect("it ends")[0];
+    let due = [
+        Step::Begin(0),
+        Step::Begin(1),
+        Step::Wait(vec![1]),
+        Step::Compute(4),
+        Step::Wait(vec![0]),
+        Step::Compute(3),
+    ];
+    assert_eq!(found, &due);
+}
+
+/// Rank 0 answers a message, and both meet; `late`: rank 1 meets when it has the answer.
+fn answered(late: bool) -> (Schedule, Vec<Joined>) {
+    let mut all = Builder::new(2);
+    {
+        let mut zero = all.rank();
+        let asked = zero.add(Op::recv(8, 1, 0)).expect("it fits");
+        let answer = zero.add(Op::send(8, 1, 1)).expect("it fits");
+        zero.require(answer, asked).expect("it fits");
+        zero.add(Op::calc(0)).expect("it fits");
+    }
+    {
+        let mut one = all.rank();
+        one.add(Op::send(8, 0, 0)).expect("it fits");
+        let answered = one.add(Op::recv(8, 0, 1)).expect("it fits");
+        let meets = one.add(Op::calc(0)).expect("it fits");
+        if late {
+            one.require(meets, answered).expect("it fits");
+        }
+    }
+    let joined = |op| Joined { op, operation: Operation::Barrier, root: 0, bytes: 0, meeting: 0 };
+    (all.finish().expect("both ranks"), vec![joined(2), joined(5)])
+}
+
+#[test]
+fn ranks_meet_when_nothing_else_is_left() {
+    let (of, joined) = answered(false);
+    let found = sequence(&of, &joined, &Quiet).expect("it ends");
+    let zero = [
+        Step::Begin(0),
+        Step::Join(joined[0]),
+        Step::Wait(vec![0]),
+        Step::Begin(1),
+        Step::Wait(vec![1]),
+    ];
+    assert_eq!(found.steps(0), zero);
+    let one = [Step::Begin(3), Step::Begin(4), Step::Join(joined[1]), Step::Wait(vec![3, 4])];
+    assert_eq!(found.steps(1), one);
+    // a process that waits in a meeting answers nobody
+    let (of, joined) = answered(true);
+    let why = sequence(&of, &joined, &Quiet).expect_err("rank 0 waits for rank 1").to_string();
+    assert!(why.contains("never ends"), "{why}");
+    sequence(&of, &[], &Quiet).expect("without the meeting it ends");
+}
