@@ -16,6 +16,9 @@ mod guided;
 mod model;
 mod node;
 mod order;
+mod parts;
+#[cfg(test)]
+mod parts_tests;
 mod plant;
 pub mod replay;
 mod route;
