@@ -132,8 +132,11 @@ def main() -> None:
         speak(error)
         code, line = explain(error)
         tell_json(code, line, error)
+        if getattr(error, "spoken", False):
+            sys.exit(code)
     ending.restore(found)
-    sys.exit(code)
+    # what all ranks refuse rank 0 tells: where another ended first, the launcher would end it
+    sys.exit(0 if _before and code == 2 else code)
 
 
 def status(ended: SystemExit) -> int:

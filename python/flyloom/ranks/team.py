@@ -82,6 +82,7 @@ def join() -> Team:
             if here and here.rank > 0 and here.here == 0:  # one of a host knows what all do
                 time.sleep(PATIENCE_S)
                 os.write(2, f"flyloom: rank {here.rank} of {here.size}: {error}\n".encode())
+                error.spoken = True  # type: ignore[attr-defined]
             raise
         atexit.register(_leave)
         _joined.append(team)
