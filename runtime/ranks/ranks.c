@@ -1,8 +1,8 @@
 /* The one place that knows MPI: processes of a run exchange bytes, behind functions of plain types.
  *
- * Built by the user's mpicc into a small library, which flyloom's core loads when a run asks for it.
- * Every function but flyloom_ranks_interface and flyloom_ranks_library is called by one thread at a
- * time. They return 0, a code of MPI (above 0), or one of ours (below).
+ * Built by the user's mpicc into a small library, which the core loads when a run asks for it.
+ * Every function but flyloom_ranks_interface and flyloom_ranks_library is called by one thread at
+ * a time. They return 0, a code of MPI (above 0), or one of ours (below).
  */
 #include <mpi.h>
 #include <sched.h>
