@@ -102,11 +102,9 @@ fn stop_of(error: &Bound<'_, PyAny>) -> Stop {
         return Interrupted.into();
     }
     let text = |name: &str| error.getattr(name).and_then(|text| text.extract::<String>()).ok();
-    match (text("param"), text("why"), text("help")) {
-        (Some(param), Some(why), Some(help)) => Refusal::new(param, why, help).into(),
-        _ => {
-            let words = error.str().map_or_else(|_| String::new(), |words| words.to_string());
-            Refusal::new("", words, "").into()
-        }
+    if let (Some(param), Some(why), Some(help)) = (text("param"), text("why"), text("help")) {
+        return Refusal::new(param, why, help).into();
     }
+    let words = error.str().map_or_else(|_| String::new(), |words| words.to_string());
+    Refusal::new("", words, "").into()
 }

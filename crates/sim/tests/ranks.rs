@@ -139,7 +139,8 @@ fn ranks_find_what_one_process_finds() {
             "slim_fly:q=5,p=4",
             json!({
                 "trace": [
-                    "amg_like:p=4,levels=2,base_bytes=16384", "mg_like:p=3,levels=1,base_bytes=20000",
+                    "amg_like:p=4,levels=2,base_bytes=16384",
+                    "mg_like:p=3,levels=1,base_bytes=20000",
                 ],
                 "background": [{"ranks": 40, "intensity": 0.1, "interval_us": 5.0}],
                 "placement": "random", "links": true, "ranks": true, "series_us": 2.0,
