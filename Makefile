@@ -1,5 +1,5 @@
 # The front door. Each target calls one script; `make help` lists them.
-.PHONY: help setup demo test check campaign bench docs gen fmt lint clean
+.PHONY: help setup demo test check campaign bench docs mpi gen fmt lint clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -25,6 +25,9 @@ bench: setup ## speed and memory, as ratios measured in one run
 
 docs: setup ## the docs are plain Markdown in docs/; this runs every example in them
 	@.venv/bin/python -m pytest -q tests/test_docs.py
+
+mpi: setup ## build the library around each MPI there is; else it is built when first used
+	@.venv/bin/python -m flyloom.ranks.library
 
 gen: ## rewrite what is generated from the sources
 	@cargo xtask gen

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 
+import flyloom as fl
 from measure import median, run
 from rows import Options, Row
 
@@ -17,7 +19,7 @@ CODES_NS = 1e9 / 50e3
 """A packet of CODES on one core, its best of 28 to 50 thousand a second (EPYC, 3.2 GHz)."""
 
 PROBE = """
-import json, resource, sys, time
+import json, os, resource, sys, time
 import flyloom as fl
 from flyloom.verbs.packet import packet
 net, given, settings, threads = sys.argv[1:]
@@ -26,9 +28,11 @@ fl.network(net)
 used = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 before, begin = used(), time.perf_counter()
 [point] = packet(net, **given, settings=json.loads(settings), threads=int(threads)).points
-print(json.dumps({"packets": point["packets"], "wall_s": point["wall_s"], "digest": point["digest"],
-                  "mib": used(), "grown_mib": used() - before,
-                  "start_s": time.perf_counter() - begin - point["wall_s"]}))
+rank = os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("PMI_RANK", "0"))
+found = {"packets": point["packets"], "wall_s": point["wall_s"], "digest": point["digest"],
+         "mib": used(), "grown_mib": used() - before,
+         "start_s": time.perf_counter() - begin - point["wall_s"]}
+rank == "0" and print(json.dumps(found))
 """
 MACHINE = "slim_fly:q=89,p=63"
 """998,046 endpoints."""
@@ -67,9 +71,10 @@ def packets(options: Options) -> list[Row]:
 
 
 def _engines(options: Options) -> list[Row]:
-    """Two threads against one: links of 25 ns, 120 messages an endpoint."""
+    """Two threads, and two ranks of MPI, against one: links of 25 ns, 120 messages an endpoint."""
     net, settings = "slim_fly:q=13,p=9", {"link.latency_ns": 25}
-    ways = (("sequential", 1), ("threads", 2), ("optimistic", 1), ("optimistic", 2))
+    ways = [("sequential", 1), ("threads", 2), ("optimistic", 1), ("optimistic", 2)]
+    ways += [("mpi", 2)] if _mpiexec() else []
     took: dict[tuple[str, int], list[float]] = {way: [] for way in ways}
     digests = set()
     for _ in options.times(5):
@@ -80,15 +85,26 @@ def _engines(options: Options) -> list[Row]:
             digests.add(one["digest"])
     assert len(digests) == 1, "engines differ"
     base = median(took["sequential", 1])
-    least = {"threads": 1.7, "optimistic": 0.8}
+    least = {"threads": 1.7, "optimistic": 0.8, "mpi": 1.5}
+    of = {"mpi": "ranks"}
     return [
-        Row("packets", f"{net}, physical, {sync} on {threads} threads", median(took[sync, threads]),
-            "s", base, "sequential, same run", least_ratio=least[sync] if threads > 1 else None)
+        Row("packets", f"{net}, physical, {sync} on {threads} {of.get(sync, 'threads')}",
+            median(took[sync, threads]), "s", base, "sequential, same run",
+            least_ratio=least[sync] if threads > 1 else None)
         for sync, threads in ways[1:]
     ]
+
+
+@functools.cache
+def _mpiexec() -> str | None:
+    """What starts ranks of an MPI that works; None where there is none."""
+    return next((row["mpiexec"] for row in fl.doctor().mpi if row["works"]), None)
 
 
 def _found(options: Options, net: str, given: dict, settings: dict, threads: int) -> dict:
     options.say(f"packets: {net} {json.dumps(given)}")
     words = (net, json.dumps(given), json.dumps(settings), str(threads))
-    return json.loads(run([sys.executable, "-c", PROBE, *words]).output)
+    launcher = []
+    if given.get("sync") == "mpi":
+        launcher = [_mpiexec(), "-n", str(threads)]
+    return json.loads(run([*launcher, sys.executable, "-c", PROBE, *words]).output)

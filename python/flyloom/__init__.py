@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.support.results import Result as Result
     from flyloom.verbs.comparison import compare as compare
     from flyloom.verbs.congestion import congestion as congestion
+    from flyloom.verbs.doctor import doctor as doctor
     from flyloom.verbs.exporting import export as export
     from flyloom.verbs.exporting import export_formats as export_formats
     from flyloom.verbs.layout import cables as cables
@@ -92,6 +93,7 @@ _HOMES = {
     "flyloom.support.results": ["Result"],
     "flyloom.verbs.comparison": ["compare"],
     "flyloom.verbs.congestion": ["congestion"],
+    "flyloom.verbs.doctor": ["doctor"],
     "flyloom.verbs.exporting": ["export", "export_formats"],
     "flyloom.verbs.layout": ["cables", "check_cables", "lost_in", "plan", "verify_cables"],
     "flyloom.verbs.measures": ["measure", "promise"],

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "Ranks",
     "RefusalError",
     "Routing",
     "Search",
@@ -245,6 +246,19 @@ class Routing:
     def _repr_html_(self) -> str: ...
 
 @final
+class Ranks:
+    def __new__(cls, path: str) -> Self: ...
+    @property
+    def rank(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def library(self) -> str: ...
+    def agree(self, error: BaseException | None = None) -> None: ...
+    def abort(self, code: int) -> None: ...
+    def close(self) -> None: ...
+
+@final
 class Traffic:
     @staticmethod
     def named(network: Topology, name: str, elephants: float, seed: int) -> Traffic: ...
@@ -307,7 +321,7 @@ def packet_schema() -> _Document: ...
 def simulate_packet(
     on: Topology | Routing,
     given: dict[str, Any],
-    threads: int,
+    hands: tuple[int, Ranks | None],
     traffic: Traffic | None = None,
     jobs: tuple[Sequence[Workload] | None, Sequence[int] | None] = ...,
     progress: _Progress = None,

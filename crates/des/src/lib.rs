@@ -7,7 +7,8 @@
 //!
 //! - [`sequential`]: one queue, one thread;
 //! - [`windows`]: LPs in parts, a thread each; all handle what lies in a window of time that no
-//!   part can disturb, then exchange what they sent (conservative);
+//!   part can disturb, then exchange what they sent (conservative); with [`Carried`] the same over
+//!   processes;
 //! - [`optimistic`]: parts go ahead of what is sure, and undo what came too early (Time Warp).
 //!
 //! Source: Fujimoto, "Parallel and distributed simulation systems", Wiley 2000, chapters 3 and 4.
@@ -15,6 +16,9 @@
 mod barrier;
 mod model;
 mod optimistic;
+pub mod peers;
+#[cfg(test)]
+mod peers_tests;
 mod queue;
 mod sequential;
 #[cfg(test)]
@@ -23,6 +27,7 @@ mod windows;
 
 pub use model::{Context, Event, Key, Lp, Model, Outcome};
 pub use optimistic::{Ahead, optimistic};
+pub use peers::{Carried, Peers, Wire};
 pub use queue::Queue;
 pub use sequential::sequential;
-pub use windows::{Transport, windows, windows_over};
+pub use windows::{Part, Transport, windows, windows_over};

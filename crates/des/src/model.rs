@@ -32,6 +32,18 @@ impl Key {
         (self.0 >> 64) as u64
     }
 
+    /// All of it, for other processes.
+    #[inline]
+    pub(crate) fn bits(self) -> u128 {
+        self.0
+    }
+
+    /// What another process's [`Self::bits`] stands for.
+    #[inline]
+    pub(crate) fn of_bits(bits: u128) -> Self {
+        Self(bits)
+    }
+
     #[inline]
     pub(crate) fn depth(self) -> u128 {
         self.0 >> 56 & MOST_DEPTH

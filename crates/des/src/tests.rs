@@ -11,25 +11,25 @@ use std::collections::BTreeMap;
 /// Processes that hand on events: a state that depends on the order of all that happened, delays of
 /// which some are 0, and some events that are swallowed or doubled.
 #[derive(Debug)]
-struct Phold {
-    lps: u32,
-    seed: u64,
-    events: u32,
+pub(crate) struct Phold {
+    pub(crate) lps: u32,
+    pub(crate) seed: u64,
+    pub(crate) events: u32,
     /// Least delay to another process, ps.
-    least_ps: u64,
+    pub(crate) least_ps: u64,
     /// Of ten events to the process itself, so many have no delay.
-    zeros: u32,
+    pub(crate) zeros: u32,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct State {
+pub(crate) struct State {
     draws: u32,
     history: u64,
     handled: u64,
 }
 
 #[derive(Clone, Copy)]
-enum Change {
+pub(crate) enum Change {
     Draws(u32),
     History(u64),
     Handled(u64),
@@ -114,7 +114,7 @@ impl Model for Phold {
 }
 
 /// The same by a sorted list, in as few lines as can be.
-fn listed(model: &Phold, end_ps: u64) -> (Vec<State>, (u64, u64), u64) {
+pub(crate) fn listed(model: &Phold, end_ps: u64) -> (Vec<State>, (u64, u64), u64) {
     /// A list of what is to come; the key as (time, depth, source, serial).
     struct To<'a> {
         me: Lp,
@@ -164,7 +164,7 @@ fn found(outcome: Outcome<Phold>) -> (Vec<State>, (u64, u64), u64) {
     (outcome.states, outcome.tally, outcome.events)
 }
 
-fn drawn_parts(lps: u32, parts: u16, seed: u64) -> Vec<u16> {
+pub(crate) fn drawn_parts(lps: u32, parts: u16, seed: u64) -> Vec<u16> {
     let mut dice = Fast::new(seed, "parts", 0);
     (0..lps).map(|_| dice.below(parts.into()) as u16).collect()
 }

@@ -10,6 +10,7 @@ mod message;
 mod packet;
 mod pickling;
 mod plugins;
+mod ranks;
 mod routing;
 mod search;
 mod sim;
@@ -30,6 +31,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<topology::Topology>()?;
     m.add_class::<routing::Routing>()?;
     m.add_class::<throughput::Traffic>()?;
+    m.add_class::<ranks::Ranks>()?;
     m.add_class::<cost::Shop>()?;
     m.add_class::<workload::Workload>()?;
     m.add_function(wrap_pyfunction!(cables::qr_code, m)?)?;

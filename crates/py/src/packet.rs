@@ -1,6 +1,7 @@
 //! The packet level for Python: a network or tables, parameters and loads in, points out.
 
 use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
+use crate::ranks::Ranks;
 use crate::routing::Routing;
 use crate::throughput::Traffic;
 use crate::topology::{Topology, object};
@@ -22,23 +23,20 @@ pub fn packet_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 
 /// What the packet level finds at the loads that `given` says: `verified`, `parameters`, `points`;
 /// with traces `jobs`, whose schedules, and the endpoints of all processes, take the place of what
-/// the parameters name.
+/// the parameters name. `hands` are threads, or ranks that all come to this, each with the same,
+/// and find the same.
 #[pyfunction]
-#[pyo3(signature = (on, given, threads, traffic=None, jobs=(None, None), progress=None))]
+#[pyo3(signature = (on, given, hands, traffic=None, jobs=(None, None), progress=None))]
 pub fn simulate_packet<'py>(
     py: Python<'py>,
     on: &Bound<'py, PyAny>,
     given: &Bound<'py, PyAny>,
-    threads: usize,
+    hands: (usize, Option<Py<Ranks>>),
     traffic: Option<Py<Traffic>>,
     jobs: (Option<Vec<Py<Workload>>>, Option<Vec<u32>>),
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let given = Value::Object(object(from_python(given)?));
-    let spec: Spec = base::fields::typed_by_path(&given).map_err(|(field, why)| {
-        refuse(Refusal::new(field, why, "docs/packet.md has all parameters"))
-    })?;
-    spec.check().map_err(refuse)?;
+    let (threads, ranks) = hands;
     let routing = on.cast::<Routing>().ok().map(|tables| tables.get().inner.clone());
     let topology = match &routing {
         Some(routing) => routing.topology().clone(),
@@ -50,10 +48,29 @@ pub fn simulate_packet<'py>(
         workloads.as_ref().map(|all| all.iter().map(|one| &one.get().inner).collect());
     let jobs = Jobs { schedules: schedules.as_deref(), places: places.as_deref() };
     let on = Driven { topology: &topology, routing: routing.as_ref(), traffic, jobs };
-    afford(py, &format!("simulating {}", topology.recipe()), |_| spec.need(on, threads))?;
+    let read = || {
+        let given = Value::Object(object(from_python(given)?));
+        let spec: Spec = base::fields::typed_by_path(&given).map_err(|(field, why)| {
+            refuse(Refusal::new(field, why, "docs/packet.md has all parameters"))
+        })?;
+        spec.check().map_err(refuse)?;
+        afford(py, &format!("simulating {}", topology.recipe()), |_| spec.need(on, threads))?;
+        Ok(spec)
+    };
     let began = Instant::now();
     let clock = || began.elapsed().as_secs_f64();
-    let found = enter(py, progress, |watch| spec.simulate(on, threads, Some(&clock), watch))?
-        .map_err(stopped)?;
-    to_python(py, &Value::Object(Frame::of(found).0))
+    let found = match ranks.as_ref().map(Py::get) {
+        None => {
+            let spec = read()?;
+            enter(py, progress, |watch| spec.simulate(on, threads, Some(&clock), watch))?
+        }
+        Some(ranks) => {
+            let spec = ranks.agreed(py, read())?;
+            enter(py, progress, |watch| {
+                ranks.same_build()?;
+                ranks.over(|peers| spec.simulate_over(on, peers, Some(&clock), watch))
+            })?
+        }
+    };
+    to_python(py, &Value::Object(Frame::of(found.map_err(stopped)?).0))
 }

@@ -14,6 +14,10 @@ import sys
 
 from flyloom.support import ending
 
+TYPE_CHECKING = False  # as in `typing`, which takes its time to load
+if TYPE_CHECKING:
+    from typing import TextIO
+
 GROUPS = {
     "networks": ("design", "plan"),
     "exporting": ("export",),
@@ -125,10 +129,14 @@ def main() -> None:
     except BaseException as error:
         if COMPLETING in os.environ:  # nobody typed the line to its end yet
             sys.exit(1)
+        speak(error)
         code, line = explain(error)
         tell_json(code, line, error)
+        if getattr(error, "spoken", False):
+            sys.exit(code)
     ending.restore(found)
-    sys.exit(code)
+    # what all ranks refuse rank 0 tells: where another ended first, the launcher would end it
+    sys.exit(0 if _before and code == 2 else code)
 
 
 def status(ended: SystemExit) -> int:
@@ -163,6 +171,7 @@ def commands() -> int:
 
     guard_screen()
     sys.argv[1:] = asked(sys.argv[1:])
+    hush()
     load(typed_words())
     from flyloom.cli.common import app, take_plugins
 
@@ -180,6 +189,31 @@ def commands() -> int:
             say("interrupted", "")
     sys.stdout.flush()
     return code
+
+
+def hush() -> None:
+    """Of a run over MPI rank 0 speaks; all others are silent."""
+    words = sys.argv[1:]
+    if ("mpi" in words or "--sync=mpi" in words) and (
+        importlib.import_module("flyloom.ranks.launched").is_silent(words)
+    ):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        _before.append(sys.stderr)
+        sys.stderr = os.fdopen(nowhere, "w", encoding="utf-8")
+        ending.silence()
+
+
+_before: list[TextIO] = []
+"""Standard error, of a rank that is silent."""
+
+
+def speak(error: BaseException) -> None:
+    """A rank that was silent says what no other knows of."""
+    core = sys.modules.get("flyloom._core")
+    told = isinstance(error, (KeyboardInterrupt, SystemExit))
+    if _before and not told and not (core and isinstance(error, core.RefusalError)):
+        sys.stderr = _before[0]
 
 
 def explain(error: BaseException) -> tuple[int, str]:

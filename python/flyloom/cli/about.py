@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -16,70 +15,36 @@ from flyloom.cli.common import Json, app, epilog
 @app.command(epilog=epilog("flyloom doctor"))
 def doctor(as_json: Json = False) -> None:
     """Say which optional programs and packages are there, and how to get the rest."""
-    from flyloom._core import __version__
-    from flyloom.deploy import tools
+    from flyloom.verbs.doctor import doctor as examined
 
-    found = tools.check()
-    programs = [
-        {"name": name, "path": str(path) if path else None, "package": package}
-        for name, path, package in found
-    ]
-    extras, plugin, mpi = extra_rows(), plugin_row(), mpi_rows()
+    found = examined()
     if as_json:
-        complete = all(path for _, path, _ in found)
-        print(json.dumps({
-            "version": __version__, "programs": programs, "complete": complete, "extras": extras,
-            "plugin": plugin, "mpi": mpi,
-        }))
+        print(json.dumps(found.to_dict()))
         return
-    print(f"flyloom {__version__}")
-    for name, path, package in found:
-        word, where = ("ok", path) if path else ("missing", f"apt-get install {package}")
-        print(f"{word:<7}  {name:<20} {where}")
-    absent = sorted({package for _, path, package in found if not path})
+    print(f"flyloom {found.version}")
+    for row in found.programs:
+        tell(row["path"], row["name"], row["path"] or f"apt-get install {row['package']}")
+    absent = sorted({row["package"] for row in found.programs if not row["path"]})
     if absent:
         print(f"for the fabric stage: apt-get install {' '.join(absent)}")
-    print(f"{'ok' if plugin['can_be_built'] else 'missing':<7}  {'OpenSM plug-in':<20}"
-          f" {plugin['built'] or plugin['what']}")
-    for row in mpi:
-        print(f"{'ok' if row['path'] else 'missing':<7}  {row['name']:<20}"
-              f" {row['path'] or 'apt-get install ' + row['package']}")
-    for row in extras:
+    plugin = found.plugin
+    tell(plugin["can_be_built"], "OpenSM plug-in", plugin["built"] or plugin["what"])
+    for row in found.mpi:
+        name = row["library"] or "MPI"
+        if row["works"]:
+            tell(True, name, f"{row['mpicc']}, {row['mpiexec']}: two ranks find one another")
+        else:
+            where = f"{row['mpicc']}: " if row["mpicc"] else ""
+            remedy = f"; {row['remedy']}" if row["remedy"] else ""
+            tell(False, name, f"{where}{row['why']}{remedy}", "no")
+    for row in found.extras:
         how = f": pip install 'flyloom[{row['extra']}]'" if row["absent"] else ""
-        print(f"{'missing' if row['absent'] else 'ok':<7}  {row['extra']:<20} {row['use']}{how}")
+        tell(not row["absent"], row["extra"], f"{row['use']}{how}")
 
 
-def extra_rows() -> list[dict[str, Any]]:
-    """Every extra: what it is for, and which of its modules are absent."""
-    from flyloom.support.extras import EXTRAS, absent
-
-    return [{"extra": name, "use": use, "absent": absent(name)}
-            for name, (_, use) in EXTRAS.items()]
-
-
-def plugin_row() -> dict[str, Any]:
-    """Whether OpenSM's plug-in is built, or can be."""
-    from flyloom.deploy import plugin, tools
-    from flyloom.support.errors import DeployError
-
-    try:
-        sources = str(plugin.source_dir())
-        built = plugin.built()
-        for name in ("cc", "opensm headers", "umad headers"):
-            tools.path(name)
-    except DeployError as error:
-        return {"built": None, "can_be_built": False, "sources": None, "what": str(error)}
-    what = f"is built when it is first used, from {sources}"
-    return {"built": str(built) if built else None, "can_be_built": True, "sources": sources,
-            "what": what}
-
-
-def mpi_rows() -> list[dict[str, Any]]:
-    """The programs of MPI."""
-    found = {name: shutil.which(name) for name in ("mpicc", "mpirun")}
-    packages = {"mpicc": "libopenmpi-dev", "mpirun": "openmpi-bin"}
-    return [{"name": name, "path": path, "package": packages[name]}
-            for name, path in found.items()]
+def tell(there: object, name: str, what: str, without: str = "missing") -> None:
+    """A line on one thing."""
+    print(f"{'ok' if there else without:<7}  {name:<20} {what}")
 
 
 @app.command(epilog=epilog("flyloom example", "flyloom example deployed_slim_fly"))

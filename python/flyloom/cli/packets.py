@@ -41,6 +41,7 @@ COLUMNS = (
     " --placement random --background ranks=60,intensity=0.1,interval_us=10",
     "flyloom sim packet slim_fly:q=5,p=4 --engine dfsssp --messages 100 --bytes 65536"
     " --set link.latency_ns=50",
+    "mpiexec -n 2 flyloom sim packet slim_fly:q=13,p=9 --sync mpi",
 ))
 def packet(
     net: Tables,
@@ -92,8 +93,8 @@ def packet(
     ] = None,
     sync: Annotated[
         str,
-        typer.Option(help="what runs events: sequential, threads, optimistic; the result is the"
-                          " same"),
+        typer.Option(help="what runs events: sequential, threads, optimistic, or mpi: the ranks"
+                          " that mpiexec started; the result is the same"),
     ] = "sequential",
     engine: Annotated[
         str | None, typer.Option("--engine", "-e", help="over this engine's tables alone")
@@ -121,6 +122,7 @@ def packet(
     """Latency and accepted rate, packet by packet: routers with buffers and credits."""
     from flyloom.inputs.networks import network
     from flyloom.inputs.tables import holds_tables
+    from flyloom.ranks import ALONE, join
     from flyloom.report import packet_page
     from flyloom.support.checks import whole
     from flyloom.support.files import write_whole
@@ -133,18 +135,22 @@ def packet(
     whole("--bytes", bytes_, 1, 2**30)
     if threads is not None:
         whole("--threads", threads, 1, 1024)
-    source = net if holds_tables(net) else load_network(net, p)
-    with bars() as bar:
-        found = simulate(
-            source, load=load, traffic=traffic, selection=selection, dialect=dialect,
-            messages=messages, message_bytes=bytes_, rails=rails, trace=trace or None,
-            compute=compute, collectives=collectives, placement=placement,
-            background=[background_of(words) for words in background or ()], sync=sync,
-            engine=engine,
-            lmc=lmc, layers=layers, engine_options=parsed_options(option),
-            settings=parsed_options(setting, "the simulator", (), "--set"), unverified=unverified,
-            seed=seed, threads=threads, progress=bar,
-        ).to_dict()
+    with join() if sync == "mpi" else ALONE as team:
+        with team.together():
+            source = net if holds_tables(net) else load_network(net, p)
+        with bars() as bar:
+            found = simulate(
+                source, load=load, traffic=traffic, selection=selection, dialect=dialect,
+                messages=messages, message_bytes=bytes_, rails=rails, trace=trace or None,
+                compute=compute, collectives=collectives, placement=placement,
+                background=[background_of(words) for words in background or ()], sync=sync,
+                engine=engine,
+                lmc=lmc, layers=layers, engine_options=parsed_options(option),
+                settings=parsed_options(setting, "the simulator", (), "--set"),
+                unverified=unverified, seed=seed, threads=threads, progress=bar,
+            ).to_dict()
+    if team.rank > 0:
+        return  # rank 0 speaks and writes
     if output and output.suffix == ".json":
         write_whole(output, json.dumps(found) + "\n")
     elif output:

@@ -30,7 +30,7 @@ _raised = False
 _owner = 0
 """The process that listens: a child that was forked and not yet replaced says nothing."""
 _follows = False
-"""Whether this process is a worker, which its parent ends and which says nothing."""
+"""Whether this process says nothing: a worker, which its parent ends, or one of several."""
 before_the_line = b""
 """What goes to standard error before the last line: a progress bar takes itself away by it."""
 
@@ -56,6 +56,12 @@ def follow() -> None:
     _owner, _follows, _mode, _heard, _raised = os.getpid(), True, _AT_ONCE, 0, False
     _signal.signal(_signal.SIGINT, lambda *_heard: None)  # so that its children do not ignore it
     _signal.signal(_signal.SIGTERM, _hear)
+
+
+def silence() -> None:
+    """From now on this process says nothing when it ends: another speaks for it."""
+    global _follows
+    _follows = True
 
 
 def restore(found: dict[int, object]) -> None:

@@ -14,6 +14,7 @@ from flyloom.inputs.jobs import jobs as schedules
 from flyloom.inputs.jobs import names as trace_names
 from flyloom.inputs.placements import Placed, places
 from flyloom.inputs.traffic import called, demands, is_name
+from flyloom.ranks import ALONE, join
 from flyloom.support.checks import whole
 from flyloom.support.machine import processors
 from flyloom.support.progress import Progress
@@ -93,7 +94,8 @@ def packet(
         Jobs that send at random until those of traces are done, each ``ranks``, ``intensity`` (or
         ``bytes``), ``interval_us``, ``births``.
     sync
-        What runs events: ``sequential``, ``threads``, ``optimistic``; the result is the same.
+        What runs events: ``sequential``, ``threads``, ``optimistic``, or ``mpi``: the ranks of the
+        MPI program that this process is one of, which all call this; the result is the same.
     engine
         Routes are those of this engine's tables, with ``lmc``, ``layers`` and ``engine_options``.
     settings
@@ -113,29 +115,31 @@ def packet(
     traces ``jobs`` (each ``name``, ``ranks``, ``max_comm_us``, ``mean_comm_us``, ...). Raises
     ``RefusalError`` for what does not fit and for routing that is not proved free of deadlock.
     """
-    refuse_arguments(settings, OWN)
-    hands = threads_for(threads)
-    on = routed_or_not(
-        source, engine, lmc=lmc, layers=layers, options=engine_options, progress=progress
-    )
-    given = on if isinstance(on, Routing) else None
-    topology = on.topology if isinstance(on, Routing) else on
-    spec = nested({
-        **(settings or {}), "load": loads(load), "selection": selection, "dialect": dialect,
-        "messages": messages, "message_bytes": message_bytes, "rails": rails, "sync": sync,
-        "unverified": unverified, "seed": seed,
-    })
-    own = None
-    jobs: tuple[list[Workload] | None, list[int] | None] = (None, None)
-    if trace is not None:
-        jobs = _jobs(spec, on, (trace, compute, collectives, placement, background), progress)
-    elif background:
-        raise RefusalError("background: there is no trace; it lasts as long as one")
-    elif isinstance(traffic, str) and is_name(traffic):
-        spec["traffic"] = traffic
-    else:
-        own = demands(topology, traffic)
-    found = _core.simulate_packet(on, spec, hands, own, jobs, progress)
+    team = join() if sync == "mpi" else ALONE
+    with team.together():
+        refuse_arguments(settings, OWN)
+        hands = threads_for(threads)
+        on = routed_or_not(
+            source, engine, lmc=lmc, layers=layers, options=engine_options, progress=progress
+        )
+        given = on if isinstance(on, Routing) else None
+        topology = on.topology if isinstance(on, Routing) else on
+        spec = nested({
+            **(settings or {}), "load": loads(load), "selection": selection, "dialect": dialect,
+            "messages": messages, "message_bytes": message_bytes, "rails": rails, "sync": sync,
+            "unverified": unverified, "seed": seed,
+        })
+        own = None
+        jobs: tuple[list[Workload] | None, list[int] | None] = (None, None)
+        if trace is not None:
+            jobs = _jobs(spec, on, (trace, compute, collectives, placement, background), progress)
+        elif background:
+            raise RefusalError("background: there is no trace; it lasts as long as one")
+        elif isinstance(traffic, str) and is_name(traffic):
+            spec["traffic"] = traffic
+        else:
+            own = demands(topology, traffic)
+    found = _core.simulate_packet(on, spec, (hands, team.core), own, jobs, progress)
     peak_rss_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     for point in found["points"]:
         point["peak_rss_mib"] = peak_rss_mib

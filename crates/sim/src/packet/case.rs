@@ -14,7 +14,7 @@ use super::tally::Tally;
 use super::timing::Timing;
 use super::told::{Ran, Teller};
 use crate::flit::case::On;
-use base::{Stop, Watch};
+use base::{Refusal, Stop, Watch};
 use des::{Ahead, optimistic, sequential, windows};
 use fabric::Topology;
 use std::sync::Arc;
@@ -143,11 +143,12 @@ impl Case {
     /// that do not come, or `watch` says stop.
     pub fn point(&self, load: f64, threads: usize, watch: &dyn Watch) -> Result<Row, Stop> {
         let model = self.model(load);
-        let end_ps = self.spec.end_us.map_or(u64::MAX, |us| (us * 1e6).round() as u64);
+        let end_ps = self.end_ps();
         let parts = || model.parts(threads.clamp(1, 1024) as u16);
         let found = match self.spec.sync {
             Sync::Sequential => sequential(&model, end_ps, watch)?,
             Sync::Threads => windows(&model, &parts(), end_ps, watch)?,
+            Sync::Mpi => return Err(alone()),
             Sync::Optimistic => {
                 let ahead = Ahead {
                     span_ps: ((self.spec.ahead_ns * 1000.0).round() as u64).max(1),
@@ -158,27 +159,37 @@ impl Case {
             }
         };
         let ended = Ended::of(&model, (0..).zip(&found.states));
-        // a run that is ended by its time may end with packets on their way
-        let is_stuck = self.spec.end_us.is_none() && ended.waits;
+        let is_stuck = self.is_stuck(&ended);
         let waits = if is_stuck { circle(&model, &found.states) } else { Vec::new() };
-        let load = self.replay().is_none().then_some(load);
         self.row(load, &Ran::of(&found), &ended, &found.tally, &waits)
+    }
+
+    /// When a run is ended, ps.
+    pub(super) fn end_ps(&self) -> u64 {
+        self.spec.end_us.map_or(u64::MAX, |us| (us * 1e6).round() as u64)
+    }
+
+    /// Whether packets wait for ever: a run that is ended by its time may end with some on their
+    /// way.
+    pub(super) fn is_stuck(&self, ended: &Ended) -> bool {
+        self.spec.end_us.is_none() && ended.waits
     }
 
     /// What people read of a run.
     pub(super) fn row(
         &self,
-        load: Option<f64>,
+        load: f64,
         ran: &Ran,
         ended: &Ended,
         tally: &Tally,
         waits: &[Waits],
     ) -> Result<Row, Stop> {
         let teller = Teller { on: &self.on, plant: &self.plant, replay: self.replay() };
-        let is_stuck = self.spec.end_us.is_none() && ended.waits;
+        let is_stuck = self.is_stuck(ended);
         if let (Some(replay), false, false) = (self.replay(), is_stuck, ended.left.is_empty()) {
             return Err(ended.left.refusal(replay.schedule()).into());
         }
+        let load = self.replay().is_none().then_some(load);
         let mut row = teller.row(load, ran, ended, tally, waits);
         row.deadlocked = is_stuck;
         row.links = self.spec.links.then(|| teller.links(ended, ran.last_ps));
@@ -186,6 +197,12 @@ impl Case {
         row.series = self.spec.series_us.map(|us| teller.series(tally, us));
         Ok(row)
     }
+}
+
+/// That a run over ranks has none.
+pub(super) fn alone() -> Stop {
+    let why = "mpi is for the ranks of `mpiexec -n 2 flyloom sim packet ... --sync mpi`";
+    Refusal::new("sync", why, "sequential, threads, optimistic").into()
 }
 
 /// Who sends to whom.

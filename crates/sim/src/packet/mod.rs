@@ -16,7 +16,11 @@ mod guided;
 mod model;
 mod node;
 mod order;
+mod parts;
+#[cfg(test)]
+mod parts_tests;
 mod plant;
+mod ranks;
 pub mod replay;
 mod route;
 mod router;
@@ -28,6 +32,7 @@ mod stuck;
 mod tally;
 mod timing;
 mod told;
+mod wire;
 
 pub use ended::{Busiest, Ended};
 pub use endpoint::{Births, Endpoint, Open, Rails, Seen};

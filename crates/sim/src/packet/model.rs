@@ -3,6 +3,7 @@
 use super::endpoint::{Endpoint, Nic, Open, Rails, Seen};
 use super::event::Happens;
 use super::node::{Lane, Node, Port, Waiting};
+use super::parts::parts;
 use super::plant::{Class, Plant};
 use super::replay::{Played, Replay, TELL_PS};
 use super::route::Route;
@@ -218,13 +219,13 @@ impl Model {
         }
     }
 
-    /// The parts of the processes: routers in equal shares by their numbers, endpoints with their
-    /// router of the first plane.
-    pub fn parts(&self, parts: u16) -> Vec<u16> {
-        let routers = self.plant.routers;
-        let of_router =
-            |router: Lp| (u64::from(router) * u64::from(parts) / u64::from(routers.max(1))) as u16;
-        let endpoints = (0..self.plant.endpoints).map(|e| of_router(self.plant.at(e, 0).router));
-        (0..routers).map(of_router).chain(endpoints).collect()
+    /// The parts of the processes, so many: see [`parts`]; endpoints are with their router of the
+    /// first plane.
+    pub fn parts(&self, count: u16) -> Vec<u16> {
+        let mut of = parts(&self.plant, count);
+        for endpoint in 0..self.plant.endpoints {
+            of.push(of[self.plant.at(endpoint, 0).router as usize]);
+        }
+        of
     }
 }

@@ -58,6 +58,8 @@ pub enum Sync {
     Sequential,
     /// Threads, in windows of time in which they cannot disturb each other.
     Threads,
+    /// The ranks of an MPI program, in the same windows.
+    Mpi,
     /// Threads that go ahead of what is sure, and undo what came too early.
     Optimistic,
 }

@@ -1,6 +1,6 @@
 //! The packet level as a stage: parameters and what it is run on in, points and their figures out.
 
-use super::case::{Case, Own};
+use super::case::{Case, Own, alone};
 use super::replay::{JobRow, Jobs};
 use super::row::Row;
 use super::spec::{Spec, Sync};
@@ -10,11 +10,14 @@ use crate::select::Selection;
 use crate::side_by_side::side_by_side;
 use base::stage::{Better, Kind};
 use base::{Interrupted, Metric, Need, Refusal, Stage, Stop, Watch};
+use des::Peers;
+use des::peers::{agree, same};
 use fabric::Topology;
 use fabric::size::Size;
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::fmt::Write;
 use std::sync::Arc;
 use traffic::sending::Sending;
 
@@ -59,29 +62,76 @@ impl Spec {
         clock: Option<&(dyn Fn() -> f64 + core::marker::Sync)>,
         watch: &dyn Watch,
     ) -> Result<Record, Stop> {
-        self.check()?;
-        let routed = match on.routing {
-            Some(routing) => On::Tables(Box::new(routing.clone())),
-            None => On::Network(on.topology.clone()),
-        };
-        let own = Own { traffic: on.traffic, jobs: on.jobs };
-        let case = Case::new(routed, self, own, watch)?;
+        if self.sync == Sync::Mpi {
+            return Err(alone());
+        }
+        let case = self.case(on, watch)?;
         let Loads::At(loads) = &self.load else { return Err(Interrupted.into()) };
         // jobs look at no load
         let loads = if case.replay().is_some() { &[0.0][..] } else { loads };
         // parallel engines have all threads for one point, the sequential one has a point each
         let (at_once, each) = match self.sync {
             Sync::Sequential => (threads.clamp(1, loads.len().max(1)), 1),
-            Sync::Threads | Sync::Optimistic => (1, threads),
+            Sync::Threads | Sync::Mpi | Sync::Optimistic => (1, threads),
         };
-        let mut points = side_by_side(loads.len(), at_once, |at| {
+        let points = side_by_side(loads.len(), at_once, |at| {
             let began = clock.map(|now| now());
             let row = case.point(loads[at], each, watch)?;
             let wall_s = began.zip(clock).map(|(began, now)| now() - began);
             Ok(Row { wall_s, ..row })
         })?;
+        Ok(self.record(&case, points))
+    }
+
+    fn record(&self, case: &Case, mut points: Vec<Row>) -> Record {
         let jobs = points.first_mut().map(|row| std::mem::take(&mut row.jobs)).unwrap_or_default();
-        Ok(Record { verified: case.verified, parameters: self.clone(), points, jobs })
+        Record { verified: case.verified, parameters: self.clone(), points, jobs }
+    }
+
+    /// The network with what is sent over it, ready to run.
+    fn case(&self, on: Driven<'_>, watch: &dyn Watch) -> Result<Case, Stop> {
+        self.check()?;
+        let routed = match on.routing {
+            Some(routing) => On::Tables(Box::new(routing.clone())),
+            None => On::Network(on.topology.clone()),
+        };
+        Case::new(routed, self, Own { traffic: on.traffic, jobs: on.jobs }, watch)
+    }
+
+    /// Runs it over processes that go in step, each with a part of the network; all find the same,
+    /// but for times.
+    ///
+    /// # Errors
+    /// As [`Self::simulate`], the same at all; and when they were not given the same.
+    pub fn simulate_over(
+        &self,
+        on: Driven<'_>,
+        peers: &mut dyn Peers,
+        clock: Option<&(dyn Fn() -> f64 + core::marker::Sync)>,
+        watch: &dyn Watch,
+    ) -> Result<Record, Stop> {
+        let case = agree(peers, self.case(on, watch))?;
+        let tables = on.routing.map_or(0, Routing::digest);
+        same(
+            peers,
+            &[
+                ("network", format!("{:016x}", on.topology.digest())),
+                ("tables", format!("{tables:016x}")),
+                ("traffic", digest(&on.traffic)),
+                ("traces", digest(&case.replay())),
+                ("parameters", serde_json::to_string(self).unwrap_or_default()),
+            ],
+        )?;
+        let Loads::At(loads) = &self.load else { return Err(Interrupted.into()) };
+        let loads = if case.replay().is_some() { &[0.0][..] } else { loads };
+        let point = |load: &f64| {
+            let began = clock.map(|now| now());
+            let row = case.point_over(*load, peers, watch)?;
+            let wall_s = began.zip(clock).map(|(began, now)| now() - began);
+            Ok(Row { wall_s, ..row })
+        };
+        let points = loads.iter().map(point).collect::<Result<_, Stop>>()?;
+        Ok(self.record(&case, points))
     }
 
     /// What a run will take on a network of this size: bytes within a factor of two, seconds no
@@ -102,6 +152,23 @@ impl Spec {
         let hops = each * points * size.terminals * (size.depth + 1.0);
         Need::new(tables + at_once * state, hops / (HOPS_A_SECOND * size.threads))
     }
+}
+
+/// What tells a value from others.
+fn digest(value: &impl std::fmt::Debug) -> String {
+    /// FNV-1a of what is written, of which nothing is kept.
+    struct Hash(u64);
+    impl Write for Hash {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            for byte in text.bytes() {
+                self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+            Ok(())
+        }
+    }
+    let mut hash = Hash(0xcbf2_9ce4_8422_2325);
+    let _ = write!(hash, "{value:?}"); // it takes everything
+    format!("{:016x}", hash.0)
 }
 
 /// Packets through routers in a second of one processor, roughly.

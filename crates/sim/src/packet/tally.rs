@@ -48,9 +48,9 @@ pub struct Tally {
     /// What arrived in equal spans of time, where that is asked for.
     pub series: Vec<Span>,
     /// How long those are, ps; 0 where they are not asked for.
-    span_ps: u64,
+    pub(super) span_ps: u64,
     /// Latencies by bucket.
-    buckets: Vec<u64>,
+    pub(super) buckets: Vec<u64>,
 }
 
 /// What arrived in a span of time.

@@ -17,9 +17,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("formats", &["traffic"]),
     ("design", &["families", "measure"]),
     ("des", &["base"]),
+    ("des-mpi", &["des"]),
     ("sim", &["traffic", "verify", "des"]),
     ("lab", &["engines", "plan", "formats", "design", "sim"]),
-    ("py", &["lab"]),
+    ("py", &["lab", "des-mpi"]),
     ("xtask", &["lab"]),
     ("conformance", &["lab"]),
 ];

@@ -1,0 +1,177 @@
+//! Processes as parts, here threads that have nothing but channels of bytes.
+
+use crate::peers::{Carried, Peers, Wire, agree, all, same};
+use crate::tests::{Phold, drawn_parts, listed};
+use crate::{Model, Part, Transport, windows_over};
+use base::seed::Fast;
+use base::{Interrupted, Quiet, Refusal, Stop};
+use proptest::prelude::*;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// One of several that reach each other through channels.
+struct Wired {
+    me: usize,
+    to: Vec<Sender<Vec<u8>>>,
+    from: Vec<Receiver<Vec<u8>>>,
+}
+
+impl Peers for Wired {
+    fn me(&self) -> usize {
+        self.me
+    }
+
+    fn count(&self) -> usize {
+        self.to.len()
+    }
+
+    fn exchange(
+        &mut self,
+        out: &[Vec<u8>],
+        take: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<(), Stop> {
+        assert_eq!(out.len(), self.to.len());
+        for p in (0..out.len()).filter(|p| *p != self.me) {
+            self.to[p].send(out[p].clone()).unwrap();
+        }
+        for p in (0..out.len()).filter(|p| *p != self.me) {
+            take(p, &self.from[p].recv().unwrap());
+        }
+        Ok(())
+    }
+}
+
+/// What each of so many processes finds.
+fn each<T: Send>(count: usize, work: impl Fn(&mut Wired) -> T + std::marker::Sync) -> Vec<T> {
+    let mut peers: Vec<Wired> =
+        (0..count).map(|me| Wired { me, to: vec![], from: vec![] }).collect();
+    for a in 0..count {
+        for b in 0..count {
+            let (to, from) = channel();
+            peers[a].to.push(to);
+            peers[b].from.push(from);
+        }
+    }
+    std::thread::scope(|scope| {
+        let start = |mut one: Wired| {
+            let work = &work;
+            scope.spawn(move || work(&mut one))
+        };
+        let threads: Vec<_> = peers.into_iter().map(start).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Processes find what a sorted list does, also where some have nothing to do.
+    #[test]
+    fn processes_are_equal(
+        lps in 1_u32..12,
+        seed in any::<u64>(),
+        events in 1_u32..6,
+        parts in 1_u16..4,
+        idle in 0_usize..2,
+        least_ps in 1_u64..2000,
+        zeros in 0_u32..5,
+        end_ps in 0_u64..60_000,
+    ) {
+        let model = Phold { lps, seed, events, least_ps, zeros };
+        let (states, tally, handled) = listed(&model, end_ps);
+        let part_of = drawn_parts(lps, parts, seed);
+        let found = each(usize::from(parts) + idle, |peers| {
+            let mut over = Carried::new(peers);
+            windows_over(&model, &part_of, end_ps, &mut over, &Quiet).unwrap().unwrap()
+        });
+        prop_assert_eq!(found.iter().map(|part| part.events).sum::<u64>(), handled);
+        let (mut merged, mut windows) = (model.tally(), found[0].windows);
+        let mut rest: Vec<_> = found.into_iter().map(|part: Part<Phold>| {
+            model.merge(&mut merged, part.tally);
+            windows = windows.max(part.windows);
+            part.states.into_iter()
+        }).collect();
+        prop_assert_eq!(merged, tally);
+        for (part, state) in part_of.iter().zip(&states) {
+            let mine = rest[usize::from(*part)].next();
+            prop_assert_eq!(mine.as_ref(), Some(state));
+        }
+    }
+
+    /// What was written is read, and no cut of it.
+    #[test]
+    fn bytes_are_read_as_they_were_written(seed in any::<u64>(), words in any::<Vec<String>>()) {
+        let mut dice = Fast::new(seed, "wire", 0);
+        let wide = u128::from(dice.next_u64()) << 64 | u128::from(dice.next_u64());
+        let numbers = ((dice.next_u64() as u8, dice.next_u64() as u16), (dice.next_u64(), wide));
+        let given = (numbers, (words, dice.below(2) == 1));
+        let mut bytes = Vec::new();
+        given.put(&mut bytes);
+        let mut rest = &bytes[..];
+        prop_assert_eq!(<((_, _), _)>::take(&mut rest), Some(given));
+        prop_assert!(rest.is_empty());
+        let mut cut = &bytes[..dice.below(bytes.len() as u32) as usize];
+        prop_assert_eq!(<(((u8, u16), (u64, u128)), (Vec<String>, bool))>::take(&mut cut), None);
+    }
+}
+
+#[test]
+fn all_hear_what_each_says() {
+    let found = each(3, |peers| {
+        let mine = format!("rank {}", peers.me());
+        all(peers, mine).unwrap()
+    });
+    assert!(found.iter().all(|said| said == &["rank 0", "rank 1", "rank 2"]));
+}
+
+#[test]
+fn one_refusal_is_everybodys() {
+    let refuse = |why: &str| Err::<(), _>(Stop::from(Refusal::new("q", why, "7")));
+    let told = |of: &(dyn Fn(usize) -> Result<(), Stop> + std::marker::Sync)| {
+        let mut found = each(3, |peers| {
+            let mine = of(peers.me());
+            agree(peers, mine).map_err(|why| why.to_string())
+        });
+        found.dedup();
+        assert_eq!(found.len(), 1, "{found:?}");
+        found.remove(0)
+    };
+    assert_eq!(told(&|_| Ok(())), Ok(()));
+    assert_eq!(told(&|_| refuse("6 is even")), Err("q: 6 is even; 7".to_owned()));
+    let one = told(&|me| if me == 1 { refuse("no file") } else { Ok(()) });
+    assert_eq!(one, Err("q: rank 1 of 3: no file; 7".to_owned()));
+    let stopped = told(&|me| if me == 2 { Err(Interrupted.into()) } else { Ok(()) });
+    assert_eq!(stopped, Err(Stop::from(Interrupted).to_string()));
+}
+
+#[test]
+fn ranks_that_were_given_something_else_are_named() {
+    let told = |versions: [&'static str; 3]| {
+        each(3, |peers| {
+            let given = [("network", "ring".to_owned()), ("version", versions[peers.me()].into())];
+            same(peers, &given).map_err(|why| why.to_string())
+        })
+    };
+    assert!(told(["1", "1", "1"]).iter().all(Result::is_ok));
+    for found in told(["1", "1", "2"]) {
+        let why = found.unwrap_err();
+        assert!(why.contains("rank 2 has version 2, rank 0 has 1"), "{why}");
+    }
+}
+
+/// The first window of an event that is cut names who sent it.
+#[test]
+fn what_cannot_be_read_is_refused() {
+    let found = each(2, |peers| {
+        if peers.me() == 1 {
+            let mut bytes = Vec::new();
+            (5_u64, false).put(&mut bytes);
+            bytes.push(7);
+            peers.exchange(&[bytes, vec![]], &mut |_, _| {}).unwrap();
+            return String::new();
+        }
+        let mut out: [Vec<crate::Event<u32>>; 2] = [vec![], vec![]];
+        let exchanged = Carried::new(peers).exchange(&mut out, 9, false, &mut |_| {});
+        exchanged.unwrap_err().to_string()
+    });
+    assert!(found[0].contains("rank 1 sent what this one cannot read"), "{found:?}");
+}

@@ -1,0 +1,110 @@
+//! One rank of an MPI program for Python: what all of them agree on, and the end of them.
+
+use crate::enter::{RefusalError, refuse, stopped};
+use base::{Interrupted, Refusal, Stop};
+use des::Peers;
+use des::peers::{agree, same};
+use des_mpi::World;
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// This process among the ranks of an MPI program.
+#[pyclass(frozen)]
+pub struct Ranks {
+    world: Mutex<Option<World>>,
+    #[pyo3(get)]
+    rank: usize,
+    #[pyo3(get)]
+    size: usize,
+    #[pyo3(get)]
+    library: String,
+}
+
+#[pymethods]
+impl Ranks {
+    /// Loads the library around MPI at a path, and begins MPI.
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let world = py.detach(|| World::open(&path)).map_err(refuse)?;
+        let (rank, size, library) = (world.me(), world.count(), world.library());
+        Ok(Self { world: Mutex::new(Some(world)), rank, size, library })
+    }
+
+    /// All ranks come to this, each with what went wrong, if anything did: raises the refusal of
+    /// the first that has one.
+    #[pyo3(signature = (error=None))]
+    fn agree(&self, py: Python<'_>, error: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let mine = error.map_or(Ok(()), |error| Err(stop_of(error)));
+        py.detach(|| self.over(|peers| agree(peers, mine))).map_err(stopped)
+    }
+
+    /// Ends all ranks with an exit code.
+    fn abort(&self, code: i32) {
+        if let Some(world) = self.lock().as_mut() {
+            world.abort(code);
+        }
+    }
+
+    /// The end of MPI; all ranks come to this.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let world = self.lock().take();
+        py.detach(|| world.map_or(Ok(()), World::close)).map_err(refuse)
+    }
+}
+
+impl Ranks {
+    fn lock(&self) -> MutexGuard<'_, Option<World>> {
+        self.world.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is done with the others.
+    ///
+    /// # Errors
+    /// Those of `work`, and when MPI has ended.
+    pub fn over<T>(&self, work: impl FnOnce(&mut dyn Peers) -> Result<T, Stop>) -> Result<T, Stop> {
+        match self.lock().as_mut() {
+            Some(world) => work(world),
+            None => Err(Refusal::new("", "MPI has ended in this process", "").into()),
+        }
+    }
+
+    /// What was found here, where all found something; else the refusal of the first that did not.
+    ///
+    /// # Errors
+    /// That refusal; of other exceptions this rank's own.
+    pub fn agreed<T>(&self, py: Python<'_>, found: PyResult<T>) -> PyResult<T> {
+        let error = found.as_ref().err().map(|error| error.value(py).clone().into_any());
+        let is_refusal =
+            found.as_ref().is_err_and(|error| error.is_instance_of::<RefusalError>(py));
+        match self.agree(py, error.as_ref()) {
+            Err(all) if is_refusal || found.is_ok() => Err(all),
+            _ => found,
+        }
+    }
+
+    /// Checks that all ranks run the same flyloom.
+    ///
+    /// # Errors
+    /// The refusal names one that does not.
+    pub fn same_build(&self) -> Result<(), Stop> {
+        let sources = base::seed::fnv1a64(env!("FLYLOOM_SOURCES").as_bytes());
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let given = [("flyloom", version), ("build of flyloom", format!("{sources:016x}"))];
+        self.over(|peers| same(peers, &given))
+    }
+}
+
+/// A Python exception as the other ranks hear of it.
+fn stop_of(error: &Bound<'_, PyAny>) -> Stop {
+    if error.is_instance_of::<PyKeyboardInterrupt>() {
+        return Interrupted.into();
+    }
+    let text = |name: &str| error.getattr(name).and_then(|text| text.extract::<String>()).ok();
+    if let (Some(param), Some(why), Some(help)) = (text("param"), text("why"), text("help")) {
+        return Refusal::new(param, why, help).into();
+    }
+    let words = error.str().map_or_else(|_| String::new(), |words| words.to_string());
+    Refusal::new("", words, "").into()
+}

@@ -1,0 +1,423 @@
+//! Parts of a network for several processors: alike in work, and with few and long links between
+//! them.
+//!
+//! Links shorter than a bound are contracted, with the largest bound that leaves parts alike: the
+//! shortest link between parts says how far they may go ahead of each other. What is left is cut in
+//! two, and again, by growing one side and then moving routers where that cuts fewer links.
+//! Source: Fiduccia and Mattheyses, "A linear-time heuristic for improving network partitions",
+//! DAC 1982; Karypis and Kumar, "A fast and high quality multilevel scheme for partitioning
+//! irregular graphs", SIAM J. Sci. Comput. 20(1), 1998, section 3.2.
+
+use super::plant::{Class, Plant};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+
+/// A link that is longer than 2^17 ps, 131 ns, is no better to cut: windows of that length are long
+/// enough.
+const LONG: u32 = 17;
+/// Parts are alike where none has more than 1/8 above its share; a cut of single routers comes
+/// nearer.
+const ALIKE: u64 = 8;
+/// Beginnings of a cut that are tried; fewer where there are many links.
+const STARTS: usize = 8;
+/// So many links are many.
+const MANY: usize = 1 << 18;
+
+/// Routers, or several contracted to one, with the links between them.
+struct Graph {
+    weights: Vec<u64>,
+    offsets: Vec<usize>,
+    /// The vertex at the other end, and how many links lead there.
+    ends: Vec<(u32, u64)>,
+}
+
+/// A link between two routers, or two routers of an endpoint; with its latency as a power of two.
+pub(super) type Link = (u32, u32, u32);
+
+/// A part for each router.
+pub(super) fn parts(plant: &Plant, count: u16) -> Vec<u16> {
+    divided(&weights(plant), &links(plant), count)
+}
+
+/// A part for each router of a weight. O(links log links) for each halving.
+pub(super) fn divided(weights: &[u64], links: &[Link], parts: u16) -> Vec<u16> {
+    let routers = weights.len() as u32;
+    let by_number: Vec<u16> = (0..u64::from(routers))
+        .map(|r| (r * u64::from(parts) / u64::from(routers.max(1))) as u16)
+        .collect();
+    if parts < 2 || routers <= u32::from(parts) {
+        return by_number;
+    }
+    let levels: BTreeSet<u32> = links.iter().map(|link| link.2).chain([0]).collect();
+    for level in levels.into_iter().rev() {
+        let (of, vertices) = contracted(routers, links, level);
+        let graph = Graph::of(&of, vertices, weights, links);
+        let is_whole = vertices == routers;
+        let heaviest = graph.weights.iter().copied().max().unwrap_or(0);
+        if !is_whole && (vertices < u32::from(parts) || heaviest > graph.share(parts)) {
+            continue;
+        }
+        let mut found = vec![0; vertices as usize];
+        graph.split(&(0..vertices).collect::<Vec<_>>(), 0, parts, &mut found);
+        if is_whole && graph.rank(&by_number, parts) <= graph.rank(&found, parts) {
+            return by_number;
+        }
+        if is_whole || graph.rank(&found, parts).0 == 0 {
+            return of.iter().map(|vertex| found[*vertex as usize]).collect();
+        }
+    }
+    by_number
+}
+
+/// The work of routers: a port is one's, an endpoint with its port two's.
+pub(super) fn weights(plant: &Plant) -> Vec<u64> {
+    let mut weights: Vec<u64> =
+        (0..plant.routers).map(|r| plant.all(r).filter(|b| b.lp != r).count() as u64).collect();
+    for endpoint in 0..plant.endpoints {
+        weights[plant.at(endpoint, 0).router as usize] += 1;
+    }
+    weights
+}
+
+/// All links, once each; an endpoint is with its router of the first plane, and so has links to
+/// its others.
+pub(super) fn links(plant: &Plant) -> Vec<Link> {
+    let level = |latency_ps: u32| latency_ps.max(1).ilog2().min(LONG);
+    let mut links = Vec::new();
+    for router in 0..plant.routers {
+        for behind in plant.all(router) {
+            if behind.class != Class::Endpoint && behind.lp > router {
+                links.push((router, behind.lp, level(behind.latency_ps)));
+            }
+        }
+    }
+    for endpoint in 0..plant.endpoints {
+        let home = plant.at(endpoint, 0).router;
+        for rail in 1..plant.rails {
+            let at = plant.at(endpoint, rail as u8);
+            if at.router != home {
+                let latency_ps = plant.behind(at.router, at.port).latency_ps;
+                links.push((home.min(at.router), home.max(at.router), level(latency_ps)));
+            }
+        }
+    }
+    links
+}
+
+/// Of each router the vertex that it is part of once shorter links than of a level are contracted,
+/// and how many vertices there are.
+fn contracted(routers: u32, links: &[Link], level: u32) -> (Vec<u32>, u32) {
+    fn root(of: &mut [u32], mut at: u32) -> u32 {
+        while of[at as usize] != at {
+            of[at as usize] = of[of[at as usize] as usize];
+            at = of[at as usize];
+        }
+        at
+    }
+    let mut of: Vec<u32> = (0..routers).collect();
+    for (a, b, _) in links.iter().filter(|link| link.2 < level) {
+        let (a, b) = (root(&mut of, *a), root(&mut of, *b));
+        of[a.max(b) as usize] = a.min(b);
+    }
+    // roots are the first of their own
+    let (mut names, mut vertices) = (vec![0; routers as usize], 0);
+    for router in 0..routers {
+        let root = root(&mut of, router);
+        if root == router {
+            names[router as usize] = vertices;
+            vertices += 1;
+        } else {
+            names[router as usize] = names[root as usize];
+        }
+    }
+    (names, vertices)
+}
+
+impl Graph {
+    fn of(vertex: &[u32], vertices: u32, weights: &[u64], links: &[Link]) -> Self {
+        let mut mine = vec![0; vertices as usize];
+        for (at, weight) in vertex.iter().zip(weights) {
+            mine[*at as usize] += weight;
+        }
+        let between = links.iter().flat_map(|(a, b, _)| {
+            let [a, b] = [a, b].map(|router| vertex[*router as usize]);
+            [(a, b, 1), (b, a, 1)]
+        });
+        Self::new(mine, between.collect())
+    }
+
+    /// Of links with how often each is there, both ways; those from a vertex to itself are left
+    /// out, equal ones are one.
+    fn new(weights: Vec<u64>, mut links: Vec<(u32, u32, u64)>) -> Self {
+        links.retain(|(a, b, _)| a != b);
+        links.sort_unstable();
+        let mut counts = vec![0; weights.len() + 1];
+        let mut ends: Vec<(u32, u64)> = Vec::with_capacity(links.len());
+        let mut last = None;
+        for (a, b, times) in links {
+            if last == Some((a, b)) {
+                let end = ends.last_mut().expect("there is a last one");
+                end.1 += times;
+            } else {
+                ends.push((b, times));
+                counts[a as usize + 1] += 1;
+                last = Some((a, b));
+            }
+        }
+        for at in 1..counts.len() {
+            counts[at] += counts[at - 1];
+        }
+        Self { weights, offsets: counts, ends }
+    }
+
+    fn ends(&self, vertex: u32) -> &[(u32, u64)] {
+        &self.ends[self.offsets[vertex as usize]..self.offsets[vertex as usize + 1]]
+    }
+
+    /// What a part may weigh to be alike.
+    fn share(&self, parts: u16) -> u64 {
+        let all: u64 = self.weights.iter().sum();
+        (all + all / ALIKE).div_ceil(parts.into())
+    }
+
+    /// Parts that are alike go first, then those with fewer links between them.
+    fn rank(&self, part_of: &[u16], parts: u16) -> (u64, u64) {
+        let mut shares = vec![0; parts.into()];
+        for (part, weight) in part_of.iter().zip(&self.weights) {
+            shares[usize::from(*part)] += weight;
+        }
+        let most: u64 = shares.into_iter().max().unwrap_or(0);
+        (most.saturating_sub(self.share(parts)), self.cut(part_of))
+    }
+
+    /// Links between parts.
+    fn cut<T: PartialEq>(&self, part_of: &[T]) -> u64 {
+        let each = (0..self.weights.len()).map(|a| {
+            let other = |end: &&(u32, u64)| part_of[end.0 as usize] != part_of[a];
+            self.ends(a as u32).iter().filter(other).map(|end| end.1).sum::<u64>()
+        });
+        each.sum::<u64>() / 2
+    }
+
+    /// The vertices alone, with the links between them.
+    fn only(&self, vertices: &[u32]) -> Self {
+        let mut names = vec![u32::MAX; self.weights.len()];
+        for (name, vertex) in (0..).zip(vertices) {
+            names[*vertex as usize] = name;
+        }
+        let links = vertices.iter().flat_map(|vertex| {
+            let ends = self.ends(*vertex).iter();
+            ends.map(|end| (names[*vertex as usize], names[end.0 as usize], end.1))
+        });
+        let weights = vertices.iter().map(|vertex| self.weights[*vertex as usize]).collect();
+        Self::new(weights, links.filter(|link| link.1 != u32::MAX).collect())
+    }
+
+    /// Writes parts from `first` on for some vertices.
+    fn split(&self, vertices: &[u32], first: u16, parts: u16, found: &mut [u16]) {
+        if parts < 2 || vertices.is_empty() {
+            for vertex in vertices {
+                found[*vertex as usize] = first;
+            }
+            return;
+        }
+        let half = parts.div_ceil(2);
+        let sides = Halving::of(&self.only(vertices), half, parts);
+        let of = |side: bool| {
+            let mine = vertices.iter().zip(&sides).filter(move |(_, s)| **s == side);
+            mine.map(|(vertex, _)| *vertex).collect::<Vec<_>>()
+        };
+        self.split(&of(false), first, half, found);
+        self.split(&of(true), first + half, parts - half, found);
+    }
+
+    /// The vertex that is farthest from one; of several the first.
+    fn farthest(&self, from: u32) -> u32 {
+        let mut seen = vec![false; self.weights.len()];
+        let (mut next, mut last, mut depth) = (VecDeque::from([(from, 0)]), from, 0);
+        seen[from as usize] = true;
+        while let Some((at, steps)) = next.pop_front() {
+            if steps > depth {
+                (last, depth) = (at, steps);
+            }
+            for (end, _) in self.ends(at) {
+                if !std::mem::replace(&mut seen[*end as usize], true) {
+                    next.push_back((*end, steps + 1));
+                }
+            }
+        }
+        last
+    }
+}
+
+/// A cut in two: false is the first side, which is to weigh `target`.
+struct Halving<'a> {
+    graph: &'a Graph,
+    sides: Vec<bool>,
+    first_weight: u64,
+    target: u64,
+    slack: u64,
+    /// Of each vertex, by how much fewer links are cut once it is on the other side.
+    gains: Vec<i64>,
+    cut: i64,
+}
+
+impl<'a> Halving<'a> {
+    /// The best that is found of `half` parts of `parts` on the first side.
+    fn of(graph: &'a Graph, half: u16, parts: u16) -> Vec<bool> {
+        let vertices = graph.weights.len() as u32;
+        let all: u64 = graph.weights.iter().sum();
+        let heaviest = graph.weights.iter().copied().max().unwrap_or(0);
+        let target = all * u64::from(half) / u64::from(parts);
+        let slack = (all / (50 * u64::from(parts))).max(heaviest.div_ceil(2));
+        let starts = if graph.ends.len() > MANY { 2 } else { STARTS } as u32;
+        let begin = |start: u32| {
+            let mut it = Self {
+                graph,
+                sides: vec![true; vertices as usize],
+                first_weight: 0,
+                target,
+                slack,
+                gains: Vec::new(),
+                cut: 0,
+            };
+            it.weigh();
+            match start {
+                0 => it.take_by_number(),
+                1 => it.grow(graph.farthest(0)),
+                _ => {
+                    let share = u64::from(start - 2) * u64::from(vertices) / u64::from(starts);
+                    it.grow(share as u32);
+                }
+            }
+            while it.improve() {}
+            it
+        };
+        let tried = (0..=starts).map(begin);
+        let best = tried.min_by_key(Halving::rank).expect("there is a first one");
+        best.sides
+    }
+
+    fn off(&self) -> u64 {
+        self.first_weight.abs_diff(self.target)
+    }
+
+    /// Less is better.
+    fn rank(&self) -> (u64, i64) {
+        (self.off().saturating_sub(self.slack), self.cut)
+    }
+
+    /// The gains and the cut of the sides as they are.
+    fn weigh(&mut self) {
+        let each = (0..).zip(&self.sides).map(|(vertex, side)| {
+            let ends = self.graph.ends(vertex).iter();
+            ends.map(|(end, links)| {
+                let links = *links as i64;
+                if self.sides[*end as usize] == *side { -links } else { links }
+            })
+            .sum::<i64>()
+        });
+        self.gains = each.collect();
+        self.cut = self.graph.cut(&self.sides) as i64;
+    }
+
+    /// Puts a vertex on the other side.
+    fn turn(&mut self, vertex: u32, mut touched: impl FnMut(u32, i64)) {
+        let at = vertex as usize;
+        let side = !self.sides[at];
+        self.sides[at] = side;
+        let weight = self.graph.weights[at];
+        self.first_weight =
+            if side { self.first_weight - weight } else { self.first_weight + weight };
+        self.cut -= self.gains[at];
+        self.gains[at] = -self.gains[at];
+        for (end, links) in self.graph.ends(vertex) {
+            let links = 2 * *links as i64;
+            let gain = &mut self.gains[*end as usize];
+            *gain += if self.sides[*end as usize] == side { -links } else { links };
+            touched(*end, *gain);
+        }
+    }
+
+    /// The first side is the first vertices.
+    fn take_by_number(&mut self) {
+        for vertex in 0..self.sides.len() as u32 {
+            let weight = self.graph.weights[vertex as usize];
+            if (self.first_weight + weight).abs_diff(self.target) >= self.off() {
+                break;
+            }
+            self.turn(vertex, |_, _| {});
+        }
+    }
+
+    /// The first side grows from a vertex by that which cuts fewest links, again and again.
+    fn grow(&mut self, from: u32) {
+        let mut next = BinaryHeap::from([(i64::MAX, Reverse(from))]);
+        let mut unseen = 0;
+        while self.first_weight < self.target {
+            let Some((gain, Reverse(vertex))) = next.pop() else {
+                // the next piece of a network that does not hang together
+                while self.sides.get(unseen) == Some(&false) {
+                    unseen += 1;
+                }
+                next.push((i64::MAX, Reverse(unseen as u32)));
+                continue;
+            };
+            let at = vertex as usize;
+            if !self.sides[at] || gain != i64::MAX && gain != self.gains[at] {
+                continue;
+            }
+            if (self.first_weight + self.graph.weights[at]).abs_diff(self.target) > self.off() {
+                break;
+            }
+            self.turn(vertex, |end, gain| next.push((gain, Reverse(end))));
+        }
+    }
+
+    /// Moves every vertex once, the best first, and goes back to the best of all sides on the way;
+    /// whether those are better than before.
+    fn improve(&mut self) -> bool {
+        let patience = self.sides.len() / 8 + 64;
+        let mut locked = vec![false; self.sides.len()];
+        let mut next = [BinaryHeap::new(), BinaryHeap::new()];
+        for (vertex, gain) in (0..).zip(&self.gains) {
+            next[usize::from(self.sides[vertex as usize])].push((*gain, Reverse(vertex)));
+        }
+        let before = self.rank();
+        let (mut best, mut moved, mut keep) = (before, Vec::new(), 0);
+        while moved.len() < keep + patience {
+            for heap in &mut next {
+                while let Some((gain, Reverse(vertex))) = heap.peek()
+                    && (locked[*vertex as usize] || *gain != self.gains[*vertex as usize])
+                {
+                    heap.pop();
+                }
+            }
+            // the heavier side gives where the other's would be too much
+            let fits = |side: usize| {
+                let (gain, Reverse(vertex)) = next[side].peek()?;
+                let weight = self.graph.weights[*vertex as usize];
+                let after =
+                    if side == 0 { self.first_weight - weight } else { self.first_weight + weight };
+                let off = after.abs_diff(self.target);
+                (off <= self.slack || off < self.off()).then_some((*gain, Reverse(side)))
+            };
+            let Some((_, Reverse(side))) = fits(0).max(fits(1)) else { break };
+            let Some((_, Reverse(vertex))) = next[side].pop() else { break };
+            locked[vertex as usize] = true;
+            let mut touched = Vec::new();
+            self.turn(vertex, |end, gain| touched.push((end, gain)));
+            for (end, gain) in touched.into_iter().filter(|(end, _)| !locked[*end as usize]) {
+                next[usize::from(self.sides[end as usize])].push((gain, Reverse(end)));
+            }
+            moved.push(vertex);
+            if self.rank() < best {
+                (best, keep) = (self.rank(), moved.len());
+            }
+        }
+        for vertex in moved.drain(keep..).rev() {
+            self.turn(vertex, |_, _| {});
+        }
+        best < before
+    }
+}

@@ -1,0 +1,97 @@
+//! Events and sums as bytes, for the ranks of a run.
+
+use super::ended::{Busiest, Did, Ended};
+use super::event::{Happens, Packet, Sender};
+use super::replay::{JobSums, RankTime};
+use super::tally::{Span, Tally};
+use crate::message::Left;
+use des::Wire;
+
+impl Wire for Happens {
+    #[inline]
+    fn put(&self, into: &mut Vec<u8>) {
+        match *self {
+            Self::Arrives(packet, sender) => {
+                0_u8.put(into);
+                packet.put(into);
+                sender.put(into);
+            }
+            Self::Credit { port, lane } => {
+                1_u8.put(into);
+                port.put(into);
+                lane.put(into);
+            }
+            Self::Sends { port } => {
+                2_u8.put(into);
+                port.put(into);
+            }
+            Self::Born => 3_u8.put(into),
+            Self::Schedules => 4_u8.put(into),
+            Self::Queues(packet) => {
+                5_u8.put(into);
+                packet.put(into);
+            }
+            Self::Enters(message) => (6_u8, message).put(into),
+            Self::Taken(message) => (7_u8, message).put(into),
+            Self::Copied(message) => (8_u8, message).put(into),
+            Self::Ends(op) => (9_u8, op).put(into),
+            Self::Done => 10_u8.put(into),
+            Self::Over => 11_u8.put(into),
+        }
+    }
+
+    #[inline]
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Some(match u8::take(from)? {
+            0 => Self::Arrives(Packet::take(from)?, Sender::take(from)?),
+            1 => Self::Credit { port: u16::take(from)?, lane: u8::take(from)? },
+            2 => Self::Sends { port: u16::take(from)? },
+            3 => Self::Born,
+            4 => Self::Schedules,
+            5 => Self::Queues(Packet::take(from)?),
+            6 => Self::Enters(u32::take(from)?),
+            7 => Self::Taken(u32::take(from)?),
+            8 => Self::Copied(u32::take(from)?),
+            9 => Self::Ends(u32::take(from)?),
+            10 => Self::Done,
+            11 => Self::Over,
+            _ => return None,
+        })
+    }
+}
+
+/// The form of a record whose fields follow one another.
+macro_rules! wire_fields {
+    ($($of:ty { $($field:ident),* })*) => {$(
+        impl Wire for $of {
+            #[inline]
+            fn put(&self, into: &mut Vec<u8>) {
+                $(self.$field.put(into);)*
+            }
+
+            #[inline]
+            fn take(from: &mut &[u8]) -> Option<Self> {
+                $(let $field = Wire::take(from)?;)*
+                Some(Self { $($field),* })
+            }
+        }
+    )*};
+}
+
+wire_fields! {
+    Packet {
+        began_ps, word, tail_ps, from, to, bytes, message, hops, rail, is_detour, is_last
+    }
+    Sender { lp, port, lane }
+    Busiest { busy_ps, router, port }
+    Did { router, port, bytes, busy_ps, most }
+    RankTime { rank, end_ps, communication_ps, calculated_ps }
+    Left { stuck, sends, receives, messages }
+    Ended { digest, busiest, waits, links, times, left }
+    JobSums { chunks, messages, bytes, hops, latency_ps }
+    Span { chunks, bytes, latency_ps }
+    Tally {
+        chunks, messages, bytes, hops, detours, latency_ps, max_latency_ps, last_ps, jobs, series,
+        span_ps, buckets
+    }
+}

@@ -1,0 +1,6 @@
+"""The ranks of an MPI program: what started them, the library around MPI, who speaks for all."""
+
+from .launched import is_silent, launched
+from .team import ALONE, Team, join
+
+__all__ = ["ALONE", "Team", "is_silent", "join", "launched"]

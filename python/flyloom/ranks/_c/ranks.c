@@ -1,0 +1,1 @@
+../../../../runtime/ranks/ranks.c

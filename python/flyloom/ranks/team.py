@@ -1,0 +1,112 @@
+"""All ranks of a run, seen by one: what goes wrong at one is known to all, and told once."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+
+from flyloom import _core
+from flyloom._core import RefusalError
+
+from . import library
+from .launched import Launched, launched
+
+PATIENCE_S = 3.0
+"""So long ranks of other hosts hold back why they cannot join: where rank 0 cannot either, the
+launcher ends them meanwhile."""
+
+
+class Team:
+    """The ranks of a run; without ``core`` one process alone.
+
+    As a block: at its end MPI ends, unless something went wrong that other ranks do not know of.
+    """
+
+    def __init__(self, core: _core.Ranks | None = None) -> None:
+        self.core = core
+        self.rank = core.rank if core else 0
+        self.size = core.size if core else 1
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """A block that all ranks come to: where one raises something, all raise the refusal of the
+        first of them at its end, and what is no refusal is raised as it is."""
+        if self.core is None:
+            yield
+            return
+        try:
+            yield
+        except Exception as error:
+            try:
+                self.core.agree(error)
+            except RefusalError:
+                if isinstance(error, RefusalError):
+                    raise
+            raise
+        self.core.agree()
+
+    def leave(self) -> None:
+        """The end of MPI in this process, for all ranks at the same place."""
+        if self.core is not None:
+            self.core.close()
+
+    def __enter__(self) -> Team:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _error: object, _trace: TracebackType | None
+    ) -> None:
+        if kind is None or issubclass(kind, RefusalError):
+            self.leave()
+
+
+ALONE = Team()
+_joined: list[Team] = []
+
+
+def join() -> Team:
+    """The ranks that this process is one of; MPI begins at the first call.
+
+    RefusalError where there is no MPI, or where it is not that of the launcher.
+    """
+    if not _joined:
+        here = launched()
+        try:
+            team = _join(here)
+        except RefusalError as error:
+            if here and here.rank > 0 and here.here == 0:  # one of a host knows what all do
+                time.sleep(PATIENCE_S)
+                os.write(2, f"flyloom: rank {here.rank} of {here.size}: {error}\n".encode())
+                error.spoken = True  # type: ignore[attr-defined]
+            raise
+        atexit.register(_leave)
+        _joined.append(team)
+    return _joined[0]
+
+
+def _join(here: Launched | None) -> Team:
+    mpicc = library.compiler(here)
+    core = _core.Ranks(str(library.path(mpicc)))
+    if here and here.size > 1 and core.size == 1:
+        core.close()
+        raise RefusalError(
+            f"{here.name} started {here.size} processes, but each is alone in {core.library},"
+            f" the MPI of {mpicc}: {library.VARIABLE}=PATH names the mpicc of {here.name}'s MPI,"
+            f" or start with that MPI's own mpiexec"
+        )
+    return Team(core)
+
+
+def _leave() -> None:
+    """At the end of a program: all ranks at once where one broke off, else in order."""
+    core = _joined[0].core
+    if core is None:
+        return
+    if hasattr(sys, "last_value"):
+        core.abort(3)
+    core.close()

@@ -1,0 +1,53 @@
+"""What this machine offers of what flyloom can use but does not need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flyloom._core import __version__
+from flyloom.deploy import plugin, tools
+from flyloom.ranks import probe
+from flyloom.support.errors import DeployError
+from flyloom.support.extras import EXTRAS, absent
+from flyloom.support.results import Result
+
+
+def doctor() -> Result:
+    """What this machine offers of what flyloom can use but does not need, and how to get the rest.
+
+    Each MPI is tried: the small library around it is built, and two ranks are started that find
+    one another.
+
+    Fields: ``version``; ``programs`` of the fabric stage (``name``, ``path``, ``package``) and
+    whether they are ``complete``; ``extras`` (``extra``, ``use``, ``absent``); ``plugin`` of OpenSM
+    (``built``, ``can_be_built``, ``sources``, ``what``); ``mpi``, one row for each MPI (``mpicc``,
+    ``mpiexec``, ``library``, ``works``, ``why`` it does not and the ``remedy``).
+    """
+    found = tools.check()
+    return Result({
+        "version": __version__,
+        "programs": [
+            {"name": name, "path": str(path) if path else None, "package": package}
+            for name, path, package in found
+        ],
+        "complete": all(path for _, path, _ in found),
+        "extras": [
+            {"extra": name, "use": use, "absent": absent(name)} for name, (_, use) in EXTRAS.items()
+        ],
+        "plugin": _plugin(),
+        "mpi": probe.found(),
+    })
+
+
+def _plugin() -> dict[str, Any]:
+    """Whether OpenSM's plug-in is built, or can be."""
+    try:
+        sources = str(plugin.source_dir())
+        built = plugin.built()
+        for name in ("cc", "opensm headers", "umad headers"):
+            tools.path(name)
+    except DeployError as error:
+        return {"built": None, "can_be_built": False, "sources": None, "what": str(error)}
+    what = f"is built when it is first used, from {sources}"
+    return {"built": str(built) if built else None, "can_be_built": True, "sources": sources,
+            "what": what}
