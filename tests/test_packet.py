@@ -19,7 +19,8 @@ NAMES = {
 T_NS = 4096e9 / (12.5 * 2**30)
 """Time of a packet on a link."""
 ARGUMENTS = {"load", "selection", "traffic", "unverified", "seed", "dialect", "messages",
-             "message_bytes", "rails", "sync"}
+             "message_bytes", "rails", "sync", "trace", "compute", "collectives", "placement",
+             "background"}
 
 
 def run(source: object, **given: object) -> fl.Result:

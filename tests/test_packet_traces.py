@@ -1,0 +1,195 @@
+"""Traces at the packet level: commands, Python, experiments; what CODES found of a real trace."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import flyloom as fl
+import polars
+import pytest
+from cli_helpers import flyloom
+from flyloom import RefusalError
+
+ROOT = Path(__file__).resolve().parent.parent
+EXTERNAL = Path(os.environ.get("FLYLOOM_EXTERNAL", ROOT.parent / "shared" / "data" / "external"))
+AMG = EXTERNAL / "amg_n27_dumpi"
+NET = "slim_fly:q=5,p=4"
+LITTLE = "amg_like:p=3,levels=2,base_bytes=20000"
+JOB = {"name", "ranks", "max_comm_us", "mean_comm_us", "mean_latency_us", "mean_hops", "messages",
+       "chunks", "bytes"}
+
+
+def found(*words: str) -> dict:
+    done = flyloom("sim", "packet", *words, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.skipif(not AMG.is_dir(), reason="the trace of AMG is not here")
+@pytest.mark.parametrize(("net", "dialect", "selection", "longest", "mean", "hops"), [
+    ("slim_fly:q=13,p=9", "codes-slimfly-v1", "adaptive", 371.606, 369.727, 2.687114),
+    ("megafly:leaves=18,spines=18,p=18,h=18,g=10,arrangement=codes", "codes-dfplus-v1", "par",
+     355.332, 353.296, 1.590492),
+])
+def test_codes_found_the_same_of_amg(net, dialect, selection, longest, mean, hops):
+    """Runs of CODES: packets and messages the same, times within 1.5 %."""
+    job, = found(net, "--dialect", dialect, "--selection", selection, "--trace", str(AMG),
+                 "--collectives", "codes")["jobs"]
+    assert (job["ranks"], job["messages"], job["chunks"]) == (27, 16820, 18764)
+    assert job["max_comm_us"] == pytest.approx(longest, rel=0.015)
+    assert job["mean_comm_us"] == pytest.approx(mean, rel=0.015)
+    assert job["mean_hops"] == pytest.approx(hops, rel=0.005)
+
+
+def test_jobs_have_all_their_fields():
+    whole = found(NET, "--trace", LITTLE, "--trace", "mg_like:p=2,levels=1,base_bytes=300",
+                  "--placement", "random", "--background", "ranks=40,intensity=0.2,interval_us=5")
+    first, second, behind = whole["jobs"]
+    assert set(first) == JOB == set(behind)
+    assert [job["name"] for job in whole["jobs"]] == [
+        LITTLE, "mg_like:p=2,levels=1,base_bytes=300", "background",
+    ]
+    assert behind["max_comm_us"] is None and behind["ranks"] == 40
+    point, = whole["points"]
+    assert point["offered_load"] is None
+    assert point["packets"] == sum(job["chunks"] for job in whole["jobs"])
+    # 8 ranks on the corners of a cube, a message to each of three neighbours, and a sum of 8 bytes
+    # by recursive doubling: three rounds
+    assert second["messages"] == 8 * 3 + 8 * 3
+
+
+def test_seeds_and_engines(tmp_path):
+    words = [NET, "--trace", LITTLE, "--placement", "random", "--background",
+             "ranks=40,intensity=0.2,interval_us=5"]
+    one = found(*words, "--seed", "1")
+    assert one["jobs"] != found(*words, "--seed", "2")["jobs"]
+    for sync in ("threads", "optimistic"):
+        other = found(*words, "--seed", "1", "--sync", sync, "--threads", "2")
+        assert other["jobs"] == one["jobs"]
+        assert other["points"][0]["digest"] == one["points"][0]["digest"]
+
+
+def test_a_file_says_where_processes_are(tmp_path):
+    goal = tmp_path / "two.goal"
+    goal.write_text("num_ranks 2\nrank 0 {\nl1: send 10b to 1 tag 1\n}\n"
+                    "rank 1 {\nl1: recv 10b from 0 tag 1\n}\n")
+    hops = {}
+    for name, text in (("near", "0 1"), ("far", "0 199"), ("same", "7 7")):
+        places = tmp_path / name
+        places.write_text(text)
+        whole = found(NET, "--trace", str(goal), "--placement", str(places))
+        hops[name] = whole["jobs"][0]["mean_hops"]
+    # of one switch, of switches two links apart at most, of one endpoint
+    assert hops["near"] == 1 and hops["far"] in (2, 3) and hops["same"] is None
+    (tmp_path / "none").write_text("0 555")
+    done = flyloom("sim", "packet", NET, "--trace", str(goal), "--placement",
+                   str(tmp_path / "none"))
+    assert done.returncode == 2 and "line 1" in done.stderr
+
+
+def test_calculations_take_time_where_that_is_asked_for():
+    times = {}
+    for compute in ("off", "on"):
+        result = fl.simulate(
+            NET, "packet", trace="stencil_2d:ranks=16,bytes=64,iterations=3,compute_ns=50000",
+            compute=compute, settings={"ranks": True},
+        )
+        ranks = result.points[0]["ranks"]
+        times[compute] = max(ranks["end_us"])
+        assert result.jobs[0]["max_comm_us"] < 60
+    assert times["off"] < 60 and times["on"] > 150
+
+
+def test_schedules_of_python_are_jobs():
+    made = fl.make_workload("alltoall_linear", ranks=4, bytes=100)
+    both = fl.simulate(NET, "packet", trace=[made, made], placement=list(range(8)))
+    assert [job["ranks"] for job in both.jobs] == [4, 4]
+    assert [job["messages"] for job in both.jobs] == [12, 12]
+
+
+@pytest.mark.parametrize(("words", "why"), [
+    ("--trace amg_like:p=9,levels=1,base_bytes=8", "729"),
+    ("--trace nothing:p=9", "nothing"),
+    ("--trace no_such_file.goal", "no_such_file.goal"),
+    ("--trace amg_like:p=2", "levels"),
+    (f"--trace {LITTLE} --compute maybe", "compute"),
+    (f"--trace {LITTLE} --collectives some", "collectives"),
+    (f"--trace {LITTLE} --placement nowhere", "nowhere"),
+    (f"--trace {LITTLE} --background ranks", "--background"),
+    (f"--trace {LITTLE} --background ranks=40", "intensity"),
+    (f"--trace {LITTLE} --background ranks=40,intensity=x", "--background"),
+    (f"--trace {LITTLE} --background ranks=40,intensity=0.1,colour=1", "colour"),
+    (f"--trace {LITTLE} --background ranks=400,intensity=0.1", "427"),
+    ("--background ranks=40,intensity=0.1", "trace"),
+])
+def test_what_cannot_be_is_refused(words, why):
+    done = flyloom("sim", "packet", NET, *words.split())
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith("flyloom: ") and done.stderr.count("\n") == 1
+    assert why in done.stderr
+
+
+def test_what_does_not_end_is_refused(tmp_path):
+    goal = tmp_path / "alone.goal"
+    goal.write_text("num_ranks 2\nrank 0 {\nl1: send 10b to 1 tag 1\n}\n"
+                    "rank 1 {\nl1: recv 10b from 0 tag 2\n}\n")
+    for more in ([], ["--background", "ranks=9,bytes=100"]):
+        done = flyloom("sim", "packet", NET, "--trace", str(goal), *more)
+        assert done.returncode == 2
+        assert "rank 1, operation 1: recv 10b from 0 tag 2" in done.stderr
+
+
+@pytest.mark.skipif(not AMG.is_dir(), reason="the trace of AMG is not here")
+def test_traces_that_are_cut_are_refused(tmp_path):
+    for file in AMG.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    last = max(tmp_path.glob("*.bin"))
+    whole = last.read_bytes()
+    last.write_bytes(whole[:len(whole) // 2])
+    done = flyloom("sim", "packet", NET, "--trace", str(tmp_path))
+    assert done.returncode == 2 and last.name in done.stderr
+    last.unlink()
+    done = flyloom("sim", "packet", NET, "--trace", str(tmp_path))
+    assert done.returncode == 2 and "26" in done.stderr
+
+
+EXPERIMENT = '''
+schema = 1
+name = "traces"
+seed = 1
+topology = {{ family = "slim_fly", q = 5, p = 4 }}
+
+[sim.packet]
+trace = ["{trace}", "mg_like:p=2,levels=1,base_bytes=300"]
+background = {{ ranks = 30, intensity = 0.0, interval_us = 5.0 }}
+{more}
+
+[sweep.grid]
+"sim.packet.background.intensity" = [0.0, 0.4]
+"sim.packet.collectives" = ["real", "codes"]
+'''
+
+
+def test_experiments_sweep_jobs(tmp_path):
+    goal = tmp_path / "ring.goal"
+    fl.convert_workload(fl.make_workload("allreduce_ring", ranks=9, bytes=90000), goal)
+    file = tmp_path / "traces.toml"
+    file.write_text(EXPERIMENT.format(trace=goal.name, more=""))
+    fl.run(file, out=tmp_path / "out")
+    written, = (tmp_path / "out").rglob("rows.parquet")
+    times = polars.read_parquet(written)["sim_packet_max_comm_us"].to_list()
+    assert len(times) == 4
+    alone = fl.simulate(NET, "packet", trace=[goal, "mg_like:p=2,levels=1,base_bytes=300"])
+    # the first trace has no collective operations left: alone it is the same with both rules
+    due = alone.jobs[0]["max_comm_us"]
+    assert sum(time == pytest.approx(due, abs=1e-9) for time in times) == 2
+    assert all(time > due for time in times if time != pytest.approx(due, abs=1e-9))
+
+
+def test_experiments_say_what_they_lack(tmp_path):
+    file = tmp_path / "traces.toml"
+    file.write_text(EXPERIMENT.format(trace="nowhere.goal", more=""))
+    with pytest.raises(RefusalError, match="sim.packet.trace"):
+        fl.run(file, out=tmp_path / "out")
