@@ -53,6 +53,7 @@ fn unpacked(want: u64) -> Want {
 }
 
 /// What does not change while cycles go by.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 struct Context<'a, G: ?Sized> {
     pub(super) guide: &'a G,
     pub(super) wiring: &'a Wiring,
