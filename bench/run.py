@@ -21,6 +21,7 @@ from typing import Any
 
 from executors import points
 from flit import flit
+from mapping import mapping
 from measure import HERE, ROOT, Absent, Broken
 from messages import messages
 from packets import packets
@@ -29,7 +30,7 @@ from rows import BENCHMARKS as OTHERS
 from rows import Options, Row
 
 BENCHMARKS = {**OTHERS, "routing": routing, "growth": growth, "points": points,
-              "messages": messages, "packets": packets, "flit": flit}
+              "messages": messages, "packets": packets, "flit": flit, "mapping": mapping}
 NAMED = {"million": million}
 """Those that run only when they are named."""
 

@@ -82,6 +82,8 @@ RUNS: dict[str, list[str]] = {
                    "sim packet torus:shape=4x4,p=4 --load 1 --selection valiant --messages 400"
                    " --set lane_use=any router.virtual_channels=1 link.local_buffer_bytes=4096"
                    " --unverified"],
+    "map": [f"map {NET} --graph stencil:shape=6x6,bytes=8 --effort fast"],
+    "map-eval": [f"map-eval {NET} --graph stencil:shape=6x6,bytes=8 --mapping places"],
     "sim message": ["sim message --goal pair.goal",
                     f"sim message --workload 'scan_doubling bytes=8' --net {NET} --critical-path"],
     "workload list": ["workload list"],
@@ -160,6 +162,7 @@ def folder(tmp_path_factory) -> Path:
     (place / "tiny.toml").write_text(TINY)
     (place / "mesh.cfg").write_text(MESH)
     (place / "pair.goal").write_text(PAIR)
+    (place / "places").write_text("".join(f"{35 - e}\n" for e in range(36)))
     dumpi_files.pair(place / "dumpi")
     whole = fl.network(NET)
     (place / "whole.net").write_text(whole.to_text("netlist"))

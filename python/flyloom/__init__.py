@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.deploy import Verb
     from flyloom.deploy.fabric import route_with_opensm as route_with_opensm
     from flyloom.inputs.catalogs import shop as shop
+    from flyloom.inputs.communication import communication as communication
     from flyloom.inputs.graphs import from_networkx as from_networkx
     from flyloom.inputs.graphs import from_pairs as from_pairs
     from flyloom.inputs.graphs import from_scipy as from_scipy
@@ -50,6 +51,8 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.verbs.layout import lost_in as lost_in
     from flyloom.verbs.layout import plan as plan
     from flyloom.verbs.layout import verify_cables as verify_cables
+    from flyloom.verbs.mapping import evaluate_mapping as evaluate_mapping
+    from flyloom.verbs.mapping import map_processes as map_processes
     from flyloom.verbs.measures import measure as measure
     from flyloom.verbs.measures import promise as promise
     from flyloom.verbs.prices import catalog as catalog
@@ -81,6 +84,7 @@ _HOMES = {
     "flyloom.deploy": ["DeployError"],
     "flyloom.deploy.fabric": ["route_with_opensm"],
     "flyloom.inputs.catalogs": ["shop"],
+    "flyloom.inputs.communication": ["communication"],
     "flyloom.inputs.graphs": ["from_networkx", "from_pairs", "from_scipy"],
     "flyloom.inputs.networks": ["network", "to_networkx", "to_scipy"],
     "flyloom.inputs.tables": ["read_tables"],
@@ -96,6 +100,7 @@ _HOMES = {
     "flyloom.verbs.doctor": ["doctor"],
     "flyloom.verbs.exporting": ["export", "export_formats"],
     "flyloom.verbs.layout": ["cables", "check_cables", "lost_in", "plan", "verify_cables"],
+    "flyloom.verbs.mapping": ["evaluate_mapping", "map_processes"],
     "flyloom.verbs.measures": ["measure", "promise"],
     "flyloom.verbs.prices": ["catalog", "cost"],
     "flyloom.verbs.routes": ["repair", "route", "spread"],

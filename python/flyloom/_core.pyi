@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "Communication",
     "Ranks",
     "RefusalError",
     "Routing",
@@ -23,14 +24,21 @@ __all__ = [
     "dumpi_counts",
     "dumpi_meta_text",
     "dumpi_rewritten",
+    "evaluate_mapping",
     "expand",
     "experiment_plugins",
     "experiment_schema",
     "export_formats",
     "export_text",
     "flit_schema",
+    "hosts_of",
     "kept_routing",
     "kept_topology",
+    "map_processes",
+    "mapping_loads",
+    "mapping_names",
+    "mapping_of",
+    "mapping_text",
     "meant",
     "message_schema",
     "nearest",
@@ -39,7 +47,7 @@ __all__ = [
     "opensm_engines",
     "packet_schema",
     "parse_inline",
-    "placement_of",
+    "pins_of",
     "plugin_parameters",
     "point_bytes",
     "qr_code",
@@ -404,7 +412,6 @@ def workload_best(
     progress: _Progress = None,
 ) -> list[_Document]: ...
 def message_schema() -> _Document: ...
-def placement_of(on: Topology, text: str) -> list[int]: ...
 def simulate_message(
     workload: Workload | None,
     given: dict[str, Any],
@@ -479,3 +486,63 @@ def nearest_members(
 def address_table(
     family: str, radixes: Sequence[int], concentration: str, progress: _Progress = None
 ) -> list[_Document]: ...
+
+@final
+class Communication:
+    @staticmethod
+    def read(files: list[tuple[str, str]]) -> Communication: ...
+    @staticmethod
+    def make(kind: str, given: dict[str, Any]) -> Communication: ...
+    @staticmethod
+    def of_workload(workload: Workload) -> Communication: ...
+    @staticmethod
+    def of_columns(
+        processes: int,
+        senders: NDArray[np.int64],
+        receivers: NDArray[np.int64],
+        bytes: NDArray[np.float64],
+    ) -> Communication: ...
+    def halo(self, parts: int, seed: int = 0, progress: _Progress = None) -> Communication: ...
+    @property
+    def processes(self) -> int: ...
+    @property
+    def pairs(self) -> int: ...
+    @property
+    def total_bytes(self) -> float: ...
+    def columns(self) -> _Columns: ...
+    def text(self) -> str: ...
+
+def map_processes(
+    on: Topology | Routing, graph: Communication, given: dict[str, Any], progress: _Progress = None
+) -> _Document: ...
+def evaluate_mapping(
+    on: Topology | Routing,
+    graph: Communication,
+    places: Sequence[int],
+    hosts: Sequence[int] | None,
+    per_endpoint: int,
+    progress: _Progress = None,
+) -> _Document: ...
+def mapping_loads(
+    on: Topology | Routing,
+    graph: Communication,
+    places: Sequence[int],
+    progress: _Progress = None,
+) -> _Columns: ...
+def hosts_of(on: Topology, text: str) -> list[int]: ...
+def pins_of(on: Topology, text: str) -> list[tuple[int, int]]: ...
+def mapping_of(
+    on: Topology,
+    text: str,
+    format: str | None = None,
+    hosts: Sequence[int] | None = None,
+    per_endpoint: int = 1,
+) -> list[int]: ...
+def mapping_text(
+    on: Topology,
+    places: Sequence[int],
+    format: str,
+    hosts: Sequence[int] | None = None,
+    per_endpoint: int = 1,
+) -> str: ...
+def mapping_names() -> _Document: ...

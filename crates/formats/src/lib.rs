@@ -2,11 +2,13 @@
 
 pub mod booksim;
 pub mod chakra;
+pub mod communication;
 pub mod dumpi;
 pub mod export;
 pub mod goal;
 pub mod graph_file;
 pub mod ib;
 pub mod liballprof;
+pub mod mapping;
 mod mpi;
 mod names;

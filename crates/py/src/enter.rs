@@ -149,7 +149,23 @@ pub fn enter<T: Send>(
             // the receiver is gone only when the caller was interrupted and wants no result
             let _ = send.send(work(&shared));
         });
-        attend(py, progress.as_ref(), &shared, receive, true)
+        attend(py, progress.as_ref(), &shared, receive, true, false)
+    })
+}
+
+/// As [`enter`] for work that has a result also when it is stopped: Ctrl-C gives that.
+pub fn enter_to_last<T: Send>(
+    py: Python<'_>,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&dyn Watch) -> T + Send,
+) -> PyResult<T> {
+    let shared = Shared::default();
+    let (send, receive) = mpsc::channel();
+    pool(py)?.in_place_scope(|scope| {
+        scope.spawn(|_| {
+            let _ = send.send(work(&shared)); // as in `enter`
+        });
+        attend(py, progress.as_ref(), &shared, receive, true, true)
     })
 }
 
@@ -163,16 +179,18 @@ pub fn enter_alone<T: Send + 'static>(
         // one that breaks off sends nothing, which is noticed here; unheard it ends the process
         let _ = catch_unwind(AssertUnwindSafe(work)).map(|result| send.send(result));
     });
-    attend(py, None, &Shared::default(), receive, false)
+    attend(py, None, &Shared::default(), receive, false, false)
 }
 
-/// Waits for the result of work; where a signal stops it, for its end too if it `hears` that.
+/// Waits for the result of work; where a signal stops it, for its end too if it `hears` that, and
+/// after Ctrl-C for its result if it `keeps` one.
 fn attend<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
     shared: &Shared,
     mut receive: mpsc::Receiver<T>,
     hears: bool,
+    keeps: bool,
 ) -> PyResult<T> {
     let mut stopped: Option<PyErr> = None;
     let mut wait = Duration::from_millis(20);
@@ -183,6 +201,10 @@ fn attend<T: Send>(
             (receive, got)
         });
         match got {
+            Ok(result) if keeps => {
+                let ctrl_c = |e: &PyErr| e.is_instance_of::<PyKeyboardInterrupt>(py);
+                return stopped.filter(|e| !ctrl_c(e)).map_or(Ok(result), Err);
+            }
             Ok(result) => return stopped.map_or(Ok(result), Err),
             Err(mpsc::RecvTimeoutError::Timeout) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => {

@@ -20,13 +20,6 @@ pub fn message_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     to_python(py, &schemars::schema_for!(Spec).to_value())
 }
 
-/// The endpoints that a text names, in the order of the ranks.
-#[pyfunction]
-pub fn placement_of(py: Python<'_>, on: Py<Topology>, text: String) -> PyResult<Vec<u32>> {
-    let topology = on.get().inner.clone();
-    enter(py, None, |_| traffic::placement::parse(&topology, &text))?.map_err(refuse)
-}
-
 /// What is found, when each rank is done, the channels, the critical path and the processors' work.
 type Simulated<'py> = (
     Bound<'py, PyAny>,

@@ -3,6 +3,7 @@
 mod assignment;
 #[cfg(test)]
 mod chances;
+pub mod communication;
 pub mod demand;
 pub mod destinations;
 pub mod pattern;

@@ -114,37 +114,6 @@ fn homes(on: &Topology) -> Vec<Option<u32>> {
     homes
 }
 
-/// The endpoints that a text names, in the order of the processes: a line a job, each with numbers
-/// or names of endpoints, with blanks or commas between them; `#` begins a comment.
-///
-/// # Errors
-/// When there is no such endpoint, or it does not work: with the line.
-pub fn parse(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
-    let homes = homes(on);
-    let names: HashMap<&str, u32> =
-        (0..).zip(on.endpoints()).map(|(i, e)| (e.name.as_str(), i)).collect();
-    let mut found = Vec::new();
-    for (number, line) in (1..).zip(text.lines()) {
-        let said = line.split('#').next().unwrap_or("");
-        let words = said.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty());
-        for word in words {
-            let place = names.get(word).copied().or_else(|| word.parse().ok());
-            let there = place.filter(|&e| (e as usize) < homes.len());
-            let refuse = |why: String| {
-                let count = homes.len();
-                let help = format!("a number from 0 to {}, or a name", count.saturating_sub(1));
-                Refusal::new(format!("line {number}"), why, help)
-            };
-            let e = there.ok_or_else(|| refuse(format!("there is no endpoint {word:?}")))?;
-            if homes[e as usize].is_none() {
-                return Err(refuse(format!("endpoint {word:?} has no rail that works")));
-            }
-            found.push(e);
-        }
-    }
-    Ok(found)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,8 +150,6 @@ mod tests {
             // all are full but the last that was taken
             let partly = counts.iter().filter(|n| **n > 0 && **n < per).count();
             prop_assert!(partly <= 1 && counts.iter().all(|n| *n <= per));
-            let text: Vec<String> = found.iter().map(u32::to_string).collect();
-            prop_assert_eq!(parse(&on, &text.join("\n")).expect("endpoints"), found);
         }
     }
 
@@ -202,14 +169,5 @@ mod tests {
         assert!(runs(&of_group, &place(Policy::Random)) > 36);
         assert_eq!(runs(&of_switch, &place(Policy::Stripe)), 72);
         assert_ne!(place(Policy::RandomGroups), place(Policy::Linear));
-    }
-
-    #[test]
-    fn what_is_no_endpoint_is_named_with_its_line() {
-        let on = network();
-        let said = parse(&on, "0 1\n# none\n2,99\n").expect_err("there are 72").to_string();
-        assert!(said.contains("line 3") && said.contains("99"), "{said}");
-        let name = &on.endpoints()[5].name;
-        assert_eq!(parse(&on, &format!("{name} 3 # two\n")).expect("two"), [5, 3]);
     }
 }

@@ -34,6 +34,7 @@ GROUPS = {
     "lanes": ("lanes",),
     "repair": ("repair",),
     "throughput": ("throughput",),
+    "mapping": ("map", "map-eval"),
     "figures": ("figure",),
     "simulation": ("sim",),
     "messages": ("sim",),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from flyloom._core import RefusalError, Routing, Topology, placement_of
+from flyloom._core import RefusalError, Routing, Topology, mapping_of
 from flyloom.support.checks import whole
 from flyloom.support.reading import read_text
 
 Placed = str | os.PathLike[str] | Sequence[int]
-"""A policy, a file, or an endpoint for every process."""
+"""A policy, a file (of any format of mappings), or an endpoint for every process."""
 
 
 def places(on: Topology | Routing, given: Placed) -> tuple[str, list[int] | None]:
@@ -23,7 +23,7 @@ def places(on: Topology | Routing, given: Placed) -> tuple[str, list[int] | None
         return given, None
     if isinstance(given, (str, os.PathLike)):
         try:
-            return "linear", placement_of(topology, read_text(given))
+            return "linear", mapping_of(topology, read_text(given))
         except RefusalError as error:
             raise RefusalError(f"{os.fspath(given)}: {error}") from None
     return "linear", [whole("placement", place, 0, 2**32 - 1) for place in given]

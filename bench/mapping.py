@@ -1,0 +1,81 @@
+"""The benchmark of process mapping: quality, CPU seconds and memory beside other mappers."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+
+from measure import ROOT, run
+from rows import Options, Row
+
+DATA = ROOT / "tests" / "data" / "mapping"
+HALO = "bytes=8192,edge_bytes=256,corner_bytes=8"
+CASES = {
+    "fem_sf5": ("slim_fly:q=5,p=4", str(DATA / "fem_sf5.mtx")),
+    "st3_sf5": ("slim_fly:q=5,p=4", f"stencil:shape=5x5x8,{HALO}"),
+    "st2_sf7": ("slim_fly:q=7", "stencil:shape=21x28,bytes=8192x2048"),
+    "fem_df3": ("dragonfly:h=3", str(DATA / "fem_df3.mtx")),
+    "dnn_df4": ("dragonfly:h=4", "training:tensor=8,pipeline=12,data=11,tensor_bytes=100000000,"
+                                 "pipeline_bytes=10000000,data_bytes=30000000"),
+    "fem_torus8": ("torus:shape=8x8x8,p=1", str(DATA / "fem_torus8.mtx")),
+    "st3_ft12": ("fat_tree:levels=3,k=12", f"stencil:shape=6x8x9,{HALO}"),
+}
+LARGE = {
+    "128 x 256 grid on a 32 x 32 x 32 torus": ("stencil:shape=128x256,bytes=8192x2048", 1.75),
+    "16 x 32 x 64 grid on a 32 x 32 x 32 torus": (f"stencil:shape=16x32x64,{HALO}", 1.774),
+}
+"""Graphs of 32,768 processes, and the dilation to be reached: below Scotch's 1.873 and 3.079."""
+
+PROBE = """
+import json, resource, sys
+import flyloom as fl
+net, graph, objective, effort = sys.argv[1:]
+found = fl.map_processes(net, graph, objective=objective, effort=effort)
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(json.dumps({"hop_bytes": found.hop_bytes, "dilation": found.average_dilation,
+                  "congestion": found.maximum_congestion, "map_s": found.cpu_seconds,
+                  "cpu_s": used.ru_utime + used.ru_stime, "mib": used.ru_maxrss / 1024}))
+"""
+
+
+def mapping(options: Options) -> list[Row]:
+    """Mappings of seven cases beside the best of other mappers, and two of 32,768 processes."""
+    rows = []
+    cases = list(CASES)[:2] if options.quick else list(CASES)
+    for case in cases:
+        hops = probe(options, *CASES[case], "hops", "normal")
+        cool = probe(options, *CASES[case], "congestion", "normal")
+        fast = probe(options, *CASES[case], "hops", "fast")
+        best = "the best of other mappers"
+        rows += [
+            Row("mapping", f"{case}: hop-bytes", hops["hop_bytes"], "B",
+                peers(case, "hop_bytes"), best, least_ratio=1),
+            Row("mapping", f"{case}: maximum congestion", cool["congestion"], "B",
+                peers(case, "max_congestion"), best, least_ratio=1),
+            Row("mapping", f"{case}: CPU with Python's start, the longer", max(
+                hops["cpu_s"], cool["cpu_s"]), "s", most=1),
+            Row("mapping", f"{case}: CPU of mapping, effort fast", fast["map_s"], "s", most=0.1),
+        ]
+    for name, (graph, target) in () if options.quick else LARGE.items():
+        found = probe(options, "torus:shape=32x32x32,p=1", graph, "hops", "normal")
+        rows += [
+            Row("mapping", f"{name}: dilation", found["dilation"], "hops", most=target),
+            Row("mapping", f"{name}: CPU with Python's start", found["cpu_s"], "s", most=6),
+            Row("mapping", f"{name}: memory", found["mib"], "MiB", most=500 / 1.048576),
+        ]
+    return rows
+
+
+def peers(case: str, column: str) -> float:
+    """The least that another mapper reaches."""
+    rows = csv.DictReader((DATA / "peers.csv").open())
+    return min(float(row[column]) for row in rows if row["case"] == case and row[column]
+               and not row["method"].startswith("proto"))
+
+
+def probe(options: Options, *words: str) -> dict[str, float]:
+    """One mapping in a process of its own."""
+    options.say(f"mapping: {' '.join(words)}")
+    found: dict[str, float] = json.loads(run([sys.executable, "-c", PROBE, *words]).output)
+    return found

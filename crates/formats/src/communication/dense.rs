@@ -1,0 +1,45 @@
+//! Dense matrices as text: a row a line, blanks or commas between the values.
+
+use super::numbers::{amount, lines, refuse};
+use super::{graph, one, processes};
+use base::Refusal;
+use traffic::communication::Communication;
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty())
+}
+
+/// Whether there are as many numbers in the first two lines as there are lines.
+pub(super) fn looks(text: &str) -> bool {
+    let mut rows = lines(text, &['#', '%']);
+    let count = lines(text, &['#', '%']).count();
+    let all = |row: Option<(usize, &str)>| {
+        row.is_none_or(|(_, line)| {
+            let numbers = words(line).filter(|word| word.parse::<f64>().is_ok()).count();
+            numbers == count && words(line).count() == count
+        })
+    };
+    count > 0 && all(rows.next()) && all(rows.next())
+}
+
+/// Reads the matrix: row = sender.
+pub(super) fn read(text: &str) -> Result<Communication, Refusal> {
+    let rows: Vec<(usize, &str)> = lines(text, &['#', '%']).collect();
+    let count = processes(1, rows.len() as u64)?;
+    let mut found = Vec::new();
+    for (from, &(line, text)) in (0..).zip(&rows) {
+        let mut columns = 0;
+        for word in words(text) {
+            let bytes = amount(line, "value", Some(word))?;
+            if columns < count && bytes > 0.0 {
+                found.push((line, one(from, columns, bytes)));
+            }
+            columns += 1;
+        }
+        if columns != count {
+            let why = format!("{columns} values in a row of {count} rows");
+            return Err(refuse(line, &why, "as many values a line as there are lines"));
+        }
+    }
+    graph(count, found)
+}

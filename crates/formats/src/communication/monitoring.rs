@@ -1,0 +1,73 @@
+//! What Open MPI's monitoring component writes: a file a rank, `NAME.RANK.prof`.
+//!
+//! Lines `E|I src dst N bytes M msgs sent ...`: E are messages of the user, I those that collective
+//! operations were made of; both went over the network, and so did `S` and `R`, what was put and
+//! got. Lines `C` say once more what collective operations asked for and are passed over.
+
+use super::numbers::{amount, refuse, whole};
+use base::Refusal;
+use traffic::communication::{Communication, MOST_PROCESSES, Sent, check_rank};
+
+/// Whether a text looks like such a file.
+pub(super) fn looks(text: &str) -> bool {
+    let mut lines = super::numbers::lines(text, &['#', 'D']);
+    lines.next().is_some_and(|(_, line)| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        matches!(words[..], ["E" | "I" | "S" | "R" | "C", _, _, _, "bytes", _, "msgs", ..])
+    })
+}
+
+/// Reads the files of all ranks as one graph.
+pub(super) fn read(files: &[(String, &str)]) -> Result<Communication, Refusal> {
+    let mut all = Vec::new();
+    let mut most = None;
+    for (name, text) in files {
+        let found = of_file(text).map_err(|refused| refused.within(name))?;
+        for (line, one) in found {
+            let rank = u64::from(one.from.max(one.to));
+            check_rank("rank", rank, MOST_PROCESSES)
+                .map_err(|refused| refused.within(&format!("{name}: line {line}")))?;
+            most = most.max(Some(one.from.max(one.to)));
+            all.push(one);
+        }
+    }
+    let name = files.first().map_or("", |(name, _)| name.as_str());
+    let processes = most.map_or(files.len() as u32, |most| (most + 1).max(files.len() as u32));
+    Communication::new(processes, all).map_err(|refused| refused.within(name))
+}
+
+fn of_file(text: &str) -> Result<Vec<(usize, Sent)>, Refusal> {
+    let mut found = Vec::new();
+    for (line, said) in super::numbers::lines(text, &['#']) {
+        let mut words = said.split_whitespace();
+        let kind = words.next().unwrap_or_default();
+        if matches!(kind, "C" | "D" | "O2A" | "A2O" | "A2A") {
+            continue;
+        }
+        if !matches!(kind, "E" | "I" | "S" | "R") {
+            let why = format!(
+                "'{}' begins no line of monitoring",
+                kind.chars().take(40).collect::<String>()
+            );
+            return Err(refuse(line, &why, "E, I, S, R, C, D, O2A, A2O, A2A or #"));
+        }
+        let from = rank(line, "sender", words.next())?;
+        let to = rank(line, "receiver", words.next())?;
+        let bytes = amount(line, "number of bytes", words.next())?;
+        let named = words.next() == Some("bytes");
+        let messages = amount(line, "number of messages", words.next())?;
+        if !named || words.next() != Some("msgs") {
+            let help = "E|I src dst N bytes M msgs sent ...";
+            return Err(refuse(line, "no line of monitoring", help));
+        }
+        // what is got goes the other way
+        let (from, to) = if kind == "R" { (to, from) } else { (from, to) };
+        found.push((line, Sent { from, to, bytes, messages }));
+    }
+    Ok(found)
+}
+
+fn rank(line: usize, what: &str, word: Option<&str>) -> Result<u32, Refusal> {
+    let number = whole(line, what, word)?;
+    check_rank(what, number, MOST_PROCESSES).map_err(|r| r.within(&format!("line {line}")))
+}

@@ -1,0 +1,63 @@
+//! Which process is where, as files that MPI's starters and batch systems take.
+
+mod names;
+mod read;
+mod write;
+
+pub use names::{Names, hosts, pins};
+pub use read::read;
+pub use write::write;
+
+use base::Refusal;
+use base::words::did_you_mean;
+
+/// A format of mappings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// The number of the endpoint of each process, a line each.
+    List,
+    /// Open MPI's rank file.
+    Rankfile,
+    /// MPICH's host file: a line a rank.
+    Hydra,
+    /// The host file of srun's arbitrary distribution.
+    Slurm,
+    /// Cray MPICH's rank order: ranks in the order of the slots.
+    Cray,
+    /// A permuted node file of PBS.
+    Pbs,
+    /// JSON: `mapping` with numbers and `hosts` with names.
+    Json,
+}
+
+/// All: name, format, how it is used.
+pub const FORMATS: [(&str, Format, &str); 7] = [
+    ("list", Format::List, "an endpoint's number a line; `flyloom sim message --placement FILE`"),
+    (
+        "rankfile",
+        Format::Rankfile,
+        "mpirun --rankfile FILE (Open MPI 4), --map-by rankfile:file=FILE (5)",
+    ),
+    ("hydra", Format::Hydra, "mpiexec -f FILE (MPICH)"),
+    ("slurm", Format::Slurm, "SLURM_HOSTFILE=FILE srun --distribution=arbitrary"),
+    ("cray", Format::Cray, "MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=FILE (Cray MPICH)"),
+    ("pbs", Format::Pbs, "mpirun -machinefile FILE in a job of PBS"),
+    ("json", Format::Json, "numbers and host names"),
+];
+
+/// The format of this name.
+///
+/// # Errors
+/// When there is none.
+pub fn format(name: &str) -> Result<Format, Refusal> {
+    let found = FORMATS.iter().find(|(known, ..)| *known == name).map(|(_, format, _)| *format);
+    found.ok_or_else(|| {
+        let names = FORMATS.map(|(name, ..)| name);
+        let near = did_you_mean(name, names);
+        let why = format!("there is no format {name:?}");
+        Refusal::new("format", why, format!("{near}{}", names.join(", ")))
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! Hosts by their names: an endpoint's whole name, its first word, or its number.
+
+use base::Refusal;
+use base::words::did_you_mean;
+use fabric::Topology;
+use std::collections::HashMap;
+
+/// The most hosts that one bracket stands for.
+const MOST_RANGE: u64 = 1 << 20;
+
+/// The names of a network's endpoints. `host1 HCA-1`, as fabrics call an adapter, is `host1` too,
+/// where no other endpoint begins with that word.
+pub struct Names<'a> {
+    on: &'a Topology,
+    known: HashMap<&'a str, Option<u32>>,
+}
+
+/// The host that an endpoint is: the first word of its name.
+pub(super) fn host(name: &str) -> &str {
+    name.split_whitespace().next().unwrap_or(name)
+}
+
+impl<'a> Names<'a> {
+    /// Those of a network.
+    pub fn new(on: &'a Topology) -> Self {
+        let mut known: HashMap<&str, Option<u32>> = HashMap::new();
+        for (e, endpoint) in (0..).zip(on.endpoints()) {
+            let word = host(&endpoint.name);
+            if word != endpoint.name {
+                known.entry(word).and_modify(|e| *e = None).or_insert(Some(e));
+            }
+        }
+        for (e, endpoint) in (0..).zip(on.endpoints()) {
+            known.insert(&endpoint.name, Some(e));
+        }
+        Self { on, known }
+    }
+
+    /// The endpoint of this name or number.
+    ///
+    /// # Errors
+    /// When there is none, or it could be several.
+    pub fn find(&self, line: usize, word: &str) -> Result<u32, Refusal> {
+        let count = self.on.endpoints().len();
+        let refuse = |why: String, help: String| Refusal::new(format!("line {line}"), why, help);
+        match self.known.get(word) {
+            Some(Some(e)) => return Ok(*e),
+            Some(None) => {
+                let why = format!("several endpoints are called {word:?}");
+                return Err(refuse(why, "whole names, or numbers".into()));
+            }
+            None => {}
+        }
+        if let Ok(e) = word.parse::<u32>()
+            && (e as usize) < count
+        {
+            return Ok(e);
+        }
+        let short: String = word.chars().take(60).collect();
+        let near = if count <= 4096 {
+            did_you_mean(word, self.on.endpoints().iter().map(|e| e.name.as_str()))
+        } else {
+            String::new()
+        };
+        let help =
+            format!("{near}a name in the network, or a number from 0 to {}", count.max(1) - 1);
+        Err(refuse(format!("there is no endpoint {short:?}"), help))
+    }
+}
+
+/// The endpoints that a host list names, in its order, each once: names with blanks, commas or ends
+/// of lines between them, `n[01-03,7]` for several, `host:4` and repeated names as `$PBS_NODEFILE`
+/// has them; `#` begins a comment.
+///
+/// # Errors
+/// When a host is not in the network, or a bracket is none: with the line.
+pub fn hosts(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
+    let names = Names::new(on);
+    let mut found = Vec::new();
+    let mut taken = vec![false; on.endpoints().len()];
+    for (line, said) in (1..).zip(text.lines()) {
+        let said = said.split('#').next().unwrap_or_default().trim();
+        let mut add = |e: u32| {
+            if !std::mem::replace(&mut taken[e as usize], true) {
+                found.push(e);
+            }
+        };
+        if let Some(Some(e)) = names.known.get(said) {
+            add(*e);
+            continue;
+        }
+        for word in split(said) {
+            for name in expanded(line, word)? {
+                let plain = name.split_once(':').filter(|(_, n)| n.parse::<u32>().is_ok());
+                add(names.find(line, plain.map_or(name.as_str(), |(host, _)| host))?);
+            }
+        }
+    }
+    if found.is_empty() {
+        return Err(Refusal::new("hosts", "there is no host in it", "names of endpoints"));
+    }
+    Ok(found)
+}
+
+/// Words between blanks and commas that are in no bracket.
+fn split(said: &str) -> Vec<&str> {
+    let (mut words, mut begin, mut inside) = (Vec::new(), 0, false);
+    for (i, c) in said.char_indices() {
+        match c {
+            '[' => inside = true,
+            ']' => inside = false,
+            _ if !inside && (c.is_whitespace() || c == ',') => {
+                words.push(&said[begin..i]);
+                begin = i + c.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    words.push(&said[begin..]);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// `n[01-03,7]x` as n01x, n02x, n03x, n7x; other words as they are.
+fn expanded(line: usize, word: &str) -> Result<Vec<String>, Refusal> {
+    let Some((before, rest)) = word.split_once('[') else { return Ok(vec![word.to_owned()]) };
+    let refuse = |why: String| {
+        Refusal::new(format!("line {line}"), why, "ranges of numbers, as n[01-16,20]")
+    };
+    let Some((ranges, behind)) = rest.split_once(']') else {
+        return Err(refuse(format!("{word:?} has no ]")));
+    };
+    let mut found = Vec::new();
+    for range in ranges.split(',') {
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        let number = |text: &str| text.parse::<u64>().ok();
+        let (Some(first), Some(last)) = (number(from), number(to)) else {
+            return Err(refuse(format!("{range:?} is no range")));
+        };
+        if first > last || last - first >= MOST_RANGE || found.len() as u64 > MOST_RANGE {
+            return Err(refuse(format!("{range:?} has no end, or too many")));
+        }
+        for n in first..=last {
+            found.push(format!("{before}{n:0width$}{behind}", width = from.len()));
+        }
+    }
+    Ok(found)
+}
+
+/// Pinned processes: lines of a rank and an endpoint; `#` begins a comment.
+///
+/// # Errors
+/// When a line is none, or an endpoint is not in the network: with the line.
+pub fn pins(on: &Topology, text: &str) -> Result<Vec<(u32, u32)>, Refusal> {
+    let names = Names::new(on);
+    let mut found = Vec::new();
+    for (line, said) in (1..).zip(text.lines()) {
+        let said = said.split('#').next().unwrap_or_default().trim();
+        if said.is_empty() {
+            continue;
+        }
+        let (rank, endpoint) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
+        let Ok(rank) = rank.parse::<u32>() else {
+            let why = format!("{:?} is no rank", rank.chars().take(40).collect::<String>());
+            return Err(Refusal::new(format!("line {line}"), why, "lines 'RANK ENDPOINT'"));
+        };
+        found.push((rank, names.find(line, endpoint.trim())?));
+    }
+    Ok(found)
+}

@@ -1,0 +1,103 @@
+//! Tests of the files of mappings.
+
+use super::*;
+use fabric::Topology;
+use fabric::network::{Builder, Recipe, Switch, parse_inline};
+use proptest::prelude::*;
+
+fn network() -> Topology {
+    let recipe = parse_inline("slim_fly:q=5,p=4").expect("a recipe");
+    families::family(&recipe.family).expect("one").build(&recipe.params).expect("built")
+}
+
+/// Four endpoints named as fabrics name adapters.
+fn fabric_names(names: [&str; 4]) -> Topology {
+    let mut b = Builder::new();
+    let s = b.switch(Switch::new("s"));
+    for (i, name) in names.into_iter().enumerate() {
+        let e = b.endpoint(name, None);
+        b.attach(e, s, i as u16 + 1, fabric::network::Cable::default());
+    }
+    b.finish(Recipe { family: "test".into(), params: serde_json::Map::new() }).expect("built")
+}
+
+#[test]
+fn every_format_is_read_as_it_was_written() {
+    let on = network();
+    let slots: Vec<u32> = (0..200).flat_map(|e| [e, e]).collect();
+    let places: Vec<u32> = (0..400).map(|rank| (rank * 77 + 5) % 400 / 2).collect();
+    for (name, format, _) in FORMATS {
+        let text = write(&on, &places, &slots, format).expect(name);
+        assert_eq!(read(&on, &text, &slots, None).expect(name), places, "{name}");
+        assert_eq!(read(&on, &text, &slots, Some(format)).expect(name), places, "{name}");
+    }
+    let text = write(&on, &[3, 3, 1], &slots, Format::Rankfile).expect("a text");
+    let name = |e: usize| &on.endpoints()[e].name;
+    let expect =
+        format!("rank 0={0} slot=0\nrank 1={0} slot=1\nrank 2={1} slot=0\n", name(3), name(1));
+    assert_eq!(text, expect);
+    // two ranks on endpoints 1 and 0 of one slot each: the slot of 0 has rank 1
+    let text = write(&on, &[1, 0], &[0, 1], Format::Cray).expect("an order");
+    assert!(text.ends_with("\n1,0\n"), "{text}");
+    assert!(write(&on, &[1, 2], &[0, 1, 2], Format::Cray).is_err(), "slot 0 stays empty");
+}
+
+#[test]
+fn hosts_are_found_by_name_word_range_and_number() {
+    let on = fabric_names(["n01 HCA-1", "n02 HCA-1", "n03 HCA-1", "n10 HCA-1"]);
+    assert_eq!(hosts(&on, "n[01-02],n10").expect("hosts"), [0, 1, 3]);
+    assert_eq!(hosts(&on, "n03 HCA-1\nn01:4 # twice\nn01\n2\n").expect("hosts"), [2, 0]);
+    assert_eq!(pins(&on, "# root\n0 n10\n7 n03 HCA-1\n").expect("pins"), [(0, 3), (7, 2)]);
+    for (text, says) in [
+        ("n01\nn04\n", "line 2"),
+        ("n[01-", "no ]"),
+        ("n[1-x]", "no range"),
+        ("n[1-99999999999]", "too many"),
+        ("# none\n", "no host"),
+    ] {
+        let said = hosts(&on, text).expect_err(text).to_string();
+        assert!(said.contains(says), "{text}: {said}");
+    }
+    let twins = fabric_names(["a x", "a y", "b", "c"]);
+    assert!(hosts(&twins, "a").expect_err("two").to_string().contains("several"));
+    assert!(write(&twins, &[0, 1], &[], Format::Slurm).is_err());
+    assert_eq!(write(&twins, &[0, 2], &[], Format::Slurm).expect("one each"), "a\nb\n");
+    assert!(pins(&on, "x n01").expect_err("no rank").to_string().contains("line 1"));
+}
+
+#[test]
+fn what_is_wrong_in_a_mapping_is_named() {
+    let on = network();
+    let slots: Vec<u32> = (0..200).collect();
+    for (text, says) in [
+        ("0\n1\n200\n", "line 3"),
+        ("rank 0=0 slot=0\nrank 2=1 slot=0\n", "rank 1 is missing"),
+        ("rank 0=0 slot=0\nrank 0=1 slot=0\n", "rank 0 comes twice"),
+        ("rank x=0\n", "no rank"),
+        ("{\"mapping\": [0, 200]}", "process 1"),
+        ("{\"mapping\": 3}", "no list"),
+        ("{\n\"mapping\": [", "line 2"),
+        ("# MPICH_RANK_ORDER\n0,0\n", "comes twice"),
+        ("# MPICH_RANK_ORDER\n0,5\n", "rank 5 of 2"),
+        ("0:4294967295\n", "ranks on one host"),
+    ] {
+        let said = read(&on, text, &slots, None).expect_err(text).to_string();
+        assert!(said.contains(says), "{text}: {said}");
+    }
+    let dead = on.with_failures(&[], &[base::SwitchId(0)]).expect("a network");
+    let said = read(&dead, "7\n0\n", &slots, None).expect_err("switch 0 is down").to_string();
+    assert!(said.contains("process 1") && said.contains("no rail that works"), "{said}");
+    assert!(format("rankfiles").expect_err("none").to_string().contains("did you mean rankfile"));
+}
+
+proptest! {
+    #[test]
+    fn no_text_breaks_a_reader(text in "[0-9a-z\\[\\]{}:,=#\" \n-]{0,60}", which in 0_usize..8) {
+        let on = fabric_names(["n01 HCA-1", "n02 HCA-1", "n03 HCA-1", "n10 HCA-1"]);
+        let format = FORMATS.get(which).map(|row| row.1);
+        if let Ok(places) = read(&on, &text, &[0, 1, 2, 3], format) {
+            prop_assert!(places.iter().all(|&e| e < 4));
+        }
+        let _ = (hosts(&on, &text), pins(&on, &text));
+    }
+}

@@ -1,0 +1,112 @@
+//! Who is in which slot; empty slots hold processes without traffic.
+
+use crate::metric::Metric;
+use crate::problem::Problem;
+
+/// A one-to-one assignment of processes, and of those that fill up, to slots.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arrangement {
+    slot: Vec<u32>,
+    process: Vec<u32>,
+    site: Vec<u32>,
+}
+
+impl Arrangement {
+    /// Processes in the order of the free slots, pinned ones at their slots.
+    pub fn linear(problem: &Problem<'_>) -> Self {
+        let order: Vec<u32> = (0..problem.processes as u32).collect();
+        let slots: Vec<u32> = (0..problem.slots.count() as u32).collect();
+        Self::in_order(problem, &order, &slots)
+    }
+
+    /// The k-th free process of `order` in the k-th free slot of `slots`; all slots are there.
+    pub fn in_order(problem: &Problem<'_>, order: &[u32], slots: &[u32]) -> Self {
+        let count = problem.slots.count();
+        let mut slot = problem.pinned.clone();
+        let mut taken = vec![false; count];
+        for &s in problem.pinned.iter().filter(|&&s| s != u32::MAX) {
+            taken[s as usize] = true;
+        }
+        let mut free = slots.iter().copied().filter(|&s| !taken[s as usize]);
+        let fill = problem.processes as u32..count as u32;
+        for p in order.iter().copied().chain(fill).filter(|&p| !problem.is_pinned(p)) {
+            slot[p as usize] = free.next().expect("as many slots as processes and fillers");
+        }
+        Self::of(problem, slot)
+    }
+
+    /// From the slot of each process and filler.
+    pub fn of(problem: &Problem<'_>, slot: Vec<u32>) -> Self {
+        let mut process = vec![u32::MAX; slot.len()];
+        for (p, &s) in (0..).zip(&slot) {
+            debug_assert_eq!(process[s as usize], u32::MAX, "one process a slot");
+            process[s as usize] = p;
+        }
+        let site = slot.iter().map(|&s| problem.slots.site(s)).collect();
+        Self { slot, process, site }
+    }
+
+    /// The slot of a process.
+    #[inline]
+    pub fn slot(&self, process: u32) -> u32 {
+        self.slot[process as usize]
+    }
+
+    /// The site of a process.
+    #[inline]
+    pub fn site(&self, process: u32) -> u32 {
+        self.site[process as usize]
+    }
+
+    /// Who is in a slot.
+    #[inline]
+    pub fn process(&self, slot: u32) -> u32 {
+        self.process[slot as usize]
+    }
+
+    /// Exchanges the places of two.
+    #[inline]
+    pub fn swap(&mut self, u: u32, v: u32) {
+        let (u, v) = (u as usize, v as usize);
+        self.slot.swap(u, v);
+        self.site.swap(u, v);
+        self.process[self.slot[u] as usize] = u as u32;
+        self.process[self.slot[v] as usize] = v as u32;
+    }
+
+    /// The endpoint of each process.
+    pub fn places(&self, problem: &Problem<'_>) -> Vec<u32> {
+        self.slot[..problem.processes].iter().map(|&s| problem.slots.endpoint(s)).collect()
+    }
+
+    /// Twice the weighted sum of distances of all pairs: each pair is in two rows.
+    pub fn cost<M: Metric>(&self, problem: &Problem<'_>, metric: &M) -> i64 {
+        let of = |p: u32| -> i64 {
+            let row = problem.row(p).iter();
+            row.map(|&(x, w)| i64::from(w) * i64::from(metric.hops(self.site(p), self.site(x))))
+                .sum()
+        };
+        (0..problem.processes as u32).map(of).sum()
+    }
+
+    /// How the weighted sum of distances changes when two exchange their places, each pair once.
+    /// O(degrees).
+    #[inline]
+    pub fn gain<M: Metric>(&self, problem: &Problem<'_>, metric: &M, u: u32, v: u32) -> i32 {
+        let (a, b) = (self.site(u), self.site(v));
+        let mut sum = 0;
+        for &(x, w) in problem.row(u) {
+            if x != v {
+                let s = self.site(x);
+                sum += w * (metric.hops(b, s) - metric.hops(a, s));
+            }
+        }
+        for &(x, w) in problem.row(v) {
+            if x != u {
+                let s = self.site(x);
+                sum += w * (metric.hops(a, s) - metric.hops(b, s));
+            }
+        }
+        sum
+    }
+}

@@ -1,0 +1,140 @@
+//! Lower bounds for hop-bytes and congestion, whatever the mapping.
+//!
+//! Source: Gilmore, "Optimal and suboptimal algorithms for the quadratic assignment problem", SIAM
+//! J. 1962; Lawler, "The quadratic assignment problem", Management Science 1963.
+
+use crate::slots::Slots;
+use crate::ways::capacities;
+use fabric::Topology;
+use serde::Serialize;
+use traffic::communication::Communication;
+
+/// What no mapping can be below.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Bounds {
+    /// Hop-bytes [byte hops].
+    pub hop_bytes: f64,
+    /// Maximum congestion [bytes per capacity of the fastest link].
+    pub congestion: f64,
+}
+
+/// The most kinds of places that are told apart.
+const MOST_KINDS: usize = 64;
+
+/// Half the sum over processes of their weights, both directions added and falling, times the
+/// distances from the best site, rising; the congestion is that over the capacity of all channels.
+///
+/// O(sites * what a search passes for as many slots as a process has partners).
+pub fn bounds(on: &Topology, slots: &Slots, graph: &Communication) -> Bounds {
+    let mut weights: Vec<Vec<(u32, f64)>> = vec![Vec::new(); graph.processes() as usize];
+    for one in graph.sent().filter(|one| one.bytes > 0.0) {
+        weights[one.from as usize].push((one.to, one.bytes));
+        weights[one.to as usize].push((one.from, one.bytes));
+    }
+    let falling: Vec<Vec<f64>> = weights.into_iter().map(falling).collect();
+    let most = falling.iter().map(Vec::len).max().unwrap_or(0);
+    let kinds = kinds(on, slots, most);
+    let of = |own: &Vec<f64>| -> f64 {
+        let at = |kind: &Vec<u32>| own.iter().zip(kind).map(|(w, d)| w * f64::from(*d)).sum();
+        kinds.iter().map(at).fold(f64::INFINITY, f64::min)
+    };
+    let hop_bytes = falling.iter().map(of).sum::<f64>() / 2.0;
+    let capacity: f64 = capacities(on).iter().sum();
+    let congestion = if capacity > 0.0 { hop_bytes / capacity } else { 0.0 };
+    Bounds { hop_bytes, congestion }
+}
+
+/// The weights to each partner once, falling.
+fn falling(mut own: Vec<(u32, f64)>) -> Vec<f64> {
+    own.sort_by_key(|(x, _)| *x);
+    let pairs = own.chunk_by(|a, b| a.0 == b.0);
+    let mut sums: Vec<f64> = pairs.map(|pair| pair.iter().map(|(_, w)| w).sum()).collect();
+    sums.sort_by(|a, b| b.total_cmp(a));
+    sums
+}
+
+/// The distances from a process to the nearest slots beside its own, for every kind of site.
+fn kinds(on: &Topology, slots: &Slots, most: usize) -> Vec<Vec<u32>> {
+    let graph = on.graph();
+    let mut by_switch: Vec<Vec<u32>> = vec![Vec::new(); graph.switches()];
+    for site in 0..slots.sites() as u32 {
+        for s in slots.switches(on, site) {
+            by_switch[s as usize].push(site);
+        }
+    }
+    let mut kinds: Vec<Vec<u32>> = Vec::new();
+    let mut seen = vec![u32::MAX; graph.switches()];
+    let mut counted = vec![u32::MAX; slots.sites()];
+    let mut queue: Vec<(u32, u32)> = Vec::new();
+    for site in 0..slots.sites() as u32 {
+        queue.clear();
+        for s in slots.switches(on, site) {
+            seen[s as usize] = site;
+            queue.push((s, 0));
+        }
+        let mut found: Vec<u32> = Vec::new();
+        let mut head = 0;
+        while let (true, Some(&(v, far))) = (found.len() <= most, queue.get(head)) {
+            head += 1;
+            for &other in &by_switch[v as usize] {
+                if std::mem::replace(&mut counted[other as usize], site) != site {
+                    let room = slots.of_site(other).len().min(most + 1);
+                    found.extend(std::iter::repeat_n(far, room));
+                }
+            }
+            for &w in graph.neighbours(v as usize) {
+                if std::mem::replace(&mut seen[w as usize], site) != site {
+                    queue.push((w, far + 1));
+                }
+            }
+        }
+        let own: Vec<u32> = found.into_iter().skip(1).take(most).collect();
+        if !kinds.contains(&own) {
+            kinds.push(own);
+        }
+        if kinds.len() > MOST_KINDS {
+            let least = |k: usize| kinds.iter().filter_map(|own| own.get(k)).min().copied();
+            kinds = vec![(0..most).map_while(least).collect()];
+        }
+    }
+    kinds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use traffic::communication::{Sent, made};
+
+    fn network(name: &str) -> Topology {
+        let recipe = fabric::network::parse_inline(name).expect("a recipe");
+        families::family(&recipe.family).expect("a family").build(&recipe.params).expect("built")
+    }
+
+    #[test]
+    fn a_torus_of_its_own_size_meets_the_bound() {
+        let on = network("torus:shape=4x4x4,p=1");
+        let slots = Slots::new(&on, None, 1).expect("slots");
+        let given = serde_json::json!({ "shape": [4, 4, 4], "bytes": 5, "periodic": true });
+        let graph = made("stencil", given.as_object().expect("one")).expect("a graph");
+        let found = bounds(&on, &slots, &graph);
+        // 64 processes send 5 bytes over one hop to each of six: that can be had
+        assert!((found.hop_bytes - 64.0 * 6.0 * 5.0).abs() < 1e-9);
+        assert!((found.congestion - 5.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn partners_on_the_own_switch_are_free() {
+        let on = network("slim_fly:q=5,p=4");
+        let slots = Slots::new(&on, None, 1).expect("slots");
+        let star = |partners: u32| {
+            let sent = (1..=partners).map(|to| Sent { from: 0, to, bytes: 2.0, messages: 1.0 });
+            Communication::new(40, sent.collect()).expect("a graph")
+        };
+        // three more slots on the switch, seven switches of four one hop away, the rest two
+        for (partners, hops) in [(3, 0), (4, 1), (31, 28), (35, 28 + 8)] {
+            let found = bounds(&on, &slots, &star(partners)).hop_bytes;
+            // of the partners' half, each could be beside the centre
+            assert!((found - f64::from(hops)).abs() < 1e-9, "{partners}: {found}");
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! What a mapping is worth: hop-bytes, dilation, and the load of every channel.
+//!
+//! Source: Hoefler & Snir, "Generic topology mapping strategies for large-scale parallel
+//! architectures", ICS 2011, section 3 (dilation and congestion).
+
+use crate::slots::{switch_of, working_rails};
+use crate::ways::{Ways, capacities};
+use base::{Refusal, Stop, SwitchId, TerminalId, Watch};
+use fabric::Topology;
+use serde::Serialize;
+use traffic::communication::Communication;
+
+/// The figures of a mapping.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Figures {
+    /// Sum over pairs of processes of bytes times hops between switches [byte hops].
+    pub hop_bytes: f64,
+    /// Hop-bytes over all bytes [hops]; 0 where nothing is sent.
+    pub average_dilation: f64,
+    /// Hops of the pair that has the longest way.
+    pub maximum_dilation: u32,
+    /// Largest load of a channel between switches [bytes per capacity of the fastest link].
+    pub maximum_congestion: f64,
+    /// Mean of these loads over all channels that work.
+    pub mean_congestion: f64,
+    /// Largest load of a cable between an endpoint and its switch, in one direction.
+    pub endpoint_congestion: f64,
+}
+
+/// The figures, and the load of every channel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluation {
+    /// What the mapping is worth.
+    pub figures: Figures,
+    /// Bytes per capacity of every channel between switches, by its number.
+    pub loads: Vec<f64>,
+}
+
+/// Bytes between a switch and a terminal, or a switch, of two processes.
+struct Flow {
+    to: u32,
+    from: u32,
+    bytes: f64,
+}
+
+/// What the mapping is worth: `places` has the endpoint of each process.
+///
+/// O(flows + destinations * arcs that their ways can take).
+///
+/// # Errors
+/// When an endpoint does not exist or does not work, there is no way between two, or `watch` says
+/// stop.
+pub fn evaluate(
+    ways: Ways<'_>,
+    graph: &Communication,
+    places: &[u32],
+    watch: &dyn Watch,
+) -> Result<Evaluation, Stop> {
+    let on = ways.topology();
+    let rails = working_rails(on);
+    check_places(on, graph, &rails, places)?;
+    let by_terminal = matches!(ways, Ways::Tables(_));
+    let mut flows = Vec::with_capacity(graph.pairs());
+    let mut ends = Ends::new(on);
+    for one in graph.sent() {
+        let (a, b) = (places[one.from as usize], places[one.to as usize]);
+        if a != b && one.bytes > 0.0 {
+            spread(on, &rails, [a, b], one.bytes, by_terminal, &mut flows, &mut ends)?;
+        }
+    }
+    flows.sort_by_key(|flow| (flow.to, flow.from));
+    let mut sums = Sums { loads: vec![0.0; 2 * on.links().len()], hop_bytes: 0.0, longest: 0 };
+    match ways {
+        Ways::Shortest(_) => split(on, &flows, &mut sums, watch)?,
+        Ways::Tables(routing) => follow(ways, routing.layers(), &flows, &mut sums, watch)?,
+    }
+    let capacity = capacities(on);
+    for (load, capacity) in sums.loads.iter_mut().zip(&capacity).filter(|(_, c)| **c > 0.0) {
+        *load /= capacity;
+    }
+    let working = capacity.iter().filter(|c| **c > 0.0).count();
+    let total = graph.total_bytes();
+    let figures = Figures {
+        hop_bytes: sums.hop_bytes,
+        average_dilation: if total > 0.0 { sums.hop_bytes / total } else { 0.0 },
+        maximum_dilation: sums.longest,
+        maximum_congestion: sums.loads.iter().copied().fold(0.0, f64::max),
+        mean_congestion: sums.loads.iter().sum::<f64>() / working.max(1) as f64,
+        endpoint_congestion: ends.largest(on),
+    };
+    Ok(Evaluation { figures, loads: sums.loads })
+}
+
+struct Sums {
+    loads: Vec<f64>,
+    hop_bytes: f64,
+    longest: u32,
+}
+
+/// Bytes out of and into every terminal.
+struct Ends {
+    out: Vec<f64>,
+    into: Vec<f64>,
+}
+
+impl Ends {
+    fn new(on: &Topology) -> Self {
+        let none = vec![0.0; on.terminals().len()];
+        Self { out: none.clone(), into: none }
+    }
+
+    fn largest(&self, on: &Topology) -> f64 {
+        let rate = |t: usize| on.terminals()[t].cable.rate_gbps();
+        let links = (0..on.links().len()).map(base::LinkId::from);
+        let links = links.filter(|&l| on.link_is_up(l)).map(|l| on.links()[l.ix()].cable);
+        let fastest = links.map(|cable| cable.rate_gbps()).fold(0.0, f64::max);
+        let loads = (0..self.out.len()).map(|t| {
+            let share = if fastest > 0.0 { rate(t) / fastest } else { 1.0 };
+            self.out[t].max(self.into[t]) / share
+        });
+        loads.fold(0.0, f64::max)
+    }
+}
+
+/// The flows between the rails of two endpoints: evenly over the pairs of one plane.
+fn spread(
+    on: &Topology,
+    rails: &[Vec<TerminalId>],
+    [a, b]: [u32; 2],
+    bytes: f64,
+    by_terminal: bool,
+    flows: &mut Vec<Flow>,
+    ends: &mut Ends,
+) -> Result<(), Refusal> {
+    let begin = flows.len();
+    let mut pairs = Vec::new();
+    for &from in &rails[a as usize] {
+        for &to in rails[b as usize].iter().filter(|&&t| on.plane_of(t) == on.plane_of(from)) {
+            pairs.push((from, to));
+        }
+    }
+    if pairs.is_empty() {
+        let name = |e: u32| &on.endpoints()[e as usize].name;
+        let why = format!("{} and {} share no plane", name(a), name(b));
+        return Err(Refusal::new("mapping", why, "every pair needs a common plane"));
+    }
+    let share = bytes / pairs.len() as f64;
+    for (from, to) in pairs {
+        ends.out[from.ix()] += share;
+        ends.into[to.ix()] += share;
+        let [source, home] = [switch_of(on, from), switch_of(on, to)];
+        let to = if by_terminal { to.0 } else { home };
+        flows.push(Flow { to, from: source, bytes: share });
+    }
+    debug_assert!(flows.len() > begin);
+    Ok(())
+}
+
+/// Loads of flows that split equally at every switch over the links on shortest ways.
+fn split(on: &Topology, flows: &[Flow], sums: &mut Sums, watch: &dyn Watch) -> Result<(), Stop> {
+    let graph = on.graph();
+    let mut far = vec![u32::MAX; graph.switches()];
+    let mut here = vec![0.0; graph.switches()];
+    let mut order: Vec<u32> = Vec::new();
+    let mut done = 0;
+    for to_one in flows.chunk_by(|a, b| a.to == b.to) {
+        watch.tick("loads", done, flows.len() as u64)?;
+        done += to_one.len() as u64;
+        let home = to_one[0].to;
+        let mut missing = 0;
+        for flow in to_one.iter().filter(|f| f.from != home) {
+            missing += usize::from(here[flow.from as usize] == 0.0);
+            here[flow.from as usize] += flow.bytes;
+        }
+        order.clear();
+        order.push(home);
+        far[home as usize] = 0;
+        let mut head = 0;
+        while missing > 0 {
+            let Some(&v) = order.get(head) else {
+                let from = to_one.iter().find(|f| far[f.from as usize] == u32::MAX);
+                let from = from.map_or(home, |f| f.from);
+                return Err(Ways::Shortest(on).unreachable(from, home).into());
+            };
+            head += 1;
+            for &w in graph.neighbours(v as usize) {
+                if far[w as usize] == u32::MAX {
+                    far[w as usize] = far[v as usize] + 1;
+                    missing -= usize::from(here[w as usize] > 0.0);
+                    order.push(w);
+                }
+            }
+        }
+        for flow in to_one {
+            sums.hop_bytes += flow.bytes * f64::from(far[flow.from as usize]);
+            sums.longest = sums.longest.max(far[flow.from as usize]);
+        }
+        for &v in order.iter().skip(1).rev() {
+            let v = v as usize;
+            let amount = std::mem::take(&mut here[v]);
+            if amount > 0.0 {
+                let ahead = |w: &u32| far[*w as usize] < far[v];
+                let ways = graph.neighbours(v).iter().filter(|w| ahead(w)).count();
+                let share = amount / ways as f64;
+                let next = graph.neighbours(v).iter().zip(graph.channels(v));
+                for (&w, channel) in next.filter(|(w, _)| ahead(w)) {
+                    sums.loads[channel.ix()] += share;
+                    here[w as usize] += share;
+                }
+            }
+        }
+        here[home as usize] = 0.0;
+        for &v in &order {
+            far[v as usize] = u32::MAX;
+        }
+    }
+    Ok(())
+}
+
+/// Loads of flows that follow tables.
+fn follow(
+    ways: Ways<'_>,
+    layers: u32,
+    flows: &[Flow],
+    sums: &mut Sums,
+    watch: &dyn Watch,
+) -> Result<(), Stop> {
+    let mut done = 0;
+    for same in flows.chunk_by(|a, b| (a.to, a.from) == (b.to, b.from)) {
+        watch.tick("loads", done, flows.len() as u64)?;
+        done += same.len() as u64;
+        let bytes: f64 = same.iter().map(|f| f.bytes).sum();
+        let share = bytes / f64::from(layers);
+        for layer in 0..layers {
+            let route = ways.route(layer, SwitchId(same[0].from), TerminalId(same[0].to))?;
+            for channel in &route {
+                sums.loads[channel.ix()] += share;
+            }
+            sums.hop_bytes += share * route.len() as f64;
+            sums.longest = sums.longest.max(route.len() as u32);
+        }
+    }
+    Ok(())
+}
+
+/// Refuses mappings that are none.
+fn check_places(
+    on: &Topology,
+    graph: &Communication,
+    rails: &[Vec<TerminalId>],
+    places: &[u32],
+) -> Result<(), Refusal> {
+    let processes = graph.processes();
+    if places.len() != processes as usize {
+        let why = format!("{} places for {processes} processes", places.len());
+        return Err(Refusal::new("mapping", why, "one endpoint for each process"));
+    }
+    for (process, &e) in places.iter().enumerate() {
+        let Some(own) = rails.get(e as usize) else {
+            let why = format!("process {process} is on endpoint {e}, which there is not");
+            let help = format!("0 to {}", rails.len().saturating_sub(1));
+            return Err(Refusal::new("mapping", why, help));
+        };
+        if own.is_empty() {
+            let name = &on.endpoints()[e as usize].name;
+            let why = format!("process {process} is on {name}, which has no rail that works");
+            return Err(Refusal::new("mapping", why, "endpoints that are reached"));
+        }
+    }
+    Ok(())
+}

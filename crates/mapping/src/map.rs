@@ -1,0 +1,142 @@
+//! A mapping is found: the methods asked for, or a portfolio of all within a budget of moves.
+
+use crate::arrangement::Arrangement;
+use crate::chain::Step;
+use crate::evaluate::evaluate;
+use crate::method::anneal::Proposals;
+use crate::method::pack::pack;
+use crate::metric::{Distances, Metric, distances};
+use crate::near::Near;
+use crate::portfolio::Run;
+use crate::problem::{Pin, Problem};
+use crate::slots::Slots;
+use crate::ways::Ways;
+use base::{Quiet, Refusal, Stop, Watch};
+use std::sync::atomic::AtomicBool;
+use traffic::communication::Communication;
+
+/// What is to be small.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Objective {
+    /// The maximum congestion, with hop-bytes near to the least found.
+    Congestion,
+    /// Hop-bytes.
+    Hops,
+}
+
+/// How much is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// At most a tenth of a second for some 1,200 processes.
+    Fast,
+    /// About half a second.
+    Normal,
+    /// Many runs on all processors.
+    Best,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// Who sends how much to whom.
+    pub graph: &'a Communication,
+    /// How traffic goes.
+    pub ways: Ways<'a>,
+    /// Where processes can be.
+    pub slots: &'a Slots,
+    /// Processes that have a place.
+    pub pins: &'a [Pin],
+    /// The steps of a method; none for the portfolio.
+    pub steps: &'a [Step],
+    /// What is to be small.
+    pub objective: Objective,
+    /// Hop-bytes may be longer than the shortest found by this part, for less congestion.
+    pub hops_limit: f64,
+    /// How much is tried.
+    pub effort: Effort,
+    /// The seed of all that is random.
+    pub seed: u64,
+}
+
+/// A mapping.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mapped {
+    /// The endpoint of each process.
+    pub places: Vec<u32>,
+    /// Whether it was stopped before its end: the best so far.
+    pub interrupted: bool,
+}
+
+/// Finds a mapping. The same request gives the same mapping, whatever the number of threads; once
+/// distances are known, an interruption gives the best so far.
+///
+/// # Errors
+/// When processes do not fit the slots, pins cannot be held, the limit is no number from 0, there
+/// is no way between two sites, or `watch` stops it before anything was found.
+pub fn map(request: &Request<'_>, watch: &dyn Watch) -> Result<Mapped, Stop> {
+    if !(request.hops_limit >= 0.0 && request.hops_limit.is_finite()) {
+        let why = format!("{} is no part of hop-bytes", request.hops_limit);
+        return Err(Refusal::new("hops_limit", why, "0 or more, as 0.05").into());
+    }
+    let (distances, _) = {
+        let (few, many) = (request.graph.processes() as usize, request.slots.count());
+        if few > many {
+            return Err(Problem::new(request.graph, request.slots, request.pins, 1)
+                .err()
+                .expect("more processes than slots are refused")
+                .into());
+        }
+        distances(request.ways, request.slots, watch)?
+    };
+    match &distances {
+        Distances::Bytes(table) => with(request, table, watch),
+        Distances::Words(table) => with(request, table, watch),
+        Distances::Grid(grid) => with(request, grid, watch),
+    }
+}
+
+fn with<M: Metric>(request: &Request<'_>, metric: &M, watch: &dyn Watch) -> Result<Mapped, Stop> {
+    let slots = request.slots;
+    let near = Near::new(request.ways.topology(), slots);
+    let longest = longest(metric, slots);
+    let problem = Problem::new(request.graph, slots, request.pins, longest)?;
+    let proposals = Proposals::new(&problem, &near);
+    let run = Run {
+        request,
+        metric,
+        problem: &problem,
+        near: &near,
+        proposals: &proposals,
+        watch,
+        stopped: AtomicBool::new(false),
+    };
+    let mut found = if request.steps.is_empty() { run.auto() } else { run.chain(request.steps)? };
+    if request.steps.is_empty() {
+        if let Ways::Shortest(_) = request.ways {
+            pack(&problem, &mut found);
+        }
+        found = not_worse(request, &problem, found)?;
+    }
+    let interrupted = run.stopped.into_inner();
+    Ok(Mapped { places: found.places(&problem), interrupted })
+}
+
+/// An upper bound of distances: twice the farthest from one site.
+fn longest<M: Metric>(metric: &M, slots: &Slots) -> i32 {
+    let from_first = (0..slots.sites() as u32).map(|b| metric.hops(0, b));
+    2 * from_first.max().unwrap_or(0).max(1)
+}
+
+/// The mapping, or the linear one where that is better by the exact figures.
+fn not_worse(
+    request: &Request<'_>,
+    problem: &Problem<'_>,
+    found: Arrangement,
+) -> Result<Arrangement, Stop> {
+    let linear = Arrangement::linear(problem);
+    let of = |at: &Arrangement| -> Result<f64, Stop> {
+        let it = evaluate(request.ways, request.graph, &at.places(problem), &Quiet)?.figures;
+        Ok(if request.objective == Objective::Hops { it.hop_bytes } else { it.maximum_congestion })
+    };
+    Ok(if of(&linear)? < of(&found)? { linear } else { found })
+}

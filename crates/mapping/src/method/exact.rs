@@ -1,0 +1,98 @@
+//! The best of all arrangements, where few processes are to be placed.
+
+use super::free_slots;
+use super::greedy::fill;
+use crate::arrangement::Arrangement;
+use crate::metric::Metric;
+use crate::problem::Problem;
+
+/// The most processes that are searched through.
+pub const MOST: usize = 8;
+
+/// The most steps of the search.
+const MOST_STEPS: u64 = 3_000_000;
+
+/// The arrangement of least weighted distance, where the search ends within its steps; `known` is
+/// the least found so far, and what is no better is not looked for.
+///
+/// Branch and bound; sites of one row of choices are tried in order.
+pub fn exact<M: Metric>(
+    problem: &Problem<'_>,
+    metric: &M,
+    known: &Arrangement,
+) -> Option<Arrangement> {
+    if problem.processes > MOST {
+        return None;
+    }
+    let mut order: Vec<u32> = (0..problem.processes as u32).collect();
+    order.sort_by_key(|&p| (!problem.is_pinned(p), -problem.weight(p), p));
+    let mut search = Search {
+        problem,
+        metric,
+        order,
+        free: free_slots(problem),
+        placed: problem.pinned.clone(),
+        least: known.cost(problem, metric) / 2,
+        best: None,
+        steps: 0,
+    };
+    search.go(0, 0);
+    search.best.map(|placed| fill(problem, placed))
+}
+
+struct Search<'a, M> {
+    problem: &'a Problem<'a>,
+    metric: &'a M,
+    order: Vec<u32>,
+    free: Vec<Vec<u32>>,
+    placed: Vec<u32>,
+    least: i64,
+    best: Option<Vec<u32>>,
+    steps: u64,
+}
+
+impl<M: Metric> Search<'_, M> {
+    fn go(&mut self, depth: usize, cost: i64) {
+        self.steps += 1;
+        if cost >= self.least || self.steps > MOST_STEPS {
+            return;
+        }
+        let Some(&p) = self.order.get(depth) else {
+            self.least = cost;
+            self.best = Some(self.placed.clone());
+            return;
+        };
+        let site_of = |slot: u32| self.problem.slots.site(slot);
+        let before = &self.order[..depth];
+        let partners: Vec<(u32, i32)> = self
+            .problem
+            .row(p)
+            .iter()
+            .filter(|(x, _)| before.contains(x))
+            .map(|&(x, w)| (site_of(self.placed[x as usize]), w))
+            .collect();
+        let at = |site: u32| -> i64 {
+            let of = |&(s, w): &(u32, i32)| i64::from(w) * i64::from(self.metric.hops(site, s));
+            partners.iter().map(of).sum()
+        };
+        if self.problem.is_pinned(p) {
+            let more = at(site_of(self.placed[p as usize]));
+            self.go(depth + 1, cost + more);
+            return;
+        }
+        let sites = 0..self.free.len() as u32;
+        let open = sites.filter(|&s| !self.free[s as usize].is_empty());
+        let mut choices: Vec<(i64, u32)> = open.map(|site| (at(site), site)).collect();
+        choices.sort_unstable();
+        for (more, site) in choices {
+            if cost + more >= self.least {
+                break;
+            }
+            let Some(slot) = self.free[site as usize].pop() else { continue };
+            self.placed[p as usize] = slot;
+            self.go(depth + 1, cost + more);
+            self.free[site as usize].push(slot);
+            self.placed[p as usize] = u32::MAX;
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Grids of processes folded into grids of switches.
+//!
+//! A grid of processes is known by its numbers, which are row-major: partners differ by few
+//! numbers. Each of its sides is cut into factors; some of them make up each side of the network.
+//! Within a side the largest factor runs back and forth, so that whoever is next to a fold stays
+//! where he is, and the others step from sheet to sheet.
+
+use super::Asked;
+use crate::arrangement::Arrangement;
+use crate::metric::Metric;
+use crate::slots::switch_of;
+use fabric::geometry::Form;
+use std::collections::BTreeMap;
+
+/// The most ways of folding that are tried.
+const MOST_WAYS: usize = 400;
+
+/// The most sides of a grid of processes.
+const MOST_SIDES: usize = 6;
+
+/// About how many processes tell which way is the best.
+const SAMPLE: usize = 1024;
+
+/// The best folding, `None` where processes or switches are no whole grids of one size.
+/// O(ways * pairs of some processes).
+pub fn fold<M: Metric>(asked: &Asked<'_>, metric: &M) -> Option<Arrangement> {
+    let problem = asked.problem;
+    let any_pinned = (0..problem.processes as u32).any(|p| problem.is_pinned(p));
+    if problem.processes != problem.slots.count() || any_pinned {
+        return None;
+    }
+    let (sides, per_switch) = network_sides(asked)?;
+    let grid = process_sides(asked)?;
+    let mut targets = sides.clone();
+    if per_switch > 1 {
+        targets.push(per_switch);
+    }
+    let mut ways = Vec::new();
+    assign(&grid, &targets, &mut vec![vec![1; targets.len()]; grid.len()], 0, 0, &mut ways);
+    let slots = slots_by_place(asked, &targets, per_switch)?;
+    let count = problem.processes as u32;
+    let slot = |folding: &Folding<'_>, p: u32| slots[folding.place(p) as usize];
+    let step = problem.processes / SAMPLE | 1; // odd: not always the same place of a sheet
+    let estimate = |way: &[Vec<u32>]| -> i64 {
+        let folding = Folding::new(&grid, way, &targets);
+        let site = |p: u32| problem.slots.site(slot(&folding, p));
+        let of = |p: u32| -> i64 {
+            let here = site(p);
+            let row = problem.row(p).iter();
+            row.map(|&(x, w)| i64::from(w) * i64::from(metric.hops(here, site(x)))).sum()
+        };
+        (0..count).step_by(step).map(of).sum()
+    };
+    let best = ways.iter().min_by_key(|way| estimate(way))?;
+    let folding = Folding::new(&grid, best, &targets);
+    Some(Arrangement::of(problem, (0..count).map(|p| slot(&folding, p)).collect()))
+}
+
+/// Sides of the network's grid, and slots on each of its switches.
+fn network_sides(asked: &Asked<'_>) -> Option<(Vec<u32>, u32)> {
+    let (on, slots) = (asked.on, asked.problem.slots);
+    let Form::Grid(_) = on.geometry().form else { return None };
+    let per_switch = slots.of_site(0).len();
+    let even = (0..slots.sites() as u32).all(|s| slots.of_site(s).len() == per_switch);
+    if slots.sites() != on.switches().len() || !even {
+        return None;
+    }
+    let dimensions = on.switches()[0].coordinates.len();
+    let side = |d: usize| on.switches().iter().map(|s| s.coordinates[d] + 1).max().unwrap_or(1);
+    let sides: Vec<u32> = (0..dimensions).map(side).collect();
+    let all: u64 = sides.iter().map(|&n| u64::from(n)).product();
+    (dimensions <= 6 && all == on.switches().len() as u64).then_some((sides, per_switch as u32))
+}
+
+/// The slot at each place of the grid; slots of one switch follow one another.
+fn slots_by_place(asked: &Asked<'_>, targets: &[u32], per_switch: u32) -> Option<Vec<u32>> {
+    let (on, slots) = (asked.on, asked.problem.slots);
+    let mut all = vec![u32::MAX; slots.count()];
+    for site in 0..slots.sites() as u32 {
+        let own = &on.switches()[switch_of(on, slots.rails(site)[0]) as usize].coordinates;
+        let at = own.iter().zip(targets).fold(0, |sum, (&x, &side)| sum * side + x);
+        for (i, &slot) in (0..).zip(slots.of_site(site)) {
+            *all.get_mut((at * per_switch + i) as usize)? = slot;
+        }
+    }
+    Some(all)
+}
+
+/// Sides of the grid that the processes are: by how far the numbers of partners are apart.
+fn process_sides(asked: &Asked<'_>) -> Option<Vec<u32>> {
+    let problem = asked.problem;
+    let mut steps: BTreeMap<u32, i64> = BTreeMap::new();
+    for p in 0..problem.processes as u32 {
+        for &(x, w) in problem.row(p).iter().filter(|(x, _)| *x > p) {
+            *steps.entry(x - p).or_insert(0) += i64::from(w);
+        }
+        if steps.len() > 512 {
+            return None;
+        }
+    }
+    let heaviest = *steps.values().max()?;
+    let heavy = steps.iter().filter(|(_, w)| **w * 8 > heaviest).map(|(step, _)| *step);
+    let count = problem.processes as u32;
+    let mut strides: Vec<u32> = Vec::new();
+    for step in heavy.filter(|step| count.is_multiple_of(*step)) {
+        if strides.last().is_none_or(|last| step.is_multiple_of(*last)) {
+            strides.push(step);
+        }
+    }
+    if strides.first() != Some(&1) || strides.len() > MOST_SIDES {
+        return None;
+    }
+    let mut sides: Vec<u32> = strides.windows(2).map(|pair| pair[1] / pair[0]).collect();
+    sides.push(count / strides.last()?);
+    sides.reverse();
+    Some(sides)
+}
+
+/// All ways of sharing the factors of each side among the targets, so that these are filled:
+/// `shares[d][k]` of side d is in target k.
+fn assign(
+    grid: &[u32],
+    targets: &[u32],
+    shares: &mut Vec<Vec<u32>>,
+    d: usize,
+    k: usize,
+    ways: &mut Vec<Vec<Vec<u32>>>,
+) {
+    if ways.len() >= MOST_WAYS {
+        return;
+    }
+    if d == grid.len() {
+        let full = |k: usize| shares.iter().map(|row| row[k]).product::<u32>() == targets[k];
+        if (0..targets.len()).all(full) {
+            ways.push(shares.clone());
+        }
+        return;
+    }
+    let left = grid[d] / shares[d][..k].iter().product::<u32>();
+    let used: u32 = shares[..d].iter().map(|row| row[k]).product();
+    let room = targets[k] / used.max(1);
+    let last = k + 1 == targets.len();
+    for share in (1..=left).rev() {
+        let fits = left.is_multiple_of(share) && room.is_multiple_of(share);
+        if fits && (!last || share == left) {
+            shares[d][k] = share;
+            let (next_d, next_k) = if last { (d + 1, 0) } else { (d, k + 1) };
+            assign(grid, targets, shares, next_d, next_k, ways);
+        }
+    }
+    shares[d][k] = 1;
+}
+
+/// One way of folding, ready to be asked for places.
+///
+/// The coordinate of a side is a number in mixed radix of its shares, the largest share being the
+/// lowest digit and each digit running back where the higher ones are odd. A target's digits are
+/// put together the same way, those of the largest shares lowest.
+struct Folding<'a> {
+    grid: &'a [u32],
+    way: &'a [Vec<u32>],
+    targets: &'a [u32],
+    /// By side, coordinate and target: the digit.
+    digits: Vec<Vec<u32>>,
+    /// By target: the sides, the smallest share first.
+    orders: Vec<Vec<usize>>,
+}
+
+impl<'a> Folding<'a> {
+    fn new(grid: &'a [u32], way: &'a [Vec<u32>], targets: &'a [u32]) -> Self {
+        let digits = grid.iter().zip(way).map(|(&side, shares)| {
+            let mut order: Vec<usize> = (0..shares.len()).collect();
+            order.sort_by_key(|&k| (std::cmp::Reverse(shares[k]), k));
+            let mut all = vec![0; side as usize * shares.len()];
+            for (x, own) in (0..side).zip(all.chunks_mut(shares.len())) {
+                let mut rest = x;
+                for &k in &order {
+                    let (digit, above) = (rest % shares[k], rest / shares[k]);
+                    own[k] = if above % 2 == 1 { shares[k] - 1 - digit } else { digit };
+                    rest = above;
+                }
+            }
+            all
+        });
+        let digits = digits.collect();
+        let order = |k: usize| {
+            let mut order: Vec<usize> = (0..grid.len()).collect();
+            order.sort_by_key(|&d| (way[d][k], d));
+            order
+        };
+        Self { grid, way, targets, digits, orders: (0..targets.len()).map(order).collect() }
+    }
+
+    /// Where a process goes.
+    fn place(&self, process: u32) -> u32 {
+        let mut at = [0; MOST_SIDES];
+        let mut rest = process;
+        for (x, side) in at.iter_mut().zip(self.grid.iter()).take(self.grid.len()).rev() {
+            *x = rest % side;
+            rest /= side;
+        }
+        let mut number = 0;
+        for (k, (&side, order)) in self.targets.iter().zip(&self.orders).enumerate() {
+            let mut inside = 0;
+            for &d in order {
+                let digit = self.digits[d][at[d] as usize * self.targets.len() + k];
+                let share = self.way[d][k];
+                let odd = inside % 2 == 1;
+                inside = inside * share + if odd { share - 1 - digit } else { digit };
+            }
+            number = number * side + inside;
+        }
+        number
+    }
+}

@@ -1,0 +1,103 @@
+//! One process after the other to the free slot that is best for what is placed already.
+//!
+//! Source: Müller-Merbach, "Optimale Reihenfolgen", 1970; Hoefler & Snir, "Generic topology
+//! mapping strategies for large-scale parallel architectures", ICS 2011, section 4.1.
+
+use super::{Asked, free_slots};
+use crate::arrangement::Arrangement;
+use crate::metric::Metric;
+use crate::near::Near;
+use crate::problem::Problem;
+use std::collections::BinaryHeap;
+
+/// The process with the most traffic to all placed ones goes next, where nothing is placed that it
+/// talks to the one with the most traffic; ties go to the lower number.
+///
+/// O(pairs * (log pairs + sites near)), and O(sites) where nothing near is free.
+pub fn greedy<M: Metric>(asked: &Asked<'_>, metric: &M) -> Arrangement {
+    let (problem, near) = (asked.problem, asked.near);
+    let slots = problem.slots;
+    let mut free = free_slots(problem);
+    for own in &mut free {
+        own.reverse();
+    }
+    let mut placed = problem.pinned.clone();
+    let mut drawn = vec![0_i64; problem.processes];
+    let mut heap = BinaryHeap::new();
+    let number = |p: u32| std::cmp::Reverse(p);
+    let mut starts: Vec<u32> = (0..problem.processes as u32).collect();
+    starts.sort_by_key(|&p| (-problem.weight(p), p));
+    let mut starts = starts.into_iter();
+    let pins = (0..problem.processes as u32).filter(|&p| problem.is_pinned(p));
+    let mut settle = |p: u32, heap: &mut BinaryHeap<_>, placed: &[u32]| {
+        for &(x, w) in problem.row(p).iter().filter(|(x, _)| placed[*x as usize] == u32::MAX) {
+            drawn[x as usize] += i64::from(w);
+            heap.push((drawn[x as usize], number(x)));
+        }
+    };
+    for p in pins {
+        settle(p, &mut heap, &placed);
+    }
+    let mut search = Search { problem, metric, near, seen: vec![u32::MAX; slots.sites()] };
+    loop {
+        let next = heap.pop().map(|(_, p)| p.0).or_else(|| starts.next());
+        let Some(p) = next else { break };
+        if placed[p as usize] != u32::MAX {
+            continue;
+        }
+        let site = search.best(p, &placed, &free);
+        let slot = free[site as usize].pop().expect("a site with a free slot");
+        placed[p as usize] = slot;
+        settle(p, &mut heap, &placed);
+    }
+    fill(problem, placed)
+}
+
+/// Fillers into the slots that are left.
+pub(super) fn fill(problem: &Problem<'_>, mut placed: Vec<u32>) -> Arrangement {
+    let mut taken = vec![false; placed.len()];
+    for &s in placed.iter().filter(|&&s| s != u32::MAX) {
+        taken[s as usize] = true;
+    }
+    let mut rest = (0..placed.len() as u32).filter(|&s| !taken[s as usize]);
+    for slot in placed.iter_mut().filter(|slot| **slot == u32::MAX) {
+        *slot = rest.next().expect("as many slots as processes and fillers");
+    }
+    Arrangement::of(problem, placed)
+}
+
+/// Looks for the best site with a free slot.
+struct Search<'a, M> {
+    problem: &'a Problem<'a>,
+    metric: &'a M,
+    near: &'a Near,
+    /// The process that last looked at a site.
+    seen: Vec<u32>,
+}
+
+impl<M: Metric> Search<'_, M> {
+    fn best(&mut self, p: u32, placed: &[u32], free: &[Vec<u32>]) -> u32 {
+        let slots = self.problem.slots;
+        let row = self.problem.row(p).iter();
+        let partners: Vec<(u32, i32)> = row
+            .filter(|(x, _)| placed[*x as usize] != u32::MAX)
+            .map(|&(x, w)| (slots.site(placed[x as usize]), w))
+            .collect();
+        let cost = |site: u32| -> i64 {
+            let of = |&(s, w): &(u32, i32)| i64::from(w) * i64::from(self.metric.hops(site, s));
+            partners.iter().map(of).sum()
+        };
+        let mut best: Option<(i64, u32)> = None;
+        for &(home, _) in &partners {
+            for site in std::iter::once(home).chain(self.near.of(home).iter().copied()) {
+                let known = std::mem::replace(&mut self.seen[site as usize], p) == p;
+                if !known && !free[site as usize].is_empty() {
+                    let found = (cost(site), site);
+                    best = Some(best.map_or(found, |known| known.min(found)));
+                }
+            }
+        }
+        let all = (0..free.len() as u32).filter(|&site| !free[site as usize].is_empty());
+        best.or_else(|| all.map(|site| (cost(site), site)).min()).expect("a free slot").1
+    }
+}

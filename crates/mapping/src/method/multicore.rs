@@ -1,0 +1,68 @@
+//! Parts of processes as large as an endpoint, over few bytes, and then the parts as one each.
+//!
+//! Source: Hoefler & Snir, ICS 2011, section 4.4 (multicore nodes: partition first).
+
+use super::Asked;
+use super::greedy::greedy;
+use super::partition::partition;
+use crate::arrangement::Arrangement;
+use crate::metric::Metric;
+use crate::near::Near;
+use crate::problem::Problem;
+use crate::slots::Slots;
+use base::{Interrupted, Refusal, Watch};
+use traffic::communication::{Communication, Sent};
+
+/// Partitions, then maps the parts greedily. Endpoints are filled one after the other, the last
+/// one with what is left.
+///
+/// # Errors
+/// Refused where processes are pinned; the inner error when `watch` says stop.
+pub fn multicore<M: Metric>(
+    asked: &Asked<'_>,
+    metric: &M,
+    watch: &dyn Watch,
+) -> Result<Result<Arrangement, Interrupted>, Refusal> {
+    let problem = asked.problem;
+    let slots = problem.slots;
+    if (0..problem.processes as u32).any(|p| problem.is_pinned(p)) {
+        let help = "no pins, or another method";
+        return Err(Refusal::new("method", "multicore cannot hold pins", help));
+    }
+    let mut endpoints: Vec<u32> = (0..slots.count() as u32).map(|s| slots.endpoint(s)).collect();
+    endpoints.dedup();
+    let per = slots.count() / endpoints.len();
+    let parts = problem.processes.div_ceil(per);
+    let size = |i: usize| (problem.processes - i * per).min(per) as u32;
+    let sizes: Vec<u32> = (0..parts).map(size).collect();
+    let row = |v: u32| problem.row(v).iter().map(|&(x, w)| (x, w as u64));
+    let part = match partition(problem.processes as u32, &sizes, row, asked.seed, watch) {
+        Ok(part) => part,
+        Err(stop) => return Ok(Err(stop)),
+    };
+    let mut sent = Vec::new();
+    for p in 0..problem.processes as u32 {
+        for &(x, w) in problem.row(p) {
+            let [from, to] = [p, x].map(|v| part[v as usize]);
+            sent.push(Sent { from, to, bytes: f64::from(w), messages: 1.0 });
+        }
+    }
+    let quotient = Communication::new(parts as u32, sent)?;
+    let nodes = Slots::new(asked.on, Some(&endpoints), 1)?;
+    // one slot an endpoint, in the same order: the sites are the same, and so are distances
+    let inner = Problem::new(&quotient, &nodes, &[], 1 << 8)?;
+    let near = Near::new(asked.on, &nodes);
+    let inner_asked = Asked { problem: &inner, near: &near, ..*asked };
+    let placed = greedy(&inner_asked, metric);
+    let mut taken = vec![0_u32; parts];
+    let slot = |p: u32| {
+        let own = part[p as usize];
+        let k = taken[own as usize];
+        taken[own as usize] += 1;
+        placed.slot(own) * per as u32 + k
+    };
+    let order: Vec<u32> = (0..problem.processes as u32).map(slot).collect();
+    let mut filled = vec![u32::MAX; slots.count()];
+    filled[..order.len()].copy_from_slice(&order);
+    Ok(Ok(super::greedy::fill(problem, filled)))
+}

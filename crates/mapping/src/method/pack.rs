@@ -1,0 +1,48 @@
+//! Who shares an endpoint among those on one switch: distances are the same, adapters' loads not.
+
+use crate::arrangement::Arrangement;
+use crate::problem::Problem;
+
+/// The most sweeps.
+const SWEEPS: u32 = 8;
+
+/// Exchanges processes of different endpoints of one site while more bytes stay inside endpoints.
+/// O(sweeps * pairs of slots on a site * degree).
+pub fn pack(problem: &Problem<'_>, at: &mut Arrangement) {
+    let slots = problem.slots;
+    for site in 0..slots.sites() as u32 {
+        let own = slots.of_site(site);
+        let several = own.iter().any(|&s| slots.endpoint(s) != slots.endpoint(own[0]));
+        let shared = own.windows(2).any(|pair| slots.endpoint(pair[0]) == slots.endpoint(pair[1]));
+        if !several || !shared {
+            continue;
+        }
+        for _ in 0..SWEEPS {
+            let mut better = false;
+            for (i, &a) in own.iter().enumerate() {
+                for &b in &own[i + 1..] {
+                    let (u, v) = (at.process(a), at.process(b));
+                    let (e, f) = (slots.endpoint(a), slots.endpoint(b));
+                    let free = !problem.is_pinned(u) && !problem.is_pinned(v);
+                    if e != f && free && saved(problem, at, [u, v], [e, f]) > 0 {
+                        at.swap(u, v);
+                        better = true;
+                    }
+                }
+            }
+            if !better {
+                break;
+            }
+        }
+    }
+}
+
+/// The weight that comes inside endpoints when two exchange theirs.
+fn saved(problem: &Problem<'_>, at: &Arrangement, [u, v]: [u32; 2], [e, f]: [u32; 2]) -> i64 {
+    let with = |p: u32, but: u32, endpoint: u32| -> i64 {
+        let row = problem.row(p).iter().filter(|(x, _)| *x != but);
+        let inside = row.filter(|(x, _)| problem.slots.endpoint(at.slot(*x)) == endpoint);
+        inside.map(|&(_, w)| i64::from(w)).sum()
+    };
+    with(u, v, f) + with(v, u, e) - with(u, v, e) - with(v, u, f)
+}

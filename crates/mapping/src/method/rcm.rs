@@ -1,0 +1,53 @@
+//! Similar orders: reverse Cuthill-McKee on the processes and on the network.
+//!
+//! Source: Cuthill, `McKee`, "Reducing the bandwidth of sparse symmetric matrices", ACM 1969;
+//! Hoefler & Snir, ICS 2011, section 4.3 (graph similarity).
+
+use super::Asked;
+use crate::arrangement::Arrangement;
+use crate::slots::switch_of;
+use std::collections::HashMap;
+
+/// The k-th process of the one order goes to the k-th slot of the other. O(edges log degree).
+pub fn rcm(asked: &Asked<'_>) -> Arrangement {
+    let problem = asked.problem;
+    let of_process = |p: u32| problem.row(p).iter().map(|&(x, _)| x).collect();
+    let processes = order(problem.processes as u32, of_process);
+    let graph = asked.on.graph();
+    let switches = order(graph.switches() as u32, |s| graph.neighbours(s as usize).to_vec());
+    let rank: HashMap<u32, u32> = switches.iter().copied().zip(0..).collect();
+    let slots = problem.slots;
+    let mut all: Vec<u32> = (0..slots.count() as u32).collect();
+    let key = |slot: u32| rank[&switch_of(asked.on, slots.rails(slots.site(slot))[0])];
+    all.sort_by_key(|&slot| (key(slot), slot));
+    Arrangement::in_order(problem, &processes, &all)
+}
+
+/// Breadth-first from a vertex of least degree, rows by degree, reversed; a piece after the other.
+fn order(count: u32, neighbours: impl Fn(u32) -> Vec<u32>) -> Vec<u32> {
+    let degree: Vec<usize> = (0..count).map(|v| neighbours(v).len()).collect();
+    let key = |v: &u32| (degree[*v as usize], *v);
+    let mut starts: Vec<u32> = (0..count).collect();
+    starts.sort_by_key(key);
+    let mut seen = vec![false; count as usize];
+    let mut found: Vec<u32> = Vec::with_capacity(count as usize);
+    for start in starts {
+        if std::mem::replace(&mut seen[start as usize], true) {
+            continue;
+        }
+        let mut head = found.len();
+        found.push(start);
+        while let Some(&v) = found.get(head) {
+            head += 1;
+            let mut row = neighbours(v);
+            row.sort_by_key(key);
+            for w in row {
+                if !std::mem::replace(&mut seen[w as usize], true) {
+                    found.push(w);
+                }
+            }
+        }
+    }
+    found.reverse();
+    found
+}

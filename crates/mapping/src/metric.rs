@@ -1,0 +1,249 @@
+//! Distances between sites: a table of bytes or words, or a formula where the network is a grid.
+
+use crate::slots::{Slots, switch_of};
+use crate::ways::Ways;
+use base::{Refusal, Stop, SwitchId, Watch};
+use fabric::Topology;
+use fabric::geometry::{Form, Geometry, Row};
+use std::collections::BTreeMap;
+
+/// Hops between sites in a unit of [`Metric::unit`]; symmetric.
+pub trait Metric: Sync {
+    /// From one site to another; 0 from a site to itself.
+    fn hops(&self, a: u32, b: u32) -> i32;
+}
+
+/// A table of the distances of all pairs.
+pub struct Table<T> {
+    sites: usize,
+    hops: Vec<T>,
+}
+
+impl<T: Copy + Into<i32> + Sync> Metric for Table<T> {
+    #[inline]
+    fn hops(&self, a: u32, b: u32) -> i32 {
+        self.hops[a as usize * self.sites + b as usize].into()
+    }
+}
+
+/// A grid: the distance is a sum over dimensions.
+pub struct Grid {
+    /// Coordinates of each site, [`Grid::MOST`] each.
+    at: Vec<[u8; Grid::MOST]>,
+    /// Distances along each dimension, 256 a coordinate.
+    along: Vec<Vec<u8>>,
+}
+
+impl Grid {
+    /// The most dimensions of a grid that has a formula here.
+    const MOST: usize = 4;
+}
+
+impl Metric for Grid {
+    #[inline]
+    fn hops(&self, a: u32, b: u32) -> i32 {
+        let (from, to) = (self.at[a as usize], self.at[b as usize]);
+        let mut sum = 0;
+        for (d, along) in self.along.iter().enumerate() {
+            sum += i32::from(along[usize::from(from[d]) << 8 | usize::from(to[d])]);
+        }
+        sum
+    }
+}
+
+/// What tells distances between sites.
+pub enum Distances {
+    /// At most 255 units.
+    Bytes(Table<u8>),
+    /// More.
+    Words(Table<u16>),
+    /// By formula.
+    Grid(Grid),
+}
+
+impl Metric for Distances {
+    fn hops(&self, a: u32, b: u32) -> i32 {
+        match self {
+            Self::Bytes(table) => table.hops(a, b),
+            Self::Words(table) => table.hops(a, b),
+            Self::Grid(grid) => grid.hops(a, b),
+        }
+    }
+}
+
+/// The most units of a hop: several rails and layers share it.
+const MOST_UNITS: u32 = 64;
+
+/// Sites from which a grid is told by its formula.
+const LARGE: usize = 2048;
+
+/// The distances between all sites, and how many units a hop has.
+///
+/// Over tables a distance is the mean length of both directions' routes, over layers and rails.
+/// O(sites * arcs), by formula O(sites).
+///
+/// # Errors
+/// When there is no way between two sites, or `watch` says stop.
+pub fn distances(
+    ways: Ways<'_>,
+    slots: &Slots,
+    watch: &dyn Watch,
+) -> Result<(Distances, i32), Stop> {
+    let on = ways.topology();
+    if let (Ways::Shortest(_), true) = (ways, slots.sites() >= LARGE)
+        && let Some(grid) = grid(on, slots)
+    {
+        return Ok((Distances::Grid(grid), 1));
+    }
+    let unit = unit(ways, on, slots);
+    let sites = slots.sites();
+    let mut hops = vec![0_u16; sites * sites];
+    let mut far: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for a in 0..sites as u32 {
+        watch.tick("distances", u64::from(a), sites as u64)?;
+        if let Ways::Shortest(_) = ways {
+            far =
+                slots.switches(on, a).map(|s| (s, on.graph().distances_from(s as usize))).collect();
+        }
+        for b in (0..sites as u32).filter(|&b| b != a) {
+            let (sum, pairs) = between(ways, on, slots, a, b, &far)?;
+            let units = (f64::from(unit) * f64::from(sum) / f64::from(pairs)).round();
+            hops[a as usize * sites + b as usize] = units.min(32_000.0) as u16;
+        }
+    }
+    if let Ways::Tables(_) = ways {
+        for a in 0..sites {
+            for b in 0..a {
+                let both = hops[a * sites + b] + hops[b * sites + a];
+                (hops[a * sites + b], hops[b * sites + a]) = (both, both);
+            }
+        }
+    }
+    let unit = if let Ways::Tables(_) = ways { 2 * unit } else { unit };
+    if hops.iter().all(|&h| h < 256) {
+        let hops = hops.iter().map(|&h| h as u8).collect();
+        return Ok((Distances::Bytes(Table { sites, hops }), unit as i32));
+    }
+    Ok((Distances::Words(Table { sites, hops }), unit as i32))
+}
+
+/// Units of a hop with which the means over rails and layers are whole, where that can be.
+fn unit(ways: Ways<'_>, on: &Topology, slots: &Slots) -> u32 {
+    let layers = if let Ways::Tables(routing) = ways { routing.layers() } else { 1 };
+    let mut unit = layers;
+    let mut known = Vec::new();
+    for site in 0..slots.sites() as u32 {
+        let planes: Vec<u16> = slots.rails(site).iter().map(|t| on.plane_of(*t)).collect();
+        if !known.contains(&planes) && known.len() < 8 {
+            known.push(planes);
+        }
+    }
+    for a in &known {
+        for b in &known {
+            let pairs = a.iter().flat_map(|p| b.iter().filter(move |q| p == *q)).count() as u32;
+            if pairs > 0 && unit % pairs > 0 {
+                unit *= pairs;
+            }
+        }
+    }
+    unit.min(MOST_UNITS)
+}
+
+/// Sum of the distances of the pairs of rails of two sites, and how many pairs there are.
+fn between(
+    ways: Ways<'_>,
+    on: &Topology,
+    slots: &Slots,
+    a: u32,
+    b: u32,
+    far: &BTreeMap<u32, Vec<u32>>,
+) -> Result<(u32, u32), Refusal> {
+    let (mut sum, mut pairs) = (0, 0);
+    for &from in slots.rails(a) {
+        for &to in slots.rails(b).iter().filter(|&&to| on.plane_of(to) == on.plane_of(from)) {
+            let source = SwitchId(switch_of(on, from));
+            match ways {
+                Ways::Shortest(_) => {
+                    let hops = far[&source.0][switch_of(on, to) as usize];
+                    if hops == u32::MAX {
+                        return Err(ways.unreachable(source.0, switch_of(on, to)));
+                    }
+                    sum += hops;
+                    pairs += 1;
+                }
+                Ways::Tables(routing) => {
+                    for layer in 0..routing.layers() {
+                        sum += ways.route(layer, source, to)?.len() as u32;
+                        pairs += 1;
+                    }
+                }
+            }
+        }
+    }
+    if pairs == 0 {
+        let name = |site: u32| &on.switches()[switch_of(on, slots.rails(site)[0]) as usize].name;
+        let why = format!("endpoints on {} and on {} share no plane", name(a), name(b));
+        return Err(Refusal::new("hosts", why, "endpoints of a common plane"));
+    }
+    Ok((sum, pairs))
+}
+
+/// The formula of a network that is a whole grid, checked against the distances from some switches.
+fn grid(on: &Topology, slots: &Slots) -> Option<Grid> {
+    let Geometry { form: Form::Grid(row), planes: 0 } = on.geometry() else { return None };
+    let of = |s: u32| &on.switches()[s as usize].coordinates;
+    let dimensions = of(0).len();
+    let single = (0..slots.sites() as u32).all(|site| slots.rails(site).len() == 1);
+    if !single || !(1..=Grid::MOST).contains(&dimensions) || row == Row::Other {
+        return None;
+    }
+    let sides: Vec<u32> = (0..dimensions)
+        .map(|d| on.switches().iter().map(|s| s.coordinates[d] + 1).max().unwrap_or(1))
+        .collect();
+    if sides.iter().any(|&side| side > 256) {
+        return None;
+    }
+    let along = sides.iter().map(|&side| along(row, side)).collect();
+    let at = (0..slots.sites() as u32).map(|site| {
+        let own = of(switch_of(on, slots.rails(site)[0]));
+        std::array::from_fn(|d| own.get(d).map_or(0, |x| *x as u8))
+    });
+    let grid = Grid { at: at.collect(), along };
+    is_right(on, slots, row, &sides, &grid).then_some(grid)
+}
+
+fn along(row: Row, side: u32) -> Vec<u8> {
+    let mut along = vec![0; 256 * side as usize];
+    for x in 0..side {
+        for y in 0..side {
+            let gap = x.abs_diff(y);
+            let hops = match row {
+                Row::Ring => gap.min(side - gap),
+                Row::Line | Row::Other => gap,
+                Row::Complete => gap.min(1),
+            };
+            along[(x << 8 | y) as usize] = hops as u8;
+        }
+    }
+    along
+}
+
+/// Whether the network has as many links as the whole grid, and distances from three sites are
+/// those of the formula.
+fn is_right(on: &Topology, slots: &Slots, row: Row, sides: &[u32], grid: &Grid) -> bool {
+    let all: u64 = sides.iter().map(|&side| u64::from(side)).product();
+    let links = |side: u64| match row {
+        Row::Ring if side > 2 => side,
+        Row::Ring | Row::Line | Row::Other => side - 1,
+        Row::Complete => side * (side - 1) / 2,
+    };
+    let expected: u64 = sides.iter().map(|&n| all / u64::from(n) * links(u64::from(n))).sum();
+    let whole = all == on.switches().len() as u64 && on.graph().arcs() as u64 == 2 * expected;
+    let sites = slots.sites() as u32;
+    whole
+        && [0, sites / 3, sites - 1].iter().all(|&a| {
+            let far = on.graph().distances_from(switch_of(on, slots.rails(a)[0]) as usize);
+            (0..sites)
+                .all(|b| far[switch_of(on, slots.rails(b)[0]) as usize] == grid.hops(a, b) as u32)
+        })
+}

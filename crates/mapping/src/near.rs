@@ -1,0 +1,64 @@
+//! The sites nearest to each site: where swaps are looked for.
+
+use crate::metric::Metric;
+use crate::slots::{Slots, switch_of};
+use fabric::Topology;
+
+/// Sites around each site, nearest first, at most [`Near::MOST`].
+pub struct Near {
+    offsets: Vec<u32>,
+    sites: Vec<u32>,
+}
+
+impl Near {
+    /// The most that are kept of a site.
+    pub const MOST: usize = 24;
+
+    /// By a search outward from each site's first rail. O(sites * what the search passes).
+    pub fn new(on: &Topology, slots: &Slots) -> Self {
+        let graph = on.graph();
+        let mut by_switch: Vec<Vec<u32>> = vec![Vec::new(); graph.switches()];
+        for site in 0..slots.sites() as u32 {
+            by_switch[switch_of(on, slots.rails(site)[0]) as usize].push(site);
+        }
+        let mut seen = vec![u32::MAX; graph.switches()];
+        let mut queue = Vec::new();
+        let (mut offsets, mut sites) = (vec![0], Vec::new());
+        for site in 0..slots.sites() as u32 {
+            let begin = sites.len();
+            queue.clear();
+            let home = switch_of(on, slots.rails(site)[0]);
+            queue.push(home);
+            seen[home as usize] = site;
+            let mut head = 0;
+            while sites.len() - begin < Self::MOST {
+                let Some(&v) = queue.get(head) else { break };
+                head += 1;
+                sites.extend(by_switch[v as usize].iter().filter(|&&other| other != site));
+                for &w in graph.neighbours(v as usize) {
+                    if seen[w as usize] != site {
+                        seen[w as usize] = site;
+                        queue.push(w);
+                    }
+                }
+            }
+            sites.truncate(begin + Self::MOST);
+            offsets.push(sites.len() as u32);
+        }
+        Self { offsets, sites }
+    }
+
+    /// The sites around one, itself not among them.
+    #[inline]
+    pub fn of(&self, site: u32) -> &[u32] {
+        let s = site as usize;
+        &self.sites[self.offsets[s] as usize..self.offsets[s + 1] as usize]
+    }
+
+    /// The longest of the distances kept.
+    pub fn reach<M: Metric>(&self, metric: &M) -> u32 {
+        let of = |site: u32| self.of(site).iter().map(move |&other| metric.hops(site, other));
+        let sites = self.offsets.len() as u32 - 1;
+        (0..sites.min(64)).flat_map(of).max().unwrap_or(0) as u32
+    }
+}

@@ -1,0 +1,152 @@
+//! Where processes can be: the places of an allocation, and which of them are alike to the network.
+
+use base::{EndpointId, Refusal, TerminalId};
+use fabric::Topology;
+use std::collections::HashMap;
+
+/// The most places of an allocation.
+const MOST_SLOTS: u64 = 1 << 24;
+
+/// The slots of endpoints, in the order in which processes take them by default.
+///
+/// Endpoints whose rails are on the same switches stand on one *site*: which of them a process is
+/// on makes no difference to distances.
+#[derive(Debug, Clone)]
+pub struct Slots {
+    /// The endpoint of each slot.
+    endpoint: Vec<u32>,
+    /// The site of each slot.
+    site: Vec<u32>,
+    /// The working rails of the first endpoint on each site.
+    rails: Vec<Vec<TerminalId>>,
+    /// Which slots each site has: where they begin, and they.
+    offsets: Vec<u32>,
+    members: Vec<u32>,
+}
+
+impl Slots {
+    /// `per_endpoint` slots on each of these endpoints, or on all that work. O(slots).
+    ///
+    /// # Errors
+    /// When an endpoint does not exist, comes twice, or has no working rail; when there are no
+    /// slots, or too many.
+    pub fn new(on: &Topology, hosts: Option<&[u32]>, per_endpoint: u32) -> Result<Self, Refusal> {
+        let rails = working_rails(on);
+        let all = || (0..).zip(&rails).filter(|(_, own)| !own.is_empty()).map(|(e, _)| e);
+        let endpoints: Vec<u32> = hosts.map_or_else(|| all().collect(), <[u32]>::to_vec);
+        check_hosts(on, &rails, &endpoints)?;
+        let count = endpoints.len() as u64 * u64::from(per_endpoint);
+        if !(1..=MOST_SLOTS).contains(&count) {
+            let why = format!("{} endpoints with {per_endpoint} slots each", endpoints.len());
+            return Err(Refusal::new("slots", why, format!("1 to {MOST_SLOTS} slots in all")));
+        }
+        let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
+        let mut of_sites: Vec<Vec<TerminalId>> = Vec::new();
+        let (mut endpoint, mut site) = (Vec::new(), Vec::new());
+        for &e in &endpoints {
+            let own = &rails[e as usize];
+            let switches: Vec<u32> = own.iter().map(|t| switch_of(on, *t)).collect();
+            let here = *known.entry(switches).or_insert_with(|| {
+                of_sites.push(own.clone());
+                of_sites.len() as u32 - 1
+            });
+            endpoint.extend(std::iter::repeat_n(e, per_endpoint as usize));
+            site.extend(std::iter::repeat_n(here, per_endpoint as usize));
+        }
+        let (offsets, members) = rows(&site, of_sites.len());
+        Ok(Self { endpoint, site, rails: of_sites, offsets, members })
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.endpoint.len()
+    }
+
+    /// How many sites there are.
+    pub fn sites(&self) -> usize {
+        self.rails.len()
+    }
+
+    /// The endpoint of a slot.
+    pub fn endpoint(&self, slot: u32) -> u32 {
+        self.endpoint[slot as usize]
+    }
+
+    /// The site of a slot.
+    #[inline]
+    pub fn site(&self, slot: u32) -> u32 {
+        self.site[slot as usize]
+    }
+
+    /// The slots of a site, in order.
+    #[inline]
+    pub fn of_site(&self, site: u32) -> &[u32] {
+        let s = site as usize;
+        &self.members[self.offsets[s] as usize..self.offsets[s + 1] as usize]
+    }
+
+    /// The working rails of a site.
+    pub fn rails(&self, site: u32) -> &[TerminalId] {
+        &self.rails[site as usize]
+    }
+
+    /// The switches that the rails of a site are on.
+    pub fn switches<'a>(&'a self, on: &'a Topology, site: u32) -> impl Iterator<Item = u32> + 'a {
+        self.rails(site).iter().map(|t| switch_of(on, *t))
+    }
+}
+
+/// The working rails of every endpoint.
+pub(crate) fn working_rails(on: &Topology) -> Vec<Vec<TerminalId>> {
+    let mut rails = vec![Vec::new(); on.endpoints().len()];
+    for (i, terminal) in (0..).zip(on.terminals()) {
+        if on.terminal_is_up(TerminalId(i)) {
+            rails[terminal.endpoint.ix()].push(TerminalId(i));
+        }
+    }
+    rails
+}
+
+/// The switch that a terminal is on.
+pub(crate) fn switch_of(on: &Topology, terminal: TerminalId) -> u32 {
+    on.terminals()[terminal.ix()].plug.switch.0
+}
+
+/// Items by their key as compressed rows: where each key's begin, and the items.
+fn rows(keys: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut offsets = vec![0_u32; count + 1];
+    for &key in keys {
+        offsets[key as usize + 1] += 1;
+    }
+    for k in 0..count {
+        offsets[k + 1] += offsets[k];
+    }
+    let mut fill = offsets.clone();
+    let mut items = vec![0; keys.len()];
+    for (i, &key) in (0..).zip(keys) {
+        items[fill[key as usize] as usize] = i;
+        fill[key as usize] += 1;
+    }
+    (offsets, items)
+}
+
+fn check_hosts(on: &Topology, rails: &[Vec<TerminalId>], endpoints: &[u32]) -> Result<(), Refusal> {
+    let mut taken = vec![false; rails.len()];
+    for &e in endpoints {
+        let Some(own) = rails.get(e as usize) else {
+            let why = format!("there is no endpoint {e}");
+            let help = format!("0 to {}", rails.len().saturating_sub(1));
+            return Err(Refusal::new("hosts", why, help));
+        };
+        let name = &on.endpoints()[EndpointId(e).ix()].name;
+        if own.is_empty() {
+            let why = format!("endpoint {name} has no rail that works");
+            return Err(Refusal::new("hosts", why, "endpoints that are reached"));
+        }
+        if std::mem::replace(&mut taken[e as usize], true) {
+            let why = format!("endpoint {name} comes twice");
+            return Err(Refusal::new("hosts", why, "each once; slots are those per endpoint"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,409 @@
+//! Mappings for Python: communication graphs, where processes can be, what is found.
+
+use crate::enter::{enter, enter_to_last, from_python, refuse, stopped, to_python};
+use crate::routing::Routing;
+use crate::topology::{Topology, object};
+use crate::workload::Workload;
+use base::{Quiet, Refusal, Stop, Watch};
+use formats::mapping::{self as files, FORMATS};
+use mapping::bounds::bounds;
+use mapping::busy::busiest;
+use mapping::chain::{self, STEPS};
+use mapping::evaluate::evaluate;
+use mapping::map::{Effort, Objective, Request, map};
+use mapping::problem::Pin;
+use mapping::slots::Slots;
+use mapping::ways::Ways;
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use traffic::communication::{KINDS, Sent, made};
+
+/// Who sends how many bytes, in how many messages, to whom.
+#[pyclass(frozen, module = "flyloom._core")]
+pub struct Communication {
+    inner: traffic::communication::Communication,
+}
+
+#[pymethods]
+impl Communication {
+    /// The graph that files hold, one but of monitoring: name and text of each.
+    #[staticmethod]
+    fn read(py: Python<'_>, files: Vec<(String, String)>) -> PyResult<Self> {
+        let inner = enter(py, None, |_| {
+            let texts: Vec<(String, &str)> =
+                files.iter().map(|(name, text)| (name.clone(), text.as_str())).collect();
+            formats::communication::read(&texts)
+        })?;
+        Ok(Self { inner: inner.map_err(refuse)? })
+    }
+
+    /// A graph by its kind and parameters.
+    #[staticmethod]
+    fn make(py: Python<'_>, kind: &str, given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let given = object(from_python(given)?);
+        let inner = enter(py, None, |_| made(kind, &given))?;
+        Ok(Self { inner: inner.map_err(refuse)? })
+    }
+
+    /// What the ranks of a schedule send.
+    #[staticmethod]
+    fn of_workload(py: Python<'_>, workload: Py<Workload>) -> PyResult<Self> {
+        let work = |_: &dyn Watch| {
+            traffic::communication::Communication::of_schedule(&workload.get().inner)
+        };
+        Ok(Self { inner: enter(py, None, work)?.map_err(refuse)? })
+    }
+
+    /// From columns: senders, receivers, bytes.
+    #[staticmethod]
+    fn of_columns(
+        processes: u64,
+        senders: PyReadonlyArray1<'_, i64>,
+        receivers: PyReadonlyArray1<'_, i64>,
+        bytes: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<Self> {
+        let processes = traffic::communication::check_processes(processes).map_err(refuse)?;
+        let rank = |what: &str, rank: i64| {
+            let rank = u64::try_from(rank).unwrap_or(u64::MAX);
+            traffic::communication::check_rank(what, rank, processes).map_err(refuse)
+        };
+        let mut sent = Vec::with_capacity(senders.len()?);
+        for ((a, b), amount) in
+            senders.as_array().iter().zip(receivers.as_array()).zip(bytes.as_array())
+        {
+            let (from, to) = (rank("sender", *a)?, rank("receiver", *b)?);
+            sent.push(Sent { from, to, bytes: *amount, messages: 1.0 });
+        }
+        let inner = traffic::communication::Communication::new(processes, sent);
+        Ok(Self { inner: inner.map_err(refuse)? })
+    }
+
+    /// What the halo exchange of this matrix in so many parts sends.
+    #[pyo3(signature = (parts, seed=0, progress=None))]
+    fn halo(
+        &self,
+        py: Python<'_>,
+        parts: u32,
+        seed: u64,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let work = |watch: &dyn Watch| mapping::halo::halo(&self.inner, parts, seed, watch);
+        Ok(Self { inner: enter(py, progress, work)?.map_err(stopped)? })
+    }
+
+    /// How many processes there are.
+    #[getter]
+    fn processes(&self) -> u32 {
+        self.inner.processes()
+    }
+
+    /// How many ordered pairs communicate.
+    #[getter]
+    fn pairs(&self) -> usize {
+        self.inner.pairs()
+    }
+
+    /// Bytes of all pairs.
+    #[getter]
+    fn total_bytes(&self) -> f64 {
+        self.inner.total_bytes()
+    }
+
+    /// Columns `from`, `to`, `bytes`, `messages`.
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = PyDict::new(py);
+        let sent = || self.inner.sent();
+        found.set_item("from", PyArray1::from_iter(py, sent().map(|s| s.from)))?;
+        found.set_item("to", PyArray1::from_iter(py, sent().map(|s| s.to)))?;
+        found.set_item("bytes", PyArray1::from_iter(py, sent().map(|s| s.bytes)))?;
+        found.set_item("messages", PyArray1::from_iter(py, sent().map(|s| s.messages)))?;
+        Ok(found)
+    }
+
+    /// The graph as Matrix Market.
+    fn text(&self, py: Python<'_>) -> PyResult<String> {
+        enter(py, None, |_| {
+            let mut text = String::new();
+            formats::communication::write_market(&self.inner, &mut text).expect("strings take all");
+            text
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        let it = &self.inner;
+        format!("Communication(processes={}, pairs={})", it.processes(), it.pairs())
+    }
+}
+
+/// What `map_processes` is given beside network and graph.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Given {
+    method: String,
+    objective: String,
+    hops_limit: f64,
+    effort: String,
+    per_endpoint: u32,
+    seed: u64,
+    hosts: Option<Vec<u32>>,
+    pins: Vec<(u32, u32)>,
+}
+
+impl Given {
+    fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        base::fields::typed(&from_python(given)?)
+            .map_err(|(field, why)| refuse(Refusal::new(field, why, "docs/mapping.md has all")))
+    }
+
+    fn objective(&self) -> Result<Objective, Refusal> {
+        named(
+            "objective",
+            &self.objective,
+            &[("congestion", Objective::Congestion), ("hops", Objective::Hops)],
+        )
+    }
+
+    fn effort(&self) -> Result<Effort, Refusal> {
+        let all = [("fast", Effort::Fast), ("normal", Effort::Normal), ("best", Effort::Best)];
+        named("effort", &self.effort, &all)
+    }
+}
+
+fn named<T: Copy>(param: &str, word: &str, all: &[(&str, T)]) -> Result<T, Refusal> {
+    all.iter().find(|(name, _)| *name == word).map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+        let near = base::words::did_you_mean(word, names.iter().copied());
+        Refusal::new(param, format!("there is no {word:?}"), format!("{near}{}", names.join(", ")))
+    })
+}
+
+/// The network and the tables where there are some.
+struct On {
+    topology: Arc<fabric::Topology>,
+    routing: Option<fabric::tables::Routing>,
+}
+
+impl On {
+    fn of(on: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(tables) = on.cast::<Routing>() {
+            let routing = tables.get().inner.clone();
+            return Ok(Self { topology: routing.topology().clone(), routing: Some(routing) });
+        }
+        let topology = on.cast::<Topology>()?.get().inner.clone();
+        Ok(Self { topology, routing: None })
+    }
+
+    fn ways(&self) -> Ways<'_> {
+        self.routing.as_ref().map_or(Ways::Shortest(&self.topology), Ways::Tables)
+    }
+}
+
+/// The slots of a network by the parameters.
+fn slots(on: &fabric::Topology, hosts: Option<&[u32]>, per: u32) -> Result<Slots, Refusal> {
+    Slots::new(on, hosts, per)
+}
+
+/// What a mapping is worth, with bounds and what the linear one is worth.
+fn figures(
+    on: &On,
+    graph: &traffic::communication::Communication,
+    slots: &Slots,
+    places: &[u32],
+    watch: &dyn Watch,
+) -> Result<Value, Stop> {
+    let ways = on.ways();
+    let found = evaluate(ways, graph, places, watch)?;
+    let low = bounds(&on.topology, slots, graph);
+    let first = |of: usize| (0..of as u32).map(|s| slots.endpoint(s)).collect::<Vec<u32>>();
+    let linear = if places.len() <= slots.count() {
+        let linear = evaluate(ways, graph, &first(places.len()), watch)?.figures;
+        json!(linear)
+    } else {
+        Value::Null
+    };
+    let busy = busiest(ways, graph, places, &found.loads, 5, 8)?;
+    let name = |plug: fabric::network::Plug| on.topology.switches()[plug.switch.ix()].name.clone();
+    let busy: Vec<Value> = busy
+        .iter()
+        .map(|one| {
+            let c = base::ChannelId(one.channel);
+            json!({
+                "from": name(on.topology.tail(c)), "to": name(on.topology.head(c)),
+                "load": one.load, "pairs": one.pairs,
+            })
+        })
+        .collect();
+    let it = &found.figures;
+    Ok(json!({
+        "processes": places.len(), "hop_bytes": it.hop_bytes,
+        "average_dilation": it.average_dilation, "maximum_dilation": it.maximum_dilation,
+        "maximum_congestion": it.maximum_congestion, "mean_congestion": it.mean_congestion,
+        "endpoint_congestion": it.endpoint_congestion,
+        "hop_bytes_bound": low.hop_bytes, "congestion_bound": low.congestion,
+        "linear": linear, "busiest": busy, "mapping": places,
+    }))
+}
+
+/// Maps the processes of a graph: the figures, the mapping, whether it was interrupted.
+#[pyfunction]
+#[pyo3(signature = (on, graph, given, progress=None))]
+pub fn map_processes<'py>(
+    py: Python<'py>,
+    on: &Bound<'py, PyAny>,
+    graph: Py<Communication>,
+    given: &Bound<'py, PyAny>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (on, given) = (On::of(on)?, Given::of(given)?);
+    let (objective, effort) = (given.objective().map_err(refuse)?, given.effort().map_err(refuse)?);
+    let steps = chain::parse(&given.method).map_err(refuse)?;
+    let pins: Vec<Pin> =
+        given.pins.iter().map(|&(process, endpoint)| Pin { process, endpoint }).collect();
+    let work = |watch: &dyn Watch| -> Result<Value, Stop> {
+        let graph = &graph.get().inner;
+        let slots = slots(&on.topology, given.hosts.as_deref(), given.per_endpoint)?;
+        let request = Request {
+            graph,
+            ways: on.ways(),
+            slots: &slots,
+            pins: &pins,
+            steps: &steps,
+            objective,
+            hops_limit: given.hops_limit,
+            effort,
+            seed: given.seed,
+        };
+        let mapped = map(&request, watch)?;
+        let mut found = if mapped.interrupted {
+            figures(&on, graph, &slots, &mapped.places, &Quiet)?
+        } else {
+            figures(&on, graph, &slots, &mapped.places, watch)?
+        };
+        found["interrupted"] = mapped.interrupted.into();
+        Ok(found)
+    };
+    to_python(py, &enter_to_last(py, progress, work)?.map_err(stopped)?)
+}
+
+/// What a mapping is worth: `places` has the endpoint of each process.
+#[pyfunction]
+#[pyo3(signature = (on, graph, places, hosts, per_endpoint, progress=None))]
+pub fn evaluate_mapping<'py>(
+    py: Python<'py>,
+    on: &Bound<'py, PyAny>,
+    graph: Py<Communication>,
+    places: Vec<u32>,
+    hosts: Option<Vec<u32>>,
+    per_endpoint: u32,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let on = On::of(on)?;
+    let work = |watch: &dyn Watch| -> Result<Value, Stop> {
+        let slots = slots(&on.topology, hosts.as_deref(), per_endpoint)?;
+        figures(&on, &graph.get().inner, &slots, &places, watch)
+    };
+    to_python(py, &enter(py, progress, work)?.map_err(stopped)?)
+}
+
+/// The load of every channel under a mapping: columns `from`, `to`, `load`.
+#[pyfunction]
+#[pyo3(signature = (on, graph, places, progress=None))]
+pub fn mapping_loads<'py>(
+    py: Python<'py>,
+    on: &Bound<'py, PyAny>,
+    graph: Py<Communication>,
+    places: Vec<u32>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let on = On::of(on)?;
+    let work = |watch: &dyn Watch| evaluate(on.ways(), &graph.get().inner, &places, watch);
+    let loads = enter(py, progress, work)?.map_err(stopped)?.loads;
+    let channels = || (0..loads.len()).map(base::ChannelId::from);
+    let found = PyDict::new(py);
+    let switch = |plug: fabric::network::Plug| plug.switch.0;
+    found.set_item(
+        "from",
+        PyArray1::from_iter(py, channels().map(|c| switch(on.topology.tail(c)))),
+    )?;
+    found
+        .set_item("to", PyArray1::from_iter(py, channels().map(|c| switch(on.topology.head(c)))))?;
+    found.set_item("load", PyArray1::from_vec(py, loads.clone()))?;
+    Ok(found)
+}
+
+/// The endpoints that a host list names.
+#[pyfunction]
+pub fn hosts_of(py: Python<'_>, on: Py<Topology>, text: String) -> PyResult<Vec<u32>> {
+    let topology = on.get().inner.clone();
+    enter(py, None, |_| files::hosts(&topology, &text))?.map_err(refuse)
+}
+
+/// The pinned processes of a text: rank and endpoint of each.
+#[pyfunction]
+pub fn pins_of(py: Python<'_>, on: Py<Topology>, text: String) -> PyResult<Vec<(u32, u32)>> {
+    let topology = on.get().inner.clone();
+    enter(py, None, |_| files::pins(&topology, &text))?.map_err(refuse)
+}
+
+/// The endpoint of each process by a mapping file, of a format or of the one that the text shows.
+#[pyfunction]
+#[pyo3(signature = (on, text, format=None, hosts=None, per_endpoint=1))]
+pub fn mapping_of(
+    py: Python<'_>,
+    on: Py<Topology>,
+    text: String,
+    format: Option<String>,
+    hosts: Option<Vec<u32>>,
+    per_endpoint: u32,
+) -> PyResult<Vec<u32>> {
+    let topology = on.get().inner.clone();
+    let work = |_: &dyn Watch| {
+        let format = format.as_deref().map(files::format).transpose()?;
+        let all = slots(&topology, hosts.as_deref(), per_endpoint)?;
+        let order: Vec<u32> = (0..all.count() as u32).map(|s| all.endpoint(s)).collect();
+        files::read(&topology, &text, &order, format)
+    };
+    enter(py, None, work)?.map_err(refuse)
+}
+
+/// The text of a mapping in a format.
+#[pyfunction]
+#[pyo3(signature = (on, places, format, hosts=None, per_endpoint=1))]
+pub fn mapping_text(
+    py: Python<'_>,
+    on: Py<Topology>,
+    places: Vec<u32>,
+    format: String,
+    hosts: Option<Vec<u32>>,
+    per_endpoint: u32,
+) -> PyResult<String> {
+    let topology = on.get().inner.clone();
+    let work = |_: &dyn Watch| {
+        let all = slots(&topology, hosts.as_deref(), per_endpoint)?;
+        let order: Vec<u32> = (0..all.count() as u32).map(|s| all.endpoint(s)).collect();
+        files::write(&topology, &places, &order, files::format(&format)?)
+    };
+    enter(py, None, work)?.map_err(refuse)
+}
+
+/// What there is: methods, formats of mappings and of graphs, kinds of graphs that are made.
+#[pyfunction]
+pub fn mapping_names(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    let rows = |all: Vec<(&str, &str)>| -> Value {
+        all.iter().map(|(name, doc)| json!({ "name": name, "doc": doc })).collect()
+    };
+    let found = json!({
+        "methods": rows(STEPS.iter().map(|(name, _, doc)| (*name, *doc)).collect()),
+        "formats": rows(FORMATS.iter().map(|(name, _, doc)| (*name, *doc)).collect()),
+        "graphs": rows(formats::communication::FORMATS.iter().map(|f| (f.0, f.2)).collect()),
+        "kinds": KINDS
+            .iter()
+            .map(|(name, doc, keys)| json!({ "name": name, "doc": doc, "keys": keys }))
+            .collect::<Value>(),
+    });
+    to_python(py, &found)
+}

@@ -1,0 +1,200 @@
+"""The commands map and map-eval: which process goes where, and what a mapping is worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from flyloom.cli import completion
+from flyloom.cli.common import (
+    NET_HELP,
+    Json,
+    Layers,
+    Lmc,
+    Options,
+    P,
+    app,
+    emit,
+    epilog,
+    load_network,
+    parsed_options,
+)
+
+if TYPE_CHECKING:
+    from flyloom.support.results import Result
+
+NetOrTables = Annotated[
+    str,
+    typer.Argument(metavar="NET|TABLES", show_default=False, autocompletion=completion.tables,
+                   help=f"{NET_HELP}; or a folder of `route -o`"),
+]
+GraphFile = Annotated[
+    str,
+    typer.Option("--graph", "-g", metavar="FILE", show_default=False,
+                 help="who sends how much to whom: .mtx, Open MPI's monitoring (.prof), a dense"
+                      " matrix, METIS, Scotch, GOAL, a trace; or stencil:shape=8x8,bytes=100"),
+]
+MapEngine = Annotated[
+    str,
+    typer.Option("--engine", "-e", autocompletion=completion.engine,
+                 help="traffic by this engine's tables; ecmp: split over all shortest ways"),
+]
+HostFile = Annotated[
+    Path | None,
+    typer.Option("--hosts", metavar="FILE", show_default=False,
+                 help="the endpoints of the job, in the order in which they are filled"),
+]
+PerEndpoint = Annotated[int, typer.Option(help="processes on each endpoint")]
+Partition = Annotated[
+    int | None,
+    typer.Option(metavar="N", show_default=False,
+                 help="the graph is a sparse matrix: map the halo exchange of N parts of it"),
+]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", show_default=False,
+                 autocompletion=completion.choice("list", "rankfile", "hydra", "slurm", "cray",
+                                                  "pbs", "json"),
+                 help="of the mapping: list, rankfile, hydra, slurm, cray, pbs or json"),
+]
+
+
+@app.command("map", epilog=epilog(
+    "flyloom map slim_fly:q=5,p=4 --graph app.mtx -o ranks --format rankfile",
+    "flyloom map dragonfly:h=4 --graph app.mtx --objective hops --effort best",
+    "flyloom map tables/ --graph app.mtx --hosts nodes.txt --per-endpoint 2 --json",
+))
+def map_(
+    net: NetOrTables,
+    graph: GraphFile,
+    engine: MapEngine = "ecmp",
+    method: Annotated[
+        str,
+        typer.Option(help="auto, or linear, random, greedy, bisection, rcm, fold, multicore; then"
+                          " anneal, threshold, local, congestion, joined by +"),
+    ] = "auto",
+    objective: Annotated[
+        str,
+        typer.Option(autocompletion=completion.choice("congestion", "hops"),
+                     help="what is to be small: congestion or hops"),
+    ] = "congestion",
+    hops_limit: Annotated[
+        float, typer.Option(help="for less congestion hop-bytes may grow by this part")
+    ] = 0.05,
+    hosts: HostFile = None,
+    per_endpoint: PerEndpoint = 1,
+    pin: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", show_default=False, help="lines 'RANK ENDPOINT'"),
+    ] = None,
+    partition: Partition = None,
+    effort: Annotated[
+        str,
+        typer.Option(autocompletion=completion.choice("fast", "normal", "best"),
+                     help="how much is tried: fast, normal or best"),
+    ] = "normal",
+    lmc: Lmc = None,
+    layers: Layers = None,
+    option: Options = None,
+    seed: Annotated[int, typer.Option(help="seed of all that is random")] = 0,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--out", help="file: the mapping")
+    ] = None,
+    format_: Format = None,
+    p: P = None,
+    as_json: Json = False,
+) -> None:
+    """Which process goes on which endpoint, so that little traffic goes far or meets."""
+    from flyloom._core import RefusalError
+    from flyloom.support.progress import bars
+    from flyloom.verbs.mapping import map_processes
+
+    if format_ is not None and output is None:
+        raise RefusalError("--format: of the file that -o names; name one")
+    with bars() as bar:
+        found = map_processes(
+            source(net, p), graph, engine=engine, lmc=lmc, layers=layers,
+            engine_options=parsed_options(option), method=method, objective=objective,
+            hops_limit=hops_limit, hosts=hosts, per_endpoint=per_endpoint, pin=pin,
+            partition=partition, effort=effort, seed=seed, path=output, format=format_,
+            progress=bar,
+        )
+    show(found, as_json)
+    if output is not None and not as_json:
+        print(f"written to {output}")
+
+
+@app.command("map-eval", epilog=epilog(
+    "flyloom map-eval slim_fly:q=5,p=4 --graph app.mtx --mapping ranks",
+))
+def map_eval(
+    net: NetOrTables,
+    graph: GraphFile,
+    mapping: Annotated[
+        Path,
+        typer.Option("--mapping", "-m", metavar="FILE", show_default=False,
+                     help="an endpoint's number a line, or any --format of map"),
+    ],
+    engine: MapEngine = "ecmp",
+    hosts: HostFile = None,
+    per_endpoint: PerEndpoint = 1,
+    partition: Partition = None,
+    lmc: Lmc = None,
+    layers: Layers = None,
+    option: Options = None,
+    seed: Annotated[int, typer.Option(help="seed of the partition")] = 0,
+    format_: Format = None,
+    p: P = None,
+    as_json: Json = False,
+) -> None:
+    """What a mapping is worth: hop-bytes, dilation and congestion, beside the linear one."""
+    from flyloom.support.progress import bars
+    from flyloom.verbs.mapping import evaluate_mapping
+
+    with bars() as bar:
+        found = evaluate_mapping(
+            source(net, p), graph, mapping, engine=engine, lmc=lmc, layers=layers,
+            engine_options=parsed_options(option), hosts=hosts, per_endpoint=per_endpoint,
+            partition=partition, seed=seed, format=format_, progress=bar,
+        )
+    show(found, as_json)
+
+
+def source(net: str, p: int | None) -> Any:
+    """Tables by their folder, or the network with ``p`` endpoints a switch."""
+    from flyloom.inputs.tables import holds_tables
+
+    return net if holds_tables(net) else load_network(net, p)
+
+
+def show(found: Result, as_json: bool) -> None:
+    """Prints the figures beside those of the linear mapping and the bounds."""
+    told = found.to_dict()
+    if as_json:
+        emit(told, True, [])
+        return
+    linear = told["linear"] or {}
+    rows: list[tuple[str, Any]] = [("processes", told["processes"])]
+    for name, key, bound in (
+        ("hop-bytes", "hop_bytes", "hop_bytes_bound"),
+        ("average dilation", "average_dilation", None),
+        ("maximum dilation", "maximum_dilation", None),
+        ("maximum congestion", "maximum_congestion", "congestion_bound"),
+        ("mean congestion", "mean_congestion", None),
+        ("endpoint congestion", "endpoint_congestion", None),
+    ):
+        words = f"{told[key]:,.10g}"
+        if key in linear:
+            words += f"; linear {linear[key]:,.10g}"
+        if bound is not None:
+            words += f"; at least {told[bound]:,.10g}"
+        rows.append((name, words))
+    for busy in told["busiest"][:3]:
+        pairs = ", ".join(f"{a}>{b}" for a, b, _ in busy["pairs"][:4])
+        words = f"{busy['from']} to {busy['to']}: {busy['load']:,.10g}"
+        rows.append(("busiest channel", words + (f" (ranks {pairs})" if pairs else "")))
+    if told.get("interrupted"):
+        rows.append(("interrupted", "the best so far"))
+    emit(told, False, rows)

@@ -1,0 +1,150 @@
+"""Communication graphs, from whatever a user names: files, traces, schedules, matrices, kinds."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from flyloom._core import Communication, RefusalError, Workload, mapping_names
+from flyloom.inputs.graphs import GraphLike, MatrixLike
+from flyloom.inputs.workloads import is_trace, workload
+from flyloom.support.progress import Progress
+from flyloom.support.reading import read_bytes, read_text
+
+Graph = Communication | Workload | str | os.PathLike[str] | Any
+"""A graph; a file of one, of GOAL or of a trace; an inline form such as
+``stencil:shape=8x8,bytes=100``; a schedule; a NumPy or SciPy matrix; a networkx graph."""
+
+_PROFILE = re.compile(r"^(.*)\.(\d+)\.prof(?:\.gz)?$")
+_GOAL = (".goal", ".goal.gz", ".bin", ".bin.gz")
+
+
+def communication(source: Graph, progress: Progress | None = None) -> Communication:
+    """The communication graph that ``source`` stands for.
+
+    Raises ``RefusalError`` with the file and the line at fault.
+    """
+    if isinstance(source, Communication):
+        return source
+    if isinstance(source, Workload):
+        return Communication.of_workload(source)
+    if isinstance(source, (str, os.PathLike)):
+        return _named(os.fspath(source), progress)
+    if isinstance(source, MatrixLike):
+        return _of_scipy(source)
+    if isinstance(source, GraphLike):
+        return _of_networkx(source)
+    return _of_matrix(source)
+
+
+def is_kind(text: str) -> bool:
+    """Whether a text is the inline form of a graph that is made."""
+    kinds = {row["name"] for row in mapping_names()["kinds"]}
+    return text.partition(":")[0] in kinds and not os.path.exists(text)
+
+
+def _named(name: str, progress: Progress | None) -> Communication:
+    if is_kind(name):
+        from flyloom._core import parse_inline
+
+        kind, params = parse_inline(name)
+        return Communication.make(kind, params)
+    path = Path(name)
+    if profiles := _profiles(path):
+        return Communication.read([(str(file), read_text(file)) for file in profiles])
+    if is_trace(path) or name.endswith(_GOAL) or _is_goal(path):
+        return Communication.of_workload(workload(name, progress))
+    return Communication.read([(name, read_text(path))])
+
+
+def _is_goal(path: Path) -> bool:
+    """Whether a file's text begins as GOAL's does."""
+    head = read_bytes(path)[:4096].lstrip()
+    return head.startswith((b"num_ranks", b"//", b"/*"))
+
+
+def _profiles(path: Path) -> list[Path]:
+    """The files of Open MPI's monitoring by rank: of a folder, or beside that of rank 0."""
+    wanted = None
+    if not path.is_dir():
+        if (found := _PROFILE.match(path.name)) is None or int(found[2]) != 0:
+            return []
+        wanted = found[1]
+    folder = path if path.is_dir() else path.parent
+    ranks: dict[int, Path] = {}
+    for file in sorted(folder.iterdir()):
+        found = _PROFILE.match(file.name)
+        if found is None or (wanted is not None and found[1] != wanted):
+            continue
+        rank = int(found[2])
+        if rank in ranks:
+            raise RefusalError(f"{file}: rank {rank} has two files; one a rank, of one run")
+        ranks[rank] = file
+    missing = [rank for rank in range(len(ranks)) if rank not in ranks]
+    if missing:
+        what = f"the file of rank {missing[0]} is missing"
+        raise RefusalError(f"{folder}: {what}; one for every rank")
+    return [ranks[rank] for rank in range(len(ranks))]
+
+
+def _of_columns(processes: int, rows: Any, columns: Any, values: Any) -> Communication:
+    import numpy as np
+
+    amounts = np.ascontiguousarray(values, dtype=np.float64)
+    return Communication.of_columns(
+        processes, np.ascontiguousarray(rows, dtype=np.int64),
+        np.ascontiguousarray(columns, dtype=np.int64), amounts,
+    )
+
+
+def _square(shape: tuple[int, ...]) -> int:
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise RefusalError(f"graph: a matrix of shape {shape}; a square one, row = sender")
+    return int(shape[0])
+
+
+def _of_scipy(matrix: MatrixLike) -> Communication:
+    entries = matrix.tocoo()
+    return _of_columns(_square(entries.shape), entries.row, entries.col, entries.data)
+
+
+def _of_matrix(matrix: Any) -> Communication:
+    import numpy as np
+
+    try:
+        dense = np.asarray(matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        kind = type(matrix).__name__
+        help_ = "a file, a matrix, a networkx graph, or a schedule"
+        raise RefusalError(f"graph: {kind} is no communication graph; {help_}") from None
+    count = _square(dense.shape)
+    if not bool(np.isfinite(dense).all()) or bool((dense < 0).any()):
+        raise RefusalError("graph: bytes: an amount is negative or not finite; 0 or more")
+    rows, columns = np.nonzero(dense)
+    return _of_columns(count, rows, columns, dense[rows, columns])
+
+
+def _of_networkx(graph: GraphLike) -> Communication:
+    """Nodes in order are the ranks; an edge's ``bytes``, else ``weight``, else 1 is sent."""
+    rank = {node: i for i, node in enumerate(graph.nodes)}
+    rows, columns, values = [], [], []
+    for a, b, data in graph.edges(data=True):
+        amount = _amount(data)
+        rows.append(rank[a])
+        columns.append(rank[b])
+        values.append(amount)
+        if not graph.is_directed() and a != b:
+            rows.append(rank[b])
+            columns.append(rank[a])
+            values.append(amount)
+    return _of_columns(len(rank), rows, columns, values)
+
+
+def _amount(data: Mapping[str, Any]) -> float:
+    value = data.get("bytes", data.get("weight", 1))
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise RefusalError(f"graph: bytes: {value!r} is no number; 0 or more")
+    return float(value)

@@ -1,0 +1,243 @@
+"""Which process goes on which endpoint, and what a mapping is worth."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from flyloom import _core
+from flyloom._core import Communication, RefusalError, Routing, Topology
+from flyloom.inputs.communication import Graph, communication
+from flyloom.inputs.tables import Tables
+from flyloom.support import ending
+from flyloom.support.checks import whole
+from flyloom.support.files import write_whole
+from flyloom.support.progress import Progress
+from flyloom.support.reading import read_text
+from flyloom.support.results import Result
+from flyloom.verbs.routes import routed_or_not
+
+Hosts = str | os.PathLike[str] | Sequence[int | str]
+"""A file with a host list, or names or numbers of endpoints."""
+Pins = str | os.PathLike[str] | Mapping[int, int | str]
+"""A file with lines ``rank endpoint``, or the endpoint of each pinned rank."""
+Placed = str | os.PathLike[str] | Sequence[int]
+"""A mapping file, or the endpoint of every process."""
+MOST_PER_ENDPOINT = 1 << 16
+
+
+def map_processes(
+    net: Tables,
+    graph: Graph,
+    *,
+    engine: str | None = None,
+    lmc: int | None = None,
+    layers: int | None = None,
+    engine_options: Mapping[str, Any] | None = None,
+    method: str = "auto",
+    objective: str = "congestion",
+    hops_limit: float = 0.05,
+    hosts: Hosts | None = None,
+    per_endpoint: int = 1,
+    pin: Pins | None = None,
+    partition: int | None = None,
+    effort: str = "normal",
+    seed: int = 0,
+    path: str | os.PathLike[str] | None = None,
+    format: str | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Which process goes on which endpoint, so that little traffic goes far or meets.
+
+    Parameters
+    ----------
+    net
+        A network, as for ``network``, whose traffic is split over all shortest ways (ECMP); or
+        tables.
+    graph
+        Who sends how many bytes to whom: see docs/mapping.md#communication-graphs.
+    engine
+        Traffic goes by this engine's tables (``ecmp``: by none), with ``lmc``, ``layers`` and
+        ``engine_options``.
+    method
+        ``auto``, or a method, or several joined by ``+``: docs/mapping.md#methods.
+    objective
+        ``congestion`` or ``hops``.
+    hops_limit
+        For less congestion hop-bytes may grow by this part.
+    hosts
+        The endpoints that may be used, in the order in which they are filled; all by default.
+    per_endpoint
+        How many processes an endpoint takes.
+    pin
+        Processes whose endpoint is given.
+    partition
+        ``graph`` is a sparse matrix: what its halo exchange in so many equal parts sends is mapped.
+    effort
+        ``fast``, ``normal`` or ``best``.
+    path, format
+        The mapping is written there, as ``list``, ``rankfile``, ``hydra``, ``slurm``, ``cray``,
+        ``pbs`` or ``json``.
+
+    Returns
+    -------
+    Result
+        Figures of the mapping and of the linear one, lower bounds, the busiest channels, and
+        ``mapping``, the endpoint of each process: docs/mapping.md#figures. After Ctrl-C the best
+        so far, with ``interrupted`` true.
+    """
+    on = _on(net, engine, lmc, layers, engine_options, progress)
+    traffic = _graph(graph, partition, seed, progress)
+    used = _hosts(on, hosts)
+    given = {
+        "method": method, "objective": objective, "hops_limit": float(hops_limit),
+        "effort": effort, "seed": whole("seed", seed, 0, 2**64 - 1),
+        "per_endpoint": whole("per_endpoint", per_endpoint, 1, MOST_PER_ENDPOINT),
+        "hosts": used, "pins": _pins(on, pin),
+    }
+    began = time.process_time()
+    found = _until_told(on, traffic, given, progress)
+    found |= {"method": method, "cpu_seconds": time.process_time() - began}
+    if path is not None:
+        write_mapping(on, found["mapping"], path, format=format, hosts=used,
+                      per_endpoint=per_endpoint)
+    return Result(found)
+
+
+def _until_told(
+    on: Topology | Routing, traffic: Communication, given: dict[str, Any], progress: Progress | None
+) -> dict[str, Any]:
+    """What the core finds, to its end or to Ctrl-C, which is raised where nothing is found yet."""
+    found: dict[str, Any] | None = None
+    try:
+        with ending.in_order(answers=True):
+            found = _core.map_processes(on, traffic, given, progress)
+            if found["interrupted"]:
+                raise KeyboardInterrupt  # so that the signal is answered
+    except KeyboardInterrupt:
+        if found is None:
+            raise
+    return found
+
+
+def evaluate_mapping(
+    net: Tables,
+    graph: Graph,
+    mapping: Placed,
+    *,
+    engine: str | None = None,
+    lmc: int | None = None,
+    layers: int | None = None,
+    engine_options: Mapping[str, Any] | None = None,
+    hosts: Hosts | None = None,
+    per_endpoint: int = 1,
+    partition: int | None = None,
+    seed: int = 0,
+    format: str | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """What a mapping is worth: hop-bytes, dilation, congestion, beside the linear one and bounds.
+
+    Parameters
+    ----------
+    net, graph, engine, lmc, layers, engine_options, hosts, per_endpoint, partition, seed
+        As for ``map_processes``; hosts and slots an endpoint are for the bounds and ``linear``.
+    mapping
+        The endpoint of each process; or a file, of the ``format`` that it shows where none is said.
+    """
+    on = _on(net, engine, lmc, layers, engine_options, progress)
+    traffic = _graph(graph, partition, seed, progress)
+    slots = whole("per_endpoint", per_endpoint, 1, MOST_PER_ENDPOINT)
+    places = read_mapping(on, mapping, format=format, hosts=hosts, per_endpoint=slots)
+    began = time.process_time()
+    found = _core.evaluate_mapping(
+        on, traffic, places, _hosts(on, hosts), slots, progress
+    )
+    return Result({**found, "method": "given", "cpu_seconds": time.process_time() - began})
+
+
+def read_mapping(
+    on: Topology | Routing, mapping: Placed, *, format: str | None = None,
+    hosts: Hosts | None = None, per_endpoint: int = 1,
+) -> list[int]:
+    """The endpoint of each process that a mapping file, or a list, says.
+
+    Raises ``RefusalError`` with the file and the line at fault.
+    """
+    if not isinstance(mapping, (str, os.PathLike)):
+        return [whole("mapping", place, 0, 2**32 - 1) for place in mapping]
+    try:
+        return _core.mapping_of(
+            _topology(on), read_text(mapping), format, _hosts(on, hosts), per_endpoint
+        )
+    except RefusalError as error:
+        raise RefusalError(f"{os.fspath(mapping)}: {error}") from None
+
+
+def write_mapping(
+    on: Topology | Routing, places: Sequence[int], path: str | os.PathLike[str], *,
+    format: str | None = None, hosts: Hosts | None = None, per_endpoint: int = 1,
+) -> None:
+    """Writes a mapping, whole or not at all; without a format a list of numbers."""
+    text = _core.mapping_text(
+        _topology(on), list(places), format or "list", _hosts(on, hosts), per_endpoint
+    )
+    write_whole(Path(path), text)
+
+
+def _topology(on: Topology | Routing) -> Topology:
+    return on.topology if isinstance(on, Routing) else on
+
+
+def _on(
+    net: Tables, engine: str | None, lmc: int | None, layers: int | None,
+    options: Mapping[str, Any] | None, progress: Progress | None,
+) -> Topology | Routing:
+    return routed_or_not(
+        net, None if engine == "ecmp" else engine, lmc=lmc, layers=layers, options=options,
+        progress=progress,
+    )
+
+
+def _graph(
+    graph: Graph, partition: int | None, seed: int, progress: Progress | None
+) -> Communication:
+    traffic = communication(graph, progress)
+    if partition is None:
+        return traffic
+    parts = whole("partition", partition, 1, 2**24)
+    return traffic.halo(parts, seed, progress)
+
+
+def _hosts(on: Topology | Routing, hosts: Hosts | None) -> list[int] | None:
+    """The endpoints of a host list; RefusalError with the file and the line."""
+    if hosts is None:
+        return None
+    if isinstance(hosts, (str, os.PathLike)):
+        text, name = read_text(hosts), os.fspath(hosts)
+    elif not any(isinstance(host, str) for host in hosts):
+        numbers: Sequence[Any] = hosts
+        return [whole("hosts", host, 0, 2**32 - 1) for host in numbers]
+    else:
+        text, name = "\n".join(str(host) for host in hosts), "hosts"
+    try:
+        return _core.hosts_of(_topology(on), text)
+    except RefusalError as error:
+        raise RefusalError(f"{name}: {error}") from None
+
+
+def _pins(on: Topology | Routing, pin: Pins | None) -> list[tuple[int, int]]:
+    """Pinned ranks with their endpoints; RefusalError with the file and the line."""
+    if pin is None:
+        return []
+    if isinstance(pin, Mapping):
+        text, name = "\n".join(f"{rank} {host}" for rank, host in pin.items()), "pin"
+    else:
+        text, name = read_text(pin), os.fspath(pin)
+    try:
+        return _core.pins_of(_topology(on), text)
+    except RefusalError as error:
+        raise RefusalError(f"{name}: {error}") from None
