@@ -125,7 +125,7 @@ impl<M: Metric> Run<'_, M> {
                 (processes * 100_000).min(most).max(processes * 500)
             }
             Effort::Normal => (processes * 1_500_000).min(Self::NORMAL).max(processes * 4_000),
-            Effort::Best => (processes * 2_500_000).min(500_000_000).max(processes * 40_000),
+            Effort::Best => (processes * 4_000_000).min(900_000_000).max(processes * 40_000),
         }
     }
 

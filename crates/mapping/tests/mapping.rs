@@ -107,7 +107,7 @@ proptest! {
         loads.count(&at);
         loads.sharpen(3);
         let mut draw = Fast::new(seed, "test", 0);
-        let table = match &metric { Distances::Bytes(t) => t, _ => panic!("few sites") };
+        let Distances::Bytes(table) = &metric else { panic!("few sites") };
         for _ in 0..40 {
             let u = draw.below(graph.processes());
             let v = draw.below(slots.count() as u32);

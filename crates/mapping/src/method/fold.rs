@@ -40,7 +40,7 @@ pub fn fold<M: Metric>(asked: &Asked<'_>, metric: &M) -> Option<Arrangement> {
     let slots = slots_by_place(asked, &targets, per_switch)?;
     let count = problem.processes as u32;
     let slot = |folding: &Folding<'_>, p: u32| slots[folding.place(p) as usize];
-    let step = problem.processes / SAMPLE | 1; // odd: not always the same place of a sheet
+    let step = (problem.processes / SAMPLE) | 1; // odd: not always the same place of a sheet
     let estimate = |way: &[Vec<u32>]| -> i64 {
         let folding = Folding::new(&grid, way, &targets);
         let site = |p: u32| problem.slots.site(slot(&folding, p));
