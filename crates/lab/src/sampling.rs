@@ -168,9 +168,10 @@ impl Sampling<'_> {
             let is_warm = self.warm_since.is_some();
             let moves = config.classes.iter().zip(&changes).filter(|(c, _)| c.measured).any(
                 |(c, change)| {
-                    let (of_latency, of_accepted) = match is_warm {
-                        true => (c.stopping_latency, c.stopping_accepted),
-                        false => (c.warmup_latency, c.warmup_accepted),
+                    let (of_latency, of_accepted) = if is_warm {
+                        (c.stopping_latency, c.stopping_accepted)
+                    } else {
+                        (c.warmup_latency, c.warmup_accepted)
                     };
                     let above = |x: f64, limit: Option<f64>| limit.is_some_and(|most| x > most);
                     run.simulation == Simulation::Latency && above(change.latency, of_latency)

@@ -201,6 +201,7 @@ impl Routing {
     #[pyo3(signature = (
         name, parameters=None, progress=None, traffic=None, workloads=None, times=None
     ))]
+    #[allow(clippy::too_many_arguments)]
     fn measure<'py>(
         &self,
         py: Python<'py>,

@@ -319,6 +319,7 @@ impl Topology {
     #[pyo3(signature = (
         name, parameters=None, progress=None, traffic=None, workloads=None, times=None
     ))]
+    #[allow(clippy::too_many_arguments)]
     fn measure<'py>(
         &self,
         py: Python<'py>,

@@ -156,7 +156,8 @@ proptest! {
         let comm = [sent - begin, received - posted].map(|ps| ps as f64 / 1e6);
         let longest = comm[0].max(comm[1]);
         prop_assert!((job.max_comm_us.expect("one") - longest).abs() < 1e-6);
-        prop_assert!((job.mean_comm_us.expect("one") - (comm[0] + comm[1]) / 2.0).abs() < 1e-6);
+        let middle = f64::midpoint(comm[0], comm[1]);
+        prop_assert!((job.mean_comm_us.expect("one") - middle).abs() < 1e-6);
         let asks = u64::from(bytes >= 8192);
         prop_assert_eq!(job.messages, 1 + 2 * asks);
         prop_assert_eq!(job.bytes, bytes.max(1) + 128 * asks);

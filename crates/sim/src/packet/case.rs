@@ -61,17 +61,17 @@ impl Case {
     pub fn new(on: On, spec: &Spec, own: Own<'_>, watch: &dyn Watch) -> Result<Self, Stop> {
         spec.check()?;
         let t = on.topology().clone();
-        let to = match spec.trace.0.is_empty() {
-            true => Some(destinations(&on, spec, own.traffic, watch)?),
-            false => None,
+        let to = if spec.trace.0.is_empty() {
+            Some(destinations(&on, spec, own.traffic, watch)?)
+        } else {
+            None
         };
         let Made { plant, timing, route, births, concentration, verified } = made(spec, on, watch)?;
-        let sends = match to {
-            Some(to) => Sends::Open(to),
-            None => {
-                let rate = plant.of(Class::Endpoint).gib_per_s;
-                Sends::Replay(Arc::new(own.jobs.replay(spec, &t, (rate, births), watch)?))
-            }
+        let sends = if let Some(to) = to {
+            Sends::Open(to)
+        } else {
+            let rate = plant.of(Class::Endpoint).gib_per_s;
+            Sends::Replay(Arc::new(own.jobs.replay(spec, &t, (rate, births), watch)?))
         };
         Ok(Self {
             spec: spec.clone(),

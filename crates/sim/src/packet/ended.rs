@@ -2,7 +2,7 @@
 //! ran apart add up.
 
 use super::event::NONE;
-use super::model::{Drive, Model, State};
+use super::model::{Model, State};
 use super::node::Port;
 use super::plant::Class;
 use super::replay::RankTime;
@@ -79,11 +79,11 @@ impl Ended {
                     let seen = it.seen;
                     let words = [seen.chunks, seen.bytes, seen.latency_ps, seen.last_ps];
                     words.into_iter().for_each(&mut word);
-                    if let (Drive::Replay(replay), Some(plays)) = (&model.drive, &it.plays) {
+                    if let Some(plays) = &it.plays {
                         let first = all.times.len();
-                        all.times.extend(replay.times(plays));
+                        all.times.extend(plays.times());
                         all.times[first..].iter().for_each(|time| word(time.end_ps));
-                        replay.leaves(plays, &mut all.left);
+                        plays.leaves(&mut all.left);
                     }
                     &it.node.ports
                 }
@@ -142,6 +142,8 @@ impl Ended {
         self.links.sort_unstable();
         self.times.sort_unstable();
         let Left { stuck, sends, receives, messages } = &mut self.left;
-        [stuck, sends, receives, messages].into_iter().for_each(|all| all.sort_unstable());
+        for all in [stuck, sends, receives, messages] {
+            all.sort_unstable();
+        }
     }
 }

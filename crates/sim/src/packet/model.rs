@@ -203,7 +203,7 @@ impl Model {
             Happens::Copied(message) => self.copied(replay, it, message, to),
             Happens::Ends(op) => self.ends(replay, it, op, to),
             Happens::Done => self.one_is_done(replay, it, to),
-            Happens::Over => self.is_over(it, to),
+            Happens::Over => Self::is_over(it, to),
             _ => {}
         }
     }

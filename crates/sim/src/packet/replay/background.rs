@@ -147,7 +147,7 @@ impl Replay {
 
 impl Model {
     /// The first message of a background job at this endpoint.
-    pub(super) fn background_starts(&self, replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
+    pub(super) fn background_starts(replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
         let Some((job, _)) = it.plays.as_ref().and_then(|plays| plays.background) else { return };
         let of = &replay.background[usize::from(job)];
         let delay_ps = of.births.first_ps(of.interval_ps, &mut it.node.dice);
@@ -198,7 +198,7 @@ impl Model {
     }
 
     /// The background ends.
-    pub(in super::super) fn is_over(&self, it: &mut Endpoint, to: &mut impl Runs) {
+    pub(in super::super) fn is_over(it: &mut Endpoint, to: &mut impl Runs) {
         if let Some(plays) = &mut it.plays {
             plays.desk(to).is_over = true;
         }

@@ -116,13 +116,10 @@ pub struct RankRow {
     pub compute_us: Vec<f64>,
 }
 
-impl Replay {
+impl Plays {
     /// Times of the processes of an endpoint.
-    pub(in super::super) fn times<'a>(
-        &'a self,
-        plays: &'a Plays,
-    ) -> impl Iterator<Item = RankTime> + 'a {
-        plays.processes.iter().map(|process| {
+    pub(in super::super) fn times(&self) -> impl Iterator<Item = RankTime> + '_ {
+        self.processes.iter().map(|process| {
             let clock = process.clock;
             let all_ps = clock.last_ps - clock.first_ps.unwrap_or(clock.last_ps);
             RankTime {
@@ -135,20 +132,22 @@ impl Replay {
     }
 
     /// What the processes of an endpoint could not do, added to `left`.
-    pub(in super::super) fn leaves(&self, plays: &Plays, left: &mut Left) {
-        for process in plays.processes.iter().filter(|process| process.clock.left > 0) {
+    pub(in super::super) fn leaves(&self, left: &mut Left) {
+        for process in self.processes.iter().filter(|process| process.clock.left > 0) {
             left.receives.extend(process.list(List::Posted).iter().map(|entry| entry.what));
             left.receives.extend(process.list(List::Agreed).iter().map(|entry| entry.what));
             let stuck = (process.first..).zip(&process.counts).filter(|(_, n)| **n > 0);
             left.stuck.extend(stuck.map(|(op, _)| op));
         }
-        for entry in plays.processes.iter().flat_map(|process| process.list(List::Unexpected)) {
+        for entry in self.processes.iter().flat_map(|process| process.list(List::Unexpected)) {
             let (op, part) = operation(entry.what);
             let list = if part == Part::Question { &mut left.sends } else { &mut left.messages };
             list.push(op);
         }
     }
+}
 
+impl Replay {
     /// The job of a chunk that arrives at an endpoint, by the message that it is of.
     pub(in super::super) fn job_at(&self, plays: Option<&Plays>, message: u32) -> u16 {
         let Some(plays) = plays else { return 0 };

@@ -32,12 +32,11 @@ impl Jobs<'_> {
         (rate, births): (f64, Births),
         watch: &dyn Watch,
     ) -> Result<Replay, Stop> {
-        let schedules: Vec<Cow<'_, Schedule>> = match self.schedules {
-            Some(given) => given.iter().map(|one| Cow::Borrowed(*one)).collect(),
-            None => {
-                let of = |word: &String| made(word, spec.collectives, watch).map(Cow::Owned);
-                spec.trace.0.iter().map(of).collect::<Result<_, Stop>>()?
-            }
+        let schedules: Vec<Cow<'_, Schedule>> = if let Some(given) = self.schedules {
+            given.iter().map(|one| Cow::Borrowed(*one)).collect()
+        } else {
+            let of = |word: &String| made(word, spec.collectives, watch).map(Cow::Owned);
+            spec.trace.0.iter().map(of).collect::<Result<_, Stop>>()?
         };
         if schedules.len() != spec.trace.0.len() {
             let why = format!("{} schedules for {}", schedules.len(), spec.trace.0.len());

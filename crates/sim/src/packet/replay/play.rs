@@ -58,15 +58,15 @@ impl Model {
             .collect();
         it.plays = Some(plays);
         for (at, steps) in steps.into_iter().enumerate() {
-            if steps.is_empty() && self.is_done(it, at) {
+            if steps.is_empty() && Self::is_done(it, at) {
                 self.process_is_done(replay, it, to);
             }
             self.goes_on(replay, it, at, steps, to);
         }
-        self.background_starts(replay, it, to);
+        Self::background_starts(replay, it, to);
     }
 
-    fn is_done(&self, it: &Endpoint, at: usize) -> bool {
+    fn is_done(it: &Endpoint, at: usize) -> bool {
         it.plays.as_ref().is_some_and(|plays| plays.processes[at].clock.left == 0)
     }
 
@@ -88,7 +88,7 @@ impl Model {
                         plays.clock(at, to).first_ps = Some(now);
                     }
                     let after = replay.schedule.require_start(op);
-                    if self.begins(replay, it, at, op, to) {
+                    if Self::begins(replay, it, at, op, to) {
                         steps.push_back(Step::Ends(op));
                     }
                     after
@@ -113,14 +113,7 @@ impl Model {
     }
 
     /// An operation begins; whether it ends at once.
-    fn begins(
-        &self,
-        replay: &Replay,
-        it: &mut Endpoint,
-        at: usize,
-        op: u32,
-        to: &mut impl Runs,
-    ) -> bool {
+    fn begins(replay: &Replay, it: &mut Endpoint, at: usize, op: u32, to: &mut impl Runs) -> bool {
         let what = replay.schedule.ops()[op as usize];
         match what.kind {
             Kind::Calc => {
@@ -137,15 +130,15 @@ impl Model {
             Kind::Send => {
                 let is_short = what.size < replay.mpi.eager_bytes;
                 let part = if is_short { Part::Eager } else { Part::Question };
-                self.posts(replay, number(op, part), to);
+                Self::posts(replay, number(op, part), to);
                 false
             }
-            Kind::Recv => self.receives(replay, it, at, op, to),
+            Kind::Recv => Self::receives(replay, it, at, op, to),
         }
     }
 
     /// A message is on its way to the interface.
-    fn posts(&self, replay: &Replay, message: u32, to: &mut impl Runs) {
+    fn posts(replay: &Replay, message: u32, to: &mut impl Runs) {
         let (op, part) = operation(message);
         let bytes = replay.schedule.ops()[op as usize].size;
         to.send(to.me(), replay.mpi.delay_ps(bytes, part), Happens::Enters(message));
@@ -153,7 +146,6 @@ impl Model {
 
     /// A receive begins; whether its message is there, all of it.
     fn receives(
-        &self,
         replay: &Replay,
         it: &mut Endpoint,
         at: usize,
@@ -171,12 +163,11 @@ impl Model {
             plays.put(at, List::Posted, entry, to);
             return false;
         };
-        self.meets(replay, plays, at, found.what, op, to)
+        Self::meets(replay, plays, at, found.what, op, to)
     }
 
     /// A message or a question meets its receive; whether that ends it.
     fn meets(
-        &self,
         replay: &Replay,
         plays: &mut Plays,
         at: usize,
@@ -189,7 +180,7 @@ impl Model {
             return true;
         }
         plays.put(at, List::Agreed, Entry { from: op, tag: 0, what: receive }, to);
-        self.posts(replay, number(op, Part::Answer), to);
+        Self::posts(replay, number(op, Part::Answer), to);
         false
     }
 
@@ -320,7 +311,7 @@ impl Model {
             Part::Question | Part::Answer => replay.mpi.control_bytes,
         };
         if packet.bytes < whole {
-            let Some(at) = self.at_process(replay, it, packet.message) else { return };
+            let Some(at) = Self::at_process(replay, it, packet.message) else { return };
             let Some(plays) = &mut it.plays else { return };
             // chunks come in any order
             let same = |entry: &Entry| entry.from == packet.message;
@@ -335,7 +326,7 @@ impl Model {
     }
 
     /// The process here that a message is for.
-    fn at_process(&self, replay: &Replay, it: &Endpoint, message: u32) -> Option<usize> {
+    fn at_process(replay: &Replay, it: &Endpoint, message: u32) -> Option<usize> {
         let (op, part) = operation(message);
         let rank = match part {
             Part::Answer => replay.schedule.rank_of(op),
@@ -347,11 +338,11 @@ impl Model {
     /// All of a message is here.
     fn comes(&self, replay: &Replay, it: &mut Endpoint, message: u32, to: &mut impl Runs) {
         let (op, part) = operation(message);
-        let Some(at) = self.at_process(replay, it, message) else { return };
+        let Some(at) = Self::at_process(replay, it, message) else { return };
         let Some(plays) = &mut it.plays else { return };
         let ends = match part {
             Part::Answer => {
-                self.posts(replay, number(op, Part::Data), to);
+                Self::posts(replay, number(op, Part::Data), to);
                 None
             }
             Part::Data => {
@@ -365,14 +356,11 @@ impl Model {
                     (entry.from == ANY || entry.from == from)
                         && (entry.tag == ANY || entry.tag == tag)
                 };
-                match plays.take(at, List::Posted, fits, to) {
-                    Some(found) => {
-                        self.meets(replay, plays, at, message, found.what, to).then_some(found.what)
-                    }
-                    None => {
-                        plays.put(at, List::Unexpected, Entry { from, tag, what: message }, to);
-                        None
-                    }
+                if let Some(found) = plays.take(at, List::Posted, fits, to) {
+                    Self::meets(replay, plays, at, message, found.what, to).then_some(found.what)
+                } else {
+                    plays.put(at, List::Unexpected, Entry { from, tag, what: message }, to);
+                    None
                 }
             }
         };
