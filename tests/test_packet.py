@@ -169,7 +169,6 @@ messages = 5
     ("--selection ugal_g --set router.virtual_channels=8", "ugal_l"),
     ("--selection valiant --set router.virtual_channels=2", "not proved free of deadlock"),
     ("--rails none", "rails"),
-    ("--sync mpi", "sync"),
     ("--messages 0", "--messages"),
     ("--bytes 0", "--bytes"),
     ("--set link.latency_ns=-1", "link.latency_ns"),

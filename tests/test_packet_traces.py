@@ -35,12 +35,15 @@ def found(*words: str) -> dict:
 ])
 def test_codes_found_the_same_of_amg(net, dialect, selection, longest, mean, hops):
     """Runs of CODES: packets and messages the same, times within 1.5 %."""
-    job, = found(net, "--dialect", dialect, "--selection", selection, "--trace", str(AMG),
-                 "--collectives", "codes")["jobs"]
-    assert (job["ranks"], job["messages"], job["chunks"]) == (27, 16820, 18764)
-    assert job["max_comm_us"] == pytest.approx(longest, rel=0.015)
-    assert job["mean_comm_us"] == pytest.approx(mean, rel=0.015)
-    assert job["mean_hops"] == pytest.approx(hops, rel=0.005)
+    seen = []
+    for seed in range(4):  # detours are drawn: means differ by 0.2 % between seeds
+        job, = found(net, "--dialect", dialect, "--selection", selection, "--trace", str(AMG),
+                     "--collectives", "codes", "--seed", str(seed))["jobs"]
+        assert (job["ranks"], job["messages"], job["chunks"]) == (27, 16820, 18764)
+        assert job["max_comm_us"] == pytest.approx(longest, rel=0.015)
+        assert job["mean_comm_us"] == pytest.approx(mean, rel=0.015)
+        seen.append(job["mean_hops"])
+    assert sum(seen) / len(seen) == pytest.approx(hops, rel=0.005)
 
 
 def test_jobs_have_all_their_fields():
@@ -163,7 +166,9 @@ topology = {{ family = "slim_fly", q = 5, p = 4 }}
 
 [sim.packet]
 trace = ["{trace}", "mg_like:p=2,levels=1,base_bytes=300"]
-background = {{ ranks = 30, intensity = 0.0, interval_us = 5.0 }}
+background = {{ ranks = 90, intensity = 0.0, interval_us = 5.0 }}
+placement = "random"
+seed = 7
 {more}
 
 [sweep.grid]
@@ -181,7 +186,8 @@ def test_experiments_sweep_jobs(tmp_path):
     written, = (tmp_path / "out").rglob("rows.parquet")
     times = polars.read_parquet(written)["sim_packet_max_comm_us"].to_list()
     assert len(times) == 4
-    alone = fl.simulate(NET, "packet", trace=[goal, "mg_like:p=2,levels=1,base_bytes=300"])
+    alone = fl.simulate(NET, "packet", trace=[goal, "mg_like:p=2,levels=1,base_bytes=300"],
+                        placement="random", seed=7)
     # the first trace has no collective operations left: alone it is the same with both rules
     due = alone.jobs[0]["max_comm_us"]
     assert sum(time == pytest.approx(due, abs=1e-9) for time in times) == 2

@@ -1,15 +1,17 @@
-"""Writes the experiments of this folder: what became of the Fit Fly study, full and small.
+"""Writes the experiments of this folder: what became of the Fit Fly study.
 
 Four networks of about 3,000 endpoints (McGlohon et al., SIGSIM-PADS 2019), in the dialects of CODES
 and in the model of our own: `validation`, accepted rate under load; `amg` and `mg`, time of
 communication of a solver's processes beside a job that sends at random; `amg_rates` and `mg_rates`,
-the same at equal bandwidth in all. The small ones have networks of about 150 endpoints.
+the same at equal bandwidth in all. `brief_` ones have three seeds, three intensities and a quarter
+of the solver's steps; `small_` ones have networks of about 150 endpoints.
 
     python examples/packets/make.py
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -33,17 +35,37 @@ DIALECT = {
     "Slim Fly": ("codes-slimfly-v1", "adaptive"), "Fit Fly": ("codes-slimfly-v1", "adaptive"),
     "dragonfly": ("codes-dally-v1", "par"), "megafly": ("codes-dfplus-v1", "par"),
 }
-PLANES = {"Fit Fly": 2}
-INTENSITIES = (0.0, 0.02, 0.04, 0.075, 0.15, 0.3625, 0.725)
 
-TRACES = {
-    "amg": ("sums and halos of AMG, 1,728 ranks",
-            "amg_like:p=12,levels=4,cycles=8,base_bytes=16384",
-            "amg_like:p=4,levels=2,cycles=2,base_bytes=16384"),
-    "mg": ("halos of a multigrid solver, 1,000 ranks",
-           "mg_like:p=10,levels=3,cycles=8,base_bytes=32768",
-           "mg_like:p=4,levels=2,cycles=2,base_bytes=32768"),
-}
+
+@dataclass(frozen=True)
+class Size:
+    """How large an experiment is."""
+
+    prefix: str
+    networks: dict[str, str]
+    intensities: tuple[float, ...]  # the parts of a rail's rate that the background takes
+    seeds: int
+    traces: dict[str, str]
+    background: tuple[int, float]  # its ranks, and the mean interval of their messages, us
+    messages: int = 120
+    loads: tuple[float, ...] = tuple(round(0.1 * i, 1) for i in range(1, 11))
+
+
+SOLVERS = {"amg": "sums and halos of AMG", "mg": "halos of a multigrid solver"}
+SIZES = (
+    Size("", FULL, (0.0, 0.02, 0.04, 0.075, 0.15, 0.3625, 0.725), 10, {
+        "amg": "amg_like:p=12,levels=4,cycles=8,base_bytes=16384",
+        "mg": "mg_like:p=10,levels=3,cycles=8,base_bytes=32768",
+    }, (1000, 100.0)),
+    Size("brief_", FULL, (0.0, 0.15, 0.725), 3, {
+        "amg": "amg_like:p=12,levels=4,cycles=2,base_bytes=16384",
+        "mg": "mg_like:p=10,levels=3,cycles=2,base_bytes=32768",
+    }, (1000, 100.0)),
+    Size("small_", SMALL, (0.0, 0.15, 0.725), 2, {
+        "amg": "amg_like:p=4,levels=2,cycles=2,base_bytes=16384",
+        "mg": "mg_like:p=4,levels=2,cycles=2,base_bytes=32768",
+    }, (60, 20.0), 20, (0.2, 0.6, 1.0)),
+)
 
 
 def head(name: str, title: str) -> list[str]:
@@ -88,39 +110,33 @@ def models(networks: dict[str, str], names: tuple[str, ...]) -> list[dict[str, o
     return rows
 
 
-def validation(networks: dict[str, str], name: str, small: bool) -> None:
+def validation(size: Size) -> list[str]:
     """Slim Fly and Fit Fly under rising load."""
-    lines = head(name, "Slim Fly and Fit Fly: uniform packets under rising load")
-    lines += ["[sim.packet]", f"messages = {20 if small else 120}", "links = true", ""]
-    lines += zipped(models(networks, ("Slim Fly", "Fit Fly")))
-    loads = (0.2, 0.6, 1.0) if small else tuple(round(0.1 * i, 1) for i in range(1, 11))
-    lines += ["", "[sweep.grid]", f'"sim.packet.load" = {texts(list(loads))}']
-    write(name, lines)
+    lines = head(f"{size.prefix}validation", "Slim Fly and Fit Fly: uniform packets, rising load")
+    lines += ["[sim.packet]", f"messages = {size.messages}", "links = true", ""]
+    lines += zipped(models(size.networks, ("Slim Fly", "Fit Fly")))
+    return [*lines, "", "[sweep.grid]", f'"sim.packet.load" = {texts(list(size.loads))}']
 
 
-def interference(networks: dict[str, str], name: str, trace: str, small: bool) -> None:
+def interference(size: Size, solver: str) -> list[str]:
     """A solver beside a job that sends at random, on all four networks."""
-    what, full, little = TRACES[trace]
-    lines = head(name, f"Beside other traffic: {what if not small else 'a small solver'}")
-    lines += common(little if small else full, small)
-    rows = models(networks, tuple(networks))
+    lines = head(f"{size.prefix}{solver}", f"Beside other traffic: {SOLVERS[solver]}")
+    lines += common(size, solver)
+    rows = models(size.networks, tuple(size.networks))
     for row in rows:
         row |= dict.fromkeys((f"sim.packet.{rate}" for rate in RATES), 12.5)
     lines += zipped(rows)
-    lines += ["", "[sweep.grid]",
-              f'"sim.packet.background.intensity" = {texts(list(steps(small)))}',
-              f'"sim.packet.seed" = {texts(list(range(1, 3 if small else 11)))}']
-    write(name, lines)
+    return [*lines, "", "[sweep.grid]",
+            f'"sim.packet.background.intensity" = {texts(list(size.intensities))}', seeds(size)]
 
 
-def rates(networks: dict[str, str], name: str, trace: str, small: bool) -> None:
+def rates(size: Size, solver: str) -> list[str]:
     """Slim Fly and Fit Fly at equal bandwidth in all: 12.5 against 2 x 7, 25 against 2 x 12.5."""
-    what, full, little = TRACES[trace]
-    lines = head(name, f"At equal bandwidth: {what if not small else 'a small solver'}")
-    lines += common(little if small else full, small)
+    lines = head(f"{size.prefix}{solver}_rates", f"At equal bandwidth: {SOLVERS[solver]}")
+    lines += common(size, solver)
     rows = []
     for slim, fit in ((12.5, 7.0), (25.0, 12.5)):
-        for row in models(networks, ("Slim Fly", "Fit Fly")):
+        for row in models(size.networks, ("Slim Fly", "Fit Fly")):
             planes = 2 if str(row["label"]).startswith("Fit") else 1
             rate = fit if planes == 2 else slim
             rows += [{
@@ -128,41 +144,37 @@ def rates(networks: dict[str, str], name: str, trace: str, small: bool) -> None:
                 **dict.fromkeys((f"sim.packet.{part}" for part in RATES), rate),
                 # of the rate of all rails together
                 "sim.packet.background.intensity": round(part * planes, 4),
-            } for part in steps(small)]
-    lines += zipped(rows)
-    lines += ["", "[sweep.grid]",
-              f'"sim.packet.seed" = {texts(list(range(1, 3 if small else 11)))}']
-    write(name, lines)
+            } for part in size.intensities]
+    return [*lines, *zipped(rows), "", "[sweep.grid]", seeds(size)]
 
 
-def steps(small: bool) -> tuple[float, ...]:
-    """The parts of a rail's rate that the background takes."""
-    return (0.0, 0.15, 0.725) if small else INTENSITIES
-
-
-def common(trace: str, small: bool) -> list[str]:
+def common(size: Size, solver: str) -> list[str]:
     """The simulator's parameters: processes and background at random, sums left out."""
-    ranks, interval = (60, 20.0) if small else (1000, 100.0)
+    ranks, interval = size.background
     return [
-        "[sim.packet]", f'trace = "{trace}"', 'collectives = "codes"', 'placement = "random"',
+        "[sim.packet]", f'trace = "{size.traces[solver]}"', 'collectives = "codes"',
+        'placement = "random"',
         f"background = {{ ranks = {ranks}, intensity = 0.0, interval_us = {interval} }}", "",
     ]
 
 
-def write(name: str, lines: list[str]) -> None:
-    """Writes an experiment."""
-    (HERE / f"{name}.toml").write_text("\n".join(lines) + "\n")
+def seeds(size: Size) -> str:
+    """The sweep over placements and arrivals."""
+    return f'"sim.packet.seed" = {texts(list(range(1, size.seeds + 1)))}'
 
 
-def main() -> None:
-    """Writes all of them."""
-    for small, networks in ((False, FULL), (True, SMALL)):
-        before = "small_" if small else ""
-        validation(networks, f"{before}validation", small)
-        for trace in TRACES:
-            interference(networks, f"{before}{trace}", trace, small)
-            rates(networks, f"{before}{trace}_rates", trace, small)
+def files() -> dict[str, str]:
+    """The text of every file, by its name."""
+    made = {}
+    for size in SIZES:
+        if size.prefix != "brief_":
+            made[f"{size.prefix}validation"] = validation(size)
+        for solver in SOLVERS:
+            made[f"{size.prefix}{solver}"] = interference(size, solver)
+            made[f"{size.prefix}{solver}_rates"] = rates(size, solver)
+    return {f"{name}.toml": "\n".join(lines) + "\n" for name, lines in made.items()}
 
 
 if __name__ == "__main__":
-    main()
+    for file, text in files().items():
+        (HERE / file).write_text(text)

@@ -7,7 +7,10 @@ use super::play::TELL_PS;
 use super::{OF_BACKGROUND, Replay};
 use base::Refusal;
 use schemars::JsonSchema;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
 
 /// A job in the background, as users ask for it: each of its processes sends to others at random.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,7 +39,7 @@ impl Default for BackgroundOf {
 pub struct Backgrounds(pub Vec<BackgroundOf>);
 
 /// What stands in a file.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum Said {
     /// Several, at the same time.
@@ -47,10 +50,26 @@ enum Said {
 
 impl<'de> Deserialize<'de> for Backgrounds {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Ok(Self(match Said::deserialize(from)? {
-            Said::One(one) => vec![one],
-            Said::Several(all) => all,
-        }))
+        from.deserialize_any(OneOrSeveral).map(Self)
+    }
+}
+
+/// Reads one job or a list of them, with what is wrong in it said by its own fields.
+struct OneOrSeveral;
+
+impl<'de> Visitor<'de> for OneOrSeveral {
+    type Value = Vec<BackgroundOf>;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("a job in the background or a list of them")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Self::Value, M::Error> {
+        BackgroundOf::deserialize(MapAccessDeserializer::new(map)).map(|one| vec![one])
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, list: S) -> Result<Self::Value, S::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(list))
     }
 }
 
