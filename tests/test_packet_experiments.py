@@ -6,9 +6,12 @@ import runpy
 from pathlib import Path
 
 import polars
+import pytest
 from cli_helpers import flyloom
 
-FOLDER = Path(__file__).resolve().parent.parent / "examples" / "packets"
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "examples" / "packets"
+KEPT = runpy.run_path(str(ROOT / "docs" / "pictures" / "packet_figures.py"))
 
 
 def test_the_committed_files_are_what_their_script_writes():
@@ -17,14 +20,27 @@ def test_the_committed_files_are_what_their_script_writes():
 
 
 def test_a_small_file_ends_with_a_report(tmp_path):
-    """Eight models and networks, three intensities, two seeds: each has its row and its curve."""
+    """Four networks in two models, four intensities, four seeds: each has its row and its curve;
+    what the pages keep is what is found."""
     done = flyloom("run", str(FOLDER / "small_amg.toml"), "-o", str(tmp_path))
     assert done.returncode == 0, done.stderr
     written, = tmp_path.rglob("rows.parquet")
     table = polars.read_parquet(written)
-    assert table.height == 8 * 3 * 2
+    assert table.height == 8 * 4 * 4
     assert table["sim_packet_max_comm_us"].min() > 0
     page = (tmp_path / "packets_small_amg" / "report.html").read_text()
     for network in ("Slim Fly", "Fit Fly", "dragonfly", "megafly"):
         for model in ("own model", "CODES"):
             assert f"{network}, {model}" in page
+    kept = {(row["curve"], row["at"]): row for row in KEPT["kept"]()["packets_small_amg"]}
+    found = KEPT["made"](tmp_path / "packets_small_amg")
+    assert len(found) == len(kept) == 8 * 4
+    for row in found:
+        same = kept[row["curve"], row["at"]]
+        assert row["max_comm_us"] == pytest.approx(same["max_comm_us"], rel=1e-5)
+
+
+def test_the_tables_of_the_page_are_of_what_is_kept():
+    page = (ROOT / "docs" / "packet-figures.md").read_text()
+    for name in ("packets_small_amg", "packets_small_amg_rates"):
+        assert "\n".join(KEPT["table"](name)) in page

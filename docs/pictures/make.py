@@ -65,6 +65,10 @@ def pictures() -> dict[str, str]:
             f"{name}.svg": svg(messages.spec(kept[name]), prefix=f"{name}-")
             for name in measured["DRAWN"]
         },
+        **{
+            f"{name}.svg": svg(spec, prefix=f"{name}-")
+            for name, spec in of("packet_figures")["specs"]().items()
+        },
     }
 
 

@@ -47,8 +47,6 @@ class Size:
     seeds: int
     traces: dict[str, str]
     background: tuple[int, float]  # its ranks, and the mean interval of their messages, us
-    messages: int = 120
-    loads: tuple[float, ...] = tuple(round(0.1 * i, 1) for i in range(1, 11))
 
 
 SOLVERS = {"amg": "sums and halos of AMG", "mg": "halos of a multigrid solver"}
@@ -61,10 +59,10 @@ SIZES = (
         "amg": "amg_like:p=12,levels=4,cycles=2,base_bytes=16384",
         "mg": "mg_like:p=10,levels=3,cycles=2,base_bytes=32768",
     }, (1000, 100.0)),
-    Size("small_", SMALL, (0.0, 0.15, 0.725), 2, {
+    Size("small_", SMALL, (0.0, 0.15, 0.3625, 0.725), 4, {
         "amg": "amg_like:p=4,levels=2,cycles=2,base_bytes=16384",
         "mg": "mg_like:p=4,levels=2,cycles=2,base_bytes=32768",
-    }, (60, 20.0), 20, (0.2, 0.6, 1.0)),
+    }, (60, 20.0)),
 )
 
 
@@ -113,9 +111,10 @@ def models(networks: dict[str, str], names: tuple[str, ...]) -> list[dict[str, o
 def validation(size: Size) -> list[str]:
     """Slim Fly and Fit Fly under rising load."""
     lines = head(f"{size.prefix}validation", "Slim Fly and Fit Fly: uniform packets, rising load")
-    lines += ["[sim.packet]", f"messages = {size.messages}", "links = true", ""]
+    lines += ["[sim.packet]", "messages = 120", "links = true", ""]
     lines += zipped(models(size.networks, ("Slim Fly", "Fit Fly")))
-    return [*lines, "", "[sweep.grid]", f'"sim.packet.load" = {texts(list(size.loads))}']
+    loads = texts([i / 10 for i in range(1, 11)])
+    return [*lines, "", "[sweep.grid]", f'"sim.packet.load" = {loads}']
 
 
 def interference(size: Size, solver: str) -> list[str]:
