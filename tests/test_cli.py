@@ -17,7 +17,7 @@ from flyloom.cli import GROUPS
 from flyloom.cli.listing import PANELS
 
 COMMANDS = ["design", "export", "structure", "resilience", "size", "scale", "compare", "search",
-            "published", "plan", "cables", "route",
+            "published", "map", "map-eval", "plan", "cables", "route",
             "verify", "ebb", "lanes", "repair", "throughput", "figure", "deploy",
             "verify-cables", "run", "report", "list", "schema", "doctor", "cost", "catalog",
             "compare-routing", "congestion", "example", "help", "opensm-plugin", "sim",

@@ -141,16 +141,7 @@ pub fn enter<T: Send>(
     progress: Option<Py<PyAny>>,
     work: impl FnOnce(&dyn Watch) -> T + Send,
 ) -> PyResult<T> {
-    let shared = Shared::default();
-    let (send, receive) = mpsc::channel();
-    let pool = pool(py)?;
-    pool.in_place_scope(|scope| {
-        scope.spawn(|_| {
-            // the receiver is gone only when the caller was interrupted and wants no result
-            let _ = send.send(work(&shared));
-        });
-        attend(py, progress.as_ref(), &shared, receive, true, false)
-    })
+    entered(py, progress, work, false)
 }
 
 /// As [`enter`] for work that has a result also when it is stopped: Ctrl-C gives that.
@@ -159,13 +150,23 @@ pub fn enter_to_last<T: Send>(
     progress: Option<Py<PyAny>>,
     work: impl FnOnce(&dyn Watch) -> T + Send,
 ) -> PyResult<T> {
+    entered(py, progress, work, true)
+}
+
+fn entered<T: Send>(
+    py: Python<'_>,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&dyn Watch) -> T + Send,
+    keeps: bool,
+) -> PyResult<T> {
     let shared = Shared::default();
     let (send, receive) = mpsc::channel();
     pool(py)?.in_place_scope(|scope| {
         scope.spawn(|_| {
-            let _ = send.send(work(&shared)); // as in `enter`
+            // the receiver is gone only when the caller was interrupted and wants no result
+            let _ = send.send(work(&shared));
         });
-        attend(py, progress.as_ref(), &shared, receive, true, true)
+        attend(py, progress.as_ref(), &shared, receive, true, keeps)
     })
 }
 

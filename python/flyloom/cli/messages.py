@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flyloom.cli import completion
 from flyloom.cli.common import (
-    NET_HELP,
     Json,
     Layers,
     Lmc,
@@ -22,6 +20,7 @@ from flyloom.cli.common import (
     parsed_options,
     write_picture,
 )
+from flyloom.cli.places import OnNet, OverEngine, PerEndpoint, Placement
 from flyloom.cli.simulation import sims
 
 if TYPE_CHECKING:
@@ -49,26 +48,13 @@ def message(
                      help="or what they do by name (flyloom workload list); ranks: as many as there"
                           " are places"),
     ] = None,
-    net: Annotated[
-        str | None,
-        typer.Option("--net", metavar="NET|TABLES", show_default=False,
-                     autocompletion=completion.tables,
-                     help=f"the network: {NET_HELP}; or a folder of `route -o`"),
-    ] = None,
-    engine: Annotated[
-        str | None,
-        typer.Option("--engine", "-e", autocompletion=completion.engine,
-                     help="over this engine's tables; without one, over all shortest ways"),
-    ] = None,
+    net: OnNet = None,
+    engine: OverEngine = None,
     lmc: Lmc = None,
     layers: Layers = None,
     option: Options = None,
-    placement: Annotated[
-        str,
-        typer.Option(help="which endpoints ranks are on: linear, random, random_switches,"
-                          " random_groups, stripe, or a file with endpoints in the order of ranks"),
-    ] = "linear",
-    per_endpoint: Annotated[int, typer.Option(help="ranks on each endpoint")] = 1,
+    placement: Placement = "linear",
+    per_endpoint: PerEndpoint = 1,
     dialect: Annotated[
         str, typer.Option(help="rules: causal, or loggops-v1, those of LogGOPSim")
     ] = "causal",

@@ -7,9 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from flyloom.cli import completion
 from flyloom.cli.common import (
-    NET_HELP,
     Json,
     Layers,
     Lmc,
@@ -22,6 +20,7 @@ from flyloom.cli.common import (
     parsed_options,
     print_table,
 )
+from flyloom.cli.places import OnNet, OverEngine, PerEndpoint, Placement
 
 workloads = typer.Typer(
     help="Schedules of processes as files of GOAL: list, make, merge, check, convert, best.",
@@ -260,26 +259,13 @@ def best(
                      help="a parameter of LogGOPS, L, o, g, G, O or S; or of the network, such "
                           "as network.switch_ns=200"),
     ] = None,
-    net: Annotated[
-        str | None,
-        typer.Option("--net", metavar="NET|TABLES", show_default=False,
-                     autocompletion=completion.tables,
-                     help=f"the network: {NET_HELP}; or a folder of `route -o`"),
-    ] = None,
-    engine: Annotated[
-        str | None,
-        typer.Option("--engine", "-e", autocompletion=completion.engine,
-                     help="over this engine's tables; without one, over all shortest ways"),
-    ] = None,
+    net: OnNet = None,
+    engine: OverEngine = None,
     lmc: Lmc = None,
     layers: Layers = None,
     option: Options = None,
-    placement: Annotated[
-        str,
-        typer.Option(help="which endpoints ranks are on: linear, random, random_switches,"
-                          " random_groups, stripe, or a file with endpoints in the order of ranks"),
-    ] = "linear",
-    per_endpoint: Annotated[int, typer.Option(help="ranks on each endpoint")] = 1,
+    placement: Placement = "linear",
+    per_endpoint: PerEndpoint = 1,
     seed: Annotated[int, typer.Option(help="seed of all that is random")] = 0,
     p: P = None,
     as_json: Json = False,
