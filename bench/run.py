@@ -25,12 +25,14 @@ from mapping import mapping
 from measure import HERE, ROOT, Absent, Broken
 from messages import messages
 from packets import packets
+from record import record
 from routing import growth, million, routing
 from rows import BENCHMARKS as OTHERS
 from rows import Options, Row
 
 BENCHMARKS = {**OTHERS, "routing": routing, "growth": growth, "points": points,
-              "messages": messages, "packets": packets, "flit": flit, "mapping": mapping}
+              "messages": messages, "packets": packets, "flit": flit, "mapping": mapping,
+              "record": record}
 NAMED = {"million": million}
 """Those that run only when they are named."""
 

@@ -113,8 +113,8 @@ def test_the_wheel_has_what_the_package_reads_and_nothing_of_ours_alone(wheel):
     for name in ("plugin.c", "readback.c", "tables.c", "tables.h", "tables_store.c",
                  "tables_store.h"):
         assert inside[f"flyloom/deploy/_c/{name}"] == (ROOT / "runtime/opensm" / name).read_bytes()
-    source = (ROOT / "runtime/ranks/ranks.c").read_bytes()
-    assert inside["flyloom/ranks/_c/ranks.c"] == source
+    for path in [ROOT / "runtime/ranks/ranks.c", *(ROOT / "runtime/mpi").iterdir()]:
+        assert inside[f"flyloom/ranks/_c/{path.name}"] == path.read_bytes()
     for path in (ROOT / "examples").glob("*.toml"):
         assert inside[f"flyloom/examples/{path.name}"] == path.read_bytes()
     listed = subprocess.run(["git", "ls-files", "python/flyloom"], cwd=ROOT, text=True, check=True,

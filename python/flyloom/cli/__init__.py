@@ -35,6 +35,7 @@ GROUPS = {
     "repair": ("repair",),
     "throughput": ("throughput",),
     "mapping": ("map", "map-eval"),
+    "recording": ("record",),
     "figures": ("figure",),
     "simulation": ("sim",),
     "messages": ("sim",),

@@ -103,9 +103,14 @@ class _Command(TyperCommand):
 
 
 def one_each(args: Sequence[str]) -> list[str]:
-    """The words with a ``--set`` before each of the settings that follow one: ``--set a=1 b=2``."""
+    """The words with a ``--set`` before each of the settings that follow one: ``--set a=1 b=2``.
+
+    What comes after ``--`` is another program's.
+    """
     words: list[str] = []
-    for word in args:
+    for at, word in enumerate(args):
+        if word == "--":
+            return [*words, *args[at:]]
         if words[-2:-1] == ["--set"] and SETTING.match(word):
             words.append("--set")
         words.append(word)

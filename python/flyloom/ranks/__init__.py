@@ -1,4 +1,4 @@
-"""The ranks of an MPI program: what started them, the library around MPI, who speaks for all."""
+"""The ranks of an MPI program: what started them, the libraries around MPI, who speaks for all."""
 
 from .launched import is_silent, launched
 from .team import ALONE, Team, join

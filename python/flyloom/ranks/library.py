@@ -1,4 +1,5 @@
-"""Builds the small C library around MPI by the user's mpicc, and keeps it in the user's cache."""
+"""Builds the small C libraries around MPI by the user's mpicc, and keeps them in the user's cache:
+the one that a run loads, and the recorder of what a program sends."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 from flyloom._core import RefusalError
 from flyloom.support import process
@@ -25,13 +27,37 @@ _NAMES = {"Open MPI": ("mpicc.openmpi", "mpicc"), "MPICH": ("mpicc.mpich", "mpic
 _ANY = ("mpicc", "mpicc.openmpi", "mpicc.mpich")
 
 
-def source() -> Path:
-    """The C source: inside the package, or beside it in the repository."""
-    here = Path(__file__).resolve()
-    for place in (here.parent / "_c", here.parents[3] / "runtime" / "ranks"):
-        if (place / "ranks.c").is_file():
-            return place / "ranks.c"
-    raise RefusalError(f"the C source of the library around MPI is missing: {here.parent / '_c'}")
+class Library(NamedTuple):
+    """A library: its file's name, its folder in the repository, its sources, what they include, and
+    what it is linked with."""
+
+    name: str
+    folder: str
+    sources: tuple[str, ...]
+    headers: tuple[str, ...] = ()
+    linked: tuple[str, ...] = ()
+
+    def files(self) -> list[Path]:
+        """The C sources, then what they include: inside the package, or beside it in the
+        repository."""
+        here = Path(__file__).resolve()
+        for place in (here.parent / "_c", here.parents[3] / "runtime" / self.folder):
+            found = [place / name for name in (*self.sources, *self.headers)]
+            if all(path.is_file() for path in found):
+                return found
+        raise RefusalError(
+            f"the C source of the library around MPI is missing: {here.parent / '_c'}"
+        )
+
+
+RANKS = Library("libflyloom_ranks.so", "ranks", ("ranks.c",))
+"""What the ranks of a run send each other by."""
+RECORDER = Library(
+    "libflyloom_record.so", "mpi",
+    ("record.c", "record_peers.c", "record_send.c", "record_collective.c", "record_write.c"),
+    ("record.h", "record_send.inc", "record_collective.inc"), ("-pthread", "-ldl"),
+)
+"""Records who sends how much to whom of a program."""
 
 
 def compiler(launched: Launched | None = None) -> str:
@@ -66,18 +92,20 @@ def words(mpicc: str) -> str:
         raise RefusalError(f"{mpicc}: {error}; {VARIABLE}=PATH names another mpicc") from None
 
 
-def build(mpicc: str) -> Path:
-    """Builds the library into the user's cache, in place of one that is there; its path.
+def build(mpicc: str, which: Library = RANKS) -> Path:
+    """Builds a library into the user's cache, in place of one that is there; its path.
 
     RefusalError with the compiler's words. Several may do so at once.
     """
-    place = kept(mpicc)
+    place = kept(mpicc, which)
+    sources = map(str, which.files()[: len(which.sources)])
     place.parent.mkdir(parents=True, exist_ok=True)
     with scratch(place.parent) as folder:
         fresh = folder / place.name
         try:
             process.run(
-                [mpicc, *_FLAGS, str(source()), "-o", str(fresh)], cwd=folder, timeout_s=300
+                [mpicc, *_FLAGS, *sources, "-o", str(fresh), *which.linked], cwd=folder,
+                timeout_s=300,
             )
         except DeployError as error:
             raise RefusalError(
@@ -88,28 +116,43 @@ def build(mpicc: str) -> Path:
     return place
 
 
-def kept(mpicc: str) -> Path:
-    """Where the library of an mpicc is kept: by its source and all that mpicc would call."""
-    digest = hashlib.sha256(source().read_bytes())
-    for text in (mpicc, words(mpicc), *_FLAGS):
+def kept(mpicc: str, which: Library = RANKS) -> Path:
+    """Where a library of an mpicc is kept: by its sources and all that mpicc would call."""
+    digest = hashlib.sha256()
+    for file in which.files():
+        digest.update(file.read_bytes())
+    for text in (mpicc, words(mpicc), *_FLAGS, *which.linked):
         digest.update(b"\0" + text.encode())
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "flyloom" / f"mpi-{digest.hexdigest()[:16]}" / "libflyloom_ranks.so"
+    return Path(base) / "flyloom" / f"mpi-{digest.hexdigest()[:16]}" / which.name
 
 
-def path(mpicc: str) -> Path:
-    """The library of an mpicc, built where it is not kept yet."""
-    place = kept(mpicc)
-    return place if place.is_file() else build(mpicc)
+def path(mpicc: str, which: Library = RANKS) -> Path:
+    """A library of an mpicc, built where it is not kept yet."""
+    place = kept(mpicc, which)
+    return place if place.is_file() else build(mpicc, which)
+
+
+def family(mpicc: str) -> str | None:
+    """``Open MPI`` or ``MPICH`` (and what is made from it), by the mpi.h of an mpicc; None for
+    another, or where it cannot be told."""
+    asked = [mpicc, "-E", "-dM", "-include", "mpi.h", "-x", "c", os.devnull]
+    try:
+        defined = process.run(asked, cwd=Path.cwd(), timeout_s=60)
+    except DeployError:
+        return None
+    marks = {"OPEN_MPI": "Open MPI", "MPICH_VERSION": "MPICH", "I_MPI_VERSION": "MPICH"}
+    return next((name for mark, name in marks.items() if f"#define {mark} " in defined), None)
 
 
 def main() -> int:
-    """Builds the library of every MPI there is; 1 where there is none, or one fails."""
+    """Builds the libraries of every MPI there is; 1 where there is none, or one fails."""
     failed = 0
     found = compilers()
     for mpicc in found:
         try:
-            print(build(mpicc))
+            for which in (RANKS, RECORDER):
+                print(build(mpicc, which))
         except RefusalError as error:
             print(error, file=sys.stderr)
             failed = 1

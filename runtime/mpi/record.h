@@ -1,0 +1,204 @@
+/* What the files of the recorder share: counts by pair, ranks of communicators, calls that wrap.
+ *
+ * Every call of MPI that sends is defined here by both of its names, MPI_X and PMPI_X, and goes on
+ * to the library's own PMPI_X. The second name is what Open MPI's Fortran calls, and wrappers that
+ * a program has itself.
+ */
+#ifndef FLYLOOM_RECORD_H
+#define FLYLOOM_RECORD_H
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define API __attribute__((visibility("default")))
+
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define HAS_INIT 1 /* persistent collectives, partitioned sends, MPI_Isendrecv */
+#endif
+#if MPI_VERSION >= 4
+#define HAS_LARGE 1 /* MPI_X_c, with counts of MPI_Count */
+#endif
+
+/* Bytes and messages of one pair: this process and a peer. `key` is the peer's rank in
+ * MPI_COMM_WORLD times two, plus 1 where the peer is the sender, plus 1: 0 is a free slot. */
+struct pair {
+    uint64_t key, bytes, messages;
+};
+
+/* The pairs of a thread, by open addressing; the number of slots is a power of two. */
+struct table {
+    struct pair *slots;
+    size_t room, used;
+    int shift; /* of the product of key and a constant, down to a slot */
+    atomic_int taken;
+    struct table *next;
+};
+
+/* Who the ranks of a communicator or a window are. */
+struct peers {
+    int size, me; /* of a communicator between two groups: of the other; in its own */
+    int own;      /* of the own group */
+    int inter;
+    int *world; /* by rank: in MPI_COMM_WORLD, -1 for none; NULL where they are the same */
+    int degree; /* of a topology */
+    int *to;    /* its neighbours in the order of their blocks, negative for none */
+};
+
+/* What a persistent request sends at every start. */
+struct plan {
+    struct pair *pairs;
+    size_t count, room;
+};
+
+enum { WAYS = 8, WAYS_BITS = 3 };
+
+struct known {
+    uintptr_t handle;
+    const struct peers *peers;
+    unsigned age;
+};
+
+struct thread {
+    struct table *table;
+    struct plan *plan; /* where what is recorded goes instead */
+    int depth;         /* inside a call of MPI: what that calls is its own business */
+    struct known comms[WAYS], wins[WAYS];
+};
+
+extern _Thread_local struct thread rec_thread
+    __attribute__((visibility("hidden"), tls_model("initial-exec")));
+extern int rec_on;          /* between MPI_Init and MPI_Finalize */
+extern int rec_collectives; /* whether collectives are recorded */
+extern atomic_uint rec_age; /* of what threads know of handles */
+extern atomic_int rec_lost; /* memory was short: counts are too low */
+extern atomic_int rec_outside; /* something went to a process outside of MPI_COMM_WORLD */
+extern MPI_Group rec_world;
+
+void *rec_real(const char *name);
+struct table *rec_table(void);
+struct table *rec_tables(void);
+int rec_grow(struct table *table);
+void rec_planned(struct plan *plan, uint64_t key, uint64_t bytes, uint64_t messages);
+void rec_keep(MPI_Request request, struct plan *plan);
+const struct peers *rec_comm_new(MPI_Comm comm);
+const struct peers *rec_win_new(MPI_Win win);
+void rec_peers_begin(void);
+void rec_write(const char *path, const char *messages_path);
+
+#define REC_HASH 0x9E3779B97F4A7C15u
+
+static inline unsigned rec_way(uintptr_t handle) {
+    return (unsigned)((uint64_t)handle * REC_HASH >> (64 - WAYS_BITS));
+}
+
+static inline const struct peers *rec_comm(MPI_Comm comm) {
+    const struct known *known = &rec_thread.comms[rec_way((uintptr_t)comm)];
+    unsigned age = atomic_load_explicit(&rec_age, memory_order_acquire);
+    if (known->peers != NULL && known->handle == (uintptr_t)comm && known->age == age)
+        return known->peers;
+    return rec_comm_new(comm);
+}
+
+static inline const struct peers *rec_win(MPI_Win win) {
+    const struct known *known = &rec_thread.wins[rec_way((uintptr_t)win)];
+    unsigned age = atomic_load_explicit(&rec_age, memory_order_acquire);
+    if (known->peers != NULL && known->handle == (uintptr_t)win && known->age == age)
+        return known->peers;
+    return rec_win_new(win);
+}
+
+static inline void rec_add(struct table *table, uint64_t key, uint64_t bytes, uint64_t messages) {
+    size_t mask = table->room - 1;
+    for (size_t at = (size_t)(key * REC_HASH >> table->shift);; at = (at + 1) & mask) {
+        struct pair *slot = &table->slots[at];
+        if (slot->key == 0) {
+            if (2 * table->used >= table->room) {
+                if (rec_grow(table) != 0) return;
+                rec_add(table, key, bytes, messages);
+                return;
+            }
+            table->used++;
+            slot->key = key;
+        }
+        if (slot->key == key) {
+            slot->bytes += bytes;
+            slot->messages += messages;
+            return;
+        }
+    }
+}
+
+/* Records messages to a rank, or from it where `comes` is 1. Negative ranks are no processes. */
+static inline void rec_note(const struct peers *of, int rank, int comes, uint64_t bytes,
+                            uint64_t messages) {
+    if (of == NULL || rank < 0) return;
+    int world = of->world != NULL ? of->world[rank] : rank;
+    if (world < 0) {
+        atomic_store_explicit(&rec_outside, 1, memory_order_relaxed);
+        return;
+    }
+    uint64_t key = ((uint64_t)world << 1 | (uint64_t)comes) + 1;
+    struct thread *thread = &rec_thread;
+    if (thread->plan != NULL) {
+        rec_planned(thread->plan, key, bytes, messages);
+        return;
+    }
+    struct table *table = thread->table != NULL ? thread->table : rec_table();
+    if (table != NULL) rec_add(table, key, bytes, messages);
+}
+
+static inline uint64_t rec_bytes(MPI_Count count, MPI_Datatype type) {
+    MPI_Count size = 0;
+    if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0 || count < 0) return 0;
+    return (uint64_t)count * (uint64_t)size;
+}
+
+static inline int rec_enter(void) {
+    if (!rec_on || rec_thread.depth != 0) return 0;
+    rec_thread.depth = 1;
+    return 1;
+}
+
+static inline void rec_leave(void) { rec_thread.depth = 0; }
+
+/* The pointer `real` to the library's own function. */
+#define REAL(name)                                                                                \
+    static __typeof__(&MPI_##name) kept;                                                          \
+    __typeof__(&MPI_##name) real = __atomic_load_n(&kept, __ATOMIC_RELAXED);                      \
+    if (real == NULL) {                                                                           \
+        real = (__typeof__(&MPI_##name))rec_real("PMPI_" #name);                                  \
+        if (real == NULL) return MPI_ERR_INTERN;                                                  \
+        __atomic_store_n(&kept, real, __ATOMIC_RELAXED);                                          \
+    }
+
+#define ALIAS(name)                                                                               \
+    extern __typeof__(MPI_##name) PMPI_##name                                                     \
+        __attribute__((alias("MPI_" #name), visibility("default")));
+
+/* Defines a call: the library's own does the work, then `record` is done where it succeeded. */
+#define WRAP(name, parameters, arguments, ...)                                                    \
+    API int MPI_##name parameters {                                                               \
+        REAL(name)                                                                                \
+        if (!rec_enter()) return real arguments;                                                  \
+        int code = real arguments;                                                                \
+        rec_leave();                                                                              \
+        if (code == MPI_SUCCESS) {                                                                \
+            __VA_ARGS__;                                                                          \
+        }                                                                                         \
+        return code;                                                                              \
+    }                                                                                             \
+    ALIAS(name)
+
+/* What `record` notes is noted at every start of the request, not now. */
+#define PLANNED(...)                                                                              \
+    struct plan plan = {NULL, 0, 0};                                                              \
+    rec_thread.plan = &plan;                                                                      \
+    __VA_ARGS__;                                                                                  \
+    rec_thread.plan = NULL;                                                                       \
+    rec_keep(*request, &plan)
+
+#define OPEN(...) __VA_ARGS__
+
+#endif

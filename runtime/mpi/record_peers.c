@@ -1,0 +1,170 @@
+/* Ranks of communicators and windows as ranks of MPI_COMM_WORLD, translated once for each.
+ *
+ * What was found is an attribute of the communicator or window, and ends with it. Threads keep what
+ * they used last; the end of any makes them look again, as its handle may come back for another.
+ */
+#include "record.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+static int comm_key = MPI_KEYVAL_INVALID, win_key = MPI_KEYVAL_INVALID;
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+
+static void drop(struct peers *peers) {
+    if (peers == NULL) return;
+    free(peers->world);
+    free(peers->to);
+    free(peers);
+}
+
+static int comm_ends(MPI_Comm comm, int key, void *peers, void *extra) {
+    (void)comm, (void)key, (void)extra;
+    atomic_fetch_add(&rec_age, 1);
+    drop(peers);
+    return MPI_SUCCESS;
+}
+
+static int win_ends(MPI_Win win, int key, void *peers, void *extra) {
+    (void)win, (void)key, (void)extra;
+    atomic_fetch_add(&rec_age, 1);
+    drop(peers);
+    return MPI_SUCCESS;
+}
+
+void rec_peers_begin(void) {
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, comm_ends, &comm_key, NULL);
+    PMPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, win_ends, &win_key, NULL);
+}
+
+/* Fills in who the ranks of a group are; 0, or -1 where memory is short. */
+static int translate(struct peers *peers, MPI_Group group) {
+    PMPI_Group_size(group, &peers->size);
+    size_t size = (size_t)peers->size;
+    int *ranks = malloc((size + 1) * sizeof *ranks);
+    peers->world = malloc((size + 1) * sizeof *peers->world);
+    if (ranks == NULL || peers->world == NULL) {
+        free(ranks);
+        return -1;
+    }
+    for (int i = 0; i < peers->size; i++) ranks[i] = i;
+    PMPI_Group_translate_ranks(group, peers->size, ranks, rec_world, peers->world);
+    int same = 1;
+    for (int i = 0; i < peers->size; i++) {
+        if (peers->world[i] == MPI_UNDEFINED) peers->world[i] = -1;
+        same = same && peers->world[i] == i;
+    }
+    if (same) {
+        free(peers->world);
+        peers->world = NULL;
+    }
+    free(ranks);
+    return 0;
+}
+
+static int room_for(struct peers *peers, int degree) {
+    peers->to = malloc(((size_t)degree + 1) * sizeof *peers->to);
+    peers->degree = peers->to != NULL ? degree : 0;
+    return peers->to != NULL ? 0 : -1;
+}
+
+/* Fills in whom the neighbourhood collectives of a topology send to. */
+static int neighbours(struct peers *peers, MPI_Comm comm) {
+    int kind = MPI_UNDEFINED, count = 0;
+    PMPI_Topo_test(comm, &kind);
+    if (kind == MPI_CART) {
+        PMPI_Cartdim_get(comm, &count);
+        if (room_for(peers, 2 * count) != 0) return -1;
+        for (int d = 0; d < count; d++)
+            PMPI_Cart_shift(comm, d, 1, &peers->to[2 * d], &peers->to[2 * d + 1]);
+    } else if (kind == MPI_GRAPH) {
+        PMPI_Graph_neighbors_count(comm, peers->me, &count);
+        if (room_for(peers, count) != 0) return -1;
+        PMPI_Graph_neighbors(comm, peers->me, count, peers->to);
+    } else if (kind == MPI_DIST_GRAPH) {
+        int in = 0, is_weighted = 0;
+        PMPI_Dist_graph_neighbors_count(comm, &in, &count, &is_weighted);
+        int *from = malloc(((size_t)in + 1) * sizeof *from);
+        size_t most = (size_t)(in > count ? in : count) + 1;
+        int *weights = malloc(most * sizeof *weights), *others = malloc(most * sizeof *others);
+        int code = from && weights && others ? room_for(peers, count) : -1;
+        if (code == 0)
+            PMPI_Dist_graph_neighbors(comm, in, from, weights, count, peers->to, others);
+        free(from);
+        free(weights);
+        free(others);
+        return code;
+    }
+    return 0;
+}
+
+static struct peers *of_comm(MPI_Comm comm) {
+    struct peers *peers = calloc(1, sizeof *peers);
+    if (peers == NULL) return NULL;
+    MPI_Group group = MPI_GROUP_NULL;
+    PMPI_Comm_test_inter(comm, &peers->inter);
+    PMPI_Comm_rank(comm, &peers->me);
+    PMPI_Comm_size(comm, &peers->own);
+    if (peers->inter)
+        PMPI_Comm_remote_group(comm, &group);
+    else
+        PMPI_Comm_group(comm, &group);
+    int code = translate(peers, group);
+    PMPI_Group_free(&group);
+    if (code == 0 && !peers->inter) code = neighbours(peers, comm);
+    if (code == 0) return peers;
+    drop(peers);
+    return NULL;
+}
+
+static struct peers *of_win(MPI_Win win) {
+    struct peers *peers = calloc(1, sizeof *peers);
+    if (peers == NULL) return NULL;
+    MPI_Group group = MPI_GROUP_NULL;
+    PMPI_Win_get_group(win, &group);
+    PMPI_Group_rank(group, &peers->me);
+    int code = translate(peers, group);
+    PMPI_Group_free(&group);
+    peers->own = peers->size;
+    if (code == 0) return peers;
+    drop(peers);
+    return NULL;
+}
+
+static const struct peers *remember(struct known *at, uintptr_t handle, const struct peers *peers) {
+    if (peers == NULL) {
+        atomic_store(&rec_lost, 1);
+        return NULL;
+    }
+    *at = (struct known){handle, peers, atomic_load(&rec_age)};
+    return peers;
+}
+
+/* The peers of a communicator that this thread does not know, or no more. */
+const struct peers *rec_comm_new(MPI_Comm comm) {
+    struct peers *peers = NULL;
+    int is_there = 0;
+    PMPI_Comm_get_attr(comm, comm_key, &peers, &is_there);
+    if (!is_there) {
+        pthread_mutex_lock(&making);
+        PMPI_Comm_get_attr(comm, comm_key, &peers, &is_there);
+        if (!is_there && (peers = of_comm(comm)) != NULL)
+            PMPI_Comm_set_attr(comm, comm_key, peers);
+        pthread_mutex_unlock(&making);
+    }
+    return remember(&rec_thread.comms[rec_way((uintptr_t)comm)], (uintptr_t)comm, peers);
+}
+
+/* The same of a window. */
+const struct peers *rec_win_new(MPI_Win win) {
+    struct peers *peers = NULL;
+    int is_there = 0;
+    PMPI_Win_get_attr(win, win_key, &peers, &is_there);
+    if (!is_there) {
+        pthread_mutex_lock(&making);
+        PMPI_Win_get_attr(win, win_key, &peers, &is_there);
+        if (!is_there && (peers = of_win(win)) != NULL) PMPI_Win_set_attr(win, win_key, peers);
+        pthread_mutex_unlock(&making);
+    }
+    return remember(&rec_thread.wins[rec_way((uintptr_t)win)], (uintptr_t)win, peers);
+}

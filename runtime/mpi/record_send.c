@@ -1,0 +1,159 @@
+/* Messages from one process to another, persistent requests, and puts and gets of windows. */
+#include "record.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+/* Persistent requests by their handles: lists that a lock guards for as long as a look takes. */
+struct kept {
+    uintptr_t request;
+    struct plan plan;
+    struct kept *next;
+};
+
+static struct kept **lists;
+static size_t list_count;
+static atomic_size_t kept_count;
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+
+static void lock(void) {
+    while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire)) sched_yield();
+}
+
+static void unlock(void) { atomic_flag_clear_explicit(&busy, memory_order_release); }
+
+static struct kept **list_of(uintptr_t request) {
+    return &lists[(uint64_t)request * REC_HASH >> 32 & (list_count - 1)];
+}
+
+void rec_planned(struct plan *plan, uint64_t key, uint64_t bytes, uint64_t messages) {
+    if (plan->count == plan->room) {
+        size_t room = plan->room != 0 ? 2 * plan->room : 1;
+        struct pair *pairs = realloc(plan->pairs, room * sizeof *pairs);
+        if (pairs == NULL) {
+            atomic_store(&rec_lost, 1);
+            return;
+        }
+        plan->pairs = pairs;
+        plan->room = room;
+    }
+    plan->pairs[plan->count++] = (struct pair){key, bytes, messages};
+}
+
+/* Twice as many lists, where they have become long. */
+static void spread(void) {
+    size_t count = list_count != 0 ? 2 * list_count : 64, before = list_count;
+    struct kept **old = lists, **fresh = calloc(count, sizeof *fresh);
+    if (fresh == NULL) return;
+    lists = fresh;
+    list_count = count;
+    for (size_t i = 0; i < before; i++) {
+        for (struct kept *one = old[i], *next; one != NULL; one = next) {
+            next = one->next;
+            struct kept **list = list_of(one->request);
+            one->next = *list;
+            *list = one;
+        }
+    }
+    free(old);
+}
+
+static void forget(uintptr_t request) {
+    if (atomic_load(&kept_count) == 0) return;
+    lock();
+    for (struct kept **at = list_of(request); *at != NULL; at = &(*at)->next) {
+        struct kept *one = *at;
+        if (one->request != request) continue;
+        *at = one->next;
+        free(one->plan.pairs);
+        free(one);
+        atomic_fetch_sub(&kept_count, 1);
+        break;
+    }
+    unlock();
+}
+
+void rec_keep(MPI_Request request, struct plan *plan) {
+    forget((uintptr_t)request);
+    if (plan->count == 0) {
+        free(plan->pairs);
+        return;
+    }
+    struct kept *one = malloc(sizeof *one);
+    lock();
+    if (atomic_load(&kept_count) >= list_count) spread();
+    if (one == NULL || lists == NULL) {
+        unlock();
+        atomic_store(&rec_lost, 1);
+        free(plan->pairs);
+        free(one);
+        return;
+    }
+    struct kept **list = list_of((uintptr_t)request);
+    *one = (struct kept){(uintptr_t)request, *plan, *list};
+    *list = one;
+    atomic_fetch_add(&kept_count, 1);
+    unlock();
+}
+
+static void started(MPI_Request request) {
+    if (atomic_load_explicit(&kept_count, memory_order_acquire) == 0) return;
+    struct table *table = rec_thread.table != NULL ? rec_thread.table : rec_table();
+    if (table == NULL) return;
+    lock();
+    const struct kept *one = *list_of((uintptr_t)request);
+    while (one != NULL && one->request != (uintptr_t)request) one = one->next;
+    for (size_t i = 0; one != NULL && i < one->plan.count; i++) {
+        const struct pair *pair = &one->plan.pairs[i];
+        rec_add(table, pair->key, pair->bytes, pair->messages);
+    }
+    unlock();
+}
+
+WRAP(Start, (MPI_Request *request), (request), started(*request))
+WRAP(Startall, (int count, MPI_Request requests[]), (count, requests),
+     for (int i = 0; i < count; i++) started(requests[i]))
+
+API int MPI_Request_free(MPI_Request *request) {
+    REAL(Request_free)
+    if (rec_on && request != NULL) forget((uintptr_t)*request);
+    return real(request);
+}
+ALIAS(Request_free)
+
+#define SENT rec_note(rec_comm(comm), to, 0, rec_bytes(count, type), 1)
+#define PUT rec_note(rec_win(win), target, 0, rec_bytes(count, type), 1)
+#define GOT(count, type) rec_note(rec_win(win), target, 1, rec_bytes(count, type), 1)
+
+#define CALL(name) name
+#define COUNT int
+#define DISPLACEMENT int
+#include "record_send.inc"
+#ifdef HAS_LARGE
+#undef CALL
+#undef COUNT
+#define CALL(name) name##_c
+#define COUNT MPI_Count
+#include "record_send.inc"
+#endif
+
+WRAP(Fetch_and_op,
+     (const void *from, void *result, MPI_Datatype type, int target, MPI_Aint at, MPI_Op op,
+      MPI_Win win),
+     (from, result, type, target, at, op, win),
+     if (op != MPI_NO_OP) rec_note(rec_win(win), target, 0, rec_bytes(1, type), 1);
+     GOT(1, type))
+WRAP(Compare_and_swap,
+     (const void *from, const void *with, void *result, MPI_Datatype type, int target, MPI_Aint at,
+      MPI_Win win),
+     (from, with, result, type, target, at, win),
+     rec_note(rec_win(win), target, 0, rec_bytes(2, type), 1);
+     GOT(1, type))
+
+#ifdef HAS_INIT
+WRAP(Psend_init,
+     (const void *from, int partitions, MPI_Count count, MPI_Datatype type, int to, int tag,
+      MPI_Comm comm, MPI_Info info, MPI_Request *request),
+     (from, partitions, count, type, to, tag, comm, info, request),
+     PLANNED(rec_note(rec_comm(comm), to, 0, rec_bytes(partitions * count, type), 1)))
+#endif
