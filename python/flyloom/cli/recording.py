@@ -31,14 +31,12 @@ def record(
     ] = None,
     messages: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", show_default=False,
+        typer.Option("--message-counts", metavar="FILE", show_default=False,
                      help="numbers of messages by pair, too, as Matrix Market"),
     ] = None,
-    collectives: Annotated[
-        bool,
-        typer.Option("--collectives/--no-collectives",
-                     help="collectives as the messages of one algorithm each, or not at all"),
-    ] = True,
+    no_collectives: Annotated[
+        bool, typer.Option("--no-collectives", help="leave out what collectives send")
+    ] = False,
     library: Annotated[
         bool,
         typer.Option("--library",
@@ -62,7 +60,7 @@ def record(
     if output is None:
         raise RefusalError("-o: where is the record to go? flyloom record -o FILE -- PROGRAM")
     before = recorder.writing(output)
-    code = recorder.run(words, output, messages, collectives)
+    code = recorder.run(words, output, messages, not no_collectives)
     if recorder.writing(output) == before:
         say(f"{output}: nothing was recorded: the program did not come to MPI_Finalize, or is not"
             " of the MPI whose mpicc built the recorder (FLYLOOM_MPICC names another), or is"

@@ -115,7 +115,7 @@ def run(
         raise RefusalError("record: no program; flyloom record -o FILE -- mpirun -n 8 ./program")
     if shutil.which(words[0]) is None:
         raise RefusalError(f"{words[0]}: no program of this name in PATH, or not to be run")
-    for option, file in (("-o", path), ("--messages", messages)):
+    for option, file in (("-o", path), ("--message-counts", messages)):
         check(option, file)
     name = family(words)
     told = {FILE: str(path.absolute()), COLLECTIVES: str(int(collectives))}
