@@ -52,6 +52,8 @@ ELSEWHERE = {
     "report": "draws: test_endings.py", "catalog": "prints", "list": "prints", "schema": "prints",
     "doctor": "prints", "example": "prints", "help": "prints", "export": "writes one file",
     "opensm-plugin": "runs the compiler", "workload": "writes one file",
+    "map": "Ctrl-C stops the search and keeps the best: test_mapping.py", "map-eval": "counts once",
+    "record": "runs a program, which hears Ctrl-C itself",
 }
 
 
