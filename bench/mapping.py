@@ -12,14 +12,8 @@ from rows import Options, Row
 DATA = ROOT / "tests" / "data" / "mapping"
 HALO = "bytes=8192,edge_bytes=256,corner_bytes=8"
 CASES = {
-    "fem_sf5": ("slim_fly:q=5,p=4", str(DATA / "fem_sf5.mtx")),
-    "st3_sf5": ("slim_fly:q=5,p=4", f"stencil:shape=5x5x8,{HALO}"),
-    "st2_sf7": ("slim_fly:q=7", "stencil:shape=21x28,bytes=8192x2048"),
-    "fem_df3": ("dragonfly:h=3", str(DATA / "fem_df3.mtx")),
-    "dnn_df4": ("dragonfly:h=4", "training:tensor=8,pipeline=12,data=11,tensor_bytes=100000000,"
-                                 "pipeline_bytes=10000000,data_bytes=30000000"),
-    "fem_torus8": ("torus:shape=8x8x8,p=1", str(DATA / "fem_torus8.mtx")),
-    "st3_ft12": ("fat_tree:levels=3,k=12", f"stencil:shape=6x8x9,{HALO}"),
+    name: (net, str(DATA / graph) if graph.endswith(".mtx") else graph)
+    for name, (net, graph) in json.loads((DATA / "cases.json").read_text()).items()
 }
 LARGE = {
     "128 x 256 grid on a 32 x 32 x 32 torus": ("stencil:shape=128x256,bytes=8192x2048", 1.75),

@@ -24,16 +24,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from mpi_helpers import ROOT_MAY
 from plugin_helpers import forgotten  # noqa: F401  a page's parts are no other test's
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LINKED = [*PAGES, *sorted(ROOT.glob("*.md")), ROOT / "changes" / "README.md"]
 LIMIT_S = 300
-MPI_MAY = {  # start programs of root, and more ranks than cores
-    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-}
 KNOWN = {"", "console", "python", "toml", "text", "rust", "json", "make", "c"}
 
 
@@ -95,7 +92,7 @@ def run_console(block: Block, where: str, folder: Path) -> None:
     """Run the commands of a console block and compare status and output."""
     venv = Path(sys.executable).parent
     paths = os.pathsep.join([str(venv), os.environ.get("PATH", "")])
-    env = {**os.environ, **MPI_MAY, "PATH": paths, "COLUMNS": "100", "NO_COLOR": "1"}
+    env = {**os.environ, **ROOT_MAY, "PATH": paths, "COLUMNS": "100", "NO_COLOR": "1"}
     for command, status, shown in commands(block.text):
         done = subprocess.run(["bash", "-c", command], cwd=folder, text=True, timeout=LIMIT_S,
                               capture_output=True, env=env)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import dumpi_files
@@ -10,12 +9,9 @@ import flyloom as fl
 import pytest
 from cli_helpers import document, flyloom
 from dumpi_files import DOUBLE, NO_STATUS, i16, i32, listed, rank_file
+from external import AMG, needs_amg
 from flyloom._core import RefusalError
 from test_traces import ALGORITHMS, Drawn, sent, written
-
-ROOT = Path(__file__).parents[1]
-EXTERNAL = Path(os.environ.get("FLYLOOM_EXTERNAL", ROOT.parent / "shared" / "data" / "external"))
-AMG = EXTERNAL / "amg_n27_dumpi"
 
 
 def test_messages_and_bytes_are_counted(tmp_path):
@@ -28,7 +24,7 @@ def test_messages_and_bytes_are_counted(tmp_path):
     assert (found.records, found.left_out) == (4, 70)
 
 
-@pytest.mark.skipif(not AMG.is_dir(), reason="the trace of AMG is not here")
+@needs_amg
 def test_a_real_run_is_read_to_its_last_record():
     found = document("workload", "check", str(AMG))
     assert found["ranks"] == 27
@@ -223,7 +219,7 @@ def test_what_cannot_be_turned_into_messages_is_refused(call, arguments, why, tm
         fl.traced_workload(folder)
 
 
-@pytest.mark.skipif(not AMG.is_dir(), reason="the trace of AMG is not here")
+@needs_amg
 def test_a_real_run_comes_to_its_end():
     found = fl.check_workload(fl.traced_workload(AMG))
     assert found.complete, found.left

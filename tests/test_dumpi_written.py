@@ -13,9 +13,9 @@ import flyloom as fl
 import pytest
 from cli_helpers import document, flyloom
 from dumpi_reader import LAYOUTS
+from external import AMG, needs_amg
 from flyloom._core import RefusalError
 from flyloom.verbs.message import message
-from test_dumpi import AMG
 from test_traces import sent
 
 PACKING = {"i8": "b", "i16": "h", "i32": "i", "i64": "q"}
@@ -383,7 +383,7 @@ def test_noise_is_in_the_messages(tmp_path):
     assert 4 * 1000 < back.counts()["calculated_ns"] <= 4 * 1500
 
 
-@pytest.mark.skipif(not AMG.is_dir(), reason="the trace of AMG is not here")
+@needs_amg
 def test_exchanges_are_fitted_to_the_trace():
     def of_places(workload: fl.Workload) -> dict[int, list[float]]:
         found: dict[int, list[float]] = {place: [0, 0, 0] for place in range(4)}
@@ -402,7 +402,7 @@ def test_exchanges_are_fitted_to_the_trace():
         assert like[place][1] == pytest.approx(real[place][1], rel=0.02)
 
 
-@pytest.mark.skipif(not AMG.is_dir(), reason="the trace of AMG is not here")
+@needs_amg
 def test_a_real_run_is_written_as_it_was(tmp_path):
     fl.convert_workload(AMG, tmp_path / "amg.dumpi")
     there, back = fl.check_workload(AMG), fl.check_workload(tmp_path / "amg.dumpi")

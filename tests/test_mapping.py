@@ -22,18 +22,10 @@ import scipy.sparse as sp
 from cli_helpers import command, document, environment, flyloom
 
 DATA = Path(__file__).parent / "data" / "mapping"
-TRAINING = ("training:tensor=8,pipeline=12,data=11,tensor_bytes=100000000,"
-            "pipeline_bytes=10000000,data_bytes=30000000")
-HALO = "bytes=8192,edge_bytes=256,corner_bytes=8"
 HEAD = "%%MatrixMarket matrix coordinate real general"
 CASES = {
-    "fem_sf5": ("slim_fly:q=5,p=4", str(DATA / "fem_sf5.mtx")),
-    "st3_sf5": ("slim_fly:q=5,p=4", f"stencil:shape=5x5x8,{HALO}"),
-    "st2_sf7": ("slim_fly:q=7", "stencil:shape=21x28,bytes=8192x2048"),
-    "fem_df3": ("dragonfly:h=3", str(DATA / "fem_df3.mtx")),
-    "dnn_df4": ("dragonfly:h=4", TRAINING),
-    "fem_torus8": ("torus:shape=8x8x8,p=1", str(DATA / "fem_torus8.mtx")),
-    "st3_ft12": ("fat_tree:levels=3,k=12", f"stencil:shape=6x8x9,{HALO}"),
+    name: (net, str(DATA / graph) if graph.endswith(".mtx") else graph)
+    for name, (net, graph) in json.loads((DATA / "cases.json").read_text()).items()
 }
 
 

@@ -12,28 +12,18 @@ import time
 from pathlib import Path
 
 import pytest
+from mpi_helpers import MPIS, ROOT_MAY, absent, needs
 
 LIMIT_S = 240
 FLYLOOM = Path(sys.executable).with_name("flyloom")
-MPIS = ("openmpi", "mpich")
 NET = "slim_fly:q=5,p=4"
 ENGINE_S_OWN = ("windows", "wall_s", "peak_rss_mib")
-ROOT_MAY = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
-}
-
-
-def absent(mpi):
-    return next((program for program in (f"mpicc.{mpi}", f"mpiexec.{mpi}")
-                 if not shutil.which(program)), None)
 
 
 @pytest.fixture(params=MPIS)
 def mpi(request):
     """Each MPI by its name in Debian."""
-    if program := absent(request.param):
-        pytest.skip(f"{program} is not installed")
+    needs(request.param)
     return request.param
 
 
@@ -206,8 +196,7 @@ def test_ctrl_c_ends_all(mpi, start):
 @pytest.mark.parametrize(("launcher", "other"), [MPIS, MPIS[::-1]])
 def test_the_mpi_of_another_launcher_is_refused(run, launcher, other):
     for mpi in MPIS:
-        if program := absent(mpi):
-            pytest.skip(f"{program} is not installed")
+        needs(mpi)
     words = packet(NET, "--messages", "2", "--sync", "mpi")
     code, out, err = run(words, launcher, FLYLOOM_MPICC=f"mpicc.{other}")
     assert code == 2 and not out

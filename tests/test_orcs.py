@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import re
 from collections import Counter
 from pathlib import Path
@@ -12,10 +11,8 @@ from pathlib import Path
 import flyloom as fl
 import pytest
 from cli_helpers import flyloom
+from external import EXTERNAL
 from flyloom import RefusalError
-
-ROOT = Path(__file__).resolve().parents[1]
-EXTERNAL = Path(os.environ.get("FLYLOOM_EXTERNAL", ROOT.parent / "shared" / "data" / "external"))
 
 
 def edges_of(text: str) -> dict[str, list[tuple[str, set[str]]]]:

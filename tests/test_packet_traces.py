@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 
 import flyloom as fl
 import polars
 import pytest
 from cli_helpers import flyloom
+from external import AMG, needs_amg
 from flyloom import RefusalError
 
-ROOT = Path(__file__).resolve().parent.parent
-EXTERNAL = Path(os.environ.get("FLYLOOM_EXTERNAL", ROOT.parent / "shared" / "data" / "external"))
-AMG = EXTERNAL / "amg_n27_dumpi"
 NET = "slim_fly:q=5,p=4"
 LITTLE = "amg_like:p=3,levels=2,base_bytes=20000"
 JOB = {"name", "ranks", "max_comm_us", "mean_comm_us", "mean_latency_us", "mean_hops", "messages",
@@ -27,7 +23,7 @@ def found(*words: str) -> dict:
     return json.loads(done.stdout)
 
 
-@pytest.mark.skipif(not AMG.is_dir(), reason="the trace of AMG is not here")
+@needs_amg
 @pytest.mark.parametrize(("net", "dialect", "selection", "longest", "mean", "hops"), [
     ("slim_fly:q=13,p=9", "codes-slimfly-v1", "adaptive", 371.606, 369.727, 2.687114),
     ("megafly:leaves=18,spines=18,p=18,h=18,g=10,arrangement=codes", "codes-dfplus-v1", "par",
@@ -144,7 +140,7 @@ def test_what_does_not_end_is_refused(tmp_path):
         assert "rank 1, operation 1: recv 10b from 0 tag 2" in done.stderr
 
 
-@pytest.mark.skipif(not AMG.is_dir(), reason="the trace of AMG is not here")
+@needs_amg
 def test_traces_that_are_cut_are_refused(tmp_path):
     for file in AMG.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())

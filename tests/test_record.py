@@ -15,25 +15,20 @@ from pathlib import Path
 
 import pytest
 from cli_helpers import command, document, environment
+from mpi_helpers import MPIS, ROOT_MAY, needs
 
 HERE = Path(__file__).resolve().parent
 LIMIT_S = 120
-ROOT_MAY = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
-    # windows of Open MPI 4.1.4 crash without it where processes may not read one another
-    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-}
+# windows of Open MPI 4.1.4 crash without it where processes may not read one another
+WINDOWS_MAY = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 FLAGS = ["-std=gnu11", "-O1", "-Wall", "-Wno-stringop-overflow", "-Wno-stringop-overread",
          "-pthread"]
 
 
-@pytest.fixture(params=["openmpi", "mpich"], scope="module")
+@pytest.fixture(params=MPIS, scope="module")
 def mpi(request):
     """Each MPI by its name in Debian."""
-    for program in (f"mpicc.{request.param}", f"mpiexec.{request.param}"):
-        if not shutil.which(program):
-            pytest.skip(f"{program} is not installed")
+    needs(request.param)
     return request.param
 
 
@@ -45,7 +40,7 @@ def place(tmp_path_factory):
 @pytest.fixture(scope="module")
 def env(place):
     kept = {k: v for k, v in environment().items() if not k.startswith("FLYLOOM_")}
-    return {**kept, **ROOT_MAY, "XDG_CACHE_HOME": str(place / "cache")}
+    return {**kept, **ROOT_MAY, **WINDOWS_MAY, "XDG_CACHE_HOME": str(place / "cache")}
 
 
 def built(mpi, place, name):

@@ -40,11 +40,9 @@ def kept() -> dict[str, list[dict]]:
 
 
 if __name__ == "__main__":
+    from keeping import keep
+
     known = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     for folder in map(Path, sys.argv[1:]):
         known[folder.name] = curves(folder)
-    rows = [
-        f" {json.dumps(name)}: [\n  " + ",\n  ".join(map(json.dumps, known[name])) + "\n ]"
-        for name in sorted(known)
-    ]
-    KEPT.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
+    keep(KEPT, known)

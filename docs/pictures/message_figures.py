@@ -42,10 +42,8 @@ def table() -> list[str]:
 
 
 if __name__ == "__main__":
+    from keeping import keep
+
     known = {folder.name: rows(folder) for folder in map(Path, sys.argv[1:])}
-    texts = [
-        f" {json.dumps(name)}: [\n  " + ",\n  ".join(map(json.dumps, known[name])) + "\n ]"
-        for name in sorted(known)
-    ]
-    KEPT.write_text("{\n" + ",\n".join(texts) + "\n}\n", encoding="utf-8")
+    keep(KEPT, known)
     print("\n".join(table()))

@@ -77,11 +77,9 @@ def cells_of(rows: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
 
 
 if __name__ == "__main__":
+    from keeping import keep
+
     known = {folder.name: made(folder) for folder in map(Path, sys.argv[1:])}
-    texts = [
-        f" {json.dumps(name)}: [\n  " + ",\n  ".join(map(json.dumps, known[name])) + "\n ]"
-        for name in sorted(known)
-    ]
-    KEPT.write_text("{\n" + ",\n".join(texts) + "\n}\n", encoding="utf-8")
+    keep(KEPT, known)
     for name in sorted(known):
         print(name, *table(name), sep="\n")

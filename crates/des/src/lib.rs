@@ -24,6 +24,8 @@ mod sequential;
 #[cfg(test)]
 mod tests;
 mod windows;
+#[cfg(test)]
+mod wired;
 
 pub use model::{Context, Event, Key, Lp, Model, Outcome};
 pub use optimistic::{Ahead, optimistic};

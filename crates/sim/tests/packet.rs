@@ -1,8 +1,10 @@
 //! The packet level: what CODES found, closed forms, conservation, and engines that agree.
 
+mod common;
+
 use base::Quiet;
+use common::built;
 use fabric::Topology;
-use fabric::network::parse_inline;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use sim::packet::replay::Jobs;
@@ -10,12 +12,6 @@ use sim::packet::row::Row;
 use sim::packet::spec::Spec;
 use sim::packet::stage::{Driven, Record};
 use std::sync::Arc;
-
-fn built(inline: &str) -> Arc<Topology> {
-    let recipe = parse_inline(inline).expect("it is written so");
-    let family = families::family(&recipe.family).expect("there is one");
-    Arc::new(family.build(&recipe.params).expect("it can be built"))
-}
 
 fn spec(given: &Value) -> Spec {
     serde_json::from_value(given.clone()).expect("parameters")

@@ -1,53 +1,20 @@
-//! The packet level over processes, here threads that have nothing but channels of bytes.
+//! The packet level over processes.
+
+mod common;
+#[path = "../../des/src/wired.rs"]
+mod wired;
 
 use base::{Quiet, Stop};
+use common::built;
 use des::Peers;
 use fabric::Topology;
-use fabric::network::parse_inline;
 use serde_json::{Value, json};
 use sim::packet::replay::Jobs;
 use sim::packet::row::Row;
 use sim::packet::spec::Spec;
 use sim::packet::stage::{Driven, Record};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
-
-/// One of several that reach each other through channels.
-struct Wired {
-    me: usize,
-    to: Vec<Sender<Vec<u8>>>,
-    from: Vec<Receiver<Vec<u8>>>,
-}
-
-impl Peers for Wired {
-    fn me(&self) -> usize {
-        self.me
-    }
-
-    fn count(&self) -> usize {
-        self.to.len()
-    }
-
-    fn exchange(
-        &mut self,
-        out: &[Vec<u8>],
-        take: &mut dyn FnMut(usize, &[u8]),
-    ) -> Result<(), Stop> {
-        for p in (0..out.len()).filter(|p| *p != self.me) {
-            self.to[p].send(out[p].clone()).expect("it is there");
-        }
-        for p in (0..out.len()).filter(|p| *p != self.me) {
-            take(p, &self.from[p].recv().expect("it is there"));
-        }
-        Ok(())
-    }
-}
-
-fn built(inline: &str) -> Arc<Topology> {
-    let recipe = parse_inline(inline).expect("it is written so");
-    let family = families::family(&recipe.family).expect("there is one");
-    Arc::new(family.build(&recipe.params).expect("it can be built"))
-}
+use wired::each;
 
 fn spec(given: &Value) -> Spec {
     serde_json::from_value(given.clone()).expect("parameters")
@@ -59,28 +26,11 @@ fn driven(on: &Arc<Topology>) -> Driven<'_> {
 
 /// What each of so many ranks finds, which have parameters of their own.
 fn ranks(on: &Arc<Topology>, given: &[Value]) -> Vec<Result<Record, String>> {
-    let mut peers: Vec<Wired> =
-        (0..given.len()).map(|me| Wired { me, to: vec![], from: vec![] }).collect();
-    for a in 0..given.len() {
-        for b in 0..given.len() {
-            let (to, from) = channel();
-            peers[a].to.push(to);
-            peers[b].from.push(from);
-        }
-    }
-    std::thread::scope(|scope| {
-        let start = |(mut one, given): (Wired, &Value)| {
-            let mut spec = spec(given);
-            spec.sync = sim::packet::spec::Sync::Mpi;
-            scope.spawn(move || spec.simulate_over(driven(on), &mut one, None, &Quiet))
-        };
-        let threads: Vec<_> = peers.into_iter().zip(given).map(start).collect();
-        let end = |thread: std::thread::ScopedJoinHandle<'_, _>| thread.join().expect("it ends");
-        threads
-            .into_iter()
-            .map(end)
-            .map(|found| found.map_err(|why: Stop| why.to_string()))
-            .collect()
+    each(given.len(), |peers| {
+        let mut spec = spec(&given[peers.me()]);
+        spec.sync = sim::packet::spec::Sync::Mpi;
+        let found = spec.simulate_over(driven(on), peers, None, &Quiet);
+        found.map_err(|why: Stop| why.to_string())
     })
 }
 

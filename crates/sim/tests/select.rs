@@ -1,10 +1,12 @@
 //! Packets that follow a selection take only hops that the proved scheme offers, and arrive.
 
+mod common;
+
 use base::seed::Fast;
 use base::{ChannelId, Quiet, SwitchId, TerminalId};
+use common::built;
 use fabric::Topology;
 use fabric::geometry::Form;
-use fabric::network::parse_inline;
 use fabric::tables::candidates::{
     Candidate, Candidates, Grouped, Heading, LaneClasses, Leg, Minimal, Progressive, UpDown, Via,
 };
@@ -23,12 +25,6 @@ const NETS: [&str; 6] = [
     "hyperx:shape=3x4,p=1",
     "fat_tree:levels=3,k=4",
 ];
-
-fn built(inline: &str) -> Arc<Topology> {
-    let recipe = parse_inline(inline).expect("it is written so");
-    let family = families::family(&recipe.family).expect("there is one");
-    Arc::new(family.build(&recipe.params).expect("it can be built"))
-}
 
 /// Queues that differ.
 struct Noise;

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 
 from flyloom._core import RefusalError, Routing, Topology, mapping_of
+from flyloom.inputs.tables import topology_of
 from flyloom.support.checks import whole
 from flyloom.support.reading import read_text
 
@@ -18,7 +19,7 @@ def places(on: Topology | Routing, given: Placed) -> tuple[str, list[int] | None
 
     Raises ``RefusalError`` for an endpoint that there is not, with the line of a file.
     """
-    topology = on.topology if isinstance(on, Routing) else on
+    topology = topology_of(on)
     if isinstance(given, str) and not os.path.isfile(given):
         return given, None
     if isinstance(given, (str, os.PathLike)):

@@ -23,6 +23,11 @@ DEFAULT_ENGINE = "dfsssp"
 """What routes a network where tables are asked for and no engine is named."""
 
 
+def topology_of(on: Topology | Routing) -> Topology:
+    """The network, also of tables."""
+    return on.topology if isinstance(on, Routing) else on
+
+
 def read_folder(folder: Path) -> tuple[Topology, Routing]:
     """The network and tables in a folder of `flyloom route -o`, if they are of one writing."""
     names = ("network.json", "routing.json", "tables.txt")

@@ -7,7 +7,7 @@ None when there is nothing to draw. Latencies are in cycles, loads in flits an e
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from flyloom.report.charts import GREY, INK
@@ -128,9 +128,19 @@ def _latency(
                    "symbolStrokeColor": INK, "symbolSize": 300, "fillColor": "#ffffff",
                    "padding": 4},
     }
-    layers = _ends(ends, tint)
-    for name, _, opacity in LATENCIES.values():
-        encoding = {"x": x, "y": y, "color": tint}
+    lines = latency_lines(LATENCIES, {"x": x, "y": y, "color": tint}, dashes, _marks)
+    return {"width": 380, "height": 280, "layer": [*_ends(ends, tint), *lines]}
+
+
+def latency_lines(
+    latencies: Mapping[str, tuple[str, list[int], float]],
+    encoding: dict[str, Any],
+    dashes: dict[str, Any],
+    marks: Callable[[str, dict[str, Any]], dict[str, Any]],
+) -> list[dict[str, Any]]:
+    """A line for each of ``latencies`` (name, dashes, opacity), with ``marks`` on solid ones."""
+    layers: list[dict[str, Any]] = []
+    for name, _, opacity in latencies.values():
         layers.append({
             "transform": only(name),
             "mark": {"type": "line", "strokeWidth": 1.8 if opacity == 1 else 1.1,
@@ -138,8 +148,8 @@ def _latency(
             "encoding": {**encoding, "strokeDash": dashes},
         })
         if opacity == 1:
-            layers.append(_marks(name, encoding))
-    return {"width": 380, "height": 280, "layer": layers}
+            layers.append(marks(name, encoding))
+    return layers
 
 
 def _accepted(

@@ -110,17 +110,7 @@ def _latency(
         "legend": {"title": None, "orient": "top", "symbolType": "stroke",
                    "symbolStrokeColor": INK, "symbolSize": 300},
     }
-    layers: list[dict[str, Any]] = []
-    for name, _, opacity in LATENCIES.values():
-        encoding = {"x": x, "y": y, "color": tint}
-        layers.append({
-            "transform": flit.only(name),
-            "mark": {"type": "line", "strokeWidth": 1.8 if opacity == 1 else 1.1,
-                     "opacity": opacity},
-            "encoding": {**encoding, "strokeDash": dashes},
-        })
-        if opacity == 1:
-            layers.append(_marks(name, encoding))
+    layers = flit.latency_lines(LATENCIES, {"x": x, "y": y, "color": tint}, dashes, _marks)
     return {"width": 380, "height": 280, "layer": layers}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from flyloom import _core
 from flyloom._core import Communication, RefusalError, Routing, Topology
 from flyloom.inputs.communication import Graph, communication
-from flyloom.inputs.tables import Tables
+from flyloom.inputs.tables import Tables, topology_of
 from flyloom.support import ending
 from flyloom.support.checks import whole
 from flyloom.support.files import write_whole
@@ -171,7 +171,7 @@ def read_mapping(
         return [whole("mapping", place, 0, 2**32 - 1) for place in mapping]
     try:
         return _core.mapping_of(
-            _topology(on), read_text(mapping), format, _hosts(on, hosts), per_endpoint
+            topology_of(on), read_text(mapping), format, _hosts(on, hosts), per_endpoint
         )
     except RefusalError as error:
         raise RefusalError(f"{os.fspath(mapping)}: {error}") from None
@@ -183,13 +183,9 @@ def write_mapping(
 ) -> None:
     """Writes a mapping, whole or not at all; without a format a list of numbers."""
     text = _core.mapping_text(
-        _topology(on), list(places), format or "list", _hosts(on, hosts), per_endpoint
+        topology_of(on), list(places), format or "list", _hosts(on, hosts), per_endpoint
     )
     write_whole(Path(path), text)
-
-
-def _topology(on: Topology | Routing) -> Topology:
-    return on.topology if isinstance(on, Routing) else on
 
 
 def _on(
@@ -224,7 +220,7 @@ def _hosts(on: Topology | Routing, hosts: Hosts | None) -> list[int] | None:
     else:
         text, name = "\n".join(str(host) for host in hosts), "hosts"
     try:
-        return _core.hosts_of(_topology(on), text)
+        return _core.hosts_of(topology_of(on), text)
     except RefusalError as error:
         raise RefusalError(f"{name}: {error}") from None
 
@@ -238,6 +234,6 @@ def _pins(on: Topology | Routing, pin: Pins | None) -> list[tuple[int, int]]:
     else:
         text, name = read_text(pin), os.fspath(pin)
     try:
-        return _core.pins_of(_topology(on), text)
+        return _core.pins_of(topology_of(on), text)
     except RefusalError as error:
         raise RefusalError(f"{name}: {error}") from None

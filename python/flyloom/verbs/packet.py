@@ -13,6 +13,7 @@ from flyloom.inputs.jobs import called as job_called
 from flyloom.inputs.jobs import jobs as schedules
 from flyloom.inputs.jobs import names as trace_names
 from flyloom.inputs.placements import Placed, places
+from flyloom.inputs.tables import topology_of
 from flyloom.inputs.traffic import called, demands, is_name
 from flyloom.ranks import ALONE, join
 from flyloom.support.checks import whole
@@ -123,7 +124,7 @@ def packet(
             source, engine, lmc=lmc, layers=layers, options=engine_options, progress=progress
         )
         given = on if isinstance(on, Routing) else None
-        topology = on.topology if isinstance(on, Routing) else on
+        topology = topology_of(on)
         spec = nested({
             **(settings or {}), "load": loads(load), "selection": selection, "dialect": dialect,
             "messages": messages, "message_bytes": message_bytes, "rails": rails, "sync": sync,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from flyloom import _core
 from flyloom._core import RefusalError, Routing
+from flyloom.inputs.tables import topology_of
 from flyloom.inputs.traffic import called, demands, is_name, packet_times
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
@@ -133,7 +134,7 @@ def simulate(
         source, engine, lmc=lmc, layers=layers, options=engine_options, progress=progress
     )
     given = on if isinstance(on, Routing) else None
-    topology = on.topology if isinstance(on, Routing) else on
+    topology = topology_of(on)
     spec = nested({
         **(settings or {}), "load": loads(load), "selection": selection,
         "class": [dict(one) for one in classes], "unverified": unverified, "seed": seed,

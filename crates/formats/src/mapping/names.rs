@@ -68,6 +68,12 @@ impl<'a> Names<'a> {
     }
 }
 
+/// The lines on which something is said, with their numbers, without comments: `#` begins one.
+pub(super) fn said_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let said = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+    (1..).zip(said).filter(|(_, said)| !said.is_empty())
+}
+
 /// The endpoints that a host list names, in its order, each once: names with blanks, commas or ends
 /// of lines between them, `n[01-03,7]` for several, `host:4` and repeated names as `$PBS_NODEFILE`
 /// has them; `#` begins a comment.
@@ -78,8 +84,7 @@ pub fn hosts(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
     let names = Names::new(on);
     let mut found = Vec::new();
     let mut taken = vec![false; on.endpoints().len()];
-    for (line, said) in (1..).zip(text.lines()) {
-        let said = said.split('#').next().unwrap_or_default().trim();
+    for (line, said) in said_lines(text) {
         let mut add = |e: u32| {
             if !std::mem::replace(&mut taken[e as usize], true) {
                 found.push(e);
@@ -154,11 +159,7 @@ fn expanded(line: usize, word: &str) -> Result<Vec<String>, Refusal> {
 pub fn pins(on: &Topology, text: &str) -> Result<Vec<(u32, u32)>, Refusal> {
     let names = Names::new(on);
     let mut found = Vec::new();
-    for (line, said) in (1..).zip(text.lines()) {
-        let said = said.split('#').next().unwrap_or_default().trim();
-        if said.is_empty() {
-            continue;
-        }
+    for (line, said) in said_lines(text) {
         let (rank, endpoint) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
         let Ok(rank) = rank.parse::<u32>() else {
             let why = format!("{:?} is no rank", rank.chars().take(40).collect::<String>());

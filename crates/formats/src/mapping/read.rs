@@ -1,7 +1,7 @@
 //! Mappings read.
 
 use super::Format;
-use super::names::Names;
+use super::names::{Names, said_lines};
 use base::Refusal;
 use fabric::Topology;
 use serde_json::Value;
@@ -63,11 +63,7 @@ fn refuse(line: usize, why: impl Into<String>, help: &str) -> Refusal {
 fn list(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
     let names = Names::new(on);
     let mut found = Vec::new();
-    for (line, said) in (1..).zip(text.lines()) {
-        let said = said.split('#').next().unwrap_or_default().trim();
-        if said.is_empty() {
-            continue;
-        }
+    for (line, said) in said_lines(text) {
         if let Ok(e) = names.find(line, said) {
             found.push(e);
             continue;
@@ -91,11 +87,7 @@ fn rankfile(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
     const FORM: &str = "lines 'rank N=HOST slot=CORES'";
     let names = Names::new(on);
     let mut found: Vec<(u32, u32, usize)> = Vec::new();
-    for (line, said) in (1..).zip(text.lines()) {
-        let said = said.split('#').next().unwrap_or_default().trim();
-        if said.is_empty() {
-            continue;
-        }
+    for (line, said) in said_lines(text) {
         let rest = said.strip_prefix("rank ").ok_or_else(|| refuse(line, "no rank", FORM))?;
         let (rank, host) = rest.split_once('=').ok_or_else(|| refuse(line, "no host", FORM))?;
         let rank: u32 =
@@ -120,8 +112,7 @@ fn rankfile(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
 /// Ranks in the order of the slots.
 fn cray(text: &str, slots: &[u32]) -> Result<Vec<u32>, Refusal> {
     let mut order: Vec<(u32, usize)> = Vec::new();
-    for (line, said) in (1..).zip(text.lines()) {
-        let said = said.split('#').next().unwrap_or_default();
+    for (line, said) in said_lines(text) {
         for word in said.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty()) {
             let (from, to) = word.split_once('-').unwrap_or((word, word));
             let rank =

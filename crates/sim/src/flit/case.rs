@@ -112,7 +112,7 @@ impl Case {
             .collect::<Result<_, _>>()?;
         let Made { guide, verified, lane_use } = guide(on, spec, spec.choosing(), &wiring, watch)?;
         let by_path = spec.rail == Rail::Path && rails > 1;
-        let lengths = by_path.then(|| Lengths::new(&wiring));
+        let lengths = by_path.then(|| Lengths::of(&wiring));
         let drain = if run.drain_under_load { Drain::Measured } else { Drain::Empty };
         let phases = Phases {
             warmup_cycles: run.warmup().most(),

@@ -5,25 +5,32 @@ use super::wiring::Wiring;
 /// Links of the shortest ways between routers; [`u8::MAX`] where there is none, or it is longer.
 #[derive(Debug, Clone)]
 pub struct Lengths {
-    routers: usize,
+    routers: u32,
     links: Vec<u8>,
 }
 
 impl Lengths {
-    /// By breadth-first search from every router. O(routers * ports), a byte a pair.
-    pub fn new(wiring: &Wiring) -> Self {
-        let routers = wiring.routers() as usize;
-        let mut links = vec![u8::MAX; routers * routers];
+    /// Between the routers of a wiring.
+    pub fn of(wiring: &Wiring) -> Self {
+        Self::new(wiring.routers(), |at| {
+            wiring.ports(at).iter().filter_map(super::wiring::Port::leads_to)
+        })
+    }
+
+    /// By breadth-first search from every router, where `next` has the neighbours of one. O(routers
+    /// * ports), a byte a pair.
+    pub fn new<I: Iterator<Item = u32>>(routers: u32, next: impl Fn(u32) -> I) -> Self {
+        let mut links = vec![u8::MAX; routers as usize * routers as usize];
         let mut queue = Vec::new();
-        for (from, row) in (0..).zip(links.chunks_mut(routers.max(1))) {
+        for (from, row) in (0..).zip(links.chunks_mut(routers.max(1) as usize)) {
             queue.clear();
             queue.push(from);
             row[from as usize] = 0;
-            let mut next = 0;
-            while let Some(&at) = queue.get(next) {
-                next += 1;
+            let mut done = 0;
+            while let Some(&at) = queue.get(done) {
+                done += 1;
                 let far = row[at as usize].saturating_add(1);
-                for to in wiring.ports(at).iter().filter_map(super::wiring::Port::leads_to) {
+                for to in next(at) {
                     if row[to as usize] == u8::MAX && far < u8::MAX {
                         row[to as usize] = far;
                         queue.push(to);
@@ -34,11 +41,17 @@ impl Lengths {
         Self { routers, links }
     }
 
+    /// Links between two routers.
+    #[inline]
+    pub fn get(&self, from: u32, to: u32) -> u8 {
+        self.links[from as usize * self.routers as usize + to as usize]
+    }
+
     /// Links between two endpoints by one of their rails; `from` and `to` are their first ones.
     #[inline]
     pub fn between(&self, wiring: &Wiring, from: u32, to: u32, rail: u32) -> u8 {
-        let router = |first: u32| wiring.endpoints()[(first + rail) as usize].router as usize;
-        self.links[router(from) * self.routers + router(to)]
+        let router = |first: u32| wiring.endpoints()[(first + rail) as usize].router;
+        self.get(router(from), router(to))
     }
 }
 
@@ -53,7 +66,7 @@ mod tests {
         let params = params.as_object().expect("a table");
         let t = families::family("ring").and_then(|f| f.build(params)).expect("a ring");
         let wiring = Wiring::of(&t, |_| 1).expect("a wiring");
-        let lengths = Lengths::new(&wiring);
+        let lengths = Lengths::of(&wiring);
         for a in 0..14_u32 {
             for b in 0..14_u32 {
                 let apart = (a / 2).abs_diff(b / 2);

@@ -2,7 +2,7 @@
 
 use super::endpoint::{Births, Rails};
 use super::groups::Groups;
-use super::guided::{Guided, Lengths};
+use super::guided::Guided;
 use super::order::check_order;
 use super::plant::{Class, Link, Plant};
 use super::route::Route;
@@ -10,6 +10,7 @@ use super::spec::{Dialect, Spec, Switching};
 use super::timing::{Drawn, Order, Passing, Room, Timing};
 use super::{dally, dfplus, slim_fly};
 use crate::flit::case::On;
+use crate::flit::lengths::Lengths;
 use crate::flit::routed;
 use crate::flit::spec as flit;
 use crate::flit::wiring::{Wiring, rails};
@@ -226,7 +227,10 @@ fn physical(
     let choosing = spec.choosing.unwrap_or(crate::select::Choosing::usual(spec.selection));
     let made = routed::guide(on, &alike, choosing, wiring, watch)?;
     let lengths = may_be_longer || spec.rails == Rails::Path;
-    let lengths = lengths.then(|| Lengths::new(plant));
+    let lengths = lengths.then(|| {
+        let ways = |at| plant.all(at).filter(|b| b.class != Class::Endpoint).map(|b| b.lp);
+        Lengths::new(plant.routers, ways)
+    });
     Ok((Route::Guided(Guided::new(made.guide, plant, lengths)?), made.verified))
 }
 

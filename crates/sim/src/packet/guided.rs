@@ -6,6 +6,7 @@ use super::model::Runs;
 use super::node::Node;
 use super::plant::{Class, Plant};
 use crate::flit::guide::{Guide, Here, Sight};
+use crate::flit::lengths::Lengths;
 use crate::flit::word::{self, HOP, Layout};
 use base::Refusal;
 
@@ -16,43 +17,6 @@ pub struct Guided {
     /// Links between any two routers, row by row; none where all ways are shortest ones and no
     /// rail asks for them.
     lengths: Option<Lengths>,
-}
-
-/// Links of the shortest ways between routers.
-pub struct Lengths {
-    routers: u32,
-    links: Vec<u8>,
-}
-
-impl Lengths {
-    /// By breadth-first search from every router: O(routers x ports). [`u8::MAX`] where there is
-    /// no way.
-    pub fn new(plant: &Plant) -> Self {
-        let routers = plant.routers;
-        let mut links = vec![u8::MAX; routers as usize * routers as usize];
-        let mut queue = Vec::new();
-        for (from, row) in (0..routers).zip(links.chunks_mut(routers.max(1) as usize)) {
-            queue.clear();
-            queue.push(from);
-            row[from as usize] = 0;
-            let mut next = 0;
-            while let Some(&at) = queue.get(next) {
-                next += 1;
-                let far = row[at as usize].saturating_add(1);
-                for behind in plant.all(at).filter(|b| b.class != Class::Endpoint) {
-                    if row[behind.lp as usize] == u8::MAX && far < u8::MAX {
-                        row[behind.lp as usize] = far;
-                        queue.push(behind.lp);
-                    }
-                }
-            }
-        }
-        Self { routers, links }
-    }
-
-    fn get(&self, from: u32, to: u32) -> u32 {
-        self.links[from as usize * self.routers as usize + to as usize].into()
-    }
 }
 
 /// How busy the ports of a router are.
@@ -86,7 +50,7 @@ impl Guided {
     }
 
     pub(super) fn length(&self, from: u32, to: u32) -> u32 {
-        self.lengths.as_ref().map_or(0, |lengths| lengths.get(from, to))
+        self.lengths.as_ref().map_or(0, |lengths| lengths.get(from, to).into())
     }
 
     pub(super) fn enters(

@@ -37,7 +37,7 @@ mod wire;
 pub use ended::{Busiest, Ended};
 pub use endpoint::{Births, Endpoint, Open, Rails, Seen};
 pub use event::{Happens, Packet, Sender};
-pub use guided::{Guided, Lengths};
+pub use guided::Guided;
 pub use model::{Drive, Model, State};
 pub use plant::{Class, Link, Plant};
 pub use route::Route;

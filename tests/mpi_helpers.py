@@ -1,0 +1,26 @@
+"""Programs under the MPI libraries of Debian, both of which may be installed."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+MPIS = ("openmpi", "mpich")
+ROOT_MAY = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+}
+"""Open MPI starts programs of root, and more ranks than cores."""
+
+
+def absent(mpi: str) -> str | None:
+    """The first program of an MPI that is not installed."""
+    programs = (f"mpicc.{mpi}", f"mpiexec.{mpi}")
+    return next((program for program in programs if not shutil.which(program)), None)
+
+
+def needs(mpi: str) -> None:
+    """Skips a test where an MPI is not installed: `make setup` installs both where it may."""
+    if program := absent(mpi):
+        pytest.skip(f"{program} is not installed")
