@@ -103,6 +103,19 @@ impl Policy {
     }
 }
 
+/// Endpoints that are given are in the network.
+///
+/// # Errors
+/// When one is not.
+pub fn check_places(on: &Topology, given: &[u32]) -> Result<(), Refusal> {
+    let endpoints = on.endpoints().len();
+    given.iter().find(|place| **place as usize >= endpoints).map_or(Ok(()), |place| {
+        let why = format!("there is no endpoint {place}");
+        let help = format!("0 to {}", endpoints.saturating_sub(1));
+        Err(Refusal::new("placement", why, help))
+    })
+}
+
 /// The switch of the first working rail of each endpoint.
 fn homes(on: &Topology) -> Vec<Option<u32>> {
     let mut homes = vec![None; on.endpoints().len()];

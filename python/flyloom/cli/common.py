@@ -327,6 +327,14 @@ def load_network(net: str, p: int | None) -> Topology:
     return network(net, p)
 
 
+def load_tables(net: str, p: int | None) -> Topology | str:
+    """What the argument NET|TABLES is: a folder of tables as it is, else the network with ``p``
+    endpoints a switch."""
+    from flyloom.inputs.tables import holds_tables
+
+    return net if holds_tables(net) else load_network(net, p)
+
+
 def make_routing(
     topology: Topology, engine: str, lmc: int | None, layers: int | None,
     options: list[str] | None, bar: Progress | None, lanes: str | None = None,

@@ -18,7 +18,7 @@ from flyloom.cli.common import (
     app,
     emit,
     epilog,
-    load_network,
+    load_tables,
     parsed_options,
 )
 
@@ -115,7 +115,7 @@ def map_(
         raise RefusalError("--format: of the file that -o names; name one")
     with bars() as bar:
         found = map_processes(
-            source(net, p), graph, engine=engine, lmc=lmc, layers=layers,
+            load_tables(net, p), graph, engine=engine, lmc=lmc, layers=layers,
             engine_options=parsed_options(option), method=method, objective=objective,
             hops_limit=hops_limit, hosts=hosts, per_endpoint=per_endpoint, pin=pin,
             partition=partition, effort=effort, seed=seed, path=output, format=format_,
@@ -155,18 +155,11 @@ def map_eval(
 
     with bars() as bar:
         found = evaluate_mapping(
-            source(net, p), graph, mapping, engine=engine, lmc=lmc, layers=layers,
+            load_tables(net, p), graph, mapping, engine=engine, lmc=lmc, layers=layers,
             engine_options=parsed_options(option), hosts=hosts, per_endpoint=per_endpoint,
             partition=partition, seed=seed, format=format_, progress=bar,
         )
     show(found, as_json)
-
-
-def source(net: str, p: int | None) -> Any:
-    """Tables by their folder, or the network with ``p`` endpoints a switch."""
-    from flyloom.inputs.tables import holds_tables
-
-    return net if holds_tables(net) else load_network(net, p)
 
 
 def show(found: Result, as_json: bool) -> None:

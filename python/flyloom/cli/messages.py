@@ -16,7 +16,7 @@ from flyloom.cli.common import (
     check_picture,
     emit,
     epilog,
-    load_network,
+    load_tables,
     parsed_options,
     write_picture,
 )
@@ -109,7 +109,6 @@ def message(
 ) -> None:
     """How long a schedule of processes takes: LogGOPS, message by message, over a network."""
     from flyloom._core import RefusalError
-    from flyloom.inputs.tables import holds_tables
     from flyloom.support.checks import whole
     from flyloom.support.progress import bars
     from flyloom.verbs.message import message as run
@@ -120,7 +119,7 @@ def message(
     whole("--seed", seed, 0, 2**64 - 1)
     letters = {"L": latency, "o": overhead, "g": gap, "G": byte, "O": cpu_byte, "S": eager}
     name, *words = (workload or "").split() or [""]
-    on: Any = net if net is None or holds_tables(net) else load_network(net, p)
+    on = None if net is None else load_tables(net, p)
     with bars() as bar:
         found = run(
             name if goal is None else goal,

@@ -17,7 +17,7 @@ from flyloom.cli.common import (
     Tables,
     check_picture,
     epilog,
-    load_network,
+    load_tables,
     parsed_options,
     print_table,
     write_picture,
@@ -121,7 +121,6 @@ def packet(
 ) -> None:
     """Latency and accepted rate, packet by packet: routers with buffers and credits."""
     from flyloom.inputs.networks import network
-    from flyloom.inputs.tables import holds_tables
     from flyloom.ranks import ALONE, join
     from flyloom.report import packet_page
     from flyloom.support.checks import whole
@@ -137,7 +136,7 @@ def packet(
         whole("--threads", threads, 1, 1024)
     with join() if sync == "mpi" else ALONE as team:
         with team.together():
-            source = net if holds_tables(net) else load_network(net, p)
+            source = load_tables(net, p)
         with bars() as bar:
             found = simulate(
                 source, load=load, traffic=traffic, selection=selection, dialect=dialect,

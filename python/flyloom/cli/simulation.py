@@ -18,7 +18,7 @@ from flyloom.cli.common import (
     app,
     check_picture,
     epilog,
-    load_network,
+    load_tables,
     parsed_options,
     print_table,
     write_picture,
@@ -105,7 +105,6 @@ def flit(
     as_json: Json = False,
 ) -> None:
     """Latency and accepted load, cycle by cycle: routers with virtual channels and credits."""
-    from flyloom.inputs.tables import holds_tables
     from flyloom.support.checks import whole
     from flyloom.support.progress import bars
     from flyloom.verbs.simulation import simulate
@@ -114,7 +113,7 @@ def flit(
     whole("--seed", seed, 0, 2**64 - 1)
     if threads is not None:
         whole("--threads", threads, 1, 1024)
-    source = net if holds_tables(net) else load_network(net, p)
+    source = load_tables(net, p)
     with bars() as bar:
         found = simulate(
             source, load=load, traffic=traffic, selection=selection,

@@ -17,7 +17,7 @@ from flyloom.cli.common import (
     app,
     emit,
     epilog,
-    load_network,
+    load_tables,
     parsed_options,
 )
 
@@ -53,13 +53,12 @@ def throughput(
     as_json: Json = False,
 ) -> None:
     """Maximum achievable throughput: the largest multiple of the traffic that can be routed."""
-    from flyloom.inputs.tables import holds_tables
     from flyloom.support.checks import whole
     from flyloom.support.progress import bars
     from flyloom.verbs.throughput import throughput as measure
 
     whole("--seed", seed, 0, 2**64 - 1)
-    source = net if holds_tables(net) else load_network(net, p)
+    source = load_tables(net, p)
     with bars() as bar:
         found = measure(
             source, traffic, engine=engine, epsilon=epsilon, elephants=elephants, seed=seed,

@@ -16,7 +16,7 @@ from flyloom.cli.common import (
     app,
     emit,
     epilog,
-    load_network,
+    load_tables,
     parsed_options,
     print_table,
 )
@@ -275,7 +275,6 @@ def best(
     With --net over a network, whose latencies and rates take the place of L and G.
     """
     from flyloom._core import RefusalError
-    from flyloom.inputs.tables import holds_tables
     from flyloom.support.checks import whole
     from flyloom.support.progress import bars
     from flyloom.verbs.workloads import best_workload
@@ -291,7 +290,7 @@ def best(
     whole("--seed", seed, 0, 2**64 - 1)
     costs = parsed_options(parameter, "LogGOPS", (), "--set")
     settings = {name: costs.pop(name) for name in list(costs) if "." in name}
-    on: Any = net if net is None or holds_tables(net) else load_network(net, p)
+    on = None if net is None else load_tables(net, p)
     with bars() as bar:
         rows = [
             row.to_dict() for row in best_workload(

@@ -151,11 +151,10 @@ def evaluate_mapping(
     on = _on(net, engine, lmc, layers, engine_options, progress)
     traffic = _graph(graph, partition, seed, progress)
     slots = whole("per_endpoint", per_endpoint, 1, MOST_PER_ENDPOINT)
-    places = read_mapping(on, mapping, format=format, hosts=hosts, per_endpoint=slots)
+    used = _hosts(on, hosts)
+    places = read_mapping(on, mapping, format=format, hosts=used, per_endpoint=slots)
     began = time.process_time()
-    found = _core.evaluate_mapping(
-        on, traffic, places, _hosts(on, hosts), slots, progress
-    )
+    found = _core.evaluate_mapping(on, traffic, places, used, slots, progress)
     return Result({**found, "method": "given", "cpu_seconds": time.process_time() - began})
 
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
-use traffic::placement::Policy;
+use traffic::placement::{Policy, check_places};
 use traffic::workload::{Schedule, generator, make};
 
 /// All parameters of a run of a schedule: how long it takes under LogGOPS, over a network where
@@ -205,11 +205,7 @@ impl Spec {
         let Some(given) = given else {
             return Policy::parse(&self.placement)?.place(on, ranks, self.per_endpoint, self.seed);
         };
-        let endpoints = on.endpoints().len();
-        if let Some(place) = given.iter().find(|place| **place as usize >= endpoints) {
-            let why = format!("there is no endpoint {place}");
-            return Err(Refusal::new("placement", why, format!("0 to {}", endpoints - 1)));
-        }
+        check_places(on, given)?;
         if let Some(places) = given.get(..ranks as usize) {
             return Ok(places.to_vec());
         }

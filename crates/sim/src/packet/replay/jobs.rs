@@ -9,7 +9,7 @@ use base::{Refusal, Stop, Watch};
 use fabric::Topology;
 use std::borrow::Cow;
 use std::collections::HashSet;
-use traffic::placement::Policy;
+use traffic::placement::{Policy, check_places};
 use traffic::workload::Schedule;
 
 /// What processes do, and where they are, in place of what the parameters say.
@@ -99,7 +99,8 @@ fn placed(
             Policy::parse(&spec.placement)?.place(on, ranks, 1, spec.seed)?
         }
         Some(given) => {
-            let mut all = check_places(on, given)?.to_vec();
+            check_places(on, given)?;
+            let mut all = given.to_vec();
             let own = ranks(&sizes[..traced]);
             if all.len() < own {
                 let why = format!("{} endpoints for {own} ranks", all.len());
@@ -126,15 +127,4 @@ fn placed(
         first.to_vec()
     };
     Ok(sizes.iter().map(&mut split).collect())
-}
-
-fn check_places<'a>(on: &Topology, given: &'a [u32]) -> Result<&'a [u32], Refusal> {
-    let endpoints = on.endpoints().len();
-    match given.iter().find(|place| **place as usize >= endpoints) {
-        None => Ok(given),
-        Some(place) => {
-            let why = format!("there is no endpoint {place}");
-            Err(Refusal::new("placement", why, format!("0 to {}", endpoints - 1)))
-        }
-    }
 }
