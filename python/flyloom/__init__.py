@@ -51,6 +51,7 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.verbs.layout import lost_in as lost_in
     from flyloom.verbs.layout import plan as plan
     from flyloom.verbs.layout import verify_cables as verify_cables
+    from flyloom.verbs.joint import map_with_routing as map_with_routing
     from flyloom.verbs.mapping import evaluate_mapping as evaluate_mapping
     from flyloom.verbs.mapping import map_processes as map_processes
     from flyloom.verbs.measures import measure as measure
@@ -100,6 +101,7 @@ _HOMES = {
     "flyloom.verbs.doctor": ["doctor"],
     "flyloom.verbs.exporting": ["export", "export_formats"],
     "flyloom.verbs.layout": ["cables", "check_cables", "lost_in", "plan", "verify_cables"],
+    "flyloom.verbs.joint": ["map_with_routing"],
     "flyloom.verbs.mapping": ["evaluate_mapping", "map_processes"],
     "flyloom.verbs.measures": ["measure", "promise"],
     "flyloom.verbs.prices": ["catalog", "cost"],

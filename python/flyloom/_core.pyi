@@ -515,6 +515,15 @@ class Communication:
 def map_processes(
     on: Topology | Routing, graph: Communication, given: dict[str, Any], progress: _Progress = None
 ) -> _Document: ...
+def map_with_routing(
+    on: Topology,
+    graph: Communication,
+    given: dict[str, Any],
+    layers: int,
+    options: dict[str, Any],
+    start: Sequence[int] | None = None,
+    progress: _Progress = None,
+) -> tuple[_Document, Routing]: ...
 def evaluate_mapping(
     on: Topology | Routing,
     graph: Communication,

@@ -123,6 +123,12 @@ impl Fast {
     }
 }
 
+/// 4,096 exponential variates of mean 1 by their quantiles: entry `next_u64() >> 52` is a draw.
+pub fn exponentials() -> Vec<f32> {
+    const COUNT: u32 = 1 << 12;
+    (0..COUNT).map(|i| -((f64::from(i) + 0.5) / f64::from(COUNT)).ln() as f32).collect()
+}
+
 fn philox(mut x: [u64; 4], mut key: [u64; 2]) -> [u64; 4] {
     for round in 0..10 {
         if round > 0 {

@@ -2,15 +2,18 @@
 //!
 //! Source: Domke, Hoefler, "Scheduling-aware routing for supercomputers", SC 2016: SSSP routing
 //! whose weights grow by the demand of the pairs that talk instead of by one for every pair. Added
-//! here: destinations of most traffic come first, and the routes to each are taken up and laid
-//! again a few times, as long as the most loaded channel gets lighter.
+//! here: destinations of most traffic come first; the routes to each are taken up and laid again a
+//! few times, as long as the most loaded channel gets lighter; then next hops are changed one by
+//! one ([`super::rehang`]), also to ways that are longer by `slack` hops.
 
 use super::forest::Forest;
+use super::rehang::{Search, Trees};
 use super::sssp::{balanced_routes, endpoints_per_switch, minimal_switch_routes};
 use super::trees::MinimalTree;
 use super::{Engine, Promise};
 use crate::lanes::Usual;
 use base::Stop;
+use base::seed::Fast;
 use base::{ChannelId, Refusal, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
 use fabric::tables::{Routing, Tree, Walk};
@@ -18,7 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Shortest paths balanced for a given traffic matrix; deadlock-free lanes.
+/// Shortest or nearly shortest paths for a given traffic matrix; deadlock-free lanes.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Application {
@@ -28,6 +31,15 @@ pub struct Application {
     /// How often routes are laid again, 0 to 100.
     #[serde(default = "a_few")]
     pub rounds: u32,
+    /// Routes are at most so many hops longer than the shortest.
+    #[serde(default)]
+    pub slack: u32,
+    /// Other next hops that are tried in the end; by the number of flows when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moves: Option<u64>,
+    /// Seed of the next hops that are tried.
+    #[serde(default)]
+    pub seed: u64,
 }
 
 /// More flows than this are refused: they are an option, kept with the tables.
@@ -39,11 +51,14 @@ const fn a_few() -> u32 {
 
 impl Engine for Application {
     const NAME: &'static str = "application";
-    const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
+    const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
     const LANES: Usual = Usual::Online;
 
     fn examples() -> Vec<Self> {
-        vec![Self { flows: Vec::new(), rounds: 2 }]
+        let flows = vec![(0, 1, 2.0), (0, 2, 1.0), (1, 2, 2.0)];
+        let short = Self { flows: Vec::new(), rounds: 2, slack: 0, moves: None, seed: 0 };
+        let long = Self { flows, slack: 2, moves: Some(2000), seed: 1, ..short.clone() };
+        vec![short, long]
     }
 
     /// O((rounds + 2) * layers * terminals * arcs), and the lanes. Each layer is laid on what the
@@ -70,9 +85,24 @@ impl Engine for Application {
                 break;
             }
         }
+        let mut trees = Trees::new(on, layers as usize, &ground.of, &ground.rate, &best);
+        let how = Search { slack: self.slack, moves: self.moves(layers), heat: HEAT };
+        trees.search(how, &mut Fast::new(self.seed, "application", 0), watch)?;
+        trees.write(&ground.of, &mut best);
         Ok(Routing::new(on.clone(), layers, best, minimal_switch_routes(on, watch)?))
     }
 }
+
+impl Application {
+    /// Next hops that are tried: about so many for every hop of a flow.
+    fn moves(&self, layers: u32) -> u64 {
+        let flows = self.flows.len() as u64 * u64::from(layers);
+        self.moves.unwrap_or((flows * 100).clamp(100_000, 5_000_000))
+    }
+}
+
+/// Temperatures of the search at its start and its end.
+const HEAT: (f64, f64) = (3e-5, 3e-6);
 
 /// The traffic, and what every channel carries of it.
 struct Ground<'a> {

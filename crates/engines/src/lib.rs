@@ -18,6 +18,7 @@ mod chosen;
 mod forest;
 pub mod given;
 pub mod lanes;
+mod rehang;
 pub mod repair;
 pub mod trees;
 pub mod work;

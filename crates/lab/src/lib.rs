@@ -3,6 +3,7 @@
 pub mod best;
 pub mod booksim;
 pub mod expand;
+pub mod joint;
 mod place;
 pub mod plugins;
 pub mod records;

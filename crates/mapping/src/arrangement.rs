@@ -2,6 +2,8 @@
 
 use crate::metric::Metric;
 use crate::problem::Problem;
+use base::Refusal;
+use std::collections::HashMap;
 
 /// A one-to-one assignment of processes, and of those that fill up, to slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +35,41 @@ impl Arrangement {
             slot[p as usize] = free.next().expect("as many slots as processes and fillers");
         }
         Self::of(problem, slot)
+    }
+
+    /// From the endpoint of each process.
+    ///
+    /// # Errors
+    /// When there are not as many as processes, an endpoint has no slot that is free, or a pinned
+    /// process is elsewhere.
+    pub fn placed(problem: &Problem<'_>, places: &[u32]) -> Result<Self, Refusal> {
+        let refuse = |why: String, help: &str| Err(Refusal::new("mapping", why, help));
+        if places.len() != problem.processes {
+            let why = format!("{} places for {} processes", places.len(), problem.processes);
+            return refuse(why, "one endpoint for each process");
+        }
+        let count = problem.slots.count();
+        let mut free: HashMap<u32, Vec<u32>> = HashMap::new();
+        for s in (0..count as u32).rev() {
+            free.entry(problem.slots.endpoint(s)).or_default().push(s);
+        }
+        let mut slot = Vec::with_capacity(count);
+        for (process, &endpoint) in places.iter().enumerate() {
+            let Some(own) = free.get_mut(&endpoint).and_then(Vec::pop) else {
+                let why = format!("process {process}: endpoint {endpoint} has no free slot");
+                return refuse(why, "endpoints of the hosts, no more processes than their slots");
+            };
+            let pinned = problem.pinned[process];
+            if pinned != u32::MAX && problem.slots.endpoint(pinned) != endpoint {
+                let why = format!("process {process} is pinned, and on another endpoint here");
+                return refuse(why, "a mapping that holds the pins");
+            }
+            slot.push(own);
+        }
+        let mut left: Vec<u32> = free.into_values().flatten().collect();
+        left.sort_unstable();
+        slot.extend(left);
+        Ok(Self::of(problem, slot))
     }
 
     /// From the slot of each process and filler.

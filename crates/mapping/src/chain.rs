@@ -6,7 +6,7 @@ use base::words::did_you_mean;
 /// One step of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Processes in the order of the slots.
+    /// What it begins with: processes in the order of the slots, unless a mapping is given.
     Linear,
     /// At random.
     Random,

@@ -3,6 +3,7 @@
 //! Source: Hoefler & Snir, "Generic topology mapping strategies for large-scale parallel
 //! architectures", ICS 2011, section 3 (dilation and congestion).
 
+use crate::fractional::Fractional;
 use crate::slots::{switch_of, working_rails};
 use crate::ways::{Ways, capacities};
 use base::{Refusal, Stop, SwitchId, TerminalId, Watch};
@@ -73,6 +74,7 @@ pub fn evaluate(
     match ways {
         Ways::Shortest(_) => split(on, &flows, &mut sums, watch)?,
         Ways::Tables(routing) => follow(ways, routing.layers(), &flows, &mut sums, watch)?,
+        Ways::Split(shares) => share(shares, &flows, &mut sums),
     }
     let capacity = capacities(on);
     for (load, capacity) in sums.loads.iter_mut().zip(&capacity).filter(|(_, c)| **c > 0.0) {
@@ -89,6 +91,32 @@ pub fn evaluate(
         endpoint_congestion: ends.largest(on),
     };
     Ok(Evaluation { figures, loads: sums.loads })
+}
+
+/// What each switch sends to each terminal under a mapping: source switch, terminal, bytes; traffic
+/// that stays on a switch is left out. Endpoints with several rails deal theirs out evenly.
+/// O(pairs log pairs).
+///
+/// # Errors
+/// As [`evaluate`].
+pub fn flows(
+    on: &Topology,
+    graph: &Communication,
+    places: &[u32],
+) -> Result<Vec<(u32, u32, f64)>, Refusal> {
+    let rails = working_rails(on);
+    check_places(on, graph, &rails, places)?;
+    let (mut flows, mut ends) = (Vec::with_capacity(graph.pairs()), Ends::new(on));
+    for one in graph.sent() {
+        let (a, b) = (places[one.from as usize], places[one.to as usize]);
+        if a != b && one.bytes > 0.0 {
+            spread(on, &rails, [a, b], one.bytes, true, &mut flows, &mut ends)?;
+        }
+    }
+    flows.retain(|flow| switch_of(on, TerminalId(flow.to)) != flow.from);
+    flows.sort_by_key(|flow| (flow.to, flow.from));
+    let same = flows.chunk_by(|a, b| (a.to, a.from) == (b.to, b.from));
+    Ok(same.map(|all| (all[0].from, all[0].to, all.iter().map(|f| f.bytes).sum())).collect())
 }
 
 struct Sums {
@@ -241,6 +269,21 @@ fn follow(
         }
     }
     Ok(())
+}
+
+/// Loads of flows that are split at will.
+fn share(shares: &Fractional<'_>, flows: &[Flow], sums: &mut Sums) {
+    let mut found = Vec::new();
+    for same in flows.chunk_by(|a, b| (a.to, a.from) == (b.to, b.from)) {
+        let bytes: f64 = same.iter().map(|f| f.bytes).sum();
+        found.clear();
+        let longest = shares.collect(same[0].from, same[0].to, bytes, &mut found);
+        for &(channel, load) in &found {
+            sums.loads[channel as usize] += load;
+            sums.hop_bytes += load;
+        }
+        sums.longest = sums.longest.max(longest);
+    }
 }
 
 /// Refuses mappings that are none.

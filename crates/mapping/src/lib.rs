@@ -5,6 +5,7 @@ pub mod bounds;
 pub mod busy;
 pub mod chain;
 pub mod evaluate;
+pub mod fractional;
 pub mod halo;
 pub mod lists;
 pub mod map;

@@ -69,7 +69,7 @@ impl<'a> Lists<'a> {
         let count = slots.count() as u32;
         let (mut target, mut slot_of) = (Vec::new(), Vec::new());
         match ways {
-            Ways::Shortest(_) => {
+            Ways::Shortest(_) | Ways::Split(_) => {
                 target.extend((0..count).map(|s| slots.site(s)));
                 slot_of.extend((0..slots.sites() as u32).map(|site| slots.of_site(site)[0]));
             }
@@ -162,7 +162,7 @@ impl<'a> Lists<'a> {
         let slots = self.slots;
         let sources = slots.rails(from);
         let own: Vec<_> = match self.ways {
-            Ways::Shortest(_) => slots.rails(slots.site(slot)).to_vec(),
+            Ways::Shortest(_) | Ways::Split(_) => slots.rails(slots.site(slot)).to_vec(),
             Ways::Tables(_) => {
                 let e = base::EndpointId(slots.endpoint(slot));
                 let all = (0..).map(base::TerminalId).zip(on.terminals());
@@ -180,6 +180,9 @@ impl<'a> Lists<'a> {
             let source = switch_of(on, a);
             match self.ways {
                 Ways::Shortest(_) => self.split(source, switch_of(on, b), share, found),
+                Ways::Split(shares) => {
+                    shares.collect(source, switch_of(on, b), share, found);
+                }
                 Ways::Tables(routing) => {
                     for layer in 0..routing.layers() {
                         let route = self.ways.route(layer, SwitchId(source), b)?;

@@ -48,6 +48,8 @@ pub struct Request<'a> {
     pub pins: &'a [Pin],
     /// The steps of a method; none for the portfolio.
     pub steps: &'a [Step],
+    /// The mapping to begin with, a place for each process; the linear one where there is none.
+    pub start: Option<&'a [u32]>,
     /// What is to be small.
     pub objective: Objective,
     /// Hop-bytes may be longer than the shortest found by this part, for less congestion.

@@ -89,6 +89,7 @@ pub fn distances(
     slots: &Slots,
     watch: &dyn Watch,
 ) -> Result<(Distances, i32), Stop> {
+    let ways = ways.of_distances();
     let on = ways.topology();
     if let (Ways::Shortest(_), true) = (ways, slots.sites() >= LARGE)
         && let Some(grid) = grid(on, slots)
@@ -177,6 +178,7 @@ fn between(
                         pairs += 1;
                     }
                 }
+                Ways::Split(_) => unreachable!("distances are those of other ways"),
             }
         }
     }

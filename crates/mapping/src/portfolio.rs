@@ -62,7 +62,10 @@ impl<M: Metric> Run<'_, M> {
 
     /// The steps of a method, one after the other.
     pub(crate) fn chain(&self, steps: &[Step]) -> Result<Arrangement, Refusal> {
-        let mut at = Arrangement::linear(self.problem);
+        let mut at = match self.request.start {
+            Some(places) => Arrangement::placed(self.problem, places)?,
+            None => Arrangement::linear(self.problem),
+        };
         for (i, step) in (0..).zip(steps) {
             if self.is_over() {
                 break;

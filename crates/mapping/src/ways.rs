@@ -1,5 +1,6 @@
 //! The ways that traffic takes: all shortest ones, split equally at every switch, or tables.
 
+use crate::fractional::Fractional;
 use base::{ChannelId, Refusal, SwitchId, TerminalId};
 use fabric::Topology;
 use fabric::tables::Routing;
@@ -11,6 +12,8 @@ pub enum Ways<'a> {
     Shortest(&'a Topology),
     /// By tables, split equally over their layers.
     Tables(&'a Routing),
+    /// Split over ways as a fractional routing has it.
+    Split(&'a Fractional<'a>),
 }
 
 impl<'a> Ways<'a> {
@@ -19,6 +22,15 @@ impl<'a> Ways<'a> {
         match self {
             Self::Shortest(on) => on,
             Self::Tables(routing) => routing.topology(),
+            Self::Split(shares) => shares.topology(),
+        }
+    }
+
+    /// The ways that distances are those of: the shortest where traffic is split at will.
+    pub(crate) fn of_distances(self) -> Self {
+        match self {
+            Self::Split(shares) => Self::Shortest(shares.topology()),
+            other => other,
         }
     }
 

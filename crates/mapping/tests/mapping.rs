@@ -51,6 +51,7 @@ fn asked<'a>(graph: &'a Communication, ways: Ways<'a>, slots: &'a Slots) -> Requ
         ways,
         slots,
         pins: &[],
+        start: None,
         steps: &[],
         objective: Objective::Hops,
         hops_limit: 0.05,

@@ -68,6 +68,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(message::message_schema, m)?)?;
     m.add_class::<mapping::Communication>()?;
     m.add_function(wrap_pyfunction!(mapping::map_processes, m)?)?;
+    m.add_function(wrap_pyfunction!(mapping::map_with_routing, m)?)?;
     m.add_function(wrap_pyfunction!(mapping::evaluate_mapping, m)?)?;
     m.add_function(wrap_pyfunction!(mapping::mapping_loads, m)?)?;
     m.add_function(wrap_pyfunction!(mapping::hosts_of, m)?)?;

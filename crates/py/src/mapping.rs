@@ -6,6 +6,7 @@ use crate::topology::{Topology, object};
 use crate::workload::Workload;
 use base::{Quiet, Refusal, Stop, Watch};
 use formats::mapping::{self as files, FORMATS};
+use lab::joint::{Asked, joint};
 use mapping::bounds::bounds;
 use mapping::busy::busiest;
 use mapping::chain::{self, STEPS};
@@ -21,6 +22,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use traffic::communication::{KINDS, Sent, made};
+use verify::Limits;
 
 /// Who sends how many bytes, in how many messages, to whom.
 #[pyclass(frozen, module = "flyloom._core")]
@@ -167,6 +169,11 @@ impl Given {
         )
     }
 
+    fn pins(&self) -> Vec<Pin> {
+        let pin = |&(process, endpoint): &(u32, u32)| Pin { process, endpoint };
+        self.pins.iter().map(pin).collect()
+    }
+
     fn effort(&self) -> Result<Effort, Refusal> {
         let all = [("fast", Effort::Fast), ("normal", Effort::Normal), ("best", Effort::Best)];
         named("effort", &self.effort, &all)
@@ -202,9 +209,18 @@ impl On {
     }
 }
 
-/// The slots of a network by the parameters.
-fn slots(on: &fabric::Topology, hosts: Option<&[u32]>, per: u32) -> Result<Slots, Refusal> {
-    Slots::new(on, hosts, per)
+/// What the linear mapping is worth; null where there are too few slots.
+fn linear(
+    on: &On,
+    graph: &traffic::communication::Communication,
+    slots: &Slots,
+    watch: &dyn Watch,
+) -> Result<Value, Stop> {
+    if graph.processes() as usize > slots.count() {
+        return Ok(Value::Null);
+    }
+    let first: Vec<u32> = (0..graph.processes()).map(|s| slots.endpoint(s)).collect();
+    Ok(json!(evaluate(on.ways(), graph, &first, watch)?.figures))
 }
 
 /// What a mapping is worth, with bounds and what the linear one is worth.
@@ -218,13 +234,7 @@ fn figures(
     let ways = on.ways();
     let found = evaluate(ways, graph, places, watch)?;
     let low = bounds(&on.topology, slots, graph);
-    let first = |of: usize| (0..of as u32).map(|s| slots.endpoint(s)).collect::<Vec<u32>>();
-    let linear = if places.len() <= slots.count() {
-        let linear = evaluate(ways, graph, &first(places.len()), watch)?.figures;
-        json!(linear)
-    } else {
-        Value::Null
-    };
+    let linear = linear(on, graph, slots, watch)?;
     let busy = busiest(ways, graph, places, &found.loads, 5, 8)?;
     let name = |plug: fabric::network::Plug| on.topology.switches()[plug.switch.ix()].name.clone();
     let busy: Vec<Value> = busy
@@ -261,17 +271,17 @@ pub fn map_processes<'py>(
     let (on, given) = (On::of(on)?, Given::of(given)?);
     let (objective, effort) = (given.objective().map_err(refuse)?, given.effort().map_err(refuse)?);
     let steps = chain::parse(&given.method).map_err(refuse)?;
-    let pins: Vec<Pin> =
-        given.pins.iter().map(|&(process, endpoint)| Pin { process, endpoint }).collect();
+    let pins = given.pins();
     let work = |watch: &dyn Watch| -> Result<Value, Stop> {
         let graph = &graph.get().inner;
-        let slots = slots(&on.topology, given.hosts.as_deref(), given.per_endpoint)?;
+        let slots = Slots::new(&on.topology, given.hosts.as_deref(), given.per_endpoint)?;
         let request = Request {
             graph,
             ways: on.ways(),
             slots: &slots,
             pins: &pins,
             steps: &steps,
+            start: None,
             objective,
             hops_limit: given.hops_limit,
             effort,
@@ -289,6 +299,60 @@ pub fn map_processes<'py>(
     to_python(py, &enter_to_last(py, progress, work)?.map_err(stopped)?)
 }
 
+/// Maps the processes of a graph and makes tables for them: the figures under these tables, and
+/// they. `start` is a mapping that is kept.
+#[pyfunction]
+#[pyo3(signature = (on, graph, given, layers, options, start=None, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "as Python calls it")]
+pub fn map_with_routing<'py>(
+    py: Python<'py>,
+    on: Py<Topology>,
+    graph: Py<Communication>,
+    given: &Bound<'py, PyAny>,
+    layers: u32,
+    options: &Bound<'py, PyAny>,
+    start: Option<Vec<u32>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Bound<'py, PyAny>, Routing)> {
+    let (given, options) = (Given::of(given)?, object(from_python(options)?));
+    let steps = chain::parse(&given.method).map_err(refuse)?;
+    let (objective, effort) = (given.objective().map_err(refuse)?, given.effort().map_err(refuse)?);
+    let pins = given.pins();
+    let on = on.get().inner.clone();
+    let work = |watch: &dyn Watch| -> Result<(Value, fabric::tables::Routing), Stop> {
+        let graph = &graph.get().inner;
+        let slots = Slots::new(&on, given.hosts.as_deref(), given.per_endpoint)?;
+        let request = Request {
+            graph,
+            ways: Ways::Shortest(&on),
+            slots: &slots,
+            pins: &pins,
+            steps: &steps,
+            start: start.as_deref(),
+            objective,
+            hops_limit: given.hops_limit,
+            effort,
+            seed: given.seed,
+        };
+        let found = joint(&Asked { on: &on, request, layers, options: &options }, watch)?;
+        let to_last: &dyn Watch = if found.mapped.interrupted { &Quiet } else { watch };
+        let proof = verify::verify(&found.routing, Limits::NONE, to_last)?;
+        let tables = On { topology: on.clone(), routing: Some(found.routing.clone()) };
+        let mut told = figures(&tables, graph, &slots, &found.mapped.places, to_last)?;
+        let shortest = On { topology: on.clone(), routing: None };
+        told["linear"] = linear(&shortest, graph, &slots, to_last)?;
+        told["interrupted"] = found.mapped.interrupted.into();
+        told["verified"] = proof.holds().into();
+        told["lanes"] = found.routing.lanes().count().into();
+        told["layers"] = found.routing.layers().into();
+        told["routing_bound"] = json!(found.bound);
+        told["steps"] = json!(found.steps);
+        Ok((told, found.routing))
+    };
+    let (told, routing) = enter_to_last(py, progress, work)?.map_err(stopped)?;
+    Ok((to_python(py, &told)?, Routing { inner: routing, addresses: None }))
+}
+
 /// What a mapping is worth: `places` has the endpoint of each process.
 #[pyfunction]
 #[pyo3(signature = (on, graph, places, hosts, per_endpoint, progress=None))]
@@ -303,7 +367,7 @@ pub fn evaluate_mapping<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let on = On::of(on)?;
     let work = |watch: &dyn Watch| -> Result<Value, Stop> {
-        let slots = slots(&on.topology, hosts.as_deref(), per_endpoint)?;
+        let slots = Slots::new(&on.topology, hosts.as_deref(), per_endpoint)?;
         figures(&on, &graph.get().inner, &slots, &places, watch)
     };
     to_python(py, &enter(py, progress, work)?.map_err(stopped)?)
@@ -331,8 +395,13 @@ pub fn mapping_loads<'py>(
     )?;
     found
         .set_item("to", PyArray1::from_iter(py, channels().map(|c| switch(on.topology.head(c)))))?;
-    found.set_item("load", PyArray1::from_vec(py, loads.clone()))?;
+    found.set_item("load", PyArray1::from_slice(py, &loads))?;
     Ok(found)
+}
+
+/// The endpoint of each slot.
+fn order(slots: &Slots) -> Vec<u32> {
+    (0..slots.count() as u32).map(|s| slots.endpoint(s)).collect()
 }
 
 /// The endpoints that a host list names.
@@ -363,8 +432,8 @@ pub fn mapping_of(
     let topology = on.get().inner.clone();
     let work = |_: &dyn Watch| {
         let format = format.as_deref().map(files::format).transpose()?;
-        let all = slots(&topology, hosts.as_deref(), per_endpoint)?;
-        let order: Vec<u32> = (0..all.count() as u32).map(|s| all.endpoint(s)).collect();
+        let all = Slots::new(&topology, hosts.as_deref(), per_endpoint)?;
+        let order = order(&all);
         files::read(&topology, &text, &order, format)
     };
     enter(py, None, work)?.map_err(refuse)
@@ -383,8 +452,8 @@ pub fn mapping_text(
 ) -> PyResult<String> {
     let topology = on.get().inner.clone();
     let work = |_: &dyn Watch| {
-        let all = slots(&topology, hosts.as_deref(), per_endpoint)?;
-        let order: Vec<u32> = (0..all.count() as u32).map(|s| all.endpoint(s)).collect();
+        let all = Slots::new(&topology, hosts.as_deref(), per_endpoint)?;
+        let order = order(&all);
         files::write(&topology, &places, &order, files::format(&format)?)
     };
     enter(py, None, work)?.map_err(refuse)

@@ -18,6 +18,7 @@ from flyloom.cli.common import (
     app,
     emit,
     epilog,
+    load_network,
     load_tables,
     parsed_options,
 )
@@ -65,6 +66,7 @@ Format = Annotated[
     "flyloom map slim_fly:q=5,p=4 --graph app.mtx -o ranks --format rankfile",
     "flyloom map dragonfly:h=4 --graph app.mtx --objective hops --effort best",
     "flyloom map tables/ --graph app.mtx --hosts nodes.txt --per-endpoint 2 --json",
+    "flyloom map slim_fly:q=5,p=4 --graph app.mtx --with-routing --tables tables/ -o ranks",
 ))
 def map_(
     net: NetOrTables,
@@ -81,8 +83,10 @@ def map_(
                      help="what is to be small: congestion or hops"),
     ] = "congestion",
     hops_limit: Annotated[
-        float, typer.Option(help="for less congestion hop-bytes may grow by this part")
-    ] = 0.05,
+        float | None,
+        typer.Option(show_default="0.05; with routing 0.3",
+                     help="for less congestion hop-bytes may grow by this part"),
+    ] = None,
     hosts: HostFile = None,
     per_endpoint: PerEndpoint = 1,
     pin: Annotated[
@@ -95,6 +99,21 @@ def map_(
         typer.Option(autocompletion=completion.choice("fast", "normal", "best"),
                      help="how much is tried: fast, normal or best"),
     ] = "normal",
+    with_routing: Annotated[
+        bool,
+        typer.Option("--with-routing",
+                     help="tables for the traffic, too: proven, LMC 2 unless told otherwise"),
+    ] = False,
+    tables: Annotated[
+        Path | None,
+        typer.Option("--tables", metavar="DIR", show_default=False,
+                     help="of --with-routing: the tables, as `route -o` writes them"),
+    ] = None,
+    mapping: Annotated[
+        Path | None,
+        typer.Option("--mapping", "-m", metavar="FILE", show_default=False,
+                     help="of --with-routing: tables for this mapping, which is kept"),
+    ] = None,
     lmc: Lmc = None,
     layers: Layers = None,
     option: Options = None,
@@ -109,21 +128,49 @@ def map_(
     """Which process goes on which endpoint, so that little traffic goes far or meets."""
     from flyloom._core import RefusalError
     from flyloom.support.progress import bars
+    from flyloom.verbs.joint import map_with_routing
     from flyloom.verbs.mapping import map_processes
 
     if format_ is not None and output is None:
         raise RefusalError("--format: of the file that -o names; name one")
+    for name, given in (("tables", tables), ("mapping", mapping)):
+        if given is not None and not with_routing:
+            raise RefusalError(f"--{name}: only of --with-routing")
+    shared: dict[str, Any] = {
+        "lmc": lmc, "layers": layers, "engine_options": parsed_options(option), "method": method,
+        "hosts": hosts, "per_endpoint": per_endpoint, "pin": pin, "partition": partition,
+        "effort": effort, "seed": seed, "path": output, "format": format_,
+    }
     with bars() as bar:
-        found = map_processes(
-            load_tables(net, p), graph, engine=engine, lmc=lmc, layers=layers,
-            engine_options=parsed_options(option), method=method, objective=objective,
-            hops_limit=hops_limit, hosts=hosts, per_endpoint=per_endpoint, pin=pin,
-            partition=partition, effort=effort, seed=seed, path=output, format=format_,
-            progress=bar,
-        )
+        if with_routing:
+            check_joint(engine, objective)
+            found, _ = map_with_routing(
+                load_network(net, p), graph, mapping=mapping, tables=tables,
+                hops_limit=0.3 if hops_limit is None else hops_limit, progress=bar, **shared,
+            )
+        else:
+            found = map_processes(
+                load_tables(net, p), graph, engine=engine, objective=objective,
+                hops_limit=0.05 if hops_limit is None else hops_limit, progress=bar, **shared,
+            )
     show(found, as_json)
-    if output is not None and not as_json:
-        print(f"written to {output}")
+    for path in (output, tables):
+        if path is not None and not as_json:
+            print(f"written to {path}" + "/" * path.is_dir())
+
+
+def check_joint(engine: str, objective: str) -> None:
+    """RefusalError for what makes no sense beside --with-routing."""
+    from flyloom._core import RefusalError
+    from flyloom.verbs.joint import ENGINE
+
+    if engine not in ("ecmp", ENGINE):
+        raise RefusalError(
+            f"--engine {engine}: the tables of --with-routing are those of {ENGINE}; its options"
+            " are given by --option"
+        )
+    if objective != "congestion":
+        raise RefusalError(f"--objective {objective}: with --with-routing it is congestion")
 
 
 @app.command("map-eval", epilog=epilog(
@@ -162,6 +209,20 @@ def map_eval(
     show(found, as_json)
 
 
+def routing_rows(told: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Rows on tables that were made with the mapping."""
+    words = "proven" if told["verified"] else "NOT PROVEN"
+    rows: list[tuple[str, Any]] = [
+        ("tables", f"{words}; lanes {told['lanes']}, routes to a terminal {told['layers']}")
+    ]
+    if told["routing_bound"] is not None:
+        rows.append(("any routing of it", f"at least {told['routing_bound']:,.10g}"))
+    for step in told["steps"]:
+        words = f"congestion {step['maximum_congestion']:,.10g}, hop-bytes {step['hop_bytes']:,.10g}"
+        rows.append((step["step"], words))
+    return rows
+
+
 def show(found: Result, as_json: bool) -> None:
     """Prints the figures beside those of the linear mapping and the bounds."""
     told = found.to_dict()
@@ -184,6 +245,8 @@ def show(found: Result, as_json: bool) -> None:
         if bound is not None:
             words += f"; at least {told[bound]:,.10g}"
         rows.append((name, words))
+    if "steps" in told:
+        rows += routing_rows(told)
     for busy in told["busiest"][:3]:
         pairs = ", ".join(f"{a}>{b}" for a, b, _ in busy["pairs"][:4])
         words = f"{busy['from']} to {busy['to']}: {busy['load']:,.10g}"

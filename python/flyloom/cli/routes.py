@@ -90,17 +90,12 @@ def lids_kept(before: Topology, now: Topology) -> dict[str, int] | None:
 def write_tables(topology: Topology, routing: Routing, folder: Path) -> None:
     """Writes tables and their network into a folder, or as a digraph where it ends in .dot."""
     from flyloom.support.files import write_folder, write_whole
+    from flyloom.verbs.routes import table_files
 
     if folder.suffix == ".dot":
         write_whole(folder, routing.orcs_text())
         return
-    about = {"flyloom": 1, "engine": routing.engine, "lmc": routing.lmc, "layers": routing.layers}
-    write_folder(folder, {
-        "tables.txt": routing.table_text(), "lfts.txt": routing.lft_text(),
-        "network.json": topology.to_text("json"),
-        "fabric.net": topology.to_text("netlist", routing.lmc),
-        "guid2lid": topology.addresses(routing.lmc)["guid2lid"], "routing.json": json.dumps(about),
-    }, stale=["certificate.txt"])
+    write_folder(folder, table_files(topology, routing), stale=["certificate.txt"])
 
 
 DISJOINT = ("mean_disjoint_paths", "fraction_pairs_3_disjoint_paths")

@@ -90,6 +90,26 @@ def map_processes(
         so far, with ``interrupted`` true.
     """
     on = _on(net, engine, lmc, layers, engine_options, progress)
+    traffic, given, used = asked_of(
+        on, graph, method=method, objective=objective, hops_limit=hops_limit, hosts=hosts,
+        per_endpoint=per_endpoint, pin=pin, partition=partition, effort=effort, seed=seed,
+        progress=progress,
+    )
+    began = time.process_time()
+    found = _until_told(on, traffic, given, progress)
+    found |= {"method": method, "cpu_seconds": time.process_time() - began}
+    if path is not None:
+        write_mapping(on, found["mapping"], path, format=format, hosts=used,
+                      per_endpoint=per_endpoint)
+    return Result(found)
+
+
+def asked_of(
+    on: Topology | Routing, graph: Graph, *, method: str, objective: str, hops_limit: float,
+    hosts: Hosts | None, per_endpoint: int, pin: Pins | None, partition: int | None, effort: str,
+    seed: int, progress: Progress | None,
+) -> tuple[Communication, dict[str, Any], list[int] | None]:
+    """Graph, parameters and hosts as the core takes them."""
     traffic = _graph(graph, partition, seed, progress)
     used = _hosts(on, hosts)
     given = {
@@ -98,13 +118,7 @@ def map_processes(
         "per_endpoint": whole("per_endpoint", per_endpoint, 1, MOST_PER_ENDPOINT),
         "hosts": used, "pins": _pins(on, pin),
     }
-    began = time.process_time()
-    found = _until_told(on, traffic, given, progress)
-    found |= {"method": method, "cpu_seconds": time.process_time() - began}
-    if path is not None:
-        write_mapping(on, found["mapping"], path, format=format, hosts=used,
-                      per_endpoint=per_endpoint)
-    return Result(found)
+    return traffic, given, used
 
 
 def _until_told(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -61,6 +62,17 @@ def route(
             max_lanes=options.get("max_lanes"),
         )
     return route_by_ours(topology, engine, options, count, lmc, progress)
+
+
+def table_files(topology: Topology, routing: Routing) -> dict[str, str]:
+    """What a folder of tables holds: the text of each file by its name."""
+    about = {"flyloom": 1, "engine": routing.engine, "lmc": routing.lmc, "layers": routing.layers}
+    return {
+        "tables.txt": routing.table_text(), "lfts.txt": routing.lft_text(),
+        "network.json": topology.to_text("json"),
+        "fabric.net": topology.to_text("netlist", routing.lmc),
+        "guid2lid": topology.addresses(routing.lmc)["guid2lid"], "routing.json": json.dumps(about),
+    }
 
 
 def routed_or_not(

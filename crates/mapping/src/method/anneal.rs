@@ -9,7 +9,7 @@ use crate::arrangement::Arrangement;
 use crate::metric::Metric;
 use crate::near::Near;
 use crate::problem::Problem;
-use base::seed::Fast;
+use base::seed::{Fast, exponentials};
 use base::{Interrupted, Watch};
 
 /// What decides whether a move that makes things worse is made.
@@ -84,12 +84,6 @@ impl<'a> Proposals<'a> {
         let v = at.process(slots[pick(bits >> 32, slots.len())]);
         (v != u && site != at.site(u) && !self.problem.is_pinned(v)).then_some(v)
     }
-}
-
-/// Exponential variates by their quantiles.
-pub fn exponentials() -> Vec<f32> {
-    const COUNT: u32 = 1 << 12;
-    (0..COUNT).map(|i| -((f64::from(i) + 0.5) / f64::from(COUNT)).ln() as f32).collect()
 }
 
 /// Moves between two looks at the watch, and between two temperatures.

@@ -4,12 +4,12 @@
 //! the maximum, and unlike that it tells which of two states with the same maximum is nearer to a
 //! better one.
 
-use super::anneal::{Proposals, exponentials};
+use super::anneal::Proposals;
 use crate::arrangement::Arrangement;
 use crate::lists::Lists;
 use crate::metric::Metric;
 use crate::ways::Ways;
-use base::seed::Fast;
+use base::seed::{Fast, exponentials};
 use base::{Interrupted, Watch};
 use traffic::communication::Communication;
 

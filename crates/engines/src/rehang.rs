@@ -1,0 +1,529 @@
+//! Routes for known traffic, improved hop by hop: a switch is hung on another next hop, with all
+//! that comes through it, where that makes busy channels lighter.
+//!
+//! The search anneals the sum over channels of (load / largest load)^k, k rising, whose root comes
+//! near to the largest load and which tells which of two states with the same largest load is
+//! nearer to a better one (Kirkpatrick, Gelatt, Vecchi, "Optimization by simulated annealing",
+//! Science 1983; the potential as in the flow deviation method of Fratta, Gerla, Kleinrock, 1973).
+
+use base::seed::Fast;
+use base::{ChannelId, Interrupted, Watch};
+use fabric::network::Topology;
+use fabric::tables::NO_ROUTE;
+use std::collections::BTreeMap;
+
+/// What comes to a terminal: by source switch, an amount in one layer.
+pub(super) type Sources = Vec<(u32, f64)>;
+
+/// How a search goes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Search {
+    /// Routes are at most so many hops longer than the shortest.
+    pub(super) slack: u32,
+    /// Moves that are tried.
+    pub(super) moves: u64,
+    /// Temperatures at the start and the end, in parts of the potential over its power.
+    pub(super) heat: (f64, f64),
+}
+
+/// Entry of what does not exist.
+const NONE: u32 = u32::MAX;
+
+/// The trees of all terminals that get traffic, in all layers, with what every channel carries.
+pub(super) struct Trees<'a> {
+    on: &'a Topology,
+    switches: usize,
+    layers: usize,
+    /// Which terminal each tree leads to, and its switch.
+    terminals: Vec<(u32, u32)>,
+    /// A channel's rate over the highest.
+    rate: Vec<f64>,
+    /// The least hops to the switch of each tree: where they begin in `far`.
+    far_at: Vec<usize>,
+    far: Vec<u32>,
+    /// By tree and switch: the channel it forwards to, its hops, what goes through it, and its
+    /// place among the users of that channel.
+    hop: Vec<u32>,
+    hops: Vec<u32>,
+    amount: Vec<f64>,
+    place: Vec<u32>,
+    /// The trees in which a channel carries something.
+    users: Vec<Vec<u32>>,
+    load: Vec<f64>,
+    powered: Vec<f64>,
+    squarings: u32,
+    reference: f64,
+    potential: f64,
+    /// Channels that work.
+    channels: Vec<u32>,
+    /// The hops before those that were changed since the best state.
+    undo: Vec<(u32, u32, u32)>,
+    /// Scratch: channels that get lighter and heavier by a move.
+    lighter: Vec<u32>,
+    heavier: Vec<u32>,
+    below: Vec<u32>,
+}
+
+impl<'a> Trees<'a> {
+    /// The trees of a table of `layers`, a row a layer and terminal, for traffic by terminal.
+    pub(super) fn new(
+        on: &'a Topology,
+        layers: usize,
+        traffic: &[Sources],
+        rate: &[f64],
+        next: &[u16],
+    ) -> Self {
+        let (switches, count) = (on.switches().len(), on.terminals().len());
+        let channel_of = channels_by_port(on);
+        let mut own = Self {
+            on,
+            switches,
+            layers,
+            terminals: Vec::new(),
+            rate: rate.to_vec(),
+            far_at: Vec::new(),
+            far: Vec::new(),
+            hop: Vec::new(),
+            hops: Vec::new(),
+            amount: Vec::new(),
+            place: Vec::new(),
+            users: vec![Vec::new(); rate.len()],
+            load: vec![0.0; rate.len()],
+            powered: vec![0.0; rate.len()],
+            squarings: 3,
+            reference: 1.0,
+            potential: 0.0,
+            channels: (0..rate.len() as u32)
+                .filter(|&c| on.link_is_up(ChannelId(c).link()))
+                .collect(),
+            undo: Vec::new(),
+            lighter: Vec::new(),
+            heavier: Vec::new(),
+            below: Vec::new(),
+        };
+        let mut known: BTreeMap<u32, usize> = BTreeMap::new();
+        for layer in 0..layers {
+            for (t, sources) in traffic.iter().enumerate() {
+                let home = on.terminals()[t].plug.switch;
+                if !sources.iter().any(|&(s, amount)| amount > 0.0 && s != home.0) {
+                    continue;
+                }
+                let far = *known.entry(home.0).or_insert_with(|| {
+                    own.far.extend(on.graph().distances_from(home.ix()));
+                    own.far.len() - switches
+                });
+                own.far_at.push(far);
+                own.terminals.push((t as u32, home.0));
+                let row = (layer * count + t) * switches;
+                let entries = next[row..row + switches].iter().enumerate();
+                own.hop.extend(entries.map(|(v, &port)| match port {
+                    NO_ROUTE => NONE,
+                    _ if v == home.ix() => NONE,
+                    port => channel_of[v][&usize::from(port)],
+                }));
+            }
+        }
+        own.hops = vec![0; own.hop.len()];
+        own.amount = vec![0.0; own.hop.len()];
+        own.place = vec![NONE; own.hop.len()];
+        for k in 0..own.terminals.len() {
+            own.begin(k, &traffic[own.terminals[k].0 as usize]);
+        }
+        own
+    }
+
+    /// Counts hops and traffic of a tree, and puts it on the channels.
+    fn begin(&mut self, k: usize, sources: &Sources) {
+        let row = k * self.switches;
+        for v in 0..self.switches {
+            let mut at = v;
+            while let Some(c) = self.channel(row + at) {
+                self.hops[row + v] += 1;
+                at = self.on.head(c).switch.ix();
+            }
+        }
+        for &(source, amount) in sources {
+            let mut at = source as usize;
+            while let Some(c) = self.channel(row + at) {
+                self.amount[row + at] += amount;
+                self.load[c.ix()] += amount;
+                at = self.on.head(c).switch.ix();
+            }
+        }
+        for v in 0..self.switches {
+            if self.amount[row + v] > 0.0 {
+                self.enter(k, v);
+            }
+        }
+    }
+
+    fn channel(&self, at: usize) -> Option<ChannelId> {
+        let c = self.hop[at];
+        (c != NONE).then_some(ChannelId(c))
+    }
+
+    /// Notes a switch of a tree among the users of its channel.
+    fn enter(&mut self, k: usize, v: usize) {
+        let at = k * self.switches + v;
+        let users = &mut self.users[self.hop[at] as usize];
+        self.place[at] = users.len() as u32;
+        users.push(k as u32);
+    }
+
+    /// Strikes it out there.
+    fn leave(&mut self, k: usize, v: usize) {
+        let at = k * self.switches + v;
+        let c = self.hop[at] as usize;
+        let place = std::mem::replace(&mut self.place[at], NONE) as usize;
+        self.users[c].swap_remove(place);
+        if let Some(&moved) = self.users[c].get(place) {
+            self.place[moved as usize * self.switches + v] = place as u32;
+        }
+    }
+
+    /// The largest load, and how many channels have it.
+    fn worst(&self) -> (f64, usize) {
+        let over = |c: usize| self.load[c] / self.rate[c];
+        let all = || self.channels.iter().map(|&c| over(c as usize));
+        let most = all().fold(0.0, f64::max);
+        (most, all().filter(|&load| load >= most * (1.0 - 1e-9)).count())
+    }
+
+    fn power(&self, load: f64, c: usize) -> f64 {
+        let mut x = (load / self.rate[c] / self.reference).max(0.0);
+        for _ in 0..self.squarings {
+            x *= x;
+        }
+        x
+    }
+
+    fn sharpen(&mut self, squarings: u32) {
+        self.squarings = squarings;
+        self.reference = self.worst().0.max(f64::MIN_POSITIVE);
+        self.potential = 0.0;
+        for i in 0..self.channels.len() {
+            let c = self.channels[i] as usize;
+            self.powered[c] = self.power(self.load[c], c);
+            self.potential += self.powered[c];
+        }
+    }
+
+    /// Whether a switch may have so many hops more, and all that comes through it.
+    fn may_lengthen(&mut self, k: usize, v: usize, by: u32, slack: u32) -> bool {
+        let (row, far) = (k * self.switches, self.far_at[k]);
+        self.below.clear();
+        self.below.push(v as u32);
+        let mut head = 0;
+        while let Some(&v) = self.below.get(head) {
+            head += 1;
+            if self.hops[row + v as usize] + by > self.far[far + v as usize] + slack {
+                return false;
+            }
+            self.gather(row, v);
+        }
+        true
+    }
+
+    /// Adds the switches that forward to `v` to `below`.
+    fn gather(&mut self, row: usize, v: u32) {
+        let graph = self.on.graph();
+        for (&u, c) in graph.neighbours(v as usize).iter().zip(graph.channels(v as usize)) {
+            if self.hop[row + u as usize] == c.reverse().0 {
+                self.below.push(u);
+            }
+        }
+    }
+
+    /// The channels that get lighter and heavier when `v` forwards to `c` instead; whether that can
+    /// be: no circle, no way too long.
+    fn propose(&mut self, k: usize, v: usize, c: ChannelId, slack: u32) -> bool {
+        let row = k * self.switches;
+        let to = self.on.head(c).switch.ix();
+        let (was, now) = (self.hops[row + v], self.hops[row + to] + 1);
+        self.heavier.clear();
+        self.heavier.push(c.0);
+        let mut at = to;
+        while let Some(next) = self.channel(row + at) {
+            if at == v {
+                return false;
+            }
+            self.heavier.push(next.0);
+            at = self.on.head(next).switch.ix();
+        }
+        if at == v || now > was && !self.may_lengthen(k, v, now - was, slack) {
+            return false;
+        }
+        self.lighter.clear();
+        let mut at = v;
+        while let Some(next) = self.channel(row + at) {
+            self.lighter.push(next.0);
+            at = self.on.head(next).switch.ix();
+        }
+        while let (Some(a), Some(b)) = (self.lighter.last(), self.heavier.last()) {
+            if a != b {
+                break;
+            }
+            self.lighter.pop();
+            self.heavier.pop();
+        }
+        true
+    }
+
+    /// How the potential changes by the move proposed.
+    fn gain(&self, amount: f64) -> f64 {
+        let by = |c: u32, amount: f64| {
+            let c = c as usize;
+            self.power(self.load[c] + amount, c) - self.powered[c]
+        };
+        let lighter = self.lighter.iter().map(|&c| by(c, -amount));
+        lighter.chain(self.heavier.iter().map(|&c| by(c, amount))).sum()
+    }
+
+    /// Hangs `v` on channel `c`; `lighter` and `heavier` are what was proposed.
+    fn hang(&mut self, k: usize, v: usize, c: ChannelId) {
+        let row = k * self.switches;
+        let amount = self.amount[row + v];
+        self.undo.push((k as u32, v as u32, self.hop[row + v]));
+        if amount > 0.0 {
+            self.leave(k, v);
+            for i in 0..self.lighter.len() {
+                self.carry(k, ChannelId(self.lighter[i]), v, -amount);
+            }
+        }
+        let longer = i64::from(self.hops[row + self.on.head(c).switch.ix()]) + 1
+            - i64::from(self.hops[row + v]);
+        self.hop[row + v] = c.0;
+        if amount > 0.0 {
+            self.enter(k, v);
+            for i in 0..self.heavier.len() {
+                self.carry(k, ChannelId(self.heavier[i]), v, amount);
+            }
+        }
+        if longer != 0 {
+            self.below.clear();
+            self.below.push(v as u32);
+            let mut head = 0;
+            while let Some(&v) = self.below.get(head) {
+                head += 1;
+                let at = row + v as usize;
+                self.hops[at] = (i64::from(self.hops[at]) + longer) as u32;
+                self.gather(row, v);
+            }
+        }
+    }
+
+    /// Adds traffic to a channel, and to the switch before it unless that is `v`.
+    fn carry(&mut self, k: usize, c: ChannelId, v: usize, amount: f64) {
+        let ix = c.ix();
+        self.load[ix] = (self.load[ix] + amount).max(0.0);
+        let powered = self.power(self.load[ix], ix);
+        self.potential += powered - self.powered[ix];
+        self.powered[ix] = powered;
+        let tail = self.on.tail(c).switch.ix();
+        if tail == v {
+            return;
+        }
+        let at = k * self.switches + tail;
+        let before = self.amount[at];
+        let mut after = before + amount;
+        if after < 1e-9 * amount.abs() {
+            after = 0.0;
+        }
+        self.amount[at] = after;
+        match (before > 0.0, after > 0.0) {
+            (true, false) => self.leave(k, tail),
+            (false, true) => self.enter(k, tail),
+            _ => {}
+        }
+    }
+
+    /// A tree and a switch of it whose traffic is on a busy channel.
+    fn pick(&self, draw: &mut Fast) -> Option<(usize, usize)> {
+        let any = |draw: &mut Fast| self.channels[draw.below(self.channels.len() as u32) as usize];
+        let mut busiest = any(draw);
+        let over = |c: u32| self.load[c as usize] / self.rate[c as usize];
+        let tries = if draw.below(4) == 0 { 1 } else { 12 };
+        for _ in 1..tries {
+            let c = any(draw);
+            if over(c) > over(busiest) {
+                busiest = c;
+            }
+        }
+        let users = &self.users[busiest as usize];
+        let k = *users.get(draw.below(users.len() as u32) as usize)? as usize;
+        let mut v = self.on.tail(ChannelId(busiest)).switch.ix();
+        while draw.below(2) == 0 {
+            let Some(u) = self.feeder(k, v, draw) else { break };
+            v = u;
+        }
+        Some((k, v))
+    }
+
+    /// One of the switches that forward traffic to `v`.
+    fn feeder(&self, k: usize, v: usize, draw: &mut Fast) -> Option<usize> {
+        let graph = self.on.graph();
+        let (neighbours, channels) = (graph.neighbours(v), graph.channels(v));
+        let begin = draw.below(neighbours.len() as u32) as usize;
+        (0..neighbours.len()).map(|i| (begin + i) % neighbours.len()).find_map(|i| {
+            let at = k * self.switches + neighbours[i] as usize;
+            let feeds = self.amount[at] > 0.0 && self.hop[at] == channels[i].reverse().0;
+            feeds.then_some(neighbours[i] as usize)
+        })
+    }
+
+    fn any_channel(&self, v: usize, draw: &mut Fast) -> ChannelId {
+        let channels = self.on.graph().channels(v);
+        channels[draw.below(channels.len() as u32) as usize]
+    }
+
+    /// Tries one move.
+    fn attempt(&mut self, slack: u32, heat: f64, quantiles: &[f32], draw: &mut Fast) {
+        let Some((k, v)) = self.pick(draw) else { return };
+        let row = k * self.switches;
+        let c = self.any_channel(v, draw);
+        let w = self.on.head(c).switch.ix();
+        if c.0 == self.hop[row + v] {
+            return;
+        }
+        let mut before = None;
+        if self.hop[row + w] != NONE && self.amount[row + w] == 0.0 && draw.below(2) == 0 {
+            // an idle switch: its own next hop is free to choose
+            let d = self.any_channel(w, draw);
+            let old = self.hop[row + w];
+            if d.0 != old && self.propose(k, w, d, slack) {
+                self.hang(k, w, d);
+                before = Some(ChannelId(old));
+            }
+        }
+        if self.propose(k, v, c, slack) {
+            let gain = self.gain(self.amount[row + v]);
+            let drawn = f64::from(quantiles[(draw.next_u64() >> 52) as usize]);
+            if gain <= heat * self.potential * drawn {
+                self.hang(k, v, c);
+                return;
+            }
+        }
+        if let Some(old) = before {
+            self.propose(k, w, old, u32::MAX / 2);
+            self.hang(k, w, old);
+            self.undo.truncate(self.undo.len() - 2);
+        }
+    }
+
+    /// Searches; interrupted, as far as it came. The result is never worse.
+    ///
+    /// O(moves * hops of a way), and where ways get longer, the switches behind.
+    ///
+    /// # Errors
+    /// When `watch` says stop: what is there is good all the same.
+    pub(super) fn search(
+        &mut self,
+        how: Search,
+        draw: &mut Fast,
+        watch: &dyn Watch,
+    ) -> Result<(), Interrupted> {
+        let mut best = self.worst();
+        self.undo.clear();
+        if self.terminals.is_empty() || self.channels.is_empty() || best.0 == 0.0 {
+            return Ok(());
+        }
+        let quantiles = base::seed::exponentials();
+        let step = 256.max(self.channels.len() as u64 / 4);
+        let (mut done, mut ended) = (0, Ok(()));
+        while done < how.moves && ended.is_ok() {
+            ended = watch.tick("routes", done, how.moves);
+            let part = done as f64 / how.moves as f64;
+            let squarings = 3 + (4.0 * part) as u32;
+            self.sharpen(squarings);
+            let (from, to) = how.heat;
+            let heat = from * (to / from).powf(part) * f64::from(1_u32 << squarings);
+            for _ in 0..step.min(how.moves - done) {
+                self.attempt(how.slack, heat, &quantiles, draw);
+            }
+            done += step;
+            let now = self.worst();
+            let close = 1e-9 * best.0;
+            if now.0 < best.0 - close || now.0 <= best.0 + close && now.1 < best.1 {
+                best = now;
+                self.undo.clear();
+            }
+        }
+        while let Some((k, v, old)) = self.undo.pop() {
+            self.hop[k as usize * self.switches + v as usize] = old;
+        }
+        ended
+    }
+
+    /// Writes the routes back: those with traffic as they are, the others as short as these let
+    /// them be, as they were where that is among the shortest.
+    pub(super) fn write(&self, traffic: &[Sources], next: &mut [u16]) {
+        let count = self.on.terminals().len();
+        let by_layer = self.terminals.len() / self.layers.max(1);
+        for (k, &(t, home)) in self.terminals.iter().enumerate() {
+            let row = (k / by_layer * count + t as usize) * self.switches;
+            let own = &self.hop[k * self.switches..(k + 1) * self.switches];
+            let entries = &mut next[row..row + self.switches];
+            self.write_one(own, &traffic[t as usize], home, entries);
+        }
+    }
+
+    fn write_one(&self, hop: &[u32], sources: &Sources, home: u32, entries: &mut [u16]) {
+        let graph = self.on.graph();
+        let mut hops = vec![NONE; self.switches];
+        hops[home as usize] = 0;
+        let mut used = Vec::new();
+        for &(source, _) in sources.iter().filter(|s| s.1 > 0.0) {
+            let begin = used.len();
+            let mut at = source as usize;
+            while hops[at] == NONE {
+                used.push(at);
+                at = self.on.head(ChannelId(hop[at])).switch.ix();
+            }
+            let far = hops[at];
+            for (i, &v) in used[begin..].iter().rev().enumerate() {
+                hops[v] = far + 1 + i as u32;
+                entries[v] = self.on.tail(ChannelId(hop[v])).port;
+            }
+        }
+        used.push(home as usize);
+        self.least_hops(&used, &mut hops);
+        for v in 0..self.switches {
+            if hops[v] == NONE || used.contains(&v) {
+                continue;
+            }
+            let leads = |c: ChannelId| hops[self.on.head(c).switch.ix()] + 1 == hops[v];
+            let row = graph.channels(v);
+            let before = row.iter().find(|&&c| self.on.tail(c).port == entries[v] && leads(c));
+            let chosen = before.or_else(|| row.iter().find(|&&c| leads(c)));
+            entries[v] = chosen.map_or(NO_ROUTE, |&c| self.on.tail(c).port);
+        }
+    }
+
+    /// The least hops of the switches that have none yet, through those that have.
+    fn least_hops(&self, settled: &[usize], hops: &mut [u32]) {
+        let mut levels: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for &v in settled {
+            levels.entry(hops[v]).or_default().push(v);
+        }
+        while let Some((far, level)) = levels.pop_first() {
+            for w in level {
+                for &v in self.on.graph().neighbours(w) {
+                    if hops[v as usize] == NONE {
+                        hops[v as usize] = far + 1;
+                        levels.entry(far + 1).or_default().push(v as usize);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The channel behind every port of every switch.
+fn channels_by_port(on: &Topology) -> Vec<BTreeMap<usize, u32>> {
+    let mut all = vec![BTreeMap::new(); on.switches().len()];
+    for c in 0..2 * on.links().len() as u32 {
+        let tail = on.tail(ChannelId(c));
+        all[tail.switch.ix()].insert(usize::from(tail.port), c);
+    }
+    all
+}
