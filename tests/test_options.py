@@ -68,6 +68,7 @@ SHARED = {
     "--sort": ("text", "^best first"),
     "--top": ("whole number", "^only so many rows"),
     "--traffic": ("text", "^traffic"),
+    "--verbose": ("flag", "in whole sentences$"),
     "--until": ("text", "ends to "),
 }
 """Every option that more than one command has, and its one meaning."""

@@ -46,12 +46,10 @@ def reorder(
         typer.Option(autocompletion=completion.choice("fast", "normal", "best"),
                      help="how much is tried: fast, normal or best"),
     ] = "normal",
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**64 - 1, help="seed of all that is random")
-    ] = 0,
+    seed: Annotated[int, typer.Option(help="seed of all that is random")] = 0,
     verbose: Annotated[
         bool,
-        typer.Option("--verbose", help="a line on standard error for each topology that is mapped"),
+        typer.Option("--verbose", help="what each topology gains, in whole sentences"),
     ] = False,
     library: Annotated[
         bool,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from flyloom._core import RefusalError
+from flyloom.support.checks import whole
 from flyloom.support.files import sha256, write_whole
 
 from . import library, preload
@@ -43,12 +44,13 @@ def run(
     for option, word, known in (("objective", objective, OBJECTIVES), ("effort", effort, EFFORTS)):
         if word not in known:
             raise RefusalError(f"--{option}: there is no '{word}'; {', '.join(known)}")
+    number = whole("seed", seed, 0, 2**64 - 1)
     if host_endpoints is not None and not os.access(host_endpoints, os.R_OK):
         raise RefusalError(f"--host-endpoints {host_endpoints}: is not there, or not to be read")
     name = preload.family(words)
     found = _built(words, name)
     told = {
-        NETWORK: str(kept(network)), OBJECTIVE: objective, EFFORT: effort, SEED: str(seed),
+        NETWORK: str(kept(network)), OBJECTIVE: objective, EFFORT: effort, SEED: str(number),
         VERBOSE: str(int(verbose)),
     }
     if host_endpoints is not None:
