@@ -47,6 +47,7 @@ SHARED = {
     "--out": ("file", r"\b(file|folder)\b"),
     "--noise": ("text, repeated", "^noise"),
     "--oversubscription": ("number", "^endpoints for each one"),
+    "--page": ("file", "^HTML: "),
     "--partition": ("whole number", "^the graph is a sparse matrix"),
     "--path-records": ("file", "^path records"),
     "--patterns": ("whole number", "^random bisections"),

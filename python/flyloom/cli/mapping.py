@@ -24,6 +24,7 @@ from flyloom.cli.common import (
 
 if TYPE_CHECKING:
     from flyloom.support.results import Result
+    from flyloom.verbs.mapping_shown import Shown
 
 NetOrTables = Annotated[
     str,
@@ -58,6 +59,13 @@ Format = Annotated[
                  autocompletion=completion.choice("list", "rankfile", "hydra", "slurm", "cray",
                                                   "pbs", "json"),
                  help="of the mapping: list, rankfile, hydra, slurm, cray, pbs or json"),
+]
+
+
+Page = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", show_default=False,
+                 help="HTML: figures, who sends to whom, and load of links, beside the linear one"),
 ]
 
 
@@ -103,6 +111,7 @@ def map_(
         Path | None, typer.Option("-o", "--out", help="file: the mapping")
     ] = None,
     format_: Format = None,
+    page: Page = None,
     p: P = None,
     as_json: Json = False,
 ) -> None:
@@ -110,9 +119,11 @@ def map_(
     from flyloom._core import RefusalError
     from flyloom.support.progress import bars
     from flyloom.verbs.mapping import map_processes
+    from flyloom.verbs.mapping_shown import shown
 
     if format_ is not None and output is None:
         raise RefusalError("--format: of the file that -o names; name one")
+    check_page(page)
     with bars() as bar:
         found = map_processes(
             load_tables(net, p), graph, engine=engine, lmc=lmc, layers=layers,
@@ -121,9 +132,16 @@ def map_(
             partition=partition, effort=effort, seed=seed, path=output, format=format_,
             progress=bar,
         )
+        if page is not None:
+            write_page(page, shown(
+                load_tables(net, p), graph, found, engine=engine, lmc=lmc, layers=layers,
+                engine_options=parsed_options(option), hosts=hosts, per_endpoint=per_endpoint,
+                partition=partition, seed=seed, progress=bar,
+            ))
     show(found, as_json)
-    if output is not None and not as_json:
-        print(f"written to {output}")
+    for path in (output, page):
+        if path is not None and not as_json:
+            print(f"written to {path}")
 
 
 @app.command("map-eval", epilog=epilog(
@@ -146,20 +164,31 @@ def map_eval(
     option: Options = None,
     seed: Annotated[int, typer.Option(help="seed of the partition")] = 0,
     format_: Format = None,
+    page: Page = None,
     p: P = None,
     as_json: Json = False,
 ) -> None:
     """What a mapping is worth: hop-bytes, dilation and congestion, beside the linear one."""
     from flyloom.support.progress import bars
     from flyloom.verbs.mapping import evaluate_mapping
+    from flyloom.verbs.mapping_shown import shown
 
+    check_page(page)
     with bars() as bar:
         found = evaluate_mapping(
             load_tables(net, p), graph, mapping, engine=engine, lmc=lmc, layers=layers,
             engine_options=parsed_options(option), hosts=hosts, per_endpoint=per_endpoint,
             partition=partition, seed=seed, format=format_, progress=bar,
         )
+        if page is not None:
+            write_page(page, shown(
+                load_tables(net, p), graph, found, engine=engine, lmc=lmc, layers=layers,
+                engine_options=parsed_options(option), hosts=hosts, per_endpoint=per_endpoint,
+                partition=partition, seed=seed, progress=bar,
+            ))
     show(found, as_json)
+    if page is not None and not as_json:
+        print(f"written to {page}")
 
 
 def show(found: Result, as_json: bool) -> None:
@@ -191,3 +220,19 @@ def show(found: Result, as_json: bool) -> None:
     if told.get("interrupted"):
         rows.append(("interrupted", "the best so far"))
     emit(told, False, rows)
+
+
+def check_page(page: Path | None) -> None:
+    """RefusalError where the name of the page ends otherwise."""
+    from flyloom._core import RefusalError
+
+    if page is not None and page.suffix != ".html":
+        raise RefusalError(f"--page {page}: a page of HTML; a name that ends in .html")
+
+
+def write_page(path: Path, found: Shown) -> None:
+    """Writes the page of a mapping, whole or not at all."""
+    from flyloom.report import mapping_page
+    from flyloom.support.files import write_whole
+
+    write_whole(path, mapping_page.page(found))
