@@ -46,12 +46,12 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.verbs.doctor import doctor as doctor
     from flyloom.verbs.exporting import export as export
     from flyloom.verbs.exporting import export_formats as export_formats
+    from flyloom.verbs.joint import map_with_routing as map_with_routing
     from flyloom.verbs.layout import cables as cables
     from flyloom.verbs.layout import check_cables as check_cables
     from flyloom.verbs.layout import lost_in as lost_in
     from flyloom.verbs.layout import plan as plan
     from flyloom.verbs.layout import verify_cables as verify_cables
-    from flyloom.verbs.joint import map_with_routing as map_with_routing
     from flyloom.verbs.mapping import evaluate_mapping as evaluate_mapping
     from flyloom.verbs.mapping import map_processes as map_processes
     from flyloom.verbs.measures import measure as measure

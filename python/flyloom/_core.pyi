@@ -34,6 +34,7 @@ __all__ = [
     "hosts_of",
     "kept_routing",
     "kept_topology",
+    "map_library",
     "map_processes",
     "mapping_loads",
     "mapping_names",
@@ -532,6 +533,7 @@ def evaluate_mapping(
     per_endpoint: int,
     progress: _Progress = None,
 ) -> _Document: ...
+def map_library() -> bytes: ...
 def mapping_loads(
     on: Topology | Routing,
     graph: Communication,

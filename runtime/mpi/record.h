@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define API __attribute__((visibility("default")))
+#define WRAP_LOOK_UP rec_real
+#include "wrap.h"
 
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define HAS_INIT 1 /* persistent collectives, partitioned sends, MPI_Isendrecv */
@@ -162,20 +163,6 @@ static inline int rec_enter(void) {
 }
 
 static inline void rec_leave(void) { rec_thread.depth = 0; }
-
-/* The pointer `real` to the library's own function. */
-#define REAL(name)                                                                                \
-    static __typeof__(&MPI_##name) kept;                                                          \
-    __typeof__(&MPI_##name) real = __atomic_load_n(&kept, __ATOMIC_RELAXED);                      \
-    if (real == NULL) {                                                                           \
-        real = (__typeof__(&MPI_##name))rec_real("PMPI_" #name);                                  \
-        if (real == NULL) return MPI_ERR_INTERN;                                                  \
-        __atomic_store_n(&kept, real, __ATOMIC_RELAXED);                                          \
-    }
-
-#define ALIAS(name)                                                                               \
-    extern __typeof__(MPI_##name) PMPI_##name                                                     \
-        __attribute__((alias("MPI_" #name), visibility("default")));
 
 /* Defines a call: the library's own does the work, then `record` is done where it succeeded. */
 #define WRAP(name, parameters, arguments, ...)                                                    \

@@ -33,6 +33,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<routing::Routing>()?;
     m.add_class::<throughput::Traffic>()?;
     m.add_class::<ranks::Ranks>()?;
+    m.add_function(wrap_pyfunction!(ranks::map_library, m)?)?;
     m.add_class::<cost::Shop>()?;
     m.add_class::<workload::Workload>()?;
     m.add_function(wrap_pyfunction!(cables::qr_code, m)?)?;

@@ -7,8 +7,23 @@ use des::peers::{agree, same};
 use des_mpi::World;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The library of `capi`, which cargo has linked beside this one before.
+#[cfg(all(feature = "extension-module", target_os = "linux"))]
+const MAP_LIBRARY: &[u8] =
+    include_bytes!(concat!(env!("OUT_DIR"), "/../../../deps/libflyloom_map.so"));
+#[cfg(not(all(feature = "extension-module", target_os = "linux")))]
+const MAP_LIBRARY: &[u8] = &[];
+
+/// The core for C, as the bytes of a shared library that programs of MPI load; empty where there is
+/// none.
+#[pyfunction]
+pub fn map_library(py: Python<'_>) -> Bound<'_, PyBytes> {
+    PyBytes::new(py, MAP_LIBRARY)
+}
 
 /// This process among the ranks of an MPI program.
 #[pyclass(frozen)]

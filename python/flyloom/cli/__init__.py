@@ -36,6 +36,7 @@ GROUPS = {
     "throughput": ("throughput",),
     "mapping": ("map", "map-eval"),
     "recording": ("record",),
+    "reordering": ("reorder",),
     "figures": ("figure",),
     "simulation": ("sim",),
     "messages": ("sim",),

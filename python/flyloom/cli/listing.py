@@ -13,7 +13,7 @@ PANELS = {
     "Routes": ("route", "verify", "lanes", "repair", "deploy", "opensm-plugin",
                "compare-routing"),
     "Load and throughput": ("ebb", "congestion", "throughput", "figure"),
-    "Processes on endpoints": ("map", "map-eval", "record"),
+    "Processes on endpoints": ("map", "map-eval", "record", "reorder"),
     "Simulators": ("sim", "workload"),
     "Experiments": ("run", "report", "published", "example"),
     "About flyloom": ("list", "schema", "doctor", "help"),

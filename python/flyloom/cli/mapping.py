@@ -24,7 +24,10 @@ from flyloom.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from flyloom._core import Routing
+    from flyloom.inputs.networks import Source
     from flyloom.support.results import Result
+    from flyloom.verbs.mapping_shown import Shown
 
 NetOrTables = Annotated[
     str,
@@ -59,6 +62,13 @@ Format = Annotated[
                  autocompletion=completion.choice("list", "rankfile", "hydra", "slurm", "cray",
                                                   "pbs", "json"),
                  help="of the mapping: list, rankfile, hydra, slurm, cray, pbs or json"),
+]
+
+
+Page = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", show_default=False,
+                 help="HTML: figures, who sends to whom, and load of links, beside the linear one"),
 ]
 
 
@@ -122,6 +132,7 @@ def map_(
         Path | None, typer.Option("-o", "--out", help="file: the mapping")
     ] = None,
     format_: Format = None,
+    page: Page = None,
     p: P = None,
     as_json: Json = False,
 ) -> None:
@@ -130,6 +141,8 @@ def map_(
     from flyloom.support.progress import bars
     from flyloom.verbs.joint import map_with_routing
     from flyloom.verbs.mapping import map_processes
+    from flyloom.verbs.mapping_shown import shown
+    from flyloom.verbs.routes import routed_or_not
 
     if format_ is not None and output is None:
         raise RefusalError("--format: of the file that -o names; name one")
@@ -141,20 +154,33 @@ def map_(
         "hosts": hosts, "per_endpoint": per_endpoint, "pin": pin, "partition": partition,
         "effort": effort, "seed": seed, "path": output, "format": format_,
     }
+    check_page(page)
     with bars() as bar:
         if with_routing:
             check_joint(engine, objective)
-            found, _ = map_with_routing(
+            found, made = map_with_routing(
                 load_network(net, p), graph, mapping=mapping, tables=tables,
                 hops_limit=0.3 if hops_limit is None else hops_limit, progress=bar, **shared,
             )
+            on: Routing | Source = made
         else:
+            on = routed_or_not(
+                load_tables(net, p), None if engine == "ecmp" else engine, lmc=lmc, layers=layers,
+                options=shared["engine_options"], progress=bar,
+            )
+            for told in ("lmc", "layers", "engine_options"):
+                shared.pop(told)
             found = map_processes(
-                load_tables(net, p), graph, engine=engine, objective=objective,
+                on, graph, objective=objective,
                 hops_limit=0.05 if hops_limit is None else hops_limit, progress=bar, **shared,
             )
+        if page is not None:
+            write_page(page, shown(
+                on, graph, found, hosts=hosts, per_endpoint=per_endpoint, partition=partition,
+                seed=seed, progress=bar,
+            ))
     show(found, as_json)
-    for path in (output, tables):
+    for path in (output, tables, page):
         if path is not None and not as_json:
             print(f"written to {path}" + "/" * path.is_dir())
 
@@ -193,20 +219,31 @@ def map_eval(
     option: Options = None,
     seed: Annotated[int, typer.Option(help="seed of the partition")] = 0,
     format_: Format = None,
+    page: Page = None,
     p: P = None,
     as_json: Json = False,
 ) -> None:
     """What a mapping is worth: hop-bytes, dilation and congestion, beside the linear one."""
     from flyloom.support.progress import bars
     from flyloom.verbs.mapping import evaluate_mapping
+    from flyloom.verbs.mapping_shown import shown
 
+    check_page(page)
     with bars() as bar:
         found = evaluate_mapping(
             load_tables(net, p), graph, mapping, engine=engine, lmc=lmc, layers=layers,
             engine_options=parsed_options(option), hosts=hosts, per_endpoint=per_endpoint,
             partition=partition, seed=seed, format=format_, progress=bar,
         )
+        if page is not None:
+            write_page(page, shown(
+                load_tables(net, p), graph, found, engine=engine, lmc=lmc, layers=layers,
+                engine_options=parsed_options(option), hosts=hosts, per_endpoint=per_endpoint,
+                partition=partition, seed=seed, progress=bar,
+            ))
     show(found, as_json)
+    if page is not None and not as_json:
+        print(f"written to {page}")
 
 
 def routing_rows(told: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -254,3 +291,19 @@ def show(found: Result, as_json: bool) -> None:
     if told.get("interrupted"):
         rows.append(("interrupted", "the best so far"))
     emit(told, False, rows)
+
+
+def check_page(page: Path | None) -> None:
+    """RefusalError where the name of the page ends otherwise."""
+    from flyloom._core import RefusalError
+
+    if page is not None and page.suffix != ".html":
+        raise RefusalError(f"--page {page}: a page of HTML; a name that ends in .html")
+
+
+def write_page(path: Path, found: Shown) -> None:
+    """Writes the page of a mapping, whole or not at all."""
+    from flyloom.report import mapping_page
+    from flyloom.support.files import write_whole
+
+    write_whole(path, mapping_page.page(found))

@@ -81,9 +81,11 @@ def heat_matrix_svg(
     switch_groups: Sequence[object] | None = None,
     switch_racks: Sequence[object] | None = None,
     unit: str = FLITS,
+    title: str = "Use of links",
+    most: float | None = None,
 ) -> str:
     """The adjacency matrix with every channel in the colour of its utilisation: rows send, columns
-    receive.
+    receive. Colours go up to ``most``, where that is given, else to the busiest channel.
 
     Rows are ordered as in :func:`flyloom.draw.adjacency_svg`. Where several channels fall on a mark
     (parallel cables; above 2,000 switches or 120,000 channels blocks of at most 160 by 160) it has
@@ -91,8 +93,8 @@ def heat_matrix_svg(
     """
     known = list(channels)
     if not known:
-        return note_svg("Use of links", "There are no links between switches.")
-    scale = Scale(max(used for _, _, used in known))
+        return note_svg(title, "There are no links between switches.")
+    scale = Scale(max(used for _, _, used in known) if most is None else most)
     order = matrix_order(switch_count, switch_groups, switch_racks)
     place = [0] * switch_count
     for row, switch in enumerate(order):
@@ -110,7 +112,7 @@ def heat_matrix_svg(
     elif len(busiest) < len(known):
         note = "Of parallel links the busiest is shown."
     foot = top + MATRIX_PX
-    drawing = Svg(left + MATRIX_PX + 8, foot + 66 + 18 * bool(note), "Use of links")
+    drawing = Svg(left + MATRIX_PX + 8, foot + 66 + 18 * bool(note), title)
     drawing.text(left, 12, "rows send, columns receive", 11, fill=GREY)
     drawing.add("rect", x=left, y=top, width=MATRIX_PX, height=MATRIX_PX, fill=PAPER, stroke=GREY)
     drawing.open(transform=f"translate({left} {top})")
@@ -165,7 +167,7 @@ def _legend(drawing: Svg, x: float, y: float, scale: Scale, unit: str) -> None:
 
 
 def heat_floor_svg(
-    floor: Mapping[str, Any], channels: Channels, *, unit: str = FLITS
+    floor: Mapping[str, Any], channels: Channels, *, unit: str = FLITS, most: float | None = None
 ) -> str:
     """The floor seen from above, with lines between racks in the colour of the busiest channel of
     the pair, in either direction, and a bar in every rack for the channels inside it.
@@ -181,7 +183,8 @@ def heat_floor_svg(
     for a, b, flits in channels:
         first, second = sorted((home[a], home[b]))
         used.setdefault((first, second), []).append(flits)
-    scale = Scale(max((max(found) for found in used.values()), default=0.0))
+    busiest = max((max(found) for found in used.values()), default=0.0)
+    scale = Scale(busiest if most is None else most)
     pairs = [pair for pair in used if pair[0] != pair[1]]
     pairs.sort(key=lambda pair: (max(used[pair]), pair))
     shown = pairs[-DRAWN_PAIRS:]

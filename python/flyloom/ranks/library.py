@@ -1,5 +1,5 @@
 """Builds the small C libraries around MPI by the user's mpicc, and keeps them in the user's cache:
-the one that a run loads, and the recorder of what a program sends."""
+the one that a run loads, the recorder of what a program sends, and what reorders its ranks."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from flyloom import _core
 from flyloom._core import RefusalError
 from flyloom.support import process
 from flyloom.support.errors import DeployError
-from flyloom.support.files import scratch
+from flyloom.support.files import scratch, write_whole
 
 from .launched import Launched
 
@@ -28,14 +29,15 @@ _ANY = ("mpicc", "mpicc.openmpi", "mpicc.mpich")
 
 
 class Library(NamedTuple):
-    """A library: its file's name, its folder in the repository, its sources, what they include, and
-    what it is linked with."""
+    """A library: its file's name, its folder in the repository, its sources, what they include,
+    what it is linked with, and whether it finds the core for C beside it."""
 
     name: str
     folder: str
     sources: tuple[str, ...]
     headers: tuple[str, ...] = ()
     linked: tuple[str, ...] = ()
+    has_core: bool = False
 
     def files(self) -> list[Path]:
         """The C sources, then what they include: inside the package, or beside it in the
@@ -55,9 +57,16 @@ RANKS = Library("libflyloom_ranks.so", "ranks", ("ranks.c",))
 RECORDER = Library(
     "libflyloom_record.so", "mpi",
     ("record.c", "record_peers.c", "record_send.c", "record_collective.c", "record_write.c"),
-    ("record.h", "record_send.inc", "record_collective.inc"), ("-pthread", "-ldl"),
+    ("record.h", "wrap.h", "record_send.inc", "record_collective.inc"), ("-pthread", "-ldl"),
 )
 """Records who sends how much to whom of a program."""
+REORDERER = Library(
+    "libflyloom_reorder.so", "mpi", ("reorder.c", "reorder_map.c"),
+    ("reorder.h", "map.h", "wrap.h"), ("-pthread", "-ldl"), has_core=True,
+)
+"""Gives the ranks of topologies of a program new processes."""
+CORE = "libflyloom_map.so"
+"""The core for C."""
 
 
 def compiler(launched: Launched | None = None) -> str:
@@ -100,6 +109,8 @@ def build(mpicc: str, which: Library = RANKS) -> Path:
     place = kept(mpicc, which)
     sources = map(str, which.files()[: len(which.sources)])
     place.parent.mkdir(parents=True, exist_ok=True)
+    if which.has_core:
+        write_whole(place.with_name(CORE), _core_for_c())
     with scratch(place.parent) as folder:
         fresh = folder / place.name
         try:
@@ -123,8 +134,21 @@ def kept(mpicc: str, which: Library = RANKS) -> Path:
         digest.update(file.read_bytes())
     for text in (mpicc, words(mpicc), *_FLAGS, *which.linked):
         digest.update(b"\0" + text.encode())
+    if which.has_core:
+        digest.update(_core_for_c())
+    return cache() / f"mpi-{digest.hexdigest()[:16]}" / which.name
+
+
+def cache() -> Path:
+    """The folder of the user's cache that is flyloom's."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "flyloom" / f"mpi-{digest.hexdigest()[:16]}" / which.name
+    return Path(base) / "flyloom"
+
+
+def _core_for_c() -> bytes:
+    if found := _core.map_library():
+        return found
+    raise RefusalError("this flyloom has no core for C, which is Linux's; install it by its wheel")
 
 
 def path(mpicc: str, which: Library = RANKS) -> Path:
@@ -151,7 +175,7 @@ def main() -> int:
     found = compilers()
     for mpicc in found:
         try:
-            for which in (RANKS, RECORDER):
+            for which in (RANKS, RECORDER, REORDERER):
                 print(build(mpicc, which))
         except RefusalError as error:
             print(error, file=sys.stderr)

@@ -20,8 +20,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("des", &["base"]),
     ("des-mpi", &["des"]),
     ("sim", &["traffic", "verify", "des"]),
+    ("capi", &["families", "formats", "mapping"]),
     ("lab", &["engines", "plan", "formats", "design", "sim", "mapping"]),
-    ("py", &["lab", "des-mpi"]),
+    ("py", &["lab", "des-mpi", "capi"]),
     ("xtask", &["lab"]),
     ("conformance", &["lab"]),
 ];

@@ -1,0 +1,210 @@
+//! The C interface of the core: the ranks of an MPI program are given their processes by it.
+//!
+//! runtime/mpi/map.h has the same in C. The one file with unsafe code: what C hands over.
+#![allow(unsafe_code)]
+
+pub mod order;
+
+use base::{Refusal, Stop};
+use order::{Asked, Source};
+use std::ffi::{CStr, c_char, c_int};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What [`flyloom_map_interface`] returns: it changes with [`Request`] and [`flyloom_map`].
+const INTERFACE: c_int = 1;
+
+/// What C asks for. Texts end in a zero; those that may be absent are null then.
+#[repr(C)]
+pub struct Request {
+    /// The network: its inline form, or the name of a file.
+    pub network: *const c_char,
+    /// What is in that file; null for an inline form.
+    pub network_text: *const c_char,
+    /// The name of a file with the endpoints of hosts, for errors.
+    pub table: *const c_char,
+    /// What is in it: lines of a host and an endpoint; null where there is none.
+    pub table_text: *const c_char,
+    /// `congestion` or `hops`; null is the first.
+    pub objective: *const c_char,
+    /// `fast`, `normal` or `best`; null is `normal`.
+    pub effort: *const c_char,
+    /// A number; null is 0.
+    pub seed: *const c_char,
+    /// The names of the hosts of all processes, `host_bytes` for each, ended by a zero.
+    pub hosts: *const c_char,
+    /// Bytes of each of `hosts`.
+    pub host_bytes: usize,
+    /// How many processes there are.
+    pub processes: c_int,
+    /// Sender, receiver and weight of each edge, between ranks.
+    pub edges: *const c_int,
+    /// How many edges there are.
+    pub edge_count: usize,
+    /// Bytes of memory that may be used; 0 where that is not known.
+    pub memory: u64,
+}
+
+/// The version of this interface.
+// SAFETY: no other library has this name.
+#[unsafe(no_mangle)]
+pub extern "C" fn flyloom_map_interface() -> c_int {
+    INTERFACE
+}
+
+/// The new rank of each process, into `ranks`; and words about it, into `said`.
+///
+/// 1: the ranks are others. 0: they stay as they are. -1: refused, and `said` says why.
+///
+/// # Safety
+/// The request's pointers have what [`Request`] says; `ranks` has room for all processes, `said`
+/// for `room` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flyloom_map(
+    request: *const Request,
+    ranks: *mut c_int,
+    said: *mut c_char,
+    room: usize,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    let (request, said) = unsafe {
+        let bytes = if room == 0 { &mut [] } else { std::slice::from_raw_parts_mut(said, room) };
+        (&*request, bytes)
+    };
+    let worked = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: the caller's promise.
+        let asked = unsafe { asked(request) }?;
+        order::order(&asked)
+    }));
+    let (code, words) = match worked {
+        Ok(Ok(found)) => {
+            if let Some(new) = &found.ranks {
+                // SAFETY: there is room for a rank of each process, which `new` has.
+                let into = unsafe { std::slice::from_raw_parts_mut(ranks, new.len()) };
+                into.iter_mut().zip(new).for_each(|(into, rank)| *into = *rank as c_int);
+            }
+            (c_int::from(found.ranks.is_some()), found.words)
+        }
+        Ok(Err(stop)) => (-1, stop.to_string()),
+        Err(_) => (-1, "a fault of flyloom's own".to_owned()),
+    };
+    let end = room.saturating_sub(1).min(words.len());
+    said.iter_mut().zip(words.as_bytes()[..end].iter().chain([&0])).for_each(|(into, byte)| {
+        *into = *byte as c_char;
+    });
+    code
+}
+
+/// The request with slices in place of pointers.
+///
+/// # Safety
+/// The pointers have what [`Request`] says.
+unsafe fn asked(request: &Request) -> Result<Asked<'_>, Stop> {
+    // SAFETY: each is null or ends in a zero.
+    let text = |what: &str, at: *const c_char| unsafe { text(what, at) };
+    let need = || Refusal::new("network", "there is none", "a file or family:key=value,...");
+    let name = text("network", request.network)?.ok_or_else(need)?;
+    let source = match text(name, request.network_text)? {
+        Some(text) => Source::File { name, text },
+        None => Source::Inline(name),
+    };
+    let table = match text("table", request.table)? {
+        Some(name) => text(name, request.table_text)?.map(|text| (name, text)),
+        None => None,
+    };
+    let (count, each) = (request.processes.max(0) as usize, request.host_bytes);
+    let (mut names, mut edges): (&[u8], &[c_int]) = (&[], &[]);
+    if count > 0 && each > 0 {
+        // SAFETY: as many bytes as there are processes, times those of each.
+        names = unsafe { std::slice::from_raw_parts(request.hosts.cast(), count * each) };
+    }
+    if request.edge_count > 0 {
+        // SAFETY: three numbers each.
+        edges = unsafe { std::slice::from_raw_parts(request.edges, 3 * request.edge_count) };
+    }
+    let host = |bytes: &[u8]| {
+        let name = CStr::from_bytes_until_nul(bytes).unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    };
+    Ok(Asked {
+        source,
+        table,
+        objective: text("FLYLOOM_OBJECTIVE", request.objective)?,
+        effort: text("FLYLOOM_EFFORT", request.effort)?,
+        seed: text("FLYLOOM_SEED", request.seed)?,
+        hosts: names.chunks(each.max(1)).map(host).collect(),
+        edges: edges.as_chunks().0,
+        memory: request.memory,
+    })
+}
+
+/// A text of C; none where the pointer is null.
+///
+/// # Safety
+/// It is null or ends in a zero.
+unsafe fn text<'a>(what: &str, at: *const c_char) -> Result<Option<&'a str>, Refusal> {
+    if at.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { CStr::from_ptr(at) };
+    let bad = |_| Refusal::new(what, "it is no text of UTF-8", "a text file");
+    bytes.to_str().map(Some).map_err(bad)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::CString;
+
+    /// Four processes in two pairs, of which each has one process on both hosts of a ring of four.
+    fn called(network: &str, room: usize) -> (c_int, Vec<c_int>, String) {
+        let network = CString::new(network).expect("no zero");
+        let mut hosts = vec![0_u8; 4 * 8];
+        for (own, name) in hosts.chunks_mut(8).zip(["h0", "h2", "h0", "h2"]) {
+            own[..2].copy_from_slice(name.as_bytes());
+        }
+        let table = CString::new("h0 0\nh2 2\n").expect("no zero");
+        let edges: [c_int; 12] = [0, 1, 5, 1, 0, 5, 2, 3, 5, 3, 2, 5];
+        let request = Request {
+            network: network.as_ptr(),
+            network_text: std::ptr::null(),
+            table: c"table".as_ptr(),
+            table_text: table.as_ptr(),
+            objective: std::ptr::null(),
+            effort: c"fast".as_ptr(),
+            seed: std::ptr::null(),
+            hosts: hosts.as_ptr().cast(),
+            host_bytes: 8,
+            processes: 4,
+            edges: edges.as_ptr(),
+            edge_count: 4,
+            memory: 0,
+        };
+        let (mut ranks, mut said) = (vec![-1; 4], vec![1 as c_char; 400]);
+        // SAFETY: everything is there, with room.
+        let code =
+            unsafe { flyloom_map(&raw const request, ranks.as_mut_ptr(), said.as_mut_ptr(), room) };
+        let said: Vec<u8> = said.iter().take_while(|c| **c > 1).map(|c| *c as u8).collect();
+        (code, ranks, String::from_utf8(said).expect("text"))
+    }
+
+    #[test]
+    fn pairs_come_together_through_the_c_interface() {
+        let (code, ranks, said) = called("ring:n=4,p=1", 400);
+        assert_eq!(code, 1, "{said}");
+        assert_eq!(ranks[0] / 2, ranks[2] / 2, "a pair on the first host: {ranks:?}");
+        assert_eq!(ranks[1] / 2, ranks[3] / 2, "a pair on the other: {ranks:?}");
+        assert!(said.contains("hop-bytes 40 to 0"), "{said}");
+    }
+
+    #[test]
+    fn refusals_are_words_that_fit_their_room() {
+        let (code, ranks, said) = called("ring:n=4,q=1", 400);
+        assert_eq!((code, ranks), (-1, vec![-1; 4]));
+        assert!(said.starts_with("ring:n=4,q=1: ") && said.contains("`q`"), "{said}");
+        let (_, _, cut) = called("ring:n=4,q=1", 8);
+        assert_eq!(cut, said[..7]);
+        let (code, ..) = called("ring:n=4,q=1", 0);
+        assert_eq!(code, -1);
+    }
+}

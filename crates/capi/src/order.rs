@@ -1,0 +1,434 @@
+//! Which process takes which rank: the mapping of a graph to the hosts where processes are.
+
+use base::words::did_you_mean;
+use base::{Quiet, Refusal, Stop};
+use fabric::Topology;
+use fabric::network::parse_inline;
+use fabric::size::Size;
+use formats::mapping::Names;
+use mapping::evaluate::{Figures, evaluate};
+use mapping::map::{Effort, Objective, Request, map};
+use mapping::problem::Pin;
+use mapping::slots::Slots;
+use mapping::ways::Ways;
+use std::collections::HashMap;
+use traffic::communication::{Communication, Sent};
+
+/// Hop-bytes may be longer than the shortest found by this part, for less congestion.
+const HOPS_LIMIT: f64 = 0.05;
+
+/// Where the network comes from.
+#[derive(Debug, Clone, Copy)]
+pub enum Source<'a> {
+    /// A family with its parameters.
+    Inline(&'a str),
+    /// A file's name, and what is in it.
+    File {
+        /// Its name, for errors.
+        name: &'a str,
+        /// What is in it.
+        text: &'a str,
+    },
+}
+
+/// Processes by their ranks, where they are, and what they send.
+#[derive(Debug, Clone)]
+pub struct Asked<'a> {
+    /// The network.
+    pub source: Source<'a>,
+    /// Name and text of a file with lines of a host and its endpoint.
+    pub table: Option<(&'a str, &'a str)>,
+    /// `congestion`, or `hops`.
+    pub objective: Option<&'a str>,
+    /// `fast`, `normal`, or `best`.
+    pub effort: Option<&'a str>,
+    /// Of all that is random.
+    pub seed: Option<&'a str>,
+    /// The host of each process.
+    pub hosts: Vec<String>,
+    /// Sender, receiver and weight.
+    pub edges: &'a [[i32; 3]],
+    /// Bytes of memory that may be used; 0 where that is not known.
+    pub memory: u64,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The new rank of each process; none where the order as it is is as good.
+    pub ranks: Option<Vec<u32>>,
+    /// What that brings, in words.
+    pub words: String,
+}
+
+/// The new rank of each process, so that what ranks send goes less far, or meets less. Processes
+/// stay where they are; those of ranks that keep their host keep their rank.
+///
+/// # Errors
+/// When the network, the table or a word cannot be used, a host is not in the network, two hosts
+/// have no way to each other, or an edge is none between ranks.
+pub fn order(asked: &Asked<'_>) -> Result<Found, Stop> {
+    let (objective, effort) = (objective(asked.objective)?, effort(asked.effort)?);
+    let seed = seed(asked.seed)?;
+    let on = network(asked.source, asked.memory)?;
+    let now = places(&on, asked)?;
+    let graph = graph(now.len(), asked.edges)?;
+    let threads = rayon::ThreadPoolBuilder::new().build();
+    let threads = threads.map_err(|why| Refusal::new("threads", why.to_string(), ""))?;
+    threads.install(|| {
+        let seats = Seats::of(&on, &now)?;
+        let pins = seats.surplus(now.len() as u32);
+        let all = now.len() + pins.len();
+        let request = Request {
+            graph: &Communication::new(all as u32, graph.sent().collect())?,
+            ways: Ways::Shortest(&on),
+            slots: &Slots::new(&on, Some(&seats.endpoints), seats.most)?,
+            pins: &pins,
+            steps: &[],
+            objective,
+            hops_limit: HOPS_LIMIT,
+            effort,
+            seed,
+        };
+        let places = map(&request, &Quiet)?.places;
+        let worth = |places: &[u32]| evaluate(Ways::Shortest(&on), &graph, places, &Quiet);
+        let (before, after) = (worth(&now)?.figures, worth(&places[..now.len()])?.figures);
+        let better = key(&after, objective) < key(&before, objective);
+        let (ranks, now_and_then) = if better {
+            (Some(ranks(&now, &places[..now.len()])), [&before, &after])
+        } else {
+            (None, [&before, &before])
+        };
+        let words = words(&on, now.len(), seats.endpoints.len(), now_and_then);
+        Ok(Found { ranks, words })
+    })
+}
+
+/// What is compared, in this order.
+fn key(of: &Figures, objective: Objective) -> [f64; 3] {
+    match objective {
+        Objective::Congestion => [of.maximum_congestion, of.hop_bytes, of.endpoint_congestion],
+        Objective::Hops => [of.hop_bytes, of.maximum_congestion, of.endpoint_congestion],
+    }
+}
+
+fn words(on: &Topology, processes: usize, hosts: usize, [before, after]: [&Figures; 2]) -> String {
+    format!(
+        "{processes} processes on {hosts} hosts of {}: hop-bytes {} to {}, maximum congestion {} \
+         to {}",
+        on.recipe(),
+        before.hop_bytes,
+        after.hop_bytes,
+        before.maximum_congestion,
+        after.maximum_congestion
+    )
+}
+
+fn word<T: Copy>(name: &str, given: Option<&str>, all: &[(&str, T)]) -> Result<T, Refusal> {
+    let given = given.filter(|text| !text.is_empty()).unwrap_or(all[0].0);
+    all.iter().find(|(known, _)| *known == given).map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|(known, _)| *known).collect();
+        let near = did_you_mean(given, names.iter().copied());
+        Refusal::new(name, format!("there is no {given:?}"), format!("{near}{}", names.join(", ")))
+    })
+}
+
+fn objective(given: Option<&str>) -> Result<Objective, Refusal> {
+    let all = [("congestion", Objective::Congestion), ("hops", Objective::Hops)];
+    word("FLYLOOM_OBJECTIVE", given, &all)
+}
+
+fn effort(given: Option<&str>) -> Result<Effort, Refusal> {
+    let all = [("normal", Effort::Normal), ("fast", Effort::Fast), ("best", Effort::Best)];
+    word("FLYLOOM_EFFORT", given, &all)
+}
+
+fn seed(given: Option<&str>) -> Result<u64, Refusal> {
+    let Some(text) = given.filter(|text| !text.is_empty()) else { return Ok(0) };
+    let bad = |_| Refusal::new("FLYLOOM_SEED", format!("{text:?} is no seed"), "0 to 2^64 - 1");
+    text.parse().map_err(bad)
+}
+
+fn network(source: Source<'_>, memory: u64) -> Result<Topology, Refusal> {
+    let room = |what: &str, bytes: f64| {
+        if memory > 0 && bytes > memory as f64 {
+            let why = format!("it takes {:.0} MB, {} MB are free", bytes / 1e6, memory / 1_000_000);
+            return Err(Refusal::new(what, why, "a smaller network"));
+        }
+        Ok(())
+    };
+    match source {
+        Source::Inline(text) => {
+            let build = || {
+                let recipe = parse_inline(text)?;
+                let entry = families::family(&recipe.family)?;
+                room("", entry.promise(&recipe.params)?.size(1).build().bytes)?;
+                entry.build(&recipe.params)
+            };
+            build().map_err(|refused: Refusal| refused.within(text))
+        }
+        Source::File { name, text } => {
+            room(name, Size::read(text.len(), text.lines().count()).bytes)?;
+            formats::graph_file::read_any(text, name, None).map(families::recognised)
+        }
+    }
+}
+
+/// The endpoint of each process, by the name of its host: what the table says, else an endpoint of
+/// that name, or of what stands before its first dot.
+fn places(on: &Topology, asked: &Asked<'_>) -> Result<Vec<u32>, Refusal> {
+    let names = Names::new(on);
+    let told = asked.table.map(|(file, text)| table(&names, file, text)).transpose()?;
+    let short = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    let mut known: HashMap<&str, u32> = HashMap::new();
+    let mut found = Vec::with_capacity(asked.hosts.len());
+    for (rank, host) in asked.hosts.iter().enumerate() {
+        if let Some(&e) = known.get(host.as_str()) {
+            found.push(e);
+            continue;
+        }
+        let of = |name: &str| told.as_ref().and_then(|told| told.get(name)).copied();
+        let e = match of(host).or_else(|| of(&short(host))) {
+            Some(e) => e,
+            None => names.find(0, host).or_else(|refused| {
+                let whole = Refusal { param: format!("host {host} of rank {rank}"), ..refused };
+                names.find(0, &short(host)).map_err(|_| whole)
+            })?,
+        };
+        known.insert(host, e);
+        found.push(e);
+    }
+    Ok(found)
+}
+
+/// Lines of a host and its endpoint; `#` begins a comment.
+fn table(names: &Names<'_>, file: &str, text: &str) -> Result<HashMap<String, u32>, Refusal> {
+    let mut found = HashMap::new();
+    for (line, said) in (1..).zip(text.lines()) {
+        let said = said.split('#').next().unwrap_or_default().trim();
+        let Some((host, endpoint)) = said.split_once(char::is_whitespace) else {
+            if said.is_empty() {
+                continue;
+            }
+            let why = format!("{:?} names no endpoint", said.chars().take(60).collect::<String>());
+            return Err(Refusal::new(format!("{file}: line {line}"), why, "lines 'HOST ENDPOINT'"));
+        };
+        let e = names.find(line, endpoint.trim()).map_err(|refused| refused.within(file))?;
+        if found.insert(host.to_owned(), e).is_some_and(|before| before != e) {
+            let why = format!("host {host} has two endpoints");
+            return Err(Refusal::new(format!("{file}: line {line}"), why, "one each"));
+        }
+    }
+    Ok(found)
+}
+
+fn graph(processes: usize, edges: &[[i32; 3]]) -> Result<Communication, Refusal> {
+    let mut sent = Vec::with_capacity(edges.len());
+    for &[from, to, weight] in edges {
+        let rank = |rank: i32| {
+            let fits = u32::try_from(rank).ok().filter(|rank| (*rank as usize) < processes);
+            let help = format!("0 to {}", processes.saturating_sub(1));
+            fits.ok_or_else(|| Refusal::new("edges", format!("{rank} is no rank"), help))
+        };
+        let bytes = f64::from(weight);
+        sent.push(Sent { from: rank(from)?, to: rank(to)?, bytes, messages: 1.0 });
+    }
+    Communication::new(processes as u32, sent)
+}
+
+/// How many processes are on each endpoint that has some.
+struct Seats {
+    endpoints: Vec<u32>,
+    counts: Vec<u32>,
+    most: u32,
+}
+
+impl Seats {
+    /// Of processes on these endpoints, in the order in which they come first.
+    fn of(on: &Topology, now: &[u32]) -> Result<Self, Refusal> {
+        let mut at = vec![u32::MAX; on.endpoints().len()];
+        let (mut endpoints, mut counts) = (Vec::new(), Vec::new());
+        for &e in now {
+            if at[e as usize] == u32::MAX {
+                at[e as usize] = endpoints.len() as u32;
+                endpoints.push(e);
+                counts.push(0);
+            }
+            counts[at[e as usize] as usize] += 1;
+        }
+        let most = counts.iter().copied().max();
+        let most = most.ok_or_else(|| Refusal::new("processes", "there are none", "some"))?;
+        Ok(Self { endpoints, counts, most })
+    }
+
+    /// Processes from `first` that hold slots which no process is on: each endpoint gets as many
+    /// slots as the one with most.
+    fn surplus(&self, first: u32) -> Vec<Pin> {
+        let free = self.endpoints.iter().zip(&self.counts);
+        let free = free.flat_map(|(e, n)| std::iter::repeat_n(*e, (self.most - n) as usize));
+        (first..).zip(free).map(|(process, endpoint)| Pin { process, endpoint }).collect()
+    }
+}
+
+/// The new rank of each process, where `now` has the endpoint of each process and `places` that
+/// of each new rank.
+fn ranks(now: &[u32], places: &[u32]) -> Vec<u32> {
+    let mut free: HashMap<u32, Vec<u32>> = HashMap::new();
+    for process in (0..now.len()).rev().filter(|&p| now[p] != places[p]) {
+        free.entry(now[process]).or_default().push(process as u32);
+    }
+    let mut ranks: Vec<u32> = (0..now.len() as u32).collect();
+    for (rank, (e, wanted)) in (0..).zip(now.iter().zip(places)) {
+        if e != wanted {
+            let process = free.get_mut(wanted).and_then(Vec::pop);
+            let process = process.expect("as many processes on an endpoint as before");
+            ranks[process as usize] = rank;
+        }
+    }
+    ranks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked<'a>(network: &'a str, hosts: &[&str], edges: &'a [[i32; 3]]) -> Asked<'a> {
+        Asked {
+            source: Source::Inline(network),
+            table: None,
+            objective: Some("hops"),
+            effort: None,
+            seed: None,
+            hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
+            edges,
+            memory: 0,
+        }
+    }
+
+    fn why(asked: &Asked<'_>) -> String {
+        order(asked).expect_err("refused").to_string()
+    }
+
+    /// All orders of 0 to n - 1.
+    fn permutations(n: u32) -> Vec<Vec<u32>> {
+        if n == 0 {
+            return vec![Vec::new()];
+        }
+        let mut found = Vec::new();
+        for shorter in permutations(n - 1) {
+            for at in 0..n as usize {
+                let mut longer = shorter.clone();
+                longer.insert(at, n - 1);
+                found.push(longer);
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn the_least_hop_bytes_are_found_with_different_numbers_of_processes_on_hosts() {
+        let ring = |a: u32, b: u32| i64::from((a + 7 - b) % 7).min(i64::from((b + 7 - a) % 7));
+        let edges = [
+            [0, 5, 9],
+            [5, 0, 9],
+            [1, 3, 4],
+            [3, 4, 2],
+            [4, 1, 7],
+            [2, 0, 1],
+            [2, 4, 3],
+            [0, 0, 99],
+        ];
+        for hosts in
+            [[0, 3, 3, 5, 6, 3], [1, 1, 4, 4, 2, 0], [6, 5, 4, 3, 2, 1], [2, 2, 2, 2, 2, 5]]
+        {
+            let names = hosts.map(|host: u32| host.to_string());
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let cost = |ranks: &[u32]| -> i64 {
+                let mut at = [0; 6];
+                ranks.iter().zip(hosts).for_each(|(rank, host)| at[*rank as usize] = host);
+                let far = |a: i32, b: i32| ring(at[a as usize], at[b as usize]);
+                edges.iter().map(|&[a, b, bytes]| i64::from(bytes) * far(a, b)).sum()
+            };
+            let least = permutations(6).iter().map(|ranks| cost(ranks)).min().expect("some");
+            let found = order(&asked("ring:n=7,p=1", &names, &edges)).expect("an order");
+            let ranks = found.ranks.unwrap_or_else(|| (0..6).collect());
+            assert_eq!(cost(&ranks), least, "{hosts:?}: {ranks:?}");
+            let told = format!("hop-bytes {} to {least},", cost(&[0, 1, 2, 3, 4, 5]));
+            assert!(found.words.contains(&told), "{}, not {told}", found.words);
+        }
+    }
+
+    #[test]
+    fn ranks_that_keep_their_host_keep_their_process() {
+        assert_eq!(ranks(&[4, 4, 7, 7, 9], &[4, 7, 4, 7, 9]), [0, 2, 1, 3, 4]);
+        assert_eq!(ranks(&[1, 2, 3], &[2, 3, 1]), [2, 0, 1]);
+        assert_eq!(ranks(&[5; 3], &[5; 3]), [0, 1, 2]);
+    }
+
+    #[test]
+    fn an_order_that_is_as_good_stays() {
+        let edges = [[0, 1, 5], [1, 2, 5], [2, 3, 5], [3, 0, 5]];
+        let found = order(&asked("ring:n=4,p=1", &["0", "1", "2", "3"], &edges)).expect("worked");
+        assert_eq!(found.ranks, None);
+        let found = order(&asked("ring:n=4,p=1", &["3", "2", "0", "1"], &[])).expect("worked");
+        assert_eq!(found.ranks, None, "nothing is sent");
+    }
+
+    #[test]
+    fn partners_share_a_host_where_two_are_on_one_switch() {
+        let edges = [[0, 1, 5], [2, 3, 5]];
+        let found = order(&asked("ring:n=3,p=2", &["0", "1", "0", "1"], &edges)).expect("worked");
+        let ranks = found.ranks.expect("others");
+        assert_eq!((ranks[0] / 2, ranks[1] / 2), (ranks[2] / 2, ranks[3] / 2), "{ranks:?}");
+    }
+
+    #[test]
+    fn hosts_go_by_the_table_then_by_names_then_by_what_is_before_the_dot() {
+        let names = ["n7", "n8.x.y", "e1"];
+        let table = "# by hand\nn7 2\nn8 0 # a note\n\n e9\t1\n";
+        let mut given = asked("ring:n=3,p=1", &names, &[]);
+        given.table = Some(("table", table));
+        let on = network(given.source, 0).expect("a ring");
+        let name = &on.endpoints()[1].name;
+        given.hosts[2] = format!("{name}.cluster.example");
+        assert_eq!(places(&on, &given).expect("all known"), [2, 0, 1]);
+        given.hosts[1] = "elsewhere".into();
+        let said = why(&given);
+        assert!(said.starts_with("host elsewhere of rank 1: there is no endpoint"), "{said}");
+        for (table, says) in [
+            ("n7\n", "table: line 1: \"n7\" names no endpoint; lines 'HOST ENDPOINT'"),
+            ("\nn7 9\n", "table: line 2: there is no endpoint \"9\""),
+            ("n7 1\nn7 2\n", "table: line 2: host n7 has two endpoints; one each"),
+        ] {
+            given.table = Some(("table", table));
+            assert!(why(&given).starts_with(says), "{}", why(&given));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_refused() {
+        let hosts = ["0", "1"];
+        let with = |network, edges| asked(network, &hosts, edges);
+        for (given, says) in [
+            (with("ring:n=3,p=1", &[[0, 2, 1]]), "edges: 2 is no rank; 0 to 1"),
+            (with("ring:n=3,p=1", &[[-1, 0, 1]]), "edges: -1 is no rank; 0 to 1"),
+            (with("ring:n=3,p=1", &[[0, 1, -1]]), "bytes: "),
+            (with("rong:n=3", &[]), "rong:n=3: "),
+            (Asked { objective: Some("hop"), ..with("ring:n=3", &[]) }, "FLYLOOM_OBJECTIVE: "),
+            (Asked { effort: Some("much"), ..with("ring:n=3", &[]) }, "FLYLOOM_EFFORT: "),
+            (
+                Asked { seed: Some("-1"), ..with("ring:n=3", &[]) },
+                "FLYLOOM_SEED: \"-1\" is no seed",
+            ),
+            (Asked { hosts: vec![], ..with("ring:n=3", &[]) }, "processes: "),
+            (
+                Asked { memory: 1000, ..with("torus:shape=64x64,p=1", &[]) },
+                "torus:shape=64x64,p=1: ",
+            ),
+        ] {
+            assert!(why(&given).starts_with(says), "{}", why(&given));
+        }
+        let file = Source::File { name: "net.txt", text: "" };
+        assert!(why(&Asked { source: file, ..with("", &[]) }).starts_with("net.txt: "));
+    }
+}

@@ -1,0 +1,1 @@
+../../../../runtime/mpi/reorder.c

@@ -1,0 +1,84 @@
+"""What a mapping looks like beside the linear one: who sends to whom by places, load of links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+from flyloom import _core
+from flyloom._core import Topology
+from flyloom.inputs.communication import Graph, communication
+from flyloom.inputs.tables import Tables, topology_of
+from flyloom.support.progress import Progress
+from flyloom.support.results import Result
+from flyloom.verbs.mapping import Hosts, map_processes
+from flyloom.verbs.routes import routed_or_not
+
+Marks = list[tuple[int, int, float]]
+"""Who, to whom, how much."""
+
+
+class Side(TypedDict):
+    """One mapping: its figures, bytes between endpoints, loads of channels by their switches."""
+
+    figures: dict[str, Any]
+    sent: Marks
+    loads: Marks
+
+
+class Shown(TypedDict):
+    """What a page shows: the network, the linear mapping and the one that was found."""
+
+    topology: Topology
+    groups: list[int]
+    linear: Side
+    found: Side
+
+
+def shown(
+    net: Tables, graph: Graph, found: Result, *, engine: str | None = None, lmc: int | None = None,
+    layers: int | None = None, engine_options: Mapping[str, Any] | None = None,
+    hosts: Hosts | None = None, per_endpoint: int = 1, partition: int | None = None, seed: int = 0,
+    progress: Progress | None = None,
+) -> Shown:
+    """What ``map_processes`` or ``evaluate_mapping`` has found of the same arguments, and the
+    linear mapping, as pictures take it. ``groups`` has the group of each endpoint's switch."""
+    on = routed_or_not(
+        net, None if engine == "ecmp" else engine, lmc=lmc, layers=layers, options=engine_options,
+        progress=progress,
+    )
+    traffic = communication(graph, progress)
+    if partition is not None:
+        traffic = traffic.halo(partition, seed, progress)
+    linear = map_processes(on, traffic, method="linear", hosts=hosts, per_endpoint=per_endpoint)
+    topology = topology_of(on)
+    home: dict[int, int] = {}
+    table = topology.terminal_table
+    for endpoint, switch in zip(table["endpoint"].tolist(), table["switch"].tolist(), strict=True):
+        home.setdefault(endpoint, switch)
+    groups = topology.groups.tolist()
+
+    def side(of: Result) -> Side:
+        places = of["mapping"]
+        loads = _core.mapping_loads(on, traffic, places, progress)
+        columns = (loads[name].tolist() for name in ("from", "to", "load"))
+        return {
+            "figures": of.to_dict(), "sent": _between(traffic.columns(), places),
+            "loads": list(zip(*columns, strict=True)),
+        }
+
+    return {
+        "topology": topology, "linear": side(linear), "found": side(found),
+        "groups": [groups[home[e]] if e in home else 0 for e in range(topology.endpoints)],
+    }
+
+
+def _between(columns: Mapping[str, Any], places: Sequence[int]) -> Marks:
+    """Bytes between different endpoints, of all their processes."""
+    sums: dict[tuple[int, int], float] = {}
+    names = ("from", "to", "bytes")
+    for a, b, amount in zip(*(columns[name].tolist() for name in names), strict=True):
+        ends = (places[a], places[b])
+        if ends[0] != ends[1] and amount > 0:
+            sums[ends] = sums.get(ends, 0.0) + amount
+    return [(a, b, amount) for (a, b), amount in sorted(sums.items())]

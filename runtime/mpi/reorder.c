@@ -1,0 +1,320 @@
+/* MPI_Dist_graph_create and MPI_Dist_graph_create_adjacent that give ranks new processes where the
+ * program allows it (reorder), so that neighbours are near on the network: LD_PRELOAD, or a link.
+ *
+ * The graph goes to rank 0 of the communicator, which maps it (reorder_map.c). Where ranks are to
+ * move, a communicator with the new ranks is split off, and the library makes the topology on it:
+ * of edges as they were given, which name ranks; where each process gave its own, the process that
+ * takes a rank first gets what that rank's gave. FLYLOOM_HOST is this process's host, where the
+ * name that MPI has is not the one to go by.
+ *
+ * All processes come to the same collectives in the same order whatever is wrong at one of them:
+ * what they do next is always told by one. Only collectives are used on the program's communicator,
+ * whose messages the program may be waiting for.
+ */
+#define _GNU_SOURCE
+#include "reorder.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *look_up(const char *name) {
+    void *found = dlsym(RTLD_NEXT, name);
+    if (found == NULL)
+        fprintf(stderr, "flyloom: reorder: the MPI library has no %s; build this one anew\n",
+                name);
+    return found;
+}
+
+#define WRAP_LOOK_UP look_up
+#include "wrap.h"
+
+#define TRY(call)                                                                                 \
+    if ((code = (call)) != MPI_SUCCESS) goto end
+
+/* What becomes of a process: its new rank, and the new rank of who had that one before. */
+struct place {
+    int moves, rank, from;
+};
+
+/* What rank 0 gathers. */
+struct gathered {
+    int *counts, *starts, *ranks, *places; /* places: three numbers for each process */
+    struct edge *edges;
+    char *hosts;
+};
+
+static void drop(struct gathered *all) {
+    free(all->counts);
+    free(all->starts);
+    free(all->ranks);
+    free(all->places);
+    free(all->edges);
+    free(all->hosts);
+}
+
+/* Room for all at rank 0; 0 with the reason said where there is none, or nothing to map by. */
+static int can_gather(struct gathered *all, int size, int64_t edges) {
+    if (!reo_can_map()) return 0;
+    if (edges > INT_MAX) {
+        reo_keep("%lld edges are too many", (long long)edges);
+        return 0;
+    }
+    size_t n = (size_t)size;
+    all->counts = malloc(n * sizeof *all->counts);
+    all->starts = malloc(n * sizeof *all->starts);
+    all->ranks = malloc(n * sizeof *all->ranks);
+    all->places = malloc(3 * n * sizeof *all->places);
+    all->edges = malloc(((size_t)edges + 1) * sizeof *all->edges);
+    all->hosts = malloc(n * HOST_BYTES);
+    int is_room = all->counts && all->starts && all->ranks && all->places && all->edges &&
+                  all->hosts;
+    if (!is_room) reo_keep("memory is short");
+    return is_room;
+}
+
+static void own_host(char *host) {
+    char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
+    int length = 0;
+    const char *given = getenv("FLYLOOM_HOST");
+    if (given == NULL || given[0] == 0) PMPI_Get_processor_name(name, &length);
+    snprintf(host, HOST_BYTES, "%s", length > 0 ? name : given != NULL ? given : "");
+}
+
+/* Maps what was gathered; the place of each process into all->places. */
+static void map_all(struct gathered *all, int size, int64_t edges) {
+    int moves = reo_map(all->edges, (size_t)edges, all->hosts, size, all->ranks);
+    for (int i = 0; i < size; i++) {
+        int rank = moves ? all->ranks[i] : i;
+        all->places[3 * i] = moves;
+        all->places[3 * i + 1] = rank;
+        all->places[3 * i + 2] = moves ? all->ranks[rank] : i;
+    }
+}
+
+/* What becomes of each process of a communicator whose graph has these edges, all processes' in
+ * all. */
+static int decide(MPI_Comm comm, struct edge *own, int count, int64_t edges, struct place *place) {
+    struct gathered all = {0};
+    MPI_Datatype three = MPI_DATATYPE_NULL;
+    char host[HOST_BYTES] = "";
+    int code, rank, size, goes = 0, told[3];
+    TRY(PMPI_Comm_rank(comm, &rank));
+    TRY(PMPI_Comm_size(comm, &size));
+    if (rank == 0) goes = can_gather(&all, size, edges);
+    TRY(PMPI_Bcast(&goes, 1, MPI_INT, 0, comm));
+    *place = (struct place){0, rank, rank};
+    if (!goes) goto end;
+    own_host(host);
+    TRY(PMPI_Type_contiguous(3, MPI_INT, &three));
+    TRY(PMPI_Type_commit(&three));
+    TRY(PMPI_Gather(&count, 1, MPI_INT, all.counts, 1, MPI_INT, 0, comm));
+    for (int i = 0, at = 0; rank == 0 && i < size; i++) {
+        all.starts[i] = at;
+        at += all.counts[i];
+    }
+    TRY(PMPI_Gatherv(own, count, three, all.edges, all.counts, all.starts, three, 0, comm));
+    TRY(PMPI_Gather(host, HOST_BYTES, MPI_CHAR, all.hosts, HOST_BYTES, MPI_CHAR, 0, comm));
+    if (rank == 0) map_all(&all, size, edges);
+    TRY(PMPI_Scatter(all.places, 3, MPI_INT, told, 3, MPI_INT, 0, comm));
+    *place = (struct place){told[0], told[1], told[2]};
+end:
+    if (three != MPI_DATATYPE_NULL) PMPI_Type_free(&three);
+    drop(&all);
+    return code;
+}
+
+/* Whether processes of this communicator may come to know of each other here. */
+static int is_one_group(MPI_Comm comm) {
+    int is_inter = 1;
+    return comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &is_inter) == MPI_SUCCESS &&
+           !is_inter;
+}
+
+/* Whether all could say what their edges are, and how many there are in all: `count` of this
+ * process, -1 where an argument is wrong, of which the library tells. */
+static int agree(MPI_Comm comm, int count, int64_t *edges, int *is_good) {
+    int64_t told[2] = {count < 0, count < 0 ? 0 : count}, all[2] = {0, 0};
+    int code = PMPI_Allreduce(told, all, 2, MPI_INT64_T, MPI_SUM, comm);
+    *is_good = all[0] == 0;
+    *edges = all[1];
+    return code;
+}
+
+static int is_rank(int rank, int size) { return rank >= 0 && rank < size; }
+
+/* The edges of MPI_Dist_graph_create into `edges`, to be freed; how many, or -1. */
+static int edges_of(int size, int n, const int sources[], const int degrees[],
+                    const int destinations[], const int weights[], struct edge **edges) {
+    int64_t count = 0;
+    if (n < 0 || (n > 0 && (sources == NULL || degrees == NULL))) return -1;
+    for (int i = 0; i < n; i++) {
+        if (degrees[i] < 0 || !is_rank(sources[i], size)) return -1;
+        count += degrees[i];
+    }
+    int is_weighted = weights != MPI_UNWEIGHTED;
+    if (count > INT_MAX || (count > 0 && (destinations == NULL || weights == NULL))) return -1;
+    *edges = malloc(((size_t)count + 1) * sizeof **edges);
+    if (*edges == NULL) return -1;
+    int64_t at = 0;
+    for (int i = 0; i < n; i++) {
+        for (int64_t end = at + degrees[i]; at < end; at++) {
+            int weight = is_weighted ? weights[at] : 1;
+            if (weight < 0 || !is_rank(destinations[at], size)) return -1;
+            (*edges)[at] = (struct edge){sources[i], destinations[at], weight};
+        }
+    }
+    return (int)count;
+}
+
+API int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int degrees[],
+                              const int destinations[], const int weights[], MPI_Info info,
+                              int reorder, MPI_Comm *made) {
+    REAL(Dist_graph_create)
+    if (!reorder || !is_one_group(comm))
+        return real(comm, n, sources, degrees, destinations, weights, info, reorder, made);
+    struct edge *edges = NULL;
+    struct place place = {0, 0, 0};
+    int code, size = 0, is_good = 0;
+    int64_t all = 0;
+    MPI_Comm moved = MPI_COMM_NULL, on = comm;
+    TRY(PMPI_Comm_size(comm, &size));
+    int count = edges_of(size, n, sources, degrees, destinations, weights, &edges);
+    TRY(agree(comm, count, &all, &is_good));
+    if (is_good) TRY(decide(comm, edges, count, all, &place));
+    if (place.moves) {
+        TRY(PMPI_Comm_split(comm, 0, place.rank, &moved));
+        on = moved;
+    }
+    code = real(on, n, sources, degrees, destinations, weights, info, 0, made);
+end:
+    if (moved != MPI_COMM_NULL) PMPI_Comm_free(&moved);
+    free(edges);
+    return code;
+}
+ALIAS(Dist_graph_create)
+
+/* What a process gives of its own neighbours: numbers of them, whether they have weights, and one
+ * after the other the ranks of sources, their weights, the ranks of destinations, their weights. */
+struct lists {
+    int in, out, in_weighted, out_weighted;
+    int *all;
+};
+
+static int length(const struct lists *of) {
+    return of->in * (1 + of->in_weighted) + of->out * (1 + of->out_weighted);
+}
+
+static int *destinations_of(const struct lists *of) {
+    return of->all + of->in * (1 + of->in_weighted);
+}
+
+/* Whether neighbours are ranks with weights from 0. */
+static int are_good(int size, int degree, const int ranks[], const int weights[]) {
+    if (degree < 0 || degree > INT_MAX / 4) return 0;
+    if (degree > 0 && (ranks == NULL || weights == NULL)) return 0;
+    for (int i = 0; i < degree; i++)
+        if (!is_rank(ranks[i], size) || (weights != MPI_UNWEIGHTED && weights[i] < 0)) return 0;
+    return 1;
+}
+
+static int *copied(int *into, const int *from, int count) {
+    if (count > 0) memcpy(into, from, (size_t)count * sizeof *into);
+    return into + count;
+}
+
+/* The lists that a process gave, in one piece; 0, or -1 where memory is short. */
+static int pack(struct lists *own, const int *sources, const int *in_weights,
+                const int *destinations, const int *out_weights) {
+    own->all = malloc(((size_t)length(own) + 1) * sizeof *own->all);
+    if (own->all == NULL) return -1;
+    int *at = copied(own->all, sources, own->in);
+    if (own->in_weighted) at = copied(at, in_weights, own->in);
+    at = copied(at, destinations, own->out);
+    if (own->out_weighted) copied(at, out_weights, own->out);
+    return 0;
+}
+
+/* The edges that leave this process; how many, or -1 where memory is short. */
+static int edges_from(int rank, const struct lists *own, struct edge **edges) {
+    *edges = malloc(((size_t)own->out + 1) * sizeof **edges);
+    if (*edges == NULL) return -1;
+    const int *ranks = destinations_of(own);
+    for (int i = 0; i < own->out; i++) {
+        int weight = own->out_weighted ? ranks[own->out + i] : 1;
+        (*edges)[i] = (struct edge){rank, ranks[i], weight};
+    }
+    return own->out;
+}
+
+/* The lists of the process whose rank this one has now, for those of this one: `theirs`; is_room 0
+ * where memory is short at one process. */
+static int exchange(MPI_Comm moved, int old, int from, const struct lists *own,
+                    struct lists *theirs, int *is_room) {
+    int mine[4] = {own->in, own->out, own->in_weighted, own->out_weighted}, given[4], code;
+    TRY(PMPI_Sendrecv(mine, 4, MPI_INT, old, 0, given, 4, MPI_INT, from, 0, moved,
+                      MPI_STATUS_IGNORE));
+    *theirs = (struct lists){given[0], given[1], given[2], given[3], NULL};
+    theirs->all = malloc(((size_t)length(theirs) + 1) * sizeof *theirs->all);
+    int has = theirs->all != NULL;
+    TRY(PMPI_Allreduce(&has, is_room, 1, MPI_INT, MPI_MIN, moved));
+    if (*is_room)
+        code = PMPI_Sendrecv(own->all, length(own), MPI_INT, old, 1, theirs->all, length(theirs),
+                             MPI_INT, from, 1, moved, MPI_STATUS_IGNORE);
+end:
+    return code;
+}
+
+/* Weights behind `degree` ranks, as MPI takes them. */
+static const int *weights_of(const int *ranks, int degree, int is_weighted) {
+    if (!is_weighted) return MPI_UNWEIGHTED;
+    return degree > 0 ? ranks + degree : MPI_WEIGHTS_EMPTY;
+}
+
+API int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int in, const int sources[],
+                                       const int in_weights[], int out, const int destinations[],
+                                       const int out_weights[], MPI_Info info, int reorder,
+                                       MPI_Comm *made) {
+    REAL(Dist_graph_create_adjacent)
+    if (!reorder || !is_one_group(comm))
+        return real(comm, in, sources, in_weights, out, destinations, out_weights, info, reorder,
+                    made);
+    struct lists own = {in, out, in_weights != MPI_UNWEIGHTED, out_weights != MPI_UNWEIGHTED,
+                        NULL};
+    struct lists theirs = {0};
+    struct edge *edges = NULL;
+    struct place place = {0, 0, 0};
+    int code, rank = 0, size = 0, count = -1, is_good = 0, is_room = 0;
+    int64_t all = 0;
+    MPI_Comm moved = MPI_COMM_NULL;
+    TRY(PMPI_Comm_rank(comm, &rank));
+    TRY(PMPI_Comm_size(comm, &size));
+    if (are_good(size, in, sources, in_weights) && are_good(size, out, destinations, out_weights) &&
+        pack(&own, sources, in_weights, destinations, out_weights) == 0)
+        count = edges_from(rank, &own, &edges);
+    TRY(agree(comm, count, &all, &is_good));
+    if (is_good) TRY(decide(comm, edges, count, all, &place));
+    if (place.moves) {
+        TRY(PMPI_Comm_split(comm, 0, place.rank, &moved));
+        TRY(exchange(moved, rank, place.from, &own, &theirs, &is_room));
+        if (!is_room && rank == 0) reo_keep("memory is short");
+    }
+    if (is_room) {
+        const int *to = destinations_of(&theirs);
+        code = real(moved, theirs.in, theirs.all,
+                    weights_of(theirs.all, theirs.in, theirs.in_weighted), theirs.out, to,
+                    weights_of(to, theirs.out, theirs.out_weighted), info, 0, made);
+    } else {
+        code = real(comm, in, sources, in_weights, out, destinations, out_weights, info, 0, made);
+    }
+end:
+    if (moved != MPI_COMM_NULL) PMPI_Comm_free(&moved);
+    free(own.all);
+    free(theirs.all);
+    free(edges);
+    return code;
+}
+ALIAS(Dist_graph_create_adjacent)

@@ -1,0 +1,94 @@
+"""The table [map] of experiments, and the experiments of examples/mapping."""
+
+from __future__ import annotations
+
+import ast
+import runpy
+from math import prod
+from pathlib import Path
+
+import flyloom as fl
+import networkx as nx
+import pyarrow.parquet
+import pytest
+from cli_helpers import document, flyloom
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "examples" / "mapping"
+FILES = sorted(FOLDER.glob("*.toml"))
+
+EXPERIMENT = """
+schema = 1
+name = "study"
+[topology]
+family = "torus"
+shape = [3, 4]
+p = 1
+[map]
+graph = "stencil:shape=12,bytes=10"
+seed = 3
+[sweep.grid]
+"map.graph" = ["stencil:shape=12,bytes=10", [[0, 5, 7], [5, 0, 2.5], [1, 4, 1]]]
+"map.method" = ["linear", "random", "auto"]
+"""
+
+
+def rows_of(folder):
+    return pyarrow.parquet.read_table(folder / "rows.parquet").to_pylist()
+
+
+def test_the_committed_files_are_what_their_script_writes():
+    written = runpy.run_path(str(FOLDER / "make.py"))["files"]()
+    assert written == {path.name: path.read_text() for path in FILES}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_grid_of_the_study_fills_its_network(path):
+    points = document("run", path, "--dry-run")["points"]
+    for topology, graph in {(str(p["topology"]), p["map"]["graph"]): p for p in points}:
+        given = dict(ast.literal_eval(topology))
+        family = given.pop("family")
+        words = (f"{k}={'x'.join(map(str, v)) if isinstance(v, list) else v}"
+                 for k, v in given.items())
+        sides = graph.partition("shape=")[2].partition(",")[0].split("x")
+        assert prod(map(int, sides)) == fl.network(f"{family}:{','.join(words)}").endpoints, graph
+    assert {p["map"]["method"] for p in points} >= {"linear", "random", "auto"}
+
+
+def test_a_study_finds_what_its_definitions_say(tmp_path):
+    """Hop-bytes from the mapping that is kept, by networkx."""
+    (tmp_path / "study.toml").write_text(EXPERIMENT)
+    done = flyloom("run", "study.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    net = fl.network("torus:shape=3x4,p=1")
+    far = dict(nx.all_pairs_shortest_path_length(nx.Graph(net.edges.tolist())))
+    line = [(i, i + step, 10) for i in range(12) for step in (-1, 1) if 0 <= i + step < 12]
+    few = [(0, 5, 7), (5, 0, 2.5), (1, 4, 1)]
+    found = {(row["map_graph"], row["map_method"]): row for row in rows_of(tmp_path / "out/study")}
+    assert len(found) == 6
+    for name, edges in (("stencil:shape=12,bytes=10", line), (None, few)):
+        linear = found[name, "linear"]
+        assert linear["map_hop_bytes"] == sum(w * far[a][b] for a, b, w in edges)
+        assert linear["map_processes"] == 1 + max(max(a, b) for a, b, _ in edges)
+        assert linear["map_gain"] == 1
+        best = found[name, "auto"]
+        assert best["map_maximum_congestion"] <= linear["map_maximum_congestion"]
+        assert best["map_gain"] == linear["map_maximum_congestion"] / best["map_maximum_congestion"]
+    line_best = found["stencil:shape=12,bytes=10", "auto"]
+    assert line_best["map_average_dilation"] == 1, "a line goes along a cycle through all switches"
+    assert "auto" in (tmp_path / "out/study/report.html").read_text()
+
+
+@pytest.mark.parametrize(("old", "new", "says"), [
+    ("stencil:shape=12,bytes=10\", [[", "app.mtx\", [[", "'app.mtx' is no graph that is made"),
+    ("seed = 3", 'efort = "best"', "unknown field `efort`"),
+    ("shape=12,bytes=10\", [[", "shape=13,bytes=10\", [[", "13 processes for 12 slots"),
+    ("[0, 5, 7]", "[0, 5]", "[0, 5] is no row; [sender, receiver, bytes]"),
+    ("[0, 5, 7]", "[0, -5, 7]", "[0, -5, 7]: ranks are from 0"),
+    ('"auto"', '"otto"', "method"),
+])
+def test_what_cannot_be_mapped_is_refused(tmp_path, old, new, says):
+    (tmp_path / "study.toml").write_text(EXPERIMENT.replace(old, new))
+    done = flyloom("run", "study.toml", cwd=tmp_path)
+    assert done.returncode == 2 and says in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
