@@ -195,6 +195,7 @@ AT_ONCE = [
     ("gpt_3", {"ranks": 8, "operator": 2, "pipeline": 2, "micro_batches": 3, "layers": 4}),
     ("resnet_152", {"ranks": 4, "gflops": 10_000}),
     ("bfs", {"ranks": 5, "scale": 8}),
+    ("bfs_2d", {"ranks": 6, "scale": 8}),
     ("alltoall_bruck", {"ranks": 6, "bytes": 100}),
 ]
 

@@ -11,6 +11,7 @@ from flyloom.verbs.message import message
 
 SMALL = {
     "bfs": {"scale": 6, "edge_ns": 5},
+    "bfs_2d": {"scale": 6, "edge_ns": 5},
     "conjugate_gradient": {"preconditioner": "multigrid", "gflops": 10},
     "cosmoflow": {"operator": 1, "gflops": 10_000},
     "fft_3d": {"n": 12, "decomposition": "pencil", "gflops": 1},

@@ -50,3 +50,34 @@ fn every_rank_of_the_reference_data_is_exact() {
     assert_eq!(check("loggops_micro.csv", "micro"), 72);
     assert!(check("loggops_schedgen.csv", "schedgen") > 200);
 }
+
+#[test]
+fn a_broadcast_of_many_is_as_long_as_its_tree() {
+    // more operations than caches hold, so that events are looked at ahead of time
+    let ranks = 200_003_u32;
+    let given = serde_json::json!({ "ranks": ranks, "bytes": 1 });
+    let given = given.as_object().expect("a map");
+    let schedule =
+        traffic::workload::make("broadcast_binomial", given, &Quiet).expect("a schedule");
+    let costs = LogGops::default();
+    let (o, latency) = (costs.o as u64, costs.L as u64);
+    // a rank sends one message after another, as g is less than o; parents have the lower numbers
+    let (mut has, mut finish) = (vec![0; ranks as usize], vec![0; ranks as usize]);
+    for rank in 0..ranks {
+        let mut now = has[rank as usize];
+        for op in schedule.of_rank(rank).map(|op| schedule.ops()[op as usize]) {
+            if op.kind == traffic::workload::Kind::Send {
+                assert!(op.peer > rank);
+                now += o;
+                has[op.peer as usize] = now + latency + o;
+            }
+        }
+        finish[rank as usize] = now;
+    }
+    for (dialect, unit) in [(Dialect::LogGopsV1, 1), (Dialect::Causal, 1000)] {
+        let found = run(&schedule, dialect, &costs, None, &Quiet).expect("a run");
+        assert_eq!(found.left, None);
+        let expected: Vec<u64> = finish.iter().map(|t| t * unit).collect();
+        assert!(found.finish == expected, "{dialect:?}");
+    }
+}

@@ -5,7 +5,7 @@ use super::fields::{Fields, bytes, time_ns};
 use crate::mpi::{UNDEFINED, is_local};
 use base::Refusal;
 use traffic::workload::calls::{
-    Called, Comm, Joint, Make, Message, Mode, Shape, Sizes, What, Which,
+    Called, Comm, Joint, Make, Message, Mode, Shape, Sizes, What, Which, Within,
 };
 use traffic::workload::collective::Operation;
 
@@ -68,7 +68,9 @@ fn what(name: &str, from: &mut Fields<'_>) -> Result<What, Refusal> {
         }
         // the address of the variable, which the call has emptied
         "Comm_free" => What::Local,
-        "Comm_dup" | "Comm_split" | "Cart_create" => make(name, from)?,
+        "Comm_dup" | "Comm_split" | "Comm_create" | "Cart_create" | "Cart_sub" | "Graph_create" => {
+            make(name, from)?
+        }
         _ => return joint(name, from),
     })
 }
@@ -121,7 +123,7 @@ fn complete(name: &str, from: &mut Fields<'_>) -> Result<What, Refusal> {
 
 fn make(name: &str, from: &mut Fields<'_>) -> Result<What, Refusal> {
     let comm = from.comm()?;
-    let make = match name {
+    let mut make = match name {
         "Comm_split" => {
             let colour = match from.signed("color")? {
                 UNDEFINED => None,
@@ -133,6 +135,22 @@ fn make(name: &str, from: &mut Fields<'_>) -> Result<What, Refusal> {
             Make::Split(colour, from.signed("key")?)
         }
         "Comm_dup" => Make::Copy,
+        "Comm_create" => {
+            from.skip(&["group"])?;
+            Make::Placed(None)
+        }
+        "Cart_sub" => {
+            from.skip(&["remain_dims"])?;
+            Make::SlicePlaced(None)
+        }
+        "Graph_create" => {
+            let ranks = from.whole("nnodes")?;
+            from.skip(&["index", "edges", "reorder"])?;
+            let ranks = u32::try_from(ranks).ok().filter(|&ranks| ranks > 0);
+            Make::Grid(vec![ranks.ok_or_else(|| {
+                Refusal::new("nnodes", "it is no number of ranks", "1 to the ranks there are")
+            })?])
+        }
         // all processes are taken to be in the grid, in their order
         _ => {
             from.skip(&["ndims", "dims", "periods", "reorder"])?;
@@ -140,10 +158,20 @@ fn make(name: &str, from: &mut Fields<'_>) -> Result<What, Refusal> {
         }
     };
     let said = from.next("newcomm")?;
-    let handle = said.split(',').next().and_then(|handle| handle.parse().ok());
+    let mut parts = said.split(',').map(|part| part.trim().parse::<i64>().ok());
+    let handle = parts.next().flatten().and_then(|handle| u64::try_from(handle).ok());
     let handle = handle.ok_or_else(|| {
         Refusal::new("newcomm", format!("'{said}'"), "an address, or handle,rank,size")
     })?;
+    if let (Some(Some(me)), Some(Some(size))) = (parts.next(), parts.next()) {
+        let small = |n: i64| u32::try_from(n).ok();
+        let within = small(me).zip(small(size)).map(|(me, size)| Within { me, size });
+        let within = within.filter(|within| within.me < within.size);
+        match &mut make {
+            Make::Placed(place) | Make::SlicePlaced(place) => *place = within,
+            _ => {}
+        }
+    }
     Ok(What::Make(comm, make, handle))
 }
 
@@ -163,6 +191,26 @@ fn arguments(name: &str) -> Option<(usize, usize)> {
     })
 }
 
+/// What the trace does not say of calls that others have more of.
+fn lacking(name: &str) -> &'static str {
+    match name {
+        "Alltoallw" => ": the trace has the address of its datatypes, not their sizes",
+        _ if name.starts_with("Neighbor_") => {
+            ": the trace has addresses where the neighbours and the grid's sizes are said"
+        }
+        _ if name.starts_with("Dist_graph_") => {
+            ": the trace has addresses where the neighbours are said"
+        }
+        "Comm_create_group" => ": the trace does not say which ranks the group has",
+        _ if name.starts_with("Intercomm_") => ": its two groups are not one communicator",
+        _ if name.starts_with("Win_") || matches!(name, "Put" | "Get" | "Accumulate") => {
+            ": it is one-sided"
+        }
+        _ if name.starts_with("File_") => ": it is a file's",
+        _ => "",
+    }
+}
+
 fn joint(full: &str, from: &mut Fields<'_>) -> Result<What, Refusal> {
     // I and a small letter: the nonblocking one
     let mut name = full.to_owned();
@@ -172,8 +220,9 @@ fn joint(full: &str, from: &mut Fields<'_>) -> Result<What, Refusal> {
     }
     let Some((single, arrays)) = arguments(&name) else {
         let help = "messages between two, collective operations, requests, MPI_Comm_split, \
-                    MPI_Comm_dup, MPI_Cart_create, and calls that talk to nobody";
-        let why = format!("MPI_{full} cannot be turned into messages");
+                    MPI_Comm_dup, MPI_Comm_create, MPI_Cart_create, MPI_Cart_sub, \
+                    MPI_Graph_create, and calls that talk to nobody";
+        let why = format!("MPI_{full} cannot be turned into messages{}", lacking(&name));
         return Err(Refusal::new("", why, help));
     };
     let single = single + usize::from(later.is_some());

@@ -7,6 +7,7 @@
 
 mod call;
 mod fields;
+mod named;
 #[cfg(test)]
 mod tests;
 
@@ -112,5 +113,6 @@ fn process(
     if calls.is_empty() {
         return Err(Refusal::new(name, "there is no call in it", "a trace of liballprof").into());
     }
+    named::place(&mut calls);
     Ok(Process { file: name.to_owned(), counts: "line", calls })
 }

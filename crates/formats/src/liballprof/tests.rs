@@ -4,6 +4,7 @@ use super::{keys, parse, schedule};
 use base::{Quiet, Stop};
 use proptest::prelude::*;
 use serde_json::Map;
+use std::collections::BTreeMap;
 use traffic::workload::calls::{Peer, What};
 use traffic::workload::keys::Asked;
 
@@ -82,5 +83,107 @@ proptest! {
     fn cut_traces_are_read_or_refused(at in any::<prop::sample::Index>()) {
         let _ = tried(&FIRST[..at.index(FIRST.len())], SECOND);
         let _ = tried(FIRST, &SECOND[..at.index(SECOND.len())]);
+    }
+}
+
+/// A sender and a receiver.
+type Edge = (u32, u32);
+
+/// The messages of a trace of ranks each of which makes the same calls; `of` gives what each names after these:
+/// handle, rank and size of a communicator, on which all call `MPI_Bcast` of 8 bytes by rank 0.
+fn named(ranks: u32, makes: &str, of: impl Fn(u32) -> Vec<[u32; 3]>) -> Result<Vec<Edge>, Stop> {
+    let files: Vec<(String, String)> = (0..ranks)
+        .map(|rank| {
+            let mut text = "MPI_Init:-:1:2:1\n".to_owned();
+            let world = format!("0,{rank},{ranks}");
+            text += &makes.replace("WORLD", &world).replace("RANK", &rank.to_string());
+            for (at, [handle, me, size]) in (100..).zip(of(rank)) {
+                let comm = format!("{handle},{me},{size}");
+                text += &format!("MPI_Bcast:{at}:9:1:11,8,8:0:{comm}:{at}\n");
+            }
+            (format!("a-{rank}.txt"), text + "MPI_Finalize:900:-\n")
+        })
+        .collect();
+    let files: Vec<(String, &str)> = files.iter().map(|(n, t)| (n.clone(), t.as_str())).collect();
+    let given = serde_json::json!({ "broadcast": "linear" });
+    let made = schedule(&files, given.as_object().expect("a map"), &Quiet)?;
+    let sends = (0..ranks).flat_map(|rank| made.of_rank(rank).map(move |op| (rank, op)));
+    let ops = made.ops();
+    let sends = sends.filter(|&(_, op)| ops[op as usize].kind == traffic::workload::Kind::Send);
+    let mut all: Vec<Edge> = sends.map(|(rank, op)| (rank, ops[op as usize].peer)).collect();
+    all.sort_unstable();
+    Ok(all)
+}
+
+/// From the first to every other rank of groups.
+fn stars(groups: &[Vec<u32>]) -> Vec<Edge> {
+    let edges = |group: &Vec<u32>| {
+        let root = group[0];
+        group[1..].iter().map(|&other| (root, other)).collect::<Vec<_>>()
+    };
+    let mut all: Vec<Edge> = groups.iter().flat_map(edges).collect();
+    all.sort_unstable();
+    all
+}
+
+#[test]
+fn slices_of_grids_are_known_by_the_places_of_their_ranks() {
+    // coordinates of rank r in a grid of 2 x 3 x 4, the last the quickest; slices by hand
+    let sizes = [2, 3, 4];
+    let at = |r: u32| [r / 12, r / 4 % 3, r % 4];
+    for stays in 0..8_u32 {
+        let kept: Vec<usize> = (0..3).filter(|axis| stays >> axis & 1 == 1).collect();
+        let size: u32 = kept.iter().map(|&axis| sizes[axis]).product();
+        let me = |r: u32| kept.iter().fold(0, |sum, &axis| sum * sizes[axis] + at(r)[axis]);
+        let mut groups: BTreeMap<Vec<u32>, Vec<u32>> = BTreeMap::new();
+        for r in 0..24 {
+            let gone = (0..3).filter(|axis| !kept.contains(axis)).map(|axis| at(r)[axis]);
+            groups.entry(gone.collect()).or_default().push(r);
+        }
+        let makes = "MPI_Cart_create:3:WORLD:3:8:8:0:64:4\nMPI_Comm_rank:5:7,RANK,24:9:6\n\
+                     MPI_Cart_sub:7:7,RANK,24:8:72:8\n";
+        let found = named(24, makes, |r| vec![[9, me(r), size]]).expect("a schedule");
+        let groups: Vec<Vec<u32>> = groups.into_values().collect();
+        assert_eq!(found, stars(&groups), "coordinates that stay: {kept:?}");
+    }
+}
+
+#[test]
+fn groups_are_known_by_the_places_of_their_ranks() {
+    let makes = "MPI_Comm_create:3:WORLD:5:64:4\n";
+    // ranks 4, 2, 0 in this order, the others in none
+    let place = |r: u32| match r {
+        0 | 2 | 4 => vec![[9, 2 - r / 2, 3]],
+        _ => Vec::new(),
+    };
+    assert_eq!(named(6, makes, place).expect("a schedule"), [(4, 0), (4, 2)]);
+    // nobody uses it
+    assert_eq!(named(6, makes, |_| Vec::new()).expect("a schedule"), []);
+    // one does not name it, two have one place, two groups
+    let one = |r: u32| if r == 4 { Vec::new() } else { place(r) };
+    let two = |r: u32| if r < 4 { vec![[9, r % 2, 2]] } else { Vec::new() };
+    for (says, of) in [
+        ("no call names the new communicator as rank 0 of its 3", &one as &dyn Fn(u32) -> _),
+        ("its ranks are in several groups", &two),
+    ] {
+        let refused = named(6, makes, of).expect_err("it is not said who is in it");
+        let Stop::Refused(refused) = refused else { panic!("a refusal") };
+        assert!(refused.to_string().contains(says), "{refused}");
+        assert!(refused.param.contains("a-"), "{refused}");
+    }
+}
+
+#[test]
+fn what_the_trace_lacks_is_said() {
+    for (call, says) in [
+        ("MPI_Alltoallw:3:9:8:8:8:9:8:8:8:WORLD:4\n", "its datatypes"),
+        ("MPI_Neighbor_alltoall:3:9:1:11,8,8:9:1:11,8,8:WORLD:4\n", "neighbours"),
+        ("MPI_Ineighbor_allgather:3:9:1:11,8,8:9:1:11,8,8:WORLD:70:4\n", "neighbours"),
+        ("MPI_Comm_create_group:3:WORLD:5:1:64:4\n", "which ranks"),
+    ] {
+        let Err(Stop::Refused(refused)) = named(2, call, |_| Vec::new()) else {
+            panic!("{call} is refused")
+        };
+        assert!(refused.to_string().contains(says), "{refused}");
     }
 }

@@ -29,8 +29,6 @@ use super::trace::{Step, Trace};
 use base::{Refusal, Stop, Watch};
 use traffic::workload::{Kind, Op, Schedule};
 
-/// No operation.
-const NONE: u32 = u32::MAX;
 /// Of a message over a network: it has met its receive, and its last byte is on its way.
 const MET: u8 = 1;
 const SENT: u8 = 2;
@@ -66,7 +64,6 @@ pub(super) fn run(
     let mut run = Run {
         on: if net.is_some() { on.over_network() } else { on },
         costs: &costs,
-        partner: vec![NONE; ops],
         left: vec![0; schedule.ranks() as usize],
         news: vec![0; if net.is_some() { ops } else { 0 }],
         net,
@@ -104,8 +101,6 @@ pub(super) fn run(
 struct Run<'a> {
     on: Machine<'a>,
     costs: &'a Costs,
-    /// The receive of a send, and the other way round, once they have met.
-    partner: Vec<u32>,
     /// When the last byte of a large message has left each rank.
     left: Vec<u64>,
     /// Of every send over a network, what is known of its message.
@@ -178,9 +173,8 @@ impl Run<'_> {
     fn post(&mut self, due: &Due) {
         self.on.events += 1;
         self.trace.note(Step::Begin, due.op, due.now);
-        let op = self.on.op(due.op);
         self.on.begun(due.op, false, due.now);
-        if let Some((sent, _)) = self.on.matching.post(due.rank, op.peer, op.tag, due.op) {
+        if let Some((sent, _)) = self.on.posted(due.rank, due.op) {
             self.meet(sent, due.op, due.rank, due.now);
         }
         self.on.release_all(due.rank, due.rank);
@@ -199,9 +193,9 @@ impl Run<'_> {
         // a send that has begun waits for nothing: its place holds when its last byte is there
         let last = self.comes(here, &op, size, due.now);
         if self.net.is_none() {
-            self.on.ready[due.op as usize] = last;
+            self.on.own(due.op).time = last;
         }
-        if let Some(received) = self.on.matching.arrive(here, due.rank, op.tag, due.op) {
+        if let Some(received) = self.on.arrives(here, due.rank, op.tag, due.op) {
             self.meet(due.op, received, here, due.now);
         }
         self.on.happened(due, needs);
@@ -209,8 +203,8 @@ impl Run<'_> {
 
     /// A message, or its question, has met its receive: it is taken, or answered.
     fn meet(&mut self, sent: u32, received: u32, here: u32, now: u64) {
-        self.partner[sent as usize] = received;
-        self.partner[received as usize] = sent;
+        self.on.own(sent).partner = received;
+        self.on.own(received).partner = sent;
         self.trace.meet(sent, received);
         if self.on.op(sent).size <= self.costs.eager {
             self.taken_from(sent, received, here, now);
@@ -223,11 +217,11 @@ impl Run<'_> {
     fn taken_from(&mut self, sent: u32, received: u32, here: u32, now: u64) {
         if self.net.is_some() {
             // a receive that has begun waits for nothing: its place holds when it met its message
-            self.on.ready[received as usize] = now;
+            self.on.own(received).time = now;
             self.learns(sent, MET, now);
             return;
         }
-        let last = self.on.ready[sent as usize];
+        let last = self.on.own(sent).time;
         let begin = last.saturating_sub(self.costs.cpu_bytes(self.on.op(sent).size));
         self.on.at(begin.max(now), What::Take, received, here);
     }
@@ -242,7 +236,7 @@ impl Run<'_> {
         self.on.events += 1;
         self.trace.note(Step::Answer, due.op, due.now);
         self.leaves(due.rank, &op, 1, due.now);
-        let sent = self.partner[due.op as usize];
+        let sent = self.on.own(due.op).partner;
         let sender = self.on.schedule.rank_of(sent);
         let latency = self.latency_of(due.op, due.rank, sender);
         let time = due.now + c.overhead + latency;
@@ -264,7 +258,7 @@ impl Run<'_> {
         self.goes(due, What::DataArrive);
         if self.net.is_some() {
             // until its last byte leaves, the place of a send holds when its processor was done
-            self.on.ready[due.op as usize] = end;
+            self.on.own(due.op).time = end;
         } else {
             self.has_left(due.op, due.rank, end, due.now + c.overhead + c.nic_bytes(op.size));
         }
@@ -283,9 +277,10 @@ impl Run<'_> {
         self.on.messages += 1;
         let last = self.comes(op.peer, &op, op.size, due.now);
         if self.net.is_none() {
-            self.on.ready[due.op as usize] = last;
+            self.on.own(due.op).time = last;
         }
-        self.taken_from(due.op, self.partner[due.op as usize], op.peer, due.now);
+        let received = self.on.own(due.op).partner;
+        self.taken_from(due.op, received, op.peer, due.now);
         self.on.happened(due, needs);
     }
 
@@ -298,13 +293,13 @@ impl Run<'_> {
         }
         self.on.events += 1;
         self.trace.note(Step::Take, due.op, due.now);
-        let sent = self.partner[due.op as usize];
-        let (size, last) = (self.on.op(sent).size, self.on.ready[sent as usize]);
+        let sent = self.on.own(due.op).partner;
+        let (size, last) = (self.on.op(sent).size, self.on.own(sent).time);
         let bytes = self.costs.cpu_bytes(size);
         let mut begin = due.now;
         if self.net.is_some() {
             // the message is all there: the processor has kept up with it since it was free
-            let free = (*self.on.cpu(due.rank, op.cpu)).max(self.on.ready[due.op as usize]);
+            let free = (*self.on.cpu(due.rank, op.cpu)).max(self.on.own(due.op).time);
             begin = free.max(last.saturating_sub(bytes)).min(begin);
         }
         self.trace.note(Step::Work, due.op, begin);
@@ -377,10 +372,10 @@ impl Run<'_> {
     fn all_sent(&mut self, op: u32, rank: u32, now: u64, latency: u64) {
         self.trace.note(Step::Sent, op, now);
         if self.on.op(op).size > self.costs.eager {
-            let end = self.on.ready[op as usize];
+            let end = self.on.own(op).time;
             self.has_left(op, rank, end, now);
         }
-        self.on.ready[op as usize] = now + latency;
+        self.on.own(op).time = now + latency;
         self.learns(op, SENT, now);
         self.on.release_all(rank, rank);
     }
@@ -390,9 +385,10 @@ impl Run<'_> {
         let known = &mut self.news[sent as usize];
         *known |= news;
         if *known == MET | SENT {
-            let time = now.max(self.on.ready[sent as usize]);
+            let time = now.max(self.on.own(sent).time);
             let here = self.on.op(sent).peer;
-            self.on.at(time, What::Take, self.partner[sent as usize], here);
+            let received = self.on.own(sent).partner;
+            self.on.at(time, What::Take, received, here);
         }
     }
 

@@ -78,7 +78,7 @@ impl Run<'_> {
         let op = self.on.op(due.op);
         self.on.begun(due.op, false, due.now);
         let mut other = due.rank;
-        if let Some((sent, sender)) = self.on.matching.post(due.rank, op.peer, op.tag, due.op) {
+        if let Some((sent, sender)) = self.on.posted(due.rank, due.op) {
             if op.size > self.costs.eager {
                 other = sender;
                 let nic = self.on.op(sent).nic;
@@ -103,7 +103,7 @@ impl Run<'_> {
         *self.on.cpu(here, op.cpu) = (now + c.overhead).wrapping_add(bytes);
         *self.on.takes(here, op.nic) = (now + c.gap).wrapping_add(c.wrapped_nic(op.size));
         let mut other = here;
-        if let Some(received) = self.on.matching.arrive(here, sender, op.tag, due.op) {
+        if let Some(received) = self.on.arrives(here, sender, op.tag, due.op) {
             if op.size > c.eager {
                 other = sender;
                 self.sender_goes_on((due.op, sender), here, (op.cpu, op.nic), now);

@@ -3,6 +3,7 @@
 use super::matching::Matching;
 use super::net::Used;
 use super::queue::{Event, Queue};
+use super::ranks::Ranks;
 use super::trace::Trace;
 use base::quick::QuickHash;
 use base::{Interrupted, Refusal, Watch};
@@ -30,6 +31,20 @@ pub(super) enum What {
     Enter,
     /// The network is looked at, after all else that happens at the time.
     Net,
+}
+
+impl What {
+    /// That of an event's key.
+    #[inline]
+    pub(super) fn of(key: u64) -> Self {
+        WHAT[(key & 7) as usize]
+    }
+
+    /// Whether a message comes to another rank than the event's.
+    #[inline]
+    pub(super) fn is_arrival(self) -> bool {
+        matches!(self, Self::Arrive | Self::DataArrive)
+    }
 }
 
 const WHAT: [What; 8] = [
@@ -153,26 +168,37 @@ impl Left {
     }
 }
 
+/// In place of how many dependencies an operation still has: it is done.
+const DONE: u32 = u32::MAX;
+/// No operation.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// What is known of an operation.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(16))]
+pub(super) struct Own {
+    /// When it may begin, by what it waits for. Once it has begun that is of no use, and there are
+    /// other times here.
+    pub(super) time: u64,
+    /// The receive of a send, and the other way round, once they have met.
+    pub(super) partner: u32,
+    /// Dependencies that it still has, or [`DONE`].
+    count: u32,
+}
+
 /// Ranks, and what waits.
 #[derive(Debug)]
 pub(super) struct Machine<'a> {
     pub(super) schedule: &'a Schedule,
     pub(super) matching: Matching,
-    /// When each processor of a rank is free, then when each of its interfaces may send, then when
-    /// it may receive: rank after rank, as an event asks for several of one rank.
-    free_at: Vec<u64>,
-    cpus: usize,
-    nics: usize,
-    /// How many there are of a rank.
-    width: usize,
-    /// Dependencies that each operation still has.
+    pub(super) ranks: Ranks,
+    /// Dependencies that each operation still has, or [`DONE`]; empty where `own` has them.
     counts: Vec<u32>,
-    /// Whether each operation is done.
-    is_done: Vec<bool>,
-    /// When each operation may begin, by what it waits for; empty where that is when its processor
-    /// is free.
-    pub(super) ready: Vec<u64>,
-    queue: Queue,
+    /// What is known of each operation where that is causal.
+    own: Vec<Own>,
+    /// Whether it is worth it to look ahead.
+    is_large: bool,
+    pub(super) queue: Queue,
     serial: u64,
     /// Operations begun and messages arrived; messages alone; events looked at; about how many
     /// there will be.
@@ -190,18 +216,19 @@ impl<'a> Machine<'a> {
     /// At the start, with all operations queued that wait for nothing. Where it `is_causal` an
     /// operation begins no earlier than what it waits for allows.
     pub(super) fn new(schedule: &'a Schedule, is_causal: bool) -> Self {
-        let (ranks, cpus) = (schedule.ranks() as usize, schedule.cpus() as usize);
-        let nics = schedule.nics() as usize;
+        let mut counts = schedule.counts();
+        let mut own = Vec::new();
+        if is_causal {
+            own = counts.iter().map(|&count| Own { time: 0, partner: NONE, count }).collect();
+            counts = Vec::new();
+        }
         let mut new = Self {
             schedule,
             matching: Matching::new(schedule),
-            free_at: vec![0; ranks * (cpus + 2 * nics)],
-            cpus,
-            nics,
-            width: cpus + 2 * nics,
-            counts: schedule.counts(),
-            is_done: vec![false; schedule.ops().len()],
-            ready: vec![0; if is_causal { schedule.ops().len() } else { 0 }],
+            ranks: Ranks::new(schedule.ranks(), schedule.cpus(), schedule.nics()),
+            counts,
+            own,
+            is_large: false,
             queue: Queue::new(),
             serial: 0,
             events: 0,
@@ -212,9 +239,10 @@ impl<'a> Machine<'a> {
             waiting: HashMap::default(),
             free: [Vec::new(), Vec::new()],
         };
+        new.is_large = new.is_worth_looking_ahead();
         for rank in 0..schedule.ranks() {
             let mut free = std::mem::take(&mut new.free[0]);
-            free.extend(schedule.of_rank(rank).filter(|&op| new.counts[op as usize] == 0));
+            free.extend(schedule.of_rank(rank).filter(|&op| new.count(op) == 0));
             new.release(rank, &mut free);
             new.free[0] = free;
         }
@@ -235,7 +263,10 @@ impl<'a> Machine<'a> {
         if self.looks.is_multiple_of(self.stride) {
             watch.tick("events", self.events, self.total)?;
         }
-        Ok(Some(Due { now: time, what: WHAT[(key & 7) as usize], op, rank, key }))
+        if self.is_large && self.queue.is_news() {
+            self.look_ahead();
+        }
+        Ok(Some(Due { now: time, what: What::of(key), op, rank, key }))
     }
 
     /// The operation of that number.
@@ -244,23 +275,55 @@ impl<'a> Machine<'a> {
         self.schedule.ops()[op as usize]
     }
 
+    /// Dependencies that an operation still has.
+    #[inline]
+    pub(super) fn count(&self, op: u32) -> u32 {
+        match self.own.get(op as usize) {
+            Some(own) => own.count,
+            None => self.counts[op as usize],
+        }
+    }
+
+    /// What an operation has met, where that is causal; else itself.
+    pub(super) fn partner(&self, op: u32) -> u32 {
+        self.own.get(op as usize).map_or(op, |own| own.partner)
+    }
+
+    /// What is known of an operation, where that is causal.
+    #[inline]
+    pub(super) fn own(&mut self, op: u32) -> &mut Own {
+        &mut self.own[op as usize]
+    }
+
     /// When a processor of a rank is free.
     #[inline]
     pub(super) fn cpu(&mut self, rank: u32, cpu: u8) -> &mut u64 {
-        &mut self.free_at[rank as usize * self.width + usize::from(cpu)]
+        self.ranks.cpu(rank, cpu)
     }
 
     /// When an interface of a rank may send.
     #[inline]
     pub(super) fn sends(&mut self, rank: u32, nic: u8) -> &mut u64 {
-        &mut self.free_at[rank as usize * self.width + self.cpus + usize::from(nic)]
+        self.ranks.sends(rank, nic)
     }
 
     /// When it may receive.
     #[inline]
     pub(super) fn takes(&mut self, rank: u32, nic: u8) -> &mut u64 {
-        let first = rank as usize * self.width + self.cpus + self.nics;
-        &mut self.free_at[first + usize::from(nic)]
+        self.ranks.takes(rank, nic)
+    }
+
+    /// The message sent by `op` of `source` arrives at `rank`: the receive that takes it.
+    #[inline]
+    pub(super) fn arrives(&mut self, rank: u32, source: u32, tag: u32, op: u32) -> Option<u32> {
+        self.matching.arrive(self.ranks.heads(rank), rank, (source, tag), op)
+    }
+
+    /// The receive `op` is posted: the message that it takes, and the rank that sent it.
+    #[inline]
+    pub(super) fn posted(&mut self, rank: u32, op: u32) -> Option<(u32, u32)> {
+        let it = self.op(op);
+        self.matching.post(self.ranks.heads(rank), rank, (it.peer, it.tag), op)
     }
 
     /// When all that an event needs is free.
@@ -360,19 +423,27 @@ impl<'a> Machine<'a> {
     /// `op` is done at `time`, if it was not before.
     #[inline]
     pub(super) fn done(&mut self, op: u32, other: bool, time: u64) {
-        if std::mem::replace(&mut self.is_done[op as usize], true) {
+        let count = match self.own.get_mut(op as usize) {
+            Some(own) => &mut own.count,
+            None => &mut self.counts[op as usize],
+        };
+        if std::mem::replace(count, DONE) == DONE {
             return;
         }
         let schedule = self.schedule;
         self.lower(schedule.require(op), other, time);
     }
 
+    #[inline]
     fn lower(&mut self, waiting: &[u32], other: bool, time: u64) {
         for &op in waiting {
-            if let Some(ready) = self.ready.get_mut(op as usize) {
-                *ready = time.max(*ready);
-            }
-            let count = &mut self.counts[op as usize];
+            let count = match self.own.get_mut(op as usize) {
+                Some(own) => {
+                    own.time = time.max(own.time);
+                    &mut own.count
+                }
+                None => &mut self.counts[op as usize],
+            };
             *count -= 1;
             if *count == 0 {
                 self.free[usize::from(other)].push(op);
@@ -405,8 +476,8 @@ impl<'a> Machine<'a> {
             free.sort_by_key(|&op| self.op(op).kind);
         }
         for op in free.drain(..) {
-            let time = if let Some(&ready) = self.ready.get(op as usize) {
-                ready
+            let time = if let Some(own) = self.own.get(op as usize) {
+                own.time
             } else {
                 let it = self.op(op);
                 let side = if it.kind == Kind::Send { Side::Out } else { Side::Neither };
@@ -422,11 +493,9 @@ impl<'a> Machine<'a> {
         let left = self.left();
         // what is not needed any more makes room for what was found
         (self.queue, self.matching) = (Queue::default(), Matching::default());
-        (self.counts, self.is_done) = (Vec::new(), Vec::new());
-        let last = |of: &[u64]| of[..self.cpus].iter().copied().max().unwrap_or(0);
-        let finish = self.free_at.chunks(self.width).map(last);
+        (self.counts, self.own) = (Vec::new(), Vec::new());
         Found {
-            finish: finish.collect(),
+            finish: self.ranks.finish(),
             events: self.events,
             messages: self.messages,
             left,
@@ -437,8 +506,9 @@ impl<'a> Machine<'a> {
 
     /// What is left over at the end.
     fn left(&self) -> Option<Left> {
-        let undone = || (0..).zip(&self.is_done).filter(|(_, done)| !**done).map(|(op, _)| op);
-        let waits = |op: &u32| self.counts[*op as usize] > 0;
+        let all = 0..self.schedule.ops().len() as u32;
+        let undone = || all.clone().filter(|&op| self.count(op) != DONE);
+        let waits = |op: &u32| self.count(*op) > 0;
         let sends = |op: &u32| !waits(op) && self.op(*op).kind == Kind::Send;
         let left = Left {
             stuck: undone().filter(waits).collect(),

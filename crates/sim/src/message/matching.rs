@@ -11,6 +11,8 @@ use traffic::workload::{ANY, Kind, Schedule};
 
 /// No place.
 const NONE: u32 = u32::MAX;
+/// In place of the oldest receive of a rank: it has lists by source and tag.
+const HASHED: u32 = u32::MAX - 1;
 /// A list is short up to so many places.
 const SHORT: usize = 12;
 
@@ -43,6 +45,32 @@ struct Place {
     slot: u32,
 }
 
+/// The oldest receive and the oldest message that wait at a rank, where it has short lists.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Heads {
+    posted: u32,
+    unexpected: u32,
+}
+
+impl Default for Heads {
+    fn default() -> Self {
+        Self { posted: NONE, unexpected: NONE }
+    }
+}
+
+impl Heads {
+    /// The place of the oldest receive, if there is one.
+    #[inline]
+    pub(super) fn posted(self) -> u32 {
+        self.posted
+    }
+
+    #[inline]
+    fn is_hashed(self) -> bool {
+        self.posted == HASHED
+    }
+}
+
 /// Receives and messages that wait for one another.
 #[derive(Debug, Default)]
 pub(super) struct Matching {
@@ -50,16 +78,12 @@ pub(super) struct Matching {
     unexpected: Side,
     /// What receives of each rank can be: a bit of any source, any tag, any of both.
     wild: Vec<u8>,
-    /// Whether a rank has lists by source and tag.
-    hashed: Vec<bool>,
     taken: Vec<bool>,
     serial: u32,
 }
 
 #[derive(Debug, Default)]
 struct Side {
-    /// The oldest place of each rank that has a short list.
-    oldest: Vec<u32>,
     lists: HashMap<Key, List, QuickHash>,
     places: Vec<Place>,
     /// Places that are free again.
@@ -90,24 +114,27 @@ impl Matching {
                 }
             })
         });
-        let ranks = schedule.ranks() as usize;
-        let side = || Side { oldest: vec![NONE; ranks], ..Side::default() };
-        let (posted, unexpected, hashed) = (side(), side(), vec![false; ranks]);
-        Self { wild: wild.collect(), posted, unexpected, hashed, ..Self::default() }
+        Self { wild: wild.collect(), ..Self::default() }
     }
 
     /// A message from `source` arrives at `rank`: the oldest receive that takes it, which is then
     /// no longer posted; without one it waits as `op`.
     #[inline]
-    pub(super) fn arrive(&mut self, rank: u32, source: u32, tag: u32, op: u32) -> Option<u32> {
-        if !self.hashed[rank as usize] {
+    pub(super) fn arrive(
+        &mut self,
+        heads: &mut Heads,
+        rank: u32,
+        (source, tag): (u32, u32),
+        op: u32,
+    ) -> Option<u32> {
+        if !heads.is_hashed() {
             let fits = |p: &Place| takes(p.source, source) && takes(p.tag, tag);
-            if let Some(found) = self.posted.take_short(rank, fits) {
+            if let Some(found) = self.posted.take_short(&mut heads.posted, fits) {
                 return Some(found.op);
             }
             let place = Place { op, source, tag, serial: 0, next: NONE, slot: NONE };
-            if self.unexpected.push_short(rank, place) {
-                self.hash(rank);
+            if self.unexpected.push_short(&mut heads.unexpected, place) {
+                self.hash(heads, rank);
             }
             return None;
         }
@@ -143,15 +170,21 @@ impl Matching {
     /// A receive is posted: the oldest message that it takes, and the rank that sent it; without
     /// one it waits.
     #[inline]
-    pub(super) fn post(&mut self, rank: u32, source: u32, tag: u32, op: u32) -> Option<(u32, u32)> {
-        if !self.hashed[rank as usize] {
+    pub(super) fn post(
+        &mut self,
+        heads: &mut Heads,
+        rank: u32,
+        (source, tag): (u32, u32),
+        op: u32,
+    ) -> Option<(u32, u32)> {
+        if !heads.is_hashed() {
             let fits = |p: &Place| takes(source, p.source) && takes(tag, p.tag);
-            if let Some(found) = self.unexpected.take_short(rank, fits) {
+            if let Some(found) = self.unexpected.take_short(&mut heads.unexpected, fits) {
                 return Some((found.op, found.source));
             }
             let place = Place { op, source, tag, serial: 0, next: NONE, slot: NONE };
-            if self.posted.push_short(rank, place) {
-                self.hash(rank);
+            if self.posted.push_short(&mut heads.posted, place) {
+                self.hash(heads, rank);
             }
             return None;
         }
@@ -175,14 +208,20 @@ impl Matching {
 
     /// From now on the rank has lists by source and tag. What waits there is of one side alone, or
     /// does not fit the other: it is put into them as it came.
-    fn hash(&mut self, rank: u32) {
-        self.hashed[rank as usize] = true;
-        while let Some(p) = self.posted.take_short(rank, |_| true) {
+    fn hash(&mut self, heads: &mut Heads, rank: u32) {
+        while let Some(p) = self.posted.take_short(&mut heads.posted, |_| true) {
             self.post_hashed(rank, p.source, p.tag, p.op);
         }
-        while let Some(p) = self.unexpected.take_short(rank, |_| true) {
+        while let Some(p) = self.unexpected.take_short(&mut heads.unexpected, |_| true) {
             self.arrive_hashed(rank, p.source, p.tag, p.op);
         }
+        heads.posted = HASHED;
+    }
+
+    /// The receive at a place of receives, if there is such a place.
+    #[inline]
+    pub(super) fn posted_at(&self, place: u32) -> Option<u32> {
+        self.posted.places.get(place as usize).map(|place| place.op)
     }
 
     /// All receives that wait, by operation.
@@ -219,11 +258,11 @@ impl Side {
 
     /// Puts a place at the end of a short list; whether that has become too long.
     #[inline]
-    fn push_short(&mut self, rank: u32, place: Place) -> bool {
+    fn push_short(&mut self, oldest: &mut u32, place: Place) -> bool {
         let new = self.put(place);
-        let mut at = self.oldest[rank as usize];
+        let mut at = *oldest;
         if at == NONE {
-            self.oldest[rank as usize] = new;
+            *oldest = new;
             return false;
         }
         let mut length = 1;
@@ -237,13 +276,13 @@ impl Side {
 
     /// Takes the oldest place that `fits` out of a short list.
     #[inline]
-    fn take_short(&mut self, rank: u32, fits: impl Fn(&Place) -> bool) -> Option<Place> {
-        let (mut before, mut at) = (NONE, self.oldest[rank as usize]);
+    fn take_short(&mut self, oldest: &mut u32, fits: impl Fn(&Place) -> bool) -> Option<Place> {
+        let (mut before, mut at) = (NONE, *oldest);
         while at != NONE {
             let place = self.places[at as usize];
             if fits(&place) {
                 match before {
-                    NONE => self.oldest[rank as usize] = place.next,
+                    NONE => *oldest = place.next,
                     before => self.places[before as usize].next = place.next,
                 }
                 self.free.push(at);
@@ -337,6 +376,7 @@ mod tests {
             drop(all.rank());
             let schedule = all.finish().expect("a schedule");
             let (mut quick, mut slow) = (Matching::new(&schedule), Slow::default());
+            let mut heads = Heads::default();
             for (op, &(is_message, source, tag)) in (0..).zip(&steps) {
                 if is_message {
                     let (source, tag) = (source % 3, tag % 3);
@@ -345,7 +385,7 @@ mod tests {
                     if expected.is_none() {
                         slow.unexpected.push((op, source, tag));
                     }
-                    prop_assert_eq!(quick.arrive(0, source, tag, op), expected);
+                    prop_assert_eq!(quick.arrive(&mut heads, 0, (source, tag), op), expected);
                 } else {
                     let (source, tag) = (some(source, wild[0]), some(tag, wild[1]));
                     let taken = |m: &(u32, u32, u32)| fits((source, tag), (m.1, m.2));
@@ -354,7 +394,7 @@ mod tests {
                     if expected.is_none() {
                         slow.posted.push((op, source, tag));
                     }
-                    let found = quick.post(0, source, tag, op);
+                    let found = quick.post(&mut heads, 0, (source, tag), op);
                     prop_assert_eq!(found, expected.map(|m| (m.0, m.1)));
                 }
             }

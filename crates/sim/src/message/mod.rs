@@ -1,5 +1,6 @@
 //! The message level: schedules under LogGOPS, a closed loop of processes, alone or over a network.
 
+mod ahead;
 mod causal;
 mod loggops;
 mod machine;
@@ -8,6 +9,7 @@ mod net;
 mod parameters;
 mod path;
 mod queue;
+mod ranks;
 pub mod stage;
 mod trace;
 

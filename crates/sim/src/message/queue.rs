@@ -7,6 +7,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+/// So many events are looked at ahead of time, and no fewer than so many.
+pub(super) const AHEAD: usize = 32;
+const FEW: usize = 4;
+/// An empty bucket keeps the memory of so many events.
+const KEPT: usize = 1 << 12;
+
 /// What happens, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Event {
@@ -25,6 +31,12 @@ pub(super) struct Queue {
     /// Events at `last`, in order from `first` on.
     present: Vec<Event>,
     first: usize,
+    /// The events that come next, whether nobody knows of these yet; of the present ones which are
+    /// known, and up to what time all are.
+    soon: Vec<Event>,
+    is_news: bool,
+    seen: usize,
+    until: u64,
     /// Events at `last` that came out of order.
     late: BinaryHeap<Reverse<Event>>,
     /// Events before `last`: some parameters let a processor be free before it was asked.
@@ -73,6 +85,24 @@ impl Queue {
         next.copied()
     }
 
+    /// Whether there are events in [`Queue::soon`] that nobody was told of.
+    #[inline]
+    pub(super) fn is_news(&mut self) -> bool {
+        if self.first > self.seen && self.present.len() - self.first >= FEW {
+            let next = &self.present[self.first - 1..];
+            self.soon.clear();
+            self.soon.extend_from_slice(&next[..next.len().min(AHEAD)]);
+            self.seen = self.first - 1 + self.soon.len();
+            return true;
+        }
+        std::mem::take(&mut self.is_news)
+    }
+
+    /// Events that come next, [`AHEAD`] at most.
+    pub(super) fn soon(&self) -> &[Event] {
+        &self.soon
+    }
+
     /// On to the next time that anything happens at.
     fn advance(&mut self) -> bool {
         if self.filled == 0 {
@@ -81,9 +111,16 @@ impl Queue {
         let bucket = self.filled.trailing_zeros();
         self.filled &= self.filled - 1;
         self.present.clear();
-        self.first = 0;
+        (self.first, self.seen) = (0, 0);
         let mut events = std::mem::take(&mut self.buckets[bucket as usize]);
         self.last = events.iter().map(|e| e.time).min().unwrap_or(self.last);
+        if self.last <= self.until {
+            self.seen = usize::MAX;
+        } else if (FEW..=AHEAD).contains(&events.len()) {
+            self.soon.clone_from(&events);
+            (self.is_news, self.seen) = (true, usize::MAX);
+            self.until = events.iter().map(|e| e.time).max().unwrap_or(self.last);
+        }
         let mut is_sorted = true;
         for event in events.drain(..) {
             if event.time == self.last {
@@ -95,7 +132,9 @@ impl Queue {
                 self.filled |= 1 << lower;
             }
         }
-        self.buckets[bucket as usize] = events;
+        if events.capacity() <= KEPT {
+            self.buckets[bucket as usize] = events;
+        }
         if !is_sorted {
             self.present.sort_unstable_by_key(|e| e.key);
         }

@@ -102,6 +102,7 @@ impl Schedule {
     }
 
     /// All operations, rank after rank.
+    #[inline]
     pub fn ops(&self) -> &[Op] {
         &self.ops
     }
@@ -117,12 +118,14 @@ impl Schedule {
     }
 
     /// The operations that require `op`: they wait for its end. In the order that they were said.
+    #[inline]
     pub fn require(&self, op: u32) -> &[u32] {
         let at = 2 * op as usize;
         &self.waiting[self.lists[at] as usize..self.lists[at + 1] as usize]
     }
 
     /// The operations that require the start of `op`.
+    #[inline]
     pub fn require_start(&self, op: u32) -> &[u32] {
         let at = 2 * op as usize + 1;
         &self.waiting[self.lists[at] as usize..self.lists[at + 1] as usize]

@@ -20,17 +20,25 @@ use base::{Refusal, Stop};
 /// Most edges that are drawn.
 const MOST_EDGES: u64 = 1 << 26;
 
+/// What both searches are told of the graph.
+pub(super) const SCALE: Key = Key::whole("scale", "2^scale vertices", 14, (1, 26));
+pub(super) const EDGE_FACTOR: Key =
+    Key::whole("edge_factor", "edges drawn for each vertex", 16, (1, 1 << 10));
+pub(super) const SEED: Key =
+    Key::whole("seed", "of the graph, and of where the search begins", 0, (0, u64::MAX));
+pub(super) const EDGE_NS: Key = Key::whole("edge_ns", "looking at an edge, ns", 0, (0, 1 << 20));
+
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "bfs",
     doc: "breadth-first search of an R-MAT graph, level by level",
     keys: &[
         RANKS,
-        Key::whole("scale", "2^scale vertices", 14, (1, 26)),
-        Key::whole("edge_factor", "edges drawn for each vertex", 16, (1, 1 << 10)),
-        Key::whole("seed", "of the graph, and of where the search begins", 0, (0, u64::MAX)),
+        SCALE,
+        EDGE_FACTOR,
+        SEED,
         Key::whole("pair_bytes", "of an edge's ends in a message", 16, (1, 1 << 10)),
-        Key::whole("edge_ns", "looking at an edge, ns", 0, (0, 1 << 20)),
+        EDGE_NS,
         ALLREDUCE,
     ],
     make: made,
@@ -52,20 +60,28 @@ struct Level {
 }
 
 fn made(asked: &Asked<'_>) -> Made {
-    let (ranks, scale, seed) = (asked.ranks()?, asked.whole("scale")?, asked.whole("seed")?);
-    let edge_factor = asked.whole("edge_factor")?;
+    let (ranks, graph) = (asked.ranks()?, graph(asked)?);
+    let first = first(&graph, asked.whole("seed")?);
+    Ok(Box::new(Search {
+        ranks,
+        levels: levels(&graph, first, ranks, asked)?,
+        sum: allreduce(asked, ranks, 8)?,
+        edge_ns: asked.whole("edge_ns")?,
+    }))
+}
+
+/// The graph that is asked for.
+///
+/// # Errors
+/// When it is too large, or the user stops it.
+pub(super) fn graph(asked: &Asked<'_>) -> Result<Graph, Stop> {
+    let (scale, edge_factor) = (asked.whole("scale")?, asked.whole("edge_factor")?);
     let edges = edge_factor << scale;
     if edges > MOST_EDGES {
         let help = format!("at most {MOST_EDGES}: edge_factor times 2^scale");
         return Err(Refusal::new("scale", format!("{edges} edges"), help).into());
     }
-    let graph = Graph::draw(scale as u32, edge_factor, seed, asked.watch)?;
-    Ok(Box::new(Search {
-        ranks,
-        levels: levels(&graph, first(&graph, seed), ranks, asked)?,
-        sum: allreduce(asked, ranks, 8)?,
-        edge_ns: asked.whole("edge_ns")?,
-    }))
+    Graph::draw(scale as u32, edge_factor, asked.whole("seed")?, asked.watch)
 }
 
 /// Where the search begins: a vertex drawn among those with neighbours; vertex 0 if none has any.

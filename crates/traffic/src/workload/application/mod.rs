@@ -7,6 +7,7 @@
 mod amg_like;
 mod amg_trace_like;
 mod bfs;
+mod bfs_2d;
 mod conjugate_gradient;
 mod cosmoflow;
 mod fft_3d;
@@ -52,6 +53,7 @@ pub const APPLICATIONS: &[Entry] = &[
     amg_like::ENTRY,
     amg_trace_like::ENTRY,
     bfs::ENTRY,
+    bfs_2d::ENTRY,
     conjugate_gradient::ENTRY,
     cosmoflow::ENTRY,
     fft_3d::ENTRY,

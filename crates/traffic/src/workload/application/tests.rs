@@ -5,7 +5,7 @@ use crate::workload::{Kind, Op, Schedule, make};
 use base::Quiet;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn made(name: &str, given: &Value) -> Schedule {
     make(name, given.as_object().expect("a table"), &Quiet).expect(name)
@@ -74,6 +74,8 @@ fn all_come_to_their_end() {
         for (name, own) in [
             ("bfs", json!({ "scale": 8, "edge_ns": 3 })),
             ("bfs", json!({ "scale": 1, "edge_factor": 1 })),
+            ("bfs_2d", json!({ "scale": 8, "edge_ns": 3 })),
+            ("bfs_2d", json!({ "scale": 1, "edge_factor": 1, "allgather": "bruck" })),
             ("conjugate_gradient", json!({ "iterations": 2, "gflops": 10 })),
             (
                 "conjugate_gradient",
@@ -248,6 +250,58 @@ proptest! {
         prop_assert_eq!(sent_by_all(&found).1, 100 * pairs as u64 + 8 * sums);
         prop_assert!(comes_to_its_end(&found));
     }
+
+    /// Over a grid a vertex goes to the rank of its column whose turn it is, from there to the
+    /// others of the column; and whatever a column finds goes once a level to the owner, in its row.
+    #[test]
+    fn searches_over_grids_expand_and_fold(
+        scale in 1_u32..8,
+        rows in 1_u32..5,
+        columns in 1_u32..5,
+        seed in 0_u64..50,
+        bruck in any::<bool>(),
+    ) {
+        let graph = rmat::Graph::draw(scale, 4, seed, &Quiet).expect("nobody stops it");
+        let (vertices, ranks) = (graph.vertices(), rows * columns);
+        let owner = |v: u32| bfs::owner(v, vertices, ranks);
+        let column = |v: u32| owner(v) / rows;
+        let turn = |v: u32| owner(v) % rows * columns + column(v);
+        let mut seen = BTreeSet::from([bfs::first(&graph, seed)]);
+        let (mut now, mut bytes, mut levels) = (seen.clone(), 0, 0);
+        while !now.is_empty() {
+            for &v in &now {
+                bytes += 7 * (u64::from(turn(v) != owner(v)) + u64::from(rows - 1));
+            }
+            for at in 0..columns {
+                let found: BTreeSet<u32> =
+                    now.iter().filter(|&&v| column(v) == at).flat_map(|&v| graph.of(v)).copied().collect();
+                bytes += 100 * found.iter().filter(|&&v| owner(v) % columns != at).count() as u64;
+            }
+            levels += 1;
+            let next = now.iter().flat_map(|&v| graph.of(v)).filter(|v| !seen.contains(v));
+            now = next.copied().collect();
+            seen.extend(&now);
+        }
+        let own = json!({ "ranks": ranks, "grid": format!("{rows}x{columns}"), "scale": scale,
+            "edge_factor": 4, "seed": seed, "vertex_bytes": 7, "pair_bytes": 100,
+            "allgather": if bruck { "bruck" } else { "ring" }, "allreduce": "none" });
+        let found = made("bfs_2d", &own);
+        prop_assert_eq!(sent_by_all(&found).1, bytes, "{} levels", levels);
+        prop_assert!(comes_to_its_end(&found));
+        for rank in 0..ranks {
+            let (row, at) = (rank / columns, rank % columns);
+            let turned = rank % rows * columns + rank / rows;
+            for op in ops(&found, rank).iter().filter(|op| op.kind == Kind::Send) {
+                let (to_row, to) = (op.peer / columns, op.peer % columns);
+                prop_assert!(op.peer == turned || to_row == row || to == at);
+            }
+        }
+        // sums: two along a tree for each rank but one, a level
+        let mut own = own;
+        own["allreduce"] = json!("tree");
+        let sums = 2 * u64::from(ranks - 1) * levels;
+        prop_assert_eq!(sent_by_all(&made("bfs_2d", &own)).1, bytes + 8 * sums);
+    }
 }
 
 #[test]
@@ -398,6 +452,12 @@ fn what_cannot_be_is_refused() {
         ),
         ("fft_3d", json!({ "ranks": 5000, "n": 64 }), "5000 ranks exchange among themselves"),
         ("bfs", json!({ "ranks": 2, "scale": 26 }), "scale: 1073741824 edges; at most"),
+        ("bfs_2d", json!({ "ranks": 6, "grid": "4x2" }), "2 sides whose product is 6, as 3x2"),
+        (
+            "bfs_2d",
+            json!({ "ranks": 6, "allgather": "recursive_doubling" }),
+            "allgather_recursive_doubling",
+        ),
         ("hpl", json!({ "ranks": 2, "n": 0 }), "n: 0; a whole number, 1 to"),
         ("gpt_3", json!({ "ranks": 6, "pipeline": 4 }), "a multiple of pipeline times operator"),
         ("gpt_3", json!({ "ranks": 5, "pipeline": 5 }), "pipeline: 5; a divisor of 96, the layers"),

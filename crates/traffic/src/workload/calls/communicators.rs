@@ -1,6 +1,6 @@
 //! The communicators of a trace, and which of them each process means by a handle.
 
-use super::{Comm, Make, Shape};
+use super::{Comm, Make, Shape, placed};
 use base::Refusal;
 use std::collections::{BTreeMap, HashMap};
 
@@ -189,6 +189,7 @@ impl Communicators {
                 agreed("groups")?;
                 groups.push(ranks.clone());
             }
+            Make::Placed(_) | Make::SlicePlaced(_) => groups = placed::groups(asked)?,
             Make::Split(..) => {
                 let mut colours: BTreeMap<u32, Vec<(i64, u32)>> = BTreeMap::new();
                 for (rank, one) in (0..).zip(asked) {

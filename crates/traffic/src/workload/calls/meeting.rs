@@ -35,9 +35,9 @@ impl Kind {
         Self::Make(match make {
             Make::Copy => 0,
             Make::Split(..) => 1,
-            Make::Group(_) => 2,
+            Make::Group(_) | Make::Placed(_) => 2,
             Make::Grid(_) => 3,
-            Make::Slice(_) => 4,
+            Make::Slice(_) | Make::SlicePlaced(_) => 4,
         })
     }
 

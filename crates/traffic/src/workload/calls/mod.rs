@@ -8,6 +8,7 @@ mod communicators;
 mod expand;
 pub mod keys;
 mod meeting;
+mod placed;
 mod requests;
 mod tags;
 #[cfg(test)]
@@ -169,6 +170,19 @@ pub enum Make {
     Grid(Vec<u32>),
     /// The slices of a grid: its coordinates that stay.
     Slice(Vec<bool>),
+    /// Of a group that is known by where each of its ranks is in it; the others are in none.
+    Placed(Option<Within>),
+    /// The slices of a grid, by where each rank is in its slice.
+    SlicePlaced(Option<Within>),
+}
+
+/// Where a process is in a communicator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Within {
+    /// Its rank there.
+    pub me: u32,
+    /// How many ranks there are.
+    pub size: u32,
 }
 
 /// A collective operation as one process calls it.

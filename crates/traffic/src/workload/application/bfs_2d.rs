@@ -1,0 +1,218 @@
+//! Breadth-first search of a random graph, level by level, edges dealt out over a grid of ranks.
+//!
+//! On a grid of R x C ranks, rank i C + j has row i and column j. Vertices are in R C equal parts,
+//! part k with rank k; edges from the vertices of parts c R to (c + 1) R - 1 to those of parts i C
+//! to (i + 1) C - 1 are with the rank of row i and column c. In every level
+//! - each rank sends its vertices of the level to the rank of their column whose turn they are: part
+//!   k to row k mod R of column k / R (the vector is transposed);
+//! - the ranks of a column gather all vertices of theirs (expand: an allgather);
+//! - each looks through its edges of these, and tells the owner of every vertex that it finds, once,
+//!   and who found it: owners are in its row (fold: messages of different sizes, as alltoallv);
+//! - all sum up how many vertices are new.
+//!
+//! The sizes are those of the search, which is done while the schedule is made.
+//!
+//! Source: Buluc, Madduri: Parallel breadth-first search on distributed memory systems, SC 2011,
+//! section 3.2 and algorithm 3 (edges in two dimensions).
+
+use super::rmat::Graph;
+use super::{ALLREDUCE, Entry, Key, Made, allreduce, bfs};
+use crate::workload::collective::Call;
+use crate::workload::collective::exchange::{Edge, Exchange, Messages};
+use crate::workload::keys::{Asked, RANKS, Takes};
+use crate::workload::{Program, Script, tag};
+use base::Stop;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "bfs_2d",
+    doc: "the same search with edges over a grid: expand along columns, fold along rows",
+    keys: &[
+        RANKS,
+        Key { name: "grid", doc: "ranks R x C", takes: Takes::Grid },
+        bfs::SCALE,
+        bfs::EDGE_FACTOR,
+        bfs::SEED,
+        Key::whole("vertex_bytes", "of a vertex of the level in a message", 8, (1, 1 << 10)),
+        Key::whole("pair_bytes", "of a vertex and who found it", 16, (1, 1 << 10)),
+        bfs::EDGE_NS,
+        Key::word("allgather", "the algorithm of expand", &["ring", "bruck", "recursive_doubling"]),
+        ALLREDUCE,
+    ],
+    make: made,
+};
+
+struct Search {
+    /// Rows and columns.
+    grid: [u32; 2],
+    levels: Vec<Level>,
+    sum: Call,
+    edge_ns: u64,
+}
+
+/// What happens in one level.
+struct Level {
+    /// Bytes of the vertices of each rank.
+    own: Vec<u64>,
+    /// Of each column.
+    expand: Vec<Call>,
+    /// Of each row.
+    fold: Vec<Call>,
+    /// Edges that each rank looks through, and finds that it is told.
+    looked: Vec<u64>,
+    heard: Vec<u64>,
+}
+
+fn made(asked: &Asked<'_>) -> Made {
+    let ranks = asked.ranks()?;
+    let grid = asked.grid(2, ranks)?;
+    let grid = [grid[0], grid[1]];
+    let graph = bfs::graph(asked)?;
+    Ok(Box::new(Search {
+        grid,
+        levels: levels(&graph, grid, asked)?,
+        sum: allreduce(asked, ranks, 8)?,
+        edge_ns: asked.whole("edge_ns")?,
+    }))
+}
+
+fn levels(graph: &Graph, grid: [u32; 2], asked: &Asked<'_>) -> Result<Vec<Level>, Stop> {
+    let [rows, columns] = grid;
+    let part = |v: u32| bfs::owner(v, graph.vertices(), rows * columns);
+    let first = bfs::first(graph, asked.whole("seed")?);
+    let mut seen = vec![false; graph.vertices() as usize];
+    seen[first as usize] = true;
+    // in which column, and level, a vertex was found last
+    let mut told = vec![u64::MAX; graph.vertices() as usize];
+    let (mut found, mut now, mut turn) = (Vec::new(), vec![first], 0);
+    while !now.is_empty() {
+        let mut level = Sizes::new(grid);
+        let mut next = Vec::new();
+        // ascending, so that the vertices of a column come together
+        now.sort_unstable();
+        for of_column in now.chunk_by(|a, b| part(*a) / rows == part(*b) / rows) {
+            asked.watch.tick("search", found.len() as u64, 0)?;
+            let column = part(of_column[0]) / rows;
+            for &from in of_column {
+                level.own[part(from) as usize] += 1;
+                for &to in graph.of(from) {
+                    let owner = part(to);
+                    level.looked[(owner / columns * columns + column) as usize] += 1;
+                    if std::mem::replace(&mut told[to as usize], turn) != turn {
+                        level.counts[owner as usize] += 1;
+                    }
+                    if !std::mem::replace(&mut seen[to as usize], true) {
+                        next.push(to);
+                    }
+                }
+            }
+            level.tell(column);
+            turn += 1;
+        }
+        found.push(level.calls(asked)?);
+        now = next;
+    }
+    Ok(found)
+}
+
+/// Sizes of a level while it is searched.
+struct Sizes {
+    grid: [u32; 2],
+    /// Vertices of each rank.
+    own: Vec<u64>,
+    looked: Vec<u64>,
+    heard: Vec<u64>,
+    /// Vertices of each rank that a column has found.
+    counts: Vec<u64>,
+    /// Messages along each row, by columns.
+    fold: Vec<Vec<Edge>>,
+}
+
+impl Sizes {
+    fn new(grid: [u32; 2]) -> Self {
+        let none = vec![0; (grid[0] * grid[1]) as usize];
+        Self {
+            grid,
+            own: none.clone(),
+            looked: none.clone(),
+            heard: none.clone(),
+            counts: none,
+            fold: vec![Vec::new(); grid[0] as usize],
+        }
+    }
+
+    /// A column tells all owners what it has found.
+    fn tell(&mut self, column: u32) {
+        let columns = self.grid[1];
+        for (owner, count) in (0..).zip(&mut self.counts) {
+            let count = std::mem::take(count);
+            self.heard[owner as usize] += count;
+            if count > 0 && owner % columns != column {
+                self.fold[(owner / columns) as usize].push((column, owner % columns, count));
+            }
+        }
+    }
+
+    fn calls(self, asked: &Asked<'_>) -> Result<Level, Stop> {
+        let (vertex, pair) = (asked.whole("vertex_bytes")?, asked.whole("pair_bytes")?);
+        let [rows, columns] = self.grid;
+        let own: Vec<u64> = self.own.into_iter().map(|count| vertex * count).collect();
+        let gather = Call::new(&format!("allgather_{}", asked.word("allgather")?), rows, 0)?;
+        let of_column = |sizes: &[u64]| gather.clone().with_sizes(sizes.to_vec());
+        let of_row = |mut all: Vec<Edge>| {
+            all.iter_mut().for_each(|edge| edge.2 *= pair);
+            let messages = Some(Messages::new(columns, &all, |_| 0));
+            Call::of(Exchange { messages, rounds: false }, columns)
+        };
+        Ok(Level {
+            expand: own.chunks(rows as usize).map(of_column).collect(),
+            own,
+            fold: self.fold.into_iter().map(of_row).collect(),
+            looked: self.looked,
+            heard: self.heard,
+        })
+    }
+}
+
+impl Search {
+    /// Each rank's vertices go to the rank that has their turn in the column.
+    fn transpose(
+        &self,
+        own: &[u64],
+        (rank, tag): (u32, u32),
+        after: &[u32],
+        to: &mut Script<'_>,
+    ) -> Vec<u32> {
+        let [rows, columns] = self.grid;
+        let there = rank % rows * columns + rank / rows;
+        let from = rank % columns * rows + rank / columns;
+        let bytes = |rank: u32| own[rank as usize];
+        if there == rank {
+            return after.to_vec();
+        }
+        to.exchange(&[(there, bytes(rank), tag)], &[(from, bytes(from), tag)], after)
+    }
+}
+
+impl Program for Search {
+    fn ranks(&self) -> u32 {
+        self.grid[0] * self.grid[1]
+    }
+
+    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+        let columns = self.grid[1];
+        let (row, column) = (rank / columns, rank % columns);
+        let at = rank as usize;
+        let mut ends = Vec::new();
+        for (phase, level) in (0..).step_by(4).zip(&self.levels) {
+            ends = self.transpose(&level.own, (rank, tag(phase)), &ends, to);
+            let expand = &level.expand[column as usize];
+            ends = to.collective(expand, row, &|i| i * columns + column, tag(phase + 1), &ends);
+            ends = to.calc(level.looked[at] * self.edge_ns, &ends);
+            let fold = &level.fold[row as usize];
+            ends = to.collective(fold, column, &|j| row * columns + j, tag(phase + 2), &ends);
+            ends = to.calc(level.heard[at] * self.edge_ns, &ends);
+            ends = to.collective(&self.sum, rank, &|r| r, tag(phase + 3), &ends);
+        }
+    }
+}
