@@ -131,6 +131,7 @@ impl Case {
             concentration: self.concentration,
             seed: spec.seed,
             links: spec.links,
+            overtaken: spec.dialect == Dialect::Physical,
             span_ps: spec.series_us.map_or(0, |us| ((us * 1e6).round() as u64).max(1)),
         }
     }
@@ -184,7 +185,12 @@ impl Case {
         tally: &Tally,
         waits: &[Waits],
     ) -> Result<Row, Stop> {
-        let teller = Teller { on: &self.on, plant: &self.plant, replay: self.replay() };
+        let teller = Teller {
+            on: &self.on,
+            plant: &self.plant,
+            replay: self.replay(),
+            overtaken: self.spec.dialect == Dialect::Physical,
+        };
         let is_stuck = self.is_stuck(ended);
         if let (Some(replay), false, false) = (self.replay(), is_stuck, ended.left.is_empty()) {
             return Err(ended.left.refusal(replay.schedule()).into());

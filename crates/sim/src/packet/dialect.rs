@@ -6,7 +6,7 @@ use super::guided::Guided;
 use super::order::check_order;
 use super::plant::{Class, Link, Plant};
 use super::route::Route;
-use super::spec::{Dialect, Spec, Switching};
+use super::spec::{Arbitration, Dialect, Spec, Switching};
 use super::timing::{Drawn, Order, Passing, Room, Timing};
 use super::{dally, dfplus, slim_fly};
 use crate::flit::case::On;
@@ -180,7 +180,10 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
             room: Room::Gone,
             begins_late: false,
             is_sent_early: false,
-            order: Order::RoundRobin,
+            order: match router.arbitration.unwrap_or_default() {
+                Arbitration::RoundRobin => Order::RoundRobin,
+                Arbitration::Oldest => Order::Oldest,
+            },
         };
     }
     let lookahead_ps = ps(router.lookahead_ns.unwrap_or(LOOKAHEAD_NS));

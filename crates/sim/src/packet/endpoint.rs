@@ -55,6 +55,9 @@ pub struct Endpoint {
     pub(super) nic: Nic,
     /// What it has received.
     pub seen: Seen,
+    /// When the youngest packet of each sender that came began, ps, by sender; where packets that
+    /// were overtaken are counted.
+    heard: Vec<(u32, u64)>,
     /// What its processes do, where there are some.
     pub(super) plays: Option<Box<Plays>>,
 }
@@ -154,7 +157,7 @@ impl Endpoint {
             born: 0,
         };
         let node = Node::new(rails as usize, 1, dice);
-        Self { node, nic, seen: Seen::default(), plays: None }
+        Self { node, nic, seen: Seen::default(), heard: Vec::new(), plays: None }
     }
 
     /// The event that schedules a packet has come.
@@ -172,12 +175,36 @@ impl Endpoint {
         match change {
             Change::Nic(was) => self.nic = was,
             Change::Seen(was) => self.seen = was,
+            Change::Heard(at, Some(was)) => self.heard[at as usize].1 = was,
+            Change::Heard(at, None) => _ = self.heard.remove(at as usize),
             Change::Played(was) => {
                 if let Some(plays) = &mut self.plays {
                     plays.undo(was);
                 }
             }
             _ => self.node.undo(change),
+        }
+    }
+}
+
+impl Endpoint {
+    /// Whether a packet comes behind one that its sender sent after it. O(log(senders)), of a new
+    /// sender O(senders).
+    pub(super) fn is_late(&mut self, packet: &Packet, to: &mut impl Runs) -> bool {
+        match self.heard.binary_search_by_key(&packet.from, |heard| heard.0) {
+            Ok(at) => {
+                let youngest_ps = self.heard[at].1;
+                if packet.began_ps > youngest_ps {
+                    to.note(|| Change::Heard(at as u32, Some(youngest_ps)));
+                    self.heard[at].1 = packet.began_ps;
+                }
+                packet.began_ps < youngest_ps
+            }
+            Err(at) => {
+                to.note(|| Change::Heard(at as u32, None));
+                self.heard.insert(at, (packet.from, packet.began_ps));
+                false
+            }
         }
     }
 }
@@ -424,8 +451,18 @@ impl Model {
             Drive::Open(_) => 0,
             Drive::Replay(replay) => replay.job_at(it.plays.as_deref(), packet.message),
         };
+        let is_late = self.overtaken && it.is_late(&packet, to);
         let Packet { bytes, hops, is_detour, is_last, .. } = packet;
-        to.record(Arrival { at_ps: now, latency_ps, bytes, hops, is_detour, is_last, job });
+        to.record(Arrival {
+            at_ps: now,
+            latency_ps,
+            bytes,
+            hops,
+            is_detour,
+            is_last,
+            is_late,
+            job,
+        });
         if let Drive::Replay(replay) = &self.drive {
             self.arrives(replay, it, packet, to);
         }

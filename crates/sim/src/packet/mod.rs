@@ -13,6 +13,8 @@ mod endpoint;
 mod event;
 pub mod groups;
 mod guided;
+#[cfg(test)]
+mod kept_tests;
 mod model;
 mod node;
 mod order;

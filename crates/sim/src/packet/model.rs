@@ -8,7 +8,7 @@ use super::plant::{Class, Plant};
 use super::replay::{Played, Replay, TELL_PS};
 use super::route::Route;
 use super::tally::{Arrival, Tally};
-use super::timing::{Passing, Timing};
+use super::timing::{Order, Passing, Timing};
 use base::seed::Fast;
 use des::{Context, Lp};
 use std::sync::Arc;
@@ -46,6 +46,8 @@ pub struct Model {
     pub expected: u64,
     /// Whether every link is told.
     pub links: bool,
+    /// Whether packets that were overtaken are counted.
+    pub overtaken: bool,
     /// The spans that arrivals are told in, ps; 0: none.
     pub span_ps: u64,
 }
@@ -72,14 +74,17 @@ pub enum Change {
     Grown,
     /// A free slot was taken; what it held.
     Taken(u32, Waiting),
-    /// A slot got a successor.
-    Linked(u32),
+    /// A slot got another successor; which it had.
+    Linked(u32, u32),
     /// A slot became free; what it held.
     Freed(u32, Waiting),
     /// The interface of an endpoint.
     Nic(Nic),
     /// What an endpoint had received.
     Seen(Seen),
+    /// When the youngest packet of a sender began, by its place; none where there was no such
+    /// place.
+    Heard(u32, Option<u64>),
     /// The processes of an endpoint.
     Played(Played),
 }
@@ -100,7 +105,9 @@ impl des::Model for Model {
         let dice = Fast::new(self.seed, "packet", me.into());
         if me < self.plant.routers {
             let (ports, lanes) = (self.plant.ports(me), self.plant.lanes as usize);
-            return State::Router(Node::new(ports, lanes, dice));
+            let mut node = Node::new(ports, lanes, dice);
+            node.by_age = self.timing.order == Order::Oldest;
+            return State::Router(node);
         }
         let mut it = Endpoint::new(self.plant.rails, dice);
         match &self.drive {

@@ -2,7 +2,7 @@
 
 use super::event::{Happens, Packet, Sender};
 use super::model::{Model, Runs};
-use super::node::{Node, Queue};
+use super::node::{NEVER_PS, Node, Queue};
 use super::plant::Class;
 use super::timing::{Order, Passing, Room};
 
@@ -25,6 +25,7 @@ impl Model {
             self.credit(node, sender, 0, to);
         } else {
             node.put(port, at, Queue::Queued, (packet, sender), to);
+            Self::blocks(node, port, to);
             return;
         }
         self.router_wakes(node, port, to);
@@ -49,6 +50,7 @@ impl Model {
     pub(super) fn router_sends(&self, node: &mut Node, port: u16, to: &mut impl Runs) {
         let Some(lane) = self.next_lane(node, port, to.me()) else {
             node.port(port, to).is_awake = false;
+            Self::blocks(node, port, to);
             return;
         };
         let at = self.lane_at(port, lane);
@@ -73,6 +75,8 @@ impl Model {
         // a chunk does not end before its end has come
         let free_ps = (start_ps + time_ps).max(waiting.tail_ps) + jitter_ps;
         it.free_ps = free_ps;
+        it.blocked_ps += start_ps.saturating_sub(it.since_ps);
+        it.since_ps = NEVER_PS;
         it.busy_ps += time_ps;
         it.bytes += u64::from(packet.bytes);
         it.last = lane;
@@ -97,6 +101,14 @@ impl Model {
         to.send(behind.lp, arrives_ps + way_ps - now, Happens::Arrives(packet, sender));
     }
 
+    /// From now on, or from when a port is free, chunks wait for it and none has room behind it.
+    fn blocks(node: &mut Node, port: u16, to: &mut impl Runs) {
+        let it = node.ports[usize::from(port)];
+        if it.pending == 0 && it.queued > 0 && it.since_ps == NEVER_PS {
+            node.port(port, to).since_ps = it.free_ps.max(to.now_ps());
+        }
+    }
+
     /// The lane of a port that sends next.
     fn next_lane(&self, node: &Node, port: u16, me: u32) -> Option<u8> {
         let lanes = self.plant.lanes as usize;
@@ -115,6 +127,10 @@ impl Model {
             Order::RoundRobin => {
                 let last = usize::from(node.ports[usize::from(port)].last);
                 (1..=lanes).map(|step| (last + step) % lanes).find(has)
+            }
+            Order::Oldest => {
+                let age = |lane: &usize| node.age(node.lanes[first + lane].queued);
+                (0..lanes).filter(has).min_by_key(age)
             }
         };
         found.map(|lane| lane as u8)

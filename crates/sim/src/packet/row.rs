@@ -27,6 +27,9 @@ pub struct Row {
     pub max_latency_us: Option<f64>,
     /// Packets on ways that are no shortest ones.
     pub nonminimal_packets: u64,
+    /// Packets that came behind one that the same endpoint sent them after; null in the dialects
+    /// of CODES.
+    pub overtaken_packets: Option<u64>,
     /// The last arrival, us.
     pub end_us: f64,
     /// Events handled, without those that were undone.
@@ -82,6 +85,8 @@ pub struct LinkRow {
     pub utilisation: Vec<f64>,
     /// Most packets that waited for it at once.
     pub most_waiting: Vec<u32>,
+    /// The part of the run that it was free and packets waited for it, but none had room behind it.
+    pub blocked: Vec<f64>,
 }
 
 /// Arrivals in equal spans of time, as columns.

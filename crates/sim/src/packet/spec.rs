@@ -49,6 +49,17 @@ pub enum Switching {
     StoreAndForward,
 }
 
+/// Which of the packets that wait for a port goes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Arbitration {
+    /// Of each virtual channel in turn that which came first.
+    #[default]
+    RoundRobin,
+    /// The oldest: that which its interface scheduled first.
+    Oldest,
+}
+
 /// What runs events; the result is the same with any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -110,6 +121,8 @@ pub struct Routers {
     pub virtual_channels: Option<u8>,
     /// When packets go on; of `physical` alone.
     pub switching: Option<Switching>,
+    /// Which of the packets that wait for a port goes first; of `physical` alone.
+    pub arbitration: Option<Arbitration>,
     /// A shortest way is taken where no more bytes wait for it; of `codes-dally-v1` and
     /// `codes-dfplus-v1`.
     pub adaptive_threshold_bytes: Option<u32>,
@@ -324,6 +337,7 @@ impl Spec {
                 ("choosing", self.choosing.is_some()),
                 ("lane_use", self.lane_use != LaneUse::Auto),
                 ("router.switching", self.router.switching.is_some()),
+                ("router.arbitration", self.router.arbitration.is_some()),
                 ("rails", self.rails == Rails::Striped),
             ] {
                 if is_given {

@@ -41,6 +41,8 @@ pub(super) struct Teller<'a> {
     pub(super) on: &'a Topology,
     pub(super) plant: &'a Plant,
     pub(super) replay: Option<&'a Arc<Replay>>,
+    /// Whether packets that were overtaken were counted.
+    pub(super) overtaken: bool,
 }
 
 fn in_us(ps: f64) -> f64 {
@@ -91,6 +93,7 @@ impl Teller<'_> {
             p99_latency_us: quantile(0.99),
             max_latency_us: (tally.chunks > 0).then(|| in_us(tally.max_latency_ps as f64)),
             nonminimal_packets: tally.detours,
+            overtaken_packets: self.overtaken.then_some(tally.overtaken),
             end_us: in_us(tally.last_ps as f64),
             events: ran.events,
             windows: ran.windows,
@@ -133,6 +136,8 @@ impl Teller<'_> {
             rows.bytes.push(did.bytes);
             rows.utilisation.push(did.busy_ps as f64 / last_ps.max(1) as f64);
             rows.most_waiting.push(did.most);
+            let blocked_ps = did.blocked_ps + last_ps.saturating_sub(did.since_ps);
+            rows.blocked.push(blocked_ps as f64 / last_ps.max(1) as f64);
         }
         rows
     }

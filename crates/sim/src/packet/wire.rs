@@ -84,14 +84,14 @@ wire_fields! {
     }
     Sender { lp, port, lane }
     Busiest { busy_ps, router, port }
-    Did { router, port, bytes, busy_ps, most }
+    Did { router, port, bytes, busy_ps, most, blocked_ps, since_ps }
     RankTime { rank, end_ps, communication_ps, calculated_ps }
     Left { stuck, sends, receives, messages }
     Ended { digest, busiest, waits, links, times, left }
     JobSums { chunks, messages, bytes, hops, latency_ps }
     Span { chunks, bytes, latency_ps }
     Tally {
-        chunks, messages, bytes, hops, detours, latency_ps, max_latency_ps, last_ps, jobs, series,
+        chunks, messages, bytes, hops, detours, overtaken, latency_ps, max_latency_ps, last_ps, jobs, series,
         span_ps, buckets
     }
 }
