@@ -103,6 +103,8 @@ pub struct Node {
     free: u32,
     /// Whether those that wait for room stand by their age, the oldest first; else as they came.
     pub(super) by_age: bool,
+    /// What is kept to share ports among classes of traffic, where there are several.
+    pub(super) tags: Vec<u64>,
     /// Its random numbers.
     pub(super) dice: Fast,
 }
@@ -129,6 +131,7 @@ impl Node {
             slots: Vec::new(),
             free: NONE,
             by_age: false,
+            tags: Vec::new(),
             dice,
         }
     }
@@ -240,6 +243,12 @@ impl Node {
         waiting
     }
 
+    /// One of the tags of classes, to be changed.
+    pub fn tag(&mut self, at: usize, to: &mut impl Runs) -> &mut u64 {
+        to.note(|| Change::Tag(at as u32, self.tags[at]));
+        &mut self.tags[at]
+    }
+
     /// A time that may be drawn, ps.
     #[inline]
     pub fn drawn_ps(&mut self, drawn: Drawn, to: &mut impl Runs) -> u64 {
@@ -309,7 +318,8 @@ impl Node {
                 self.free = self.slots[slot as usize].next;
                 self.slots[slot as usize] = was;
             }
-            Change::Nic(_) | Change::Seen(_) | Change::Heard(..) | Change::Played(_) => {}
+            Change::Tag(at, was) => self.tags[at as usize] = was,
+            Change::Nic(..) | Change::Seen(_) | Change::Heard(..) | Change::Played(_) => {}
         }
     }
 }

@@ -66,6 +66,11 @@ impl Model {
             waiting
         };
         let mut packet = waiting.packet;
+        if let Some(sharing) = &self.sharing {
+            let class = self.plant.class_of(lane);
+            sharing.serves(node, port, (class, packet.bytes), to);
+            sharing.sent(node, port, (class, lane - class * self.plant.lanes_each() as u8), to);
+        }
         let behind = self.plant.behind(to.me(), port);
         let time_ps = self.plant.chunk_ps(behind.class, packet.bytes);
         let jitter_ps = node.drawn_ps(self.timing.jitter, to);
@@ -111,9 +116,30 @@ impl Model {
 
     /// The lane of a port that sends next.
     fn next_lane(&self, node: &Node, port: u16, me: u32) -> Option<u8> {
-        let lanes = self.plant.lanes as usize;
-        let first = self.lane_at(port, 0);
         let room = self.room(me, port);
+        let Some(sharing) = &self.sharing else {
+            let last = node.ports[usize::from(port)].last;
+            return self.next_of(node, (port, room), (0, self.plant.lanes as u8), last);
+        };
+        let each = self.plant.lanes_each() as u8;
+        let of = |class: u8| {
+            let last = sharing.last(node, port, class);
+            self.next_of(node, (port, room), (class * each, each), last)
+        };
+        of(sharing.next(node, port, |class| of(class).is_some())?)
+    }
+
+    /// The lane of a port, of those from one on so many, that sends next; behind the port is so
+    /// much room on each, and the last that sent was the one so far behind the first.
+    fn next_of(
+        &self,
+        node: &Node,
+        (port, room): (u16, u32),
+        (own, lanes): (u8, u8),
+        last: u8,
+    ) -> Option<u8> {
+        let first = self.lane_at(port, own);
+        let lanes = usize::from(lanes);
         let has = |lane: &usize| {
             let lane = &node.lanes[first + lane];
             match self.timing.room {
@@ -125,7 +151,7 @@ impl Model {
             Order::Highest => (0..lanes).rev().find(has),
             Order::Lowest => (0..lanes).find(has),
             Order::RoundRobin => {
-                let last = usize::from(node.ports[usize::from(port)].last);
+                let last = usize::from(last);
                 (1..=lanes).map(|step| (last + step) % lanes).find(has)
             }
             Order::Oldest => {
@@ -133,7 +159,7 @@ impl Model {
                 (0..lanes).filter(has).min_by_key(age)
             }
         };
-        found.map(|lane| lane as u8)
+        found.map(|lane| own + lane as u8)
     }
 
     /// Makes a port of a router send, unless an event will.

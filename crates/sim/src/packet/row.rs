@@ -1,5 +1,6 @@
 //! A point as users read it.
 
+use super::classes::ClassRow;
 use super::replay::{JobRow, RankRow};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -51,6 +52,9 @@ pub struct Row {
     /// The circle, where there is one: each packet waits for the next, the last for the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub circle: Option<Vec<String>>,
+    /// All classes of traffic, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes: Option<Vec<ClassRow>>,
     /// All jobs, those of traces first: told beside the points.
     #[serde(skip)]
     pub jobs: Vec<JobRow>,
