@@ -14,13 +14,13 @@ NET = "slim_fly:q=5,p=4"
 NAMES = {
     "offered_load", "accepted_gib_per_s", "packets", "messages", "mean_hops", "mean_latency_us",
     "p50_latency_us", "p99_latency_us", "max_latency_us", "nonminimal_packets", "end_us", "events",
-    "windows", "rollbacks", "efficiency", "wall_s", "peak_rss_mib", "digest",
+    "windows", "rollbacks", "efficiency", "wall_s", "peak_rss_mib", "digest", "overtaken_packets",
 }
 T_NS = 4096e9 / (12.5 * 2**30)
 """Time of a packet on a link."""
 ARGUMENTS = {"load", "selection", "traffic", "unverified", "seed", "dialect", "messages",
              "message_bytes", "rails", "sync", "trace", "compute", "collectives", "placement",
-             "background"}
+             "background", "class"}
 
 
 def run(source: object, **given: object) -> fl.Result:
@@ -123,6 +123,19 @@ def test_without_load_it_is_the_flit_level():
         assert point["mean_hops"] == pytest.approx(flits["mean_hops"], rel=0.03)
 
 
+def test_classes_share_an_endpoint_by_their_weights():
+    """Both want more than they get: shares are as weights; in Python the same as by the command."""
+    words = ["sim", "packet", "complete:n=2,p=1", "--load", "3", "--traffic", "shift:1",
+             "--set", "end_us=1000"]
+    found = document(*words, "--class", "weight=1", "--class", "weight=4 message_bytes=1000")
+    shares = [one["accepted_gib_per_s"] / 12.5 for one in found["points"][0]["classes"]]
+    assert shares == pytest.approx([0.2, 0.8], abs=0.01)
+    [point] = run("complete:n=2,p=1", load=3, traffic="shift:1", settings={"end_us": 1000},
+                  classes=[{"weight": 1}, {"weight": 4, "message_bytes": 1000}]).points
+    assert point["digest"] == found["points"][0]["digest"]
+    assert point["classes"] == found["points"][0]["classes"]
+
+
 def test_traffic_of_the_users_own(tmp_path):
     rows = tmp_path / "pairs.csv"
     rows.write_text("0,5,1\n7,2,1\n")
@@ -143,6 +156,7 @@ p = 3
 [sim.packet]
 load = 0.4
 messages = 5
+class = [{share = 3}, {share = 1, priority = 1}]
 [sweep.grid]
 "sim.packet.selection" = ["minimal", "valiant"]
 """)
@@ -176,6 +190,14 @@ messages = 5
     ("--set router.colour=1", "router.colour"),
     ("--set seed=3", "seed"),
     ("--traffic shift:x", "shift"),
+    ("--set router.arbitration=youngest", "arbitration"),
+    ("--dialect codes-slimfly-v1 --set router.arbitration=oldest", "router.arbitration"),
+    ("--class share=1 --class weight=0", "class 2: weight"),
+    ("--class share", "--class"),
+    ("--class weight=x", "--class: weight"),
+    ("--class process=bernoulli", "process"),
+    ("--dialect codes-slimfly-v1 --class share=1", "codes-slimfly-v1 has no"),
+    ("--set trace_class=[1]", "trace_class"),
     ("--set link.latency_ns=0 router.delay_ns=0 router.credit_ns=0 --sync threads --threads 2",
      "lookahead"),
 ])
@@ -187,7 +209,7 @@ def test_what_cannot_be_is_refused(words, why):
 
 
 def test_arguments_of_other_levels_are_refused():
-    for given in ({"seeds": 2}, {"classes": [{"share": 1}]}, {"workload": "x"}, {"places": 3}):
+    for given in ({"seeds": 2}, {"workload": "x"}, {"places": 3}):
         with pytest.raises(RefusalError):
             run(NET, **given)
     with pytest.raises(RefusalError, match="dialect"):

@@ -163,6 +163,7 @@ proptest! {
         room in 4096_u32..20_000,
         messages in 1_u32..20,
         is_ended: bool,
+        arbitration in prop_oneof![Just("round_robin"), Just("oldest")],
         seed: u64,
     ) {
         let on = built(net);
@@ -170,7 +171,7 @@ proptest! {
             "load": load, "selection": selection, "rails": rails, "seed": seed,
             "traffic": "shift:1",
             "messages": messages, "message_bytes": message_bytes,
-            "router": {"virtual_channels": 16},
+            "router": {"virtual_channels": 16, "arbitration": arbitration},
             "link": {"local_buffer_bytes": room, "global_buffer_bytes": room},
             "end_us": if is_ended { json!(3.0) } else { Value::Null },
         });

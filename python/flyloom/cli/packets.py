@@ -22,7 +22,7 @@ from flyloom.cli.common import (
     print_table,
     write_picture,
 )
-from flyloom.cli.simulation import Threads, Unverified, sims
+from flyloom.cli.simulation import Threads, Unverified, class_of, sims
 
 COLUMNS = (
     ("offered", "offered_load"), ("accepted GiB/s", "accepted_gib_per_s"),
@@ -41,6 +41,8 @@ COLUMNS = (
     " --placement random --background ranks=60,intensity=0.1,interval_us=10",
     "flyloom sim packet slim_fly:q=5,p=4 --engine dfsssp --messages 100 --bytes 65536"
     " --set link.latency_ns=50",
+    "flyloom sim packet slim_fly:q=5,p=4 --load 0.9 --class 'share=4'"
+    " --class 'share=1 message_bytes=512 priority=1'",
     "mpiexec -n 2 flyloom sim packet slim_fly:q=13,p=9 --sync mpi",
 ))
 def packet(
@@ -53,6 +55,12 @@ def packet(
         typer.Option(help="traffic: a pattern (flyloom list traffic), or a file (CSV of pairs,"
                           " matrix as text, .npy, .npz or .mtx)"),
     ] = "uniform",
+    class_: Annotated[
+        list[str] | None,
+        typer.Option("--class", metavar="'KEY=VALUE ...'", show_default=False,
+                     help="a class of traffic among several: share of the load, traffic, messages,"
+                          " message_bytes; priority and weight at ports (may be given again)"),
+    ] = None,
     messages: Annotated[int, typer.Option(help="messages of an endpoint")] = 30,
     bytes_: Annotated[int, typer.Option("--bytes", help="length of a message")] = 4096,
     dialect: Annotated[
@@ -89,7 +97,7 @@ def packet(
         list[str] | None,
         typer.Option("--background", metavar="KEY=VALUE,...", show_default=False,
                      help="a job that sends at random as long as traces run: ranks, intensity or"
-                          " bytes, interval_us, births (may be given again)"),
+                          " bytes, interval_us, births, class (may be given again)"),
     ] = None,
     sync: Annotated[
         str,
@@ -139,7 +147,9 @@ def packet(
             source = load_tables(net, p)
         with bars() as bar:
             found = simulate(
-                source, load=load, traffic=traffic, selection=selection, dialect=dialect,
+                source, load=load, traffic=traffic,
+                classes=[class_of(words) for words in class_ or ()],
+                selection=selection, dialect=dialect,
                 messages=messages, message_bytes=bytes_, rails=rails, trace=trace or None,
                 compute=compute, collectives=collectives, placement=placement,
                 background=[background_of(words) for words in background or ()], sync=sync,
@@ -210,6 +220,9 @@ def show(found: dict[str, Any], as_json: bool) -> None:
             "-" if point[key] is None else round(point[key], 4) for _, key in COLUMNS
         ]
         rows.append([*cells, "deadlocked" if point["deadlocked"] else ""])
+        for number, one in enumerate(point.get("classes", ()), 1):
+            cells = ["-" if one.get(key) is None else round(one[key], 4) for _, key in COLUMNS]
+            rows.append([*cells, f"class {number}"])
     print_table([*(heading for heading, _ in COLUMNS), ""], rows)
     for point in found["points"]:
         if point["deadlocked"]:

@@ -188,7 +188,9 @@ def write(found: dict[str, Any], output: Path, source: Topology | str | None) ->
     )
 
 
-NUMBERS = {"share": float, "priority": int}
+NUMBERS = {
+    "share": float, "priority": int, "weight": float, "messages": int, "message_bytes": int,
+}
 """Values of a class of traffic that are no text."""
 
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from flyloom.inputs.tables import Tables
     from flyloom.inputs.traffic import Wanted
 
-OWN = ("dialect", "load", "selection", "rails", "traffic", "messages", "message_bytes", "trace",
-       "compute", "collectives", "placement", "background", "sync", "unverified", "seed")
+OWN = ("dialect", "load", "selection", "rails", "traffic", "class", "messages", "message_bytes",
+       "trace", "compute", "collectives", "placement", "background", "sync", "unverified", "seed")
 """Parameters of the simulator that are arguments of ``packet``, and no settings."""
 
 
@@ -37,6 +37,7 @@ def packet(
     *,
     load: float | str | Iterable[float] = 0.5,
     traffic: Wanted = "uniform",
+    classes: Sequence[Mapping[str, Any]] = (),
     selection: str = "minimal",
     dialect: str = "physical",
     messages: int = 30,
@@ -69,6 +70,11 @@ def packet(
         ``"0.1:0.9:0.1"``.
     traffic
         A pattern (docs/traffic.md), a file, a matrix or rows ``(src, dst, amount)``.
+    classes
+        Several classes of traffic at once: of each ``share`` of the load, ``traffic`` (a pattern),
+        ``messages``, ``message_bytes``, and how it shares ports with the others: ``priority``,
+        ``weight``; what is left out is as of all. Of traces, whose classes ``trace_class`` of the
+        settings has and those of jobs in the background ``class``: ``priority`` and ``weight``.
     selection
         How packets choose: ``minimal``, ``valiant``, ``adaptive`` (which is ``ugal_l``), ``par``,
         ``anca``.
@@ -93,7 +99,7 @@ def packet(
         ``random_groups``, ``stripe``, a file with a line for each job, or a list.
     background
         Jobs that send at random until those of traces are done, each ``ranks``, ``intensity`` (or
-        ``bytes``), ``interval_us``, ``births``.
+        ``bytes``), ``interval_us``, ``births``, ``class``.
     sync
         What runs events: ``sequential``, ``threads``, ``optimistic``, or ``mpi``: the ranks of the
         MPI program that this process is one of, which all call this; the result is the same.
@@ -128,7 +134,7 @@ def packet(
         spec = nested({
             **(settings or {}), "load": loads(load), "selection": selection, "dialect": dialect,
             "messages": messages, "message_bytes": message_bytes, "rails": rails, "sync": sync,
-            "unverified": unverified, "seed": seed,
+            "class": [dict(one) for one in classes], "unverified": unverified, "seed": seed,
         })
         own = None
         jobs: tuple[list[Workload] | None, list[int] | None] = (None, None)

@@ -68,7 +68,8 @@ def simulate(
         played whole; a ``load`` stretches its times (docs/flit.md).
     classes
         Several classes of traffic at once: of each ``share`` of the load, ``traffic`` (a pattern),
-        ``process``, ``packet_flits``, ``priority``; what is left out is as of all.
+        ``process``, ``packet_flits``, ``priority``; what is left out is as of all. Of level
+        ``"packet"``: see :func:`flyloom.verbs.packet.packet`.
     selection
         How packets choose: ``minimal``, ``valiant``, ``ugal_l``, ``ugal_g``, ``par``,
         ``anca``.
@@ -89,8 +90,8 @@ def simulate(
     progress
         Called with ``(what, done, total)``.
     of_level
-        Of level ``"packet"``, whose default load is 0.5 and which has no ``classes`` and
-        ``seeds``: ``dialect``, ``messages``, ``message_bytes``, ``rails``, ``sync``; see
+        Of level ``"packet"``, whose default load is 0.5 and which has no ``seeds``: ``dialect``,
+        ``messages``, ``message_bytes``, ``rails``, ``sync``; see
         :func:`flyloom.verbs.packet.packet`, whose fields are found. Of level ``"message"``, which
         takes besides these ``engine``, ``lmc``, ``layers``, ``engine_options``, ``settings``,
         ``seed`` and ``progress``: ``workload``, a schedule, a file of one, or with ``make`` a
@@ -116,14 +117,14 @@ def simulate(
             settings=settings, seed=seed, progress=progress, **of_level,
         )
     if level == "packet":
-        if (tuple(classes), seeds) != ((), 1):
-            raise RefusalError("level: classes and seeds are of level flit; leave them out")
+        if seeds != 1:
+            raise RefusalError("level: seeds are of level flit; leave them out")
         _known(of_level, packet, level)
         return packet(
-            source, load=0.5 if load == "auto" else load, traffic=traffic, selection=selection,
-            engine=engine, lmc=lmc, layers=layers, engine_options=engine_options,
-            settings=settings, unverified=unverified, seed=seed, threads=threads,
-            progress=progress, **of_level,
+            source, load=0.5 if load == "auto" else load, traffic=traffic, classes=classes,
+            selection=selection, engine=engine, lmc=lmc, layers=layers,
+            engine_options=engine_options, settings=settings, unverified=unverified, seed=seed,
+            threads=threads, progress=progress, **of_level,
         )
     if of_level:
         name = min(of_level)

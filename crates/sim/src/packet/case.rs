@@ -1,9 +1,11 @@
 //! A case: a network as a dialect sees it, with traffic or traces, ready to run.
 
+use super::classes::{ClassOf, Sharing};
 use super::dialect::{Made, made};
 use super::ended::Ended;
-use super::endpoint::{Births, Open, Rails};
+use super::endpoint::Rails;
 use super::model::{Drive, Model};
+use super::nic::{Births, Open};
 use super::plant::{Class, Plant};
 use super::replay::{Jobs, Replay};
 use super::route::Route;
@@ -37,8 +39,8 @@ pub struct Case {
 
 /// What endpoints send, at any load.
 enum Sends {
-    /// To whom.
-    Open(Destinations),
+    /// To whom, a class each.
+    Open(Vec<Destinations>),
     /// What processes do.
     Replay(Arc<Replay>),
 }
@@ -62,7 +64,7 @@ impl Case {
         spec.check()?;
         let t = on.topology().clone();
         let to = if spec.trace.0.is_empty() {
-            Some(destinations(&on, spec, own.traffic, watch)?)
+            Some(of_classes(&on, spec, own.traffic, watch)?)
         } else {
             None
         };
@@ -105,17 +107,13 @@ impl Case {
         };
         let (drive, expected) = match &self.sends {
             Sends::Open(to) => {
-                let senders = (0..self.plant.endpoints).filter(|e| to.is_active(*e)).count() as u64;
-                let each = u64::from(spec.message_bytes.div_ceil(spec.packet_bytes));
-                let messages = spec.end_us.is_none().then_some(spec.messages);
-                let open = Open {
-                    to: to.clone(),
-                    messages,
-                    bytes: spec.message_bytes,
-                    interval_ps: f64::from(spec.message_bytes) * 1e12 / (load * rate),
-                    births: self.births,
-                };
-                (Drive::Open(open), senders * each * u64::from(messages.unwrap_or(0)))
+                let open: Vec<Open> = to
+                    .iter()
+                    .zip(self.classes())
+                    .map(|(to, class)| self.open(to, &class, load * rate))
+                    .collect();
+                let chunks = open.iter().map(|open| self.chunks(open)).sum();
+                (Drive::Open(open), chunks)
             }
             Sends::Replay(replay) => {
                 (Drive::Replay(replay.clone()), replay.chunks(spec.packet_bytes))
@@ -127,12 +125,45 @@ impl Case {
             timing: self.timing.clone(),
             route: self.route.clone(),
             rails,
+            sharing: Sharing::of(&spec.class),
             drive,
             concentration: self.concentration,
             seed: spec.seed,
             links: spec.links,
+            overtaken: spec.dialect == Dialect::Physical,
             span_ps: spec.series_us.map_or(0, |us| ((us * 1e6).round() as u64).max(1)),
         }
+    }
+
+    /// The classes, with their parts of the load: all together are 1.
+    pub(super) fn classes(&self) -> Vec<ClassOf> {
+        let all = if self.spec.class.is_empty() {
+            vec![ClassOf::default()]
+        } else {
+            self.spec.class.clone()
+        };
+        let sum: f64 = all.iter().map(|one| one.share).sum();
+        all.into_iter().map(|one| ClassOf { share: one.share / sum, ..one }).collect()
+    }
+
+    /// What endpoints send of a class, at so many bytes a second in all.
+    fn open(&self, to: &Destinations, class: &ClassOf, rate: f64) -> Open {
+        let bytes = class.message_bytes.unwrap_or(self.spec.message_bytes);
+        let messages = class.messages.unwrap_or(self.spec.messages);
+        Open {
+            to: to.clone(),
+            messages: self.spec.end_us.is_none().then_some(messages),
+            bytes,
+            interval_ps: f64::from(bytes) * 1e12 / (class.share * rate),
+            births: self.births,
+        }
+    }
+
+    /// About how many packets come of it; 0 where it ends with the run.
+    fn chunks(&self, open: &Open) -> u64 {
+        let senders = (0..self.plant.endpoints).filter(|e| open.to.is_active(*e)).count() as u64;
+        let each = u64::from(open.bytes.div_ceil(self.spec.packet_bytes));
+        senders * each * u64::from(open.messages.unwrap_or(0))
     }
 
     /// One run at a load, on so many threads where its engine is parallel; the result is the same
@@ -184,13 +215,22 @@ impl Case {
         tally: &Tally,
         waits: &[Waits],
     ) -> Result<Row, Stop> {
-        let teller = Teller { on: &self.on, plant: &self.plant, replay: self.replay() };
+        let teller = Teller {
+            on: &self.on,
+            plant: &self.plant,
+            replay: self.replay(),
+            overtaken: self.spec.dialect == Dialect::Physical,
+        };
         let is_stuck = self.is_stuck(ended);
         if let (Some(replay), false, false) = (self.replay(), is_stuck, ended.left.is_empty()) {
             return Err(ended.left.refusal(replay.schedule()).into());
         }
         let load = self.replay().is_none().then_some(load);
         let mut row = teller.row(load, ran, ended, tally, waits);
+        if let (Some(load), true) = (load, self.spec.class.len() > 1) {
+            let shares: Vec<f64> = self.classes().iter().map(|one| one.share * load).collect();
+            row.classes = Some(teller.classes(&shares, tally));
+        }
         row.deadlocked = is_stuck;
         row.links = self.spec.links.then(|| teller.links(ended, ran.last_ps));
         row.ranks = self.spec.ranks.then(|| teller.ranks(ended));
@@ -203,6 +243,25 @@ impl Case {
 pub(super) fn alone() -> Stop {
     let why = "mpi is for the ranks of `mpiexec -n 2 flyloom sim packet ... --sync mpi`";
     Refusal::new("sync", why, "sequential, threads, optimistic").into()
+}
+
+/// Who sends to whom, of each class.
+fn of_classes(
+    on: &On,
+    spec: &Spec,
+    own: Option<&Sending>,
+    watch: &dyn Watch,
+) -> Result<Vec<Destinations>, Stop> {
+    if spec.class.is_empty() {
+        return Ok(vec![destinations(on, spec, own, watch)?]);
+    }
+    let of = |class: &ClassOf| match &class.traffic {
+        Some(traffic) => {
+            destinations(on, &Spec { traffic: traffic.clone(), ..spec.clone() }, None, watch)
+        }
+        None => destinations(on, spec, own, watch),
+    };
+    spec.class.iter().map(of).collect()
 }
 
 /// Who sends to whom.

@@ -1,12 +1,13 @@
 //! From parameters and a network to routers, delays and ways: what each dialect takes for granted.
 
-use super::endpoint::{Births, Rails};
+use super::endpoint::Rails;
 use super::groups::Groups;
 use super::guided::Guided;
+use super::nic::Births;
 use super::order::check_order;
 use super::plant::{Class, Link, Plant};
 use super::route::Route;
-use super::spec::{Dialect, Spec, Switching};
+use super::spec::{Arbitration, Dialect, Spec, Switching};
 use super::timing::{Drawn, Order, Passing, Room, Timing};
 use super::{dally, dfplus, slim_fly};
 use crate::flit::case::On;
@@ -133,7 +134,8 @@ fn plant(
     let class = |a: u32, b: u32| {
         if group[a as usize] == group[b as usize] { Class::Local } else { Class::Global }
     };
-    Ok(Plant::new(wiring, rails, lanes.into(), chunk, links, class))
+    let classes = spec.class.len().max(1) as u32;
+    Ok(Plant::new(wiring, rails, (lanes.into(), classes), chunk, links, class))
 }
 
 /// The group of every router: of Slim Fly as CODES has it the routers of a row, which follow one
@@ -180,7 +182,10 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
             room: Room::Gone,
             begins_late: false,
             is_sent_early: false,
-            order: Order::RoundRobin,
+            order: match router.arbitration.unwrap_or_default() {
+                Arbitration::RoundRobin => Order::RoundRobin,
+                Arbitration::Oldest => Order::Oldest,
+            },
         };
     }
     let lookahead_ps = ps(router.lookahead_ns.unwrap_or(LOOKAHEAD_NS));

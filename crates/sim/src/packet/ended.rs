@@ -34,6 +34,10 @@ pub struct Did {
     pub busy_ps: u64,
     /// Most chunks that waited for it at once.
     pub most: u32,
+    /// How long chunks waited for it while it was free, for lack of room behind it, ps.
+    pub blocked_ps: u64,
+    /// Since when that is so, ps; the greatest number where it is not.
+    pub since_ps: u64,
 }
 
 /// What is left of some logical processes, or of all.
@@ -89,7 +93,7 @@ impl Ended {
                 }
             };
             for port in ports {
-                [port.bytes, port.busy_ps].into_iter().for_each(&mut word);
+                [port.bytes, port.busy_ps, port.blocked_ps].into_iter().for_each(&mut word);
                 all.waits |= port.queued + port.pending > 0;
             }
             all.digest = all.digest.wrapping_add(fnv1a64(&bytes));
@@ -103,8 +107,16 @@ impl Ended {
             if behind.class != Class::Endpoint {
                 self.busy(Busiest { busy_ps: port.busy_ps, router, port: at });
                 if model.links {
-                    let Port { bytes, busy_ps, most, .. } = *port;
-                    self.links.push(Did { router, port: at, bytes, busy_ps, most });
+                    let Port { bytes, busy_ps, most, blocked_ps, since_ps, .. } = *port;
+                    self.links.push(Did {
+                        router,
+                        port: at,
+                        bytes,
+                        busy_ps,
+                        most,
+                        blocked_ps,
+                        since_ps,
+                    });
                 }
             }
         }

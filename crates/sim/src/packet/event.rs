@@ -76,12 +76,12 @@ pub enum Happens {
         /// The port.
         port: u16,
     },
-    /// An endpoint's next message is born.
-    Born,
-    /// An endpoint's interface may schedule its next packet.
-    Schedules,
-    /// A packet reaches the queue of its endpoint.
-    Queues(Packet),
+    /// An endpoint's next message of a class is born.
+    Born(u8),
+    /// An endpoint's interface of a class may schedule its next packet.
+    Schedules(u8),
+    /// A packet of a class reaches the queue of its endpoint.
+    Queues(Packet, u8),
     /// A message of a process, by its number, comes to its endpoint's interface.
     Enters(u32),
     /// The interface has taken it.

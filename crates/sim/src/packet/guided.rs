@@ -80,7 +80,7 @@ impl Guided {
         let mut here = Here {
             router: to.me(),
             in_port: plant.comes_by(sender),
-            lane: sender.lane,
+            lane: sender.lane - plant.class_of(sender.lane) * plant.lanes_each() as u8,
             sight: &View(plant, node),
             random: &mut dice,
         };
@@ -93,14 +93,15 @@ impl Guided {
             let from = plant.at(packet.from, packet.rail).router;
             packet.is_detour = self.lengths.is_some() && links > self.length(from, to.me());
         }
-        (want.port, emptiest(plant, node, want.port, want.lanes))
+        let first = plant.class_of(sender.lane) * plant.lanes_each() as u8;
+        (want.port, emptiest(plant, node, (want.port, first), want.lanes))
     }
 }
 
-/// The one of some lanes of a port, a bit each, in which fewest chunks wait or are on their way;
-/// the lowest of equal ones.
-fn emptiest(plant: &Plant, node: &Node, port: u16, lanes: u32) -> u8 {
-    let first = usize::from(port) * plant.lanes as usize;
+/// The one of some lanes of a port, from the first of a class on a bit each, in which fewest chunks
+/// wait or are on their way; the lowest of equal ones.
+fn emptiest(plant: &Plant, node: &Node, (port, own): (u16, u8), lanes: u32) -> u8 {
+    let first = usize::from(port) * plant.lanes as usize + usize::from(own);
     let mut best = (u32::MAX, 0);
     let mut left = lanes;
     while left != 0 {
@@ -112,5 +113,5 @@ fn emptiest(plant: &Plant, node: &Node, port: u16, lanes: u32) -> u8 {
             best = (busy, lane);
         }
     }
-    best.1 as u8
+    own + best.1 as u8
 }

@@ -5,6 +5,7 @@
 //! and what is undone, one each for routers and endpoints, one a way of routing.
 
 pub mod case;
+mod classes;
 pub mod dally;
 pub mod dfplus;
 mod dialect;
@@ -13,7 +14,10 @@ mod endpoint;
 mod event;
 pub mod groups;
 mod guided;
+#[cfg(test)]
+mod kept_tests;
 mod model;
+mod nic;
 mod node;
 mod order;
 mod parts;
@@ -34,11 +38,13 @@ mod timing;
 mod told;
 mod wire;
 
+pub use classes::{ClassOf, ClassRow, Sharing};
 pub use ended::{Busiest, Ended};
-pub use endpoint::{Births, Endpoint, Open, Rails, Seen};
+pub use endpoint::{Endpoint, Rails, Seen};
 pub use event::{Happens, Packet, Sender};
 pub use guided::Guided;
 pub use model::{Drive, Model, State};
+pub use nic::{Births, Open};
 pub use plant::{Class, Link, Plant};
 pub use route::Route;
 pub use tally::Tally;

@@ -1,14 +1,16 @@
 //! Routers and endpoints as logical processes.
 
-use super::endpoint::{Endpoint, Nic, Open, Rails, Seen};
+use super::classes::Sharing;
+use super::endpoint::{Endpoint, Rails, Seen};
 use super::event::Happens;
+use super::nic::{Nic, Open};
 use super::node::{Lane, Node, Port, Waiting};
 use super::parts::parts;
 use super::plant::{Class, Plant};
 use super::replay::{Played, Replay, TELL_PS};
 use super::route::Route;
 use super::tally::{Arrival, Tally};
-use super::timing::{Passing, Timing};
+use super::timing::{Order, Passing, Timing};
 use base::seed::Fast;
 use des::{Context, Lp};
 use std::sync::Arc;
@@ -20,8 +22,8 @@ impl<C: Context<Model>> Runs for C {}
 
 /// What makes endpoints send.
 pub enum Drive {
-    /// Messages of their own.
-    Open(Open),
+    /// Messages of their own, a class each.
+    Open(Vec<Open>),
     /// What processes do.
     Replay(Arc<Replay>),
 }
@@ -36,6 +38,8 @@ pub struct Model {
     pub route: Arc<Route>,
     /// How they get their rails.
     pub rails: Rails,
+    /// How classes of traffic share ports, where there are several.
+    pub sharing: Option<Sharing>,
     /// What endpoints send.
     pub drive: Drive,
     /// Endpoints of a router.
@@ -46,6 +50,8 @@ pub struct Model {
     pub expected: u64,
     /// Whether every link is told.
     pub links: bool,
+    /// Whether packets that were overtaken are counted.
+    pub overtaken: bool,
     /// The spans that arrivals are told in, ps; 0: none.
     pub span_ps: u64,
 }
@@ -72,14 +78,19 @@ pub enum Change {
     Grown,
     /// A free slot was taken; what it held.
     Taken(u32, Waiting),
-    /// A slot got a successor.
-    Linked(u32),
+    /// A slot got another successor; which it had.
+    Linked(u32, u32),
     /// A slot became free; what it held.
     Freed(u32, Waiting),
-    /// The interface of an endpoint.
-    Nic(Nic),
+    /// What is kept to share ports among classes.
+    Tag(u32, u64),
+    /// The interface of an endpoint for a class.
+    Nic(u8, Nic),
     /// What an endpoint had received.
     Seen(Seen),
+    /// When the youngest packet of a sender began, by its place; none where there was no such
+    /// place.
+    Heard(u32, Option<u64>),
     /// The processes of an endpoint.
     Played(Played),
 }
@@ -100,11 +111,19 @@ impl des::Model for Model {
         let dice = Fast::new(self.seed, "packet", me.into());
         if me < self.plant.routers {
             let (ports, lanes) = (self.plant.ports(me), self.plant.lanes as usize);
-            return State::Router(Node::new(ports, lanes, dice));
+            let mut node = Node::new(ports, lanes, dice);
+            node.by_age = self.timing.order == Order::Oldest;
+            node.tags = Sharing::tags(self.sharing.as_ref(), ports);
+            return State::Router(node);
         }
-        let mut it = Endpoint::new(self.plant.rails, dice);
+        let mut it = Endpoint::new(self.plant.rails, self.plant.classes, dice);
+        it.node.tags = Sharing::tags(self.sharing.as_ref(), self.plant.rails as usize);
         match &self.drive {
-            Drive::Open(open) => self.opens(open, &mut it, to),
+            Drive::Open(open) => {
+                for one in (0..).zip(open) {
+                    self.opens(one, &mut it, to);
+                }
+            }
             Drive::Replay(replay) => self.starts(replay, &mut it, to),
         }
         State::Endpoint(Box::new(it))
@@ -121,14 +140,13 @@ impl des::Model for Model {
             },
             State::Endpoint(it) => match event {
                 Happens::Arrives(packet, sender) => self.at_endpoint(it, packet, sender, to),
-                Happens::Credit { port, .. } => self.endpoint_credit(it, port, to),
+                Happens::Credit { port, lane } => self.endpoint_credit(it, port, lane, to),
                 Happens::Sends { port } => self.endpoint_sends(it, port, to),
-                Happens::Born => self.born(it, to),
-                Happens::Queues(packet) => self.queues(it, packet, to),
-                Happens::Schedules => {
-                    to.note(|| Change::Nic(it.nic));
-                    it.schedule_comes();
-                    self.schedules(it, to);
+                Happens::Born(class) => self.born(it, class, to),
+                Happens::Queues(packet, class) => self.queues(it, packet, class, to),
+                Happens::Schedules(class) => {
+                    it.schedule_comes(class, to);
+                    self.schedules(it, class, to);
                 }
                 _ => self.plays(it, event, to),
             },
@@ -144,6 +162,7 @@ impl des::Model for Model {
 
     fn tally(&self) -> Tally {
         let jobs = match &self.drive {
+            Drive::Open(open) if open.len() > 1 => open.len(),
             Drive::Open(_) => 0,
             Drive::Replay(replay) => replay.jobs.len(),
         };
@@ -212,10 +231,13 @@ impl Model {
     fn least_bytes(&self) -> u32 {
         match &self.drive {
             Drive::Replay(_) => 1,
-            Drive::Open(open) if open.bytes.is_multiple_of(self.plant.chunk_bytes) => {
-                self.plant.chunk_bytes
+            Drive::Open(open) => {
+                let least = |open: &Open| match open.bytes % self.plant.chunk_bytes {
+                    0 => self.plant.chunk_bytes,
+                    rest => rest,
+                };
+                open.iter().map(least).min().unwrap_or(1)
             }
-            Drive::Open(open) => open.bytes % self.plant.chunk_bytes,
         }
     }
 

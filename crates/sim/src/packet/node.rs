@@ -7,6 +7,8 @@ use base::seed::Fast;
 
 /// No slot.
 const NONE: u32 = u32::MAX;
+/// Of a time that has not come.
+pub(super) const NEVER_PS: u64 = u64::MAX;
 
 /// A queue of slots, first in first out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +56,10 @@ pub struct Port {
     pub queued: u32,
     /// Most chunks that waited at once.
     pub most: u32,
+    /// How long it was free and chunks waited, but none had room behind it, ps.
+    pub blocked_ps: u64,
+    /// Since when that is so, ps; [`NEVER_PS`] where it is not.
+    pub since_ps: u64,
     /// Whether an event will make it send.
     pub is_awake: bool,
     /// The lane that sent last.
@@ -72,6 +78,13 @@ pub struct Waiting {
     next: u32,
 }
 
+impl Packet {
+    /// Which of several packets is the oldest.
+    fn age(&self) -> (u64, u32) {
+        (self.began_ps, self.from)
+    }
+}
+
 /// Which queue of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Queue {
@@ -88,6 +101,10 @@ pub struct Node {
     pub(super) lanes: Vec<Lane>,
     slots: Vec<Waiting>,
     free: u32,
+    /// Whether those that wait for room stand by their age, the oldest first; else as they came.
+    pub(super) by_age: bool,
+    /// What is kept to share ports among classes of traffic, where there are several.
+    pub(super) tags: Vec<u64>,
     /// Its random numbers.
     pub(super) dice: Fast,
 }
@@ -102,6 +119,8 @@ impl Node {
             pending: 0,
             queued: 0,
             most: 0,
+            blocked_ps: 0,
+            since_ps: NEVER_PS,
             is_awake: false,
             last: 0,
         };
@@ -111,6 +130,8 @@ impl Node {
             lanes: vec![lane; ports * lanes],
             slots: Vec::new(),
             free: NONE,
+            by_age: false,
+            tags: Vec::new(),
             dice,
         }
     }
@@ -145,26 +166,56 @@ impl Node {
         sender: Sender,
         to: &mut impl Runs,
     ) -> List {
-        let tail_ps = to.now_ps() + u64::from(packet.tail_ps);
-        let waiting = Waiting { packet, sender, tail_ps, next: NONE };
-        let slot = self.free;
-        let slot = if slot == NONE {
-            to.note(|| Change::Grown);
-            self.slots.push(waiting);
-            self.slots.len() as u32 - 1
-        } else {
-            let was = self.slots[slot as usize];
-            to.note(|| Change::Taken(slot, was));
-            self.free = was.next;
-            self.slots[slot as usize] = waiting;
-            slot
-        };
+        let slot = self.slot(packet, sender, NONE, to);
         if list.is_empty() {
             return List { head: slot, tail: slot };
         }
-        to.note(|| Change::Linked(list.tail));
-        self.slots[list.tail as usize].next = slot;
+        self.link(list.tail, slot, to);
         List { head: list.head, tail: slot }
+    }
+
+    /// Puts a chunk into a list that stands by age, behind all that are no younger, and returns
+    /// what the list is then. O(chunks that are older).
+    fn insert(&mut self, list: List, packet: Packet, sender: Sender, to: &mut impl Runs) -> List {
+        let is_younger = |slot: u32, of: &Self| of.slots[slot as usize].packet.age() > packet.age();
+        if list.is_empty() || !is_younger(list.tail, self) {
+            return self.append(list, packet, sender, to);
+        }
+        if is_younger(list.head, self) {
+            let slot = self.slot(packet, sender, list.head, to);
+            return List { head: slot, tail: list.tail };
+        }
+        let mut before = list.head;
+        while !is_younger(self.slots[before as usize].next, self) {
+            before = self.slots[before as usize].next;
+        }
+        let slot = self.slot(packet, sender, self.slots[before as usize].next, to);
+        self.link(before, slot, to);
+        list
+    }
+
+    /// A slot that holds a chunk, before another one.
+    fn slot(&mut self, packet: Packet, sender: Sender, next: u32, to: &mut impl Runs) -> u32 {
+        let tail_ps = to.now_ps() + u64::from(packet.tail_ps);
+        let waiting = Waiting { packet, sender, tail_ps, next };
+        let slot = self.free;
+        if slot == NONE {
+            to.note(|| Change::Grown);
+            self.slots.push(waiting);
+            return self.slots.len() as u32 - 1;
+        }
+        let was = self.slots[slot as usize];
+        to.note(|| Change::Taken(slot, was));
+        self.free = was.next;
+        self.slots[slot as usize] = waiting;
+        slot
+    }
+
+    /// Makes one slot the next of another.
+    fn link(&mut self, slot: u32, next: u32, to: &mut impl Runs) {
+        let was = self.slots[slot as usize].next;
+        to.note(|| Change::Linked(slot, was));
+        self.slots[slot as usize].next = next;
     }
 
     /// Takes the first chunk of a list that has one, and returns what the list is then.
@@ -192,10 +243,21 @@ impl Node {
         waiting
     }
 
+    /// One of the tags of classes, to be changed.
+    pub fn tag(&mut self, at: usize, to: &mut impl Runs) -> &mut u64 {
+        to.note(|| Change::Tag(at as u32, self.tags[at]));
+        &mut self.tags[at]
+    }
+
     /// A time that may be drawn, ps.
     #[inline]
     pub fn drawn_ps(&mut self, drawn: Drawn, to: &mut impl Runs) -> u64 {
         if drawn.more_ps > 0 { drawn.ps(self.dice(to)) } else { drawn.least_ps }
+    }
+
+    /// How old the first chunk of a list that has one is: less is older.
+    pub fn age(&self, list: List) -> (u64, u32) {
+        self.slots[list.head as usize].packet.age()
     }
 
     /// The chunks of a list, in order.
@@ -227,7 +289,11 @@ impl Node {
                 it.most = it.most.max(it.pending + it.queued);
             }
             Queue::Queued => {
-                let queued = self.append(lane.queued, packet, sender, to);
+                let queued = if self.by_age {
+                    self.insert(lane.queued, packet, sender, to)
+                } else {
+                    self.append(lane.queued, packet, sender, to)
+                };
                 *self.lane(at, to) = Lane { queued, waiting: lane.waiting + 1, ..lane };
                 let it = self.port(port, to);
                 it.queued += 1;
@@ -247,12 +313,13 @@ impl Node {
                 self.slots[slot as usize] = was;
                 self.free = slot;
             }
-            Change::Linked(slot) => self.slots[slot as usize].next = NONE,
+            Change::Linked(slot, was) => self.slots[slot as usize].next = was,
             Change::Freed(slot, was) => {
                 self.free = self.slots[slot as usize].next;
                 self.slots[slot as usize] = was;
             }
-            Change::Nic(_) | Change::Seen(_) | Change::Played(_) => {}
+            Change::Tag(at, was) => self.tags[at as usize] = was,
+            Change::Nic(..) | Change::Seen(_) | Change::Heard(..) | Change::Played(_) => {}
         }
     }
 }

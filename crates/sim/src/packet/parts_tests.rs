@@ -18,7 +18,7 @@ fn plant(inline: &str) -> Plant {
     let wiring = Wiring::of(&t, |_: &Cable| 1001).expect("it can be wired");
     let link = || Plant::link(12.5, 65_536, 4096);
     let rails = rails(&t).expect("as many for all");
-    Plant::new(&wiring, rails, 2, 4096, [link(), link(), link()], |_, _| Class::Local)
+    Plant::new(&wiring, rails, (2, 1), 4096, [link(), link(), link()], |_, _| Class::Local)
 }
 
 fn by_number(plant: &Plant, count: u16) -> Vec<u16> {

@@ -49,8 +49,10 @@ pub struct Plant {
     pub endpoints: u32,
     /// Rails of an endpoint, each in a plane of its own.
     pub rails: u32,
-    /// Virtual channels of a port.
+    /// Virtual channels of a port, of all classes of traffic: those of each follow one another.
     pub lanes: u32,
+    /// Classes of traffic.
+    pub classes: u32,
     /// A full chunk.
     pub chunk_bytes: u32,
     /// Kinds of links: local, global, endpoint.
@@ -66,11 +68,11 @@ pub struct Plant {
 impl Plant {
     /// The network of a wiring, with rails numbered as [`Wiring::of`] does and latencies of links
     /// in ps, each one more than it is; `class` says of which kind the link between two routers
-    /// is.
+    /// is. So many virtual channels are of each class of traffic.
     pub fn new(
         wiring: &Wiring,
         rails: u32,
-        lanes: u32,
+        (lanes, classes): (u32, u32),
         chunk_bytes: u32,
         links: [Link; 3],
         class: impl Fn(u32, u32) -> Class,
@@ -99,7 +101,8 @@ impl Plant {
             routers,
             endpoints,
             rails,
-            lanes,
+            lanes: lanes * classes,
+            classes,
             chunk_bytes,
             links,
             offsets,
@@ -144,6 +147,18 @@ impl Plant {
             (at.router, at.port)
         };
         self.behind(router, port).latency_ps.into()
+    }
+
+    /// Virtual channels of a class.
+    #[inline]
+    pub fn lanes_each(&self) -> u32 {
+        self.lanes / self.classes
+    }
+
+    /// The class whose virtual channel this is.
+    #[inline]
+    pub fn class_of(&self, lane: u8) -> u8 {
+        if self.classes == 1 { 0 } else { (u32::from(lane) / self.lanes_each()) as u8 }
     }
 
     /// How many ports a router has.

@@ -2,7 +2,7 @@
 
 use super::event::{Happens, Packet, Sender};
 use super::model::{Model, Runs};
-use super::node::{Node, Queue};
+use super::node::{NEVER_PS, Node, Queue};
 use super::plant::Class;
 use super::timing::{Order, Passing, Room};
 
@@ -25,6 +25,7 @@ impl Model {
             self.credit(node, sender, 0, to);
         } else {
             node.put(port, at, Queue::Queued, (packet, sender), to);
+            Self::blocks(node, port, to);
             return;
         }
         self.router_wakes(node, port, to);
@@ -49,6 +50,7 @@ impl Model {
     pub(super) fn router_sends(&self, node: &mut Node, port: u16, to: &mut impl Runs) {
         let Some(lane) = self.next_lane(node, port, to.me()) else {
             node.port(port, to).is_awake = false;
+            Self::blocks(node, port, to);
             return;
         };
         let at = self.lane_at(port, lane);
@@ -64,6 +66,11 @@ impl Model {
             waiting
         };
         let mut packet = waiting.packet;
+        if let Some(sharing) = &self.sharing {
+            let class = self.plant.class_of(lane);
+            sharing.serves(node, port, (class, packet.bytes), to);
+            sharing.sent(node, port, (class, lane - class * self.plant.lanes_each() as u8), to);
+        }
         let behind = self.plant.behind(to.me(), port);
         let time_ps = self.plant.chunk_ps(behind.class, packet.bytes);
         let jitter_ps = node.drawn_ps(self.timing.jitter, to);
@@ -73,6 +80,8 @@ impl Model {
         // a chunk does not end before its end has come
         let free_ps = (start_ps + time_ps).max(waiting.tail_ps) + jitter_ps;
         it.free_ps = free_ps;
+        it.blocked_ps += start_ps.saturating_sub(it.since_ps);
+        it.since_ps = NEVER_PS;
         it.busy_ps += time_ps;
         it.bytes += u64::from(packet.bytes);
         it.last = lane;
@@ -97,11 +106,40 @@ impl Model {
         to.send(behind.lp, arrives_ps + way_ps - now, Happens::Arrives(packet, sender));
     }
 
+    /// From now on, or from when a port is free, chunks wait for it and none has room behind it.
+    fn blocks(node: &mut Node, port: u16, to: &mut impl Runs) {
+        let it = node.ports[usize::from(port)];
+        if it.pending == 0 && it.queued > 0 && it.since_ps == NEVER_PS {
+            node.port(port, to).since_ps = it.free_ps.max(to.now_ps());
+        }
+    }
+
     /// The lane of a port that sends next.
     fn next_lane(&self, node: &Node, port: u16, me: u32) -> Option<u8> {
-        let lanes = self.plant.lanes as usize;
-        let first = self.lane_at(port, 0);
         let room = self.room(me, port);
+        let Some(sharing) = &self.sharing else {
+            let last = node.ports[usize::from(port)].last;
+            return self.next_of(node, (port, room), (0, self.plant.lanes as u8), last);
+        };
+        let each = self.plant.lanes_each() as u8;
+        let of = |class: u8| {
+            let last = sharing.last(node, port, class);
+            self.next_of(node, (port, room), (class * each, each), last)
+        };
+        of(sharing.next(node, port, |class| of(class).is_some())?)
+    }
+
+    /// The lane of a port, of those from one on so many, that sends next; behind the port is so
+    /// much room on each, and the last that sent was the one so far behind the first.
+    fn next_of(
+        &self,
+        node: &Node,
+        (port, room): (u16, u32),
+        (own, lanes): (u8, u8),
+        last: u8,
+    ) -> Option<u8> {
+        let first = self.lane_at(port, own);
+        let lanes = usize::from(lanes);
         let has = |lane: &usize| {
             let lane = &node.lanes[first + lane];
             match self.timing.room {
@@ -113,11 +151,15 @@ impl Model {
             Order::Highest => (0..lanes).rev().find(has),
             Order::Lowest => (0..lanes).find(has),
             Order::RoundRobin => {
-                let last = usize::from(node.ports[usize::from(port)].last);
+                let last = usize::from(last);
                 (1..=lanes).map(|step| (last + step) % lanes).find(has)
             }
+            Order::Oldest => {
+                let age = |lane: &usize| node.age(node.lanes[first + lane].queued);
+                (0..lanes).filter(has).min_by_key(age)
+            }
         };
-        found.map(|lane| lane as u8)
+        found.map(|lane| own + lane as u8)
     }
 
     /// Makes a port of a router send, unless an event will.

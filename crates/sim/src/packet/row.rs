@@ -1,5 +1,6 @@
 //! A point as users read it.
 
+use super::classes::ClassRow;
 use super::replay::{JobRow, RankRow};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -27,6 +28,9 @@ pub struct Row {
     pub max_latency_us: Option<f64>,
     /// Packets on ways that are no shortest ones.
     pub nonminimal_packets: u64,
+    /// Packets that came behind one that the same endpoint sent them after; null in the dialects
+    /// of CODES.
+    pub overtaken_packets: Option<u64>,
     /// The last arrival, us.
     pub end_us: f64,
     /// Events handled, without those that were undone.
@@ -48,6 +52,9 @@ pub struct Row {
     /// The circle, where there is one: each packet waits for the next, the last for the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub circle: Option<Vec<String>>,
+    /// All classes of traffic, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes: Option<Vec<ClassRow>>,
     /// All jobs, those of traces first: told beside the points.
     #[serde(skip)]
     pub jobs: Vec<JobRow>,
@@ -82,6 +89,8 @@ pub struct LinkRow {
     pub utilisation: Vec<f64>,
     /// Most packets that waited for it at once.
     pub most_waiting: Vec<u32>,
+    /// The part of the run that it was free and packets waited for it, but none had room behind it.
+    pub blocked: Vec<f64>,
 }
 
 /// Arrivals in equal spans of time, as columns.

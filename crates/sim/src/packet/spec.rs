@@ -1,6 +1,8 @@
 //! The parameters of a run of packets, as people set them.
 
-use super::endpoint::{Births, Rails};
+use super::classes::ClassOf;
+use super::endpoint::Rails;
+use super::nic::Births;
 use super::replay::{BackgroundOf, Backgrounds, Collectives, Compute, Mpi, Traces, needs_trace};
 use crate::flit::loads::Loads;
 use crate::flit::spec::LaneUse;
@@ -47,6 +49,17 @@ pub enum Switching {
     CutThrough,
     /// When it has arrived whole.
     StoreAndForward,
+}
+
+/// Which of the packets that wait for a port goes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Arbitration {
+    /// Of each virtual channel in turn that which came first.
+    #[default]
+    RoundRobin,
+    /// The oldest: that which its interface scheduled first.
+    Oldest,
 }
 
 /// What runs events; the result is the same with any.
@@ -110,6 +123,8 @@ pub struct Routers {
     pub virtual_channels: Option<u8>,
     /// When packets go on; of `physical` alone.
     pub switching: Option<Switching>,
+    /// Which of the packets that wait for a port goes first; of `physical` alone.
+    pub arbitration: Option<Arbitration>,
     /// A shortest way is taken where no more bytes wait for it; of `codes-dally-v1` and
     /// `codes-dfplus-v1`.
     pub adaptive_threshold_bytes: Option<u32>,
@@ -136,6 +151,9 @@ pub struct Spec {
     pub rails: Rails,
     /// Who sends to whom: a pattern with its argument.
     pub traffic: String,
+    /// Several classes of traffic at once, each a table; none: one class, by the keys of all. Of
+    /// `physical` alone.
+    pub class: Vec<ClassOf>,
     /// When messages are born; as the dialect has it where it is not given.
     pub births: Option<Births>,
     /// Messages of an endpoint.
@@ -149,6 +167,9 @@ pub struct Spec {
     /// parameters, such as `amg_like:p=12,levels=4,cycles=1,base_bytes=16384`, or a file or a
     /// folder of a trace; several of them are jobs at the same time.
     pub trace: Traces,
+    /// The class of traffic of each trace, where there are several classes: the first is 1, which
+    /// is that of traces for which there is no number.
+    pub trace_class: Vec<u32>,
     /// Whether calculations of a trace take time.
     pub compute: Compute,
     /// What becomes of collective operations of a trace.
@@ -194,11 +215,13 @@ impl Default for Spec {
             lane_use: LaneUse::Auto,
             rails: Rails::Congestion,
             traffic: "uniform".to_owned(),
+            class: Vec::new(),
             births: None,
             messages: 30,
             message_bytes: 4096,
             end_us: None,
             trace: Traces::default(),
+            trace_class: Vec::new(),
             compute: Compute::Off,
             collectives: Collectives::Real,
             placement: "linear".to_owned(),
@@ -286,6 +309,9 @@ impl Spec {
     fn check_replay(&self) -> Result<(), Refusal> {
         self.mpi.check()?;
         self.background.0.iter().try_for_each(BackgroundOf::check)?;
+        let lanes = self.router.virtual_channels.unwrap_or(4);
+        ClassOf::check(&self.class, lanes, !self.trace.0.is_empty())?;
+        self.check_class_numbers()?;
         if self.trace.0.is_empty() {
             return match (self.background.0.is_empty(), self.ranks) {
                 (false, _) => Err(needs_trace("background")),
@@ -298,6 +324,19 @@ impl Spec {
             return Err(Refusal::new("end_us", why, "leave it out, or no trace"));
         }
         Ok(())
+    }
+
+    /// Refuses classes that there are none of.
+    fn check_class_numbers(&self) -> Result<(), Refusal> {
+        let last = self.class.len().max(1) as u32;
+        let of = |name: &str, class: u32| within(name, Some(class), (1, last));
+        self.trace_class.iter().try_for_each(|&class| of("trace_class", class))?;
+        if self.trace_class.len() > self.trace.0.len() {
+            let why =
+                format!("{} classes of {} traces", self.trace_class.len(), self.trace.0.len());
+            return Err(Refusal::new("trace_class", why, "one for each trace, or fewer"));
+        }
+        self.background.0.iter().try_for_each(|one| of("background.class", one.class))
     }
 
     /// Refuses what the dialect lacks.
@@ -322,8 +361,10 @@ impl Spec {
             }
             for (param, is_given) in [
                 ("choosing", self.choosing.is_some()),
+                ("class", !self.class.is_empty()),
                 ("lane_use", self.lane_use != LaneUse::Auto),
                 ("router.switching", self.router.switching.is_some()),
+                ("router.arbitration", self.router.arbitration.is_some()),
                 ("rails", self.rails == Rails::Striped),
             ] {
                 if is_given {

@@ -141,7 +141,8 @@ impl Spec {
             Loads::At(loads) => loads.len() as f64,
             Loads::Auto => 1.0,
         };
-        let lanes = f64::from(self.router.virtual_channels.unwrap_or(4));
+        let classes = self.class.len().max(1) as f64;
+        let lanes = f64::from(self.router.virtual_channels.unwrap_or(4)) * classes;
         let at_once = if self.sync == Sync::Sequential { size.threads.min(points) } else { 1.0 };
         let packets = f64::from(self.message_bytes) / f64::from(self.packet_bytes);
         let each = f64::from(self.messages) * packets.ceil();

@@ -17,6 +17,8 @@ pub struct Arrival {
     pub is_detour: bool,
     /// Whether it ended a message.
     pub is_last: bool,
+    /// Whether one that its sender sent after it came before.
+    pub is_late: bool,
     /// Its job, where there are jobs.
     pub job: u16,
 }
@@ -37,6 +39,8 @@ pub struct Tally {
     pub hops: u64,
     /// Chunks on ways that are no shortest ones.
     pub detours: u64,
+    /// Chunks that came behind one that their sender sent after them.
+    pub overtaken: u64,
     /// Sum of latencies, ps.
     pub latency_ps: u128,
     /// Largest latency, ps.
@@ -75,6 +79,7 @@ impl Default for Tally {
             bytes: 0,
             hops: 0,
             detours: 0,
+            overtaken: 0,
             latency_ps: 0,
             max_latency_ps: 0,
             last_ps: 0,
@@ -129,6 +134,7 @@ impl Tally {
         self.bytes += u64::from(arrival.bytes);
         self.hops += u64::from(arrival.hops);
         self.detours += u64::from(arrival.is_detour);
+        self.overtaken += u64::from(arrival.is_late);
         self.latency_ps += u128::from(arrival.latency_ps);
         self.max_latency_ps = self.max_latency_ps.max(arrival.latency_ps);
         self.last_ps = self.last_ps.max(arrival.at_ps);
@@ -142,6 +148,7 @@ impl Tally {
         self.bytes += other.bytes;
         self.hops += other.hops;
         self.detours += other.detours;
+        self.overtaken += other.overtaken;
         self.latency_ps += other.latency_ps;
         self.max_latency_ps = self.max_latency_ps.max(other.max_latency_ps);
         self.last_ps = self.last_ps.max(other.last_ps);
@@ -204,8 +211,9 @@ mod tests {
     fn quantiles_of_known_values() {
         let mut tally = Tally::default();
         for latency_ps in 1..=1000 {
-            let (bytes, hops, is_detour, is_last, job) = (1, 1, false, true, 0);
-            tally.add(Arrival { at_ps: 5, latency_ps, bytes, hops, is_detour, is_last, job });
+            let (bytes, hops, is_detour, is_last, is_late, job) = (1, 1, false, true, false, 0);
+            let at_ps = 5;
+            tally.add(Arrival { at_ps, latency_ps, bytes, hops, is_detour, is_last, is_late, job });
         }
         for (share, value) in [(0.5, 500), (0.99, 990), (0.001, 1), (1.0, 1000)] {
             let found = tally.quantile_ps(share).expect("some arrived");

@@ -11,6 +11,8 @@ pub enum Order {
     Lowest,
     /// In turn, from the one behind that which sent last.
     RoundRobin,
+    /// That with the oldest packet, and of each the oldest: by when interfaces scheduled them.
+    Oldest,
 }
 
 /// When a chunk goes on.

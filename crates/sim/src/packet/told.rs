@@ -1,9 +1,10 @@
 //! What people read of a run: names in place of numbers, microseconds in place of picoseconds.
 
+use super::classes::ClassRow;
 use super::ended::Ended;
 use super::model::Model;
 use super::plant::Plant;
-use super::replay::{JobRow, RankRow, Replay};
+use super::replay::{JobRow, JobSums, RankRow, Replay};
 use super::row::{LinkRow, Row, SeriesRow};
 use super::stuck::Waits;
 use super::tally::Tally;
@@ -41,6 +42,8 @@ pub(super) struct Teller<'a> {
     pub(super) on: &'a Topology,
     pub(super) plant: &'a Plant,
     pub(super) replay: Option<&'a Arc<Replay>>,
+    /// Whether packets that were overtaken were counted.
+    pub(super) overtaken: bool,
 }
 
 fn in_us(ps: f64) -> f64 {
@@ -91,6 +94,7 @@ impl Teller<'_> {
             p99_latency_us: quantile(0.99),
             max_latency_us: (tally.chunks > 0).then(|| in_us(tally.max_latency_ps as f64)),
             nonminimal_packets: tally.detours,
+            overtaken_packets: self.overtaken.then_some(tally.overtaken),
             end_us: in_us(tally.last_ps as f64),
             events: ran.events,
             windows: ran.windows,
@@ -107,11 +111,30 @@ impl Teller<'_> {
             deadlocked: false,
             circle: self.circle(waits),
             jobs: self.jobs(ended, tally),
+            classes: None,
             links: None,
             ranks: None,
             series: None,
             wall_s: None,
         }
+    }
+
+    /// All classes of traffic, with their loads.
+    pub(super) fn classes(&self, loads: &[f64], tally: &Tally) -> Vec<ClassRow> {
+        let share = f64::from(self.plant.endpoints) * tally.last_ps as f64 / 1e12;
+        let of = |(&offered_load, sums): (&f64, &JobSums)| {
+            let mean = |sum: f64| (sums.chunks > 0).then(|| sum / sums.chunks as f64);
+            let gib = sums.bytes as f64 / f64::from(1 << 30);
+            ClassRow {
+                offered_load,
+                accepted_gib_per_s: if share > 0.0 { gib / share } else { 0.0 },
+                packets: sums.chunks,
+                messages: sums.messages,
+                mean_hops: mean(sums.hops as f64),
+                mean_latency_us: mean(in_us(sums.latency_ps as f64)),
+            }
+        };
+        loads.iter().zip(&tally.jobs).map(of).collect()
     }
 
     fn jobs(&self, ended: &Ended, tally: &Tally) -> Vec<JobRow> {
@@ -133,6 +156,8 @@ impl Teller<'_> {
             rows.bytes.push(did.bytes);
             rows.utilisation.push(did.busy_ps as f64 / last_ps.max(1) as f64);
             rows.most_waiting.push(did.most);
+            let blocked_ps = did.blocked_ps + last_ps.saturating_sub(did.since_ps);
+            rows.blocked.push(blocked_ps as f64 / last_ps.max(1) as f64);
         }
         rows
     }

@@ -25,11 +25,12 @@ impl Wire for Happens {
                 2_u8.put(into);
                 port.put(into);
             }
-            Self::Born => 3_u8.put(into),
-            Self::Schedules => 4_u8.put(into),
-            Self::Queues(packet) => {
+            Self::Born(class) => (3_u8, class).put(into),
+            Self::Schedules(class) => (4_u8, class).put(into),
+            Self::Queues(packet, class) => {
                 5_u8.put(into);
                 packet.put(into);
+                class.put(into);
             }
             Self::Enters(message) => (6_u8, message).put(into),
             Self::Taken(message) => (7_u8, message).put(into),
@@ -46,9 +47,9 @@ impl Wire for Happens {
             0 => Self::Arrives(Packet::take(from)?, Sender::take(from)?),
             1 => Self::Credit { port: u16::take(from)?, lane: u8::take(from)? },
             2 => Self::Sends { port: u16::take(from)? },
-            3 => Self::Born,
-            4 => Self::Schedules,
-            5 => Self::Queues(Packet::take(from)?),
+            3 => Self::Born(u8::take(from)?),
+            4 => Self::Schedules(u8::take(from)?),
+            5 => Self::Queues(Packet::take(from)?, u8::take(from)?),
             6 => Self::Enters(u32::take(from)?),
             7 => Self::Taken(u32::take(from)?),
             8 => Self::Copied(u32::take(from)?),
@@ -84,14 +85,14 @@ wire_fields! {
     }
     Sender { lp, port, lane }
     Busiest { busy_ps, router, port }
-    Did { router, port, bytes, busy_ps, most }
+    Did { router, port, bytes, busy_ps, most, blocked_ps, since_ps }
     RankTime { rank, end_ps, communication_ps, calculated_ps }
     Left { stuck, sends, receives, messages }
     Ended { digest, busiest, waits, links, times, left }
     JobSums { chunks, messages, bytes, hops, latency_ps }
     Span { chunks, bytes, latency_ps }
     Tally {
-        chunks, messages, bytes, hops, detours, latency_ps, max_latency_ps, last_ps, jobs, series,
+        chunks, messages, bytes, hops, detours, overtaken, latency_ps, max_latency_ps, last_ps, jobs, series,
         span_ps, buckets
     }
 }

@@ -1,8 +1,9 @@
 //! Jobs that send at random, at a steady intensity, as long as the others run.
 
-use super::super::endpoint::{Births, Endpoint};
+use super::super::endpoint::Endpoint;
 use super::super::event::Happens;
 use super::super::model::{Model, Runs};
+use super::super::nic::Births;
 use super::play::TELL_PS;
 use super::{OF_BACKGROUND, Replay};
 use base::Refusal;
@@ -26,11 +27,13 @@ pub struct BackgroundOf {
     pub interval_us: f64,
     /// When messages are born; as the dialect has it where it is not given.
     pub births: Option<Births>,
+    /// Its class of traffic, where there are several: the first is 1.
+    pub class: u32,
 }
 
 impl Default for BackgroundOf {
     fn default() -> Self {
-        Self { ranks: 0, intensity: None, bytes: None, interval_us: 100.0, births: None }
+        Self { ranks: 0, intensity: None, bytes: None, interval_us: 100.0, births: None, class: 1 }
     }
 }
 
@@ -154,6 +157,8 @@ pub struct Background {
     pub interval_ps: f64,
     /// When they come.
     pub births: Births,
+    /// Their class of traffic.
+    pub class: u8,
 }
 
 impl Replay {
@@ -170,7 +175,7 @@ impl Model {
         let Some((job, _)) = it.plays.as_ref().and_then(|plays| plays.background) else { return };
         let of = &replay.background[usize::from(job)];
         let delay_ps = of.births.first_ps(of.interval_ps, &mut it.node.dice);
-        to.send(to.me(), delay_ps, Happens::Born);
+        to.send(to.me(), delay_ps, Happens::Born(of.class));
     }
 
     /// A message in the background is born.
@@ -191,10 +196,10 @@ impl Model {
         let drawn = dice.below(ranks);
         let other = if drawn == rank { (rank + 1) % ranks } else { drawn };
         let delay_ps = of.births.next_ps(of.interval_ps, dice).max(1);
-        to.send(to.me(), delay_ps, Happens::Born);
+        to.send(to.me(), delay_ps, Happens::Born(of.class));
         let other = of.homes[other as usize];
         if other != to.me() - self.plant.routers {
-            self.hands_over(it, other, message, of.bytes, to);
+            self.hands_over(it, (other, of.class), message, of.bytes, to);
         }
     }
 

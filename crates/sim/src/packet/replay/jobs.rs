@@ -1,6 +1,6 @@
 //! Which jobs run where: schedules made or given, endpoints drawn or given.
 
-use super::super::endpoint::Births;
+use super::super::nic::Births;
 use super::super::spec::Spec;
 use super::asked::made;
 use super::{Background, Collectives, Compute, Placed, Replay};
@@ -52,11 +52,15 @@ impl Jobs<'_> {
                 bytes: one.message_bytes(rate)?,
                 interval_ps: one.interval_us * 1e6,
                 births: one.births.unwrap_or(births),
+                class: one.class as u8 - 1,
             });
         }
         let jobs = spec.trace.0.iter().zip(&schedules).zip(&places);
-        let jobs: Vec<Placed<'_>> =
-            jobs.map(|((name, schedule), places)| Placed { name, schedule, places }).collect();
+        let classes = spec.trace_class.iter().map(|&class| class as u8 - 1);
+        let jobs: Vec<Placed<'_>> = jobs
+            .zip(classes.chain(std::iter::repeat(0)))
+            .map(|(((name, schedule), places), class)| Placed { name, schedule, places, class })
+            .collect();
         let computes = spec.compute == Compute::On;
         let mut mpi = spec.mpi;
         if spec.collectives == Collectives::Codes && mpi.least_compute_ns.is_none() {

@@ -139,6 +139,8 @@ pub struct Replay {
     hosts: u32,
     /// All jobs: those with schedules, then those in the background.
     pub jobs: Vec<Job>,
+    /// The class of traffic of each job with a schedule.
+    classes: Vec<u8>,
     /// What is sent in the background.
     background: Vec<Background>,
     /// From which endpoint, by which job and as which of its ranks: by endpoints.
@@ -157,6 +159,8 @@ pub struct Placed<'a> {
     pub schedule: &'a Schedule,
     /// Their endpoints.
     pub places: &'a [u32],
+    /// Their class of traffic.
+    pub class: u8,
 }
 
 impl Replay {
@@ -233,6 +237,7 @@ impl Replay {
             counts,
             hosts,
             jobs,
+            classes: placed.iter().map(|job| job.class).collect(),
             background,
             senders,
             mpi,

@@ -229,21 +229,22 @@ impl Model {
             self.copies(replay, it, message, bytes, to);
             return;
         }
-        self.hands_over(it, other, message, bytes, to);
+        let class = replay.classes[usize::from(replay.job_of(replay.schedule.rank_of(op)))];
+        self.hands_over(it, (other, class), message, bytes, to);
     }
 
-    /// Puts a message among those that the interface cuts into packets.
+    /// Puts a message of a class among those that the interface cuts into packets.
     pub(super) fn hands_over(
         &self,
         it: &mut Endpoint,
-        other: u32,
+        (other, class): (u32, u8),
         message: u32,
         bytes: u32,
         to: &mut impl Runs,
     ) {
         let from = to.me() - self.plant.routers;
-        let packet = Packet { from, to: other, message, bytes, ..it.nic.plain() };
-        self.enqueues(it, packet, to);
+        let packet = Packet { from, to: other, message, bytes, ..it.plain() };
+        self.enqueues(it, class, packet, to);
     }
 
     /// A message to a process of the same endpoint.
