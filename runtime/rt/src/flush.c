@@ -11,7 +11,7 @@ static bool awaits(const struct fly_win *win, int peer) {
 }
 
 /* Answers from a peer, or from all (-1); those of the dead were given up. */
-static void answers(struct fly_win *win, int peer) {
+void fly_answers(struct fly_win *win, int peer) {
     struct fly_pause pause = {win->rt, 0, 0};
     while (awaits(win, peer)) fly_wait_more(&pause);
 }
@@ -37,7 +37,7 @@ int fly_complete(struct fly_win *win, int rank) {
         code = ask(win->rt, peer);
         if (code == FLY_OK) code = acknowledged(win->rt, peer);
     }
-    answers(win, peer);
+    fly_answers(win, peer);
     if (code == FLY_OK && win->rt->peers[peer].dead)
         code = fly_fail(FLY_ERR_PEER, "rank %d of the window has died", rank);
     fly_fence_all();
@@ -54,7 +54,7 @@ int fly_complete_all(struct fly_win *win) {
             if (this_one != FLY_OK) code = this_one;
         }
     }
-    answers(win, -1);
+    fly_answers(win, -1);
     for (int rank = 0; win->rt->deaths != 0 && rank < size; rank++)
         if (win->rt->peers[fly_world_rank(win->object.team, rank)].dead)
             code = fly_fail(FLY_ERR_PEER, "rank %d of the window has died", rank);
@@ -68,7 +68,7 @@ static int flush(const char *call, fly_win *win, int target, bool local) {
     fly_enter(win->rt);
     if (local) {
         int peer = target == FLY_ALL ? -1 : fly_world_rank(win->object.team, target);
-        answers(win, peer);
+        fly_answers(win, peer);
         if (peer >= 0 && win->rt->peers[peer].dead)
             code = fly_fail(FLY_ERR_PEER, "%s: rank %d of the window has died", call, target);
     } else {

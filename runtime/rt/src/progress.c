@@ -46,7 +46,8 @@ void fly_wait_more(struct fly_pause *pause) {
     if (pause->turns > TURNS_YIELD) {
         uint32_t naps = pause->turns - TURNS_YIELD;
         uint32_t length = naps < 8 ? REST_FIRST_US << (naps / 2) : REST_MOST_US;
-        rest(rt, length);
+        uint32_t limit = rt->settings.timeout_ms;
+        rest(rt, limit != 0 && length / 500 > limit ? limit * 500 : length);
     } else if (pause->turns > TURNS_SPIN || (rt->locked && pause->turns % 16 == 0)) {
         fly_leave(rt);
         sched_yield();

@@ -126,9 +126,8 @@ static int wait_all(int ranks, const pid_t *children, int limit_s) {
     return result;
 }
 
-int run_processes(int ranks, rank_body *body, void *context, int limit_s) {
-    char folder[] = "/tmp/flyloom-test-XXXXXX";
-    if (mkdtemp(folder) == NULL) return 98;
+/* The children, or in a child: never. */
+static pid_t *fork_ranks(int ranks, rank_body *body, void *context, const char *folder) {
     pid_t *children = calloc((size_t)ranks, sizeof *children);
     fflush(NULL);
     for (int r = 0; r < ranks; r++) {
@@ -145,11 +144,36 @@ int run_processes(int ranks, rank_body *body, void *context, int limit_s) {
         fly_boot_files_free(&boot);
         exit(code);
     }
+    return children;
+}
+
+static int run(int ranks, rank_body *body, void *context, int limit_s, int victim,
+               unsigned microseconds) {
+    char folder[] = "/tmp/flyloom-test-XXXXXX";
+    if (mkdtemp(folder) == NULL) return 98;
+    pid_t *children = fork_ranks(ranks, body, context, folder);
+    if (victim >= 0) {
+        struct timespec nap = {microseconds / 1000000, microseconds % 1000000 * 1000};
+        nanosleep(&nap, NULL);
+        kill(children[victim], SIGKILL);
+        waitpid(children[victim], NULL, 0);
+        ranks--;
+        for (int r = victim; r < ranks; r++) children[r] = children[r + 1];
+    }
     int result = wait_all(ranks, children, limit_s);
     free(children);
     if (rmdir(folder) != 0) {
-        fprintf(stderr, "run_processes: %s is not empty\n", folder);
+        fprintf(stderr, "run: %s is not empty\n", folder);
         if (result == 0) result = 96;
     }
     return result;
+}
+
+int run_processes(int ranks, rank_body *body, void *context, int limit_s) {
+    return run(ranks, body, context, limit_s, -1, 0);
+}
+
+int run_and_kill(int ranks, rank_body *body, void *context, int limit_s, int victim,
+                 unsigned microseconds) {
+    return run(ranks, body, context, limit_s, victim, microseconds);
 }

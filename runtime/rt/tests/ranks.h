@@ -15,6 +15,10 @@ int run_threads(int ranks, rank_body *body, void *context);
 /* Forked processes, with the bootstrap by files in a new folder; killed after limit_s. */
 int run_processes(int ranks, rank_body *body, void *context, int limit_s);
 
+/* Likewise, and one of them is killed (SIGKILL) after so many microseconds. */
+int run_and_kill(int ranks, rank_body *body, void *context, int limit_s, int victim,
+                 unsigned microseconds);
+
 /* A gathering of the threads `members` (ranks of the whole) among themselves, for a team. */
 typedef struct gathering gathering;
 gathering *gathering_new(int size);
