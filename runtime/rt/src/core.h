@@ -138,6 +138,7 @@ struct fly_rt {
     int rank, size;
     fly_boot boot;
     bool own_boot, locked, stopping, threaded;
+    bool leaving; /* by a finalize that all have come to: not a death */
     struct fly_settings settings;
     struct fly_team world;
     struct fly_peer *peers;

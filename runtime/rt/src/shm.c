@@ -18,20 +18,22 @@
 enum { TURN_MOST = 64 };
 
 /* Which kernel and which network namespace: exactly those reach one another's abstract sockets. */
-static int node_of(unsigned char node[16]) {
+static int node_of(struct fly_hello *mine) {
     char text[64] = "";
-    struct stat network;
+    struct stat network, processes;
     int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     ssize_t got = file < 0 ? -1 : read(file, text, sizeof text - 1);
     if (file >= 0) close(file);
-    if (got <= 0 || stat("/proc/self/ns/net", &network) != 0)
+    if (got <= 0 || stat("/proc/self/ns/net", &network) != 0 ||
+        stat("/proc/self/ns/pid", &processes) != 0)
         return fly_fail(FLY_ERR_TRANSPORT, "shm: /proc does not tell the node");
     uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
     for (ssize_t i = 0; i < got; i++)
         hash = (hash ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
     uint64_t inode = (uint64_t)network.st_ino;
-    memcpy(node, &hash, 8);
-    memcpy(node + 8, &inode, 8);
+    memcpy(mine->node, &hash, 8);
+    memcpy(mine->node + 8, &inode, 8);
+    mine->pid_space = (uint64_t)processes.st_ino;
     return FLY_OK;
 }
 
@@ -43,7 +45,7 @@ static int shm_prepare(struct fly_rt *rt, struct fly_hello *mine, struct fly_car
     if (shm == NULL) return fly_fail(FLY_ERR_NOMEM, "shm: no memory");
     shm->base = (struct fly_carrier){&fly_shm, rt};
     shm->listener = shm->epoll = -1;
-    int code = node_of(mine->node);
+    int code = node_of(mine);
     if (code == FLY_OK && getrandom(shm->token, sizeof shm->token, 0) != sizeof shm->token)
         code = fly_fail(FLY_ERR_TRANSPORT, "shm: no random numbers");
     if (code == FLY_OK) code = fly_shm_listen(shm);
@@ -158,7 +160,7 @@ static void drop_segment(struct fly_segment *segment) {
 
 static void shm_close(struct fly_carrier *c) {
     struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
-    if (shm->segments != NULL && shm->segments[shm->me].front != NULL)
+    if (c->rt->leaving && shm->segments != NULL && shm->segments[shm->me].front != NULL)
         __atomic_store_n(&shm->segments[shm->me].front->left, 1, __ATOMIC_RELEASE);
     for (int i = 0; shm->segments != NULL && i < shm->count; i++) drop_segment(&shm->segments[i]);
     while (shm->stash != NULL) {

@@ -4,12 +4,14 @@
  * that ends tells that its process has, whatever ended it, and nothing has a name that could stay.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -241,7 +243,36 @@ static int call(struct fly_shm_carrier *shm, int local, const struct fly_hello *
     return greet(shm, end);
 }
 
+/* Also where its parent has not asked for its end yet. */
+static bool has_exited(pid_t pid) {
+    int handle = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (handle < 0) return errno == ESRCH;
+    struct pollfd end = {.fd = handle, .events = POLLIN};
+    bool exited = poll(&end, 1, 0) == 1;
+    close(handle);
+    return exited;
+}
+
+/* Waits for a call; those who have not called yet may have died. */
+static int await_call(struct fly_shm_carrier *shm, const struct fly_hello *all) {
+    struct pollfd listener = {.fd = shm->listener, .events = POLLIN};
+    uint64_t began = fly_now_ns();
+    while (poll(&listener, 1, 50) != 1) {
+        for (int i = shm->me + 1; i < shm->count; i++) {
+            const struct fly_hello *their = &all[shm->segments[i].world];
+            bool known = their->pid_space == all[shm->base.rt->rank].pid_space;
+            if (shm->segments[i].front == NULL && known && has_exited((pid_t)their->pid))
+                return fly_fail(FLY_ERR_PEER, "shm: rank %d has died", shm->segments[i].world);
+        }
+        if (fly_now_ns() - began > (uint64_t)PATIENCE.tv_sec * 1000000000)
+            return fly_fail(FLY_ERR_TIMEOUT, "shm: a process of the node does not connect");
+    }
+    return FLY_OK;
+}
+
 static int answer(struct fly_shm_carrier *shm, const struct fly_hello *all) {
+    int waited = await_call(shm, all);
+    if (waited != FLY_OK) return waited;
     int end = accept4(shm->listener, NULL, NULL, SOCK_CLOEXEC);
     if (end < 0) return failed("accept");
     setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &PATIENCE, sizeof PATIENCE);

@@ -30,7 +30,8 @@ struct fly_hello {
     int32_t error;         /* of fly_init before it could talk */
     uint32_t credits;
     unsigned char node[16], token[16]; /* shm: which kernel and network; name of the socket */
-    uint64_t pid, hub;                 /* loop: where the hub is, from rank 0 */
+    uint64_t pid, pid_space; /* the process, and in which namespace that number is one */
+    uint64_t hub;            /* loop: where the hub is, from rank 0 */
 };
 
 struct fly_carrier_ops {

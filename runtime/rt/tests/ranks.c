@@ -2,6 +2,7 @@
  */
 #include "ranks.h"
 
+#include <glob.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -147,12 +148,29 @@ static pid_t *fork_ranks(int ranks, rank_body *body, void *context, const char *
     return children;
 }
 
+/* Waits until all have come to the folder: of one that never came nobody could know. */
+static void await_all(int ranks, const char *folder) {
+    char pattern[64];
+    size_t there = 0;
+    snprintf(pattern, sizeof pattern, "%s/flyloom.alive*", folder);
+    while (there < (size_t)ranks) {
+        glob_t found;
+        struct timespec nap = {0, 1000000};
+        if (glob(pattern, 0, NULL, &found) == 0) {
+            there = found.gl_pathc;
+            globfree(&found);
+        }
+        nanosleep(&nap, NULL);
+    }
+}
+
 static int run(int ranks, rank_body *body, void *context, int limit_s, int victim,
                unsigned microseconds) {
     char folder[] = "/tmp/flyloom-test-XXXXXX";
     if (mkdtemp(folder) == NULL) return 98;
     pid_t *children = fork_ranks(ranks, body, context, folder);
     if (victim >= 0) {
+        await_all(ranks, folder);
         struct timespec nap = {microseconds / 1000000, microseconds % 1000000 * 1000};
         nanosleep(&nap, NULL);
         kill(children[victim], SIGKILL);
