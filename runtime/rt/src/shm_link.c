@@ -31,6 +31,8 @@ static socklen_t address_of(const unsigned char token[16], struct sockaddr_un *a
 
 static int failed(const char *what) {
     int why = errno;
+    if (why == EPIPE || why == ECONNRESET || why == ECONNREFUSED)
+        return fly_fail(FLY_ERR_PEER, "shm: a process of the node has died (%s)", what);
     return fly_fail(why == EMFILE || why == ENFILE || why == ENOMEM ? FLY_ERR_NOMEM
                                                                     : FLY_ERR_TRANSPORT,
                     "shm: %s: %s", what, strerror(why));

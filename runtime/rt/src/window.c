@@ -141,7 +141,7 @@ static int build(struct fly_win *win, const struct part *parts) {
     if (code == FLY_OK) code = fly_object_add(rt, &win->object);
     uint64_t worst = (uint64_t)code;
     int together = fly_agree(rt, &win->object.team->object, &worst);
-    if (code == FLY_OK && together != FLY_OK) code = together;
+    if (together != FLY_OK) code = together;
     if (code == FLY_OK && worst != 0)
         code = fly_fail((int)worst, "another rank could not make the window: %s",
                         fly_strerror((int)worst));
