@@ -1,8 +1,9 @@
 /* The dissemination barrier that all collective calls stand on; it also finds a maximum.
  *
  * Round k: rank r tells r + 2^k and hears from r - 2^k (mod P); after ceil(log2 P) rounds it has
- * heard of all. Hensgen, Finkel, Manber: Two algorithms for barrier synchronization, 1988. A rank
- * that waits for a dead one goes on without it, so that nobody waits for ever.
+ * heard of all. Hensgen, Finkel, Manber: Two algorithms for barrier synchronization, 1988. With a
+ * death in the team nobody waits any more: ranks may have heard of it in different calls, and those
+ * that give up look dead to the rest in turn.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,12 @@ void fly_agree_arrived(struct fly_object *object, const struct fly_packet *packe
     got->here = true;
 }
 
+static bool anyone_dead(const struct fly_rt *rt, const struct fly_team *team) {
+    for (int i = 0; rt->deaths != 0 && i < team->size; i++)
+        if (rt->peers[fly_world_rank(team, i)].dead) return true;
+    return false;
+}
+
 static int tell(struct fly_rt *rt, const struct fly_object *object, int round, int peer,
                 uint64_t value) {
     int code = fly_credit(rt, peer, FLY_CLASS_OTHER, true);
@@ -46,12 +53,6 @@ static int tell(struct fly_rt *rt, const struct fly_object *object, int round, i
     return fly_send(rt, peer, &packet, NULL, 0);
 }
 
-static bool anyone_dead(const struct fly_rt *rt, const struct fly_team *team) {
-    for (int i = 0; rt->deaths != 0 && i < team->size; i++)
-        if (rt->peers[fly_world_rank(team, i)].dead) return true;
-    return false;
-}
-
 int fly_agree(struct fly_rt *rt, struct fly_object *object, uint64_t *value) {
     const struct fly_team *team = object->team;
     struct fly_agree *agree = &object->agree;
@@ -59,11 +60,10 @@ int fly_agree(struct fly_rt *rt, struct fly_object *object, uint64_t *value) {
     for (int k = 0; k < agree->rounds; k++) {
         int step = (int)((1L << k) % team->size);
         int to = fly_world_rank(team, (team->rank + step) % team->size);
-        int from = fly_world_rank(team, (team->rank - step + team->size) % team->size);
         struct fly_round *got = &agree->got[agree->epoch & 1][k];
         struct fly_pause pause = {rt, 0, 0};
         if (tell(rt, object, k, to, largest) != FLY_OK) largest |= DEAD;
-        while (!got->here && !rt->peers[from].dead) fly_wait_more(&pause);
+        while (!got->here && !anyone_dead(rt, team)) fly_wait_more(&pause);
         uint64_t heard = got->here ? got->value : DEAD;
         got->here = false;
         uint64_t flag = (heard | largest) & DEAD;

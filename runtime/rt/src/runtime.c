@@ -230,7 +230,7 @@ int fly_finalize(fly_rt **out) {
         if (code != FLY_OK) return code;
         return fly_fail(FLY_ERR_STATE, "fly_finalize: a window or team is alive at another rank");
     }
-    rt->leaving = true;
+    rt->leaving = together == FLY_OK;
     destroy(rt);
     *out = NULL;
     return together;
