@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Bytes that are written while a slot is claimed. */
+enum { SMALL = 4096 };
+
 int fly_target(const struct fly_win *win, const char *call, int target) {
     if (win == NULL) return fly_fail(FLY_ERR_ARG, "%s: win is NULL", call);
     if (target == FLY_PROC_NULL) return FLY_NOTHING;
@@ -75,27 +78,61 @@ static void uncredit(const struct fly_access *at) {
     at->rt->peers[at->peer].quota[class].sent--;
 }
 
+static void fill_head(struct fly_packet *packet, const struct fly_access *at, enum fly_kind kind) {
+    packet->window = at->win->object.id;
+    packet->tag = at->tag;
+    packet->source = at->win->object.team->rank;
+    packet->kind = (uint8_t)kind;
+    packet->bytes = packet->flags = packet->unused = 0;
+}
+
 static struct fly_packet packet_of(const struct fly_access *at, enum fly_kind kind) {
     struct fly_packet packet;
-    packet.window = at->win->object.id;
-    packet.tag = at->tag;
-    packet.source = at->win->object.team->rank;
-    packet.kind = (uint8_t)kind;
-    packet.bytes = packet.flags = packet.unused = 0;
+    fill_head(&packet, at, kind);
     return packet;
 }
 
+static void copy_few(void *to, const void *from, size_t bytes) {
+    if (bytes == 8)
+        memcpy(to, from, 8);
+    else if (bytes != 0)
+        memmove(to, from, bytes);
+}
+
+/* Tells the target, behind the data. Written in place: a copy of a packet that was just put
+   together waits for its stores, and they wait for the cache line of the data before them. */
 static int notify(const struct fly_access *at, const void *data, size_t bytes) {
     if (at->tag == FLY_NO_TAG) return FLY_OK;
-    struct fly_packet packet = packet_of(at, FLY_K_NOTIFY);
-    if (bytes - 1 < FLY_INLINE) {
-        packet.bytes = (uint8_t)bytes;
-        if (bytes == 8)
-            memcpy(packet.data, data, 8);
-        else
-            memcpy(packet.data, data, bytes);
+    struct fly_carrier *via = at->rt->peers[at->peer].via;
+    size_t inside = bytes <= FLY_INLINE ? bytes : 0;
+    if (via->ops->claim == NULL) {
+        struct fly_packet packet = packet_of(at, FLY_K_NOTIFY);
+        packet.bytes = (uint8_t)inside;
+        copy_few(packet.data, data, inside);
+        return fly_send(at->rt, at->peer, &packet, NULL, 0);
     }
-    return fly_send(at->rt, at->peer, &packet, NULL, 0);
+    uint64_t ticket;
+    struct fly_packet *packet = via->ops->claim(via, at->peer, &ticket);
+    fill_head(packet, at, FLY_K_NOTIFY);
+    packet->bytes = (uint8_t)inside;
+    copy_few(packet->data, data, inside);
+    via->ops->publish(via, at->peer, ticket);
+    return FLY_OK;
+}
+
+/* Small data with a notification. The slot is claimed before the data is written: the swap would
+   wait until that store has got its cache line, and the two lines would move one after the other.
+   Data that takes long comes first, since others behind the claim would wait for it. */
+static void put_small(const struct fly_access *at, const void *src, size_t bytes) {
+    struct fly_carrier *via = at->rt->peers[at->peer].via;
+    size_t inside = bytes <= FLY_INLINE ? bytes : 0;
+    uint64_t ticket;
+    struct fly_packet *packet = via->ops->claim(via, at->peer, &ticket);
+    copy_few(at->member->base + at->offset, src, bytes);
+    fill_head(packet, at, FLY_K_NOTIFY);
+    packet->bytes = (uint8_t)inside;
+    copy_few(packet->data, src, inside);
+    via->ops->publish(via, at->peer, ticket);
 }
 
 struct reach {
@@ -150,11 +187,13 @@ int fly_access_put(struct fly_access *at, const void *src, const fly_shape *from
         if (code != FLY_OK) uncredit(at);
         return code;
     }
+    bool small = bytes <= SMALL && contiguous(from) && contiguous(to) && at->tag != FLY_NO_TAG;
     if (at->member->reach == FLY_KERNEL) {
         struct reach reach = {at, (unsigned char *)(uintptr_t)src, true};
         code = fly_each_run(to, from, reach_run, &reach);
-    } else if (bytes == 8 && contiguous(from) && contiguous(to)) {
-        memcpy(at->member->base + at->offset, src, 8);
+    } else if (small && at->rt->peers[at->peer].via->ops->claim != NULL) {
+        put_small(at, src, bytes);
+        return FLY_OK;
     } else if (contiguous(from) && contiguous(to)) {
         if (bytes != 0) memmove(at->member->base + at->offset, src, bytes);
     } else {

@@ -70,19 +70,39 @@ static void wake(struct fly_front *front) {
     syscall(SYS_futex, &front->asleep, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-static int shm_send(struct fly_carrier *c, int peer, const struct fly_packet *packet,
-                    const void *data, size_t bytes) {
+static struct fly_packet *shm_claim(struct fly_carrier *c, int peer, uint64_t *ticket) {
+    struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
+    const struct fly_ring *ring = &shm->segments[shm->local[peer]].ring;
+    *ticket = fly_ring_claim(ring, (unsigned)shm->me);
+    return fly_ring_packet(ring, *ticket);
+}
+
+static void shm_publish(struct fly_carrier *c, int peer, uint64_t ticket) {
     struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
     struct fly_segment *to = &shm->segments[shm->local[peer]];
-    (void)data;
-    (void)bytes; /* memory is reached directly: no packet has bytes behind it */
-    uint64_t ticket = fly_ring_claim(&to->ring, (unsigned)shm->me);
-    fly_ring_slot(&to->ring, ticket)->packet = *packet;
     fly_ring_publish(&to->ring, ticket, (unsigned)shm->me);
     /* The receiver says it sleeps, then looks at the ring; we publish, then look whether it does. */
     fly_fence_all();
     wake(to->front);
+}
+
+static int shm_send(struct fly_carrier *c, int peer, const struct fly_packet *packet,
+                    const void *data, size_t bytes) {
+    uint64_t ticket;
+    (void)data;
+    (void)bytes; /* memory is reached directly: no packet has bytes behind it */
+    *shm_claim(c, peer, &ticket) = *packet;
+    shm_publish(c, peer, ticket);
     return FLY_OK;
+}
+
+/* With a death: whether the owner of the next slot is dead, and the slot was passed over. */
+static bool pass_over(struct fly_shm_carrier *shm, const struct fly_ring *ring) {
+    unsigned owner;
+    if (!fly_ring_claimed(ring, shm->head, &owner)) return false;
+    if (!shm->base.rt->peers[shm->segments[owner].world].dead) return false;
+    fly_ring_void(ring, shm->head, owner);
+    return true;
 }
 
 static int shm_poll(struct fly_carrier *c) {
@@ -91,12 +111,9 @@ static int shm_poll(struct fly_carrier *c) {
     int taken = 0;
     while (taken < TURN_MOST) {
         unsigned owner;
-        bool claimed;
-        struct fly_packet *packet = fly_ring_peek(ring, shm->head, &owner, &claimed);
+        struct fly_packet *packet = fly_ring_peek(ring, shm->head, &owner);
         if (packet == NULL) {
-            if (!claimed || c->rt->deaths == 0) break;
-            if (!c->rt->peers[shm->segments[owner].world].dead) break;
-            fly_ring_void(ring, shm->head, owner);
+            if (c->rt->deaths == 0 || !pass_over(shm, ring)) break;
             continue;
         }
         int peer = shm->segments[owner].world;
@@ -189,6 +206,8 @@ const struct fly_carrier_ops fly_shm = {
     .reaches = shm_reaches,
     .connect = shm_connect,
     .send = shm_send,
+    .claim = shm_claim,
+    .publish = shm_publish,
     .poll = shm_poll,
     .give = shm_give,
     .rest = shm_rest,

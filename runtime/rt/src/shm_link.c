@@ -163,7 +163,10 @@ static void lay_out(struct fly_segment *segment, int count, uint64_t depth) {
     segment->returned = (fly_word *)(void *)at;
     size_t words = (size_t)count * FLY_CLASSES * sizeof(fly_word);
     at += (words + 63) / 64 * 64;
-    segment->ring = (struct fly_ring){(struct fly_slot *)(void *)at, &segment->front->hint, depth};
+    segment->ring.slots = (struct fly_slot *)(void *)at;
+    segment->ring.claims = (fly_word *)(void *)(at + depth * sizeof(struct fly_slot));
+    segment->ring.hint = &segment->front->hint;
+    segment->ring.depth = depth;
 }
 
 /* Slots for all that may be under way to a rank of `credits`: notifications, others, answers. */
@@ -176,7 +179,7 @@ static uint64_t depth_of(int count, uint32_t credits) {
 static size_t segment_bytes(int count, uint64_t depth) {
     size_t words = (size_t)count * FLY_CLASSES * sizeof(fly_word);
     size_t all = sizeof(struct fly_front) + (words + 63) / 64 * 64 +
-                 (size_t)depth * sizeof(struct fly_slot);
+                 (size_t)depth * (sizeof(struct fly_slot) + sizeof(fly_word));
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     return (all + page - 1) / page * page;
 }

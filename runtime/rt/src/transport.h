@@ -47,6 +47,9 @@ struct fly_carrier_ops {
     int (*connect)(struct fly_carrier *c, const struct fly_hello *all);
     int (*send)(struct fly_carrier *c, int peer, const struct fly_packet *packet, const void *data,
                 size_t bytes);
+    /* Sending in two steps, without a copy: the packet is written where claim says. NULL: send. */
+    struct fly_packet *(*claim)(struct fly_carrier *c, int peer, uint64_t *ticket);
+    void (*publish)(struct fly_carrier *c, int peer, uint64_t ticket);
     /* Takes what has arrived; how many packets. */
     int (*poll)(struct fly_carrier *c);
     /* Credits of `peer` that were taken since: told by a word in memory; NULL: by packets. */
