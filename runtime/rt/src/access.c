@@ -1,0 +1,305 @@
+/* Put, get and atomics: check, credit, data, notification, in this order. */
+#include "access.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes that are written while a slot is claimed. */
+enum { SMALL = 4096 };
+
+int fly_target(const struct fly_win *win, const char *call, int target) {
+    if (win == NULL) return fly_fail(FLY_ERR_ARG, "%s: win is NULL", call);
+    if (target == FLY_PROC_NULL) return FLY_NOTHING;
+    if (target < 0 || target >= win->object.team->size)
+        return fly_fail(FLY_ERR_RANK, "%s: target: %d must be 0 to %d, or FLY_PROC_NULL", call,
+                        target, win->object.team->size - 1);
+    return FLY_OK;
+}
+
+static int check_tag(const struct fly_win *win, const char *call, int tag, bool optional) {
+    if ((tag < 0 || tag > win->tag_ub) && !(optional && tag == FLY_NO_TAG))
+        return fly_fail(FLY_ERR_TAG, "%s: tag: %d must be 0 to %d%s", call, tag, win->tag_ub,
+                        optional ? ", or FLY_NO_TAG" : "");
+    return FLY_OK;
+}
+
+/* How far blocks reach before and behind their start; false: further than numbers go. */
+static bool extent(const fly_shape *shape, uint64_t *before, uint64_t *behind) {
+    *before = *behind = 0;
+    if (shape->blocks == 0 || shape->block_bytes == 0) return true;
+    uint64_t step = shape->stride_bytes < 0 ? 0 - (uint64_t)shape->stride_bytes
+                                            : (uint64_t)shape->stride_bytes;
+    uint64_t far, total;
+    if (__builtin_mul_overflow(step, shape->blocks - 1, &far) ||
+        __builtin_mul_overflow(shape->blocks, shape->block_bytes, &total) || far > INT64_MAX)
+        return false;
+    *before = shape->stride_bytes < 0 ? far : 0;
+    *behind = shape->stride_bytes < 0 ? 0 : far;
+    return !__builtin_add_overflow(*behind, shape->block_bytes, behind);
+}
+
+static int locate(struct fly_access *at, const char *call, uint64_t disp, const fly_shape *shape) {
+    const struct fly_entry *entry = &at->win->table[at->target];
+    uint64_t before, behind;
+    if (!extent(shape, &before, &behind) ||
+        __builtin_mul_overflow(disp, entry->unit, &at->offset) || at->offset > entry->bytes ||
+        behind > entry->bytes - at->offset || before > at->offset)
+        return fly_fail(FLY_ERR_RANGE,
+                        "%s: disp: %llu x %llu bytes, with %llu blocks of %zu, is not inside the "
+                        "%llu bytes of rank %d", call, (unsigned long long)disp,
+                        (unsigned long long)entry->unit, (unsigned long long)shape->blocks,
+                        shape->block_bytes, (unsigned long long)entry->bytes, at->target);
+    return FLY_OK;
+}
+
+int fly_access_begin(struct fly_access *at, const char *call, struct fly_win *win, int target,
+                     uint64_t disp, const fly_shape *shape, int tag, bool tag_optional) {
+    int code = fly_target(win, call, target);
+    if (code != FLY_OK) return code;
+    *at = (struct fly_access){.win = win, .rt = win->rt, .target = target, .tag = tag};
+    code = check_tag(win, call, tag, tag_optional);
+    if (code == FLY_OK) code = locate(at, call, disp, shape);
+    at->member = &win->members[target];
+    at->peer = fly_world_rank(win->object.team, target);
+    return code;
+}
+
+/* The credit that the operation needs: its notification's, or that of a packet of its own. */
+static int credit(const struct fly_access *at, bool packet) {
+    if (at->tag != FLY_NO_TAG) return fly_credit(at->rt, at->peer, FLY_CLASS_NOTE, false);
+    if (packet) return fly_credit(at->rt, at->peer, FLY_CLASS_OTHER, false);
+    if (at->rt->peers[at->peer].dead)
+        return fly_fail(FLY_ERR_PEER, "rank %d of the window has died", at->target);
+    return FLY_OK;
+}
+
+static void uncredit(const struct fly_access *at) {
+    int class = at->tag != FLY_NO_TAG ? FLY_CLASS_NOTE : FLY_CLASS_OTHER;
+    at->rt->peers[at->peer].quota[class].sent--;
+}
+
+static void fill_head(struct fly_packet *packet, const struct fly_access *at, enum fly_kind kind) {
+    packet->window = at->win->object.id;
+    packet->tag = at->tag;
+    packet->source = at->win->object.team->rank;
+    packet->kind = (uint8_t)kind;
+    packet->bytes = packet->flags = packet->unused = 0;
+}
+
+static struct fly_packet packet_of(const struct fly_access *at, enum fly_kind kind) {
+    struct fly_packet packet;
+    fill_head(&packet, at, kind);
+    return packet;
+}
+
+static void copy_few(void *to, const void *from, size_t bytes) {
+    if (bytes == 8)
+        memcpy(to, from, 8);
+    else if (bytes != 0)
+        memmove(to, from, bytes);
+}
+
+/* Tells the target, behind the data. Written in place: a copy of a packet that was just put
+   together waits for its stores, and they wait for the cache line of the data before them. */
+static int notify(const struct fly_access *at, const void *data, size_t bytes) {
+    if (at->tag == FLY_NO_TAG) return FLY_OK;
+    struct fly_carrier *via = at->rt->peers[at->peer].via;
+    size_t inside = bytes <= FLY_INLINE ? bytes : 0;
+    if (via->ops->claim == NULL) {
+        struct fly_packet packet = packet_of(at, FLY_K_NOTIFY);
+        packet.bytes = (uint8_t)inside;
+        copy_few(packet.data, data, inside);
+        return fly_send(at->rt, at->peer, &packet, NULL, 0);
+    }
+    uint64_t ticket;
+    struct fly_packet *packet = via->ops->claim(via, at->peer, &ticket);
+    fill_head(packet, at, FLY_K_NOTIFY);
+    packet->bytes = (uint8_t)inside;
+    copy_few(packet->data, data, inside);
+    via->ops->publish(via, at->peer, ticket);
+    return FLY_OK;
+}
+
+/* Small data with a notification. The slot is claimed before the data is written: the swap would
+   wait until that store has got its cache line, and the two lines would move one after the other.
+   Data that takes long comes first, since others behind the claim would wait for it. */
+static void put_small(const struct fly_access *at, const void *src, size_t bytes) {
+    struct fly_carrier *via = at->rt->peers[at->peer].via;
+    size_t inside = bytes <= FLY_INLINE ? bytes : 0;
+    uint64_t ticket;
+    struct fly_packet *packet = via->ops->claim(via, at->peer, &ticket);
+    copy_few(at->member->base + at->offset, src, bytes);
+    fill_head(packet, at, FLY_K_NOTIFY);
+    packet->bytes = (uint8_t)inside;
+    copy_few(packet->data, src, inside);
+    via->ops->publish(via, at->peer, ticket);
+}
+
+struct reach {
+    const struct fly_access *at;
+    unsigned char *here;
+    bool write;
+};
+
+static int reach_run(void *context, ptrdiff_t to, ptrdiff_t from, size_t bytes) {
+    const struct reach *reach = context;
+    const struct fly_access *at = reach->at;
+    struct fly_carrier *via = at->rt->peers[at->peer].via;
+    uint64_t there = at->win->table[at->target].address + at->offset +
+                     (uint64_t)(reach->write ? to : from);
+    return via->ops->reach_in(via, at->peer, reach->here + (reach->write ? from : to), there, bytes,
+                              reach->write);
+}
+
+/* A put as one packet, with the blocks brought together. */
+static int put_packet(const struct fly_access *at, const unsigned char *src, const fly_shape *from,
+                      const fly_shape *to) {
+    struct fly_packet packet = packet_of(at, FLY_K_PUT);
+    size_t bytes = to->blocks * to->block_bytes;
+    unsigned char *packed = NULL;
+    packet.move.offset = at->offset;
+    packet.move.blocks = to->blocks;
+    packet.move.block_bytes = to->block_bytes;
+    packet.move.stride = to->stride_bytes;
+    packet.move.token = 0;
+    if (from->blocks > 1 && bytes != 0) {
+        fly_shape whole = {1, bytes, 0};
+        packed = malloc(bytes);
+        if (packed == NULL) return fly_fail(FLY_ERR_NOMEM, "no memory for %zu bytes", bytes);
+        fly_copy_shape(packed, &whole, src, from);
+        src = packed;
+    }
+    int code = fly_send(at->rt, at->peer, &packet, src, bytes);
+    free(packed);
+    return code;
+}
+
+static bool contiguous(const fly_shape *shape) { return shape->blocks == 1; }
+
+int fly_access_put(struct fly_access *at, const void *src, const fly_shape *from,
+                   const fly_shape *to) {
+    bool remote = at->member->reach == FLY_REMOTE;
+    int code = credit(at, remote);
+    if (code != FLY_OK) return code;
+    size_t bytes = to->blocks * to->block_bytes;
+    if (remote) {
+        code = put_packet(at, src, from, to);
+        if (code != FLY_OK) uncredit(at);
+        return code;
+    }
+    bool small = bytes <= SMALL && contiguous(from) && contiguous(to) && at->tag != FLY_NO_TAG;
+    if (at->member->reach == FLY_KERNEL) {
+        struct reach reach = {at, (unsigned char *)(uintptr_t)src, true};
+        code = fly_each_run(to, from, reach_run, &reach);
+    } else if (small && at->rt->peers[at->peer].via->ops->claim != NULL) {
+        put_small(at, src, bytes);
+        return FLY_OK;
+    } else if (contiguous(from) && contiguous(to)) {
+        if (bytes != 0) memmove(at->member->base + at->offset, src, bytes);
+    } else {
+        fly_copy_shape(at->member->base + at->offset, to, src, from);
+    }
+    if (code != FLY_OK) return code;
+    return notify(at, contiguous(from) ? src : at->member->base + at->offset,
+                  contiguous(from) && contiguous(to) ? bytes : 0);
+}
+
+/* An answer that will come: room for it at both ends, and the credit of the packet. */
+static int await(const struct fly_access *at, struct fly_pending what, uint32_t *token) {
+    int code = fly_answer_room(at->rt, at->peer);
+    if (code == FLY_OK && at->tag != FLY_NO_TAG) code = credit(at, false);
+    if (code != FLY_OK) return code;
+    *token = fly_pending_new(at->rt);
+    if (*token == UINT32_MAX) {
+        if (at->tag != FLY_NO_TAG) uncredit(at);
+        return fly_fail(FLY_ERR_NOMEM, "no memory for an operation");
+    }
+    what.used = true;
+    what.peer = at->peer;
+    what.win = at->win;
+    at->rt->pending[*token] = what;
+    at->rt->peers[at->peer].replies++;
+    at->win->operations++;
+    return FLY_OK;
+}
+
+int fly_access_get(struct fly_access *at, void *dst, const fly_shape *to, const fly_shape *from,
+                   struct fly_req *req) {
+    if (at->member->reach == FLY_REMOTE) {
+        uint32_t token;
+        struct fly_pending what = {.req = req, .into = dst, .shape = *to};
+        int code = await(at, what, &token);
+        if (code != FLY_OK) return code;
+        struct fly_packet packet = packet_of(at, FLY_K_GET);
+        packet.move.offset = at->offset;
+        packet.move.blocks = from->blocks;
+        packet.move.block_bytes = from->block_bytes;
+        packet.move.stride = from->stride_bytes;
+        packet.move.token = token;
+        if (req != NULL) req->done = false;
+        code = fly_send(at->rt, at->peer, &packet, NULL, 0);
+        if (code != FLY_OK) fly_abandon(at, token);
+        return code;
+    }
+    int code = credit(at, false);
+    if (code != FLY_OK) return code;
+    if (at->member->reach == FLY_KERNEL) {
+        struct reach reach = {at, dst, false};
+        code = fly_each_run(to, from, reach_run, &reach);
+        if (code != FLY_OK) return code;
+    } else {
+        fly_copy_shape(dst, to, at->member->base + at->offset, from);
+    }
+    return notify(at, NULL, 0);
+}
+
+void fly_abandon(const struct fly_access *at, uint32_t token) {
+    at->rt->pending[token].req = NULL;
+    at->rt->pending[token].state = NULL;
+    fly_pending_done(at->rt, token, FLY_ERR_PEER);
+}
+
+int fly_access_atomic(struct fly_access *at, int operation, uint64_t first, uint64_t second,
+                      void *old, int *state, bool control) {
+    bool direct = control ? at->member->entry_shared : at->member->reach == FLY_DIRECT;
+    if (direct) {
+        int code = credit(at, false);
+        if (code != FLY_OK) return code;
+        unsigned char *from = control ? (unsigned char *)&at->win->table[at->target]
+                                      : at->member->base;
+        fly_word *word = (fly_word *)(void *)(from + at->offset);
+        uint64_t was = fly_atomic(word, (uint64_t)operation, first, second);
+        if (old != NULL) memcpy(old, &was, sizeof was);
+        if (state != NULL) *state = 1;
+        return notify(at, NULL, 0);
+    }
+    uint32_t token;
+    struct fly_pending what = {.into = old, .atomic = true, .state = state};
+    int code = await(at, what, &token);
+    if (code != FLY_OK) return code;
+    struct fly_packet packet = packet_of(at, FLY_K_ATOMIC);
+    packet.flags = control ? FLY_F_CONTROL : 0;
+    packet.atomic.offset = at->offset;
+    packet.atomic.operation = (uint64_t)operation;
+    packet.atomic.first = first;
+    packet.atomic.second = second;
+    packet.atomic.token = token;
+    code = fly_send(at->rt, at->peer, &packet, NULL, 0);
+    if (code != FLY_OK) fly_abandon(at, token);
+    return code;
+}
+
+int fly_control(struct fly_win *win, int rank, int operation, size_t field, uint64_t first,
+                uint64_t second, uint64_t *old) {
+    struct fly_access at = {.win = win, .rt = win->rt, .target = rank, .tag = FLY_NO_TAG};
+    struct fly_pause pause = {win->rt, 0, 0};
+    int state = 0;
+    at.member = &win->members[rank];
+    at.peer = fly_world_rank(win->object.team, rank);
+    at.offset = field;
+    int code = fly_access_atomic(&at, operation, first, second, old, &state, true);
+    while (code == FLY_OK && state == 0) fly_wait_more(&pause);
+    if (code == FLY_OK && state < 0)
+        code = fly_fail(-state, "rank %d of the window has died", rank);
+    return code;
+}

@@ -1,0 +1,28 @@
+/* One access to a member's memory, between the calls that users make and what carries it. */
+#ifndef FLY_ACCESS_H
+#define FLY_ACCESS_H
+
+#include "remote.h"
+
+struct fly_access {
+    struct fly_win *win;
+    struct fly_rt *rt;
+    const struct fly_member *member;
+    int target, peer, tag;
+    uint64_t offset; /* in the target's memory, or in its entry */
+};
+
+/* Checks target, tag and range; `shape` is the target's. FLY_NOTHING for FLY_PROC_NULL. */
+int fly_access_begin(struct fly_access *at, const char *call, struct fly_win *win, int target,
+                     uint64_t disp, const fly_shape *shape, int tag, bool tag_optional);
+int fly_access_put(struct fly_access *at, const void *src, const fly_shape *from,
+                   const fly_shape *to);
+/* req may be NULL; it is done at once, or when the answer comes. */
+int fly_access_get(struct fly_access *at, void *dst, const fly_shape *to, const fly_shape *from,
+                   struct fly_req *req);
+/* *state becomes 1, or an error below 0, when *old is there. */
+int fly_access_atomic(struct fly_access *at, int operation, uint64_t first, uint64_t second,
+                      void *old, int *state, bool control);
+void fly_abandon(const struct fly_access *at, uint32_t token);
+
+#endif

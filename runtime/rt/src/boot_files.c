@@ -1,0 +1,207 @@
+/* Bootstrap by files in a folder that all processes see.
+ *
+ * Round n of rank r is the file n.r, written aside and renamed, so that it is whole when it is
+ * there. A rank removes its file of round n after round n + 1: then all have read it. The file
+ * alive.r is locked as long as its rank lives; a lock that can be had means that it has died.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "boot.h"
+#include "core.h"
+
+static const uint32_t PATIENCE_MS = 60000;
+enum { PATH = 512 };
+
+struct files {
+    char folder[PATH - 64];
+    int rank, size, alive;
+    unsigned round;
+    uint32_t timeout_ms;
+};
+
+static void name_of(const struct files *files, const char *kind, unsigned round, int rank,
+                    char path[PATH]) {
+    snprintf(path, PATH, "%s/flyloom.%s%u.%d", files->folder, kind, round, rank);
+}
+
+static int write_round(const struct files *files, const void *mine, size_t bytes) {
+    char aside[PATH], path[PATH];
+    name_of(files, "new", files->round, files->rank, aside);
+    name_of(files, "", files->round, files->rank, path);
+    int file = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file < 0) return -1;
+    const char *from = mine;
+    size_t left = bytes;
+    while (left != 0) {
+        ssize_t wrote = write(file, from, left);
+        if (wrote <= 0) break;
+        from += wrote;
+        left -= (size_t)wrote;
+    }
+    int failed = close(file);
+    if (left != 0 || failed != 0 || rename(aside, path) != 0) {
+        unlink(aside);
+        return -1;
+    }
+    return 0;
+}
+
+static bool has_died(const struct files *files, int rank) {
+    char path[PATH];
+    name_of(files, "alive", 0, rank, path);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    /* All have made theirs before round 1; who left early has taken it away. */
+    if (file < 0) return files->round > 0 && errno == ENOENT;
+    bool died = flock(file, LOCK_SH | LOCK_NB) == 0;
+    close(file);
+    return died;
+}
+
+/* 1: read; 0: not there yet; -1: not of this size, or unreadable. */
+static int read_round(const struct files *files, int rank, void *to, size_t bytes) {
+    char path[PATH];
+    name_of(files, "", files->round, rank, path);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return errno == ENOENT ? 0 : -1;
+    if (files->round == 0 && rank != files->rank && has_died(files, rank)) {
+        close(file); /* of an earlier program, which was killed */
+        return 0;
+    }
+    char *at = to, extra;
+    size_t left = bytes;
+    ssize_t got = 1;
+    while (left != 0 && (got = read(file, at, left)) > 0) {
+        at += got;
+        left -= (size_t)got;
+    }
+    bool whole = left == 0 && read(file, &extra, 1) == 0;
+    close(file);
+    return whole ? 1 : -1;
+}
+
+static int gather(void *ctx, const void *mine, void *all, size_t bytes) {
+    struct files *files = ctx;
+    uint64_t began = fly_now_ns();
+    char path[PATH];
+    if (write_round(files, mine, bytes) != 0) return 1;
+    for (int rank = 0; rank < files->size; rank++) {
+        unsigned waited = 0, seen_dead = 0;
+        int got;
+        while ((got = read_round(files, rank, (char *)all + (size_t)rank * bytes, bytes)) == 0) {
+            struct timespec nap = {0, waited < 100 ? 200000 : 2000000};
+            nanosleep(&nap, NULL);
+            /* Twice: between making the file and locking it a rank looks dead. */
+            if (++waited % 50 == 0) seen_dead = has_died(files, rank) ? seen_dead + 1 : 0;
+            if (seen_dead == 2) return 2;
+            if (fly_now_ns() - began > (uint64_t)files->timeout_ms * 1000000) return 3;
+        }
+        if (got < 0) return 4;
+    }
+    if (files->round > 0) {
+        name_of(files, "", files->round - 1, files->rank, path);
+        unlink(path);
+    }
+    files->round++;
+    return 0;
+}
+
+static int hold_alive(struct files *files) {
+    char path[PATH];
+    name_of(files, "alive", 0, files->rank, path);
+    files->alive = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (files->alive < 0)
+        return fly_fail(FLY_ERR_ARG, "fly_boot_files: folder: %s: %s; it must be a folder that "
+                        "can be written to", files->folder, strerror(errno));
+    if (flock(files->alive, LOCK_EX | LOCK_NB) != 0) {
+        close(files->alive);
+        return fly_fail(FLY_ERR_ARG, "fly_boot_files: rank: %d is taken in %s", files->rank,
+                        files->folder);
+    }
+    return FLY_OK;
+}
+
+static int make(const char *folder, int rank, int size, uint32_t timeout_ms, fly_boot *boot) {
+    if (folder == NULL || boot == NULL)
+        return fly_fail(FLY_ERR_ARG, "fly_boot_files: folder or boot is NULL");
+    if (size < 1 || rank < 0 || rank >= size)
+        return fly_fail(FLY_ERR_ARG, "fly_boot_files: rank: %d of %d must be 0 to size - 1", rank,
+                        size);
+    struct files *files = calloc(1, sizeof *files);
+    if (files == NULL) return fly_fail(FLY_ERR_NOMEM, "fly_boot_files: no memory");
+    files->rank = rank;
+    files->size = size;
+    files->timeout_ms = timeout_ms == 0 ? PATIENCE_MS : timeout_ms;
+    int code = FLY_OK;
+    if (strlen(folder) >= sizeof files->folder)
+        code = fly_fail(FLY_ERR_ARG, "fly_boot_files: folder: longer than %zu characters",
+                        sizeof files->folder - 1);
+    if (code == FLY_OK) {
+        strcpy(files->folder, folder);
+        code = hold_alive(files);
+    }
+    if (code != FLY_OK) {
+        free(files);
+        return code;
+    }
+    *boot = (fly_boot){.rank = rank, .size = size, .ctx = files, .allgather = gather};
+    return FLY_OK;
+}
+
+int fly_boot_files(const char *folder, int rank, int size, fly_boot *boot) {
+    return make(folder, rank, size, 0, boot);
+}
+
+/* What the dead left goes too: their lock can be had. */
+void fly_boot_files_free(fly_boot *boot) {
+    if (boot == NULL || boot->ctx == NULL) return;
+    struct files *files = boot->ctx;
+    char path[PATH];
+    for (int rank = 0; rank < files->size; rank++) {
+        bool own = rank == files->rank;
+        if (!own && !has_died(files, rank)) continue;
+        for (unsigned round = 0; round <= files->round; round++) {
+            name_of(files, "", round, rank, path);
+            unlink(path);
+            name_of(files, "new", round, rank, path);
+            unlink(path);
+        }
+        name_of(files, "alive", 0, rank, path);
+        unlink(path);
+    }
+    close(files->alive);
+    free(files);
+    *boot = (fly_boot){0};
+}
+
+static int whole_number(const char *name, int *value) {
+    const char *text = getenv(name);
+    char *end;
+    if (text == NULL)
+        return fly_fail(FLY_ERR_ARG, "fly_init: boot is NULL and %s is not set; set FLYLOOM_RANK, "
+                        "FLYLOOM_SIZE and FLYLOOM_BOOT (a folder)", name);
+    errno = 0;
+    long read = strtol(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != 0 || errno != 0 || read > INT32_MAX)
+        return fly_fail(FLY_ERR_ARG, "fly_init: %s: \"%s\" must be a whole number", name, text);
+    *value = (int)read;
+    return FLY_OK;
+}
+
+int fly_boot_environment(uint32_t timeout_ms, fly_boot *boot) {
+    int rank, size;
+    int code = whole_number("FLYLOOM_RANK", &rank);
+    if (code == FLY_OK) code = whole_number("FLYLOOM_SIZE", &size);
+    const char *folder = getenv("FLYLOOM_BOOT");
+    if (code == FLY_OK && folder == NULL)
+        code = fly_fail(FLY_ERR_ARG, "fly_init: boot is NULL and FLYLOOM_BOOT is not set; it "
+                        "must be a folder that all processes see");
+    return code == FLY_OK ? make(folder, rank, size, timeout_ms, boot) : code;
+}

@@ -1,0 +1,152 @@
+/* The calls that move data: each checks, takes the lock, and hands to access.c. */
+#include <stddef.h>
+#include <string.h>
+
+#include "access.h"
+
+static int put(const char *call, fly_win *win, const void *src, const fly_shape *from, int target,
+               uint64_t disp, const fly_shape *to, int tag, bool optional) {
+    struct fly_access at;
+    int code = fly_access_begin(&at, call, win, target, disp, to, tag, optional);
+    if (code != FLY_OK) return code == FLY_NOTHING ? FLY_OK : code;
+    fly_enter(at.rt);
+    code = fly_access_put(&at, src, from, to);
+    fly_leave(at.rt);
+    return code;
+}
+
+static int get(const char *call, fly_win *win, void *dst, const fly_shape *to, int target,
+               uint64_t disp, const fly_shape *from, int tag, bool optional) {
+    struct fly_access at;
+    int code = fly_access_begin(&at, call, win, target, disp, from, tag, optional);
+    if (code != FLY_OK) return code == FLY_NOTHING ? FLY_OK : code;
+    fly_enter(at.rt);
+    code = fly_access_get(&at, dst, to, from, NULL);
+    fly_leave(at.rt);
+    return code;
+}
+
+static fly_shape whole(size_t bytes) { return (fly_shape){1, bytes, 0}; }
+
+int fly_put(fly_win *win, const void *src, size_t bytes, int target, uint64_t disp) {
+    fly_shape shape = whole(bytes);
+    return put("fly_put", win, src, &shape, target, disp, &shape, FLY_NO_TAG, true);
+}
+
+int fly_get(fly_win *win, void *dst, size_t bytes, int target, uint64_t disp) {
+    fly_shape shape = whole(bytes);
+    return get("fly_get", win, dst, &shape, target, disp, &shape, FLY_NO_TAG, true);
+}
+
+int fly_put_notify(fly_win *win, const void *src, size_t bytes, int target, uint64_t disp,
+                   int tag) {
+    fly_shape shape = whole(bytes);
+    return put("fly_put_notify", win, src, &shape, target, disp, &shape, tag, false);
+}
+
+int fly_get_notify(fly_win *win, void *dst, size_t bytes, int target, uint64_t disp, int tag) {
+    fly_shape shape = whole(bytes);
+    return get("fly_get_notify", win, dst, &shape, target, disp, &shape, tag, false);
+}
+
+static int totals(const char *call, const fly_shape *from, const fly_shape *to) {
+    size_t left, right;
+    if (from == NULL || to == NULL)
+        return fly_fail(FLY_ERR_ARG, "%s: a shape is NULL", call);
+    if (__builtin_mul_overflow(from->blocks, from->block_bytes, &left) ||
+        __builtin_mul_overflow(to->blocks, to->block_bytes, &right) || left != right)
+        return fly_fail(FLY_ERR_ARG, "%s: from has %zu x %zu bytes, to %zu x %zu: the totals must "
+                        "be equal", call, from->blocks, from->block_bytes, to->blocks,
+                        to->block_bytes);
+    return FLY_OK;
+}
+
+int fly_put_shape(fly_win *win, const void *src, const fly_shape *from, int target, uint64_t disp,
+                  const fly_shape *to, int tag) {
+    int code = totals("fly_put_shape", from, to);
+    if (code != FLY_OK) return code;
+    return put("fly_put_shape", win, src, from, target, disp, to, tag, true);
+}
+
+int fly_get_shape(fly_win *win, void *dst, const fly_shape *to, int target, uint64_t disp,
+                  const fly_shape *from, int tag) {
+    int code = totals("fly_get_shape", from, to);
+    if (code != FLY_OK) return code;
+    return get("fly_get_shape", win, dst, to, target, disp, from, tag, true);
+}
+
+/* An active request of an operation, done unless that says otherwise. */
+static int with_request(const char *call, fly_win *win, fly_req **req) {
+    if (req == NULL) return fly_fail(FLY_ERR_ARG, "%s: req is NULL", call);
+    *req = NULL;
+    if (win == NULL) return fly_fail(FLY_ERR_ARG, "%s: win is NULL", call);
+    return FLY_OK;
+}
+
+static int moved(const char *call, fly_win *win, void *local, size_t bytes, int target,
+                 uint64_t disp, int tag, fly_req **req, bool write) {
+    int code = with_request(call, win, req);
+    if (code != FLY_OK) return code;
+    struct fly_access at;
+    fly_shape shape = whole(bytes);
+    code = fly_access_begin(&at, call, win, target, disp, &shape, tag, true);
+    if (code != FLY_OK && code != FLY_NOTHING) return code;
+    fly_enter(win->rt);
+    struct fly_req *made = fly_req_new(win, FLY_R_OPERATION);
+    if (made == NULL) {
+        fly_leave(win->rt);
+        return fly_fail(FLY_ERR_NOMEM, "%s: no memory for a request", call);
+    }
+    made->active = made->done = true;
+    win->active++;
+    if (code == FLY_NOTHING)
+        code = FLY_OK;
+    else if (write)
+        code = fly_access_put(&at, local, &shape, &shape);
+    else
+        code = fly_access_get(&at, local, &shape, &shape, made);
+    if (code != FLY_OK) {
+        made->active = false;
+        win->active--;
+        fly_req_drop(made);
+        made = NULL;
+    }
+    fly_leave(win->rt);
+    *req = made;
+    return code;
+}
+
+int fly_rput(fly_win *win, const void *src, size_t bytes, int target, uint64_t disp, int tag,
+             fly_req **req) {
+    return moved("fly_rput", win, (void *)(uintptr_t)src, bytes, target, disp, tag, req, true);
+}
+
+int fly_rget(fly_win *win, void *dst, size_t bytes, int target, uint64_t disp, int tag,
+             fly_req **req) {
+    return moved("fly_rget", win, dst, bytes, target, disp, tag, req, false);
+}
+
+static int atomic(const char *call, fly_win *win, uint64_t *old, int operation, uint64_t first,
+                  uint64_t second, int target, uint64_t disp, int tag) {
+    struct fly_access at;
+    fly_shape shape = whole(8);
+    int code = fly_access_begin(&at, call, win, target, disp, &shape, tag, true);
+    if (code != FLY_OK) return code == FLY_NOTHING ? FLY_OK : code;
+    if ((win->table[target].address + at.offset) % 8 != 0)
+        return fly_fail(FLY_ERR_ARG, "%s: disp: %llu is not 8-byte aligned at rank %d", call,
+                        (unsigned long long)disp, target);
+    fly_enter(at.rt);
+    code = fly_access_atomic(&at, operation, first, second, old, NULL, false);
+    fly_leave(at.rt);
+    return code;
+}
+
+int fly_fetch_add(fly_win *win, uint64_t *old, uint64_t add, int target, uint64_t disp, int tag) {
+    return atomic("fly_fetch_add", win, old, FLY_ATOMIC_ADD, add, 0, target, disp, tag);
+}
+
+int fly_compare_swap(fly_win *win, uint64_t *old, uint64_t expect, uint64_t desired, int target,
+                     uint64_t disp, int tag) {
+    return atomic("fly_compare_swap", win, old, FLY_ATOMIC_SWAP, expect, desired, target, disp,
+                  tag);
+}

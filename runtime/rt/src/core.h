@@ -1,0 +1,257 @@
+/* The nouns of the runtime: runtime, peer, team, window, request. One lock guards all of a runtime.
+ */
+#ifndef FLY_CORE_H
+#define FLY_CORE_H
+
+#include <pthread.h>
+
+#include "atomics.h"
+#include "match.h"
+#include "transport.h"
+
+enum { FLY_CARRIERS = 5 };
+/* Packets that await no request: notifications have the user's credits, others a few of their own. */
+enum { FLY_CLASS_NOTE, FLY_CLASS_OTHER, FLY_CLASSES };
+enum { FLY_OTHER_CREDITS = 8, FLY_REPLIES_MAX = 8 };
+
+struct fly_quota {
+    uint64_t limit, sent;    /* towards the peer */
+    const fly_word *returned; /* of `sent`: written by the peer, or from its packets into `back` */
+    fly_word back;
+    uint64_t taken, given;   /* from the peer: taken off the transport; of these, told to it */
+};
+
+struct fly_peer {
+    struct fly_carrier *via;
+    struct fly_quota quota[FLY_CLASSES];
+    uint64_t puts, puts_done; /* packets FLY_K_PUT to the peer, and those it said it has done */
+    uint64_t executed;        /* of the peer's, here */
+    uint32_t replies;         /* answers that are awaited from it */
+    bool dead;
+};
+
+struct fly_settings {
+    const char *transports, *provider;
+    int threads, progress;
+    uint32_t credits, timeout_ms;
+    uint64_t unexpected_max;
+    char names[64], provider_name[64];
+};
+
+/* A barrier that also tells everybody the largest of the members' values. */
+struct fly_agree {
+    uint64_t epoch;
+    int rounds;
+    struct fly_round {
+        uint64_t value;
+        bool here;
+    } *got[2]; /* by the parity of the epoch: a member is at most one ahead */
+};
+
+enum fly_object_kind { FLY_IS_TEAM = 0x7465616D, FLY_IS_WINDOW = 0x77696E64 };
+
+/* What packets name by a number: the same at all members. */
+struct fly_object {
+    enum fly_object_kind kind;
+    uint32_t id;
+    struct fly_team *team; /* of a window; a team's own */
+    struct fly_agree agree;
+};
+
+struct fly_team {
+    struct fly_object object;
+    struct fly_rt *rt;
+    int rank, size;
+    int *world; /* ranks of the members; NULL: all, in order */
+    fly_boot boot;
+    size_t windows;
+};
+
+/* One cache line a member, shared by the processes of a node where they share memory. */
+struct fly_entry {
+    fly_word lock, master; /* sync.c */
+    uint64_t bytes, unit, address;
+    uint64_t spare[3];
+};
+
+_Static_assert(sizeof(struct fly_entry) == 64, "the budget: 64 bytes a member and node");
+
+enum fly_reach {
+    FLY_REMOTE, /* the target executes packets */
+    FLY_DIRECT, /* loads and stores */
+    FLY_KERNEL  /* system calls that copy between processes; atomics by packets */
+};
+
+struct fly_member {
+    unsigned char *base; /* FLY_DIRECT */
+    enum fly_reach reach;
+    bool entry_shared; /* the member's entry is the one it uses itself */
+};
+
+struct fly_win {
+    struct fly_object object;
+    struct fly_rt *rt;
+    unsigned flags;
+    void *base;
+    size_t bytes, unit;
+    struct fly_memory memory; /* what the library made for it */
+    bool created;
+    int tag_ub;
+    struct fly_entry *table;
+    struct fly_memory table_memory; /* none where another owns it */
+    bool table_shared;
+    struct fly_member *members;
+    struct fly_match match;
+    int *held; /* ring of peers whose credit waits for room in the unexpected list */
+    size_t held_room, held_count, held_first;
+    struct fly_req *requests; /* all, in a list */
+    size_t active, operations; /* requests; operations that await an answer */
+    void *shown;               /* the transport's */
+    struct fly_sync *sync;     /* sync.c */
+};
+
+enum fly_req_kind { FLY_R_NOTIFY = 0x6E6F7465, FLY_R_OPERATION = 0x6F706572 };
+
+struct fly_req {
+    struct fly_want want;
+    enum fly_req_kind kind;
+    int error;
+    struct fly_win *win; /* NULL: it is gone, and so is rt */
+    struct fly_rt *rt;
+    bool active, null_source, done;
+    struct fly_req *next, *prev;
+};
+
+/* An operation that awaits an answer. */
+struct fly_pending {
+    struct fly_win *win;
+    struct fly_req *req;
+    void *into; /* of a get; `old` of an atomic */
+    fly_shape shape;
+    bool atomic, used;
+    int peer;
+    uint32_t next_free;
+    int *state; /* of who waits here: becomes 1, or an error below 0 */
+};
+
+struct fly_rt {
+    int rank, size;
+    fly_boot boot;
+    bool own_boot, locked, stopping, threaded;
+    bool leaving; /* by a finalize that all have come to: not a death */
+    struct fly_settings settings;
+    struct fly_team world;
+    struct fly_peer *peers;
+    struct fly_carrier *carriers[FLY_CARRIERS];
+    int carrier_count;
+    struct fly_object **objects; /* by number, open addressing */
+    size_t object_room, object_count;
+    struct fly_object *last; /* found */
+    uint32_t next_object;
+    struct fly_pending *pending;
+    uint32_t pending_room, pending_free;
+    size_t windows, teams, deaths;
+    uint32_t turns;
+    pthread_mutex_t lock;
+    pthread_t thread;
+};
+
+/* error.c: puts the text of an error together, and returns its code. */
+int fly_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* settings.c */
+int fly_settings_read(const fly_config *config, struct fly_settings *settings);
+/* Bits of the transports in the order of settings; *count of them. */
+int fly_settings_transports(const struct fly_settings *settings, int order[FLY_CARRIERS],
+                            int *count);
+
+/* progress.c */
+static inline void fly_enter(struct fly_rt *rt) {
+    if (rt->locked) pthread_mutex_lock(&rt->lock);
+}
+static inline void fly_leave(struct fly_rt *rt) {
+    if (rt->locked) pthread_mutex_unlock(&rt->lock);
+}
+void fly_turn(struct fly_rt *rt);
+struct fly_pause {
+    struct fly_rt *rt;
+    uint32_t turns;
+    uint64_t began_ns;
+};
+/* One step of waiting for something: a turn, then patience that grows; the lock is let go. */
+void fly_wait_more(struct fly_pause *pause);
+uint64_t fly_now_ns(void);
+/* A credit towards a peer: FLY_OK, FLY_ERR_PEER, or FLY_ERR_TIMEOUT unless patient. */
+int fly_credit(struct fly_rt *rt, int peer, int class, bool patient);
+/* A packet of the peer was taken off the transport; the credit goes back, soon. */
+void fly_give_back(struct fly_rt *rt, int peer, int class);
+/* Room for one more answer from a peer. */
+int fly_answer_room(struct fly_rt *rt, int peer);
+int fly_send(struct fly_rt *rt, int peer, const struct fly_packet *packet, const void *data,
+             size_t bytes);
+
+/* remote.c. false: no memory; the packet stays with the transport, which tries again. */
+bool fly_packet_arrived(struct fly_rt *rt, int peer, const struct fly_packet *packet,
+                        const void *data, size_t bytes);
+void fly_peer_died(struct fly_rt *rt, int peer);
+bool fly_notification(struct fly_win *win, int peer, int source, int tag, const void *data,
+                      size_t bytes);
+/* Gives back credits that were held where the unexpected list has room again. */
+void fly_held_release(struct fly_win *win);
+int fly_ask(struct fly_rt *rt, int peer);
+/* A slot for an answer, or UINT32_MAX: no memory. */
+uint32_t fly_pending_new(struct fly_rt *rt);
+/* Calls run for each piece that is whole on both sides, in order, until one returns another than
+   FLY_OK; equal totals. */
+typedef int fly_run(void *context, ptrdiff_t to, ptrdiff_t from, size_t bytes);
+int fly_each_run(const fly_shape *to, const fly_shape *from, fly_run *run, void *context);
+void fly_copy_shape(unsigned char *to, const fly_shape *to_shape, const unsigned char *from,
+                    const fly_shape *from_shape);
+
+/* agree.c */
+int fly_agree_init(struct fly_agree *agree, int size);
+void fly_agree_end(struct fly_agree *agree);
+/* Collective: waits for all members; *value becomes the largest. FLY_ERR_PEER: one is dead. */
+int fly_agree(struct fly_rt *rt, struct fly_object *object, uint64_t *value);
+void fly_agree_arrived(struct fly_object *object, const struct fly_packet *packet);
+
+/* objects.c */
+int fly_object_add(struct fly_rt *rt, struct fly_object *object);
+void fly_object_remove(struct fly_rt *rt, const struct fly_object *object);
+struct fly_object *fly_object_find(struct fly_rt *rt, uint32_t id);
+
+/* team.c */
+static inline int fly_world_rank(const struct fly_team *team, int rank) {
+    return team->world == NULL ? rank : team->world[rank];
+}
+int fly_team_rank(const struct fly_team *team, int world);
+int fly_team_set(struct fly_team *team, struct fly_rt *rt, const fly_boot *boot, int *world);
+void fly_team_clear(struct fly_team *team);
+
+/* window.c: whole pages, from the transport that wants to make them. */
+int fly_memory_get(struct fly_rt *rt, size_t bytes, struct fly_memory *memory);
+void fly_memory_free(struct fly_memory *memory);
+
+/* access.c */
+int fly_complete(struct fly_win *win, int rank);
+int fly_complete_all(struct fly_win *win);
+/* An atomic on a word of a member's entry; waits for the answer. */
+int fly_control(struct fly_win *win, int rank, int operation, size_t field, uint64_t first,
+                uint64_t second, uint64_t *old);
+/* FLY_OK, an error, or FLY_NOTHING for FLY_PROC_NULL. */
+enum { FLY_NOTHING = -1 };
+int fly_target(const struct fly_win *win, const char *call, int target);
+
+/* request.c */
+struct fly_req *fly_req_new(struct fly_win *win, enum fly_req_kind kind);
+void fly_req_drop(struct fly_req *req);
+/* Its window goes: it is inactive, and can only be freed. */
+void fly_req_orphan(struct fly_req *req);
+
+/* sync.c */
+int fly_sync_init(struct fly_win *win);
+void fly_sync_end(struct fly_win *win);
+bool fly_sync_open(const struct fly_win *win);
+bool fly_sync_arrived(struct fly_win *win, const struct fly_packet *packet);
+
+#endif

@@ -1,0 +1,91 @@
+/* Completion of operations: at the origin, at the target, for one or all. */
+#include "access.h"
+
+static bool awaits(const struct fly_win *win, int peer) {
+    const struct fly_rt *rt = win->rt;
+    for (uint32_t i = 0; win->operations != 0 && i < rt->pending_room; i++)
+        if (rt->pending[i].used && rt->pending[i].win == win &&
+            (peer < 0 || rt->pending[i].peer == peer))
+            return true;
+    return false;
+}
+
+/* Answers from a peer, or from all (-1); those of the dead were given up. */
+void fly_answers(struct fly_win *win, int peer) {
+    struct fly_pause pause = {win->rt, 0, 0};
+    while (awaits(win, peer)) fly_wait_more(&pause);
+}
+
+static int ask(struct fly_rt *rt, int peer) {
+    const struct fly_peer *to = &rt->peers[peer];
+    if (to->puts == to->puts_done) return FLY_OK;
+    return fly_ask(rt, peer);
+}
+
+static int acknowledged(struct fly_rt *rt, int peer) {
+    const struct fly_peer *to = &rt->peers[peer];
+    uint64_t wanted = to->puts;
+    struct fly_pause pause = {rt, 0, 0};
+    while (!to->dead && to->puts_done < wanted) fly_wait_more(&pause);
+    return to->dead ? fly_fail(FLY_ERR_PEER, "rank %d has died", peer) : FLY_OK;
+}
+
+int fly_complete(struct fly_win *win, int rank) {
+    int peer = fly_world_rank(win->object.team, rank);
+    int code = FLY_OK;
+    if (win->members[rank].reach == FLY_REMOTE) {
+        code = ask(win->rt, peer);
+        if (code == FLY_OK) code = acknowledged(win->rt, peer);
+    }
+    fly_answers(win, peer);
+    if (code == FLY_OK && win->rt->peers[peer].dead)
+        code = fly_fail(FLY_ERR_PEER, "rank %d of the window has died", rank);
+    fly_fence_all();
+    return code;
+}
+
+int fly_complete_all(struct fly_win *win) {
+    int size = win->object.team->size, code = FLY_OK;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int rank = 0; rank < size; rank++) {
+            if (win->members[rank].reach != FLY_REMOTE) continue;
+            int peer = fly_world_rank(win->object.team, rank);
+            int this_one = pass == 0 ? ask(win->rt, peer) : acknowledged(win->rt, peer);
+            if (this_one != FLY_OK) code = this_one;
+        }
+    }
+    fly_answers(win, -1);
+    for (int rank = 0; win->rt->deaths != 0 && rank < size; rank++)
+        if (win->rt->peers[fly_world_rank(win->object.team, rank)].dead)
+            code = fly_fail(FLY_ERR_PEER, "rank %d of the window has died", rank);
+    fly_fence_all();
+    return code;
+}
+
+static int flush(const char *call, fly_win *win, int target, bool local) {
+    int code = target == FLY_ALL && win != NULL ? FLY_OK : fly_target(win, call, target);
+    if (code != FLY_OK) return code == FLY_NOTHING ? FLY_OK : code;
+    fly_enter(win->rt);
+    if (local) {
+        int peer = target == FLY_ALL ? -1 : fly_world_rank(win->object.team, target);
+        fly_answers(win, peer);
+        if (peer >= 0 && win->rt->peers[peer].dead)
+            code = fly_fail(FLY_ERR_PEER, "%s: rank %d of the window has died", call, target);
+    } else {
+        code = target == FLY_ALL ? fly_complete_all(win) : fly_complete(win, target);
+    }
+    fly_leave(win->rt);
+    return code;
+}
+
+int fly_flush(fly_win *win, int target) { return flush("fly_flush", win, target, false); }
+
+int fly_flush_local(fly_win *win, int target) {
+    return flush("fly_flush_local", win, target, true);
+}
+
+int fly_win_sync(fly_win *win) {
+    if (win == NULL) return fly_fail(FLY_ERR_ARG, "fly_win_sync: win is NULL");
+    fly_fence_all();
+    return FLY_OK;
+}

@@ -1,0 +1,93 @@
+/* Matching of notifications to requests by <source, tag>: pure, no I/O, constant time.
+ *
+ * One struct fly_match for each window and rank. Every notification is in four queues while no
+ * request takes it: by (source, tag), by source, by tag, and all; so a request of any shape finds
+ * the oldest that matches at the head of one queue. A posted request is in the one queue of its
+ * shape; a notification compares the heads of four and takes the one that was started first.
+ */
+#ifndef FLY_MATCH_H
+#define FLY_MATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Matches every source, every tag. */
+#define FLY_MATCH_ANY (-1)
+/* Bytes that fit into a notification. */
+#define FLY_MATCH_INLINE 40
+
+enum { FLY_SHAPE_BOTH, FLY_SHAPE_SOURCE, FLY_SHAPE_TAG, FLY_SHAPE_ALL, FLY_SHAPES };
+
+struct fly_chain {
+    struct fly_chain *next, *prev;
+};
+
+/* Those of one key: notifications that nobody took, and requests that wait. */
+struct fly_bucket {
+    struct fly_chain notes, wants;
+    struct fly_bucket *next; /* of the same hash */
+    int source, tag;
+    uint32_t pins; /* requests that point here */
+};
+
+/* A request. The owner fills source, tag and expected; the rest belongs to the matcher. */
+struct fly_want {
+    struct fly_chain link;
+    struct fly_bucket *home;
+    uint64_t expected, found, number;
+    int source, tag;
+    int last_source, last_tag;
+    bool posted;
+    uint8_t inline_bytes; /* of the last notification taken */
+    unsigned char inline_data[FLY_MATCH_INLINE];
+};
+
+/* A notification that waits for a request. */
+struct fly_note {
+    struct fly_chain links[FLY_SHAPES];
+    int source, tag;
+    uint8_t inline_bytes;
+    unsigned char inline_data[FLY_MATCH_INLINE];
+};
+
+struct fly_match {
+    struct fly_bucket all;
+    struct fly_bucket **table;
+    size_t room, buckets; /* room is 0 or a power of two */
+    struct fly_chain free_notes;
+    void *chunks;           /* of notes, in a list */
+    size_t waiting[FLY_SHAPES]; /* requests posted, by shape */
+    uint64_t unmatched, started;
+};
+
+void fly_match_init(struct fly_match *m);
+/* Frees what the matcher holds; requests are the owner's. */
+void fly_match_end(struct fly_match *m);
+
+/* Ties a request to its queue; false: no memory. Each bind has its unbind. */
+bool fly_match_bind(struct fly_match *m, struct fly_want *want);
+void fly_match_unbind(struct fly_match *m, struct fly_want *want);
+
+/* Starts a bound request that is not posted: found from 0, takes what is here, then waits. */
+void fly_match_post(struct fly_match *m, struct fly_want *want);
+/* Takes a request out of line; it keeps what it found. */
+void fly_match_withdraw(struct fly_match *m, struct fly_want *want);
+
+static inline bool fly_match_complete(const struct fly_want *want) {
+    return want->found >= want->expected;
+}
+
+/* A notification enters. *taker is the request that took it, or NULL: it waits.
+   false: no memory, nothing has happened. */
+bool fly_match_arrive(struct fly_match *m, int source, int tag, const void *data, size_t bytes,
+                      struct fly_want **taker);
+
+/* The oldest notification that matches and that nobody took, or NULL. */
+const struct fly_note *fly_match_probe(const struct fly_match *m, int source, int tag);
+
+/* Calls visit for every posted request of `source`; visit may withdraw it. */
+void fly_match_each(struct fly_match *m, int source, void (*visit)(void *, struct fly_want *),
+                    void *context);
+
+#endif

@@ -1,0 +1,57 @@
+/* What travels between ranks, whatever the transport: a head of 56 bytes, then bytes where it says.
+ */
+#ifndef FLY_PACKET_H
+#define FLY_PACKET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum fly_kind {
+    FLY_K_VOID,   /* nothing: its sender died before it was whole */
+    FLY_K_NOTIFY, /* data is in the window; `data` has them too where they fit */
+    FLY_K_PUT,    /* bytes follow; the target copies */
+    FLY_K_GET,    /* the target answers with FLY_K_REPLY */
+    FLY_K_ATOMIC, /* likewise */
+    FLY_K_REPLY,  /* to `token`; `value`, or bytes that follow */
+    FLY_K_ASK,    /* the target answers with FLY_K_ACK */
+    FLY_K_ACK,    /* what the sender has done of the receiver's packets */
+    FLY_K_AGREE,  /* a round of a barrier: sync.c */
+    FLY_K_POST,
+    FLY_K_COMPLETE
+};
+
+enum { FLY_INLINE = 40 };
+enum { FLY_ATOMIC_ADD, FLY_ATOMIC_SWAP };
+/* In `flags`: the word is one of the window's own (window.h), not of the user's memory. */
+enum { FLY_F_CONTROL = 1 };
+
+struct fly_packet {
+    uint32_t window; /* number of the window or team */
+    int32_t tag;     /* or FLY_NO_TAG */
+    int32_t source;  /* rank of the sender in the team */
+    uint8_t kind, bytes, flags, unused;
+    union {
+        unsigned char data[FLY_INLINE];
+        struct {
+            uint64_t offset, blocks, block_bytes;
+            int64_t stride;
+            uint64_t token;
+        } move; /* PUT, GET */
+        struct {
+            uint64_t offset, operation, first, second, token;
+        } atomic;
+        struct {
+            uint64_t token, value;
+        } reply;
+        struct {
+            uint64_t done, returned[2];
+        } ack;
+        struct {
+            uint64_t round, value;
+        } agree;
+    };
+};
+
+_Static_assert(sizeof(struct fly_packet) == 56, "a slot of the ring is one cache line");
+
+#endif

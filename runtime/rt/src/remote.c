@@ -1,0 +1,235 @@
+/* What a rank does with the packets of others. */
+#include "remote.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool hold_room(struct fly_win *win) {
+    if (win->held_count < win->held_room) return true;
+    size_t room = win->held_room == 0 ? 16 : win->held_room * 2;
+    int *held = malloc(room * sizeof *held);
+    if (held == NULL) return false;
+    for (size_t i = 0; i < win->held_count; i++)
+        held[i] = win->held[(win->held_first + i) % win->held_room];
+    free(win->held);
+    win->held = held;
+    win->held_room = room;
+    win->held_first = 0;
+    return true;
+}
+
+bool fly_notification(struct fly_win *win, int peer, int source, int tag, const void *data,
+                      size_t bytes) {
+    uint64_t most = win->rt->settings.unexpected_max;
+    struct fly_want *taker;
+    if (win->match.unmatched >= most && !hold_room(win)) return false;
+    if (!fly_match_arrive(&win->match, source, tag, data, bytes, &taker)) return false;
+    if (taker == NULL && win->match.unmatched > most)
+        win->held[(win->held_first + win->held_count++) % win->held_room] = peer;
+    else
+        fly_give_back(win->rt, peer, FLY_CLASS_NOTE);
+    return true;
+}
+
+void fly_held_release(struct fly_win *win) {
+    uint64_t most = win->rt->settings.unexpected_max;
+    uint64_t over = win->match.unmatched > most ? win->match.unmatched - most : 0;
+    while (win->held_count > over) {
+        int peer = win->held[win->held_first];
+        win->held_first = (win->held_first + 1) % win->held_room;
+        win->held_count--;
+        fly_give_back(win->rt, peer, FLY_CLASS_NOTE);
+    }
+}
+
+int fly_each_run(const fly_shape *to, const fly_shape *from, fly_run *run, void *context) {
+    size_t left = to->blocks * to->block_bytes, to_at = 0, from_at = 0;
+    ptrdiff_t to_block = 0, from_block = 0;
+    int code = FLY_OK;
+    while (left != 0 && code == FLY_OK) {
+        size_t most = to->block_bytes - to_at;
+        if (from->block_bytes - from_at < most) most = from->block_bytes - from_at;
+        code = run(context, to_block + (ptrdiff_t)to_at, from_block + (ptrdiff_t)from_at, most);
+        left -= most;
+        to_at += most;
+        from_at += most;
+        if (to_at == to->block_bytes) {
+            to_block += to->stride_bytes;
+            to_at = 0;
+        }
+        if (from_at == from->block_bytes) {
+            from_block += from->stride_bytes;
+            from_at = 0;
+        }
+    }
+    return code;
+}
+
+struct copy {
+    unsigned char *to;
+    const unsigned char *from;
+};
+
+static int copy_run(void *context, ptrdiff_t to, ptrdiff_t from, size_t bytes) {
+    const struct copy *copy = context;
+    memmove(copy->to + to, copy->from + from, bytes);
+    return FLY_OK;
+}
+
+void fly_copy_shape(unsigned char *to, const fly_shape *to_shape, const unsigned char *from,
+                    const fly_shape *from_shape) {
+    struct copy copy = {to, from};
+    fly_each_run(to_shape, from_shape, copy_run, &copy);
+}
+
+static fly_shape shape_in(const struct fly_packet *packet) {
+    return (fly_shape){packet->move.blocks, packet->move.block_bytes,
+                       (ptrdiff_t)packet->move.stride};
+}
+
+static bool notified(struct fly_win *win, int peer, const struct fly_packet *packet,
+                     const void *data, size_t bytes) {
+    if (packet->tag == FLY_NO_TAG) return true;
+    return fly_notification(win, peer, packet->source, packet->tag, data, bytes);
+}
+
+/* The notification first, where memory may be short: this thread alone sees what is between. */
+static bool put_arrived(struct fly_rt *rt, struct fly_win *win, int peer,
+                        const struct fly_packet *packet, const void *data, size_t bytes) {
+    if (win != NULL) {
+        size_t inside = bytes <= FLY_INLINE ? bytes : 0;
+        if (!notified(win, peer, packet, data, inside)) return false;
+        fly_shape to = shape_in(packet), from = {1, bytes, 0};
+        if (bytes != 0)
+            fly_copy_shape((unsigned char *)win->base + packet->move.offset, &to, data, &from);
+    }
+    rt->peers[peer].executed++;
+    if (packet->tag == FLY_NO_TAG)
+        fly_give_back(rt, peer, FLY_CLASS_OTHER);
+    else if (win == NULL)
+        fly_give_back(rt, peer, FLY_CLASS_NOTE);
+    return true;
+}
+
+static bool get_arrived(struct fly_rt *rt, struct fly_win *win, int peer,
+                        const struct fly_packet *packet) {
+    fly_shape from = shape_in(packet);
+    size_t bytes = from.blocks * from.block_bytes;
+    struct fly_packet reply = {.kind = FLY_K_REPLY};
+    reply.reply.token = packet->move.token;
+    if (win == NULL) return true;
+    unsigned char *at = bytes == 0 ? NULL : (unsigned char *)win->base + packet->move.offset;
+    if (from.blocks <= 1) {
+        if (!notified(win, peer, packet, NULL, 0)) return false;
+        fly_send(rt, peer, &reply, at, bytes);
+        return true;
+    }
+    unsigned char *packed = malloc(bytes == 0 ? 1 : bytes);
+    bool taken = packed != NULL && notified(win, peer, packet, NULL, 0);
+    if (taken) {
+        fly_shape whole = {1, bytes, 0};
+        fly_copy_shape(packed, &whole, at, &from);
+        fly_send(rt, peer, &reply, packed, bytes);
+    }
+    free(packed);
+    return taken;
+}
+
+uint64_t fly_atomic(fly_word *word, uint64_t operation, uint64_t first, uint64_t second) {
+    if (operation == FLY_ATOMIC_ADD) return fly_add(word, first);
+    __atomic_compare_exchange_n(&word->value, &first, second, false, __ATOMIC_SEQ_CST,
+                                __ATOMIC_SEQ_CST);
+    return first;
+}
+
+static bool atomic_arrived(struct fly_rt *rt, struct fly_win *win, int peer,
+                           const struct fly_packet *packet) {
+    if (win == NULL) return true;
+    if (!notified(win, peer, packet, NULL, 0)) return false;
+    unsigned char *from = (packet->flags & FLY_F_CONTROL) != 0
+                              ? (unsigned char *)&win->table[win->object.team->rank]
+                              : win->base;
+    fly_word *word = (fly_word *)(void *)(from + packet->atomic.offset);
+    struct fly_packet reply = {.kind = FLY_K_REPLY};
+    reply.reply.token = packet->atomic.token;
+    reply.reply.value = fly_atomic(word, packet->atomic.operation, packet->atomic.first,
+                                   packet->atomic.second);
+    fly_send(rt, peer, &reply, NULL, 0);
+    return true;
+}
+
+static void reply_arrived(struct fly_rt *rt, int peer, const struct fly_packet *packet,
+                          const void *data, size_t bytes) {
+    if (packet->reply.token >= rt->pending_room) return;
+    struct fly_pending *pending = &rt->pending[packet->reply.token];
+    if (!pending->used || pending->peer != peer) return;
+    if (pending->atomic) {
+        if (pending->into != NULL) memcpy(pending->into, &packet->reply.value, 8);
+    } else if (bytes != 0) {
+        fly_shape from = {1, bytes, 0};
+        fly_copy_shape(pending->into, &pending->shape, data, &from);
+    }
+    fly_pending_done(rt, (uint32_t)packet->reply.token, FLY_OK);
+}
+
+static void ack_arrived(struct fly_rt *rt, int peer, const struct fly_packet *packet) {
+    struct fly_peer *from = &rt->peers[peer];
+    from->puts_done = packet->ack.done;
+    for (int i = 0; i < FLY_CLASSES; i++)
+        fly_store_release(&from->quota[i].back, packet->ack.returned[i]);
+}
+
+bool fly_packet_arrived(struct fly_rt *rt, int peer, const struct fly_packet *packet,
+                        const void *data, size_t bytes) {
+    struct fly_object *object = NULL;
+    if (packet->kind < FLY_K_REPLY || packet->kind > FLY_K_ACK)
+        object = fly_object_find(rt, packet->window);
+    bool window = object != NULL && object->kind == FLY_IS_WINDOW;
+    struct fly_win *win = window ? (struct fly_win *)object : NULL;
+    switch (packet->kind) {
+    case FLY_K_NOTIFY:
+        if (win != NULL)
+            return fly_notification(win, peer, packet->source, packet->tag, packet->data,
+                                    packet->bytes);
+        fly_give_back(rt, peer, FLY_CLASS_NOTE);
+        return true;
+    case FLY_K_PUT: return put_arrived(rt, win, peer, packet, data, bytes);
+    case FLY_K_GET: return get_arrived(rt, win, peer, packet);
+    case FLY_K_ATOMIC: return atomic_arrived(rt, win, peer, packet);
+    case FLY_K_REPLY: reply_arrived(rt, peer, packet, data, bytes); return true;
+    case FLY_K_ACK: ack_arrived(rt, peer, packet); return true;
+    case FLY_K_ASK: fly_give_now(rt, peer); return true;
+    case FLY_K_AGREE:
+        if (object != NULL) fly_agree_arrived(object, packet);
+        fly_give_back(rt, peer, FLY_CLASS_OTHER);
+        return true;
+    case FLY_K_POST:
+    case FLY_K_COMPLETE:
+        if (win != NULL && !fly_sync_arrived(win, packet)) return false;
+        fly_give_back(rt, peer, FLY_CLASS_OTHER);
+        return true;
+    default: return true;
+    }
+}
+
+static void source_died(void *context, struct fly_want *want) {
+    struct fly_req *req = (struct fly_req *)want; /* its first member */
+    fly_match_withdraw(context, want);
+    req->error = FLY_ERR_PEER;
+}
+
+void fly_peer_died(struct fly_rt *rt, int peer) {
+    if (rt->peers[peer].dead) return;
+    rt->peers[peer].dead = true;
+    rt->deaths++;
+    for (uint32_t i = 0; i < rt->pending_room; i++)
+        if (rt->pending[i].used && rt->pending[i].peer == peer)
+            fly_pending_done(rt, i, FLY_ERR_PEER);
+    for (size_t i = 0; i < rt->object_room; i++) {
+        struct fly_object *object = rt->objects[i];
+        if (object == NULL || object->kind != FLY_IS_WINDOW) continue;
+        struct fly_win *win = (struct fly_win *)object;
+        int rank = fly_team_rank(object->team, peer);
+        if (rank >= 0) fly_match_each(&win->match, rank, source_died, &win->match);
+    }
+}

@@ -1,0 +1,325 @@
+/* Requests: made, started, tested, waited for, cancelled, freed. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "core.h"
+
+struct fly_req *fly_req_new(struct fly_win *win, enum fly_req_kind kind) {
+    struct fly_req *req = calloc(1, sizeof *req);
+    if (req == NULL) return NULL;
+    req->kind = kind;
+    req->win = win;
+    req->rt = win->rt;
+    req->next = win->requests;
+    if (req->next != NULL) req->next->prev = req;
+    win->requests = req;
+    return req;
+}
+
+void fly_req_drop(struct fly_req *req) {
+    if (req->win != NULL) {
+        if (req->kind == FLY_R_NOTIFY && req->want.home != NULL)
+            fly_match_unbind(&req->win->match, &req->want);
+        if (req->prev != NULL)
+            req->prev->next = req->next;
+        else
+            req->win->requests = req->next;
+        if (req->next != NULL) req->next->prev = req->prev;
+    }
+    free(req);
+}
+
+void fly_req_orphan(struct fly_req *req) {
+    if (req->kind == FLY_R_NOTIFY && req->want.home != NULL)
+        fly_match_unbind(&req->win->match, &req->want);
+    req->win = NULL;
+    req->rt = NULL;
+    req->active = false;
+    req->next = req->prev = NULL;
+}
+
+static int check_source(const struct fly_win *win, const char *call, int source, bool null_too) {
+    int size = win->object.team->size;
+    if ((source < 0 || source >= size) && source != FLY_ANY_SOURCE &&
+        !(null_too && source == FLY_PROC_NULL))
+        return fly_fail(FLY_ERR_RANK, "%s: source: %d must be 0 to %d, or FLY_ANY_SOURCE", call,
+                        source, size - 1);
+    return FLY_OK;
+}
+
+static int check_tag(const struct fly_win *win, const char *call, int tag) {
+    if ((tag < 0 || tag > win->tag_ub) && tag != FLY_ANY_TAG)
+        return fly_fail(FLY_ERR_TAG, "%s: tag: %d must be 0 to %d, or FLY_ANY_TAG", call, tag,
+                        win->tag_ub);
+    return FLY_OK;
+}
+
+int fly_notify_init(fly_win *win, int source, int tag, uint64_t expected, fly_req **req) {
+    static const char CALL[] = "fly_notify_init";
+    if (req == NULL) return fly_fail(FLY_ERR_ARG, "%s: req is NULL", CALL);
+    *req = NULL;
+    if (win == NULL) return fly_fail(FLY_ERR_ARG, "%s: win is NULL", CALL);
+    int code = check_source(win, CALL, source, true);
+    if (code == FLY_OK) code = check_tag(win, CALL, tag);
+    if (code != FLY_OK) return code;
+    fly_enter(win->rt);
+    struct fly_req *made = fly_req_new(win, FLY_R_NOTIFY);
+    if (made != NULL) {
+        made->null_source = source == FLY_PROC_NULL;
+        made->want.source = made->null_source ? FLY_MATCH_ANY : source;
+        made->want.tag = tag;
+        made->want.expected = expected;
+        if (!fly_match_bind(&win->match, &made->want)) {
+            fly_req_drop(made);
+            made = NULL;
+        }
+    }
+    fly_leave(win->rt);
+    if (made == NULL) return fly_fail(FLY_ERR_NOMEM, "%s: no memory for a request", CALL);
+    *req = made;
+    return FLY_OK;
+}
+
+static bool is_complete(const struct fly_req *req) {
+    if (req->kind == FLY_R_OPERATION) return req->done;
+    return fly_match_complete(&req->want) || req->error != FLY_OK || req->null_source;
+}
+
+static bool source_is_dead(const struct fly_req *req) {
+    const struct fly_win *win = req->win;
+    if (win->rt->deaths == 0 || req->want.source < 0) return false;
+    return win->rt->peers[fly_world_rank(win->object.team, req->want.source)].dead;
+}
+
+int fly_start(fly_req *req) {
+    if (req == NULL) return fly_fail(FLY_ERR_ARG, "fly_start: req is NULL");
+    if (req->kind != FLY_R_NOTIFY)
+        return fly_fail(FLY_ERR_STATE, "fly_start: req: an operation's request starts once");
+    struct fly_win *win = req->win;
+    if (win == NULL) return fly_fail(FLY_ERR_STATE, "fly_start: req: its window is gone");
+    int code = FLY_OK;
+    fly_enter(win->rt);
+    if (req->active) {
+        code = fly_fail(FLY_ERR_STATE, "fly_start: req: it is active; test, wait or cancel first");
+    } else {
+        req->active = true;
+        req->error = FLY_OK;
+        win->active++;
+        if (!req->null_source) {
+            fly_match_post(&win->match, &req->want);
+            if (win->held_count != 0) fly_held_release(win);
+        }
+        if (!is_complete(req) && source_is_dead(req)) {
+            fly_match_withdraw(&win->match, &req->want);
+            req->error = FLY_ERR_PEER;
+        }
+    }
+    fly_leave(win->rt);
+    return code;
+}
+
+static void nothing(fly_status *status) {
+    if (status == NULL) return;
+    *status = (fly_status){FLY_ANY_SOURCE, FLY_ANY_TAG, FLY_OK, 0};
+}
+
+static void tell(const struct fly_req *req, fly_status *status) {
+    if (status == NULL) return;
+    nothing(status);
+    status->error = req->error;
+    if (req->kind != FLY_R_NOTIFY) return;
+    status->source = req->null_source ? FLY_PROC_NULL : req->want.last_source;
+    status->tag = req->null_source ? FLY_ANY_TAG : req->want.last_tag;
+    status->count = req->null_source ? 0 : req->want.found;
+}
+
+/* Makes a complete request inactive, and returns its error. */
+static int finish(struct fly_req *req, fly_status *status) {
+    tell(req, status);
+    req->active = false;
+    req->win->active--;
+    if (req->error != FLY_OK) fly_fail(req->error, "a rank that the request needs has died");
+    return req->error;
+}
+
+int fly_test(fly_req *req, int *flag, fly_status *status) {
+    if (req == NULL || flag == NULL)
+        return fly_fail(FLY_ERR_ARG, "fly_test: %s is NULL", req == NULL ? "req" : "flag");
+    struct fly_rt *rt = req->rt;
+    int code = FLY_OK;
+    if (rt != NULL) fly_enter(rt);
+    if (!req->active) {
+        *flag = 1;
+        nothing(status);
+    } else {
+        if (!is_complete(req)) fly_turn(rt);
+        *flag = is_complete(req);
+        if (*flag) {
+            code = finish(req, status);
+        } else if (status != NULL) {
+            nothing(status);
+            status->count = req->kind == FLY_R_NOTIFY ? req->want.found : 0;
+        }
+    }
+    if (rt != NULL) fly_leave(rt);
+    return code;
+}
+
+/* Waits, locked, for a request that is active. */
+static int await(struct fly_req *req, fly_status *status) {
+    struct fly_pause pause = {req->rt, 0, 0};
+    while (!is_complete(req)) fly_wait_more(&pause);
+    return finish(req, status);
+}
+
+int fly_wait(fly_req *req, fly_status *status) {
+    if (req == NULL) return fly_fail(FLY_ERR_ARG, "fly_wait: req is NULL");
+    if (!req->active) {
+        nothing(status);
+        return FLY_OK;
+    }
+    struct fly_rt *rt = req->rt;
+    fly_enter(rt);
+    int code = await(req, status);
+    fly_leave(rt);
+    return code;
+}
+
+/* Ends the lowest request that is complete; true also where none is active. */
+static bool any(size_t n, fly_req *const reqs[], size_t *index, fly_status *status, int *code,
+                struct fly_rt **rt) {
+    bool active = false;
+    *index = SIZE_MAX;
+    for (size_t i = 0; i < n; i++) {
+        if (reqs[i] == NULL || !reqs[i]->active) continue;
+        active = true;
+        *rt = reqs[i]->rt;
+        if (!is_complete(reqs[i])) continue;
+        *index = i;
+        *code = finish(reqs[i], status);
+        return true;
+    }
+    if (!active) nothing(status);
+    return !active;
+}
+
+static struct fly_rt *runtime_of(size_t n, fly_req *const reqs[]) {
+    for (size_t i = 0; i < n; i++)
+        if (reqs[i] != NULL && reqs[i]->rt != NULL) return reqs[i]->rt;
+    return NULL;
+}
+
+static int find_any(const char *call, size_t n, fly_req *const reqs[], size_t *index, int *flag,
+                    fly_status *status, bool wait) {
+    if (index == NULL || flag == NULL || (n != 0 && reqs == NULL))
+        return fly_fail(FLY_ERR_ARG, "%s: index, flag or reqs is NULL", call);
+    struct fly_rt *first = runtime_of(n, reqs), *rt = first;
+    int code = FLY_OK;
+    *flag = 1;
+    if (first == NULL) {
+        *index = SIZE_MAX;
+        nothing(status);
+        return FLY_OK;
+    }
+    struct fly_pause pause = {first, 0, 0};
+    fly_enter(first);
+    while (!any(n, reqs, index, status, &code, &rt)) {
+        if (!wait && pause.turns > 0) {
+            *flag = 0;
+            break;
+        }
+        if (wait) {
+            fly_wait_more(&pause);
+        } else {
+            fly_turn(rt);
+            pause.turns++;
+        }
+    }
+    fly_leave(first);
+    return code;
+}
+
+int fly_testany(size_t n, fly_req *const reqs[], size_t *index, int *flag, fly_status *status) {
+    return find_any("fly_testany", n, reqs, index, flag, status, false);
+}
+
+int fly_waitany(size_t n, fly_req *const reqs[], size_t *index, fly_status *status) {
+    int flag;
+    return find_any("fly_waitany", n, reqs, index, &flag, status, true);
+}
+
+int fly_waitall(size_t n, fly_req *const reqs[], fly_status statuses[]) {
+    if (n != 0 && reqs == NULL) return fly_fail(FLY_ERR_ARG, "fly_waitall: reqs is NULL");
+    int first = FLY_OK;
+    for (size_t i = 0; i < n; i++) {
+        fly_status *status = statuses == NULL ? NULL : &statuses[i];
+        if (reqs[i] == NULL) {
+            nothing(status);
+            continue;
+        }
+        int code = fly_wait(reqs[i], status);
+        if (first == FLY_OK) first = code;
+    }
+    return first;
+}
+
+int fly_probe(fly_win *win, int source, int tag, int *flag, fly_status *status) {
+    static const char CALL[] = "fly_probe";
+    if (win == NULL || flag == NULL)
+        return fly_fail(FLY_ERR_ARG, "%s: %s is NULL", CALL, win == NULL ? "win" : "flag");
+    int code = check_source(win, CALL, source, false);
+    if (code == FLY_OK) code = check_tag(win, CALL, tag);
+    if (code != FLY_OK) return code;
+    fly_enter(win->rt);
+    fly_turn(win->rt);
+    const struct fly_note *note = fly_match_probe(&win->match, source, tag);
+    *flag = note != NULL;
+    nothing(status);
+    if (note != NULL && status != NULL)
+        *status = (fly_status){note->source, note->tag, FLY_OK, 1};
+    fly_leave(win->rt);
+    return FLY_OK;
+}
+
+const void *fly_inline(const fly_req *req, size_t *bytes) {
+    size_t there = req == NULL || req->kind != FLY_R_NOTIFY ? 0 : req->want.inline_bytes;
+    if (bytes != NULL) *bytes = there;
+    return there == 0 ? NULL : req->want.inline_data;
+}
+
+int fly_cancel(fly_req *req, fly_status *status) {
+    if (req == NULL) return fly_fail(FLY_ERR_ARG, "fly_cancel: req is NULL");
+    if (req->kind != FLY_R_NOTIFY)
+        return fly_fail(FLY_ERR_STATE, "fly_cancel: req: an operation cannot be cancelled");
+    if (req->rt == NULL) {
+        nothing(status);
+        return FLY_OK;
+    }
+    struct fly_rt *rt = req->rt;
+    fly_enter(rt);
+    if (req->active) {
+        fly_match_withdraw(&req->win->match, &req->want);
+        req->error = FLY_OK;
+        finish(req, status);
+    } else {
+        nothing(status);
+    }
+    fly_leave(rt);
+    return FLY_OK;
+}
+
+int fly_req_free(fly_req **req) {
+    if (req == NULL || *req == NULL) return fly_fail(FLY_ERR_ARG, "fly_req_free: req is NULL");
+    struct fly_rt *rt = (*req)->rt;
+    int code = FLY_OK;
+    if (rt != NULL) fly_enter(rt);
+    if ((*req)->active) {
+        code = fly_fail(FLY_ERR_STATE, "fly_req_free: req: it is active; test, wait or cancel "
+                        "first");
+    } else {
+        fly_req_drop(*req);
+        *req = NULL;
+    }
+    if (rt != NULL) fly_leave(rt);
+    return code;
+}

@@ -1,0 +1,237 @@
+/* The runtime: who takes part, how each peer is reached, and the end. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "boot.h"
+#include "core.h"
+
+static const uint64_t MAGIC = UINT64_C(0x666C796C6F6F6D31);
+
+struct start {
+    struct fly_rt *rt;
+    int order[FLY_CARRIERS], count;
+    struct fly_hello mine, *all;
+    struct fly_carrier *made[FLY_CARRIERS]; /* by place in the order */
+};
+
+static int check_boot(const fly_boot *boot) {
+    if (boot->allgather == NULL) return fly_fail(FLY_ERR_ARG, "fly_init: boot: allgather is NULL");
+    if (boot->size < 1 || boot->rank < 0 || boot->rank >= boot->size)
+        return fly_fail(FLY_ERR_ARG, "fly_init: boot: rank %d of %d must be 0 to size - 1",
+                        boot->rank, boot->size);
+    return FLY_OK;
+}
+
+/* Four bits a transport, so that differing orders differ. */
+static uint32_t order_word(const struct start *start) {
+    uint32_t word = 0;
+    for (int i = 0; i < start->count; i++) word |= (uint32_t)(start->order[i] + 1) << (4 * i);
+    return word;
+}
+
+static void prepare(struct start *start) {
+    struct fly_rt *rt = start->rt;
+    for (int i = 0; i < start->count; i++) {
+        const struct fly_carrier_ops *ops = fly_transports[start->order[i]];
+        if (ops->prepare(rt, &start->mine, &start->made[i]) == FLY_OK)
+            start->mine.works |= 1U << i;
+        else
+            start->made[i] = NULL;
+    }
+}
+
+static int compare(const struct start *start) {
+    const struct fly_hello *mine = &start->mine;
+    if (mine->error != FLY_OK) return mine->error;
+    for (int r = 0; r < start->rt->size; r++) {
+        const struct fly_hello *other = &start->all[r];
+        if (other->magic != MAGIC || other->abi != FLY_ABI)
+            return fly_fail(FLY_ERR_ARG, "fly_init: rank %d has another version of the library", r);
+        if (other->error != FLY_OK)
+            return fly_fail(other->error, "fly_init: rank %d: %s", r, fly_strerror(other->error));
+        if (other->order != mine->order)
+            return fly_fail(FLY_ERR_ARG, "fly_init: transports: those of rank %d differ", r);
+    }
+    return FLY_OK;
+}
+
+/* The first transport of the order that works at both ends and reaches. */
+static int choose(struct start *start) {
+    struct fly_rt *rt = start->rt;
+    bool used[FLY_CARRIERS] = {false};
+    for (int r = 0; r < rt->size; r++) {
+        struct fly_peer *peer = &rt->peers[r];
+        for (int i = 0; i < start->count && peer->via == NULL; i++) {
+            struct fly_carrier *c = start->made[i];
+            bool both = c != NULL && (start->all[r].works & 1U << i) != 0;
+            if (!both || !c->ops->reaches(c, &start->mine, &start->all[r])) continue;
+            peer->via = c;
+            used[i] = true;
+        }
+        if (peer->via == NULL)
+            return fly_fail(FLY_ERR_TRANSPORT, "fly_init: transports: none of \"%s\" reaches rank "
+                            "%d", rt->settings.transports == NULL ? "shm,ofi,msg"
+                                                                  : rt->settings.transports, r);
+        peer->quota[FLY_CLASS_NOTE].limit = start->all[r].credits;
+        peer->quota[FLY_CLASS_OTHER].limit = FLY_OTHER_CREDITS;
+        for (int k = 0; k < FLY_CLASSES; k++) peer->quota[k].returned = &peer->quota[k].back;
+    }
+    for (int i = 0; i < start->count; i++) {
+        if (used[i]) {
+            rt->carriers[rt->carrier_count++] = start->made[i];
+            start->made[i] = NULL;
+        }
+    }
+    return FLY_OK;
+}
+
+/* FLY_OK where it is so at every rank. */
+static int all_could(struct fly_rt *rt, int code) {
+    int32_t mine = code, *all = calloc((size_t)rt->size, sizeof *all);
+    if (all == NULL) return fly_fail(FLY_ERR_NOMEM, "fly_init: no memory");
+    if (rt->boot.allgather(rt->boot.ctx, &mine, all, sizeof mine) != 0)
+        code = fly_fail(FLY_ERR_PEER, "fly_init: boot: the host could not gather over all ranks");
+    for (int r = 0; r < rt->size && code == FLY_OK; r++)
+        if (all[r] != FLY_OK)
+            code = fly_fail(all[r], "fly_init: rank %d: %s", r, fly_strerror(all[r]));
+    free(all);
+    return code;
+}
+
+static int connect_all(struct start *start) {
+    struct fly_rt *rt = start->rt;
+    struct fly_hello *mine = &start->mine;
+    mine->magic = MAGIC;
+    mine->abi = FLY_ABI;
+    mine->credits = rt->settings.credits;
+    mine->pid = (uint64_t)getpid();
+    if (mine->error == FLY_OK) {
+        mine->order = order_word(start);
+        prepare(start);
+    }
+    start->all = calloc((size_t)rt->size, sizeof *start->all);
+    if (start->all == NULL) return fly_fail(FLY_ERR_NOMEM, "fly_init: no memory");
+    if (rt->boot.allgather(rt->boot.ctx, mine, start->all, sizeof *mine) != 0)
+        return fly_fail(FLY_ERR_PEER, "fly_init: boot: the host could not gather over all ranks");
+    int code = compare(start);
+    if (code == FLY_OK) code = choose(start);
+    code = all_could(rt, code);
+    if (code != FLY_OK) return code;
+    for (int i = 0; i < rt->carrier_count && code == FLY_OK; i++)
+        code = rt->carriers[i]->ops->connect(rt->carriers[i], start->all);
+    return all_could(rt, code);
+}
+
+static void *progress_thread(void *context) {
+    struct fly_rt *rt = context;
+    struct fly_pause pause = {rt, 0, 0};
+    fly_enter(rt);
+    while (!rt->stopping) fly_wait_more(&pause);
+    fly_leave(rt);
+    return NULL;
+}
+
+static int make_ready(struct fly_rt *rt) {
+    pthread_mutexattr_t plain;
+    pthread_mutexattr_init(&plain);
+    pthread_mutex_init(&rt->lock, &plain);
+    pthread_mutexattr_destroy(&plain);
+    rt->pending_free = UINT32_MAX;
+    rt->next_object = 1;
+    rt->peers = calloc((size_t)rt->size, sizeof *rt->peers);
+    if (rt->peers == NULL) return fly_fail(FLY_ERR_NOMEM, "fly_init: no memory for %d ranks",
+                                           rt->size);
+    int code = fly_team_set(&rt->world, rt, &rt->boot, NULL);
+    return code == FLY_OK ? fly_object_add(rt, &rt->world.object) : code;
+}
+
+static void destroy(struct fly_rt *rt) {
+    if (rt->threaded) {
+        fly_enter(rt);
+        rt->stopping = true;
+        fly_leave(rt);
+        pthread_join(rt->thread, NULL);
+    }
+    for (int i = 0; i < rt->carrier_count; i++) rt->carriers[i]->ops->close(rt->carriers[i]);
+    fly_team_clear(&rt->world);
+    free(rt->objects);
+    free(rt->pending);
+    free(rt->peers);
+    pthread_mutex_destroy(&rt->lock);
+    if (rt->own_boot) fly_boot_files_free(&rt->boot);
+    free(rt);
+}
+
+static int start_thread(struct fly_rt *rt) {
+    bool wanted = rt->settings.progress == FLY_PROGRESS_THREAD;
+    rt->locked = wanted || rt->settings.threads == FLY_MULTIPLE;
+    if (!wanted) return FLY_OK;
+    if (pthread_create(&rt->thread, NULL, progress_thread, rt) != 0)
+        return fly_fail(FLY_ERR_NOMEM, "fly_init: progress: no thread could be made");
+    rt->threaded = true;
+    return FLY_OK;
+}
+
+int fly_init(const fly_boot *boot, const fly_config *config, fly_rt **out) {
+    if (out == NULL) return fly_fail(FLY_ERR_ARG, "fly_init: rt is NULL");
+    *out = NULL;
+    struct fly_rt *rt = calloc(1, sizeof *rt);
+    if (rt == NULL) return fly_fail(FLY_ERR_NOMEM, "fly_init: no memory");
+    struct start start = {.rt = rt};
+    start.mine.error = fly_settings_read(config, &rt->settings);
+    if (start.mine.error == FLY_OK)
+        start.mine.error = fly_settings_transports(&rt->settings, start.order, &start.count);
+    int code = FLY_OK;
+    if (boot == NULL) {
+        code = fly_boot_environment(rt->settings.timeout_ms, &rt->boot);
+        rt->own_boot = code == FLY_OK;
+    } else {
+        code = check_boot(boot);
+        rt->boot = *boot;
+    }
+    if (code != FLY_OK) {
+        free(rt);
+        return code;
+    }
+    rt->rank = rt->boot.rank;
+    rt->size = rt->boot.size;
+    code = make_ready(rt);
+    if (start.mine.error == FLY_OK) start.mine.error = code;
+    if (rt->peers != NULL) code = connect_all(&start);
+    for (int i = 0; i < start.count; i++)
+        if (start.made[i] != NULL) start.made[i]->ops->close(start.made[i]);
+    free(start.all);
+    if (code == FLY_OK) code = start_thread(rt);
+    uint64_t nothing = 0;
+    fly_enter(rt);
+    if (code == FLY_OK) code = fly_agree(rt, &rt->world.object, &nothing);
+    fly_leave(rt);
+    if (code != FLY_OK) {
+        destroy(rt);
+        return code;
+    }
+    *out = rt;
+    return FLY_OK;
+}
+
+int fly_finalize(fly_rt **out) {
+    if (out == NULL || *out == NULL) return fly_fail(FLY_ERR_ARG, "fly_finalize: rt is NULL");
+    struct fly_rt *rt = *out;
+    int code = FLY_OK;
+    fly_enter(rt);
+    if (rt->windows != 0 || rt->teams != 0)
+        code = fly_fail(FLY_ERR_STATE, "fly_finalize: rt: %zu windows and %zu teams are alive",
+                        rt->windows, rt->teams);
+    uint64_t value = (uint64_t)code;
+    int together = fly_agree(rt, &rt->world.object, &value);
+    fly_leave(rt);
+    if (value != 0) {
+        if (code != FLY_OK) return code;
+        return fly_fail(FLY_ERR_STATE, "fly_finalize: a window or team is alive at another rank");
+    }
+    rt->leaving = together == FLY_OK;
+    destroy(rt);
+    *out = NULL;
+    return together;
+}

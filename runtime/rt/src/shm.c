@@ -1,0 +1,220 @@
+/* Transport "shm": packets between processes of one node, through a ring in each rank's segment. */
+#include "shm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Packets taken in one turn, so that other transports have theirs. */
+enum { TURN_MOST = 64 };
+
+/* Which kernel and which network namespace: exactly those reach one another's abstract sockets. */
+static int node_of(struct fly_hello *mine) {
+    char text[64] = "";
+    struct stat network, processes;
+    int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t got = file < 0 ? -1 : read(file, text, sizeof text - 1);
+    if (file >= 0) close(file);
+    if (got <= 0 || stat("/proc/self/ns/net", &network) != 0 ||
+        stat("/proc/self/ns/pid", &processes) != 0)
+        return fly_fail(FLY_ERR_TRANSPORT, "shm: /proc does not tell the node");
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+    for (ssize_t i = 0; i < got; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
+    uint64_t inode = (uint64_t)network.st_ino;
+    memcpy(mine->node, &hash, 8);
+    memcpy(mine->node + 8, &inode, 8);
+    mine->pid_space = (uint64_t)processes.st_ino;
+    return FLY_OK;
+}
+
+static void shm_close(struct fly_carrier *c);
+
+static int shm_prepare(struct fly_rt *rt, struct fly_hello *mine, struct fly_carrier **made) {
+    extern const struct fly_carrier_ops fly_shm;
+    struct fly_shm_carrier *shm = calloc(1, sizeof *shm);
+    if (shm == NULL) return fly_fail(FLY_ERR_NOMEM, "shm: no memory");
+    shm->base = (struct fly_carrier){&fly_shm, rt};
+    shm->listener = shm->epoll = -1;
+    int code = node_of(mine);
+    if (code == FLY_OK && getrandom(shm->token, sizeof shm->token, 0) != sizeof shm->token)
+        code = fly_fail(FLY_ERR_TRANSPORT, "shm: no random numbers");
+    if (code == FLY_OK) code = fly_shm_listen(shm);
+    if (code != FLY_OK) {
+        shm_close(&shm->base);
+        return code;
+    }
+    memcpy(mine->token, shm->token, sizeof mine->token);
+    *made = &shm->base;
+    return FLY_OK;
+}
+
+static bool shm_reaches(const struct fly_carrier *c, const struct fly_hello *mine,
+                        const struct fly_hello *theirs) {
+    (void)c;
+    return memcmp(mine->node, theirs->node, sizeof mine->node) == 0;
+}
+
+static void wake(struct fly_front *front) {
+    if (__atomic_load_n(&front->asleep, __ATOMIC_RELAXED) == 0) return;
+    __atomic_store_n(&front->asleep, 0, __ATOMIC_SEQ_CST);
+    syscall(SYS_futex, &front->asleep, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+static struct fly_packet *shm_claim(struct fly_carrier *c, int peer, uint64_t *ticket) {
+    struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
+    const struct fly_ring *ring = &shm->segments[shm->local[peer]].ring;
+    *ticket = fly_ring_claim(ring, (unsigned)shm->me);
+    return fly_ring_packet(ring, *ticket);
+}
+
+static void shm_publish(struct fly_carrier *c, int peer, uint64_t ticket) {
+    struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
+    struct fly_segment *to = &shm->segments[shm->local[peer]];
+    fly_ring_publish(&to->ring, ticket, (unsigned)shm->me);
+    /* The receiver says it sleeps, then looks at the ring; we publish, then look whether it does. */
+    fly_fence_all();
+    wake(to->front);
+}
+
+static int shm_send(struct fly_carrier *c, int peer, const struct fly_packet *packet,
+                    const void *data, size_t bytes) {
+    uint64_t ticket;
+    (void)data;
+    (void)bytes; /* memory is reached directly: no packet has bytes behind it */
+    *shm_claim(c, peer, &ticket) = *packet;
+    shm_publish(c, peer, ticket);
+    return FLY_OK;
+}
+
+/* With a death: whether the owner of the next slot is dead, and the slot was passed over. */
+static bool pass_over(struct fly_shm_carrier *shm, const struct fly_ring *ring) {
+    unsigned owner;
+    if (!fly_ring_claimed(ring, shm->head, &owner)) return false;
+    if (!shm->base.rt->peers[shm->segments[owner].world].dead) return false;
+    fly_ring_void(ring, shm->head, owner);
+    return true;
+}
+
+static int shm_poll(struct fly_carrier *c) {
+    struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
+    const struct fly_ring *ring = &shm->segments[shm->me].ring;
+    int taken = 0;
+    while (taken < TURN_MOST) {
+        unsigned owner;
+        struct fly_packet *packet = fly_ring_peek(ring, shm->head, &owner);
+        if (packet == NULL) {
+            if (c->rt->deaths == 0 || !pass_over(shm, ring)) break;
+            continue;
+        }
+        int peer = shm->segments[owner].world;
+        if (!fly_packet_arrived(c->rt, peer, packet, NULL, 0)) break;
+        shm->head++;
+        taken++;
+    }
+    return taken;
+}
+
+static void shm_give(struct fly_carrier *c, int peer) {
+    struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
+    struct fly_segment *to = &shm->segments[shm->local[peer]];
+    for (int i = 0; i < FLY_CLASSES; i++)
+        fly_store_release(&to->returned[shm->me * FLY_CLASSES + i],
+                          c->rt->peers[peer].quota[i].taken);
+    fly_fence_all();
+    wake(to->front);
+}
+
+/* Twice called: first it says that it will sleep, and lets the caller look once more. */
+static void shm_rest(struct fly_carrier *c, uint32_t microseconds) {
+    struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
+    uint32_t *asleep = &shm->segments[shm->me].front->asleep;
+    struct timespec limit = {microseconds / 1000000, microseconds % 1000000 * 1000};
+    if (__atomic_load_n(asleep, __ATOMIC_RELAXED) == 0) {
+        __atomic_store_n(asleep, 1, __ATOMIC_SEQ_CST);
+        fly_fence_all();
+    } else {
+        syscall(SYS_futex, asleep, FUTEX_WAIT, 1, &limit, NULL, 0);
+    }
+}
+
+/* A connection ends when its process does. What it had published is taken first. */
+static void shm_watch(struct fly_carrier *c) {
+    struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
+    struct epoll_event events[16];
+    int found = epoll_wait(shm->epoll, events, 16, 0);
+    for (int i = 0; i < found; i++) {
+        if ((events[i].events & (EPOLLHUP | EPOLLRDHUP | EPOLLERR)) == 0) continue;
+        struct fly_segment *segment = &shm->segments[events[i].data.u32];
+        epoll_ctl(shm->epoll, EPOLL_CTL_DEL, segment->socket, NULL);
+        while (shm_poll(c) > 0) continue;
+        if (__atomic_load_n(&segment->front->left, __ATOMIC_ACQUIRE) == 0)
+            fly_peer_died(c->rt, segment->world);
+    }
+}
+
+static int shm_allocate(struct fly_carrier *c, size_t bytes, struct fly_memory *memory) {
+    (void)c;
+    return fly_shm_file(bytes, memory);
+}
+
+static void drop_segment(struct fly_segment *segment) {
+    if (segment->same_process && segment->front != NULL &&
+        __atomic_sub_fetch(&segment->front->users, 1, __ATOMIC_ACQ_REL) != 0)
+        segment->memory.base = NULL; /* others use it still */
+    fly_memory_free(&segment->memory);
+    if (segment->socket >= 0) close(segment->socket);
+}
+
+static void shm_close(struct fly_carrier *c) {
+    struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
+    if (c->rt->leaving && shm->segments != NULL && shm->segments[shm->me].front != NULL)
+        __atomic_store_n(&shm->segments[shm->me].front->left, 1, __ATOMIC_RELEASE);
+    for (int i = 0; shm->segments != NULL && i < shm->count; i++) drop_segment(&shm->segments[i]);
+    while (shm->stash != NULL) {
+        struct fly_stashed *next = shm->stash->next;
+        for (int i = 0; i < 2; i++)
+            if (shm->stash->files[i] >= 0) close(shm->stash->files[i]);
+        free(shm->stash);
+        shm->stash = next;
+    }
+    free(shm->segments);
+    free(shm->local);
+    if (shm->listener >= 0) close(shm->listener);
+    if (shm->epoll >= 0) close(shm->epoll);
+    free(shm);
+}
+
+static int shm_connect(struct fly_carrier *c, const struct fly_hello *all) {
+    return fly_shm_connect((struct fly_shm_carrier *)c, all);
+}
+
+const struct fly_carrier_ops fly_shm = {
+    .name = "shm",
+    .code = FLY_TRANSPORT_SHM,
+    .tag_ub = INT32_MAX,
+    .prepare = shm_prepare,
+    .reaches = shm_reaches,
+    .connect = shm_connect,
+    .send = shm_send,
+    .claim = shm_claim,
+    .publish = shm_publish,
+    .poll = shm_poll,
+    .give = shm_give,
+    .rest = shm_rest,
+    .watch = shm_watch,
+    .allocate = shm_allocate,
+    .expose = fly_shm_expose,
+    .hide = fly_shm_hide,
+    .reach_in = fly_shm_reach_in,
+    .close = shm_close,
+};

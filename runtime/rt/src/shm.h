@@ -1,0 +1,69 @@
+/* Transport "shm": what its files share. shm.c moves packets, shm_link.c connects processes. */
+#ifndef FLY_SHM_H
+#define FLY_SHM_H
+
+#include "core.h"
+#include "ring.h"
+
+/* The start of a rank's segment; a cache line for each word that others write. */
+struct fly_front {
+    uint32_t asleep, line0[15];
+    fly_word hint;
+    uint64_t line1[7];
+    uint32_t left, users, line2[14]; /* users: ranks of this process that use this mapping */
+};
+
+struct fly_segment {
+    struct fly_memory memory;
+    struct fly_front *front;
+    fly_word *returned; /* by local rank and class: written by the rank that took */
+    struct fly_ring ring;
+    int world, socket; /* rank; -1 for one's own */
+    int pid;
+    bool same_process; /* or own: the mapping is shared, and counts its users */
+};
+
+/* A message over a socket, with up to two files. */
+struct fly_note_sent {
+    uint32_t id, whole;
+    uint64_t address, mapped; /* of the sender's memory */
+    uint64_t table, table_mapped;
+    int32_t rank, pieces; /* bit 0: memory, bit 1: table, in this order */
+};
+
+struct fly_stashed {
+    struct fly_stashed *next;
+    int local;
+    struct fly_note_sent note;
+    int files[2];
+};
+
+struct fly_shm_carrier {
+    struct fly_carrier base;
+    struct fly_segment *segments; /* by local rank */
+    int count, me;
+    int *local; /* by rank of the world; -1 */
+    uint64_t head;
+    int listener, epoll;
+    unsigned char token[16];
+    struct fly_stashed *stash;
+};
+
+/* shm_link.c */
+int fly_shm_listen(struct fly_shm_carrier *shm);
+int fly_shm_connect(struct fly_shm_carrier *shm, const struct fly_hello *all);
+int fly_shm_tell(struct fly_shm_carrier *shm, int local, const struct fly_note_sent *note,
+                 const int files[2]);
+/* Waits for the message with the number from a local rank. */
+int fly_shm_hear(struct fly_shm_carrier *shm, int local, uint32_t id, struct fly_note_sent *note,
+                 int files[2]);
+int fly_shm_file(size_t bytes, struct fly_memory *memory);
+int fly_shm_map(int file, size_t bytes, void **base);
+
+/* shm_window.c */
+int fly_shm_expose(struct fly_carrier *c, struct fly_win *win, bool whole);
+void fly_shm_hide(struct fly_carrier *c, struct fly_win *win);
+int fly_shm_reach_in(struct fly_carrier *c, int peer, void *here, uint64_t there, size_t bytes,
+                     bool write);
+
+#endif

@@ -1,0 +1,232 @@
+/* Fence and post-start-complete-wait.
+ *
+ * Post and complete are packets, matched like notifications: a rank has memory for the k ranks it
+ * works with, not for all. Completion needs no answer: its packet comes behind the operations.
+ */
+#include "sync.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int fly_sync_init(struct fly_win *win) {
+    struct fly_sync *sync = calloc(1, sizeof *sync);
+    if (sync == NULL) return fly_fail(FLY_ERR_NOMEM, "no memory for a window");
+    fly_match_init(&sync->inner);
+    sync->random = (uint64_t)win->rt->rank + 1;
+    for (int i = 0; i < 8; i++) sync->seen[i].target = -1;
+    win->sync = sync;
+    return FLY_OK;
+}
+
+static void close_group(struct fly_sync *sync, struct fly_group *group) {
+    for (int i = 0; group->wants != NULL && i < group->n; i++)
+        if (group->wants[i].home != NULL) fly_match_unbind(&sync->inner, &group->wants[i]);
+    free(group->ranks);
+    free(group->wants);
+    *group = (struct fly_group){0};
+}
+
+void fly_sync_end(struct fly_win *win) {
+    struct fly_sync *sync = win->sync;
+    if (sync == NULL) return;
+    close_group(sync, &sync->post);
+    close_group(sync, &sync->start);
+    fly_match_end(&sync->inner);
+    free(sync->held);
+    free(sync);
+    win->sync = NULL;
+}
+
+bool fly_sync_groups(const struct fly_sync *sync) { return sync->post.open || sync->start.open; }
+
+bool fly_sync_open(const struct fly_win *win) {
+    const struct fly_sync *sync = win->sync;
+    return fly_sync_groups(sync) || sync->held_count != 0 || sync->all;
+}
+
+bool fly_sync_arrived(struct fly_win *win, const struct fly_packet *packet) {
+    struct fly_want *taker;
+    return fly_match_arrive(&win->sync->inner, packet->source, packet->kind, NULL, 0, &taker);
+}
+
+int fly_fence(fly_win *win) {
+    if (win == NULL) return fly_fail(FLY_ERR_ARG, "fly_fence: win is NULL");
+    fly_enter(win->rt);
+    int code;
+    if (fly_sync_open(win)) {
+        code = fly_fail(FLY_ERR_STATE, "fly_fence: win: a lock is held, or an epoch of post or "
+                        "start open");
+    } else {
+        uint64_t nothing = 0;
+        code = fly_complete_all(win);
+        int together = fly_agree(win->rt, &win->object, &nothing);
+        if (code == FLY_OK) code = together;
+        fly_fence_all();
+    }
+    fly_leave(win->rt);
+    return code;
+}
+
+/* A group of other or own ranks, each once. */
+static int check_group(const struct fly_win *win, const char *call, int n, const int ranks[]) {
+    int size = win->object.team->size;
+    if (n < 0 || n > size || (n > 0 && ranks == NULL))
+        return fly_fail(FLY_ERR_ARG, "%s: n: %d must be 0 to %d, with as many ranks", call, n,
+                        size);
+    bool *seen = calloc((size_t)size, sizeof *seen);
+    if (seen == NULL) return fly_fail(FLY_ERR_NOMEM, "%s: no memory", call);
+    int code = FLY_OK;
+    for (int i = 0; i < n && code == FLY_OK; i++) {
+        if (ranks[i] < 0 || ranks[i] >= size)
+            code = fly_fail(FLY_ERR_RANK, "%s: ranks[%d]: %d must be 0 to %d", call, i, ranks[i],
+                            size - 1);
+        else if (seen[ranks[i]])
+            code = fly_fail(FLY_ERR_ARG, "%s: ranks[%d]: %d is there twice", call, i, ranks[i]);
+        else
+            seen[ranks[i]] = true;
+    }
+    free(seen);
+    return code;
+}
+
+static int open_group(struct fly_sync *sync, struct fly_group *group, const char *call, int n,
+                      const int ranks[], int kind) {
+    if (group->open)
+        return fly_fail(FLY_ERR_STATE, "%s: win: the one before has not ended", call);
+    if (sync->held_count != 0 || sync->all)
+        return fly_fail(FLY_ERR_STATE, "%s: win: a lock is held", call);
+    group->ranks = malloc(((size_t)n + 1) * sizeof *group->ranks);
+    group->wants = calloc((size_t)n + 1, sizeof *group->wants);
+    group->n = 0;
+    bool whole = group->ranks != NULL && group->wants != NULL;
+    for (int i = 0; i < n && whole; i++) {
+        struct fly_want *want = &group->wants[i];
+        group->ranks[i] = ranks[i];
+        want->source = ranks[i];
+        want->tag = kind;
+        want->expected = 1;
+        whole = fly_match_bind(&sync->inner, want);
+        group->n = i + 1;
+    }
+    if (!whole) {
+        close_group(sync, group);
+        return fly_fail(FLY_ERR_NOMEM, "%s: no memory for %d ranks", call, n);
+    }
+    for (int i = 0; i < n; i++) fly_match_post(&sync->inner, &group->wants[i]);
+    group->open = true;
+    return FLY_OK;
+}
+
+static int tell(struct fly_win *win, int rank, int kind) {
+    int peer = fly_world_rank(win->object.team, rank);
+    int code = fly_credit(win->rt, peer, FLY_CLASS_OTHER, true);
+    if (code != FLY_OK) return code;
+    struct fly_packet packet = {.kind = (uint8_t)kind, .window = win->object.id};
+    packet.source = win->object.team->rank;
+    return fly_send(win->rt, peer, &packet, NULL, 0);
+}
+
+static int tell_all(struct fly_win *win, const struct fly_group *group, int kind) {
+    int code = FLY_OK;
+    for (int i = 0; i < group->n; i++) {
+        int this_one = tell(win, group->ranks[i], kind);
+        if (code == FLY_OK) code = this_one;
+    }
+    return code;
+}
+
+/* Whether a member of the group has been heard, or cannot be any more. */
+static bool heard(const struct fly_win *win, const struct fly_group *group, int i, int *code) {
+    if (fly_match_complete(&group->wants[i])) return true;
+    if (!win->rt->peers[fly_world_rank(win->object.team, group->ranks[i])].dead) return false;
+    *code = fly_fail(FLY_ERR_PEER, "rank %d of the window has died", group->ranks[i]);
+    return true;
+}
+
+static int hear_all(struct fly_win *win, const struct fly_group *group) {
+    int code = FLY_OK;
+    for (int i = 0; i < group->n; i++) {
+        struct fly_pause pause = {win->rt, 0, 0};
+        while (!heard(win, group, i, &code)) fly_wait_more(&pause);
+    }
+    return code;
+}
+
+int fly_win_post(fly_win *win, int n, const int ranks[]) {
+    static const char CALL[] = "fly_win_post";
+    if (win == NULL) return fly_fail(FLY_ERR_ARG, "%s: win is NULL", CALL);
+    int code = check_group(win, CALL, n, ranks);
+    if (code != FLY_OK) return code;
+    fly_enter(win->rt);
+    struct fly_group *group = &win->sync->post;
+    code = open_group(win->sync, group, CALL, n, ranks, FLY_K_COMPLETE);
+    if (code == FLY_OK) {
+        fly_fence_all();
+        code = tell_all(win, group, FLY_K_POST);
+    }
+    fly_leave(win->rt);
+    return code;
+}
+
+int fly_win_start(fly_win *win, int n, const int ranks[]) {
+    static const char CALL[] = "fly_win_start";
+    if (win == NULL) return fly_fail(FLY_ERR_ARG, "%s: win is NULL", CALL);
+    int code = check_group(win, CALL, n, ranks);
+    if (code != FLY_OK) return code;
+    fly_enter(win->rt);
+    struct fly_group *group = &win->sync->start;
+    code = open_group(win->sync, group, CALL, n, ranks, FLY_K_POST);
+    if (code == FLY_OK) {
+        code = hear_all(win, group);
+        if (code != FLY_OK) close_group(win->sync, group);
+    }
+    fly_leave(win->rt);
+    return code;
+}
+
+int fly_win_complete(fly_win *win) {
+    if (win == NULL) return fly_fail(FLY_ERR_ARG, "fly_win_complete: win is NULL");
+    fly_enter(win->rt);
+    struct fly_group *group = &win->sync->start;
+    int code;
+    if (!group->open) {
+        code = fly_fail(FLY_ERR_STATE, "fly_win_complete: win: fly_win_start comes first");
+    } else {
+        fly_answers(win, -1);
+        code = tell_all(win, group, FLY_K_COMPLETE);
+        close_group(win->sync, group);
+    }
+    fly_leave(win->rt);
+    return code;
+}
+
+static int not_posted(const char *call) {
+    return fly_fail(FLY_ERR_STATE, "%s: win: fly_win_post comes first", call);
+}
+
+int fly_win_wait(fly_win *win) {
+    if (win == NULL) return fly_fail(FLY_ERR_ARG, "fly_win_wait: win is NULL");
+    fly_enter(win->rt);
+    struct fly_group *group = &win->sync->post;
+    int code = group->open ? hear_all(win, group) : not_posted("fly_win_wait");
+    if (group->open) close_group(win->sync, group);
+    fly_leave(win->rt);
+    return code;
+}
+
+int fly_win_test(fly_win *win, int *flag) {
+    if (win == NULL || flag == NULL)
+        return fly_fail(FLY_ERR_ARG, "fly_win_test: %s is NULL", win == NULL ? "win" : "flag");
+    fly_enter(win->rt);
+    struct fly_group *group = &win->sync->post;
+    int code = group->open ? FLY_OK : not_posted("fly_win_test");
+    if (group->open) {
+        bool all = true;
+        fly_turn(win->rt);
+        for (int i = 0; i < group->n && all; i++) all = heard(win, group, i, &code);
+        *flag = all;
+        if (all) close_group(win->sync, group);
+    }
+    fly_leave(win->rt);
+    return code;
+}

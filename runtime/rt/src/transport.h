@@ -1,0 +1,80 @@
+/* The seam between the core and what carries packets; one file a transport.
+ *
+ * A transport takes packets from one rank to another: whole, once, in order between the two. The
+ * core has asked for the credit before it sends, so that a transport always has room: `send` fails
+ * only where the peer or memory is gone. What arrives is handed to fly_packet_arrived.
+ */
+#ifndef FLY_TRANSPORT_H
+#define FLY_TRANSPORT_H
+
+#include <stdbool.h>
+
+#include "flyloom.h"
+#include "packet.h"
+
+struct fly_carrier;
+struct fly_rt;
+
+/* Memory that a window may have: private, or of a file that others map. */
+struct fly_memory {
+    void *base;
+    size_t mapped; /* bytes, whole pages */
+    int file;      /* -1: private */
+};
+
+/* What a rank tells all others before anything is connected; filled by each transport. */
+struct fly_hello {
+    uint64_t magic;
+    uint32_t abi;
+    uint32_t order, works; /* the transports asked for; bits of those that work here */
+    int32_t error;         /* of fly_init before it could talk */
+    uint32_t credits;
+    unsigned char node[16], token[16]; /* shm: which kernel and network; name of the socket */
+    uint64_t pid, pid_space; /* the process, and in which namespace that number is one */
+    uint64_t hub;            /* loop: where the hub is, from rank 0 */
+};
+
+struct fly_carrier_ops {
+    const char *name;
+    int code; /* FLY_TRANSPORT_... */
+    int tag_ub;
+    /* Before anything is told: what others must know to connect. */
+    int (*prepare)(struct fly_rt *rt, struct fly_hello *mine, struct fly_carrier **made);
+    /* Which peers are reached, by the hellos alone: the same answer at both ends. */
+    bool (*reaches)(const struct fly_carrier *c, const struct fly_hello *mine,
+                    const struct fly_hello *theirs);
+    /* Connects to the peers whose carrier this is. */
+    int (*connect)(struct fly_carrier *c, const struct fly_hello *all);
+    int (*send)(struct fly_carrier *c, int peer, const struct fly_packet *packet, const void *data,
+                size_t bytes);
+    /* Sending in two steps, without a copy: the packet is written where claim says. NULL: send. */
+    struct fly_packet *(*claim)(struct fly_carrier *c, int peer, uint64_t *ticket);
+    void (*publish)(struct fly_carrier *c, int peer, uint64_t ticket);
+    /* Takes what has arrived; how many packets. */
+    int (*poll)(struct fly_carrier *c);
+    /* Credits of `peer` that were taken since: told by a word in memory; NULL: by packets. */
+    void (*give)(struct fly_carrier *c, int peer);
+    /* Sleeps until something may have come, at most so long; called unlocked. NULL: cannot. */
+    void (*rest)(struct fly_carrier *c, uint32_t microseconds);
+    /* Looks for peers that died: fly_peer_died for each. NULL: cannot know. */
+    void (*watch)(struct fly_carrier *c);
+    /* Memory of a window: made (or NULL: made anywhere), shown to the members, hidden again.
+       `whole` false: it will not be; the others are told, so that they do not wait. */
+    int (*allocate)(struct fly_carrier *c, size_t bytes, struct fly_memory *memory);
+    int (*expose)(struct fly_carrier *c, struct fly_win *win, bool whole);
+    void (*hide)(struct fly_carrier *c, struct fly_win *win);
+    /* Reads or writes the memory of another process by the kernel; NULL: cannot. */
+    int (*reach_in)(struct fly_carrier *c, int peer, void *here, uint64_t there, size_t bytes,
+                    bool write);
+    void (*close)(struct fly_carrier *c);
+};
+
+struct fly_carrier {
+    const struct fly_carrier_ops *ops;
+    struct fly_rt *rt;
+};
+
+/* All that were built, in order of preference; ends with NULL. */
+extern const struct fly_carrier_ops *const fly_transports[];
+
+#endif

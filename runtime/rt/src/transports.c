@@ -1,0 +1,6 @@
+/* The transports of this build. */
+#include "transport.h"
+
+extern const struct fly_carrier_ops fly_loop, fly_msg, fly_shm;
+
+const struct fly_carrier_ops *const fly_transports[] = {&fly_shm, &fly_msg, &fly_loop, NULL};

@@ -1,0 +1,197 @@
+/* Runs a function as several ranks: threads of this process, or processes with the file bootstrap.
+ */
+#include "ranks.h"
+
+#include <glob.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct gathering {
+    pthread_mutex_t lock;
+    pthread_cond_t turned;
+    int size, here;
+    unsigned long round;
+    const void **mine;
+};
+
+struct seat {
+    gathering *g;
+    int rank;
+    struct seat *next;
+};
+
+gathering *gathering_new(int size) {
+    gathering *g = calloc(1, sizeof *g);
+    pthread_mutex_init(&g->lock, NULL);
+    pthread_cond_init(&g->turned, NULL);
+    g->size = size;
+    g->mine = calloc((size_t)size, sizeof *g->mine);
+    return g;
+}
+
+void gathering_end(gathering *g) {
+    pthread_mutex_destroy(&g->lock);
+    pthread_cond_destroy(&g->turned);
+    free(g->mine);
+    free(g);
+}
+
+static void meet(gathering *g) {
+    pthread_mutex_lock(&g->lock);
+    unsigned long round = g->round;
+    if (++g->here == g->size) {
+        g->here = 0;
+        g->round++;
+        pthread_cond_broadcast(&g->turned);
+    }
+    while (g->round == round) pthread_cond_wait(&g->turned, &g->lock);
+    pthread_mutex_unlock(&g->lock);
+}
+
+static int gather(void *ctx, const void *mine, void *all, size_t bytes) {
+    struct seat *seat = ctx;
+    gathering *g = seat->g;
+    g->mine[seat->rank] = mine;
+    meet(g);
+    for (int r = 0; r < g->size; r++) memcpy((char *)all + (size_t)r * bytes, g->mine[r], bytes);
+    meet(g);
+    return 0;
+}
+
+/* The seat is freed by free(boot.ctx). */
+fly_boot gathering_boot(gathering *g, int rank) {
+    struct seat *seat = malloc(sizeof *seat);
+    *seat = (struct seat){g, rank, NULL};
+    return (fly_boot){.rank = rank, .size = g->size, .ctx = seat, .allgather = gather};
+}
+
+struct thread {
+    pthread_t thread;
+    gathering *g;
+    int rank, result;
+    rank_body *body;
+    void *context;
+};
+
+static void *in_thread(void *context) {
+    struct thread *thread = context;
+    fly_boot boot = gathering_boot(thread->g, thread->rank);
+    thread->result = thread->body(&boot, thread->context);
+    free(boot.ctx);
+    return NULL;
+}
+
+int run_threads(int ranks, rank_body *body, void *context) {
+    gathering *g = gathering_new(ranks);
+    struct thread *threads = calloc((size_t)ranks, sizeof *threads);
+    int result = 0;
+    for (int r = 0; r < ranks; r++) {
+        threads[r] = (struct thread){.g = g, .rank = r, .body = body, .context = context};
+        pthread_create(&threads[r].thread, NULL, in_thread, &threads[r]);
+    }
+    for (int r = 0; r < ranks; r++) {
+        pthread_join(threads[r].thread, NULL);
+        if (result == 0) result = threads[r].result;
+    }
+    free(threads);
+    gathering_end(g);
+    return result;
+}
+
+static int wait_all(int ranks, const pid_t *children, int limit_s) {
+    time_t end = time(NULL) + limit_s;
+    int left = ranks, result = 0;
+    while (left > 0) {
+        int status;
+        pid_t one = waitpid(-1, &status, WNOHANG);
+        if (one > 0) {
+            left--;
+            int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+            if (result == 0) result = code;
+        } else if (time(NULL) > end) {
+            fprintf(stderr, "run_processes: %d ranks still there after %d s\n", left, limit_s);
+            for (int r = 0; r < ranks; r++) kill(children[r], SIGKILL);
+            end = time(NULL) + 10;
+            result = 99;
+        } else {
+            struct timespec nap = {0, 2000000};
+            nanosleep(&nap, NULL);
+        }
+    }
+    return result;
+}
+
+/* The children, or in a child: never. */
+static pid_t *fork_ranks(int ranks, rank_body *body, void *context, const char *folder) {
+    pid_t *children = calloc((size_t)ranks, sizeof *children);
+    fflush(NULL);
+    for (int r = 0; r < ranks; r++) {
+        children[r] = fork();
+        if (children[r] != 0) continue;
+        free(children);
+        fly_boot boot;
+        int code = fly_boot_files(folder, r, ranks, &boot);
+        if (code != FLY_OK) {
+            fprintf(stderr, "rank %d: %s\n", r, fly_last_error(NULL));
+            exit(97);
+        }
+        code = body(&boot, context);
+        fly_boot_files_free(&boot);
+        exit(code);
+    }
+    return children;
+}
+
+/* Waits until all have come to the folder: of one that never came nobody could know. */
+static void await_all(int ranks, const char *folder) {
+    char pattern[64];
+    size_t there = 0;
+    snprintf(pattern, sizeof pattern, "%s/flyloom.alive*", folder);
+    while (there < (size_t)ranks) {
+        glob_t found;
+        struct timespec nap = {0, 1000000};
+        if (glob(pattern, 0, NULL, &found) == 0) {
+            there = found.gl_pathc;
+            globfree(&found);
+        }
+        nanosleep(&nap, NULL);
+    }
+}
+
+static int run(int ranks, rank_body *body, void *context, int limit_s, int victim,
+               unsigned microseconds) {
+    char folder[] = "/tmp/flyloom-test-XXXXXX";
+    if (mkdtemp(folder) == NULL) return 98;
+    pid_t *children = fork_ranks(ranks, body, context, folder);
+    if (victim >= 0) {
+        await_all(ranks, folder);
+        struct timespec nap = {microseconds / 1000000, microseconds % 1000000 * 1000};
+        nanosleep(&nap, NULL);
+        kill(children[victim], SIGKILL);
+        waitpid(children[victim], NULL, 0);
+        ranks--;
+        for (int r = victim; r < ranks; r++) children[r] = children[r + 1];
+    }
+    int result = wait_all(ranks, children, limit_s);
+    free(children);
+    if (rmdir(folder) != 0) {
+        fprintf(stderr, "run: %s is not empty\n", folder);
+        if (result == 0) result = 96;
+    }
+    return result;
+}
+
+int run_processes(int ranks, rank_body *body, void *context, int limit_s) {
+    return run(ranks, body, context, limit_s, -1, 0);
+}
+
+int run_and_kill(int ranks, rank_body *body, void *context, int limit_s, int victim,
+                 unsigned microseconds) {
+    return run(ranks, body, context, limit_s, victim, microseconds);
+}

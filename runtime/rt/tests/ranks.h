@@ -1,0 +1,28 @@
+/* Runs a function as several ranks: threads of this process, or processes with the file bootstrap.
+ */
+#ifndef FLY_TEST_RANKS_H
+#define FLY_TEST_RANKS_H
+
+#include <stdbool.h>
+
+#include "flyloom.h"
+
+/* A rank's part; returns 0, or says what was wrong and returns another number. */
+typedef int rank_body(const fly_boot *boot, void *context);
+
+/* Threads of this process; the first result that is not 0. */
+int run_threads(int ranks, rank_body *body, void *context);
+/* Forked processes, with the bootstrap by files in a new folder; killed after limit_s. */
+int run_processes(int ranks, rank_body *body, void *context, int limit_s);
+
+/* Likewise, and one of them is killed (SIGKILL) after so many microseconds. */
+int run_and_kill(int ranks, rank_body *body, void *context, int limit_s, int victim,
+                 unsigned microseconds);
+
+/* A gathering of the threads `members` (ranks of the whole) among themselves, for a team. */
+typedef struct gathering gathering;
+gathering *gathering_new(int size);
+void gathering_end(gathering *g);
+fly_boot gathering_boot(gathering *g, int rank);
+
+#endif

@@ -1,0 +1,229 @@
+/* All ranks send to all, with few credits and a short unexpected list: nothing is lost, doubled,
+ * reordered or torn. With "kill", one process dies meanwhile, and the others must hear of it.
+ *
+ *   stress_test TRANSPORTS threads|processes|kill RANKS [MESSAGES [SEED [CREDITS [UNEXPECTED]]]]
+ */
+#include <sched.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#include "check.h"
+#include "ranks.h"
+
+enum { WINDOW = 4, PIECE = 8192, TAG_DATA = 1, TAG_TAKEN = 2, TIMEOUT_MS = 1000 };
+
+struct options {
+    const char *transports;
+    uint64_t messages, seed;
+    uint32_t credits;
+    uint64_t unexpected;
+    bool kill;
+};
+
+struct side {
+    uint64_t sent, unanswered; /* to a rank */
+    uint64_t next, owed;       /* from a rank */
+};
+
+struct state {
+    const struct options *options;
+    int rank, size;
+    fly_win *win;
+    unsigned char *base;
+    struct side *sides;
+    fly_req *any, **each; /* each: requests that only a death completes */
+    uint64_t random, to_send, to_take;
+    int failure;
+};
+
+/* Size and bytes of message n from one to another, known at both ends. */
+static size_t content(int from, int to, uint64_t n, unsigned char *bytes) {
+    uint64_t state = n * 1000003 + (uint64_t)from * 131 + (uint64_t)to;
+    size_t size = below(&state, 4) == 0 ? below(&state, PIECE) : below(&state, 60);
+    uint64_t word = draw(&state);
+    for (size_t i = 0; i < size; i++) bytes[i] = (unsigned char)(word >> i % 57) ^ (unsigned char)i;
+    return size;
+}
+
+static uint64_t place(const struct state *s, int from, uint64_t n) {
+    return ((uint64_t)from * WINDOW + n % WINDOW) * PIECE + 0 * (uint64_t)s->size;
+}
+
+/* FLY_OK, or what the caller looks at; anything else than it allows ends the test. */
+static int allowed(struct state *s, int code) {
+    if (code == FLY_ERR_PEER && s->options->kill) {
+        s->failure = code;
+        return code;
+    }
+    CHECK(code == FLY_OK || code == FLY_ERR_TIMEOUT, "rank %d: %d: %s", s->rank, code,
+          fly_last_error(NULL));
+    return code;
+}
+
+/* Whether there was one. */
+static bool take(struct state *s) {
+    static _Thread_local unsigned char wanted[PIECE];
+    fly_status status;
+    int flag;
+    if (allowed(s, fly_test(s->any, &flag, &status)) != FLY_OK || !flag) return false;
+    CHECK(status.count == 1 && status.source >= 0 && status.source < s->size, "status");
+    struct side *side = &s->sides[status.source];
+    if (status.tag == TAG_TAKEN) {
+        CHECK(side->unanswered > 0, "an answer twice");
+        side->unanswered--;
+    } else {
+        uint64_t n = side->next++;
+        size_t size = content(status.source, s->rank, n, wanted), inside;
+        CHECK(status.tag == TAG_DATA, "tag %d", status.tag);
+        CHECK(memcmp(s->base + place(s, status.source, n), wanted, size) == 0,
+              "rank %d: message %lu of %d is torn or out of order", s->rank, (unsigned long)n,
+              status.source);
+        const void *data = fly_inline(s->any, &inside);
+        CHECK(data == NULL || (inside == size && memcmp(data, wanted, size) == 0), "inside");
+        side->owed++;
+        s->to_take--;
+    }
+    CHECK(fly_start(s->any) == FLY_OK, "start");
+    return true;
+}
+
+static void answer(struct state *s) {
+    for (int r = 0; r < s->size && s->failure == FLY_OK; r++) {
+        struct side *side = &s->sides[r];
+        while (side->owed > 0 &&
+               allowed(s, fly_put_notify(s->win, NULL, 0, r, 0, TAG_TAKEN)) == FLY_OK)
+            side->owed--;
+    }
+}
+
+static void send(struct state *s) {
+    static _Thread_local unsigned char bytes[PIECE];
+    int to = (int)below(&s->random, (uint64_t)s->size);
+    struct side *side = &s->sides[to];
+    if (s->to_send == 0 || side->unanswered >= WINDOW) return;
+    if (side->sent == s->options->messages) return;
+    size_t size = content(s->rank, to, side->sent, bytes);
+    int code = fly_put_notify(s->win, bytes, size, to, place(s, s->rank, side->sent), TAG_DATA);
+    if (allowed(s, code) != FLY_OK) return;
+    CHECK(size <= 40 || fly_flush_local(s->win, to) == FLY_OK || s->options->kill, "flush_local");
+    side->sent++;
+    side->unanswered++;
+    s->to_send--;
+}
+
+static void listen_to_each(struct state *s) {
+    s->each = calloc((size_t)s->size, sizeof *s->each);
+    for (int r = 0; r < s->size; r++) {
+        CHECK(fly_notify_init(s->win, r, 99, 1, &s->each[r]) == FLY_OK, "init");
+        CHECK(fly_start(s->each[r]) == FLY_OK, "start");
+    }
+}
+
+static void free_each(struct state *s) {
+    for (int r = 0; r < s->size; r++) {
+        CHECK(fly_cancel(s->each[r], NULL) == FLY_OK, "cancel");
+        CHECK(fly_req_free(&s->each[r]) == FLY_OK, "free");
+    }
+    free(s->each);
+}
+
+static void hear_of_death(struct state *s) {
+    size_t index;
+    int flag;
+    fly_status status;
+    if (!s->options->kill || s->failure != FLY_OK) return;
+    int code = allowed(s, fly_testany((size_t)s->size, s->each, &index, &flag, &status));
+    CHECK(code == FLY_ERR_PEER ? status.error == code : !flag, "%d", flag);
+}
+
+static bool open_answers(const struct state *s) {
+    for (int r = 0; r < s->size; r++)
+        if (s->sides[r].unanswered != 0 || s->sides[r].owed != 0) return true;
+    return false;
+}
+
+static int body(const fly_boot *boot, void *context) {
+    const struct options *options = context;
+    struct state whole = {.options = options, .rank = boot->rank, .size = boot->size}, *s = &whole;
+    fly_config config = {.transports = options->transports, .credits = options->credits};
+    config.unexpected_max = options->unexpected;
+    config.timeout_ms = options->kill ? TIMEOUT_MS : 1;
+    fly_rt *rt;
+    int code = fly_init(boot, &config, &rt);
+    if (code != FLY_OK && options->kill) return 0; /* killed that early: said, and left */
+    CHECK(code == FLY_OK, "%s", fly_last_error(NULL));
+    size_t bytes = (size_t)s->size * WINDOW * PIECE;
+    code = fly_win_allocate(fly_world(rt), bytes, 1, 0, (void **)&s->base, &s->win);
+    if (code == FLY_ERR_PEER && options->kill) return fly_finalize(&rt) != FLY_ERR_PEER;
+    CHECK(code == FLY_OK, "%s", fly_last_error(NULL));
+    s->sides = calloc((size_t)s->size, sizeof *s->sides);
+    s->random = options->seed * 77 + (uint64_t)s->rank;
+    s->to_send = s->to_take = options->messages * (uint64_t)s->size;
+    CHECK(fly_notify_init(s->win, FLY_ANY_SOURCE, FLY_ANY_TAG, 1, &s->any) == FLY_OK, "init");
+    CHECK(fly_start(s->any) == FLY_OK, "start");
+    listen_to_each(s);
+    while (s->failure == FLY_OK && (s->to_send != 0 || s->to_take != 0 || open_answers(s))) {
+        while (take(s)) continue;
+        if (s->failure == FLY_OK) answer(s);
+        if (s->failure == FLY_OK) send(s);
+        hear_of_death(s);
+        if (below(&s->random, 16) == 0) sched_yield();
+    }
+    CHECK(!options->kill || s->failure == FLY_ERR_PEER, "rank %d never heard of a death", s->rank);
+    int dead = options->kill ? FLY_ERR_PEER : FLY_OK;
+    free_each(s);
+    CHECK(fly_cancel(s->any, NULL) == FLY_OK, "cancel");
+    CHECK(fly_req_free(&s->any) == FLY_OK, "free");
+    CHECK(fly_win_free(&s->win) == dead && s->win == NULL, "win_free: %s", fly_last_error(NULL));
+    CHECK(fly_finalize(&rt) == dead && rt == NULL, "finalize: %s", fly_last_error(NULL));
+    free(s->sides);
+    return 0;
+}
+
+/* Names of ours that are left on this machine: sockets and segments. */
+static int left_behind(void) {
+    FILE *file = popen("grep -c @flyloom- /proc/net/unix; ls /dev/shm | grep -c flyloom", "r");
+    int sockets = 0, segments = 0;
+    int read = file == NULL ? 0 : fscanf(file, "%d %d", &sockets, &segments);
+    if (file != NULL) pclose(file);
+    return read == 2 ? sockets + segments : 0;
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+int main(int count, char **words) {
+    CHECK(count > 3, "stress_test TRANSPORTS threads|processes|kill RANKS [MESSAGES [SEED ...");
+    struct options options = {.transports = words[1]};
+    int ranks = atoi(words[3]), result;
+    options.messages = argument(count, words, 4, 500);
+    options.seed = argument(count, words, 5, 1);
+    options.credits = (uint32_t)argument(count, words, 6, 1);
+    options.unexpected = argument(count, words, 7, 4);
+    options.kill = strcmp(words[2], "kill") == 0;
+    if (strcmp(words[2], "threads") == 0) {
+        result = run_threads(ranks, body, &options);
+    } else if (!options.kill) {
+        result = run_processes(ranks, body, &options, 500);
+    } else {
+        uint64_t state = options.seed;
+        int before = left_behind(), victim = (int)below(&state, (uint64_t)ranks);
+        unsigned after = (unsigned)below(&state, 150000);
+        options.messages = UINT64_MAX / 1000;
+        options.credits = 8;
+        options.unexpected = 1000000;
+        double began = now();
+        result = run_and_kill(ranks, body, &options, 60, victim, after);
+        double took = now() - began - after / 1e6;
+        CHECK(result != 0 || took < 2.0 * TIMEOUT_MS / 1000, "heard after %.2f s", took);
+        CHECK(left_behind() <= before, "a socket or segment is left");
+    }
+    CHECK(result == 0, "result %d", result);
+    printf("stress_test: %s, %s, %d ranks, seed %lu\n", words[1], words[2], ranks,
+           (unsigned long)options.seed);
+    return 0;
+}

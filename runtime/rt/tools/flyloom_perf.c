@@ -1,0 +1,145 @@
+/* flyloom-perf: what a transport does on this machine, beside a ring written by hand. */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "perf.h"
+
+static const char USAGE[] =
+    "flyloom-perf [--transports LIST] [--bytes N[,N...]] [--repetitions N] [--json]\n"
+    "\n"
+    "Measures between two processes that it starts: latency (half a round trip of a matched\n"
+    "notification; median and 99th percentile) beside a ring written by hand in the same run,\n"
+    "then rate and bandwidth (time for each of many messages; median and largest of 15 rounds).\n";
+
+struct options {
+    const char *transports;
+    size_t bytes[16];
+    int count;
+    uint64_t repetitions;
+    bool json;
+};
+
+static int refuse(const char *option, const char *value, const char *valid) {
+    fprintf(stderr, "flyloom-perf: %s: \"%s\" must be %s\n", option, value, valid);
+    return 2;
+}
+
+static int read_bytes(const char *text, struct options *options) {
+    static const char VALID[] = "1 to 16 sizes of 0 to 4194304 bytes, with commas between";
+    const char *at = text;
+    options->count = 0;
+    for (;;) {
+        char *end;
+        unsigned long long bytes = strtoull(at, &end, 10);
+        if (*at < '0' || *at > '9' || bytes > 1 << 22 || options->count == 16)
+            return refuse("--bytes", text, VALID);
+        options->bytes[options->count++] = (size_t)bytes;
+        if (*end == 0) return 0;
+        if (*end != ',') return refuse("--bytes", text, VALID);
+        at = end + 1;
+    }
+}
+
+static int read_options(int count, char **words, struct options *options) {
+    *options = (struct options){"shm", {8, 64, 4096, 32768, 1 << 20}, 5, 20000, false};
+    for (int i = 1; i < count; i++) {
+        const char *value = i + 1 < count ? words[i + 1] : "";
+        int code = 0;
+        if (strcmp(words[i], "--json") == 0) {
+            options->json = true;
+            continue;
+        }
+        if (strcmp(words[i], "--help") == 0) {
+            fputs(USAGE, stdout);
+            exit(0);
+        }
+        if (strcmp(words[i], "--transports") == 0) {
+            options->transports = value;
+        } else if (strcmp(words[i], "--bytes") == 0) {
+            code = read_bytes(value, options);
+        } else if (strcmp(words[i], "--repetitions") == 0) {
+            char *end;
+            options->repetitions = strtoull(value, &end, 10);
+            if (*value < '1' || *value > '9' || *end != 0 || options->repetitions > 100000000)
+                code = refuse("--repetitions", value, "a number of 1 to 100000000");
+        } else {
+            fprintf(stderr, "flyloom-perf: \"%s\" is no option\n%s", words[i], USAGE);
+            return 2;
+        }
+        if (code != 0) return code;
+        i++;
+    }
+    return 0;
+}
+
+/* Each rank on a processor of its own, where there are two: else they wait for the scheduler. */
+static bool apart(int rank) {
+    cpu_set_t allowed, one;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2)
+        return false;
+    for (int cpu = 0, seen = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &allowed) || seen++ != rank) continue;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        return sched_setaffinity(0, sizeof one, &one) == 0;
+    }
+    return false;
+}
+
+static int measure(const fly_boot *boot, const struct options *options) {
+    struct perf p = {.repetitions = options->repetitions, .json = options->json};
+    for (int i = 0; i < options->count; i++)
+        if (options->bytes[i] > p.bytes_most) p.bytes_most = options->bytes[i];
+    if (perf_open(boot, options->transports, &p) != FLY_OK) {
+        fprintf(stderr, "flyloom-perf: %s\n", fly_last_error(NULL));
+        return 2;
+    }
+    struct perf_way ways[] = {perf_notified, perf_raw};
+    int count = p.other != NULL ? 2 : 1;
+    for (int i = 0; i < options->count; i++) {
+        struct perf_times times[2];
+        perf_latency(&p, ways, count, options->bytes[i], times);
+        double raw = count == 2 ? times[1].median_ns : 0;
+        for (int w = 0; w < count; w++) {
+            char what[64];
+            snprintf(what, sizeof what, "latency: %s", ways[w].name);
+            perf_row(&p, what, options->bytes[i], &times[w], raw);
+        }
+    }
+    perf_rate(&p, 8);
+    for (int i = 0; i < options->count; i++)
+        if (options->bytes[i] >= 4096) perf_bandwidth(&p, options->bytes[i]);
+    return perf_close(&p) == FLY_OK ? 0 : 3;
+}
+
+int main(int count, char **words) {
+    struct options options;
+    int code = read_options(count, words, &options);
+    if (code != 0) return code;
+    char folder[] = "/tmp/flyloom-perf-XXXXXX";
+    if (mkdtemp(folder) == NULL) {
+        fprintf(stderr, "flyloom-perf: no folder can be made in /tmp\n");
+        return 3;
+    }
+    pid_t other = fork();
+    fly_boot boot;
+    int rank = other == 0 ? 1 : 0;
+    if (!apart(rank) && rank == 0)
+        fprintf(stderr, "flyloom-perf: both ranks share a processor: latency is the scheduler's\n");
+    if (other < 0 || fly_boot_files(folder, rank, 2, &boot) != FLY_OK) {
+        fprintf(stderr, "flyloom-perf: %s\n", other < 0 ? "no process can be made"
+                                                        : fly_last_error(NULL));
+        return 3;
+    }
+    code = measure(&boot, &options);
+    fly_boot_files_free(&boot);
+    if (rank == 1) return code;
+    int status;
+    waitpid(other, &status, 0);
+    rmdir(folder);
+    return code;
+}

@@ -1,0 +1,181 @@
+/* Measurements between two ranks: latency beside a ring written by hand, rate, bandwidth. */
+#include "perf.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { BLOCK = 250, RAW_SLOTS = 64, TAG = 3, TAG_DONE = 4 };
+
+/* The reference: a slot of one cache line with a number, behind the data. */
+struct raw_slot {
+    uint64_t number;
+    unsigned char data[56];
+};
+
+#define CHECKED(call)                                                                     \
+    do {                                                                                  \
+        int code_ = (call);                                                               \
+        if (code_ != FLY_OK) {                                                            \
+            fprintf(stderr, "flyloom-perf: %d: %s\n", code_, fly_last_error(NULL));       \
+            exit(3);                                                                      \
+        }                                                                                 \
+    } while (0)
+
+static fly_req *ready; /* the request of the one measurement that runs */
+
+static double now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static unsigned char pattern[1 << 22];
+
+static void raw_send(struct perf *p, uint64_t n, size_t bytes) {
+    struct raw_slot *slot = (struct raw_slot *)(void *)p->other + n % RAW_SLOTS;
+    unsigned char *data = p->other + RAW_SLOTS * sizeof *slot;
+    memcpy(data, pattern, bytes);
+    if (bytes <= 40) memcpy(slot->data, pattern, bytes);
+    __atomic_store_n(&slot->number, n, __ATOMIC_RELEASE);
+}
+
+static void raw_wait(struct perf *p, uint64_t n, size_t bytes) {
+    const struct raw_slot *slot = (struct raw_slot *)(void *)p->base + n % RAW_SLOTS;
+    unsigned turns = 0;
+    (void)bytes;
+    while (__atomic_load_n(&slot->number, __ATOMIC_ACQUIRE) != n)
+        if (++turns > 1000) sched_yield();
+}
+
+static void notified_send(struct perf *p, uint64_t n, size_t bytes) {
+    (void)n;
+    CHECKED(fly_put_notify(p->win, pattern, bytes, 1 - p->rank, RAW_SLOTS * 64, TAG));
+}
+
+static void notified_wait(struct perf *p, uint64_t n, size_t bytes) {
+    (void)n;
+    (void)bytes;
+    (void)p;
+    CHECKED(fly_wait(ready, NULL));
+    CHECKED(fly_start(ready));
+}
+
+const struct perf_way perf_raw = {"raw ring", raw_send, raw_wait, 0, 0};
+const struct perf_way perf_notified = {"put_notify", notified_send, notified_wait, 0, 0};
+
+static int by_size(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static void block(struct perf *p, struct perf_way *way, size_t bytes, double *samples) {
+    for (int i = 0; i < BLOCK; i++) {
+        double began = now_ns();
+        if (p->rank == 0) {
+            way->send(p, ++way->sent, bytes);
+            way->wait(p, ++way->got, bytes);
+        } else {
+            way->wait(p, ++way->got, bytes);
+            way->send(p, ++way->sent, bytes);
+        }
+        samples[i] = (now_ns() - began) / 2;
+    }
+}
+
+void perf_latency(struct perf *p, struct perf_way *ways, int count, size_t bytes,
+                  struct perf_times *times) {
+    uint64_t blocks = (p->repetitions + BLOCK - 1) / BLOCK, all = blocks * BLOCK;
+    double *samples = malloc((size_t)all * (size_t)count * sizeof *samples);
+    if (samples == NULL) exit(3);
+    for (uint64_t b = 0; b < blocks; b++)
+        for (int w = 0; w < count; w++)
+            block(p, &ways[w], bytes, samples + (uint64_t)w * all + b * BLOCK);
+    for (int w = 0; w < count; w++) {
+        double *mine = samples + (uint64_t)w * all;
+        qsort(mine, all, sizeof *mine, by_size);
+        times[w] = (struct perf_times){mine[all / 2], mine[all * 99 / 100]};
+    }
+    free(samples);
+}
+
+void perf_row(struct perf *p, const char *what, size_t bytes, const struct perf_times *times,
+              double raw_ns) {
+    if (p->rank != 0) return;
+    if (p->json) {
+        printf("%s{\"what\": \"%s\", \"bytes\": %zu, \"median_ns\": %.1f, \"p99_ns\": %.1f",
+               p->first ? "[" : ",\n ", what, bytes, times->median_ns, times->p99_ns);
+        if (raw_ns > 0) printf(", \"of_raw\": %.3f", times->median_ns / raw_ns);
+        printf("}");
+    } else {
+        if (p->first) printf("%-24s %9s %12s %12s %8s\n", "what", "bytes", "median ns", "p99 ns",
+                             "x raw");
+        printf("%-24s %9zu %12.1f %12.1f", what, bytes, times->median_ns, times->p99_ns);
+        if (raw_ns > 0) printf(" %8.2f", times->median_ns / raw_ns);
+        printf("\n");
+    }
+    p->first = false;
+}
+
+/* Rank 0 sends without a break; rank 1 takes all by one counting request and says so. */
+static double flood_ns(struct perf *p, size_t bytes, uint64_t messages) {
+    fly_req *done;
+    double began = now_ns();
+    CHECKED(fly_notify_init(p->win, 1 - p->rank, TAG_DONE, p->rank == 0 ? 1 : messages, &done));
+    CHECKED(fly_start(done));
+    if (p->rank == 0) {
+        for (uint64_t i = 0; i < messages; i++)
+            CHECKED(fly_put_notify(p->win, pattern, bytes, 1, RAW_SLOTS * 64, TAG_DONE));
+        CHECKED(fly_wait(done, NULL));
+    } else {
+        CHECKED(fly_wait(done, NULL));
+        CHECKED(fly_put_notify(p->win, NULL, 0, 0, 0, TAG_DONE));
+    }
+    CHECKED(fly_req_free(&done));
+    return (now_ns() - began) / (double)messages;
+}
+
+static void flood(struct perf *p, const char *what, size_t bytes, uint64_t messages) {
+    enum { ROUNDS = 15 };
+    double samples[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) samples[i] = flood_ns(p, bytes, messages);
+    qsort(samples, ROUNDS, sizeof *samples, by_size);
+    struct perf_times times = {samples[ROUNDS / 2], samples[ROUNDS - 1]};
+    perf_row(p, what, bytes, &times, 0);
+}
+
+void perf_rate(struct perf *p, size_t bytes) { flood(p, "rate: a message", bytes, 5000); }
+
+void perf_bandwidth(struct perf *p, size_t bytes) {
+    flood(p, "bandwidth: a message", bytes, 1 + (64 << 20) / (bytes + 4096));
+}
+
+int perf_open(const fly_boot *boot, const char *transports, struct perf *p) {
+    fly_config config = {.transports = transports};
+    void *base, *other;
+    size_t bytes;
+    int code = fly_init(boot, &config, &p->rt);
+    if (code != FLY_OK) return code;
+    p->first = true;
+    CHECKED(fly_win_allocate(fly_world(p->rt), p->bytes_most + RAW_SLOTS * 64, 1, 0, &base,
+                             &p->win));
+    p->base = base;
+    p->rank = boot->rank;
+    CHECKED(fly_win_shared(p->win, 1 - p->rank, &other, &bytes));
+    p->other = other;
+    memset(pattern, 0x5A, sizeof pattern);
+    CHECKED(fly_notify_init(p->win, 1 - p->rank, TAG, 1, &ready));
+    CHECKED(fly_start(ready));
+    CHECKED(fly_fence(p->win));
+    return FLY_OK;
+}
+
+int perf_close(struct perf *p) {
+    if (p->rank == 0 && p->json) printf("]\n");
+    CHECKED(fly_cancel(ready, NULL));
+    CHECKED(fly_req_free(&ready));
+    CHECKED(fly_win_free(&p->win));
+    return fly_finalize(&p->rt);
+}

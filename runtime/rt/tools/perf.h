@@ -1,0 +1,45 @@
+/* Measurements between rank 0 and rank 1 of a team; each prints its row at rank 0. */
+#ifndef FLY_PERF_H
+#define FLY_PERF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "flyloom.h"
+
+struct perf {
+    fly_rt *rt;
+    fly_win *win;
+    int rank;
+    unsigned char *base, *other; /* own memory; the other's for loads and stores, or NULL */
+    size_t bytes_most;
+    uint64_t repetitions;
+    bool json, first;
+};
+
+/* One way of going back and forth: ping sends number n and pong waits for it. */
+struct perf_way {
+    const char *name;
+    void (*send)(struct perf *p, uint64_t n, size_t bytes);
+    void (*wait)(struct perf *p, uint64_t n, size_t bytes);
+    uint64_t sent, got;
+};
+
+struct perf_times {
+    double median_ns, p99_ns;
+};
+
+/* Half round trips of all ways in turn, in blocks, so that they share what the machine does. */
+void perf_latency(struct perf *p, struct perf_way *ways, int count, size_t bytes,
+                  struct perf_times *times);
+extern const struct perf_way perf_raw, perf_notified;
+
+int perf_open(const fly_boot *boot, const char *transports, struct perf *p);
+int perf_close(struct perf *p);
+/* A row: what, bytes, and its times; `raw` of the reference or 0. */
+void perf_row(struct perf *p, const char *what, size_t bytes, const struct perf_times *times,
+              double raw_ns);
+void perf_rate(struct perf *p, size_t bytes);
+void perf_bandwidth(struct perf *p, size_t bytes);
+
+#endif
