@@ -11,6 +11,7 @@ import networkx as nx
 import pytest
 from cli_helpers import document, flyloom
 from deploy_helpers import needs_fabric
+from flyloom.inputs.tables import read_folder
 from oracle_routes import Wires, follow
 
 DATA = Path(__file__).parent / "data" / "mapping"
@@ -58,7 +59,7 @@ def test_mapping_and_tables_are_better_than_either(case: str, tmp_path: Path) ->
     assert found["lanes"] <= 8
     assert found["routing_bound"] <= found["maximum_congestion"] * (1 + 1e-9)
     assert found["maximum_congestion"] <= min(s["maximum_congestion"] for s in found["steps"])
-    routing = fl.tables(folder)
+    _, routing = read_folder(folder)
     assert fl.verify(routing).holds
     topology = fl.network(net)
     places = [int(line) for line in file.read_text().split()]
@@ -91,7 +92,7 @@ def test_routes_for_a_mapping_that_is_kept(tmp_path: Path) -> None:
     assert float(congestion) == pytest.approx(told.maximum_congestion)
     # on this Slim Fly shortest ways are unique: nothing can be gained without detours
     assert told.maximum_congestion == pytest.approx(2000)
-    assert told.routing_bound == pytest.approx(2000, rel=1e-3)
+    assert told.routing_bound == pytest.approx(2000, rel=5e-3)
 
 
 def test_a_ring_of_processes_on_two_ways() -> None:

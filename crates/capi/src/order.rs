@@ -84,6 +84,7 @@ pub fn order(asked: &Asked<'_>) -> Result<Found, Stop> {
             ways: Ways::Shortest(&on),
             slots: &Slots::new(&on, Some(&seats.endpoints), seats.most)?,
             pins: &pins,
+            start: None,
             steps: &[],
             objective,
             hops_limit: HOPS_LIMIT,

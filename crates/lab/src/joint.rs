@@ -140,9 +140,9 @@ fn slack(options: &Map<String, Value>) -> Result<u32, Refusal> {
         return Err(Refusal::new("flows", why, "leave them out of the options"));
     }
     let given = options.get("slack").map_or(Some(1), Value::as_u64);
-    given.and_then(|slack| u32::try_from(slack).ok()).ok_or_else(|| {
-        Refusal::new("slack", "this is no number of hops", "a whole number, as 1")
-    })
+    given
+        .and_then(|slack| u32::try_from(slack).ok())
+        .ok_or_else(|| Refusal::new("slack", "this is no number of hops", "a whole number, as 1"))
 }
 
 struct Run<'a> {

@@ -120,7 +120,8 @@ fn without_slack_a_ring_has_one_way() {
     let on = network("ring:n=7,p=1");
     // two hops one way, five the other
     for (slack, best) in [(0, 30.0), (2, 30.0), (3, 15.0)] {
-        let found = Fractional::new(&on, &one(&on, 0, 2, 30.0), slack, 100, &Quiet).expect("routed");
+        let found =
+            Fractional::new(&on, &one(&on, 0, 2, 30.0), slack, 100, &Quiet).expect("routed");
         assert!((found.congestion() - best).abs() < 0.01 * best, "{slack}: {}", found.congestion());
         assert!(found.bound() <= best + 1e-9);
     }

@@ -255,8 +255,8 @@ def routing_rows(told: dict[str, Any]) -> list[tuple[str, Any]]:
     if told["routing_bound"] is not None:
         rows.append(("any routing of it", f"at least {told['routing_bound']:,.10g}"))
     for step in told["steps"]:
-        words = f"congestion {step['maximum_congestion']:,.10g}, hop-bytes {step['hop_bytes']:,.10g}"
-        rows.append((step["step"], words))
+        most, hops = step["maximum_congestion"], step["hop_bytes"]
+        rows.append((step["step"], f"congestion {most:,.10g}, hop-bytes {hops:,.10g}"))
     return rows
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from flyloom import _core
-from flyloom._core import RefusalError, Routing
+from flyloom._core import RefusalError, Routing, routes_asked
 from flyloom.inputs.communication import Graph
 from flyloom.inputs.networks import Source, network
 from flyloom.support import ending
@@ -19,7 +19,7 @@ from flyloom.support.progress import Progress
 from flyloom.support.results import Result
 from flyloom.verbs.engines import lids_for
 from flyloom.verbs.mapping import Hosts, Pins, Placed, asked_of, read_mapping, write_mapping
-from flyloom.verbs.routes import routes_asked, table_files
+from flyloom.verbs.routes import table_files
 
 ENGINE = "application"
 
