@@ -17,6 +17,7 @@ from flyloom.cli.common import BEFORE, app
 SHARED = {
     # option: the kind of its value, what the help of each says
     "--catalog": ("text, repeated", "name .* or TOML file"),
+    "--class": ("text, repeated", "^a class of traffic"),
     "--concentration": ("text", "^endpoints per switch"),
     "--csv": ("text", "table as CSV"),
     "--dialect": ("text", "^rules"),
@@ -47,6 +48,7 @@ SHARED = {
     "--out": ("file", r"\b(file|folder)\b"),
     "--noise": ("text, repeated", "^noise"),
     "--oversubscription": ("number", "^endpoints for each one"),
+    "--mapping": ("file", "^the mapping"),
     "--page": ("file", "^HTML: "),
     "--partition": ("whole number", "^the graph is a sparse matrix"),
     "--path-records": ("file", "^path records"),

@@ -122,7 +122,7 @@ def map_(
     mapping: Annotated[
         Path | None,
         typer.Option("--mapping", "-m", metavar="FILE", show_default=False,
-                     help="of --with-routing: tables for this mapping, which is kept"),
+                     help="the mapping that --with-routing makes tables for, and keeps"),
     ] = None,
     lmc: Lmc = None,
     layers: Layers = None,
@@ -208,7 +208,7 @@ def map_eval(
     mapping: Annotated[
         Path,
         typer.Option("--mapping", "-m", metavar="FILE", show_default=False,
-                     help="an endpoint's number a line, or any --format of map"),
+                     help="the mapping: an endpoint's number a line, or any --format of map"),
     ],
     engine: MapEngine = "ecmp",
     hosts: HostFile = None,
