@@ -20,6 +20,8 @@ pub enum Step {
     Fold,
     /// Partition first, then [`crate::method::greedy`] for the parts.
     Multicore,
+    /// [`crate::method::multilevel`], then descent by swaps.
+    Multilevel,
     /// Annealing.
     Anneal,
     /// Threshold accepting.
@@ -31,7 +33,7 @@ pub enum Step {
 }
 
 /// All steps: name, step, what it does.
-pub const STEPS: [(&str, Step, &str); 11] = [
+pub const STEPS: [(&str, Step, &str); 12] = [
     ("linear", Step::Linear, "processes in the order of the slots"),
     ("random", Step::Random, "at random"),
     ("greedy", Step::Greedy, "heaviest traffic first, to the nearest free slot"),
@@ -39,6 +41,7 @@ pub const STEPS: [(&str, Step, &str); 11] = [
     ("rcm", Step::Rcm, "similar orders of both graphs, by reverse Cuthill-McKee"),
     ("fold", Step::Fold, "a grid of processes folded into a grid of switches"),
     ("multicore", Step::Multicore, "parts as large as an endpoint, then these greedily"),
+    ("multilevel", Step::Multilevel, "heavy pairs made one again and again, mapped, taken apart"),
     ("anneal", Step::Anneal, "improves: simulated annealing of hop-bytes"),
     ("threshold", Step::Threshold, "improves: threshold accepting of hop-bytes"),
     ("local", Step::Local, "improves: swaps while one lowers hop-bytes"),

@@ -8,7 +8,7 @@ use crate::chain::Step;
 use crate::map::{Effort, Objective, Request};
 use crate::method::anneal::{Cooling, Proposals, Rule, anneal, descend};
 use crate::method::congestion::{self, Loads, refine};
-use crate::method::{Asked, bisection, exact, fold, greedy, multicore, rcm};
+use crate::method::{Asked, bisection, exact, fold, greedy, multicore, multilevel, rcm};
 use crate::metric::Metric;
 use crate::near::Near;
 use crate::problem::Problem;
@@ -94,6 +94,13 @@ impl<M: Metric> Run<'_, M> {
             },
             Step::Multicore => match multicore::multicore(&asked, self.metric, self.watch)? {
                 Ok(found) => *at = found,
+                Err(stop) => self.heard(Err(stop)),
+            },
+            Step::Multilevel => match multilevel::multilevel(&asked, self.metric, self.watch)? {
+                Ok(found) => {
+                    *at = found;
+                    self.heard(descend(self.proposals, self.metric, at, 50, self.watch));
+                }
                 Err(stop) => self.heard(Err(stop)),
             },
             Step::Anneal => self.anneal(at, Rule::Annealing, COLD, budget, index),

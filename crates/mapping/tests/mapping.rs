@@ -375,3 +375,31 @@ fn a_formula_of_a_grid_gives_the_distances_of_its_links() {
         }
     }
 }
+
+#[test]
+fn levels_bring_pairs_together_and_place_everybody_once() {
+    let on = network("slim_fly:q=5,p=4");
+    let slots = Slots::new(&on, None, 1).expect("slots");
+    let steps = chain::parse("multilevel").expect("a method");
+    // heavy pairs can share a switch, light ones go wherever they may
+    for processes in [2, 3, 97, 199, 200] {
+        let half = processes / 2;
+        let pair = |i: u32| Sent { from: i, to: i + half, bytes: 100.0, messages: 1.0 };
+        let graph = Communication::new(processes, (0..half).map(pair).collect()).expect("a graph");
+        let it = found(&Request { steps: &steps, ..asked(&graph, Ways::Shortest(&on), &slots) });
+        assert!(hop_bytes(&on, &graph, &it.places).abs() < 1e-9, "{processes}");
+        let mut places = it.places.clone();
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places.len(), processes as usize);
+    }
+    let graph = stencil(&serde_json::json!({ "shape": [10, 20], "bytes": 64 }));
+    let base = asked(&graph, Ways::Shortest(&on), &slots);
+    let random = chain::parse("random").expect("a method");
+    let [levels, drawn] = [&steps, &random]
+        .map(|steps| hop_bytes(&on, &graph, &found(&Request { steps, ..base }).places));
+    assert!(levels < 0.6 * drawn, "{levels} {drawn}");
+    let pins = [Pin { process: 0, endpoint: 5 }];
+    let said = map(&Request { steps: &steps, pins: &pins, ..base }, &Quiet);
+    assert!(said.err().expect("pins").to_string().contains("cannot hold pins"));
+}

@@ -84,8 +84,8 @@ def map_(
     engine: MapEngine = "ecmp",
     method: Annotated[
         str,
-        typer.Option(help="auto, or linear, random, greedy, bisection, rcm, fold, multicore; then"
-                          " anneal, threshold, local, congestion, joined by +"),
+        typer.Option(help="auto, or linear, random, greedy, bisection, rcm, fold, multicore,"
+                          " multilevel; then anneal, threshold, local, congestion, joined by +"),
     ] = "auto",
     objective: Annotated[
         str,

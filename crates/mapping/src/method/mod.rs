@@ -7,6 +7,7 @@ pub mod exact;
 pub mod fold;
 pub mod greedy;
 pub mod multicore;
+pub mod multilevel;
 pub mod pack;
 pub mod partition;
 pub mod rcm;

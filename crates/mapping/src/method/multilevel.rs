@@ -1,0 +1,178 @@
+//! Pairs of processes that talk most become one, again and again; the few that are left are mapped,
+//! and each is taken apart with swaps that help.
+//!
+//! Source: Walshaw & Cross, "Multilevel mesh partitioning for heterogeneous communication networks",
+//! Future Generation Computer Systems 2001: heavy edges contracted, refined on every level.
+
+use super::Asked;
+use crate::arrangement::Arrangement;
+use crate::metric::Metric;
+use base::seed::Stream;
+use base::{Interrupted, Refusal, Watch};
+
+/// Clusters that are mapped without contracting them further.
+const FEW: usize = 48;
+
+/// Passes over all clusters of a level.
+const PASSES: u32 = 8;
+
+/// Slots before and after a partner's that are tried.
+const AROUND: u32 = 4;
+
+/// One level: who talks to whom, who is where, and at which sites.
+struct Level {
+    rows: Vec<Vec<(u32, i64)>>,
+    /// The slot of each cluster, and the cluster of each slot.
+    slot: Vec<u32>,
+    cluster: Vec<u32>,
+    /// The site of each slot.
+    site: Vec<u32>,
+}
+
+/// A mapping of multiple levels. Slots are paired in their order, so hosts that are near to one
+/// another should follow one another in it. O(pairs log slots), and the swaps.
+///
+/// # Errors
+/// Refused where processes are pinned; the inner error when `watch` says stop.
+pub fn multilevel<M: Metric>(
+    asked: &Asked<'_>,
+    metric: &M,
+    watch: &dyn Watch,
+) -> Result<Result<Arrangement, Interrupted>, Refusal> {
+    let problem = asked.problem;
+    if (0..problem.processes as u32).any(|p| problem.is_pinned(p)) {
+        let help = "no pins, or another method";
+        return Err(Refusal::new("method", "multilevel cannot hold pins", help));
+    }
+    let count = problem.slots.count();
+    let row = |p: u32| problem.row(p).iter().map(|&(x, w)| (x, i64::from(w))).collect();
+    let rows: Vec<Vec<(u32, i64)>> = (0..count as u32).map(row).collect();
+    let site = (0..count as u32).map(|s| problem.slots.site(s)).collect();
+    let mut draw = Stream::new(asked.seed, "multilevel", 0);
+    let placed = place(rows, site, metric, &mut draw, watch);
+    Ok(placed.map(|slot| Arrangement::of(problem, slot)))
+}
+
+/// The slot of each cluster.
+fn place<M: Metric>(
+    rows: Vec<Vec<(u32, i64)>>,
+    site: Vec<u32>,
+    metric: &M,
+    draw: &mut Stream,
+    watch: &dyn Watch,
+) -> Result<Vec<u32>, Interrupted> {
+    let count = rows.len();
+    watch.tick("levels", 0, count as u64)?;
+    if count <= FEW {
+        let slot: Vec<u32> = (0..count as u32).collect();
+        let mut level = Level { rows, cluster: slot.clone(), slot, site };
+        level.descend(metric, |_, count| 0..count);
+        return Ok(level.slot);
+    }
+    let pairs = matched(&rows, draw);
+    let mut part = vec![u32::MAX; count];
+    for (i, &[a, b]) in (0..).zip(&pairs) {
+        (part[a as usize], part[b as usize]) = (i, i);
+    }
+    let coarse_rows = pairs.iter().map(|pair| merged(&rows, &part, pair)).collect();
+    let coarse_site = site.chunks_exact(2).map(|two| two[0]).collect();
+    let coarse = place(coarse_rows, coarse_site, metric, draw, watch)?;
+    let mut slot = vec![count as u32 - 1; count]; // an odd one out has the last slot
+    for (&[a, b], at) in pairs.iter().zip(coarse) {
+        (slot[a as usize], slot[b as usize]) = (2 * at, 2 * at + 1);
+    }
+    let mut cluster = vec![0; count];
+    (0..).zip(&slot).for_each(|(p, &s)| cluster[s as usize] = p);
+    let mut level = Level { rows, slot, cluster, site };
+    level.descend(metric, |s, count| s.saturating_sub(AROUND)..(s + AROUND + 1).min(count));
+    Ok(level.slot)
+}
+
+/// Everybody with the partner it talks to most of those that are free; the rest as they come, all
+/// but the one that talks least where the number is odd.
+fn matched(rows: &[Vec<(u32, i64)>], draw: &mut Stream) -> Vec<[u32; 2]> {
+    let count = rows.len();
+    let mut order: Vec<u32> = (0..count as u32).collect();
+    draw.shuffle(&mut order);
+    let mut free = vec![true; count];
+    if !count.is_multiple_of(2) {
+        let weight = |p: &u32| rows[*p as usize].iter().map(|e| e.1).sum::<i64>();
+        let least = (0..count as u32).min_by_key(weight).expect("there are some");
+        free[least as usize] = false;
+    }
+    let (mut pairs, mut alone) = (Vec::with_capacity(count / 2), Vec::new());
+    for &p in &order {
+        if !std::mem::replace(&mut free[p as usize], false) {
+            continue;
+        }
+        let partners = rows[p as usize].iter().filter(|e| free[e.0 as usize]);
+        match partners.max_by_key(|e| (e.1, std::cmp::Reverse(e.0))) {
+            Some(&(x, _)) => {
+                free[x as usize] = false;
+                pairs.push([p, x]);
+            }
+            None => alone.push(p),
+        }
+    }
+    alone.sort_unstable();
+    pairs.extend(alone.chunks_exact(2).map(|two| [two[0], two[1]]));
+    pairs
+}
+
+/// The row of a pair: what both exchange with the parts of others.
+fn merged(rows: &[Vec<(u32, i64)>], part: &[u32], pair: &[u32; 2]) -> Vec<(u32, i64)> {
+    let own = part[pair[0] as usize];
+    let both = pair.iter().flat_map(|&p| &rows[p as usize]);
+    let mut all: Vec<(u32, i64)> = both
+        .map(|&(x, w)| (part[x as usize], w))
+        .filter(|&(x, _)| x != own && x != u32::MAX)
+        .collect();
+    all.sort_unstable();
+    let same = all.chunk_by(|a, b| a.0 == b.0);
+    same.map(|entries| (entries[0].0, entries.iter().map(|e| e.1).sum())).collect()
+}
+
+impl Level {
+    fn at(&self, cluster: u32) -> u32 {
+        self.site[self.slot[cluster as usize] as usize]
+    }
+
+    /// How the weighted sum of distances changes when two exchange their slots.
+    fn gain<M: Metric>(&self, metric: &M, u: u32, v: u32) -> i64 {
+        let (a, b) = (self.at(u), self.at(v));
+        let moved = |p: u32, other: u32, from: u32, to: u32| -> i64 {
+            let row = self.rows[p as usize].iter().filter(|e| e.0 != other);
+            row.map(|&(x, w)| {
+                let s = self.at(x);
+                w * i64::from(metric.hops(to, s) - metric.hops(from, s))
+            })
+            .sum()
+        };
+        moved(u, v, a, b) + moved(v, u, b, a)
+    }
+
+    /// Swaps with whoever is on a slot `near` a partner's, while one helps.
+    fn descend<M: Metric>(&mut self, metric: &M, near: impl Fn(u32, u32) -> std::ops::Range<u32>) {
+        let count = self.rows.len() as u32;
+        for _ in 0..PASSES {
+            let mut better = false;
+            for u in 0..count {
+                for i in 0..self.rows[u as usize].len() {
+                    let x = self.rows[u as usize][i].0;
+                    for s in near(self.slot[x as usize], count) {
+                        let v = self.cluster[s as usize];
+                        if v != u && self.at(v) != self.at(u) && self.gain(metric, u, v) < 0 {
+                            self.slot.swap(u as usize, v as usize);
+                            self.cluster[self.slot[u as usize] as usize] = u;
+                            self.cluster[self.slot[v as usize] as usize] = v;
+                            better = true;
+                        }
+                    }
+                }
+            }
+            if !better {
+                break;
+            }
+        }
+    }
+}
