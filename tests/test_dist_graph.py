@@ -332,6 +332,16 @@ def test_fortran(mpi, run, module, tmp_path, program):
         assert sorted(told.ranks(form)[:3:2]) in ([0, 1], [2, 3]), "on hosts 0 and 1"
 
 
+def test_a_program_can_be_linked_with_the_library(mpi, run, library, program):
+    linked = program.with_name(f"linked_{mpi}")
+    words = [f"mpicc.{mpi}", "-std=gnu11", HERE / "dist_graph.c", library, "-o", linked,
+             f"-Wl,-rpath,{Path(library).parent}"]
+    subprocess.run(words, check=True, timeout=LIMIT_S)
+    told = run([0, 3, 6, 1, 4, 7, 2, 5], ring(8, 5), using=linked, LD_PRELOAD="",
+               FLYLOOM_NETWORK="ring:n=8,p=1")
+    assert hop_bytes("ring:n=8,p=1", [0, 3, 6, 1, 4, 7, 2, 5], ring(8, 5), told.ranks()) == 80
+
+
 def test_the_recorder_and_this_together(mpi, run, env, library, tmp_path):
     words = command("record", "--library", "--", f"mpiexec.{mpi}")
     recorder = subprocess.run(words, env=env, text=True, capture_output=True, check=True,

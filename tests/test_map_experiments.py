@@ -50,7 +50,8 @@ def test_every_grid_of_the_study_fills_its_network(path):
         family = given.pop("family")
         words = (f"{k}={'x'.join(map(str, v)) if isinstance(v, list) else v}"
                  for k, v in given.items())
-        sides = graph.partition("shape=")[2].partition(",")[0].split("x")
+        sides = graph.partition("grid=")[2].split()[0].split("x")
+        assert graph.startswith(f"stencil_{len(sides)}d ")
         assert prod(map(int, sides)) == fl.network(f"{family}:{','.join(words)}").endpoints, graph
     assert {p["map"]["method"] for p in points} >= {"linear", "random", "auto"}
 
@@ -79,7 +80,27 @@ def test_a_study_finds_what_its_definitions_say(tmp_path):
     assert "auto" in (tmp_path / "out/study/report.html").read_text()
 
 
+def test_a_workload_is_simulated_as_it_is_mapped(tmp_path):
+    text = EXPERIMENT.replace("stencil:shape=12,bytes=10", "stencil_2d grid=2x6 bytes=5000")
+    (tmp_path / "study.toml").write_text(text)
+    done = flyloom("run", "study.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    net = "torus:shape=3x4,p=1"
+    schedule = fl.make_workload("stencil_2d", ranks=12, grid="2x6", bytes=5000)
+    rows = [row for row in rows_of(tmp_path / "out/study") if row["map_graph"]]
+    assert len(rows) == 3
+    for row in rows:
+        found = fl.map_processes(net, schedule, method=row["map_method"], seed=3)
+        run = fl.simulate(net, "message", workload=schedule, placement=found.mapping)
+        assert row["map_finish_ns"] == run.finish_ns
+        assert row["map_hop_bytes"] == found.hop_bytes
+    others = [row for row in rows_of(tmp_path / "out/study") if not row["map_graph"]]
+    assert {row["map_finish_ns"] for row in others} == {None}
+
+
 @pytest.mark.parametrize(("old", "new", "says"), [
+    ("stencil:shape=12,bytes=10\", [[", "stencil_2d grid=5x5 bytes=1\", [[", "graph: "),
+    ("stencil:shape=12,bytes=10\", [[", "stencil_2d grid\", [[", "'grid' is no parameter of"),
     ("stencil:shape=12,bytes=10\", [[", "app.mtx\", [[", "'app.mtx' is no graph that is made"),
     ("seed = 3", 'efort = "best"', "unknown field `efort`"),
     ("shape=12,bytes=10\", [[", "shape=13,bytes=10\", [[", "13 processes for 12 slots"),

@@ -47,6 +47,17 @@ def test_what_is_shown_adds_up(net, graph, more):
     assert seen["groups"] == [network.groups[s] for s in home]
 
 
+def test_beside_tables_of_its_own_the_linear_one_takes_the_shortest_ways():
+    net, graph = "slim_fly:q=3,p=2", "stencil:shape=6x6,bytes=100"
+    found, routing = fl.map_with_routing(net, graph, effort="fast", lmc=1)
+    seen = shown(routing, graph, found, linear_on=net)
+    assert seen["linear"]["figures"]["hop_bytes"] == found.linear.hop_bytes
+    for side in (seen["linear"], seen["found"]):
+        most = max(load for *_, load in side["loads"])
+        assert most == pytest.approx(side["figures"]["maximum_congestion"], rel=1e-12)
+    assert seen["found"]["figures"]["maximum_congestion"] == found.maximum_congestion
+
+
 def test_two_matrices_can_have_one_scale():
     one, other = [(0, 1, 4.0)], [(0, 1, 1.0)]
     colours = [set(re.findall(r'stroke="(#[0-9a-f]{6})" transform', drawing)) for drawing in (

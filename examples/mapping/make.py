@@ -1,10 +1,10 @@
 """Writes the experiments of this folder: `.venv/bin/python examples/mapping/make.py`.
 
 The study of mapping heuristics by Hoefler and Snir ("Generic topology mapping strategies for
-large-scale parallel architectures", ICS 2011), congestion and dilation of methods against the size,
-on the tori and fat trees of theirs, and on Slim Flies and dragonflies: halos of two and of three
-dimensions whose grids do not suit the network. tests/test_map_experiments.py checks that the
-committed files are what this writes.
+large-scale parallel architectures", ICS 2011): congestion, dilation and simulated time of methods
+against the size, on the tori and fat trees of theirs, and on Slim Flies and dragonflies, for halos
+of two and of three dimensions whose grids do not suit the network. tests/test_map_experiments.py
+checks that the committed files are what this writes.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ title = "Methods of mapping on {words}"
 seed = 1
 
 [map]
-graph = "stencil:shape=2x2,bytes=4096"
+graph = "stencil_2d grid=2x2 bytes=65536"
 
 [[sweep.zip]]
 label = [{labels}]
@@ -73,7 +73,8 @@ def text(name: str) -> str:
         name=name, words=words,
         labels=", ".join(f'"{grid}"' for _, grid in cases),
         networks="\n".join(f"  {network}," for network, _ in cases),
-        graphs="\n".join(f'  "stencil:shape={grid},bytes=4096",' for _, grid in cases),
+        graphs="\n".join(f'  "stencil_{grid.count("x") + 1}d grid={grid} bytes=65536",'
+                         for _, grid in cases),
         methods=", ".join(f'"{method}"' for method in METHODS),
     )
 

@@ -81,7 +81,8 @@ static void own_host(char *host) {
     int length = 0;
     const char *given = getenv("FLYLOOM_HOST");
     if (given == NULL || given[0] == 0) PMPI_Get_processor_name(name, &length);
-    snprintf(host, HOST_BYTES, "%s", length > 0 ? name : given != NULL ? given : "");
+    snprintf(host, HOST_BYTES, "%.*s", HOST_BYTES - 1,
+             length > 0 ? name : given != NULL ? given : "");
 }
 
 /* Maps what was gathered; the place of each process into all->places. */
@@ -158,7 +159,10 @@ static int edges_of(int size, int n, const int sources[], const int degrees[],
     int is_weighted = weights != MPI_UNWEIGHTED;
     if (count > INT_MAX || (count > 0 && (destinations == NULL || weights == NULL))) return -1;
     *edges = malloc(((size_t)count + 1) * sizeof **edges);
-    if (*edges == NULL) return -1;
+    if (*edges == NULL) {
+        reo_keep("memory is short");
+        return -1;
+    }
     int64_t at = 0;
     for (int i = 0; i < n; i++) {
         for (int64_t end = at + degrees[i]; at < end; at++) {
@@ -295,6 +299,7 @@ API int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int in, const int sources[
     if (are_good(size, in, sources, in_weights) && are_good(size, out, destinations, out_weights) &&
         pack(&own, sources, in_weights, destinations, out_weights) == 0)
         count = edges_from(rank, &own, &edges);
+    if (count < 0 && own.all != NULL) reo_keep("memory is short");
     TRY(agree(comm, count, &all, &is_good));
     if (is_good) TRY(decide(comm, edges, count, all, &place));
     if (place.moves) {

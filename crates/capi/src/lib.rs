@@ -159,7 +159,7 @@ mod tests {
     /// Four processes in two pairs, of which each has one process on both hosts of a ring of four.
     fn called(network: &str, room: usize) -> (c_int, Vec<c_int>, String) {
         let network = CString::new(network).expect("no zero");
-        let mut hosts = vec![0_u8; 4 * 8];
+        let mut hosts = [0_u8; 4 * 8];
         for (own, name) in hosts.chunks_mut(8).zip(["h0", "h2", "h0", "h2"]) {
             own[..2].copy_from_slice(name.as_bytes());
         }

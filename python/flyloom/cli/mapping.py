@@ -177,7 +177,7 @@ def map_(
         if page is not None:
             write_page(page, shown(
                 on, graph, found, hosts=hosts, per_endpoint=per_endpoint, partition=partition,
-                seed=seed, progress=bar,
+                seed=seed, linear_on=load_network(net, p) if with_routing else None, progress=bar,
             ))
     show(found, as_json)
     for path in (output, tables, page):

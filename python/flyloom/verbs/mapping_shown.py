@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from flyloom import _core
-from flyloom._core import Topology
+from flyloom._core import Routing, Topology
 from flyloom.inputs.communication import Graph, communication
 from flyloom.inputs.tables import Tables, topology_of
 from flyloom.support.progress import Progress
@@ -39,10 +39,11 @@ def shown(
     net: Tables, graph: Graph, found: Result, *, engine: str | None = None, lmc: int | None = None,
     layers: int | None = None, engine_options: Mapping[str, Any] | None = None,
     hosts: Hosts | None = None, per_endpoint: int = 1, partition: int | None = None, seed: int = 0,
-    progress: Progress | None = None,
+    linear_on: Tables | None = None, progress: Progress | None = None,
 ) -> Shown:
     """What ``map_processes`` or ``evaluate_mapping`` has found of the same arguments, and the
-    linear mapping, as pictures take it. ``groups`` has the group of each endpoint's switch."""
+    linear mapping, as pictures take it. ``groups`` has the group of each endpoint's switch. The
+    linear mapping's traffic takes the ways of ``linear_on``, where these are others."""
     on = routed_or_not(
         net, None if engine == "ecmp" else engine, lmc=lmc, layers=layers, options=engine_options,
         progress=progress,
@@ -50,7 +51,10 @@ def shown(
     traffic = communication(graph, progress)
     if partition is not None:
         traffic = traffic.halo(partition, seed, progress)
-    linear = map_processes(on, traffic, method="linear", hosts=hosts, per_endpoint=per_endpoint)
+    before = on if linear_on is None else routed_or_not(linear_on, None)
+    linear = map_processes(
+        before, traffic, method="linear", hosts=hosts, per_endpoint=per_endpoint
+    )
     topology = topology_of(on)
     home: dict[int, int] = {}
     table = topology.terminal_table
@@ -58,9 +62,9 @@ def shown(
         home.setdefault(endpoint, switch)
     groups = topology.groups.tolist()
 
-    def side(of: Result) -> Side:
+    def side(of: Result, ways: Topology | Routing) -> Side:
         places = of["mapping"]
-        loads = _core.mapping_loads(on, traffic, places, progress)
+        loads = _core.mapping_loads(ways, traffic, places, progress)
         columns = (loads[name].tolist() for name in ("from", "to", "load"))
         return {
             "figures": of.to_dict(), "sent": _between(traffic.columns(), places),
@@ -68,7 +72,7 @@ def shown(
         }
 
     return {
-        "topology": topology, "linear": side(linear), "found": side(found),
+        "topology": topology, "linear": side(linear, before), "found": side(found, on),
         "groups": [groups[home[e]] if e in home else 0 for e in range(topology.endpoints)],
     }
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from flyloom._core import Communication, RefusalError, Topology
+from flyloom._core import Communication, RefusalError, Topology, Workload
 from flyloom.inputs.communication import communication, is_kind
+from flyloom.inputs.workloads import is_made
 from flyloom.plugins.measures import measure
 from flyloom.verbs.mapping import map_processes
+from flyloom.verbs.message import message
+from flyloom.verbs.routes import routed_or_not
+from flyloom.verbs.workloads import make_workload, workloads
 
 FIGURES = (
     ("hop_bytes", "byte hops", "sum over pairs of bytes times hops between their switches"),
@@ -28,6 +32,8 @@ FIGURES = (
     {"name": "congestion_bound", "unit": "bytes", "meaning": "no mapping has less"},
     {"name": "gain", "better": "higher",
      "meaning": "maximum congestion of processes in the order of the endpoints over this one's"},
+    {"name": "finish_ns", "unit": "ns", "better": "lower",
+     "meaning": "simulated time of a workload, message by message; of a graph there is none"},
 ])
 def map(  # the table's name
     network: Topology, *, graph: str | list[list[Any]], method: str = "auto",
@@ -39,8 +45,9 @@ def map(  # the table's name
     Parameters
     ----------
     graph
-        Who sends how much to whom: a stencil or a training with its parameters, as
-        ``stencil:shape=8x8,bytes=100``, or rows of sender, receiver and bytes.
+        Who sends how much to whom: a workload with its parameters, as ``stencil_2d grid=8x8
+        bytes=100``, which is simulated too; a stencil or a training, as
+        ``stencil:shape=8x8,bytes=100``; or rows of sender, receiver and bytes.
     method
         As of ``flyloom map``: docs/mapping.md#methods.
     objective
@@ -56,16 +63,46 @@ def map(  # the table's name
     seed
         Seed of all that is random.
     """
+    made = _schedule(network, graph, per_endpoint) if isinstance(graph, str) else None
+    traffic = _graph(graph) if made is None else made
+    on = routed_or_not(network, None if engine == "ecmp" else engine)
     found = map_processes(
-        network, _graph(graph), engine=engine, method=method, objective=objective, effort=effort,
-        per_endpoint=per_endpoint, hops_limit=hops_limit, seed=seed,
+        on, traffic, method=method, objective=objective, effort=effort, per_endpoint=per_endpoint,
+        hops_limit=hops_limit, seed=seed,
     ).to_dict()
     linear = found["linear"]["maximum_congestion"]
     gain = linear / found["maximum_congestion"] if found["maximum_congestion"] > 0 else None
+    took = None
+    if made is not None:
+        run = message(made, net=on, placement=found["mapping"], per_endpoint=per_endpoint)
+        took = run["finish_ns"]
     left = ("cpu_seconds", "interrupted", "busiest")
     named = graph if isinstance(graph, str) else None
     kept = {key: value for key, value in found.items() if key not in left}
-    return {**kept, "graph": named, "gain": gain}
+    return {**kept, "graph": named, "gain": gain, "finish_ns": took}
+
+
+def _schedule(network: Topology, graph: str, per_endpoint: int) -> Workload | None:
+    """The workload of these words, with a rank for every place where they say no other number; None
+    where they begin with no workload's name."""
+    name, *words = graph.split() or [""]
+    known = {row["name"]: row["keys"] for row in workloads()} if is_made(name) else {}
+    if name not in known:
+        return None
+    given: dict[str, Any] = {}
+    for word in words:
+        key, mark, value = word.partition("=")
+        if not mark or not key or key in given:
+            raise RefusalError(f"graph: '{word}' is no parameter of {name}; KEY=VALUE, each once")
+        given[key] = int(value) if value.lstrip("-").isdigit() and value.isascii() else value
+    if "matrix" in given:  # a file, too
+        raise RefusalError("graph: matrix: no file in an experiment; rows as the graph itself")
+    if "ranks" not in given and any(key["name"] == "ranks" for key in known[name]):
+        given["ranks"] = network.endpoints * per_endpoint
+    try:
+        return make_workload(name, **given)
+    except RefusalError as error:
+        raise RefusalError(f"graph: {error}") from None
 
 
 def _graph(graph: str | list[list[Any]]) -> Communication:
@@ -73,8 +110,9 @@ def _graph(graph: str | list[list[Any]]) -> Communication:
     if isinstance(graph, str):
         if not is_kind(graph):
             raise RefusalError(
-                f"graph: '{graph}' is no graph that is made; stencil:shape=AxB,bytes=N,"
-                " training:..., or rows of sender, receiver and bytes; `flyloom map` takes files"
+                f"graph: '{graph}' is no graph that is made; 'WORKLOAD KEY=VALUE ...',"
+                " stencil:shape=AxB,bytes=N, training:..., or rows of sender, receiver and bytes;"
+                " `flyloom map` takes files"
             )
         return communication(graph)
     for row in graph:
