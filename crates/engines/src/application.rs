@@ -55,7 +55,7 @@ impl Engine for Application {
     const LANES: Usual = Usual::Online;
 
     fn examples() -> Vec<Self> {
-        let flows = vec![(0, 1, 2.0), (0, 2, 1.0), (1, 2, 2.0)];
+        let flows = vec![(0, 0, 1.0), (0, 1, 2.0)];
         let short = Self { flows: Vec::new(), rounds: 2, slack: 0, moves: None, seed: 0 };
         let long = Self { flows, slack: 2, moves: Some(2000), seed: 1, ..short.clone() };
         vec![short, long]

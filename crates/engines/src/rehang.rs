@@ -7,7 +7,7 @@
 //! Science 1983; the potential as in the flow deviation method of Fratta, Gerla, Kleinrock, 1973).
 
 use base::seed::Fast;
-use base::{ChannelId, Interrupted, Watch};
+use base::{ChannelId, Interrupted, SwitchId, Watch};
 use fabric::network::Topology;
 use fabric::tables::NO_ROUTE;
 use std::collections::BTreeMap;
@@ -33,7 +33,8 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Trees<'a> {
     on: &'a Topology,
     switches: usize,
-    layers: usize,
+    /// Where the row of each tree begins in the table.
+    row_at: Vec<usize>,
     /// Which terminal each tree leads to, and its switch.
     terminals: Vec<(u32, u32)>,
     /// A channel's rate over the highest.
@@ -78,7 +79,7 @@ impl<'a> Trees<'a> {
         let mut own = Self {
             on,
             switches,
-            layers,
+            row_at: Vec::new(),
             terminals: Vec::new(),
             rate: rate.to_vec(),
             far_at: Vec::new(),
@@ -105,7 +106,8 @@ impl<'a> Trees<'a> {
         for layer in 0..layers {
             for (t, sources) in traffic.iter().enumerate() {
                 let home = on.terminals()[t].plug.switch;
-                if !sources.iter().any(|&(s, amount)| amount > 0.0 && s != home.0) {
+                let row = (layer * count + t) * switches;
+                if !sources.iter().any(|flow| is_routed(&next[row..row + switches], flow, home)) {
                     continue;
                 }
                 let far = *known.entry(home.0).or_insert_with(|| {
@@ -113,8 +115,8 @@ impl<'a> Trees<'a> {
                     own.far.len() - switches
                 });
                 own.far_at.push(far);
+                own.row_at.push(row);
                 own.terminals.push((t as u32, home.0));
-                let row = (layer * count + t) * switches;
                 let entries = next[row..row + switches].iter().enumerate();
                 own.hop.extend(entries.map(|(v, &port)| match port {
                     NO_ROUTE => NONE,
@@ -457,10 +459,8 @@ impl<'a> Trees<'a> {
     /// Writes the routes back: those with traffic as they are, the others as short as these let
     /// them be, as they were where that is among the shortest.
     pub(super) fn write(&self, traffic: &[Sources], next: &mut [u16]) {
-        let count = self.on.terminals().len();
-        let by_layer = self.terminals.len() / self.layers.max(1);
         for (k, &(t, home)) in self.terminals.iter().enumerate() {
-            let row = (k / by_layer * count + t as usize) * self.switches;
+            let row = self.row_at[k];
             let own = &self.hop[k * self.switches..(k + 1) * self.switches];
             let entries = &mut next[row..row + self.switches];
             self.write_one(own, &traffic[t as usize], home, entries);
@@ -472,9 +472,12 @@ impl<'a> Trees<'a> {
         let mut hops = vec![NONE; self.switches];
         hops[home as usize] = 0;
         let mut used = Vec::new();
-        for &(source, _) in sources.iter().filter(|s| s.1 > 0.0) {
+        for flow in sources {
+            if !is_routed(entries, flow, SwitchId(home)) {
+                continue;
+            }
             let begin = used.len();
-            let mut at = source as usize;
+            let mut at = flow.0 as usize;
             while hops[at] == NONE {
                 used.push(at);
                 at = self.on.head(ChannelId(hop[at])).switch.ix();
@@ -516,6 +519,11 @@ impl<'a> Trees<'a> {
             }
         }
     }
+}
+
+/// Whether there is something to route: traffic from another switch, which has a way.
+fn is_routed(entries: &[u16], &(source, amount): &(u32, f64), home: SwitchId) -> bool {
+    amount > 0.0 && source != home.0 && entries[source as usize] != NO_ROUTE
 }
 
 /// The channel behind every port of every switch.

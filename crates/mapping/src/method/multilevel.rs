@@ -74,7 +74,7 @@ fn place<M: Metric>(
     for (i, &[a, b]) in (0..).zip(&pairs) {
         (part[a as usize], part[b as usize]) = (i, i);
     }
-    let coarse_rows = pairs.iter().map(|pair| merged(&rows, &part, pair)).collect();
+    let coarse_rows = pairs.iter().map(|&pair| merged(&rows, &part, pair)).collect();
     let coarse_site = site.chunks_exact(2).map(|two| two[0]).collect();
     let coarse = place(coarse_rows, coarse_site, metric, draw, watch)?;
     let mut slot = vec![count as u32 - 1; count]; // an odd one out has the last slot
@@ -120,7 +120,7 @@ fn matched(rows: &[Vec<(u32, i64)>], draw: &mut Stream) -> Vec<[u32; 2]> {
 }
 
 /// The row of a pair: what both exchange with the parts of others.
-fn merged(rows: &[Vec<(u32, i64)>], part: &[u32], pair: &[u32; 2]) -> Vec<(u32, i64)> {
+fn merged(rows: &[Vec<(u32, i64)>], part: &[u32], pair: [u32; 2]) -> Vec<(u32, i64)> {
     let own = part[pair[0] as usize];
     let both = pair.iter().flat_map(|&p| &rows[p as usize]);
     let mut all: Vec<(u32, i64)> = both
