@@ -50,7 +50,9 @@ impl Sequence<'_> {
                 return true;
             }
             if !due.is_empty() {
-                due.iter().for_each(|op| over[place(op)] = true);
+                for op in &due {
+                    over[place(op)] = true;
+                }
                 (stops, last) = (stops + 1, due);
                 known = stops;
             }
