@@ -204,7 +204,7 @@ AT_ONCE = [
 def test_schedules_are_the_same_as_traces(name, given, tmp_path):
     made = fl.make_workload(name, **given)
     out = tmp_path / "there.dumpi"
-    fl.convert_workload(made, out)
+    written = fl.convert_workload(made, out)
     runs = dumpi_reader.folder(out)
     for limit in (0, 8192, float("inf")):
         assert Replay(runs, limit).ends()
@@ -215,6 +215,10 @@ def test_schedules_are_the_same_as_traces(name, given, tmp_path):
     assert back.counts()["calculated_ns"] == made.counts()["calculated_ns"]
     if (name, given) in IN_ORDER:
         assert message(back).finish_ns == message(made).finish_ns
+        assert written.at_once == 0
+    if name in ("gpt_3", "resnet_152"):
+        # computation and messages are on two processors
+        assert written.at_once == written.ranks
     # and once more
     fl.convert_workload(back, tmp_path / "again.dumpi")
     again = fl.traced_workload(tmp_path / "again.dumpi")

@@ -153,13 +153,14 @@ impl Workload {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// As a trace of DUMPI: the files of all ranks, and how many calls are in them.
+    /// As a trace of DUMPI: the files of all ranks, how many calls are in them, and how many ranks do
+    /// several things at the same time.
     #[pyo3(signature = (progress=None))]
     fn dumpi_files<'py>(
         &self,
         py: Python<'py>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<(Vec<Bound<'py, PyBytes>>, u64)> {
+    ) -> PyResult<Trace<'py>> {
         let files = enter(py, progress, |watch| dumpi::files(&self.inner, watch))?;
         Ok(as_bytes(py, &files.map_err(stopped)?))
     }
@@ -216,12 +217,16 @@ pub fn workload_list(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     to_python(py, &json!(rows))
 }
 
-fn as_bytes<'py>(py: Python<'py>, files: &dumpi::Files) -> (Vec<Bound<'py, PyBytes>>, u64) {
-    (files.contents.iter().map(|content| PyBytes::new(py, content)).collect(), files.calls)
+/// The files of all ranks, how many calls are in them, and how many ranks do several things at once.
+type Trace<'py> = (Vec<Bound<'py, PyBytes>>, u64, u32);
+
+fn as_bytes<'py>(py: Python<'py>, files: &dumpi::Files) -> Trace<'py> {
+    let contents = files.contents.iter().map(|content| PyBytes::new(py, content));
+    (contents.collect(), files.calls, files.at_once)
 }
 
-/// A collective operation or an application as a trace of DUMPI: the files of all ranks, and
-/// how many calls are in them.
+/// A collective operation or an application as a trace of DUMPI: the files of all ranks, how many
+/// calls are in them, and how many ranks do several things at the same time.
 #[pyfunction]
 #[pyo3(signature = (name, given, progress=None))]
 pub fn workload_dumpi<'py>(
@@ -229,13 +234,13 @@ pub fn workload_dumpi<'py>(
     name: &str,
     given: &Bound<'py, PyAny>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Vec<Bound<'py, PyBytes>>, u64)> {
+) -> PyResult<Trace<'py>> {
     let given = object(from_python(given)?);
     let files = enter(py, progress, |watch| dumpi::made(name, &given, watch))?;
     Ok(as_bytes(py, &files.map_err(stopped)?))
 }
 
-/// The files of a trace of DUMPI in the form that is written now, and how many calls are in them:
+/// The files of a trace of DUMPI in the form that is written now, how many calls are in them, and 0:
 /// names and contents, rank by rank.
 #[pyfunction]
 #[pyo3(signature = (names, contents, progress=None))]
@@ -244,7 +249,7 @@ pub fn dumpi_rewritten(
     names: Vec<String>,
     contents: Vec<Vec<u8>>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Vec<Bound<'_, PyBytes>>, u64)> {
+) -> PyResult<Trace<'_>> {
     let files = enter(py, progress, |watch| {
         let files: Vec<(String, &[u8])> =
             names.into_iter().zip(contents.iter().map(Vec::as_slice)).collect();

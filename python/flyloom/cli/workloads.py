@@ -119,10 +119,14 @@ def disturbed(source: Any, noise: list[str] | None, bar: Any) -> Any:
 
 def written(found: dict[str, Any]) -> list[tuple[str, Any]]:
     """A file that was written, for people."""
-    return [
+    rows = [
         ("ranks", f"{found['ranks']:,}"), ("operations", f"{found['operations']:,}"),
         ("written", f"{found['bytes']:,} bytes to {found['path']}"),
     ]
+    if found.get("at_once"):
+        rows.append(("at once", f"{found['at_once']:,} ranks do several things at the same time, "
+                                "in the trace one after another"))
+    return rows
 
 
 @workloads.command(epilog=epilog(

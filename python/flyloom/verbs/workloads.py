@@ -256,7 +256,9 @@ def convert_workload(
     reads it, where it ends in ``.bin``, and as a trace of DUMPI, a folder, where it ends in
     ``.dumpi`` (docs/traces.md). A trace of DUMPI that is named keeps its calls there.
 
-    Fields: ``path``, ``ranks``, ``operations`` (of a trace the calls), ``bytes`` written.
+    Fields: ``path``, ``ranks``, ``operations`` (of a trace the calls), ``bytes`` written; of a
+    schedule that becomes a trace, ``at_once``: ranks that do several things at the same time, which
+    come one after another there, so that the run may end at another time.
     """
     place = Path(path)
     if place.suffix not in FORMATS:
@@ -281,7 +283,7 @@ def convert_workload(
     })
 
 
-def _write_dumpi(folder: Path, contents: list[bytes], calls: int) -> Result:
+def _write_dumpi(folder: Path, contents: list[bytes], calls: int, at_once: int) -> Result:
     """Writes the files of a trace, ``NAME.meta`` and one for each rank, into NAME.dumpi.
 
     Raises ``RefusalError`` for a place that is no folder, and for one with another run in it.
@@ -301,5 +303,7 @@ def _write_dumpi(folder: Path, contents: list[bytes], calls: int) -> Result:
         if re.fullmatch(re.escape(prefix) + r"-\d+\.bin", file.name) and file.name not in files
     ] if folder.is_dir() else []
     write_folder(folder, files, stale=stale)
-    return Result(
-        {"path": str(folder), "ranks": len(contents), "operations": calls, "bytes": size})
+    return Result({
+        "path": str(folder), "ranks": len(contents), "operations": calls, "bytes": size,
+        "at_once": at_once,
+    })

@@ -33,6 +33,9 @@ pub struct Files {
     pub contents: Vec<Vec<u8>>,
     /// How many calls are in them.
     pub calls: u64,
+    /// Of a schedule, the ranks that do several things at the same time: in the trace these come
+    /// one after another.
+    pub at_once: u32,
 }
 
 /// The files of all ranks, whose processes do what a schedule says. O(n log n).
@@ -71,6 +74,7 @@ fn joined_files(schedule: &Schedule, joined: &[Joined], watch: &dyn Watch) -> Re
         let place = format!("rank {rank}");
         let trace = program(&sequence, rank, &tags).map_err(|refused| refused.within(&place))?;
         files.calls += trace.records.len() as u64;
+        files.at_once += u32::from(sequence.is_narrower(rank));
         files.contents.push(write(&trace, watch).map_err(|stop| stop.within(&place))?);
     }
     Ok(files)

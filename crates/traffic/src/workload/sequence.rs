@@ -9,6 +9,7 @@
 //! that would stop all, the shortest end by themselves.
 
 mod matching;
+mod narrow;
 mod run;
 #[cfg(test)]
 mod tests;

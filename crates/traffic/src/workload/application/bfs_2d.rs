@@ -160,7 +160,9 @@ impl Sizes {
         let gather = Call::new(&format!("allgather_{}", asked.word("allgather")?), rows, 0)?;
         let of_column = |sizes: &[u64]| gather.clone().with_sizes(sizes.to_vec());
         let of_row = |mut all: Vec<Edge>| {
-            all.iter_mut().for_each(|edge| edge.2 *= pair);
+            for edge in &mut all {
+                edge.2 *= pair;
+            }
             let messages = Some(Messages::new(columns, &all, |_| 0));
             Call::of(Exchange { messages, rounds: false }, columns)
         };

@@ -78,12 +78,12 @@ fn slices(places: &[Option<Within>]) -> Result<Vec<Vec<u32>>, Refusal> {
         let stays = left[1] == 1;
         let same = |(at, &me): (usize, &u32)| me == if stays { at as u32 } else { 0 };
         let extent = left.iter().enumerate().take_while(|one| same(*one)).count();
-        if extent < 2 || left.len() % extent != 0 {
+        if extent < 2 || !left.len().is_multiple_of(extent) {
             return Err(unlike());
         }
         let by = if stays { extent as u32 } else { 1 };
         for block in left.chunks(extent) {
-            let is_first = !stays || block[0] % by == 0;
+            let is_first = !stays || block[0].is_multiple_of(by);
             let goes_on = (0..).zip(block).all(|(at, &me)| me == block[0] + at * u32::from(stays));
             if !is_first || !goes_on {
                 return Err(unlike());

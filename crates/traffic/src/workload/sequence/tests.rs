@@ -302,3 +302,43 @@ fn ranks_meet_when_nothing_else_is_left() {
     assert!(why.contains("never ends"), "{why}");
     sequence(&of, &[], &Quiet).expect("without the meeting it ends");
 }
+
+#[test]
+fn what_comes_after_what_it_does_not_need_is_seen() {
+    let (send, recv, calc) = (Op::send(8, 1, 0), Op::recv(8, 1, 1), Op::calc(500));
+    // operations of rank 0, which require which (later, earlier), and whether something is lost
+    let cases: [(&[Op], &[(u32, u32)], bool); 9] = [
+        (&[send, recv], &[], false),
+        (&[send, recv, calc], &[(2, 0), (2, 1)], false),
+        (&[send, recv, calc], &[(2, 1)], false),
+        // a message that needs nothing of the calculation before it, and one that does
+        (&[recv, calc, send], &[(2, 0)], true),
+        (&[recv, calc, send], &[(1, 0), (2, 1)], false),
+        (&[calc, calc], &[], true),
+        (&[calc, calc], &[(1, 0)], false),
+        (&[calc, calc.on(1)], &[(1, 0)], true),
+        // two waits that are apart: each send answers its own message
+        (&[recv, Op::recv(8, 1, 2), send, Op::send(8, 1, 3)], &[(2, 0), (3, 1)], true),
+    ];
+    for (at, (ops, edges, is_lost)) in cases.into_iter().enumerate() {
+        let mut all = Builder::new(2);
+        let mut rank = all.rank();
+        for op in ops {
+            rank.add(*op).expect("it fits");
+        }
+        for &(after, before) in edges {
+            rank.require(after, before).expect("it fits");
+        }
+        drop(rank);
+        let mut rank = all.rank();
+        for op in ops.iter().filter(|op| op.kind != Kind::Calc) {
+            let back = if op.kind == Kind::Send { Op::recv } else { Op::send };
+            rank.add(back(op.size, 0, op.tag)).expect("it fits");
+        }
+        drop(rank);
+        let schedule = all.finish().expect("all ranks");
+        let found = sequence(&schedule, &[], &Quiet).expect("it comes to its end");
+        assert_eq!(found.is_narrower(0), is_lost, "case {at}");
+        assert!(!found.is_narrower(1), "case {at}");
+    }
+}
