@@ -130,7 +130,7 @@ impl Case {
             concentration: self.concentration,
             seed: spec.seed,
             links: spec.links,
-            overtaken: spec.dialect == Dialect::Physical,
+            overtaken: spec.overtaken,
             span_ps: spec.series_us.map_or(0, |us| ((us * 1e6).round() as u64).max(1)),
         }
     }
@@ -219,7 +219,7 @@ impl Case {
             on: &self.on,
             plant: &self.plant,
             replay: self.replay(),
-            overtaken: self.spec.dialect == Dialect::Physical,
+            overtaken: self.spec.overtaken,
         };
         let is_stuck = self.is_stuck(ended);
         if let (Some(replay), false, false) = (self.replay(), is_stuck, ended.left.is_empty()) {

@@ -2,8 +2,8 @@
 //!
 //! Each has virtual channels of its own, as many as the routing needs, so that none waits in the
 //! buffers of another; and its own interface at endpoints.
-//! Source: Goyal, Vin & Cheng, "Start-time fair queueing", IEEE/ACM Transactions on Networking 5(5),
-//! 1997, for shares by weights.
+//! Source: Goyal, Vin & Cheng, "Start-time fair queueing", IEEE/ACM Transactions on Networking
+//! 5(5), 1997, for shares by weights.
 
 use super::model::Runs;
 use super::node::Node;

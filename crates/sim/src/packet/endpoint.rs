@@ -3,7 +3,7 @@
 use super::event::{Happens, Packet, Sender};
 use super::model::{Change, Drive, Model, Runs};
 use super::nic::Nic;
-use super::node::Node;
+use super::node::{Node, Waiting};
 use super::plant::Class;
 use super::replay::{self, Plays};
 use super::tally::Arrival;
@@ -189,31 +189,43 @@ impl Model {
         }
     }
 
+    /// Whether a class has a packet for a rail, and there is room behind it.
+    #[inline]
+    fn may_send(&self, node: &Node, port: u16, class: u8) -> bool {
+        let lane = node.lanes[self.queue_at(port, class)];
+        !lane.queued.is_empty() && lane.chunks < self.endpoint_room()
+    }
+
+    /// Takes the first packet of a class for a rail.
+    #[inline]
+    fn takes(&self, node: &mut Node, port: u16, class: u8, to: &mut impl Runs) -> Waiting {
+        let at = self.queue_at(port, class);
+        let (queued, waiting) = node.remove(node.lanes[at].queued, to);
+        let lane = node.lane(at, to);
+        lane.queued = queued;
+        lane.chunks += 1;
+        lane.waiting -= 1;
+        if let Some(sharing) = &self.sharing {
+            sharing.serves(node, port, (class, waiting.packet.bytes), to);
+        }
+        waiting
+    }
+
     /// A rail of an endpoint may send.
     pub(super) fn endpoint_sends(&self, it: &mut Endpoint, port: u16, to: &mut impl Runs) {
-        let room = self.endpoint_room();
-        let may = |node: &Node, class: u8| {
-            let lane = node.lanes[self.queue_at(port, class)];
-            !lane.queued.is_empty() && lane.chunks < room
-        };
         let class = match &self.sharing {
-            None => may(&it.node, 0).then_some(0),
-            Some(sharing) => sharing.next(&it.node, port, |class| may(&it.node, class)),
+            None => self.may_send(&it.node, port, 0).then_some(0),
+            Some(sharing) => {
+                sharing.next(&it.node, port, |class| self.may_send(&it.node, port, class))
+            }
         };
         let Some(class) = class else {
             it.node.port(port, to).is_awake = false;
             return;
         };
-        let at = self.queue_at(port, class);
-        let (queued, waiting) = it.node.remove(it.node.lanes[at].queued, to);
-        let lane = it.node.lane(at, to);
-        lane.queued = queued;
-        lane.chunks += 1;
-        lane.waiting -= 1;
-        if let Some(sharing) = &self.sharing {
-            sharing.serves(&mut it.node, port, (class, waiting.packet.bytes), to);
-        }
-        let may_send = (0..self.plant.classes as u8).any(|class| may(&it.node, class));
+        let waiting = self.takes(&mut it.node, port, class, to);
+        let classes = self.plant.classes as u8;
+        let may_send = (0..classes).any(|class| self.may_send(&it.node, port, class));
         let mut packet = waiting.packet;
         let now = to.now_ps();
         if self.timing.begins_late {

@@ -74,7 +74,8 @@ proptest! {
             node.undo(change);
         }
         prop_assert_eq!(node.waiting(node.lanes[0].queued).count(), 0);
-        prop_assert_eq!((node.ports[0].queued, node.ports[0].most, node.lanes[0].waiting), (0, 0, 0));
+        let port = node.ports[0];
+        prop_assert_eq!((port.queued, port.most, node.lanes[0].waiting), (0, 0, 0));
     }
 
     /// A packet was overtaken where any that came before began later, of the same sender.

@@ -28,8 +28,8 @@ pub struct Row {
     pub max_latency_us: Option<f64>,
     /// Packets on ways that are no shortest ones.
     pub nonminimal_packets: u64,
-    /// Packets that came behind one that the same endpoint sent them after; null in the dialects
-    /// of CODES.
+    /// Packets that came behind one that the same endpoint sent them after, of the same class of
+    /// traffic; null where that is not asked for.
     pub overtaken_packets: Option<u64>,
     /// The last arrival, us.
     pub end_us: f64,

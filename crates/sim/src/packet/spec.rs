@@ -183,6 +183,8 @@ pub struct Spec {
     pub mpi: Mpi,
     /// Tells bytes, use and the longest queue of every link.
     pub links: bool,
+    /// Counts packets that come behind one that the same endpoint sent them after.
+    pub overtaken: bool,
     /// Tells times of every process of a trace.
     pub ranks: bool,
     /// Tells what arrived in every so many us.
@@ -228,6 +230,7 @@ impl Default for Spec {
             background: Backgrounds::default(),
             mpi: Mpi::default(),
             links: false,
+            overtaken: false,
             ranks: false,
             series_us: None,
             packet_bytes: 4096,

@@ -92,7 +92,7 @@ wire_fields! {
     JobSums { chunks, messages, bytes, hops, latency_ps }
     Span { chunks, bytes, latency_ps }
     Tally {
-        chunks, messages, bytes, hops, detours, overtaken, latency_ps, max_latency_ps, last_ps, jobs, series,
-        span_ps, buckets
+        chunks, messages, bytes, hops, detours, overtaken, latency_ps, max_latency_ps, last_ps,
+        jobs, series, span_ps, buckets
     }
 }
