@@ -130,8 +130,11 @@ static bool make_room(struct fly_match *m) {
 
 /* The bucket of a key, made where it is not there; pinned, so that it stays. NULL: no memory. */
 static struct fly_bucket *pin(struct fly_match *m, int source, int tag) {
-    struct fly_bucket *bucket = shape_of(source, tag) == FLY_SHAPE_ALL ? &m->all
-                                                                       : find(m, source, tag);
+    if (shape_of(source, tag) == FLY_SHAPE_ALL) {
+        m->all.pins++;
+        return &m->all;
+    }
+    struct fly_bucket *bucket = find(m, source, tag);
     if (bucket == NULL) {
         if (m->buckets >= m->room && !make_room(m)) return NULL;
         bucket = malloc(sizeof *bucket);

@@ -1,5 +1,4 @@
 /* flyloom-perf: what a transport does on this machine, beside a ring written by hand. */
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,20 +75,6 @@ static int read_options(int count, char **words, struct options *options) {
     return 0;
 }
 
-/* Each rank on a processor of its own, where there are two: else they wait for the scheduler. */
-static bool apart(int rank) {
-    cpu_set_t allowed, one;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2)
-        return false;
-    for (int cpu = 0, seen = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (!CPU_ISSET(cpu, &allowed) || seen++ != rank) continue;
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
-        return sched_setaffinity(0, sizeof one, &one) == 0;
-    }
-    return false;
-}
-
 static int measure(const fly_boot *boot, const struct options *options) {
     struct perf p = {.repetitions = options->repetitions, .json = options->json};
     for (int i = 0; i < options->count; i++)
@@ -128,7 +113,7 @@ int main(int count, char **words) {
     pid_t other = fork();
     fly_boot boot;
     int rank = other == 0 ? 1 : 0;
-    if (!apart(rank) && rank == 0)
+    if (!perf_apart(rank) && rank == 0)
         fprintf(stderr, "flyloom-perf: both ranks share a processor: latency is the scheduler's\n");
     if (other < 0 || fly_boot_files(folder, rank, 2, &boot) != FLY_OK) {
         fprintf(stderr, "flyloom-perf: %s\n", other < 0 ? "no process can be made"

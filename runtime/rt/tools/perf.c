@@ -152,6 +152,20 @@ void perf_bandwidth(struct perf *p, size_t bytes) {
     flood(p, "bandwidth: a message", bytes, 1 + (64 << 20) / (bytes + 4096));
 }
 
+/* Each rank on a processor of its own, where there are two: else they wait for the scheduler. */
+bool perf_apart(int rank) {
+    cpu_set_t allowed, one;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2)
+        return false;
+    for (int cpu = 0, seen = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &allowed) || seen++ != rank) continue;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        return sched_setaffinity(0, sizeof one, &one) == 0;
+    }
+    return false;
+}
+
 int perf_open(const fly_boot *boot, const char *transports, struct perf *p) {
     fly_config config = {.transports = transports};
     void *base, *other;

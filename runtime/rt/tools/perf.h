@@ -34,6 +34,8 @@ void perf_latency(struct perf *p, struct perf_way *ways, int count, size_t bytes
                   struct perf_times *times);
 extern const struct perf_way perf_raw, perf_notified;
 
+/* Puts a rank on a processor of its own; false: there is none. */
+bool perf_apart(int rank);
 int perf_open(const fly_boot *boot, const char *transports, struct perf *p);
 int perf_close(struct perf *p);
 /* A row: what, bytes, and its times; `raw` of the reference or 0. */
