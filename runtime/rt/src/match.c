@@ -151,6 +151,7 @@ static struct fly_bucket *pin(struct fly_match *m, int source, int tag) {
 
 bool fly_match_bind(struct fly_match *m, struct fly_want *want) {
     want->home = pin(m, want->source, want->tag);
+    want->shape = (uint8_t)shape_of(want->source, want->tag);
     want->posted = false;
     want->found = 0;
     want->inline_bytes = 0;
@@ -169,7 +170,10 @@ static void give(struct fly_want *want, int source, int tag, const void *data, s
     want->last_source = source;
     want->last_tag = tag;
     want->inline_bytes = (uint8_t)bytes;
-    if (bytes != 0) memcpy(want->inline_data, data, bytes);
+    if (bytes == 8)
+        memcpy(want->inline_data, data, 8); /* most often, and without a call */
+    else if (bytes != 0)
+        memcpy(want->inline_data, data, bytes);
 }
 
 static void drop_note(struct fly_match *m, struct fly_note *note) {
@@ -179,7 +183,7 @@ static void drop_note(struct fly_match *m, struct fly_note *note) {
 }
 
 void fly_match_post(struct fly_match *m, struct fly_want *want) {
-    int shape = shape_of(want->source, want->tag);
+    int shape = want->shape;
     struct fly_chain *notes = &want->home->notes;
     want->found = 0;
     want->inline_bytes = 0;
@@ -200,7 +204,7 @@ void fly_match_withdraw(struct fly_match *m, struct fly_want *want) {
     if (!want->posted) return;
     chain_remove(&want->link);
     want->posted = false;
-    m->waiting[shape_of(want->source, want->tag)]--;
+    m->waiting[want->shape]--;
 }
 
 /* Of `best` and the first in line of a bucket, the one that was started first. */

@@ -124,6 +124,13 @@ static int shm_poll(struct fly_carrier *c) {
     return taken;
 }
 
+static void shm_spin(struct fly_carrier *c, int looks) {
+    const struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
+    const struct fly_ring *ring = &shm->segments[shm->me].ring;
+    unsigned owner;
+    while (looks-- > 0 && fly_ring_peek(ring, shm->head, &owner) == NULL) continue;
+}
+
 static void shm_give(struct fly_carrier *c, int peer) {
     struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
     struct fly_segment *to = &shm->segments[shm->local[peer]];
@@ -209,6 +216,7 @@ const struct fly_carrier_ops fly_shm = {
     .claim = shm_claim,
     .publish = shm_publish,
     .poll = shm_poll,
+    .spin = shm_spin,
     .give = shm_give,
     .rest = shm_rest,
     .watch = shm_watch,

@@ -52,6 +52,8 @@ struct fly_carrier_ops {
     void (*publish)(struct fly_carrier *c, int peer, uint64_t ticket);
     /* Takes what has arrived; how many packets. */
     int (*poll)(struct fly_carrier *c);
+    /* Looks so often whether something has arrived, and no longer than until it has. NULL: poll. */
+    void (*spin)(struct fly_carrier *c, int looks);
     /* Credits of `peer` that were taken since: told by a word in memory; NULL: by packets. */
     void (*give)(struct fly_carrier *c, int peer);
     /* Sleeps until something may have come, at most so long; called unlocked. NULL: cannot. */
