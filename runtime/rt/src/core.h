@@ -138,6 +138,7 @@ struct fly_rt {
     int rank, size;
     fly_boot boot;
     bool own_boot, locked, stopping, threaded;
+    bool finalizing; /* in fly_finalize: connections that end are no deaths */
     bool leaving; /* by a finalize that all have come to: not a death */
     struct fly_settings settings;
     struct fly_team world;

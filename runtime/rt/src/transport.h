@@ -32,12 +32,15 @@ struct fly_hello {
     unsigned char node[16], token[16]; /* shm: which kernel and network; name of the socket */
     uint64_t pid, pid_space; /* the process, and in which namespace that number is one */
     uint64_t hub;            /* loop: where the hub is, from rank 0 */
+    uint32_t address_bytes, spare;
+    unsigned char address[64]; /* ofi */
 };
 
 struct fly_carrier_ops {
     const char *name;
     int code; /* FLY_TRANSPORT_... */
     int tag_ub;
+    bool late; /* dear to prepare: only where the others do not reach all */
     /* Before anything is told: what others must know to connect. */
     int (*prepare)(struct fly_rt *rt, struct fly_hello *mine, struct fly_carrier **made);
     /* Which peers are reached, by the hellos alone: the same answer at both ends. */
