@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -74,12 +75,13 @@ def test_beside_an_mpi(mpi, transports, release, tmp_path):
     assert f"{transports}, 3 ranks, 3 programs" in told
 
 
-def ranks(program: Path, count: int, folder: Path) -> list[str]:
-    """What each process of a program printed, started without an MPI."""
+def ranks(program: Path, count: int, folder: Path, nodes: list[str] | None = None) -> list[str]:
+    """What each process of a program printed, started without an MPI, each on a node if given."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("FLYLOOM_")}
     folder.mkdir()
     started = [
-        subprocess.Popen([program], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        subprocess.Popen([*(["ip", "netns", "exec", nodes[rank]] if nodes else []), program],
+                         text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                          env={**kept, "FLYLOOM_RANK": str(rank), "FLYLOOM_SIZE": str(count),
                               "FLYLOOM_BOOT": str(folder)})
         for rank in range(count)
@@ -92,6 +94,33 @@ def ranks(program: Path, count: int, folder: Path) -> list[str]:
     assert [process.returncode for process in started] == [0] * count, told
     assert not list(folder.iterdir()), "nothing stays in the folder"
     return [out for out, _ in told]
+
+
+@pytest.fixture
+def nodes():
+    """Two network namespaces with a link between them: what shared memory does not cross."""
+    names = [f"fly{os.getpid()}{end}" for end in "ab"]
+    if not shutil.which("ip") or os.geteuid() != 0:
+        pytest.skip("network namespaces need root and ip")
+    if subprocess.run(["ip", "netns", "add", names[0]], capture_output=True).returncode != 0:
+        pytest.skip("network namespaces cannot be made here")
+    try:
+        call("ip", "netns", "add", names[1])
+        call("ip", "link", "add", "v0", "netns", names[0], "type", "veth", "peer", "name", "v1",
+             "netns", names[1])
+        for at, name in enumerate(names):
+            call("ip", "-n", name, "addr", "add", f"10.77.0.{at + 1}/24", "dev", f"v{at}")
+            call("ip", "-n", name, "link", "set", f"v{at}", "up")
+            call("ip", "-n", name, "link", "set", "lo", "up")
+        until = time.monotonic() + 20  # the link has a carrier when both ends are up
+        while any("state UP" not in call("ip", "-n", name, "link", "show", f"v{at}")
+                  for at, name in enumerate(names)):
+            assert time.monotonic() < until, "no carrier"
+            time.sleep(0.05)
+        yield names
+    finally:
+        for name in names:
+            subprocess.run(["ip", "netns", "del", name], capture_output=True)
 
 
 #: What each example prints at two ranks, by what it does.
@@ -115,6 +144,17 @@ def test_examples(name, installed, tmp_path):
          "-o", program, *flags, f"-Wl,-rpath,{config.parent}")
     assert ranks(program, 2, tmp_path / "boot") == PRINTED[name]
     assert {path.stem for path in (SOURCE / "examples").glob("*.c")} == set(PRINTED)
+
+
+@pytest.mark.parametrize("name", ["first", "requests", "moves", "epochs"])
+def test_two_nodes(name, nodes, release, tmp_path):
+    """The same over libfabric and TCP."""
+    if "libfabric" not in call("ldd", release / "libflyloom.so"):
+        pytest.skip("libfabric is not installed")
+    program = tmp_path / name
+    call("gcc", "-std=gnu11", SOURCE / "examples" / f"{name}.c", "-o", program,
+         f"-I{SOURCE / 'include'}", f"-L{release}", "-lflyloom", f"-Wl,-rpath,{release}")
+    assert ranks(program, 2, tmp_path / "boot", nodes) == PRINTED[name]
 
 
 def test_a_cmake_project_finds_it(installed, tmp_path):

@@ -217,8 +217,8 @@ int fly_access_put(struct fly_access *at, const void *src, const fly_shape *from
         struct reach reach = {at, (unsigned char *)(uintptr_t)src, true};
         code = fly_each_run(to, from, reach_run, &reach);
     } else if (small && at->rt->peers[at->peer].via->ops->claim != NULL) {
-        put_small(at->win, at->rt->peers[at->peer].via, at->peer, at->member->base + at->offset, src,
-                  bytes, at->tag);
+        put_small(at->win, at->rt->peers[at->peer].via, at->peer, at->member->base + at->offset,
+                  src, bytes, at->tag);
         return FLY_OK;
     } else if (contiguous(from) && contiguous(to)) {
         if (bytes != 0) memmove(at->member->base + at->offset, src, bytes);

@@ -10,7 +10,7 @@
 #include "transport.h"
 
 enum { FLY_CARRIERS = 5 };
-/* Packets that await no request: notifications have the user's credits, others a few of their own. */
+/* Of credits: notifications have as many as the user says, other packets a few of their own. */
 enum { FLY_CLASS_NOTE, FLY_CLASS_OTHER, FLY_CLASSES };
 enum { FLY_OTHER_CREDITS = 8, FLY_REPLIES_MAX = 8 };
 

@@ -141,6 +141,7 @@ static int connect_all(struct start *start) {
     mine->abi = FLY_ABI;
     mine->credits = rt->settings.credits;
     mine->pid = (uint64_t)getpid();
+    fly_node_tell(mine); /* unknown, it is that of nobody but those who do not know theirs */
     if (mine->error == FLY_OK) {
         mine->order = order_word(start);
         prepare(start, false);

@@ -74,6 +74,9 @@ struct fly_carrier_ops {
     void (*close)(struct fly_carrier *c);
 };
 
+/* Which node this is, into the hello: processes of one have the same. Its file is shm.c. */
+int fly_node_tell(struct fly_hello *mine);
+
 struct fly_carrier {
     const struct fly_carrier_ops *ops;
     struct fly_rt *rt;

@@ -1,5 +1,5 @@
-/* All schedules of producers on a ring of two or four slots, with old values for loads wherever the order
- * allows them; each seeded fault must be found.
+/* All schedules of producers on a ring of two or four slots, with old values for loads wherever the
+ * order allows them; each seeded fault must be found.
  *
  *   ring_explore PRODUCERS MESSAGES [relaxed-publish | relaxed-claim | early-credit | ""]
  *                [MOST]

@@ -1,9 +1,9 @@
 /* Atomics for the explorer of schedules: each step is a choice of who runs, and of which value that
  * is not forbidden a load sees.
  *
- * Memory is a list of stores for each word, with the view that a release carries. A load may see any
- * store that is not older than what its thread knows of the word; acquire takes over the view of the
- * store that it sees. A swap sees the newest store. This is the release-acquire fragment of C11.
+ * Memory is a list of stores for each word, with the view that a release carries. A load may see
+ * any store that is not older than what its thread knows of the word; acquire takes over the view
+ * of that store. A swap sees the newest store. This is the release-acquire fragment of C11.
  */
 #ifndef FLY_TEST_RING_MODEL_H
 #define FLY_TEST_RING_MODEL_H

@@ -10,9 +10,11 @@
 static const char USAGE[] =
     "flyloom-perf [--transports LIST] [--bytes N[,N...]] [--repetitions N] [--json]\n"
     "\n"
-    "Measures between two processes that it starts: latency (half a round trip of a matched\n"
-    "notification; median and 99th percentile) beside a ring written by hand in the same run,\n"
-    "then rate and bandwidth (time for each of many messages; median and largest of 15 rounds).\n";
+    "Measures between two processes that it starts, or between two that are started with\n"
+    "FLYLOOM_RANK, FLYLOOM_SIZE=2 and FLYLOOM_BOOT, on two nodes perhaps: latency (half a round\n"
+    "trip of a matched notification; median and 99th percentile), where memory is shared beside a\n"
+    "ring written by hand in the same run, then rate and bandwidth (time for each of many\n"
+    "messages; median and largest of 15 rounds).\n";
 
 struct options {
     const char *transports;
@@ -44,7 +46,8 @@ static int read_bytes(const char *text, struct options *options) {
 }
 
 static int read_options(int count, char **words, struct options *options) {
-    *options = (struct options){"shm", {8, 64, 4096, 32768, 1 << 20}, 5, 20000, false};
+    *options = (struct options){NULL, {8, 64, 4096, 32768, 1 << 20}, 5, 20000, false};
+    if (getenv("FLYLOOM_RANK") == NULL) options->transports = "shm";
     for (int i = 1; i < count; i++) {
         const char *value = i + 1 < count ? words[i + 1] : "";
         int code = 0;
@@ -105,6 +108,11 @@ int main(int count, char **words) {
     struct options options;
     int code = read_options(count, words, &options);
     if (code != 0) return code;
+    const char *started = getenv("FLYLOOM_RANK");
+    if (started != NULL) { /* as one of two, on two nodes perhaps */
+        perf_apart(atoi(started));
+        return measure(NULL, &options);
+    }
     char folder[] = "/tmp/flyloom-perf-XXXXXX";
     if (mkdtemp(folder) == NULL) {
         fprintf(stderr, "flyloom-perf: no folder can be made in /tmp\n");

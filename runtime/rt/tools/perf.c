@@ -176,7 +176,7 @@ int perf_open(const fly_boot *boot, const char *transports, struct perf *p) {
     CHECKED(fly_win_allocate(fly_world(p->rt), p->bytes_most + RAW_SLOTS * 64, 1, 0, &base,
                              &p->win));
     p->base = base;
-    p->rank = boot->rank;
+    p->rank = boot != NULL ? boot->rank : atoi(getenv("FLYLOOM_RANK"));
     CHECKED(fly_win_shared(p->win, 1 - p->rank, &other, &bytes));
     p->other = other;
     memset(pattern, 0x5A, sizeof pattern);
