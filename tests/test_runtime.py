@@ -75,6 +75,21 @@ def test_beside_an_mpi(mpi, transports, release, tmp_path):
     assert f"{transports}, 3 ranks, 3 programs" in told
 
 
+@pytest.mark.parametrize(("name", "words", "checked"), [
+    ("pipeline", ["20", "60", "3"], "corner right"), ("reduce", ["30"], "sums right"),
+])
+@pytest.mark.parametrize("mpi", MPIS)
+def test_motifs(mpi, name, words, checked, release, tmp_path):
+    """Each motif checks its result by a formula, for every way it takes."""
+    needs(mpi)
+    program = tmp_path / name
+    call(f"mpicc.{mpi}", *FLAGS, f"-I{SOURCE / 'include'}", ROOT / f"runtime/motifs/{name}.c", "-o",
+         program, f"-L{release}", "-lflyloom", "-lm", f"-Wl,-rpath,{release}")
+    for count in (1, 3):
+        told = call(f"mpiexec.{mpi}", "-n", count, program, *words).splitlines()
+        assert len(told) >= 2 and all(checked in line for line in told)
+
+
 def ranks(program: Path, count: int, folder: Path, nodes: list[str] | None = None) -> list[str]:
     """What each process of a program printed, started without an MPI, each on a node if given."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("FLYLOOM_")}
