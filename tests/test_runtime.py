@@ -230,5 +230,6 @@ def test_perf_measures(release):
                            "--json"))
     kinds = {(row["what"], row["bytes"]) for row in rows}
     assert {("latency: put_notify", 8), ("latency: raw ring", 4096),
+            ("latency: 64 posted", 8), ("latency: 2048 unmatched", 8),
             ("rate: a message", 8), ("bandwidth: a message", 4096)} <= kinds
     assert all(0 < row["median_ns"] <= row["p99_ns"] for row in rows)
