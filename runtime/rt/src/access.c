@@ -318,7 +318,7 @@ int fly_access_atomic(struct fly_access *at, int operation, uint64_t first, uint
 int fly_control(struct fly_win *win, int rank, int operation, size_t field, uint64_t first,
                 uint64_t second, uint64_t *old) {
     struct fly_access at = {.win = win, .rt = win->rt, .target = rank, .tag = FLY_NO_TAG};
-    struct fly_pause pause = {win->rt, 0, 0};
+    struct fly_pause pause = {.rt = win->rt};
     int state = 0;
     at.member = &win->members[rank];
     at.peer = fly_world_rank(win->object.team, rank);

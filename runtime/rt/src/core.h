@@ -173,10 +173,11 @@ static inline void fly_enter(struct fly_rt *rt) {
 static inline void fly_leave(struct fly_rt *rt) {
     if (rt->locked) pthread_mutex_unlock(&rt->lock);
 }
-void fly_turn(struct fly_rt *rt);
+/* Polls all transports; how many packets came. */
+int fly_turn(struct fly_rt *rt);
 struct fly_pause {
     struct fly_rt *rt;
-    uint32_t turns;
+    uint32_t turns, checks; /* turns since something came; all */
     uint64_t began_ns;
 };
 /* One step of waiting for something: a turn, then patience that grows; the lock is let go. */

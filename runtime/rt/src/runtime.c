@@ -163,7 +163,7 @@ static int connect_all(struct start *start) {
 
 static void *progress_thread(void *context) {
     struct fly_rt *rt = context;
-    struct fly_pause pause = {rt, 0, 0};
+    struct fly_pause pause = {.rt = rt};
     fly_enter(rt);
     while (!rt->stopping) fly_wait_more(&pause);
     fly_leave(rt);
