@@ -24,6 +24,7 @@ from flit import flit
 from mapping import mapping
 from measure import HERE, ROOT, Absent, Broken
 from messages import messages
+from notified import notified
 from packets import packets
 from record import record
 from routing import growth, million, routing
@@ -32,7 +33,7 @@ from rows import Options, Row
 
 BENCHMARKS = {**OTHERS, "routing": routing, "growth": growth, "points": points,
               "messages": messages, "packets": packets, "flit": flit, "mapping": mapping,
-              "record": record}
+              "record": record, "runtime": notified}
 NAMED = {"million": million}
 """Those that run only when they are named."""
 

@@ -25,7 +25,7 @@ extern "C" {
 #define FLY_ABI 1
 
 typedef struct fly_rt fly_rt;     /* the runtime; several in one process are allowed */
-typedef struct fly_team fly_team; /* ordered processes 0..P-1; ranks are ranks of the window's team */
+typedef struct fly_team fly_team; /* ordered processes 0..P-1; a rank is one of the window's */
 typedef struct fly_win fly_win;   /* memory exposed by each member, and a notification queue each */
 typedef struct fly_req fly_req;   /* notification (persistent) or operation */
 

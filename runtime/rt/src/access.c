@@ -123,16 +123,41 @@ static int notify(const struct fly_access *at, const void *data, size_t bytes) {
 /* Small data with a notification. The slot is claimed before the data is written: the swap would
    wait until that store has got its cache line, and the two lines would move one after the other.
    Data that takes long comes first, since others behind the claim would wait for it. */
-static void put_small(const struct fly_access *at, const void *src, size_t bytes) {
-    struct fly_carrier *via = at->rt->peers[at->peer].via;
+static void put_small(const struct fly_win *win, struct fly_carrier *via, int peer,
+                      unsigned char *to, const void *src, size_t bytes, int tag) {
     size_t inside = bytes <= FLY_INLINE ? bytes : 0;
     uint64_t ticket;
-    struct fly_packet *packet = via->ops->claim(via, at->peer, &ticket);
-    copy_few(at->member->base + at->offset, src, bytes);
-    fill_head(packet, at, FLY_K_NOTIFY);
+    struct fly_packet *packet = via->ops->claim(via, peer, &ticket);
+    copy_few(to, src, bytes);
+    packet->window = win->object.id;
+    packet->tag = tag;
+    packet->source = win->object.team->rank;
+    packet->kind = FLY_K_NOTIFY;
     packet->bytes = (uint8_t)inside;
+    packet->flags = packet->unused = 0;
     copy_few(packet->data, src, inside);
-    via->ops->publish(via, at->peer, ticket);
+    via->ops->publish(via, peer, ticket);
+}
+
+bool fly_put_at_once(struct fly_win *win, const void *src, size_t bytes, int target, uint64_t disp,
+                     int tag) {
+    if (win == NULL || (unsigned)target >= (unsigned)win->object.team->size ||
+        (unsigned)tag > (unsigned)win->tag_ub || bytes > SMALL || win->rt->locked)
+        return false;
+    const struct fly_entry *entry = &win->table[target];
+    const struct fly_member *member = &win->members[target];
+    int peer = fly_world_rank(win->object.team, target);
+    struct fly_peer *to = &win->rt->peers[peer];
+    struct fly_quota *quota = &to->quota[FLY_CLASS_NOTE];
+    uint64_t offset;
+    if (member->reach != FLY_DIRECT || to->via->ops->claim == NULL || to->dead ||
+        __builtin_mul_overflow(disp, entry->unit, &offset) || offset > entry->bytes ||
+        bytes > entry->bytes - offset ||
+        quota->sent - fly_load_acquire(quota->returned) >= quota->limit)
+        return false;
+    quota->sent++;
+    put_small(win, to->via, peer, member->base + offset, src, bytes, tag);
+    return true;
 }
 
 struct reach {
@@ -192,7 +217,8 @@ int fly_access_put(struct fly_access *at, const void *src, const fly_shape *from
         struct reach reach = {at, (unsigned char *)(uintptr_t)src, true};
         code = fly_each_run(to, from, reach_run, &reach);
     } else if (small && at->rt->peers[at->peer].via->ops->claim != NULL) {
-        put_small(at, src, bytes);
+        put_small(at->win, at->rt->peers[at->peer].via, at->peer, at->member->base + at->offset,
+                  src, bytes, at->tag);
         return FLY_OK;
     } else if (contiguous(from) && contiguous(to)) {
         if (bytes != 0) memmove(at->member->base + at->offset, src, bytes);
@@ -292,7 +318,7 @@ int fly_access_atomic(struct fly_access *at, int operation, uint64_t first, uint
 int fly_control(struct fly_win *win, int rank, int operation, size_t field, uint64_t first,
                 uint64_t second, uint64_t *old) {
     struct fly_access at = {.win = win, .rt = win->rt, .target = rank, .tag = FLY_NO_TAG};
-    struct fly_pause pause = {win->rt, 0, 0};
+    struct fly_pause pause = {.rt = win->rt};
     int state = 0;
     at.member = &win->members[rank];
     at.peer = fly_world_rank(win->object.team, rank);

@@ -15,6 +15,10 @@ struct fly_access {
 /* Checks target, tag and range; `shape` is the target's. FLY_NOTHING for FLY_PROC_NULL. */
 int fly_access_begin(struct fly_access *at, const char *call, struct fly_win *win, int target,
                      uint64_t disp, const fly_shape *shape, int tag, bool tag_optional);
+/* The usual case of fly_put_notify alone: small, near, a credit at hand. false: it is
+   not, and nothing was done. */
+bool fly_put_at_once(struct fly_win *win, const void *src, size_t bytes, int target, uint64_t disp,
+                     int tag);
 int fly_access_put(struct fly_access *at, const void *src, const fly_shape *from,
                    const fly_shape *to);
 /* req may be NULL; it is done at once, or when the answer comes. */

@@ -31,8 +31,8 @@ static inline bool fly_swap_if(fly_word *word, uint64_t expect, uint64_t desired
     return __atomic_compare_exchange_n(&word->value, &expect, desired, false, __ATOMIC_ACQ_REL,
                                        __ATOMIC_ACQUIRE);
 }
-/* Stores before it are seen before loads after it are done. ThreadSanitizer knows no fences; what it
-   checks does not rest on this one. */
+/* Stores before it are seen before loads after it are done. ThreadSanitizer knows no fences; what
+   it checks does not rest on this one. */
 static inline void fly_fence_all(void) {
 #ifndef __SANITIZE_THREAD__
     __atomic_thread_fence(__ATOMIC_SEQ_CST);

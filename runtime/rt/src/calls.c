@@ -40,6 +40,7 @@ int fly_get(fly_win *win, void *dst, size_t bytes, int target, uint64_t disp) {
 
 int fly_put_notify(fly_win *win, const void *src, size_t bytes, int target, uint64_t disp,
                    int tag) {
+    if (fly_put_at_once(win, src, bytes, target, disp, tag)) return FLY_OK;
     fly_shape shape = whole(bytes);
     return put("fly_put_notify", win, src, &shape, target, disp, &shape, tag, false);
 }

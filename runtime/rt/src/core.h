@@ -10,7 +10,7 @@
 #include "transport.h"
 
 enum { FLY_CARRIERS = 5 };
-/* Packets that await no request: notifications have the user's credits, others a few of their own. */
+/* Of credits: notifications have as many as the user says, other packets a few of their own. */
 enum { FLY_CLASS_NOTE, FLY_CLASS_OTHER, FLY_CLASSES };
 enum { FLY_OTHER_CREDITS = 8, FLY_REPLIES_MAX = 8 };
 
@@ -138,6 +138,7 @@ struct fly_rt {
     int rank, size;
     fly_boot boot;
     bool own_boot, locked, stopping, threaded;
+    bool finalizing; /* in fly_finalize: connections that end are no deaths */
     bool leaving; /* by a finalize that all have come to: not a death */
     struct fly_settings settings;
     struct fly_team world;
@@ -172,10 +173,11 @@ static inline void fly_enter(struct fly_rt *rt) {
 static inline void fly_leave(struct fly_rt *rt) {
     if (rt->locked) pthread_mutex_unlock(&rt->lock);
 }
-void fly_turn(struct fly_rt *rt);
+/* Polls all transports; how many packets came. */
+int fly_turn(struct fly_rt *rt);
 struct fly_pause {
     struct fly_rt *rt;
-    uint32_t turns;
+    uint32_t turns, checks; /* turns since something came; all */
     uint64_t began_ns;
 };
 /* One step of waiting for something: a turn, then patience that grows; the lock is let go. */

@@ -44,7 +44,7 @@ static int back_off(struct asking *ask) {
     *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     uint64_t turns = (UINT64_C(1) << ask->patience) + (*random >> 33) % (1U << ask->patience);
     if (ask->patience < PATIENCE_MOST) ask->patience++;
-    struct fly_pause pause = {win->rt, 0, 0};
+    struct fly_pause pause = {.rt = win->rt};
     for (uint64_t i = 0; i < turns; i++) {
         if (ask->patience == PATIENCE_MOST) pause.turns = 100; /* others may need this core */
         fly_wait_more(&pause);

@@ -130,8 +130,11 @@ static bool make_room(struct fly_match *m) {
 
 /* The bucket of a key, made where it is not there; pinned, so that it stays. NULL: no memory. */
 static struct fly_bucket *pin(struct fly_match *m, int source, int tag) {
-    struct fly_bucket *bucket = shape_of(source, tag) == FLY_SHAPE_ALL ? &m->all
-                                                                       : find(m, source, tag);
+    if (shape_of(source, tag) == FLY_SHAPE_ALL) {
+        m->all.pins++;
+        return &m->all;
+    }
+    struct fly_bucket *bucket = find(m, source, tag);
     if (bucket == NULL) {
         if (m->buckets >= m->room && !make_room(m)) return NULL;
         bucket = malloc(sizeof *bucket);
@@ -148,6 +151,7 @@ static struct fly_bucket *pin(struct fly_match *m, int source, int tag) {
 
 bool fly_match_bind(struct fly_match *m, struct fly_want *want) {
     want->home = pin(m, want->source, want->tag);
+    want->shape = (uint8_t)shape_of(want->source, want->tag);
     want->posted = false;
     want->found = 0;
     want->inline_bytes = 0;
@@ -166,7 +170,10 @@ static void give(struct fly_want *want, int source, int tag, const void *data, s
     want->last_source = source;
     want->last_tag = tag;
     want->inline_bytes = (uint8_t)bytes;
-    if (bytes != 0) memcpy(want->inline_data, data, bytes);
+    if (bytes == 8)
+        memcpy(want->inline_data, data, 8); /* most often, and without a call */
+    else if (bytes != 0)
+        memcpy(want->inline_data, data, bytes);
 }
 
 static void drop_note(struct fly_match *m, struct fly_note *note) {
@@ -176,7 +183,7 @@ static void drop_note(struct fly_match *m, struct fly_note *note) {
 }
 
 void fly_match_post(struct fly_match *m, struct fly_want *want) {
-    int shape = shape_of(want->source, want->tag);
+    int shape = want->shape;
     struct fly_chain *notes = &want->home->notes;
     want->found = 0;
     want->inline_bytes = 0;
@@ -197,7 +204,7 @@ void fly_match_withdraw(struct fly_match *m, struct fly_want *want) {
     if (!want->posted) return;
     chain_remove(&want->link);
     want->posted = false;
-    m->waiting[shape_of(want->source, want->tag)]--;
+    m->waiting[want->shape]--;
 }
 
 /* Of `best` and the first in line of a bucket, the one that was started first. */

@@ -39,6 +39,7 @@ struct fly_want {
     int source, tag;
     int last_source, last_tag;
     bool posted;
+    uint8_t shape;
     uint8_t inline_bytes; /* of the last notification taken */
     unsigned char inline_data[FLY_MATCH_INLINE];
 };

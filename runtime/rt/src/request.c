@@ -167,7 +167,7 @@ int fly_test(fly_req *req, int *flag, fly_status *status) {
 
 /* Waits, locked, for a request that is active. */
 static int await(struct fly_req *req, fly_status *status) {
-    struct fly_pause pause = {req->rt, 0, 0};
+    struct fly_pause pause = {.rt = req->rt};
     while (!is_complete(req)) fly_wait_more(&pause);
     return finish(req, status);
 }
@@ -221,19 +221,19 @@ static int find_any(const char *call, size_t n, fly_req *const reqs[], size_t *i
         nothing(status);
         return FLY_OK;
     }
-    struct fly_pause pause = {first, 0, 0};
+    struct fly_pause pause = {.rt = first};
+    bool turned = false;
     fly_enter(first);
     while (!any(n, reqs, index, status, &code, &rt)) {
-        if (!wait && pause.turns > 0) {
+        if (!wait && turned) {
             *flag = 0;
             break;
         }
-        if (wait) {
+        if (wait)
             fly_wait_more(&pause);
-        } else {
+        else
             fly_turn(rt);
-            pause.turns++;
-        }
+        turned = true;
     }
     fly_leave(first);
     return code;

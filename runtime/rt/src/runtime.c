@@ -30,10 +30,11 @@ static uint32_t order_word(const struct start *start) {
     return word;
 }
 
-static void prepare(struct start *start) {
+static void prepare(struct start *start, bool late) {
     struct fly_rt *rt = start->rt;
     for (int i = 0; i < start->count; i++) {
         const struct fly_carrier_ops *ops = fly_transports[start->order[i]];
+        if (ops->late != late) continue;
         if (ops->prepare(rt, &start->mine, &start->made[i]) == FLY_OK)
             start->mine.works |= 1U << i;
         else
@@ -56,6 +57,42 @@ static int compare(const struct start *start) {
     return FLY_OK;
 }
 
+static bool works(const struct start *start, int i, int r) {
+    const struct fly_carrier *c = start->made[i];
+    return c != NULL && (start->all[r].works & 1U << i) != 0 &&
+           c->ops->reaches(c, &start->mine, &start->all[r]);
+}
+
+static int gather_hellos(struct start *start) {
+    const fly_boot *boot = &start->rt->boot;
+    if (boot->allgather(boot->ctx, &start->mine, start->all, sizeof start->mine) == 0)
+        return FLY_OK;
+    return fly_fail(FLY_ERR_PEER, "fly_init: boot: the host could not gather over all ranks");
+}
+
+/* Transports that are dear to prepare, where at some rank the others do not reach all. */
+static int prepare_late(struct start *start) {
+    struct fly_rt *rt = start->rt;
+    bool any_late = false;
+    int32_t missing = 0, *all = calloc((size_t)rt->size, sizeof *all);
+    if (all == NULL) return fly_fail(FLY_ERR_NOMEM, "fly_init: no memory");
+    for (int i = 0; i < start->count; i++) any_late |= fly_transports[start->order[i]]->late;
+    for (int r = 0; r < rt->size; r++) {
+        bool reached = false;
+        for (int i = 0; i < start->count && !reached; i++) reached = works(start, i, r);
+        missing |= !reached;
+    }
+    int code = FLY_OK;
+    if (any_late && rt->boot.allgather(rt->boot.ctx, &missing, all, sizeof missing) != 0)
+        code = fly_fail(FLY_ERR_PEER, "fly_init: boot: the host could not gather over all ranks");
+    bool wanted = false;
+    for (int r = 0; r < rt->size; r++) wanted |= all[r] != 0;
+    free(all);
+    if (code != FLY_OK || !any_late || !wanted) return code;
+    prepare(start, true);
+    return gather_hellos(start);
+}
+
 /* The first transport of the order that works at both ends and reaches. */
 static int choose(struct start *start) {
     struct fly_rt *rt = start->rt;
@@ -63,10 +100,8 @@ static int choose(struct start *start) {
     for (int r = 0; r < rt->size; r++) {
         struct fly_peer *peer = &rt->peers[r];
         for (int i = 0; i < start->count && peer->via == NULL; i++) {
-            struct fly_carrier *c = start->made[i];
-            bool both = c != NULL && (start->all[r].works & 1U << i) != 0;
-            if (!both || !c->ops->reaches(c, &start->mine, &start->all[r])) continue;
-            peer->via = c;
+            if (!works(start, i, r)) continue;
+            peer->via = start->made[i];
             used[i] = true;
         }
         if (peer->via == NULL)
@@ -106,15 +141,18 @@ static int connect_all(struct start *start) {
     mine->abi = FLY_ABI;
     mine->credits = rt->settings.credits;
     mine->pid = (uint64_t)getpid();
+    fly_node_tell(mine); /* unknown, it is that of nobody but those who do not know theirs */
     if (mine->error == FLY_OK) {
         mine->order = order_word(start);
-        prepare(start);
+        prepare(start, false);
     }
     start->all = calloc((size_t)rt->size, sizeof *start->all);
     if (start->all == NULL) return fly_fail(FLY_ERR_NOMEM, "fly_init: no memory");
-    if (rt->boot.allgather(rt->boot.ctx, mine, start->all, sizeof *mine) != 0)
-        return fly_fail(FLY_ERR_PEER, "fly_init: boot: the host could not gather over all ranks");
-    int code = compare(start);
+    int code = gather_hellos(start);
+    if (code != FLY_OK) return code;
+    code = compare(start);
+    if (code != FLY_OK) return code; /* the same everywhere: all have seen all */
+    code = prepare_late(start);
     if (code == FLY_OK) code = choose(start);
     code = all_could(rt, code);
     if (code != FLY_OK) return code;
@@ -125,7 +163,7 @@ static int connect_all(struct start *start) {
 
 static void *progress_thread(void *context) {
     struct fly_rt *rt = context;
-    struct fly_pause pause = {rt, 0, 0};
+    struct fly_pause pause = {.rt = rt};
     fly_enter(rt);
     while (!rt->stopping) fly_wait_more(&pause);
     fly_leave(rt);
@@ -224,7 +262,9 @@ int fly_finalize(fly_rt **out) {
         code = fly_fail(FLY_ERR_STATE, "fly_finalize: rt: %zu windows and %zu teams are alive",
                         rt->windows, rt->teams);
     uint64_t value = (uint64_t)code;
+    rt->finalizing = code == FLY_OK;
     int together = fly_agree(rt, &rt->world.object, &value);
+    rt->finalizing = value == 0;
     fly_leave(rt);
     if (value != 0) {
         if (code != FLY_OK) return code;

@@ -18,7 +18,7 @@
 enum { TURN_MOST = 64 };
 
 /* Which kernel and which network namespace: exactly those reach one another's abstract sockets. */
-static int node_of(struct fly_hello *mine) {
+int fly_node_tell(struct fly_hello *mine) {
     char text[64] = "";
     struct stat network, processes;
     int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -45,7 +45,7 @@ static int shm_prepare(struct fly_rt *rt, struct fly_hello *mine, struct fly_car
     if (shm == NULL) return fly_fail(FLY_ERR_NOMEM, "shm: no memory");
     shm->base = (struct fly_carrier){&fly_shm, rt};
     shm->listener = shm->epoll = -1;
-    int code = node_of(mine);
+    int code = fly_node_tell(mine);
     if (code == FLY_OK && getrandom(shm->token, sizeof shm->token, 0) != sizeof shm->token)
         code = fly_fail(FLY_ERR_TRANSPORT, "shm: no random numbers");
     if (code == FLY_OK) code = fly_shm_listen(shm);
@@ -81,7 +81,7 @@ static void shm_publish(struct fly_carrier *c, int peer, uint64_t ticket) {
     struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
     struct fly_segment *to = &shm->segments[shm->local[peer]];
     fly_ring_publish(&to->ring, ticket, (unsigned)shm->me);
-    /* The receiver says it sleeps, then looks at the ring; we publish, then look whether it does. */
+    /* The receiver says it sleeps, then looks at the ring; we publish, then look if it does. */
     fly_fence_all();
     wake(to->front);
 }
@@ -122,6 +122,13 @@ static int shm_poll(struct fly_carrier *c) {
         taken++;
     }
     return taken;
+}
+
+static void shm_spin(struct fly_carrier *c, int looks) {
+    const struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
+    const struct fly_ring *ring = &shm->segments[shm->me].ring;
+    unsigned owner;
+    while (looks-- > 0 && fly_ring_peek(ring, shm->head, &owner) == NULL) continue;
 }
 
 static void shm_give(struct fly_carrier *c, int peer) {
@@ -209,6 +216,7 @@ const struct fly_carrier_ops fly_shm = {
     .claim = shm_claim,
     .publish = shm_publish,
     .poll = shm_poll,
+    .spin = shm_spin,
     .give = shm_give,
     .rest = shm_rest,
     .watch = shm_watch,

@@ -146,7 +146,7 @@ static bool heard(const struct fly_win *win, const struct fly_group *group, int 
 static int hear_all(struct fly_win *win, const struct fly_group *group) {
     int code = FLY_OK;
     for (int i = 0; i < group->n; i++) {
-        struct fly_pause pause = {win->rt, 0, 0};
+        struct fly_pause pause = {.rt = win->rt};
         while (!heard(win, group, i, &code)) fly_wait_more(&pause);
     }
     return code;

@@ -32,12 +32,15 @@ struct fly_hello {
     unsigned char node[16], token[16]; /* shm: which kernel and network; name of the socket */
     uint64_t pid, pid_space; /* the process, and in which namespace that number is one */
     uint64_t hub;            /* loop: where the hub is, from rank 0 */
+    uint32_t address_bytes, spare;
+    unsigned char address[64]; /* ofi */
 };
 
 struct fly_carrier_ops {
     const char *name;
     int code; /* FLY_TRANSPORT_... */
     int tag_ub;
+    bool late; /* dear to prepare: only where the others do not reach all */
     /* Before anything is told: what others must know to connect. */
     int (*prepare)(struct fly_rt *rt, struct fly_hello *mine, struct fly_carrier **made);
     /* Which peers are reached, by the hellos alone: the same answer at both ends. */
@@ -52,6 +55,8 @@ struct fly_carrier_ops {
     void (*publish)(struct fly_carrier *c, int peer, uint64_t ticket);
     /* Takes what has arrived; how many packets. */
     int (*poll)(struct fly_carrier *c);
+    /* Looks so often whether something has arrived, and no longer than until it has. NULL: poll. */
+    void (*spin)(struct fly_carrier *c, int looks);
     /* Credits of `peer` that were taken since: told by a word in memory; NULL: by packets. */
     void (*give)(struct fly_carrier *c, int peer);
     /* Sleeps until something may have come, at most so long; called unlocked. NULL: cannot. */
@@ -68,6 +73,9 @@ struct fly_carrier_ops {
                     bool write);
     void (*close)(struct fly_carrier *c);
 };
+
+/* Which node this is, into the hello: processes of one have the same. Its file is shm.c. */
+int fly_node_tell(struct fly_hello *mine);
 
 struct fly_carrier {
     const struct fly_carrier_ops *ops;

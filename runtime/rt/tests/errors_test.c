@@ -144,7 +144,7 @@ static int overflow(const fly_boot *boot, fly_rt *rt, uint64_t most, uint64_t cr
             OK(fly_progress(rt));
             OK(fly_win_query(win, FLY_Q_UNEXPECTED, 0, &unmatched));
         }
-        for (time_t end = time(NULL) + 2; time(NULL) < end;) OK(fly_progress(rt)); /* timeouts pass */
+        for (time_t end = time(NULL) + 2; time(NULL) < end;) OK(fly_progress(rt)); /* times out */
         OK(fly_win_query(win, FLY_Q_UNEXPECTED, 0, &unmatched));
         CHECK((uint64_t)unmatched == whole, "%ld", (long)unmatched);
         OK(fly_notify_init(win, 0, (int)whole, 1, &stop));

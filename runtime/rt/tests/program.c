@@ -217,19 +217,24 @@ static void do_nothing(struct state *s, int origin) {
     CHECK(fly_put_notify(s->wins[1], &byte, 1, 0, UINT64_MAX / 4, 1) == FLY_ERR_RANGE, "range");
 }
 
+static void one_move(struct state *s, int origin, int dice) {
+    if (dice < 7)
+        do_put(s, origin, 0);
+    else if (dice < 10)
+        do_put(s, origin, dice < 9 ? 1 : 2);
+    else if (dice < 13)
+        do_get(s, origin, dice - 10);
+    else if (dice < 15)
+        do_shape(s, origin, dice == 13);
+    else if (dice < 19)
+        do_atomic(s, origin, dice < 17);
+    else
+        do_nothing(s, origin);
+}
+
 static void move_step(struct state *s) {
     int origin = pick(s, s->size), count = 1 + pick(s, 12);
-    for (int i = 0; i < count; i++) {
-        int dice = pick(s, 20);
-        if (dice < 7) do_put(s, origin, 0);
-        else if (dice < 9) do_put(s, origin, 1);
-        else if (dice < 10) do_put(s, origin, 2);
-        else if (dice < 12) do_get(s, origin, dice - 10);
-        else if (dice < 13) do_get(s, origin, 2);
-        else if (dice < 15) do_shape(s, origin, dice == 13);
-        else if (dice < 19) do_atomic(s, origin, dice < 17);
-        else do_nothing(s, origin);
-    }
+    for (int i = 0; i < count; i++) one_move(s, origin, pick(s, 20));
     if (origin == s->rank)
         for (int w = 0; w < WINDOWS; w++) OK(fly_flush(s->wins[w], FLY_ALL));
 }
@@ -352,20 +357,29 @@ static void start_or_cancel(struct state *s, int rank, int window, int r, bool c
     }
 }
 
+static void one_request(struct state *s, int rank, int window, int r, int dice) {
+    const struct rule_request *request = &rule_of(s, rank, window)->requests[r];
+    if (dice == 0)
+        test_any(s, rank, window, false);
+    else if (dice == 1)
+        test_any(s, rank, window, true);
+    else if (dice == 2)
+        wait_all(s, rank, window);
+    else if (dice < 5)
+        probe(s, rank, window);
+    else if (!request->made || (dice == 5 && !request->active))
+        make_request(s, rank, window, r);
+    else if (dice < 16)
+        start_or_cancel(s, rank, window, r, dice >= 14);
+    else
+        test_request(s, rank, window, r, dice % 2 == 0);
+}
+
 static void request_step(struct state *s) {
     int count = 4 + pick(s, 20);
     for (int i = 0; i < count; i++) {
         int rank = pick(s, s->size), window = pick(s, WINDOWS), r = pick(s, RULE_REQUESTS);
-        int dice = pick(s, 24);
-        const struct rule_request *request = &rule_of(s, rank, window)->requests[r];
-        if (dice == 0) test_any(s, rank, window, false);
-        else if (dice == 1) test_any(s, rank, window, true);
-        else if (dice == 2) wait_all(s, rank, window);
-        else if (dice < 5) probe(s, rank, window);
-        else if (!request->made || (dice == 5 && !request->active)) make_request(s, rank, window, r);
-        else if (dice < 14) start_or_cancel(s, rank, window, r, false);
-        else if (dice < 16) start_or_cancel(s, rank, window, r, true);
-        else test_request(s, rank, window, r, dice % 2 == 0);
+        one_request(s, rank, window, r, pick(s, 24));
     }
 }
 

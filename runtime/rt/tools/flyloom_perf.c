@@ -1,5 +1,4 @@
 /* flyloom-perf: what a transport does on this machine, beside a ring written by hand. */
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +10,12 @@
 static const char USAGE[] =
     "flyloom-perf [--transports LIST] [--bytes N[,N...]] [--repetitions N] [--json]\n"
     "\n"
-    "Measures between two processes that it starts: latency (half a round trip of a matched\n"
-    "notification; median and 99th percentile) beside a ring written by hand in the same run,\n"
-    "then rate and bandwidth (time for each of many messages; median and largest of 15 rounds).\n";
+    "Measures between two processes that it starts, or between two that are started with\n"
+    "FLYLOOM_RANK, FLYLOOM_SIZE=2 and FLYLOOM_BOOT, on two nodes perhaps: latency (half a round\n"
+    "trip of a matched notification; median and 99th percentile), where memory is shared beside a\n"
+    "ring written by hand in the same run, with an empty list, with 64 posted requests and with\n"
+    "2048 notifications that nobody takes; then rate and bandwidth (time for each of many\n"
+    "messages; median and largest of 15 rounds).\n";
 
 struct options {
     const char *transports;
@@ -45,7 +47,8 @@ static int read_bytes(const char *text, struct options *options) {
 }
 
 static int read_options(int count, char **words, struct options *options) {
-    *options = (struct options){"shm", {8, 64, 4096, 32768, 1 << 20}, 5, 20000, false};
+    *options = (struct options){NULL, {8, 64, 4096, 32768, 1 << 20}, 5, 20000, false};
+    if (getenv("FLYLOOM_RANK") == NULL) options->transports = "shm";
     for (int i = 1; i < count; i++) {
         const char *value = i + 1 < count ? words[i + 1] : "";
         int code = 0;
@@ -76,20 +79,6 @@ static int read_options(int count, char **words, struct options *options) {
     return 0;
 }
 
-/* Each rank on a processor of its own, where there are two: else they wait for the scheduler. */
-static bool apart(int rank) {
-    cpu_set_t allowed, one;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2)
-        return false;
-    for (int cpu = 0, seen = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (!CPU_ISSET(cpu, &allowed) || seen++ != rank) continue;
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
-        return sched_setaffinity(0, sizeof one, &one) == 0;
-    }
-    return false;
-}
-
 static int measure(const fly_boot *boot, const struct options *options) {
     struct perf p = {.repetitions = options->repetitions, .json = options->json};
     for (int i = 0; i < options->count; i++)
@@ -110,6 +99,9 @@ static int measure(const fly_boot *boot, const struct options *options) {
             perf_row(&p, what, options->bytes[i], &times[w], raw);
         }
     }
+    p.raw_numbers = ways[1].sent;
+    perf_posted(&p, 64);
+    perf_unmatched(&p, 2048);
     perf_rate(&p, 8);
     for (int i = 0; i < options->count; i++)
         if (options->bytes[i] >= 4096) perf_bandwidth(&p, options->bytes[i]);
@@ -120,6 +112,11 @@ int main(int count, char **words) {
     struct options options;
     int code = read_options(count, words, &options);
     if (code != 0) return code;
+    const char *started = getenv("FLYLOOM_RANK");
+    if (started != NULL) { /* as one of two, on two nodes perhaps */
+        perf_apart(atoi(started));
+        return measure(NULL, &options);
+    }
     char folder[] = "/tmp/flyloom-perf-XXXXXX";
     if (mkdtemp(folder) == NULL) {
         fprintf(stderr, "flyloom-perf: no folder can be made in /tmp\n");
@@ -128,7 +125,7 @@ int main(int count, char **words) {
     pid_t other = fork();
     fly_boot boot;
     int rank = other == 0 ? 1 : 0;
-    if (!apart(rank) && rank == 0)
+    if (!perf_apart(rank) && rank == 0)
         fprintf(stderr, "flyloom-perf: both ranks share a processor: latency is the scheduler's\n");
     if (other < 0 || fly_boot_files(folder, rank, 2, &boot) != FLY_OK) {
         fprintf(stderr, "flyloom-perf: %s\n", other < 0 ? "no process can be made"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BLOCK = 250, RAW_SLOTS = 64, TAG = 3, TAG_DONE = 4 };
+enum { BLOCK = 250, RAW_SLOTS = 64, TAG = 3, TAG_DONE = 4, TAG_OTHERS = 1000 };
 
 /* The reference: a slot of one cache line with a number, behind the data. */
 struct raw_slot {
@@ -119,6 +119,42 @@ void perf_row(struct perf *p, const char *what, size_t bytes, const struct perf_
     p->first = false;
 }
 
+static void latency_row(struct perf *p, const char *what) {
+    struct perf_way ways[] = {perf_notified, perf_raw};
+    struct perf_times times[2];
+    int count = p->other != NULL ? 2 : 1;
+    ways[1].sent = ways[1].got = p->raw_numbers;
+    CHECKED(fly_fence(p->win));
+    perf_latency(p, ways, count, 8, times);
+    p->raw_numbers = ways[1].sent;
+    perf_row(p, what, 8, &times[0], count == 2 ? times[1].median_ns : 0);
+}
+
+void perf_posted(struct perf *p, int requests) {
+    char what[64];
+    fly_req **posted = calloc((size_t)requests, sizeof *posted);
+    if (posted == NULL) exit(3);
+    for (int i = 0; i < requests; i++) {
+        CHECKED(fly_notify_init(p->win, FLY_ANY_SOURCE, TAG_OTHERS + i, 1, &posted[i]));
+        CHECKED(fly_start(posted[i]));
+    }
+    snprintf(what, sizeof what, "latency: %d posted", requests);
+    latency_row(p, what);
+    for (int i = 0; i < requests; i++) {
+        CHECKED(fly_cancel(posted[i], NULL));
+        CHECKED(fly_req_free(&posted[i]));
+    }
+    free(posted);
+}
+
+void perf_unmatched(struct perf *p, int notifications) {
+    char what[64];
+    for (int i = 0; i < notifications; i++)
+        CHECKED(fly_put_notify(p->win, NULL, 0, 1 - p->rank, 0, TAG_OTHERS + i % 100));
+    snprintf(what, sizeof what, "latency: %d unmatched", notifications);
+    latency_row(p, what);
+}
+
 /* Rank 0 sends without a break; rank 1 takes all by one counting request and says so. */
 static double flood_ns(struct perf *p, size_t bytes, uint64_t messages) {
     fly_req *done;
@@ -152,6 +188,20 @@ void perf_bandwidth(struct perf *p, size_t bytes) {
     flood(p, "bandwidth: a message", bytes, 1 + (64 << 20) / (bytes + 4096));
 }
 
+/* Each rank on a processor of its own, where there are two: else they wait for the scheduler. */
+bool perf_apart(int rank) {
+    cpu_set_t allowed, one;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2)
+        return false;
+    for (int cpu = 0, seen = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &allowed) || seen++ != rank) continue;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        return sched_setaffinity(0, sizeof one, &one) == 0;
+    }
+    return false;
+}
+
 int perf_open(const fly_boot *boot, const char *transports, struct perf *p) {
     fly_config config = {.transports = transports};
     void *base, *other;
@@ -162,7 +212,7 @@ int perf_open(const fly_boot *boot, const char *transports, struct perf *p) {
     CHECKED(fly_win_allocate(fly_world(p->rt), p->bytes_most + RAW_SLOTS * 64, 1, 0, &base,
                              &p->win));
     p->base = base;
-    p->rank = boot->rank;
+    p->rank = boot != NULL ? boot->rank : atoi(getenv("FLYLOOM_RANK"));
     CHECKED(fly_win_shared(p->win, 1 - p->rank, &other, &bytes));
     p->other = other;
     memset(pattern, 0x5A, sizeof pattern);

@@ -15,6 +15,7 @@ struct perf {
     size_t bytes_most;
     uint64_t repetitions;
     bool json, first;
+    uint64_t raw_numbers; /* how far the slots of the raw ring have been numbered */
 };
 
 /* One way of going back and forth: ping sends number n and pong waits for it. */
@@ -34,11 +35,17 @@ void perf_latency(struct perf *p, struct perf_way *ways, int count, size_t bytes
                   struct perf_times *times);
 extern const struct perf_way perf_raw, perf_notified;
 
+/* Puts a rank on a processor of its own; false: there is none. */
+bool perf_apart(int rank);
 int perf_open(const fly_boot *boot, const char *transports, struct perf *p);
 int perf_close(struct perf *p);
 /* A row: what, bytes, and its times; `raw` of the reference or 0. */
 void perf_row(struct perf *p, const char *what, size_t bytes, const struct perf_times *times,
               double raw_ns);
+/* Latency of 8 bytes with so many requests of any source posted for other tags, and with so many
+   notifications that nobody takes; they stay until perf_close. */
+void perf_posted(struct perf *p, int requests);
+void perf_unmatched(struct perf *p, int notifications);
 void perf_rate(struct perf *p, size_t bytes);
 void perf_bandwidth(struct perf *p, size_t bytes);
 

@@ -1,0 +1,87 @@
+"""The benchmark of the runtime: notified puts beside a ring written by hand and beside MPI."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from measure import ROOT, Absent, Broken, median
+from rows import Options, Row
+
+SOURCE = ROOT / "runtime" / "rt"
+BUILT = ROOT / "target" / "rt" / "release"
+MPIS = ("openmpi", "mpich")
+MOST_OF_RAW = 1.15
+MOST_OF_EMPTY = 1.3
+LEAST_RATIO = {"send and receive": 1.3, "put, flush, message": 1.5}
+MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+       "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+
+
+def notified(options: Options) -> list[Row]:
+    """Half a round trip of 8 bytes and 4 KiB; medians of runs of 10,000 repetitions or more."""
+    program = BUILT / "flyloom-perf"
+    if not program.exists():
+        raise Absent("the runtime is not built: make setup, with cmake installed")
+    rows = []
+    for size in (8, 4096):
+        runs = [figures([str(program), "--bytes", str(size), "--json"]) for _ in options.times(9)]
+        ours = [run["latency: put_notify"]["of_raw"] for run in runs]
+        raw = median(run["latency: raw ring"]["median_ns"] for run in runs)
+        rows.append(Row("runtime", f"notified put of {size} B, of a ring by hand", median(ours),
+                        "x", most=MOST_OF_RAW, note=f"ring {raw:.0f} ns"))
+        if size == 8:
+            rows += [laden(what, runs) for what in ("64 posted", "2048 unmatched")]
+    for mpi in MPIS:
+        rows += beside(mpi, options)
+    return rows
+
+
+def laden(what: str, runs: list[dict[str, dict[str, float]]]) -> Row:
+    """The same with other requests posted, or with notifications that nobody takes."""
+    ratio = median(run[f"latency: {what}"]["median_ns"] / run["latency: put_notify"]["median_ns"]
+                   for run in runs)
+    return Row("runtime", f"with {what}, of an empty list", ratio, "x", most=MOST_OF_EMPTY)
+
+
+def beside(mpi: str, options: Options) -> list[Row]:
+    """What an MPI takes for the same, in the same run."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "perf"
+        built = subprocess.run(
+            [f"mpicc.{mpi}", "-std=gnu11", "-O2", "-D_GNU_SOURCE",
+             f"-I{SOURCE}/include", f"-I{SOURCE}/tools",
+             f"{SOURCE}/tools/perf_mpi.c", f"{SOURCE}/tools/perf.c", "-o", str(program),
+             f"-L{BUILT}", "-lflyloom", f"-Wl,-rpath,{BUILT}"],
+            text=True, capture_output=True, timeout=300) if there(mpi) else None
+        if built is None:
+            return [Row("runtime", f"{mpi}: skipped", None, "ns", note="not installed")]
+        if built.returncode != 0:
+            raise Broken(built.stderr[-400:])
+        words = [f"mpiexec.{mpi}", "-n", "2", str(program), "shm", "8", "10000"]
+        runs = [figures(words) for _ in options.times(9)]
+    ours = median(run["put_notify"]["median_ns"] for run in runs)
+    for name, least in LEAST_RATIO.items():
+        theirs = median(run[name]["median_ns"] for run in runs)
+        rows.append(Row("runtime", f"notified put of 8 B, beside {mpi}: {name}", ours, "ns",
+                        baseline=theirs, baseline_is="the same run", least_ratio=least))
+    return rows
+
+
+def there(mpi: str) -> bool:
+    """Whether an MPI of Debian's names is installed."""
+    return any((Path(folder) / f"mpicc.{mpi}").exists()
+               for folder in os.environ.get("PATH", "").split(os.pathsep))
+
+
+def figures(words: list[str]) -> dict[str, dict[str, float]]:
+    """The rows of a run by what they are; Broken where it fails."""
+    done = subprocess.run(words, env={**os.environ, **MAY}, text=True, capture_output=True,
+                          timeout=300)
+    if done.returncode != 0:
+        raise Broken(f"{words[0]}: {done.stderr.strip()[-400:]}")
+    return {row["what"]: row for row in json.loads(done.stdout)}

@@ -1,0 +1,52 @@
+/* What the motifs share: start and end beside an MPI, time, errors. */
+#ifndef FLY_MOTIF_H
+#define FLY_MOTIF_H
+
+#include "flyloom_mpi.h"
+
+#include <stdio.h>
+
+#define DO(call)                                                                        \
+    do {                                                                                \
+        int code_ = (call);                                                             \
+        if (code_ != FLY_OK) {                                                          \
+            fprintf(stderr, "%s: %s: %s\n", #call, fly_strerror(code_), fly_last_error(NULL)); \
+            MPI_Abort(MPI_COMM_WORLD, 3);                                               \
+        }                                                                               \
+    } while (0)
+
+struct motif {
+    fly_boot boot;
+    fly_rt *rt;
+    int rank, size;
+};
+
+static inline void motif_open(struct motif *m, int *count, char ***words) {
+    MPI_Init(count, words);
+    DO(fly_mpi_boot(MPI_COMM_WORLD, &m->boot));
+    DO(fly_init(&m->boot, NULL, &m->rt));
+    m->rank = m->boot.rank;
+    m->size = m->boot.size;
+}
+
+static inline void motif_close(struct motif *m) {
+    DO(fly_finalize(&m->rt));
+    fly_mpi_boot_free(&m->boot);
+    MPI_Finalize();
+}
+
+/* The number that word i gives, at least `least`. */
+static inline int motif_number(int count, char **words, int i, int otherwise, int least) {
+    char *end;
+    long value;
+    if (count <= i) return otherwise;
+    value = strtol(words[i], &end, 10);
+    if (*end != 0 || end == words[i] || value < least || value > 1000000000) {
+        fprintf(stderr, "%s: argument %d: \"%s\" must be a whole number of at least %d\n", words[0],
+                i, words[i], least);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    return (int)value;
+}
+
+#endif

@@ -1,0 +1,147 @@
+/* Pipeline: the stencil Sync_p2p of the Parallel Research Kernels, columns shared among the ranks.
+ *
+ *   mpiexec -n P pipeline [COLUMNS [ROWS [ITERATIONS]]]
+ *
+ * Each row needs the value left of it from the rank before. Notified: one put of 8 bytes a row,
+ * which the consumer finds inside the notification; beside it the same by MPI_Send and MPI_Recv.
+ * Source: https://github.com/ParRes/Kernels, Sync_p2p (the definition and its check).
+ */
+#include "motif.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TAG_ROW = 1, TAG_CORNER = 2 };
+
+struct grid {
+    struct motif *m;
+    int columns, rows, iterations, first, mine; /* first column here, and how many */
+    double *a;       /* mine + 1 columns; column 0 is the neighbour's last */
+    fly_win *win;    /* rows values from the left, then the corner */
+    double *window;
+    fly_req *row, *corner;
+};
+
+#define A(g, i, j) (g)->a[(size_t)(j) * (size_t)((g)->mine + 1) + (size_t)(i)]
+
+static void clear(struct grid *g) {
+    for (int j = 0; j < g->rows; j++)
+        for (int i = 0; i <= g->mine; i++) A(g, i, j) = 0;
+    for (int i = 0; i <= g->mine; i++) A(g, i, 0) = g->first + i - 1;
+    if (g->m->rank == 0)
+        for (int j = 0; j < g->rows; j++) A(g, 1, j) = j;
+}
+
+/* From inside the notification, where it is; in the window it is, too. */
+static double row_notified(struct grid *g, int j) {
+    double value;
+    size_t bytes;
+    DO(fly_wait(g->row, NULL));
+    const void *inside = fly_inline(g->row, &bytes);
+    memcpy(&value, inside != NULL ? inside : &g->window[j], sizeof value);
+    DO(fly_start(g->row));
+    return value;
+}
+
+static double row_by_message(void) {
+    double value;
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Recv(&value, 1, MPI_DOUBLE, rank - 1, TAG_ROW, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return value;
+}
+
+static void sweep(struct grid *g, int notified) {
+    int rank = g->m->rank, last = g->m->size - 1, from = rank == 0 ? 2 : 1;
+    for (int j = 1; j < g->rows; j++) {
+        if (rank > 0) A(g, 0, j) = notified ? row_notified(g, j) : row_by_message();
+        for (int i = from; i <= g->mine; i++)
+            A(g, i, j) = A(g, i - 1, j) + A(g, i, j - 1) - A(g, i - 1, j - 1);
+        if (rank == last) continue;
+        double value = A(g, g->mine, j);
+        if (notified)
+            DO(fly_put_notify(g->win, &value, 8, rank + 1, (uint64_t)j, TAG_ROW));
+        else
+            MPI_Send(&value, 1, MPI_DOUBLE, rank + 1, TAG_ROW, MPI_COMM_WORLD);
+    }
+}
+
+/* The last corner, negated, becomes the first: iterations depend on each other. */
+static void close_circle(struct grid *g, int notified) {
+    int rank = g->m->rank, last = g->m->size - 1;
+    double corner = rank == last ? -A(g, g->mine, g->rows - 1) : 0;
+    if (last == 0) {
+        A(g, 1, 0) = corner;
+    } else if (notified) {
+        if (rank == last) DO(fly_put_notify(g->win, &corner, 8, 0, (uint64_t)g->rows, TAG_CORNER));
+        if (rank == 0) {
+            DO(fly_start(g->corner));
+            DO(fly_wait(g->corner, NULL));
+            A(g, 1, 0) = g->window[g->rows];
+        }
+    } else {
+        if (rank == last) MPI_Send(&corner, 1, MPI_DOUBLE, 0, TAG_CORNER, MPI_COMM_WORLD);
+        if (rank == 0)
+            MPI_Recv(&A(g, 1, 0), 1, MPI_DOUBLE, last, TAG_CORNER, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+    }
+}
+
+static double run(struct grid *g, int notified) {
+    double began = 0;
+    clear(g);
+    for (int iteration = 0; iteration <= g->iterations; iteration++) {
+        if (iteration == 1) { /* the first warms up */
+            MPI_Barrier(MPI_COMM_WORLD);
+            began = MPI_Wtime();
+        }
+        sweep(g, notified);
+        close_circle(g, notified);
+    }
+    double took = MPI_Wtime() - began, wrong = 0;
+    double wanted = (double)(g->iterations + 1) * (g->columns + g->rows - 2);
+    if (g->m->rank == g->m->size - 1)
+        wrong = fabs(A(g, g->mine, g->rows - 1) - wanted) > 1e-8 * wanted;
+    MPI_Bcast(&wrong, 1, MPI_DOUBLE, g->m->size - 1, MPI_COMM_WORLD);
+    MPI_Bcast(&took, 1, MPI_DOUBLE, g->m->size - 1, MPI_COMM_WORLD);
+    if (wrong != 0) {
+        if (g->m->rank == 0) fprintf(stderr, "pipeline: the corner is not %.1f\n", wanted);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return took;
+}
+
+static void report(const struct grid *g, const char *how, double took) {
+    double operations = 2.0 * (g->columns - 1) * (g->rows - 1) * g->iterations;
+    if (g->m->rank == 0)
+        printf("pipeline %s: %d x %d, corner right, %.1f MFlop/s\n", how, g->columns, g->rows,
+               operations / took / 1e6);
+}
+
+int main(int count, char **words) {
+    struct motif m;
+    struct grid grid = {.m = &m}, *g = &grid;
+    void *base;
+    motif_open(&m, &count, &words);
+    g->columns = motif_number(count, words, 1, 20, 2 * m.size);
+    g->rows = motif_number(count, words, 2, 1000, 2);
+    g->iterations = motif_number(count, words, 3, 50, 1);
+    g->first = (int)((long)g->columns * m.rank / m.size);
+    g->mine = (int)((long)g->columns * (m.rank + 1) / m.size) - g->first;
+    g->a = (double *)malloc((size_t)(g->mine + 1) * (size_t)g->rows * sizeof *g->a);
+    if (g->a == NULL) MPI_Abort(MPI_COMM_WORLD, 3);
+    DO(fly_win_allocate(fly_world(m.rt), ((size_t)g->rows + 1) * 8, 8, 0, &base, &g->win));
+    g->window = (double *)base;
+    DO(fly_notify_init(g->win, m.rank == 0 ? FLY_PROC_NULL : m.rank - 1, TAG_ROW, 1, &g->row));
+    DO(fly_notify_init(g->win, m.size - 1, TAG_CORNER, 1, &g->corner));
+    if (m.rank > 0) DO(fly_start(g->row));
+    report(g, "notified", run(g, 1));
+    report(g, "by messages", run(g, 0));
+    DO(fly_cancel(g->row, NULL));
+    DO(fly_req_free(&g->row));
+    DO(fly_req_free(&g->corner));
+    DO(fly_win_free(&g->win));
+    free(g->a);
+    motif_close(&m);
+    return 0;
+}

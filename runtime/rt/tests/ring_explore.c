@@ -1,0 +1,320 @@
+/* All schedules of producers on a ring of two or four slots, with old values for loads wherever the
+ * order allows them; each seeded fault must be found.
+ *
+ *   ring_explore PRODUCERS MESSAGES [relaxed-publish | relaxed-claim | early-credit | ""]
+ *                [MOST]
+ *
+ * Threads are coroutines; a run replays a list of choices and asks for new ones at its end, depth
+ * first, so that every list of choices is run once. The rule of credits is as in the library: a
+ * producer has one, and gets it back when the consumer has taken its message.
+ */
+#define FLY_ATOMICS_MODEL
+#include "ring.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+enum { THREADS = 4, WORDS = 24, STORES = 64, CHOICES = 400, STACK = 65536, DEPTH_MOST = 4 };
+
+struct store {
+    uint64_t value;
+    int view[WORDS]; /* what a thread that acquires it knows */
+};
+
+static struct store memory[WORDS][STORES];
+static int stored[WORDS], views[THREADS][WORDS];
+static int old_at[THREADS][WORDS]; /* stores there were when the thread last saw an old value */
+static ucontext_t scheduler, threads[THREADS];
+static unsigned char stacks[THREADS][STACK];
+static bool finished[THREADS];
+static int running, thread_count;
+static int choices[CHOICES], widths[CHOICES], choice_count, replayed;
+static unsigned long runs;
+static const char *fault = "";
+static bool wrong;
+
+/* A choice of 0..width-1: replayed, or the first of a new one. */
+static int choose(int width) {
+    if (width <= 1) return 0;
+    if (replayed == choice_count) {
+        if (choice_count == CHOICES) {
+            fprintf(stderr, "ring_explore: a run of more than %d choices\n", CHOICES);
+            exit(2);
+        }
+        widths[choice_count] = width;
+        choices[choice_count++] = 0;
+    }
+    return choices[replayed++];
+}
+
+/* The state of a run: what each thread has seen and done, in its order, and what is stored. Runs
+   that come to a state that was there before, by other orders of steps that do not touch each
+   other, go on as the first did. */
+static uint64_t history[THREADS], contents;
+static uint64_t *met;
+static size_t met_room, met_count;
+
+static uint64_t mix(uint64_t a, uint64_t b) {
+    uint64_t z = (a ^ (b + UINT64_C(0x9E3779B97F4A7C15) + (a << 6) + (a >> 2)));
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    return (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB) ^ z >> 31;
+}
+
+static bool add_state(uint64_t key) {
+    size_t at = (size_t)(key % met_room);
+    while (met[at] != 0 && met[at] != key) at = (at + 1) % met_room;
+    bool is_new = met[at] == 0;
+    met[at] = key;
+    met_count += is_new;
+    return is_new;
+}
+
+static bool state_is_new(void) {
+    if (met_count * 2 >= met_room) {
+        uint64_t *old = met;
+        size_t old_room = met_room;
+        met_room = met_room == 0 ? 1 << 16 : met_room * 2;
+        met = calloc(met_room, sizeof *met);
+        if (met == NULL) exit(2);
+        met_count = 0;
+        for (size_t i = 0; i < old_room; i++)
+            if (old[i] != 0) add_state(old[i]);
+        free(old);
+    }
+    uint64_t key = contents;
+    for (int t = 0; t < THREADS; t++) key = mix(key, history[t]);
+    return add_state(key | 1);
+}
+
+static void note_step(uint64_t what) { history[running] = mix(history[running], what); }
+
+static void yield(void) {
+    note_step(7);
+    swapcontext(&threads[running], &scheduler);
+}
+
+static void join_view(int *into, const int *from) {
+    for (int w = 0; w < WORDS; w++)
+        if (from[w] > into[w]) into[w] = from[w];
+}
+
+static uint64_t load(const fly_word *word, bool acquire) {
+    yield();
+    int w = word->index, oldest = views[running][w];
+    /* Seen once more, nothing having happened, an old value leads to nothing new. */
+    if (old_at[running][w] == stored[w]) oldest = stored[w] - 1;
+    int seen = stored[w] - 1 - choose(stored[w] - oldest); /* the newest first */
+    if (seen != stored[w] - 1) old_at[running][w] = stored[w];
+    views[running][w] = seen;
+    if (acquire) join_view(views[running], memory[w][seen].view);
+    note_step((uint64_t)(w * STORES + seen) << 1);
+    return memory[w][seen].value;
+}
+
+uint64_t fly_load_relaxed(const fly_word *word) { return load(word, false); }
+uint64_t fly_load_acquire(const fly_word *word) { return load(word, true); }
+
+static void append(int w, uint64_t value, bool release) {
+    if (stored[w] == STORES) exit(2);
+    struct store *store = &memory[w][stored[w]];
+    views[running][w] = stored[w]++;
+    store->value = value;
+    memset(store->view, 0, sizeof store->view);
+    if (release) memcpy(store->view, views[running], sizeof store->view);
+    store->view[w] = views[running][w];
+    note_step((uint64_t)w << 32 | 1);
+    contents += mix(mix((uint64_t)(w * STORES + stored[w]), value), history[running]);
+}
+
+void fly_store_release(fly_word *word, uint64_t value) {
+    yield();
+    append(word->index, value, strcmp(fault, "relaxed-publish") != 0);
+}
+
+bool fly_swap_if(fly_word *word, uint64_t expect, uint64_t desired) {
+    yield();
+    int w = word->index, newest = stored[w] - 1;
+    note_step((uint64_t)(w * STORES + newest) << 8 | 3);
+    if (memory[w][newest].value != expect) return false;
+    join_view(views[running], memory[w][newest].view);
+    append(w, desired, strcmp(fault, "relaxed-claim") != 0);
+    return true;
+}
+
+/* The ring, and the words beside it: data of each slot, and the credits of each producer. */
+static struct fly_slot slots[DEPTH_MOST];
+static fly_word claims[DEPTH_MOST], hint, data[DEPTH_MOST], credit[THREADS];
+static int depth; /* two slots; four where there are more producers than two */
+static struct fly_ring ring;
+static int producers, messages;
+
+/* Plain data: an access that does not know of the newest store is a race. */
+static void write_data(int slot, uint64_t value) {
+    int w = data[slot].index;
+    if (views[running][w] != stored[w] - 1) wrong = true;
+    append(w, value, false);
+}
+
+static uint64_t read_data(int slot) {
+    int w = data[slot].index;
+    if (views[running][w] != stored[w] - 1) wrong = true;
+    return memory[w][stored[w] - 1].value;
+}
+
+/* Waiting is not explored: a thread whose credit has not come is not chosen. */
+static bool has_credit(int producer, int sent) {
+    int w = credit[producer].index;
+    bool early = strcmp(fault, "early-credit") == 0;
+    return (int)memory[w][stored[w] - 1].value + 1 + early > sent;
+}
+
+static int sent_of[THREADS];
+
+static void produce(int me) {
+    for (int n = 0; n < messages; n++) {
+        sent_of[me] = n;
+        yield();
+        int w = credit[me].index;
+        views[me][w] = stored[w] - 1;
+        join_view(views[me], memory[w][stored[w] - 1].view);
+        note_step((uint64_t)stored[w] << 16 | 5);
+        uint64_t ticket = fly_ring_claim(&ring, (unsigned)me);
+        write_data((int)(ticket % (uint64_t)depth), (uint64_t)(me * 100 + n));
+        fly_ring_publish(&ring, ticket, (unsigned)me);
+    }
+}
+
+static uint64_t head;
+static bool looking; /* the consumer's next step is to look at the ring */
+
+static void consume(int me) {
+    int next[THREADS] = {0};
+    (void)me;
+    for (int taken = 0; taken < producers * messages;) {
+        unsigned owner;
+        looking = true;
+        bool there = fly_ring_peek(&ring, head, &owner) != NULL;
+        looking = false;
+        if (!there) continue;
+        uint64_t value = read_data((int)(head % (uint64_t)depth));
+        if (value != (uint64_t)((int)owner * 100 + next[owner])) wrong = true;
+        next[owner]++;
+        head++;
+        taken++;
+        fly_store_release(&credit[owner], (uint64_t)next[owner]);
+    }
+}
+
+static void body(int me) {
+    if (me < producers)
+        produce(me);
+    else
+        consume(me);
+    finished[me] = true;
+    swapcontext(&threads[me], &scheduler);
+}
+
+static int name_words(void) {
+    int next = 0;
+    for (int i = 0; i < depth; i++) {
+        slots[i].word.index = next++;
+        claims[i].index = next++;
+        data[i].index = next++;
+    }
+    hint.index = next++;
+    for (int i = 0; i < THREADS; i++) credit[i].index = next++;
+    return next;
+}
+
+static void reset(void) {
+    memset(stored, 0, sizeof stored);
+    memset(views, 0, sizeof views);
+    memset(old_at, 0, sizeof old_at);
+    memset(finished, 0, sizeof finished);
+    memset(history, 0, sizeof history);
+    contents = 1;
+    memset(sent_of, 0, sizeof sent_of);
+    int words = name_words();
+    for (int w = 0; w < words; w++) {
+        memset(&memory[w][0], 0, sizeof memory[w][0]);
+        stored[w] = 1;
+    }
+    for (uint64_t i = 0; i < (uint64_t)depth; i++) {
+        memory[slots[i].word.index][0].value = fly_ring_word(i, 0);
+        memory[claims[i].index][0].value = fly_ring_word(i, 0);
+    }
+    memory[hint.index][0].value = (uint64_t)depth;
+    ring = (struct fly_ring){slots, claims, &hint, (uint64_t)depth};
+    head = (uint64_t)depth;
+    looking = wrong = false;
+    for (int t = 0; t < thread_count; t++) {
+        getcontext(&threads[t]);
+        threads[t].uc_stack.ss_sp = stacks[t];
+        threads[t].uc_stack.ss_size = STACK;
+        threads[t].uc_link = &scheduler;
+        makecontext(&threads[t], (void (*)(void))body, 1, t);
+    }
+}
+
+/* The consumer is asked again only when something was stored since it looked in vain. */
+static bool consumer_waits(void) {
+    int w = slots[head % (uint64_t)depth].word.index;
+    return fly_ring_ticket(memory[w][stored[w] - 1].value) != head;
+}
+
+static bool can_run(int t) {
+    if (finished[t]) return false;
+    if (t < producers) return has_credit(t, sent_of[t]);
+    return !looking || !consumer_waits();
+}
+
+/* One run; false: nothing can go on, or it went wrong. */
+static bool run(void) {
+    reset();
+    replayed = 0;
+    for (int guard = 0; guard < 4000; guard++) {
+        int able[THREADS], count = 0, left = 0;
+        for (int t = 0; t < thread_count; t++) {
+            left += !finished[t];
+            if (can_run(t)) able[count++] = t;
+        }
+        if (left == 0 || wrong) return !wrong;
+        if (count == 0) return false;
+        if (replayed == choice_count && !state_is_new()) return true;
+        running = able[choose(count)];
+        swapcontext(&scheduler, &threads[running]);
+    }
+    return false;
+}
+
+/* The next list of choices, depth first; false: all were run. */
+static bool advance(void) {
+    while (choice_count > 0 && choices[choice_count - 1] + 1 >= widths[choice_count - 1])
+        choice_count--;
+    if (choice_count == 0) return false;
+    choices[choice_count - 1]++;
+    return true;
+}
+
+int main(int count, char **words) {
+    producers = count > 1 ? atoi(words[1]) : 2;
+    messages = count > 2 ? atoi(words[2]) : 1;
+    fault = count > 3 ? words[3] : "";
+    unsigned long most = count > 4 ? strtoul(words[4], NULL, 10) : 0;
+    thread_count = producers + 1;
+    depth = producers > 2 ? 4 : 2;
+    if (producers < 1 || thread_count > THREADS) return 2;
+    do {
+        runs++;
+        if (!run()) {
+            printf("ring_explore: %s found in run %lu\n", *fault ? fault : "an error", runs);
+            return *fault ? 0 : 1;
+        }
+        if (most != 0 && runs == most) break;
+    } while (advance());
+    printf("ring_explore: %d producers, %d messages each: %zu states by %lu schedules%s\n",
+           producers, messages, met_count, runs, *fault ? ", and the fault was not found" : "");
+    return *fault ? 1 : 0;
+}

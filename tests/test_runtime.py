@@ -1,0 +1,235 @@
+"""The runtime: its own tests under ctest, beside two MPIs, installed, and through its examples.
+
+The C tests compare with a model of the rules (tests/rule_model.c of the runtime) and with formulas.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from mpi_helpers import MPIS, ROOT_MAY, needs
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "runtime" / "rt"
+BUILT = ROOT / "target" / "rt"
+LIMIT_S = 300
+FLAGS = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE"]
+
+
+def call(*words: object, more: dict[str, str] | None = None, code: int = 0,
+         folder: Path | None = None) -> str:
+    """Standard output of a program; what it said where it ends otherwise than it should."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("FLYLOOM_")}
+    done = subprocess.run([str(word) for word in words], env={**kept, **ROOT_MAY, **(more or {})},
+                          cwd=folder, text=True, capture_output=True, timeout=LIMIT_S)
+    told = f"{words} ended with {done.returncode}\n{done.stdout[-4000:]}{done.stderr[-4000:]}"
+    assert done.returncode == code, told
+    return done.stdout
+
+
+def build(preset: str) -> Path:
+    """A preset, built: its folder."""
+    if not shutil.which("cmake"):
+        pytest.skip("cmake is not installed")
+    call("cmake", "--preset", preset, folder=SOURCE)
+    call("cmake", "--build", "--preset", preset, "--parallel", "2", folder=SOURCE)
+    return BUILT / preset
+
+
+@pytest.fixture(scope="module")
+def release():
+    return build("release")
+
+
+@pytest.fixture(scope="module")
+def installed(release, tmp_path_factory):
+    place = tmp_path_factory.mktemp("installed")
+    call("cmake", "--install", release, "--prefix", place)
+    return place
+
+
+@pytest.mark.parametrize("preset", ["release", "asan", "tsan"])
+def test_its_own_tests(preset):
+    """All of them, plain, under the address and undefined-behaviour sanitizers, under threads'."""
+    told = call("ctest", "--test-dir", build(preset), "--output-on-failure", "-j", "2")
+    assert "100% tests passed" in told
+
+
+@pytest.mark.parametrize("transports", ["shm", "msg"])
+@pytest.mark.parametrize("mpi", MPIS)
+def test_beside_an_mpi(mpi, transports, release, tmp_path):
+    """One library serves every MPI: the random programs under its launcher."""
+    needs(mpi)
+    program = tmp_path / "program"
+    sources = [SOURCE / "tests" / name for name in ("program_mpi.c", "program.c", "rule_model.c")]
+    call(f"mpicc.{mpi}", *FLAGS, f"-I{SOURCE / 'include'}", *sources, "-o", program,
+         f"-L{release}", "-lflyloom", f"-Wl,-rpath,{release}")
+    told = call(f"mpiexec.{mpi}", "-n", 3, program, transports, 3, 60)
+    assert f"{transports}, 3 ranks, 3 programs" in told
+
+
+@pytest.mark.parametrize(("name", "words", "checked"), [
+    ("pipeline", ["20", "60", "3"], "corner right"), ("reduce", ["30"], "sums right"),
+])
+@pytest.mark.parametrize("mpi", MPIS)
+def test_motifs(mpi, name, words, checked, release, tmp_path):
+    """Each motif checks its result by a formula, for every way it takes."""
+    needs(mpi)
+    program = tmp_path / name
+    call(f"mpicc.{mpi}", *FLAGS, f"-I{SOURCE / 'include'}", ROOT / f"runtime/motifs/{name}.c", "-o",
+         program, f"-L{release}", "-lflyloom", "-lm", f"-Wl,-rpath,{release}")
+    for count in (1, 3):
+        told = call(f"mpiexec.{mpi}", "-n", count, program, *words).splitlines()
+        assert len(told) >= 2 and all(checked in line for line in told)
+
+
+def ranks(program: Path, count: int, folder: Path, nodes: list[str] | None = None) -> list[str]:
+    """What each process of a program printed, started without an MPI, each on a node if given."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("FLYLOOM_")}
+    folder.mkdir()
+    started = [
+        subprocess.Popen([*(["ip", "netns", "exec", nodes[rank]] if nodes else []), program],
+                         text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         env={**kept, "FLYLOOM_RANK": str(rank), "FLYLOOM_SIZE": str(count),
+                              "FLYLOOM_BOOT": str(folder)})
+        for rank in range(count)
+    ]
+    try:
+        told = [process.communicate(timeout=60) for process in started]
+    finally:
+        for process in started:
+            process.kill()
+    assert [process.returncode for process in started] == [0] * count, told
+    assert not list(folder.iterdir()), "nothing stays in the folder"
+    return [out for out, _ in told]
+
+
+@pytest.fixture
+def nodes():
+    """Two network namespaces with a link between them: what shared memory does not cross."""
+    names = [f"fly{os.getpid()}{end}" for end in "ab"]
+    if not shutil.which("ip") or os.geteuid() != 0:
+        pytest.skip("network namespaces need root and ip")
+    if subprocess.run(["ip", "netns", "add", names[0]], capture_output=True).returncode != 0:
+        pytest.skip("network namespaces cannot be made here")
+    try:
+        call("ip", "netns", "add", names[1])
+        call("ip", "link", "add", "v0", "netns", names[0], "type", "veth", "peer", "name", "v1",
+             "netns", names[1])
+        for at, name in enumerate(names):
+            call("ip", "-n", name, "addr", "add", f"10.77.0.{at + 1}/24", "dev", f"v{at}")
+            call("ip", "-n", name, "link", "set", f"v{at}", "up")
+            call("ip", "-n", name, "link", "set", "lo", "up")
+        until = time.monotonic() + 20  # the link has a carrier when both ends are up
+        while any("state UP" not in call("ip", "-n", name, "link", "show", f"v{at}")
+                  for at, name in enumerate(names)):
+            assert time.monotonic() < until, "no carrier"
+            time.sleep(0.05)
+        yield names
+    finally:
+        for name in names:
+            subprocess.run(["ip", "netns", "del", name], capture_output=True)
+
+
+#: What each example prints at two ranks, by what it does.
+PRINTED = {
+    "first": ["", f"rank 1 got ten squares; their sum is {sum(i * i for i in range(10))}\n"],
+    "requests": ["", "rank 1: the last test says 0, the cancelled request had 0\n"],
+    "moves": ["rank 0: 2 in the corner\n", "rank 1 sees 4 0 1 0\n"],
+    "epochs": ["rank 0: counted to 200\n", "rank 1 has 7\n"],
+    "teams": ["half 0 adds up to 0\n", "half 1 adds up to 1\n"],
+}
+
+
+@pytest.mark.parametrize("name", sorted(PRINTED))
+def test_examples(name, installed, tmp_path):
+    """Each example, built against the installed library by what pkg-config says."""
+    config = next(installed.rglob("flyloom.pc")).parent
+    flags = call("pkg-config", "--cflags", "--libs", "flyloom",
+                 more={"PKG_CONFIG_PATH": str(config)}).split()
+    program = tmp_path / name
+    call("gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", SOURCE / "examples" / f"{name}.c",
+         "-o", program, *flags, f"-Wl,-rpath,{config.parent}")
+    assert ranks(program, 2, tmp_path / "boot") == PRINTED[name]
+    assert {path.stem for path in (SOURCE / "examples").glob("*.c")} == set(PRINTED)
+
+
+@pytest.mark.parametrize("name", ["first", "requests", "moves", "epochs"])
+def test_two_nodes(name, nodes, release, tmp_path):
+    """The same over libfabric and TCP."""
+    if "libfabric" not in call("ldd", release / "libflyloom.so"):
+        pytest.skip("libfabric is not installed")
+    program = tmp_path / name
+    call("gcc", "-std=gnu11", SOURCE / "examples" / f"{name}.c", "-o", program,
+         f"-I{SOURCE / 'include'}", f"-L{release}", "-lflyloom", f"-Wl,-rpath,{release}")
+    assert ranks(program, 2, tmp_path / "boot", nodes) == PRINTED[name]
+
+
+def test_a_cmake_project_finds_it(installed, tmp_path):
+    """find_package(flyloom) gives a target to link with."""
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(one C)\n"
+        "find_package(flyloom 1 REQUIRED)\n"
+        f"add_executable(one {SOURCE}/examples/first.c)\n"
+        "target_link_libraries(one flyloom::flyloom)\n")
+    call("cmake", "-S", tmp_path, "-B", tmp_path / "b", f"-DCMAKE_PREFIX_PATH={installed}")
+    call("cmake", "--build", tmp_path / "b")
+    assert ranks(tmp_path / "b" / "one", 2, tmp_path / "boot") == PRINTED["first"]
+
+
+def test_the_header_and_the_library_agree(release, installed, tmp_path):
+    """Exactly the functions of the header are seen, each has a page, and C++ takes the header."""
+    header = (SOURCE / "include" / "flyloom.h").read_text()
+    declared = set(re.findall(r"^FLY_API [^;]*?\b(fly_\w+)\(", header, flags=re.MULTILINE))
+    symbols = call("nm", "-D", "--defined-only", release / "libflyloom.so")
+    assert {line.split()[2] for line in symbols.splitlines()} == declared
+    assert {path.stem for path in installed.rglob("*.3")} == declared
+    source = tmp_path / "one.cpp"
+    source.write_text('#include "flyloom.h"\nint main() { return fly_world(nullptr) ? 1 : 0; }\n')
+    call("g++", "-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only",
+         f"-I{SOURCE / 'include'}", source)
+
+
+def test_clang_finds_nothing(tmp_path):
+    """Clean under another compiler's warnings, and its analysis of the files without I/O."""
+    if not shutil.which("clang"):
+        pytest.skip("clang is not installed")
+    warnings = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-D_GNU_SOURCE",
+                f"-I{SOURCE / 'include'}", f"-I{SOURCE / 'src'}"]
+    for path in sorted((SOURCE / "src").glob("*.c")):
+        call("clang", *warnings, "-fsyntax-only", path)
+    for name in ("match.c", "pending.c", "objects.c"):
+        done = subprocess.run(["clang", "--analyze", *warnings[:-2], *warnings[-2:], "-o",
+                               tmp_path / "report", SOURCE / "src" / name], text=True,
+                              capture_output=True, timeout=LIMIT_S)
+        assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize(("words", "part"), [
+    (["--bytes", "x"], "1 to 16 sizes"), (["--bytes", "99999999"], "4194304"),
+    (["--repetitions", "0"], "1 to 100000000"), (["--often"], "is no option"),
+    (["--transports", "pigeons"], "pigeons"),
+])
+def test_perf_refuses(words, part, release):
+    """One clear error, exit code 2."""
+    done = subprocess.run([release / "flyloom-perf", *words], text=True, capture_output=True,
+                          timeout=60)
+    assert done.returncode == 2 and part in done.stderr
+
+
+def test_perf_measures(release):
+    """Rows as JSON, positive, and of the kinds that were asked for."""
+    rows = json.loads(call(release / "flyloom-perf", "--bytes", "8,4096", "--repetitions", 500,
+                           "--json"))
+    kinds = {(row["what"], row["bytes"]) for row in rows}
+    assert {("latency: put_notify", 8), ("latency: raw ring", 4096),
+            ("latency: 64 posted", 8), ("latency: 2048 unmatched", 8),
+            ("rate: a message", 8), ("bandwidth: a message", 4096)} <= kinds
+    assert all(0 < row["median_ns"] <= row["p99_ns"] for row in rows)
