@@ -135,6 +135,7 @@ pub struct Routers {
 /// All parameters of a run but the network and the tables.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "options that users set one by one")]
 pub struct Spec {
     /// Whose model of routers and endpoints.
     pub dialect: Dialect,
