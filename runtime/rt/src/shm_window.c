@@ -34,6 +34,12 @@ static int leader_of(const struct fly_shm_carrier *shm, const struct fly_team *t
     return -1;
 }
 
+static bool alone(const struct fly_shm_carrier *shm, const struct fly_team *team) {
+    int near = 0;
+    for (int r = 0; r < team->size; r++) near += shm->local[fly_world_rank(team, r)] >= 0;
+    return near <= 1;
+}
+
 static int make_table(struct fly_win *win) {
     size_t bytes = (size_t)win->object.team->size * sizeof *win->table;
     size_t page = 4096;
@@ -146,7 +152,7 @@ int fly_shm_expose(struct fly_carrier *c, struct fly_win *win, bool whole) {
     if (shown == NULL) code = fly_fail(FLY_ERR_NOMEM, "shm: no memory for a window");
     win->shown = shown;
     bool leads = leader == shm->me;
-    if (code == FLY_OK && whole && leads) code = make_table(win);
+    if (code == FLY_OK && whole && leads && !alone(shm, team)) code = make_table(win);
     int told = tell_all(shm, win, leads && win->table_shared, whole && code == FLY_OK);
     if (code == FLY_OK) code = told;
     for (int r = 0; r < team->size; r++) {
