@@ -401,5 +401,5 @@ fn levels_bring_pairs_together_and_place_everybody_once() {
     assert!(levels < 0.6 * drawn, "{levels} {drawn}");
     let pins = [Pin { process: 0, endpoint: 5 }];
     let said = map(&Request { steps: &steps, pins: &pins, ..base }, &Quiet);
-    assert!(said.err().expect("pins").to_string().contains("cannot hold pins"));
+    assert!(said.expect_err("pins").to_string().contains("cannot hold pins"));
 }

@@ -1,8 +1,9 @@
 //! Pairs of processes that talk most become one, again and again; the few that are left are mapped,
 //! and each is taken apart with swaps that help.
 //!
-//! Source: Walshaw & Cross, "Multilevel mesh partitioning for heterogeneous communication networks",
-//! Future Generation Computer Systems 2001: heavy edges contracted, refined on every level.
+//! Source: Walshaw & Cross, "Multilevel mesh partitioning for heterogeneous communication
+//! networks", Future Generation Computer Systems 2001: heavy edges contracted, refined on every
+//! level.
 
 use super::Asked;
 use crate::arrangement::Arrangement;
