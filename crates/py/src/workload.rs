@@ -153,8 +153,8 @@ impl Workload {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// As a trace of DUMPI: the files of all ranks, how many calls are in them, and how many ranks do
-    /// several things at the same time.
+    /// As a trace of DUMPI: the files of all ranks, how many calls are in them, and how many ranks
+    /// do several things at the same time.
     #[pyo3(signature = (progress=None))]
     fn dumpi_files<'py>(
         &self,
@@ -217,7 +217,8 @@ pub fn workload_list(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     to_python(py, &json!(rows))
 }
 
-/// The files of all ranks, how many calls are in them, and how many ranks do several things at once.
+/// The files of all ranks, how many calls are in them, and how many ranks do several things at
+/// once.
 type Trace<'py> = (Vec<Bound<'py, PyBytes>>, u64, u32);
 
 fn as_bytes<'py>(py: Python<'py>, files: &dumpi::Files) -> Trace<'py> {
@@ -240,8 +241,8 @@ pub fn workload_dumpi<'py>(
     Ok(as_bytes(py, &files.map_err(stopped)?))
 }
 
-/// The files of a trace of DUMPI in the form that is written now, how many calls are in them, and 0:
-/// names and contents, rank by rank.
+/// The files of a trace of DUMPI in the form that is written now, how many calls are in them, and
+/// 0: names and contents, rank by rank.
 #[pyfunction]
 #[pyo3(signature = (names, contents, progress=None))]
 pub fn dumpi_rewritten(

@@ -89,8 +89,9 @@ proptest! {
 /// A sender and a receiver.
 type Edge = (u32, u32);
 
-/// The messages of a trace of ranks each of which makes the same calls; `of` gives what each names after these:
-/// handle, rank and size of a communicator, on which all call `MPI_Bcast` of 8 bytes by rank 0.
+/// The messages of a trace of ranks each of which makes the same calls; `of` gives what each names
+/// after these: handle, rank and size of a communicator, on which all call `MPI_Bcast` of 8 bytes
+/// by rank 0.
 fn named(ranks: u32, makes: &str, of: impl Fn(u32) -> Vec<[u32; 3]>) -> Result<Vec<Edge>, Stop> {
     let files: Vec<(String, String)> = (0..ranks)
         .map(|rank| {

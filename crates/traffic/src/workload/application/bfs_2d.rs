@@ -3,11 +3,11 @@
 //! On a grid of R x C ranks, rank i C + j has row i and column j. Vertices are in R C equal parts,
 //! part k with rank k; edges from the vertices of parts c R to (c + 1) R - 1 to those of parts i C
 //! to (i + 1) C - 1 are with the rank of row i and column c. In every level
-//! - each rank sends its vertices of the level to the rank of their column whose turn they are: part
-//!   k to row k mod R of column k / R (the vector is transposed);
+//! - each rank sends its vertices of the level to the rank of their column whose turn they are:
+//!   part k to row k mod R of column k / R (the vector is transposed);
 //! - the ranks of a column gather all vertices of theirs (expand: an allgather);
-//! - each looks through its edges of these, and tells the owner of every vertex that it finds, once,
-//!   and who found it: owners are in its row (fold: messages of different sizes, as alltoallv);
+//! - each looks through its edges of these, and tells the owner of every vertex that it finds,
+//!   once, and who found it: owners are in its row (fold: messages of different sizes);
 //! - all sum up how many vertices are new.
 //!
 //! The sizes are those of the search, which is done while the schedule is made.

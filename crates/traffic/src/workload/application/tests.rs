@@ -252,7 +252,7 @@ proptest! {
     }
 
     /// Over a grid a vertex goes to the rank of its column whose turn it is, from there to the
-    /// others of the column; and whatever a column finds goes once a level to the owner, in its row.
+    /// others of the column; what a column finds goes once a level to the owner, in its row.
     #[test]
     fn searches_over_grids_expand_and_fold(
         scale in 1_u32..8,
@@ -273,8 +273,9 @@ proptest! {
                 bytes += 7 * (u64::from(turn(v) != owner(v)) + u64::from(rows - 1));
             }
             for at in 0..columns {
+                let of_column = now.iter().filter(|&&v| column(v) == at);
                 let found: BTreeSet<u32> =
-                    now.iter().filter(|&&v| column(v) == at).flat_map(|&v| graph.of(v)).copied().collect();
+                    of_column.flat_map(|&v| graph.of(v)).copied().collect();
                 bytes += 100 * found.iter().filter(|&&v| owner(v) % columns != at).count() as u64;
             }
             levels += 1;
