@@ -98,9 +98,10 @@ fn named(ranks: u32, makes: &str, of: impl Fn(u32) -> Vec<[u32; 3]>) -> Result<V
             let mut text = "MPI_Init:-:1:2:1\n".to_owned();
             let world = format!("0,{rank},{ranks}");
             text += &makes.replace("WORLD", &world).replace("RANK", &rank.to_string());
-            for (at, [handle, me, size]) in (100..).zip(of(rank)) {
+            for (at, [handle, me, size]) in (100_u32..).zip(of(rank)) {
                 let comm = format!("{handle},{me},{size}");
-                text += &format!("MPI_Bcast:{at}:9:1:11,8,8:0:{comm}:{at}\n");
+                text += &["MPI_Bcast:", &at.to_string(), ":9:1:11,8,8:0:", &comm].concat();
+                text += &[":", &at.to_string(), "\n"].concat();
             }
             (format!("a-{rank}.txt"), text + "MPI_Finalize:900:-\n")
         })

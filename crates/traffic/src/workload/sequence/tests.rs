@@ -305,9 +305,10 @@ fn ranks_meet_when_nothing_else_is_left() {
 
 #[test]
 fn what_comes_after_what_it_does_not_need_is_seen() {
+    type Case<'a> = (&'a [Op], &'a [(u32, u32)], bool);
     let (send, recv, calc) = (Op::send(8, 1, 0), Op::recv(8, 1, 1), Op::calc(500));
     // operations of rank 0, which require which (later, earlier), and whether something is lost
-    let cases: [(&[Op], &[(u32, u32)], bool); 9] = [
+    let cases: [Case<'_>; 9] = [
         (&[send, recv], &[], false),
         (&[send, recv, calc], &[(2, 0), (2, 1)], false),
         (&[send, recv, calc], &[(2, 1)], false),
