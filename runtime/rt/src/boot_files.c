@@ -17,7 +17,7 @@
 #include "boot.h"
 #include "core.h"
 
-static const uint32_t PATIENCE_MS = 60000;
+static const uint32_t PATIENCE_MS = 60000, CLOSING_MS = 1000;
 enum { PATH = 512 };
 
 struct files {
@@ -159,11 +159,21 @@ int fly_boot_files(const char *folder, int rank, int size, fly_boot *boot) {
     return make(folder, rank, size, 0, boot);
 }
 
+/* Others may still read the last round, where all leave early: one more round says they have. They
+   do not read that one, so it ends for some because an alive.r has gone; and it does not last. */
+static void meet_once_more(struct files *files) {
+    char mine = 0, *all = malloc((size_t)files->size);
+    files->timeout_ms = CLOSING_MS;
+    if (all != NULL) gather(files, &mine, all, sizeof mine);
+    free(all);
+}
+
 /* What the dead left goes too: their lock can be had. */
 void fly_boot_files_free(fly_boot *boot) {
     if (boot == NULL || boot->ctx == NULL) return;
     struct files *files = boot->ctx;
     char path[PATH];
+    meet_once_more(files);
     for (int rank = 0; rank < files->size; rank++) {
         bool own = rank == files->rank;
         if (!own && !has_died(files, rank)) continue;

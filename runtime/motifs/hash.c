@@ -1,0 +1,178 @@
+/* Distributed hash table: every rank puts random 64-bit keys into tables that all share.
+ *
+ *   mpiexec -n P hash [KEYS A RANK [mpi]]
+ *
+ * A key goes into the slot of its hash by one compare and swap; where that is taken, it gets a
+ * place of the overflow heap by fetch and add, and is linked in front of the slot's list. With
+ * "mpi" the same steps by MPI's one-sided calls, too; Open MPI 4.1.4 needs
+ * OMPI_MCA_btl_vader_single_copy_mechanism=none for them where processes may not read one another.
+ * The check: the keys found in all tables are those put in, each as often (count, sum and exclusive
+ * or over all ranks).
+ */
+#include "motif.h"
+
+#include <string.h>
+
+/* The words of a rank's memory: the heap's counter; then for each slot and each place of the heap a
+   key and, plus one, the place that follows. */
+enum { COUNTER = 0, FIRST = 1 };
+
+struct table {
+    struct motif *m;
+    int keys, slots; /* of a rank */
+    fly_win *win;
+    uint64_t *words;
+    MPI_Win window;
+    uint64_t *exposed;
+};
+
+/* The steps that both ways have. */
+struct way {
+    const char *name;
+    uint64_t (*swap)(struct table *, int rank, uint64_t at, uint64_t expect, uint64_t desired);
+    uint64_t (*add)(struct table *, int rank, uint64_t at, uint64_t add);
+    void (*put)(struct table *, int rank, uint64_t at, uint64_t value);
+};
+
+static uint64_t fly_swap(struct table *t, int rank, uint64_t at, uint64_t expect,
+                         uint64_t desired) {
+    uint64_t old;
+    DO(fly_compare_swap(t->win, &old, expect, desired, rank, at, FLY_NO_TAG));
+    DO(fly_flush_local(t->win, rank));
+    return old;
+}
+
+static uint64_t fly_plus(struct table *t, int rank, uint64_t at, uint64_t add) {
+    uint64_t old;
+    DO(fly_fetch_add(t->win, &old, add, rank, at, FLY_NO_TAG));
+    DO(fly_flush_local(t->win, rank));
+    return old;
+}
+
+static void fly_write(struct table *t, int rank, uint64_t at, uint64_t value) {
+    DO(fly_put(t->win, &value, 8, rank, at));
+    DO(fly_flush(t->win, rank));
+}
+
+static uint64_t mpi_swap(struct table *t, int rank, uint64_t at, uint64_t expect,
+                         uint64_t desired) {
+    uint64_t old;
+    MPI_Compare_and_swap(&desired, &expect, &old, MPI_UINT64_T, rank, (MPI_Aint)at, t->window);
+    MPI_Win_flush(rank, t->window);
+    return old;
+}
+
+static uint64_t mpi_plus(struct table *t, int rank, uint64_t at, uint64_t add) {
+    uint64_t old;
+    MPI_Fetch_and_op(&add, &old, MPI_UINT64_T, rank, (MPI_Aint)at, MPI_SUM, t->window);
+    MPI_Win_flush(rank, t->window);
+    return old;
+}
+
+static void mpi_write(struct table *t, int rank, uint64_t at, uint64_t value) {
+    MPI_Put(&value, 1, MPI_UINT64_T, rank, (MPI_Aint)at, 1, MPI_UINT64_T, t->window);
+    MPI_Win_flush(rank, t->window);
+}
+
+/* splitmix64; never 0, which marks a free slot. */
+static uint64_t key_of(uint64_t *state) {
+    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return (z ^ z >> 31) | 1;
+}
+
+static void insert(struct table *t, const struct way *way, uint64_t key) {
+    uint64_t hash = key * UINT64_C(0x9E3779B97F4A7C15) >> 16;
+    int owner = (int)(hash % (uint64_t)t->m->size);
+    uint64_t slot = hash / (uint64_t)t->m->size % (uint64_t)t->slots, at = FIRST + 2 * slot;
+    if (way->swap(t, owner, at, 0, key) == 0) return;
+    uint64_t place = (uint64_t)t->slots + way->add(t, owner, COUNTER, 1), head = 0, seen;
+    uint64_t here = FIRST + 2 * place;
+    way->put(t, owner, here, key);
+    for (;;) { /* in front of the list, as it is now */
+        way->put(t, owner, here + 1, head);
+        seen = way->swap(t, owner, at + 1, head, place + 1);
+        if (seen == head) return;
+        head = seen;
+    }
+}
+
+struct sums {
+    uint64_t count, sum, mixed;
+};
+
+static void count_key(struct sums *sums, uint64_t key) {
+    sums->count++;
+    sums->sum += key;
+    sums->mixed ^= key;
+}
+
+/* Along the lists, so that a key that is nowhere linked is missed. */
+static struct sums walk(const struct table *t, const uint64_t *words) {
+    struct sums sums = {0, 0, 0};
+    for (int slot = 0; slot < t->slots; slot++) {
+        const uint64_t *entry = words + FIRST + 2 * (size_t)slot;
+        if (entry[0] == 0) continue;
+        count_key(&sums, entry[0]);
+        for (uint64_t next = entry[1]; next != 0; next = words[FIRST + 2 * (next - 1) + 1])
+            count_key(&sums, words[FIRST + 2 * (next - 1)]);
+    }
+    return sums;
+}
+
+static struct sums all_of(struct sums mine) {
+    struct sums all;
+    MPI_Allreduce(&mine, &all, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&mine.mixed, &all.mixed, 1, MPI_UINT64_T, MPI_BXOR, MPI_COMM_WORLD);
+    return all;
+}
+
+static void run(struct table *t, const struct way *way, const uint64_t *words) {
+    uint64_t state = (uint64_t)t->m->rank * 1000003 + 17;
+    struct sums put = {0, 0, 0};
+    MPI_Barrier(MPI_COMM_WORLD);
+    double began = MPI_Wtime();
+    for (int i = 0; i < t->keys; i++) {
+        uint64_t key = key_of(&state);
+        count_key(&put, key);
+        insert(t, way, key);
+    }
+    DO(fly_fence(t->win));
+    MPI_Win_sync(t->window);
+    double took = MPI_Wtime() - began;
+    struct sums wanted = all_of(put), found = all_of(walk(t, words));
+    if (memcmp(&wanted, &found, sizeof found) != 0) {
+        fprintf(stderr, "hash %s: other keys are found than were put in\n", way->name);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    if (t->m->rank == 0)
+        printf("hash %s: %d ranks, %d keys each, all found, %.3f us a key\n", way->name,
+               t->m->size, t->keys, took / t->keys * 1e6);
+}
+
+int main(int count, char **words) {
+    static const struct way OURS = {"one-sided", fly_swap, fly_plus, fly_write};
+    static const struct way THEIRS = {"by MPI one-sided", mpi_swap, mpi_plus, mpi_write};
+    struct motif m;
+    struct table table = {.m = &m}, *t = &table;
+    void *base;
+    motif_open(&m, &count, &words);
+    t->keys = motif_number(count, words, 1, 20000, 1);
+    t->slots = t->keys;
+    /* The heap of a rank would hold all keys: any hash may meet any. */
+    size_t places = (size_t)t->slots + (size_t)t->keys * (size_t)m.size;
+    size_t bytes = (FIRST + 2 * places) * sizeof(uint64_t);
+    DO(fly_win_allocate(fly_world(m.rt), bytes, 8, 0, &base, &t->win));
+    t->words = (uint64_t *)base;
+    MPI_Win_allocate((MPI_Aint)bytes, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &t->exposed, &t->window);
+    memset(t->exposed, 0, bytes);
+    MPI_Win_lock_all(0, t->window);
+    run(t, &OURS, t->words);
+    if (count > 2 && strcmp(words[2], "mpi") == 0) run(t, &THEIRS, t->exposed);
+    MPI_Win_unlock_all(t->window);
+    MPI_Win_free(&t->window);
+    DO(fly_win_free(&t->win));
+    motif_close(&m);
+    return 0;
+}
