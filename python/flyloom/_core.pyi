@@ -36,6 +36,7 @@ __all__ = [
     "kept_topology",
     "map_library",
     "map_processes",
+    "map_with_routing",
     "mapping_loads",
     "mapping_names",
     "mapping_of",
