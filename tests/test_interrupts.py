@@ -54,6 +54,7 @@ ELSEWHERE = {
     "opensm-plugin": "runs the compiler", "workload": "writes one file",
     "map": "Ctrl-C stops the search and keeps the best: test_mapping.py", "map-eval": "counts once",
     "record": "runs a program, which hears Ctrl-C itself",
+    "reorder": "runs a program, which hears Ctrl-C itself",
 }
 
 

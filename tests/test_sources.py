@@ -38,6 +38,7 @@ def manifests() -> dict[str, dict]:
     packages = json.loads(told.stdout)["packages"]
     names = {package["name"]: target["name"] for package in packages
              for target in package["targets"] if target["kind"][0] in ("lib", "cdylib")}
+    names["flyloom-capi"] = "capi"  # its library is called flyloom_map, for programs in C
     return {names[package["name"]]: package for package in packages if package["name"] in names}
 
 
