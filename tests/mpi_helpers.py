@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
+from cli_helpers import environment
 
 MPIS = ("openmpi", "mpich")
 ROOT_MAY = {
@@ -24,3 +26,10 @@ def needs(mpi: str) -> None:
     """Skips a test where an MPI is not installed: `make setup` installs both where it may."""
     if program := absent(mpi):
         pytest.skip(f"{program} is not installed")
+
+
+def mpi_environment(cache: Path, **more: str) -> dict[str, str]:
+    """The environment of MPI programs of a test, without settings of ours, with a cache for what
+    is built for them."""
+    kept = {k: v for k, v in environment().items() if not k.startswith("FLYLOOM_")}
+    return {**kept, **ROOT_MAY, "XDG_CACHE_HOME": str(cache), **more}

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import flyloom as fl
 import pytest
-from cli_helpers import command, document, environment
-from mpi_helpers import MPIS, ROOT_MAY, needs
+from cli_helpers import command, document
+from mpi_helpers import MPIS, mpi_environment, needs
 
 AGENT = Path(__file__).resolve().parent / "on_host"
 LIMIT_S = 120
@@ -69,9 +69,7 @@ def place(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def env(place):
-    kept = {k: v for k, v in environment().items() if not k.startswith("FLYLOOM_")}
-    return {**kept, **ROOT_MAY, "XDG_CACHE_HOME": str(place / "cache"),
-            "OMPI_MCA_plm_rsh_agent": str(AGENT)}
+    return mpi_environment(place / "cache", OMPI_MCA_plm_rsh_agent=str(AGENT))
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from cli_helpers import command, document, environment
-from mpi_helpers import MPIS, ROOT_MAY, needs
+from cli_helpers import command, document
+from mpi_helpers import MPIS, mpi_environment, needs
 
 HERE = Path(__file__).resolve().parent
 LIMIT_S = 120
@@ -39,8 +39,7 @@ def place(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def env(place):
-    kept = {k: v for k, v in environment().items() if not k.startswith("FLYLOOM_")}
-    return {**kept, **ROOT_MAY, **WINDOWS_MAY, "XDG_CACHE_HOME": str(place / "cache")}
+    return mpi_environment(place / "cache", **WINDOWS_MAY)
 
 
 def built(mpi, place, name):

@@ -1,11 +1,10 @@
 //! Which process takes which rank: the mapping of a graph to the hosts where processes are.
 
-use base::words::did_you_mean;
 use base::{Quiet, Refusal, Stop};
 use fabric::Topology;
 use fabric::network::parse_inline;
 use fabric::size::Size;
-use formats::mapping::Names;
+use formats::mapping::{Names, said_lines};
 use mapping::evaluate::{Figures, evaluate};
 use mapping::map::{Effort, Objective, Request, map};
 use mapping::problem::Pin;
@@ -125,23 +124,14 @@ fn words(on: &Topology, processes: usize, hosts: usize, [before, after]: [&Figur
     )
 }
 
-fn word<T: Copy>(name: &str, given: Option<&str>, all: &[(&str, T)]) -> Result<T, Refusal> {
-    let given = given.filter(|text| !text.is_empty()).unwrap_or(all[0].0);
-    all.iter().find(|(known, _)| *known == given).map(|(_, value)| *value).ok_or_else(|| {
-        let names: Vec<&str> = all.iter().map(|(known, _)| *known).collect();
-        let near = did_you_mean(given, names.iter().copied());
-        Refusal::new(name, format!("there is no {given:?}"), format!("{near}{}", names.join(", ")))
-    })
-}
-
 fn objective(given: Option<&str>) -> Result<Objective, Refusal> {
-    let all = [("congestion", Objective::Congestion), ("hops", Objective::Hops)];
-    word("FLYLOOM_OBJECTIVE", given, &all)
+    let name = given.filter(|text| !text.is_empty()).unwrap_or("congestion");
+    Objective::named("FLYLOOM_OBJECTIVE", name)
 }
 
 fn effort(given: Option<&str>) -> Result<Effort, Refusal> {
-    let all = [("normal", Effort::Normal), ("fast", Effort::Fast), ("best", Effort::Best)];
-    word("FLYLOOM_EFFORT", given, &all)
+    let name = given.filter(|text| !text.is_empty()).unwrap_or("normal");
+    Effort::named("FLYLOOM_EFFORT", name)
 }
 
 fn seed(given: Option<&str>) -> Result<u64, Refusal> {
@@ -205,12 +195,8 @@ fn places(on: &Topology, asked: &Asked<'_>) -> Result<Vec<u32>, Refusal> {
 /// Lines of a host and its endpoint; `#` begins a comment.
 fn table(names: &Names<'_>, file: &str, text: &str) -> Result<HashMap<String, u32>, Refusal> {
     let mut found = HashMap::new();
-    for (line, said) in (1..).zip(text.lines()) {
-        let said = said.split('#').next().unwrap_or_default().trim();
+    for (line, said) in said_lines(text) {
         let Some((host, endpoint)) = said.split_once(char::is_whitespace) else {
-            if said.is_empty() {
-                continue;
-            }
             let why = format!("{:?} names no endpoint", said.chars().take(60).collect::<String>());
             return Err(Refusal::new(format!("{file}: line {line}"), why, "lines 'HOST ENDPOINT'"));
         };

@@ -75,7 +75,6 @@ impl<'a> Trees<'a> {
         next: &[u16],
     ) -> Self {
         let (switches, count) = (on.switches().len(), on.terminals().len());
-        let channel_of = channels_by_port(on);
         let mut own = Self {
             on,
             switches,
@@ -118,11 +117,9 @@ impl<'a> Trees<'a> {
                 own.row_at.push(row);
                 own.terminals.push((t as u32, home.0));
                 let entries = next[row..row + switches].iter().enumerate();
-                own.hop.extend(entries.map(|(v, &port)| match port {
-                    NO_ROUTE => NONE,
-                    _ if v == home.ix() => NONE,
-                    port => channel_of[v][&usize::from(port)],
-                }));
+                // the home's own port leads to the terminal: to no other switch
+                let hop = |(v, &port): (usize, &u16)| on.hop(SwitchId(v as u32), port);
+                own.hop.extend(entries.map(|entry| hop(entry).map_or(NONE, |(c, _)| c.0)));
             }
         }
         own.hops = vec![0; own.hop.len()];
@@ -524,14 +521,4 @@ impl<'a> Trees<'a> {
 /// Whether there is something to route: traffic from another switch, which has a way.
 fn is_routed(entries: &[u16], &(source, amount): &(u32, f64), home: SwitchId) -> bool {
     amount > 0.0 && source != home.0 && entries[source as usize] != NO_ROUTE
-}
-
-/// The channel behind every port of every switch.
-fn channels_by_port(on: &Topology) -> Vec<BTreeMap<usize, u32>> {
-    let mut all = vec![BTreeMap::new(); on.switches().len()];
-    for c in 0..2 * on.links().len() as u32 {
-        let tail = on.tail(ChannelId(c));
-        all[tail.switch.ix()].insert(usize::from(tail.port), c);
-    }
-    all
 }

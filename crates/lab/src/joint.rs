@@ -7,12 +7,12 @@
 //! longer by some hops. The least congested pair goes on: its mapping is refined under its tables,
 //! and these are made anew, while that helps.
 
-use base::{Quiet, Refusal, Stop, Watch};
+use base::{Refusal, Stop, Watch};
 use engines::Entry;
 use fabric::Topology;
 use fabric::tables::Routing;
 use mapping::chain::Step;
-use mapping::evaluate::{Evaluation, evaluate, flows};
+use mapping::evaluate::{Figures, evaluate, flows};
 use mapping::fractional::{Demand, Fractional};
 use mapping::map::{Effort, Mapped, Request, map};
 use mapping::ways::Ways;
@@ -86,10 +86,33 @@ pub struct Joint {
 struct State {
     places: Vec<u32>,
     routing: Routing,
-    most: f64,
+    figures: Figures,
     bound: Option<f64>,
     limit: f64,
     seed: u64,
+}
+
+impl State {
+    fn most(&self) -> f64 {
+        self.figures.maximum_congestion
+    }
+
+    fn brought(&self) -> Brought {
+        Brought::of("routing", &self.figures, self.bound, self.limit, self.seed)
+    }
+}
+
+impl Brought {
+    fn of(
+        step: &'static str,
+        it: &Figures,
+        bound: Option<f64>,
+        hops_limit: f64,
+        seed: u64,
+    ) -> Self {
+        let (maximum_congestion, hop_bytes) = (it.maximum_congestion, it.hop_bytes);
+        Self { step, hops_limit, seed, maximum_congestion, hop_bytes, bound }
+    }
 }
 
 /// Finds a mapping and tables for it. The same request gives the same answer, whatever the number
@@ -113,7 +136,7 @@ pub fn joint(asked: &Asked<'_>, watch: &dyn Watch) -> Result<Joint, Stop> {
         match one {
             Ok((mapping, state, stopped)) => {
                 interrupted |= stopped;
-                steps.extend([mapping, run.brought(&state, &Quiet)?]);
+                steps.extend([mapping, state.brought()]);
                 states.push(state);
             }
             Err(stop) => {
@@ -122,7 +145,7 @@ pub fn joint(asked: &Asked<'_>, watch: &dyn Watch) -> Result<Joint, Stop> {
             }
         }
     }
-    let least = |a: &State, b: &State| a.most.total_cmp(&b.most);
+    let least = |a: &State, b: &State| a.most().total_cmp(&b.most());
     let Some(mut best) = states.into_iter().min_by(least) else {
         return Err(refused.expect("one was tried"));
     };
@@ -176,14 +199,7 @@ impl Run<'_> {
         let steps = if kept { &[Step::Linear] } else { request.steps };
         let mapped = map(&Request { steps, hops_limit: limit, seed, effort, ..*request }, watch)?;
         let it = evaluate(request.ways, request.graph, &mapped.places, watch)?.figures;
-        let brought = Brought {
-            step: "mapping",
-            hops_limit: limit,
-            seed,
-            maximum_congestion: it.maximum_congestion,
-            hop_bytes: it.hop_bytes,
-            bound: None,
-        };
+        let brought = Brought::of("mapping", &it, None, limit, seed);
         Ok((brought, self.routed(mapped.places, limit, seed, watch)?, mapped.interrupted))
     }
 
@@ -209,8 +225,8 @@ impl Run<'_> {
         let mut options = self.asked.options.clone();
         options.insert("flows".to_owned(), json!(flows));
         let routing = self.tables(options, watch)?;
-        let most = self.worth(&routing, &places, watch)?.figures.maximum_congestion;
-        Ok(State { places, routing, most, bound, limit, seed })
+        let figures = self.worth(&routing, &places, watch)?;
+        Ok(State { places, routing, figures, bound, limit, seed })
     }
 
     /// Tables of as much slack as lanes allow.
@@ -225,25 +241,9 @@ impl Run<'_> {
         unreachable!("the last slack is answered")
     }
 
-    fn worth(
-        &self,
-        routing: &Routing,
-        places: &[u32],
-        watch: &dyn Watch,
-    ) -> Result<Evaluation, Stop> {
-        evaluate(Ways::Tables(routing), self.asked.request.graph, places, watch)
-    }
-
-    fn brought(&self, state: &State, watch: &dyn Watch) -> Result<Brought, Stop> {
-        let it = self.worth(&state.routing, &state.places, watch)?.figures;
-        Ok(Brought {
-            step: "routing",
-            hops_limit: state.limit,
-            seed: state.seed,
-            maximum_congestion: it.maximum_congestion,
-            hop_bytes: it.hop_bytes,
-            bound: state.bound,
-        })
+    fn worth(&self, routing: &Routing, places: &[u32], watch: &dyn Watch) -> Result<Figures, Stop> {
+        let graph = self.asked.request.graph;
+        Ok(evaluate(Ways::Tables(routing), graph, places, watch)?.figures)
     }
 
     /// Refines the mapping for its tables, and makes tables for that, while it helps; whether it
@@ -255,14 +255,14 @@ impl Run<'_> {
         watch: &dyn Watch,
     ) -> Result<bool, Stop> {
         for round in 0..ROUNDS {
-            let before = best.most;
+            let before = best.most();
             match self.round(best, round, steps, watch) {
-                Ok(next) if next.most < best.most => *best = next,
+                Ok(next) if next.most() < best.most() => *best = next,
                 Ok(_) => {}
                 Err(Stop::Interrupted(_)) => return Ok(true),
                 Err(stop) => return Err(stop),
             }
-            if best.most >= before * (1.0 - LITTLE) {
+            if best.most() >= before * (1.0 - LITTLE) {
                 break;
             }
         }
@@ -285,18 +285,12 @@ impl Run<'_> {
             ..self.asked.request
         };
         let places = map(&request, watch)?.places;
-        let it = self.worth(&at.routing, &places, watch)?.figures;
-        steps.push(Brought {
-            step: "mapping for the tables",
-            hops_limit: at.limit,
-            seed: request.seed,
-            maximum_congestion: it.maximum_congestion,
-            hop_bytes: it.hop_bytes,
-            bound: None,
-        });
-        let refined = State { places, most: it.maximum_congestion, ..at.clone() };
+        let figures = self.worth(&at.routing, &places, watch)?;
+        let step = "mapping for the tables";
+        steps.push(Brought::of(step, &figures, None, at.limit, request.seed));
+        let refined = State { places, figures, ..at.clone() };
         let next = self.routed(refined.places.clone(), at.limit, request.seed, watch)?;
-        steps.push(self.brought(&next, watch)?);
-        Ok(if next.most <= refined.most { next } else { refined })
+        steps.push(next.brought());
+        Ok(if next.most() <= refined.most() { next } else { refined })
     }
 }

@@ -11,6 +11,7 @@ use crate::portfolio::Run;
 use crate::problem::{Pin, Problem};
 use crate::slots::Slots;
 use crate::ways::Ways;
+use base::words::did_you_mean;
 use base::{Quiet, Refusal, Stop, Watch};
 use std::sync::atomic::AtomicBool;
 use traffic::communication::Communication;
@@ -33,6 +34,41 @@ pub enum Effort {
     Normal,
     /// Many runs on all processors.
     Best,
+}
+
+impl Objective {
+    /// All, with the names users type; the first is the usual one.
+    pub const ALL: [(&str, Self); 2] = [("congestion", Self::Congestion), ("hops", Self::Hops)];
+
+    /// That of a name; `param` is where it was given.
+    ///
+    /// # Errors
+    /// When there is none of this name.
+    pub fn named(param: &str, name: &str) -> Result<Self, Refusal> {
+        named(param, name, &Self::ALL)
+    }
+}
+
+impl Effort {
+    /// All, with the names users type.
+    pub const ALL: [(&str, Self); 3] =
+        [("fast", Self::Fast), ("normal", Self::Normal), ("best", Self::Best)];
+
+    /// That of a name; `param` is where it was given.
+    ///
+    /// # Errors
+    /// When there is none of this name.
+    pub fn named(param: &str, name: &str) -> Result<Self, Refusal> {
+        named(param, name, &Self::ALL)
+    }
+}
+
+fn named<T: Copy>(param: &str, name: &str, all: &[(&str, T)]) -> Result<T, Refusal> {
+    all.iter().find(|(known, _)| *known == name).map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|(known, _)| *known).collect();
+        let near = did_you_mean(name, names.iter().copied());
+        Refusal::new(param, format!("there is no {name:?}"), format!("{near}{}", names.join(", ")))
+    })
 }
 
 /// What is asked for.

@@ -162,11 +162,7 @@ impl Given {
     }
 
     fn objective(&self) -> Result<Objective, Refusal> {
-        named(
-            "objective",
-            &self.objective,
-            &[("congestion", Objective::Congestion), ("hops", Objective::Hops)],
-        )
+        Objective::named("objective", &self.objective)
     }
 
     fn pins(&self) -> Vec<Pin> {
@@ -175,17 +171,8 @@ impl Given {
     }
 
     fn effort(&self) -> Result<Effort, Refusal> {
-        let all = [("fast", Effort::Fast), ("normal", Effort::Normal), ("best", Effort::Best)];
-        named("effort", &self.effort, &all)
+        Effort::named("effort", &self.effort)
     }
-}
-
-fn named<T: Copy>(param: &str, word: &str, all: &[(&str, T)]) -> Result<T, Refusal> {
-    all.iter().find(|(name, _)| *name == word).map(|(_, value)| *value).ok_or_else(|| {
-        let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
-        let near = base::words::did_you_mean(word, names.iter().copied());
-        Refusal::new(param, format!("there is no {word:?}"), format!("{near}{}", names.join(", ")))
-    })
 }
 
 /// The network and the tables where there are some.
@@ -211,7 +198,7 @@ impl On {
 
 /// What the linear mapping is worth; null where there are too few slots.
 fn linear(
-    on: &On,
+    ways: Ways<'_>,
     graph: &traffic::communication::Communication,
     slots: &Slots,
     watch: &dyn Watch,
@@ -220,21 +207,22 @@ fn linear(
         return Ok(Value::Null);
     }
     let first: Vec<u32> = (0..graph.processes()).map(|s| slots.endpoint(s)).collect();
-    Ok(json!(evaluate(on.ways(), graph, &first, watch)?.figures))
+    Ok(json!(evaluate(ways, graph, &first, watch)?.figures))
 }
 
-/// What a mapping is worth, with bounds and what the linear one is worth.
+/// What a mapping is worth, with bounds and what the linear one is worth by its ways.
 fn figures(
     on: &On,
     graph: &traffic::communication::Communication,
     slots: &Slots,
     places: &[u32],
+    linear_by: Ways<'_>,
     watch: &dyn Watch,
 ) -> Result<Value, Stop> {
     let ways = on.ways();
     let found = evaluate(ways, graph, places, watch)?;
     let low = bounds(&on.topology, slots, graph);
-    let linear = linear(on, graph, slots, watch)?;
+    let linear = linear(linear_by, graph, slots, watch)?;
     let busy = busiest(ways, graph, places, &found.loads, 5, 8)?;
     let name = |plug: fabric::network::Plug| on.topology.switches()[plug.switch.ix()].name.clone();
     let busy: Vec<Value> = busy
@@ -289,9 +277,9 @@ pub fn map_processes<'py>(
         };
         let mapped = map(&request, watch)?;
         let mut found = if mapped.interrupted {
-            figures(&on, graph, &slots, &mapped.places, &Quiet)?
+            figures(&on, graph, &slots, &mapped.places, on.ways(), &Quiet)?
         } else {
-            figures(&on, graph, &slots, &mapped.places, watch)?
+            figures(&on, graph, &slots, &mapped.places, on.ways(), watch)?
         };
         found["interrupted"] = mapped.interrupted.into();
         Ok(found)
@@ -338,9 +326,8 @@ pub fn map_with_routing<'py>(
         let to_last: &dyn Watch = if found.mapped.interrupted { &Quiet } else { watch };
         let proof = verify::verify(&found.routing, Limits::NONE, to_last)?;
         let tables = On { topology: on.clone(), routing: Some(found.routing.clone()) };
-        let mut told = figures(&tables, graph, &slots, &found.mapped.places, to_last)?;
-        let shortest = On { topology: on.clone(), routing: None };
-        told["linear"] = linear(&shortest, graph, &slots, to_last)?;
+        let (places, shortest) = (&found.mapped.places, Ways::Shortest(&on));
+        let mut told = figures(&tables, graph, &slots, places, shortest, to_last)?;
         told["interrupted"] = found.mapped.interrupted.into();
         told["verified"] = proof.holds().into();
         told["lanes"] = found.routing.lanes().count().into();
@@ -368,7 +355,7 @@ pub fn evaluate_mapping<'py>(
     let on = On::of(on)?;
     let work = |watch: &dyn Watch| -> Result<Value, Stop> {
         let slots = Slots::new(&on.topology, hosts.as_deref(), per_endpoint)?;
-        figures(&on, &graph.get().inner, &slots, &places, watch)
+        figures(&on, &graph.get().inner, &slots, &places, on.ways(), watch)
     };
     to_python(py, &enter(py, progress, work)?.map_err(stopped)?)
 }

@@ -142,6 +142,21 @@ Engine = Annotated[
     typer.Option("--engine", "-e", autocompletion=completion.engine,
                  help="engine (flyloom list engines); opensm:NAME for OpenSM's own"),
 ]
+Objective = Annotated[
+    str,
+    typer.Option(autocompletion=completion.choice("congestion", "hops"),
+                 help="what is to be small: congestion or hops"),
+]
+MapEffort = Annotated[
+    str,
+    typer.Option(autocompletion=completion.choice("fast", "normal", "best"),
+                 help="how much is tried: fast, normal or best"),
+]
+MpiProgram = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[--] PROGRAM ARGUMENT...", show_default=False,
+                   help="what starts the MPI program: mpirun, mpiexec, srun, a script"),
+]
 Tables = Annotated[
     str,
     typer.Argument(metavar="TABLES|NET", show_default=False, autocompletion=completion.tables,

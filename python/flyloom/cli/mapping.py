@@ -13,6 +13,8 @@ from flyloom.cli.common import (
     Json,
     Layers,
     Lmc,
+    MapEffort,
+    Objective,
     Options,
     P,
     app,
@@ -24,8 +26,7 @@ from flyloom.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from flyloom._core import Routing
-    from flyloom.inputs.networks import Source
+    from flyloom._core import Routing, Topology
     from flyloom.support.results import Result
     from flyloom.verbs.mapping_shown import Shown
 
@@ -87,11 +88,7 @@ def map_(
         typer.Option(help="auto, or linear, random, greedy, bisection, rcm, fold, multicore,"
                           " multilevel; then anneal, threshold, local, congestion, joined by +"),
     ] = "auto",
-    objective: Annotated[
-        str,
-        typer.Option(autocompletion=completion.choice("congestion", "hops"),
-                     help="what is to be small: congestion or hops"),
-    ] = "congestion",
+    objective: Objective = "congestion",
     hops_limit: Annotated[
         float | None,
         typer.Option(show_default="0.05; with routing 0.3",
@@ -104,11 +101,7 @@ def map_(
         typer.Option(metavar="FILE", show_default=False, help="lines 'RANK ENDPOINT'"),
     ] = None,
     partition: Partition = None,
-    effort: Annotated[
-        str,
-        typer.Option(autocompletion=completion.choice("fast", "normal", "best"),
-                     help="how much is tried: fast, normal or best"),
-    ] = "normal",
+    effort: MapEffort = "normal",
     with_routing: Annotated[
         bool,
         typer.Option("--with-routing",
@@ -140,7 +133,7 @@ def map_(
     from flyloom._core import RefusalError
     from flyloom.support.progress import bars
     from flyloom.verbs.joint import map_with_routing
-    from flyloom.verbs.mapping import map_processes
+    from flyloom.verbs.mapping import graph_of, map_processes
     from flyloom.verbs.mapping_shown import shown
     from flyloom.verbs.routes import routed_or_not
 
@@ -150,34 +143,35 @@ def map_(
         if given is not None and not with_routing:
             raise RefusalError(f"--{name}: only of --with-routing")
     shared: dict[str, Any] = {
-        "lmc": lmc, "layers": layers, "engine_options": parsed_options(option), "method": method,
-        "hosts": hosts, "per_endpoint": per_endpoint, "pin": pin, "partition": partition,
+        "method": method, "hosts": hosts, "per_endpoint": per_endpoint, "pin": pin,
         "effort": effort, "seed": seed, "path": output, "format": format_,
     }
+    if hops_limit is not None:
+        shared["hops_limit"] = hops_limit
+    routed: dict[str, Any] = {"lmc": lmc, "layers": layers}
+    options = parsed_options(option)
     check_page(page)
     with bars() as bar:
         if with_routing:
             check_joint(engine, objective)
-            found, made = map_with_routing(
-                load_network(net, p), graph, mapping=mapping, tables=tables,
-                hops_limit=0.3 if hops_limit is None else hops_limit, progress=bar, **shared,
+            network = load_network(net, p)
+            traffic = graph_of(graph, partition, seed, bar)
+            on: Routing | Topology
+            found, on = map_with_routing(
+                network, traffic, mapping=mapping, tables=tables, engine_options=options,
+                progress=bar, **routed, **shared,
             )
-            on: Routing | Source = made
         else:
             on = routed_or_not(
-                load_tables(net, p), None if engine == "ecmp" else engine, lmc=lmc, layers=layers,
-                options=shared["engine_options"], progress=bar,
+                load_tables(net, p), None if engine == "ecmp" else engine, options=options,
+                progress=bar, **routed,
             )
-            for told in ("lmc", "layers", "engine_options"):
-                shared.pop(told)
-            found = map_processes(
-                on, graph, objective=objective,
-                hops_limit=0.05 if hops_limit is None else hops_limit, progress=bar, **shared,
-            )
+            traffic = graph_of(graph, partition, seed, bar)
+            found = map_processes(on, traffic, objective=objective, progress=bar, **shared)
         if page is not None:
             write_page(page, shown(
-                on, graph, found, hosts=hosts, per_endpoint=per_endpoint, partition=partition,
-                seed=seed, linear_on=load_network(net, p) if with_routing else None, progress=bar,
+                on, traffic, found, hosts=hosts, per_endpoint=per_endpoint,
+                linear_on=network if with_routing else None, progress=bar,
             ))
     show(found, as_json)
     for path in (output, tables, page):
@@ -225,21 +219,24 @@ def map_eval(
 ) -> None:
     """What a mapping is worth: hop-bytes, dilation and congestion, beside the linear one."""
     from flyloom.support.progress import bars
-    from flyloom.verbs.mapping import evaluate_mapping
+    from flyloom.verbs.mapping import evaluate_mapping, graph_of
     from flyloom.verbs.mapping_shown import shown
+    from flyloom.verbs.routes import routed_or_not
 
     check_page(page)
     with bars() as bar:
+        on = routed_or_not(
+            load_tables(net, p), None if engine == "ecmp" else engine, lmc=lmc, layers=layers,
+            options=parsed_options(option), progress=bar,
+        )
+        traffic = graph_of(graph, partition, seed, bar)
         found = evaluate_mapping(
-            load_tables(net, p), graph, mapping, engine=engine, lmc=lmc, layers=layers,
-            engine_options=parsed_options(option), hosts=hosts, per_endpoint=per_endpoint,
-            partition=partition, seed=seed, format=format_, progress=bar,
+            on, traffic, mapping, hosts=hosts, per_endpoint=per_endpoint, format=format_,
+            progress=bar,
         )
         if page is not None:
             write_page(page, shown(
-                load_tables(net, p), graph, found, engine=engine, lmc=lmc, layers=layers,
-                engine_options=parsed_options(option), hosts=hosts, per_endpoint=per_endpoint,
-                partition=partition, seed=seed, progress=bar,
+                on, traffic, found, hosts=hosts, per_endpoint=per_endpoint, progress=bar,
             ))
     show(found, as_json)
     if page is not None and not as_json:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from flyloom.cli.common import app, epilog
+from flyloom.cli.common import MpiProgram, app, epilog
 
 
 @app.command(
@@ -19,11 +19,7 @@ from flyloom.cli.common import app, epilog
     ),
 )
 def record(
-    program: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[--] PROGRAM ARGUMENT...", show_default=False,
-                       help="what starts the MPI program: mpirun, mpiexec, srun, a script"),
-    ] = None,
+    program: MpiProgram = None,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--out", show_default=False,

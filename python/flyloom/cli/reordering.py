@@ -8,7 +8,16 @@ from typing import Annotated
 import typer
 
 from flyloom.cli import completion
-from flyloom.cli.common import NET_HELP, P, app, epilog, load_network
+from flyloom.cli.common import (
+    NET_HELP,
+    MapEffort,
+    MpiProgram,
+    Objective,
+    P,
+    app,
+    epilog,
+    load_network,
+)
 
 
 @app.command(
@@ -20,11 +29,7 @@ from flyloom.cli.common import NET_HELP, P, app, epilog, load_network
     ),
 )
 def reorder(
-    program: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[--] PROGRAM ARGUMENT...", show_default=False,
-                       help="what starts the MPI program: mpirun, mpiexec, srun, a script"),
-    ] = None,
+    program: MpiProgram = None,
     net: Annotated[
         str | None,
         typer.Option("--net", metavar="NET", show_default=False,
@@ -36,16 +41,8 @@ def reorder(
                      help="lines 'HOST ENDPOINT', where a host is called otherwise than its"
                           " endpoint"),
     ] = None,
-    objective: Annotated[
-        str,
-        typer.Option(autocompletion=completion.choice("congestion", "hops"),
-                     help="what is to be small: congestion or hops"),
-    ] = "congestion",
-    effort: Annotated[
-        str,
-        typer.Option(autocompletion=completion.choice("fast", "normal", "best"),
-                     help="how much is tried: fast, normal or best"),
-    ] = "normal",
+    objective: Objective = "congestion",
+    effort: MapEffort = "normal",
     seed: Annotated[int, typer.Option(help="seed of all that is random")] = 0,
     verbose: Annotated[
         bool,

@@ -88,13 +88,13 @@ def lids_kept(before: Topology, now: Topology) -> dict[str, int] | None:
 
 def write_tables(topology: Topology, routing: Routing, folder: Path) -> None:
     """Writes tables and their network into a folder, or as a digraph where it ends in .dot."""
-    from flyloom.support.files import write_folder, write_whole
-    from flyloom.verbs.routes import table_files
+    from flyloom.support.files import write_whole
+    from flyloom.verbs.routes import write_table_folder
 
     if folder.suffix == ".dot":
         write_whole(folder, routing.orcs_text())
         return
-    write_folder(folder, table_files(topology, routing), stale=["certificate.txt"])
+    write_table_folder(topology, routing, folder)
 
 
 DISJOINT = ("mean_disjoint_paths", "fraction_pairs_3_disjoint_paths")

@@ -12,14 +12,20 @@ from flyloom import _core
 from flyloom._core import RefusalError, Routing, routes_asked
 from flyloom.inputs.communication import Graph
 from flyloom.inputs.networks import Source, network
-from flyloom.support import ending
 from flyloom.support.checks import whole
-from flyloom.support.files import write_folder
 from flyloom.support.progress import Progress
 from flyloom.support.results import Result
 from flyloom.verbs.engines import lids_for
-from flyloom.verbs.mapping import Hosts, Pins, Placed, asked_of, read_mapping, write_mapping
-from flyloom.verbs.routes import table_files
+from flyloom.verbs.mapping import (
+    Hosts,
+    Pins,
+    Placed,
+    asked_of,
+    read_mapping,
+    until_told,
+    write_mapping,
+)
+from flyloom.verbs.routes import write_table_folder
 
 ENGINE = "application"
 
@@ -77,7 +83,7 @@ def map_with_routing(
         has a lower maximum congestion) and ``steps`` (what each step brought:
         docs/mapping.md#mapping-and-routing-together); and the tables.
     """
-    options = {"slack": 1, **(engine_options or {})}
+    options = dict(engine_options or {})
     if lmc is None and layers is None:
         lmc = 2
     count = routes_asked(ENGINE, lmc, layers, {**options, "flows": []})
@@ -94,24 +100,16 @@ def map_with_routing(
         slots = whole("per_endpoint", per_endpoint, 1, 2**32 - 1)
         start = read_mapping(topology, mapping, hosts=used, per_endpoint=slots)
     began = time.process_time()
-    found: tuple[dict[str, Any], Routing] | None = None
-    try:
-        with ending.in_order(answers=True):
-            found = _core.map_with_routing(
-                topology, traffic, given, count, options, start, progress
-            )
-            if found[0]["interrupted"]:
-                raise KeyboardInterrupt  # so that the signal is answered
-    except KeyboardInterrupt:
-        if found is None:
-            raise
-    told, routing = found
+    told, routing = until_told(
+        lambda: _core.map_with_routing(topology, traffic, given, count, options, start, progress),
+        lambda found: found[0]["interrupted"],
+    )
     told |= {
         "method": method if mapping is None else "given",
         "cpu_seconds": time.process_time() - began,
     }
     if tables is not None:
-        write_folder(Path(tables), table_files(topology, routing), stale=["certificate.txt"])
+        write_table_folder(topology, routing, Path(tables))
     if path is not None:
         write_mapping(topology, told["mapping"], path, format=format, hosts=used,
                       per_endpoint=per_endpoint)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from flyloom import _core
 from flyloom._core import Communication, RefusalError, Routing, Topology
@@ -27,6 +27,7 @@ Pins = str | os.PathLike[str] | Mapping[int, int | str]
 Placed = str | os.PathLike[str] | Sequence[int]
 """A mapping file, or the endpoint of every process."""
 MOST_PER_ENDPOINT = 1 << 16
+Found = TypeVar("Found")
 
 
 def map_processes(
@@ -96,7 +97,9 @@ def map_processes(
         progress=progress,
     )
     began = time.process_time()
-    found = _until_told(on, traffic, given, progress)
+    found = until_told(
+        lambda: _core.map_processes(on, traffic, given, progress), lambda it: it["interrupted"]
+    )
     found |= {"method": method, "cpu_seconds": time.process_time() - began}
     if path is not None:
         write_mapping(on, found["mapping"], path, format=format, hosts=used,
@@ -110,7 +113,7 @@ def asked_of(
     seed: int, progress: Progress | None,
 ) -> tuple[Communication, dict[str, Any], list[int] | None]:
     """Graph, parameters and hosts as the core takes them."""
-    traffic = _graph(graph, partition, seed, progress)
+    traffic = graph_of(graph, partition, seed, progress)
     used = _hosts(on, hosts)
     given = {
         "method": method, "objective": objective, "hops_limit": float(hops_limit),
@@ -121,15 +124,13 @@ def asked_of(
     return traffic, given, used
 
 
-def _until_told(
-    on: Topology | Routing, traffic: Communication, given: dict[str, Any], progress: Progress | None
-) -> dict[str, Any]:
-    """What the core finds, to its end or to Ctrl-C, which is raised where nothing is found yet."""
-    found: dict[str, Any] | None = None
+def until_told(search: Callable[[], Found], interrupted: Callable[[Found], bool]) -> Found:
+    """What a search finds, to its end or to Ctrl-C, which is raised where nothing is found yet."""
+    found: Found | None = None
     try:
         with ending.in_order(answers=True):
-            found = _core.map_processes(on, traffic, given, progress)
-            if found["interrupted"]:
+            found = search()
+            if interrupted(found):
                 raise KeyboardInterrupt  # so that the signal is answered
     except KeyboardInterrupt:
         if found is None:
@@ -163,7 +164,7 @@ def evaluate_mapping(
         The endpoint of each process; or a file, of the ``format`` that it shows where none is said.
     """
     on = _on(net, engine, lmc, layers, engine_options, progress)
-    traffic = _graph(graph, partition, seed, progress)
+    traffic = graph_of(graph, partition, seed, progress)
     slots = whole("per_endpoint", per_endpoint, 1, MOST_PER_ENDPOINT)
     used = _hosts(on, hosts)
     places = read_mapping(on, mapping, format=format, hosts=used, per_endpoint=slots)
@@ -211,9 +212,10 @@ def _on(
     )
 
 
-def _graph(
+def graph_of(
     graph: Graph, partition: int | None, seed: int, progress: Progress | None
 ) -> Communication:
+    """The communication graph, or that of the halo exchange of a matrix in so many parts."""
     traffic = communication(graph, progress)
     if partition is None:
         return traffic

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from flyloom._core import RefusalError, Routing, Topology, routes_asked
@@ -13,6 +14,7 @@ from flyloom.inputs.networks import Source, network
 from flyloom.inputs.tables import DEFAULT_ENGINE, Tables, holds_tables, tables
 from flyloom.plugins.found import part
 from flyloom.support.checks import whole
+from flyloom.support.files import write_folder
 from flyloom.support.progress import Progress
 from flyloom.verbs.engines import lids_for, route_by_ours
 
@@ -64,15 +66,15 @@ def route(
     return route_by_ours(topology, engine, options, count, lmc, progress)
 
 
-def table_files(topology: Topology, routing: Routing) -> dict[str, str]:
-    """What a folder of tables holds: the text of each file by its name."""
+def write_table_folder(topology: Topology, routing: Routing, folder: Path) -> None:
+    """Writes tables and their network into a folder, whole or not at all."""
     about = {"flyloom": 1, "engine": routing.engine, "lmc": routing.lmc, "layers": routing.layers}
-    return {
+    write_folder(folder, {
         "tables.txt": routing.table_text(), "lfts.txt": routing.lft_text(),
         "network.json": topology.to_text("json"),
         "fabric.net": topology.to_text("netlist", routing.lmc),
         "guid2lid": topology.addresses(routing.lmc)["guid2lid"], "routing.json": json.dumps(about),
-    }
+    }, stale=["certificate.txt"])
 
 
 def routed_or_not(

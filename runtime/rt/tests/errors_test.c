@@ -188,10 +188,10 @@ static void environment(void) {
         {"FLYLOOM_UNEXPECTED_MAX", ""}, {"FLYLOOM_CREDITS", "99999999999999999999"}};
     int rank = 0;
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
-        char folder[] = "/tmp/flyloom-test-XXXXXX";
+        char folder[FOLDER_BYTES];
         fly_boot boot;
         fly_rt *rt;
-        CHECK(mkdtemp(folder) != NULL, "folder");
+        CHECK(new_folder(folder), "folder");
         OK(fly_boot_files(folder, 0, 1, &boot));
         setenv(BAD[i][0], BAD[i][1], 1);
         int code = fly_init(&boot, NULL, &rt);

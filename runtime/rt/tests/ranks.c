@@ -164,10 +164,16 @@ static void await_all(int ranks, const char *folder) {
     }
 }
 
+bool new_folder(char path[FOLDER_BYTES]) {
+    const char *place = getenv("TMPDIR");
+    int length = snprintf(path, FOLDER_BYTES, "%s/flyloom-test-XXXXXX", place ? place : "/tmp");
+    return length < FOLDER_BYTES && mkdtemp(path) != NULL;
+}
+
 static int run(int ranks, rank_body *body, void *context, int limit_s, int victim,
                unsigned microseconds) {
-    char folder[] = "/tmp/flyloom-test-XXXXXX";
-    if (mkdtemp(folder) == NULL) return 98;
+    char folder[FOLDER_BYTES];
+    if (!new_folder(folder)) return 98;
     pid_t *children = fork_ranks(ranks, body, context, folder);
     if (victim >= 0) {
         await_all(ranks, folder);

@@ -4,11 +4,18 @@
 #define FLY_TEST_RANKS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "flyloom.h"
 
 /* A rank's part; returns 0, or says what was wrong and returns another number. */
 typedef int rank_body(const fly_boot *boot, void *context);
+
+/* Room for the path of a folder of new_folder. */
+enum { FOLDER_BYTES = 512 };
+
+/* Makes a folder in TMPDIR, or in /tmp; false where that cannot be. */
+bool new_folder(char path[FOLDER_BYTES]);
 
 /* Threads of this process; the first result that is not 0. */
 int run_threads(int ranks, rank_body *body, void *context);

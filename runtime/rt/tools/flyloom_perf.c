@@ -117,9 +117,12 @@ int main(int count, char **words) {
         perf_apart(atoi(started));
         return measure(NULL, &options);
     }
-    char folder[] = "/tmp/flyloom-perf-XXXXXX";
-    if (mkdtemp(folder) == NULL) {
-        fprintf(stderr, "flyloom-perf: no folder can be made in /tmp\n");
+    char folder[512];
+    const char *place = getenv("TMPDIR");
+    if (place == NULL) place = "/tmp";
+    int length = snprintf(folder, sizeof folder, "%s/flyloom-perf-XXXXXX", place);
+    if (length >= (int)sizeof folder || mkdtemp(folder) == NULL) {
+        fprintf(stderr, "flyloom-perf: no folder can be made in %s\n", place);
         return 3;
     }
     pid_t other = fork();

@@ -69,7 +69,7 @@ impl<'a> Names<'a> {
 }
 
 /// The lines on which something is said, with their numbers, without comments: `#` begins one.
-pub(super) fn said_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub fn said_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let said = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
     (1..).zip(said).filter(|(_, said)| !said.is_empty())
 }
