@@ -19,6 +19,9 @@ from .launched import Launched, launched
 PATIENCE_S = 3.0
 """So long ranks of other hosts hold back why they cannot join: where rank 0 cannot either, the
 launcher ends them meanwhile."""
+LAST_WORDS_S = 0.5
+"""So long a rank that broke off waits before it ends the others: MPICH's launcher drops what it has
+not read by then, of this rank and of others that break off with it."""
 
 
 class Team:
@@ -108,5 +111,6 @@ def _leave() -> None:
     if core is None:
         return
     if hasattr(sys, "last_value"):
+        time.sleep(LAST_WORDS_S)
         core.abort(3)
     core.close()

@@ -93,9 +93,9 @@ def threads() -> int:
 
 def _limits() -> Iterator[tuple[float, str]]:
     status = _status()
-    arena = 64 << 20  # what one more thread takes of the address space
+    arena = 64 << 20  # what one more thread takes; glibc maps twice that, and gives half back
     for which, used, room, where in (
-        (resource.RLIMIT_AS, "VmSize", arena, "ulimit -v"),
+        (resource.RLIMIT_AS, "VmSize", 2 * arena, "ulimit -v"),
         (resource.RLIMIT_DATA, "VmData", arena, "ulimit -d"),
     ):
         limit = resource.getrlimit(which)[0]
