@@ -12,6 +12,7 @@ import networkx as nx
 import pyarrow.parquet
 import pytest
 from cli_helpers import document, flyloom
+from flyloom.report import mapped
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "examples" / "mapping"
@@ -98,10 +99,69 @@ def test_a_workload_is_simulated_as_it_is_mapped(tmp_path):
     assert {row["map_finish_ns"] for row in others} == {None}
 
 
+def test_files_of_graphs_and_schedules_are_mapped(tmp_path):
+    """Each as what it holds, found beside the experiment; a file that changes is mapped anew."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    schedule = fl.make_workload("stencil_2d", ranks=12, grid="2x6", bytes=5000)
+    (folder / "halo.goal").write_text(schedule.text())
+    market = "%%MatrixMarket matrix coordinate real general\n12 12 2\n1 6 7\n6 1 {}\n"
+    (folder / "app.mtx").write_text(market.format(2.5))
+    text = EXPERIMENT.replace(
+        '["stencil:shape=12,bytes=10", [[0, 5, 7], [5, 0, 2.5], [1, 4, 1]]]',
+        '["halo.goal", "app.mtx"]',
+    )
+    (folder / "study.toml").write_text(text)
+    net = fl.network("torus:shape=3x4,p=1")
+    for back in (2.5, 4):
+        (folder / "app.mtx").write_text(market.format(back))
+        done = flyloom("run", "files/study.toml", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        rows = rows_of(tmp_path / "out/study")
+        found = {(row["map_graph"], row["map_method"]): row for row in rows}
+        assert len(found) == 6
+        for method in ("linear", "random", "auto"):
+            mapped = fl.map_processes(net, schedule, method=method, seed=3)
+            run = fl.simulate(net, "message", workload=schedule, placement=mapped.mapping)
+            row = found["halo.goal", method]
+            assert (row["map_hop_bytes"], row["map_finish_ns"]) == (mapped.hop_bytes, run.finish_ns)
+        far = nx.shortest_path_length(nx.Graph(net.edges.tolist()), 0, 5)
+        row = found["app.mtx", "linear"]
+        assert (row["map_hop_bytes"], row["map_finish_ns"]) == ((7 + back) * far, None)
+
+
+def test_the_report_draws_methods_against_sizes(tmp_path):
+    """A mark for every mapping, at its figures; none where all mappings are of one size."""
+    text = (FOLDER / "torus.toml").read_text()
+    _, zipped, grid = text.partition("[sweep.grid]")
+    small = EXPERIMENT.split("[sweep.grid]")[0] + """
+[[sweep.zip]]
+"topology.shape" = [[3, 4], [4, 5]]
+"map.graph" = ["stencil_2d grid=3x4 bytes=5000", "stencil_2d grid=4x5 bytes=5000"]
+""" + zipped + grid
+    (tmp_path / "study.toml").write_text(small)
+    done = flyloom("run", "study.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = rows_of(tmp_path / "out/study")
+    report = (tmp_path / "out/study/report.html").read_text()
+    assert "Methods against the size" in report and "simulated time (us)" in report
+    runs = [{key: row[f"map_{key}"] for key in ("method", "graph", "processes", "average_dilation",
+                                                "maximum_congestion", "finish_ns")} for row in rows]
+    drawn = mapped.spec(runs)
+    panels = {panel["layer"][0]["encoding"]["y"]["field"]: panel["data"]["values"]
+              for panel in drawn["hconcat"]}
+    for key, factor in (("average_dilation", 1), ("maximum_congestion", 1e-6), ("finish_ns", 1e-3)):
+        marks = sorted((v["method"], v["at"], v[key]) for v in panels[key])
+        assert marks == sorted(
+            (run["method"], run["processes"], run[key] * factor) for run in runs)
+    assert len(runs) > 10 and mapped.spec([r for r in runs if r["processes"] == 12]) is None
+
+
 @pytest.mark.parametrize(("old", "new", "says"), [
     ("stencil:shape=12,bytes=10\", [[", "stencil_2d grid=5x5 bytes=1\", [[", "graph: "),
     ("stencil:shape=12,bytes=10\", [[", "stencil_2d grid\", [[", "'grid' is no parameter of"),
-    ("stencil:shape=12,bytes=10\", [[", "app.mtx\", [[", "'app.mtx' is no graph that is made"),
+    ("stencil:shape=12,bytes=10\", [[", "app.mtx\", [[",
+     "map.graph: 'app.mtx' is neither a graph that is made nor a file: there is no "),
     ("seed = 3", 'efort = "best"', "unknown field `efort`"),
     ("shape=12,bytes=10\", [[", "shape=13,bytes=10\", [[", "13 processes for 12 slots"),
     ("[0, 5, 7]", "[0, 5]", "[0, 5] is no row; [sender, receiver, bytes]"),

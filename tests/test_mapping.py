@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +20,7 @@ import flyloom as fl
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.io
 import scipy.sparse as sp
 from cli_helpers import command, document, environment, flyloom
 
@@ -252,6 +255,85 @@ def test_hosts_pins_and_slots_are_kept(tmp_path: Path) -> None:
     assert counts[10:30].tolist() == [2] * 20
     assert found["linear"]["hop_bytes"] == fl.evaluate_mapping(
         net, graph, [10 + i // 2 for i in range(40)]).hop_bytes
+
+
+def test_processes_are_mapped_under_the_tables_of_a_fabric(tmp_path: Path) -> None:
+    """Congestion under a dump of OpenSM's tables, by following its lines pair by pair."""
+    for name in ("ibnetdiscover_base.txt", "sf_q5_minhop.dump_fts.txt"):
+        packed = (DATA.parent / "ib" / f"{name}.gz").read_bytes()
+        (tmp_path / name).write_bytes(gzip.decompress(packed))
+    fabric, dump = sorted(tmp_path.iterdir())
+    far: dict[tuple[str, str], str] = {}
+    leaf: dict[str, str] = {}
+    node = ""
+    for line in fabric.read_text().splitlines():
+        if begins := re.match(r'(?:Switch|Ca)\s+\d+ "(\S+)"\s+# "(\S+)"', line):
+            node = begins[1] if begins[1][0] == "S" else begins[2]
+        elif cable := re.match(r'\[(\d+)\](?:\(\w+\))?\s+"(\S+)"\[\d+\]', line):
+            far[node, cable[1]] = cable[2]
+            if node[:2] != "S-":
+                leaf[node] = cable[2]
+    ports: dict[tuple[str, str], str] = {}
+    for line in dump.read_text().splitlines():
+        if begins := re.match(r"Unicast lids .* guid 0x(\w+)", line):
+            node = f"S-{begins[1]}"
+        elif entry := re.match(r"0x\w+ 0*(\d+) : \(Channel Adapter .*: '(\S+)'", line):
+            ports[node, entry[2]] = entry[1]
+    rng = np.random.default_rng(3)
+    sent = rng.integers(1, 90, (30, 30)) * (rng.random((30, 30)) < 0.2)
+    np.fill_diagonal(sent, 0)
+    scipy.io.mmwrite(tmp_path / "app.mtx", sp.csr_matrix(sent))
+    words = (dump, "--found", fabric, "--graph", tmp_path / "app.mtx")
+    mapped = document("map", *words, "-o", tmp_path / "hosts", "--format", "slurm")
+    given = document("map-eval", *words, "--mapping", tmp_path / "hosts")
+    hosts = (tmp_path / "hosts").read_text().split()
+    loads: dict[tuple[str, str], int] = {}
+    hops = 0
+    for a, b in itertools.product(range(30), repeat=2):
+        at = leaf[hosts[a]]
+        while sent[a, b] and at != leaf[hosts[b]]:
+            out = ports[at, hosts[b]]
+            loads[at, out] = loads.get((at, out), 0) + int(sent[a, b])
+            hops += int(sent[a, b])
+            at = far[at, out]
+    assert len(hosts) == 30 and len(set(hosts)) == 30
+    for told in (mapped, given):
+        assert told["maximum_congestion"] == max(loads.values())
+        assert told["hop_bytes"] == hops
+    assert mapped["maximum_congestion"] < mapped["linear"]["maximum_congestion"]
+    refused = flyloom("map", *words, "--with-routing")
+    assert (refused.returncode, refused.stdout) == (2, "") and "--found" in refused.stderr
+    refused = flyloom("map", *words, "-e", "dfsssp")
+    assert refused.returncode == 2 and "these are tables" in refused.stderr
+
+
+@pytest.mark.parametrize("text", [
+    "0 slots=3 max_slots=9\n2\n5 slots=2\n", "0:3,2:1,5:2\n", "0\n2\n0\n5\n0\n5\n",
+    [0, 0, 0, 2, 5, 5],
+], ids=["openmpi", "hydra", "pbs", "numbers"])
+def test_hosts_with_slots_that_differ(text: str | list[int], tmp_path: Path) -> None:
+    """The least hop-bytes of all arrangements, on hosts as launchers list them."""
+    rng = np.random.default_rng(5)
+    sent = rng.integers(0, 20, (6, 6)) * (rng.random((6, 6)) < 0.5)
+    np.fill_diagonal(sent, 0)
+
+    def cost(places: tuple[int, ...]) -> int:
+        far = [[min((a - b) % 7, (b - a) % 7) for b in places] for a in places]
+        return int((sent * far).sum())
+
+    costs = {cost(places) for places in itertools.permutations((0, 0, 0, 2, 5, 5))}
+    hosts: list[int] | Path = tmp_path / "hosts"
+    if isinstance(text, str):
+        Path(tmp_path / "hosts").write_text(text)
+    else:
+        hosts = text
+    found = fl.map_processes("ring:n=7,p=1", sent, objective="hops", hosts=hosts)
+    assert sorted(found.mapping) == [0, 0, 0, 2, 5, 5]
+    assert found.hop_bytes == cost(tuple(found.mapping)) == min(costs) < max(costs)
+    assert found.hop_bytes_bound <= min(costs)
+    assert found.linear["hop_bytes"] == cost((0, 0, 0, 2, 5, 5))
+    each = fl.map_processes("ring:n=7,p=1", sent, hosts=hosts, per_endpoint=2)
+    assert sorted(each.mapping) == [0, 0, 2, 2, 5, 5], "the number stands above the list's"
 
 
 @pytest.mark.parametrize(("text", "says"), [

@@ -531,7 +531,7 @@ def evaluate_mapping(
     graph: Communication,
     places: Sequence[int],
     hosts: Sequence[int] | None,
-    per_endpoint: int,
+    per_endpoint: int | None,
     progress: _Progress = None,
 ) -> _Document: ...
 def map_library() -> bytes: ...
@@ -548,13 +548,13 @@ def mapping_of(
     text: str,
     format: str | None = None,
     hosts: Sequence[int] | None = None,
-    per_endpoint: int = 1,
+    per_endpoint: int | None = None,
 ) -> list[int]: ...
 def mapping_text(
     on: Topology,
     places: Sequence[int],
     format: str,
     hosts: Sequence[int] | None = None,
-    per_endpoint: int = 1,
+    per_endpoint: int | None = None,
 ) -> str: ...
 def mapping_names() -> _Document: ...

@@ -7,10 +7,9 @@ use fabric::size::Size;
 use formats::mapping::{Names, said_lines};
 use mapping::evaluate::{Figures, evaluate};
 use mapping::map::{Effort, Objective, Request, map};
-use mapping::problem::Pin;
 use mapping::slots::Slots;
 use mapping::ways::Ways;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use traffic::communication::{Communication, Sent};
 
 /// Hop-bytes may be longer than the shortest found by this part, for less congestion.
@@ -75,14 +74,12 @@ pub fn order(asked: &Asked<'_>) -> Result<Found, Stop> {
     let threads = rayon::ThreadPoolBuilder::new().build();
     let threads = threads.map_err(|why| Refusal::new("threads", why.to_string(), ""))?;
     threads.install(|| {
-        let seats = Seats::of(&on, &now)?;
-        let pins = seats.surplus(now.len() as u32);
-        let all = now.len() + pins.len();
+        let slots = Slots::new(&on, Some(&now), None)?;
         let request = Request {
-            graph: &Communication::new(all as u32, graph.sent().collect())?,
+            graph: &graph,
             ways: Ways::Shortest(&on),
-            slots: &Slots::new(&on, Some(&seats.endpoints), seats.most)?,
-            pins: &pins,
+            slots: &slots,
+            pins: &[],
             start: None,
             steps: &[],
             objective,
@@ -92,14 +89,15 @@ pub fn order(asked: &Asked<'_>) -> Result<Found, Stop> {
         };
         let places = map(&request, &Quiet)?.places;
         let worth = |places: &[u32]| evaluate(Ways::Shortest(&on), &graph, places, &Quiet);
-        let (before, after) = (worth(&now)?.figures, worth(&places[..now.len()])?.figures);
+        let (before, after) = (worth(&now)?.figures, worth(&places)?.figures);
         let better = key(&after, objective) < key(&before, objective);
         let (ranks, now_and_then) = if better {
-            (Some(ranks(&now, &places[..now.len()])), [&before, &after])
+            (Some(ranks(&now, &places)), [&before, &after])
         } else {
             (None, [&before, &before])
         };
-        let words = words(&on, now.len(), seats.endpoints.len(), now_and_then);
+        let hosts = now.iter().collect::<HashSet<_>>().len();
+        let words = words(&on, now.len(), hosts, now_and_then);
         Ok(Found { ranks, words })
     })
 }
@@ -221,40 +219,6 @@ fn graph(processes: usize, edges: &[[i32; 3]]) -> Result<Communication, Refusal>
         sent.push(Sent { from: rank(from)?, to: rank(to)?, bytes, messages: 1.0 });
     }
     Communication::new(processes as u32, sent)
-}
-
-/// How many processes are on each endpoint that has some.
-struct Seats {
-    endpoints: Vec<u32>,
-    counts: Vec<u32>,
-    most: u32,
-}
-
-impl Seats {
-    /// Of processes on these endpoints, in the order in which they come first.
-    fn of(on: &Topology, now: &[u32]) -> Result<Self, Refusal> {
-        let mut at = vec![u32::MAX; on.endpoints().len()];
-        let (mut endpoints, mut counts) = (Vec::new(), Vec::new());
-        for &e in now {
-            if at[e as usize] == u32::MAX {
-                at[e as usize] = endpoints.len() as u32;
-                endpoints.push(e);
-                counts.push(0);
-            }
-            counts[at[e as usize] as usize] += 1;
-        }
-        let most = counts.iter().copied().max();
-        let most = most.ok_or_else(|| Refusal::new("processes", "there are none", "some"))?;
-        Ok(Self { endpoints, counts, most })
-    }
-
-    /// Processes from `first` that hold slots which no process is on: each endpoint gets as many
-    /// slots as the one with most.
-    fn surplus(&self, first: u32) -> Vec<Pin> {
-        let free = self.endpoints.iter().zip(&self.counts);
-        let free = free.flat_map(|(e, n)| std::iter::repeat_n(*e, (self.most - n) as usize));
-        (first..).zip(free).map(|(process, endpoint)| Pin { process, endpoint }).collect()
-    }
 }
 
 /// The new rank of each process, where `now` has the endpoint of each process and `places` that

@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn a_torus_of_its_own_size_meets_the_bound() {
         let on = network("torus:shape=4x4x4,p=1");
-        let slots = Slots::new(&on, None, 1).expect("slots");
+        let slots = Slots::new(&on, None, Some(1)).expect("slots");
         let given = serde_json::json!({ "shape": [4, 4, 4], "bytes": 5, "periodic": true });
         let graph = made("stencil", given.as_object().expect("one")).expect("a graph");
         let found = bounds(&on, &slots, &graph);
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn partners_on_the_own_switch_are_free() {
         let on = network("slim_fly:q=5,p=4");
-        let slots = Slots::new(&on, None, 1).expect("slots");
+        let slots = Slots::new(&on, None, Some(1)).expect("slots");
         let star = |partners: u32| {
             let sent = (1..=partners).map(|to| Sent { from: 0, to, bytes: 2.0, messages: 1.0 });
             Communication::new(40, sent.collect()).expect("a graph")

@@ -46,7 +46,7 @@ pub fn busiest(
         let mut endpoints = places.to_vec();
         endpoints.sort_unstable();
         endpoints.dedup();
-        let slots = Slots::new(ways.topology(), Some(&endpoints), 1)?;
+        let slots = Slots::new(ways.topology(), Some(&endpoints), Some(1))?;
         let slot =
             |process: u32| endpoints.partition_point(|&e| e < places[process as usize]) as u32;
         let mut lists = Lists::new(ways, &slots);

@@ -25,33 +25,43 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// `per_endpoint` slots on each of these endpoints, or on all that work. O(slots).
+    /// `per_endpoint` slots on each of these endpoints, or on all that work. Without a number an
+    /// endpoint has a slot each time that it is named, and all of them where it is named first.
+    /// O(slots).
     ///
     /// # Errors
-    /// When an endpoint does not exist, comes twice, or has no working rail; when there are no
-    /// slots, or too many.
-    pub fn new(on: &Topology, hosts: Option<&[u32]>, per_endpoint: u32) -> Result<Self, Refusal> {
+    /// When an endpoint does not exist or has no working rail; when there are no slots, or too
+    /// many.
+    pub fn new(
+        on: &Topology,
+        hosts: Option<&[u32]>,
+        per_endpoint: Option<u32>,
+    ) -> Result<Self, Refusal> {
         let rails = working_rails(on);
         let all = || (0..).zip(&rails).filter(|(_, own)| !own.is_empty()).map(|(e, _)| e);
-        let endpoints: Vec<u32> = hosts.map_or_else(|| all().collect(), <[u32]>::to_vec);
-        check_hosts(on, &rails, &endpoints)?;
-        let count = endpoints.len() as u64 * u64::from(per_endpoint);
+        let named: Vec<u32> = hosts.map_or_else(|| all().collect(), <[u32]>::to_vec);
+        let counts = counted(on, &rails, &named)?;
+        let count = match per_endpoint {
+            Some(each) => counts.len() as u64 * u64::from(each),
+            None => named.len() as u64,
+        };
         if !(1..=MOST_SLOTS).contains(&count) {
-            let why = format!("{} endpoints with {per_endpoint} slots each", endpoints.len());
+            let why = format!("{} endpoints with {count} slots in all", counts.len());
             return Err(Refusal::new("slots", why, format!("1 to {MOST_SLOTS} slots in all")));
         }
         let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
         let mut of_sites: Vec<Vec<TerminalId>> = Vec::new();
         let (mut endpoint, mut site) = (Vec::new(), Vec::new());
-        for &e in &endpoints {
+        for (e, times) in counts {
             let own = &rails[e as usize];
             let switches: Vec<u32> = own.iter().map(|t| switch_of(on, *t)).collect();
             let here = *known.entry(switches).or_insert_with(|| {
                 of_sites.push(own.clone());
                 of_sites.len() as u32 - 1
             });
-            endpoint.extend(std::iter::repeat_n(e, per_endpoint as usize));
-            site.extend(std::iter::repeat_n(here, per_endpoint as usize));
+            let slots = per_endpoint.unwrap_or(times) as usize;
+            endpoint.extend(std::iter::repeat_n(e, slots));
+            site.extend(std::iter::repeat_n(here, slots));
         }
         let (offsets, members) = rows(&site, of_sites.len());
         Ok(Self { endpoint, site, rails: of_sites, offsets, members })
@@ -130,23 +140,31 @@ fn rows(keys: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
     (offsets, items)
 }
 
-fn check_hosts(on: &Topology, rails: &[Vec<TerminalId>], endpoints: &[u32]) -> Result<(), Refusal> {
-    let mut taken = vec![false; rails.len()];
-    for &e in endpoints {
+/// The endpoints that are named, in the order in which they are first, and how often.
+fn counted(
+    on: &Topology,
+    rails: &[Vec<TerminalId>],
+    named: &[u32],
+) -> Result<Vec<(u32, u32)>, Refusal> {
+    let mut place = vec![usize::MAX; rails.len()];
+    let mut found: Vec<(u32, u32)> = Vec::new();
+    for &e in named {
         let Some(own) = rails.get(e as usize) else {
             let why = format!("there is no endpoint {e}");
             let help = format!("0 to {}", rails.len().saturating_sub(1));
             return Err(Refusal::new("hosts", why, help));
         };
-        let name = &on.endpoints()[EndpointId(e).ix()].name;
         if own.is_empty() {
+            let name = &on.endpoints()[EndpointId(e).ix()].name;
             let why = format!("endpoint {name} has no rail that works");
             return Err(Refusal::new("hosts", why, "endpoints that are reached"));
         }
-        if std::mem::replace(&mut taken[e as usize], true) {
-            let why = format!("endpoint {name} comes twice");
-            return Err(Refusal::new("hosts", why, "each once; slots are those per endpoint"));
+        let at = &mut place[e as usize];
+        if *at == usize::MAX {
+            *at = found.len();
+            found.push((e, 0));
         }
+        found[*at].1 += 1;
     }
-    Ok(())
+    Ok(found)
 }

@@ -93,7 +93,7 @@ proptest! {
             engine.route(&serde_json::Map::new(), &on, 2, &Quiet).expect("tables")
         });
         let ways = routing.as_ref().map_or(Ways::Shortest(&on), Ways::Tables);
-        let slots = Slots::new(&on, None, 2).expect("slots");
+        let slots = Slots::new(&on, None, Some(2)).expect("slots");
         let processes = slots.count() as u32 * share / 8;
         let graph = random_graph(processes.min(slots.count() as u32).max(2), 3 * processes, seed);
         let (metric, unit) = distances(ways, &slots, &Quiet).expect("distances");
@@ -181,7 +181,7 @@ fn brute(on: &Topology, graph: &Communication, places: &mut Vec<u32>, least: &mu
 fn few_processes_are_where_none_could_be_better() {
     for (net, processes) in [("ring:n=7,p=1", 6), ("torus:shape=3x2,p=1", 6), ("ring:n=4,p=2", 7)] {
         let on = network(net);
-        let slots = Slots::new(&on, None, 1).expect("slots");
+        let slots = Slots::new(&on, None, Some(1)).expect("slots");
         for seed in 0..4 {
             let graph = random_graph(processes, 12, seed);
             let mut least = f64::INFINITY;
@@ -211,7 +211,7 @@ fn what_fits_exactly_is_fitted_exactly() {
         ("hypercube:n=6,p=1", cube),
     ] {
         let on = network(net);
-        let slots = Slots::new(&on, None, 1).expect("slots");
+        let slots = Slots::new(&on, None, Some(1)).expect("slots");
         let it = found(&asked(&graph, Ways::Shortest(&on), &slots));
         let figures = evaluate(Ways::Shortest(&on), &graph, &it.places, &Quiet).expect("figures");
         assert!((figures.figures.average_dilation - 1.0).abs() < 1e-12, "{net}");
@@ -221,7 +221,7 @@ fn what_fits_exactly_is_fitted_exactly() {
 #[test]
 fn pairs_share_a_switch() {
     let on = network("slim_fly:q=5,p=4");
-    let slots = Slots::new(&on, None, 1).expect("slots");
+    let slots = Slots::new(&on, None, Some(1)).expect("slots");
     let pairs = (0..100).map(|i| Sent { from: i, to: i + 100, bytes: 7.0, messages: 1.0 });
     let graph = Communication::new(200, pairs.collect()).expect("a graph");
     let it = found(&asked(&graph, Ways::Shortest(&on), &slots));
@@ -233,7 +233,7 @@ fn a_grid_that_folds_has_few_long_ways() {
     // 16 x 32 on a torus 8 x 8 x 8: both sides are cut, few edges leave their sheet
     let graph = stencil(&serde_json::json!({ "shape": [16, 32], "bytes": 1 }));
     let on = network("torus:shape=8x8x8,p=1");
-    let slots = Slots::new(&on, None, 1).expect("slots");
+    let slots = Slots::new(&on, None, Some(1)).expect("slots");
     let steps = chain::parse("fold").expect("a method");
     let it = found(&Request { steps: &steps, ..asked(&graph, Ways::Shortest(&on), &slots) });
     let mut taken = it.places.clone();
@@ -250,7 +250,7 @@ fn every_method_fills_slots_and_keeps_pins() {
     let graph = random_graph(60, 300, 5);
     let pins = [Pin { process: 3, endpoint: 70 }, Pin { process: 0, endpoint: 2 }];
     let hosts: Vec<u32> = (2..40).chain(60..72).collect();
-    let slots = Slots::new(&on, Some(&hosts), 2).expect("slots");
+    let slots = Slots::new(&on, Some(&hosts), Some(2)).expect("slots");
     let chains = [
         "auto",
         "linear",
@@ -282,9 +282,51 @@ fn every_method_fills_slots_and_keeps_pins() {
 }
 
 #[test]
+fn every_method_keeps_to_slots_that_differ() {
+    let on = network("dragonfly:h=2");
+    let graph = random_graph(60, 300, 6);
+    let named: Vec<u32> =
+        (0..40).flat_map(|e| std::iter::repeat_n(71 - e, e as usize % 4)).collect();
+    let mut room = vec![0; 72];
+    for &e in &named {
+        room[e as usize] += 1;
+    }
+    let slots = Slots::new(&on, Some(&named), None).expect("slots");
+    assert_eq!(slots.count(), 60);
+    let methods = ["auto", "linear", "random", "greedy", "bisection", "rcm", "multilevel"];
+    for method in methods.iter().flat_map(|m| [(*m).to_owned(), format!("{m}+local+congestion")]) {
+        if method.starts_with("auto+") {
+            continue;
+        }
+        let steps = chain::parse(&method).expect("a method");
+        let base = asked(&graph, Ways::Shortest(&on), &slots);
+        let it = found(&Request { steps: &steps, effort: Effort::Fast, ..base });
+        let mut taken = vec![0; 72];
+        it.places.iter().for_each(|&e| taken[e as usize] += 1);
+        assert_eq!(taken, room, "{method}: there are as many slots as processes");
+    }
+    let backwards: Vec<u32> = named.iter().rev().copied().collect();
+    let mut mixed: Vec<u32> = Vec::new();
+    for k in 0..3 {
+        let again = |e: &u32| (71 - e) % 4 > k;
+        mixed.extend((32..72).rev().filter(again));
+    }
+    let order = |named: &[u32]| -> Vec<u32> {
+        let slots = Slots::new(&on, Some(named), None).expect("slots");
+        (0..60).map(|s| slots.endpoint(s)).collect()
+    };
+    assert_eq!((order(&named), order(&backwards)), (named.clone(), backwards));
+    assert_eq!(order(&mixed), named, "all slots of an endpoint where it is first");
+    let steps = chain::parse("multicore").expect("a method");
+    let request = Request { steps: &steps, ..asked(&graph, Ways::Shortest(&on), &slots) };
+    let said = map(&request, &Quiet).expect_err("uneven").to_string();
+    assert!(said.contains("as many slots on every endpoint"), "{said}");
+}
+
+#[test]
 fn threads_change_nothing() {
     let on = network("slim_fly:q=5,p=4");
-    let slots = Slots::new(&on, None, 1).expect("slots");
+    let slots = Slots::new(&on, None, Some(1)).expect("slots");
     let graph = random_graph(60, 240, 2);
     let base = asked(&graph, Ways::Shortest(&on), &slots);
     let request = Request { objective: Objective::Congestion, effort: Effort::Best, ..base };
@@ -308,7 +350,7 @@ impl Watch for Until {
 #[test]
 fn an_interruption_gives_the_best_so_far() {
     let on = network("slim_fly:q=5,p=4");
-    let slots = Slots::new(&on, None, 1).expect("slots");
+    let slots = Slots::new(&on, None, Some(1)).expect("slots");
     let graph = random_graph(200, 800, 2);
     for objective in [Objective::Hops, Objective::Congestion] {
         let request = Request { objective, ..asked(&graph, Ways::Shortest(&on), &slots) };
@@ -327,7 +369,7 @@ fn an_interruption_gives_the_best_so_far() {
 #[test]
 fn what_cannot_be_is_refused() {
     let on = network("slim_fly:q=5,p=4");
-    let slots = Slots::new(&on, None, 1).expect("slots");
+    let slots = Slots::new(&on, None, Some(1)).expect("slots");
     let graph = random_graph(201, 100, 1);
     let request = asked(&graph, Ways::Shortest(&on), &slots);
     let said = |request: &Request<'_>| map(request, &Quiet).expect_err("no mapping").to_string();
@@ -345,15 +387,14 @@ fn what_cannot_be_is_refused() {
     for hops_limit in [-0.1, f64::NAN, f64::INFINITY] {
         assert!(said(&Request { hops_limit, ..base }).contains("hops_limit"));
     }
-    for (hosts, says) in [(vec![200], "no endpoint 200"), (vec![3, 3], "twice"), (vec![], "slots")]
-    {
-        let refused = Slots::new(&on, Some(&hosts), 1).expect_err("no slots").to_string();
+    for (hosts, says) in [(vec![200], "no endpoint 200"), (vec![], "slots")] {
+        let refused = Slots::new(&on, Some(&hosts), Some(1)).expect_err("no slots").to_string();
         assert!(refused.contains(says), "{refused}");
     }
     let apart = network("ring:n=6,p=1")
         .with_failures(&[base::LinkId(0), base::LinkId(3)], &[])
         .expect("a network");
-    let slots = Slots::new(&apart, None, 1).expect("slots");
+    let slots = Slots::new(&apart, None, Some(1)).expect("slots");
     let graph = random_graph(6, 30, 1);
     assert!(said(&asked(&graph, Ways::Shortest(&apart), &slots)).contains("no way from"));
 }
@@ -362,7 +403,7 @@ fn what_cannot_be_is_refused() {
 fn a_formula_of_a_grid_gives_the_distances_of_its_links() {
     for net in ["torus:shape=16x16x16,p=1", "mesh:shape=64x40,p=1", "hyperx:shape=48x48,p=1"] {
         let on = network(net);
-        let slots = Slots::new(&on, None, 1).expect("slots");
+        let slots = Slots::new(&on, None, Some(1)).expect("slots");
         let (metric, _) = distances(Ways::Shortest(&on), &slots, &Quiet).expect("distances");
         assert!(matches!(metric, Distances::Grid(_)), "{net}");
         let mut draw = Stream::new(1, "test sites", 0);
@@ -379,7 +420,7 @@ fn a_formula_of_a_grid_gives_the_distances_of_its_links() {
 #[test]
 fn levels_bring_pairs_together_and_place_everybody_once() {
     let on = network("slim_fly:q=5,p=4");
-    let slots = Slots::new(&on, None, 1).expect("slots");
+    let slots = Slots::new(&on, None, Some(1)).expect("slots");
     let steps = chain::parse("multilevel").expect("a method");
     // heavy pairs can share a switch, light ones go wherever they may
     for processes in [2, 3, 97, 199, 200] {

@@ -149,7 +149,7 @@ struct Given {
     objective: String,
     hops_limit: f64,
     effort: String,
-    per_endpoint: u32,
+    per_endpoint: Option<u32>,
     seed: u64,
     hosts: Option<Vec<u32>>,
     pins: Vec<(u32, u32)>,
@@ -349,7 +349,7 @@ pub fn evaluate_mapping<'py>(
     graph: Py<Communication>,
     places: Vec<u32>,
     hosts: Option<Vec<u32>>,
-    per_endpoint: u32,
+    per_endpoint: Option<u32>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let on = On::of(on)?;
@@ -391,7 +391,7 @@ fn order(slots: &Slots) -> Vec<u32> {
     (0..slots.count() as u32).map(|s| slots.endpoint(s)).collect()
 }
 
-/// The endpoints that a host list names.
+/// The endpoints that a host list names, each as often as it has slots there.
 #[pyfunction]
 pub fn hosts_of(py: Python<'_>, on: Py<Topology>, text: String) -> PyResult<Vec<u32>> {
     let topology = on.get().inner.clone();
@@ -407,14 +407,14 @@ pub fn pins_of(py: Python<'_>, on: Py<Topology>, text: String) -> PyResult<Vec<(
 
 /// The endpoint of each process by a mapping file, of a format or of the one that the text shows.
 #[pyfunction]
-#[pyo3(signature = (on, text, format=None, hosts=None, per_endpoint=1))]
+#[pyo3(signature = (on, text, format=None, hosts=None, per_endpoint=None))]
 pub fn mapping_of(
     py: Python<'_>,
     on: Py<Topology>,
     text: String,
     format: Option<String>,
     hosts: Option<Vec<u32>>,
-    per_endpoint: u32,
+    per_endpoint: Option<u32>,
 ) -> PyResult<Vec<u32>> {
     let topology = on.get().inner.clone();
     let work = |_: &dyn Watch| {
@@ -428,14 +428,14 @@ pub fn mapping_of(
 
 /// The text of a mapping in a format.
 #[pyfunction]
-#[pyo3(signature = (on, places, format, hosts=None, per_endpoint=1))]
+#[pyo3(signature = (on, places, format, hosts=None, per_endpoint=None))]
 pub fn mapping_text(
     py: Python<'_>,
     on: Py<Topology>,
     places: Vec<u32>,
     format: String,
     hosts: Option<Vec<u32>>,
-    per_endpoint: u32,
+    per_endpoint: Option<u32>,
 ) -> PyResult<String> {
     let topology = on.get().inner.clone();
     let work = |_: &dyn Watch| {

@@ -142,6 +142,11 @@ Engine = Annotated[
     typer.Option("--engine", "-e", autocompletion=completion.engine,
                  help="engine (flyloom list engines); opensm:NAME for OpenSM's own"),
 ]
+Found = Annotated[
+    Path | None,
+    typer.Option("--found", show_default=False, autocompletion=completion.found,
+                 help="ibnetdiscover output of the fabric of a dump_fts file"),
+]
 Objective = Annotated[
     str,
     typer.Option(autocompletion=completion.choice("congestion", "hops"),

@@ -10,6 +10,7 @@ import typer
 from flyloom.cli import completion
 from flyloom.cli.common import (
     NET_HELP,
+    Found,
     Json,
     Layers,
     Lmc,
@@ -51,7 +52,10 @@ HostFile = Annotated[
     typer.Option("--hosts", metavar="FILE", show_default=False,
                  help="the endpoints of the job, in the order in which they are filled"),
 ]
-PerEndpoint = Annotated[int, typer.Option(help="processes on each endpoint")]
+PerEndpoint = Annotated[
+    int | None,
+    typer.Option(show_default="as the host list says, or 1", help="processes on each endpoint"),
+]
 Partition = Annotated[
     int | None,
     typer.Option(metavar="N", show_default=False,
@@ -77,12 +81,14 @@ Page = Annotated[
     "flyloom map slim_fly:q=5,p=4 --graph app.mtx -o ranks --format rankfile",
     "flyloom map dragonfly:h=4 --graph app.mtx --objective hops --effort best",
     "flyloom map tables/ --graph app.mtx --hosts nodes.txt --per-endpoint 2 --json",
+    "flyloom map lfts.txt --found fabric.txt --graph app.mtx -o ranks",
     "flyloom map slim_fly:q=5,p=4 --graph app.mtx --with-routing --tables tables/ -o ranks",
 ))
 def map_(
     net: NetOrTables,
     graph: GraphFile,
     engine: MapEngine = "ecmp",
+    found: Found = None,
     method: Annotated[
         str,
         typer.Option(help="auto, or linear, random, greedy, bisection, rcm, fold, multicore,"
@@ -95,7 +101,7 @@ def map_(
                      help="for less congestion hop-bytes may grow by this part"),
     ] = None,
     hosts: HostFile = None,
-    per_endpoint: PerEndpoint = 1,
+    per_endpoint: PerEndpoint = None,
     pin: Annotated[
         Path | None,
         typer.Option(metavar="FILE", show_default=False, help="lines 'RANK ENDPOINT'"),
@@ -142,6 +148,8 @@ def map_(
     for name, given in (("tables", tables), ("mapping", mapping)):
         if given is not None and not with_routing:
             raise RefusalError(f"--{name}: only of --with-routing")
+    if found is not None and with_routing:
+        raise RefusalError("--found: of tables that are there; leave out --with-routing")
     shared: dict[str, Any] = {
         "method": method, "hosts": hosts, "per_endpoint": per_endpoint, "pin": pin,
         "effort": effort, "seed": seed, "path": output, "format": format_,
@@ -157,23 +165,23 @@ def map_(
             network = load_network(net, p)
             traffic = graph_of(graph, partition, seed, bar)
             on: Routing | Topology
-            found, on = map_with_routing(
+            told, on = map_with_routing(
                 network, traffic, mapping=mapping, tables=tables, engine_options=options,
                 progress=bar, **routed, **shared,
             )
         else:
             on = routed_or_not(
-                load_tables(net, p), None if engine == "ecmp" else engine, options=options,
-                progress=bar, **routed,
+                tables_or_network(net, p, found), None if engine == "ecmp" else engine,
+                options=options, progress=bar, **routed,
             )
             traffic = graph_of(graph, partition, seed, bar)
-            found = map_processes(on, traffic, objective=objective, progress=bar, **shared)
+            told = map_processes(on, traffic, objective=objective, progress=bar, **shared)
         if page is not None:
             write_page(page, shown(
-                on, traffic, found, hosts=hosts, per_endpoint=per_endpoint,
+                on, traffic, told, hosts=hosts, per_endpoint=per_endpoint,
                 linear_on=network if with_routing else None, progress=bar,
             ))
-    show(found, as_json)
+    show(told, as_json)
     for path in (output, tables, page):
         if path is not None and not as_json:
             print(f"written to {path}" + "/" * path.is_dir())
@@ -205,8 +213,9 @@ def map_eval(
                      help="the mapping: an endpoint's number a line, or any --format of map"),
     ],
     engine: MapEngine = "ecmp",
+    found: Found = None,
     hosts: HostFile = None,
-    per_endpoint: PerEndpoint = 1,
+    per_endpoint: PerEndpoint = None,
     partition: Partition = None,
     lmc: Lmc = None,
     layers: Layers = None,
@@ -226,19 +235,19 @@ def map_eval(
     check_page(page)
     with bars() as bar:
         on = routed_or_not(
-            load_tables(net, p), None if engine == "ecmp" else engine, lmc=lmc, layers=layers,
-            options=parsed_options(option), progress=bar,
+            tables_or_network(net, p, found), None if engine == "ecmp" else engine,
+            lmc=lmc, layers=layers, options=parsed_options(option), progress=bar,
         )
         traffic = graph_of(graph, partition, seed, bar)
-        found = evaluate_mapping(
+        told = evaluate_mapping(
             on, traffic, mapping, hosts=hosts, per_endpoint=per_endpoint, format=format_,
             progress=bar,
         )
         if page is not None:
             write_page(page, shown(
-                on, traffic, found, hosts=hosts, per_endpoint=per_endpoint, progress=bar,
+                on, traffic, told, hosts=hosts, per_endpoint=per_endpoint, progress=bar,
             ))
-    show(found, as_json)
+    show(told, as_json)
     if page is not None and not as_json:
         print(f"written to {page}")
 
@@ -288,6 +297,13 @@ def show(found: Result, as_json: bool) -> None:
     if told.get("interrupted"):
         rows.append(("interrupted", "the best so far"))
     emit(told, False, rows)
+
+
+def tables_or_network(net: str, p: int | None, found: Path | None) -> Topology | Routing | str:
+    """What NET|TABLES is; with ``found`` a file of dump_fts, of the fabric of that file."""
+    from flyloom.inputs.tables import read_dump
+
+    return load_tables(net, p) if found is None else read_dump(Path(net), found, None, None)[1]
 
 
 def check_page(page: Path | None) -> None:

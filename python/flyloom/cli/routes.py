@@ -12,6 +12,7 @@ from flyloom.cli import completion
 from flyloom.cli.common import (
     AnyEngine,
     Engine,
+    Found,
     Json,
     Lanes,
     Layers,
@@ -194,11 +195,7 @@ def verify(
     lmc: Lmc = None,
     layers: Layers = None,
     option: Options = None,
-    network_file: Annotated[
-        Path | None,
-        typer.Option("--found", autocompletion=completion.found,
-                     help="ibnetdiscover output of the fabric of a dump_fts file"),
-    ] = None,
+    network_file: Found = None,
     levels: Annotated[
         Path | None,
         typer.Option("--path-records",

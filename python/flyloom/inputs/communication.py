@@ -10,7 +10,7 @@ from typing import Any
 
 from flyloom._core import Communication, RefusalError, Workload, mapping_names
 from flyloom.inputs.graphs import GraphLike, MatrixLike
-from flyloom.inputs.workloads import is_trace, workload
+from flyloom.inputs.workloads import is_trace, travelled, workload
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_bytes, read_text
 
@@ -20,6 +20,7 @@ Graph = Communication | Workload | str | os.PathLike[str] | Any
 
 _PROFILE = re.compile(r"^(.*)\.(\d+)\.prof(?:\.gz)?$")
 _GOAL = (".goal", ".goal.gz", ".bin", ".bin.gz")
+_MARKET = b"%%MatrixMarket"
 
 
 def communication(source: Graph, progress: Progress | None = None) -> Communication:
@@ -52,12 +53,31 @@ def _named(name: str, progress: Progress | None) -> Communication:
 
         kind, params = parse_inline(name)
         return Communication.make(kind, params)
+    found = schedule_or_graph(name, progress)
+    return Communication.of_workload(found) if isinstance(found, Workload) else found
+
+
+def schedule_or_graph(name: str, progress: Progress | None = None) -> Workload | Communication:
+    """What a file, or a folder of files, holds.
+
+    Raises ``RefusalError`` with the file and the line at fault.
+    """
+    if (content := travelled(name)) is not None:
+        if content.startswith(_MARKET):
+            return Communication.read([(name, content.decode())])
+        return workload(name, progress)
     path = Path(name)
     if profiles := _profiles(path):
         return Communication.read([(str(file), read_text(file)) for file in profiles])
     if is_trace(path) or name.endswith(_GOAL) or _is_goal(path):
-        return Communication.of_workload(workload(name, progress))
+        return workload(name, progress)
     return Communication.read([(name, read_text(path))])
+
+
+def content_of(path: Path) -> bytes:
+    """What ``schedule_or_graph`` takes for a file that it cannot read: GOAL, or Matrix Market."""
+    found = schedule_or_graph(str(path))
+    return found.binary() if isinstance(found, Workload) else found.text().encode()
 
 
 def _is_goal(path: Path) -> bool:

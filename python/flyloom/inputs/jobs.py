@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flyloom._core import RefusalError, Workload, workload_list
-from flyloom.inputs.workloads import is_made, is_trace, traced, travels, workload
+from flyloom.inputs.workloads import is_made, is_trace, traced, travelled, workload
 from flyloom.support.progress import Progress
 
 Traced = str | os.PathLike[str] | Workload
@@ -16,7 +16,7 @@ Traced = str | os.PathLike[str] | Workload
 
 def is_generator(name: object) -> bool:
     """Whether ``name`` is that of a generator with its parameters, and no file's."""
-    if not isinstance(name, str) or travels(name) or os.path.exists(name):
+    if not isinstance(name, str) or travelled(name) or os.path.exists(name):
         return False
     return is_made(name.partition(":")[0])
 
@@ -50,7 +50,7 @@ def job(trace: Traced, *, codes: bool, progress: Progress | None = None) -> Work
     """
     if isinstance(trace, Workload):
         return trace
-    if travels(trace):
+    if travelled(trace) is not None:
         return workload(trace, progress)
     if is_generator(trace):
         return _made(str(trace), codes, progress)

@@ -27,9 +27,9 @@ def travelling_workloads(files: Mapping[str, bytes]) -> AbstractContextManager[N
     return standing_in(_travelled, files)
 
 
-def travels(name: object) -> bool:
-    """Whether ``name`` is that of a file that was read elsewhere: :func:`travelling_workloads`."""
-    return name in _travelled
+def travelled(name: object) -> bytes | None:
+    """What was read elsewhere of the file of this name: :func:`travelling_workloads`."""
+    return _travelled.get(name) if isinstance(name, str) else None
 
 
 def is_made(name: object) -> bool:

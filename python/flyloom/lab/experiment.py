@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError
+from flyloom.inputs.communication import content_of, is_kind
 from flyloom.inputs.jobs import is_generator, job, names
 from flyloom.inputs.rows import Read, Timed, digest_of, found_in
 from flyloom.inputs.traffic import is_name
@@ -149,8 +150,8 @@ class _Job:
         """The points of the records, in their order."""
         self.rows: dict[str, Read | Timed] = {}
         """The files of traffic met so far."""
-        self.schedules: dict[tuple[str, bool], bytes] = {}
-        """The files of schedules met so far, and whether as CODES takes them."""
+        self.schedules: dict[tuple[str, Callable[[Path], bytes]], bytes] = {}
+        """The files of schedules and graphs met so far, and how they were read."""
         self.reused = 0
         self.code = sources.digest_of("flyloom.lab.point")
 
@@ -350,31 +351,34 @@ class _Job:
         return found
 
     def _workloads(self, point: dict[str, Any]) -> dict[str, bytes]:
-        """The files of schedules that a point names, by these names. They travel with the point;
-        a trace does as its schedule."""
+        """The files of schedules and graphs that a point names, by these names. They travel with
+        the point; a trace does as its schedule."""
         levels = point.get("sim", {})
         found = {}
         named = levels.get("message", {}).get("workload")
         if named is not None and not is_made(named):
-            found[named] = self._schedule("sim.message.workload", named, codes=False)
+            found[named] = self._schedule("sim.message.workload", named, _schedule_content)
         asked = levels.get("packet", {})
+        read = _codes_content if asked.get("collectives") == "codes" else _schedule_content
         for trace in names(asked.get("trace", ())):
             if not is_generator(trace):
-                codes = asked.get("collectives") == "codes"
-                found[str(trace)] = self._schedule("sim.packet.trace", str(trace), codes=codes)
+                found[str(trace)] = self._schedule("sim.packet.trace", str(trace), read)
+        graph = point.get("map", {}).get("graph")
+        words = graph.split() if isinstance(graph, str) else []
+        if words and not is_kind(graph) and not is_made(words[0]):
+            found[graph] = self._schedule("map.graph", graph, content_of)
         return found
 
-    def _schedule(self, place: str, named: str, *, codes: bool) -> bytes:
-        """The content of a file of a schedule, refused before anything runs."""
-        if (known := self.schedules.get((named, codes))) is not None:
+    def _schedule(self, place: str, named: str, read: Callable[[Path], bytes]) -> bytes:
+        """The content of a file of a schedule or a graph, refused before anything runs."""
+        if (known := self.schedules.get((named, read))) is not None:
             return known
         path = self.path.parent / named
         if not os.path.exists(path):
-            words = f"'{named}' is neither a workload nor a file: there is no {path}"
+            what = "a graph that is made" if place == "map.graph" else "a workload"
+            words = f"'{named}' is neither {what} nor a file: there is no {path}"
             raise RefusalError(f"{self.path}: {place}: {words}")
-        made = job(path, codes=codes)
-        content = made.binary() if is_trace(path) else read_bytes(path)
-        return self.schedules.setdefault((named, codes), content)
+        return self.schedules.setdefault((named, read), read(path))
 
     def _place(self, digest: str) -> Path:
         return self.directory / "points" / f"{digest}.json"
@@ -472,6 +476,16 @@ def _why(missing: list[tuple[str, str]]) -> str:
     names = ", ".join(name for name, _ in missing)
     packages = " ".join(sorted({package for _, package in missing}))
     return f"not installed: {names} (apt-get install {packages})"
+
+
+def _schedule_content(path: Path, *, codes: bool = False) -> bytes:
+    """The content of a file of a schedule; a trace's is its schedule, in binary."""
+    made = job(path, codes=codes)
+    return made.binary() if is_trace(path) else read_bytes(path)
+
+
+def _codes_content(path: Path) -> bytes:
+    return _schedule_content(path, codes=True)
 
 
 def _named(point: dict[str, Any]) -> str:

@@ -27,6 +27,7 @@ def data(saved: dict[str, Any]) -> dict[str, Any]:
         "simulations": [found for record in saved["records"] for found in _simulated(record)],
         "packets": [found for record in saved["records"] for found in _packets(record)],
         "messages": [run for record in saved["records"] for run in _played(record)],
+        "mappings": [run for record in saved["records"] for run in _mapped(record)],
         "measures": saved.get("measures", []),
         "stages": saved["stages"],
         "skipped": saved["skipped"],
@@ -160,6 +161,16 @@ def _played(record: dict[str, Any]) -> list[dict[str, Any]]:
            "parameters": _dotted(asked.get("message") or {})}
         for name, found in (record.get("measures") or {}).items() if name == "sim.message"
     ]
+
+
+def _mapped(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a mapping found at a point."""
+    found = (record.get("measures") or {}).get("map")
+    if not isinstance(found, dict):
+        return []
+    keys = ("method", "graph", "processes", "average_dilation", "maximum_congestion", "finish_ns")
+    label = record.get("called") or record["label"]
+    return [{key: found.get(key) for key in keys} | {"network": record["network"], "label": label}]
 
 
 def _dotted(tables: dict[str, Any]) -> dict[str, Any]:

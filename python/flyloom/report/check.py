@@ -118,6 +118,10 @@ _PLAYED = {
     "finish_ns": NUMBER, "mean_finish_ns": NUMBER, "messages": COUNT, "sent_bytes": NUMBER,
     "busiest_use?": NUMBER,
 }
+_MAPPED = {
+    "network": TEXT, "label": TEXT, "method": TEXT, "graph?": TEXT, "processes": COUNT,
+    "average_dilation": NUMBER, "maximum_congestion": NUMBER, "finish_ns?": NUMBER,
+}
 _MEASURE = {
     "name": TEXT,
     "doc": TEXT,
@@ -136,6 +140,7 @@ SHAPE = {
     "simulations?": [_SIMULATION],
     "packets?": [_PACKETS],
     "messages?": [_PLAYED],
+    "mappings?": [_MAPPED],
     "measures?": [_MEASURE],
     "stages?": [{"name": TEXT, "seconds?": NUMBER, "line?": TEXT}],
     "skipped?": [{"what": TEXT, "why": TEXT}],
@@ -150,7 +155,8 @@ def check(data: Mapping[str, Any]) -> dict[str, Any]:
     kind, or that refers to something that is not there. Time O(size of the data).
     """
     checked = _walk_mapping(data, SHAPE, "data")
-    for key in ("routings", "simulations", "packets", "messages", "measures", "stages", "skipped"):
+    for key in ("routings", "simulations", "packets", "messages", "mappings", "measures", "stages",
+                "skipped"):
         checked[key] = checked[key] or []
     _unique((network["label"] for network in checked["networks"]), "data.networks", "label")
     for place, network in enumerate(checked["networks"]):
@@ -164,6 +170,8 @@ def check(data: Mapping[str, Any]) -> dict[str, Any]:
         _check_packets(run, checked["networks"], f"data.packets[{place}]")
     for place, run in enumerate(checked["messages"]):
         _check_label(run, labels, f"data.messages[{place}]")
+    for place, run in enumerate(checked["mappings"]):
+        _check_label(run, labels, f"data.mappings[{place}]")
     pairs = (f'{routing["network"]} / {routing["label"]}' for routing in checked["routings"])
     _unique(pairs, "data.routings", "network and label")
     return checked

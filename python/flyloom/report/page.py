@@ -14,6 +14,8 @@
      "packets"?: [{"network", "label", "parameters", "points", "jobs"?}],
      "messages"?: [{"network", "label", "parameters", "ranks", "finish_ns", "mean_finish_ns",
                     "messages", "sent_bytes", "busiest_use"?}],
+     "mappings"?: [{"network", "label", "method", "graph"?, "processes", "average_dilation",
+                    "maximum_congestion", "finish_ns"?}],
      "measures"?: [{"name", "doc", "columns": [{"name", "unit", "meaning"}],
                     "rows": [{"network", "label", "cells"}]}],
      "stages"?: [{"name", "seconds"?, "line"?}], "skipped"?: [{"what", "why"}]}
@@ -32,7 +34,7 @@ from typing import Any
 from flyloom import draw
 from flyloom.draw.floor import racks_of
 from flyloom.draw.svg import plural
-from flyloom.report import axis, charts, flit, messages, packet_maps, packets, simulated
+from flyloom.report import axis, charts, flit, mapped, messages, packet_maps, packets, simulated
 from flyloom.report.check import cabled, check
 from flyloom.report.drawing import DrawingError
 from flyloom.support.files import write_whole
@@ -97,6 +99,7 @@ def render(data: Mapping[str, Any], lost: Callable[[str], None] | None = None) -
     packet_heat, packet_heat_of = packet_maps.heat(report["packets"], report["networks"])
     drawn = {
         "message_chart": chart("messages", messages.spec(played)),
+        "mapping_chart": chart("mapping", mapped.spec(report["mappings"])),
         "flit_chart": chart("flit", flit.curves_spec(curves)),
         "packet_chart": chart("packet-load", packets.curves_spec(driven)),
         "trace_chart": chart("packet-trace", packets.traced_spec(traced)),

@@ -12,7 +12,6 @@ from flyloom import _core
 from flyloom._core import RefusalError, Routing, routes_asked
 from flyloom.inputs.communication import Graph
 from flyloom.inputs.networks import Source, network
-from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
 from flyloom.support.results import Result
 from flyloom.verbs.engines import lids_for
@@ -22,6 +21,7 @@ from flyloom.verbs.mapping import (
     Placed,
     asked_of,
     read_mapping,
+    slots_each,
     until_told,
     write_mapping,
 )
@@ -41,7 +41,7 @@ def map_with_routing(
     method: str = "auto",
     hops_limit: float = 0.3,
     hosts: Hosts | None = None,
-    per_endpoint: int = 1,
+    per_endpoint: int | None = None,
     pin: Pins | None = None,
     partition: int | None = None,
     effort: str = "normal",
@@ -97,7 +97,7 @@ def map_with_routing(
     if mapping is not None:
         if method != "auto":
             raise RefusalError("method: the mapping is given; leave the method out")
-        slots = whole("per_endpoint", per_endpoint, 1, 2**32 - 1)
+        slots = slots_each(per_endpoint)
         start = read_mapping(topology, mapping, hosts=used, per_endpoint=slots)
     began = time.process_time()
     told, routing = until_told(

@@ -42,7 +42,7 @@ def map_processes(
     objective: str = "congestion",
     hops_limit: float = 0.05,
     hosts: Hosts | None = None,
-    per_endpoint: int = 1,
+    per_endpoint: int | None = None,
     pin: Pins | None = None,
     partition: int | None = None,
     effort: str = "normal",
@@ -72,7 +72,7 @@ def map_processes(
     hosts
         The endpoints that may be used, in the order in which they are filled; all by default.
     per_endpoint
-        How many processes an endpoint takes.
+        How many processes an endpoint takes; by default as often as ``hosts`` names it, or one.
     pin
         Processes whose endpoint is given.
     partition
@@ -109,8 +109,8 @@ def map_processes(
 
 def asked_of(
     on: Topology | Routing, graph: Graph, *, method: str, objective: str, hops_limit: float,
-    hosts: Hosts | None, per_endpoint: int, pin: Pins | None, partition: int | None, effort: str,
-    seed: int, progress: Progress | None,
+    hosts: Hosts | None, per_endpoint: int | None, pin: Pins | None, partition: int | None,
+    effort: str, seed: int, progress: Progress | None,
 ) -> tuple[Communication, dict[str, Any], list[int] | None]:
     """Graph, parameters and hosts as the core takes them."""
     traffic = graph_of(graph, partition, seed, progress)
@@ -118,10 +118,17 @@ def asked_of(
     given = {
         "method": method, "objective": objective, "hops_limit": float(hops_limit),
         "effort": effort, "seed": whole("seed", seed, 0, 2**64 - 1),
-        "per_endpoint": whole("per_endpoint", per_endpoint, 1, MOST_PER_ENDPOINT),
+        "per_endpoint": slots_each(per_endpoint),
         "hosts": used, "pins": _pins(on, pin),
     }
     return traffic, given, used
+
+
+def slots_each(per_endpoint: int | None) -> int | None:
+    """A number of slots on every endpoint, checked; None where the host list says them."""
+    if per_endpoint is None:
+        return None
+    return whole("per_endpoint", per_endpoint, 1, MOST_PER_ENDPOINT)
 
 
 def until_told(search: Callable[[], Found], interrupted: Callable[[Found], bool]) -> Found:
@@ -148,7 +155,7 @@ def evaluate_mapping(
     layers: int | None = None,
     engine_options: Mapping[str, Any] | None = None,
     hosts: Hosts | None = None,
-    per_endpoint: int = 1,
+    per_endpoint: int | None = None,
     partition: int | None = None,
     seed: int = 0,
     format: str | None = None,
@@ -165,7 +172,7 @@ def evaluate_mapping(
     """
     on = _on(net, engine, lmc, layers, engine_options, progress)
     traffic = graph_of(graph, partition, seed, progress)
-    slots = whole("per_endpoint", per_endpoint, 1, MOST_PER_ENDPOINT)
+    slots = slots_each(per_endpoint)
     used = _hosts(on, hosts)
     places = read_mapping(on, mapping, format=format, hosts=used, per_endpoint=slots)
     began = time.process_time()
@@ -175,7 +182,7 @@ def evaluate_mapping(
 
 def read_mapping(
     on: Topology | Routing, mapping: Placed, *, format: str | None = None,
-    hosts: Hosts | None = None, per_endpoint: int = 1,
+    hosts: Hosts | None = None, per_endpoint: int | None = None,
 ) -> list[int]:
     """The endpoint of each process that a mapping file, or a list, says.
 
@@ -193,7 +200,7 @@ def read_mapping(
 
 def write_mapping(
     on: Topology | Routing, places: Sequence[int], path: str | os.PathLike[str], *,
-    format: str | None = None, hosts: Hosts | None = None, per_endpoint: int = 1,
+    format: str | None = None, hosts: Hosts | None = None, per_endpoint: int | None = None,
 ) -> None:
     """Writes a mapping, whole or not at all; without a format a list of numbers."""
     text = _core.mapping_text(

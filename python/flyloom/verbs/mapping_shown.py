@@ -38,8 +38,8 @@ class Shown(TypedDict):
 def shown(
     net: Tables, graph: Graph, found: Result, *, engine: str | None = None, lmc: int | None = None,
     layers: int | None = None, engine_options: Mapping[str, Any] | None = None,
-    hosts: Hosts | None = None, per_endpoint: int = 1, partition: int | None = None, seed: int = 0,
-    linear_on: Tables | None = None, progress: Progress | None = None,
+    hosts: Hosts | None = None, per_endpoint: int | None = None, partition: int | None = None,
+    seed: int = 0, linear_on: Tables | None = None, progress: Progress | None = None,
 ) -> Shown:
     """What ``map_processes`` or ``evaluate_mapping`` has found of the same arguments, and the
     linear mapping, as pictures take it. ``groups`` has the group of each endpoint's switch. The

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from flyloom._core import Communication, RefusalError, Topology, Workload
-from flyloom.inputs.communication import communication, is_kind
+from flyloom.inputs.communication import communication, is_kind, schedule_or_graph
 from flyloom.inputs.workloads import is_made
 from flyloom.plugins.measures import measure
 from flyloom.verbs.mapping import map_processes
@@ -33,7 +34,7 @@ FIGURES = (
     {"name": "gain", "better": "higher",
      "meaning": "maximum congestion of processes in the order of the endpoints over this one's"},
     {"name": "finish_ns", "unit": "ns", "better": "lower",
-     "meaning": "simulated time of a workload, message by message; of a graph there is none"},
+     "meaning": "simulated time of a workload, schedule or trace, message by message"},
 ])
 def map(  # the table's name
     network: Topology, *, graph: str | list[list[Any]], method: str = "auto",
@@ -47,7 +48,8 @@ def map(  # the table's name
     graph
         Who sends how much to whom: a workload with its parameters, as ``stencil_2d grid=8x8
         bytes=100``, which is simulated too; a stencil or a training, as
-        ``stencil:shape=8x8,bytes=100``; or rows of sender, receiver and bytes.
+        ``stencil:shape=8x8,bytes=100``; a file of a graph, or of a schedule or a trace, which is
+        simulated too; or rows of sender, receiver and bytes.
     method
         As of ``flyloom map``: docs/mapping.md#methods.
     objective
@@ -63,8 +65,8 @@ def map(  # the table's name
     seed
         Seed of all that is random.
     """
-    made = _schedule(network, graph, per_endpoint) if isinstance(graph, str) else None
-    traffic = _graph(graph) if made is None else made
+    traffic = _named(network, graph, per_endpoint) if isinstance(graph, str) else _rows(graph)
+    made = traffic if isinstance(traffic, Workload) else None
     on = routed_or_not(network, None if engine == "ecmp" else engine)
     found = map_processes(
         on, traffic, method=method, objective=objective, effort=effort, per_endpoint=per_endpoint,
@@ -82,13 +84,19 @@ def map(  # the table's name
     return {**kept, "graph": named, "gain": gain, "finish_ns": took}
 
 
-def _schedule(network: Topology, graph: str, per_endpoint: int) -> Workload | None:
-    """The workload of these words, with a rank for every place where they say no other number; None
-    where they begin with no workload's name."""
+def _named(network: Topology, graph: str, per_endpoint: int) -> Workload | Communication:
+    """The workload of these words, a graph that is made, or what a file holds."""
+    if is_kind(graph):
+        return communication(graph)
     name, *words = graph.split() or [""]
-    known = {row["name"]: row["keys"] for row in workloads()} if is_made(name) else {}
-    if name not in known:
-        return None
+    if not is_made(name):
+        return schedule_or_graph(graph)
+    return _workload(name, words, network.endpoints * per_endpoint)
+
+
+def _workload(name: str, words: Sequence[str], places: int) -> Workload:
+    """A workload by its parameters, with a rank for every place where they say no other number."""
+    known = {row["name"]: row["keys"] for row in workloads()}
     given: dict[str, Any] = {}
     for word in words:
         key, mark, value = word.partition("=")
@@ -98,23 +106,15 @@ def _schedule(network: Topology, graph: str, per_endpoint: int) -> Workload | No
     if "matrix" in given:  # a file, too
         raise RefusalError("graph: matrix: no file in an experiment; rows as the graph itself")
     if "ranks" not in given and any(key["name"] == "ranks" for key in known[name]):
-        given["ranks"] = network.endpoints * per_endpoint
+        given["ranks"] = places
     try:
         return make_workload(name, **given)
     except RefusalError as error:
         raise RefusalError(f"graph: {error}") from None
 
 
-def _graph(graph: str | list[list[Any]]) -> Communication:
-    """The graph; a file's is not taken, since a point that is kept does not know its content."""
-    if isinstance(graph, str):
-        if not is_kind(graph):
-            raise RefusalError(
-                f"graph: '{graph}' is no graph that is made; 'WORKLOAD KEY=VALUE ...',"
-                " stencil:shape=AxB,bytes=N, training:..., or rows of sender, receiver and bytes;"
-                " `flyloom map` takes files"
-            )
-        return communication(graph)
+def _rows(graph: Sequence[Any]) -> Communication:
+    """The graph of rows of sender, receiver and bytes."""
     for row in graph:
         whole = len(row) == 3 and all(isinstance(part, int) for part in row[:2])
         if not whole or isinstance(row[2], bool) or not isinstance(row[2], (int, float)):

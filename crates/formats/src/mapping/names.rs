@@ -7,6 +7,9 @@ use std::collections::HashMap;
 
 /// The most hosts that one bracket stands for.
 const MOST_RANGE: u64 = 1 << 20;
+/// The most slots of a host, and of all.
+const MOST_SLOTS: u32 = 1 << 16;
+const MOST_ALL: usize = 1 << 24;
 
 /// The names of a network's endpoints. `host1 HCA-1`, as fabrics call an adapter, is `host1` too,
 /// where no other endpoint begins with that word.
@@ -74,30 +77,32 @@ pub fn said_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(said).filter(|(_, said)| !said.is_empty())
 }
 
-/// The endpoints that a host list names, in its order, each once: names with blanks, commas or ends
-/// of lines between them, `n[01-03,7]` for several, `host:4` and repeated names as `$PBS_NODEFILE`
-/// has them; `#` begins a comment.
+/// The endpoints that a host list names, in its order, each as often as it has slots there: names
+/// with blanks, commas or ends of lines between them, `n[01-03,7]` for several, `host:4` or
+/// `host slots=4` for more slots than one, names again for more, as in `$PBS_NODEFILE`; `#` begins
+/// a comment, `max_slots=8` is passed over.
 ///
 /// # Errors
-/// When a host is not in the network, or a bracket is none: with the line.
+/// When a host is not in the network, a bracket is none, or there are too many slots: with the
+/// line.
 pub fn hosts(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
     let names = Names::new(on);
     let mut found = Vec::new();
-    let mut taken = vec![false; on.endpoints().len()];
     for (line, said) in said_lines(text) {
-        let mut add = |e: u32| {
-            if !std::mem::replace(&mut taken[e as usize], true) {
-                found.push(e);
-            }
-        };
-        if let Some(Some(e)) = names.known.get(said) {
-            add(*e);
+        let (said, slots) = slots_said(line, said)?;
+        if let Some(Some(e)) = names.known.get(said.as_str()) {
+            add(&mut found, line, *e, slots.unwrap_or(1))?;
             continue;
         }
-        for word in split(said) {
+        for word in split(&said) {
             for name in expanded(line, word)? {
-                let plain = name.split_once(':').filter(|(_, n)| n.parse::<u32>().is_ok());
-                add(names.find(line, plain.map_or(name.as_str(), |(host, _)| host))?);
+                let (host, own) = match name.split_once(':') {
+                    Some((host, n)) if n.bytes().all(|c| c.is_ascii_digit()) && !n.is_empty() => {
+                        (host, Some(slot_count(line, n)?))
+                    }
+                    _ => (name.as_str(), None),
+                };
+                add(&mut found, line, names.find(line, host)?, own.or(slots).unwrap_or(1))?;
             }
         }
     }
@@ -105,6 +110,44 @@ pub fn hosts(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
         return Err(Refusal::new("hosts", "there is no host in it", "names of endpoints"));
     }
     Ok(found)
+}
+
+/// A line without the words of Open MPI's host files, and the slots that they say.
+fn slots_said(line: usize, said: &str) -> Result<(String, Option<u32>), Refusal> {
+    let (mut rest, mut slots) = (said.to_owned(), None);
+    if said.contains("slots=") {
+        let mut kept = Vec::new();
+        for word in said.split_whitespace() {
+            match word.split_once('=') {
+                Some(("slots", n)) => slots = Some(slot_count(line, n)?),
+                Some(("max_slots" | "max-slots", _)) => {}
+                _ => kept.push(word),
+            }
+        }
+        rest = kept.join(" ");
+        if rest.is_empty() {
+            let help = "lines 'HOST slots=4'";
+            return Err(Refusal::new(format!("line {line}"), "slots of no host", help));
+        }
+    }
+    Ok((rest, slots))
+}
+
+fn slot_count(line: usize, text: &str) -> Result<u32, Refusal> {
+    let fits = text.parse().ok().filter(|n| (1..=MOST_SLOTS).contains(n));
+    fits.ok_or_else(|| {
+        let why = format!("{:?} is no number of slots", text.chars().take(40).collect::<String>());
+        Refusal::new(format!("line {line}"), why, format!("1 to {MOST_SLOTS}"))
+    })
+}
+
+fn add(found: &mut Vec<u32>, line: usize, e: u32, slots: u32) -> Result<(), Refusal> {
+    if found.len() + slots as usize > MOST_ALL {
+        let why = format!("more than {MOST_ALL} slots by here");
+        return Err(Refusal::new(format!("line {line}"), why, "fewer slots"));
+    }
+    found.extend(std::iter::repeat_n(e, slots as usize));
+    Ok(())
 }
 
 /// Words between blanks and commas that are in no bracket.

@@ -46,7 +46,10 @@ fn every_format_is_read_as_it_was_written() {
 fn hosts_are_found_by_name_word_range_and_number() {
     let on = fabric_names(["n01 HCA-1", "n02 HCA-1", "n03 HCA-1", "n10 HCA-1"]);
     assert_eq!(hosts(&on, "n[01-02],n10").expect("hosts"), [0, 1, 3]);
-    assert_eq!(hosts(&on, "n03 HCA-1\nn01:4 # twice\nn01\n2\n").expect("hosts"), [2, 0]);
+    let several = "n03 HCA-1\nn01:4 # and again\nn01\n2\nn10 slots=2 max_slots=8\n";
+    assert_eq!(hosts(&on, several).expect("hosts"), [2, 0, 0, 0, 0, 0, 2, 3, 3]);
+    assert_eq!(hosts(&on, "n03 HCA-1 slots=2, n[01-02] slots=1").expect_err("two").param, "line 1");
+    assert_eq!(hosts(&on, "n[01-02]:2\nn03 HCA-1 slots=2").expect("hosts"), [0, 0, 1, 1, 2, 2]);
     assert_eq!(pins(&on, "# root\n0 n10\n7 n03 HCA-1\n").expect("pins"), [(0, 3), (7, 2)]);
     for (text, says) in [
         ("n01\nn04\n", "line 2"),
@@ -54,6 +57,10 @@ fn hosts_are_found_by_name_word_range_and_number() {
         ("n[1-x]", "no range"),
         ("n[1-99999999999]", "too many"),
         ("# none\n", "no host"),
+        ("n01\nn02 slots=0\n", "line 2"),
+        ("n01:70000", "no number of slots"),
+        ("n01 slots=x", "no number of slots"),
+        ("n01\nslots=3", "line 2: slots of no host"),
     ] {
         let said = hosts(&on, text).expect_err(text).to_string();
         assert!(said.contains(says), "{text}: {said}");

@@ -17,7 +17,8 @@ use traffic::communication::{Communication, Sent};
 /// one with what is left.
 ///
 /// # Errors
-/// Refused where processes are pinned; the inner error when `watch` says stop.
+/// Refused where processes are pinned, or endpoints have different numbers of slots; the
+/// inner error when `watch` says stop.
 pub fn multicore<M: Metric>(
     asked: &Asked<'_>,
     metric: &M,
@@ -30,8 +31,12 @@ pub fn multicore<M: Metric>(
         return Err(Refusal::new("method", "multicore cannot hold pins", help));
     }
     let mut endpoints: Vec<u32> = (0..slots.count() as u32).map(|s| slots.endpoint(s)).collect();
+    let per = endpoints.chunk_by(|a, b| a == b).next().map_or(1, <[u32]>::len);
+    if endpoints.chunk_by(|a, b| a == b).any(|own| own.len() != per) {
+        let why = "multicore takes as many slots on every endpoint";
+        return Err(Refusal::new("method", why, "slots per endpoint, or another method"));
+    }
     endpoints.dedup();
-    let per = slots.count() / endpoints.len();
     let parts = problem.processes.div_ceil(per);
     let size = |i: usize| (problem.processes - i * per).min(per) as u32;
     let sizes: Vec<u32> = (0..parts).map(size).collect();
@@ -48,7 +53,7 @@ pub fn multicore<M: Metric>(
         }
     }
     let quotient = Communication::new(parts as u32, sent)?;
-    let nodes = Slots::new(asked.on, Some(&endpoints), 1)?;
+    let nodes = Slots::new(asked.on, Some(&endpoints), Some(1))?;
     // one slot an endpoint, in the same order: the sites are the same, and so are distances
     let inner = Problem::new(&quotient, &nodes, &[], 1 << 8)?;
     let near = Near::new(asked.on, &nodes);

@@ -1,0 +1,68 @@
+"""Mappings in a report, and their chart: methods side by side against the number of processes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flyloom.report.comparison import chart, colour
+
+PANELS = (
+    ("average_dilation", "average dilation (hops)", 1.0),
+    ("maximum_congestion", "maximum congestion (MB)", 1e-6),
+    ("finish_ns", "simulated time (us)", 1e-3),
+)
+"""What is drawn, by its key: the title of its axis, and its factor."""
+MOST = 4
+"""So many kinds of graphs have lines of their own."""
+
+
+def kind(graph: str | None) -> str:
+    """What sort of graph it is: the first word of its name."""
+    return (graph or "rows").split()[0].partition(":")[0]
+
+
+def spec(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Dilation, congestion and simulated time against the processes, one colour a method and one
+    sort of line a kind of graph; None where all are of one size, or there are too many kinds."""
+    sizes = sorted({run["processes"] for run in runs})
+    kinds = list(dict.fromkeys(kind(run["graph"]) for run in runs))
+    if len(sizes) < 2 or len(kinds) > MOST:
+        return None
+    methods = list(dict.fromkeys(run["method"] for run in runs))
+    values = [
+        {"method": run["method"], "kind": kind(run["graph"]), "at": run["processes"],
+         **{key: run[key] * factor for key, _, factor in PANELS if run[key] is not None}}
+        for run in runs
+    ]
+    tint = colour(methods, "method")
+    tint["legend"] |= {"symbolType": "stroke", "columns": 6}
+    x = {"field": "at", "type": "quantitative", "scale": {"type": "log", "nice": False},
+         "axis": {"title": "processes", "format": "~s", "tickCount": 5}}
+    dashes = {"field": "kind", "type": "nominal", "sort": kinds,
+              "legend": {"title": None, "orient": "bottom", "symbolType": "stroke"}}
+    shown = [panel for panel in PANELS if any(value.get(panel[0], 0) > 0 for value in values)]
+    return chart({
+        "hconcat": [
+            _panel(key, title, [v for v in values if v.get(key, 0) > 0],
+                   {"x": x, "color": tint} | ({"strokeDash": dashes} if len(kinds) > 1 else {}))
+            for key, title, _ in shown
+        ],
+    }) if shown else None
+
+
+def _panel(
+    key: str, title: str, values: Sequence[Mapping[str, Any]], encoding: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Lines of one figure, which is above 0."""
+    y = {"field": key, "type": "quantitative", "scale": {"type": "log", "nice": False},
+         "axis": {"title": title, "format": "~g", "tickCount": 6}}
+    points = {name: what for name, what in encoding.items() if name != "strokeDash"}
+    return {
+        "data": {"values": list(values)}, "width": 250, "height": 260,
+        "layer": [
+            {"mark": {"type": "line", "strokeWidth": 1.8}, "encoding": {**encoding, "y": y}},
+            {"mark": {"type": "point", "filled": True, "size": 24, "opacity": 1},
+             "encoding": {**points, "y": y}},
+        ],
+    }
