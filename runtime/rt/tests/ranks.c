@@ -150,7 +150,7 @@ static pid_t *fork_ranks(int ranks, rank_body *body, void *context, const char *
 
 /* Waits until all have come to the folder: of one that never came nobody could know. */
 static void await_all(int ranks, const char *folder) {
-    char pattern[64];
+    char pattern[FOLDER_BYTES + 32];
     size_t there = 0;
     snprintf(pattern, sizeof pattern, "%s/flyloom.alive*", folder);
     while (there < (size_t)ranks) {
