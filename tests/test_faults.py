@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import random
 import re
@@ -21,6 +22,7 @@ from flyloom.inputs import tables
 from flyloom.lab import store
 from flyloom.lab.kept import kept
 from flyloom.support import files
+from times_kept import TIMES
 
 pytest.importorskip("altair")
 
@@ -243,7 +245,7 @@ SHORT = {
     "help": [], "sim": ["flit", NET, "--load", "0.1", "--set", "run.measure_cycles=100"],
     "workload": ["list"], "map": [NET, "--graph", GRAPH], "record": ["--library", "--", "mpirun"],
     "map-eval": [NET, "--graph", GRAPH, "--mapping", "order"],
-    "reorder": ["--library", "--", "mpirun"],
+    "reorder": ["--library", "--", "mpirun"], "measure": ["--times", "times.json"],
 }
 """The quickest use of every command."""
 
@@ -253,6 +255,7 @@ def test_streams_that_are_closed_or_full_are_said_in_one_line(server, tmp_path):
     assert set(SHORT) == {name for names in GROUPS.values() for name in names}
     (tmp_path / "x.toml").write_text(EXPERIMENT.format(label="x", size=3))
     (tmp_path / "order").write_text("".join(f"{endpoint}\n" for endpoint in range(9)))
+    (tmp_path / "times.json").write_text(json.dumps(TIMES))
     assert server.run("design", NET, "-o", "n.json", cwd=tmp_path)["code"] == 0
     assert server.run("run", "x.toml", cwd=tmp_path)["code"] == 0
     for verb, more in SHORT.items():

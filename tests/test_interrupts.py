@@ -55,6 +55,7 @@ ELSEWHERE = {
     "map": "Ctrl-C stops the search and keeps the best: test_mapping.py", "map-eval": "counts once",
     "record": "runs a program, which hears Ctrl-C itself",
     "reorder": "runs a program, which hears Ctrl-C itself",
+    "measure": "runs a program, which hears Ctrl-C itself",
 }
 
 

@@ -22,6 +22,7 @@ import pytest
 from cli_helpers import flyloom
 from deploy_helpers import needs_fabric
 from flyloom._core import registry
+from times_kept import TIMES
 
 ROOT = Path(__file__).resolve().parent.parent
 KNOWN = tomllib.loads((ROOT / "data" / "json-fields.toml").read_text())
@@ -46,6 +47,9 @@ sample_period = 100; warmup_periods = 1; max_samples = 3;
 """
 
 PAIR = "num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n"
+
+EBB = {"flyloom_measurement": 1, "what": "ebb", "hosts": ["0", "9"], "size_bytes": 1000,
+       "rounds": [{"pairs": [[0, 1]], "rank_gbps": [5, 6]}]}
 
 RUNS: dict[str, list[str]] = {
     "design": [f"design {NET}"],
@@ -84,6 +88,8 @@ RUNS: dict[str, list[str]] = {
                    " --unverified"],
     "map": [f"map {NET} --graph stencil:shape=6x6,bytes=8 --effort fast"],
     "map-eval": [f"map-eval {NET} --graph stencil:shape=6x6,bytes=8 --mapping places"],
+    "measure": ["measure --times times.json"],
+    "measure --compare": [f"measure --compare ebb.json --net {NET}"],
     "sim message": ["sim message --goal pair.goal",
                     f"sim message --workload 'scan_doubling bytes=8' --net {NET} --critical-path"],
     "workload list": ["workload list"],
@@ -164,6 +170,8 @@ def folder(tmp_path_factory) -> Path:
     (place / "pair.goal").write_text(PAIR)
     (place / "places").write_text("".join(f"{35 - e}\n" for e in range(36)))
     dumpi_files.pair(place / "dumpi")
+    (place / "times.json").write_text(json.dumps(TIMES))
+    (place / "ebb.json").write_text(json.dumps(EBB))
     whole = fl.network(NET)
     (place / "whole.net").write_text(whole.to_text("netlist"))
     (place / "mine.toml").write_text(flyloom("catalog", "show", "products-2026").stdout)

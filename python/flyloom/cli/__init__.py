@@ -35,7 +35,7 @@ GROUPS = {
     "repair": ("repair",),
     "throughput": ("throughput",),
     "mapping": ("map", "map-eval"),
-    "recording": ("record",),
+    "recording": ("record",), "measuring": ("measure",),
     "reordering": ("reorder",),
     "figures": ("figure",),
     "simulation": ("sim",),

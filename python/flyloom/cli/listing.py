@@ -14,7 +14,7 @@ PANELS = {
                "compare-routing"),
     "Load and throughput": ("ebb", "congestion", "throughput", "figure"),
     "Processes on endpoints": ("map", "map-eval", "record", "reorder"),
-    "Simulators": ("sim", "workload"),
+    "Simulators and measurement": ("sim", "workload", "measure"),
     "Experiments": ("run", "report", "published", "example"),
     "About flyloom": ("list", "schema", "doctor", "help"),
 }

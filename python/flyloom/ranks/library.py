@@ -1,5 +1,6 @@
 """Builds the small C libraries around MPI by the user's mpicc, and keeps them in the user's cache:
-the one that a run loads, the recorder of what a program sends, and what reorders its ranks."""
+the one that a run loads, the recorder of what a program sends, what reorders its ranks, and the
+program that measures."""
 
 from __future__ import annotations
 
@@ -23,14 +24,16 @@ VARIABLE = "FLYLOOM_MPICC"
 
 PACKAGES = "apt-get install libopenmpi-dev openmpi-bin, or libmpich-dev mpich"
 
-_FLAGS = ["-std=c11", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-fvisibility=hidden"]
+_FLAGS = ["-std=c11", "-O2", "-Wall", "-Wextra"]
+_SHARED = ["-shared", "-fPIC", "-fvisibility=hidden"]
 _NAMES = {"Open MPI": ("mpicc.openmpi", "mpicc"), "MPICH": ("mpicc.mpich", "mpicc")}
 _ANY = ("mpicc", "mpicc.openmpi", "mpicc.mpich")
 
 
 class Library(NamedTuple):
     """A library: its file's name, its folder in the repository, its sources, what they include,
-    what it is linked with, and whether it finds the core for C beside it."""
+    what it is linked with, whether it finds the core for C beside it, and whether it is a program
+    instead."""
 
     name: str
     folder: str
@@ -38,6 +41,11 @@ class Library(NamedTuple):
     headers: tuple[str, ...] = ()
     linked: tuple[str, ...] = ()
     has_core: bool = False
+    program: bool = False
+
+    def flags(self) -> list[str]:
+        """What the compiler is told."""
+        return _FLAGS if self.program else [*_FLAGS, *_SHARED]
 
     def files(self) -> list[Path]:
         """The C sources, then what they include: inside the package, or beside it in the
@@ -65,6 +73,11 @@ REORDERER = Library(
     ("reorder.h", "map.h", "wrap.h"), ("-pthread", "-ldl"), has_core=True,
 )
 """Gives the ranks of topologies of a program new processes."""
+MEASURER = Library(
+    "flyloom_measure", "mpi", ("measure.c", "measure_loggp.c", "measure_ebb.c"), ("measure.h",),
+    ("-D_GNU_SOURCE",), program=True,
+)
+"""Measures messages between ranks."""
 CORE = "libflyloom_map.so"
 """The core for C."""
 
@@ -115,7 +128,7 @@ def build(mpicc: str, which: Library = RANKS) -> Path:
         fresh = folder / place.name
         try:
             process.run(
-                [mpicc, *_FLAGS, *sources, "-o", str(fresh), *which.linked], cwd=folder,
+                [mpicc, *which.flags(), *sources, "-o", str(fresh), *which.linked], cwd=folder,
                 timeout_s=300,
             )
         except DeployError as error:
@@ -132,7 +145,7 @@ def kept(mpicc: str, which: Library = RANKS) -> Path:
     digest = hashlib.sha256()
     for file in which.files():
         digest.update(file.read_bytes())
-    for text in (mpicc, words(mpicc), *_FLAGS, *which.linked):
+    for text in (mpicc, words(mpicc), *which.flags(), *which.linked):
         digest.update(b"\0" + text.encode())
     if which.has_core:
         digest.update(_core_for_c())
@@ -175,7 +188,7 @@ def main() -> int:
     found = compilers()
     for mpicc in found:
         try:
-            for which in (RANKS, RECORDER, REORDERER):
+            for which in (RANKS, RECORDER, REORDERER, MEASURER):
                 print(build(mpicc, which))
         except RefusalError as error:
             print(error, file=sys.stderr)

@@ -1,4 +1,5 @@
-"""Runs an MPI program with a library before that of MPI, whichever MPI starts it."""
+"""Runs an MPI program, with a library before that of MPI where one is named, whichever MPI starts
+it."""
 
 from __future__ import annotations
 
@@ -105,12 +106,13 @@ def check_program(words: Sequence[str], example: str) -> None:
 
 
 def run(
-    words: Sequence[str], name: str | None, library: Path, variables: Mapping[str, str]
+    words: Sequence[str], name: str | None, library: Path | None, variables: Mapping[str, str]
 ) -> int:
-    """Runs what starts a program of the MPI `name` with a library before that of MPI; the code
-    that it exits with, 128 and a signal's number where it was killed by one."""
-    before = [str(library), os.environ.get(PRELOAD, "")]
-    told = {**variables, PRELOAD: ":".join(filter(None, before))}
+    """Runs what starts a program of the MPI `name`, with a library before that of MPI where one is
+    named; the code that it exits with, 128 and a signal's number where it was killed by one."""
+    told = dict(variables)
+    if library is not None:
+        told[PRELOAD] = ":".join(filter(None, [str(library), os.environ.get(PRELOAD, "")]))
     env = dict(os.environ) if name else {**os.environ, **told}
     with ending.in_order():
         child = process.spawn(given(words, name, told), cwd=Path.cwd(), env=env, stdin=0, stdout=1,

@@ -150,7 +150,9 @@ def measured(path: str | os.PathLike[str]) -> dict[str, float]:
         raise RefusalError(f"{path}: no table; {', '.join(LETTERS.values())} with their values")
     found: dict[str, float] = {}
     for letter, name in LETTERS.items():
-        value = said.get(name, said.get(letter))
+        if letter in said:
+            raise RefusalError(f"{path}: {letter}: a number without a unit; {name}")
+        value = said.get(name)
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -158,4 +160,8 @@ def measured(path: str | os.PathLike[str]) -> dict[str, float]:
         found[letter] = value
     if missing := [LETTERS[letter] for letter in "LogG" if letter not in found]:
         raise RefusalError(f"{path}: there is no {missing[0]}; {', '.join(LETTERS.values())}")
+    if found["L"] <= 0:
+        why = "of a latency that is not above 0, as measured where the receiver's work is done"
+        help_ = "measure ranks that have processors of their own, or two hosts"
+        raise RefusalError(f"{path}: L_ns: {found['L']:g}: {why} within the sender's call; {help_}")
     return found

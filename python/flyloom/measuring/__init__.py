@@ -1,0 +1,1 @@
+"""What a real system does: LogGP parameters and bandwidth, from measured times."""

@@ -1,0 +1,1 @@
+../../../../runtime/mpi/measure.c

@@ -1,0 +1,313 @@
+"""What a real MPI system does: LogGP parameters, bandwidth of random pairs, beside what a network
+gives them."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import statistics
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from flyloom._core import RefusalError, Workload, hosts_of
+from flyloom.inputs.placements import Placed, places
+from flyloom.inputs.tables import Tables, topology_of
+from flyloom.measuring import loggp, pairs
+from flyloom.measuring.program import Program, checked, need, numbers, sampler, samples_of
+from flyloom.support.checks import whole
+from flyloom.support.files import write_whole
+from flyloom.support.progress import Progress
+from flyloom.support.reading import read_json
+from flyloom.support.results import Result
+from flyloom.verbs.message import message
+from flyloom.verbs.routes import routed_or_not
+
+MOST_BYTES = 1 << 20
+_BITS = 8
+
+
+def measure_loggp(
+    launcher: Sequence[str], *, most_bytes: int = MOST_BYTES, messages: int = 16,
+    repetitions: int = 31, seed: int = 0, path: str | os.PathLike[str] | None = None,
+    keep: str | os.PathLike[str] | None = None, progress: Progress | None = None,
+) -> Result:
+    """LogGP parameters of the messages between the first and the last rank that a launcher starts.
+
+    Parameters
+    ----------
+    launcher
+        What starts MPI programs: ``["mpirun", "-n", "2"]``.
+    most_bytes
+        The largest message.
+    messages
+        So many are sent in a row: n of :mod:`flyloom.measuring.loggp`.
+    repetitions
+        How often each size is measured.
+    seed
+        Seed of the bootstrap.
+    path
+        The parameters are written there, as ``flyloom sim message --loggp`` takes them.
+    keep
+        The times of all repetitions are written there.
+
+    Fields as of :func:`flyloom.measuring.loggp.parameters`, and ``of``, ``library``, ``hosts``,
+    ``regime``, ``date``, ``messages``, ``repetitions``, ``seed`` and ``warnings``. Raises
+    ``RefusalError`` where no program can be built, ``DeployError`` where it fails.
+    """
+    whole("most_bytes", most_bytes, 4, 1 << 28)
+    whole("messages", messages, 2, 1024)
+    whole("repetitions", repetitions, 3, 100_000)
+    whole("seed", seed, 0, 2**64 - 1)
+    met: list[dict[str, Any]] = []
+    found = loggp.parameters(
+        sampler(Program(launcher), messages, repetitions, met, progress), most_bytes, messages, seed
+    )
+    if keep is not None:
+        whole_run = {**met[0], "sizes": [row for run in met for row in run["sizes"]]}
+        write_whole(Path(keep), json.dumps(whole_run))
+    return _told(found, met[0], seed, path)
+
+
+def fit_loggp(
+    samples: str | os.PathLike[str], *, seed: int = 0, path: str | os.PathLike[str] | None = None
+) -> Result:
+    """LogGP parameters of times that were taken before: what ``keep`` of :func:`measure_loggp`, or
+    ``flyloom-perf loggp``, wrote.
+
+    Raises ``RefusalError`` with the file and the field at fault.
+    """
+    told = checked(read_json(samples), os.fspath(samples))
+    if told["what"] != "loggp":
+        raise RefusalError(f"{os.fspath(samples)}: what: {told['what']!r}; loggp")
+    known = samples_of(told)
+    if len(known) < 4 or 1 not in known:
+        raise RefusalError(f"{os.fspath(samples)}: sizes: one of 1 byte, and three more at least")
+    found = loggp.parameters(
+        lambda sizes: {size: known[size] for size in sorted(known)} if 1 in sizes else {},
+        max(known), told["messages"], seed,
+    )
+    return _told(found, told, seed, path)
+
+
+def _told(
+    found: dict[str, Any], run: Mapping[str, Any], seed: int, path: str | os.PathLike[str] | None
+) -> Result:
+    """Parameters with what they are of, and what is odd about them; written where that is asked."""
+    warnings = []
+    if found["L_ns"] <= 0:
+        warnings.append(
+            "L is not above 0: the receiver's work is done within the sender's call, or the ranks"
+            " share a processor; no simulator takes it"
+        )
+    regime = _regime(run["hosts"], run["processors"], (0, len(run["hosts"]) - 1))
+    if "share" in regime:
+        warnings.append("the ranks share processors: times are those of the scheduler, too")
+    if found["g_is_bound"]:
+        warnings.append("no size shows what the interface needs for a message: g is at most that")
+    about = {
+        "flyloom_measurement": 1, "what": "loggp", "of": run.get("of", "send_recv"),
+        "library": run["library"], "hosts": run["hosts"], "regime": regime, "date": _now(),
+        "messages": run["messages"], "repetitions": run["repetitions"], "seed": seed,
+    }
+    document = {**about, **found, "warnings": warnings}
+    if path is not None:
+        write_whole(Path(path), json.dumps(document, indent=1) + "\n")
+    return Result(document)
+
+
+def _regime(hosts: Sequence[str], processors: Sequence[int], ranks: Sequence[int]) -> str:
+    """Where ranks are to each other."""
+    of_host: dict[str, list[int]] = {}
+    for rank in ranks:
+        of_host.setdefault(hosts[rank], []).append(rank)
+    here = {host: sum(name == host for name in hosts) for host in of_host}
+    room = {host: max(processors[r] for r in own) for host, own in of_host.items()}
+    # bound to one processor each, ranks have as many as they are
+    bound = {host: all(processors[r] == 1 for r in own) for host, own in of_host.items()}
+    shared = any(here[host] > room[host] and not bound[host] for host in of_host)
+    where = "one host" if len(of_host) == 1 else f"{len(of_host)} hosts"
+    return f"{where}, ranks share processors" if shared else where
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def measure_ebb(
+    launcher: Sequence[str], *, rounds: int = 100, size_bytes: int = MOST_BYTES,
+    repetitions: int = 5, same_host: bool = False, seed: int = 0,
+    path: str | os.PathLike[str] | None = None,
+) -> Result:
+    """Effective bisection bandwidth of the ranks that a launcher starts: random pairs, both ways at
+    once, all pairs of a round at the same time.
+
+    Parameters
+    ----------
+    launcher
+        What starts MPI programs: ``["mpirun", "-n", "16"]``.
+    rounds
+        How many random matchings.
+    size_bytes
+        Of each message.
+    repetitions
+        How often each round is measured; the median counts.
+    same_host
+        Whether ranks of one host may be a pair.
+    seed
+        Seed of the pairs.
+    path
+        All of it is written there, for :func:`compare_ebb`.
+
+    Fields: ``mean_gbps`` and ``quantiles_gbps`` (5, 25, 50, 75, 95 %) of the mean of each round;
+    ``rounds``: ``pairs``, ``rank_gbps`` (of each rank of the pairs, in their order: what it sends,
+    and as much it receives) and ``mean_gbps``; ``library``, ``hosts``, ``regime``, ``date``,
+    ``size_bytes``, ``repetitions``, ``seed``.
+    """
+    whole("rounds", rounds, 1, 1_000_000)
+    whole("size_bytes", size_bytes, 1, 1 << 28)
+    whole("repetitions", repetitions, 1, 100_000)
+    whole("seed", seed, 0, 2**64 - 1)
+    program = Program(launcher)
+    hosts = program.run("ebb", 1, 1, pairs="")["hosts"]
+    made = pairs.rounds(hosts, rounds, seed, same_host)
+    if not any(made):
+        raise RefusalError(
+            f"{len(hosts)} ranks on {len(set(hosts))} host: no pair is of two hosts; --same-host"
+            " pairs ranks of one"
+        )
+    run = program.run("ebb", size_bytes, repetitions, pairs=pairs.text(made))
+    found: list[dict[str, Any]] = []
+    for pairs_of, row in zip(made, run["rounds"], strict=True):
+        rates = [size_bytes * _BITS / row["rank_ns"][rank] for pair in pairs_of for rank in pair]
+        found.append({"pairs": pairs_of, "rank_gbps": rates, "mean_gbps": _mean(rates)})
+    means = [row["mean_gbps"] for row in found if row["pairs"]]
+    document = {
+        "flyloom_measurement": 1, "what": "ebb", "library": run["library"], "hosts": hosts,
+        "regime": _regime(hosts, run["processors"], range(len(hosts))), "date": _now(),
+        "size_bytes": size_bytes, "repetitions": repetitions, "seed": seed,
+        "mean_gbps": _mean(means), "quantiles_gbps": _quantiles(means), "rounds": found,
+    }
+    if path is not None:
+        write_whole(Path(path), json.dumps(document) + "\n")
+    return Result(document)
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return statistics.fmean(values) if values else None
+
+
+def _quantiles(values: Sequence[float]) -> list[float]:
+    import numpy as np
+
+    return [float(v) for v in np.quantile(values, (0.05, 0.25, 0.5, 0.75, 0.95))]
+
+
+def compare_ebb(
+    measured: str | os.PathLike[str], net: Tables, *, engine: str | None = None,
+    lmc: int | None = None, layers: int | None = None,
+    engine_options: Mapping[str, Any] | None = None, placement: Placed | None = None,
+    settings: Mapping[str, Any] | None = None, progress: Progress | None = None,
+) -> Result:
+    """Bandwidth that was measured beside what a network gives the same pairs over its tables.
+
+    Every round is run in the message simulator with messages of the size that was measured, whose
+    processors and interfaces take no time.
+
+    Parameters
+    ----------
+    measured
+        A file of :func:`measure_ebb`.
+    net, engine, lmc, layers, engine_options, settings
+        The network or the tables, as of :func:`flyloom.verbs.message.message`.
+    placement
+        The endpoint of every rank; by default the endpoint of the name of its host.
+
+    Fields: ``measured_gbps`` and ``predicted_gbps``, the means of all rounds, ``ratio``, measured
+    over predicted, and ``rounds`` with the same for each.
+    """
+    where = os.fspath(measured)
+    told = _measured_ebb(read_json(measured), where)
+    on = routed_or_not(
+        net, engine, lmc=lmc, layers=layers, options=engine_options, progress=progress
+    )
+    ranks = len(told["hosts"])
+    if placement is None:
+        listed = "\n".join(told["hosts"])
+        try:
+            at: Sequence[int] = hosts_of(topology_of(on), listed)
+        except RefusalError as error:
+            more = "--placement says where ranks are"
+            raise RefusalError(f"{where}: hosts: {error}; {more}") from None
+    else:
+        policy, given = places(on, placement)
+        if given is None:
+            raise RefusalError(f"placement: {policy!r}; a file, or an endpoint for every rank")
+        at = given
+    if len(at) < ranks:
+        raise RefusalError(f"placement: {len(at)} endpoints for {ranks} ranks; one for each")
+    rows: list[dict[str, Any]] = []
+    for i, row in enumerate(told["rounds"]):
+        if progress is not None:
+            progress("rounds", i, len(told["rounds"]))
+        if not row["pairs"]:
+            continue
+        rates = _predicted(on, row["pairs"], ranks, list(at[:ranks]), told["size_bytes"], settings)
+        here, there = statistics.fmean(row["rank_gbps"]), statistics.fmean(rates)
+        rows.append({"measured_gbps": here, "predicted_gbps": there, "ratio": here / there,
+                     "rank_predicted_gbps": rates})
+    if not rows:
+        raise RefusalError(f"{where}: rounds: none has a pair")
+    here = statistics.fmean(row["measured_gbps"] for row in rows)
+    there = statistics.fmean(row["predicted_gbps"] for row in rows)
+    return Result({"measured_gbps": here, "predicted_gbps": there, "ratio": here / there,
+                   "rounds": rows})
+
+
+def _predicted(
+    on: Any, pairs_of: Sequence[tuple[int, int]], ranks: int, at: list[int], size: int,
+    settings: Mapping[str, Any] | None,
+) -> list[float]:
+    """What each rank of the pairs sends a second, in Gbit: by when it has sent and received all."""
+    other = dict(pairs_of) | {b: a for a, b in pairs_of}
+    lines = [f"num_ranks {ranks}"]
+    for rank in range(ranks):
+        lines.append(f"rank {rank} {{")
+        if rank in other:
+            peer = other[rank]
+            lines += [f"s: send {size}b to {peer}", f"r: recv {size}b from {peer} cpu 1"]
+        lines.append("}")
+    schedule = Workload.read("\n".join(lines).encode(), None)
+    free = {"L": 0, "o": 0, "g": 0, "G": 0, "O": 0, "S": 2**31 - 1}
+    run = message(schedule, net=on, placement=at, parameters=free, settings=settings)
+    ends: Sequence[float] = run.rank_finish_ns
+    return [size * _BITS / float(ends[rank]) for pair in pairs_of for rank in pair]
+
+
+def _measured_ebb(told: Any, where: str) -> dict[str, Any]:
+    """A file of :func:`measure_ebb`; RefusalError with the field at fault."""
+    marks = ("flyloom_measurement", "what")
+    if not isinstance(told, dict) or [told.get(mark) for mark in marks] != [1, "ebb"]:
+        raise RefusalError(f"{where}: no bandwidth of pairs; what `flyloom measure --ebb` writes")
+    need(told, where, {"hosts": list, "size_bytes": int, "rounds": list})
+    ranks = len(told["hosts"])
+    if not all(isinstance(host, str) for host in told["hosts"]):
+        raise RefusalError(f"{where}: hosts: no list of names")
+    for i, row in enumerate(told["rounds"]):
+        at = f"{where}: rounds[{i}]"
+        need(row, at, {"pairs": list, "rank_gbps": list})
+        met: set[int] = set()
+        for pair in row["pairs"]:
+            fits = isinstance(pair, list) and len(pair) == 2 and all(
+                isinstance(rank, int) and 0 <= rank < ranks and rank not in met for rank in pair
+            ) and pair[0] != pair[1]
+            if not fits:
+                help_ = f"two ranks from 0 to {ranks - 1}, each once"
+                raise RefusalError(f"{at}: pairs: {pair}; {help_}")
+            met.update(pair)
+        if len(row["rank_gbps"]) != len(met):
+            raise RefusalError(f"{at}: rank_gbps: {len(row['rank_gbps'])}; one for each rank")
+        if row["pairs"]:
+            numbers(row["rank_gbps"], f"{at}.rank_gbps")
+    return told
