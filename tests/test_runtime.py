@@ -14,6 +14,8 @@ import time
 from pathlib import Path
 
 import pytest
+from cli_helpers import document
+from flyloom.measuring.loggp import sizes_asked
 from mpi_helpers import MPIS, ROOT_MAY, needs
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -216,13 +218,32 @@ def test_clang_finds_nothing(tmp_path):
 @pytest.mark.parametrize(("words", "part"), [
     (["--bytes", "x"], "1 to 16 sizes"), (["--bytes", "99999999"], "4194304"),
     (["--repetitions", "0"], "1 to 100000000"), (["--often"], "is no option"),
-    (["--transports", "pigeons"], "pigeons"),
+    (["--transports", "pigeons"], "pigeons"), (["--loggp", "3"], "4 to 4194304"),
+    (["--loggp"], "4 to 4194304"),
 ])
 def test_perf_refuses(words, part, release):
     """One clear error, exit code 2."""
     done = subprocess.run([release / "flyloom-perf", *words], text=True, capture_output=True,
                           timeout=60)
     assert done.returncode == 2 and part in done.stderr
+
+
+@pytest.mark.parametrize("transport", ["shm", "ofi"])
+def test_perf_takes_times_for_loggp(transport, release, tmp_path):
+    """`flyloom measure` finds parameters of what it prints: o and O of the copy, no question."""
+    done = subprocess.run([release / "flyloom-perf", "--loggp", "2048", "--transports", transport],
+                          text=True, capture_output=True, timeout=LIMIT_S)
+    if transport == "ofi" and done.returncode == 2:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "times.json").write_text(done.stdout)
+    told = json.loads(done.stdout)
+    assert told["of"] == f"put_notify, {transport}" and len(set(told["hosts"])) == 1
+    sizes = [row["bytes"] for row in told["sizes"]]
+    assert sizes == sizes_asked(2048)
+    found = document("measure", "--times", tmp_path / "times.json")
+    assert found["S_bytes"] == 2048 and found["of"] == told["of"]
+    assert found["o_s_ns"] > 0 and "handshake" not in [s["limit"] for s in found["segments"]]
 
 
 def test_perf_measures(release):

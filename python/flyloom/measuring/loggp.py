@@ -78,8 +78,11 @@ def sizes_asked(most: int) -> list[int]:
     return sorted(size for size in steps | above | {most} if size <= most)
 
 
-def parameters(sample: Sampler, most: int, n: int, seed: int = 0) -> dict[str, Any]:
-    """LogGP parameters of what a sampler measures, for sizes up to ``most`` bytes.
+def parameters(
+    sample: Sampler, most: int, n: int, seed: int = 0, *, asks: bool = True
+) -> dict[str, Any]:
+    """LogGP parameters of what a sampler measures, for sizes up to ``most`` bytes; ``asks`` says
+    whether a large message may be one that is asked for.
 
     Fields: ``L_ns``, ``o_ns`` (the mean of ``o_s_ns`` and ``o_r_ns``), ``g_ns``, ``G_ns_per_byte``
     (of the segment over most bytes), ``O_ns_per_byte``, ``S_bytes`` (the largest message that is
@@ -93,7 +96,7 @@ def parameters(sample: Sampler, most: int, n: int, seed: int = 0) -> dict[str, A
     samples = dict(sample(sizes_asked(most)))
     for _ in range(PASSES):  # where the change to asking is, closer
         curves = _curves(samples, sorted(samples), n)
-        low = _switch(curves)
+        low = _switch(curves) if asks else None
         if low is None:
             break
         high = int(curves.sizes[np.searchsorted(curves.sizes, low) + 1])
@@ -107,7 +110,7 @@ def parameters(sample: Sampler, most: int, n: int, seed: int = 0) -> dict[str, A
         samples |= more
     places = sorted(samples)
     whole = _curves(samples, places, n)
-    switch = _switch(whole)
+    switch = _switch(whole) if asks else None
     parts = pieces(whole.sizes, whole.gap)
     found = _found(whole, parts, switch, most)
     drawn: dict[str, list[float]] = {name: [] for name in _NAMES}

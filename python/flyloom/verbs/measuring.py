@@ -86,7 +86,7 @@ def fit_loggp(
         raise RefusalError(f"{os.fspath(samples)}: sizes: one of 1 byte, and three more at least")
     found = loggp.parameters(
         lambda sizes: {size: known[size] for size in sorted(known)} if 1 in sizes else {},
-        max(known), told["messages"], seed,
+        max(known), told["messages"], seed, asks=not str(told.get("of")).startswith("put_notify"),
     )
     return _told(found, told, seed, path)
 

@@ -8,20 +8,23 @@
 #include "perf.h"
 
 static const char USAGE[] =
-    "flyloom-perf [--transports LIST] [--bytes N[,N...]] [--repetitions N] [--json]\n"
+    "flyloom-perf [--transports LIST] [--bytes N[,N...]] [--repetitions N] [--json] [--loggp N]\n"
     "\n"
     "Measures between two processes that it starts, or between two that are started with\n"
     "FLYLOOM_RANK, FLYLOOM_SIZE=2 and FLYLOOM_BOOT, on two nodes perhaps: latency (half a round\n"
     "trip of a matched notification; median and 99th percentile), where memory is shared beside a\n"
     "ring written by hand in the same run, with an empty list, with 64 posted requests and with\n"
     "2048 notifications that nobody takes; then rate and bandwidth (time for each of many\n"
-    "messages; median and largest of 15 rounds).\n";
+    "messages; median and largest of 15 rounds).\n"
+    "\n"
+    "flyloom-perf --loggp BYTES prints instead the times that LogGP parameters are found from,\n"
+    "for sizes up to BYTES: flyloom measure --times FILE.\n";
 
 struct options {
     const char *transports;
     size_t bytes[16];
     int count;
-    uint64_t repetitions;
+    uint64_t repetitions, loggp; /* loggp: the largest size, or 0 */
     bool json;
 };
 
@@ -46,8 +49,19 @@ static int read_bytes(const char *text, struct options *options) {
     }
 }
 
+static int read_number(const char *option, const char *value, uint64_t least, uint64_t most,
+                       uint64_t *number) {
+    char *end, valid[64];
+    *number = strtoull(value, &end, 10);
+    if (*value >= '1' && *value <= '9' && *end == 0 && *number >= least && *number <= most)
+        return 0;
+    snprintf(valid, sizeof valid, "a number of %llu to %llu", (unsigned long long)least,
+             (unsigned long long)most);
+    return refuse(option, value, valid);
+}
+
 static int read_options(int count, char **words, struct options *options) {
-    *options = (struct options){NULL, {8, 64, 4096, 32768, 1 << 20}, 5, 20000, false};
+    *options = (struct options){NULL, {8, 64, 4096, 32768, 1 << 20}, 5, 20000, 0, false};
     if (getenv("FLYLOOM_RANK") == NULL) options->transports = "shm";
     for (int i = 1; i < count; i++) {
         const char *value = i + 1 < count ? words[i + 1] : "";
@@ -65,10 +79,9 @@ static int read_options(int count, char **words, struct options *options) {
         } else if (strcmp(words[i], "--bytes") == 0) {
             code = read_bytes(value, options);
         } else if (strcmp(words[i], "--repetitions") == 0) {
-            char *end;
-            options->repetitions = strtoull(value, &end, 10);
-            if (*value < '1' || *value > '9' || *end != 0 || options->repetitions > 100000000)
-                code = refuse("--repetitions", value, "a number of 1 to 100000000");
+            code = read_number("--repetitions", value, 1, 100000000, &options->repetitions);
+        } else if (strcmp(words[i], "--loggp") == 0) {
+            code = read_number("--loggp", value, 4, 1 << 22, &options->loggp);
         } else {
             fprintf(stderr, "flyloom-perf: \"%s\" is no option\n%s", words[i], USAGE);
             return 2;
@@ -83,9 +96,15 @@ static int measure(const fly_boot *boot, const struct options *options) {
     struct perf p = {.repetitions = options->repetitions, .json = options->json};
     for (int i = 0; i < options->count; i++)
         if (options->bytes[i] > p.bytes_most) p.bytes_most = options->bytes[i];
+    if (options->loggp > p.bytes_most) p.bytes_most = options->loggp;
     if (perf_open(boot, options->transports, &p) != FLY_OK) {
         fprintf(stderr, "flyloom-perf: %s\n", fly_last_error(NULL));
         return 2;
+    }
+    if (options->loggp != 0) {
+        perf_loggp(&p, options->loggp);
+        p.json = false; /* which closes a list */
+        return perf_close(&p) == FLY_OK ? 0 : 3;
     }
     struct perf_way ways[] = {perf_notified, perf_raw};
     int count = p.other != NULL ? 2 : 1;

@@ -26,7 +26,7 @@ struct raw_slot {
 
 static fly_req *ready; /* the request of the one measurement that runs */
 
-static double now_ns(void) {
+double perf_now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
@@ -73,7 +73,7 @@ static int by_size(const void *left, const void *right) {
 
 static void block(struct perf *p, struct perf_way *way, size_t bytes, double *samples) {
     for (int i = 0; i < BLOCK; i++) {
-        double began = now_ns();
+        double began = perf_now_ns();
         if (p->rank == 0) {
             way->send(p, ++way->sent, bytes);
             way->wait(p, ++way->got, bytes);
@@ -81,7 +81,7 @@ static void block(struct perf *p, struct perf_way *way, size_t bytes, double *sa
             way->wait(p, ++way->got, bytes);
             way->send(p, ++way->sent, bytes);
         }
-        samples[i] = (now_ns() - began) / 2;
+        samples[i] = (perf_now_ns() - began) / 2;
     }
 }
 
@@ -158,7 +158,7 @@ void perf_unmatched(struct perf *p, int notifications) {
 /* Rank 0 sends without a break; rank 1 takes all by one counting request and says so. */
 static double flood_ns(struct perf *p, size_t bytes, uint64_t messages) {
     fly_req *done;
-    double began = now_ns();
+    double began = perf_now_ns();
     CHECKED(fly_notify_init(p->win, 1 - p->rank, TAG_DONE, p->rank == 0 ? 1 : messages, &done));
     CHECKED(fly_start(done));
     if (p->rank == 0) {
@@ -170,7 +170,7 @@ static double flood_ns(struct perf *p, size_t bytes, uint64_t messages) {
         CHECKED(fly_put_notify(p->win, NULL, 0, 0, 0, TAG_DONE));
     }
     CHECKED(fly_req_free(&done));
-    return (now_ns() - began) / (double)messages;
+    return (perf_now_ns() - began) / (double)messages;
 }
 
 static void flood(struct perf *p, const char *what, size_t bytes, uint64_t messages) {

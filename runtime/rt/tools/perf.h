@@ -47,6 +47,9 @@ void perf_row(struct perf *p, const char *what, size_t bytes, const struct perf_
 void perf_posted(struct perf *p, int requests);
 void perf_unmatched(struct perf *p, int notifications);
 void perf_rate(struct perf *p, size_t bytes);
+/* Prints the times that LogGP parameters are found from, for sizes up to `most`, as JSON. */
+void perf_loggp(struct perf *p, size_t most);
+double perf_now_ns(void);
 void perf_bandwidth(struct perf *p, size_t bytes);
 
 #endif
