@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_helpers import document
+from cli_helpers import command, document, environment
 from flyloom.measuring.loggp import sizes_asked
 from mpi_helpers import MPIS, ROOT_MAY, needs
 
@@ -244,6 +244,34 @@ def test_perf_takes_times_for_loggp(transport, release, tmp_path):
     found = document("measure", "--times", tmp_path / "times.json")
     assert found["S_bytes"] == 2048 and found["of"] == told["of"]
     assert found["o_s_ns"] > 0 and "handshake" not in [s["limit"] for s in found["segments"]]
+
+
+def test_check_says_what_works(release, tmp_path):
+    """Shared memory works in full; another transport works, or the reason is there. The doctor
+    says the same."""
+    program = release / "flyloom-check"
+    rows = json.loads(call(program, "--json", more={"TMPDIR": str(tmp_path)}))["transports"]
+    assert not list(tmp_path.iterdir()), "nothing stays"
+    first = rows[0]
+    assert (first["transport"], first["works"], first["ordered"]) == ("shm", True, True)
+    assert first["lands"] == "always" and first["tag_ub"] == 2**31 - 1
+    assert first["inline_bytes"] == 40 and first["credits"] == 64 and first["latency_ns"] > 0
+    for row in rows[1:]:
+        assert row["transport"] == "ofi"
+        if row["works"]:
+            assert row["ordered"] and row["lands"] in ("always", "with a progress thread")
+            assert row["latency_ns"] > 0
+        else:
+            assert "ofi" in row["why"] or "end" in row["why"], row
+    told = call(program)
+    assert "shm: works" in told and told.count("ofi") >= len(rows) - 1
+    done = subprocess.run(command("doctor", "--json"), text=True, capture_output=True,
+                          env=environment(PATH=f"{release}:{os.environ['PATH']}"), timeout=LIMIT_S)
+    found = json.loads(done.stdout)["runtime"]
+    assert found["program"] == str(program) and found["why"] is None
+    assert [(row["transport"], row["provider"], row["works"]) for row in found["transports"]] == [
+        (row["transport"], row["provider"], row["works"]) for row in rows]
+    assert subprocess.run([program, "--loud"], capture_output=True).returncode == 2
 
 
 def test_perf_measures(release):

@@ -37,6 +37,16 @@ def doctor(as_json: Json = False) -> None:
             where = f"{row['mpicc']}: " if row["mpicc"] else ""
             remedy = f"; {row['remedy']}" if row["remedy"] else ""
             tell(False, name, f"{where}{row['why']}{remedy}", "no")
+    for row in found.runtime["transports"]:
+        by = f" by {row['provider']}" if row["provider"] else ""
+        name = f"libflyloom, {row['transport']}{by}"
+        if row["works"]:
+            tell(True, name, f"{row['latency_ns']:.0f} ns; data lands while the target is"
+                             f" elsewhere: {row['lands']}")
+        else:
+            tell(False, name, row["why"], "no")
+    if found.runtime["why"]:
+        tell(False, "libflyloom", found.runtime["why"])
     for row in found.extras:
         how = f": pip install 'flyloom[{row['extra']}]'" if row["absent"] else ""
         tell(not row["absent"], row["extra"], f"{row['use']}{how}")

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+from pathlib import Path
 from typing import Any
 
 from flyloom._core import __version__
 from flyloom.deploy import plugin, tools
 from flyloom.ranks import probe
+from flyloom.support import process
 from flyloom.support.errors import DeployError
 from flyloom.support.extras import EXTRAS, absent
 from flyloom.support.results import Result
+
+CHECK = "flyloom-check"
+"""The program of libflyloom that tries its transports."""
 
 
 def doctor() -> Result:
@@ -21,7 +28,9 @@ def doctor() -> Result:
     Fields: ``version``; ``programs`` of the fabric stage (``name``, ``path``, ``package``) and
     whether they are ``complete``; ``extras`` (``extra``, ``use``, ``absent``); ``plugin`` of OpenSM
     (``built``, ``can_be_built``, ``sources``, ``what``); ``mpi``, one row for each MPI (``mpicc``,
-    ``mpiexec``, ``library``, ``works``, ``why`` it does not and the ``remedy``).
+    ``mpiexec``, ``library``, ``works``, ``why`` it does not and the ``remedy``); ``runtime``: the
+    path of ``flyloom-check`` in PATH (``program``), ``why`` it says nothing, and what it says of
+    each transport of libflyloom (``transports``).
     """
     found = tools.check()
     return Result({
@@ -36,7 +45,21 @@ def doctor() -> Result:
         ],
         "plugin": _plugin(),
         "mpi": probe.found(),
+        "runtime": _runtime(),
     })
+
+
+def _runtime() -> dict[str, Any]:
+    """What libflyloom's own program says of its transports, where it is installed."""
+    program = shutil.which(CHECK)
+    found: dict[str, Any] = {"program": program, "why": None, "transports": []}
+    if program is None:
+        return {**found, "why": f"no {CHECK} in PATH; docs/runtime.md says how it is built"}
+    try:
+        told = process.run([program, "--json"], cwd=Path.cwd(), timeout_s=120, ok_codes=(0, 1))
+        return {**found, "transports": json.loads(told)["transports"]}
+    except (DeployError, ValueError, KeyError, TypeError) as error:
+        return {**found, "why": f"{program}: {error}"}
 
 
 def _plugin() -> dict[str, Any]:

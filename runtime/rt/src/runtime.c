@@ -1,4 +1,5 @@
 /* The runtime: who takes part, how each peer is reached, and the end. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@ struct start {
     int order[FLY_CARRIERS], count;
     struct fly_hello mine, *all;
     struct fly_carrier *made[FLY_CARRIERS]; /* by place in the order */
+    char why[300]; /* transports do not work here */
 };
 
 static int check_boot(const fly_boot *boot) {
@@ -35,10 +37,13 @@ static void prepare(struct start *start, bool late) {
     for (int i = 0; i < start->count; i++) {
         const struct fly_carrier_ops *ops = fly_transports[start->order[i]];
         if (ops->late != late) continue;
-        if (ops->prepare(rt, &start->mine, &start->made[i]) == FLY_OK)
+        if (ops->prepare(rt, &start->mine, &start->made[i]) == FLY_OK) {
             start->mine.works |= 1U << i;
-        else
+        } else {
+            size_t used = strlen(start->why);
             start->made[i] = NULL;
+            snprintf(start->why + used, sizeof start->why - used, "; %s", fly_last_error(rt));
+        }
     }
 }
 
@@ -106,8 +111,9 @@ static int choose(struct start *start) {
         }
         if (peer->via == NULL)
             return fly_fail(FLY_ERR_TRANSPORT, "fly_init: transports: none of \"%s\" reaches rank "
-                            "%d", rt->settings.transports == NULL ? "shm,ofi,msg"
-                                                                  : rt->settings.transports, r);
+                            "%d%s", rt->settings.transports == NULL ? "shm,ofi,msg"
+                                                                    : rt->settings.transports, r,
+                            start->why);
         peer->quota[FLY_CLASS_NOTE].limit = start->all[r].credits;
         peer->quota[FLY_CLASS_OTHER].limit = FLY_OTHER_CREDITS;
         for (int k = 0; k < FLY_CLASSES; k++) peer->quota[k].returned = &peer->quota[k].back;

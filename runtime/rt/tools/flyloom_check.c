@@ -1,0 +1,296 @@
+/* flyloom-check: which transports work on this machine, what each can do, and the reason where one
+   does not. Every transport is tried with two processes of its own. */
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "perf.h"
+
+enum { WORDS = 256, NOTES = 2000, TURNS = 2000, LIMIT_S = 8, TIMEOUT_MS = 5000 };
+enum { TAG_LANDED = 1, TAG_TURN = 2, TAG_SERIES = 3 };
+/* Of the window: what the sleeping target looks at, what it says, and where turns go. */
+enum { AT_DATA = 0, AT_SEEN = 8, AT_TURN = 16, WINDOW = 64 };
+
+static const char USAGE[] =
+    "flyloom-check [--json]\n"
+    "\n"
+    "Tries every transport between two processes of this machine: whether it works and why not,\n"
+    "the largest tag, bytes inside a notification, credits, whether notifications of one origin\n"
+    "keep their order, whether data lands while the target is outside the library, and half a\n"
+    "round trip of 8 bytes (median).\n";
+
+/* What is tried: a transport, and a provider of libfabric. */
+static const struct try {
+    const char *transport, *provider;
+} TRIES[] = {
+    {"shm", NULL},  {"ofi", NULL},  {"ofi", "tcp"},  {"ofi", "verbs"}, {"ofi", "efa"},
+    {"ofi", "cxi"}, {"ofi", "psm2"}, {"ofi", "psm3"}, {"ofi", "opx"},
+};
+
+struct result {
+    bool works, ordered, lands, lands_by_thread;
+    int64_t tag_ub, inline_bytes, credits, onesided;
+    double latency_ns;
+    char why[WORDS];
+};
+
+static int failed(struct result *r, const char *text) {
+    snprintf(r->why, sizeof r->why, "%s", text);
+    return 1;
+}
+
+#define TRY(call)                                                        \
+    do {                                                                 \
+        if ((call) != FLY_OK) return failed(r, fly_last_error(NULL));    \
+    } while (0)
+
+/* Notifications of one origin, taken by a request of any tag: in the order in which they were sent.
+ */
+static int order(fly_win *win, int rank, struct result *r) {
+    fly_req *req;
+    fly_status status;
+    r->ordered = true;
+    if (rank == 0) {
+        for (int i = 0; i < NOTES; i++) TRY(fly_put_notify(win, NULL, 0, 1, 0, TAG_SERIES + i % 7));
+    } else {
+        TRY(fly_notify_init(win, 0, FLY_ANY_TAG, 1, &req));
+        for (int i = 0; i < NOTES; i++) {
+            TRY(fly_start(req));
+            TRY(fly_wait(req, &status));
+            if (status.tag != TAG_SERIES + i % 7) r->ordered = false;
+        }
+        TRY(fly_req_free(&req));
+        uint64_t seen = r->ordered;
+        TRY(fly_put_notify(win, &seen, sizeof seen, 0, AT_SEEN, TAG_LANDED));
+    }
+    return 0;
+}
+
+/* Waits for the one notification of this tag. */
+static int one(fly_win *win, int source, int tag, struct result *r) {
+    fly_req *req;
+    TRY(fly_notify_init(win, source, tag, 1, &req));
+    TRY(fly_start(req));
+    TRY(fly_wait(req, NULL));
+    TRY(fly_req_free(&req));
+    return 0;
+}
+
+/* Rank 1 sleeps, and looks at its memory before it calls the library again. */
+static int landing(fly_win *win, int rank, const unsigned char *base, bool *lands,
+                   struct result *r) {
+    const uint64_t data = 42;
+    struct timespec nap = {0, 150000000}, first = {0, 50000000};
+    uint64_t seen = 0;
+    TRY(fly_fence(win));
+    if (rank == 0) {
+        nanosleep(&first, NULL); /* rank 1 has left the fence */
+        TRY(fly_put(win, &data, sizeof data, 1, AT_DATA));
+        TRY(fly_flush(win, 1));
+        if (one(win, 1, TAG_LANDED, r) != 0) return 1;
+        memcpy(&seen, base + AT_SEEN, sizeof seen);
+        *lands = seen == data;
+        return 0;
+    }
+    nanosleep(&nap, NULL);
+    seen = __atomic_load_n((const uint64_t *)(const void *)(base + AT_DATA), __ATOMIC_ACQUIRE);
+    TRY(fly_put_notify(win, &seen, sizeof seen, 0, AT_SEEN, TAG_LANDED));
+    return 0;
+}
+
+static int rising(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int turns(fly_win *win, int rank, struct result *r) {
+    static double times[TURNS];
+    const uint64_t data = 7;
+    fly_req *req;
+    TRY(fly_notify_init(win, 1 - rank, TAG_TURN, 1, &req));
+    for (int i = 0; i < TURNS; i++) {
+        double began = perf_now_ns();
+        TRY(fly_start(req));
+        if (rank == 0) TRY(fly_put_notify(win, &data, sizeof data, 1, AT_TURN, TAG_TURN));
+        TRY(fly_wait(req, NULL));
+        if (rank == 1) TRY(fly_put_notify(win, &data, sizeof data, 0, AT_TURN, TAG_TURN));
+        times[i] = (perf_now_ns() - began) / 2;
+    }
+    TRY(fly_req_free(&req));
+    qsort(times, TURNS, sizeof *times, rising);
+    r->latency_ns = times[TURNS / 2];
+    return 0;
+}
+
+static int inside(fly_rt *rt, int rank, bool by_thread, struct result *r) {
+    fly_win *win;
+    void *base;
+    TRY(fly_win_allocate(fly_world(rt), WINDOW, 1, 0, &base, &win));
+    TRY(fly_win_query(win, FLY_Q_TAG_UB, 1 - rank, &r->tag_ub));
+    TRY(fly_win_query(win, FLY_Q_INLINE, 1 - rank, &r->inline_bytes));
+    TRY(fly_win_query(win, FLY_Q_CREDITS, 1 - rank, &r->credits));
+    TRY(fly_win_query(win, FLY_Q_ONESIDED, 1 - rank, &r->onesided));
+    int code = landing(win, rank, base, by_thread ? &r->lands_by_thread : &r->lands, r);
+    if (code == 0 && !by_thread) {
+        code = order(win, rank, r);
+        if (code == 0 && rank == 0) {
+            uint64_t seen;
+            code = one(win, 1, TAG_LANDED, r);
+            memcpy(&seen, (unsigned char *)base + AT_SEEN, sizeof seen);
+            r->ordered = seen == 1;
+        }
+        if (code == 0) code = turns(win, rank, r);
+    }
+    if (code != 0) return code;
+    TRY(fly_win_free(&win));
+    return 0;
+}
+
+static int as_rank(const char *folder, int rank, const struct try *what, bool by_thread,
+                   struct result *r) {
+    fly_boot boot;
+    fly_rt *rt;
+    fly_config config = {.transports = what->transport, .provider = what->provider,
+                         .timeout_ms = TIMEOUT_MS};
+    if (by_thread) config.progress = FLY_PROGRESS_THREAD;
+    TRY(fly_boot_files(folder, rank, 2, &boot));
+    if (fly_init(&boot, &config, &rt) != FLY_OK) {
+        failed(r, fly_last_error(NULL));
+        fly_boot_files_free(&boot);
+        return 1;
+    }
+    int code = inside(rt, rank, by_thread, r);
+    if (code == 0 && fly_finalize(&rt) != FLY_OK) code = failed(r, fly_last_error(NULL));
+    fly_boot_files_free(&boot);
+    return code;
+}
+
+/* What killed processes left there. */
+static void empty(const char *folder) {
+    DIR *all = opendir(folder);
+    char path[800];
+    for (struct dirent *one; all != NULL && (one = readdir(all)) != NULL;) {
+        if (one->d_name[0] == '.') continue;
+        snprintf(path, sizeof path, "%s/%s", folder, one->d_name);
+        unlink(path);
+    }
+    if (all != NULL) closedir(all);
+}
+
+/* Two processes in a folder of their own; rank 0 tells what it found through a pipe. */
+static void with_processes(const struct try *what, bool by_thread, struct result *r) {
+    char folder[512];
+    const char *place = getenv("TMPDIR");
+    int pipes[2];
+    pid_t child[2] = {-1, -1};
+    int length = snprintf(folder, sizeof folder, "%s/flyloom-check-XXXXXX", place ? place : "/tmp");
+    if (length >= (int)sizeof folder || mkdtemp(folder) == NULL || pipe(pipes) != 0) {
+        failed(r, "no folder, or no pipe, can be made");
+        return;
+    }
+    fflush(NULL);
+    for (int rank = 0; rank < 2; rank++) {
+        child[rank] = fork();
+        if (child[rank] != 0) continue;
+        struct result own = *r;
+        close(pipes[0]);
+        alarm(LIMIT_S);
+        perf_apart(rank);
+        own.works = as_rank(folder, rank, what, by_thread, &own) == 0;
+        ssize_t told = rank == 0 ? write(pipes[1], &own, sizeof own) : 0;
+        _exit(told < 0);
+    }
+    close(pipes[1]);
+    if (read(pipes[0], r, sizeof *r) != (ssize_t)sizeof *r)
+        failed(r, "the processes did not come to their end within 8 s, or died");
+    close(pipes[0]);
+    for (int rank = 0; rank < 2; rank++)
+        if (child[rank] > 0) waitpid(child[rank], NULL, 0);
+    empty(folder);
+    rmdir(folder);
+}
+
+static void check(const struct try *what, struct result *r) {
+    *r = (struct result){0};
+    with_processes(what, false, r);
+    if (!r->works || r->lands) return;
+    struct result again = {0};
+    with_processes(what, true, &again);
+    r->lands_by_thread = again.works && again.lands_by_thread;
+}
+
+static void quoted(const char *text) {
+    putchar('"');
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\') putchar('\\');
+        putchar(c < ' ' || c > '~' ? '?' : c);
+    }
+    putchar('"');
+}
+
+static const char *landing_words(const struct result *r) {
+    return r->lands ? "always" : r->lands_by_thread ? "with a progress thread" : "no";
+}
+
+static void tell(const struct try *what, const struct result *r, bool json, bool first) {
+    if (json) {
+        printf("%s{\"transport\": \"%s\", \"provider\": ", first ? "" : ",\n ", what->transport);
+        if (what->provider != NULL) quoted(what->provider); else printf("null");
+        printf(", \"works\": %s", r->works ? "true" : "false");
+        if (!r->works) {
+            printf(", \"why\": ");
+            quoted(r->why);
+        } else {
+            printf(", \"tag_ub\": %lld, \"inline_bytes\": %lld, \"credits\": %lld, "
+                   "\"ordered\": %s, \"lands\": \"%s\", \"latency_ns\": %.1f",
+                   (long long)r->tag_ub, (long long)r->inline_bytes, (long long)r->credits,
+                   r->ordered ? "true" : "false", landing_words(r), r->latency_ns);
+        }
+        printf("}");
+        return;
+    }
+    printf("%s%s%s: ", what->transport, what->provider ? " by " : "",
+           what->provider ? what->provider : "");
+    if (!r->works) {
+        printf("no: %s\n", r->why);
+        return;
+    }
+    printf("works; tags to %lld, %lld B inside a notification, %lld credits, %s;\n    data lands "
+           "while the target is elsewhere: %s; half a round trip of 8 B: %.0f ns\n",
+           (long long)r->tag_ub, (long long)r->inline_bytes, (long long)r->credits,
+           r->ordered ? "in order" : "NOT in order", landing_words(r), r->latency_ns);
+}
+
+int main(int count, char **words) {
+    bool json = false, any = false;
+    for (int i = 1; i < count; i++) {
+        if (strcmp(words[i], "--help") == 0) {
+            fputs(USAGE, stdout);
+            return 0;
+        }
+        if (strcmp(words[i], "--json") != 0) {
+            fprintf(stderr, "flyloom-check: \"%s\" is no option\n%s", words[i], USAGE);
+            return 2;
+        }
+        json = true;
+    }
+    if (json) printf("{\"abi\": %d, \"transports\": [\n ", FLY_ABI);
+    for (size_t i = 0; i < sizeof TRIES / sizeof *TRIES; i++) {
+        struct result r;
+        check(&TRIES[i], &r);
+        any = any || r.works;
+        tell(&TRIES[i], &r, json, i == 0);
+    }
+    if (json)
+        printf("\n]}\n");
+    else
+        printf("loop: threads of one process, for tests; msg: in programs of MPI, by "
+               "flyloom_mpi.h\n");
+    return any ? 0 : 1;
+}
