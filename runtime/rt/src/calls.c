@@ -38,11 +38,17 @@ int fly_get(fly_win *win, void *dst, size_t bytes, int target, uint64_t disp) {
     return get("fly_get", win, dst, &shape, target, disp, &shape, FLY_NO_TAG, true);
 }
 
+/* Apart, so that the usual case needs no room for it. */
+static FLY_APART int put_notify(fly_win *win, const void *src, size_t bytes, int target,
+                                uint64_t disp, int tag) {
+    fly_shape shape = whole(bytes);
+    return put("fly_put_notify", win, src, &shape, target, disp, &shape, tag, false);
+}
+
 int fly_put_notify(fly_win *win, const void *src, size_t bytes, int target, uint64_t disp,
                    int tag) {
     if (fly_put_at_once(win, src, bytes, target, disp, tag)) return FLY_OK;
-    fly_shape shape = whole(bytes);
-    return put("fly_put_notify", win, src, &shape, target, disp, &shape, tag, false);
+    return put_notify(win, src, bytes, target, disp, tag);
 }
 
 int fly_get_notify(fly_win *win, void *dst, size_t bytes, int target, uint64_t disp, int tag) {
@@ -98,7 +104,7 @@ static int moved(const char *call, fly_win *win, void *local, size_t bytes, int 
         fly_leave(win->rt);
         return fly_fail(FLY_ERR_NOMEM, "%s: no memory for a request", call);
     }
-    made->active = made->done = true;
+    made->active = true; /* and done: nothing is left */
     win->active++;
     if (code == FLY_NOTHING)
         code = FLY_OK;

@@ -9,7 +9,7 @@
 #include "match.h"
 #include "transport.h"
 
-enum { FLY_CARRIERS = 5 };
+enum { FLY_CARRIERS = 5, FLY_LOOKS = 40 };
 /* Of credits: notifications have as many as the user says, other packets a few of their own. */
 enum { FLY_CLASS_NOTE, FLY_CLASS_OTHER, FLY_CLASSES };
 enum { FLY_OTHER_CREDITS = 8, FLY_REPLIES_MAX = 8 };
@@ -21,8 +21,11 @@ struct fly_quota {
     uint64_t taken, given;   /* from the peer: taken off the transport; of these, told to it */
 };
 
+struct fly_inlet;
+
 struct fly_peer {
     struct fly_carrier *via;
+    const struct fly_inlet *inlet; /* its ring, where packets are written in place; NULL: send */
     struct fly_quota quota[FLY_CLASSES];
     uint64_t puts, puts_done; /* packets FLY_K_PUT to the peer, and those it said it has done */
     uint64_t executed;        /* of the peer's, here */
@@ -118,7 +121,7 @@ struct fly_req {
     int error;
     struct fly_win *win; /* NULL: it is gone, and so is rt */
     struct fly_rt *rt;
-    bool active, null_source, done;
+    bool active, null_source;
     struct fly_req *next, *prev;
 };
 
@@ -145,6 +148,7 @@ struct fly_rt {
     struct fly_peer *peers;
     struct fly_carrier *carriers[FLY_CARRIERS];
     int carrier_count;
+    struct fly_carrier *only; /* the one there is, where it can spin */
     struct fly_object **objects; /* by number, open addressing */
     size_t object_room, object_count;
     struct fly_object *last; /* found */
@@ -175,10 +179,16 @@ static inline void fly_leave(struct fly_rt *rt) {
 }
 /* Polls all transports; how many packets came. */
 int fly_turn(struct fly_rt *rt);
+/* Looks for peers that died; the other does it once in 4,096 turns. */
+void fly_watch(struct fly_rt *rt);
+static inline void fly_look_after(struct fly_rt *rt) {
+    if (++rt->turns % 4096 == 0) fly_watch(rt);
+}
 struct fly_pause {
     struct fly_rt *rt;
     uint32_t turns, checks; /* turns since something came; all */
     uint64_t began_ns;
+    const struct fly_want *until; /* what is waited for, where that is one request */
 };
 /* One step of waiting for something: a turn, then patience that grows; the lock is let go. */
 void fly_wait_more(struct fly_pause *pause);

@@ -154,6 +154,7 @@ bool fly_match_bind(struct fly_match *m, struct fly_want *want) {
     want->shape = (uint8_t)shape_of(want->source, want->tag);
     want->posted = false;
     want->found = 0;
+    want->left = want->expected;
     want->inline_bytes = 0;
     want->last_source = want->last_tag = FLY_MATCH_ANY;
     return want->home != NULL;
@@ -165,15 +166,20 @@ void fly_match_unbind(struct fly_match *m, struct fly_want *want) {
     want->home = NULL;
 }
 
-static void give(struct fly_want *want, int source, int tag, const void *data, size_t bytes) {
+static FLY_APART void copy_inline(unsigned char *to, const void *from, size_t bytes) {
+    memcpy(to, from, bytes);
+}
+
+static inline void give(struct fly_want *want, int source, int tag, const void *data, size_t bytes) {
     want->found++;
+    want->left--;
     want->last_source = source;
     want->last_tag = tag;
     want->inline_bytes = (uint8_t)bytes;
     if (bytes == 8)
         memcpy(want->inline_data, data, 8); /* most often, and without a call */
     else if (bytes != 0)
-        memcpy(want->inline_data, data, bytes);
+        copy_inline(want->inline_data, data, bytes);
 }
 
 static void drop_note(struct fly_match *m, struct fly_note *note) {
@@ -182,22 +188,29 @@ static void drop_note(struct fly_match *m, struct fly_note *note) {
     m->unmatched--;
 }
 
-void fly_match_post(struct fly_match *m, struct fly_want *want) {
-    int shape = want->shape;
+static FLY_APART void take_waiting(struct fly_match *m, struct fly_want *want) {
     struct fly_chain *notes = &want->home->notes;
-    want->found = 0;
-    want->inline_bytes = 0;
-    want->last_source = want->last_tag = FLY_MATCH_ANY;
-    want->number = m->started++;
-    while (want->found < want->expected && !chain_empty(notes)) {
-        struct fly_note *note = NOTE_OF(notes->next, shape);
+    while (want->left != 0 && !chain_empty(notes)) {
+        struct fly_note *note = NOTE_OF(notes->next, want->shape);
         give(want, note->source, note->tag, note->inline_data, note->inline_bytes);
         drop_note(m, note);
     }
+}
+
+void fly_match_post(struct fly_match *m, struct fly_want *want) {
+    int shape = want->shape;
+    want->found = 0;
+    want->left = want->expected;
+    want->inline_bytes = 0;
+    want->last_source = want->last_tag = FLY_MATCH_ANY;
+    want->number = m->started++;
+    if (!chain_empty(&want->home->notes)) take_waiting(m, want);
     if (fly_match_complete(want)) return;
     chain_append(&want->home->wants, &want->link);
     want->posted = true;
     m->waiting[shape]++;
+    m->posted++;
+    m->newest = want;
 }
 
 void fly_match_withdraw(struct fly_match *m, struct fly_want *want) {
@@ -205,6 +218,8 @@ void fly_match_withdraw(struct fly_match *m, struct fly_want *want) {
     chain_remove(&want->link);
     want->posted = false;
     m->waiting[want->shape]--;
+    m->posted--;
+    if (m->newest == want) m->newest = NULL;
 }
 
 /* Of `best` and the first in line of a bucket, the one that was started first. */
@@ -214,7 +229,12 @@ static struct fly_want *earlier(struct fly_want *best, const struct fly_bucket *
     return best == NULL || first->number < best->number ? first : best;
 }
 
-static struct fly_want *first_in_line(const struct fly_match *m, int source, int tag) {
+static bool matches(const struct fly_want *want, int source, int tag) {
+    return (want->source == source || want->source == FLY_MATCH_ANY) &&
+           (want->tag == tag || want->tag == FLY_MATCH_ANY);
+}
+
+static FLY_APART struct fly_want *first_in_line(const struct fly_match *m, int source, int tag) {
     struct fly_want *best = NULL;
     if (m->waiting[FLY_SHAPE_BOTH] != 0) best = earlier(best, find(m, source, tag));
     if (m->waiting[FLY_SHAPE_SOURCE] != 0) best = earlier(best, find(m, source, FLY_MATCH_ANY));
@@ -237,7 +257,7 @@ static struct fly_note *new_note(struct fly_match *m) {
     return NOTE_OF(link, 0);
 }
 
-static bool keep(struct fly_match *m, int source, int tag, const void *data, size_t bytes) {
+static FLY_APART bool keep(struct fly_match *m, int source, int tag, const void *data, size_t bytes) {
     static const int ANY = FLY_MATCH_ANY;
     struct fly_bucket *homes[FLY_SHAPES] = {NULL, NULL, NULL, &m->all};
     struct fly_note *note = new_note(m);
@@ -268,7 +288,9 @@ static bool keep(struct fly_match *m, int source, int tag, const void *data, siz
 
 bool fly_match_arrive(struct fly_match *m, int source, int tag, const void *data, size_t bytes,
                       struct fly_want **taker) {
-    struct fly_want *want = first_in_line(m, source, tag);
+    struct fly_want *want = m->newest;
+    if (m->posted != 1 || want == NULL || !matches(want, source, tag)) /* else it is the only one */
+        want = m->posted == 0 ? NULL : first_in_line(m, source, tag);
     *taker = want;
     if (want == NULL) return keep(m, source, tag, data, bytes);
     give(want, source, tag, data, bytes);

@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Rarely taken: a function apart, so that the usual way saves no registers for it. */
+#define FLY_APART __attribute__((noinline))
+
 /* Matches every source, every tag. */
 #define FLY_MATCH_ANY (-1)
 /* Bytes that fit into a notification. */
@@ -36,6 +39,7 @@ struct fly_want {
     struct fly_chain link;
     struct fly_bucket *home;
     uint64_t expected, found, number;
+    uint64_t left; /* to find: of a posted one expected - found; 0: complete */
     int source, tag;
     int last_source, last_tag;
     bool posted;
@@ -59,6 +63,8 @@ struct fly_match {
     struct fly_chain free_notes;
     void *chunks;           /* of notes, in a list */
     size_t waiting[FLY_SHAPES]; /* requests posted, by shape */
+    struct fly_want *newest; /* posted last, as long as it is */
+    size_t posted;
     uint64_t unmatched, started;
 };
 
@@ -76,7 +82,7 @@ void fly_match_post(struct fly_match *m, struct fly_want *want);
 void fly_match_withdraw(struct fly_match *m, struct fly_want *want);
 
 static inline bool fly_match_complete(const struct fly_want *want) {
-    return want->found >= want->expected;
+    return want->left == 0;
 }
 
 /* A notification enters. *taker is the request that took it, or NULL: it waits.

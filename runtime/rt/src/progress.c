@@ -5,11 +5,9 @@
 #include "remote.h"
 
 /* Turns before a rank that waits lets others run, and before it sleeps: some 2 us, and some 100 us
-   of yielding. A turn looks LOOKS times, of 2 ns or so each. */
-enum { TURNS_SPIN = 25, TURNS_YIELD = 325, LOOKS = 40 };
+   of yielding. A turn looks FLY_LOOKS times, of 2 ns or so each. */
+enum { TURNS_SPIN = 25, TURNS_YIELD = 325 };
 enum { REST_FIRST_US = 100, REST_MOST_US = 5000 };
-/* Turns between looks for peers that died. */
-enum { TURNS_WATCH = 4096 };
 
 uint64_t fly_now_ns(void) {
     struct timespec now;
@@ -17,7 +15,7 @@ uint64_t fly_now_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void watch(struct fly_rt *rt) {
+FLY_APART void fly_watch(struct fly_rt *rt) {
     for (int i = 0; i < rt->carrier_count; i++)
         if (rt->carriers[i]->ops->watch != NULL) rt->carriers[i]->ops->watch(rt->carriers[i]);
 }
@@ -26,7 +24,7 @@ int fly_turn(struct fly_rt *rt) {
     int taken = 0;
     for (int i = 0; i < rt->carrier_count; i++)
         taken += rt->carriers[i]->ops->poll(rt->carriers[i]);
-    if (++rt->turns % TURNS_WATCH == 0) watch(rt);
+    fly_look_after(rt);
     return taken;
 }
 
@@ -40,27 +38,38 @@ static void rest(struct fly_rt *rt, uint32_t microseconds) {
         nanosleep(&nap, NULL);
     }
     fly_enter(rt);
-    watch(rt);
+    fly_watch(rt);
+}
+
+/* Lets others run, or sleeps, where nothing has come for long. */
+static FLY_APART void be_patient(const struct fly_pause *pause) {
+    struct fly_rt *rt = pause->rt;
+    if (pause->turns > TURNS_YIELD) {
+        uint32_t naps = pause->turns - TURNS_YIELD;
+        uint32_t length = naps < 8 ? REST_FIRST_US << (naps / 2) : REST_MOST_US;
+        uint32_t limit = rt->settings.timeout_ms;
+        rest(rt, limit != 0 && length / 500 > limit ? limit * 500 : length);
+    } else {
+        fly_leave(rt);
+        sched_yield();
+        fly_enter(rt);
+    }
 }
 
 void fly_wait_more(struct fly_pause *pause) {
     struct fly_rt *rt = pause->rt;
     pause->turns++;
     pause->checks++;
-    if (pause->turns > TURNS_YIELD) {
-        uint32_t naps = pause->turns - TURNS_YIELD;
-        uint32_t length = naps < 8 ? REST_FIRST_US << (naps / 2) : REST_MOST_US;
-        uint32_t limit = rt->settings.timeout_ms;
-        rest(rt, limit != 0 && length / 500 > limit ? limit * 500 : length);
-    } else if (pause->turns > TURNS_SPIN || (rt->locked && pause->turns % 16 == 0)) {
-        fly_leave(rt);
-        sched_yield();
-        fly_enter(rt);
+    if (pause->turns > TURNS_SPIN || (rt->locked && pause->turns % 16 == 0)) be_patient(pause);
+    struct fly_carrier *only = rt->only;
+    int taken;
+    if (only != NULL) {
+        taken = only->ops->spin(only, pause->turns <= TURNS_SPIN ? FLY_LOOKS : 1, pause->until);
+        fly_look_after(rt);
+    } else {
+        taken = fly_turn(rt);
     }
-    struct fly_carrier *only = rt->carriers[0];
-    if (rt->carrier_count == 1 && only->ops->spin != NULL && pause->turns <= TURNS_SPIN)
-        only->ops->spin(only, LOOKS);
-    if (fly_turn(rt) > 0) pause->turns = 0; /* more may come soon */
+    if (taken > 0) pause->turns = 0; /* more may come soon */
 }
 
 static bool timed_out(struct fly_pause *pause) {
@@ -90,7 +99,7 @@ int fly_credit(struct fly_rt *rt, int peer, int class, bool patient) {
     return FLY_OK;
 }
 
-void fly_give_now(struct fly_rt *rt, int peer) {
+FLY_APART void fly_give_now(struct fly_rt *rt, int peer) {
     struct fly_peer *to = &rt->peers[peer];
     if (to->via->ops->give != NULL) {
         to->via->ops->give(to->via, peer);

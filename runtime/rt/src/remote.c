@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool hold_room(struct fly_win *win) {
+static FLY_APART bool hold_room(struct fly_win *win) {
     if (win->held_count < win->held_room) return true;
     size_t room = win->held_room == 0 ? 16 : win->held_room * 2;
     int *held = malloc(room * sizeof *held);
@@ -22,9 +22,10 @@ bool fly_notification(struct fly_win *win, int peer, int source, int tag, const 
                       size_t bytes) {
     uint64_t most = win->rt->settings.unexpected_max;
     struct fly_want *taker;
-    if (win->match.unmatched >= most && !hold_room(win)) return false;
+    bool full = win->match.unmatched >= most;
+    if (full && !hold_room(win)) return false;
     if (!fly_match_arrive(&win->match, source, tag, data, bytes, &taker)) return false;
-    if (taker == NULL && win->match.unmatched > most)
+    if (full && taker == NULL)
         win->held[(win->held_first + win->held_count++) % win->held_room] = peer;
     else
         fly_give_back(win->rt, peer, FLY_CLASS_NOTE);
@@ -179,8 +180,8 @@ static void ack_arrived(struct fly_rt *rt, int peer, const struct fly_packet *pa
         fly_store_release(&from->quota[i].back, packet->ack.returned[i]);
 }
 
-bool fly_packet_arrived(struct fly_rt *rt, int peer, const struct fly_packet *packet,
-                        const void *data, size_t bytes) {
+static FLY_APART bool any_arrived(struct fly_rt *rt, int peer, const struct fly_packet *packet,
+                                  const void *data, size_t bytes) {
     struct fly_object *object = NULL;
     if (packet->kind < FLY_K_REPLY || packet->kind > FLY_K_ACK)
         object = fly_object_find(rt, packet->window);
@@ -212,10 +213,22 @@ bool fly_packet_arrived(struct fly_rt *rt, int peer, const struct fly_packet *pa
     }
 }
 
+/* Most are notifications of the window that the last one was of. */
+bool fly_packet_arrived(struct fly_rt *rt, int peer, const struct fly_packet *packet,
+                        const void *data, size_t bytes) {
+    struct fly_object *last = rt->last;
+    if (packet->kind == FLY_K_NOTIFY && last != NULL && last->id == packet->window &&
+        last->kind == FLY_IS_WINDOW)
+        return fly_notification((struct fly_win *)last, peer, packet->source, packet->tag,
+                                packet->data, packet->bytes);
+    return any_arrived(rt, peer, packet, data, bytes);
+}
+
 static void source_died(void *context, struct fly_want *want) {
     struct fly_req *req = (struct fly_req *)want; /* its first member */
     fly_match_withdraw(context, want);
     req->error = FLY_ERR_PEER;
+    want->left = 0;
 }
 
 void fly_peer_died(struct fly_rt *rt, int peer) {

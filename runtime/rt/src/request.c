@@ -68,7 +68,7 @@ int fly_notify_init(fly_win *win, int source, int tag, uint64_t expected, fly_re
         made->null_source = source == FLY_PROC_NULL;
         made->want.source = made->null_source ? FLY_MATCH_ANY : source;
         made->want.tag = tag;
-        made->want.expected = expected;
+        made->want.expected = made->null_source ? 0 : expected;
         if (!fly_match_bind(&win->match, &made->want)) {
             fly_req_drop(made);
             made = NULL;
@@ -80,9 +80,9 @@ int fly_notify_init(fly_win *win, int source, int tag, uint64_t expected, fly_re
     return FLY_OK;
 }
 
-static bool is_complete(const struct fly_req *req) {
-    if (req->kind == FLY_R_OPERATION) return req->done;
-    return fly_match_complete(&req->want) || req->error != FLY_OK || req->null_source;
+/* Also where an operation is done, and where its end is an error. */
+static inline bool is_complete(const struct fly_req *req) {
+    return fly_match_complete(&req->want);
 }
 
 static bool source_is_dead(const struct fly_req *req) {
@@ -112,6 +112,7 @@ int fly_start(fly_req *req) {
         if (!is_complete(req) && source_is_dead(req)) {
             fly_match_withdraw(&win->match, &req->want);
             req->error = FLY_ERR_PEER;
+            req->want.left = 0;
         }
     }
     fly_leave(win->rt);
@@ -125,12 +126,13 @@ static void nothing(fly_status *status) {
 
 static void tell(const struct fly_req *req, fly_status *status) {
     if (status == NULL) return;
-    nothing(status);
+    if (req->kind != FLY_R_NOTIFY)
+        nothing(status);
+    else if (req->null_source)
+        *status = (fly_status){FLY_PROC_NULL, FLY_ANY_TAG, FLY_OK, 0};
+    else
+        *status = (fly_status){req->want.last_source, req->want.last_tag, FLY_OK, req->want.found};
     status->error = req->error;
-    if (req->kind != FLY_R_NOTIFY) return;
-    status->source = req->null_source ? FLY_PROC_NULL : req->want.last_source;
-    status->tag = req->null_source ? FLY_ANY_TAG : req->want.last_tag;
-    status->count = req->null_source ? 0 : req->want.found;
 }
 
 /* Makes a complete request inactive, and returns its error. */
@@ -138,8 +140,8 @@ static int finish(struct fly_req *req, fly_status *status) {
     tell(req, status);
     req->active = false;
     req->win->active--;
-    if (req->error != FLY_OK) fly_fail(req->error, "a rank that the request needs has died");
-    return req->error;
+    if (req->error == FLY_OK) return FLY_OK;
+    return fly_fail(req->error, "a rank that the request needs has died");
 }
 
 int fly_test(fly_req *req, int *flag, fly_status *status) {
@@ -165,11 +167,9 @@ int fly_test(fly_req *req, int *flag, fly_status *status) {
     return code;
 }
 
-/* Waits, locked, for a request that is active. */
-static int await(struct fly_req *req, fly_status *status) {
-    struct fly_pause pause = {.rt = req->rt};
+static FLY_APART void await(const struct fly_req *req) {
+    struct fly_pause pause = {.rt = req->rt, .until = &req->want};
     while (!is_complete(req)) fly_wait_more(&pause);
-    return finish(req, status);
 }
 
 int fly_wait(fly_req *req, fly_status *status) {
@@ -180,7 +180,13 @@ int fly_wait(fly_req *req, fly_status *status) {
     }
     struct fly_rt *rt = req->rt;
     fly_enter(rt);
-    int code = await(req, status);
+    struct fly_carrier *only = rt->only;
+    fly_look_after(rt);
+    if (!is_complete(req)) {
+        if (only != NULL) only->ops->spin(only, FLY_LOOKS, &req->want);
+        if (!is_complete(req)) await(req);
+    }
+    int code = finish(req, status);
     fly_leave(rt);
     return code;
 }

@@ -70,14 +70,21 @@ static inline uint64_t fly_ring_claim(const struct fly_ring *ring, unsigned owne
     }
 }
 
+static inline struct fly_slot *fly_ring_slot(const struct fly_ring *ring, uint64_t ticket) {
+    return &ring->slots[fly_ring_place(ring, ticket)];
+}
+
 /* Where the owner of a ticket writes its packet. */
 static inline struct fly_packet *fly_ring_packet(const struct fly_ring *ring, uint64_t ticket) {
     return &ring->slots[fly_ring_place(ring, ticket)].packet;
 }
 
+static inline void fly_slot_publish(struct fly_slot *slot, uint64_t ticket, unsigned owner) {
+    fly_store_release(&slot->word, fly_ring_word(ticket, owner));
+}
+
 static inline void fly_ring_publish(const struct fly_ring *ring, uint64_t ticket, unsigned owner) {
-    fly_store_release(&ring->slots[fly_ring_place(ring, ticket)].word,
-                      fly_ring_word(ticket, owner));
+    fly_slot_publish(&ring->slots[fly_ring_place(ring, ticket)], ticket, owner);
 }
 
 /* The packet of a ticket and its owner, or NULL: it is not published. */

@@ -64,35 +64,20 @@ static bool shm_reaches(const struct fly_carrier *c, const struct fly_hello *min
     return memcmp(mine->node, theirs->node, sizeof mine->node) == 0;
 }
 
-static void wake(struct fly_front *front) {
-    if (__atomic_load_n(&front->asleep, __ATOMIC_RELAXED) == 0) return;
-    __atomic_store_n(&front->asleep, 0, __ATOMIC_SEQ_CST);
-    syscall(SYS_futex, &front->asleep, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
-
-static struct fly_packet *shm_claim(struct fly_carrier *c, int peer, uint64_t *ticket) {
-    struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
-    const struct fly_ring *ring = &shm->segments[shm->local[peer]].ring;
-    *ticket = fly_ring_claim(ring, (unsigned)shm->me);
-    return fly_ring_packet(ring, *ticket);
-}
-
-static void shm_publish(struct fly_carrier *c, int peer, uint64_t ticket) {
-    struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
-    struct fly_segment *to = &shm->segments[shm->local[peer]];
-    fly_ring_publish(&to->ring, ticket, (unsigned)shm->me);
-    /* The receiver says it sleeps, then looks at the ring; we publish, then look if it does. */
-    fly_fence_all();
-    wake(to->front);
+void fly_shm_wake(uint32_t *asleep) {
+    __atomic_store_n(asleep, 0, __ATOMIC_SEQ_CST);
+    syscall(SYS_futex, asleep, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
 static int shm_send(struct fly_carrier *c, int peer, const struct fly_packet *packet,
                     const void *data, size_t bytes) {
-    uint64_t ticket;
+    const struct fly_inlet *inlet = c->rt->peers[peer].inlet;
+    uint64_t ticket = fly_ring_claim(&inlet->ring, inlet->owner);
     (void)data;
     (void)bytes; /* memory is reached directly: no packet has bytes behind it */
-    *shm_claim(c, peer, &ticket) = *packet;
-    shm_publish(c, peer, ticket);
+    struct fly_slot *slot = fly_ring_slot(&inlet->ring, ticket);
+    slot->packet = *packet;
+    fly_inlet_publish(inlet, slot, ticket);
     return FLY_OK;
 }
 
@@ -105,30 +90,33 @@ static bool pass_over(struct fly_shm_carrier *shm, const struct fly_ring *ring) 
     return true;
 }
 
+/* Takes the next packet; false: there is none, or no memory for it. */
+static bool take_one(struct fly_shm_carrier *shm, const struct fly_ring *ring) {
+    unsigned owner;
+    const struct fly_packet *packet = fly_ring_peek(ring, shm->head, &owner);
+    if (packet == NULL) return shm->base.rt->deaths != 0 && pass_over(shm, ring);
+    if (!fly_packet_arrived(shm->base.rt, shm->segments[owner].world, packet, NULL, 0)) return false;
+    shm->head++;
+    return true;
+}
+
 static int shm_poll(struct fly_carrier *c) {
     struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
-    const struct fly_ring *ring = &shm->segments[shm->me].ring;
+    const struct fly_ring *ring = &shm->segments[shm->me].inlet.ring;
     int taken = 0;
-    while (taken < TURN_MOST) {
-        unsigned owner;
-        struct fly_packet *packet = fly_ring_peek(ring, shm->head, &owner);
-        if (packet == NULL) {
-            if (c->rt->deaths == 0 || !pass_over(shm, ring)) break;
-            continue;
-        }
-        int peer = shm->segments[owner].world;
-        if (!fly_packet_arrived(c->rt, peer, packet, NULL, 0)) break;
-        shm->head++;
-        taken++;
-    }
+    while (taken < TURN_MOST && take_one(shm, ring)) taken++;
     return taken;
 }
 
-static void shm_spin(struct fly_carrier *c, int looks) {
-    const struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
-    const struct fly_ring *ring = &shm->segments[shm->me].ring;
-    unsigned owner;
-    while (looks-- > 0 && fly_ring_peek(ring, shm->head, &owner) == NULL) continue;
+static int shm_spin(struct fly_carrier *c, int looks, const struct fly_want *until) {
+    struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
+    const struct fly_ring *ring = &shm->segments[shm->me].inlet.ring;
+    int taken = 0;
+    while (looks-- > 0 && taken == 0) taken += take_one(shm, ring);
+    while (taken != 0 && taken < TURN_MOST && (until == NULL || !fly_match_complete(until)) &&
+           take_one(shm, ring))
+        taken++;
+    return taken;
 }
 
 static void shm_give(struct fly_carrier *c, int peer) {
@@ -137,8 +125,7 @@ static void shm_give(struct fly_carrier *c, int peer) {
     for (int i = 0; i < FLY_CLASSES; i++)
         fly_store_release(&to->returned[shm->me * FLY_CLASSES + i],
                           c->rt->peers[peer].quota[i].taken);
-    fly_fence_all();
-    wake(to->front);
+    fly_inlet_rouse(&to->inlet);
 }
 
 /* Twice called: first it says that it will sleep, and lets the caller look once more. */
@@ -213,8 +200,6 @@ const struct fly_carrier_ops fly_shm = {
     .reaches = shm_reaches,
     .connect = shm_connect,
     .send = shm_send,
-    .claim = shm_claim,
-    .publish = shm_publish,
     .poll = shm_poll,
     .spin = shm_spin,
     .give = shm_give,

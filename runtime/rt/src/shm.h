@@ -3,7 +3,7 @@
 #define FLY_SHM_H
 
 #include "core.h"
-#include "ring.h"
+#include "inlet.h"
 
 /* The start of a rank's segment; a cache line for each word that others write. */
 struct fly_front {
@@ -17,7 +17,7 @@ struct fly_segment {
     struct fly_memory memory;
     struct fly_front *front;
     fly_word *returned; /* by local rank and class: written by the rank that took */
-    struct fly_ring ring;
+    struct fly_inlet inlet;
     int world, socket; /* rank; -1 for one's own */
     int pid;
     bool same_process; /* or own: the mapping is shared, and counts its users */

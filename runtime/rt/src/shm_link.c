@@ -156,17 +156,19 @@ int fly_shm_hear(struct fly_shm_carrier *shm, int local, uint32_t id, struct fly
     }
 }
 
-static void lay_out(struct fly_segment *segment, int count, uint64_t depth) {
+static void lay_out(struct fly_segment *segment, int me, int count, uint64_t depth) {
     unsigned char *at = segment->memory.base;
     segment->front = (struct fly_front *)(void *)at;
     at += sizeof *segment->front;
     segment->returned = (fly_word *)(void *)at;
     size_t words = (size_t)count * FLY_CLASSES * sizeof(fly_word);
     at += (words + 63) / 64 * 64;
-    segment->ring.slots = (struct fly_slot *)(void *)at;
-    segment->ring.claims = (fly_word *)(void *)(at + depth * sizeof(struct fly_slot));
-    segment->ring.hint = &segment->front->hint;
-    segment->ring.depth = depth;
+    segment->inlet.ring.slots = (struct fly_slot *)(void *)at;
+    segment->inlet.ring.claims = (fly_word *)(void *)(at + depth * sizeof(struct fly_slot));
+    segment->inlet.ring.hint = &segment->front->hint;
+    segment->inlet.ring.depth = depth;
+    segment->inlet.asleep = &segment->front->asleep;
+    segment->inlet.owner = (unsigned)me;
 }
 
 /* Slots for all that may be under way to a rank of `credits`: notifications, others, answers. */
@@ -190,9 +192,9 @@ static int make_own(struct fly_shm_carrier *shm, uint32_t credits) {
     int code = fly_shm_file(segment_bytes(shm->count, depth), &own->memory);
     if (code != FLY_OK) return code;
     own->same_process = true;
-    lay_out(own, shm->count, depth);
+    lay_out(own, shm->me, shm->count, depth);
     own->front->users = 1;
-    fly_ring_init(&own->ring);
+    fly_ring_init(&own->inlet.ring);
     shm->head = depth;
     return FLY_OK;
 }
@@ -220,7 +222,7 @@ static int meet(struct fly_shm_carrier *shm, int socket, const struct fly_hello 
     close(files[0]);
     if (code != FLY_OK) return code;
     segment->socket = socket;
-    lay_out(segment, shm->count, depth_of(shm->count, all[segment->world].credits));
+    lay_out(segment, shm->me, shm->count, depth_of(shm->count, all[segment->world].credits));
     if (segment->same_process)
         __atomic_add_fetch(&segment->front->users, 1, __ATOMIC_ACQ_REL);
     struct epoll_event event = {.events = EPOLLRDHUP, .data.u32 = (uint32_t)local};
@@ -328,6 +330,7 @@ int fly_shm_connect(struct fly_shm_carrier *shm, const struct fly_hello *all) {
     shm->listener = -1;
     for (int i = 0; i < shm->count; i++) {
         struct fly_peer *peer = &rt->peers[shm->segments[i].world];
+        peer->inlet = &shm->segments[i].inlet;
         for (int k = 0; k < FLY_CLASSES; k++)
             peer->quota[k].returned = &own->returned[i * FLY_CLASSES + k];
     }

@@ -14,6 +14,7 @@
 
 struct fly_carrier;
 struct fly_rt;
+struct fly_want;
 
 /* Memory that a window may have: private, or of a file that others map. */
 struct fly_memory {
@@ -50,13 +51,11 @@ struct fly_carrier_ops {
     int (*connect)(struct fly_carrier *c, const struct fly_hello *all);
     int (*send)(struct fly_carrier *c, int peer, const struct fly_packet *packet, const void *data,
                 size_t bytes);
-    /* Sending in two steps, without a copy: the packet is written where claim says. NULL: send. */
-    struct fly_packet *(*claim)(struct fly_carrier *c, int peer, uint64_t *ticket);
-    void (*publish)(struct fly_carrier *c, int peer, uint64_t ticket);
     /* Takes what has arrived; how many packets. */
     int (*poll)(struct fly_carrier *c);
-    /* Looks so often whether something has arrived, and no longer than until it has. NULL: poll. */
-    void (*spin)(struct fly_carrier *c, int looks);
+    /* Looks so often whether something has arrived, takes that, and no more once `until` is
+       complete; how many packets. NULL: poll. */
+    int (*spin)(struct fly_carrier *c, int looks, const struct fly_want *until);
     /* Credits of `peer` that were taken since: told by a word in memory; NULL: by packets. */
     void (*give)(struct fly_carrier *c, int peer);
     /* Sleeps until something may have come, at most so long; called unlocked. NULL: cannot. */

@@ -1,0 +1,29 @@
+/* The ring of a peer on the node, as a rank that sends to it holds it. */
+#ifndef FLY_INLET_H
+#define FLY_INLET_H
+
+#include "ring.h"
+
+struct fly_inlet {
+    struct fly_ring ring;
+    uint32_t *asleep; /* the peer says here that it sleeps */
+    unsigned owner;   /* the sender's number in the ring */
+};
+
+/* shm.c: ends the sleep of who said so. */
+void fly_shm_wake(uint32_t *asleep);
+
+/* The receiver says it sleeps, then looks at the ring; a sender publishes, then looks if it does. */
+static inline void fly_inlet_rouse(const struct fly_inlet *inlet) {
+    fly_fence_all();
+    if (__builtin_expect(__atomic_load_n(inlet->asleep, __ATOMIC_RELAXED) != 0, 0))
+        fly_shm_wake(inlet->asleep);
+}
+
+static inline void fly_inlet_publish(const struct fly_inlet *inlet, struct fly_slot *slot,
+                                     uint64_t ticket) {
+    fly_slot_publish(slot, ticket, inlet->owner);
+    fly_inlet_rouse(inlet);
+}
+
+#endif
