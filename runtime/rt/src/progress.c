@@ -27,6 +27,7 @@ int fly_turn(struct fly_rt *rt) {
     for (int i = 0; i < rt->carrier_count; i++)
         taken += rt->carriers[i]->ops->poll(rt->carriers[i]);
     if (++rt->turns % TURNS_WATCH == 0) watch(rt);
+    if (rt->scheds != 0) fly_coll_turn(rt);
     return taken;
 }
 
@@ -72,6 +73,10 @@ static bool timed_out(struct fly_pause *pause) {
 
 static bool has_credit(const struct fly_quota *quota) {
     return quota->sent - fly_load_acquire(quota->returned) < quota->limit;
+}
+
+bool fly_credit_there(const struct fly_rt *rt, int peer, int class) {
+    return has_credit(&rt->peers[peer].quota[class]);
 }
 
 int fly_credit(struct fly_rt *rt, int peer, int class, bool patient) {

@@ -208,6 +208,10 @@ bool fly_packet_arrived(struct fly_rt *rt, int peer, const struct fly_packet *pa
         if (win != NULL && !fly_sync_arrived(win, packet)) return false;
         fly_give_back(rt, peer, FLY_CLASS_OTHER);
         return true;
+    case FLY_K_COLL:
+        if (win != NULL && !fly_coll_arrived(win, peer, packet, data, bytes)) return false;
+        fly_give_back(rt, peer, FLY_CLASS_OTHER);
+        return true;
     default: return true;
     }
 }

@@ -17,6 +17,10 @@ struct fly_req *fly_req_new(struct fly_win *win, enum fly_req_kind kind) {
 }
 
 void fly_req_drop(struct fly_req *req) {
+    if (req->kind == FLY_R_SCHEDULE) {
+        fly_coll_release(req);
+        return;
+    }
     if (req->win != NULL) {
         if (req->kind == FLY_R_NOTIFY && req->want.home != NULL)
             fly_match_unbind(&req->win->match, &req->want);
@@ -81,7 +85,7 @@ int fly_notify_init(fly_win *win, int source, int tag, uint64_t expected, fly_re
 }
 
 static bool is_complete(const struct fly_req *req) {
-    if (req->kind == FLY_R_OPERATION) return req->done;
+    if (req->kind != FLY_R_NOTIFY) return req->done;
     return fly_match_complete(&req->want) || req->error != FLY_OK || req->null_source;
 }
 
@@ -93,6 +97,7 @@ static bool source_is_dead(const struct fly_req *req) {
 
 int fly_start(fly_req *req) {
     if (req == NULL) return fly_fail(FLY_ERR_ARG, "fly_start: req is NULL");
+    if (req->kind == FLY_R_SCHEDULE) return fly_coll_restart(req);
     if (req->kind != FLY_R_NOTIFY)
         return fly_fail(FLY_ERR_STATE, "fly_start: req: an operation's request starts once");
     struct fly_win *win = req->win;
