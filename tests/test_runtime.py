@@ -145,6 +145,7 @@ PRINTED = {
     "requests": ["", "rank 1: the last test says 0, the cancelled request had 0\n"],
     "moves": ["rank 0: 2 in the corner\n", "rank 1 sees 4 0 1 0\n"],
     "epochs": ["rank 0: counted to 200\n", "rank 1 has 7\n"],
+    "collectives": [f"dot product: {sum(range(1001)) * 3}\nrank 0 has 100\n", "rank 1 has 101\n"],
     "teams": ["half 0 adds up to 0\n", "half 1 adds up to 1\n"],
 }
 
@@ -162,7 +163,7 @@ def test_examples(name, installed, tmp_path):
     assert {path.stem for path in (SOURCE / "examples").glob("*.c")} == set(PRINTED)
 
 
-@pytest.mark.parametrize("name", ["first", "requests", "moves", "epochs"])
+@pytest.mark.parametrize("name", ["first", "requests", "moves", "epochs", "collectives"])
 def test_two_nodes(name, nodes, release, tmp_path):
     """The same over libfabric and TCP."""
     if "libfabric" not in call("ldd", release / "libflyloom.so"):
@@ -187,13 +188,14 @@ def test_a_cmake_project_finds_it(installed, tmp_path):
 
 def test_the_header_and_the_library_agree(release, installed, tmp_path):
     """Exactly the functions of the header are seen, each has a page, and C++ takes the header."""
-    header = (SOURCE / "include" / "flyloom.h").read_text()
+    header = "".join((SOURCE / "include" / name).read_text()
+                     for name in ("flyloom.h", "flyloom_coll.h"))
     declared = set(re.findall(r"^FLY_API [^;]*?\b(fly_\w+)\(", header, flags=re.MULTILINE))
     symbols = call("nm", "-D", "--defined-only", release / "libflyloom.so")
     assert {line.split()[2] for line in symbols.splitlines()} == declared
     assert {path.stem for path in installed.rglob("*.3")} == declared
     source = tmp_path / "one.cpp"
-    source.write_text('#include "flyloom.h"\nint main() { return fly_world(nullptr) ? 1 : 0; }\n')
+    source.write_text('#include "flyloom_coll.h"\nint main() { return fly_world(nullptr) ? 1 : 0; }\n')
     call("g++", "-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only",
          f"-I{SOURCE / 'include'}", source)
 
@@ -204,9 +206,9 @@ def test_clang_finds_nothing(tmp_path):
         pytest.skip("clang is not installed")
     warnings = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-D_GNU_SOURCE",
                 f"-I{SOURCE / 'include'}", f"-I{SOURCE / 'src'}"]
-    for path in sorted((SOURCE / "src").glob("*.c")):
+    for path in sorted((SOURCE / "src").rglob("*.c")):
         call("clang", *warnings, "-fsyntax-only", path)
-    for name in ("match.c", "pending.c", "objects.c"):
+    for name in ("match.c", "pending.c", "objects.c", "coll/schedule.c", "coll/model.c"):
         done = subprocess.run(["clang", "--analyze", *warnings[:-2], *warnings[-2:], "-o",
                                tmp_path / "report", SOURCE / "src" / name], text=True,
                               capture_output=True, timeout=LIMIT_S)

@@ -36,7 +36,7 @@ static void tree(struct fly_sched *s, const struct fly_call *call) {
         if (rank + mask < call->size) fly_signal(s, (int)(rank + mask), 1);
 }
 
-static void build(struct fly_sched *s, const struct fly_call *call) {
+void fly_barrier_build(struct fly_sched *s, const struct fly_call *call) {
     if (call->key.algorithm == TREE)
         tree(s, call);
     else
@@ -44,7 +44,7 @@ static void build(struct fly_sched *s, const struct fly_call *call) {
 }
 
 static int ask(struct fly_call *call, const char *name, fly_team *team) {
-    int code = fly_call_open(call, name, team, FLY_C_BARRIER, build);
+    int code = fly_call_open(call, name, team, FLY_C_BARRIER, fly_barrier_build);
     if (code == FLY_OK) fly_call_choose(call, 0);
     return code;
 }

@@ -133,6 +133,7 @@ struct fly_coll {
     size_t kept_count;
     bool told_of, broken; /* a member has died: another says so; all here have heard */
     int to_tell;          /* members that are still to hear of it */
+    uint64_t next_ask_ns; /* when a silent rank is asked whether it is there */
     struct fly_coll_settings settings;
     struct fly_memo { /* what was chosen last */
         bool there, ordered;
@@ -195,6 +196,8 @@ int fly_call_root(const struct fly_call *call, int root);
 int fly_call_times(const struct fly_call *call, const char *what, size_t count, size_t element,
                    size_t *bytes);
 void fly_call_fold(struct fly_call *call, const fly_fold *fold);
+/* barrier.c: an algorithm of its own file, for the checks of all P and n. */
+fly_build fly_barrier_build;
 /* check.c: with FLYLOOM_CHECK=1, ARG at all where the arguments of two ranks differ. */
 int fly_call_compare(struct fly_call *call);
 /* ARG where memory to read and memory to write have bytes in common, or one is NULL. */

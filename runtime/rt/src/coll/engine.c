@@ -4,6 +4,10 @@
 
 #include "coll.h"
 
+/* Between looks at the clock, and between questions to a rank that is waited for. */
+enum { TURNS_ASK = 32 };
+static const uint64_t ASK_NS = 200000000;
+
 enum { WHAT_DATA, WHAT_READY, WHAT_PIECE, WHAT_DEATH };
 
 static struct fly_packet packet_of(const struct fly_coll *coll, int tag, int what,
@@ -204,6 +208,24 @@ static void check_dead(struct fly_coll *coll) {
     }
 }
 
+/* Over a transport that hears of a death only when it sends: asks those that are waited for. */
+static void ask_missing(struct fly_coll *coll) {
+    uint64_t now = fly_now_ns();
+    if (now < coll->next_ask_ns) return;
+    bool first = coll->next_ask_ns == 0;
+    coll->next_ask_ns = now + ASK_NS;
+    for (const struct fly_sched *s = coll->running; s != NULL && !first; s = s->next_running) {
+        const struct fly_span *span = &s->rounds[s->round];
+        for (size_t i = span[0].receiving; i < span[1].receiving; i++) {
+            int rank = s->receivings[i].peer, peer = world(coll, rank);
+            if (s->receivings[i].done || coll->rt->peers[peer].dead ||
+                coll->win->members[rank].reach == FLY_DIRECT)
+                continue;
+            fly_ask(coll->rt, peer);
+        }
+    }
+}
+
 void fly_coll_turn(struct fly_rt *rt) {
     for (struct fly_coll *coll = rt->colls; coll != NULL; coll = coll->next_coll) {
         if (rt->deaths != 0 || coll->told_of) check_dead(coll);
@@ -212,6 +234,7 @@ void fly_coll_turn(struct fly_rt *rt) {
             next = s->next_running;
             step(s);
         }
+        if (coll->running != NULL && rt->turns % TURNS_ASK == 0) ask_missing(coll);
     }
 }
 
