@@ -5,6 +5,7 @@ The C tests compare with a model of the rules (tests/rule_model.c of the runtime
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import coll_flow
 import pytest
 from mpi_helpers import MPIS, ROOT_MAY, needs
 
@@ -198,6 +200,74 @@ def test_the_header_and_the_library_agree(release, installed, tmp_path):
     source.write_text('#include "flyloom_coll.h"\nint main() { return fly_world(nullptr) ? 1 : 0; }\n')
     call("g++", "-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only",
          f"-I{SOURCE / 'include'}", source)
+
+
+#: Bytes between ranks of an algorithm that sends each byte where it must go, and no more, by P and
+#: the bytes of each.
+MOVED = {
+    ("bcast", "binomial"): lambda p, b: (p - 1) * b,
+    ("bcast", "pipeline"): lambda p, b: (p - 1) * b,
+    ("allgather", "ring"): lambda p, b: p * (p - 1) * b,
+    ("allgather", "bruck"): lambda p, b: p * (p - 1) * b,
+    ("gather", "linear"): lambda p, b: (p - 1) * b,
+    ("scatter", "linear"): lambda p, b: (p - 1) * b,
+    ("alltoall", "linear"): lambda p, b: p * (p - 1) * b,
+    ("alltoall", "pairwise"): lambda p, b: p * (p - 1) * b,
+    ("allreduce", "ring"): lambda p, b: 2 * (p - 1) * b,
+    ("scan", "chain"): lambda p, b: (p - 1) * b,
+}
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 8, 13])
+def test_schedules_that_ran_are_right(count, release, tmp_path):
+    """What ranks did is run again on symbols: every byte comes from its origins, each once."""
+    call(release / "tests" / "coll_test", "loop", "threads", count, count, 6, count, 300,
+         more={"FLYLOOM_COLL_DUMP": str(tmp_path / "ran")})
+    paths, seen = sorted(tmp_path.glob("ran.*")), set()
+    assert len(paths) == count
+    for run in _teams(paths):
+        moved = coll_flow.check(run)
+        first = run[0]
+        seen.add((first.operation, first.algorithm))
+        rule = MOVED.get((first.operation, first.algorithm))
+        if rule is not None:
+            assert moved == rule(count, first.bytes), first
+    assert len(seen) > 15, seen
+
+
+def test_a_wrong_schedule_is_found(release, tmp_path):
+    """Each kind of fault in what ran is found: a lost round, another place, a fold turned round."""
+    call(release / "tests" / "coll_test", "loop", "threads", 4, 4, 20, 1, 60, "allreduce=doubling",
+         more={"FLYLOOM_COLL_DUMP": str(tmp_path / "ran")})
+    runs = [run for run in _teams(sorted(tmp_path.glob("ran.*")))
+            if run[0].operation == "allreduce" and run[0].bytes > 0]
+    assert runs
+    turned = {"left": "right", "right": "left"}
+    faults = [
+        lambda items: items.clear(),
+        lambda items: items.__setitem__(slice(None), [
+            (*one[:3], one[3], turned[one[4]]) if one[0] == "fold" else one for one in items]),
+        lambda items: items.__setitem__(slice(None), [
+            (*one[:3], hex(int(one[3], 0) + 1), *one[4:]) if one[0] == "receive" else one
+            for one in items]),
+    ]
+    for fault in faults:
+        found = 0
+        for run in copy.deepcopy(runs):
+            for one in run[0].rounds[1:]:
+                fault(one)
+            try:
+                coll_flow.check(run)
+            except AssertionError:
+                found += 1
+        assert found == len(runs)
+
+
+def _teams(paths):
+    """The collectives of a dump: the k-th run of each rank, whatever number it has."""
+    by_rank = [[run for runs in sorted(coll_flow.read([path]).items()) for run in runs[1]]
+               for path in paths]
+    return [list(runs) for runs in zip(*by_rank, strict=True)]
 
 
 def test_clang_finds_nothing(tmp_path):
