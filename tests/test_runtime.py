@@ -77,6 +77,19 @@ def test_beside_an_mpi(mpi, transports, release, tmp_path):
     assert f"{transports}, 3 ranks, 3 programs" in told
 
 
+@pytest.mark.parametrize(("transports", "count"), [("shm", 4), ("msg", 3), ("msg", 2)])
+@pytest.mark.parametrize("mpi", MPIS)
+def test_collectives_beside_an_mpi(mpi, transports, count, release, tmp_path):
+    """Random ones by formulas, and folds of every type and operation as MPI's own."""
+    needs(mpi)
+    program = tmp_path / "coll"
+    sources = [SOURCE / "tests" / name for name in ("coll_mpi.c", "coll_trial.c")]
+    call(f"mpicc.{mpi}", *FLAGS, f"-I{SOURCE / 'include'}", *sources, "-o", program,
+         f"-L{release}", "-lflyloom", f"-Wl,-rpath,{release}")
+    told = call(f"mpiexec.{mpi}", "-n", count, program, transports, 25 if count > 2 else 60, count)
+    assert f"{transports}, {count} ranks" in told
+
+
 @pytest.mark.parametrize(("name", "words", "checked"), [
     ("pipeline", ["20", "60", "3"], "corner right"), ("reduce", ["30"], "sums right"),
     ("hash", ["2000"], "all found"),
