@@ -5,6 +5,7 @@ The C tests compare with a model of the rules (tests/rule_model.c of the runtime
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import coll_flow
 import pytest
 from cli_helpers import command, document, environment
 from flyloom.measuring.loggp import sizes_asked
@@ -75,6 +77,19 @@ def test_beside_an_mpi(mpi, transports, release, tmp_path):
          f"-L{release}", "-lflyloom", f"-Wl,-rpath,{release}")
     told = call(f"mpiexec.{mpi}", "-n", 3, program, transports, 3, 60)
     assert f"{transports}, 3 ranks, 3 programs" in told
+
+
+@pytest.mark.parametrize(("transports", "count"), [("shm", 4), ("msg", 3), ("msg", 2)])
+@pytest.mark.parametrize("mpi", MPIS)
+def test_collectives_beside_an_mpi(mpi, transports, count, release, tmp_path):
+    """Random ones by formulas, and folds of every type and operation as MPI's own."""
+    needs(mpi)
+    program = tmp_path / "coll"
+    sources = [SOURCE / "tests" / name for name in ("coll_mpi.c", "coll_trial.c")]
+    call(f"mpicc.{mpi}", *FLAGS, f"-I{SOURCE / 'include'}", *sources, "-o", program,
+         f"-L{release}", "-lflyloom", f"-Wl,-rpath,{release}")
+    told = call(f"mpiexec.{mpi}", "-n", count, program, transports, 25 if count > 2 else 60, count)
+    assert f"{transports}, {count} ranks" in told
 
 
 @pytest.mark.parametrize(("name", "words", "checked"), [
@@ -147,6 +162,7 @@ PRINTED = {
     "requests": ["", "rank 1: the last test says 0, the cancelled request had 0\n"],
     "moves": ["rank 0: 2 in the corner\n", "rank 1 sees 4 0 1 0\n"],
     "epochs": ["rank 0: counted to 200\n", "rank 1 has 7\n"],
+    "collectives": [f"dot product: {sum(range(1001)) * 3}\nrank 0 has 100\n", "rank 1 has 101\n"],
     "teams": ["half 0 adds up to 0\n", "half 1 adds up to 1\n"],
 }
 
@@ -164,7 +180,7 @@ def test_examples(name, installed, tmp_path):
     assert {path.stem for path in (SOURCE / "examples").glob("*.c")} == set(PRINTED)
 
 
-@pytest.mark.parametrize("name", ["first", "requests", "moves", "epochs"])
+@pytest.mark.parametrize("name", ["first", "requests", "moves", "epochs", "collectives"])
 def test_two_nodes(name, nodes, release, tmp_path):
     """The same over libfabric and TCP."""
     if "libfabric" not in call("ldd", release / "libflyloom.so"):
@@ -189,15 +205,84 @@ def test_a_cmake_project_finds_it(installed, tmp_path):
 
 def test_the_header_and_the_library_agree(release, installed, tmp_path):
     """Exactly the functions of the header are seen, each has a page, and C++ takes the header."""
-    header = (SOURCE / "include" / "flyloom.h").read_text()
+    header = "".join((SOURCE / "include" / name).read_text()
+                     for name in ("flyloom.h", "flyloom_coll.h"))
     declared = set(re.findall(r"^FLY_API [^;]*?\b(fly_\w+)\(", header, flags=re.MULTILINE))
     symbols = call("nm", "-D", "--defined-only", release / "libflyloom.so")
     assert {line.split()[2] for line in symbols.splitlines()} == declared
     assert {path.stem for path in installed.rglob("*.3")} == declared
     source = tmp_path / "one.cpp"
-    source.write_text('#include "flyloom.h"\nint main() { return fly_world(nullptr) ? 1 : 0; }\n')
+    source.write_text('#include "flyloom_coll.h"\nint main() { return fly_world(nullptr) ? 1 : 0; }\n')
     call("g++", "-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only",
          f"-I{SOURCE / 'include'}", source)
+
+
+#: Bytes between ranks of an algorithm that sends each byte where it must go, and no more, by P and
+#: the bytes of each.
+MOVED = {
+    ("bcast", "binomial"): lambda p, b: (p - 1) * b,
+    ("bcast", "pipeline"): lambda p, b: (p - 1) * b,
+    ("allgather", "ring"): lambda p, b: p * (p - 1) * b,
+    ("allgather", "bruck"): lambda p, b: p * (p - 1) * b,
+    ("gather", "linear"): lambda p, b: (p - 1) * b,
+    ("scatter", "linear"): lambda p, b: (p - 1) * b,
+    ("alltoall", "linear"): lambda p, b: p * (p - 1) * b,
+    ("alltoall", "pairwise"): lambda p, b: p * (p - 1) * b,
+    ("allreduce", "ring"): lambda p, b: 2 * (p - 1) * b,
+    ("scan", "chain"): lambda p, b: (p - 1) * b,
+}
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 8, 13])
+def test_schedules_that_ran_are_right(count, release, tmp_path):
+    """What ranks did is run again on symbols: every byte comes from its origins, each once."""
+    call(release / "tests" / "coll_test", "loop", "threads", count, count, 6, count, 300,
+         more={"FLYLOOM_COLL_DUMP": str(tmp_path / "ran")})
+    paths, seen = sorted(tmp_path.glob("ran.*")), set()
+    assert len(paths) == count
+    for run in _teams(paths):
+        moved = coll_flow.check(run)
+        first = run[0]
+        seen.add((first.operation, first.algorithm))
+        rule = MOVED.get((first.operation, first.algorithm))
+        if rule is not None:
+            assert moved == rule(count, first.bytes), first
+    assert len(seen) > 15, seen
+
+
+def test_a_wrong_schedule_is_found(release, tmp_path):
+    """Each kind of fault in what ran is found: a lost round, another place, a fold turned round."""
+    call(release / "tests" / "coll_test", "loop", "threads", 4, 4, 20, 1, 60, "allreduce=doubling",
+         more={"FLYLOOM_COLL_DUMP": str(tmp_path / "ran")})
+    runs = [run for run in _teams(sorted(tmp_path.glob("ran.*")))
+            if run[0].operation == "allreduce" and run[0].bytes > 0]
+    assert runs
+    turned = {"left": "right", "right": "left"}
+    faults = [
+        lambda items: items.clear(),
+        lambda items: items.__setitem__(slice(None), [
+            (*one[:3], one[3], turned[one[4]]) if one[0] == "fold" else one for one in items]),
+        lambda items: items.__setitem__(slice(None), [
+            (*one[:3], hex(int(one[3], 0) + 1), *one[4:]) if one[0] == "receive" else one
+            for one in items]),
+    ]
+    for fault in faults:
+        found = 0
+        for run in copy.deepcopy(runs):
+            for one in run[0].rounds[1:]:
+                fault(one)
+            try:
+                coll_flow.check(run)
+            except AssertionError:
+                found += 1
+        assert found == len(runs)
+
+
+def _teams(paths):
+    """The collectives of a dump: the k-th run of each rank, whatever number it has."""
+    by_rank = [[run for runs in sorted(coll_flow.read([path]).items()) for run in runs[1]]
+               for path in paths]
+    return [list(runs) for runs in zip(*by_rank, strict=True)]
 
 
 def test_clang_finds_nothing(tmp_path):
@@ -206,9 +291,9 @@ def test_clang_finds_nothing(tmp_path):
         pytest.skip("clang is not installed")
     warnings = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-D_GNU_SOURCE",
                 f"-I{SOURCE / 'include'}", f"-I{SOURCE / 'src'}"]
-    for path in sorted((SOURCE / "src").glob("*.c")):
+    for path in sorted((SOURCE / "src").rglob("*.c")):
         call("clang", *warnings, "-fsyntax-only", path)
-    for name in ("match.c", "pending.c", "objects.c"):
+    for name in ("match.c", "pending.c", "objects.c", "coll/schedule.c", "coll/model.c"):
         done = subprocess.run(["clang", "--analyze", *warnings[:-2], *warnings[-2:], "-o",
                                tmp_path / "report", SOURCE / "src" / name], text=True,
                               capture_output=True, timeout=LIMIT_S)

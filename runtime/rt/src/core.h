@@ -68,6 +68,7 @@ struct fly_team {
     int *world; /* ranks of the members; NULL: all, in order */
     fly_boot boot;
     size_t windows;
+    struct fly_coll *coll; /* collectives: coll/coll.h */
 };
 
 /* One cache line a member, shared by the processes of a node where they share memory. */
@@ -113,7 +114,8 @@ struct fly_win {
     struct fly_sync *sync;     /* sync.c */
 };
 
-enum fly_req_kind { FLY_R_NOTIFY = 0x6E6F7465, FLY_R_OPERATION = 0x6F706572 };
+enum fly_req_kind { FLY_R_NOTIFY = 0x6E6F7465, FLY_R_OPERATION = 0x6F706572,
+                    FLY_R_SCHEDULE = 0x73636865 };
 
 struct fly_req {
     struct fly_want want;
@@ -157,6 +159,8 @@ struct fly_rt {
     uint32_t pending_room, pending_free;
     size_t windows, teams, deaths;
     uint32_t turns;
+    struct fly_coll *colls;
+    size_t scheds; /* collectives that run, or deaths to be told of */
     pthread_mutex_t lock;
     pthread_t thread;
 };
@@ -179,10 +183,13 @@ static inline void fly_leave(struct fly_rt *rt) {
 }
 /* Polls all transports; how many packets came. */
 int fly_turn(struct fly_rt *rt);
-/* Looks for peers that died; the other does it once in 4,096 turns. */
+/* Looks for peers that died; fly_look_after does it once in 4,096 turns, and goes on with the
+   collectives that are under way. */
 void fly_watch(struct fly_rt *rt);
+void fly_coll_turn(struct fly_rt *rt);
 static inline void fly_look_after(struct fly_rt *rt) {
     if (++rt->turns % 4096 == 0) fly_watch(rt);
+    if (rt->scheds != 0) fly_coll_turn(rt);
 }
 struct fly_pause {
     struct fly_rt *rt;
@@ -195,6 +202,8 @@ void fly_wait_more(struct fly_pause *pause);
 uint64_t fly_now_ns(void);
 /* A credit towards a peer: FLY_OK, FLY_ERR_PEER, or FLY_ERR_TIMEOUT unless patient. */
 int fly_credit(struct fly_rt *rt, int peer, int class, bool patient);
+/* Whether one is there now. */
+bool fly_credit_there(const struct fly_rt *rt, int peer, int class);
 /* A packet of the peer was taken off the transport; the credit goes back, soon. */
 void fly_give_back(struct fly_rt *rt, int peer, int class);
 /* Room for one more answer from a peer. */
@@ -240,7 +249,10 @@ int fly_team_rank(const struct fly_team *team, int world);
 int fly_team_set(struct fly_team *team, struct fly_rt *rt, const fly_boot *boot, int *world);
 void fly_team_clear(struct fly_team *team);
 
-/* window.c: whole pages, from the transport that wants to make them. */
+/* window.c: a window of the library's own, that no team or runtime counts; freed without the
+   others. Whole pages, from the transport that wants to make them. */
+int fly_win_inner(struct fly_team *team, size_t bytes, void **base, struct fly_win **win);
+void fly_win_drop(struct fly_win *win);
 int fly_memory_get(struct fly_rt *rt, size_t bytes, struct fly_memory *memory);
 void fly_memory_free(struct fly_memory *memory);
 
@@ -253,6 +265,16 @@ int fly_control(struct fly_win *win, int rank, int operation, size_t field, uint
 /* FLY_OK, an error, or FLY_NOTHING for FLY_PROC_NULL. */
 enum { FLY_NOTHING = -1 };
 int fly_target(const struct fly_win *win, const char *call, int target);
+
+/* coll/ */
+bool fly_coll_arrived(struct fly_win *win, int peer, const struct fly_packet *packet,
+                      const void *data, size_t bytes);
+/* The request of a collective is started again; freed. */
+int fly_coll_restart(struct fly_req *req);
+void fly_coll_release(struct fly_req *req);
+/* Collectives that users have not waited for, and the end of all; alone in a team. */
+bool fly_coll_busy(const struct fly_team *team);
+void fly_coll_end(struct fly_team *team);
 
 /* request.c */
 struct fly_req *fly_req_new(struct fly_win *win, enum fly_req_kind kind);

@@ -17,10 +17,11 @@ enum fly_kind {
     FLY_K_ACK,    /* what the sender has done of the receiver's packets */
     FLY_K_AGREE,  /* a round of a barrier: sync.c */
     FLY_K_POST,
-    FLY_K_COMPLETE
+    FLY_K_COMPLETE,
+    FLY_K_COLL /* a message of a collective: coll/coll.h */
 };
 
-enum { FLY_INLINE = 40 };
+enum { FLY_INLINE = 40, FLY_COLL_INLINE = 32 };
 enum { FLY_ATOMIC_ADD, FLY_ATOMIC_SWAP };
 /* In `flags`: the word is one of the window's own (window.h), not of the user's memory. */
 enum { FLY_F_CONTROL = 1 };
@@ -49,6 +50,15 @@ struct fly_packet {
         struct {
             uint64_t round, value;
         } agree;
+        struct {
+            uint64_t number;
+            union {
+                unsigned char data[FLY_COLL_INLINE];
+                struct {
+                    uint64_t offset, bytes;
+                } piece;
+            };
+        } coll; /* what it is stands in `flags` */
     };
 };
 

@@ -83,6 +83,10 @@ static bool has_credit(const struct fly_quota *quota) {
     return quota->sent - fly_load_acquire(quota->returned) < quota->limit;
 }
 
+bool fly_credit_there(const struct fly_rt *rt, int peer, int class) {
+    return has_credit(&rt->peers[peer].quota[class]);
+}
+
 int fly_credit(struct fly_rt *rt, int peer, int class, bool patient) {
     struct fly_quota *quota = &rt->peers[peer].quota[class];
     struct fly_pause pause = {.rt = rt};

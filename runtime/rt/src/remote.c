@@ -209,6 +209,10 @@ static FLY_APART bool any_arrived(struct fly_rt *rt, int peer, const struct fly_
         if (win != NULL && !fly_sync_arrived(win, packet)) return false;
         fly_give_back(rt, peer, FLY_CLASS_OTHER);
         return true;
+    case FLY_K_COLL:
+        if (win != NULL && !fly_coll_arrived(win, peer, packet, data, bytes)) return false;
+        fly_give_back(rt, peer, FLY_CLASS_OTHER);
+        return true;
     default: return true;
     }
 }

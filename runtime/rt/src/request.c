@@ -17,6 +17,10 @@ struct fly_req *fly_req_new(struct fly_win *win, enum fly_req_kind kind) {
 }
 
 void fly_req_drop(struct fly_req *req) {
+    if (req->kind == FLY_R_SCHEDULE) {
+        fly_coll_release(req);
+        return;
+    }
     if (req->win != NULL) {
         if (req->kind == FLY_R_NOTIFY && req->want.home != NULL)
             fly_match_unbind(&req->win->match, &req->want);
@@ -80,7 +84,7 @@ int fly_notify_init(fly_win *win, int source, int tag, uint64_t expected, fly_re
     return FLY_OK;
 }
 
-/* Also where an operation is done, and where its end is an error. */
+/* Also where an operation or a schedule is done, and where its end is an error. */
 static inline bool is_complete(const struct fly_req *req) {
     return fly_match_complete(&req->want);
 }
@@ -93,6 +97,7 @@ static bool source_is_dead(const struct fly_req *req) {
 
 int fly_start(fly_req *req) {
     if (req == NULL) return fly_fail(FLY_ERR_ARG, "fly_start: req is NULL");
+    if (req->kind == FLY_R_SCHEDULE) return fly_coll_restart(req);
     if (req->kind != FLY_R_NOTIFY)
         return fly_fail(FLY_ERR_STATE, "fly_start: req: an operation's request starts once");
     struct fly_win *win = req->win;

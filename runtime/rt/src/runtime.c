@@ -198,6 +198,7 @@ static void destroy(struct fly_rt *rt) {
         fly_leave(rt);
         pthread_join(rt->thread, NULL);
     }
+    fly_coll_end(&rt->world);
     for (int i = 0; i < rt->carrier_count; i++) rt->carriers[i]->ops->close(rt->carriers[i]);
     fly_team_clear(&rt->world);
     free(rt->objects);
@@ -268,6 +269,8 @@ int fly_finalize(fly_rt **out) {
     if (rt->windows != 0 || rt->teams != 0)
         code = fly_fail(FLY_ERR_STATE, "fly_finalize: rt: %zu windows and %zu teams are alive",
                         rt->windows, rt->teams);
+    else if (fly_coll_busy(&rt->world))
+        code = fly_fail(FLY_ERR_STATE, "fly_finalize: rt: a collective is not waited for");
     uint64_t value = (uint64_t)code;
     rt->finalizing = code == FLY_OK;
     int together = fly_agree(rt, &rt->world.object, &value);
@@ -275,7 +278,7 @@ int fly_finalize(fly_rt **out) {
     fly_leave(rt);
     if (value != 0) {
         if (code != FLY_OK) return code;
-        return fly_fail(FLY_ERR_STATE, "fly_finalize: a window or team is alive at another rank");
+        return fly_fail(FLY_ERR_STATE, "fly_finalize: a window, team or collective is alive at another rank");
     }
     rt->leaving = together == FLY_OK;
     destroy(rt);

@@ -122,9 +122,12 @@ int fly_team_free(fly_team **out) {
     int code = FLY_OK;
     if (team->windows != 0)
         code = fly_fail(FLY_ERR_STATE, "fly_team_free: team: it has %zu windows", team->windows);
+    else if (fly_coll_busy(team))
+        code = fly_fail(FLY_ERR_STATE, "fly_team_free: team: a collective is not waited for");
     uint64_t value = (uint64_t)code;
     int together = fly_agree(rt, &team->object, &value);
     if (value == 0) {
+        fly_coll_end(team);
         fly_object_remove(rt, &team->object);
         fly_team_clear(team);
         free(team);
@@ -132,7 +135,7 @@ int fly_team_free(fly_team **out) {
         *out = NULL;
         code = together;
     } else if (code == FLY_OK) {
-        code = fly_fail(FLY_ERR_STATE, "fly_team_free: team: it has windows at another rank");
+        code = fly_fail(FLY_ERR_STATE, "fly_team_free: team: it is in use at another rank");
     }
     fly_leave(rt);
     return code;

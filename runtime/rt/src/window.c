@@ -212,6 +212,22 @@ int fly_win_create(fly_team *team, void *base, size_t bytes, size_t unit, unsign
     return make("fly_win_create", team, true, base, bytes, unit, flags, win);
 }
 
+int fly_win_inner(struct fly_team *team, size_t bytes, void **base, struct fly_win **win) {
+    int code = make("the first collective", team, false, NULL, bytes, 1, 0, win);
+    if (code != FLY_OK) return code;
+    *base = (*win)->base;
+    fly_enter(team->rt);
+    team->windows--;
+    team->rt->windows--;
+    fly_leave(team->rt);
+    return FLY_OK;
+}
+
+void fly_win_drop(struct fly_win *win) {
+    fly_object_remove(win->rt, &win->object);
+    undo(win);
+}
+
 int fly_win_free(fly_win **out) {
     if (out == NULL || *out == NULL) return fly_fail(FLY_ERR_ARG, "fly_win_free: win is NULL");
     struct fly_win *win = *out;

@@ -1,6 +1,6 @@
-"""Writes a manual page for each call of flyloom.h from its comment, with a program that uses it.
+"""Writes a manual page for each call of the headers from its comment, with a program that uses it.
 
-Called as ``man_pages.py HEADER EXAMPLES FOLDER``.
+Called as ``man_pages.py HEADER ... EXAMPLES FOLDER``.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ def escaped(text: str) -> str:
     return "\n".join(f"\\&{line}" if line.startswith((".", "'")) else line for line in lines)
 
 
-def page(name: str, prototype: str, comment: str, example: str, others: list[str]) -> str:
+def page(name: str, prototype: str, comment: str, example: str, others: list[str],
+         header: str) -> str:
     """The page of one call."""
     first, _, rest = comment.partition(". ")
     errors = re.search(r"\bErrors(?: also)?(?:, on all or none)?: .*", rest)
     described = rest[: errors.start()] if errors else rest
     parts = [f'.TH {name} 3 "" flyloom "flyloom runtime"', ".SH NAME",
              f"{name} \\- {escaped(first.rstrip('.')).lower()}", ".SH SYNOPSIS", ".nf",
-             ".B #include <flyloom.h>", "", escaped(prototype), ".fi", ".SH DESCRIPTION",
+             f".B #include <{header}>", "", escaped(prototype), ".fi", ".SH DESCRIPTION",
              escaped(f"{first.rstrip('.')}. {described}".strip())]
     if errors:
         parts += [".SH ERRORS", escaped(errors[0])]
@@ -53,15 +54,18 @@ def example_of(name: str, programs: dict[str, str]) -> str:
 
 def main() -> None:
     """Write the pages; one line says how many."""
-    header, examples, folder = (Path(word) for word in sys.argv[1:4])
+    *headers, examples, folder = (Path(word) for word in sys.argv[1:])
     programs = {path.name: path.read_text() for path in sorted(examples.glob("*.c"))}
-    found = calls(header.read_text())
     folder.mkdir(parents=True, exist_ok=True)
-    for at, (name, prototype, comment) in enumerate(found):
-        near = [other for other, _, _ in found[max(0, at - 2): at + 3] if other != name]
-        text = page(name, prototype, comment, example_of(name, programs), near)
-        (folder / f"{name}.3").write_text(text)
-    print(f"man_pages: {len(found)} pages in {folder}")
+    pages = 0
+    for header in headers:
+        found = calls(header.read_text())
+        pages += len(found)
+        for at, (name, prototype, comment) in enumerate(found):
+            near = [other for other, _, _ in found[max(0, at - 2): at + 3] if other != name]
+            text = page(name, prototype, comment, example_of(name, programs), near, header.name)
+            (folder / f"{name}.3").write_text(text)
+    print(f"man_pages: {pages} pages in {folder}")
 
 
 main()

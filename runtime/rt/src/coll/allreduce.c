@@ -1,0 +1,166 @@
+/* Allreduce: recursive doubling, ring, Rabenseifner's, or reduce and broadcast.
+ *
+ * Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH, 2005;
+ * Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009. Where
+ * P is no power of two, the first 2 (P - P') ranks go together in pairs. All but the ring fold in
+ * the order of ranks, so that both partners of an exchange get the same bits.
+ */
+#include "trees.h"
+
+enum { DOUBLING, RING, RABENSEIFNER, TREE };
+enum { TAG_PAIR = 1 << 20, TAG_BACK };
+
+/* Ranks in pairs, so that a power of two is left; the place among those, or -1. */
+struct pairs {
+    int power, extra, place;
+};
+
+static struct pairs pair_up(struct fly_sched *s, const struct fly_call *call, void *total) {
+    struct pairs p = {1, 0, 0};
+    while (p.power <= call->size / 2) p.power *= 2;
+    p.extra = call->size - p.power;
+    fly_round(s);
+    if (call->rank >= 2 * p.extra) {
+        p.place = call->rank - p.extra;
+    } else if (call->rank % 2 != 0) {
+        fly_send_to(s, call->rank - 1, TAG_PAIR, total, call->key.bytes);
+        p.place = -1;
+    } else {
+        fly_fold_from(s, call->rank + 1, TAG_PAIR, total, call->key.bytes, FLY_TAKE_RIGHT);
+        p.place = call->rank / 2;
+    }
+    return p;
+}
+
+static int rank_of(const struct pairs *p, int place) {
+    return place < p->extra ? 2 * place : place + p->extra;
+}
+
+static void pairs_back(struct fly_sched *s, const struct fly_call *call, const struct pairs *p,
+                       void *total) {
+    if (call->rank >= 2 * p->extra) return;
+    fly_round(s);
+    if (p->place < 0)
+        fly_receive_from(s, call->rank - 1, TAG_BACK, total, call->key.bytes);
+    else
+        fly_send_to(s, call->rank + 1, TAG_BACK, total, call->key.bytes);
+}
+
+static void doubling(struct fly_sched *s, const struct fly_call *call, unsigned char *total) {
+    struct pairs p = pair_up(s, call, total);
+    size_t bytes = call->key.bytes;
+    void *theirs = NULL;
+    int tag = 0;
+    for (int mask = 1; p.place >= 0 && mask < p.power; mask *= 2, tag++) {
+        int other = rank_of(&p, p.place ^ mask);
+        void *into = fly_temporary(s, bytes);
+        fly_round(s);
+        if (theirs != NULL)
+            fly_fold_local(s, total, theirs, bytes,
+                           (p.place & mask / 2) != 0 ? FLY_TAKE_LEFT : FLY_TAKE_RIGHT);
+        fly_send_to(s, other, tag, total, bytes);
+        fly_receive_from(s, other, tag, into, bytes);
+        theirs = into;
+    }
+    fly_round(s);
+    if (theirs != NULL)
+        fly_fold_local(s, total, theirs, bytes,
+                       (p.place & p.power / 2) != 0 ? FLY_TAKE_LEFT : FLY_TAKE_RIGHT);
+    pairs_back(s, call, &p, total);
+}
+
+/* Blocks of whole elements, of sizes that differ by one at most. */
+static size_t cut(const struct fly_call *call, int parts, int64_t at) {
+    size_t element = fly_fold_bytes(&call->key.fold), count = call->key.bytes / element;
+    size_t small = count / (size_t)parts, larger = count % (size_t)parts;
+    size_t before = (size_t)at < larger ? (size_t)at : larger;
+    return ((size_t)at * small + before) * element;
+}
+
+static bool cuts(struct fly_sched *s, const struct fly_call *call, struct fly_blocks *blocks) {
+    size_t parts = (size_t)call->size, *numbers = fly_temporary(s, 2 * parts * sizeof *numbers);
+    if (numbers == NULL) return false;
+    for (int r = 0; r < call->size; r++) {
+        numbers[r] = cut(call, call->size, r + 1) - cut(call, call->size, r);
+        numbers[parts + (size_t)r] = cut(call, call->size, r);
+    }
+    *blocks = (struct fly_blocks){numbers, numbers + parts};
+    return true;
+}
+
+static void ring(struct fly_sched *s, const struct fly_call *call, unsigned char *total) {
+    struct fly_blocks blocks;
+    if (!cuts(s, call, &blocks)) return;
+    fly_ring_reduce(s, call, total, &blocks, 0);
+    fly_ring_gather(s, call, total, &blocks, call->rank, call->size);
+}
+
+/* Halves are exchanged with near places first, so that folds join neighbours; then back. */
+static void rabenseifner(struct fly_sched *s, const struct fly_call *call, unsigned char *total) {
+    struct pairs p = pair_up(s, call, total);
+    int64_t low = 0, high = p.power;
+    int tag = 0;
+    for (int mask = 1; p.place >= 0 && mask < p.power; mask *= 2, tag++) {
+        bool upper = (p.place & mask) != 0;
+        int other = rank_of(&p, p.place ^ mask);
+        int64_t middle = (low + high) / 2, out = upper ? low : middle, in = upper ? middle : low;
+        size_t out_at = cut(call, p.power, out), in_at = cut(call, p.power, in);
+        size_t half = (size_t)(high - low) / 2;
+        fly_round(s);
+        fly_send_to(s, other, tag, total + out_at,
+                    cut(call, p.power, out + (int64_t)half) - out_at);
+        fly_fold_from(s, other, tag, total + in_at,
+                      cut(call, p.power, in + (int64_t)half) - in_at,
+                      upper ? FLY_TAKE_LEFT : FLY_TAKE_RIGHT);
+        low = in;
+        high = in + (int64_t)half;
+    }
+    for (int mask = p.power / 2; p.place >= 0 && mask > 0; mask /= 2, tag++) {
+        bool upper = (p.place & mask) != 0;
+        int other = rank_of(&p, p.place ^ mask);
+        int64_t width = high - low, in = upper ? low - width : high;
+        size_t out_at = cut(call, p.power, low), in_at = cut(call, p.power, in);
+        fly_round(s);
+        fly_send_to(s, other, tag, total + out_at, cut(call, p.power, high) - out_at);
+        fly_receive_from(s, other, tag, total + in_at, cut(call, p.power, in + width) - in_at);
+        if (upper)
+            low -= width;
+        else
+            high += width;
+    }
+    pairs_back(s, call, &p, total);
+}
+
+static void build(struct fly_sched *s, const struct fly_call *call) {
+    const struct fly_key *key = &call->key;
+    fly_round(s);
+    if (key->send != FLY_IN_PLACE) fly_copy(s, key->receive, key->send, key->bytes);
+    switch (key->algorithm) {
+    case RING: ring(s, call, key->receive); return;
+    case RABENSEIFNER: rabenseifner(s, call, key->receive); return;
+    case TREE:
+        fly_tree_reduce(s, call, key->receive, key->bytes, 0, 0);
+        fly_tree_bcast(s, call, key->receive, key->bytes, 0, 1);
+        return;
+    default: doubling(s, call, key->receive);
+    }
+}
+
+static int ask(struct fly_call *call, const char *name, fly_team *team, const void *send,
+               void *receive, size_t count, const fly_fold *fold) {
+    size_t element, bytes;
+    int code = fly_call_open(call, name, team, FLY_C_ALLREDUCE, build);
+    if (code == FLY_OK) code = fly_fold_check(name, fold, &element);
+    if (code == FLY_OK) code = fly_call_times(call, "count", count, element, &bytes);
+    if (code == FLY_OK) code = fly_call_apart(call, send, bytes, receive, bytes);
+    if (code != FLY_OK) return code;
+    call->key.send = send;
+    call->key.receive = receive;
+    call->key.bytes = bytes;
+    fly_call_fold(call, fold);
+    fly_call_choose(call, bytes);
+    return FLY_OK;
+}
+
+FLY_FORMS(allreduce, (send, receive, count, fold), const void *send, void *receive, size_t count,
+          const fly_fold *fold)

@@ -1,0 +1,224 @@
+/* A collective call: opened and checked, then run, begun, or made into a request. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll.h"
+
+static void link_in(struct fly_coll *coll) {
+    coll->next_coll = coll->rt->colls;
+    coll->rt->colls = coll;
+}
+
+/* Before the window: a peer that is ready first may send already. */
+static int make_coll(struct fly_team *team) {
+    struct fly_coll *coll = calloc(1, sizeof *coll);
+    void *heap = NULL;
+    if (coll == NULL) return fly_fail(FLY_ERR_NOMEM, "no memory for collectives");
+    coll->team = team;
+    coll->rt = team->rt;
+    int code = fly_coll_settings_read(&coll->settings);
+    uint64_t worst = (uint64_t)code;
+    fly_enter(team->rt);
+    int together = fly_agree(team->rt, &team->object, &worst);
+    if (code == FLY_OK) code = together;
+    if (code == FLY_OK && worst != 0)
+        code = fly_fail((int)worst, "the first collective: settings of another rank are refused");
+    if (code == FLY_OK) team->coll = coll;
+    fly_leave(team->rt);
+    if (code != FLY_OK) {
+        free(coll);
+        return code;
+    }
+    code = fly_win_inner(team, FLY_COLL_HEAP, &heap, &coll->win);
+    fly_enter(team->rt);
+    if (code == FLY_OK) {
+        coll->heap = heap;
+        link_in(coll);
+    } else {
+        team->coll = NULL;
+        fly_early_free(coll);
+        free(coll);
+    }
+    fly_leave(team->rt);
+    return code;
+}
+
+bool fly_coll_busy(const struct fly_team *team) {
+    return team->coll != NULL && team->coll->win != NULL && team->coll->win->active != 0;
+}
+
+/* Requests of users stay, and can only be freed. */
+void fly_coll_end(struct fly_team *team) {
+    struct fly_coll *coll = team->coll;
+    if (coll == NULL) return;
+    while (coll->running != NULL) fly_sched_end(coll->running, FLY_ERR_PEER);
+    if (coll->to_tell > 0) coll->rt->scheds--;
+    while (fly_kept_drop_oldest(coll)) continue;
+    for (struct fly_req *req = coll->win->requests; req != NULL;) {
+        struct fly_req *next = req->next;
+        ((struct fly_sched *)req)->coll = NULL;
+        fly_req_orphan(req);
+        req = next;
+    }
+    coll->win->requests = NULL;
+    struct fly_coll **at = &team->rt->colls;
+    while (*at != coll) at = &(*at)->next_coll;
+    *at = coll->next_coll;
+    fly_win_drop(coll->win);
+    fly_early_free(coll);
+    free(coll->blocks);
+    free(coll->claims);
+    free(coll);
+    team->coll = NULL;
+}
+
+int fly_call_open(struct fly_call *call, const char *name, struct fly_team *team, int operation,
+                  fly_build *build) {
+    if (team == NULL) return fly_fail(FLY_ERR_ARG, "%s: team is NULL", name);
+    memset(call, 0, sizeof *call);
+    call->name = name;
+    call->team = team;
+    call->rank = team->rank;
+    call->size = team->size;
+    call->key.operation = operation;
+    call->key.build = build;
+    if (team->coll == NULL) {
+        int code = make_coll(team);
+        if (code != FLY_OK) return code;
+    }
+    call->coll = team->coll;
+    return FLY_OK;
+}
+
+int fly_call_root(const struct fly_call *call, int root) {
+    if (root >= 0 && root < call->size) return FLY_OK;
+    return fly_fail(FLY_ERR_RANK, "%s: root: %d must be 0 to %d", call->name, root,
+                    call->size - 1);
+}
+
+int fly_call_apart(const struct fly_call *call, const void *send, size_t send_bytes,
+                   const void *receive, size_t receive_bytes) {
+    if ((send == NULL && send_bytes != 0) || (receive == NULL && receive_bytes != 0))
+        return fly_fail(FLY_ERR_ARG, "%s: %s is NULL, for %zu bytes", call->name,
+                        send == NULL && send_bytes != 0 ? "send" : "receive",
+                        send == NULL && send_bytes != 0 ? send_bytes : receive_bytes);
+    if (receive == FLY_IN_PLACE)
+        return fly_fail(FLY_ERR_ARG, "%s: receive: FLY_IN_PLACE is not for it here", call->name);
+    if (send == FLY_IN_PLACE || send_bytes == 0 || receive_bytes == 0) return FLY_OK;
+    uintptr_t from = (uintptr_t)send, to = (uintptr_t)receive;
+    if (from < to + receive_bytes && to < from + send_bytes)
+        return fly_fail(FLY_ERR_ARG, "%s: send and receive: %zu and %zu bytes overlap; in place is "
+                        "FLY_IN_PLACE", call->name, send_bytes, receive_bytes);
+    return FLY_OK;
+}
+
+int fly_call_times(const struct fly_call *call, const char *what, size_t count, size_t element,
+                   size_t *bytes) {
+    if (!__builtin_mul_overflow(count, element, bytes) && *bytes <= SIZE_MAX / 2) return FLY_OK;
+    return fly_fail(FLY_ERR_ARG, "%s: %s: %zu of %zu bytes are more than memory can have",
+                    call->name, what, count, element);
+}
+
+void fly_call_fold(struct fly_call *call, const fly_fold *fold) {
+    fly_fold *mine = &call->key.fold;
+    mine->type = fold->type;
+    mine->op = fold->apply == NULL ? fold->op : 0;
+    mine->bytes = fly_fold_bytes(fold);
+    mine->ordered = fold->ordered != 0 || call->coll->settings.repeats;
+    mine->apply = fold->apply;
+    mine->context = fold->context;
+}
+
+/* With the lock: a schedule of this call that is idle, kept or new. */
+static struct fly_sched *schedule_of(struct fly_call *call, int *code) {
+    struct fly_sched *s = fly_kept_take(call->coll, call);
+    if (s == NULL) s = fly_sched_new(call, code);
+    if (s == NULL) return NULL;
+    s->persistent = false;
+    s->req.win = call->coll->win;
+    s->req.rt = call->coll->rt;
+    s->req.active = false;
+    s->req.prev = s->req.next = NULL;
+    return s;
+}
+
+int fly_call_run(struct fly_call *call) {
+    struct fly_rt *rt = call->team->rt;
+    int code = fly_call_compare(call);
+    if (code != FLY_OK) return code;
+    fly_enter(rt);
+    struct fly_sched *s = schedule_of(call, &code);
+    if (s != NULL) {
+        struct fly_pause pause = {.rt = rt};
+        code = fly_sched_start(s);
+        while (code == FLY_OK && !fly_match_complete(&s->req.want)) fly_wait_more(&pause);
+        if (code == FLY_OK) {
+            s->req.active = false;
+            call->coll->win->active--;
+            code = s->req.error;
+            if (code != FLY_OK) fly_fail(code, "%s: a rank of the team has died", call->name);
+        }
+        fly_kept_put(s);
+    }
+    fly_leave(rt);
+    return code;
+}
+
+/* In the list of those that users hold. */
+static void hold(struct fly_sched *s) {
+    struct fly_win *win = s->coll->win;
+    s->req.next = win->requests;
+    if (s->req.next != NULL) s->req.next->prev = &s->req;
+    win->requests = &s->req;
+}
+
+int fly_call_begin(struct fly_call *call, struct fly_req **req, bool persistent) {
+    struct fly_rt *rt = call->team->rt;
+    if (req == NULL) return fly_fail(FLY_ERR_ARG, "%s: req is NULL", call->name);
+    int code = fly_call_compare(call);
+    if (code != FLY_OK) return code;
+    fly_enter(rt);
+    struct fly_sched *s = schedule_of(call, &code);
+    if (s != NULL) {
+        s->persistent = persistent;
+        if (!persistent) code = fly_sched_start(s);
+        if (code == FLY_OK) {
+            hold(s);
+            *req = &s->req;
+        } else {
+            fly_kept_put(s);
+        }
+    }
+    fly_leave(rt);
+    return code;
+}
+
+int fly_coll_restart(struct fly_req *req) {
+    struct fly_sched *s = (struct fly_sched *)req;
+    if (s->coll == NULL) return fly_fail(FLY_ERR_STATE, "fly_start: req: its team is gone");
+    if (!s->persistent)
+        return fly_fail(FLY_ERR_STATE, "fly_start: req: this collective's request starts once; "
+                        "fly_..._init makes one that starts again");
+    fly_enter(req->rt);
+    int code;
+    if (req->active)
+        code = fly_fail(FLY_ERR_STATE, "fly_start: req: it is active; test or wait first");
+    else
+        code = fly_sched_start(s);
+    fly_leave(req->rt);
+    return code;
+}
+
+void fly_coll_release(struct fly_req *req) {
+    struct fly_sched *s = (struct fly_sched *)req;
+    if (s->coll == NULL) {
+        fly_sched_free(s);
+        return;
+    }
+    if (req->prev != NULL)
+        req->prev->next = req->next;
+    else
+        req->win->requests = req->next;
+    if (req->next != NULL) req->next->prev = req->prev;
+    fly_kept_put(s);
+}

@@ -1,0 +1,231 @@
+/* Collectives: a schedule is rounds of messages and local work, built once for each set of
+ * arguments and run many times. One file an operation; engine.c runs what they build.
+ *
+ * A message of at most FLY_COLL_INLINE bytes travels in a packet and waits at the receiver until
+ * its round. A longer one goes in pieces: the receiver tells where a piece may be put (READY), the
+ * sender puts it there and tells (PIECE). So no rank ever writes where another still reads, however
+ * far it is ahead. A packet is known by sender, number of the collective in its team, and tag.
+ */
+#ifndef FLY_COLL_H
+#define FLY_COLL_H
+
+#include "core.h"
+#include "flyloom_coll.h"
+#include "settings.h"
+
+enum { FLY_COLL_PIECE = 16384, FLY_COLL_DEPTH = 2 };
+/* All pieces of a schedule that may be called for at its start; above it, round by round. */
+enum { FLY_COLL_EARLY = 65536 };
+enum { FLY_COLL_HEAP = 4 << 20, FLY_COLL_KEPT = 64, FLY_COLL_BUCKETS = 64 };
+
+/* What a received message is for: its bytes are copied, or folded into what is there. LEFT: they
+   come from lower ranks than that. */
+enum fly_take { FLY_TAKE_COPY, FLY_TAKE_LEFT, FLY_TAKE_RIGHT };
+
+struct fly_local { /* a copy, or a fold of `from` into `to` */
+    void *to, *from;
+    size_t bytes;
+    enum fly_take take;
+};
+
+struct fly_sending {
+    const unsigned char *from;
+    size_t bytes, sent;
+    int peer, tag;
+    bool done;
+    uint8_t ready;
+    struct {
+        uint64_t offset, bytes;
+    } at[FLY_COLL_DEPTH]; /* where the next pieces may be put, oldest first */
+};
+
+struct fly_receiving {
+    unsigned char *to;
+    size_t bytes, taken, called; /* of these, taken and called for */
+    int peer, tag;
+    enum fly_take take;
+    bool done;
+    uint32_t calls, arrived, used; /* pieces; an inline message is one */
+    size_t piece;                  /* bytes of one */
+    uint64_t offset;               /* of FLY_COLL_DEPTH pieces, in the schedule's memory */
+    _Alignas(16) unsigned char inside[FLY_COLL_INLINE];
+};
+
+struct fly_span { /* a round: where its parts begin; they end where the next round's begin */
+    size_t local, sending, receiving;
+};
+
+struct fly_sched;
+struct fly_call;
+typedef void fly_build(struct fly_sched *sched, const struct fly_call *call);
+
+/* What a schedule is for. */
+struct fly_key {
+    fly_build *build;
+    const void *send;
+    void *receive;
+    size_t bytes;     /* of a block, or of everything; what it is the operation knows */
+    fly_fold fold;
+    int root, operation, algorithm;
+    size_t parameter; /* of the algorithm: n, or bytes of a segment */
+};
+
+/* A call on its way: checked, its algorithm chosen. */
+struct fly_call {
+    const char *name;
+    struct fly_team *team;
+    struct fly_coll *coll;
+    struct fly_key key;
+    int rank, size;          /* of the team */
+    const size_t *arrays[4]; /* of a call with counts for each rank */
+    size_t lengths[4];
+};
+
+struct fly_sched {
+    struct fly_req req; /* the first member */
+    struct fly_coll *coll;
+    struct fly_key key;
+    size_t *vector; /* copies of the arrays of the call, one behind the other */
+    size_t vector_count;
+    struct fly_local *locals;
+    struct fly_sending *sendings;
+    struct fly_receiving *receivings;
+    struct fly_span *rounds;
+    size_t local_count, sending_count, receiving_count, round_count;
+    size_t local_room, sending_room, receiving_room, round_room;
+    uint32_t *places; /* open addressing: 0, or 1 + index: receivings, then sendings */
+    size_t place_room;
+    void **temporaries;
+    size_t temporary_count;
+    uint64_t heap_offset, heap_bytes;
+    bool early;  /* pieces are called for at the start, not when their round begins */
+    bool failed; /* while it was built */
+    bool persistent;
+    /* while it runs */
+    uint64_t number;
+    size_t round;
+    bool begun;
+    struct fly_sched *next_running, *before_running, *next_numbered;
+    struct fly_sched *older, *newer, *next_kept; /* among those kept; of the same bucket */
+};
+
+struct fly_early { /* a packet of a collective that has not been started here */
+    struct fly_early *next;
+    struct fly_packet packet;
+};
+
+
+
+/* The collectives of a team; made by its first one. */
+struct fly_coll {
+    struct fly_team *team;
+    struct fly_rt *rt;
+    struct fly_win *win; /* whose memory is the heap */
+    unsigned char *heap;
+    struct fly_block {
+        uint64_t offset, bytes;
+    } *blocks; /* of the heap that are taken, in order */
+    size_t block_count, block_room;
+    uint64_t next; /* number of the next collective */
+    struct fly_sched *running, *last_running, *numbered[FLY_COLL_BUCKETS];
+    struct fly_early *early[FLY_COLL_BUCKETS], *early_last[FLY_COLL_BUCKETS], *spare;
+    struct fly_sched *kept[FLY_COLL_BUCKETS], *oldest, *newest;
+    size_t kept_count;
+    bool told_of, broken; /* a member has died: another says so; all here have heard */
+    int to_tell;          /* members that are still to hear of it */
+    uint64_t next_ask_ns; /* when a silent rank is asked whether it is there */
+    struct fly_coll_settings settings;
+    struct fly_memo { /* what was chosen last */
+        bool there, ordered;
+        int algorithm;
+        size_t parameter, bytes;
+    } memos[FLY_C_OPERATIONS];
+    void *claims; /* check.c */
+    struct fly_coll *next_coll; /* of the runtime */
+};
+
+/* schedule.c: what operations build with. A failure is kept in the schedule. */
+void fly_round(struct fly_sched *s);
+/* Messages; nothing where bytes is 0. */
+void fly_send_to(struct fly_sched *s, int peer, int tag, const void *from, size_t bytes);
+void fly_receive_from(struct fly_sched *s, int peer, int tag, void *to, size_t bytes);
+void fly_fold_from(struct fly_sched *s, int peer, int tag, void *to, size_t bytes,
+                   enum fly_take take);
+/* Messages without bytes. */
+void fly_signal(struct fly_sched *s, int peer, int tag);
+void fly_await(struct fly_sched *s, int peer, int tag);
+/* At the beginning of the round, in order, before anything is sent. */
+void fly_copy(struct fly_sched *s, void *to, const void *from, size_t bytes);
+void fly_fold_local(struct fly_sched *s, void *to, void *from, size_t bytes, enum fly_take take);
+/* Memory that lives as long as the schedule; NULL where bytes is 0 or that has failed. */
+void *fly_temporary(struct fly_sched *s, size_t bytes);
+struct fly_sched *fly_sched_new(const struct fly_call *call, int *code);
+void fly_sched_free(struct fly_sched *s);
+struct fly_receiving *fly_find_receiving(const struct fly_sched *s, int peer, int tag);
+struct fly_sending *fly_find_sending(const struct fly_sched *s, int peer, int tag);
+
+/* heap.c: memory that peers put pieces into. */
+bool fly_heap_get(struct fly_coll *coll, uint64_t bytes, uint64_t *offset);
+void fly_heap_give(struct fly_coll *coll, uint64_t offset);
+
+/* engine.c: all with the lock. */
+int fly_sched_start(struct fly_sched *s);
+void fly_sched_end(struct fly_sched *s, int error);
+void fly_early_free(struct fly_coll *coll);
+/* dump.c: what ran, a line each, for a checker that knows what each rank must have. */
+void fly_dump(const struct fly_sched *s);
+
+/* fold.c: to = from . to (LEFT), or to . from (RIGHT); `from` may be written as well. */
+void fly_apply(const fly_fold *fold, void *to, void *from, size_t bytes, enum fly_take take);
+/* Checks a fold and tells the bytes of one element. */
+int fly_fold_check(const char *call, const fly_fold *fold, size_t *bytes);
+size_t fly_fold_bytes(const fly_fold *fold);
+
+/* cache.c */
+struct fly_sched *fly_kept_take(struct fly_coll *coll, const struct fly_call *call);
+void fly_kept_put(struct fly_sched *s);
+bool fly_kept_drop_oldest(struct fly_coll *coll);
+
+/* call.c: opened with the name and what builds; then fields of the key; then run. */
+int fly_call_open(struct fly_call *call, const char *name, struct fly_team *team, int operation,
+                  fly_build *build);
+int fly_call_run(struct fly_call *call);
+int fly_call_begin(struct fly_call *call, struct fly_req **req, bool persistent);
+int fly_call_root(const struct fly_call *call, int root);
+/* *bytes is count * element; ARG where that is more than there can be. */
+int fly_call_times(const struct fly_call *call, const char *what, size_t count, size_t element,
+                   size_t *bytes);
+void fly_call_fold(struct fly_call *call, const fly_fold *fold);
+/* barrier.c: an algorithm of its own file, for the checks of all P and n. */
+fly_build fly_barrier_build;
+/* check.c: with FLYLOOM_CHECK=1, ARG at all where the arguments of two ranks differ. */
+int fly_call_compare(struct fly_call *call);
+/* ARG where memory to read and memory to write have bytes in common, or one is NULL. */
+int fly_call_apart(const struct fly_call *call, const void *send, size_t send_bytes,
+                   const void *receive, size_t receive_bytes);
+
+/* choose.c: the algorithm and its parameter, for `bytes` of each rank. */
+void fly_call_choose(struct fly_call *call, size_t bytes);
+
+#define FLY_PASS(...) __VA_ARGS__
+/* The three forms of an operation, from a function `ask` that fills and checks the call. */
+#define FLY_FORMS(name, pass, ...)                                                        \
+    int fly_##name(fly_team *team, __VA_ARGS__) {                                         \
+        struct fly_call call;                                                             \
+        int code = ask(&call, "fly_" #name, team, FLY_PASS pass);                         \
+        return code != FLY_OK ? code : fly_call_run(&call);                               \
+    }                                                                                     \
+    int fly_i##name(fly_team *team, __VA_ARGS__, fly_req **req) {                         \
+        struct fly_call call;                                                             \
+        if (req != NULL) *req = NULL;                                                     \
+        int code = ask(&call, "fly_i" #name, team, FLY_PASS pass);                        \
+        return code != FLY_OK ? code : fly_call_begin(&call, req, false);                 \
+    }                                                                                     \
+    int fly_##name##_init(fly_team *team, __VA_ARGS__, fly_req **req) {                   \
+        struct fly_call call;                                                             \
+        if (req != NULL) *req = NULL;                                                     \
+        int code = ask(&call, "fly_" #name "_init", team, FLY_PASS pass);                 \
+        return code != FLY_OK ? code : fly_call_begin(&call, req, true);                  \
+    }
+
+#endif

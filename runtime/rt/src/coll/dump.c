@@ -1,0 +1,54 @@
+/* What ran, for a checker of its own: FLYLOOM_COLL_DUMP=PREFIX writes PREFIX.RANK.
+ *
+ * A line is a word and numbers: "run OPERATION ALGORITHM NUMBER RANK SIZE ROOT BYTES SEND RECEIVE";
+ * then for each round "round", "copy TO FROM BYTES", "fold TO FROM BYTES left|right", "send PEER TAG
+ * FROM BYTES", "receive PEER TAG TO BYTES", "take PEER TAG TO BYTES left|right"; then "done".
+ * Memory is told by its address.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "coll.h"
+
+static const char *side(enum fly_take take) { return take == FLY_TAKE_LEFT ? "left" : "right"; }
+
+static void dump_round(FILE *file, const struct fly_sched *s, const struct fly_span *span) {
+    fprintf(file, "round\n");
+    for (size_t i = span[0].local; i < span[1].local; i++) {
+        const struct fly_local *l = &s->locals[i];
+        if (l->take == FLY_TAKE_COPY)
+            fprintf(file, "copy %p %p %zu\n", l->to, l->from, l->bytes);
+        else
+            fprintf(file, "fold %p %p %zu %s\n", l->to, l->from, l->bytes, side(l->take));
+    }
+    for (size_t i = span[0].sending; i < span[1].sending; i++) {
+        const struct fly_sending *out = &s->sendings[i];
+        fprintf(file, "send %d %d %p %zu\n", out->peer, out->tag, (const void *)out->from,
+                out->bytes);
+    }
+    for (size_t i = span[0].receiving; i < span[1].receiving; i++) {
+        const struct fly_receiving *r = &s->receivings[i];
+        if (r->take == FLY_TAKE_COPY)
+            fprintf(file, "receive %d %d %p %zu\n", r->peer, r->tag, (void *)r->to, r->bytes);
+        else
+            fprintf(file, "take %d %d %p %zu %s\n", r->peer, r->tag, (void *)r->to, r->bytes,
+                    side(r->take));
+    }
+}
+
+void fly_dump(const struct fly_sched *s) {
+    const struct fly_coll *coll = s->coll;
+    const struct fly_operation_table *table = &fly_operations[s->key.operation];
+    char path[sizeof coll->settings.dump + 16];
+    if (table->name == NULL) return;
+    snprintf(path, sizeof path, "%s.%d", coll->settings.dump, coll->team->rank);
+    FILE *file = fopen(path, "a");
+    if (file == NULL) return;
+    fprintf(file, "run %s %s %" PRIu64 " %d %d %d %zu %p %p\n", table->name,
+            table->algorithms[s->key.algorithm].name, s->number, coll->team->rank,
+            coll->team->size, s->key.root, s->key.bytes, s->key.send, s->key.receive);
+    for (size_t round = 0; round < s->round_count; round++)
+        dump_round(file, s, &s->rounds[round]);
+    fprintf(file, "done\n");
+    fclose(file);
+}

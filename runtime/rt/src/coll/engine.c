@@ -1,0 +1,371 @@
+/* Runs schedules: rounds one after another, from every turn of the library; never waits. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll.h"
+
+/* Between looks at the clock, and between questions to a rank that is waited for. */
+enum { TURNS_ASK = 32 };
+static const uint64_t ASK_NS = 200000000;
+
+enum { WHAT_DATA, WHAT_READY, WHAT_PIECE, WHAT_DEATH };
+
+static struct fly_packet packet_of(const struct fly_coll *coll, int tag, int what,
+                                   uint64_t number) {
+    struct fly_packet packet;
+    packet.window = coll->win->object.id;
+    packet.tag = tag;
+    packet.source = coll->team->rank;
+    packet.kind = FLY_K_COLL;
+    packet.flags = (uint8_t)what;
+    packet.bytes = packet.unused = 0;
+    packet.coll.number = number;
+    return packet;
+}
+
+static int world(const struct fly_coll *coll, int rank) {
+    return fly_world_rank(coll->team, rank);
+}
+
+/* A packet, where there is a credit for it now. */
+static bool post(struct fly_coll *coll, int rank, const struct fly_packet *packet,
+                 const void *data, size_t bytes) {
+    int peer = world(coll, rank);
+    if (coll->rt->peers[peer].dead || !fly_credit_there(coll->rt, peer, FLY_CLASS_OTHER))
+        return false;
+    struct fly_quota *quota = &coll->rt->peers[peer].quota[FLY_CLASS_OTHER];
+    quota->sent++;
+    if (fly_send(coll->rt, peer, packet, data, bytes) == FLY_OK) return true;
+    quota->sent--;
+    return false;
+}
+
+static bool is_inline(size_t bytes) { return bytes <= FLY_COLL_INLINE; }
+
+/* The next piece to where the receiver said; true: there was a credit. */
+static bool send_piece(struct fly_sched *s, struct fly_sending *sending) {
+    struct fly_coll *coll = s->coll;
+    int peer = world(coll, sending->peer);
+    uint64_t offset = sending->at[0].offset;
+    size_t bytes = (size_t)sending->at[0].bytes;
+    const unsigned char *from = sending->from + sending->sent;
+    const struct fly_member *member = &coll->win->members[sending->peer];
+    bool direct = member->reach == FLY_DIRECT;
+    struct fly_packet packet = packet_of(coll, sending->tag, WHAT_PIECE, s->number);
+    packet.coll.piece.offset = offset;
+    packet.coll.piece.bytes = bytes;
+    if (coll->rt->peers[peer].dead || !fly_credit_there(coll->rt, peer, FLY_CLASS_OTHER))
+        return false;
+    if (direct) memcpy(member->base + offset, from, bytes);
+    if (!post(coll, sending->peer, &packet, direct ? NULL : from, direct ? 0 : bytes))
+        return false;
+    sending->sent += bytes;
+    sending->ready--;
+    sending->at[0] = sending->at[1];
+    return true;
+}
+
+static bool step_sending(struct fly_sched *s, struct fly_sending *sending) {
+    if (sending->done) return true;
+    if (is_inline(sending->bytes)) {
+        struct fly_packet packet = packet_of(s->coll, sending->tag, WHAT_DATA, s->number);
+        packet.bytes = (uint8_t)sending->bytes;
+        if (sending->bytes != 0) memcpy(packet.coll.data, sending->from, sending->bytes);
+        sending->done = post(s->coll, sending->peer, &packet, NULL, 0);
+        return sending->done;
+    }
+    while (sending->ready != 0 && send_piece(s, sending)) continue;
+    sending->done = sending->sent == sending->bytes;
+    return sending->done;
+}
+
+/* Calls for as many pieces as there is memory for. */
+static void call_for(struct fly_sched *s, struct fly_receiving *r) {
+    if (is_inline(r->bytes)) return;
+    while (r->called < r->bytes && r->calls - r->used < FLY_COLL_DEPTH) {
+        size_t bytes = r->bytes - r->called < r->piece ? r->bytes - r->called : r->piece;
+        uint64_t place = s->heap_offset + r->offset;
+        if (r->calls % FLY_COLL_DEPTH != 0) place += (r->piece + 63) / 64 * 64;
+        struct fly_packet packet = packet_of(s->coll, r->tag, WHAT_READY, s->number);
+        packet.coll.piece.offset = place;
+        packet.coll.piece.bytes = bytes;
+        if (!post(s->coll, r->peer, &packet, NULL, 0)) return;
+        r->called += bytes;
+        r->calls++;
+    }
+}
+
+static void take(struct fly_sched *s, struct fly_receiving *r, void *from, size_t bytes) {
+    if (bytes == 0) return;
+    if (r->take == FLY_TAKE_COPY)
+        memcpy(r->to + r->taken, from, bytes);
+    else
+        fly_apply(&s->key.fold, r->to + r->taken, from, bytes, r->take);
+    r->taken += bytes;
+}
+
+/* `may` false: another must fold into the same memory first. */
+static bool step_receiving(struct fly_sched *s, struct fly_receiving *r, bool may) {
+    if (r->done) return true;
+    if (is_inline(r->bytes)) {
+        if (r->arrived == 0 || !may) return false;
+        take(s, r, r->inside, r->bytes);
+        r->done = true;
+        return true;
+    }
+    call_for(s, r);
+    while (may && r->used < r->arrived) {
+        size_t bytes = r->bytes - r->taken < r->piece ? r->bytes - r->taken : r->piece;
+        uint64_t place = s->heap_offset + r->offset;
+        if (r->used % FLY_COLL_DEPTH != 0) place += (r->piece + 63) / 64 * 64;
+        take(s, r, s->coll->heap + place, bytes);
+        r->used++;
+        call_for(s, r);
+    }
+    r->done = r->taken == r->bytes;
+    return r->done;
+}
+
+static void do_locals(struct fly_sched *s, const struct fly_span *span) {
+    for (size_t i = span[0].local; i < span[1].local; i++) {
+        const struct fly_local *local = &s->locals[i];
+        if (local->take == FLY_TAKE_COPY)
+            memmove(local->to, local->from, local->bytes);
+        else
+            fly_apply(&s->key.fold, local->to, local->from, local->bytes, local->take);
+    }
+}
+
+/* Whether the round is done. Folds of a round happen in their order, whatever arrives first. */
+static bool step_round(struct fly_sched *s) {
+    const struct fly_span *span = &s->rounds[s->round];
+    bool all = true, folds = true;
+    if (!s->begun) do_locals(s, span);
+    s->begun = true;
+    for (size_t i = span[0].sending; i < span[1].sending; i++)
+        all &= step_sending(s, &s->sendings[i]);
+    for (size_t i = span[0].receiving; i < span[1].receiving; i++) {
+        struct fly_receiving *r = &s->receivings[i];
+        bool fold = r->take != FLY_TAKE_COPY;
+        bool done = step_receiving(s, r, !fold || folds);
+        if (fold) folds &= done;
+        all &= done;
+    }
+    return all;
+}
+
+static void step(struct fly_sched *s) {
+    while (s->round < s->round_count && step_round(s)) {
+        s->round++;
+        s->begun = false;
+    }
+    if (s->round == s->round_count) fly_sched_end(s, FLY_OK);
+}
+
+static size_t bucket_of(uint64_t number) { return (size_t)number % FLY_COLL_BUCKETS; }
+
+void fly_sched_end(struct fly_sched *s, int error) {
+    struct fly_coll *coll = s->coll;
+    struct fly_sched **at = &coll->numbered[bucket_of(s->number)];
+    while (*at != s) at = &(*at)->next_numbered;
+    *at = s->next_numbered;
+    if (s->before_running != NULL)
+        s->before_running->next_running = s->next_running;
+    else
+        coll->running = s->next_running;
+    if (s->next_running != NULL)
+        s->next_running->before_running = s->before_running;
+    else
+        coll->last_running = s->before_running;
+    coll->rt->scheds--;
+    s->req.error = error;
+    s->req.want.left = 0;
+    if (error == FLY_OK && coll->settings.dump[0] != 0) fly_dump(s);
+}
+
+static void break_all(struct fly_coll *coll) {
+    while (coll->running != NULL) fly_sched_end(coll->running, FLY_ERR_PEER);
+}
+
+/* A member is dead: nobody waits for it any more, and the others are told once. */
+static void check_dead(struct fly_coll *coll) {
+    if (!coll->broken) {
+        bool dead = coll->told_of;
+        for (int r = 0; r < coll->team->size && !dead; r++)
+            dead = coll->rt->peers[world(coll, r)].dead;
+        if (!dead) return;
+        coll->broken = true;
+        coll->to_tell = coll->team->size;
+        coll->rt->scheds++;
+    }
+    break_all(coll);
+    while (coll->to_tell > 0) {
+        int rank = coll->to_tell - 1;
+        struct fly_packet packet = packet_of(coll, 0, WHAT_DEATH, 0);
+        bool skip = rank == coll->team->rank || coll->rt->peers[world(coll, rank)].dead;
+        if (!skip && !post(coll, rank, &packet, NULL, 0)) return;
+        if (--coll->to_tell == 0) coll->rt->scheds--;
+    }
+}
+
+/* Over a transport that hears of a death only when it sends: asks those that are waited for. */
+static void ask_missing(struct fly_coll *coll) {
+    uint64_t now = fly_now_ns();
+    if (now < coll->next_ask_ns) return;
+    bool first = coll->next_ask_ns == 0;
+    coll->next_ask_ns = now + ASK_NS;
+    for (const struct fly_sched *s = coll->running; s != NULL && !first; s = s->next_running) {
+        const struct fly_span *span = &s->rounds[s->round];
+        for (size_t i = span[0].receiving; i < span[1].receiving; i++) {
+            int rank = s->receivings[i].peer, peer = world(coll, rank);
+            if (s->receivings[i].done || coll->rt->peers[peer].dead ||
+                coll->win->members[rank].reach == FLY_DIRECT)
+                continue;
+            fly_ask(coll->rt, peer);
+        }
+    }
+}
+
+void fly_coll_turn(struct fly_rt *rt) {
+    for (struct fly_coll *coll = rt->colls; coll != NULL; coll = coll->next_coll) {
+        if (rt->deaths != 0 || coll->told_of) check_dead(coll);
+        struct fly_sched *next;
+        for (struct fly_sched *s = coll->running; s != NULL; s = next) {
+            next = s->next_running;
+            step(s);
+        }
+        if (coll->running != NULL && rt->turns % TURNS_ASK == 0) ask_missing(coll);
+    }
+}
+
+static struct fly_sched *find(const struct fly_coll *coll, uint64_t number) {
+    struct fly_sched *s = coll->numbered[bucket_of(number)];
+    while (s != NULL && s->number != number) s = s->next_numbered;
+    return s;
+}
+
+static void deliver(struct fly_sched *s, int rank, const struct fly_packet *packet) {
+    if (packet->flags == WHAT_READY) {
+        struct fly_sending *sending = fly_find_sending(s, rank, packet->tag);
+        if (sending == NULL || sending->ready >= FLY_COLL_DEPTH) return;
+        sending->at[sending->ready].offset = packet->coll.piece.offset;
+        sending->at[sending->ready].bytes = packet->coll.piece.bytes;
+        sending->ready++;
+        return;
+    }
+    struct fly_receiving *r = fly_find_receiving(s, rank, packet->tag);
+    if (r == NULL) return;
+    if (packet->flags == WHAT_DATA && packet->bytes == r->bytes)
+        memcpy(r->inside, packet->coll.data, packet->bytes);
+    r->arrived++;
+}
+
+/* Of a collective that is not started here yet; false: no memory. */
+static bool keep_early(struct fly_coll *coll, const struct fly_packet *packet) {
+    struct fly_early *early = coll->spare;
+    if (early == NULL)
+        early = malloc(sizeof *early);
+    else
+        coll->spare = early->next;
+    if (early == NULL) return false;
+    early->packet = *packet;
+    early->next = NULL;
+    size_t bucket = bucket_of(packet->coll.number);
+    if (coll->early[bucket] == NULL)
+        coll->early[bucket] = early;
+    else
+        coll->early_last[bucket]->next = early;
+    coll->early_last[bucket] = early;
+    return true;
+}
+
+bool fly_coll_arrived(struct fly_win *win, int peer, const struct fly_packet *packet,
+                      const void *data, size_t bytes) {
+    (void)peer;
+    struct fly_coll *coll = win->object.team->coll;
+    if (coll == NULL) return true;
+    if (packet->flags == WHAT_DEATH) {
+        coll->told_of = true;
+        return true;
+    }
+    if (packet->flags == WHAT_PIECE && bytes != 0 && packet->coll.piece.offset < FLY_COLL_HEAP &&
+        bytes <= FLY_COLL_HEAP - packet->coll.piece.offset)
+        memcpy(coll->heap + packet->coll.piece.offset, data, bytes);
+    struct fly_sched *s = find(coll, packet->coll.number);
+    if (s != NULL) deliver(s, packet->source, packet);
+    else if (packet->coll.number >= coll->next) return keep_early(coll, packet);
+    return true; /* of one that a death has ended */
+}
+
+static void take_early(struct fly_coll *coll, struct fly_sched *s) {
+    size_t bucket = bucket_of(s->number);
+    struct fly_early *before = NULL, **at = &coll->early[bucket];
+    while (*at != NULL) {
+        struct fly_early *early = *at;
+        if (early->packet.coll.number != s->number) {
+            before = early;
+            at = &early->next;
+            continue;
+        }
+        *at = early->next;
+        if (coll->early_last[bucket] == early) coll->early_last[bucket] = before;
+        deliver(s, early->packet.source, &early->packet);
+        early->next = coll->spare;
+        coll->spare = early;
+    }
+}
+
+static void reset(struct fly_sched *s) {
+    for (size_t i = 0; i < s->sending_count; i++) {
+        s->sendings[i].sent = 0;
+        s->sendings[i].ready = 0;
+        s->sendings[i].done = false;
+    }
+    for (size_t i = 0; i < s->receiving_count; i++) {
+        struct fly_receiving *r = &s->receivings[i];
+        r->called = r->taken = 0;
+        r->arrived = r->used = r->calls = 0;
+        r->done = false;
+    }
+    s->round = 0;
+    s->begun = false;
+}
+
+int fly_sched_start(struct fly_sched *s) {
+    struct fly_coll *coll = s->coll;
+    if (coll->rt->deaths != 0 || coll->told_of) check_dead(coll);
+    if (coll->broken) return fly_fail(FLY_ERR_PEER, "a rank of the team has died");
+    reset(s);
+    s->number = coll->next++;
+    size_t bucket = bucket_of(s->number);
+    s->next_numbered = coll->numbered[bucket];
+    coll->numbered[bucket] = s;
+    s->next_running = NULL;
+    s->before_running = coll->last_running;
+    if (coll->last_running != NULL)
+        coll->last_running->next_running = s;
+    else
+        coll->running = s;
+    coll->last_running = s;
+    coll->rt->scheds++;
+    s->req.want.left = 1;
+    s->req.error = FLY_OK;
+    s->req.active = true;
+    coll->win->active++;
+    if (coll->early[bucket] != NULL) take_early(coll, s);
+    for (size_t i = 0; s->early && s->heap_bytes != 0 && i < s->receiving_count; i++)
+        call_for(s, &s->receivings[i]);
+    step(s);
+    return FLY_OK;
+}
+
+void fly_early_free(struct fly_coll *coll) {
+    for (int b = 0; b <= FLY_COLL_BUCKETS; b++) {
+        struct fly_early *early = b == FLY_COLL_BUCKETS ? coll->spare : coll->early[b];
+        while (early != NULL) {
+            struct fly_early *next = early->next;
+            free(early);
+            early = next;
+        }
+    }
+}

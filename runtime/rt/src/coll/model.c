@@ -1,0 +1,226 @@
+/* What each algorithm takes by LogGP, for P ranks and the bytes of each; and its best parameter.
+ *
+ * A message of s bytes takes o_s + L + o_r + s G; the next leaves max(g, o_s) + s G later. Folding
+ * is not counted. Pure: no state, no I/O.
+ */
+#include <math.h>
+
+#include "settings.h"
+
+/* A network of one node's shared memory: what stands in docs/collectives.md. */
+const struct fly_loggp fly_loggp_default = {100, 60, 60, 100, 0.1};
+
+enum { SEGMENT_LEAST = 1024, SEGMENTS_MOST = 4096 };
+
+static double most(double a, double b) { return a > b ? a : b; }
+
+static int log2_up(int size) {
+    int rounds = 0;
+    while (1L << rounds < size) rounds++;
+    return rounds;
+}
+
+static int log2_down(int size) {
+    int rounds = 0;
+    while (2L << rounds <= size) rounds++;
+    return rounds;
+}
+
+static double message(const struct fly_loggp *net, double bytes) {
+    return net->send_ns + net->latency_ns + net->receive_ns + bytes * net->byte_ns;
+}
+
+/* From one message to the next of the same sender, or receiver. */
+static double gap(const struct fly_loggp *net, double bytes) {
+    return most(net->gap_ns, most(net->send_ns, net->receive_ns)) + bytes * net->byte_ns;
+}
+
+double fly_barrier_time(const struct fly_loggp *net, int size, size_t n) {
+    double ways = (double)n, step = most(net->gap_ns, net->send_ns);
+    int rounds = 0;
+    for (double reach = 1; reach < size; reach *= ways + 1) rounds++;
+    double wait = most(net->receive_ns, ways * net->receive_ns - (ways - 1) * step);
+    return rounds * (net->send_ns + (ways - 1) * step + net->latency_ns + wait);
+}
+
+/* Of the n that end in as many rounds, the smallest is best or the model would have it in the
+   larger: all are looked at. */
+size_t fly_barrier_best(const struct fly_loggp *net, int size) {
+    size_t best = 1;
+    double least = fly_barrier_time(net, size, 1);
+    for (size_t n = 2; n < (size_t)size; n++) {
+        double time = fly_barrier_time(net, size, n);
+        if (time < least) {
+            least = time;
+            best = n;
+        }
+    }
+    return best;
+}
+
+static double barrier_n(const struct fly_loggp *net, int size, size_t bytes, size_t n) {
+    (void)bytes;
+    return fly_barrier_time(net, size, n);
+}
+
+static size_t barrier_best(const struct fly_loggp *net, int size, size_t bytes) {
+    (void)bytes;
+    return fly_barrier_best(net, size);
+}
+
+static double barrier_tree(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
+    (void)bytes;
+    (void)none;
+    return 2 * log2_up(size) * message(net, 0);
+}
+
+static double binomial(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
+    (void)none;
+    return log2_up(size) * message(net, (double)bytes);
+}
+
+static double pipeline(const struct fly_loggp *net, int size, size_t bytes, size_t segment) {
+    double piece = segment < bytes ? (double)segment : (double)bytes;
+    double count = bytes == 0 ? 0 : ceil((double)bytes / piece);
+    double step = net->send_ns + net->receive_ns > net->gap_ns ? net->send_ns + net->receive_ns
+                                                               : net->gap_ns;
+    return (size - 1) * message(net, piece) + (count - 1) * (step + piece * net->byte_ns);
+}
+
+/* Powers of two; no more segments than a schedule may have. */
+static size_t pipeline_best(const struct fly_loggp *net, int size, size_t bytes) {
+    size_t segment = SEGMENT_LEAST;
+    while (segment * SEGMENTS_MOST < bytes) segment *= 2;
+    size_t best = segment;
+    double least = pipeline(net, size, bytes, segment);
+    for (; segment < bytes; segment *= 2) {
+        double time = pipeline(net, size, bytes, segment);
+        if (time < least) {
+            least = time;
+            best = segment;
+        }
+    }
+    return best;
+}
+
+/* Ranks that are more than a power of two hand in first, and get the result last. */
+static double extra(const struct fly_loggp *net, int size, size_t bytes) {
+    return size == 1 << log2_down(size) ? 0 : 2 * message(net, (double)bytes);
+}
+
+static double doubling(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
+    (void)none;
+    return log2_down(size) * message(net, (double)bytes) + extra(net, size, bytes);
+}
+
+static double ring_once(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
+    (void)none;
+    return (size - 1) * message(net, (double)bytes / size);
+}
+
+static double ring_twice(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
+    return 2 * ring_once(net, size, bytes, none);
+}
+
+static double rabenseifner(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
+    int power = 1 << log2_down(size);
+    (void)none;
+    return 2 * log2_down(size) * message(net, 0) +
+           2 * (double)bytes * net->byte_ns * (power - 1) / power + extra(net, size, bytes);
+}
+
+static double up_and_down(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
+    return 2 * binomial(net, size, bytes, none);
+}
+
+static double ring(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
+    (void)none;
+    return (size - 1) * message(net, (double)bytes);
+}
+
+static double bruck(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
+    (void)none;
+    return log2_up(size) * message(net, 0) + (size - 1) * (double)bytes * net->byte_ns;
+}
+
+static double linear(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
+    (void)none;
+    return size < 2 ? 0 : message(net, (double)bytes) + (size - 2) * gap(net, (double)bytes);
+}
+
+static double tree_scatter(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
+    return binomial(net, size, bytes, none) + linear(net, size, bytes / (size_t)size, none);
+}
+
+static double direct_scatter(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
+    return linear(net, size, bytes / (size_t)size, none);
+}
+
+static double exchange(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
+    (void)none;
+    double step = gap(net, (double)bytes), both = net->send_ns + net->receive_ns;
+    if (both > net->gap_ns) step = both + (double)bytes * net->byte_ns;
+    return size < 2 ? 0 : message(net, (double)bytes) + (size - 2) * step;
+}
+
+static double halves(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
+    (void)none;
+    return log2_up(size) * message(net, (double)bytes * (size / 2));
+}
+
+#define TABLE(name, algorithms) {name, algorithms, (int)(sizeof algorithms / sizeof *algorithms)}
+
+static const struct fly_algorithm BARRIER[] = {
+    {"dissemination", "n", false, barrier_n, barrier_best},
+    {"tree", NULL, false, barrier_tree, NULL},
+};
+static const struct fly_algorithm BCAST[] = {
+    {"binomial", NULL, true, binomial, NULL},
+    {"pipeline", "segment", true, pipeline, pipeline_best},
+};
+static const struct fly_algorithm ALLREDUCE[] = {
+    {"doubling", NULL, true, doubling, NULL},
+    {"ring", NULL, false, ring_twice, NULL},
+    {"rabenseifner", NULL, true, rabenseifner, NULL},
+    {"tree", NULL, true, up_and_down, NULL},
+};
+static const struct fly_algorithm ALLGATHER[] = {
+    {"ring", NULL, false, ring, NULL},
+    {"bruck", NULL, false, bruck, NULL},
+};
+static const struct fly_algorithm GATHER[] = {
+    {"linear", NULL, false, linear, NULL},
+    {"binomial", NULL, false, bruck, NULL},
+};
+static const struct fly_algorithm REDUCE_SCATTER[] = {
+    {"ring", NULL, false, ring_once, NULL},
+    {"linear", NULL, true, direct_scatter, NULL},
+    {"tree", NULL, true, tree_scatter, NULL},
+};
+static const struct fly_algorithm ALLTOALL[] = {
+    {"linear", NULL, false, exchange, NULL},
+    {"pairwise", NULL, false, ring, NULL},
+    {"bruck", NULL, false, halves, NULL},
+};
+static const struct fly_algorithm ALLTOALLV[] = {
+    {"linear", NULL, false, exchange, NULL},
+    {"pairwise", NULL, false, ring, NULL},
+};
+static const struct fly_algorithm SCAN[] = {
+    {"doubling", NULL, true, binomial, NULL},
+    {"chain", NULL, true, ring, NULL},
+};
+
+const struct fly_operation_table fly_operations[FLY_C_OPERATIONS] = {
+    [FLY_C_BARRIER] = TABLE("barrier", BARRIER),
+    [FLY_C_BCAST] = TABLE("bcast", BCAST),
+    [FLY_C_REDUCE] = TABLE("reduce", BCAST),
+    [FLY_C_ALLREDUCE] = TABLE("allreduce", ALLREDUCE),
+    [FLY_C_ALLGATHER] = TABLE("allgather", ALLGATHER),
+    [FLY_C_GATHER] = TABLE("gather", GATHER),
+    [FLY_C_SCATTER] = TABLE("scatter", GATHER),
+    [FLY_C_REDUCE_SCATTER] = TABLE("reduce_scatter", REDUCE_SCATTER),
+    [FLY_C_ALLTOALL] = TABLE("alltoall", ALLTOALL),
+    [FLY_C_ALLTOALLV] = TABLE("alltoallv", ALLTOALLV),
+    [FLY_C_SCAN] = TABLE("scan", SCAN),
+};

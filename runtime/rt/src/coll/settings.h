@@ -1,0 +1,68 @@
+/* What users set about collectives: algorithms, the network's figures, checks. */
+#ifndef FLY_COLL_SETTINGS_H
+#define FLY_COLL_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum fly_operation {
+    FLY_C_BARRIER,
+    FLY_C_BCAST,
+    FLY_C_REDUCE,
+    FLY_C_ALLREDUCE,
+    FLY_C_ALLGATHER,
+    FLY_C_GATHER,
+    FLY_C_SCATTER,
+    FLY_C_REDUCE_SCATTER,
+    FLY_C_ALLTOALL,
+    FLY_C_ALLTOALLV,
+    FLY_C_SCAN,
+    FLY_C_NEIGHBOR,
+    FLY_C_INNER, /* the library's own */
+    FLY_C_OPERATIONS
+};
+
+/* LogGP: Culler et al. 1993; Alexandrov et al. 1995. The overhead is told apart by side. */
+struct fly_loggp {
+    double latency_ns, send_ns, receive_ns, gap_ns, byte_ns;
+};
+
+struct fly_choice {
+    int algorithm; /* -1: by the model */
+    size_t parameter; /* 0: by the model */
+};
+
+struct fly_coll_settings {
+    struct fly_loggp loggp;
+    struct fly_choice choices[FLY_C_OPERATIONS];
+    bool checks, repeats;
+    char dump[256]; /* "" none */
+};
+
+/* An algorithm of an operation, for the settings and the model. */
+struct fly_algorithm {
+    const char *name, *parameter; /* NULL: it has none */
+    bool ordered;                 /* folds in the order of ranks */
+    /* Predicted ns for P ranks and bytes of each rank; `parameter` is one of its own. */
+    double (*predict)(const struct fly_loggp *net, int size, size_t bytes, size_t parameter);
+    size_t (*best)(const struct fly_loggp *net, int size, size_t bytes); /* the parameter */
+};
+
+struct fly_operation_table {
+    const char *name;
+    const struct fly_algorithm *algorithms;
+    int count;
+};
+
+extern const struct fly_operation_table fly_operations[FLY_C_OPERATIONS];
+extern const struct fly_loggp fly_loggp_default;
+
+/* From the environment: FLYLOOM_COLL, FLYLOOM_LOGGP, FLYLOOM_CHECK, FLYLOOM_REPEAT,
+   FLYLOOM_COLL_DUMP. */
+int fly_coll_settings_read(struct fly_coll_settings *settings);
+int fly_loggp_read(const char *path, struct fly_loggp *net);
+/* Messages that follow each other: when the last is out, after the first. */
+size_t fly_barrier_best(const struct fly_loggp *net, int size);
+double fly_barrier_time(const struct fly_loggp *net, int size, size_t n);
+
+#endif

@@ -1,0 +1,30 @@
+/* Parts that several operations are put together from. */
+#ifndef FLY_COLL_TREES_H
+#define FLY_COLL_TREES_H
+
+#include "coll.h"
+
+/* Down a binomial tree from `root`; each message has the tag. */
+void fly_tree_bcast(struct fly_sched *s, const struct fly_call *call, void *buffer, size_t bytes,
+                    int root, int tag);
+/* Up a binomial tree to `root`: into `total`, which holds this rank's part; every fold has the
+   lower ranks, counted from the root, on the left. */
+void fly_tree_reduce(struct fly_sched *s, const struct fly_call *call, void *total, size_t bytes,
+                     int root, int tag);
+/* Where the blocks of all ranks are in a buffer; `at` NULL: bytes[0] each, one behind the other. */
+struct fly_blocks {
+    const size_t *bytes, *at;
+};
+size_t fly_block_at(const struct fly_blocks *blocks, int r);
+size_t fly_block_bytes(const struct fly_blocks *blocks, int r);
+/* `owned` is the block that this rank has at the start: it gets all P, around the ring. */
+void fly_ring_gather(struct fly_sched *s, const struct fly_call *call, unsigned char *buffer,
+                     const struct fly_blocks *blocks, int owned, int tag);
+/* Folds around the ring: in the end rank r has the whole of block r; `buffer` is written. */
+void fly_ring_reduce(struct fly_sched *s, const struct fly_call *call, unsigned char *buffer,
+                     const struct fly_blocks *blocks, int tag);
+static inline int fly_turned(int rank, int by, int size) {
+    return (int)(((int64_t)rank + by + size) % size);
+}
+
+#endif

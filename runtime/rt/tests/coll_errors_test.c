@@ -1,0 +1,283 @@
+/* Collectives: bad input, differing arguments, teams, what is kept, and a rank that dies.
+ *
+ *   coll_errors_test TRANSPORTS threads|processes|kill [SEED]
+ */
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "coll_trial.h"
+#include "ranks.h"
+
+enum { RANKS = 4, LIMIT_MS = 2000 };
+
+#define OK(call)                                                                      \
+    do {                                                                              \
+        int code_ = (call);                                                           \
+        CHECK(code_ == FLY_OK, "rank %d: %d: %s", rank, code_, fly_last_error(NULL)); \
+    } while (0)
+
+/* The error, and a word of its text. */
+#define FAILS(error, word, call)                                                     \
+    do {                                                                             \
+        int code_ = (call);                                                          \
+        CHECK(code_ == (error), "rank %d: %s gave %d: %s", rank, #call, code_,       \
+              fly_last_error(NULL));                                                 \
+        CHECK(strstr(fly_last_error(NULL), word) != NULL, "\"%s\" lacks \"%s\"",     \
+              fly_last_error(NULL), word);                                           \
+    } while (0)
+
+static const fly_fold SUM = {.type = FLY_INT64, .op = FLY_SUM};
+
+static void arguments(fly_team *team, int rank) {
+    char data[64];
+    int64_t numbers[2 * RANKS];
+    size_t huge[RANKS] = {SIZE_MAX, 1, 1, 1}, two[RANKS] = {8, 8, 8, 8}, at[RANKS] = {0, 8, 4, 16};
+    fly_fold bad = {.type = 99}, bits = {.type = FLY_DOUBLE, .op = FLY_BXOR};
+    fly_fold none = {.type = FLY_BYTES, .bytes = 8};
+    fly_req *req = (fly_req *)data;
+    FAILS(FLY_ERR_ARG, "team", fly_barrier(NULL));
+    FAILS(FLY_ERR_ARG, "req", fly_ibarrier(team, NULL));
+    FAILS(FLY_ERR_RANK, "root: 4 must be 0 to 3", fly_bcast(team, data, 8, RANKS));
+    FAILS(FLY_ERR_RANK, "root: -1", fly_igather(team, data, data, 8, -1, &req));
+    CHECK(req == NULL, "no request");
+    FAILS(FLY_ERR_ARG, "NULL", fly_bcast(team, NULL, 8, 0));
+    FAILS(FLY_ERR_ARG, "overlap", fly_allreduce(team, numbers, numbers + 1, 2, &SUM));
+    FAILS(FLY_ERR_ARG, "overlap", fly_alltoall(team, data, data, 4));
+    FAILS(FLY_ERR_ARG, "fold", fly_allreduce(team, numbers, numbers + 2, 2, NULL));
+    FAILS(FLY_ERR_ARG, "type 99", fly_scan(team, numbers, numbers + 2, 2, &bad));
+    FAILS(FLY_ERR_ARG, "op", fly_scan(team, numbers, numbers + 2, 2, &bits));
+    FAILS(FLY_ERR_ARG, "apply", fly_scan(team, numbers, numbers + 2, 2, &none));
+    FAILS(FLY_ERR_ARG, "memory", fly_reduce_scatter(team, FLY_IN_PLACE, numbers, huge, &SUM));
+    FAILS(FLY_ERR_ARG, "memory", fly_allgather(team, data, numbers, SIZE_MAX / 2));
+    FAILS(FLY_ERR_ARG, "rank 0 and 2 overlap",
+          fly_alltoallv(team, FLY_IN_PLACE, NULL, NULL, numbers, two, at));
+    if (rank != 0)
+        FAILS(FLY_ERR_ARG, "root", fly_gather(team, FLY_IN_PLACE, NULL, 8, 0));
+}
+
+static void states(fly_rt *rt, fly_team *team, int rank) {
+    fly_req *once, *again;
+    OK(fly_ibarrier(team, &once));
+    FAILS(FLY_ERR_STATE, "active", fly_req_free(&once));
+    FAILS(FLY_ERR_STATE, "starts once", fly_start(once));
+    FAILS(FLY_ERR_STATE, "collective", fly_finalize(&rt));
+    OK(fly_wait(once, NULL));
+    FAILS(FLY_ERR_STATE, "starts once", fly_start(once));
+    OK(fly_req_free(&once));
+    OK(fly_barrier_init(team, &again));
+    OK(fly_wait(again, NULL)); /* inactive */
+    OK(fly_start(again));
+    FAILS(FLY_ERR_STATE, "active", fly_start(again));
+    FAILS(FLY_ERR_STATE, "cancel", fly_cancel(again, NULL));
+    OK(fly_wait(again, NULL));
+    OK(fly_req_free(&again));
+    OK(fly_barrier(team));
+}
+
+/* More schedules than are kept, and more requests at once than a few, with data by pieces. */
+static void many(fly_team *team, int rank) {
+    enum { REQUESTS = 150, BYTES = 5000 };
+    static _Thread_local unsigned char data[REQUESTS][BYTES];
+    fly_req *reqs[REQUESTS];
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < REQUESTS; i++) {
+            memset(data[i], rank == i % RANKS ? i + round : 0, BYTES);
+            OK(fly_ibcast(team, data[i], BYTES, i % RANKS, &reqs[i]));
+        }
+        for (int i = REQUESTS - 1; i >= 0; i--) {
+            OK(fly_wait(reqs[i], NULL));
+            for (int b = 0; b < BYTES; b++)
+                CHECK(data[i][b] == (unsigned char)(i + round), "bcast %d: byte %d", i, b);
+            OK(fly_req_free(&reqs[i]));
+        }
+    }
+}
+
+/* A team of the odd ranks and one of the even, whose collectives run beside those of all. */
+static void teams(fly_rt *rt, const fly_boot *half, int rank) {
+    fly_team *team;
+    fly_req *all, *left;
+    int64_t mine = rank + 1, total = 0, part = 0;
+    OK(fly_team_create(rt, half, &team));
+    OK(fly_iallreduce(fly_world(rt), &mine, &total, 1, &SUM, &all));
+    OK(fly_allreduce(team, &mine, &part, 1, &SUM));
+    CHECK(part == (rank % 2 == 0 ? 1 + 3 : 2 + 4), "rank %d: %ld", rank, (long)part);
+    FAILS(FLY_ERR_RANK, "0 to 1", fly_bcast(team, &part, 8, 2));
+    OK(fly_wait(all, NULL));
+    CHECK(total == 10, "%ld", (long)total);
+    OK(fly_req_free(&all));
+    OK(fly_barrier_init(team, &left));
+    OK(fly_team_free(&team));
+    FAILS(FLY_ERR_STATE, "gone", fly_start(left));
+    OK(fly_req_free(&left));
+}
+
+/* With FLYLOOM_CHECK=1: all hear the same, and can go on. */
+static void differing(fly_team *team, int rank) {
+    int64_t data[4 * RANKS] = {0}, more[4 * RANKS];
+    size_t counts[RANKS] = {1, 1, rank == 3 ? 2 : 1, rank == 3 ? 0 : 1};
+    fly_fold fold = {.type = rank == 1 ? FLY_UINT64 : FLY_INT64, .op = FLY_SUM};
+    fly_req *req;
+    FAILS(FLY_ERR_ARG, "root: 1 at rank 2, 0 at rank 0", fly_bcast(team, data, 8, rank == 2));
+    FAILS(FLY_ERR_ARG, "bytes: 16 at rank 3, 8 at rank 0",
+          fly_ibcast(team, data, rank == 3 ? 16 : 8, 0, &req));
+    FAILS(FLY_ERR_ARG, "fold type", fly_allreduce(team, data, more, 1, &fold));
+    FAILS(FLY_ERR_ARG, "counts", fly_reduce_scatter(team, data, more, counts, &SUM));
+    FAILS(FLY_ERR_ARG, "rank 1 calls fly_barrier, rank 0 fly_allgather",
+          rank == 1 ? fly_barrier(team) : fly_allgather(team, data, more, 8));
+    OK(fly_iallreduce(team, data, more, 2, &SUM, &req));
+    OK(fly_wait(req, NULL));
+    OK(fly_req_free(&req));
+}
+
+struct context {
+    const char *transports;
+    gathering *halves[2]; /* of threads */
+    bool checks;
+};
+
+static int body(const fly_boot *boot, void *context) {
+    const struct context *c = context;
+    int rank = boot->rank;
+    fly_config config = {.transports = c->transports};
+    fly_rt *rt;
+    OK(fly_init(boot, &config, &rt));
+    fly_team *team = fly_world(rt);
+    if (c->checks) {
+        differing(team, rank);
+    } else {
+        arguments(team, rank);
+        states(rt, team, rank);
+        many(team, rank);
+        if (c->halves[0] != NULL) {
+            fly_boot half = gathering_boot(c->halves[rank % 2], rank / 2);
+            teams(rt, &half, rank);
+            free(half.ctx);
+        }
+    }
+    OK(fly_finalize(&rt));
+    return 0;
+}
+
+/* Settings that are refused, at one rank or at all: the first collective fails at all. */
+static int refused(const fly_boot *boot, void *context) {
+    const char *const *words = context;
+    int rank = boot->rank;
+    fly_config config = {.transports = words[0]};
+    fly_rt *rt;
+    OK(fly_init(boot, &config, &rt));
+    FAILS(FLY_ERR_ARG, words[1], fly_barrier(fly_world(rt)));
+    OK(fly_finalize(&rt));
+    return 0;
+}
+
+static void settings(const char *transports) {
+    static const char *const BAD[][3] = {
+        {"FLYLOOM_COLL", "allreduce=fast", "doubling, ring, rabenseifner, tree"},
+        {"FLYLOOM_COLL", "sort=ring", "OPERATION=ALGORITHM"},
+        {"FLYLOOM_COLL", "allreduce=ring:4", "no parameter"},
+        {"FLYLOOM_COLL", "bcast=pipeline:0", "1 to 1073741824"},
+        {"FLYLOOM_CHECK", "yes", "0 or 1"},
+        {"FLYLOOM_REPEAT", "2", "0 or 1"},
+        {"FLYLOOM_LOGGP", "/nowhere/at/all", "No such file"},
+    };
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        const char *words[] = {transports, BAD[i][2]};
+        setenv(BAD[i][0], BAD[i][1], 1);
+        CHECK(run_threads(2, refused, words) == 0, "%s=%s", BAD[i][0], BAD[i][1]);
+        unsetenv(BAD[i][0]);
+    }
+    static const char *const FILES[][2] = {
+        {"{\"L_ns\": 0, \"o_ns\": 1, \"g_ns\": 1, \"G_ns_per_byte\": 1}", "above 0"},
+        {"{\n\"o_ns\": 1,\n\"L_ns\": -3, \"g_ns\": 1}", "line 3: L_ns: -3 must be above 0"},
+        {"{\"L\": 5, \"o_ns\": 1, \"g_ns\": 1, \"G_ns_per_byte\": 1}", "\"L\" must be \"L_ns\""},
+        {"{\"L_us\": 5, \"o_ns\": 1, \"g_ns\": 1}", "\"L_us\" must be \"L_ns\""},
+        {"{\"L_ns\": 5, \"o_s\": 1, \"o_r_ns\": 2, \"g_ns\": 1}", "\"o_s\" must be \"o_s_ns\""},
+        {"{\"L_ns\": 5, \"o_ns\": 1, \"g_ns\": 1}", "G_ns_per_byte is missing"},
+        {"{\"L_ns\": 5, \"o_s_ns\": 1, \"g_ns\": 1, \"G_ns_per_byte\": 1}", "o_r_ns is missing"},
+        {"{\"L_ns\": \"5\", \"o_ns\": 1}", "L_ns must be a number"},
+        {"{\"L_ns\": 5, \"o_ns\": -1}", "o_ns: -1 must be 0 or more"},
+        {"[1]", "must be an object"},
+        {"{\"L_ns\": 5", "is missing"},
+        {"{\"L_ns\": 5} x", "more behind"},
+        {"", "must be an object"},
+    };
+    char folder[FOLDER_BYTES], path[FOLDER_BYTES + 8];
+    CHECK(new_folder(folder), "a folder");
+    snprintf(path, sizeof path, "%s/net", folder);
+    setenv("FLYLOOM_LOGGP", path, 1);
+    for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) {
+        const char *words[] = {transports, FILES[i][1]};
+        FILE *file = fopen(path, "w");
+        CHECK(file != NULL && fputs(FILES[i][0], file) >= 0 && fclose(file) == 0, "%s", path);
+        CHECK(run_threads(2, refused, words) == 0, "%s", FILES[i][0]);
+    }
+    unlink(path);
+    rmdir(folder);
+    unsetenv("FLYLOOM_LOGGP");
+}
+
+/* Random collectives until somebody is dead; then the error, soon, and from then on. */
+static int mortal(const fly_boot *boot, void *context) {
+    const struct context *c = context;
+    int rank = boot->rank;
+    fly_config config = {.transports = c->transports};
+    uint64_t random = 11;
+    fly_rt *rt;
+    OK(fly_init(boot, &config, &rt));
+    for (;;) {
+        struct trial trial;
+        trial_draw(&trial, fly_world(rt), rank, boot->size, draw(&random), 20000);
+        trial_fill(&trial, 0);
+        int code = trial_call(&trial, BLOCKING, NULL);
+        if (code == FLY_OK) trial_check(&trial, 0);
+        trial_end(&trial);
+        if (code == FLY_OK) continue;
+        CHECK(code == FLY_ERR_PEER, "%d: %s", code, fly_last_error(NULL));
+        break;
+    }
+    CHECK(fly_barrier(fly_world(rt)) == FLY_ERR_PEER, "a team with a death");
+    CHECK(fly_finalize(&rt) == FLY_ERR_PEER && rt == NULL, "finalize");
+    return 0;
+}
+
+static double now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+int main(int count, char **words) {
+    CHECK(count > 2, "coll_errors_test TRANSPORTS threads|processes|kill [SEED]");
+    struct context context = {.transports = words[1]};
+    int result = 0;
+    if (strcmp(words[2], "kill") == 0) {
+        uint64_t random = argument(count, words, 3, 1);
+        for (int i = 0; i < 3 && result == 0; i++) {
+            /* All have begun: a death in fly_init is for other tests. */
+            unsigned begun = strcmp(words[1], "ofi") == 0 ? 900000 : 60000;
+            unsigned after = begun + (unsigned)below(&random, 80000);
+            double began = now_ms();
+            result = run_and_kill(RANKS, mortal, &context, 20, (int)below(&random, RANKS), after);
+            double took = now_ms() - began;
+            CHECK(took < after / 1e3 + LIMIT_MS, "the last has heard after %g ms", took);
+        }
+    } else if (strcmp(words[2], "processes") == 0) {
+        result = run_processes(RANKS, body, &context, 60);
+    } else {
+        context.halves[0] = gathering_new(RANKS / 2);
+        context.halves[1] = gathering_new(RANKS / 2);
+        result = run_threads(RANKS, body, &context);
+        gathering_end(context.halves[0]);
+        gathering_end(context.halves[1]);
+        settings(words[1]);
+        setenv("FLYLOOM_CHECK", "1", 1);
+        context.checks = true;
+        if (result == 0) result = run_threads(RANKS, body, &context);
+    }
+    CHECK(result == 0, "result %d", result);
+    printf("coll_errors_test: %s %s\n", words[1], words[2]);
+    return 0;
+}

@@ -1,0 +1,127 @@
+/* Collectives between processes of this machine: each takes so long, at rank 0. */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "flyloom_coll.h"
+#include "perf.h"
+#include "perf_coll.h"
+
+enum { RANKS_MOST = 64, WARM = 200 };
+
+#define CHECKED(call)                                                                     \
+    do {                                                                                  \
+        int code_ = (call);                                                               \
+        if (code_ != FLY_OK) {                                                            \
+            fprintf(stderr, "flyloom-perf: %d: %s\n", code_, fly_last_error(NULL));       \
+            exit(3);                                                                      \
+        }                                                                                 \
+    } while (0)
+
+struct bench {
+    fly_team *team;
+    fly_req *again;
+    double in, out;
+    double began_ns; /* of the part that is measured, where that is not all */
+    double part_ns;
+};
+
+static const fly_fold SUM = {.type = FLY_DOUBLE, .op = FLY_SUM};
+
+static double now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void barrier(struct bench *b) { CHECKED(fly_barrier(b->team)); }
+
+static void ibarrier(struct bench *b) {
+    fly_req *req;
+    CHECKED(fly_ibarrier(b->team, &req));
+    CHECKED(fly_wait(req, NULL));
+    CHECKED(fly_req_free(&req));
+}
+
+static void allreduce(struct bench *b) {
+    CHECKED(fly_allreduce(b->team, &b->in, &b->out, 1, &SUM));
+}
+
+/* Only the call that starts it counts. */
+static void started(struct bench *b) {
+    double began = now_ns();
+    CHECKED(fly_start(b->again));
+    b->part_ns = now_ns() - began;
+    CHECKED(fly_wait(b->again, NULL));
+}
+
+static const struct {
+    const char *name;
+    void (*run)(struct bench *b);
+    size_t bytes;
+} BENCHES[] = {
+    {"barrier", barrier, 0},
+    {"ibarrier and wait", ibarrier, 0},
+    {"allreduce", allreduce, 8},
+    {"start of a kept barrier", started, 0},
+};
+
+static int by_size(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static void measure(const fly_boot *boot, uint64_t repetitions, bool json) {
+    fly_rt *rt;
+    struct bench b = {.in = 1};
+    struct perf p = {.rank = boot->rank, .json = json, .first = true};
+    double *samples = malloc(repetitions * sizeof *samples);
+    if (samples == NULL) exit(3);
+    CHECKED(fly_init(boot, NULL, &rt));
+    b.team = fly_world(rt);
+    CHECKED(fly_barrier_init(b.team, &b.again));
+    for (size_t k = 0; k < sizeof BENCHES / sizeof *BENCHES; k++) {
+        for (int i = 0; i < WARM; i++) BENCHES[k].run(&b);
+        for (uint64_t i = 0; i < repetitions; i++) {
+            double began = now_ns();
+            b.part_ns = 0;
+            BENCHES[k].run(&b);
+            samples[i] = b.part_ns > 0 ? b.part_ns : now_ns() - began;
+        }
+        qsort(samples, repetitions, sizeof *samples, by_size);
+        struct perf_times times = {samples[repetitions / 2], samples[repetitions * 99 / 100]};
+        perf_row(&p, BENCHES[k].name, BENCHES[k].bytes, &times, 0);
+    }
+    if (json && p.rank == 0) printf("]\n");
+    CHECKED(fly_req_free(&b.again));
+    CHECKED(fly_finalize(&rt));
+    free(samples);
+}
+
+int perf_collectives(int ranks, uint64_t repetitions, bool json) {
+    char folder[512];
+    const char *place = getenv("TMPDIR");
+    int length = snprintf(folder, sizeof folder, "%s/flyloom-perf-XXXXXX", place ? place : "/tmp");
+    if (length >= (int)sizeof folder || mkdtemp(folder) == NULL) {
+        fprintf(stderr, "flyloom-perf: no folder can be made in %s\n", place ? place : "/tmp");
+        return 3;
+    }
+    int rank = 0, result = 0;
+    fflush(stdout);
+    for (int r = 1; r < ranks && rank == 0; r++)
+        if (fork() == 0) rank = r;
+    fly_boot boot;
+    perf_apart(rank % (int)sysconf(_SC_NPROCESSORS_ONLN));
+    CHECKED(fly_boot_files(folder, rank, ranks, &boot));
+    measure(&boot, repetitions, json);
+    fly_boot_files_free(&boot);
+    if (rank != 0) exit(0);
+    for (int r = 1, status; r < ranks; r++)
+        if (wait(&status) > 0 && status != 0) result = 3;
+    rmdir(folder);
+    return result;
+}
