@@ -166,6 +166,104 @@ fn minimal_and_detours_follow_their_scheme() {
     }
 }
 
+/// Hops between all switches, breadth first.
+fn hops_between(wiring: &Wiring) -> Vec<Vec<u32>> {
+    let from = |start: u32| {
+        let mut hops = vec![u32::MAX; wiring.routers() as usize];
+        hops[start as usize] = 0;
+        let mut queue = vec![start];
+        let mut next = 0;
+        while let Some(&at) = queue.get(next) {
+            next += 1;
+            for to in wiring.ports(at).iter().filter_map(|p| p.leads_to()) {
+                if hops[to as usize] == u32::MAX {
+                    hops[to as usize] = hops[at as usize] + 1;
+                    queue.push(to);
+                }
+            }
+        }
+        hops
+    };
+    (0..wiring.routers()).map(from).collect()
+}
+
+/// The port and the switch in between that UGAL-L chooses at a packet's first switch, by its
+/// definition: hops times the queue at the first port, the first of the least, direct if not worse.
+fn chosen(
+    wiring: &Wiring,
+    hops: &[Vec<u32>],
+    (at, home, candidates): (u32, u32, u32),
+    random: &mut Fast,
+) -> (u16, Option<u32>) {
+    let far = |a: u32, b: u32| hops[a as usize][b as usize];
+    let port = |goal: u32, random: &mut Fast| -> u16 {
+        let ports = (0..).zip(wiring.ports(at));
+        let nearer =
+            ports.filter(|(_, p)| p.leads_to().is_some_and(|n| far(n, goal) < far(at, goal)));
+        let good: Vec<u16> = nearer.map(|(port, _)| port).collect();
+        if good.len() == 1 { good[0] } else { good[random.below(good.len() as u32) as usize] }
+    };
+    let direct = port(home, random);
+    let mut ends: Vec<u32> = wiring.endpoints().iter().map(|e| e.router).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    ends.retain(|&s| s != at && s != home);
+    let mut best: Option<(u32, u16, u32)> = None;
+    for _ in 0..candidates {
+        let via = ends[random.below(ends.len() as u32) as usize];
+        let first = port(via, random);
+        let cost = (far(at, via) + far(via, home)) * Noise.used(first);
+        if best.is_none_or(|(least, ..)| cost < least) {
+            best = Some((cost, first, via));
+        }
+    }
+    match best {
+        Some((least, first, via)) if far(at, home) * Noise.used(direct) > least => {
+            (first, Some(via))
+        }
+        _ => (direct, None),
+    }
+}
+
+#[test]
+fn ugal_l_chooses_by_hops_and_the_first_queue() {
+    for net in NETS {
+        let on = built(net);
+        let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
+        let classes = LaneClasses { classes: 12, width: 2 };
+        let minimal = Minimal::new(on.clone(), classes, &Quiet).expect("it is small");
+        let via = Verified::scheme(Via::by_hop(minimal), &Quiet).expect("nobody stops");
+        let via = via.expect("lanes rise");
+        let (ends, hops) = (wiring.endpoints(), hops_between(&wiring));
+        let mut detours = 0;
+        for candidates in [1, 4, 64] {
+            let choosing = Choosing { candidates, threshold: 0 };
+            let guide = Detours::via(&via, Selection::UgalL, choosing, &wiring, &Quiet);
+            let guide = guide.expect("few");
+            let layout = Layout::new(ends.len() as u32, 1, guide.vias(), 0, 1000).expect("small");
+            let mut random = Fast::new(6, "choices", 0);
+            for (source, target) in (0..2000).map(|k: usize| (k * 7 % ends.len(), k % ends.len())) {
+                let (at, home) = (ends[source].router, ends[target].router);
+                if at == home {
+                    continue;
+                }
+                let mut own = random;
+                let expected = chosen(&wiring, &hops, (at, home, candidates), &mut own);
+                let mut flit = layout.packet(target as u32, 0, 0);
+                let (in_port, random) = (ends[source].port, &mut random);
+                let mut here = Here { router: at, in_port, lane: 0, sight: &Noise, random };
+                let mut packet = Packet::new(&mut flit, &layout);
+                let port = guide.want(&mut here, &mut packet).port;
+                let over = (packet.note() != 0).then(|| packet.via());
+                assert_eq!((port, over), expected, "{net}: {at} to {home}");
+                assert_eq!(*random, own, "{net}: as many draws");
+                detours += u32::from(over.is_some());
+            }
+        }
+        assert!(detours > 100, "{net}: {detours}");
+    }
+}
+
 #[test]
 fn nearest_ancestors_follow_their_scheme() {
     for net in ["fat_tree:levels=3,k=4", "fat_tree:levels=2,k=6", "k_ary_n_tree:k=2,n=3"] {

@@ -14,6 +14,8 @@ use verify::Verified;
 
 /// No way.
 const FAR: u8 = u8::MAX;
+/// Most switches whose numbers have room beside the cost of a detour, in a word.
+const MOST_SHORT: u32 = 1 << 16;
 /// The bit in the note of a packet that goes to a switch on the way.
 const DETOUR: u32 = 1;
 /// In the note, above that bit, the class of the next hop where it is not told by hops.
@@ -34,6 +36,9 @@ pub struct Detours {
     choosing: Choosing,
     ways: Ways,
     hops: Vec<u8>,
+    /// Of UGAL-L the short way, in place of the entries of `ways` and of `hops`: by switch, then
+    /// goal, the hops above 16 bits of the entry.
+    legs: Vec<u32>,
     switches: u32,
     wiring: Arc<Wiring>,
     /// Switches with endpoints, over which a packet may go, by plane.
@@ -43,6 +48,12 @@ pub struct Detours {
     place: Vec<u32>,
     /// Lanes of each class; of higher ones, the last.
     lanes: Vec<u32>,
+    /// Lanes by hops, all that a flit can count.
+    by_hops: Box<[u32; 1 << u8::BITS]>,
+    /// Whether what packets want is told the short way.
+    is_short: bool,
+    /// Whether there is one plane, all switches have endpoints, and there are ways between all.
+    is_whole: bool,
     /// All lanes.
     every: u32,
     count: u8,
@@ -136,6 +147,7 @@ impl Detours {
         let switches = wiring.routers();
         let hop = |from: u32, to: u32| leg.hops(SwitchId(from), SwitchId(to)).unwrap_or(FAR);
         let hops = (0..switches).flat_map(|to| (0..switches).map(move |from| hop(from, to)));
+        let hops: Vec<u8> = hops.collect();
         let plane: Vec<u16> = on.switches().iter().map(|s| s.plane).collect();
         let mut place = vec![u32::MAX; plane.len()];
         let mut between = vec![Vec::new(); usize::from(on.planes())];
@@ -146,17 +158,37 @@ impl Detours {
         }
         let LaneClasses { classes, width } = leg.classes();
         let class = |c: u8| lanes(c * width, c * width + (width - 1));
+        let is_every = (0..switches).eq(between.iter().flatten().copied());
+        let is_whole = between.len() == 1 && is_every && hops.iter().all(|h| *h < FAR);
+        let is_short = match selection {
+            Selection::Minimal => true,
+            Selection::UgalL => switches <= MOST_SHORT,
+            _ => false,
+        };
+        let is_short = is_short && leg.class_groups().is_none();
+        let mut ways = Ways::of(leg, 0, wiring, watch)?;
+        let (mut legs, mut hops) = (Vec::new(), hops);
+        if is_short && selection == Selection::UgalL {
+            // links go both ways, and so do hops
+            let (entries, hops) = (ways.take_entries(), std::mem::take(&mut hops));
+            let both = hops.into_iter().zip(entries);
+            legs.extend(both.map(|(hops, entry)| u32::from(hops) << 16 | u32::from(entry)));
+        }
         Ok(Self {
             selection,
             choosing,
-            ways: Ways::of(leg, 0, wiring, watch)?,
-            hops: hops.collect(),
+            ways,
+            hops,
+            legs,
             switches,
             wiring: wiring.clone(),
             between,
             plane,
             place,
             lanes: (0..classes).map(class).collect(),
+            by_hops: Box::new(std::array::from_fn(|hops| class((hops as u8).min(classes - 1)))),
+            is_short,
+            is_whole,
             every: super::ways::all(leg.lanes()),
             count: leg.lanes(),
             rises: leg.class_groups().map(<[u32]>::to_vec),
@@ -276,43 +308,60 @@ impl Detours {
 
 impl Detours {
     /// As [`Self::begin`] of UGAL-L at a packet's first switch, without branches that would be
-    /// guessed wrong as often as right.
+    /// guessed wrong as often as right. `WHOLE`: there is one plane, all switches have endpoints,
+    /// and there are ways between all.
     #[inline(always)]
-    fn begin_locally(&self, here: &mut Here<'_>, home: u32, packet: &mut Packet<'_>) -> u16 {
+    fn begin_locally<const WHOLE: bool>(
+        &self,
+        here: &mut Here<'_>,
+        home: u32,
+        packet: &mut Packet<'_>,
+    ) -> u16 {
         let at = here.router;
-        let ports = self.ways.row(at);
-        let direct = self.ways.port_in(ports, home, here.random);
-        let among = &self.between[usize::from(self.plane[at as usize])][..];
-        let taken = [at, home].map(|s| self.place[s as usize]);
-        let skipped = taken.iter().filter(|t| (**t as usize) < among.len()).count();
-        let others = among.len().saturating_sub(skipped) as u32;
+        let switches = self.switches as usize;
+        let [before, after] = [at, home].map(|s| &self.legs[s as usize * switches..][..switches]);
+        let straight = before[home as usize];
+        let direct = self.ways.draw(straight as u16, here.random);
+        // where it is whole, switches are numbers below their count; else, numbers of a list
+        let among = &self.between[usize::from(if WHOLE { 0 } else { self.plane[at as usize] })][..];
+        let count = if WHOLE { self.switches } else { among.len() as u32 };
+        let taken = [at, home].map(|s| if WHOLE { s } else { self.place[s as usize] });
+        let skipped = taken.iter().filter(|t| WHOLE || **t < count).count();
+        let others = count.saturating_sub(skipped as u32);
         if others == 0 {
             return direct;
         }
         let (low, high) = (taken[0].min(taken[1]), taken[0].max(taken[1]));
-        // links go both ways, and so do hops
-        let [before, after] = [at, home]
-            .map(|s| &self.hops[(s * self.switches) as usize..][..self.switches as usize]);
-        let (mut least, mut over, mut first) = (i64::MAX, 0, 0);
-        for _ in 0..self.choosing.candidates {
-            let drawn = here.random.below(others);
+        let mut random = *here.random;
+        // cost, number, switch and port of the best: one comparison decides, and the first of
+        // several with the same cost is the best
+        let mut best = u64::MAX;
+        for number in 0..u64::from(self.choosing.candidates) {
+            let drawn = random.below(others);
             let drawn = drawn + u32::from(drawn >= low);
-            let via = among[(drawn + u32::from(drawn >= high)) as usize];
-            let port = self.ways.port_in(ports, via, here.random);
-            let [to, on] = [before, after].map(|hops| hops[via as usize]);
-            let cost = i64::from((u32::from(to) + u32::from(on)) * here.sight.used(port));
-            let wins = cost < least && to.max(on) < FAR;
-            least = if wins { cost } else { least };
-            over = if wins { via } else { over };
-            first = if wins { port } else { first };
+            let drawn = drawn + u32::from(drawn >= high);
+            let via = if WHOLE { drawn } else { among[drawn as usize] };
+            let [to, on] = [before, after].map(|legs| legs[via as usize]);
+            let port = self.ways.draw(to as u16, &mut random);
+            let [to, on] = [to, on].map(|leg| leg >> 16);
+            let cost = u64::from((to + on) * here.sight.used(port));
+            let own = cost << 37 | number << 31 | u64::from(via) << 15 | u64::from(port);
+            best = if WHOLE || to.max(on) < FAR.into() { own.min(best) } else { best };
         }
-        let own = i64::from(u32::from(before[home as usize]) * here.sight.used(direct));
-        if own > least.saturating_add(self.choosing.threshold) {
+        *here.random = random;
+        let own = i64::from((straight >> 16) * here.sight.used(direct));
+        if best != u64::MAX && own > ((best >> 37) as i64).saturating_add(self.choosing.threshold) {
             packet.set_note(DETOUR);
-            packet.set_via(over);
-            return first;
+            packet.set_via((best >> 15) as u32 & 0xffff);
+            return best as u16 & 0x7fff;
         }
         direct
+    }
+
+    /// The same where the network is not whole.
+    #[inline(never)]
+    fn begin_in_parts(&self, here: &mut Here<'_>, home: u32, packet: &mut Packet<'_>) -> u16 {
+        self.begin_locally::<false>(here, home, packet)
     }
 
     /// What a packet wants by any selection and any classes.
@@ -373,8 +422,7 @@ impl Guide for Detours {
 
     #[inline(always)]
     fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
-        if self.rises.is_some() || !matches!(self.selection, Selection::Minimal | Selection::UgalL)
-        {
+        if !self.is_short {
             // of its own, so that the other stays in registers
             let Here { router, in_port, lane, sight, .. } = *here;
             return self
@@ -382,11 +430,18 @@ impl Guide for Detours {
         }
         let Attached { router: home, port } = self.wiring.endpoints()[packet.target() as usize];
         let (at, hops) = (here.router, packet.hops());
-        let lanes = self.lanes[(hops as usize).min(self.lanes.len() - 1)];
+        let lanes = self.by_hops[hops as usize & 255];
         let mut goal = home;
         if self.selection == Selection::UgalL {
             if hops == 0 && at != home {
-                return Want { port: self.begin_locally(here, home, packet), lanes, rank: 0 };
+                let port = if self.is_whole {
+                    self.begin_locally::<true>(here, home, packet)
+                } else {
+                    let Here { router, in_port, lane, sight, .. } = *here;
+                    let mut own = Here { router, in_port, lane, sight, random: here.random };
+                    self.begin_in_parts(&mut own, home, packet)
+                };
+                return Want { port, lanes, rank: 0 };
             }
             if packet.note() == DETOUR {
                 if packet.via() == at {
@@ -399,6 +454,12 @@ impl Guide for Detours {
         if at == goal {
             return Want { port, lanes: self.every, rank: 0 };
         }
-        Want { port: self.ways.port(at, goal, here.random), lanes, rank: 0 }
+        let port = if self.selection == Selection::UgalL {
+            let leg = self.legs[at as usize * self.switches as usize + goal as usize];
+            self.ways.draw(leg as u16, here.random)
+        } else {
+            self.ways.port(at, goal, here.random)
+        };
+        Want { port, lanes, rank: 0 }
     }
 }

@@ -83,28 +83,32 @@ impl Ways {
     /// One of them, at random; port 0 where there is none.
     #[inline(always)]
     pub fn port(&self, at: u32, goal: u32, random: &mut Fast) -> u16 {
-        let entry = self.table[at as usize * self.switches + goal as usize];
-        if entry & SEVERAL == 0 { entry } else { self.one_of(entry, random) }
+        self.draw(self.table[at as usize * self.switches + goal as usize], random)
     }
 
-    /// What [`Self::port_in`] looks at, of a switch.
+    /// The entries, by switch, then goal, for [`Self::draw`]; they are not kept here.
+    pub(super) fn take_entries(&mut self) -> Vec<u16> {
+        std::mem::take(&mut self.table)
+    }
+
+    /// The port of an entry.
     #[inline(always)]
-    pub(super) fn row(&self, at: u32) -> &[u16] {
-        &self.table[at as usize * self.switches..][..self.switches]
+    pub(super) fn draw(&self, entry: u16, random: &mut Fast) -> u16 {
+        if entry & SEVERAL == 0 {
+            return entry;
+        }
+        let port;
+        (port, *random) = self.one_of(entry, *random);
+        port
     }
 
-    /// As [`Self::port`] from the switch of that row.
-    #[inline(always)]
-    pub(super) fn port_in(&self, row: &[u16], goal: u32, random: &mut Fast) -> u16 {
-        let entry = row[goal as usize];
-        if entry & SEVERAL == 0 { entry } else { self.one_of(entry, random) }
-    }
-
-    /// One of the ports of a list, at random; port 0 where there is none.
-    fn one_of(&self, entry: u16, random: &mut Fast) -> u16 {
+    /// One of the ports of a list, at random; port 0 where there is none. The random numbers come
+    /// and go as a value: those of a loop that asks this now and then stay in a register.
+    #[inline(never)]
+    fn one_of(&self, entry: u16, mut random: Fast) -> (u16, Fast) {
         let (begin, length) = self.span[usize::from(entry ^ SEVERAL)];
         let drawn = begin + random.below(length);
-        if length == 0 { 0 } else { self.ports[drawn as usize] }
+        (if length == 0 { 0 } else { self.ports[drawn as usize] }, random)
     }
 }
 

@@ -196,6 +196,14 @@ impl Source {
         Ok(Self { trials, on, next: 0, born: NEVER })
     }
 
+    /// Where a packet is born in every cycle with the same chance: it is when 64 random bits are at
+    /// most this. `None` of sources that turn on and off, or never send.
+    pub fn most(&self) -> Option<u64> {
+        let chance = self.trials.packet;
+        let most = if chance == Fast::ALWAYS { chance } else { chance.checked_sub(1)? };
+        (!self.trials.bursts).then_some(most)
+    }
+
     /// The first cycle from `cycle` on in which a packet is born; [`NEVER`] where none ever is. It
     /// is found trial by trial, each cycle tried once and in order: what is drawn does not depend
     /// on when, or how often, this is asked. O(cycles); births before `cycle` that were not asked
@@ -219,9 +227,8 @@ impl Source {
             return self.try_bursts(cycle, end, random);
         }
         // what is tried again and again is kept at hand
-        let (mut now, mut own, chance) = (self.next, *random, self.trials.packet);
-        // chances above 0: what is drawn is below the threshold, or that is for certain
-        let most = if chance == Fast::ALWAYS { chance } else { chance - 1 };
+        let (mut now, mut own) = (self.next, *random);
+        let most = self.most().unwrap_or(0);
         while now < end.min(cycle) {
             own.next_u64();
             now += 1;

@@ -410,12 +410,23 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
     fn count_buffered(&self, sums: &mut [u32]) {
         let lanes = usize::from(self.setup.router.virtual_channels);
         let stride = self.setup.router.stride_bits();
+        let add = |sums: &mut [u32], counts: &[u16]| {
+            sums.iter_mut().zip(counts).for_each(|(sum, &count)| *sum += u32::from(count));
+        };
+        if lanes == 1 << stride {
+            // no place is left out
+            let mut rest = sums;
+            for unit in self.parts.iter().flat_map(|p| &p.units) {
+                let (mine, others) = rest.split_at_mut((unit.ports as usize) << stride);
+                add(mine, &unit.count);
+                rest = others;
+            }
+            return;
+        }
         let units = self.parts.iter().flat_map(|p| &p.units);
         let ports = units.flat_map(|u| (0..u.ports as usize).map(move |port| (u, port << stride)));
         for (sums, (unit, first)) in sums.chunks_exact_mut(lanes).zip(ports) {
-            for (sum, count) in sums.iter_mut().zip(&unit.count[first..]) {
-                *sum += u32::from(*count);
-            }
+            add(sums, &unit.count[first..]);
         }
     }
 }

@@ -386,7 +386,7 @@ fn ask_guide<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
 ) {
     let at = unit.head[i] as usize;
     let mut flit = on.board.rings.get(at);
-    let sight = on.near(&unit.credits, on.stride, unit.router, now);
+    let sight = on.near::<ANY, N>(&unit.credits, now);
     let mut here = Here::new(unit.router, (i, on.stride), &sight, &mut unit.random);
     let mut packet = Packet::new(&mut flit, &on.layout);
     if on.guide.has_choices() {

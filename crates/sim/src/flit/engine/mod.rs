@@ -132,9 +132,13 @@ impl<G: ?Sized> Context<'_, G> {
 
     /// What a router with these credits sees in cycle `now`.
     #[inline]
-    fn near<'b>(&'b self, credits: &'b [u16], stride: u32, router: u32, now: u32) -> Near<'b> {
+    fn near<'b, const S: u32, const N: usize>(
+        &'b self,
+        credits: &'b [u16; N],
+        now: u32,
+    ) -> Near<'b, G, S, N> {
         let full = self.full * u32::from(self.router.virtual_channels);
-        Near { credits, stride, full, far: self.seen_from_afar(router, now) }
+        Near { credits, full, now, on: self }
     }
 
     /// What is seen of a router from elsewhere in cycle `now`.
@@ -145,24 +149,30 @@ impl<G: ?Sized> Context<'_, G> {
 }
 
 /// What a router sees of itself, and of others as they were a cycle ago.
-struct Near<'a> {
-    pub(super) credits: &'a [u16],
-    pub(super) stride: u32,
+struct Near<'a, G: ?Sized, const S: u32, const N: usize> {
+    credits: &'a [u16; N],
     /// Credits of a port whose next buffer is empty.
-    pub(super) full: u32,
-    pub(super) far: Far<'a>,
+    full: u32,
+    now: u32,
+    on: &'a Context<'a, G>,
 }
 
-impl Sight for Near<'_> {
+impl<G: ?Sized, const S: u32, const N: usize> Sight for Near<'_, G, S, N> {
     #[inline]
     fn used(&self, port: u16) -> u32 {
-        let first = usize::from(port) << self.stride;
-        let credits = &self.credits[first..first + (1 << self.stride)];
+        if S == 2 {
+            // four credits are a word, and a product adds them up: a buffer has 8192 at most
+            let four: [u16; 4] = self.credits.as_chunks().0[usize::from(port) & (N / 4 - 1)];
+            let word = four.into_iter().rev().fold(0, |word, c| word << 16 | u64::from(c));
+            return self.full - (word.wrapping_mul(0x0001_0001_0001_0001) >> 48) as u32;
+        }
+        let first = usize::from(port) << self.on.stride;
+        let credits = &self.credits[first..first + (1 << self.on.stride)];
         self.full - credits.iter().map(|&c| u32::from(c)).sum::<u32>()
     }
 
     fn used_at(&self, router: u32, port: u16) -> u32 {
-        self.far.used_at(router, port)
+        self.on.seen_from_afar(router, self.now).used_at(router, port)
     }
 }
 
@@ -268,7 +278,7 @@ fn visit<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const 
         tell_waiting(unit, now, on);
     }
     if on.sees_far {
-        let near = on.near(&unit.credits, on.stride, unit.router, now);
+        let near = on.near::<S, N>(&unit.credits, now);
         let first = on.first_port[unit.router as usize] as usize;
         for port in 0..unit.ports {
             let used = near.used(port as u16).into();

@@ -7,7 +7,7 @@
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
 use super::board::Calendar;
-use super::unit::{Unit, bits, bits_of};
+use super::unit::{Unit, bits_of};
 use super::{Context, Scratch, Tally, count};
 use crate::flit::guide::{Guide, Here};
 use crate::flit::word::{HOP, Packet, TAIL};
@@ -34,7 +34,7 @@ pub(super) fn step<
     let stride = on.stride::<S>();
     let lanes = ask_lanes(unit, scratch, stride);
     let outputs = ask_crossbar(unit, scratch, stride);
-    route(unit, on, stride, now);
+    route::<G, S, N, W, M>(unit, on, now);
     give_lanes(unit, scratch, lanes);
     let when = (now, through);
     for w in 0..W {
@@ -58,22 +58,24 @@ fn ask_lanes<const N: usize, const W: usize, const M: usize>(
     stride: u32,
 ) -> [u64; W] {
     let mut asked = [0; W];
-    for i in bits(unit.asking) {
-        let want = unit.want(i);
-        let free = unit.free_of(want, stride);
-        if free == 0 {
-            continue;
+    for w in 0..W {
+        for i in bits_of(w, unit.asking[w]) {
+            let want = unit.want(i);
+            let free = unit.free_of(want, stride);
+            if free == 0 {
+                continue;
+            }
+            let first = want.port << stride;
+            let turn = unit.in_turn[i & (N - 1)].wrapping_sub(first);
+            let turn = if turn < 32 { u32::from(turn) } else { 0 };
+            let ahead = free >> turn << turn;
+            let lane = if ahead == 0 { free } else { ahead }.trailing_zeros();
+            let x = first as usize + lane as usize;
+            let key = key(i, unit.out_turn[x & (N - 1)]);
+            let best = &mut scratch.lanes[x & (N - 1)];
+            *best = key.min(*best);
+            asked[(x >> 6) & (W - 1)] |= 1 << (x & 63);
         }
-        let first = want.port << stride;
-        let turn = unit.in_turn[i & (N - 1)].wrapping_sub(first);
-        let turn = if turn < 32 { u32::from(turn) } else { 0 };
-        let ahead = free >> turn << turn;
-        let lane = if ahead == 0 { free } else { ahead }.trailing_zeros();
-        let x = first as usize + lane as usize;
-        let key = key(i, unit.out_turn[x & (N - 1)]);
-        let best = &mut scratch.lanes[x & (N - 1)];
-        *best = key.min(*best);
-        asked[(x >> 6) & (W - 1)] |= 1 << (x & 63);
     }
     asked
 }
@@ -100,16 +102,17 @@ fn ask_crossbar<const N: usize, const W: usize, const M: usize>(
             moving ^= mine;
             let low = w * 64 + low as usize;
             let port = low >> stride;
-            let i = if mine.is_power_of_two() { low } else { lane_of(unit, port, w, mine, stride) };
+            let i = if mine & (mine - 1) == 0 { low } else { lane_of(unit, port, w, mine, stride) };
             let x = usize::from(unit.out[i & (N - 1)]);
             if unit.credits[x & (N - 1)] == 0 {
                 continue;
             }
-            let out = x >> stride;
-            let key = key(port, unit.switch_out_turn[out & (M - 1)]) & !0xffff | i as u32;
-            let best = &mut scratch.outputs[out & (M - 1)];
-            *best = key.min(*best);
-            asked[(out >> 6) & (W - 1)] |= 1 << (out & 63);
+            let out = (x >> stride) & (M - 1);
+            let behind = (port as u16).wrapping_sub(unit.switch_out_turn[out]);
+            let best = &mut scratch.outputs[out];
+            *best = (u32::from(behind) << 16 | i as u32).min(*best);
+            // of 64 ports at most, this is the first word: the others are known to be 0
+            asked[out >> 6] |= 1 << (out & 63);
         }
     }
     asked
@@ -146,23 +149,25 @@ fn lane_of<const N: usize, const W: usize, const M: usize>(
 
 /// Packets that have come to the front learn what they want.
 #[inline(always)]
-fn route<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
+fn route<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const M: usize>(
     unit: &mut Unit<N, W, M>,
     on: &Context<'_, G>,
-    stride: u32,
     now: u32,
 ) {
+    let stride = on.stride::<S>();
     let waiting = std::mem::replace(&mut unit.routing, [0; W]);
-    let sight = on.near(&unit.credits, stride, unit.router, now);
-    for i in bits(waiting) {
-        let at = unit.head[i & (N - 1)] as usize;
-        let mut flit = on.board.rings.get(at);
-        let before = flit;
-        let mut here = Here::new(unit.router, (i, stride), &sight, &mut unit.random);
-        let want = on.guide.want(&mut here, &mut Packet::new(&mut flit, &on.layout));
-        (unit.want_port[i & (N - 1)], unit.want_lanes[i & (N - 1)]) = (want.port, want.lanes);
-        if flit != before {
-            on.board.rings.set(at, flit);
+    let sight = on.near::<S, N>(&unit.credits, now);
+    for w in 0..W {
+        for i in bits_of(w, waiting[w]) {
+            let at = unit.head[i & (N - 1)] as usize;
+            let mut flit = on.board.rings.get(at);
+            let before = flit;
+            let mut here = Here::new(unit.router, (i, stride), &sight, &mut unit.random);
+            let want = on.guide.want(&mut here, &mut Packet::new(&mut flit, &on.layout));
+            (unit.want_port[i & (N - 1)], unit.want_lanes[i & (N - 1)]) = (want.port, want.lanes);
+            if flit != before {
+                on.board.rings.set(at, flit);
+            }
         }
     }
     for w in 0..W {
@@ -180,15 +185,17 @@ fn give_lanes<const N: usize, const W: usize, const M: usize>(
     for w in 0..W {
         unit.free[w] &= !asked[w];
     }
-    for x in bits(asked) {
-        let best = std::mem::replace(&mut scratch.lanes[x & (N - 1)], NOBODY);
-        let i = (best & 0xffff) as usize;
-        unit.out[i & (N - 1)] = x as u16;
-        unit.in_turn[i & (N - 1)] = x as u16 + 1;
-        unit.out_turn[x & (N - 1)] = i as u16 + 1;
-        let (w, bit) = ((i >> 6) & (W - 1), 1 << (i & 63));
-        unit.asking[w] &= !bit;
-        unit.moving[w] |= bit;
+    for w in 0..W {
+        for x in bits_of(w, asked[w]) {
+            let best = std::mem::replace(&mut scratch.lanes[x & (N - 1)], NOBODY);
+            let i = (best & 0xffff) as usize;
+            unit.out[i & (N - 1)] = x as u16;
+            unit.in_turn[i & (N - 1)] = x as u16 + 1;
+            unit.out_turn[x & (N - 1)] = i as u16 + 1;
+            let (w, bit) = ((i >> 6) & (W - 1), 1 << (i & 63));
+            unit.asking[w] &= !bit;
+            unit.moving[w] |= bit;
+        }
     }
 }
 

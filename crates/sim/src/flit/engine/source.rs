@@ -45,6 +45,9 @@ struct Stream {
     born: u32,
     /// Births; none where it sends nothing.
     clock: Option<Clock>,
+    /// Where a packet is born in every cycle with the same chance and routers are the usual ones:
+    /// when what is drawn is at most this. Else 0.
+    most: u64,
     /// The staged packet's next flit, where `left` is not 0.
     flit: u64,
     /// Flits of it that have not left.
@@ -74,6 +77,7 @@ impl Source {
     ) -> Self {
         let stream = |(mut clock, dealt): Maker| Stream {
             born: birth(clock.as_mut(), 0, end, &mut random),
+            most: clock.as_ref().and_then(Clock::most).unwrap_or(0),
             clock,
             flit: 0,
             left: 0,
@@ -91,6 +95,7 @@ impl Source {
     pub(super) fn stop(&mut self) {
         for stream in &mut self.streams {
             (stream.born, stream.clock, stream.dealt) = (NEVER, None, None);
+            stream.most = 0;
         }
     }
 
@@ -294,6 +299,11 @@ impl Stream {
         tally.staged += u64::from(counts);
         self.born = match &self.dealt {
             Some(dealt) if S == ANY => dealt.front(),
+            _ if S < ANY && self.most > 0 => {
+                let born;
+                (born, *random) = next_birth(self.most, self.born + 1, on.end, *random);
+                born
+            }
             _ => birth(self.clock.as_mut(), self.born + 1, on.end, random),
         };
     }
@@ -364,6 +374,19 @@ impl Stream {
 pub(super) fn birth(clock: Option<&mut Clock>, from: u32, end: u32, random: &mut Fast) -> u32 {
     let born = clock.and_then(|clock| clock.next_before(from.into(), end.into(), random));
     born.map_or(NEVER, |cycle| cycle as u32)
+}
+
+/// The same where what is drawn in each cycle says it: at most `most`. As good as a call of
+/// [`birth`] each time, as long as there is no other; random numbers come and go by value, so that
+/// they stay in registers.
+#[inline(never)]
+fn next_birth(most: u64, from: u32, end: u32, mut random: Fast) -> (u32, Fast) {
+    for cycle in from..end {
+        if random.next_u64() <= most {
+            return (cycle, random);
+        }
+    }
+    (NEVER, random)
 }
 
 /// The first open lane after the last one, among those that are allowed, which follow one another;

@@ -201,8 +201,29 @@ pub(super) fn bits<const W: usize>(masks: [u64; W]) -> Bits<W> {
 
 /// The bits of a mask's word `w`, ascending.
 #[inline(always)]
-pub(super) fn bits_of(w: usize, mask: u64) -> impl Iterator<Item = usize> {
-    bits([mask]).map(move |bit| w * 64 + bit)
+pub(super) fn bits_of(w: usize, mask: u64) -> BitsOf {
+    BitsOf { first: w * 64, rest: mask }
+}
+
+/// The bits of a mask's word, ascending.
+pub(super) struct BitsOf {
+    /// The number of the word's lowest bit.
+    first: usize,
+    rest: u64,
+}
+
+impl Iterator for BitsOf {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        if self.rest == 0 {
+            return None;
+        }
+        let bit = self.first | self.rest.trailing_zeros() as usize;
+        self.rest &= self.rest - 1;
+        Some(bit)
+    }
 }
 
 impl<const W: usize> Iterator for Bits<W> {
