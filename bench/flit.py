@@ -45,7 +45,7 @@ def flit(options: Options) -> list[Row]:
     growth = [probe("flits", net, "minimal", 60, 1)[0]["rss_mib"] for net in nets]
     rows.append(Row(
         "flit", "memory of a point, slim_fly:q=19,p=15", growth[1], "MiB", most=60,
-        note=f"growth of the process, which has the network before; {growth[0]:.0f} MiB with p=7"))
+        note=f"growth of the process, which has network and modules; {growth[0]:.0f} MiB with p=7"))
     return [*rows, _threads(options), *(_largest(options) if options.full else [])]
 
 

@@ -423,6 +423,8 @@ def netlist_floor(q: str, p: str) -> dict:
 def flits(net: str, selection: str, cycles: str, threads: str) -> dict:
     """The simulator between a third of these cycles and all of them; growth of the process."""
     on = flyloom.network(net)
+    # the modules that the first simulation loads are not a point's
+    _flits(flyloom.network("slim_fly:q=3,p=1"), selection, 10, 1)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     short = _flits(on, selection, int(cycles) // 3, int(threads))
     long = _flits(on, selection, int(cycles), int(threads))
