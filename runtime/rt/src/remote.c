@@ -254,3 +254,10 @@ void fly_peer_died(struct fly_rt *rt, int peer) {
         if (rank >= 0) fly_match_each(&win->match, rank, source_died, &win->match);
     }
 }
+
+void fly_peer_lost(struct fly_rt *rt, int peer) {
+    if (!rt->finalizing)
+        fly_peer_died(rt, peer);
+    else if (rt->peers[peer].lost_ns == 0)
+        rt->peers[peer].lost_ns = fly_now_ns();
+}
