@@ -368,3 +368,22 @@ def test_perf_measures(release):
             ("latency: 64 posted", 8), ("latency: 2048 unmatched", 8),
             ("rate: a message", 8), ("bandwidth: a message", 4096)} <= kinds
     assert all(0 < row["median_ns"] <= row["p99_ns"] for row in rows)
+
+
+def test_instructions_of_a_message(release, tmp_path):
+    """A matched message of 8 bytes, both sides: they do not creep back up. Counted by valgrind."""
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is not installed")
+    counts = {}
+    for messages in (1000, 3000):
+        boot = tmp_path / str(messages)
+        boot.mkdir()
+        done = subprocess.run(
+            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={tmp_path}/out",
+             release / "tests" / "message_cost", str(messages)],
+            env={**os.environ, "FLYLOOM_RANK": "0", "FLYLOOM_SIZE": "1",
+                 "FLYLOOM_BOOT": str(boot)}, text=True, capture_output=True, timeout=LIMIT_S)
+        assert done.returncode == 0, done.stderr
+        counts[messages] = int(re.search(r"Collected : (\d+)", done.stderr).group(1))
+    each = (counts[3000] - counts[1000]) / 2000
+    assert 100 < each < 480

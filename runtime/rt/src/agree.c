@@ -62,6 +62,7 @@ int fly_agree(struct fly_rt *rt, struct fly_object *object, uint64_t *value) {
         int to = fly_world_rank(team, (team->rank + step) % team->size);
         struct fly_round *got = &agree->got[agree->epoch & 1][k];
         struct fly_pause pause = {.rt = rt};
+        pause.awaited = 1 + fly_world_rank(team, (team->rank - step + team->size) % team->size);
         if (tell(rt, object, k, to, largest) != FLY_OK) largest |= DEAD;
         while (!got->here && !anyone_dead(rt, team)) fly_wait_more(&pause);
         uint64_t heard = got->here ? got->value : DEAD;

@@ -31,6 +31,7 @@ struct fly_peer {
     uint64_t executed;        /* of the peer's, here */
     uint32_t replies;         /* answers that are awaited from it */
     bool dead;
+    uint64_t lost_ns; /* in fly_finalize: when its connection ended, or 0 */
 };
 
 struct fly_settings {
@@ -195,6 +196,8 @@ struct fly_pause {
     struct fly_rt *rt;
     uint32_t turns, checks; /* turns since something came; all */
     uint64_t began_ns;
+    int awaited; /* 1 + the peer that must do something for the wait to end; 0: not one alone */
+    uint64_t ask_ns, asked_after_ns; /* when it is asked next whether it lives */
     const struct fly_want *until; /* what is waited for, where that is one request */
 };
 /* One step of waiting for something: a turn, then patience that grows; the lock is let go. */
@@ -215,6 +218,8 @@ int fly_send(struct fly_rt *rt, int peer, const struct fly_packet *packet, const
 bool fly_packet_arrived(struct fly_rt *rt, int peer, const struct fly_packet *packet,
                         const void *data, size_t bytes);
 void fly_peer_died(struct fly_rt *rt, int peer);
+/* Nothing can be sent to it any more: it has died, or in fly_finalize it may have left. */
+void fly_peer_lost(struct fly_rt *rt, int peer);
 bool fly_notification(struct fly_win *win, int peer, int source, int tag, const void *data,
                       size_t bytes);
 /* Gives back credits that were held where the unexpected list has room again. */

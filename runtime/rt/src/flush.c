@@ -12,7 +12,7 @@ static bool awaits(const struct fly_win *win, int peer) {
 
 /* Answers from a peer, or from all (-1); those of the dead were given up. */
 void fly_answers(struct fly_win *win, int peer) {
-    struct fly_pause pause = {.rt = win->rt};
+    struct fly_pause pause = {.rt = win->rt, .awaited = peer + 1};
     while (awaits(win, peer)) fly_wait_more(&pause);
 }
 
@@ -25,7 +25,7 @@ static int ask(struct fly_rt *rt, int peer) {
 static int acknowledged(struct fly_rt *rt, int peer) {
     const struct fly_peer *to = &rt->peers[peer];
     uint64_t wanted = to->puts;
-    struct fly_pause pause = {.rt = rt};
+    struct fly_pause pause = {.rt = rt, .awaited = peer + 1};
     while (!to->dead && to->puts_done < wanted) fly_wait_more(&pause);
     return to->dead ? fly_fail(FLY_ERR_PEER, "rank %d has died", peer) : FLY_OK;
 }

@@ -13,7 +13,8 @@ struct fly_inlet {
 /* shm.c: ends the sleep of who said so. */
 void fly_shm_wake(uint32_t *asleep);
 
-/* The receiver says it sleeps, then looks at the ring; a sender publishes, then looks if it does. */
+/* The receiver says it sleeps, then looks at the ring; a sender publishes, then looks if it does.
+ */
 static inline void fly_inlet_rouse(const struct fly_inlet *inlet) {
     fly_fence_all();
     if (__builtin_expect(__atomic_load_n(inlet->asleep, __ATOMIC_RELAXED) != 0, 0))

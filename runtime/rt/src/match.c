@@ -170,7 +170,8 @@ static FLY_APART void copy_inline(unsigned char *to, const void *from, size_t by
     memcpy(to, from, bytes);
 }
 
-static inline void give(struct fly_want *want, int source, int tag, const void *data, size_t bytes) {
+static inline void give(struct fly_want *want, int source, int tag, const void *data,
+                        size_t bytes) {
     want->found++;
     want->left--;
     want->last_source = source;
@@ -234,7 +235,7 @@ static bool matches(const struct fly_want *want, int source, int tag) {
            (want->tag == tag || want->tag == FLY_MATCH_ANY);
 }
 
-static FLY_APART struct fly_want *first_in_line(const struct fly_match *m, int source, int tag) {
+static struct fly_want *first_in_line(const struct fly_match *m, int source, int tag) {
     struct fly_want *best = NULL;
     if (m->waiting[FLY_SHAPE_BOTH] != 0) best = earlier(best, find(m, source, tag));
     if (m->waiting[FLY_SHAPE_SOURCE] != 0) best = earlier(best, find(m, source, FLY_MATCH_ANY));
@@ -257,7 +258,7 @@ static struct fly_note *new_note(struct fly_match *m) {
     return NOTE_OF(link, 0);
 }
 
-static FLY_APART bool keep(struct fly_match *m, int source, int tag, const void *data, size_t bytes) {
+static bool keep(struct fly_match *m, int source, int tag, const void *data, size_t bytes) {
     static const int ANY = FLY_MATCH_ANY;
     struct fly_bucket *homes[FLY_SHAPES] = {NULL, NULL, NULL, &m->all};
     struct fly_note *note = new_note(m);
@@ -288,11 +289,17 @@ static FLY_APART bool keep(struct fly_match *m, int source, int tag, const void 
 
 bool fly_match_arrive(struct fly_match *m, int source, int tag, const void *data, size_t bytes,
                       struct fly_want **taker) {
-    struct fly_want *want = m->newest;
-    if (m->posted != 1 || want == NULL || !matches(want, source, tag)) /* else it is the only one */
-        want = m->posted == 0 ? NULL : first_in_line(m, source, tag);
+    struct fly_want *want = m->posted == 0 ? NULL : first_in_line(m, source, tag);
     *taker = want;
     if (want == NULL) return keep(m, source, tag, data, bytes);
+    give(want, source, tag, data, bytes);
+    if (fly_match_complete(want)) fly_match_withdraw(m, want);
+    return true;
+}
+
+bool fly_match_hand(struct fly_match *m, int source, int tag, const void *data, size_t bytes) {
+    struct fly_want *want = m->newest;
+    if (m->posted != 1 || want == NULL || !matches(want, source, tag)) return false;
     give(want, source, tag, data, bytes);
     if (fly_match_complete(want)) fly_match_withdraw(m, want);
     return true;

@@ -90,6 +90,9 @@ static inline bool fly_match_complete(const struct fly_want *want) {
 bool fly_match_arrive(struct fly_match *m, int source, int tag, const void *data, size_t bytes,
                       struct fly_want **taker);
 
+/* The same where one request alone is posted and it matches; false: nothing has happened. */
+bool fly_match_hand(struct fly_match *m, int source, int tag, const void *data, size_t bytes);
+
 /* The oldest notification that matches and that nobody took, or NULL. */
 const struct fly_note *fly_match_probe(const struct fly_match *m, int source, int tag);
 

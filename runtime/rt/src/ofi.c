@@ -8,13 +8,20 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "core.h"
 
 enum { PIECE = 16384, RECEIVES = 64, EVENTS = 16 };
+/* How long the provider pushes back for a peer before we look whether it lives. */
+static const uint64_t LOOK_FIRST_NS = 200000000, LOOK_NEXT_NS = 1000000000;
 
 struct head {
     int32_t rank;    /* of the sender in the world */
@@ -49,6 +56,12 @@ struct ofi {
     struct fid_ep *ep;
     fi_addr_t *addresses; /* by rank of the world */
     struct partial *partials;
+    struct sockaddr_in *names; /* likewise */
+    struct stalled {
+        uint64_t pass, look_ns; /* of push, the last it stopped; when to look if it lives */
+        uint64_t queued;        /* pieces to it that wait */
+    } *stalled;
+    uint64_t pass, queued;
     struct piece *receives, *waiting, **last, *spare;
     size_t under_way;
     int stuck; /* partials that are whole and not taken */
@@ -157,29 +170,84 @@ static int ofi_connect(struct fly_carrier *c, const struct fly_hello *all) {
     int size = c->rt->size;
     ofi->addresses = calloc((size_t)size, sizeof *ofi->addresses);
     ofi->partials = calloc((size_t)size, sizeof *ofi->partials);
-    if (ofi->addresses == NULL || ofi->partials == NULL)
+    ofi->names = calloc((size_t)size, sizeof *ofi->names);
+    ofi->stalled = calloc((size_t)size, sizeof *ofi->stalled);
+    if (ofi->addresses == NULL || ofi->partials == NULL || ofi->names == NULL ||
+        ofi->stalled == NULL)
         return fly_fail(FLY_ERR_NOMEM, "ofi: no memory for %d ranks", size);
     for (int r = 0; r < size; r++) {
         if (c->rt->peers[r].via != c) continue;
+        memcpy(&ofi->names[r], all[r].address, sizeof *ofi->names);
         if (fi_av_insert(ofi->av, all[r].address, 1, &ofi->addresses[r], 0, NULL) != 1)
             return fly_fail(FLY_ERR_TRANSPORT, "ofi: the address of rank %d is not one", r);
     }
     return FLY_OK;
 }
 
-/* Hands to the provider what waits, in order, until it pushes back. */
+/* Whether nobody listens at a peer's address: the process has ended. The provider does not say so,
+   it connects again and again; and a peer that computes pushes back as well. */
+static bool nobody_listens(const struct ofi *ofi, int peer) {
+    int end = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (end < 0) return false;
+    struct pollfd ready = {.fd = end, .events = POLLOUT};
+    int why = 0;
+    socklen_t length = sizeof why;
+    if (connect(end, (const struct sockaddr *)&ofi->names[peer], sizeof *ofi->names) != 0)
+        why = errno;
+    if (why == EINPROGRESS && poll(&ready, 1, 20) == 1)
+        getsockopt(end, SOL_SOCKET, SO_ERROR, &why, &length);
+    close(end);
+    return why == ECONNREFUSED;
+}
+
+/* The provider takes nothing for a peer. */
+static void stall(struct ofi *ofi, int peer) {
+    struct stalled *stalled = &ofi->stalled[peer];
+    uint64_t now = fly_now_ns();
+    stalled->pass = ofi->pass;
+    if (stalled->look_ns == 0) {
+        stalled->look_ns = now + LOOK_FIRST_NS;
+    } else if (now >= stalled->look_ns) {
+        stalled->look_ns = now + LOOK_NEXT_NS;
+        if (nobody_listens(ofi, peer)) fly_peer_lost(ofi->base.rt, peer);
+    }
+}
+
+static bool is_lost(const struct ofi *ofi, int peer) {
+    return ofi->base.rt->peers[peer].dead || ofi->base.rt->peers[peer].lost_ns != 0;
+}
+
+/* Hands to the provider what waits, in order for each peer, until it pushes back for all. */
 static void push(struct ofi *ofi) {
-    while (ofi->waiting != NULL) {
-        struct piece *piece = ofi->waiting;
-        ssize_t code = fi_send(ofi->ep, &piece->head, sizeof piece->head + piece->bytes, NULL,
-                               ofi->addresses[piece->peer], &piece->context);
-        if (code == -FI_EAGAIN) return;
-        ofi->waiting = piece->next;
-        if (ofi->waiting == NULL) ofi->last = &ofi->waiting;
+    struct piece **at = &ofi->waiting;
+    uint64_t passed = 0;
+    ofi->pass++;
+    while (*at != NULL && passed < ofi->queued) {
+        struct piece *piece = *at;
+        int peer = piece->peer;
+        ssize_t code = -FI_EAGAIN;
+        if (is_lost(ofi, peer))
+            code = -FI_ENOTCONN;
+        else if (ofi->stalled[peer].pass != ofi->pass)
+            code = fi_send(ofi->ep, &piece->head, sizeof piece->head + piece->bytes, NULL,
+                           ofi->addresses[peer], &piece->context);
+        if (code == -FI_EAGAIN) {
+            if (ofi->stalled[peer].pass != ofi->pass) {
+                stall(ofi, peer);
+                passed += ofi->stalled[peer].queued;
+            }
+            at = &piece->next;
+            continue;
+        }
+        *at = piece->next;
+        if (piece->next == NULL) ofi->last = at;
+        ofi->queued--;
+        ofi->stalled[peer].queued--;
+        ofi->stalled[peer].look_ns = 0;
         if (code == 0) {
             ofi->under_way++;
         } else {
-            fly_peer_died(ofi->base.rt, piece->peer);
+            fly_peer_lost(ofi->base.rt, peer);
             piece->next = ofi->spare;
             ofi->spare = piece;
         }
@@ -227,6 +295,10 @@ static int ofi_send(struct fly_carrier *c, int peer, const struct fly_packet *pa
         fill(piece, packet, data);
         *end = piece;
         end = &piece->next;
+    }
+    for (const struct piece *one = first; one != NULL; one = one->next) {
+        ofi->queued++;
+        ofi->stalled[peer].queued++;
     }
     *ofi->last = first;
     ofi->last = end;
@@ -287,7 +359,7 @@ static int ofi_poll(struct fly_carrier *c) {
         if (fi_cq_readerr(ofi->cq, &error, 0) <= 0 || error.op_context == NULL) return 0;
         struct piece *piece = error.op_context;
         if (piece->peer < 0) return 0;
-        if (!c->rt->finalizing) fly_peer_died(c->rt, piece->peer);
+        fly_peer_lost(c->rt, piece->peer);
         sent(ofi, piece);
         return 0;
     }
@@ -324,6 +396,8 @@ static void ofi_close(struct fly_carrier *c) {
     for (int r = 0; ofi->partials != NULL && r < c->rt->size; r++) free(ofi->partials[r].room);
     free(ofi->partials);
     free(ofi->addresses);
+    free(ofi->names);
+    free(ofi->stalled);
     free(ofi->receives);
     free(ofi);
 }
@@ -333,6 +407,7 @@ const struct fly_carrier_ops fly_ofi = {
     .code = FLY_TRANSPORT_OFI,
     .tag_ub = INT32_MAX,
     .late = true,
+    .ends_unheard = true,
     .prepare = ofi_prepare,
     .reaches = ofi_reaches,
     .connect = ofi_connect,

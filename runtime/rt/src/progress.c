@@ -7,6 +7,9 @@
 /* Turns before a rank that waits lets others run, and before it sleeps: some 2 us, and some 100 us
    of yielding. A turn looks FLY_LOOKS times, of 2 ns or so each. */
 enum { TURNS_SPIN = 25, TURNS_YIELD = 325 };
+/* A silent peer is asked whether it lives after so long, then twice as long, up to the most; one
+   whose connection has ended while all leave is given so long. */
+static const uint64_t ASK_FIRST_NS = 100000000, ASK_MOST_NS = 2000000000, LEAVE_NS = 1000000000;
 enum { REST_FIRST_US = 100, REST_MOST_US = 5000 };
 
 uint64_t fly_now_ns(void) {
@@ -56,6 +59,25 @@ static FLY_APART void be_patient(const struct fly_pause *pause) {
     }
 }
 
+/* Where a death shows only by what is sent, something is sent now and then. What a peer said before
+   it left may still be on its way when its connection has ended: it has a while to come. */
+static FLY_APART void wonder(struct fly_pause *pause) {
+    struct fly_rt *rt = pause->rt;
+    struct fly_peer *peer = &rt->peers[pause->awaited - 1];
+    if (!peer->via->ops->ends_unheard || peer->dead || pause->awaited - 1 == rt->rank) return;
+    struct fly_packet nothing = {.kind = FLY_K_VOID};
+    uint64_t now = fly_now_ns();
+    if (peer->lost_ns != 0) {
+        if (now - peer->lost_ns > LEAVE_NS) fly_peer_died(rt, pause->awaited - 1);
+        return;
+    }
+    if (now < pause->ask_ns) return;
+    if (pause->ask_ns != 0) fly_send(rt, pause->awaited - 1, &nothing, NULL, 0);
+    pause->asked_after_ns = pause->ask_ns == 0 ? ASK_FIRST_NS : pause->asked_after_ns * 2;
+    if (pause->asked_after_ns > ASK_MOST_NS) pause->asked_after_ns = ASK_MOST_NS;
+    pause->ask_ns = now + pause->asked_after_ns;
+}
+
 void fly_wait_more(struct fly_pause *pause) {
     struct fly_rt *rt = pause->rt;
     pause->turns++;
@@ -70,6 +92,7 @@ void fly_wait_more(struct fly_pause *pause) {
         taken = fly_turn(rt);
     }
     if (taken > 0) pause->turns = 0; /* more may come soon */
+    if (pause->awaited != 0 && pause->checks % 64 == 0) wonder(pause);
 }
 
 static bool timed_out(struct fly_pause *pause) {
@@ -89,7 +112,7 @@ bool fly_credit_there(const struct fly_rt *rt, int peer, int class) {
 
 int fly_credit(struct fly_rt *rt, int peer, int class, bool patient) {
     struct fly_quota *quota = &rt->peers[peer].quota[class];
-    struct fly_pause pause = {.rt = rt};
+    struct fly_pause pause = {.rt = rt, .awaited = 1 + peer};
     while (!rt->peers[peer].dead && !has_credit(quota)) {
         /* Own arrivals are taken meanwhile: two full peers would wait for each other. */
         if (!patient && timed_out(&pause))
@@ -129,7 +152,7 @@ int fly_ask(struct fly_rt *rt, int peer) {
 }
 
 int fly_answer_room(struct fly_rt *rt, int peer) {
-    struct fly_pause pause = {.rt = rt};
+    struct fly_pause pause = {.rt = rt, .awaited = 1 + peer};
     while (!rt->peers[peer].dead && rt->peers[peer].replies >= FLY_REPLIES_MAX)
         fly_wait_more(&pause);
     if (rt->peers[peer].dead) return fly_fail(FLY_ERR_PEER, "rank %d has died", peer);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static FLY_APART bool hold_room(struct fly_win *win) {
+static bool hold_room(struct fly_win *win) {
     if (win->held_count < win->held_room) return true;
     size_t room = win->held_room == 0 ? 16 : win->held_room * 2;
     int *held = malloc(room * sizeof *held);
@@ -18,8 +18,8 @@ static FLY_APART bool hold_room(struct fly_win *win) {
     return true;
 }
 
-bool fly_notification(struct fly_win *win, int peer, int source, int tag, const void *data,
-                      size_t bytes) {
+static FLY_APART bool sorted_in(struct fly_win *win, int peer, int source, int tag,
+                                const void *data, size_t bytes) {
     uint64_t most = win->rt->settings.unexpected_max;
     struct fly_want *taker;
     bool full = win->match.unmatched >= most;
@@ -29,6 +29,14 @@ bool fly_notification(struct fly_win *win, int peer, int source, int tag, const 
         win->held[(win->held_first + win->held_count++) % win->held_room] = peer;
     else
         fly_give_back(win->rt, peer, FLY_CLASS_NOTE);
+    return true;
+}
+
+bool fly_notification(struct fly_win *win, int peer, int source, int tag, const void *data,
+                      size_t bytes) {
+    if (!fly_match_hand(&win->match, source, tag, data, bytes))
+        return sorted_in(win, peer, source, tag, data, bytes);
+    fly_give_back(win->rt, peer, FLY_CLASS_NOTE);
     return true;
 }
 
@@ -249,4 +257,11 @@ void fly_peer_died(struct fly_rt *rt, int peer) {
         int rank = fly_team_rank(object->team, peer);
         if (rank >= 0) fly_match_each(&win->match, rank, source_died, &win->match);
     }
+}
+
+void fly_peer_lost(struct fly_rt *rt, int peer) {
+    if (!rt->finalizing)
+        fly_peer_died(rt, peer);
+    else if (rt->peers[peer].lost_ns == 0)
+        rt->peers[peer].lost_ns = fly_now_ns();
 }

@@ -174,6 +174,8 @@ int fly_test(fly_req *req, int *flag, fly_status *status) {
 
 static FLY_APART void await(const struct fly_req *req) {
     struct fly_pause pause = {.rt = req->rt, .until = &req->want};
+    if (req->kind == FLY_R_NOTIFY && req->want.source >= 0)
+        pause.awaited = 1 + fly_world_rank(req->win->object.team, req->want.source);
     while (!is_complete(req)) fly_wait_more(&pause);
 }
 

@@ -95,7 +95,8 @@ static bool take_one(struct fly_shm_carrier *shm, const struct fly_ring *ring) {
     unsigned owner;
     const struct fly_packet *packet = fly_ring_peek(ring, shm->head, &owner);
     if (packet == NULL) return shm->base.rt->deaths != 0 && pass_over(shm, ring);
-    if (!fly_packet_arrived(shm->base.rt, shm->segments[owner].world, packet, NULL, 0)) return false;
+    int peer = shm->segments[owner].world;
+    if (!fly_packet_arrived(shm->base.rt, peer, packet, NULL, 0)) return false;
     shm->head++;
     return true;
 }

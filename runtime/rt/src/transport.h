@@ -60,6 +60,8 @@ struct fly_carrier_ops {
     void (*give)(struct fly_carrier *c, int peer);
     /* Sleeps until something may have come, at most so long; called unlocked. NULL: cannot. */
     void (*rest)(struct fly_carrier *c, uint32_t microseconds);
+    /* The end of a peer shows only by what is sent to it: who waits for it asks now and then. */
+    bool ends_unheard;
     /* Looks for peers that died: fly_peer_died for each. NULL: cannot know. */
     void (*watch)(struct fly_carrier *c);
     /* Memory of a window: made (or NULL: made anywhere), shown to the members, hidden again.

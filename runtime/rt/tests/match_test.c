@@ -97,13 +97,32 @@ static int any_or(uint64_t *state, int count) {
     return below(state, 3) == 0 ? FLY_MATCH_ANY : (int)below(state, (uint64_t)count);
 }
 
+static void take_back(struct model *model, struct fly_match *match, int r) {
+    fly_match_withdraw(match, &wants[r]);
+    for (int i = 0; i < model->waiting; i++)
+        if (model->line[i] == r) model_leave(model, i--);
+}
+
 static void forget(struct model *model, struct fly_match *match, int r) {
     for (int i = 0; i < model->waiting; i++)
         if (model->line[i] == r) model_leave(model, i--);
     fly_match_unbind(match, &wants[r]);
 }
 
-/* One program: phases that fill the lists alternate with phases that drain them. `spread` makes
+static uint64_t hands;
+
+/* The short way, where it may be gone: the one request that took it, or NULL. */
+static struct fly_want *handed(struct fly_match *match, const struct note *note) {
+    struct fly_want *only = match->newest;
+    uint64_t waiting = match->posted;
+    if (!fly_match_hand(match, note->source, note->tag, &note->serial, 8)) return NULL;
+    CHECK(waiting == 1, "handed over while %llu were posted", (unsigned long long)waiting);
+    hands++;
+    return only;
+}
+
+/* One program: phases that fill the lists alternate with phases that drain them; in some, two
+   requests alone are used, so that often one is posted. `spread` makes
    keys many, so that the table of buckets grows and is swept. */
 static void program(uint64_t seed, uint64_t steps, int spread) {
     static struct model model;
@@ -113,14 +132,18 @@ static void program(uint64_t seed, uint64_t steps, int spread) {
     memset(wants, 0, sizeof wants);
     fly_match_init(&match);
     for (uint64_t step = 1; step <= steps; step++) {
-        int r = (int)below(&state, REQUESTS);
+        bool few = step / 5000 % 2 == 1;
+        if (few && step % 5000 == 0)
+            for (int i = 0; i < REQUESTS; i++) take_back(&model, &match, i);
+        int r = (int)below(&state, few ? 2 : REQUESTS);
         unsigned arrivals = step / 500 % 2 == 0 ? 60 : 25;
         unsigned dice = (unsigned)below(&state, 100);
         if (dice < arrivals && model.count < NOTES_MAX) {
             struct note note = {(int)below(&state, SOURCES * (uint64_t)spread),
                                 (int)below(&state, TAGS * (uint64_t)spread), step};
-            struct fly_want *taker;
-            CHECK(fly_match_arrive(&match, note.source, note.tag, &note.serial, 8, &taker), "-");
+            struct fly_want *taker = below(&state, 2) == 0 ? handed(&match, &note) : NULL;
+            CHECK(taker != NULL || fly_match_arrive(&match, note.source, note.tag, &note.serial, 8,
+                                                    &taker), "-");
             int wanted = model_arrive(&model, note);
             CHECK((taker == NULL ? -1 : (int)(taker - wants)) == wanted, "step %llu",
                   (unsigned long long)step);
@@ -129,9 +152,7 @@ static void program(uint64_t seed, uint64_t steps, int spread) {
                 fly_match_post(&match, &wants[r]);
                 model_post(&model, r);
             } else if (dice % 3 == 0) {
-                fly_match_withdraw(&match, &wants[r]);
-                for (int i = 0; i < model.waiting; i++)
-                    if (model.line[i] == r) model_leave(&model, i--);
+                take_back(&model, &match, r);
             }
         } else if (dice < 96) {
             if (wants[r].home != NULL) forget(&model, &match, r);
@@ -155,6 +176,7 @@ static void program(uint64_t seed, uint64_t steps, int spread) {
 int main(int count, char **words) {
     uint64_t steps = argument(count, words, 1, 200000), seed = argument(count, words, 2, 1);
     for (int spread = 1; spread <= 64; spread *= 4) program(seed + (uint64_t)spread, steps, spread);
+    CHECK(hands > steps / 1000, "only %llu were handed over", (unsigned long long)hands);
     printf("match_test: 4 programs of %llu steps, seed %llu\n", (unsigned long long)steps,
            (unsigned long long)seed);
     return 0;

@@ -1,0 +1,86 @@
+/* One rank dies while the others are in a collective call that they have nothing to send for: they
+ * hear of it, end with FLY_ERR_PEER, and none hangs.
+ *
+ *   leave_test TRANSPORTS RANKS finalize|fence|wait|late
+ *
+ * wait: they wait for a notification of it. late: nobody dies, but the last comes to fly_finalize
+ * a second after the others.
+ */
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "check.h"
+#include "ranks.h"
+
+enum { VICTIM = 1, LIMIT_S = 20 };
+
+struct options {
+    const char *transports, *what;
+    int *well; /* ranks that ended as they should; shared */
+};
+
+static double now_s(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void nap(void) {
+    struct timespec second = {1, 0};
+    nanosleep(&second, NULL);
+}
+
+static int body(const fly_boot *boot, void *context) {
+    const struct options *options = context;
+    fly_config config = {.transports = options->transports};
+    bool late = strcmp(options->what, "late") == 0, fence = strcmp(options->what, "fence") == 0;
+    fly_rt *rt;
+    fly_win *win;
+    void *base;
+    CHECK(fly_init(boot, &config, &rt) == FLY_OK, "rank %d: %s", boot->rank, fly_last_error(NULL));
+    CHECK(fly_win_allocate(fly_world(rt), 64, 1, 0, &base, &win) == FLY_OK, "%s",
+          fly_last_error(NULL));
+    CHECK(fly_fence(win) == FLY_OK, "%s", fly_last_error(NULL));
+    if (late && boot->rank == boot->size - 1) nap();
+    double began = now_s();
+    if (strcmp(options->what, "wait") == 0) {
+        fly_req *req;
+        if (boot->rank == VICTIM) raise(SIGKILL);
+        CHECK(fly_notify_init(win, VICTIM, 0, 1, &req) == FLY_OK, "%s", fly_last_error(NULL));
+        CHECK(fly_start(req) == FLY_OK, "%s", fly_last_error(NULL));
+        CHECK(fly_wait(req, NULL) == FLY_ERR_PEER, "rank %d: the wait", boot->rank);
+        CHECK(fly_req_free(&req) == FLY_OK, "%s", fly_last_error(NULL));
+        CHECK(fly_win_free(&win) == FLY_ERR_PEER, "rank %d: the window", boot->rank);
+    } else if (fence) {
+        if (boot->rank == VICTIM) raise(SIGKILL);
+        CHECK(fly_fence(win) == FLY_ERR_PEER, "rank %d: the fence", boot->rank);
+        CHECK(fly_win_free(&win) == FLY_ERR_PEER, "rank %d: the window", boot->rank);
+    } else {
+        CHECK(fly_win_free(&win) == FLY_OK, "%s", fly_last_error(NULL));
+        if (late && boot->rank == boot->size - 1) nap();
+        if (!late && boot->rank == VICTIM) raise(SIGKILL);
+    }
+    int code = fly_finalize(&rt), wanted = late ? FLY_OK : FLY_ERR_PEER;
+    CHECK(code == wanted, "rank %d: fly_finalize: %d: %s", boot->rank, code,
+          fly_last_error(NULL));
+    CHECK(now_s() - began < LIMIT_S, "rank %d heard after %.1f s", boot->rank, now_s() - began);
+    __atomic_add_fetch(options->well, 1, __ATOMIC_RELAXED);
+    return 0;
+}
+
+int main(int count, char **words) {
+    CHECK(count == 4, "leave_test TRANSPORTS RANKS finalize|fence|wait|late");
+    struct options options = {words[1], words[3], NULL};
+    options.well = mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                        0);
+    CHECK(options.well != MAP_FAILED, "no memory");
+    int ranks = (int)argument(count, words, 2, 3);
+    bool late = strcmp(options.what, "late") == 0;
+    int result = run_processes(ranks, body, &options, 3 * LIMIT_S);
+    CHECK(result == (late ? 0 : 128 + SIGKILL), "%d", result);
+    CHECK(*options.well == (late ? ranks : ranks - 1), "%d ranks ended well", *options.well);
+    printf("leave_test: %s over %s\n", options.what, options.transports);
+    return 0;
+}
