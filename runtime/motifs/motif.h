@@ -5,6 +5,7 @@
 #include "flyloom_mpi.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define DO(call)                                                                        \
     do {                                                                                \
@@ -34,6 +35,9 @@ static inline void motif_close(struct motif *m) {
     fly_mpi_boot_free(&m->boot);
     MPI_Finalize();
 }
+
+/* Whether the run is recorded: then what MPI does alone is left out. */
+static inline int motif_recorded(void) { return getenv("FLYLOOM_RECORD") != NULL; }
 
 /* The number that word i gives, at least `least`. */
 static inline int motif_number(int count, char **words, int i, int otherwise, int least) {
