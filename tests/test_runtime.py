@@ -94,7 +94,7 @@ def test_collectives_beside_an_mpi(mpi, transports, count, release, tmp_path):
 
 @pytest.mark.parametrize(("name", "words", "checked"), [
     ("pipeline", ["20", "60", "3"], "corner right"), ("reduce", ["30"], "sums right"),
-    ("hash", ["2000"], "all found"),
+    ("hash", ["2000"], "all found"), ("cholesky", ["5", "6", "2"], "factor right"),
 ])
 @pytest.mark.parametrize("mpi", MPIS)
 def test_motifs(mpi, name, words, checked, release, tmp_path):

@@ -9,7 +9,6 @@
 #include "motif.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { TAG_ROW = 1, TAG_CORNER = 2 };
 
