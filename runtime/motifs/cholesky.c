@@ -1,6 +1,6 @@
 /* Cholesky: A = L L^T by tiles, right-looking, tiles dealt out to the ranks in two dimensions.
  *
- *   mpiexec -n P cholesky [TILES [ROWS OF A TILE [REPETITIONS]]]
+ *   mpiexec -n P cholesky [TILES [ROWS OF A TILE [REPETITIONS [mpi]]]]
  *
  * A tile that is finished goes to all ranks that need it. Notified: one put a tile and rank, whose
  * tag says which tile it is; a rank takes what comes, from any source, until it has the one it
@@ -208,7 +208,7 @@ static void run(struct factor *f, const struct way *way, int repetitions) {
                f->tiles, f->tiles, f->rows, f->rows, took / repetitions * 1e6);
 }
 
-static void run_all(struct factor *f, int repetitions) {
+static void run_all(struct factor *f, int repetitions, int puts) {
     static const struct way NOTIFIED = {"notified", fly_give, fly_need};
     static const struct way MESSAGES = {"by messages", message_give, message_need};
     static const struct way PUTS = {"by MPI's puts", put_give, put_need};
@@ -217,6 +217,7 @@ static void run_all(struct factor *f, int repetitions) {
     run(f, &NOTIFIED, repetitions);
     if (motif_recorded()) return;
     run(f, &MESSAGES, repetitions);
+    if (!puts) return;
     motif_expose(&f->exposed, all * f->bytes);
     f->a = (double *)(void *)f->exposed.base;
     run(f, &PUTS, repetitions);
@@ -248,7 +249,7 @@ int main(int count, char **words) {
     DO(fly_win_allocate(fly_world(m.rt), all * f->bytes, f->bytes, 0, &base, &f->win));
     f->window = (double *)base;
     DO(fly_notify_init(f->win, FLY_ANY_SOURCE, FLY_ANY_TAG, 1, &f->any));
-    run_all(f, repetitions);
+    run_all(f, repetitions, motif_puts(count, words, 4));
     DO(fly_req_free(&f->any));
     DO(fly_win_free(&f->win));
     free(f->here);

@@ -70,6 +70,11 @@ static inline void motif_take_over(const struct motif_exposed *e, int source, in
     MPI_Win_sync(e->window);
 }
 
+/* Whether word i asks for MPI's one-sided calls, too. */
+static inline int motif_puts(int count, char **words, int i) {
+    return count > i && strcmp(words[i], "mpi") == 0 && !motif_recorded();
+}
+
 /* The number that word i gives, at least `least`. */
 static inline int motif_number(int count, char **words, int i, int otherwise, int least) {
     char *end;

@@ -1,6 +1,6 @@
 /* Tree reduction: every rank's 8 bytes added up over a tree with 16 children a rank.
  *
- *   mpiexec -n P reduce [ROUNDS]
+ *   mpiexec -n P reduce [ROUNDS [mpi]]
  *
  * A rank waits for all its children by one request that counts, from any source; then it tells its
  * parent. A round ends with a notification without bytes down the tree, so that what lies in the
@@ -117,6 +117,8 @@ int main(int count, char **words) {
     if (!motif_recorded()) {
         run(t, "by messages", by_messages, rounds);
         run(t, "by MPI_Reduce", by_collective, rounds);
+    }
+    if (motif_puts(count, words, 2)) {
         motif_expose(&t->exposed, CHILDREN * 8);
         run(t, "by MPI's puts", by_puts, rounds);
         motif_unexpose(&t->exposed);
