@@ -5,6 +5,8 @@
 #include "flyloom_mpi.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define DO(call)                                                                        \
     do {                                                                                \
@@ -33,6 +35,44 @@ static inline void motif_close(struct motif *m) {
     DO(fly_finalize(&m->rt));
     fly_mpi_boot_free(&m->boot);
     MPI_Finalize();
+}
+
+/* Whether the run is recorded: then what MPI does alone is left out. */
+static inline int motif_recorded(void) { return getenv("FLYLOOM_RECORD") != NULL; }
+
+/* Memory for MPI's one-sided way of handing over: put, flush, then a message without bytes. */
+struct motif_exposed {
+    MPI_Win window;
+    unsigned char *base;
+};
+
+static inline void motif_expose(struct motif_exposed *e, size_t bytes) {
+    MPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &e->base, &e->window);
+    memset(e->base, 0, bytes);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, e->window);
+}
+
+static inline void motif_unexpose(struct motif_exposed *e) {
+    MPI_Win_unlock_all(e->window);
+    MPI_Win_free(&e->window);
+}
+
+static inline void motif_hand_over(const struct motif_exposed *e, const void *data, size_t bytes,
+                                   int target, size_t at, int tag) {
+    MPI_Put(data, (int)bytes, MPI_BYTE, target, (MPI_Aint)at, (int)bytes, MPI_BYTE, e->window);
+    MPI_Win_flush(target, e->window);
+    MPI_Send(NULL, 0, MPI_BYTE, target, tag, MPI_COMM_WORLD);
+}
+
+static inline void motif_take_over(const struct motif_exposed *e, int source, int tag) {
+    MPI_Recv(NULL, 0, MPI_BYTE, source, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Win_sync(e->window);
+}
+
+/* Whether word i asks for MPI's one-sided calls, too. */
+static inline int motif_puts(int count, char **words, int i) {
+    return count > i && strcmp(words[i], "mpi") == 0 && !motif_recorded();
 }
 
 /* The number that word i gives, at least `least`. */

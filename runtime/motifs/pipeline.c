@@ -1,15 +1,15 @@
 /* Pipeline: the stencil Sync_p2p of the Parallel Research Kernels, columns shared among the ranks.
  *
- *   mpiexec -n P pipeline [COLUMNS [ROWS [ITERATIONS]]]
+ *   mpiexec -n P pipeline [COLUMNS [ROWS [ITERATIONS [mpi]]]]
  *
  * Each row needs the value left of it from the rank before. Notified: one put of 8 bytes a row,
- * which the consumer finds inside the notification; beside it the same by MPI_Send and MPI_Recv.
+ * which the consumer finds inside the notification; beside it the same by MPI_Send and
+ * MPI_Recv, and with "mpi" by MPI_Put, a flush and a message.
  * Source: https://github.com/ParRes/Kernels, Sync_p2p (the definition and its check).
  */
 #include "motif.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { TAG_ROW = 1, TAG_CORNER = 2 };
 
@@ -20,7 +20,10 @@ struct grid {
     fly_win *win;    /* rows values from the left, then the corner */
     double *window;
     fly_req *row, *corner;
+    struct motif_exposed exposed;
 };
+
+enum way { NOTIFIED, BY_MESSAGES, BY_MPI_PUTS };
 
 #define A(g, i, j) (g)->a[(size_t)(j) * (size_t)((g)->mine + 1) + (size_t)(i)]
 
@@ -43,6 +46,13 @@ static double row_notified(struct grid *g, int j) {
     return value;
 }
 
+static double row_by_put(const struct grid *g, int j) {
+    double value;
+    motif_take_over(&g->exposed, g->m->rank - 1, TAG_ROW);
+    memcpy(&value, g->exposed.base + (size_t)j * 8, sizeof value);
+    return value;
+}
+
 static double row_by_message(void) {
     double value;
     int rank;
@@ -51,33 +61,47 @@ static double row_by_message(void) {
     return value;
 }
 
-static void sweep(struct grid *g, int notified) {
+static double row(struct grid *g, int j, enum way way) {
+    if (way == NOTIFIED) return row_notified(g, j);
+    return way == BY_MESSAGES ? row_by_message() : row_by_put(g, j);
+}
+
+static void sweep(struct grid *g, enum way way) {
     int rank = g->m->rank, last = g->m->size - 1, from = rank == 0 ? 2 : 1;
     for (int j = 1; j < g->rows; j++) {
-        if (rank > 0) A(g, 0, j) = notified ? row_notified(g, j) : row_by_message();
+        if (rank > 0) A(g, 0, j) = row(g, j, way);
         for (int i = from; i <= g->mine; i++)
             A(g, i, j) = A(g, i - 1, j) + A(g, i, j - 1) - A(g, i - 1, j - 1);
         if (rank == last) continue;
         double value = A(g, g->mine, j);
-        if (notified)
+        if (way == NOTIFIED)
             DO(fly_put_notify(g->win, &value, 8, rank + 1, (uint64_t)j, TAG_ROW));
+        else if (way == BY_MPI_PUTS)
+            motif_hand_over(&g->exposed, &value, 8, rank + 1, (size_t)j * 8, TAG_ROW);
         else
             MPI_Send(&value, 1, MPI_DOUBLE, rank + 1, TAG_ROW, MPI_COMM_WORLD);
     }
 }
 
 /* The last corner, negated, becomes the first: iterations depend on each other. */
-static void close_circle(struct grid *g, int notified) {
+static void close_circle(struct grid *g, enum way way) {
     int rank = g->m->rank, last = g->m->size - 1;
     double corner = rank == last ? -A(g, g->mine, g->rows - 1) : 0;
     if (last == 0) {
         A(g, 1, 0) = corner;
-    } else if (notified) {
+    } else if (way == NOTIFIED) {
         if (rank == last) DO(fly_put_notify(g->win, &corner, 8, 0, (uint64_t)g->rows, TAG_CORNER));
         if (rank == 0) {
             DO(fly_start(g->corner));
             DO(fly_wait(g->corner, NULL));
             A(g, 1, 0) = g->window[g->rows];
+        }
+    } else if (way == BY_MPI_PUTS) {
+        size_t at = (size_t)g->rows * 8;
+        if (rank == last) motif_hand_over(&g->exposed, &corner, 8, 0, at, TAG_CORNER);
+        if (rank == 0) {
+            motif_take_over(&g->exposed, last, TAG_CORNER);
+            memcpy(&A(g, 1, 0), g->exposed.base + at, 8);
         }
     } else {
         if (rank == last) MPI_Send(&corner, 1, MPI_DOUBLE, 0, TAG_CORNER, MPI_COMM_WORLD);
@@ -87,7 +111,7 @@ static void close_circle(struct grid *g, int notified) {
     }
 }
 
-static double run(struct grid *g, int notified) {
+static double run(struct grid *g, enum way way) {
     double began = 0;
     clear(g);
     for (int iteration = 0; iteration <= g->iterations; iteration++) {
@@ -95,8 +119,8 @@ static double run(struct grid *g, int notified) {
             MPI_Barrier(MPI_COMM_WORLD);
             began = MPI_Wtime();
         }
-        sweep(g, notified);
-        close_circle(g, notified);
+        sweep(g, way);
+        close_circle(g, way);
     }
     double took = MPI_Wtime() - began, wrong = 0;
     double wanted = (double)(g->iterations + 1) * (g->columns + g->rows - 2);
@@ -135,8 +159,15 @@ int main(int count, char **words) {
     DO(fly_notify_init(g->win, m.rank == 0 ? FLY_PROC_NULL : m.rank - 1, TAG_ROW, 1, &g->row));
     DO(fly_notify_init(g->win, m.size - 1, TAG_CORNER, 1, &g->corner));
     if (m.rank > 0) DO(fly_start(g->row));
-    report(g, "notified", run(g, 1));
-    report(g, "by messages", run(g, 0));
+    report(g, "notified", run(g, NOTIFIED));
+    if (!motif_recorded()) {
+        report(g, "by messages", run(g, BY_MESSAGES));
+    }
+    if (motif_puts(count, words, 4)) {
+        motif_expose(&g->exposed, ((size_t)g->rows + 1) * 8);
+        report(g, "by MPI's puts", run(g, BY_MPI_PUTS));
+        motif_unexpose(&g->exposed);
+    }
     DO(fly_cancel(g->row, NULL));
     DO(fly_req_free(&g->row));
     DO(fly_req_free(&g->corner));

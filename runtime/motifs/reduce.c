@@ -1,11 +1,11 @@
 /* Tree reduction: every rank's 8 bytes added up over a tree with 16 children a rank.
  *
- *   mpiexec -n P reduce [ROUNDS]
+ *   mpiexec -n P reduce [ROUNDS [mpi]]
  *
  * A rank waits for all its children by one request that counts, from any source; then it tells its
  * parent. A round ends with a notification without bytes down the tree, so that what lies in the
- * parent's memory has been read. Beside it the same tree by MPI_Send and MPI_Recv, and MPI_Reduce
- * with a barrier.
+ * parent's memory has been read. Beside it the same tree by MPI_Send and MPI_Recv, and by
+ * MPI_Put, a flush and a message; and MPI_Reduce with a barrier.
  */
 #include "motif.h"
 
@@ -16,6 +16,7 @@ struct tree {
     fly_win *win;
     int64_t *slots; /* a value from each child */
     fly_req *up, *down;
+    struct motif_exposed exposed;
     int parent, first, count; /* children are first .. first + count - 1 */
 };
 
@@ -48,6 +49,23 @@ static int64_t by_messages(struct tree *t, int round) {
     }
     if (t->parent >= 0) {
         MPI_Send(&sum, 1, MPI_INT64_T, t->parent, TAG_UP, MPI_COMM_WORLD);
+        MPI_Recv(NULL, 0, MPI_BYTE, t->parent, TAG_DOWN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    for (int i = 0; i < t->count; i++)
+        MPI_Send(NULL, 0, MPI_BYTE, t->first + i, TAG_DOWN, MPI_COMM_WORLD);
+    return sum;
+}
+
+static int64_t by_puts(struct tree *t, int round) {
+    int64_t sum = value_of(t->m->rank, round), value;
+    for (int i = 0; i < t->count; i++) motif_take_over(&t->exposed, t->first + i, TAG_UP);
+    for (int i = 0; i < t->count; i++) {
+        memcpy(&value, t->exposed.base + (size_t)i * 8, sizeof value);
+        sum += value;
+    }
+    if (t->parent >= 0) {
+        size_t place = (size_t)(t->m->rank - 1) % CHILDREN * 8;
+        motif_hand_over(&t->exposed, &sum, 8, t->parent, place, TAG_UP);
         MPI_Recv(NULL, 0, MPI_BYTE, t->parent, TAG_DOWN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     for (int i = 0; i < t->count; i++)
@@ -96,8 +114,15 @@ int main(int count, char **words) {
     DO(fly_notify_init(t->win, FLY_ANY_SOURCE, TAG_UP, (uint64_t)t->count, &t->up));
     DO(fly_notify_init(t->win, t->parent < 0 ? FLY_PROC_NULL : t->parent, TAG_DOWN, 1, &t->down));
     run(t, "notified", notified, rounds);
-    run(t, "by messages", by_messages, rounds);
-    run(t, "by MPI_Reduce", by_collective, rounds);
+    if (!motif_recorded()) {
+        run(t, "by messages", by_messages, rounds);
+        run(t, "by MPI_Reduce", by_collective, rounds);
+    }
+    if (motif_puts(count, words, 2)) {
+        motif_expose(&t->exposed, CHILDREN * 8);
+        run(t, "by MPI's puts", by_puts, rounds);
+        motif_unexpose(&t->exposed);
+    }
     DO(fly_req_free(&t->up));
     DO(fly_req_free(&t->down));
     DO(fly_win_free(&t->win));

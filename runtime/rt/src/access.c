@@ -1,5 +1,6 @@
 /* Put, get and atomics: check, credit, data, notification, in this order. */
 #include "access.h"
+#include "record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -324,6 +325,10 @@ int fly_control(struct fly_win *win, int rank, int operation, size_t field, uint
     at.offset = field;
     int code = fly_access_atomic(&at, operation, first, second, old, &state, true);
     while (code == FLY_OK && state == 0) fly_wait_more(&pause);
+    if (code == FLY_OK) {
+        fly_record_ask(win, at.peer, FLY_NO_TAG, true, operation == FLY_ATOMIC_SWAP ? 16 : 8, 8);
+        fly_record_answers(win, at.peer);
+    }
     if (code == FLY_OK && state < 0)
         code = fly_fail(-state, "rank %d of the window has died", rank);
     return code;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core.h"
+#include "record.h"
 
 /* In a value: some member is dead. */
 static const uint64_t DEAD = UINT64_C(1) << 63;
@@ -50,6 +50,7 @@ static int tell(struct fly_rt *rt, const struct fly_object *object, int round, i
     packet.source = object->team->rank;
     packet.agree.round = (uint64_t)round << 1 | (object->agree.epoch & 1);
     packet.agree.value = value;
+    fly_record_packet(rt, FLY_E_SEND, object->id, peer, FLY_TAG_BARRIER, false);
     return fly_send(rt, peer, &packet, NULL, 0);
 }
 
@@ -66,6 +67,8 @@ int fly_agree(struct fly_rt *rt, struct fly_object *object, uint64_t *value) {
         if (tell(rt, object, k, to, largest) != FLY_OK) largest |= DEAD;
         while (!got->here && !anyone_dead(rt, team)) fly_wait_more(&pause);
         uint64_t heard = got->here ? got->value : DEAD;
+        int from = fly_world_rank(team, (team->rank - step + team->size) % team->size);
+        fly_record_packet(rt, FLY_E_RECV, object->id, from, FLY_TAG_BARRIER, true);
         got->here = false;
         uint64_t flag = (heard | largest) & DEAD;
         if ((heard & ~DEAD) > (largest & ~DEAD)) largest = heard;

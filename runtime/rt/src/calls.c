@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "access.h"
+#include "record.h"
 
 static int put(const char *call, fly_win *win, const void *src, const fly_shape *from, int target,
                uint64_t disp, const fly_shape *to, int tag, bool optional) {
@@ -11,8 +12,13 @@ static int put(const char *call, fly_win *win, const void *src, const fly_shape 
     if (code != FLY_OK) return code == FLY_NOTHING ? FLY_OK : code;
     fly_enter(at.rt);
     code = fly_access_put(&at, src, from, to);
+    if (code == FLY_OK) fly_record_put(win, at.peer, tag, to->blocks * to->block_bytes);
     fly_leave(at.rt);
     return code;
+}
+
+static uint64_t record_get(const struct fly_access *at, uint64_t bytes) {
+    return fly_record_ask(at->win, at->peer, at->tag, false, 1, bytes);
 }
 
 static int get(const char *call, fly_win *win, void *dst, const fly_shape *to, int target,
@@ -22,6 +28,7 @@ static int get(const char *call, fly_win *win, void *dst, const fly_shape *to, i
     if (code != FLY_OK) return code == FLY_NOTHING ? FLY_OK : code;
     fly_enter(at.rt);
     code = fly_access_get(&at, dst, to, from, NULL);
+    if (code == FLY_OK) record_get(&at, to->blocks * to->block_bytes);
     fly_leave(at.rt);
     return code;
 }
@@ -117,6 +124,10 @@ static int moved(const char *call, fly_win *win, void *local, size_t bytes, int 
         win->active--;
         fly_req_drop(made);
         made = NULL;
+    } else if (target != FLY_PROC_NULL && write) {
+        fly_record_put(win, at.peer, tag, bytes);
+    } else if (target != FLY_PROC_NULL) {
+        made->recorded = record_get(&at, bytes);
     }
     fly_leave(win->rt);
     *req = made;
@@ -144,6 +155,8 @@ static int atomic(const char *call, fly_win *win, uint64_t *old, int operation, 
                         (unsigned long long)disp, target);
     fly_enter(at.rt);
     code = fly_access_atomic(&at, operation, first, second, old, NULL, false);
+    if (code == FLY_OK)
+        fly_record_ask(win, at.peer, tag, true, operation == FLY_ATOMIC_SWAP ? 16 : 8, 8);
     fly_leave(at.rt);
     return code;
 }

@@ -125,6 +125,7 @@ struct fly_req {
     struct fly_win *win; /* NULL: it is gone, and so is rt */
     struct fly_rt *rt;
     bool active, null_source;
+    uint64_t recorded; /* record.h: its number, or that of its ask */
     struct fly_req *next, *prev;
 };
 
@@ -162,6 +163,7 @@ struct fly_rt {
     uint32_t turns;
     struct fly_coll *colls;
     size_t scheds; /* collectives that run, or deaths to be told of */
+    struct fly_record *record; /* NULL: not recorded */
     pthread_mutex_t lock;
     pthread_t thread;
 };
@@ -176,11 +178,13 @@ int fly_settings_transports(const struct fly_settings *settings, int order[FLY_C
                             int *count);
 
 /* progress.c */
+void fly_enter_locked(struct fly_rt *rt);
+void fly_leave_locked(struct fly_rt *rt);
 static inline void fly_enter(struct fly_rt *rt) {
-    if (rt->locked) pthread_mutex_lock(&rt->lock);
+    if (rt->locked) fly_enter_locked(rt);
 }
 static inline void fly_leave(struct fly_rt *rt) {
-    if (rt->locked) pthread_mutex_unlock(&rt->lock);
+    if (rt->locked) fly_leave_locked(rt);
 }
 /* Polls all transports; how many packets came. */
 int fly_turn(struct fly_rt *rt);

@@ -1,5 +1,6 @@
 /* Completion of operations: at the origin, at the target, for one or all. */
 #include "access.h"
+#include "record.h"
 
 static bool awaits(const struct fly_win *win, int peer) {
     const struct fly_rt *rt = win->rt;
@@ -38,6 +39,7 @@ int fly_complete(struct fly_win *win, int rank) {
         if (code == FLY_OK) code = acknowledged(win->rt, peer);
     }
     fly_answers(win, peer);
+    fly_record_flush(win, peer);
     if (code == FLY_OK && win->rt->peers[peer].dead)
         code = fly_fail(FLY_ERR_PEER, "rank %d of the window has died", rank);
     fly_fence_all();
@@ -55,6 +57,7 @@ int fly_complete_all(struct fly_win *win) {
         }
     }
     fly_answers(win, -1);
+    fly_record_flush(win, -1);
     for (int rank = 0; win->rt->deaths != 0 && rank < size; rank++)
         if (win->rt->peers[fly_world_rank(win->object.team, rank)].dead)
             code = fly_fail(FLY_ERR_PEER, "rank %d of the window has died", rank);
@@ -69,6 +72,7 @@ static int flush(const char *call, fly_win *win, int target, bool local) {
     if (local) {
         int peer = target == FLY_ALL ? -1 : fly_world_rank(win->object.team, target);
         fly_answers(win, peer);
+        fly_record_answers(win, peer);
         if (peer >= 0 && win->rt->peers[peer].dead)
             code = fly_fail(FLY_ERR_PEER, "%s: rank %d of the window has died", call, target);
     } else {

@@ -194,6 +194,7 @@ static FLY_APART void take_waiting(struct fly_match *m, struct fly_want *want) {
     while (want->left != 0 && !chain_empty(notes)) {
         struct fly_note *note = NOTE_OF(notes->next, want->shape);
         give(want, note->source, note->tag, note->inline_data, note->inline_bytes);
+        if (m->took != NULL) m->took(m->took_context, want, note->source, note->tag);
         drop_note(m, note);
     }
 }

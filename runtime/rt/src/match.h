@@ -66,6 +66,9 @@ struct fly_match {
     struct fly_want *newest; /* posted last, as long as it is */
     size_t posted;
     uint64_t unmatched, started;
+    /* Told what a request takes at its start; NULL: nobody. */
+    void (*took)(void *context, struct fly_want *want, int source, int tag);
+    void *took_context;
 };
 
 void fly_match_init(struct fly_match *m);

@@ -2,6 +2,7 @@
 #include <sched.h>
 #include <time.h>
 
+#include "record.h"
 #include "remote.h"
 
 /* Turns before a rank that waits lets others run, and before it sleeps: some 2 us, and some 100 us
@@ -16,6 +17,25 @@ uint64_t fly_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void fly_enter_locked(struct fly_rt *rt) {
+    pthread_mutex_lock(&rt->lock);
+    if (rt->record != NULL) fly_record_enter(rt);
+}
+
+void fly_leave_locked(struct fly_rt *rt) {
+    if (rt->record != NULL) fly_record_leave(rt);
+    pthread_mutex_unlock(&rt->lock);
+}
+
+/* Inside a call that waits: the program has not left the library. */
+static void let_go(struct fly_rt *rt) {
+    if (rt->locked) pthread_mutex_unlock(&rt->lock);
+}
+
+static void take(struct fly_rt *rt) {
+    if (rt->locked) pthread_mutex_lock(&rt->lock);
 }
 
 FLY_APART void fly_watch(struct fly_rt *rt) {
@@ -33,14 +53,14 @@ int fly_turn(struct fly_rt *rt) {
 
 /* Sleeping is the transport's where there is one alone; several are polled in turn, with naps. */
 static void rest(struct fly_rt *rt, uint32_t microseconds) {
-    fly_leave(rt);
+    let_go(rt);
     if (rt->carrier_count == 1 && rt->carriers[0]->ops->rest != NULL) {
         rt->carriers[0]->ops->rest(rt->carriers[0], microseconds);
     } else {
         struct timespec nap = {0, 50000};
         nanosleep(&nap, NULL);
     }
-    fly_enter(rt);
+    take(rt);
     fly_watch(rt);
 }
 
@@ -53,9 +73,9 @@ static FLY_APART void be_patient(const struct fly_pause *pause) {
         uint32_t limit = rt->settings.timeout_ms;
         rest(rt, limit != 0 && length / 500 > limit ? limit * 500 : length);
     } else {
-        fly_leave(rt);
+        let_go(rt);
         sched_yield();
-        fly_enter(rt);
+        take(rt);
     }
 }
 

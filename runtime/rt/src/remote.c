@@ -1,4 +1,5 @@
 /* What a rank does with the packets of others. */
+#include "record.h"
 #include "remote.h"
 
 #include <stdlib.h>
@@ -25,6 +26,7 @@ static FLY_APART bool sorted_in(struct fly_win *win, int peer, int source, int t
     bool full = win->match.unmatched >= most;
     if (full && !hold_room(win)) return false;
     if (!fly_match_arrive(&win->match, source, tag, data, bytes, &taker)) return false;
+    if (taker != NULL) fly_record_took(win, (struct fly_req *)taker, source, tag);
     if (full && taker == NULL)
         win->held[(win->held_first + win->held_count++) % win->held_room] = peer;
     else

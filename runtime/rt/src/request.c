@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "core.h"
+#include "record.h"
 
 struct fly_req *fly_req_new(struct fly_win *win, enum fly_req_kind kind) {
     struct fly_req *req = calloc(1, sizeof *req);
@@ -73,6 +73,7 @@ int fly_notify_init(fly_win *win, int source, int tag, uint64_t expected, fly_re
         made->want.source = made->null_source ? FLY_MATCH_ANY : source;
         made->want.tag = tag;
         made->want.expected = made->null_source ? 0 : expected;
+        made->recorded = fly_record_request(win->rt);
         if (!fly_match_bind(&win->match, &made->want)) {
             fly_req_drop(made);
             made = NULL;
@@ -143,6 +144,7 @@ static void tell(const struct fly_req *req, fly_status *status) {
 /* Makes a complete request inactive, and returns its error. */
 static int finish(struct fly_req *req, fly_status *status) {
     tell(req, status);
+    fly_record_done(req);
     req->active = false;
     req->win->active--;
     if (req->error == FLY_OK) return FLY_OK;

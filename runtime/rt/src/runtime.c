@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "boot.h"
-#include "core.h"
+#include "record.h"
 
 static const uint64_t MAGIC = UINT64_C(0x666C796C6F6F6D31);
 
@@ -200,6 +200,7 @@ static void destroy(struct fly_rt *rt) {
     }
     fly_coll_end(&rt->world);
     for (int i = 0; i < rt->carrier_count; i++) rt->carriers[i]->ops->close(rt->carriers[i]);
+    fly_record_free(rt);
     fly_team_clear(&rt->world);
     free(rt->objects);
     free(rt->pending);
@@ -249,10 +250,11 @@ int fly_init(const fly_boot *boot, const fly_config *config, fly_rt **out) {
         if (start.made[i] != NULL) start.made[i]->ops->close(start.made[i]);
     free(start.all);
     if (code == FLY_OK) code = start_thread(rt);
-    uint64_t nothing = 0;
+    uint64_t recorded = fly_record_wanted(); /* by any */
     fly_enter(rt);
-    if (code == FLY_OK) code = fly_agree(rt, &rt->world.object, &nothing);
+    if (code == FLY_OK) code = fly_agree(rt, &rt->world.object, &recorded);
     fly_leave(rt);
+    if (code == FLY_OK && recorded != 0) code = fly_record_begin(rt);
     if (code != FLY_OK) {
         destroy(rt);
         return code;
@@ -280,6 +282,7 @@ int fly_finalize(fly_rt **out) {
         if (code != FLY_OK) return code;
         return fly_fail(FLY_ERR_STATE, "fly_finalize: a window, team or collective is alive at another rank");
     }
+    if (rt->record != NULL && together == FLY_OK) together = fly_record_end(rt);
     rt->leaving = together == FLY_OK;
     destroy(rt);
     *out = NULL;

@@ -3,6 +3,7 @@
  * Post and complete are packets, matched like notifications: a rank has memory for the k ranks it
  * works with, not for all. Completion needs no answer: its packet comes behind the operations.
  */
+#include "record.h"
 #include "sync.h"
 
 #include <stdlib.h>
@@ -123,6 +124,8 @@ static int tell(struct fly_win *win, int rank, int kind) {
     if (code != FLY_OK) return code;
     struct fly_packet packet = {.kind = (uint8_t)kind, .window = win->object.id};
     packet.source = win->object.team->rank;
+    fly_record_packet(win->rt, FLY_E_SEND, win->object.id, peer,
+                      kind == FLY_K_POST ? FLY_TAG_POST : FLY_TAG_COMPLETE, false);
     return fly_send(win->rt, peer, &packet, NULL, 0);
 }
 
@@ -141,6 +144,16 @@ static bool heard(const struct fly_win *win, const struct fly_group *group, int 
     if (!win->rt->peers[fly_world_rank(win->object.team, group->ranks[i])].dead) return false;
     *code = fly_fail(FLY_ERR_PEER, "rank %d of the window has died", group->ranks[i]);
     return true;
+}
+
+/* A group was heard whole. */
+static void record_heard(const struct fly_win *win, const struct fly_group *group, uint32_t tag) {
+    bool beside = false;
+    for (int i = 0; i < group->n; i++) {
+        int peer = fly_world_rank(win->object.team, group->ranks[i]);
+        fly_record_packet(win->rt, FLY_E_RECV, win->object.id, peer, tag, beside);
+        beside = beside || peer != win->rt->rank;
+    }
 }
 
 static int hear_all(struct fly_win *win, const struct fly_group *group) {
@@ -178,6 +191,7 @@ int fly_win_start(fly_win *win, int n, const int ranks[]) {
     code = open_group(win->sync, group, CALL, n, ranks, FLY_K_POST);
     if (code == FLY_OK) {
         code = hear_all(win, group);
+        record_heard(win, group, FLY_TAG_POST);
         if (code != FLY_OK) close_group(win->sync, group);
     }
     fly_leave(win->rt);
@@ -193,6 +207,7 @@ int fly_win_complete(fly_win *win) {
         code = fly_fail(FLY_ERR_STATE, "fly_win_complete: win: fly_win_start comes first");
     } else {
         fly_answers(win, -1);
+        fly_record_answers(win, -1);
         code = tell_all(win, group, FLY_K_COMPLETE);
         close_group(win->sync, group);
     }
@@ -209,7 +224,10 @@ int fly_win_wait(fly_win *win) {
     fly_enter(win->rt);
     struct fly_group *group = &win->sync->post;
     int code = group->open ? hear_all(win, group) : not_posted("fly_win_wait");
-    if (group->open) close_group(win->sync, group);
+    if (group->open) {
+        record_heard(win, group, FLY_TAG_COMPLETE);
+        close_group(win->sync, group);
+    }
     fly_leave(win->rt);
     return code;
 }
@@ -225,7 +243,10 @@ int fly_win_test(fly_win *win, int *flag) {
         fly_turn(win->rt);
         for (int i = 0; i < group->n && all; i++) all = heard(win, group, i, &code);
         *flag = all;
-        if (all) close_group(win->sync, group);
+        if (all) {
+            record_heard(win, group, FLY_TAG_COMPLETE);
+            close_group(win->sync, group);
+        }
     }
     fly_leave(win->rt);
     return code;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core.h"
+#include "record.h"
 
 int fly_team_rank(const struct fly_team *team, int world) {
     if (team->world == NULL) return world;
@@ -91,6 +91,7 @@ int fly_team_create(fly_rt *rt, const fly_boot *members, fly_team **out) {
     if (code == FLY_OK) code = members_of(rt, all, members->size, &world, &id);
     if (code == FLY_OK) code = fly_team_set(team, rt, members, world);
     else free(world);
+    fly_record_skip(rt);
     fly_enter(rt);
     team->object.id = id;
     if (rt->next_object <= id) rt->next_object = id + 1;
@@ -98,6 +99,7 @@ int fly_team_create(fly_rt *rt, const fly_boot *members, fly_team **out) {
     fly_leave(rt);
     bool added = code == FLY_OK;
     if (told) code = all_could(members, all, code);
+    fly_record_skip(rt);
     fly_enter(rt);
     if (code == FLY_OK) {
         rt->teams++;

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core.h"
+#include "record.h"
 
 /* What a member tells the others of its part. */
 struct part {
@@ -149,6 +149,10 @@ static int build(struct fly_win *win, const struct part *parts) {
     return code;
 }
 
+static void record_took(void *win, struct fly_want *want, int source, int tag) {
+    fly_record_took(win, (struct fly_req *)want, source, tag); /* its first member */
+}
+
 static int make(const char *call, fly_team *team, bool created, void *base, size_t bytes,
                 size_t unit, unsigned flags, fly_win **out) {
     struct fly_rt *rt = team->rt;
@@ -169,6 +173,10 @@ static int make(const char *call, fly_team *team, bool created, void *base, size
     win->memory.file = win->table_memory.file = -1;
     win->created = created;
     fly_match_init(&win->match);
+    if (rt->record != NULL) {
+        win->match.took = record_took;
+        win->match.took_context = win;
+    }
     if (code == FLY_OK && mine.code == FLY_OK && !created)
         mine.code = fly_memory_get(rt, bytes, &win->memory);
     win->base = created ? base : win->memory.base;
@@ -179,6 +187,7 @@ static int make(const char *call, fly_team *team, bool created, void *base, size
     if (code == FLY_OK && team->boot.allgather(team->boot.ctx, &mine, parts, sizeof mine) != 0)
         code = fly_fail(FLY_ERR_PEER, "%s: the host could not gather over the team", call);
     if (code == FLY_OK) code = judge(call, team, parts, &mine);
+    fly_record_skip(rt);
     fly_enter(rt);
     if (code == FLY_OK) code = build(win, parts);
     if (code == FLY_OK) {

@@ -1,0 +1,262 @@
+/* Keeps what a program does with the library, and brings it together at the end.
+ *
+ * Every rank keeps its own side: what it sends, which notifications its requests took, what it
+ * waits for. What arrives at a rank follows from what the others send.
+ */
+#include "record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CHUNK_EVENTS = 1024, CHUNK_BYTES_ALL = 1 << 25 };
+
+struct fly_record {
+    struct fly_event *events;
+    uint64_t count, room, requests, asks;
+    uint64_t left_ns, gap_ns; /* outside the library, and not yet among the events */
+    bool clock, inside, failed;
+    bool *written; /* to a peer, since the last flush */
+    char *path;
+};
+
+bool fly_record_wanted(void) { return getenv("FLYLOOM_RECORD") != NULL; }
+
+static int wrong(const char *name, const char *text, const char *valid) {
+    return fly_fail(FLY_ERR_ARG, "fly_init: %s: \"%s\" %s", name, text, valid);
+}
+
+static int check_path(const char *path) {
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+    if (folder == NULL) return fly_fail(FLY_ERR_NOMEM, "fly_init: no memory");
+    bool well = *path != 0 && (slash == NULL || slash[1] != 0) && access(folder, W_OK | X_OK) == 0;
+    free(folder);
+    return well ? FLY_OK : wrong("FLYLOOM_RECORD", path, "must be a file in a folder that can be "
+                                 "written to");
+}
+
+static int check(const struct fly_rt *rt, bool *clock) {
+    const char *path = getenv("FLYLOOM_RECORD"), *time = getenv("FLYLOOM_RECORD_TIME");
+    *clock = time == NULL || strcmp(time, "clock") == 0;
+    if (path == NULL)
+        return fly_fail(FLY_ERR_ARG, "fly_init: FLYLOOM_RECORD: other ranks have it, this has not");
+    if (!*clock && strcmp(time, "none") != 0)
+        return wrong("FLYLOOM_RECORD_TIME", time, "must be clock or none");
+    if (rt->settings.threads != FLY_SERIALIZED || rt->settings.progress != FLY_PROGRESS_CALLS)
+        return fly_fail(FLY_ERR_ARG, "fly_init: FLYLOOM_RECORD: needs threads serialized and "
+                        "progress calls");
+    return rt->rank == 0 ? check_path(path) : FLY_OK;
+}
+
+/* Whether all could; `all` has room for each rank's number. */
+static int all_could(struct fly_rt *rt, int code) {
+    int32_t mine = code, *all = calloc((size_t)rt->size, sizeof *all);
+    if (all == NULL) return fly_fail(FLY_ERR_NOMEM, "no memory");
+    if (rt->boot.allgather(rt->boot.ctx, &mine, all, sizeof mine) != 0)
+        code = fly_fail(FLY_ERR_PEER, "boot: the host could not gather over all ranks");
+    for (int r = 0; r < rt->size && code == FLY_OK; r++)
+        if (all[r] != FLY_OK)
+            code = fly_fail(all[r], "FLYLOOM_RECORD: rank %d: %s", r, fly_strerror(all[r]));
+    free(all);
+    return code;
+}
+
+int fly_record_begin(struct fly_rt *rt) {
+    bool clock;
+    int code = check(rt, &clock);
+    struct fly_record *record = calloc(1, sizeof *record);
+    if (record != NULL) {
+        const char *path = getenv("FLYLOOM_RECORD");
+        record->clock = clock;
+        record->path = path == NULL ? NULL : strdup(path);
+        record->written = calloc((size_t)rt->size, sizeof *record->written);
+    }
+    rt->record = record;
+    if (code == FLY_OK && (record == NULL || record->path == NULL || record->written == NULL))
+        code = fly_fail(FLY_ERR_NOMEM, "fly_init: no memory");
+    code = all_could(rt, code);
+    if (code != FLY_OK) {
+        fly_record_free(rt);
+        return code;
+    }
+    rt->locked = true; /* every call goes the way that is recorded */
+    fly_record_skip(rt);
+    return FLY_OK;
+}
+
+void fly_record_free(struct fly_rt *rt) {
+    if (rt->record == NULL) return;
+    free(rt->record->events);
+    free(rt->record->written);
+    free(rt->record->path);
+    free(rt->record);
+    rt->record = NULL;
+}
+
+void fly_record_enter(struct fly_rt *rt) {
+    struct fly_record *record = rt->record;
+    if (record->clock && !record->inside) record->gap_ns += fly_now_ns() - record->left_ns;
+    record->inside = true;
+}
+
+void fly_record_leave(struct fly_rt *rt) {
+    struct fly_record *record = rt->record;
+    if (record->clock) record->left_ns = fly_now_ns();
+    record->inside = false;
+}
+
+void fly_record_skip(struct fly_rt *rt) {
+    if (rt->record != NULL) fly_record_leave(rt);
+}
+
+static void keep(struct fly_record *record, struct fly_event event) {
+    if (record->count == record->room) {
+        uint64_t room = record->room == 0 ? CHUNK_EVENTS : record->room * 2;
+        struct fly_event *events = realloc(record->events, room * sizeof *events);
+        if (events == NULL) {
+            record->failed = true;
+            return;
+        }
+        record->events = events;
+        record->room = room;
+    }
+    record->events[record->count++] = event;
+}
+
+static void push(struct fly_rt *rt, struct fly_event event) {
+    struct fly_record *record = rt->record;
+    if (record->gap_ns != 0) {
+        keep(record, (struct fly_event){.kind = FLY_E_CALC, .value = record->gap_ns});
+        record->gap_ns = 0;
+    }
+    keep(record, event);
+}
+
+void fly_record_put(struct fly_win *win, int peer, int tag, uint64_t bytes) {
+    struct fly_rt *rt = win->rt;
+    if (rt->record == NULL || peer == rt->rank) return;
+    rt->record->written[peer] = true;
+    push(rt, (struct fly_event){.kind = FLY_E_PUT, .peer = peer, .object = win->object.id,
+                                .tag = tag == FLY_NO_TAG ? FLY_TAG_PUT : (uint32_t)tag,
+                                .value = bytes});
+}
+
+uint64_t fly_record_ask(struct fly_win *win, int peer, int tag, bool atomic, uint64_t bytes,
+                        uint64_t answer) {
+    struct fly_rt *rt = win->rt;
+    if (rt->record == NULL || peer == rt->rank) return 0;
+    uint32_t plain = atomic ? FLY_TAG_ATOMIC : FLY_TAG_GET;
+    push(rt, (struct fly_event){.kind = FLY_E_ASK, .peer = peer, .object = win->object.id,
+                                .tag = tag == FLY_NO_TAG ? plain : (uint32_t)tag,
+                                .value = bytes, .answer = answer});
+    return ++rt->record->asks;
+}
+
+/* Whether what was written is there is asked of those to whom something was written. */
+void fly_record_flush(struct fly_win *win, int peer) {
+    struct fly_rt *rt = win->rt;
+    if (rt->record == NULL) return;
+    for (int p = 0; p < rt->size; p++) {
+        if (!rt->record->written[p] || (peer >= 0 && p != peer) ||
+            fly_team_rank(win->object.team, p) < 0)
+            continue;
+        rt->record->written[p] = false;
+        rt->record->asks++;
+        push(rt, (struct fly_event){.kind = FLY_E_ASK, .peer = p, .object = win->object.id,
+                                    .tag = FLY_TAG_FLUSH, .value = 1, .answer = 1});
+    }
+    fly_record_answers(win, peer);
+}
+
+void fly_record_answers(struct fly_win *win, int peer) {
+    if (win->rt->record == NULL) return;
+    push(win->rt, (struct fly_event){.kind = FLY_E_ANSWERS, .peer = peer,
+                                     .object = win->object.id});
+}
+
+void fly_record_packet(struct fly_rt *rt, enum fly_event_kind kind, uint32_t object, int peer,
+                       uint32_t tag, bool beside) {
+    if (rt->record == NULL || peer == rt->rank) return;
+    push(rt, (struct fly_event){.kind = (uint8_t)kind, .beside = beside, .peer = peer, .tag = tag,
+                                .object = object, .value = 1});
+}
+
+uint64_t fly_record_request(struct fly_rt *rt) {
+    return rt->record == NULL ? 0 : ++rt->record->requests;
+}
+
+void fly_record_took(struct fly_win *win, const struct fly_req *req, int source, int tag) {
+    struct fly_rt *rt = win->rt;
+    int peer = fly_world_rank(win->object.team, source);
+    if (rt->record == NULL || peer == rt->rank) return;
+    keep(rt->record, (struct fly_event){.kind = FLY_E_TOOK, .peer = peer, .tag = (uint32_t)tag,
+                                        .object = win->object.id, .value = req->recorded});
+}
+
+void fly_record_done(const struct fly_req *req) {
+    if (req->rt->record == NULL || req->recorded == 0) return;
+    bool operation = req->kind == FLY_R_OPERATION;
+    push(req->rt, (struct fly_event){.kind = operation ? FLY_E_ANSWER : FLY_E_DONE,
+                                     .value = req->recorded});
+}
+
+/* The events of all ranks at rank 0, a part of each at a time. */
+static int gather(struct fly_rt *rt, const uint64_t counts[], struct fly_event *events[]) {
+    const struct fly_record *record = rt->record;
+    uint64_t most = 0, part = CHUNK_BYTES_ALL / sizeof(struct fly_event) / (uint64_t)rt->size;
+    if (part > CHUNK_EVENTS) part = CHUNK_EVENTS;
+    if (part == 0) part = 1;
+    for (int r = 0; r < rt->size; r++)
+        if (counts[r] > most) most = counts[r];
+    struct fly_event *mine = calloc(part, sizeof *mine);
+    struct fly_event *all = calloc(part * (size_t)rt->size, sizeof *all);
+    bool whole = mine != NULL && all != NULL;
+    for (int r = 0; r < rt->size && rt->rank == 0 && whole; r++) {
+        events[r] = malloc((counts[r] + 1) * sizeof *events[r]);
+        whole = events[r] != NULL;
+    }
+    int code = all_could(rt, whole ? FLY_OK : FLY_ERR_NOMEM);
+    for (uint64_t at = 0; at < most && code == FLY_OK; at += part) {
+        uint64_t left = at < record->count ? record->count - at : 0;
+        if (left != 0)
+            memcpy(mine, record->events + at, (left < part ? left : part) * sizeof *mine);
+        if (rt->boot.allgather(rt->boot.ctx, mine, all, part * sizeof *mine) != 0)
+            code = fly_fail(FLY_ERR_PEER, "boot: the host could not gather over all ranks");
+        for (int r = 0; r < rt->size && rt->rank == 0 && code == FLY_OK; r++) {
+            uint64_t there = at < counts[r] ? counts[r] - at : 0;
+            if (there > part) there = part;
+            if (there != 0)
+                memcpy(events[r] + at, all + (size_t)r * part, there * sizeof *all);
+        }
+    }
+    free(mine);
+    free(all);
+    return code;
+}
+
+int fly_record_end(struct fly_rt *rt) {
+    struct fly_record *record = rt->record;
+    uint64_t *counts = calloc((size_t)rt->size, sizeof *counts);
+    struct fly_event **events = calloc((size_t)rt->size, sizeof *events);
+    bool whole = counts != NULL && events != NULL && !record->failed;
+    int code = all_could(rt, whole ? FLY_OK : fly_fail(FLY_ERR_NOMEM, "fly_finalize: no memory for "
+                                                       "the record"));
+    if (code == FLY_OK && rt->boot.allgather(rt->boot.ctx, &record->count, counts,
+                                             sizeof record->count) != 0)
+        code = fly_fail(FLY_ERR_PEER, "boot: the host could not gather over all ranks");
+    if (code == FLY_OK) code = gather(rt, counts, events);
+    if (code == FLY_OK && rt->rank == 0) {
+        int failed = fly_record_write(record->path, rt->size, events, counts);
+        if (failed != 0)
+            code = fly_fail(failed == ENOMEM ? FLY_ERR_NOMEM : FLY_ERR_ARG,
+                            "fly_finalize: FLYLOOM_RECORD: \"%s\": %s", record->path,
+                            strerror(failed));
+    }
+    code = all_could(rt, code);
+    for (int r = 0; events != NULL && r < rt->size; r++) free(events[r]);
+    free(events);
+    free(counts);
+    return code;
+}

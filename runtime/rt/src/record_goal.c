@@ -1,0 +1,326 @@
+/* Writes recorded events as GOAL: what a rank's program does on processor 0, in its order; what
+ * others do to its memory on processor 1, where it costs the program nothing.
+ *
+ * A notified put is a send; its arrival a receive on processor 1. Where a request completes stands
+ * a calculation of 0 ns that requires the arrivals it took, and those that their origins sent
+ * before. An ask is a send, a receive and an answer on the other's processor 1.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record.h"
+
+static const uint64_t NONE = UINT64_MAX;
+
+struct arrival {
+    const struct fly_event *event;
+    int source;
+    uint64_t ask; /* number of the ask at its origin */
+    bool matched;
+};
+
+/* Something that is matched by origin, window and tag, in order. */
+struct key {
+    int source;
+    uint32_t object, tag;
+    uint64_t at;
+};
+
+struct labels {
+    uint64_t *at;
+    size_t count, room;
+};
+
+struct rank {
+    int rank;
+    const struct fly_event *events;
+    uint64_t count;
+    struct arrival *arrivals; /* by origin, then in its order */
+    uint64_t arrived;
+    uint64_t *match;   /* of an event: the arrival that it took, or NONE */
+    uint64_t *covered; /* by origin: arrivals before this one were waited for */
+    uint64_t *answers; /* by ask: its event, or NONE where its answer was waited for */
+    uint64_t asks, unanswered; /* asks before `unanswered` were waited for */
+    struct labels before, group, took; /* operations that the next requires; that it will */
+    uint64_t label;
+    FILE *file;
+    bool short_of_memory;
+};
+
+static void append(struct rank *r, struct labels *labels, uint64_t value) {
+    if (labels->count == labels->room) {
+        size_t room = labels->room == 0 ? 16 : labels->room * 2;
+        uint64_t *at = realloc(labels->at, room * sizeof *at);
+        if (at == NULL) {
+            r->short_of_memory = true;
+            return;
+        }
+        labels->at = at;
+        labels->room = room;
+    }
+    labels->at[labels->count++] = value;
+}
+
+static bool is_sent(const struct fly_event *event) {
+    return event->kind == FLY_E_SEND || event->kind == FLY_E_PUT || event->kind == FLY_E_ASK;
+}
+
+static bool is_data(const struct arrival *arrival) { return arrival->event->kind != FLY_E_SEND; }
+
+static int compare(const void *left, const void *right) {
+    const struct key *a = left, *b = right;
+    if (a->source != b->source) return a->source < b->source ? -1 : 1;
+    if (a->object != b->object) return a->object < b->object ? -1 : 1;
+    if (a->tag != b->tag) return a->tag < b->tag ? -1 : 1;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+static int compare_place(const struct key *a, const struct key *b) {
+    struct key same = *b;
+    same.at = a->at;
+    return compare(a, &same);
+}
+
+/* The n-th that is waited for of an origin, window and tag is the n-th that was sent. */
+static bool match(struct rank *r) {
+    struct key *sent = malloc((r->arrived + 1) * sizeof *sent);
+    struct key *taken = malloc((r->count + 1) * sizeof *taken);
+    uint64_t n = 0;
+    bool whole = sent != NULL && taken != NULL;
+    for (uint64_t i = 0; whole && i < r->arrived; i++) {
+        const struct fly_event *e = r->arrivals[i].event;
+        sent[i] = (struct key){r->arrivals[i].source, e->object, e->tag, i};
+    }
+    for (uint64_t i = 0; whole && i < r->count; i++) {
+        const struct fly_event *e = &r->events[i];
+        r->match[i] = NONE;
+        if (e->kind == FLY_E_RECV || e->kind == FLY_E_TOOK)
+            taken[n++] = (struct key){e->peer, e->object, e->tag, i};
+    }
+    if (whole) {
+        qsort(sent, r->arrived, sizeof *sent, compare);
+        qsort(taken, n, sizeof *taken, compare);
+    }
+    for (uint64_t i = 0, j = 0; whole && i < n && j < r->arrived;) {
+        int order = compare_place(&taken[i], &sent[j]);
+        if (order == 0) {
+            r->match[taken[i++].at] = sent[j].at;
+            r->arrivals[sent[j++].at].matched = true;
+        } else if (order < 0) {
+            i++;
+        } else {
+            j++;
+        }
+    }
+    free(sent);
+    free(taken);
+    return whole;
+}
+
+static unsigned answer_tag(uint64_t ask) {
+    return (unsigned)(FLY_TAG_ANSWER + ask % FLY_TAG_ANSWERS);
+}
+
+/* What others do to this rank's memory. */
+static void write_arrivals(struct rank *r) {
+    uint64_t first = 0; /* of the origin, and after its last flush */
+    for (uint64_t i = 0; i < r->arrived; i++) {
+        const struct arrival *a = &r->arrivals[i];
+        const struct fly_event *e = a->event;
+        if (i > 0 && r->arrivals[i - 1].source != a->source) first = i;
+        if (!is_data(a) && a->matched) continue;
+        fprintf(r->file, "a%llu: recv %llub from %d tag %u cpu 1\n", (unsigned long long)i,
+                (unsigned long long)e->value, a->source, e->tag);
+        if (e->kind != FLY_E_ASK) continue;
+        fprintf(r->file, "b%llu: send %llub to %d tag %u cpu 1\nb%llu requires a%llu\n",
+                (unsigned long long)i, (unsigned long long)e->answer, a->source,
+                answer_tag(a->ask), (unsigned long long)i, (unsigned long long)i);
+        if (e->tag != FLY_TAG_FLUSH) continue;
+        for (; first < i; first++)
+            if (r->arrivals[first].event->kind == FLY_E_PUT)
+                fprintf(r->file, "b%llu requires a%llu\n", (unsigned long long)i,
+                        (unsigned long long)first);
+        first = i + 1;
+    }
+}
+
+static void write_answers(struct rank *r) {
+    for (uint64_t i = 0; i < r->count; i++) {
+        const struct fly_event *e = &r->events[i];
+        if (e->kind != FLY_E_ASK) continue;
+        r->answers[++r->asks] = i;
+        fprintf(r->file, "r%llu: recv %llub from %d tag %u cpu 1\n", (unsigned long long)r->asks,
+                (unsigned long long)e->answer, e->peer, answer_tag(r->asks));
+    }
+}
+
+/* After an operation of the program was written: what it requires, and what requires it. */
+static void link_in(struct rank *r, bool beside) {
+    if (!beside && r->group.count != 0) {
+        struct labels swapped = r->before;
+        r->before = r->group;
+        r->group = swapped;
+        r->group.count = 0;
+    }
+    for (size_t i = 0; i < r->before.count; i++)
+        fprintf(r->file, "c%llu requires c%llu\n", (unsigned long long)r->label,
+                (unsigned long long)r->before.at[i]);
+    append(r, &r->group, r->label++);
+}
+
+/* The operation that comes next requires an arrival, and what its origin sent before it. */
+static void require_arrival(struct rank *r, uint64_t arrival) {
+    int source = r->arrivals[arrival].source;
+    uint64_t *first = &r->covered[source];
+    for (; *first <= arrival; ++*first)
+        if (is_data(&r->arrivals[*first]))
+            fprintf(r->file, "c%llu requires a%llu\n", (unsigned long long)r->label,
+                    (unsigned long long)*first);
+}
+
+static void write_pause(struct rank *r) {
+    fprintf(r->file, "c%llu: calc 0\n", (unsigned long long)r->label);
+}
+
+static void write_done(struct rank *r, uint64_t request) {
+    size_t kept = 0;
+    bool any = false;
+    for (size_t i = 0; i < r->took.count; i++) {
+        uint64_t at = r->took.at[i], arrival = r->match[at];
+        if (r->events[at].value != request) {
+            r->took.at[kept++] = at;
+            continue;
+        }
+        if (arrival == NONE || arrival < r->covered[r->arrivals[arrival].source]) continue;
+        if (!any) write_pause(r);
+        any = true;
+        require_arrival(r, arrival);
+    }
+    r->took.count = kept;
+    if (any) link_in(r, false);
+}
+
+static void write_answered(struct rank *r, uint64_t from, uint64_t to, const struct fly_event *by) {
+    bool any = false;
+    for (uint64_t ask = from; ask <= to; ask++) {
+        if (r->answers[ask] == NONE) continue;
+        const struct fly_event *e = &r->events[r->answers[ask]];
+        if (by->kind == FLY_E_ANSWERS &&
+            (e->object != by->object || (by->peer >= 0 && e->peer != by->peer)))
+            continue;
+        if (!any) write_pause(r);
+        any = true;
+        fprintf(r->file, "c%llu requires r%llu\n", (unsigned long long)r->label,
+                (unsigned long long)ask);
+        r->answers[ask] = NONE;
+    }
+    while (r->unanswered <= to && r->answers[r->unanswered] == NONE) r->unanswered++;
+    if (any) link_in(r, false);
+}
+
+static void write_program(struct rank *r) {
+    uint64_t asked = 0;
+    for (uint64_t i = 0; i < r->count; i++) {
+        const struct fly_event *e = &r->events[i];
+        unsigned long long label = r->label, value = e->value;
+        switch (e->kind) {
+        case FLY_E_CALC:
+            fprintf(r->file, "c%llu: calc %llu\n", label, value);
+            link_in(r, false);
+            break;
+        case FLY_E_SEND:
+        case FLY_E_PUT:
+        case FLY_E_ASK:
+            fprintf(r->file, "c%llu: send %llub to %d tag %u\n", label, value, e->peer, e->tag);
+            link_in(r, e->beside);
+            asked += e->kind == FLY_E_ASK;
+            break;
+        case FLY_E_RECV:
+            fprintf(r->file, "c%llu: recv %llub from %d tag %u\n", label, value, e->peer, e->tag);
+            if (e->tag == FLY_TAG_COMPLETE && r->match[i] != NONE)
+                require_arrival(r, r->match[i]);
+            link_in(r, e->beside);
+            break;
+        case FLY_E_TOOK: append(r, &r->took, i); break;
+        case FLY_E_DONE: write_done(r, e->value); break;
+        case FLY_E_ANSWER: write_answered(r, e->value, e->value, e); break;
+        case FLY_E_ANSWERS: write_answered(r, r->unanswered, asked, e); break;
+        default: break;
+        }
+    }
+}
+
+/* Room, and what arrives, of a rank; false: no memory. */
+static bool open_rank(struct rank *r, int size, struct fly_event *const events[],
+                      const uint64_t counts[]) {
+    uint64_t n = 0;
+    for (int s = 0; s < size; s++)
+        for (uint64_t i = 0; i < counts[s]; i++)
+            n += is_sent(&events[s][i]) && events[s][i].peer == r->rank;
+    r->arrivals = malloc((n + 1) * sizeof *r->arrivals);
+    r->match = malloc((r->count + 1) * sizeof *r->match);
+    r->answers = malloc((r->count + 1) * sizeof *r->answers);
+    r->covered = calloc((size_t)size, sizeof *r->covered);
+    if (r->arrivals == NULL || r->match == NULL || r->answers == NULL || r->covered == NULL)
+        return false;
+    for (int s = 0; s < size; s++) {
+        uint64_t asks = 0;
+        r->covered[s] = r->arrived;
+        for (uint64_t i = 0; i < counts[s]; i++) {
+            const struct fly_event *e = &events[s][i];
+            asks += e->kind == FLY_E_ASK;
+            if (is_sent(e) && e->peer == r->rank)
+                r->arrivals[r->arrived++] = (struct arrival){e, s, asks, false};
+        }
+    }
+    return match(r);
+}
+
+static void close_rank(struct rank *r) {
+    free(r->arrivals);
+    free(r->match);
+    free(r->answers);
+    free(r->covered);
+    free(r->before.at);
+    free(r->group.at);
+    free(r->took.at);
+}
+
+static int write_all(FILE *file, int size, struct fly_event *const events[],
+                     const uint64_t counts[]) {
+    fprintf(file, "num_ranks %d\n", size);
+    for (int n = 0; n < size; n++) {
+        struct rank r = {.rank = n, .events = events[n], .count = counts[n], .file = file,
+                         .unanswered = 1};
+        bool whole = open_rank(&r, size, events, counts);
+        if (whole) {
+            fprintf(file, "\nrank %d {\n", n);
+            write_arrivals(&r);
+            write_answers(&r);
+            write_program(&r);
+            fprintf(file, "}\n");
+            whole = !r.short_of_memory;
+        }
+        close_rank(&r);
+        if (!whole) return ENOMEM;
+    }
+    return ferror(file) ? EIO : 0;
+}
+
+/* Beside the file first, so that one that is there is never half of this one. */
+int fly_record_write(const char *path, int size, struct fly_event *const events[],
+                     const uint64_t counts[]) {
+    size_t bytes = strlen(path) + sizeof ".part";
+    char *part = malloc(bytes);
+    if (part == NULL) return ENOMEM;
+    snprintf(part, bytes, "%s.part", path);
+    FILE *file = fopen(part, "w");
+    int failed = file == NULL ? errno : write_all(file, size, events, counts);
+    if (file != NULL && fclose(file) != 0 && failed == 0) failed = errno;
+    if (failed == 0 && rename(part, path) != 0) failed = errno;
+    if (file != NULL && failed != 0) remove(part);
+    free(part);
+    return failed;
+}
