@@ -6,6 +6,7 @@
  * wait: they wait for a notification of it. late: nobody dies, but the last comes to fly_finalize
  * a second after the others.
  */
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,7 +19,7 @@ enum { VICTIM = 1, LIMIT_S = 20 };
 
 struct options {
     const char *transports, *what;
-    int *well; /* ranks that ended as they should; shared */
+    int *well; /* ranks that ended as they should; shared. Behind it, those that are ready */
 };
 
 static double now_s(void) {
@@ -30,6 +31,16 @@ static double now_s(void) {
 static void nap(void) {
     struct timespec second = {1, 0};
     nanosleep(&second, NULL);
+}
+
+/* The victim dies when all others have come here: none is still in the call before. */
+static void meet(const struct options *options, const fly_boot *boot) {
+    if (boot->rank != VICTIM) {
+        __atomic_add_fetch(&options->well[1], 1, __ATOMIC_RELEASE);
+        return;
+    }
+    while (__atomic_load_n(&options->well[1], __ATOMIC_ACQUIRE) < boot->size - 1) sched_yield();
+    raise(SIGKILL);
 }
 
 static int body(const fly_boot *boot, void *context) {
@@ -47,20 +58,20 @@ static int body(const fly_boot *boot, void *context) {
     double began = now_s();
     if (strcmp(options->what, "wait") == 0) {
         fly_req *req;
-        if (boot->rank == VICTIM) raise(SIGKILL);
+        meet(options, boot);
         CHECK(fly_notify_init(win, VICTIM, 0, 1, &req) == FLY_OK, "%s", fly_last_error(NULL));
         CHECK(fly_start(req) == FLY_OK, "%s", fly_last_error(NULL));
         CHECK(fly_wait(req, NULL) == FLY_ERR_PEER, "rank %d: the wait", boot->rank);
         CHECK(fly_req_free(&req) == FLY_OK, "%s", fly_last_error(NULL));
         CHECK(fly_win_free(&win) == FLY_ERR_PEER, "rank %d: the window", boot->rank);
     } else if (fence) {
-        if (boot->rank == VICTIM) raise(SIGKILL);
+        meet(options, boot);
         CHECK(fly_fence(win) == FLY_ERR_PEER, "rank %d: the fence", boot->rank);
         CHECK(fly_win_free(&win) == FLY_ERR_PEER, "rank %d: the window", boot->rank);
     } else {
         CHECK(fly_win_free(&win) == FLY_OK, "%s", fly_last_error(NULL));
         if (late && boot->rank == boot->size - 1) nap();
-        if (!late && boot->rank == VICTIM) raise(SIGKILL);
+        if (!late) meet(options, boot);
     }
     int code = fly_finalize(&rt), wanted = late ? FLY_OK : FLY_ERR_PEER;
     CHECK(code == wanted, "rank %d: fly_finalize: %d: %s", boot->rank, code,
@@ -73,7 +84,7 @@ static int body(const fly_boot *boot, void *context) {
 int main(int count, char **words) {
     CHECK(count == 4, "leave_test TRANSPORTS RANKS finalize|fence|wait|late");
     struct options options = {words[1], words[3], NULL};
-    options.well = mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+    options.well = mmap(NULL, 2 * sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
                         0);
     CHECK(options.well != MAP_FAILED, "no memory");
     int ranks = (int)argument(count, words, 2, 3);
