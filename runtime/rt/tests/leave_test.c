@@ -84,8 +84,8 @@ static int body(const fly_boot *boot, void *context) {
 int main(int count, char **words) {
     CHECK(count == 4, "leave_test TRANSPORTS RANKS finalize|fence|wait|late");
     struct options options = {words[1], words[3], NULL};
-    options.well = mmap(NULL, 2 * sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-                        0);
+    options.well = mmap(NULL, 2 * sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                        -1, 0);
     CHECK(options.well != MAP_FAILED, "no memory");
     int ranks = (int)argument(count, words, 2, 3);
     bool late = strcmp(options.what, "late") == 0;
