@@ -36,7 +36,7 @@ def notified(options: Options) -> list[Row]:
         if size == 8:
             rows += [laden(what, runs) for what in ("64 posted", "2048 unmatched")]
     for mpi in MPIS:
-        rows += beside(mpi, options)
+        rows += beside(mpi, options) + together(mpi, options)
     return rows
 
 
@@ -70,6 +70,29 @@ def beside(mpi: str, options: Options) -> list[Row]:
         rows.append(Row("runtime", f"notified put of 8 B, beside {mpi}: {name}", ours, "ns",
                         baseline=theirs, baseline_is="the same run", least_ratio=least))
     return rows
+
+
+def together(mpi: str, options: Options) -> list[Row]:
+    """Collectives of two ranks beside those of an MPI, in the same run."""
+    if not there(mpi):
+        return []
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "perf"
+        built = subprocess.run(
+            [f"mpicc.{mpi}", "-std=gnu11", "-O2", "-D_GNU_SOURCE",
+             f"-I{SOURCE}/include", f"-I{SOURCE}/tools",
+             f"{SOURCE}/tools/perf_coll_mpi.c", f"{SOURCE}/tools/perf.c", "-o", str(program),
+             f"-L{BUILT}", "-lflyloom", f"-Wl,-rpath,{BUILT}"],
+            text=True, capture_output=True, timeout=300)
+        if built.returncode != 0:
+            raise Broken(built.stderr[-400:])
+        words = [f"mpiexec.{mpi}", "-n", "2", str(program), "20", "500"]
+        runs = [figures(words) for _ in options.times(5)]
+    return [Row("runtime", f"{name} of 2 ranks, beside {mpi}",
+                median(run[name]["median_ns"] for run in runs), "ns",
+                baseline=median(run[f"MPI {name}"]["median_ns"] for run in runs),
+                baseline_is="the same run", least_ratio=1.0)
+            for name in ("barrier", "ibarrier", "allreduce")]
 
 
 def there(mpi: str) -> bool:

@@ -1,8 +1,8 @@
 """Checks collective schedules that ran: every rank ends with what it must have, from its origins.
 
-A dump (``FLYLOOM_COLL_DUMP``) tells the messages, copies and folds of each rank with their addresses.
-Here they run again on symbols: a byte is a tuple of the contributions that were folded into it, in
-order, each ``(rank, byte of what that rank gave)``. Nothing is shared with the library.
+A dump (``FLYLOOM_COLL_DUMP``) tells the messages, copies and folds of each rank with their
+addresses. Here they run again on symbols: a byte is a tuple of the contributions that were folded
+into it, in order, each ``(rank, byte of what that rank gave)``. Nothing is shared with the library.
 """
 
 from __future__ import annotations

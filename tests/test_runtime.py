@@ -223,7 +223,8 @@ def test_the_header_and_the_library_agree(release, installed, tmp_path):
     assert {line.split()[2] for line in symbols.splitlines()} == declared
     assert {path.stem for path in installed.rglob("*.3")} == declared
     source = tmp_path / "one.cpp"
-    source.write_text('#include "flyloom_coll.h"\nint main() { return fly_world(nullptr) ? 1 : 0; }\n')
+    source.write_text('#include "flyloom_coll.h"\n'
+                      "int main() { return fly_world(nullptr) ? 1 : 0; }\n")
     call("g++", "-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only",
          f"-I{SOURCE / 'include'}", source)
 
@@ -316,6 +317,11 @@ def test_clang_finds_nothing(tmp_path):
     (["--repetitions", "0"], "1 to 100000000"), (["--often"], "is no option"),
     (["--transports", "pigeons"], "pigeons"), (["--loggp", "3"], "4 to 4194304"),
     (["--loggp"], "4 to 4194304"),
+    (["--collectives", "65"], "1 to 64"),
+    (["explain"], "such as allreduce"), (["explain", "sort"], "one of barrier"),
+    (["explain", "scan"], "--ranks"), (["explain", "scan", "--ranks", "0"], "1 to 1048576"),
+    (["explain", "scan", "--ranks", "4", "--loggp", "/no/file"], "/no/file: No such file"),
+    (["explain", "scan", "--ranks", "4", "--fast"], "--ordered"),
 ])
 def test_perf_refuses(words, part, release):
     """One clear error, exit code 2."""
@@ -398,3 +404,29 @@ def test_instructions_of_a_message(release, tmp_path):
         counts[messages] = int(re.search(r"Collected : (\d+)", done.stderr).group(1))
     each = (counts[3000] - counts[1000]) / 2000
     assert 100 < each < 480
+
+
+def test_perf_measures_collectives(release):
+    """Rows as JSON, positive."""
+    rows = json.loads(call(release / "flyloom-perf", "--collectives", 3, "--repetitions", 300,
+                           "--json"))
+    assert {row["what"] for row in rows} == {"barrier", "ibarrier and wait", "allreduce",
+                                             "start of a kept barrier"}
+    assert all(0 < row["median_ns"] <= row["p99_ns"] for row in rows)
+
+
+def test_perf_explains(release, tmp_path):
+    """The published times of the n-way barrier, and a sum whose order matters."""
+    network = tmp_path / "network.json"
+    network.write_text(json.dumps({"host": ["a", {"b": None}], "L_ns": 1020, "o_s_ns": 290,
+                                   "o_r_ns": 50, "g_ns": 290.0, "G_ns_per_byte": 1e-1}))
+    for ranks, best, time_ns in ((8, 7, 3100), (64, 3, 5820), (722, 3, 9700), (10830, 4, 13380)):
+        told = call(release / "flyloom-perf", "explain", "barrier", "--ranks", ranks,
+                    more={"FLYLOOM_LOGGP": str(network)})
+        assert re.search(rf"^dissemination:{best} +{time_ns}\.0 ns  chosen$", told, re.MULTILINE)
+    told = call(release / "flyloom-perf", "explain", "allreduce", "--ranks", 12, "--bytes",
+                10_000_000, "--loggp", network)
+    assert re.search(r"^ring .* chosen$", told, re.MULTILINE)
+    told = call(release / "flyloom-perf", "explain", "allreduce", "--ranks", 12, "--bytes",
+                10_000_000, "--loggp", network, "--ordered")
+    assert re.search(r"^rabenseifner .* chosen$", told, re.MULTILINE)

@@ -114,8 +114,8 @@ typedef struct {
    transport reaches a peer), PEER, TIMEOUT (the others did not come), NOMEM. Cost: O(P). */
 FLY_API int fly_init(const fly_boot *boot, const fly_config *config, fly_rt **rt);
 
-/* Ends the runtime and sets *rt to NULL. Collective over all processes. Where FLYLOOM_RECORD names a
-   file, what they did is written to it (ARG, NOMEM: it could not be; everything is freed).
+/* Ends the runtime and sets *rt to NULL. Collective over all processes. Where FLYLOOM_RECORD names
+   a file, what they did is written to it (ARG, NOMEM: it could not be; everything is freed).
    Errors: STATE, with no effect, while a window or team is alive here or elsewhere; PEER where a
    process has died, with everything freed here all the same. Cost: O(log P) messages. */
 FLY_API int fly_finalize(fly_rt **rt);

@@ -146,6 +146,7 @@ struct fly_rt {
     fly_boot boot;
     bool own_boot, locked, stopping, threaded;
     bool finalizing; /* in fly_finalize: connections that end are no deaths */
+    bool crowded; /* more ranks on this node than it has processors */
     bool leaving; /* by a finalize that all have come to: not a death */
     struct fly_settings settings;
     struct fly_team world;

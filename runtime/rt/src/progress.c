@@ -100,13 +100,14 @@ static FLY_APART void wonder(struct fly_pause *pause) {
 
 void fly_wait_more(struct fly_pause *pause) {
     struct fly_rt *rt = pause->rt;
+    uint32_t spins = rt->crowded ? 0 : TURNS_SPIN; /* who spins keeps the others from running */
     pause->turns++;
     pause->checks++;
-    if (pause->turns > TURNS_SPIN || (rt->locked && pause->turns % 16 == 0)) be_patient(pause);
+    if (pause->turns > spins || (rt->locked && pause->turns % 16 == 0)) be_patient(pause);
     struct fly_carrier *only = rt->only;
     int taken;
     if (only != NULL) {
-        taken = only->ops->spin(only, pause->turns <= TURNS_SPIN ? FLY_LOOKS : 1, pause->until);
+        taken = only->ops->spin(only, pause->turns <= spins ? FLY_LOOKS : 1, pause->until);
         fly_look_after(rt);
     } else {
         taken = fly_turn(rt);

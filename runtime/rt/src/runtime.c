@@ -140,6 +140,13 @@ static int all_could(struct fly_rt *rt, int code) {
     return code;
 }
 
+static bool crowded(const struct start *start) {
+    long near = 0;
+    for (int r = 0; r < start->rt->size; r++)
+        near += memcmp(start->all[r].node, start->mine.node, sizeof start->mine.node) == 0;
+    return near > sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 static int connect_all(struct start *start) {
     struct fly_rt *rt = start->rt;
     struct fly_hello *mine = &start->mine;
@@ -158,6 +165,7 @@ static int connect_all(struct start *start) {
     if (code != FLY_OK) return code;
     code = compare(start);
     if (code != FLY_OK) return code; /* the same everywhere: all have seen all */
+    rt->crowded = crowded(start);
     code = prepare_late(start);
     if (code == FLY_OK) code = choose(start);
     code = all_could(rt, code);
@@ -280,7 +288,8 @@ int fly_finalize(fly_rt **out) {
     fly_leave(rt);
     if (value != 0) {
         if (code != FLY_OK) return code;
-        return fly_fail(FLY_ERR_STATE, "fly_finalize: a window, team or collective is alive at another rank");
+        return fly_fail(FLY_ERR_STATE, "fly_finalize: a window, team or collective is alive at "
+                        "another rank");
     }
     if (rt->record != NULL && together == FLY_OK) together = fly_record_end(rt);
     rt->leaving = together == FLY_OK;

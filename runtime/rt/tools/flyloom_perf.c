@@ -6,9 +6,12 @@
 #include <unistd.h>
 
 #include "perf.h"
+#include "perf_coll.h"
 
 static const char USAGE[] =
     "flyloom-perf [--transports LIST] [--bytes N[,N...]] [--repetitions N] [--json] [--loggp N]\n"
+    "flyloom-perf --collectives RANKS [--repetitions N] [--json]\n"
+    "flyloom-perf explain OPERATION --ranks N [--bytes N] [--loggp FILE] [--ordered]\n"
     "\n"
     "Measures between two processes that it starts, or between two that are started with\n"
     "FLYLOOM_RANK, FLYLOOM_SIZE=2 and FLYLOOM_BOOT, on two nodes perhaps: latency (half a round\n"
@@ -18,13 +21,17 @@ static const char USAGE[] =
     "messages; median and largest of 15 rounds).\n"
     "\n"
     "flyloom-perf --loggp BYTES prints instead the times that LogGP parameters are found from,\n"
-    "for sizes up to BYTES: flyloom measure --times FILE.\n";
+    "for sizes up to BYTES: flyloom measure --times FILE.\n"
+    "\n"
+    "--collectives: barrier and others between so many processes. explain: the algorithms of a\n"
+    "collective with the times that the model predicts, and which one is chosen.\n";
 
 struct options {
     const char *transports;
     size_t bytes[16];
     int count;
     uint64_t repetitions, loggp; /* loggp: the largest size, or 0 */
+    uint64_t ranks;              /* of collectives; 0: none are measured */
     bool json;
 };
 
@@ -61,7 +68,7 @@ static int read_number(const char *option, const char *value, uint64_t least, ui
 }
 
 static int read_options(int count, char **words, struct options *options) {
-    *options = (struct options){NULL, {8, 64, 4096, 32768, 1 << 20}, 5, 20000, 0, false};
+    *options = (struct options){NULL, {8, 64, 4096, 32768, 1 << 20}, 5, 20000, 0, 0, false};
     if (getenv("FLYLOOM_RANK") == NULL) options->transports = "shm";
     for (int i = 1; i < count; i++) {
         const char *value = i + 1 < count ? words[i + 1] : "";
@@ -78,6 +85,8 @@ static int read_options(int count, char **words, struct options *options) {
             options->transports = value;
         } else if (strcmp(words[i], "--bytes") == 0) {
             code = read_bytes(value, options);
+        } else if (strcmp(words[i], "--collectives") == 0) {
+            code = read_number("--collectives", value, 1, 64, &options->ranks);
         } else if (strcmp(words[i], "--repetitions") == 0) {
             code = read_number("--repetitions", value, 1, 100000000, &options->repetitions);
         } else if (strcmp(words[i], "--loggp") == 0) {
@@ -129,8 +138,11 @@ static int measure(const fly_boot *boot, const struct options *options) {
 
 int main(int count, char **words) {
     struct options options;
+    if (count > 1 && strcmp(words[1], "explain") == 0) return perf_explain(count - 2, words + 2);
     int code = read_options(count, words, &options);
     if (code != 0) return code;
+    if (options.ranks != 0)
+        return perf_collectives((int)options.ranks, options.repetitions, options.json);
     const char *started = getenv("FLYLOOM_RANK");
     if (started != NULL) { /* as one of two, on two nodes perhaps */
         perf_apart(atoi(started));

@@ -11,7 +11,7 @@
 #include "perf.h"
 #include "perf_coll.h"
 
-enum { RANKS_MOST = 64, WARM = 200 };
+enum { WARM = 200 };
 
 #define CHECKED(call)                                                                     \
     do {                                                                                  \
@@ -26,7 +26,6 @@ struct bench {
     fly_team *team;
     fly_req *again;
     double in, out;
-    double began_ns; /* of the part that is measured, where that is not all */
     double part_ns;
 };
 

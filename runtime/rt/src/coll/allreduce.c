@@ -1,9 +1,9 @@
 /* Allreduce: recursive doubling, ring, Rabenseifner's, or reduce and broadcast.
  *
  * Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH, 2005;
- * Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009. Where
- * P is no power of two, the first 2 (P - P') ranks go together in pairs. All but the ring fold in
- * the order of ranks, so that both partners of an exchange get the same bits.
+ * Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009.
+ * Where P is no power of two, the first 2 (P - P') ranks go together in pairs. All but the ring
+ * fold in the order of ranks, so that both partners of an exchange get the same bits.
  */
 #include "trees.h"
 

@@ -1,7 +1,7 @@
 /* Barrier: n-way dissemination, or a tree.
  *
- * Round k of the dissemination: p tells p + j (n+1)^k and hears from p - j (n+1)^k (mod P), j = 1..n,
- * without those of j (n+1)^k >= P. After ceil(log(P) / log(n+1)) rounds it has heard of all.
+ * Round k of the dissemination: p tells p + j (n+1)^k and hears from p - j (n+1)^k (mod P), j = 1
+ * to n, without those of j (n+1)^k >= P. After ceil(log(P) / log(n+1)) rounds it has heard of all.
  * Hoefler, Mehlan, Mietke, Rehm: Fast barrier synchronization for InfiniBand, CAC 2006.
  */
 #include "coll.h"

@@ -82,7 +82,11 @@ int fly_coll_settings_read(struct fly_coll_settings *settings) {
     int code = read_choices(getenv("FLYLOOM_COLL"), settings->choices);
     if (code == FLY_OK) code = flag("FLYLOOM_CHECK", &settings->checks);
     if (code == FLY_OK) code = flag("FLYLOOM_REPEAT", &settings->repeats);
-    if (code == FLY_OK && path != NULL) code = fly_loggp_read(path, &settings->loggp);
+    if (code == FLY_OK && path != NULL) {
+        char error[400];
+        code = fly_loggp_read(path, &settings->loggp, error, sizeof error);
+        if (code != FLY_OK) fly_fail(code, "FLYLOOM_LOGGP: %s", error);
+    }
     if (code == FLY_OK && dump != NULL) {
         if (strlen(dump) >= sizeof settings->dump)
             return fly_fail(FLY_ERR_ARG, "FLYLOOM_COLL_DUMP: longer than %zu characters",

@@ -1,8 +1,8 @@
 /* What ran, for a checker of its own: FLYLOOM_COLL_DUMP=PREFIX writes PREFIX.RANK.
  *
  * A line is a word and numbers: "run OPERATION ALGORITHM NUMBER RANK SIZE ROOT BYTES SEND RECEIVE";
- * then for each round "round", "copy TO FROM BYTES", "fold TO FROM BYTES left|right", "send PEER TAG
- * FROM BYTES", "receive PEER TAG TO BYTES", "take PEER TAG TO BYTES left|right"; then "done".
+ * then for each round "round", "copy TO FROM BYTES", "fold TO FROM BYTES left|right", "send PEER
+ * TAG FROM BYTES", "receive PEER TAG TO BYTES", "take PEER TAG TO BYTES left|right"; then "done".
  * Memory is told by its address.
  */
 #include <inttypes.h>

@@ -1,21 +1,36 @@
 /* Measured parameters of a network from a file of JSON: an object whose keys end in their units. */
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll.h"
+#include "flyloom.h"
+#include "settings.h"
 
 enum { FILE_MOST = 1 << 20, DEPTH_MOST = 64 };
 
 struct text {
     const char *path, *at;
     int line;
+    char *error; /* what is wrong, where something is */
+    size_t room;
 };
 
-static int refuse(const struct text *text, const char *what) {
-    return fly_fail(FLY_ERR_ARG, "FLYLOOM_LOGGP: %s: line %d: %s", text->path, text->line, what);
+static int refuse(const struct text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static int refuse(const struct text *text, const char *format, ...) {
+    char where[24] = "";
+    va_list words;
+    if (text->line > 0) snprintf(where, sizeof where, "line %d: ", text->line);
+    int length = snprintf(text->error, text->room, "%s: %s", text->path, where);
+    va_start(words, format);
+    if (length >= 0 && (size_t)length < text->room)
+        vsnprintf(text->error + length, text->room - (size_t)length, format, words);
+    va_end(words);
+    return FLY_ERR_ARG;
 }
 
 static void blanks(struct text *text) {
@@ -87,21 +102,17 @@ struct key {
 };
 
 static int read_number(struct text *text, struct key *key) {
-    char what[160], *end;
+    char *end;
     blanks(text);
     errno = 0;
     double value = strtod(text->at, &end);
     bool digit = *text->at == '-' || (*text->at >= '0' && *text->at <= '9');
-    if (!digit || end == text->at || !isfinite(value)) {
-        snprintf(what, sizeof what, "%s must be a number", key->name);
-        return refuse(text, what);
-    }
-    if (value < 0 || (key->above_zero && value <= 0)) {
-        snprintf(what, sizeof what, "%s: %g must be %s", key->name, value,
-                 key->above_zero ? "above 0: this was measured where the receiver works in the "
-                                   "sender's call, and no model holds" : "0 or more");
-        return refuse(text, what);
-    }
+    if (!digit || end == text->at || !isfinite(value))
+        return refuse(text, "%s must be a number", key->name);
+    if (value < 0 || (key->above_zero && value <= 0))
+        return refuse(text, "%s: %g must be %s", key->name, value,
+                      key->above_zero ? "above 0: this was measured where the receiver works in "
+                                        "the sender's call, and no model holds" : "0 or more");
     text->at = end;
     key->there = true;
     *key->value = value;
@@ -110,7 +121,6 @@ static int read_number(struct text *text, struct key *key) {
 
 /* L without its unit, or with another: what is there instead of a key that is needed. */
 static int unit(const struct text *text, const char *name, const struct key *keys, int count) {
-    char what[200];
     for (int i = 0; i < count; i++) {
         size_t length = strcspn(keys[i].name, "_"), all = strlen(name);
         bool sided = strncmp(keys[i].name, "o_s_", 4) == 0 || strncmp(keys[i].name, "o_r_", 4) == 0;
@@ -120,9 +130,8 @@ static int unit(const struct text *text, const char *name, const struct key *key
         if (strcmp(keys[i].name, "o_ns") == 0 && (strncmp(name, "o_s", 3) == 0 ||
                                                  strncmp(name, "o_r", 3) == 0))
             continue;
-        snprintf(what, sizeof what, "\"%s\" must be \"%s\": the unit is part of the name", name,
-                 keys[i].name);
-        return refuse(text, what);
+        return refuse(text, "\"%s\" must be \"%s\": the unit is part of the name", name,
+                      keys[i].name);
     }
     return FLY_OK;
 }
@@ -174,30 +183,32 @@ static int parse(struct text *text, struct fly_loggp *net) {
             *keys[i].value = both;
             continue;
         }
-        code = fly_fail(FLY_ERR_ARG, "FLYLOOM_LOGGP: %s: %s is missing%s", text->path,
-                        keys[i].name, keys[i].also != NULL ? ", or o_ns for both sides" : "");
+        text->line = 0;
+        code = refuse(text, "%s is missing%s", keys[i].name,
+                      keys[i].also != NULL ? ", or o_ns for both sides" : "");
     }
     return code;
 }
 
-int fly_loggp_read(const char *path, struct fly_loggp *net) {
+int fly_loggp_read(const char *path, struct fly_loggp *net, char *error, size_t room) {
+    struct text from = {path, NULL, 0, error, room};
     FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return fly_fail(FLY_ERR_ARG, "FLYLOOM_LOGGP: %s: %s", path, strerror(errno));
+    if (file == NULL) return refuse(&from, "%s", strerror(errno));
     char *text = malloc(FILE_MOST + 1);
     size_t length = text == NULL ? 0 : fread(text, 1, FILE_MOST + 1, file);
     bool whole = ferror(file) == 0;
     fclose(file);
     int code;
     if (text == NULL) {
-        code = fly_fail(FLY_ERR_NOMEM, "FLYLOOM_LOGGP: %s: no memory", path);
+        refuse(&from, "no memory");
+        code = FLY_ERR_NOMEM;
     } else if (!whole || length > FILE_MOST) {
-        code = fly_fail(FLY_ERR_ARG, "FLYLOOM_LOGGP: %s: it must be a file of at most %d bytes",
-                        path, FILE_MOST);
+        code = refuse(&from, "it must be a file of at most %d bytes", FILE_MOST);
     } else {
         struct fly_loggp read = {0, 0, 0, 0, 0};
-        struct text from = {path, text, 1};
         text[length] = 0;
+        from.at = text;
+        from.line = 1;
         code = parse(&from, &read);
         if (code == FLY_OK) *net = read;
     }

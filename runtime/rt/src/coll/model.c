@@ -43,8 +43,7 @@ double fly_barrier_time(const struct fly_loggp *net, int size, size_t n) {
     return rounds * (net->send_ns + (ways - 1) * step + net->latency_ns + wait);
 }
 
-/* Of the n that end in as many rounds, the smallest is best or the model would have it in the
-   larger: all are looked at. */
+/* All are looked at: they are few enough, and the result is kept. */
 size_t fly_barrier_best(const struct fly_loggp *net, int size) {
     size_t best = 1;
     double least = fly_barrier_time(net, size, 1);

@@ -28,7 +28,8 @@ static void pipeline(struct fly_sched *s, const struct fly_call *call, unsigned 
     int size = call->size, mine = fly_turned(call->rank, -root, size);
     int before = fly_turned(call->rank, -1, size), behind = fly_turned(call->rank, 1, size);
     size_t element = fly_fold_bytes(&call->key.fold), all = call->key.bytes;
-    size_t piece = call->key.parameter < element ? element : call->key.parameter / element * element;
+    size_t wanted = call->key.parameter;
+    size_t piece = wanted < element ? element : wanted / element * element;
     size_t count = (all + piece - 1) / piece;
     for (size_t k = 0; k <= count; k++) {
         size_t last = k == 0 ? 0 : (k - 1) * piece, next = k * piece;

@@ -168,7 +168,7 @@ static uint64_t lay_out(struct fly_sched *s, size_t most, size_t element, bool e
     return all;
 }
 
-/* Memory for pieces: large ones if there is room, then smaller, then at the cost of what is kept. */
+/* Memory for pieces: large ones, at the cost of what is kept; where that does not do, smaller. */
 static bool get_room(struct fly_sched *s) {
     size_t element = fly_fold_bytes(&s->key.fold);
     s->heap_bytes = lay_out(s, FLY_COLL_PIECE, element, true);

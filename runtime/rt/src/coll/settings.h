@@ -60,8 +60,9 @@ extern const struct fly_loggp fly_loggp_default;
 /* From the environment: FLYLOOM_COLL, FLYLOOM_LOGGP, FLYLOOM_CHECK, FLYLOOM_REPEAT,
    FLYLOOM_COLL_DUMP. */
 int fly_coll_settings_read(struct fly_coll_settings *settings);
-int fly_loggp_read(const char *path, struct fly_loggp *net);
-/* Messages that follow each other: when the last is out, after the first. */
+/* From a file; else an error, and what is wrong in `error`. Pure but for the file. */
+int fly_loggp_read(const char *path, struct fly_loggp *net, char *error, size_t room);
+/* The barrier's best n, and its time, in ns. */
 size_t fly_barrier_best(const struct fly_loggp *net, int size);
 double fly_barrier_time(const struct fly_loggp *net, int size, size_t n);
 

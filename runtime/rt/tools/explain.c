@@ -1,0 +1,99 @@
+/* flyloom-perf explain: the algorithms of a collective, with the times that the model predicts. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll/settings.h"
+#include "perf_coll.h"
+
+enum { RANKS_MOST = 1 << 20 };
+
+static int refuse(const char *option, const char *value, const char *valid) {
+    fprintf(stderr, "flyloom-perf explain: %s: \"%s\" must be %s\n", option, value, valid);
+    return 2;
+}
+
+static int unknown(const char *name) {
+    fprintf(stderr, "flyloom-perf explain: \"%s\" must be one of", name);
+    for (int i = 0; i < FLY_C_OPERATIONS; i++)
+        if (fly_operations[i].name != NULL) fprintf(stderr, " %s", fly_operations[i].name);
+    fprintf(stderr, "\n");
+    return 2;
+}
+
+static int whole(const char *option, const char *text, unsigned long long least,
+                 unsigned long long most, unsigned long long *value) {
+    char *end, valid[80];
+    *value = strtoull(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && *end == 0 && *value >= least && *value <= most) return 0;
+    snprintf(valid, sizeof valid, "a whole number of %llu to %llu", least, most);
+    return refuse(option, text, valid);
+}
+
+static void print(const struct fly_operation_table *table, const struct fly_loggp *net, int ranks,
+                  size_t bytes, bool ordered) {
+    double times[8], least = -1;
+    size_t parameters[8];
+    for (int i = 0; i < table->count; i++) {
+        const struct fly_algorithm *one = &table->algorithms[i];
+        parameters[i] = one->best == NULL ? 0 : one->best(net, ranks, bytes);
+        times[i] = one->predict(net, ranks, bytes, parameters[i]);
+        if (ordered && !one->ordered) continue;
+        if (least < 0 || times[i] < least) least = times[i];
+    }
+    printf("%s of %zu bytes, %d ranks; L %g, o_s %g, o_r %g, g %g ns, G %g ns/B\n", table->name,
+           bytes, ranks, net->latency_ns, net->send_ns, net->receive_ns, net->gap_ns,
+           net->byte_ns);
+    bool chosen = false;
+    for (int i = 0; i < table->count; i++) {
+        const struct fly_algorithm *one = &table->algorithms[i];
+        char what[64];
+        bool out = ordered && !one->ordered, best = !chosen && !out && times[i] == least;
+        chosen |= best;
+        if (one->parameter != NULL)
+            snprintf(what, sizeof what, "%s:%zu", one->name, parameters[i]);
+        else
+            snprintf(what, sizeof what, "%s", one->name);
+        printf("%-24s %14.1f ns%s\n", what, times[i],
+               best ? "  chosen" : out ? "  folds in another order than the ranks'" : "");
+    }
+}
+
+int perf_explain(int count, char **words) {
+    struct fly_loggp net = fly_loggp_default;
+    unsigned long long ranks = 0, bytes = 8;
+    const char *path = getenv("FLYLOOM_LOGGP");
+    bool ordered = false;
+    int operation = 0, code = 0;
+    if (count < 1) return refuse("OPERATION", "", "one, such as allreduce");
+    while (operation < FLY_C_OPERATIONS && (fly_operations[operation].name == NULL ||
+                                            strcmp(fly_operations[operation].name, words[0]) != 0))
+        operation++;
+    if (operation == FLY_C_OPERATIONS) return unknown(words[0]);
+    for (int i = 1; i < count && code == 0; i++) {
+        const char *value = i + 1 < count ? words[i + 1] : "";
+        if (strcmp(words[i], "--ordered") == 0) {
+            ordered = true;
+            continue;
+        }
+        if (strcmp(words[i], "--ranks") == 0)
+            code = whole("--ranks", value, 1, RANKS_MOST, &ranks);
+        else if (strcmp(words[i], "--bytes") == 0)
+            code = whole("--bytes", value, 0, 1ULL << 40, &bytes);
+        else if (strcmp(words[i], "--loggp") == 0)
+            path = value;
+        else
+            code = refuse("option", words[i], "--ranks, --bytes, --loggp or --ordered");
+        i++;
+    }
+    if (code != 0) return code;
+    if (ranks == 0) return refuse("--ranks", "", "given: how many take part");
+    char error[400];
+    if (path != NULL && fly_loggp_read(path, &net, error, sizeof error) != 0) {
+        fprintf(stderr, "flyloom-perf explain: %s\n", error);
+        return 2;
+    }
+    print(&fly_operations[operation], &net, (int)ranks, operation == FLY_C_BARRIER ? 0 : bytes,
+          ordered);
+    return 0;
+}

@@ -1,0 +1,97 @@
+/* Collectives beside those of an MPI, in one run: mpiexec -n P perf_coll_mpi BLOCKS BLOCK
+ *
+ * Built by the mpicc of an MPI. Blocks of both in turn; of each the mean of a block, as an
+ * oversubscribed machine has ranks that nearly always come last. Prints rows as JSON.
+ */
+#include "flyloom_mpi.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "flyloom_coll.h"
+#include "perf.h"
+
+enum { WAYS = 6 };
+
+static fly_team *team;
+static double in = 1, out;
+
+static void ours_barrier(void) { fly_barrier(team); }
+
+static void ours_ibarrier(void) {
+    fly_req *req;
+    if (fly_ibarrier(team, &req) != FLY_OK) exit(3);
+    fly_wait(req, NULL);
+    fly_req_free(&req);
+}
+
+static void ours_allreduce(void) {
+    static const fly_fold SUM = {.type = FLY_DOUBLE, .op = FLY_SUM};
+    fly_allreduce(team, &in, &out, 1, &SUM);
+}
+
+static void barrier(void) { MPI_Barrier(MPI_COMM_WORLD); }
+
+static void ibarrier(void) {
+    MPI_Request req;
+    MPI_Ibarrier(MPI_COMM_WORLD, &req);
+    MPI_Wait(&req, MPI_STATUS_IGNORE);
+}
+
+static void allreduce(void) {
+    MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} ALL[WAYS] = {
+    {"barrier", ours_barrier},     {"MPI barrier", barrier},
+    {"ibarrier", ours_ibarrier},   {"MPI ibarrier", ibarrier},
+    {"allreduce", ours_allreduce}, {"MPI allreduce", allreduce},
+};
+
+static double now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static int by_size(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+int main(int count, char **words) {
+    fly_boot boot;
+    fly_rt *rt;
+    fly_config config = {.transports = "shm"};
+    MPI_Init(&count, &words);
+    int blocks = count > 2 ? atoi(words[1]) : 20, block = count > 2 ? atoi(words[2]) : 500;
+    double *means[WAYS];
+    if (blocks < 1 || block < 1 || fly_mpi_boot(MPI_COMM_WORLD, &boot) != FLY_OK) return 2;
+    struct perf p = {.rank = boot.rank, .json = true, .first = true};
+    if (boot.size <= 2) perf_apart(boot.rank);
+    if (fly_init(&boot, &config, &rt) != FLY_OK) return 2;
+    team = fly_world(rt);
+    for (int w = 0; w < WAYS; w++) means[w] = malloc((size_t)blocks * sizeof(double));
+    for (int b = 0; b < blocks; b++) {
+        for (int w = 0; w < WAYS; w++) {
+            MPI_Barrier(MPI_COMM_WORLD);
+            double began = now_ns();
+            for (int i = 0; i < block; i++) ALL[w].run();
+            means[w][b] = (now_ns() - began) / block;
+        }
+    }
+    for (int w = 0; w < WAYS; w++) {
+        qsort(means[w], (size_t)blocks, sizeof(double), by_size);
+        struct perf_times times = {means[w][blocks / 2], means[w][blocks - 1]};
+        perf_row(&p, ALL[w].name, w < 4 ? 0 : 8, &times, 0);
+        free(means[w]);
+    }
+    if (boot.rank == 0) printf("]\n");
+    fly_finalize(&rt);
+    fly_mpi_boot_free(&boot);
+    MPI_Finalize();
+    return 0;
+}
