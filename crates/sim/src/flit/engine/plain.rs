@@ -102,7 +102,8 @@ fn ask_crossbar<const N: usize, const W: usize, const M: usize>(
             moving ^= mine;
             let low = w * 64 + low as usize;
             let port = low >> stride;
-            let i = if mine & (mine - 1) == 0 { low } else { lane_of(unit, port, w, mine, stride) };
+            let others = mine & (mine - 1);
+            let i = if others == 0 { low } else { lane_of(unit, port, w, mine, stride) };
             let x = usize::from(unit.out[i & (N - 1)]);
             if unit.credits[x & (N - 1)] == 0 {
                 continue;
