@@ -11,7 +11,7 @@ use fabric::tables::candidates::{
     Candidate, Candidates, Grouped, Heading, LaneClasses, Leg, Minimal, Progressive, UpDown, Via,
 };
 use sim::flit::guide::{Guide, Here, Sight};
-use sim::flit::wiring::{End, Wiring};
+use sim::flit::wiring::{End, Port, Wiring};
 use sim::flit::word::{HOP, Layout, Packet};
 use sim::select::{Choosing, Detours, NearestAncestor, Selection};
 use std::sync::Arc;
@@ -175,7 +175,7 @@ fn hops_between(wiring: &Wiring) -> Vec<Vec<u32>> {
         let mut next = 0;
         while let Some(&at) = queue.get(next) {
             next += 1;
-            for to in wiring.ports(at).iter().filter_map(|p| p.leads_to()) {
+            for to in wiring.ports(at).iter().filter_map(Port::leads_to) {
                 if hops[to as usize] == u32::MAX {
                     hops[to as usize] = hops[at as usize] + 1;
                     queue.push(to);
