@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
@@ -11,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from cli_helpers import document
 from mpi_helpers import MPIS, ROOT_MAY, needs
 from test_runtime import FLAGS, SOURCE, build, call
 
@@ -277,5 +277,5 @@ def test_motifs_on_networks(name, words, release, tmp_path):
          more={**ROOT_MAY, "FLYLOOM_RECORD": str(goal), "FLYLOOM_RECORD_TIME": "none"})
     sends = goal.read_text().count(": send ")
     for net in ("slim_fly:q=5,p=4", "fat_tree:levels=2,k=8"):
-        told = json.loads(call("flyloom", "sim", "message", "--goal", goal, "--net", net, "--json"))
+        told = document("sim", "message", "--goal", goal, "--net", net)
         assert told["messages"] == sends

@@ -36,7 +36,7 @@ static FLY_APART bool sorted_in(struct fly_win *win, int peer, int source, int t
 
 bool fly_notification(struct fly_win *win, int peer, int source, int tag, const void *data,
                       size_t bytes) {
-    if (!fly_match_hand(&win->match, source, tag, data, bytes))
+    if (win->rt->record != NULL || !fly_match_hand(&win->match, source, tag, data, bytes))
         return sorted_in(win, peer, source, tag, data, bytes);
     fly_give_back(win->rt, peer, FLY_CLASS_NOTE);
     return true;
