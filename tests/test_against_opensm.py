@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import flyloom as fl
 import pytest
+from campaign import count
 from deploy_helpers import needs_fabric
 
-NETS = ("slim_fly:q=5,p=4", "slim_fly:q=7,p=2", "slim_fly:q=9,p=1",
-        "fat_tree:leaves=12,spines=6,parallel=3,p=18", "dragonfly:h=2", "torus:shape=4x4x4,p=1")
+NETS = ("slim_fly:q=5,p=4", "fat_tree:leaves=12,spines=6,parallel=3,p=18", "dragonfly:h=2",
+        "torus:shape=4x4x4,p=1")
+LARGER = ("slim_fly:q=7,p=2", "slim_fly:q=9,p=1")
+"""In a campaign."""
 PAIRS = {
     "min_hop": "opensm:minhop", "up_down": "opensm:updn", "ftree": "opensm:ftree",
     "dor": "opensm:dor", "lash": "opensm:lash", "dfsssp": "opensm:dfsssp", "sssp": "opensm:sssp",
     "nue:max_lanes=8": "opensm:nue:max_lanes=8", "nue:max_lanes=1": "opensm:nue",
 }
 MORE = ("opensm:dnup", "opensm:torus-2QoS")
-pytestmark = needs_fabric
+pytestmark = [needs_fabric, pytest.mark.campaign]
 
 
-@pytest.fixture(scope="module", params=NETS)
+@pytest.fixture(scope="module", params=NETS + LARGER[:count(0, len(LARGER))])
 def found(request):
     return fl.compare_routing(request.param, engines=[*PAIRS, *PAIRS.values(), *MORE], patterns=400)
 
