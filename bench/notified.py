@@ -49,20 +49,12 @@ def laden(what: str, runs: list[dict[str, dict[str, float]]]) -> Row:
 
 def beside(mpi: str, options: Options) -> list[Row]:
     """What an MPI takes for the same, in the same run."""
+    if not there(mpi):
+        return [Row("runtime", f"{mpi}: skipped", None, "ns", note="not installed")]
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "perf"
-        built = subprocess.run(
-            [f"mpicc.{mpi}", "-std=gnu11", "-O2", "-D_GNU_SOURCE",
-             f"-I{SOURCE}/include", f"-I{SOURCE}/tools",
-             f"{SOURCE}/tools/perf_mpi.c", f"{SOURCE}/tools/perf.c", "-o", str(program),
-             f"-L{BUILT}", "-lflyloom", f"-Wl,-rpath,{BUILT}"],
-            text=True, capture_output=True, timeout=300) if there(mpi) else None
-        if built is None:
-            return [Row("runtime", f"{mpi}: skipped", None, "ns", note="not installed")]
-        if built.returncode != 0:
-            raise Broken(built.stderr[-400:])
-        words = [f"mpiexec.{mpi}", "-n", "2", str(program), "shm", "8", "10000"]
+        words = [f"mpiexec.{mpi}", "-n", "2", program(mpi, "perf_mpi.c", folder), "shm", "8",
+                 "10000"]
         runs = [figures(words) for _ in options.times(9)]
     ours = median(run["put_notify"]["median_ns"] for run in runs)
     for name, least in LEAST_RATIO.items():
@@ -77,22 +69,26 @@ def together(mpi: str, options: Options) -> list[Row]:
     if not there(mpi):
         return []
     with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "perf"
-        built = subprocess.run(
-            [f"mpicc.{mpi}", "-std=gnu11", "-O2", "-D_GNU_SOURCE",
-             f"-I{SOURCE}/include", f"-I{SOURCE}/tools",
-             f"{SOURCE}/tools/perf_coll_mpi.c", f"{SOURCE}/tools/perf.c", "-o", str(program),
-             f"-L{BUILT}", "-lflyloom", f"-Wl,-rpath,{BUILT}"],
-            text=True, capture_output=True, timeout=300)
-        if built.returncode != 0:
-            raise Broken(built.stderr[-400:])
-        words = [f"mpiexec.{mpi}", "-n", "2", str(program), "20", "500"]
+        words = [f"mpiexec.{mpi}", "-n", "2", program(mpi, "perf_coll_mpi.c", folder), "20", "500"]
         runs = [figures(words) for _ in options.times(5)]
     return [Row("runtime", f"{name} of 2 ranks, beside {mpi}",
                 median(run[name]["median_ns"] for run in runs), "ns",
                 baseline=median(run[f"MPI {name}"]["median_ns"] for run in runs),
                 baseline_is="the same run", least_ratio=1.0)
             for name in ("barrier", "ibarrier", "allreduce")]
+
+
+def program(mpi: str, source: str, folder: str) -> str:
+    """A program of the runtime's tools, built by an MPI into a folder; Broken where it is not."""
+    made = str(Path(folder) / "perf")
+    built = subprocess.run(
+        [f"mpicc.{mpi}", "-std=gnu11", "-O2", "-D_GNU_SOURCE", f"-I{SOURCE}/include",
+         f"-I{SOURCE}/tools", f"{SOURCE}/tools/{source}", f"{SOURCE}/tools/perf.c", "-o", made,
+         f"-L{BUILT}", "-lflyloom", f"-Wl,-rpath,{BUILT}"],
+        text=True, capture_output=True, timeout=300)
+    if built.returncode != 0:
+        raise Broken(built.stderr[-400:])
+    return made
 
 
 def there(mpi: str) -> bool:

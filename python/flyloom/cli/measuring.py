@@ -123,12 +123,10 @@ def measure(
             found = measuring.compare_ebb(
                 compare, load_tables(net, p), engine=engine, lmc=lmc, layers=layers,
                 engine_options=parsed_options(option), placement=placement,
-                settings=parsed_options(setting, "the simulator", (), "--set"), progress=bar,
+                settings=parsed_options(setting, "the simulator", (), "--set"), path=output,
+                progress=bar,
             )
-        told = found.to_dict()
-        if output is not None:
-            write(output, told)
-        emit(told, as_json, compared(told))
+        emit(found.to_dict(), as_json, compared(found.to_dict()))
     elif ebb:
         found = measuring.measure_ebb(
             launcher or [], rounds=rounds, size_bytes=size_bytes, same_host=same_host, seed=seed,
@@ -148,15 +146,6 @@ def measure(
         emit(found.to_dict(), as_json, shown(found.to_dict()))
     if output is not None and not as_json:
         print(f"written to {output}")
-
-
-def write(path: Path, told: dict[str, Any]) -> None:
-    """A document into a file."""
-    import json
-
-    from flyloom.support.files import write_whole
-
-    write_whole(path, json.dumps(told) + "\n")
 
 
 def shown(told: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -23,6 +23,8 @@ OUTLIER = 3.0
 """Residuals count up to so many standard deviations."""
 FLOOR = 1e-4
 """The least relative deviation: a simulator has none."""
+LEAST_VALUE = 1e-3
+"""Of a value that noise has brought to 0 or below, in deviations."""
 ROUNDS = 12
 """Of reweighting; an L1 fit of lines settles in fewer."""
 
@@ -51,16 +53,21 @@ def deviation(sizes: Numbers, values: Numbers) -> float:
     left, mid, right = sizes[:-2], sizes[1:-1], sizes[2:]
     share = (right - mid) / (right - left)
     between = share * values[:-2] + (1 - share) * values[2:]
-    off = np.abs(values[1:-1] - between) / np.abs(values[1:-1])
+    off = np.abs(values[1:-1] - between) / np.maximum(np.abs(values[1:-1]), LEAST_VALUE)
     spread = np.sqrt(1 + share**2 + (1 - share) ** 2)  # of what three values differ by
     return max(FLOOR, 1.4826 * float(np.median(off / spread)))
 
 
-def line(sizes: Numbers, values: Numbers, sigma: Numbers) -> tuple[float, float]:
+def sigma(sizes: Numbers, values: Numbers) -> Numbers:
+    """The standard deviation of each value."""
+    return deviation(sizes, values) * np.maximum(np.abs(values), LEAST_VALUE)
+
+
+def line(sizes: Numbers, values: Numbers, spread: Numbers) -> tuple[float, float]:
     """The line that values lie about, whatever a minority of them does: least absolute residuals
-    over ``sigma``, by reweighting. A slope below 0 is taken as 0."""
+    over ``spread``, by reweighting. A slope below 0 is taken as 0."""
     x = sizes - 1
-    weights = 1 / sigma**2
+    weights = 1 / spread**2
     base = slope = 0.0
     for _ in range(ROUNDS):
         total = weights.sum()
@@ -71,19 +78,19 @@ def line(sizes: Numbers, values: Numbers, sigma: Numbers) -> tuple[float, float]
         base = mean_y - slope * mean_x
         if all(abs(a - b) <= 1e-6 * abs(b) for a, b in zip(before, (base, slope), strict=True)):
             break
-        off = np.abs(values - base - slope * x) / sigma
-        weights = 1 / (sigma**2 * np.maximum(off, 1e-6))
+        off = np.abs(values - base - slope * x) / spread
+        weights = 1 / (spread**2 * np.maximum(off, 1e-6))
     return float(base), float(slope)
 
 
-def loss(sizes: Numbers, values: Numbers, sigma: Numbers, fitted: tuple[float, float]) -> float:
-    """Half the sum of squared residuals over ``sigma``, each at most that of an outlier."""
-    off = (values - fitted[0] - fitted[1] * (sizes - 1)) / sigma
+def loss(sizes: Numbers, values: Numbers, spread: Numbers, fitted: tuple[float, float]) -> float:
+    """Half the sum of squared residuals over ``spread``, each at most that of an outlier."""
+    off = (values - fitted[0] - fitted[1] * (sizes - 1)) / spread
     return float(np.minimum(off**2, OUTLIER**2).sum() / 2)
 
 
 def pieces(sizes: Sequence[float] | Numbers, values: Sequence[float] | Numbers) -> list[Piece]:
-    """The pieces of a curve. ``sizes`` rise; ``values`` are above 0. O(n^2) lines are fitted.
+    """The pieces of a curve. ``sizes`` rise; O(n^2) lines are fitted.
 
     Raises ``ValueError`` for fewer than ``LEAST`` sizes.
     """
@@ -91,14 +98,14 @@ def pieces(sizes: Sequence[float] | Numbers, values: Sequence[float] | Numbers) 
     count = len(x)
     if count < LEAST:
         raise ValueError(f"{count} sizes; at least {LEAST}")
-    sigma = deviation(x, y) * y
+    spread = sigma(x, y)
     price = 1.5 * np.log(count)
     fits: dict[tuple[int, int], tuple[float, float]] = {}
     cost = np.full((count, count + 1), np.inf)
     for i in range(count):
         for j in range(i + LEAST, count + 1):
-            fits[i, j] = line(x[i:j], y[i:j], sigma[i:j])
-            cost[i, j] = loss(x[i:j], y[i:j], sigma[i:j], fits[i, j])
+            fits[i, j] = line(x[i:j], y[i:j], spread[i:j])
+            cost[i, j] = loss(x[i:j], y[i:j], spread[i:j], fits[i, j])
     best = np.full((MOST + 1, count + 1), np.inf)
     best[0, 0] = 0.0
     came = np.zeros((MOST + 1, count + 1), dtype=int)

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from flyloom.measuring.fit import Numbers, Piece, pieces
+from flyloom.measuring.fit import Numbers, Piece, line, pieces, sigma
 
 DRAWS = 200
 """Of the bootstrap."""
@@ -174,7 +174,7 @@ def _of_medians(
 def _switch(curves: _Curves) -> int | None:
     """The largest size that is sent unasked: behind it a round trip is longer by a question and its
     answer, that is by 2 (L + o), of which at least the half must be there. None without one."""
-    parts = pieces(curves.sizes, np.maximum(curves.one, 1e-3))
+    parts = pieces(curves.sizes, curves.one)
     asked = curves.one[0] / 2 - curves.o_r[0]  # L + o_s
     for before, after in pairwise(parts):
         size = float(curves.sizes[after.begin])
@@ -185,12 +185,10 @@ def _switch(curves: _Curves) -> int | None:
 
 def _again(curves: _Curves, parts: Sequence[Piece]) -> list[Piece]:
     """The same pieces, through other values."""
-    from flyloom.measuring.fit import deviation, line
-
-    sigma = deviation(curves.sizes, np.maximum(curves.gap, 1e-3)) * np.maximum(curves.gap, 1e-3)
+    spread = sigma(curves.sizes, curves.gap)
     return [
         Piece(p.begin, p.end, *line(curves.sizes[p.begin:p.end], curves.gap[p.begin:p.end],
-                                    sigma[p.begin:p.end]))
+                                    spread[p.begin:p.end]))
         for p in parts
     ]
 

@@ -64,9 +64,7 @@ def measure_loggp(
     found = loggp.parameters(
         sampler(Program(launcher), messages, repetitions, met, progress), most_bytes, messages, seed
     )
-    if keep is not None:
-        whole_run = {**met[0], "sizes": [row for run in met for row in run["sizes"]]}
-        write_whole(Path(keep), json.dumps(whole_run))
+    _write({**met[0], "sizes": [row for run in met for row in run["sizes"]]}, keep)
     return _told(found, met[0], seed, path)
 
 
@@ -112,9 +110,14 @@ def _told(
         "messages": run["messages"], "repetitions": run["repetitions"], "seed": seed,
     }
     document = {**about, **found, "warnings": warnings}
-    if path is not None:
-        write_whole(Path(path), json.dumps(document, indent=1) + "\n")
+    _write(document, path)
     return Result(document)
+
+
+def _write(document: Mapping[str, Any], path: str | os.PathLike[str] | None) -> None:
+    """A document as JSON, where a file is named."""
+    if path is not None:
+        write_whole(Path(path), json.dumps(document) + "\n")
 
 
 def _regime(hosts: Sequence[str], processors: Sequence[int], ranks: Sequence[int]) -> str:
@@ -189,8 +192,7 @@ def measure_ebb(
         "size_bytes": size_bytes, "repetitions": repetitions, "seed": seed,
         "mean_gbps": _mean(means), "quantiles_gbps": _quantiles(means), "rounds": found,
     }
-    if path is not None:
-        write_whole(Path(path), json.dumps(document) + "\n")
+    _write(document, path)
     return Result(document)
 
 
@@ -208,7 +210,8 @@ def compare_ebb(
     measured: str | os.PathLike[str], net: Tables, *, engine: str | None = None,
     lmc: int | None = None, layers: int | None = None,
     engine_options: Mapping[str, Any] | None = None, placement: Placed | None = None,
-    settings: Mapping[str, Any] | None = None, progress: Progress | None = None,
+    settings: Mapping[str, Any] | None = None, path: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
 ) -> Result:
     """Bandwidth that was measured beside what a network gives the same pairs over its tables.
 
@@ -223,6 +226,8 @@ def compare_ebb(
         The network or the tables, as of :func:`flyloom.verbs.message.message`.
     placement
         The endpoint of every rank; by default the endpoint of the name of its host.
+    path
+        All of it is written there.
 
     Fields: ``measured_gbps`` and ``predicted_gbps``, the means of all rounds, ``ratio``, measured
     over predicted, and ``rounds`` with the same for each.
@@ -261,8 +266,10 @@ def compare_ebb(
         raise RefusalError(f"{where}: rounds: none has a pair")
     here = statistics.fmean(row["measured_gbps"] for row in rows)
     there = statistics.fmean(row["predicted_gbps"] for row in rows)
-    return Result({"measured_gbps": here, "predicted_gbps": there, "ratio": here / there,
-                   "rounds": rows})
+    document = {"measured_gbps": here, "predicted_gbps": there, "ratio": here / there,
+                "rounds": rows}
+    _write(document, path)
+    return Result(document)
 
 
 def _predicted(

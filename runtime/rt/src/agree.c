@@ -62,12 +62,11 @@ int fly_agree(struct fly_rt *rt, struct fly_object *object, uint64_t *value) {
         int step = (int)((1L << k) % team->size);
         int to = fly_world_rank(team, (team->rank + step) % team->size);
         struct fly_round *got = &agree->got[agree->epoch & 1][k];
-        struct fly_pause pause = {.rt = rt};
-        pause.awaited = 1 + fly_world_rank(team, (team->rank - step + team->size) % team->size);
+        int from = fly_world_rank(team, (team->rank - step + team->size) % team->size);
+        struct fly_pause pause = {.rt = rt, .awaited = 1 + from};
         if (tell(rt, object, k, to, largest) != FLY_OK) largest |= DEAD;
         while (!got->here && !anyone_dead(rt, team)) fly_wait_more(&pause);
         uint64_t heard = got->here ? got->value : DEAD;
-        int from = fly_world_rank(team, (team->rank - step + team->size) % team->size);
         fly_record_packet(rt, FLY_E_RECV, object->id, from, FLY_TAG_BARRIER, true);
         got->here = false;
         uint64_t flag = (heard | largest) & DEAD;

@@ -172,6 +172,9 @@ struct fly_rt {
 /* error.c: puts the text of an error together, and returns its code. */
 int fly_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* runtime.c: collective; FLY_OK where `code` is that at every rank. */
+int fly_all_could(struct fly_rt *rt, const char *what, int code);
+
 /* settings.c */
 int fly_settings_read(const fly_config *config, struct fly_settings *settings);
 /* Bits of the transports in the order of settings; *count of them. */

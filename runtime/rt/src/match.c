@@ -170,8 +170,8 @@ static FLY_APART void copy_inline(unsigned char *to, const void *from, size_t by
     memcpy(to, from, bytes);
 }
 
-static inline void give(struct fly_want *want, int source, int tag, const void *data,
-                        size_t bytes) {
+static inline void give(const struct fly_match *m, struct fly_want *want, int source, int tag,
+                        const void *data, size_t bytes) {
     want->found++;
     want->left--;
     want->last_source = source;
@@ -181,6 +181,7 @@ static inline void give(struct fly_want *want, int source, int tag, const void *
         memcpy(want->inline_data, data, 8); /* most often, and without a call */
     else if (bytes != 0)
         copy_inline(want->inline_data, data, bytes);
+    if (__builtin_expect(m->took != NULL, 0)) m->took(m->took_context, want, source, tag);
 }
 
 static void drop_note(struct fly_match *m, struct fly_note *note) {
@@ -193,8 +194,7 @@ static FLY_APART void take_waiting(struct fly_match *m, struct fly_want *want) {
     struct fly_chain *notes = &want->home->notes;
     while (want->left != 0 && !chain_empty(notes)) {
         struct fly_note *note = NOTE_OF(notes->next, want->shape);
-        give(want, note->source, note->tag, note->inline_data, note->inline_bytes);
-        if (m->took != NULL) m->took(m->took_context, want, note->source, note->tag);
+        give(m, want, note->source, note->tag, note->inline_data, note->inline_bytes);
         drop_note(m, note);
     }
 }
@@ -293,7 +293,7 @@ bool fly_match_arrive(struct fly_match *m, int source, int tag, const void *data
     struct fly_want *want = m->posted == 0 ? NULL : first_in_line(m, source, tag);
     *taker = want;
     if (want == NULL) return keep(m, source, tag, data, bytes);
-    give(want, source, tag, data, bytes);
+    give(m, want, source, tag, data, bytes);
     if (fly_match_complete(want)) fly_match_withdraw(m, want);
     return true;
 }
@@ -301,7 +301,7 @@ bool fly_match_arrive(struct fly_match *m, int source, int tag, const void *data
 bool fly_match_hand(struct fly_match *m, int source, int tag, const void *data, size_t bytes) {
     struct fly_want *want = m->newest;
     if (m->posted != 1 || want == NULL || !matches(want, source, tag)) return false;
-    give(want, source, tag, data, bytes);
+    give(m, want, source, tag, data, bytes);
     if (fly_match_complete(want)) fly_match_withdraw(m, want);
     return true;
 }

@@ -50,17 +50,8 @@ static int check(const struct fly_rt *rt, bool *clock) {
     return rt->rank == 0 ? check_path(path) : FLY_OK;
 }
 
-/* Whether all could; `all` has room for each rank's number. */
 static int all_could(struct fly_rt *rt, int code) {
-    int32_t mine = code, *all = calloc((size_t)rt->size, sizeof *all);
-    if (all == NULL) return fly_fail(FLY_ERR_NOMEM, "no memory");
-    if (rt->boot.allgather(rt->boot.ctx, &mine, all, sizeof mine) != 0)
-        code = fly_fail(FLY_ERR_PEER, "boot: the host could not gather over all ranks");
-    for (int r = 0; r < rt->size && code == FLY_OK; r++)
-        if (all[r] != FLY_OK)
-            code = fly_fail(all[r], "FLYLOOM_RECORD: rank %d: %s", r, fly_strerror(all[r]));
-    free(all);
-    return code;
+    return fly_all_could(rt, "FLYLOOM_RECORD", code);
 }
 
 int fly_record_begin(struct fly_rt *rt) {

@@ -1,5 +1,4 @@
 /* What a rank does with the packets of others. */
-#include "record.h"
 #include "remote.h"
 
 #include <stdlib.h>
@@ -26,7 +25,6 @@ static FLY_APART bool sorted_in(struct fly_win *win, int peer, int source, int t
     bool full = win->match.unmatched >= most;
     if (full && !hold_room(win)) return false;
     if (!fly_match_arrive(&win->match, source, tag, data, bytes, &taker)) return false;
-    if (taker != NULL) fly_record_took(win, (struct fly_req *)taker, source, tag);
     if (full && taker == NULL)
         win->held[(win->held_first + win->held_count++) % win->held_room] = peer;
     else
@@ -36,7 +34,7 @@ static FLY_APART bool sorted_in(struct fly_win *win, int peer, int source, int t
 
 bool fly_notification(struct fly_win *win, int peer, int source, int tag, const void *data,
                       size_t bytes) {
-    if (win->rt->record != NULL || !fly_match_hand(&win->match, source, tag, data, bytes))
+    if (!fly_match_hand(&win->match, source, tag, data, bytes))
         return sorted_in(win, peer, source, tag, data, bytes);
     fly_give_back(win->rt, peer, FLY_CLASS_NOTE);
     return true;

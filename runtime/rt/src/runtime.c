@@ -127,15 +127,14 @@ static int choose(struct start *start) {
     return FLY_OK;
 }
 
-/* FLY_OK where it is so at every rank. */
-static int all_could(struct fly_rt *rt, int code) {
+int fly_all_could(struct fly_rt *rt, const char *what, int code) {
     int32_t mine = code, *all = calloc((size_t)rt->size, sizeof *all);
-    if (all == NULL) return fly_fail(FLY_ERR_NOMEM, "fly_init: no memory");
+    if (all == NULL) return fly_fail(FLY_ERR_NOMEM, "%s: no memory", what);
     if (rt->boot.allgather(rt->boot.ctx, &mine, all, sizeof mine) != 0)
-        code = fly_fail(FLY_ERR_PEER, "fly_init: boot: the host could not gather over all ranks");
+        code = fly_fail(FLY_ERR_PEER, "%s: boot: the host could not gather over all ranks", what);
     for (int r = 0; r < rt->size && code == FLY_OK; r++)
         if (all[r] != FLY_OK)
-            code = fly_fail(all[r], "fly_init: rank %d: %s", r, fly_strerror(all[r]));
+            code = fly_fail(all[r], "%s: rank %d: %s", what, r, fly_strerror(all[r]));
     free(all);
     return code;
 }
@@ -168,12 +167,12 @@ static int connect_all(struct start *start) {
     rt->crowded = crowded(start);
     code = prepare_late(start);
     if (code == FLY_OK) code = choose(start);
-    code = all_could(rt, code);
+    code = fly_all_could(rt, "fly_init", code);
     if (code != FLY_OK) return code;
     for (int i = 0; i < rt->carrier_count && code == FLY_OK; i++)
         code = rt->carriers[i]->ops->connect(rt->carriers[i], start->all);
     if (rt->carrier_count == 1 && rt->carriers[0]->ops->spin != NULL) rt->only = rt->carriers[0];
-    return all_could(rt, code);
+    return fly_all_could(rt, "fly_init", code);
 }
 
 static void *progress_thread(void *context) {

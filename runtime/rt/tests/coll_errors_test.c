@@ -7,26 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "calls.h"
 #include "coll_trial.h"
 #include "ranks.h"
 
 enum { RANKS = 4, LIMIT_MS = 2000 };
-
-#define OK(call)                                                                      \
-    do {                                                                              \
-        int code_ = (call);                                                           \
-        CHECK(code_ == FLY_OK, "rank %d: %d: %s", rank, code_, fly_last_error(NULL)); \
-    } while (0)
-
-/* The error, and a word of its text. */
-#define FAILS(error, word, call)                                                     \
-    do {                                                                             \
-        int code_ = (call);                                                          \
-        CHECK(code_ == (error), "rank %d: %s gave %d: %s", rank, #call, code_,       \
-              fly_last_error(NULL));                                                 \
-        CHECK(strstr(fly_last_error(NULL), word) != NULL, "\"%s\" lacks \"%s\"",     \
-              fly_last_error(NULL), word);                                           \
-    } while (0)
 
 static const fly_fold SUM = {.type = FLY_INT64, .op = FLY_SUM};
 

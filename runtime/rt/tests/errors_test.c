@@ -6,24 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "check.h"
+#include "calls.h"
 #include "ranks.h"
-
-#define OK(call)                                                                 \
-    do {                                                                         \
-        int code_ = (call);                                                      \
-        CHECK(code_ == FLY_OK, "rank %d: %d: %s", rank, code_, fly_last_error(NULL)); \
-    } while (0)
-
-/* The error, and a word of its text. */
-#define FAILS(error, word, call)                                                              \
-    do {                                                                                      \
-        int code_ = (call);                                                                   \
-        CHECK(code_ == (error), "rank %d: %s gave %d: %s", rank, #call, code_,                \
-              fly_last_error(NULL));                                                          \
-        CHECK(strstr(fly_last_error(NULL), word) != NULL, "\"%s\" lacks \"%s\"",              \
-              fly_last_error(NULL), word);                                                    \
-    } while (0)
 
 static int starts(const fly_boot *boot, void *context) {
     int rank = boot->rank;

@@ -103,11 +103,6 @@ static int landing(fly_win *win, int rank, const unsigned char *base, bool *land
     return 0;
 }
 
-static int rising(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static int turns(fly_win *win, int rank, struct result *r) {
     static double times[TURNS];
     const uint64_t data = 7;
@@ -122,7 +117,7 @@ static int turns(fly_win *win, int rank, struct result *r) {
         times[i] = (perf_now_ns() - began) / 2;
     }
     TRY(fly_req_free(&req));
-    qsort(times, TURNS, sizeof *times, rising);
+    perf_sort(times, TURNS);
     r->latency_ns = times[TURNS / 2];
     return 0;
 }
@@ -184,12 +179,10 @@ static void empty(const char *folder) {
 
 /* Two processes in a folder of their own; rank 0 tells what it found through a pipe. */
 static void with_processes(const struct try *what, bool by_thread, struct result *r) {
-    char folder[512];
-    const char *place = getenv("TMPDIR");
+    char folder[PERF_PATH];
     int pipes[2];
     pid_t child[2] = {-1, -1};
-    int length = snprintf(folder, sizeof folder, "%s/flyloom-check-XXXXXX", place ? place : "/tmp");
-    if (length >= (int)sizeof folder || mkdtemp(folder) == NULL || pipe(pipes) != 0) {
+    if (!perf_folder("flyloom-check", folder) || pipe(pipes) != 0) {
         failed(r, "no folder, or no pipe, can be made");
         return;
     }

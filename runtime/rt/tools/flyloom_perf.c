@@ -148,14 +148,8 @@ int main(int count, char **words) {
         perf_apart(atoi(started));
         return measure(NULL, &options);
     }
-    char folder[512];
-    const char *place = getenv("TMPDIR");
-    if (place == NULL) place = "/tmp";
-    int length = snprintf(folder, sizeof folder, "%s/flyloom-perf-XXXXXX", place);
-    if (length >= (int)sizeof folder || mkdtemp(folder) == NULL) {
-        fprintf(stderr, "flyloom-perf: no folder can be made in %s\n", place);
-        return 3;
-    }
+    char folder[PERF_PATH];
+    if (!perf_folder("flyloom-perf", folder)) return 3;
     pid_t other = fork();
     fly_boot boot;
     int rank = other == 0 ? 1 : 0;

@@ -15,15 +15,6 @@ struct raw_slot {
     unsigned char data[56];
 };
 
-#define CHECKED(call)                                                                     \
-    do {                                                                                  \
-        int code_ = (call);                                                               \
-        if (code_ != FLY_OK) {                                                            \
-            fprintf(stderr, "flyloom-perf: %d: %s\n", code_, fly_last_error(NULL));       \
-            exit(3);                                                                      \
-        }                                                                                 \
-    } while (0)
-
 static fly_req *ready; /* the request of the one measurement that runs */
 
 double perf_now_ns(void) {
@@ -71,6 +62,8 @@ static int by_size(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
+void perf_sort(double *values, size_t count) { qsort(values, count, sizeof *values, by_size); }
+
 static void block(struct perf *p, struct perf_way *way, size_t bytes, double *samples) {
     for (int i = 0; i < BLOCK; i++) {
         double began = perf_now_ns();
@@ -95,7 +88,7 @@ void perf_latency(struct perf *p, struct perf_way *ways, int count, size_t bytes
             block(p, &ways[w], bytes, samples + (uint64_t)w * all + b * BLOCK);
     for (int w = 0; w < count; w++) {
         double *mine = samples + (uint64_t)w * all;
-        qsort(mine, all, sizeof *mine, by_size);
+        perf_sort(mine, all);
         times[w] = (struct perf_times){mine[all / 2], mine[all * 99 / 100]};
     }
     free(samples);
@@ -177,7 +170,7 @@ static void flood(struct perf *p, const char *what, size_t bytes, uint64_t messa
     enum { ROUNDS = 15 };
     double samples[ROUNDS];
     for (int i = 0; i < ROUNDS; i++) samples[i] = flood_ns(p, bytes, messages);
-    qsort(samples, ROUNDS, sizeof *samples, by_size);
+    perf_sort(samples, ROUNDS);
     struct perf_times times = {samples[ROUNDS / 2], samples[ROUNDS - 1]};
     perf_row(p, what, bytes, &times, 0);
 }
@@ -186,6 +179,15 @@ void perf_rate(struct perf *p, size_t bytes) { flood(p, "rate: a message", bytes
 
 void perf_bandwidth(struct perf *p, size_t bytes) {
     flood(p, "bandwidth: a message", bytes, 1 + (64 << 20) / (bytes + 4096));
+}
+
+bool perf_folder(const char *program, char path[PERF_PATH]) {
+    const char *place = getenv("TMPDIR");
+    if (place == NULL) place = "/tmp";
+    int length = snprintf(path, PERF_PATH, "%s/%s-XXXXXX", place, program);
+    if (length < PERF_PATH && mkdtemp(path) != NULL) return true;
+    fprintf(stderr, "%s: no folder can be made in %s\n", program, place);
+    return false;
 }
 
 /* Each rank on a processor of its own, where there are two: else they wait for the scheduler. */

@@ -4,8 +4,22 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "flyloom.h"
+
+/* Ends the program where a call of the library fails. */
+#define CHECKED(call)                                                                     \
+    do {                                                                                  \
+        int code_ = (call);                                                               \
+        if (code_ != FLY_OK) {                                                            \
+            fprintf(stderr, "flyloom-perf: %d: %s\n", code_, fly_last_error(NULL));       \
+            exit(3);                                                                      \
+        }                                                                                 \
+    } while (0)
+
+enum { PERF_PATH = 512 };
 
 struct perf {
     fly_rt *rt;
@@ -50,6 +64,10 @@ void perf_rate(struct perf *p, size_t bytes);
 /* Prints the times that LogGP parameters are found from, for sizes up to `most`, as JSON. */
 void perf_loggp(struct perf *p, size_t most);
 double perf_now_ns(void);
+/* Ascending. */
+void perf_sort(double *values, size_t count);
+/* A new folder, in TMPDIR or else in /tmp, for the files of a bootstrap; false: it is said why. */
+bool perf_folder(const char *program, char path[PERF_PATH]);
 void perf_bandwidth(struct perf *p, size_t bytes);
 
 #endif

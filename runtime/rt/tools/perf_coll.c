@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "flyloom_coll.h"
@@ -12,15 +11,6 @@
 #include "perf_coll.h"
 
 enum { WARM = 200 };
-
-#define CHECKED(call)                                                                     \
-    do {                                                                                  \
-        int code_ = (call);                                                               \
-        if (code_ != FLY_OK) {                                                            \
-            fprintf(stderr, "flyloom-perf: %d: %s\n", code_, fly_last_error(NULL));       \
-            exit(3);                                                                      \
-        }                                                                                 \
-    } while (0)
 
 struct bench {
     fly_team *team;
@@ -30,12 +20,6 @@ struct bench {
 };
 
 static const fly_fold SUM = {.type = FLY_DOUBLE, .op = FLY_SUM};
-
-static double now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 static void barrier(struct bench *b) { CHECKED(fly_barrier(b->team)); }
 
@@ -52,9 +36,9 @@ static void allreduce(struct bench *b) {
 
 /* Only the call that starts it counts. */
 static void started(struct bench *b) {
-    double began = now_ns();
+    double began = perf_now_ns();
     CHECKED(fly_start(b->again));
-    b->part_ns = now_ns() - began;
+    b->part_ns = perf_now_ns() - began;
     CHECKED(fly_wait(b->again, NULL));
 }
 
@@ -69,11 +53,6 @@ static const struct {
     {"start of a kept barrier", started, 0},
 };
 
-static int by_size(const void *left, const void *right) {
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 static void measure(const fly_boot *boot, uint64_t repetitions, bool json) {
     fly_rt *rt;
     struct bench b = {.in = 1};
@@ -86,12 +65,12 @@ static void measure(const fly_boot *boot, uint64_t repetitions, bool json) {
     for (size_t k = 0; k < sizeof BENCHES / sizeof *BENCHES; k++) {
         for (int i = 0; i < WARM; i++) BENCHES[k].run(&b);
         for (uint64_t i = 0; i < repetitions; i++) {
-            double began = now_ns();
+            double began = perf_now_ns();
             b.part_ns = 0;
             BENCHES[k].run(&b);
-            samples[i] = b.part_ns > 0 ? b.part_ns : now_ns() - began;
+            samples[i] = b.part_ns > 0 ? b.part_ns : perf_now_ns() - began;
         }
-        qsort(samples, repetitions, sizeof *samples, by_size);
+        perf_sort(samples, repetitions);
         struct perf_times times = {samples[repetitions / 2], samples[repetitions * 99 / 100]};
         perf_row(&p, BENCHES[k].name, BENCHES[k].bytes, &times, 0);
     }
@@ -102,13 +81,8 @@ static void measure(const fly_boot *boot, uint64_t repetitions, bool json) {
 }
 
 int perf_collectives(int ranks, uint64_t repetitions, bool json) {
-    char folder[512];
-    const char *place = getenv("TMPDIR");
-    int length = snprintf(folder, sizeof folder, "%s/flyloom-perf-XXXXXX", place ? place : "/tmp");
-    if (length >= (int)sizeof folder || mkdtemp(folder) == NULL) {
-        fprintf(stderr, "flyloom-perf: no folder can be made in %s\n", place ? place : "/tmp");
-        return 3;
-    }
+    char folder[PERF_PATH];
+    if (!perf_folder("flyloom-perf", folder)) return 3;
     int rank = 0, result = 0;
     fflush(stdout);
     for (int r = 1; r < ranks && rank == 0; r++)

@@ -6,7 +6,6 @@
 #include "flyloom_mpi.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "flyloom_coll.h"
 #include "perf.h"
@@ -51,17 +50,6 @@ static const struct {
     {"allreduce", ours_allreduce}, {"MPI allreduce", allreduce},
 };
 
-static double now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static int by_size(const void *left, const void *right) {
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 int main(int count, char **words) {
     fly_boot boot;
     fly_rt *rt;
@@ -78,13 +66,13 @@ int main(int count, char **words) {
     for (int b = 0; b < blocks; b++) {
         for (int w = 0; w < WAYS; w++) {
             MPI_Barrier(MPI_COMM_WORLD);
-            double began = now_ns();
+            double began = perf_now_ns();
             for (int i = 0; i < block; i++) ALL[w].run();
-            means[w][b] = (now_ns() - began) / block;
+            means[w][b] = (perf_now_ns() - began) / block;
         }
     }
     for (int w = 0; w < WAYS; w++) {
-        qsort(means[w], (size_t)blocks, sizeof(double), by_size);
+        perf_sort(means[w], (size_t)blocks);
         struct perf_times times = {means[w][blocks / 2], means[w][blocks - 1]};
         perf_row(&p, ALL[w].name, w < 4 ? 0 : 8, &times, 0);
         free(means[w]);

@@ -25,18 +25,13 @@ struct side {
     unsigned char *memory;
 };
 
-static void stop(const char *call) {
-    fprintf(stderr, "flyloom-perf: %s: %s\n", call, fly_last_error(NULL));
-    exit(3);
-}
-
 static void take(fly_req *req) {
-    if (fly_wait(req, NULL) != FLY_OK || fly_start(req) != FLY_OK) stop("a wait");
+    CHECKED(fly_wait(req, NULL));
+    CHECKED(fly_start(req));
 }
 
-static void put(struct side *s, size_t bytes, size_t at, int tag) {
-    if (fly_put_notify(s->p->win, s->memory, bytes, 1 - s->p->rank, at, tag) != FLY_OK)
-        stop("fly_put_notify");
+static void put(struct side *s, const void *data, size_t bytes, size_t at, int tag) {
+    CHECKED(fly_put_notify(s->p->win, data, bytes, 1 - s->p->rank, at, tag));
 }
 
 static void pass(double ns) {
@@ -51,7 +46,7 @@ static double go(struct side *s, int messages, size_t bytes, double mine, double
     if (s->p->rank == 0) {
         for (int i = 0; i < messages; i++) {
             if (i != 0 && mine > 0) pass(mine);
-            put(s, bytes, DATA_AT, TAG_DATA);
+            put(s, s->memory, bytes, DATA_AT, TAG_DATA);
         }
         take(s->answer);
         return perf_now_ns() - began;
@@ -63,13 +58,8 @@ static double go(struct side *s, int messages, size_t bytes, double mine, double
         take(s->data);
     }
     double took = perf_now_ns() - began;
-    put(s, 1, DATA_AT, TAG_ANSWER);
+    put(s, s->memory, 1, DATA_AT, TAG_ANSWER);
     return took;
-}
-
-static int rising(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* The delay that both keep: longer than a round trip, as the client saw it. */
@@ -77,11 +67,10 @@ static double delay_of(struct side *s, size_t bytes) {
     double times[2 * WARM + 1], found;
     for (int i = 0; i < WARM; i++) go(s, 1, bytes, 0, 0);
     for (int i = 0; i < 2 * WARM + 1; i++) times[i] = go(s, 1, bytes, 0, 0);
-    qsort(times, 2 * WARM + 1, sizeof *times, rising);
+    perf_sort(times, 2 * WARM + 1);
     found = times[WARM] * 1.25;
     if (s->p->rank == 0) {
-        if (fly_put_notify(s->p->win, &found, sizeof found, 1, DELAY_AT, TAG_DATA) != FLY_OK)
-            stop("fly_put_notify");
+        put(s, &found, sizeof found, DELAY_AT, TAG_DATA);
     } else {
         take(s->data);
         memcpy(&found, s->p->base + DELAY_AT, sizeof found);
@@ -105,8 +94,7 @@ static void size(struct side *s, size_t bytes, bool first) {
         served[i] = go(s, MESSAGES, bytes, 0, delay);
     }
     if (s->p->rank != 0) {
-        if (fly_put_notify(s->p->win, served, sizeof served, 0, DATA_AT, TAG_ANSWER) != FLY_OK)
-            stop("fly_put_notify");
+        put(s, served, sizeof served, DATA_AT, TAG_ANSWER);
         return;
     }
     take(s->answer);
@@ -148,8 +136,7 @@ static void head(struct side *s) {
     struct about me = about_me(), other;
     int64_t transport = 0;
     if (s->p->rank != 0) {
-        if (fly_put_notify(s->p->win, &me, sizeof me, 0, DATA_AT, TAG_ANSWER) != FLY_OK)
-            stop("fly_put_notify");
+        put(s, &me, sizeof me, DATA_AT, TAG_ANSWER);
         return;
     }
     take(s->answer);
@@ -167,19 +154,24 @@ static void head(struct side *s) {
 void perf_loggp(struct perf *p, size_t most) {
     size_t room = most > sizeof(double) * REPETITIONS ? most : sizeof(double) * REPETITIONS;
     struct side s = {.p = p, .memory = calloc(room, 1)};
-    if (s.memory == NULL) stop("no memory");
-    if (fly_notify_init(p->win, 1 - p->rank, TAG_DATA, 1, &s.data) != FLY_OK ||
-        fly_notify_init(p->win, 1 - p->rank, TAG_ANSWER, 1, &s.answer) != FLY_OK ||
-        fly_start(s.data) != FLY_OK || fly_start(s.answer) != FLY_OK || fly_fence(p->win) != FLY_OK)
-        stop("fly_notify_init");
+    if (s.memory == NULL) {
+        fprintf(stderr, "flyloom-perf: no memory for %zu bytes\n", room);
+        exit(3);
+    }
+    CHECKED(fly_notify_init(p->win, 1 - p->rank, TAG_DATA, 1, &s.data));
+    CHECKED(fly_notify_init(p->win, 1 - p->rank, TAG_ANSWER, 1, &s.answer));
+    CHECKED(fly_start(s.data));
+    CHECKED(fly_start(s.answer));
+    CHECKED(fly_fence(p->win));
     head(&s);
     for (size_t bytes = 1;; bytes = after(bytes, most)) {
         size(&s, bytes, bytes == 1);
         if (bytes == most) break;
     }
     if (p->rank == 0) printf("\n]}\n");
-    if (fly_cancel(s.data, NULL) != FLY_OK || fly_cancel(s.answer, NULL) != FLY_OK ||
-        fly_req_free(&s.data) != FLY_OK || fly_req_free(&s.answer) != FLY_OK)
-        stop("fly_cancel");
+    CHECKED(fly_cancel(s.data, NULL));
+    CHECKED(fly_cancel(s.answer, NULL));
+    CHECKED(fly_req_free(&s.data));
+    CHECKED(fly_req_free(&s.answer));
     free(s.memory);
 }

@@ -7,13 +7,9 @@
 
 enum { RING, BRUCK };
 
-static void bruck(struct fly_sched *s, const struct fly_call *call) {
-    size_t bytes = call->key.bytes;
+void fly_bruck_gather(struct fly_sched *s, const struct fly_call *call, unsigned char *all,
+                      size_t bytes) {
     int64_t size = call->size;
-    unsigned char *receive = call->key.receive;
-    unsigned char *all = fly_temporary(s, bytes * (size_t)size);
-    fly_round(s);
-    fly_copy(s, all, receive + (size_t)call->rank * bytes, bytes);
     int tag = 0;
     for (int64_t have = 1; have < size; have *= 2, tag++) {
         size_t part = (size_t)(have < size - have ? have : size - have) * bytes;
@@ -22,6 +18,16 @@ static void bruck(struct fly_sched *s, const struct fly_call *call) {
         fly_receive_from(s, (int)((call->rank + have) % size), tag, all + (size_t)have * bytes,
                          part);
     }
+}
+
+static void bruck(struct fly_sched *s, const struct fly_call *call) {
+    size_t bytes = call->key.bytes;
+    int64_t size = call->size;
+    unsigned char *receive = call->key.receive;
+    unsigned char *all = fly_temporary(s, bytes * (size_t)size);
+    fly_round(s);
+    fly_copy(s, all, receive + (size_t)call->rank * bytes, bytes);
+    fly_bruck_gather(s, call, all, bytes);
     size_t first = (size_t)(size - call->rank) * bytes;
     fly_round(s);
     fly_copy(s, receive + (size_t)call->rank * bytes, all, first);
@@ -45,16 +51,11 @@ static void build(struct fly_sched *s, const struct fly_call *call) {
 
 static int ask(struct fly_call *call, const char *name, fly_team *team, const void *send,
                void *receive, size_t bytes) {
-    size_t all;
+    size_t all = 0;
     int code = fly_call_open(call, name, team, FLY_C_ALLGATHER, build);
     if (code == FLY_OK) code = fly_call_times(call, "bytes", (size_t)call->size, bytes, &all);
     if (code == FLY_OK) code = fly_call_apart(call, send, bytes, receive, all);
-    if (code != FLY_OK) return code;
-    call->key.send = send;
-    call->key.receive = receive;
-    call->key.bytes = bytes;
-    fly_call_choose(call, bytes);
-    return FLY_OK;
+    return code != FLY_OK ? code : fly_call_about(call, send, receive, bytes);
 }
 
 FLY_FORMS(allgather, (send, receive, bytes), const void *send, void *receive, size_t bytes)

@@ -66,16 +66,11 @@ static void build(struct fly_sched *s, const struct fly_call *call) {
 
 static int ask(struct fly_call *call, const char *name, fly_team *team, const void *send,
                void *receive, size_t bytes) {
-    size_t all;
+    size_t all = 0;
     int code = fly_call_open(call, name, team, FLY_C_ALLTOALL, build);
     if (code == FLY_OK) code = fly_call_times(call, "bytes", (size_t)call->size, bytes, &all);
     if (code == FLY_OK) code = fly_call_apart(call, send, all, receive, all);
-    if (code != FLY_OK) return code;
-    call->key.send = send;
-    call->key.receive = receive;
-    call->key.bytes = bytes;
-    fly_call_choose(call, bytes);
-    return FLY_OK;
+    return code != FLY_OK ? code : fly_call_about(call, send, receive, bytes);
 }
 
 FLY_FORMS(alltoall, (send, receive, bytes), const void *send, void *receive, size_t bytes)

@@ -48,12 +48,8 @@ static int ask(struct fly_call *call, const char *name, fly_team *team, void *bu
     int code = fly_call_open(call, name, team, FLY_C_BCAST, build);
     if (code == FLY_OK) code = fly_call_root(call, root);
     if (code == FLY_OK) code = fly_call_apart(call, NULL, 0, buffer, bytes);
-    if (code != FLY_OK) return code;
-    call->key.receive = buffer;
-    call->key.bytes = bytes;
     call->key.root = root;
-    fly_call_choose(call, bytes);
-    return FLY_OK;
+    return code != FLY_OK ? code : fly_call_about(call, NULL, buffer, bytes);
 }
 
 FLY_FORMS(bcast, (buffer, bytes, root), void *buffer, size_t bytes, int root)

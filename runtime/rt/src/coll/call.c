@@ -129,6 +129,25 @@ void fly_call_fold(struct fly_call *call, const fly_fold *fold) {
     mine->context = fold->context;
 }
 
+int fly_call_about(struct fly_call *call, const void *send, void *receive, size_t bytes) {
+    call->key.send = send;
+    call->key.receive = receive;
+    call->key.bytes = bytes;
+    fly_call_choose(call, bytes);
+    return FLY_OK;
+}
+
+int fly_call_folded(struct fly_call *call, const void *send, void *receive, size_t count,
+                    const fly_fold *fold) {
+    size_t element, bytes = 0;
+    int code = fly_fold_check(call->name, fold, &element);
+    if (code == FLY_OK) code = fly_call_times(call, "count", count, element, &bytes);
+    if (code == FLY_OK) code = fly_call_apart(call, send, bytes, receive, bytes);
+    if (code != FLY_OK) return code;
+    fly_call_fold(call, fold);
+    return fly_call_about(call, send, receive, bytes);
+}
+
 /* With the lock: a schedule of this call that is idle, kept or new. */
 static struct fly_sched *schedule_of(struct fly_call *call, int *code) {
     struct fly_sched *s = fly_kept_take(call->coll, call);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll.h"
+#include "trees.h"
 
 /* What must be the same at all. */
 struct claim {
@@ -58,18 +58,7 @@ static const char *difference(const struct claim *a, const struct claim *b, int6
 }
 
 static void build(struct fly_sched *s, const struct fly_call *call) {
-    unsigned char *all = call->key.receive;
-    size_t bytes = call->key.bytes;
-    int64_t size = call->size;
-    /* As Bruck's allgather, whose first block is this rank's own. */
-    int tag = 0;
-    for (int64_t have = 1; have < size; have *= 2, tag++) {
-        size_t part = (size_t)(have < size - have ? have : size - have) * bytes;
-        fly_round(s);
-        fly_send_to(s, (int)((call->rank - have + size) % size), tag, all, part);
-        fly_receive_from(s, (int)((call->rank + have) % size), tag, all + (size_t)have * bytes,
-                         part);
-    }
+    fly_bruck_gather(s, call, call->key.receive, call->key.bytes);
 }
 
 static int judge(const struct fly_call *call, const struct claim *claims) {

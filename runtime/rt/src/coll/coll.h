@@ -114,8 +114,6 @@ struct fly_early { /* a packet of a collective that has not been started here */
     struct fly_packet packet;
 };
 
-
-
 /* The collectives of a team; made by its first one. */
 struct fly_coll {
     struct fly_team *team;
@@ -161,6 +159,8 @@ void fly_fold_local(struct fly_sched *s, void *to, void *from, size_t bytes, enu
 void *fly_temporary(struct fly_sched *s, size_t bytes);
 struct fly_sched *fly_sched_new(const struct fly_call *call, int *code);
 void fly_sched_free(struct fly_sched *s);
+/* Where a piece of a receiving is put, from the start of the heap; pieces are counted from 0. */
+uint64_t fly_piece_at(const struct fly_sched *s, const struct fly_receiving *r, uint32_t piece);
 struct fly_receiving *fly_find_receiving(const struct fly_sched *s, int peer, int tag);
 struct fly_sending *fly_find_sending(const struct fly_sched *s, int peer, int tag);
 
@@ -196,6 +196,11 @@ int fly_call_root(const struct fly_call *call, int root);
 int fly_call_times(const struct fly_call *call, const char *what, size_t count, size_t element,
                    size_t *bytes);
 void fly_call_fold(struct fly_call *call, const fly_fold *fold);
+/* The memory of a call that is checked, and its algorithm, for so many bytes; FLY_OK. */
+int fly_call_about(struct fly_call *call, const void *send, void *receive, size_t bytes);
+/* Checks and fills a call that folds `count` elements of every rank, with a result at every one. */
+int fly_call_folded(struct fly_call *call, const void *send, void *receive, size_t count,
+                    const fly_fold *fold);
 /* barrier.c: an algorithm of its own file, for the checks of all P and n. */
 fly_build fly_barrier_build;
 /* check.c: with FLYLOOM_CHECK=1, ARG at all where the arguments of two ranks differ. */

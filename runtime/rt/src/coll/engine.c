@@ -84,10 +84,8 @@ static void call_for(struct fly_sched *s, struct fly_receiving *r) {
     if (is_inline(r->bytes)) return;
     while (r->called < r->bytes && r->calls - r->used < FLY_COLL_DEPTH) {
         size_t bytes = r->bytes - r->called < r->piece ? r->bytes - r->called : r->piece;
-        uint64_t place = s->heap_offset + r->offset;
-        if (r->calls % FLY_COLL_DEPTH != 0) place += (r->piece + 63) / 64 * 64;
         struct fly_packet packet = packet_of(s->coll, r->tag, WHAT_READY, s->number);
-        packet.coll.piece.offset = place;
+        packet.coll.piece.offset = fly_piece_at(s, r, r->calls);
         packet.coll.piece.bytes = bytes;
         if (!post(s->coll, r->peer, &packet, NULL, 0)) return;
         r->called += bytes;
@@ -116,9 +114,7 @@ static bool step_receiving(struct fly_sched *s, struct fly_receiving *r, bool ma
     call_for(s, r);
     while (may && r->used < r->arrived) {
         size_t bytes = r->bytes - r->taken < r->piece ? r->bytes - r->taken : r->piece;
-        uint64_t place = s->heap_offset + r->offset;
-        if (r->used % FLY_COLL_DEPTH != 0) place += (r->piece + 63) / 64 * 64;
-        take(s, r, s->coll->heap + place, bytes);
+        take(s, r, s->coll->heap + fly_piece_at(s, r, r->used), bytes);
         r->used++;
         call_for(s, r);
     }

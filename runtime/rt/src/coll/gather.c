@@ -57,7 +57,7 @@ static void build(struct fly_sched *s, const struct fly_call *call) {
 
 static int ask(struct fly_call *call, const char *name, fly_team *team, const void *send,
                void *receive, size_t bytes, int root) {
-    size_t all;
+    size_t all = 0;
     int code = fly_call_open(call, name, team, FLY_C_GATHER, build);
     if (code == FLY_OK) code = fly_call_root(call, root);
     if (code == FLY_OK) code = fly_call_times(call, "bytes", (size_t)call->size, bytes, &all);
@@ -65,13 +65,9 @@ static int ask(struct fly_call *call, const char *name, fly_team *team, const vo
         code = fly_fail(FLY_ERR_ARG, "%s: send: FLY_IN_PLACE is for the root", name);
     if (code == FLY_OK)
         code = fly_call_apart(call, send, bytes, receive, call->rank == root ? all : 0);
-    if (code != FLY_OK) return code;
-    call->key.send = send;
-    call->key.receive = call->rank == root ? receive : NULL;
-    call->key.bytes = bytes;
     call->key.root = root;
-    fly_call_choose(call, bytes);
-    return FLY_OK;
+    return code != FLY_OK ? code : fly_call_about(call, send,
+                                                  call->rank == root ? receive : NULL, bytes);
 }
 
 FLY_FORMS(gather, (send, receive, bytes, root), const void *send, void *receive, size_t bytes,

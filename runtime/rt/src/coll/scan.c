@@ -41,18 +41,8 @@ static void build(struct fly_sched *s, const struct fly_call *call) {
 
 static int ask(struct fly_call *call, const char *name, fly_team *team, const void *send,
                void *receive, size_t count, const fly_fold *fold) {
-    size_t element, bytes;
     int code = fly_call_open(call, name, team, FLY_C_SCAN, build);
-    if (code == FLY_OK) code = fly_fold_check(name, fold, &element);
-    if (code == FLY_OK) code = fly_call_times(call, "count", count, element, &bytes);
-    if (code == FLY_OK) code = fly_call_apart(call, send, bytes, receive, bytes);
-    if (code != FLY_OK) return code;
-    call->key.send = send;
-    call->key.receive = receive;
-    call->key.bytes = bytes;
-    fly_call_fold(call, fold);
-    fly_call_choose(call, bytes);
-    return FLY_OK;
+    return code != FLY_OK ? code : fly_call_folded(call, send, receive, count, fold);
 }
 
 FLY_FORMS(scan, (send, receive, count, fold), const void *send, void *receive, size_t count,

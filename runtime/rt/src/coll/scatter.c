@@ -55,7 +55,7 @@ static void build(struct fly_sched *s, const struct fly_call *call) {
 
 static int ask(struct fly_call *call, const char *name, fly_team *team, const void *send,
                void *receive, size_t bytes, int root) {
-    size_t all;
+    size_t all = 0;
     int code = fly_call_open(call, name, team, FLY_C_SCATTER, build);
     if (code == FLY_OK) code = fly_call_root(call, root);
     if (code == FLY_OK) code = fly_call_times(call, "bytes", (size_t)call->size, bytes, &all);
@@ -67,13 +67,9 @@ static int ask(struct fly_call *call, const char *name, fly_team *team, const vo
         code = fly_call_apart(call, send, call->rank == root ? all : 0,
                               receive == FLY_IN_PLACE ? NULL : receive,
                               receive == FLY_IN_PLACE ? 0 : bytes);
-    if (code != FLY_OK) return code;
-    call->key.send = call->rank == root ? send : NULL;
-    call->key.receive = receive;
-    call->key.bytes = bytes;
     call->key.root = root;
-    fly_call_choose(call, bytes);
-    return FLY_OK;
+    return code != FLY_OK ? code : fly_call_about(call, call->rank == root ? send : NULL,
+                                                  receive, bytes);
 }
 
 FLY_FORMS(scatter, (send, receive, bytes, root), const void *send, void *receive, size_t bytes,

@@ -147,6 +147,10 @@ static size_t piece_of(const struct fly_receiving *r, size_t most, size_t elemen
 
 static uint64_t lines(size_t bytes) { return ((uint64_t)bytes + 63) / 64 * 64; }
 
+uint64_t fly_piece_at(const struct fly_sched *s, const struct fly_receiving *r, uint32_t piece) {
+    return s->heap_offset + r->offset + piece % FLY_COLL_DEPTH * lines(r->piece);
+}
+
 static uint64_t room_of(const struct fly_receiving *r) {
     if (r->bytes <= FLY_COLL_INLINE) return 0;
     return lines(r->piece) * (r->piece == r->bytes ? 1 : FLY_COLL_DEPTH);

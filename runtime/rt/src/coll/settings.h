@@ -17,7 +17,6 @@ enum fly_operation {
     FLY_C_ALLTOALL,
     FLY_C_ALLTOALLV,
     FLY_C_SCAN,
-    FLY_C_NEIGHBOR,
     FLY_C_INNER, /* the library's own */
     FLY_C_OPERATIONS
 };

@@ -23,6 +23,9 @@ void fly_ring_gather(struct fly_sched *s, const struct fly_call *call, unsigned 
 /* Folds around the ring: in the end rank r has the whole of block r; `buffer` is written. */
 void fly_ring_reduce(struct fly_sched *s, const struct fly_call *call, unsigned char *buffer,
                      const struct fly_blocks *blocks, int tag);
+/* Doubling: `all` has this rank's block first, and in the end those of the ranks behind it. */
+void fly_bruck_gather(struct fly_sched *s, const struct fly_call *call, unsigned char *all,
+                      size_t bytes);
 static inline int fly_turned(int rank, int by, int size) {
     return (int)(((int64_t)rank + by + size) % size);
 }
