@@ -5,13 +5,23 @@
  */
 #include <sched.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 
 #include "check.h"
 #include "ranks.h"
 
-enum { WINDOW = 4, PIECE = 8192, TAG_DATA = 1, TAG_TAKEN = 2, TIMEOUT_MS = 1000 };
+enum { WINDOW = 4, PIECE = 8192, TAG_DATA = 1, TAG_TAKEN = 2, TIMEOUT_MS = 1000, FILES = 256 };
+enum { MOST_RANKS = 64 };
+
+/* Of each rank the name of a socket that it has, in memory that all of them share. */
+struct names {
+    char of[MOST_RANKS][sizeof((struct sockaddr_un *)NULL)->sun_path];
+};
 
 struct options {
     const char *transports;
@@ -19,6 +29,7 @@ struct options {
     uint32_t credits;
     uint64_t unexpected;
     bool kill;
+    struct names *sockets;
 };
 
 struct side {
@@ -97,7 +108,7 @@ static void answer(struct state *s) {
     }
 }
 
-static void send(struct state *s) {
+static void send_one(struct state *s) {
     static _Thread_local unsigned char bytes[PIECE];
     int to = (int)below(&s->random, (uint64_t)s->size);
     struct side *side = &s->sides[to];
@@ -143,6 +154,17 @@ static bool open_answers(const struct state *s) {
     return false;
 }
 
+/* The name that a socket of this process has, if one has any. */
+static void note_socket(char *name) {
+    for (int file = 3; file < FILES; file++) {
+        struct sockaddr_un address = {0};
+        socklen_t length = sizeof address - 1;
+        if (getsockname(file, (struct sockaddr *)&address, &length) == 0 &&
+            address.sun_family == AF_UNIX && address.sun_path[0] == 0 && address.sun_path[1] != 0)
+            memcpy(name, address.sun_path + 1, sizeof address.sun_path - 1);
+    }
+}
+
 static int body(const fly_boot *boot, void *context) {
     const struct options *options = context;
     struct state whole = {.options = options, .rank = boot->rank, .size = boot->size}, *s = &whole;
@@ -153,6 +175,7 @@ static int body(const fly_boot *boot, void *context) {
     int code = fly_init(boot, &config, &rt);
     if (code != FLY_OK && options->kill) return 0; /* killed that early: said, and left */
     CHECK(code == FLY_OK, "%s", fly_last_error(NULL));
+    if (options->sockets != NULL) note_socket(options->sockets->of[boot->rank]);
     size_t bytes = (size_t)s->size * WINDOW * PIECE;
     code = fly_win_allocate(fly_world(rt), bytes, 1, 0, (void **)&s->base, &s->win);
     if (code == FLY_ERR_PEER && options->kill) return fly_finalize(&rt) != FLY_ERR_PEER;
@@ -166,7 +189,7 @@ static int body(const fly_boot *boot, void *context) {
     while (s->failure == FLY_OK && (s->to_send != 0 || s->to_take != 0 || open_answers(s))) {
         while (take(s)) continue;
         if (s->failure == FLY_OK) answer(s);
-        if (s->failure == FLY_OK) send(s);
+        if (s->failure == FLY_OK) send_one(s);
         hear_of_death(s);
         if (below(&s->random, 16) == 0) sched_yield();
     }
@@ -181,18 +204,31 @@ static int body(const fly_boot *boot, void *context) {
     return 0;
 }
 
-/* Names of ours that are left on this machine: sockets and segments. */
-static int left_behind(void) {
-    FILE *file = popen("grep -c @flyloom- /proc/net/unix; ls /dev/shm | grep -c flyloom", "r");
-    int sockets = 0, segments = 0;
-    int read = file == NULL ? 0 : fscanf(file, "%d %d", &sockets, &segments);
-    if (file != NULL) pclose(file);
-    return read == 2 ? sockets + segments : 0;
+static struct names *shared_names(int ranks) {
+    CHECK(ranks <= MOST_RANKS, "%d ranks", ranks);
+    struct names *made = mmap(NULL, sizeof *made, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(made != MAP_FAILED, "mmap");
+    return made;
 }
 
-static void sleep_ms(int milliseconds) {
-    struct timespec nap = {0, milliseconds * 1000000L};
-    nanosleep(&nap, NULL);
+/* Whether the kernel still knows one of the names. */
+static bool known(const struct names *sockets) {
+    char line[512];
+    bool found = false;
+    FILE *file = fopen("/proc/net/unix", "r");
+    CHECK(file != NULL, "/proc/net/unix");
+    while (fgets(line, sizeof line, file) != NULL)
+        for (int rank = 0; rank < MOST_RANKS; rank++)
+            found |= sockets->of[rank][0] != 0 && strstr(line, sockets->of[rank]) != NULL;
+    fclose(file);
+    return found;
+}
+
+/* A socket goes with its last process, which the kernel may still be ending. */
+static void left_behind(const struct options *options) {
+    struct timespec nap = {0, 100 * 1000000L};
+    for (int i = 0; i < 50 && known(options->sockets); i++) nanosleep(&nap, NULL);
+    CHECK(!known(options->sockets), "a socket is left");
 }
 
 static double now(void) {
@@ -213,20 +249,23 @@ int main(int count, char **words) {
     if (strcmp(words[2], "threads") == 0) {
         result = run_threads(ranks, body, &options);
     } else if (!options.kill) {
+        options.sockets = shared_names(ranks);
         result = run_processes(ranks, body, &options, 500);
+        CHECK(strcmp(words[1], "shm") != 0 || options.sockets->of[0][0] != 0, "no name is noted");
+        left_behind(&options);
     } else {
         uint64_t state = options.seed;
-        int before = left_behind(), victim = (int)below(&state, (uint64_t)ranks);
+        int victim = (int)below(&state, (uint64_t)ranks);
         unsigned after = (unsigned)below(&state, 150000);
         options.messages = UINT64_MAX / 1000;
         options.credits = 8;
         options.unexpected = 1000000;
+        options.sockets = shared_names(ranks);
         double began = now();
         result = run_and_kill(ranks, body, &options, 60, victim, after);
         double took = now() - began - after / 1e6;
         CHECK(result != 0 || took < 2.0 * TIMEOUT_MS / 1000, "heard after %.2f s", took);
-        for (int i = 0; i < 50 && left_behind() > before; i++) sleep_ms(100); /* of others, too */
-        CHECK(left_behind() <= before, "a socket or segment is left");
+        left_behind(&options);
     }
     CHECK(result == 0, "result %d", result);
     printf("stress_test: %s, %s, %d ranks, seed %lu\n", words[1], words[2], ranks,
