@@ -97,6 +97,21 @@ def test_collectives_beside_an_mpi(mpi, transports, count, release, tmp_path):
     assert f"{transports}, {count} ranks" in told
 
 
+@pytest.mark.parametrize(("transports", "count", "more"), [
+    ("shm", 1, {}), ("shm", 2, {}), ("shm", 3, {"FLYLOOM_CHECK": "1"}), ("msg", 4, {}),
+])
+@pytest.mark.parametrize("mpi", MPIS)
+def test_types_of_an_mpi(mpi, transports, count, more, release, tmp_path):
+    """Collectives with MPI's types and operations, gaps and all, as MPI's own; what is refused."""
+    needs(mpi)
+    program = tmp_path / "types"
+    call(f"mpicc.{mpi}", *FLAGS, f"-I{SOURCE / 'include'}", SOURCE / "tests/coll_mpi_types.c", "-o",
+         program, f"-L{release}", "-lflyloom", f"-Wl,-rpath,{release}")
+    trials = 300 if count < 3 else 60 if mpi == "openmpi" else 20
+    told = call(f"mpiexec.{mpi}", "-n", count, program, transports, trials, count, more=more)
+    assert f"{transports}, {count} ranks" in told
+
+
 @pytest.mark.parametrize(("name", "words", "checked"), [
     ("pipeline", ["20", "60", "3"], "corner right"), ("reduce", ["30"], "sums right"),
     ("hash", ["2000"], "all found"), ("cholesky", ["5", "6", "2"], "factor right"),

@@ -6,6 +6,15 @@
 
 #include "flyloom.h"
 
+/* A program's own error, told as those of the library. */
+static int expect_members(fly_team *team, int wanted) {
+    char text[64];
+    int rank, size, code = fly_team_self(team, &rank, &size);
+    if (code != FLY_OK || size == wanted) return code;
+    snprintf(text, sizeof text, "member %d sees %d members, not %d", rank, size, wanted);
+    return fly_error_set(FLY_ERR_ARG, text);
+}
+
 static void check(const char *call, int code) {
     if (code == FLY_OK) return;
     fprintf(stderr, "%s: %s: %s\n", call, fly_strerror(code), fly_last_error(NULL));
@@ -29,6 +38,7 @@ int main(void) {
     mkdir(folder, 0700);
     check("boot_files", fly_boot_files(folder, rank / 2, members, &half));
     check("team_create", fly_team_create(rt, &half, &team));
+    check("members", expect_members(team, members));
     check("win_allocate", fly_win_allocate(team, 8, 8, 0, &base, &win));
     mine = (uint64_t)rank;
     check("fetch_add", fly_fetch_add(win, NULL, mine, 0, 0, FLY_NO_TAG)); /* rank 0 of the half */

@@ -133,6 +133,10 @@ FLY_API int fly_team_create(fly_rt *rt, const fly_boot *members, fly_team **team
    Errors: STATE while it has a window, or for fly_world; PEER, with the team freed. */
 FLY_API int fly_team_free(fly_team **team);
 
+/* Tells the rank of this process in a team, and how many members it has; each may be NULL.
+   Errors: ARG (team is NULL). Cost: O(1). */
+FLY_API int fly_team_self(fly_team *team, int *rank, int *size);
+
 /* One turn of everything that is under way; never blocks. It is the cheapest call that makes
    progress. Errors: TRANSPORT. */
 FLY_API int fly_progress(fly_rt *rt);
@@ -143,6 +147,11 @@ FLY_API const char *fly_strerror(int error);
 /* The last error of the calling thread: call, parameter, value, and what is valid; "" if none.
    Valid until the thread's next error. rt may be NULL, as after a fly_init that failed. */
 FLY_API const char *fly_last_error(fly_rt *rt);
+
+/* Makes `text`, of at most 511 bytes, the calling thread's last error, and returns `error`: for
+   what is built upon the library, so that all errors are told in one way. `text` NULL: none.
+   Cost: O(length). */
+FLY_API int fly_error_set(int error, const char *text);
 
 /* Bootstrap by files: `folder` is seen by all processes and used by one program at a time; *boot
    is to be ended by fly_boot_files_free, after fly_finalize. fly_init with boot NULL does both.

@@ -39,3 +39,7 @@ int fly_fail(int code, const char *format, ...) {
     va_end(words);
     return code;
 }
+
+int fly_error_set(int error, const char *text) {
+    return text == NULL ? fly_fail(error, "%s", "") : fly_fail(error, "%s", text);
+}

@@ -143,6 +143,13 @@ int fly_team_free(fly_team **out) {
     return code;
 }
 
+int fly_team_self(fly_team *team, int *rank, int *size) {
+    if (team == NULL) return fly_fail(FLY_ERR_ARG, "fly_team_self: team is NULL");
+    if (rank != NULL) *rank = team->rank;
+    if (size != NULL) *size = team->size;
+    return FLY_OK;
+}
+
 fly_team *fly_world(fly_rt *rt) {
     if (rt == NULL) {
         fly_fail(FLY_ERR_ARG, "fly_world: rt is NULL");
