@@ -206,7 +206,8 @@ static int body(const fly_boot *boot, void *context) {
 
 static struct names *shared_names(int ranks) {
     CHECK(ranks <= MOST_RANKS, "%d ranks", ranks);
-    struct names *made = mmap(NULL, sizeof *made, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct names *made = mmap(NULL, sizeof *made, PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(made != MAP_FAILED, "mmap");
     return made;
 }
