@@ -206,6 +206,59 @@ def test_two_nodes(name, nodes, release, tmp_path):
     assert ranks(program, 2, tmp_path / "boot", nodes) == PRINTED[name]
 
 
+def lose(node, percent):
+    """Lets a node lose so many of the packets that come; skips where the kernel cannot."""
+    link = call("ip", "-n", node, "-o", "link", "show", "type", "veth").split()[1].split("@")[0]
+    why = ["no tc", "no nft"]
+    if shutil.which("tc"):
+        done = subprocess.run(["tc", "-n", node, "qdisc", "add", "dev", link, "root", "netem",
+                               "loss", f"{percent}%"], capture_output=True, text=True)
+        if done.returncode == 0:
+            return
+        why[0] = f"netem: {done.stderr.strip()}"
+    if shutil.which("nft"):
+        rules = ("add table ip loss; "
+                 "add chain ip loss in { type filter hook input priority 0; }; "
+                 f"add rule ip loss in numgen random mod 100 < {percent} counter drop")
+        done = subprocess.run(["ip", "netns", "exec", node, "nft", rules], capture_output=True,
+                              text=True)
+        if done.returncode == 0:
+            return
+        why[1] = f"nftables: {done.stderr.strip()}"
+    pytest.skip(f"packets cannot be lost here: {'; '.join(why)}")
+
+
+def lost(node):
+    """How many packets a node has lost since ``lose``."""
+    told = call("tc", "-s", "-n", node, "qdisc", "show") if shutil.which("tc") else ""
+    if "netem" in told:
+        return sum(int(n) for n in re.findall(r"dropped (\d+)", told))
+    told = call("ip", "netns", "exec", node, "nft", "list", "table", "ip", "loss")
+    return int(re.search(r"packets (\d+)", told).group(1))
+
+
+@pytest.mark.parametrize("loss_percent", [0, 1])
+@pytest.mark.parametrize("provider", ["net", "tcp;ofi_rxm"])
+def test_two_nodes_keep_the_rules(provider, loss_percent, nodes, release):
+    """Random programs as the model of the rules says, epochs, and all to all, over TCP between
+    nodes, also where packets are lost: ranks are on the two in turn."""
+    if "libfabric" not in call("ldd", release / "libflyloom.so"):
+        pytest.skip("libfabric is not installed")
+    if loss_percent:
+        for node in nodes:
+            lose(node, loss_percent)
+    more = {"FLYLOOM_TEST_NODES": ",".join(nodes), "FLYLOOM_PROVIDER": provider}
+    tests = release / "tests"
+    call(tests / "program_test", "ofi", "processes", 2, times(1, 20), times(80, 300), more=more)
+    call(tests / "program_test", "ofi", "processes", 3, times(1, 20), 50, 9, "create", more=more)
+    call(tests / "sync_test", "ofi", "processes", 3, times(20, 200), more=more)
+    call(tests / "stress_test", "ofi", "processes", 4, times(15, 1000), 3, more=more)
+    if loss_percent:
+        assert sum(lost(node) for node in nodes) > 0
+    else:  # how soon the others hear is checked, too
+        call(tests / "stress_test", "ofi", "kill", 3, 1, 4, more=more)
+
+
 def test_a_cmake_project_finds_it(installed, tmp_path):
     """find_package(flyloom) gives a target to link with."""
     (tmp_path / "CMakeLists.txt").write_text(
