@@ -115,6 +115,23 @@ def test_motifs(mpi, name, words, checked, release, tmp_path):
         assert told and all(checked in line for line in told)
 
 
+@pytest.mark.parametrize("transports", ["shm", "ofi"])
+def test_under_a_launcher_with_pmix(transports, release, tmp_path):
+    """Open MPI's launcher gives PMIx also to programs without MPI; without one, it is said."""
+    needs("openmpi")
+    if subprocess.run(["pkg-config", "--exists", "pmix"], check=False).returncode != 0:
+        pytest.skip("libpmix-dev is not installed")
+    if transports == "ofi" and "libfabric" not in call("ldd", release / "libflyloom.so"):
+        pytest.skip("libfabric is not installed")
+    program = tmp_path / "boot_pmix"
+    flags = call("pkg-config", "--cflags", "--libs", "pmix").split()
+    call("gcc", *FLAGS, f"-I{SOURCE / 'include'}", SOURCE / "tests/boot_pmix.c", "-o", program,
+         f"-L{release}", "-lflyloom", *flags, f"-Wl,-rpath,{release}")
+    told = call("mpiexec.openmpi", "-n", 3, program, more={"FLYLOOM_TRANSPORTS": transports})
+    assert told == "3 ranks, all squares\n" * 2
+    assert call(program, "none") == ""
+
+
 @pytest.mark.campaign
 def test_a_million_notifications(release):
     """All to all among 8 processes, a credit each, 4 unexpected: none lost, doubled or torn."""
