@@ -223,6 +223,16 @@ def test_two_nodes(name, nodes, release, tmp_path):
     assert ranks(program, 2, tmp_path / "boot", nodes) == PRINTED[name]
 
 
+@pytest.mark.parametrize("provider", ["net", "tcp;ofi_rxm"])
+def test_large_puts_do_not_stand_still(provider, release):
+    """Puts of many pieces, to and fro and many at once: with ofi_rxm they once hung."""
+    if "libfabric" not in call("ldd", release / "libflyloom.so"):
+        pytest.skip("libfabric is not installed")
+    told = call(release / "flyloom-perf", "--transports", "ofi", "--bytes", "65536",
+                "--repetitions", 200, "--json", more={"FLYLOOM_PROVIDER": provider})
+    assert {row["what"] for row in json.loads(told)} > {"bandwidth: a message"}
+
+
 def lose(node, percent):
     """Lets a node lose so many of the packets that come; skips where the kernel cannot."""
     link = call("ip", "-n", node, "-o", "link", "show", "type", "veth").split()[1].split("@")[0]
