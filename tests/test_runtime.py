@@ -130,6 +130,23 @@ def test_motifs(mpi, name, words, checked, release, tmp_path):
         assert told and all(checked in line for line in told)
 
 
+@pytest.mark.parametrize("transports", ["shm", "ofi"])
+def test_under_a_launcher_with_pmix(transports, release, tmp_path):
+    """Open MPI's launcher gives PMIx also to programs without MPI; without one, it is said."""
+    needs("openmpi")
+    if subprocess.run(["pkg-config", "--exists", "pmix"], check=False).returncode != 0:
+        pytest.skip("libpmix-dev is not installed")
+    if transports == "ofi" and "libfabric" not in call("ldd", release / "libflyloom.so"):
+        pytest.skip("libfabric is not installed")
+    program = tmp_path / "boot_pmix"
+    flags = call("pkg-config", "--cflags", "--libs", "pmix").split()
+    call("gcc", *FLAGS, f"-I{SOURCE / 'include'}", SOURCE / "tests/boot_pmix.c", "-o", program,
+         f"-L{release}", "-lflyloom", *flags, f"-Wl,-rpath,{release}")
+    told = call("mpiexec.openmpi", "-n", 3, program, more={"FLYLOOM_TRANSPORTS": transports})
+    assert told == "3 ranks, all squares\n" * 2
+    assert call(program, "none") == ""
+
+
 @pytest.mark.campaign
 def test_a_million_notifications(release):
     """All to all among 8 processes, a credit each, 4 unexpected: none lost, doubled or torn."""
@@ -219,6 +236,69 @@ def test_two_nodes(name, nodes, release, tmp_path):
     call("gcc", "-std=gnu11", SOURCE / "examples" / f"{name}.c", "-o", program,
          f"-I{SOURCE / 'include'}", f"-L{release}", "-lflyloom", f"-Wl,-rpath,{release}")
     assert ranks(program, 2, tmp_path / "boot", nodes) == PRINTED[name]
+
+
+@pytest.mark.parametrize("provider", ["net", "tcp;ofi_rxm"])
+def test_large_puts_do_not_stand_still(provider, release):
+    """Puts of many pieces, to and fro and many at once: with ofi_rxm they once hung."""
+    if "libfabric" not in call("ldd", release / "libflyloom.so"):
+        pytest.skip("libfabric is not installed")
+    told = call(release / "flyloom-perf", "--transports", "ofi", "--bytes", "65536",
+                "--repetitions", 200, "--json", more={"FLYLOOM_PROVIDER": provider})
+    assert {row["what"] for row in json.loads(told)} > {"bandwidth: a message"}
+
+
+def lose(node, percent):
+    """Lets a node lose so many of the packets that come; skips where the kernel cannot."""
+    link = call("ip", "-n", node, "-o", "link", "show", "type", "veth").split()[1].split("@")[0]
+    why = ["no tc", "no nft"]
+    if shutil.which("tc"):
+        done = subprocess.run(["tc", "-n", node, "qdisc", "add", "dev", link, "root", "netem",
+                               "loss", f"{percent}%"], capture_output=True, text=True)
+        if done.returncode == 0:
+            return
+        why[0] = f"netem: {done.stderr.strip()}"
+    if shutil.which("nft"):
+        rules = ("add table ip loss; "
+                 "add chain ip loss in { type filter hook input priority 0; }; "
+                 f"add rule ip loss in numgen random mod 100 < {percent} counter drop")
+        done = subprocess.run(["ip", "netns", "exec", node, "nft", rules], capture_output=True,
+                              text=True)
+        if done.returncode == 0:
+            return
+        why[1] = f"nftables: {done.stderr.strip()}"
+    pytest.skip(f"packets cannot be lost here: {'; '.join(why)}")
+
+
+def lost(node):
+    """How many packets a node has lost since ``lose``."""
+    told = call("tc", "-s", "-n", node, "qdisc", "show") if shutil.which("tc") else ""
+    if "netem" in told:
+        return sum(int(n) for n in re.findall(r"dropped (\d+)", told))
+    told = call("ip", "netns", "exec", node, "nft", "list", "table", "ip", "loss")
+    return int(re.search(r"packets (\d+)", told).group(1))
+
+
+@pytest.mark.parametrize("loss_percent", [0, 1])
+@pytest.mark.parametrize("provider", ["net", "tcp;ofi_rxm"])
+def test_two_nodes_keep_the_rules(provider, loss_percent, nodes, release):
+    """Random programs as the model of the rules says, epochs, and all to all, over TCP between
+    nodes, also where packets are lost: ranks are on the two in turn."""
+    if "libfabric" not in call("ldd", release / "libflyloom.so"):
+        pytest.skip("libfabric is not installed")
+    if loss_percent:
+        for node in nodes:
+            lose(node, loss_percent)
+    more = {"FLYLOOM_TEST_NODES": ",".join(nodes), "FLYLOOM_PROVIDER": provider}
+    tests = release / "tests"
+    call(tests / "program_test", "ofi", "processes", 2, times(1, 20), times(80, 300), more=more)
+    call(tests / "program_test", "ofi", "processes", 3, times(1, 20), 50, 9, "create", more=more)
+    call(tests / "sync_test", "ofi", "processes", 3, times(20, 200), more=more)
+    call(tests / "stress_test", "ofi", "processes", 4, times(15, 1000), 3, more=more)
+    if loss_percent:
+        assert sum(lost(node) for node in nodes) > 0
+    else:  # how soon the others hear is checked, too
+        call(tests / "stress_test", "ofi", "kill", 3, 1, 4, more=more)
 
 
 def test_a_cmake_project_finds_it(installed, tmp_path):

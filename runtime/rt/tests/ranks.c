@@ -3,7 +3,9 @@
 #include "ranks.h"
 
 #include <glob.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,6 +129,23 @@ static int wait_all(int ranks, const pid_t *children, int limit_s) {
     return result;
 }
 
+/* Into the network namespace of a rank: those that FLYLOOM_TEST_NODES names, in turn. */
+static void enter_node(int rank) {
+    const char *names = getenv("FLYLOOM_TEST_NODES");
+    if (names == NULL) return;
+    int count = 1;
+    for (const char *at = names; *at != 0; at++) count += *at == ',';
+    for (int skip = rank % count; skip > 0; skip--) names = strchr(names, ',') + 1;
+    char path[300];
+    snprintf(path, sizeof path, "/run/netns/%.*s", (int)strcspn(names, ","), names);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || setns(file, CLONE_NEWNET) != 0) {
+        fprintf(stderr, "rank %d: %s cannot be entered\n", rank, path);
+        exit(95);
+    }
+    close(file);
+}
+
 /* The children, or in a child: never. */
 static pid_t *fork_ranks(int ranks, rank_body *body, void *context, const char *folder) {
     pid_t *children = calloc((size_t)ranks, sizeof *children);
@@ -135,6 +154,7 @@ static pid_t *fork_ranks(int ranks, rank_body *body, void *context, const char *
         children[r] = fork();
         if (children[r] != 0) continue;
         free(children);
+        enter_node(r);
         fly_boot boot;
         int code = fly_boot_files(folder, r, ranks, &boot);
         if (code != FLY_OK) {
