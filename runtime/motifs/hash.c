@@ -4,8 +4,8 @@
  *
  * A key goes into the slot of its hash by one compare and swap; where that is taken, it gets a
  * place of the overflow heap by fetch and add, and is linked in front of the slot's list. Beside it
- * by messages: a key goes to its owner, who takes what has come between its own and puts it in. With
- * "mpi" the same steps by MPI's one-sided calls, too; Open MPI 4.1.4 needs
+ * by messages: a key goes to its owner, who takes what has come between its own and puts it in.
+ * With "mpi" the same steps by MPI's one-sided calls, too; Open MPI 4.1.4 needs
  * OMPI_MCA_btl_vader_single_copy_mechanism=none for them where processes may not read one another.
  * The check: the keys found in all tables are those put in, each as often (count, sum and exclusive
  * or over all ranks).
