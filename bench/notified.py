@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import tempfile
 from pathlib import Path
@@ -17,6 +18,12 @@ MPIS = ("openmpi", "mpich")
 MOST_OF_RAW = 1.15
 MOST_OF_EMPTY = 1.3
 LEAST_RATIO = {"send and receive": 1.3, "put, flush, message": 1.5}
+MOTIFS = {
+    "pipeline": (["20", "1000", "200"], r"([\d.]+) MFlop/s", 4.0),
+    "hash": (["20000"], r"([\d.]+) us a key", 1.0),
+    "cholesky": (["16", "16", "50"], r"([\d.]+) us$", 1.0),
+}
+"""Of a motif: its words, its figure, and how many times as fast as by messages it is to be."""
 MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
        "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
@@ -36,7 +43,7 @@ def notified(options: Options) -> list[Row]:
         if size == 8:
             rows += [laden(what, runs) for what in ("64 posted", "2048 unmatched")]
     for mpi in MPIS:
-        rows += beside(mpi, options) + together(mpi, options)
+        rows += beside(mpi, options) + together(mpi, options) + motifs(mpi, options)
     return rows
 
 
@@ -78,14 +85,40 @@ def together(mpi: str, options: Options) -> list[Row]:
             for name in ("barrier", "ibarrier", "allreduce")]
 
 
+def motifs(mpi: str, options: Options) -> list[Row]:
+    """Motifs of two ranks, notified, beside the same program by an MPI's messages."""
+    if not there(mpi):
+        return []
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (words, form, least) in MOTIFS.items():
+            made = build(mpi, [str(ROOT / f"runtime/motifs/{name}.c")], folder)
+            times: list[list[float]] = [[], []]
+            for _ in options.times(5):
+                told = output([f"mpiexec.{mpi}", "-n", "2", made, *words])
+                for line in told.splitlines():
+                    figure = float(re.search(form, line)[1])
+                    taken = 1e3 / figure if "MFlop" in form else figure * 1e3
+                    times["by messages" in line].append(taken)
+            rows.append(Row("runtime", f"{name} of 2 ranks, beside {mpi}'s messages",
+                            median(times[0]), "ns", baseline=median(times[1]),
+                            baseline_is="the same run", least_ratio=least,
+                            note="for an operation" if name == "pipeline" else ""))
+    return rows
+
+
 def program(mpi: str, source: str, folder: str) -> str:
     """A program of the runtime's tools, built by an MPI into a folder; Broken where it is not."""
+    return build(mpi, [f"{SOURCE}/tools/{source}", f"{SOURCE}/tools/perf.c"], folder)
+
+
+def build(mpi: str, sources: list[str], folder: str) -> str:
+    """A program with libflyloom, built by an MPI into a folder; Broken where it is not."""
     made = str(Path(folder) / "perf")
     built = subprocess.run(
         [f"mpicc.{mpi}", "-std=gnu11", "-O2", "-D_GNU_SOURCE", f"-I{SOURCE}/include",
-         f"-I{SOURCE}/tools", f"{SOURCE}/tools/{source}", f"{SOURCE}/tools/perf.c", "-o", made,
-         f"-L{BUILT}", "-lflyloom", f"-Wl,-rpath,{BUILT}"],
-        text=True, capture_output=True, timeout=300)
+         f"-I{SOURCE}/tools", *sources, "-o", made, f"-L{BUILT}", "-lflyloom", "-lm",
+         f"-Wl,-rpath,{BUILT}"], text=True, capture_output=True, timeout=300)
     if built.returncode != 0:
         raise Broken(built.stderr[-400:])
     return made
@@ -99,8 +132,13 @@ def there(mpi: str) -> bool:
 
 def figures(words: list[str]) -> dict[str, dict[str, float]]:
     """The rows of a run by what they are; Broken where it fails."""
+    return {row["what"]: row for row in json.loads(output(words))}
+
+
+def output(words: list[str]) -> str:
+    """What a program prints; Broken where it fails."""
     done = subprocess.run(words, env={**os.environ, **MAY}, text=True, capture_output=True,
                           timeout=300)
     if done.returncode != 0:
         raise Broken(f"{words[0]}: {done.stderr.strip()[-400:]}")
-    return {row["what"]: row for row in json.loads(done.stdout)}
+    return done.stdout

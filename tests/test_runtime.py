@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import fcntl
 import json
+import math
 import os
 import re
 import shutil
@@ -412,7 +413,7 @@ def test_clang_finds_nothing(tmp_path):
 
 
 @pytest.mark.parametrize(("words", "part"), [
-    (["--bytes", "x"], "1 to 16 sizes"), (["--bytes", "99999999"], "4194304"),
+    (["--bytes", "x"], "1 to 16 numbers"), (["--bytes", "99999999"], "4194304"),
     (["--repetitions", "0"], "1 to 100000000"), (["--often"], "is no option"),
     (["--transports", "pigeons"], "pigeons"), (["--loggp", "3"], "4 to 4194304"),
     (["--loggp"], "4 to 4194304"),
@@ -421,6 +422,11 @@ def test_clang_finds_nothing(tmp_path):
     (["explain", "scan"], "--ranks"), (["explain", "scan", "--ranks", "0"], "1 to 1048576"),
     (["explain", "scan", "--ranks", "4", "--loggp", "/no/file"], "/no/file: No such file"),
     (["explain", "scan", "--ranks", "4", "--fast"], "--ordered"),
+    (["overlap", "--bytes", "8,"], "1 to 16 numbers"), (["overlap", "--twice"], "--transports"),
+    (["overlap", "--transports", "pigeons"], "pigeons"), (["overlap", "--transports"], "shm,ofi"),
+    (["model", "--ranks", "1"], "2 to 64"), (["model", "--ask", "4,4,8"], "RANKS - 1 neighbours"),
+    (["model", "--ask", "4"], "RANKS,NEIGHBOURS,BYTES"), (["model", "--fast"], "--ask"),
+    (["model", "--transports", "pigeons"], "pigeons"),
 ])
 def test_perf_refuses(words, part, release):
     """One clear error, exit code 2."""
@@ -505,6 +511,37 @@ def test_instructions_of_a_message(release, tmp_path):
         counts[messages] = int(re.search(r"Collected : (\d+)", done.stderr).group(1))
     each = (counts[3000] - counts[1000]) / 2000
     assert 100 < each < 480
+
+
+def test_perf_measures_overlap(release):
+    """Each operation by calls and by a thread; the share follows from the three times."""
+    rows = json.loads(call(release / "flyloom-perf", "overlap", "--bytes", "8,4096",
+                           "--repetitions", 20, "--json"))
+    assert {(row["transport"], row["progress"], row["bytes"]) for row in rows} == {
+        ("shm", progress, size) for progress in ("calls", "thread") for size in (8, 4096)}
+    assert len(rows) == 4 * 2 * 2
+    for row in rows:
+        share = (row["alone_ns"] + row["computation_ns"] - row["both_ns"]) / row["alone_ns"]
+        assert row["hidden_fraction"] == pytest.approx(share, abs=2e-3 + 0.5 / row["alone_ns"])
+
+
+def test_perf_fits_costs(release):
+    """Every call has a fit; the published crossing is that of its formula, and the answer the
+    cheaper one of what is predicted."""
+    told = json.loads(call(release / "flyloom-perf", "model", "--ranks", "2,3", "--repetitions",
+                           50, "--ask", "1024,6,64", "--json"))
+    calls = {fit["call"] for fit in told["fits"]}
+    assert {"put, flush", "get, flush_local", "put_notify, matched", "fetch_add", "win_post",
+            "lock, exclusive", "epoch of fence", "epoch of post to wait"} <= calls
+    assert len(calls) == 22
+    for fit in told["fits"]:
+        assert fit["points"] > 0 and fit["from"] <= fit["to"]
+        assert 0 <= fit["residual_rms_fraction"] <= fit["residual_worst_fraction"] + 1e-4
+    answer, = told["answers"]
+    crossing = (2900 * math.log2(1024) - 2500) / 700  # Gerstenberger, Besta, Hoefler 2013
+    assert answer["published_neighbours_at_equal_cost"] == pytest.approx(crossing, abs=0.01)
+    cheaper = "fence" if answer["fence_ns"] <= answer["pscw_ns"] else "PSCW"
+    assert answer["best"] == cheaper
 
 
 def test_perf_measures_collectives(release):

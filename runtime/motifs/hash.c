@@ -3,8 +3,9 @@
  *   mpiexec -n P hash [KEYS A RANK [mpi]]
  *
  * A key goes into the slot of its hash by one compare and swap; where that is taken, it gets a
- * place of the overflow heap by fetch and add, and is linked in front of the slot's list. With
- * "mpi" the same steps by MPI's one-sided calls, too; Open MPI 4.1.4 needs
+ * place of the overflow heap by fetch and add, and is linked in front of the slot's list. Beside it
+ * by messages: a key goes to its owner, who takes what has come between its own and puts it in.
+ * With "mpi" the same steps by MPI's one-sided calls, too; Open MPI 4.1.4 needs
  * OMPI_MCA_btl_vader_single_copy_mechanism=none for them where processes may not read one another.
  * The check: the keys found in all tables are those put in, each as often (count, sum and exclusive
  * or over all ranks).
@@ -15,7 +16,7 @@
 
 /* The words of a rank's memory: the heap's counter; then for each slot and each place of the heap a
    key and, plus one, the place that follows. */
-enum { COUNTER = 0, FIRST = 1 };
+enum { COUNTER = 0, FIRST = 1, TAG_KEY = 1 };
 
 struct table {
     struct motif *m;
@@ -24,6 +25,8 @@ struct table {
     uint64_t *words;
     MPI_Win window;
     uint64_t *exposed;
+    uint64_t *own; /* by messages: nobody else writes there */
+    int ended;     /* ranks that have sent all */
 };
 
 /* The steps that both ways have. */
@@ -32,6 +35,8 @@ struct way {
     uint64_t (*swap)(struct table *, int rank, uint64_t at, uint64_t expect, uint64_t desired);
     uint64_t (*add)(struct table *, int rank, uint64_t at, uint64_t add);
     void (*put)(struct table *, int rank, uint64_t at, uint64_t value);
+    void (*insert)(struct table *, const struct way *, uint64_t key);
+    void (*end)(struct table *);
 };
 
 static uint64_t fly_swap(struct table *t, int rank, uint64_t at, uint64_t expect,
@@ -82,10 +87,16 @@ static uint64_t key_of(uint64_t *state) {
     return (z ^ z >> 31) | 1;
 }
 
+/* Who has a key, and at which word its slot is. */
+static int owner_of(const struct table *t, uint64_t key, uint64_t *at) {
+    uint64_t hash = key * UINT64_C(0x9E3779B97F4A7C15) >> 16, size = (uint64_t)t->m->size;
+    *at = FIRST + 2 * (hash / size % (uint64_t)t->slots);
+    return (int)(hash % size);
+}
+
 static void insert(struct table *t, const struct way *way, uint64_t key) {
-    uint64_t hash = key * UINT64_C(0x9E3779B97F4A7C15) >> 16;
-    int owner = (int)(hash % (uint64_t)t->m->size);
-    uint64_t slot = hash / (uint64_t)t->m->size % (uint64_t)t->slots, at = FIRST + 2 * slot;
+    uint64_t at;
+    int owner = owner_of(t, key, &at);
     if (way->swap(t, owner, at, 0, key) == 0) return;
     uint64_t place = (uint64_t)t->slots + way->add(t, owner, COUNTER, 1), head = 0, seen;
     uint64_t here = FIRST + 2 * place;
@@ -97,6 +108,58 @@ static void insert(struct table *t, const struct way *way, uint64_t key) {
         head = seen;
     }
 }
+
+static void insert_here(struct table *t, uint64_t key) {
+    uint64_t at;
+    owner_of(t, key, &at);
+    if (t->own[at] == 0) {
+        t->own[at] = key;
+        return;
+    }
+    uint64_t place = (uint64_t)t->slots + t->own[COUNTER]++, here = FIRST + 2 * place;
+    t->own[here] = key;
+    t->own[here + 1] = t->own[at + 1];
+    t->own[at + 1] = place + 1;
+}
+
+/* What has come; a message without bytes says that its sender has sent all. */
+static void take_keys(struct table *t) {
+    MPI_Status status;
+    uint64_t key;
+    int there, count;
+    for (;;) {
+        MPI_Iprobe(MPI_ANY_SOURCE, TAG_KEY, MPI_COMM_WORLD, &there, &status);
+        if (!there) return;
+        MPI_Recv(&key, 1, MPI_UINT64_T, status.MPI_SOURCE, TAG_KEY, MPI_COMM_WORLD, &status);
+        MPI_Get_count(&status, MPI_UINT64_T, &count);
+        if (count == 0) t->ended++; else insert_here(t, key);
+    }
+}
+
+static void tell(struct table *t, const uint64_t *key, int rank) {
+    MPI_Request request;
+    int done = 0;
+    MPI_Isend(key, key != NULL, MPI_UINT64_T, rank, TAG_KEY, MPI_COMM_WORLD, &request);
+    while (!done) {
+        take_keys(t);
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    }
+}
+
+static void message_insert(struct table *t, const struct way *way, uint64_t key) {
+    uint64_t at;
+    int owner = owner_of(t, key, &at);
+    (void)way;
+    if (owner == t->m->rank) insert_here(t, key); else tell(t, &key, owner);
+}
+
+static void message_end(struct table *t) {
+    for (int rank = 0; rank < t->m->size; rank++)
+        if (rank != t->m->rank) tell(t, NULL, rank);
+    while (t->ended < t->m->size - 1) take_keys(t);
+}
+
+static void nothing_more(struct table *t) { (void)t; }
 
 struct sums {
     uint64_t count, sum, mixed;
@@ -136,8 +199,9 @@ static void run(struct table *t, const struct way *way, const uint64_t *words) {
     for (int i = 0; i < t->keys; i++) {
         uint64_t key = key_of(&state);
         count_key(&put, key);
-        insert(t, way, key);
+        way->insert(t, way, key);
     }
+    way->end(t);
     DO(fly_fence(t->win));
     MPI_Win_sync(t->window);
     double took = MPI_Wtime() - began;
@@ -152,8 +216,12 @@ static void run(struct table *t, const struct way *way, const uint64_t *words) {
 }
 
 int main(int count, char **words) {
-    static const struct way OURS = {"one-sided", fly_swap, fly_plus, fly_write};
-    static const struct way THEIRS = {"by MPI one-sided", mpi_swap, mpi_plus, mpi_write};
+    static const struct way OURS = {"one-sided", fly_swap, fly_plus, fly_write, insert,
+                                    nothing_more};
+    static const struct way THEIRS = {"by MPI one-sided", mpi_swap, mpi_plus, mpi_write, insert,
+                                      nothing_more};
+    static const struct way MESSAGES = {"by messages", NULL, NULL, NULL, message_insert,
+                                        message_end};
     struct motif m;
     struct table table = {.m = &m}, *t = &table;
     void *base;
@@ -169,6 +237,12 @@ int main(int count, char **words) {
     memset(t->exposed, 0, bytes);
     MPI_Win_lock_all(0, t->window);
     run(t, &OURS, t->words);
+    if (!motif_recorded()) {
+        t->own = (uint64_t *)calloc(bytes, 1);
+        if (t->own == NULL) MPI_Abort(MPI_COMM_WORLD, 3);
+        run(t, &MESSAGES, t->own);
+        free(t->own);
+    }
     if (count > 2 && strcmp(words[2], "mpi") == 0) run(t, &THEIRS, t->exposed);
     MPI_Win_unlock_all(t->window);
     MPI_Win_free(&t->window);

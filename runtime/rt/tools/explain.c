@@ -4,14 +4,11 @@
 #include <string.h>
 
 #include "coll/settings.h"
-#include "perf_coll.h"
+#include "perf_parts.h"
 
 enum { RANKS_MOST = 1 << 20 };
 
-static int refuse(const char *option, const char *value, const char *valid) {
-    fprintf(stderr, "flyloom-perf explain: %s: \"%s\" must be %s\n", option, value, valid);
-    return 2;
-}
+static const char PROGRAM[] = "flyloom-perf explain";
 
 static int unknown(const char *name) {
     fprintf(stderr, "flyloom-perf explain: \"%s\" must be one of", name);
@@ -19,15 +16,6 @@ static int unknown(const char *name) {
         if (fly_operations[i].name != NULL) fprintf(stderr, " %s", fly_operations[i].name);
     fprintf(stderr, "\n");
     return 2;
-}
-
-static int whole(const char *option, const char *text, unsigned long long least,
-                 unsigned long long most, unsigned long long *value) {
-    char *end, valid[80];
-    *value = strtoull(text, &end, 10);
-    if (*text >= '0' && *text <= '9' && *end == 0 && *value >= least && *value <= most) return 0;
-    snprintf(valid, sizeof valid, "a whole number of %llu to %llu", least, most);
-    return refuse(option, text, valid);
 }
 
 static void print(const struct fly_operation_table *table, const struct fly_loggp *net, int ranks,
@@ -61,11 +49,11 @@ static void print(const struct fly_operation_table *table, const struct fly_logg
 
 int perf_explain(int count, char **words) {
     struct fly_loggp net = fly_loggp_default;
-    unsigned long long ranks = 0, bytes = 8;
+    uint64_t ranks = 0, bytes = 8;
     const char *path = getenv("FLYLOOM_LOGGP");
     bool ordered = false;
     int operation = 0, code = 0;
-    if (count < 1) return refuse("OPERATION", "", "one, such as allreduce");
+    if (count < 1) return perf_refuse(PROGRAM, "OPERATION", "", "one, such as allreduce");
     while (operation < FLY_C_OPERATIONS && (fly_operations[operation].name == NULL ||
                                             strcmp(fly_operations[operation].name, words[0]) != 0))
         operation++;
@@ -77,20 +65,21 @@ int perf_explain(int count, char **words) {
             continue;
         }
         if (strcmp(words[i], "--ranks") == 0)
-            code = whole("--ranks", value, 1, RANKS_MOST, &ranks);
+            code = perf_read_number(PROGRAM, "--ranks", value, 1, RANKS_MOST, &ranks);
         else if (strcmp(words[i], "--bytes") == 0)
-            code = whole("--bytes", value, 0, 1ULL << 40, &bytes);
+            code = perf_read_number(PROGRAM, "--bytes", value, 0, 1ULL << 40, &bytes);
         else if (strcmp(words[i], "--loggp") == 0)
             path = value;
         else
-            code = refuse("option", words[i], "--ranks, --bytes, --loggp or --ordered");
+            code = perf_refuse(PROGRAM, "option", words[i],
+                               "--ranks, --bytes, --loggp or --ordered");
         i++;
     }
     if (code != 0) return code;
-    if (ranks == 0) return refuse("--ranks", "", "given: how many take part");
+    if (ranks == 0) return perf_refuse(PROGRAM, "--ranks", "", "given: how many take part");
     char error[400];
     if (path != NULL && fly_loggp_read(path, &net, error, sizeof error) != 0) {
-        fprintf(stderr, "flyloom-perf explain: %s\n", error);
+        fprintf(stderr, "%s: %s\n", PROGRAM, error);
         return 2;
     }
     print(&fly_operations[operation], &net, (int)ranks, operation == FLY_C_BARRIER ? 0 : bytes,

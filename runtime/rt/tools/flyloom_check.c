@@ -1,13 +1,11 @@
 /* flyloom-check: which transports work on this machine, what each can do, and the reason where one
    does not. Every transport is tried with two processes of its own. */
-#include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
+#include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "perf.h"
 
@@ -146,66 +144,43 @@ static int inside(fly_rt *rt, int rank, bool by_thread, struct result *r) {
     return 0;
 }
 
-static int as_rank(const char *folder, int rank, const struct try *what, bool by_thread,
-                   struct result *r) {
-    fly_boot boot;
+struct trial {
+    const struct try *what;
+    bool by_thread;
+    struct result *found; /* memory that the processes share */
+};
+
+static int as_rank(const fly_boot *boot, void *context) {
+    const struct trial *trial = context;
+    struct result own = {0};
     fly_rt *rt;
-    fly_config config = {.transports = what->transport, .provider = what->provider,
+    fly_config config = {.transports = trial->what->transport, .provider = trial->what->provider,
                          .timeout_ms = TIMEOUT_MS};
-    if (by_thread) config.progress = FLY_PROGRESS_THREAD;
-    TRY(fly_boot_files(folder, rank, 2, &boot));
-    if (fly_init(&boot, &config, &rt) != FLY_OK) {
-        failed(r, fly_last_error(NULL));
-        fly_boot_files_free(&boot);
-        return 1;
+    if (trial->by_thread) config.progress = FLY_PROGRESS_THREAD;
+    perf_apart(boot->rank);
+    int code = fly_init(boot, &config, &rt) == FLY_OK ? 0 : failed(&own, fly_last_error(NULL));
+    if (code == 0) {
+        code = inside(rt, boot->rank, trial->by_thread, &own);
+        if (code == 0 && fly_finalize(&rt) != FLY_OK) code = failed(&own, fly_last_error(NULL));
     }
-    int code = inside(rt, rank, by_thread, r);
-    if (code == 0 && fly_finalize(&rt) != FLY_OK) code = failed(r, fly_last_error(NULL));
-    fly_boot_files_free(&boot);
-    return code;
+    own.works = code == 0;
+    if (boot->rank == 0) *trial->found = own;
+    return 0;
 }
 
-/* What killed processes left there. */
-static void empty(const char *folder) {
-    DIR *all = opendir(folder);
-    char path[800];
-    for (struct dirent *one; all != NULL && (one = readdir(all)) != NULL;) {
-        if (one->d_name[0] == '.') continue;
-        snprintf(path, sizeof path, "%s/%s", folder, one->d_name);
-        unlink(path);
-    }
-    if (all != NULL) closedir(all);
-}
-
-/* Two processes in a folder of their own; rank 0 tells what it found through a pipe. */
+/* Two processes; rank 0 tells what it found. */
 static void with_processes(const struct try *what, bool by_thread, struct result *r) {
-    char folder[PERF_PATH];
-    int pipes[2];
-    pid_t child[2] = {-1, -1};
-    if (!perf_folder("flyloom-check", folder) || pipe(pipes) != 0) {
-        failed(r, "no folder, or no pipe, can be made");
+    struct result *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct trial trial = {what, by_thread, shared};
+    if (shared == MAP_FAILED) {
+        failed(r, "no memory");
         return;
     }
-    fflush(NULL);
-    for (int rank = 0; rank < 2; rank++) {
-        child[rank] = fork();
-        if (child[rank] != 0) continue;
-        struct result own = *r;
-        close(pipes[0]);
-        alarm(LIMIT_S);
-        perf_apart(rank);
-        own.works = as_rank(folder, rank, what, by_thread, &own) == 0;
-        ssize_t told = rank == 0 ? write(pipes[1], &own, sizeof own) : 0;
-        _exit(told < 0);
-    }
-    close(pipes[1]);
-    if (read(pipes[0], r, sizeof *r) != (ssize_t)sizeof *r)
-        failed(r, "the processes did not come to their end within 8 s, or died");
-    close(pipes[0]);
-    for (int rank = 0; rank < 2; rank++)
-        if (child[rank] > 0) waitpid(child[rank], NULL, 0);
-    empty(folder);
-    rmdir(folder);
+    failed(shared, "the processes did not come to their end within 8 s, or died");
+    perf_start("flyloom-check", 2, LIMIT_S, as_rank, &trial);
+    *r = *shared;
+    munmap(shared, sizeof *shared);
 }
 
 static void check(const struct try *what, struct result *r) {

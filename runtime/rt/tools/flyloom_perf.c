@@ -2,16 +2,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "perf.h"
-#include "perf_coll.h"
+#include "perf_parts.h"
+
+enum { LIMIT_S = 3600, SIZES_MOST = 16 };
+
+static const char PROGRAM[] = "flyloom-perf";
 
 static const char USAGE[] =
     "flyloom-perf [--transports LIST] [--bytes N[,N...]] [--repetitions N] [--json] [--loggp N]\n"
     "flyloom-perf --collectives RANKS [--repetitions N] [--json]\n"
     "flyloom-perf explain OPERATION --ranks N [--bytes N] [--loggp FILE] [--ordered]\n"
+    "flyloom-perf overlap [--transports LIST] [--bytes N[,N...]] [--repetitions N] [--json]\n"
+    "flyloom-perf model [--transports LIST] [--ranks N[,N...]] [--repetitions N]\n"
+    "                   [--ask RANKS,NEIGHBOURS,BYTES] [--json]\n"
     "\n"
     "Measures between two processes that it starts, or between two that are started with\n"
     "FLYLOOM_RANK, FLYLOOM_SIZE=2 and FLYLOOM_BOOT, on two nodes perhaps: latency (half a round\n"
@@ -24,48 +29,20 @@ static const char USAGE[] =
     "for sizes up to BYTES: flyloom measure --times FILE.\n"
     "\n"
     "--collectives: barrier and others between so many processes. explain: the algorithms of a\n"
-    "collective with the times that the model predicts, and which one is chosen.\n";
+    "collective with the times that the model predicts, and which one is chosen.\n"
+    "overlap: how much of the time of an operation computation hides, with progress by calls and\n"
+    "by a thread. model: what each call costs by size, processes and neighbours, fitted to what\n"
+    "is measured here, with residuals, beside published models; and whether fence, or post,\n"
+    "start, complete and wait, is the cheaper one for so many processes and neighbours.\n";
 
 struct options {
     const char *transports;
-    size_t bytes[16];
+    size_t bytes[SIZES_MOST];
     int count;
     uint64_t repetitions, loggp; /* loggp: the largest size, or 0 */
     uint64_t ranks;              /* of collectives; 0: none are measured */
     bool json;
 };
-
-static int refuse(const char *option, const char *value, const char *valid) {
-    fprintf(stderr, "flyloom-perf: %s: \"%s\" must be %s\n", option, value, valid);
-    return 2;
-}
-
-static int read_bytes(const char *text, struct options *options) {
-    static const char VALID[] = "1 to 16 sizes of 0 to 4194304 bytes, with commas between";
-    const char *at = text;
-    options->count = 0;
-    for (;;) {
-        char *end;
-        unsigned long long bytes = strtoull(at, &end, 10);
-        if (*at < '0' || *at > '9' || bytes > 1 << 22 || options->count == 16)
-            return refuse("--bytes", text, VALID);
-        options->bytes[options->count++] = (size_t)bytes;
-        if (*end == 0) return 0;
-        if (*end != ',') return refuse("--bytes", text, VALID);
-        at = end + 1;
-    }
-}
-
-static int read_number(const char *option, const char *value, uint64_t least, uint64_t most,
-                       uint64_t *number) {
-    char *end, valid[64];
-    *number = strtoull(value, &end, 10);
-    if (*value >= '1' && *value <= '9' && *end == 0 && *number >= least && *number <= most)
-        return 0;
-    snprintf(valid, sizeof valid, "a number of %llu to %llu", (unsigned long long)least,
-             (unsigned long long)most);
-    return refuse(option, value, valid);
-}
 
 static int read_options(int count, char **words, struct options *options) {
     *options = (struct options){NULL, {8, 64, 4096, 32768, 1 << 20}, 5, 20000, 0, 0, false};
@@ -84,13 +61,15 @@ static int read_options(int count, char **words, struct options *options) {
         if (strcmp(words[i], "--transports") == 0) {
             options->transports = value;
         } else if (strcmp(words[i], "--bytes") == 0) {
-            code = read_bytes(value, options);
+            code = perf_read_list(PROGRAM, "--bytes", value, 0, 1 << 22, options->bytes,
+                                  SIZES_MOST, &options->count);
         } else if (strcmp(words[i], "--collectives") == 0) {
-            code = read_number("--collectives", value, 1, 64, &options->ranks);
+            code = perf_read_number(PROGRAM, "--collectives", value, 1, 64, &options->ranks);
         } else if (strcmp(words[i], "--repetitions") == 0) {
-            code = read_number("--repetitions", value, 1, 100000000, &options->repetitions);
+            code = perf_read_number(PROGRAM, "--repetitions", value, 1, 100000000,
+                                    &options->repetitions);
         } else if (strcmp(words[i], "--loggp") == 0) {
-            code = read_number("--loggp", value, 4, 1 << 22, &options->loggp);
+            code = perf_read_number(PROGRAM, "--loggp", value, 4, 1 << 22, &options->loggp);
         } else {
             fprintf(stderr, "flyloom-perf: \"%s\" is no option\n%s", words[i], USAGE);
             return 2;
@@ -136,9 +115,17 @@ static int measure(const fly_boot *boot, const struct options *options) {
     return perf_close(&p) == FLY_OK ? 0 : 3;
 }
 
+static int as_rank(const fly_boot *boot, void *context) {
+    if (!perf_apart(boot->rank) && boot->rank == 0)
+        fprintf(stderr, "flyloom-perf: both ranks share a processor: latency is the scheduler's\n");
+    return measure(boot, context);
+}
+
 int main(int count, char **words) {
     struct options options;
     if (count > 1 && strcmp(words[1], "explain") == 0) return perf_explain(count - 2, words + 2);
+    if (count > 1 && strcmp(words[1], "overlap") == 0) return perf_overlap(count - 2, words + 2);
+    if (count > 1 && strcmp(words[1], "model") == 0) return perf_model(count - 2, words + 2);
     int code = read_options(count, words, &options);
     if (code != 0) return code;
     if (options.ranks != 0)
@@ -148,23 +135,5 @@ int main(int count, char **words) {
         perf_apart(atoi(started));
         return measure(NULL, &options);
     }
-    char folder[PERF_PATH];
-    if (!perf_folder("flyloom-perf", folder)) return 3;
-    pid_t other = fork();
-    fly_boot boot;
-    int rank = other == 0 ? 1 : 0;
-    if (!perf_apart(rank) && rank == 0)
-        fprintf(stderr, "flyloom-perf: both ranks share a processor: latency is the scheduler's\n");
-    if (other < 0 || fly_boot_files(folder, rank, 2, &boot) != FLY_OK) {
-        fprintf(stderr, "flyloom-perf: %s\n", other < 0 ? "no process can be made"
-                                                        : fly_last_error(NULL));
-        return 3;
-    }
-    code = measure(&boot, &options);
-    fly_boot_files_free(&boot);
-    if (rank == 1) return code;
-    int status;
-    waitpid(other, &status, 0);
-    rmdir(folder);
-    return code;
+    return perf_start("flyloom-perf", 2, LIMIT_S, as_rank, &options);
 }

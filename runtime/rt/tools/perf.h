@@ -66,6 +66,11 @@ void perf_loggp(struct perf *p, size_t most);
 double perf_now_ns(void);
 /* Ascending. */
 void perf_sort(double *values, size_t count);
+/* What a started process does; its exit code. */
+typedef int perf_body(const fly_boot *boot, void *context);
+/* Starts so many processes and waits for them; each is ended after limit_s. The largest code that
+   one ended with; 3 where one was killed. */
+int perf_start(const char *program, int ranks, unsigned limit_s, perf_body *body, void *context);
 /* A new folder, in TMPDIR or else in /tmp, for the files of a bootstrap; false: it is said why. */
 bool perf_folder(const char *program, char path[PERF_PATH]);
 void perf_bandwidth(struct perf *p, size_t bytes);

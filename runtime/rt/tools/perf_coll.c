@@ -1,16 +1,18 @@
 /* Collectives between processes of this machine: each takes so long, at rank 0. */
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "flyloom_coll.h"
 #include "perf.h"
-#include "perf_coll.h"
+#include "perf_parts.h"
 
-enum { WARM = 200 };
+enum { WARM = 200, LIMIT_S = 3600 };
+
+struct wanted {
+    uint64_t repetitions;
+    bool json;
+};
 
 struct bench {
     fly_team *team;
@@ -80,21 +82,14 @@ static void measure(const fly_boot *boot, uint64_t repetitions, bool json) {
     free(samples);
 }
 
+static int as_rank(const fly_boot *boot, void *context) {
+    const struct wanted *wanted = context;
+    perf_apart(boot->rank % (int)sysconf(_SC_NPROCESSORS_ONLN));
+    measure(boot, wanted->repetitions, wanted->json);
+    return 0;
+}
+
 int perf_collectives(int ranks, uint64_t repetitions, bool json) {
-    char folder[PERF_PATH];
-    if (!perf_folder("flyloom-perf", folder)) return 3;
-    int rank = 0, result = 0;
-    fflush(stdout);
-    for (int r = 1; r < ranks && rank == 0; r++)
-        if (fork() == 0) rank = r;
-    fly_boot boot;
-    perf_apart(rank % (int)sysconf(_SC_NPROCESSORS_ONLN));
-    CHECKED(fly_boot_files(folder, rank, ranks, &boot));
-    measure(&boot, repetitions, json);
-    fly_boot_files_free(&boot);
-    if (rank != 0) exit(0);
-    for (int r = 1, status; r < ranks; r++)
-        if (wait(&status) > 0 && status != 0) result = 3;
-    rmdir(folder);
-    return result;
+    struct wanted wanted = {repetitions, json};
+    return perf_start("flyloom-perf", ranks, LIMIT_S, as_rank, &wanted);
 }
