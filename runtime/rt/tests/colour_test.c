@@ -1,4 +1,8 @@
-/* Rounds by edge colouring: proper, and never more than the largest degree, by counting alone. */
+/* Rounds by edge colouring: proper, and never more than the largest degree, by counting alone.
+ *
+ *   colour_test [SEED]
+ *   colour_test rounds RANKS   prints Koenig's round of each message that is read as "FROM TO"
+ */
 #include <string.h>
 
 #include "check.h"
@@ -87,7 +91,21 @@ static void power_law(int ranks, int messages, uint64_t *random) {
     try("power law", ranks);
 }
 
+static int print_rounds(int ranks) {
+    static uint32_t rounds[ARCS_MOST];
+    uint32_t told;
+    int from, to;
+    while (scanf("%d %d", &from, &to) == 2) {
+        CHECK(from >= 0 && from < ranks && to >= 0 && to < ranks, "%d %d", from, to);
+        arc(from, to);
+    }
+    CHECK(fly_colour_koenig(ranks, count, arcs, rounds, &told), "memory");
+    for (size_t i = 0; i < count; i++) printf("%u\n", rounds[i]);
+    return 0;
+}
+
 int main(int words_count, char **words) {
+    if (words_count > 2 && strcmp(words[1], "rounds") == 0) return print_rounds(atoi(words[2]));
     uint64_t random = argument(words_count, words, 1, 1);
     for (int n = 0; n < 1000; n++) {
         int ranks = 2 + (int)below(&random, 40);
