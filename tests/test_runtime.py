@@ -88,7 +88,7 @@ def test_beside_an_mpi(mpi, transports, release, tmp_path):
 @pytest.mark.parametrize(("transports", "count"), [("shm", 4), ("msg", 3), ("msg", 2)])
 @pytest.mark.parametrize("mpi", MPIS)
 def test_collectives_beside_an_mpi(mpi, transports, count, release, tmp_path):
-    """Random ones by formulas, and folds of every type and operation as MPI's own."""
+    """Random ones by formulas; folds of every type and exchanges along graphs as MPI's own."""
     needs(mpi)
     program = tmp_path / "coll"
     sources = [SOURCE / "tests" / name for name in ("coll_mpi.c", "coll_trial.c")]
@@ -211,6 +211,8 @@ PRINTED = {
     "moves": ["rank 0: 2 in the corner\n", "rank 1 sees 4 0 1 0\n"],
     "epochs": ["rank 0: counted to 200\n", "rank 1 has 7\n"],
     "collectives": [f"dot product: {sum(range(1001)) * 3}\nrank 0 has 100\n", "rank 1 has 101\n"],
+    "neighbours": [f"rank {r} got {10 * (1 - r)} from before and {10 * (1 - r) + 1} from behind\n"
+                   f"rank {r} has 1 source, 0, with 100\n" for r in range(2)],
     "teams": ["half 0 adds up to 0\n", "half 1 adds up to 1\n"],
 }
 
@@ -228,7 +230,8 @@ def test_examples(name, installed, tmp_path):
     assert {path.stem for path in (SOURCE / "examples").glob("*.c")} == set(PRINTED)
 
 
-@pytest.mark.parametrize("name", ["first", "requests", "moves", "epochs", "collectives"])
+@pytest.mark.parametrize("name", ["first", "requests", "moves", "epochs", "collectives",
+                                  "neighbours"])
 def test_two_nodes(name, nodes, release, tmp_path):
     """The same over libfabric and TCP."""
     if "libfabric" not in call("ldd", release / "libflyloom.so"):
@@ -562,6 +565,11 @@ def test_perf_explains(release, tmp_path):
         told = call(release / "flyloom-perf", "explain", "barrier", "--ranks", ranks,
                     more={"FLYLOOM_LOGGP": str(network)})
         assert re.search(rf"^dissemination:{best} +{time_ns}\.0 ns  chosen$", told, re.MULTILINE)
+    told = call(release / "flyloom-perf", "explain", "neighbour_alltoallv", "--ranks", 6, "--bytes",
+                1000, "--loggp", network)  # a message takes 1020 + 290 + 50 + 100 ns, a gap 440
+    assert "neighbour_alltoallv of 1000 bytes, 6 neighbours" in told
+    assert re.search(rf"^coloured +{6 * 1460}\.0 ns$", told, re.MULTILINE)
+    assert re.search(rf"^at_once +{1460 + 5 * 440}\.0 ns  chosen$", told, re.MULTILINE)
     told = call(release / "flyloom-perf", "explain", "allreduce", "--ranks", 12, "--bytes",
                 10_000_000, "--loggp", network)
     assert re.search(r"^ring .* chosen$", told, re.MULTILINE)

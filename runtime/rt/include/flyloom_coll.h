@@ -216,6 +216,106 @@ FLY_API int fly_iscan(fly_team *team, const void *send, void *receive, size_t co
 FLY_API int fly_scan_init(fly_team *team, const void *send, void *receive, size_t count,
                           const fly_fold *fold, fly_req **req);
 
+/* Who sends to whom in neighbour collectives: made by all members of a team, used by all of them,
+   and freed by each for itself. Edges may come again and may lead from a rank to itself. A rank's
+   sources are those that it receives from, its targets those that it sends to, in the order of its
+   blocks: the n-th edge from r to s is the n-th s among the targets of r, and the n-th r among the
+   sources of s. */
+typedef struct fly_graph fly_graph;
+
+/* Makes a graph of edges, from[i] to to[i], of which each member gives any: some, none or all, each
+   edge once in all. Sources and targets are in the order of the ranks that gave the edges, then in
+   the order given. Errors, the same at all members: RANK (from, to), ARG. Cost: all edges once to
+   rank 0 and back, coloured there in O(edges * (degree + P)) at most. Source: Koenig 1916. */
+FLY_API int fly_graph_create(fly_team *team, size_t count, const int from[], const int to[],
+                             fly_graph **graph);
+
+/* Makes a graph of each member's own sources and targets. Errors, the same at all members: RANK
+   (sources, targets), ARG (a rank has another among its targets more or less often than that has it
+   among its sources). Cost: as fly_graph_create. */
+FLY_API int fly_graph_adjacent(fly_team *team, size_t in_count, const int sources[],
+                               size_t out_count, const int targets[], fly_graph **graph);
+
+/* Tells this process's sources and targets, in the order of its blocks; the arrays live as long as
+   the graph. Each of the four may be NULL. Errors: ARG. Cost: none. */
+FLY_API int fly_graph_neighbours(const fly_graph *graph, size_t *in_count, const int **sources,
+                                 size_t *out_count, const int **targets);
+
+/* Frees a graph at this process, and sets *graph to NULL. Requests made with it stay as they are,
+   and it may be freed after its team. Errors: ARG. Cost: no messages. */
+FLY_API int fly_graph_free(fly_graph **graph);
+
+/* Puts `bytes` at `send` of this process at `receive` of each target: what comes from source i is
+   at i times `bytes`. Errors also: STATE (the team is gone). Cost: a message for each edge, in as
+   many rounds as the largest number of targets or sources of a rank, or all at once. */
+FLY_API int fly_neighbour_allgather(fly_graph *graph, const void *send, void *receive,
+                                    size_t bytes);
+
+/* Begins what fly_neighbour_allgather does; *req is active and ends with fly_test or fly_wait.
+   Errors: as fly_neighbour_allgather. */
+FLY_API int fly_ineighbour_allgather(fly_graph *graph, const void *send, void *receive,
+                                     size_t bytes, fly_req **req);
+
+/* Makes a request that fly_start begins as fly_neighbour_allgather, again and again. Errors: as
+   fly_neighbour_allgather. */
+FLY_API int fly_neighbour_allgather_init(fly_graph *graph, const void *send, void *receive,
+                                         size_t bytes, fly_req **req);
+
+/* As fly_neighbour_allgather with sizes of each process's own, in bytes: receive_bytes[i] is what
+   source i gives as `bytes`, put at receive_at[i] of `receive`. Errors also: STATE. Cost: as
+   fly_neighbour_allgather. */
+FLY_API int fly_neighbour_allgatherv(fly_graph *graph, const void *send, size_t bytes,
+                                     void *receive, const size_t receive_bytes[],
+                                     const size_t receive_at[]);
+
+/* Begins what fly_neighbour_allgatherv does; *req is active and ends with fly_test or fly_wait.
+   Errors: as fly_neighbour_allgatherv. */
+FLY_API int fly_ineighbour_allgatherv(fly_graph *graph, const void *send, size_t bytes,
+                                      void *receive, const size_t receive_bytes[],
+                                      const size_t receive_at[], fly_req **req);
+
+/* Makes a request that fly_start begins as fly_neighbour_allgatherv, again and again. Errors: as
+   fly_neighbour_allgatherv. */
+FLY_API int fly_neighbour_allgatherv_init(fly_graph *graph, const void *send, size_t bytes,
+                                          void *receive, const size_t receive_bytes[],
+                                          const size_t receive_at[], fly_req **req);
+
+/* Puts `bytes` at i times `bytes` of `send` at target i, and what comes from source i at i times
+   `bytes` of `receive`. Errors also: STATE. Cost: as fly_neighbour_allgather. */
+FLY_API int fly_neighbour_alltoall(fly_graph *graph, const void *send, void *receive,
+                                   size_t bytes);
+
+/* Begins what fly_neighbour_alltoall does; *req is active and ends with fly_test or fly_wait.
+   Errors: as fly_neighbour_alltoall. */
+FLY_API int fly_ineighbour_alltoall(fly_graph *graph, const void *send, void *receive, size_t bytes,
+                                    fly_req **req);
+
+/* Makes a request that fly_start begins as fly_neighbour_alltoall, again and again. Errors: as
+   fly_neighbour_alltoall. */
+FLY_API int fly_neighbour_alltoall_init(fly_graph *graph, const void *send, void *receive,
+                                        size_t bytes, fly_req **req);
+
+/* As fly_neighbour_alltoall with sizes and places for each target and source, in bytes; what is
+   sent by an edge is as much as is received by it. Errors also: STATE. Cost: as
+   fly_neighbour_allgather. */
+FLY_API int fly_neighbour_alltoallv(fly_graph *graph, const void *send, const size_t send_bytes[],
+                                    const size_t send_at[], void *receive,
+                                    const size_t receive_bytes[], const size_t receive_at[]);
+
+/* Begins what fly_neighbour_alltoallv does; *req is active and ends with fly_test or fly_wait.
+   Errors: as fly_neighbour_alltoallv. */
+FLY_API int fly_ineighbour_alltoallv(fly_graph *graph, const void *send, const size_t send_bytes[],
+                                     const size_t send_at[], void *receive,
+                                     const size_t receive_bytes[], const size_t receive_at[],
+                                     fly_req **req);
+
+/* Makes a request that fly_start begins as fly_neighbour_alltoallv, again and again. Errors: as
+   fly_neighbour_alltoallv. */
+FLY_API int fly_neighbour_alltoallv_init(fly_graph *graph, const void *send,
+                                         const size_t send_bytes[], const size_t send_at[],
+                                         void *receive, const size_t receive_bytes[],
+                                         const size_t receive_at[], fly_req **req);
+
 #ifdef __cplusplus
 }
 #endif

@@ -161,7 +161,9 @@ static int refused(const fly_boot *boot, void *context) {
 static void settings(const char *transports) {
     static const char *const BAD[][3] = {
         {"FLYLOOM_COLL", "allreduce=fast", "doubling, ring, rabenseifner, tree"},
-        {"FLYLOOM_COLL", "sort=ring", "OPERATION=ALGORITHM"},
+        {"FLYLOOM_COLL", "sort=ring", "OPERATION=ALGORITHM, of barrier, bcast, reduce, "},
+        {"FLYLOOM_COLL", "scan", "alltoallv, scan, neighbour_allgather, neighbour_allgatherv, "},
+        {"FLYLOOM_COLL", "neighbour_alltoall=ring", "one of coloured, at_once"},
         {"FLYLOOM_COLL", "allreduce=ring:4", "no parameter"},
         {"FLYLOOM_COLL", "bcast=pipeline:0", "1 to 1073741824"},
         {"FLYLOOM_CHECK", "yes", "0 or 1"},

@@ -1,4 +1,5 @@
-/* Collectives beside an MPI: random ones against formulas, and folds against MPI's own result.
+/* Collectives beside an MPI: random ones against formulas, and folds and exchanges along a random
+ * graph against MPI's own result.
  *
  *   mpiexec -n P coll_mpi TRANSPORTS TRIALS SEED
  */
@@ -59,6 +60,50 @@ static void against(fly_team *team, uint64_t *random, int rank, int size) {
               ((unsigned char *)mpi)[i], rank, ((unsigned char *)in)[i]);
 }
 
+/* Random edges, some repeated, some of a rank to itself, each with bytes of its own. */
+static void neighbours(fly_team *team, uint64_t *random, int rank, int size) {
+    enum { EDGES = 24, BYTES_MOST = 2000 };
+    static unsigned char in[EDGES * BYTES_MOST], ours[sizeof in], mpi[sizeof in];
+    int sources[EDGES], targets[EDGES], in_bytes[EDGES], in_at[EDGES], out_bytes[EDGES];
+    int out_at[EDGES], ins = 0, outs = 0, edges = (int)below(random, EDGES + 1), sent = 0, got = 0;
+    int weights[EDGES] = {0};
+    size_t sizes[4][EDGES];
+    for (int i = 0; i < edges; i++) {
+        int from = (int)below(random, (uint64_t)size), to = (int)below(random, (uint64_t)size);
+        int bytes = below(random, 4) == 0 ? 0 : (int)below(random, BYTES_MOST);
+        if (from == rank) {
+            targets[outs] = to;
+            sizes[0][outs] = (size_t)(out_bytes[outs] = bytes);
+            sizes[1][outs] = (size_t)(out_at[outs] = sent);
+            sent += bytes;
+            outs++;
+        }
+        if (to != rank) continue;
+        sources[ins] = from;
+        sizes[2][ins] = (size_t)(in_bytes[ins] = bytes);
+        sizes[3][ins] = (size_t)(in_at[ins] = got);
+        got += bytes;
+        ins++;
+    }
+    uint64_t own = draw(random) + (uint64_t)rank;
+    for (int i = 0; i < sent; i++) in[i] = (unsigned char)draw(&own);
+    memset(ours, 0, sizeof ours);
+    memset(mpi, 0, sizeof mpi);
+    fly_graph *graph;
+    MPI_Comm comm;
+    CHECK(fly_graph_adjacent(team, (size_t)ins, sources, (size_t)outs, targets, &graph) == FLY_OK,
+          "%s", fly_last_error(NULL));
+    CHECK(fly_neighbour_alltoallv(graph, in, sizes[0], sizes[1], ours, sizes[2], sizes[3]) ==
+          FLY_OK, "%s", fly_last_error(NULL));
+    CHECK(fly_graph_free(&graph) == FLY_OK, "%s", fly_last_error(NULL));
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ins, sources, weights, outs, targets, weights,
+                                   MPI_INFO_NULL, 0, &comm);
+    MPI_Neighbor_alltoallv(in, out_bytes, out_at, MPI_BYTE, mpi, in_bytes, in_at, MPI_BYTE, comm);
+    MPI_Comm_free(&comm);
+    for (int i = 0; i < got; i++)
+        CHECK(ours[i] == mpi[i], "rank %d, %d edges: byte %d of %d", rank, edges, i, got);
+}
+
 int main(int count, char **words) {
     fly_boot boot;
     fly_rt *rt;
@@ -75,6 +120,7 @@ int main(int count, char **words) {
         trial_fill(&trial, 0);
         CHECK(trial_call(&trial, NON_BLOCKING, &req) == FLY_OK, "%s", fly_last_error(NULL));
         against(fly_world(rt), &random, boot.rank, boot.size); /* while the other is under way */
+        neighbours(fly_world(rt), &random, boot.rank, boot.size);
         CHECK(fly_wait(req, NULL) == FLY_OK && fly_req_free(&req) == FLY_OK, "wait");
         trial_check(&trial, 0);
         trial_end(&trial);

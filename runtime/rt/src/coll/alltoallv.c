@@ -32,43 +32,18 @@ static void build(struct fly_sched *s, const struct fly_call *call) {
     }
 }
 
-/* Where the last of the blocks ends. */
-static int extent(const struct fly_call *call, const char *what, const size_t *bytes,
-                  const size_t *at, size_t *end) {
-    *end = 0;
-    if (bytes == NULL || at == NULL)
-        return fly_fail(FLY_ERR_ARG, "%s: %s_bytes or %s_at is NULL", call->name, what, what);
-    for (int r = 0; r < call->size; r++) {
-        size_t one;
-        if (bytes[r] == 0) continue;
-        if (__builtin_add_overflow(bytes[r], at[r], &one) || one > SIZE_MAX / 2)
-            return fly_fail(FLY_ERR_ARG, "%s: %s_at[%d]: %zu bytes at %zu are more than memory can "
-                            "have", call->name, what, r, bytes[r], at[r]);
-        if (one > *end) *end = one;
-    }
-    return FLY_OK;
-}
-
-/* Blocks that are written may not share bytes. */
-static int apart(const struct fly_call *call, const size_t *bytes, const size_t *at) {
-    for (int r = 0; r < call->size; r++)
-        for (int q = 0; q < r && call->size <= 64; q++)
-            if (bytes[r] != 0 && bytes[q] != 0 && at[r] < at[q] + bytes[q] &&
-                at[q] < at[r] + bytes[r])
-                return fly_fail(FLY_ERR_ARG, "%s: receive_at: the blocks of rank %d and %d "
-                                "overlap", call->name, q, r);
-    return FLY_OK;
-}
-
 static int ask(struct fly_call *call, const char *name, fly_team *team, const void *send,
                const size_t send_bytes[], const size_t send_at[], void *receive,
                const size_t receive_bytes[], const size_t receive_at[]) {
-    size_t out = 0, in = 0;
+    size_t out = 0, in = 0, size = 0;
     bool in_place = send == FLY_IN_PLACE;
     int code = fly_call_open(call, name, team, FLY_C_ALLTOALLV, build);
-    if (code == FLY_OK) code = extent(call, "receive", receive_bytes, receive_at, &in);
-    if (code == FLY_OK && !in_place) code = extent(call, "send", send_bytes, send_at, &out);
-    if (code == FLY_OK) code = apart(call, receive_bytes, receive_at);
+    if (code == FLY_OK) size = (size_t)call->size;
+    if (code == FLY_OK)
+        code = fly_call_extent(call, "receive", size, receive_bytes, receive_at, &in);
+    if (code == FLY_OK && !in_place)
+        code = fly_call_extent(call, "send", size, send_bytes, send_at, &out);
+    if (code == FLY_OK) code = fly_call_disjoint(call, "rank", size, receive_bytes, receive_at);
     if (code == FLY_OK) code = fly_call_apart(call, send, out, receive, in);
     if (code == FLY_OK && !in_place && send_bytes[call->rank] != receive_bytes[call->rank])
         code = fly_fail(FLY_ERR_ARG, "%s: send_bytes[%d]: %zu to itself, receive_bytes[%d]: %zu",

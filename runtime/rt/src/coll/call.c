@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll.h"
+#include "graph.h"
 
 static void link_in(struct fly_coll *coll) {
     coll->next_coll = coll->rt->colls;
@@ -47,7 +47,7 @@ bool fly_coll_busy(const struct fly_team *team) {
     return team->coll != NULL && team->coll->win != NULL && team->coll->win->active != 0;
 }
 
-/* Requests of users stay, and can only be freed. */
+/* Requests and graphs of users stay, and can only be freed. */
 void fly_coll_end(struct fly_team *team) {
     struct fly_coll *coll = team->coll;
     if (coll == NULL) return;
@@ -61,6 +61,7 @@ void fly_coll_end(struct fly_team *team) {
         req = next;
     }
     coll->win->requests = NULL;
+    fly_graphs_orphan(coll);
     struct fly_coll **at = &team->rt->colls;
     while (*at != coll) at = &(*at)->next_coll;
     *at = coll->next_coll;
@@ -79,7 +80,7 @@ int fly_call_open(struct fly_call *call, const char *name, struct fly_team *team
     call->name = name;
     call->team = team;
     call->rank = team->rank;
-    call->size = team->size;
+    call->size = call->parts = team->size;
     call->key.operation = operation;
     call->key.build = build;
     if (team->coll == NULL) {

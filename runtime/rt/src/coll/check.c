@@ -23,7 +23,9 @@ static struct claim claim_of(const struct fly_call *call) {
     claim.algorithm = key->algorithm;
     claim.element = key->fold.bytes;
     claim.parameter = key->parameter;
-    claim.bytes = key->operation == FLY_C_ALLTOALLV ? 0 : key->bytes;
+    bool own = key->operation == FLY_C_ALLTOALLV || key->operation == FLY_C_NEIGHBOUR_ALLTOALLV ||
+               key->operation == FLY_C_NEIGHBOUR_ALLGATHERV; /* sizes of each rank's own */
+    claim.bytes = own ? 0 : key->bytes;
     claim.vector = UINT64_C(14695981039346656037); /* FNV-1a */
     for (size_t i = 0; key->operation == FLY_C_REDUCE_SCATTER && i < call->lengths[0]; i++)
         claim.vector = (claim.vector ^ call->arrays[0][i]) * UINT64_C(1099511628211);
@@ -37,7 +39,7 @@ static const char *difference(const struct claim *a, const struct claim *b, int6
         const char *name;
         int64_t left, right;
     } fields[] = {
-        {"root", a->root, b->root},
+        {a->operation >= FLY_C_NEIGHBOUR_ALLGATHER ? "graph" : "root", a->root, b->root},
         {"fold type", a->type, b->type},
         {"fold op", a->op, b->op},
         {"fold ordered", a->ordered, b->ordered},

@@ -31,7 +31,7 @@ static void by_model(struct fly_call *call, size_t bytes) {
         const struct fly_algorithm *one = &table->algorithms[i];
         if (call->key.fold.ordered && !one->ordered) continue;
         size_t parameter = parameter_of(coll, one, bytes);
-        double time = one->predict(&coll->settings.loggp, call->size, bytes, parameter);
+        double time = one->predict(&coll->settings.loggp, call->parts, bytes, parameter);
         if (found && time >= least) continue;
         found = true;
         least = time;
@@ -56,7 +56,8 @@ void fly_call_choose(struct fly_call *call, size_t bytes) {
     const struct fly_choice *choice = &coll->settings.choices[operation];
     struct fly_memo *memo = &coll->memos[operation];
     bool ordered = call->key.fold.ordered != 0;
-    if (memo->there && memo->bytes == bytes && memo->ordered == ordered) {
+    if (memo->there && memo->bytes == bytes && memo->ordered == ordered &&
+        memo->parts == call->parts) {
         call->key.algorithm = memo->algorithm;
         call->key.parameter = memo->parameter;
         return;
@@ -70,5 +71,10 @@ void fly_call_choose(struct fly_call *call, size_t bytes) {
     } else {
         by_model(call, bytes);
     }
-    *memo = (struct fly_memo){true, ordered, call->key.algorithm, call->key.parameter, bytes};
+    *memo = (struct fly_memo){.there = true,
+                              .ordered = ordered,
+                              .algorithm = call->key.algorithm,
+                              .parts = call->parts,
+                              .parameter = call->key.parameter,
+                              .bytes = bytes};
 }

@@ -57,6 +57,7 @@ struct fly_span { /* a round: where its parts begin; they end where the next rou
 
 struct fly_sched;
 struct fly_call;
+struct fly_graph;
 typedef void fly_build(struct fly_sched *sched, const struct fly_call *call);
 
 /* What a schedule is for. */
@@ -77,6 +78,8 @@ struct fly_call {
     struct fly_coll *coll;
     struct fly_key key;
     int rank, size;          /* of the team */
+    int parts;               /* what the model counts: ranks, or the most neighbours */
+    const struct fly_graph *graph; /* of a neighbour collective */
     const size_t *arrays[4]; /* of a call with counts for each rank */
     size_t lengths[4];
 };
@@ -135,10 +138,12 @@ struct fly_coll {
     struct fly_coll_settings settings;
     struct fly_memo { /* what was chosen last */
         bool there, ordered;
-        int algorithm;
+        int algorithm, parts;
         size_t parameter, bytes;
     } memos[FLY_C_OPERATIONS];
     void *claims; /* check.c */
+    struct fly_graph *graphs;
+    int graph_count; /* that were ever made */
     struct fly_coll *next_coll; /* of the runtime */
 };
 
@@ -209,28 +214,39 @@ int fly_call_compare(struct fly_call *call);
 int fly_call_apart(const struct fly_call *call, const void *send, size_t send_bytes,
                    const void *receive, size_t receive_bytes);
 
+/* blocks.c: where the last of so many blocks ends; ARG where one has no place in memory, or the
+   arrays are missing. */
+int fly_call_extent(const struct fly_call *call, const char *what, size_t count,
+                    const size_t *bytes, const size_t *at, size_t *end);
+/* ARG where two blocks that are written share bytes; `whose` they are. */
+int fly_call_disjoint(const struct fly_call *call, const char *whose, size_t count,
+                      const size_t *bytes, const size_t *at);
+
 /* choose.c: the algorithm and its parameter, for `bytes` of each rank. */
 void fly_call_choose(struct fly_call *call, size_t bytes);
 
 #define FLY_PASS(...) __VA_ARGS__
-/* The three forms of an operation, from a function `ask` that fills and checks the call. */
-#define FLY_FORMS(name, pass, ...)                                                        \
-    int fly_##name(fly_team *team, __VA_ARGS__) {                                         \
+/* The three forms of an operation on `over`, from a function that fills and checks the call. */
+#define FLY_FORMS_ON(over, given, ask, name, pass, ...)                                   \
+    int fly_##name(over, __VA_ARGS__) {                                                   \
         struct fly_call call;                                                             \
-        int code = ask(&call, "fly_" #name, team, FLY_PASS pass);                         \
+        int code = ask(&call, "fly_" #name, given, FLY_PASS pass);                        \
         return code != FLY_OK ? code : fly_call_run(&call);                               \
     }                                                                                     \
-    int fly_i##name(fly_team *team, __VA_ARGS__, fly_req **req) {                         \
+    int fly_i##name(over, __VA_ARGS__, fly_req **req) {                                   \
         struct fly_call call;                                                             \
         if (req != NULL) *req = NULL;                                                     \
-        int code = ask(&call, "fly_i" #name, team, FLY_PASS pass);                        \
+        int code = ask(&call, "fly_i" #name, given, FLY_PASS pass);                       \
         return code != FLY_OK ? code : fly_call_begin(&call, req, false);                 \
     }                                                                                     \
-    int fly_##name##_init(fly_team *team, __VA_ARGS__, fly_req **req) {                   \
+    int fly_##name##_init(over, __VA_ARGS__, fly_req **req) {                             \
         struct fly_call call;                                                             \
         if (req != NULL) *req = NULL;                                                     \
-        int code = ask(&call, "fly_" #name "_init", team, FLY_PASS pass);                 \
+        int code = ask(&call, "fly_" #name "_init", given, FLY_PASS pass);                \
         return code != FLY_OK ? code : fly_call_begin(&call, req, true);                  \
     }
+/* On a team, by a function `ask`. */
+#define FLY_FORMS(name, pass, ...) \
+    FLY_FORMS_ON(fly_team *team, team, ask, name, pass, __VA_ARGS__)
 
 #endif

@@ -17,6 +17,16 @@ static const char *names(const struct fly_operation_table *table, char *text, si
     return text;
 }
 
+/* The names of all operations. */
+static const char *operations(char *text, size_t room) {
+    size_t at = 0;
+    for (int i = 0; i < FLY_C_OPERATIONS && at < room; i++)
+        if (fly_operations[i].name != NULL)
+            at += (size_t)snprintf(text + at, room - at, "%s%s", i > 0 ? ", " : "",
+                                   fly_operations[i].name);
+    return text;
+}
+
 static bool is(const char *name, const char *text, size_t length) {
     return name != NULL && strlen(name) == length && memcmp(name, text, length) == 0;
 }
@@ -24,15 +34,14 @@ static bool is(const char *name, const char *text, size_t length) {
 /* One of OPERATION=ALGORITHM[:PARAMETER], of so many characters. */
 static int one_choice(const char *text, size_t length, struct fly_choice *choices) {
     const char *equals = memchr(text, '=', length), *end = text + length;
-    char there[200];
+    char there[400];
     int operation = 0, algorithm = 0;
     while (equals != NULL && operation < FLY_C_OPERATIONS &&
            !is(fly_operations[operation].name, text, (size_t)(equals - text)))
         operation++;
     if (equals == NULL || operation == FLY_C_OPERATIONS)
         return fly_fail(FLY_ERR_ARG, "FLYLOOM_COLL: \"%.*s\" must be OPERATION=ALGORITHM, of "
-                        "barrier, bcast, reduce, allreduce, allgather, gather, scatter, "
-                        "reduce_scatter, alltoall, alltoallv, scan", (int)length, text);
+                        "%s", (int)length, text, operations(there, sizeof there));
     const struct fly_operation_table *table = &fly_operations[operation];
     const char *name = equals + 1, *colon = memchr(name, ':', (size_t)(end - name));
     size_t size = (size_t)((colon != NULL ? colon : end) - name);

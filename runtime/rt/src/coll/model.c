@@ -167,6 +167,15 @@ static double halves(const struct fly_loggp *net, int size, size_t bytes, size_t
     return log2_up(size) * message(net, (double)bytes * (size / 2));
 }
 
+/* Along edges in rounds, and all at once: as among so many ranks and this one. */
+static double coloured(const struct fly_loggp *net, int degree, size_t bytes, size_t none) {
+    return ring(net, degree + 1, bytes, none);
+}
+
+static double at_once(const struct fly_loggp *net, int degree, size_t bytes, size_t none) {
+    return exchange(net, degree + 1, bytes, none);
+}
+
 #define TABLE(name, algorithms) {name, algorithms, (int)(sizeof algorithms / sizeof *algorithms)}
 
 static const struct fly_algorithm BARRIER[] = {
@@ -209,6 +218,10 @@ static const struct fly_algorithm SCAN[] = {
     {"doubling", NULL, true, binomial, NULL},
     {"chain", NULL, true, ring, NULL},
 };
+static const struct fly_algorithm NEIGHBOUR[] = {
+    {"coloured", NULL, false, coloured, NULL},
+    {"at_once", NULL, false, at_once, NULL},
+};
 
 const struct fly_operation_table fly_operations[FLY_C_OPERATIONS] = {
     [FLY_C_BARRIER] = TABLE("barrier", BARRIER),
@@ -222,4 +235,8 @@ const struct fly_operation_table fly_operations[FLY_C_OPERATIONS] = {
     [FLY_C_ALLTOALL] = TABLE("alltoall", ALLTOALL),
     [FLY_C_ALLTOALLV] = TABLE("alltoallv", ALLTOALLV),
     [FLY_C_SCAN] = TABLE("scan", SCAN),
+    [FLY_C_NEIGHBOUR_ALLGATHER] = TABLE("neighbour_allgather", NEIGHBOUR),
+    [FLY_C_NEIGHBOUR_ALLGATHERV] = TABLE("neighbour_allgatherv", NEIGHBOUR),
+    [FLY_C_NEIGHBOUR_ALLTOALL] = TABLE("neighbour_alltoall", NEIGHBOUR),
+    [FLY_C_NEIGHBOUR_ALLTOALLV] = TABLE("neighbour_alltoallv", NEIGHBOUR),
 };

@@ -17,6 +17,10 @@ enum fly_operation {
     FLY_C_ALLTOALL,
     FLY_C_ALLTOALLV,
     FLY_C_SCAN,
+    FLY_C_NEIGHBOUR_ALLGATHER, /* on a graph, from here on */
+    FLY_C_NEIGHBOUR_ALLGATHERV,
+    FLY_C_NEIGHBOUR_ALLTOALL,
+    FLY_C_NEIGHBOUR_ALLTOALLV,
     FLY_C_INNER, /* the library's own */
     FLY_C_OPERATIONS
 };
@@ -42,7 +46,8 @@ struct fly_coll_settings {
 struct fly_algorithm {
     const char *name, *parameter; /* NULL: it has none */
     bool ordered;                 /* folds in the order of ranks */
-    /* Predicted ns for P ranks and bytes of each rank; `parameter` is one of its own. */
+    /* Predicted ns for P ranks and bytes of each rank; `parameter` is one of its own. On a graph
+       `size` is the most edges by which a rank sends or receives, and bytes those of an edge. */
     double (*predict)(const struct fly_loggp *net, int size, size_t bytes, size_t parameter);
     size_t (*best)(const struct fly_loggp *net, int size, size_t bytes); /* the parameter */
 };

@@ -1,0 +1,170 @@
+/* Neighbour collectives: along the edges of a graph, in rounds by colour or all at once.
+ *
+ * Every rank goes through its edges in the order of their colours, and no rank has two of a colour
+ * to send or two to receive. So the unfinished edge of the least colour is in the round of both its
+ * ends, however many colours each takes for one round: nobody waits for ever.
+ */
+#include "graph.h"
+
+enum { COLOURED, AT_ONCE };
+enum { SEND_BYTES, SEND_AT, RECEIVE_BYTES, RECEIVE_AT };
+enum { COLOURS_AT_ONCE = 64 }; /* of a round: what they bring has room */
+
+struct piece {
+    unsigned char *at;
+    size_t bytes;
+};
+
+static struct piece out_of(const struct fly_call *call, int slot) {
+    const struct fly_key *key = &call->key;
+    unsigned char *send = (unsigned char *)(uintptr_t)key->send;
+    switch (key->operation) {
+    case FLY_C_NEIGHBOUR_ALLTOALL:
+        return (struct piece){send + (size_t)slot * key->bytes, key->bytes};
+    case FLY_C_NEIGHBOUR_ALLTOALLV:
+        return (struct piece){send + call->arrays[SEND_AT][slot], call->arrays[SEND_BYTES][slot]};
+    default: return (struct piece){send, key->bytes};
+    }
+}
+
+static struct piece in_of(const struct fly_call *call, int slot) {
+    unsigned char *receive = call->key.receive;
+    if (call->arrays[RECEIVE_AT] == NULL)
+        return (struct piece){receive + (size_t)slot * call->key.bytes, call->key.bytes};
+    return (struct piece){receive + call->arrays[RECEIVE_AT][slot],
+                          call->arrays[RECEIVE_BYTES][slot]};
+}
+
+static void build(struct fly_sched *s, const struct fly_call *call) {
+    const struct fly_graph *graph = call->graph;
+    int colours = call->key.algorithm == COLOURED ? 1 : COLOURS_AT_ONCE, current = -1;
+    size_t in = 0, out = 0, selfs = (size_t)graph->selfs;
+    fly_round(s);
+    for (; in < selfs; in++, out++) {
+        struct piece from = out_of(call, graph->outs[out].slot);
+        fly_copy(s, in_of(call, graph->ins[in].slot).at, from.at, from.bytes);
+    }
+    while (!s->failed && (in < graph->in_count || out < graph->out_count)) {
+        bool sends = in == graph->in_count || (out < graph->out_count &&
+                                               graph->outs[out].colour <= graph->ins[in].colour);
+        const struct fly_route *route = sends ? &graph->outs[out++] : &graph->ins[in++];
+        struct piece piece = sends ? out_of(call, route->slot) : in_of(call, route->slot);
+        if (piece.bytes == 0) continue;
+        if (current >= 0 && route->colour / colours != current) fly_round(s);
+        current = route->colour / colours;
+        if (sends)
+            fly_send_to(s, route->peer, route->tag, piece.at, piece.bytes);
+        else
+            fly_receive_from(s, route->peer, route->tag, piece.at, piece.bytes);
+    }
+}
+
+static int open_up(struct fly_call *call, const char *name, const struct fly_graph *graph,
+                   int operation, const void *send) {
+    if (graph == NULL) return fly_fail(FLY_ERR_ARG, "%s: graph is NULL", name);
+    if (graph->coll == NULL) return fly_fail(FLY_ERR_STATE, "%s: graph: its team is gone", name);
+    int code = fly_call_open(call, name, graph->coll->team, operation, build);
+    if (code == FLY_OK && send == FLY_IN_PLACE)
+        code = fly_fail(FLY_ERR_ARG, "%s: send: FLY_IN_PLACE is not for it", name);
+    call->graph = graph;
+    call->parts = graph->degree;
+    call->key.root = graph->number;
+    return code;
+}
+
+/* The sizes of a rank's edges to itself are those of both ends. */
+static int own(const struct fly_call *call, const struct fly_graph *graph) {
+    for (int i = 0; i < graph->selfs; i++) {
+        int out = graph->outs[i].slot, in = graph->ins[i].slot;
+        struct piece from = out_of(call, out), to = in_of(call, in);
+        if (from.bytes == to.bytes) continue;
+        return fly_fail(FLY_ERR_ARG, "%s: receive_bytes[%d]: %zu from itself, which sends %zu",
+                        call->name, in, to.bytes, from.bytes);
+    }
+    return FLY_OK;
+}
+
+/* With blocks of their own to receive, and with such to send where `send_bytes` is not NULL. */
+static int lists(struct fly_call *call, const size_t *send_bytes, const size_t *send_at,
+                 const size_t *receive_bytes, const size_t *receive_at) {
+    const size_t *arrays[] = {send_bytes, send_at, receive_bytes, receive_at};
+    for (int i = call->key.operation == FLY_C_NEIGHBOUR_ALLTOALLV ? 0 : 2; i < 4; i++) {
+        call->arrays[i] = arrays[i];
+        call->lengths[i] = i < 2 ? call->graph->out_count : call->graph->in_count;
+    }
+    int code = own(call, call->graph);
+    if (code == FLY_OK) fly_call_choose(call, 0); /* by what all know */
+    return code;
+}
+
+static int ask_allgather(struct fly_call *call, const char *name, fly_graph *graph,
+                         const void *send, void *receive, size_t bytes) {
+    size_t all = 0;
+    int code = open_up(call, name, graph, FLY_C_NEIGHBOUR_ALLGATHER, send);
+    if (code == FLY_OK) code = fly_call_times(call, "bytes", graph->in_count, bytes, &all);
+    if (code == FLY_OK)
+        code = fly_call_apart(call, send, graph->out_count == 0 ? 0 : bytes, receive, all);
+    return code != FLY_OK ? code : fly_call_about(call, send, receive, bytes);
+}
+
+static int ask_alltoall(struct fly_call *call, const char *name, fly_graph *graph,
+                        const void *send, void *receive, size_t bytes) {
+    size_t in = 0, out = 0;
+    int code = open_up(call, name, graph, FLY_C_NEIGHBOUR_ALLTOALL, send);
+    if (code == FLY_OK) code = fly_call_times(call, "bytes", graph->in_count, bytes, &in);
+    if (code == FLY_OK) code = fly_call_times(call, "bytes", graph->out_count, bytes, &out);
+    if (code == FLY_OK) code = fly_call_apart(call, send, out, receive, in);
+    return code != FLY_OK ? code : fly_call_about(call, send, receive, bytes);
+}
+
+static int ask_allgatherv(struct fly_call *call, const char *name, fly_graph *graph,
+                          const void *send, size_t bytes, void *receive,
+                          const size_t receive_bytes[], const size_t receive_at[]) {
+    size_t in = 0;
+    int code = open_up(call, name, graph, FLY_C_NEIGHBOUR_ALLGATHERV, send);
+    size_t count = code == FLY_OK ? graph->in_count : 0, one;
+    if (code == FLY_OK) code = fly_call_times(call, "bytes", 1, bytes, &one);
+    if (code == FLY_OK)
+        code = fly_call_extent(call, "receive", count, receive_bytes, receive_at, &in);
+    if (code == FLY_OK)
+        code = fly_call_disjoint(call, "neighbour", count, receive_bytes, receive_at);
+    if (code == FLY_OK)
+        code = fly_call_apart(call, send, graph->out_count == 0 ? 0 : bytes, receive, in);
+    if (code != FLY_OK) return code;
+    call->key.send = send;
+    call->key.receive = receive;
+    call->key.bytes = bytes;
+    return lists(call, NULL, NULL, receive_bytes, receive_at);
+}
+
+static int ask_alltoallv(struct fly_call *call, const char *name, fly_graph *graph,
+                         const void *send, const size_t send_bytes[], const size_t send_at[],
+                         void *receive, const size_t receive_bytes[], const size_t receive_at[]) {
+    size_t in = 0, out = 0;
+    int code = open_up(call, name, graph, FLY_C_NEIGHBOUR_ALLTOALLV, send);
+    size_t count = code == FLY_OK ? graph->in_count : 0;
+    if (code == FLY_OK)
+        code = fly_call_extent(call, "receive", count, receive_bytes, receive_at, &in);
+    if (code == FLY_OK)
+        code = fly_call_extent(call, "send", graph->out_count, send_bytes, send_at, &out);
+    if (code == FLY_OK)
+        code = fly_call_disjoint(call, "neighbour", count, receive_bytes, receive_at);
+    if (code == FLY_OK) code = fly_call_apart(call, send, out, receive, in);
+    if (code != FLY_OK) return code;
+    call->key.send = send;
+    call->key.receive = receive;
+    call->key.bytes = in;
+    return lists(call, send_bytes, send_at, receive_bytes, receive_at);
+}
+
+FLY_FORMS_ON(fly_graph *graph, graph, ask_allgather, neighbour_allgather, (send, receive, bytes),
+             const void *send, void *receive, size_t bytes)
+FLY_FORMS_ON(fly_graph *graph, graph, ask_alltoall, neighbour_alltoall, (send, receive, bytes),
+             const void *send, void *receive, size_t bytes)
+FLY_FORMS_ON(fly_graph *graph, graph, ask_allgatherv, neighbour_allgatherv,
+             (send, bytes, receive, receive_bytes, receive_at), const void *send, size_t bytes,
+             void *receive, const size_t receive_bytes[], const size_t receive_at[])
+FLY_FORMS_ON(fly_graph *graph, graph, ask_alltoallv, neighbour_alltoallv,
+             (send, send_bytes, send_at, receive, receive_bytes, receive_at), const void *send,
+             const size_t send_bytes[], const size_t send_at[], void *receive,
+             const size_t receive_bytes[], const size_t receive_at[])

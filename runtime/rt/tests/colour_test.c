@@ -1,0 +1,129 @@
+/* Rounds by edge colouring: proper, and never more than the largest degree, by counting alone.
+ *
+ *   colour_test [SEED]
+ *   colour_test rounds RANKS   prints Koenig's round of each message that is read as "FROM TO"
+ */
+#include <string.h>
+
+#include "check.h"
+#include "coll/colour.h"
+
+enum { ARCS_MOST = 20000, RANKS_MOST = 4096 };
+
+static struct fly_arc arcs[ARCS_MOST];
+static size_t count;
+static int worse; /* graphs for which the first fit is not enough */
+
+static void arc(int from, int to) {
+    CHECK(count < ARCS_MOST, "room");
+    arcs[count++] = (struct fly_arc){from, to};
+}
+
+/* No rank sends or receives two messages of a round; and how many rounds there are. */
+static uint32_t proper(const char *what, int ranks, const uint32_t *rounds) {
+    static uint8_t seen[2][RANKS_MOST];
+    uint32_t all = 0;
+    for (size_t i = 0; i < count; i++)
+        if (rounds[i] >= all) all = rounds[i] + 1;
+    for (uint32_t round = 0; round < all; round++) {
+        memset(seen[0], 0, (size_t)ranks);
+        memset(seen[1], 0, (size_t)ranks);
+        for (size_t i = 0; i < count; i++) {
+            if (rounds[i] != round) continue;
+            CHECK(!seen[0][arcs[i].from]++, "%s: %d sends twice in %u", what, arcs[i].from, round);
+            CHECK(!seen[1][arcs[i].to]++, "%s: %d receives twice in %u", what, arcs[i].to, round);
+        }
+    }
+    return all;
+}
+
+static void try(const char *what, int ranks) {
+    static uint32_t rounds[ARCS_MOST];
+    uint32_t told, degree = 0, degrees[2][RANKS_MOST] = {{0}};
+    for (size_t i = 0; i < count; i++) {
+        uint32_t out = ++degrees[0][arcs[i].from], in = ++degrees[1][arcs[i].to];
+        degree = out > degree ? out : degree;
+        degree = in > degree ? in : degree;
+    }
+    CHECK(fly_colour_first_fit(ranks, count, arcs, rounds, &told), "memory");
+    CHECK(proper(what, ranks, rounds) == told && told >= degree, "%s: first fit %u", what, told);
+    worse += told > degree;
+    CHECK(fly_colour_koenig(ranks, count, arcs, rounds, &told), "memory");
+    CHECK(proper(what, ranks, rounds) == told && told == degree, "%s: Koenig %u, degree %u", what,
+          told, degree);
+    CHECK(fly_colour(ranks, count, arcs, rounds, &told), "memory");
+    CHECK(proper(what, ranks, rounds) == told && told == degree, "%s: %u, degree %u", what, told,
+          degree);
+    count = 0;
+}
+
+static void torus(int side) {
+    int ranks = side * side * side;
+    for (int r = 0; r < ranks; r++)
+        for (int stride = 1; stride < ranks; stride *= side)
+            for (int step = 1; step < side; step += side - 2) {
+                int at = r / stride % side;
+                arc(r, r + ((at + step) % side - at) * stride);
+            }
+    try("torus", ranks);
+}
+
+/* All eight around, without wrapping: at the border there are fewer. */
+static void stencil(int side) {
+    for (int r = 0; r < side * side; r++)
+        for (int k = 0; k < 9; k++) {
+            int x = r % side + k % 3 - 1, y = r / side + k / 3 - 1;
+            if (k != 4 && x >= 0 && y >= 0 && x < side && y < side) arc(r, y * side + x);
+        }
+    try("stencil", side * side);
+}
+
+/* Few ranks have most of the messages. */
+static void power_law(int ranks, int messages, uint64_t *random) {
+    for (int i = 0; i < messages; i++) {
+        int ends[2];
+        for (int e = 0; e < 2; e++) {
+            uint64_t within = 1 + below(random, (uint64_t)ranks);
+            ends[e] = (int)below(random, 1 + below(random, within));
+        }
+        if (ends[0] != ends[1]) arc(ends[0], ends[1]);
+    }
+    try("power law", ranks);
+}
+
+static int print_rounds(int ranks) {
+    static uint32_t rounds[ARCS_MOST];
+    uint32_t told;
+    int from, to;
+    while (scanf("%d %d", &from, &to) == 2) {
+        CHECK(from >= 0 && from < ranks && to >= 0 && to < ranks, "%d %d", from, to);
+        arc(from, to);
+    }
+    CHECK(fly_colour_koenig(ranks, count, arcs, rounds, &told), "memory");
+    for (size_t i = 0; i < count; i++) printf("%u\n", rounds[i]);
+    return 0;
+}
+
+int main(int words_count, char **words) {
+    if (words_count > 2 && strcmp(words[1], "rounds") == 0) return print_rounds(atoi(words[2]));
+    uint64_t random = argument(words_count, words, 1, 1);
+    for (int n = 0; n < 1000; n++) {
+        int ranks = 2 + (int)below(&random, 40);
+        uint64_t messages = below(&random, 12 * (uint64_t)ranks);
+        for (uint64_t i = 0; i < messages; i++) {
+            int from = (int)below(&random, (uint64_t)ranks);
+            int to = (from + 1 + (int)below(&random, (uint64_t)ranks - 1)) % ranks;
+            for (uint64_t twice = below(&random, 5) == 0 ? 3 : 1; twice > 0; twice--) arc(from, to);
+        }
+        try("random", ranks);
+    }
+    CHECK(worse > 100 && worse < 1000, "%d of 1,000 need more than the first fit", worse);
+    torus(3);
+    torus(8);
+    stencil(3);
+    stencil(30);
+    power_law(256, 4096, &random);
+    power_law(2000, 9000, &random);
+    printf("colour_test: 1,000 random graphs, %d in all beyond the first fit\n", worse);
+    return 0;
+}
