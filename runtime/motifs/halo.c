@@ -20,7 +20,7 @@ struct lattice {
     int side, sites, face;           /* of a rank: sites of an edge, of all, of a face */
     int dims[DIMS], place[DIMS];     /* ranks a dimension; this one */
     int peer[WAYS], far;             /* who is below and above, here itself; how many are others */
-    int (*near)[WAYS];               /* of a site: the sites beside it, or -1 - the place in halos */
+    int (*near)[WAYS];               /* of a site those beside it, or -1 - the place in halos */
     int *order, inside;              /* sites, those that need no halo first */
     int *border[WAYS];               /* the sites of each face */
     double wave[COLOURS][DIMS];
