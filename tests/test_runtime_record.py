@@ -264,7 +264,7 @@ def test_a_record_that_cannot_be(more, part, release, tmp_path):
 @pytest.mark.parametrize(("name", "words"), [
     ("pipeline", ["20", "12", "2"]), ("reduce", ["5"]), ("hash", ["50"]),
     ("cholesky", ["5", "4", "1"]), ("pingpong", ["8", "5"]), ("overlap", ["8", "5"]),
-    ("halo", ["2", "3"]), ("dsde", ["2", "8", "3"]),
+    ("halo", ["2", "3"]), ("dsde", ["2", "8", "3"]), ("fft", ["8", "2"]),
 ])
 def test_motifs_on_networks(name, words, release, tmp_path):
     """The schedule of each comes to its end on any network."""
