@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import tempfile
 from pathlib import Path
@@ -17,6 +18,8 @@ MPIS = ("openmpi", "mpich")
 MOST_OF_RAW = 1.15
 MOST_OF_EMPTY = 1.3
 LEAST_RATIO = {"send and receive": 1.3, "put, flush, message": 1.5}
+MOTIFS = (("halo", ("4", "2000")), ("dsde", ("6", "8", "2000")), ("fft", ("16", "400")),
+          ("fft", ("32", "80")), ("fft", ("64", "20")))
 MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
        "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
@@ -36,7 +39,7 @@ def notified(options: Options) -> list[Row]:
         if size == 8:
             rows += [laden(what, runs) for what in ("64 posted", "2048 unmatched")]
     for mpi in MPIS:
-        rows += beside(mpi, options) + together(mpi, options)
+        rows += beside(mpi, options) + together(mpi, options) + motifs(mpi, options)
     return rows
 
 
@@ -53,7 +56,7 @@ def beside(mpi: str, options: Options) -> list[Row]:
         return [Row("runtime", f"{mpi}: skipped", None, "ns", note="not installed")]
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        words = [f"mpiexec.{mpi}", "-n", "2", program(mpi, "perf_mpi.c", folder), "shm", "8",
+        words = [f"mpiexec.{mpi}", "-n", "2", tool(mpi, "perf_mpi.c", folder), "shm", "8",
                  "10000"]
         runs = [figures(words) for _ in options.times(9)]
     ours = median(run["put_notify"]["median_ns"] for run in runs)
@@ -69,7 +72,7 @@ def together(mpi: str, options: Options) -> list[Row]:
     if not there(mpi):
         return []
     with tempfile.TemporaryDirectory() as folder:
-        words = [f"mpiexec.{mpi}", "-n", "2", program(mpi, "perf_coll_mpi.c", folder), "20", "500"]
+        words = [f"mpiexec.{mpi}", "-n", "2", tool(mpi, "perf_coll_mpi.c", folder), "20", "500"]
         runs = [figures(words) for _ in options.times(5)]
     return [Row("runtime", f"{name} of 2 ranks, beside {mpi}",
                 median(run[name]["median_ns"] for run in runs), "ns",
@@ -78,13 +81,59 @@ def together(mpi: str, options: Options) -> list[Row]:
             for name in ("barrier", "ibarrier", "allreduce")]
 
 
-def program(mpi: str, source: str, folder: str) -> str:
-    """A program of the runtime's tools, built by an MPI into a folder; Broken where it is not."""
-    made = str(Path(folder) / "perf")
+def motifs(mpi: str, options: Options) -> list[Row]:
+    """Patterns of programs beside the fastest way that an MPI has for the same, in the same run.
+
+    A motif tells the median of its rounds; of five runs the fastest counts, for each way, since other
+    work on the machine takes whole runs. MPICH gives its processors to nobody while it waits, so that
+    it is not asked for more processes than there are processors; its one-sided calls lost bytes in
+    other motifs and are left out.
+    """
+    if not there(mpi):
+        return []
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        built = {name: motif(mpi, name, folder) for name in sorted({name for name, _ in MOTIFS})}
+        for name, words in MOTIFS:
+            more = ["mpi"] if mpi == "openmpi" and name == "halo" else []
+            for count in (2, 4, 8) if mpi == "openmpi" else (2,):
+                options.say(f"runtime: {name} {words[0]}, {count} ranks, {mpi}")
+                called = [f"mpiexec.{mpi}", "-n", str(count), built[name], *words, *more]
+                runs = [ways(printed(called)) for _ in options.times(5)]
+                took = {way: min(run[way] for run in runs) for way in runs[0]}
+                ours = took.pop("notified")
+                best = min(took, key=lambda way: took[way])
+                rows.append(Row("runtime", f"{name} {words[0]}, {count} ranks, beside {mpi}", ours,
+                                "us", baseline=took[best], baseline_is=f"the same run, {best}",
+                                least_ratio=1.0))
+    return rows
+
+
+def ways(told: str) -> dict[str, float]:
+    """Microseconds of each way that a motif takes."""
+    found = re.findall(r"^\w+ ([^:]+):.*?, ([0-9.]+) us(?: a step)?$", told, re.MULTILINE)
+    if len(found) < 2:
+        raise Broken(f"a motif printed {told[-400:]!r}")
+    return {way: float(took) for way, took in found}
+
+
+def tool(mpi: str, source: str, folder: str) -> str:
+    """A program of the runtime's tools, built by an MPI into a folder."""
+    return program(mpi, [f"{SOURCE}/tools/{source}", f"{SOURCE}/tools/perf.c"], folder, "perf")
+
+
+def motif(mpi: str, name: str, folder: str) -> str:
+    """A motif, built by an MPI into a folder."""
+    return program(mpi, [f"{ROOT}/runtime/motifs/{name}.c"], folder, name)
+
+
+def program(mpi: str, sources: list[str], folder: str, name: str) -> str:
+    """A program beside the runtime, built by an MPI; Broken where it is not."""
+    made = str(Path(folder) / name)
     built = subprocess.run(
         [f"mpicc.{mpi}", "-std=gnu11", "-O2", "-D_GNU_SOURCE", f"-I{SOURCE}/include",
-         f"-I{SOURCE}/tools", f"{SOURCE}/tools/{source}", f"{SOURCE}/tools/perf.c", "-o", made,
-         f"-L{BUILT}", "-lflyloom", f"-Wl,-rpath,{BUILT}"],
+         f"-I{SOURCE}/tools", *sources, "-o", made, f"-L{BUILT}", "-lflyloom", "-lm",
+         f"-Wl,-rpath,{BUILT}"],
         text=True, capture_output=True, timeout=300)
     if built.returncode != 0:
         raise Broken(built.stderr[-400:])
@@ -97,10 +146,15 @@ def there(mpi: str) -> bool:
                for folder in os.environ.get("PATH", "").split(os.pathsep))
 
 
-def figures(words: list[str]) -> dict[str, dict[str, float]]:
-    """The rows of a run by what they are; Broken where it fails."""
+def printed(words: list[str]) -> str:
+    """What a run prints; Broken where it fails."""
     done = subprocess.run(words, env={**os.environ, **MAY}, text=True, capture_output=True,
                           timeout=300)
     if done.returncode != 0:
         raise Broken(f"{words[0]}: {done.stderr.strip()[-400:]}")
-    return {row["what"]: row for row in json.loads(done.stdout)}
+    return done.stdout
+
+
+def figures(words: list[str]) -> dict[str, dict[str, float]]:
+    """The rows of a run by what they are; Broken where it fails."""
+    return {row["what"]: row for row in json.loads(printed(words))}

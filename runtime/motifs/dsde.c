@@ -183,48 +183,39 @@ static int right(struct exchange *e, int *targets) {
 }
 
 static void run(struct exchange *e, const struct way *way, int rounds) {
-    int warm = rounds / 10 + 1, *targets = (int *)calloc((size_t)e->items, sizeof(int));
-    double took = 0;
-    if (targets == NULL) MPI_Abort(MPI_COMM_WORLD, 3);
+    int warm = rounds / 10 + 1, *targets = (int *)motif_memory((size_t)e->items, sizeof(int));
+    double *took = (double *)motif_memory((size_t)rounds, sizeof *took);
     for (e->round = 0; e->round < warm + rounds; e->round++) {
         fill(e);
         MPI_Barrier(MPI_COMM_WORLD);
         double began = MPI_Wtime();
         way->exchange(e);
-        if (e->round >= warm) took += MPI_Wtime() - began;
+        if (e->round >= warm) took[e->round - warm] = MPI_Wtime() - began;
         if (!right(e, targets)) {
             fprintf(stderr, "dsde %s: rank %d, round %d: %d items, not those sent to it\n",
                     way->name, e->m->rank, e->round, e->count);
             MPI_Abort(MPI_COMM_WORLD, 1);
         }
     }
+    double median = motif_median(took, rounds);
     free(targets);
-    MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    free(took);
     if (e->m->rank == 0)
         printf("dsde %s: %d ranks, %d items each of %d bytes, all once, %.2f us\n", way->name,
-               e->m->size, e->items, e->bytes, took / rounds * 1e6);
-}
-
-static void *have(size_t count, size_t bytes) {
-    void *memory = calloc(count, bytes);
-    if (memory == NULL) {
-        fprintf(stderr, "dsde: no memory\n");
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    }
-    return memory;
+               e->m->size, e->items, e->bytes, median * 1e6);
 }
 
 static void prepare(struct exchange *e) {
     size_t size = (size_t)e->m->size, bytes = (size_t)e->bytes;
     void *base;
-    e->all = (int *)have(size, sizeof(int));
-    e->targets = (int *)have(size, sizeof(int));
-    e->flags = (int *)have(size, sizeof(int));
-    e->from = (int *)have(size, sizeof(int));
-    e->places = (uint64_t *)have(size, sizeof(uint64_t));
-    e->mine = (unsigned char *)have(size, bytes);
-    e->pending = (MPI_Request *)have(2 * size, sizeof *e->pending);
-    e->found = (MPI_Status *)have(2 * size, sizeof *e->found);
+    e->all = (int *)motif_memory(size, sizeof(int));
+    e->targets = (int *)motif_memory(size, sizeof(int));
+    e->flags = (int *)motif_memory(size, sizeof(int));
+    e->from = (int *)motif_memory(size, sizeof(int));
+    e->places = (uint64_t *)motif_memory(size, sizeof(uint64_t));
+    e->mine = (unsigned char *)motif_memory(size, bytes);
+    e->pending = (MPI_Request *)motif_memory(2 * size, sizeof *e->pending);
+    e->found = (MPI_Status *)motif_memory(2 * size, sizeof *e->found);
     DO(fly_win_allocate(fly_world(e->m->rt), 16 + 2 * size * bytes, 8, 0, &base, &e->win));
     e->words = (uint64_t *)base;
     for (int half = 0; half < 2; half++) {
@@ -270,7 +261,7 @@ int main(int count, char **words) {
     prepare(e);
     run(e, &NOTIFIED, rounds);
     if (!motif_recorded()) {
-        unsigned char *messages = (unsigned char *)have((size_t)m.size, (size_t)e->bytes);
+        unsigned char *messages = (unsigned char *)motif_memory((size_t)m.size, (size_t)e->bytes);
         for (size_t i = 0; i < sizeof THEIRS / sizeof *THEIRS; i++) {
             e->come = messages;
             run(e, &THEIRS[i], rounds);

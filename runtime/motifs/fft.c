@@ -270,11 +270,11 @@ static void expect(const struct fft *f, const char *name, int random) {
 
 static void run(struct fft *f, const struct way *way, int rounds) {
     int warm = rounds / 10 + 1;
-    double took = 0;
+    double *took = (double *)motif_memory((size_t)rounds, sizeof *took);
     for (int round = 0; round < warm + rounds; round++, f->round++) {
         fill(f, 0);
         double seconds = transform(f, way);
-        if (round >= warm) took += seconds;
+        if (round >= warm) took[round - warm] = seconds;
         expect(f, way->name, 0);
     }
     if (f->n <= SMALL) {
@@ -283,19 +283,11 @@ static void run(struct fft *f, const struct way *way, int rounds) {
         expect(f, way->name, 1);
         f->round++;
     }
-    MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    double median = motif_median(took, rounds);
+    free(took);
     if (f->m->rank == 0)
         printf("fft %s: %d ranks, %d^3, transform right, %.2f us\n", way->name, f->m->size, f->n,
-               took / rounds * 1e6);
-}
-
-static void *have(size_t count, size_t bytes) {
-    void *memory = calloc(count + 1, bytes);
-    if (memory == NULL) {
-        fprintf(stderr, "fft: no memory\n");
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    }
-    return memory;
+               median * 1e6);
 }
 
 /* Factors a^x, and their transform (1 - a^n) / (1 - a e^(-2 pi i k / n)). */
@@ -314,19 +306,19 @@ static void prepare(struct fft *f) {
     int size = f->m->size, rank = f->m->rank;
     size_t n = (size_t)f->n, one = sizeof(struct number), count = (size_t)size;
     void *base;
-    f->first = (int *)have(count + 1, sizeof(int));
+    f->first = (int *)motif_memory(count + 1, sizeof(int));
     for (int i = 0; i <= size; i++) f->first[i] = (int)((long)f->n * i / size);
     for (int i = 0; i < size; i++) f->most = share(f, i) > f->most ? share(f, i) : f->most;
     f->planes = f->rows = share(f, rank);
     size_t slab = (size_t)f->planes * n * n;
-    f->turn = (struct number *)have(n, one);
+    f->turn = (struct number *)motif_memory(n, one);
     for (int j = 0; j < f->n; j++) f->turn[j] = unit(-2 * acos(-1) * j / f->n);
-    f->scratch = (struct number *)have(n, one);
-    f->square = (struct number *)have(n * n + n, one);
-    f->given = (struct number *)have(slab, one);
-    f->slab = (struct number *)have(slab, one);
-    f->made = (struct number *)have(slab, one);
-    f->sides = (struct number *)have(6 * n, one);
+    f->scratch = (struct number *)motif_memory(n, one);
+    f->square = (struct number *)motif_memory(n * n + n, one);
+    f->given = (struct number *)motif_memory(slab, one);
+    f->slab = (struct number *)motif_memory(slab, one);
+    f->made = (struct number *)motif_memory(slab, one);
+    f->sides = (struct number *)motif_memory(6 * n, one);
     geometric(f, 0, 0.9, 0.3);
     geometric(f, 1, 0.8, 1.7);
     geometric(f, 2, 0.95, -2.2);
@@ -344,11 +336,11 @@ static void beside(struct fft *f, int rounds) {
     static const struct way THEIRS[] = {{"by alltoall", nothing, alltoall_end},
                                         {"by ialltoall", ialltoall_plane, ialltoall_end}};
     size_t slab = (size_t)f->planes * (size_t)f->n * (size_t)f->n, most = (size_t)f->most;
-    struct number *come = (struct number *)have(slab, sizeof *come);
-    f->packed = (struct number *)have(slab, sizeof *f->packed);
-    f->counts = (int *)have(most * 4 * (size_t)f->m->size, sizeof(int));
-    f->pending = (MPI_Request *)have(most, sizeof *f->pending);
-    f->found = (MPI_Status *)have(most, sizeof *f->found);
+    struct number *come = (struct number *)motif_memory(slab, sizeof *come);
+    f->packed = (struct number *)motif_memory(slab, sizeof *f->packed);
+    f->counts = (int *)motif_memory(most * 4 * (size_t)f->m->size, sizeof(int));
+    f->pending = (MPI_Request *)motif_memory(most, sizeof *f->pending);
+    f->found = (MPI_Status *)motif_memory(most, sizeof *f->found);
     for (size_t i = 0; i < sizeof THEIRS / sizeof *THEIRS; i++) {
         f->come = come;
         run(f, &THEIRS[i], rounds);

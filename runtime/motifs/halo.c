@@ -149,24 +149,22 @@ static void pack(struct lattice *l, int half) {
 
 static void run(struct lattice *l, const struct way *way, double *halos, int iterations) {
     int warm = iterations / 10 + 1, steps = warm + iterations;
-    double began = 0, wrong = 0;
+    double wrong = 0, *took = (double *)motif_memory((size_t)iterations, sizeof *took);
     l->halos = halos;
     for (int site = 0; site < l->sites; site++)
         exact(l, site, 0, l->field[0] + (size_t)site * NUMBERS);
     for (int step = 0; step < steps; step++) {
         int half = step % 2;
-        if (step == warm) {
-            MPI_Barrier(MPI_COMM_WORLD);
-            began = MPI_Wtime();
-        }
+        double began = MPI_Wtime();
         pack(l, half);
         way->begin(l, half);
         update(l, half, 0, l->inside);
         way->end(l, half);
         update(l, half, l->inside, l->sites);
+        if (step >= warm) took[step - warm] = MPI_Wtime() - began;
     }
-    MPI_Barrier(MPI_COMM_WORLD);
-    double took = MPI_Wtime() - began;
+    double median = motif_median(took, iterations);
+    free(took);
     for (int site = 0; site < l->sites; site++) {
         double wanted[NUMBERS], *found = l->field[steps % 2] + (size_t)site * NUMBERS;
         exact(l, site, steps, wanted);
@@ -181,16 +179,7 @@ static void run(struct lattice *l, const struct way *way, double *halos, int ite
     if (l->m->rank == 0)
         printf("halo %s: %d x %d x %d x %d ranks of %d^4 sites, waves right, %.2f us a step\n",
                way->name, l->dims[0], l->dims[1], l->dims[2], l->dims[3], l->side,
-               took / iterations * 1e6);
-}
-
-static void *have(size_t count, size_t bytes) {
-    void *memory = calloc(count, bytes);
-    if (memory == NULL) {
-        fprintf(stderr, "halo: no memory\n");
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    }
-    return memory;
+               median * 1e6);
 }
 
 /* The sites beside a site; -1 - the place in the halos of those that another rank has. */
@@ -221,10 +210,10 @@ static void prepare(struct lattice *l) {
         MPI_Cart_shift(l->cart, d, 1, &l->peer[2 * d], &l->peer[2 * d + 1]);
     for (int way = 0; way < WAYS; way++) {
         l->far += is_far(l, way);
-        l->border[way] = (int *)have((size_t)l->face, sizeof(int));
+        l->border[way] = (int *)motif_memory((size_t)l->face, sizeof(int));
     }
-    l->near = (int(*)[WAYS])have((size_t)l->sites, sizeof *l->near);
-    l->order = (int *)have((size_t)l->sites, sizeof(int));
+    l->near = (int(*)[WAYS])motif_memory((size_t)l->sites, sizeof *l->near);
+    l->order = (int *)motif_memory((size_t)l->sites, sizeof(int));
     for (int site = 0; site < l->sites; site++) {
         int halo = 0;
         connect(l, site, filled);
@@ -241,8 +230,8 @@ static void prepare(struct lattice *l) {
             l->link[way][2 * c + 1] = sin(angle) / WAYS;
         }
     for (int half = 0; half < 2; half++)
-        l->field[half] = (double *)have((size_t)l->sites, NUMBERS * sizeof(double));
-    l->packed = (double *)have(2 * WAYS, face_bytes(l));
+        l->field[half] = (double *)motif_memory((size_t)l->sites, NUMBERS * sizeof(double));
+    l->packed = (double *)motif_memory(2 * WAYS, face_bytes(l));
 }
 
 static void forget(struct lattice *l) {
@@ -284,7 +273,7 @@ int main(int count, char **words) {
     }
     run(l, &NOTIFIED, (double *)base, iterations);
     if (!motif_recorded()) {
-        double *halos = (double *)have(1, bytes);
+        double *halos = (double *)motif_memory(1, bytes);
         run(l, &MESSAGES, halos, iterations);
         free(halos);
     }
