@@ -84,10 +84,10 @@ def together(mpi: str, options: Options) -> list[Row]:
 def motifs(mpi: str, options: Options) -> list[Row]:
     """Patterns of programs beside the fastest way that an MPI has for the same, in the same run.
 
-    A motif tells the median of its rounds; of five runs the fastest counts, for each way, since other
-    work on the machine takes whole runs. MPICH gives its processors to nobody while it waits, so that
-    it is not asked for more processes than there are processors; its one-sided calls lost bytes in
-    other motifs and are left out.
+    A motif tells the median of its rounds; of five runs the fastest counts, for each way, since
+    other work on the machine takes whole runs. MPICH gives its processors to nobody while it
+    waits, so that it is not asked for more processes than there are processors; its one-sided
+    calls lost bytes in other motifs and are left out.
     """
     if not there(mpi):
         return []
