@@ -182,27 +182,34 @@ static int right(struct exchange *e, int *targets) {
     return 1;
 }
 
-static void run(struct exchange *e, const struct way *way, int rounds) {
+/* All ways in turn, so that what else the machine does meets each of them. */
+static void run(struct exchange *e, const struct way *ways, int count, unsigned char *come,
+                int rounds) {
     int warm = rounds / 10 + 1, *targets = (int *)motif_memory((size_t)e->items, sizeof(int));
-    double *took = (double *)motif_memory((size_t)rounds, sizeof *took);
-    for (e->round = 0; e->round < warm + rounds; e->round++) {
-        fill(e);
-        MPI_Barrier(MPI_COMM_WORLD);
-        double began = MPI_Wtime();
-        way->exchange(e);
-        if (e->round >= warm) took[e->round - warm] = MPI_Wtime() - began;
-        if (!right(e, targets)) {
+    double *took = (double *)motif_memory((size_t)count * (size_t)rounds, sizeof *took);
+    for (e->round = 0; e->round < warm + rounds; e->round++)
+        for (int k = 0; k < count; k++) {
+            e->come = come;
+            fill(e);
+            MPI_Barrier(MPI_COMM_WORLD);
+            double began = MPI_Wtime();
+            ways[k].exchange(e);
+            double seconds = MPI_Wtime() - began;
+            if (e->round >= warm)
+                took[(size_t)k * (size_t)rounds + (size_t)(e->round - warm)] = seconds;
+            if (right(e, targets)) continue;
             fprintf(stderr, "dsde %s: rank %d, round %d: %d items, not those sent to it\n",
-                    way->name, e->m->rank, e->round, e->count);
+                    ways[k].name, e->m->rank, e->round, e->count);
             MPI_Abort(MPI_COMM_WORLD, 1);
         }
+    for (int k = 0; k < count; k++) {
+        double median = motif_median(took + (size_t)k * (size_t)rounds, rounds);
+        if (e->m->rank == 0)
+            printf("dsde %s: %d ranks, %d items each of %d bytes, all once, %.2f us\n",
+                   ways[k].name, e->m->size, e->items, e->bytes, median * 1e6);
     }
-    double median = motif_median(took, rounds);
     free(targets);
     free(took);
-    if (e->m->rank == 0)
-        printf("dsde %s: %d ranks, %d items each of %d bytes, all once, %.2f us\n", way->name,
-               e->m->size, e->items, e->bytes, median * 1e6);
 }
 
 static void prepare(struct exchange *e) {
@@ -241,10 +248,10 @@ static void forget(struct exchange *e) {
 }
 
 int main(int count, char **words) {
-    static const struct way NOTIFIED = {"notified", notified};
-    static const struct way THEIRS[] = {{"by alltoall", by_alltoall},
-                                        {"by reduce-scatter", by_reduce_scatter},
-                                        {"by NBX", by_nbx}};
+    static const struct way WAYS[] = {{"notified", notified},
+                                      {"by alltoall", by_alltoall},
+                                      {"by reduce-scatter", by_reduce_scatter},
+                                      {"by NBX", by_nbx}};
     struct motif m;
     struct exchange exchange = {.m = &m}, *e = &exchange;
     motif_open(&m, &count, &words);
@@ -259,15 +266,9 @@ int main(int count, char **words) {
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     prepare(e);
-    run(e, &NOTIFIED, rounds);
-    if (!motif_recorded()) {
-        unsigned char *messages = (unsigned char *)motif_memory((size_t)m.size, (size_t)e->bytes);
-        for (size_t i = 0; i < sizeof THEIRS / sizeof *THEIRS; i++) {
-            e->come = messages;
-            run(e, &THEIRS[i], rounds);
-        }
-        free(messages);
-    }
+    unsigned char *come = (unsigned char *)motif_memory((size_t)m.size, (size_t)e->bytes);
+    run(e, WAYS, motif_recorded() ? 1 : (int)(sizeof WAYS / sizeof *WAYS), come, rounds);
+    free(come);
     forget(e);
     motif_close(&m);
     return 0;
