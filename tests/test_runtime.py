@@ -117,6 +117,9 @@ def test_types_of_an_mpi(mpi, transports, count, more, release, tmp_path):
     ("pipeline", ["20", "60", "3"], "corner right"), ("reduce", ["30"], "sums right"),
     ("hash", ["2000"], "all found"), ("cholesky", ["5", "6", "2"], "factor right"),
     ("pingpong", ["64", "10"], "all right"), ("overlap", ["5000", "5"], "all right"),
+    ("halo", ["3", "20"], "waves right"), ("halo", ["1", "7"], "waves right"),
+    ("dsde", ["6", "16", "4"], "all once"), ("dsde", ["1", "1000", "4"], "all once"),
+    ("fft", ["12", "1"], "transform right"), ("fft", ["2", "2"], "transform right"),
 ])
 @pytest.mark.parametrize("mpi", MPIS)
 def test_motifs(mpi, name, words, checked, release, tmp_path):
@@ -126,7 +129,8 @@ def test_motifs(mpi, name, words, checked, release, tmp_path):
     call(f"mpicc.{mpi}", *FLAGS, f"-I{SOURCE / 'include'}", ROOT / f"runtime/motifs/{name}.c", "-o",
          program, f"-L{release}", "-lflyloom", "-lm", f"-Wl,-rpath,{release}")
     more = ["mpi"] if mpi == "openmpi" and name != "hash" else []  # where they can be relied on
-    for count in (2 if name in {"pingpong", "overlap"} else 1, 3):
+    counts = (1, 2, 3, 4) if name in {"halo", "dsde", "fft"} else (1, 3)
+    for count in (2, 3) if name in {"pingpong", "overlap"} else counts:
         told = call(f"mpiexec.{mpi}", "-n", count, program, *words, *more).splitlines()
         assert told and all(checked in line for line in told)
 

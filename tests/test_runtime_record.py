@@ -261,9 +261,21 @@ def test_a_record_that_cannot_be(more, part, release, tmp_path):
     assert part in run(release / "tests/record_program", ["ring"], 2, tmp_path, more, 2)[0]
 
 
+SENT = {
+    # 4 steps; 2 x 2 ranks, so 4 faces each of 2^3 sites of 48 bytes.
+    "halo": {(384, 0): 2 * 16, (384, 1): 2 * 16},
+    # 4 rounds; 2 items each, each after the place it asked for.
+    "dsde": {(8, 0): 2 * 8, (8, 1): 2 * 8, (8, ATOMIC): 4 * 8},
+    # 4 transforms; of each of 8 planes 2 rows of 8 numbers of 16 bytes to 3 others.
+    "fft": {(256, 0): 2 * 24, (256, 1): 2 * 24},
+}
+"""How many notifications of so many bytes and which tag 4 ranks send, of motifs by a formula."""
+
+
 @pytest.mark.parametrize(("name", "words"), [
     ("pipeline", ["20", "12", "2"]), ("reduce", ["5"]), ("hash", ["50"]),
     ("cholesky", ["5", "4", "1"]), ("pingpong", ["8", "5"]), ("overlap", ["8", "5"]),
+    ("halo", ["2", "3"]), ("dsde", ["2", "8", "3"]), ("fft", ["8", "2"]),
 ])
 def test_motifs_on_networks(name, words, release, tmp_path):
     """The schedule of each comes to its end on any network."""
@@ -276,6 +288,9 @@ def test_motifs_on_networks(name, words, release, tmp_path):
     call(f"mpiexec.{mpi}", "-n", 4, program, *words,
          more={**ROOT_MAY, "FLYLOOM_RECORD": str(goal), "FLYLOOM_RECORD_TIME": "none"})
     sends = goal.read_text().count(": send ")
+    found = Counter((int(size), int(tag)) for size, tag in
+                    re.findall(r": send (\d+)b to \d+ tag (\d+)", goal.read_text()))
+    assert SENT.get(name, {}).items() <= found.items()
     for net in ("slim_fly:q=5,p=4", "fat_tree:levels=2,k=8"):
         told = document("sim", "message", "--goal", goal, "--net", net)
         assert told["messages"] == sends

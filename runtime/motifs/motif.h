@@ -70,6 +70,32 @@ static inline void motif_take_over(const struct motif_exposed *e, int source, in
     MPI_Win_sync(e->window);
 }
 
+static inline int motif_order(const void *a, const void *b) {
+    double one, two;
+    memcpy(&one, a, sizeof one);
+    memcpy(&two, b, sizeof two);
+    return (one > two) - (one < two);
+}
+
+/* The median of the times of rounds, which it sorts, of the rank where it is largest: collective.
+   Other work on the machine takes whole slices of time, which a mean would be made of. */
+static inline double motif_median(double *seconds, int count) {
+    double median;
+    qsort(seconds, (size_t)count, sizeof *seconds, motif_order);
+    median = (seconds[(count - 1) / 2] + seconds[count / 2]) / 2;
+    MPI_Allreduce(MPI_IN_PLACE, &median, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return median;
+}
+
+static inline void *motif_memory(size_t count, size_t bytes) {
+    void *memory = calloc(count + 1, bytes);
+    if (memory == NULL) {
+        fprintf(stderr, "no memory for %zu times %zu bytes\n", count, bytes);
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    return memory;
+}
+
 /* Whether word i asks for MPI's one-sided calls, too. */
 static inline int motif_puts(int count, char **words, int i) {
     return count > i && strcmp(words[i], "mpi") == 0 && !motif_recorded();

@@ -1,0 +1,305 @@
+/* Halo: a four-dimensional lattice as in MILC, whose sites need their eight neighbours.
+ *
+ *   mpiexec -n P halo [SITES A SIDE AND RANK [ITERATIONS [mpi]]]
+ *
+ * A site has three complex numbers (48 bytes); a step takes the mean of its neighbours, each turned
+ * by the phase of its link. Ranks send their faces, compute inside, then at the border. Notified:
+ * one put a face, and one request that counts the faces of a step. Halos are double, so that none
+ * has to be freed: a neighbour's face of the next step says that it is done with this one. Beside
+ * it MPI_Isend and MPI_Irecv, and with "mpi" MPI_Put, a flush and a message without bytes.
+ * The check: a plane wave, of a wave vector for each of the three, turns by a known angle a step.
+ */
+#include "motif.h"
+
+#include <math.h>
+
+enum { DIMS = 4, WAYS = 2 * DIMS, COLOURS = 3, NUMBERS = 2 * COLOURS };
+
+struct lattice {
+    struct motif *m;
+    int side, sites, face;           /* of a rank: sites of an edge, of all, of a face */
+    int dims[DIMS], place[DIMS];     /* ranks a dimension; this one */
+    int peer[WAYS], far;             /* who is below and above, here itself; how many are others */
+    int (*near)[WAYS];               /* of a site those beside it, or -1 - the place in halos */
+    int *order, inside;              /* sites, those that need no halo first */
+    int *border[WAYS];               /* the sites of each face */
+    double wave[COLOURS][DIMS];
+    double link[WAYS][NUMBERS];
+    double *field[2];
+    double *packed;                  /* the faces, to be sent: two of each */
+    double *halos;                   /* the faces of others, two of each */
+    fly_win *win;
+    fly_req *faces[2];
+    MPI_Comm cart;
+    MPI_Request pending[2 * WAYS];
+    struct motif_exposed exposed;
+};
+
+/* What differs: how faces of a step go out and come in, `half` being the step's parity. */
+struct way {
+    const char *name;
+    void (*begin)(struct lattice *l, int half);
+    void (*end)(struct lattice *l, int half);
+};
+
+static size_t face_bytes(const struct lattice *l) {
+    return (size_t)l->face * NUMBERS * sizeof(double);
+}
+
+static double *face_at(const struct lattice *l, double *faces, int half, int way) {
+    return faces + ((size_t)half * WAYS + (size_t)way) * (size_t)l->face * NUMBERS;
+}
+
+static int is_far(const struct lattice *l, int way) { return l->dims[way / 2] > 1; }
+
+static void fly_begin(struct lattice *l, int half) {
+    for (int way = 0; way < WAYS; way++) {
+        if (!is_far(l, way)) continue;
+        uint64_t place = ((uint64_t)half * WAYS + (uint64_t)(way ^ 1)) * (uint64_t)l->face;
+        DO(fly_put_notify(l->win, face_at(l, l->packed, half, way), face_bytes(l), l->peer[way],
+                          place, half));
+    }
+}
+
+/* The faces of the step before have been read: their memory is written in the next. */
+static void fly_end(struct lattice *l, int half) {
+    DO(fly_wait(l->faces[half], NULL));
+    DO(fly_start(l->faces[half]));
+    DO(fly_flush_local(l->win, FLY_ALL));
+}
+
+static void message_begin(struct lattice *l, int half) {
+    int n = 0, bytes = (int)face_bytes(l);
+    for (int way = 0; way < WAYS; way++)
+        if (is_far(l, way))
+            MPI_Irecv(face_at(l, l->halos, half, way), bytes, MPI_BYTE, l->peer[way], way, l->cart,
+                      &l->pending[n++]);
+    for (int way = 0; way < WAYS; way++)
+        if (is_far(l, way))
+            MPI_Isend(face_at(l, l->packed, half, way), bytes, MPI_BYTE, l->peer[way], way ^ 1,
+                      l->cart, &l->pending[n++]);
+}
+
+static void message_end(struct lattice *l, int half) {
+    MPI_Status found[2 * WAYS];
+    (void)half;
+    MPI_Waitall(2 * l->far, l->pending, found);
+}
+
+static void put_begin(struct lattice *l, int half) {
+    int bytes = (int)face_bytes(l);
+    for (int way = 0; way < WAYS; way++) {
+        if (!is_far(l, way)) continue;
+        MPI_Aint at = (MPI_Aint)((half * WAYS + (way ^ 1)) * (long)bytes);
+        MPI_Put(face_at(l, l->packed, half, way), bytes, MPI_BYTE, l->peer[way], at, bytes,
+                MPI_BYTE, l->exposed.window);
+    }
+    MPI_Win_flush_all(l->exposed.window);
+    for (int way = 0; way < WAYS; way++)
+        if (is_far(l, way))
+            MPI_Send(NULL, 0, MPI_BYTE, l->peer[way], way ^ 1, l->cart);
+}
+
+static void put_end(struct lattice *l, int half) {
+    (void)half;
+    for (int way = 0; way < WAYS; way++)
+        if (is_far(l, way))
+            MPI_Recv(NULL, 0, MPI_BYTE, l->peer[way], way, l->cart, MPI_STATUS_IGNORE);
+    MPI_Win_sync(l->exposed.window);
+}
+
+/* The wave of each colour at a site of this rank after so many steps. */
+static void exact(const struct lattice *l, int site, int steps, double *u) {
+    for (int c = 0; c < COLOURS; c++) {
+        double angle = 0.7 * (c + 1) * steps;
+        for (int d = 0, rest = site; d < DIMS; d++, rest /= l->side)
+            angle += l->wave[c][d] * (l->place[d] * l->side + rest % l->side);
+        u[2 * c] = cos(angle);
+        u[2 * c + 1] = sin(angle);
+    }
+}
+
+static void update(struct lattice *l, int half, int from, int to) {
+    const double *old = l->field[half], *halos = face_at(l, l->halos, half, 0);
+    for (int i = from; i < to; i++) {
+        const int site = l->order[i];
+        double sum[NUMBERS] = {0};
+        for (int way = 0; way < WAYS; way++) {
+            const int at = l->near[site][way];
+            const double *u = at >= 0 ? old + (size_t)at * NUMBERS
+                                      : halos + (size_t)(-1 - at) * NUMBERS;
+            const double *link = l->link[way];
+            for (int c = 0; c < NUMBERS; c += 2) {
+                sum[c] += link[c] * u[c] - link[c + 1] * u[c + 1];
+                sum[c + 1] += link[c] * u[c + 1] + link[c + 1] * u[c];
+            }
+        }
+        memcpy(l->field[1 - half] + (size_t)site * NUMBERS, sum, sizeof sum);
+    }
+}
+
+static void pack(struct lattice *l, int half) {
+    for (int way = 0; way < WAYS; way++) {
+        double *to = face_at(l, l->packed, half, way);
+        for (int i = 0; i < l->face && is_far(l, way); i++)
+            memcpy(to + (size_t)i * NUMBERS,
+                   l->field[half] + (size_t)l->border[way][i] * NUMBERS, NUMBERS * sizeof(double));
+    }
+}
+
+/* Steps, the times of all but the first `warm` into `took`. */
+static void run(struct lattice *l, const struct way *way, double *halos, int warm, int timed,
+                double *took) {
+    int steps = warm + timed;
+    double wrong = 0;
+    l->halos = halos;
+    for (int site = 0; site < l->sites; site++)
+        exact(l, site, 0, l->field[0] + (size_t)site * NUMBERS);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int step = 0; step < steps; step++) {
+        int half = step % 2;
+        double began = MPI_Wtime();
+        pack(l, half);
+        way->begin(l, half);
+        update(l, half, 0, l->inside);
+        way->end(l, half);
+        update(l, half, l->inside, l->sites);
+        if (step >= warm) took[step - warm] = MPI_Wtime() - began;
+    }
+    for (int site = 0; site < l->sites; site++) {
+        double wanted[NUMBERS], *found = l->field[steps % 2] + (size_t)site * NUMBERS;
+        exact(l, site, steps, wanted);
+        for (int i = 0; i < NUMBERS; i++)
+            if (!(fabs(found[i] - wanted[i]) < 1e-9)) wrong = 1;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    if (wrong != 0) {
+        fprintf(stderr, "halo %s: %g ranks: not the plane wave\n", way->name, wrong);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
+/* All ways in turn, so that what else the machine does meets each of them. */
+static void run_all(struct lattice *l, const struct way *ways, double *const *halos, int count,
+                    int iterations) {
+    int passes = motif_recorded() ? 1 : 10;
+    double *took = (double *)motif_memory((size_t)count * (size_t)iterations, sizeof *took);
+    for (int pass = 0; pass < passes; pass++) {
+        int from = (int)((long)iterations * pass / passes);
+        int to = (int)((long)iterations * (pass + 1) / passes), warm = (to - from) / 10 + 1;
+        for (int k = 0; k < count; k++)
+            run(l, &ways[k], halos[k], warm, to - from,
+                took + (size_t)k * (size_t)iterations + (size_t)from);
+    }
+    for (int k = 0; k < count; k++) {
+        double median = motif_median(took + (size_t)k * (size_t)iterations, iterations);
+        if (l->m->rank == 0)
+            printf("halo %s: %d x %d x %d x %d ranks of %d^4 sites, waves right, %.2f us a step\n",
+                   ways[k].name, l->dims[0], l->dims[1], l->dims[2], l->dims[3], l->side,
+                   median * 1e6);
+    }
+    free(took);
+}
+
+/* The sites beside a site; -1 - the place in the halos of those that another rank has. */
+static void connect(struct lattice *l, int site, int filled[WAYS]) {
+    int stride = 1;
+    for (int d = 0; d < DIMS; d++, stride *= l->side) {
+        int x = site / stride % l->side, last = l->side - 1;
+        for (int above = 0; above < 2; above++) {
+            int way = 2 * d + above, edge = x == (above ? last : 0);
+            int beside = site + (above ? stride : -stride);
+            if (edge) {
+                int at = filled[way]++;
+                l->border[way][at] = site;
+                beside = is_far(l, way) ? -1 - (way * l->face + at)
+                                        : site + (above ? -last : last) * stride;
+            }
+            l->near[site][way] = beside;
+        }
+    }
+}
+
+static void prepare(struct lattice *l) {
+    int periods[DIMS] = {1, 1, 1, 1}, filled[WAYS] = {0}, outside = 0;
+    MPI_Dims_create(l->m->size, DIMS, l->dims);
+    MPI_Cart_create(MPI_COMM_WORLD, DIMS, l->dims, periods, 0, &l->cart);
+    MPI_Cart_coords(l->cart, l->m->rank, DIMS, l->place);
+    for (int d = 0; d < DIMS; d++)
+        MPI_Cart_shift(l->cart, d, 1, &l->peer[2 * d], &l->peer[2 * d + 1]);
+    for (int way = 0; way < WAYS; way++) {
+        l->far += is_far(l, way);
+        l->border[way] = (int *)motif_memory((size_t)l->face, sizeof(int));
+    }
+    l->near = (int(*)[WAYS])motif_memory((size_t)l->sites, sizeof *l->near);
+    l->order = (int *)motif_memory((size_t)l->sites, sizeof(int));
+    for (int site = 0; site < l->sites; site++) {
+        int halo = 0;
+        connect(l, site, filled);
+        for (int way = 0; way < WAYS; way++) halo |= l->near[site][way] < 0;
+        l->order[halo ? l->sites - ++outside : l->inside++] = site;
+    }
+    for (int c = 0; c < COLOURS; c++)
+        for (int d = 0; d < DIMS; d++)
+            l->wave[c][d] = 2 * acos(-1) * (c + d + 1) / (l->side * l->dims[d]);
+    for (int way = 0; way < WAYS; way++)
+        for (int c = 0; c < COLOURS; c++) {
+            double along = l->wave[c][way / 2], angle = 0.7 * (c + 1) + (way % 2 ? -along : along);
+            l->link[way][2 * c] = cos(angle) / WAYS;
+            l->link[way][2 * c + 1] = sin(angle) / WAYS;
+        }
+    for (int half = 0; half < 2; half++)
+        l->field[half] = (double *)motif_memory((size_t)l->sites, NUMBERS * sizeof(double));
+    l->packed = (double *)motif_memory(2 * WAYS, face_bytes(l));
+}
+
+static void forget(struct lattice *l) {
+    for (int half = 0; half < 2; half++) {
+        DO(fly_cancel(l->faces[half], NULL));
+        DO(fly_req_free(&l->faces[half]));
+        free(l->field[half]);
+    }
+    DO(fly_win_free(&l->win));
+    MPI_Comm_free(&l->cart);
+    for (int way = 0; way < WAYS; way++) free(l->border[way]);
+    free(l->near);
+    free(l->order);
+    free(l->packed);
+}
+
+int main(int count, char **words) {
+    static const struct way WAYS_TO_GO[] = {{"notified", fly_begin, fly_end},
+                                            {"by messages", message_begin, message_end},
+                                            {"by MPI's puts", put_begin, put_end}};
+    struct motif m;
+    struct lattice lattice = {.m = &m}, *l = &lattice;
+    void *base;
+    motif_open(&m, &count, &words);
+    l->side = motif_number(count, words, 1, 4, 1);
+    int iterations = motif_number(count, words, 2, 2000, 1);
+    if (l->side > 64) {
+        fprintf(stderr, "halo: %d sites a side must be at most 64\n", l->side);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    l->face = l->side * l->side * l->side;
+    l->sites = l->face * l->side;
+    prepare(l);
+    size_t bytes = 2 * WAYS * face_bytes(l), unit = NUMBERS * sizeof(double);
+    DO(fly_win_allocate(fly_world(m.rt), bytes, unit, 0, &base, &l->win));
+    for (int half = 0; half < 2; half++) {
+        DO(fly_notify_init(l->win, FLY_ANY_SOURCE, half, (uint64_t)l->far, &l->faces[half]));
+        DO(fly_start(l->faces[half]));
+    }
+    double *halos[] = {(double *)base, (double *)motif_memory(1, bytes), NULL};
+    int puts = motif_puts(count, words, 3);
+    if (puts) {
+        motif_expose(&l->exposed, bytes);
+        halos[2] = (double *)l->exposed.base;
+    }
+    run_all(l, WAYS_TO_GO, halos, motif_recorded() ? 1 : puts ? 3 : 2, iterations);
+    if (puts) motif_unexpose(&l->exposed);
+    free(halos[1]);
+    forget(l);
+    motif_close(&m);
+    return 0;
+}
