@@ -1,9 +1,9 @@
 /* Neighbour collectives on random graphs, in every form and several at once; and bad input.
  *
- *   neighbour_test TRANSPORTS threads|processes FIRST LAST [TRIALS [SEED [MOST]]]
+ *   neighbour_test TRANSPORTS threads|processes|kill FIRST LAST [TRIALS [SEED [MOST]]]
  *
  * For each number of ranks from FIRST to LAST, by rounds, at once, as the model chooses, and, of
- * processes, with each rank's choice another.
+ * processes, with each rank's choice another. Kill: each of 4 ranks in turn, while all work.
  */
 #include <string.h>
 
@@ -191,13 +191,51 @@ static int refused(const fly_boot *boot, void *context) {
     return 0;
 }
 
+/* Graphs and calls on them until somebody is dead; then the error, soon, and from then on. */
+static int mortal(const fly_boot *boot, void *context) {
+    const struct options *options = context;
+    int rank = boot->rank, code = FLY_OK;
+    fly_config config = {.transports = options->transports};
+    uint64_t random = options->seed;
+    struct sparse *s = malloc(sizeof *s);
+    unsigned char mine[500] = {0}, *theirs = malloc(EDGES_MOST * sizeof mine);
+    fly_rt *rt;
+    CHECK(s != NULL && theirs != NULL, "memory");
+    OK(fly_init(boot, &config, &rt));
+    while (code == FLY_OK) {
+        sparse_draw(s, rank, boot->size, draw(&random) | 1);
+        code = fly_graph_adjacent(fly_world(rt), s->in_count, s->sources, s->out_count, s->targets,
+                                  &s->graph);
+        for (int i = 0; i < 5 && code == FLY_OK; i++)
+            code = fly_neighbour_allgather(s->graph, mine, theirs, sizeof mine);
+        if (s->graph != NULL) OK(fly_graph_free(&s->graph));
+    }
+    CHECK(code == FLY_ERR_PEER, "%d: %s", code, fly_last_error(NULL));
+    FAILS(FLY_ERR_PEER, "died", fly_graph_create(fly_world(rt), 0, NULL, NULL, &s->graph));
+    CHECK(fly_finalize(&rt) == FLY_ERR_PEER && rt == NULL, "finalize");
+    free(theirs);
+    free(s);
+    return 0;
+}
+
+static int kills(struct options *options) {
+    for (int victim = 0; victim < 4; victim++) {
+        unsigned after_us = 60000 + 20000 * (unsigned)victim; /* all have begun */
+        int result = run_and_kill(4, mortal, options, 20, victim, after_us);
+        CHECK(result == 0, "rank %d killed: result %d", victim, result);
+    }
+    printf("neighbour_test: %s, 4 killed\n", options->transports);
+    return 0;
+}
+
 int main(int count, char **words) {
     static const char *const CHOICES[] = {"coloured", "at_once", "", "mixed"};
-    CHECK(count > 4, "neighbour_test TRANSPORTS threads|processes FIRST LAST [TRIALS [SEED "
+    CHECK(count > 4, "neighbour_test TRANSPORTS threads|processes|kill FIRST LAST [TRIALS [SEED "
           "[MOST]]]");
     struct options options = {words[1], "", argument(count, words, 5, 4),
                               argument(count, words, 6, 1), argument(count, words, 7, 3000)};
     bool threads = strcmp(words[2], "threads") == 0;
+    if (strcmp(words[2], "kill") == 0) return kills(&options);
     int runs = 0, first = atoi(words[3]), last = atoi(words[4]);
     for (int size = first; size <= last; size++) {
         for (size_t c = 0; c < (threads ? 3 : 4); c++, runs++) {
