@@ -113,9 +113,9 @@ void perf_row(struct perf *p, const char *what, size_t bytes, const struct perf_
 }
 
 static void latency_row(struct perf *p, const char *what) {
-    struct perf_way ways[] = {perf_notified, perf_raw};
+    struct perf_way ways[] = {perf_notified, p->raw != NULL ? *p->raw : perf_raw};
     struct perf_times times[2];
-    int count = p->other != NULL ? 2 : 1;
+    int count = p->raw != NULL ? 2 : 1;
     ways[1].sent = ways[1].got = p->raw_numbers;
     CHECKED(fly_fence(p->win));
     perf_latency(p, ways, count, 8, times);
@@ -217,6 +217,7 @@ int perf_open(const fly_boot *boot, const char *transports, struct perf *p) {
     p->rank = boot != NULL ? boot->rank : atoi(getenv("FLYLOOM_RANK"));
     CHECKED(fly_win_shared(p->win, 1 - p->rank, &other, &bytes));
     p->other = other;
+    p->raw = other != NULL ? &perf_raw : NULL;
     memset(pattern, 0x5A, sizeof pattern);
     CHECKED(fly_notify_init(p->win, 1 - p->rank, TAG, 1, &ready));
     CHECKED(fly_start(ready));

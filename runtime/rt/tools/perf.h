@@ -21,6 +21,8 @@
 
 enum { PERF_PATH = 512 };
 
+struct perf_way;
+
 struct perf {
     fly_rt *rt;
     fly_win *win;
@@ -29,7 +31,8 @@ struct perf {
     size_t bytes_most;
     uint64_t repetitions;
     bool json, first;
-    uint64_t raw_numbers; /* how far the slots of the raw ring have been numbered */
+    const struct perf_way *raw; /* the reference, or NULL; perf_open gives the ring */
+    uint64_t raw_numbers;       /* how far the slots of the raw ring have been numbered */
 };
 
 /* One way of going back and forth: ping sends number n and pong waits for it. */
@@ -48,6 +51,9 @@ struct perf_times {
 void perf_latency(struct perf *p, struct perf_way *ways, int count, size_t bytes,
                   struct perf_times *times);
 extern const struct perf_way perf_raw, perf_notified;
+/* A TCP connection of the two ranks, found through the library: collective; NULL where none came
+   about. */
+const struct perf_way *perf_sockets(struct perf *p);
 
 /* Puts a rank on a processor of its own; false: there is none. */
 bool perf_apart(int rank);
