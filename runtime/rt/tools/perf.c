@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BLOCK = 250, RAW_SLOTS = 64, TAG = 3, TAG_DONE = 4, TAG_OTHERS = 1000 };
+enum { BLOCK = 250, RAW_SLOTS = PERF_DATA / 64, TAG = 3, TAG_DONE = 4, TAG_OTHERS = 1000 };
 
 /* The reference: a slot of one cache line with a number, behind the data. */
 struct raw_slot {
@@ -27,7 +27,7 @@ static unsigned char pattern[1 << 22];
 
 static void raw_send(struct perf *p, uint64_t n, size_t bytes) {
     struct raw_slot *slot = (struct raw_slot *)(void *)p->other + n % RAW_SLOTS;
-    unsigned char *data = p->other + RAW_SLOTS * sizeof *slot;
+    unsigned char *data = p->other + PERF_DATA;
     memcpy(data, pattern, bytes);
     if (bytes <= 40) memcpy(slot->data, pattern, bytes);
     __atomic_store_n(&slot->number, n, __ATOMIC_RELEASE);
@@ -43,7 +43,7 @@ static void raw_wait(struct perf *p, uint64_t n, size_t bytes) {
 
 static void notified_send(struct perf *p, uint64_t n, size_t bytes) {
     (void)n;
-    CHECKED(fly_put_notify(p->win, pattern, bytes, 1 - p->rank, RAW_SLOTS * 64, TAG));
+    CHECKED(fly_put_notify(p->win, pattern, bytes, 1 - p->rank, PERF_DATA, TAG));
 }
 
 static void notified_wait(struct perf *p, uint64_t n, size_t bytes) {
@@ -156,7 +156,7 @@ static double flood_ns(struct perf *p, size_t bytes, uint64_t messages) {
     CHECKED(fly_start(done));
     if (p->rank == 0) {
         for (uint64_t i = 0; i < messages; i++)
-            CHECKED(fly_put_notify(p->win, pattern, bytes, 1, RAW_SLOTS * 64, TAG_DONE));
+            CHECKED(fly_put_notify(p->win, pattern, bytes, 1, PERF_DATA, TAG_DONE));
         CHECKED(fly_wait(done, NULL));
     } else {
         CHECKED(fly_wait(done, NULL));
@@ -211,7 +211,7 @@ int perf_open(const fly_boot *boot, const char *transports, struct perf *p) {
     int code = fly_init(boot, &config, &p->rt);
     if (code != FLY_OK) return code;
     p->first = true;
-    CHECKED(fly_win_allocate(fly_world(p->rt), p->bytes_most + RAW_SLOTS * 64, 1, 0, &base,
+    CHECKED(fly_win_allocate(fly_world(p->rt), p->bytes_most + PERF_DATA, 1, 0, &base,
                              &p->win));
     p->base = base;
     p->rank = boot != NULL ? boot->rank : atoi(getenv("FLYLOOM_RANK"));

@@ -19,7 +19,8 @@
         }                                                                                 \
     } while (0)
 
-enum { PERF_PATH = 512 };
+/* PERF_DATA: where data lies in the window, behind the slots of the ring. */
+enum { PERF_PATH = 512, PERF_DATA = 4096 };
 
 struct perf_way;
 
