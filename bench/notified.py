@@ -28,6 +28,7 @@ from peers import (
 from rows import Options, Row
 
 MOST_OF_RAW = 1.15
+MOST_OF_RAW_USED = 1.1
 MOST_OF_SOCKETS = 1.25
 MOST_OF_EMPTY = 1.3
 LEAST_NEAR, LEAST_FAR = 1.7, 1.3
@@ -73,6 +74,7 @@ def node(options: Options) -> list[Row]:
                         put["median_ns"] / ring["median_ns"], "x", most=MOST_OF_RAW,
                         note=note(where, took(put, "ours"), took(ring, "ring"))))
         if size == 8:
+            rows.append(used(where, runs))
             rows += [laden(what, where, runs) for what in ("64 posted", "2048 unmatched")]
     return rows
 
@@ -80,6 +82,15 @@ def node(options: Options) -> list[Row]:
 def took(row: dict[str, float], whose: str) -> str:
     """Median and 99th percentile, for the notes."""
     return f"{whose} {row['median_ns']:.0f} ns, p99 {row['p99_ns']:.0f}"
+
+
+def used(where: str, runs: list[Figures]) -> Row:
+    """A notified put that is written by its user and read by the other, beside a ring likewise."""
+    put, ring = middle(runs, *(f"latency: {name}, written and read"
+                               for name in ("put_notify", "raw ring")))
+    return Row("runtime", "notified put of 8 B, written and read, of a ring by hand",
+               put["median_ns"] / ring["median_ns"], "x", most=MOST_OF_RAW_USED,
+               note=note(where, took(put, "ours"), took(ring, "ring")))
 
 
 def laden(what: str, where: str, runs: list[Figures]) -> Row:

@@ -108,6 +108,7 @@ static int measure(const fly_boot *boot, const struct options *options) {
         }
     }
     p.raw_numbers = ways[1].sent;
+    if (p.other != NULL && p.bytes_most >= 8) perf_used(&p);
     perf_posted(&p, 64);
     perf_unmatched(&p, 2048);
     perf_rate(&p, 8);

@@ -57,6 +57,40 @@ static void notified_wait(struct perf *p, uint64_t n, size_t bytes) {
 const struct perf_way perf_raw = {"raw ring", raw_send, raw_wait, 0, 0};
 const struct perf_way perf_notified = {"put_notify", notified_send, notified_wait, 0, 0};
 
+/* The same, with a number that the sender writes each time and the receiver reads. */
+static void right(uint64_t n, const void *came) {
+    uint64_t got;
+    memcpy(&got, came, sizeof got);
+    if (got == n) return;
+    fprintf(stderr, "flyloom-perf: number %llu came as %llu\n", (unsigned long long)n,
+            (unsigned long long)got);
+    exit(3);
+}
+
+static void raw_used_send(struct perf *p, uint64_t n, size_t bytes) {
+    memcpy(pattern, &n, sizeof n);
+    raw_send(p, n, bytes);
+}
+
+static void raw_used_wait(struct perf *p, uint64_t n, size_t bytes) {
+    raw_wait(p, n, bytes);
+    right(n, ((struct raw_slot *)(void *)p->base + n % RAW_SLOTS)->data);
+}
+
+static void notified_used_send(struct perf *p, uint64_t n, size_t bytes) {
+    memcpy(pattern, &n, sizeof n);
+    notified_send(p, n, bytes);
+}
+
+static void notified_used_wait(struct perf *p, uint64_t n, size_t bytes) {
+    size_t inside;
+    (void)bytes;
+    CHECKED(fly_wait(ready, NULL));
+    const void *came = fly_inline(ready, &inside);
+    right(n, came != NULL ? came : p->base + PERF_DATA);
+    CHECKED(fly_start(ready));
+}
+
 static int by_size(const void *left, const void *right) {
     double a = *(const double *)left, b = *(const double *)right;
     return (a > b) - (a < b);
@@ -103,9 +137,9 @@ void perf_row(struct perf *p, const char *what, size_t bytes, const struct perf_
         if (raw_ns > 0) printf(", \"of_raw\": %.3f", times->median_ns / raw_ns);
         printf("}");
     } else {
-        if (p->first) printf("%-24s %9s %12s %12s %8s\n", "what", "bytes", "median ns", "p99 ns",
+        if (p->first) printf("%-38s %9s %12s %12s %8s\n", "what", "bytes", "median ns", "p99 ns",
                              "x raw");
-        printf("%-24s %9zu %12.1f %12.1f", what, bytes, times->median_ns, times->p99_ns);
+        printf("%-38s %9zu %12.1f %12.1f", what, bytes, times->median_ns, times->p99_ns);
         if (raw_ns > 0) printf(" %8.2f", times->median_ns / raw_ns);
         printf("\n");
     }
@@ -121,6 +155,21 @@ static void latency_row(struct perf *p, const char *what) {
     perf_latency(p, ways, count, 8, times);
     p->raw_numbers = ways[1].sent;
     perf_row(p, what, 8, &times[0], count == 2 ? times[1].median_ns : 0);
+}
+
+void perf_used(struct perf *p) {
+    struct perf_way ways[] = {
+        {"put_notify, written and read", notified_used_send, notified_used_wait, 0, 0},
+        {"raw ring, written and read", raw_used_send, raw_used_wait, p->raw_numbers,
+         p->raw_numbers}};
+    struct perf_times times[2];
+    perf_latency(p, ways, 2, 8, times);
+    p->raw_numbers = ways[1].sent;
+    for (int w = 0; w < 2; w++) {
+        char what[64];
+        snprintf(what, sizeof what, "latency: %s", ways[w].name);
+        perf_row(p, what, 8, &times[w], times[1].median_ns);
+    }
 }
 
 void perf_posted(struct perf *p, int requests) {

@@ -63,6 +63,8 @@ int perf_close(struct perf *p);
 /* A row: what, bytes, and its times; `raw` of the reference or 0. */
 void perf_row(struct perf *p, const char *what, size_t bytes, const struct perf_times *times,
               double raw_ns);
+/* Latency of 8 bytes that the sender writes each time and the receiver reads; memory is common. */
+void perf_used(struct perf *p);
 /* Latency of 8 bytes with so many requests of any source posted for other tags, and with so many
    notifications that nobody takes; they stay until perf_close. */
 void perf_posted(struct perf *p, int requests);
