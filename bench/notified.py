@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import tempfile
 
-from measure import Absent
+from measure import Absent, Broken
 from motifs import motifs
 from nodes import Nodes, two_nodes
 from peers import (
     BUILT,
     MPIS,
     NEAR_NS,
+    SOURCE,
     Figures,
     Runs,
+    compiled,
     figures,
     lost,
     middle,
@@ -39,6 +41,7 @@ LEAST_MESSAGES_TCP = 0.909
 LEAST_HOST = 0.87
 """At most 1.1 and 1.15 times as long as send and receive."""
 LEAST_EPOCHS = 1.3
+LEAST_STEPS = 2.7
 REPETITIONS = "10000"
 
 
@@ -180,6 +183,7 @@ def between_nodes(programs: dict[str, str], options: Options) -> list[Row]:
         rows = [sockets(nodes, options)]
         if rows[0].figure is None:
             return rows
+        rows.append(steps(nodes, options))
         epochs, where = {}, nodes.said
         for mpi, made in programs.items():
             runs = {}
@@ -218,6 +222,23 @@ def sockets(nodes: Nodes, options: Options) -> Row:
     put, raw = middle(good, "latency: put_notify", "latency: raw sockets")
     return Row("runtime", what, put["median_ns"] / raw["median_ns"], "x", most=MOST_OF_SOCKETS,
                note=note(where, took(put, "ours"), took(raw, "sockets"), runs.said))
+
+
+def steps(nodes: Nodes, options: Options) -> Row:
+    """A notified put over libfabric, beside its write, completion and message."""
+    what = "notified put of 8 B over TCP, beside libfabric: write, completion, message"
+    options.say(f"runtime: {what}")
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            made = compiled("cc", [f"{SOURCE}/tools/{name}.c" for name in
+                                   ("perf_ofi", "perf", "perf_socket")],
+                            f"{folder}/perf_ofi", "-lfabric")
+        except (Broken, OSError) as why:
+            return Row("runtime", what, None, "ns", least_ratio=LEAST_STEPS,
+                       note=note("not built", str(why)[-200:]))
+        runs = repeated(options, 5, lambda: nodes.pair([made, REPETITIONS]))
+    where = note(nodes.said, regime([ring_ns()]))
+    return beside("libfabric", "write, completion, message", runs, LEAST_STEPS, " over TCP", where)
 
 
 def together(mpi: str, folder: str, options: Options) -> list[Row]:

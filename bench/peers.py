@@ -78,11 +78,15 @@ def program(mpi: str, source: str, folder: str) -> str:
 
 def build(mpi: str, sources: list[str], folder: str) -> str:
     """A program with libflyloom, built by an MPI into a folder; Broken where it is not."""
-    made = str(Path(folder) / f"{Path(sources[0]).stem}-{mpi}")
+    return compiled(f"mpicc.{mpi}", sources, str(Path(folder) / f"{Path(sources[0]).stem}-{mpi}"))
+
+
+def compiled(compiler: str, sources: list[str], made: str, *more: str) -> str:
+    """``made``, with libflyloom, by a compiler; Broken where it is not."""
     built = subprocess.run(
-        [f"mpicc.{mpi}", "-std=gnu11", "-O2", "-D_GNU_SOURCE", f"-I{SOURCE}/include",
+        [compiler, "-std=gnu11", "-O2", "-D_GNU_SOURCE", f"-I{SOURCE}/include",
          f"-I{SOURCE}/tools", *sources, "-o", made, f"-L{BUILT}", "-lflyloom", "-lm",
-         f"-Wl,-rpath,{BUILT}"], text=True, capture_output=True, timeout=300)
+         *more, f"-Wl,-rpath,{BUILT}"], text=True, capture_output=True, timeout=300)
     if built.returncode != 0:
         raise Broken(built.stderr[-400:])
     return made
