@@ -1,144 +1,275 @@
-"""The benchmark of the runtime: notified puts beside a ring written by hand and beside MPI."""
+"""The benchmark of the runtime: notified puts beside what is written by hand, and beside MPIs."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
 import tempfile
-from pathlib import Path
 
-from measure import ROOT, Absent, Broken, median
+from measure import Absent, Broken
+from motifs import motifs
+from nodes import Nodes, two_nodes
+from peers import (
+    BUILT,
+    MPIS,
+    NEAR_NS,
+    SOURCE,
+    Figures,
+    Runs,
+    compiled,
+    figures,
+    lost,
+    middle,
+    note,
+    output,
+    program,
+    regime,
+    repeated,
+    ring_ns,
+    there,
+)
 from rows import Options, Row
 
-SOURCE = ROOT / "runtime" / "rt"
-BUILT = ROOT / "target" / "rt" / "release"
-MPIS = ("openmpi", "mpich")
 MOST_OF_RAW = 1.15
+MOST_OF_RAW_USED = 1.1
+MOST_OF_SOCKETS = 1.25
 MOST_OF_EMPTY = 1.3
-LEAST_RATIO = {"send and receive": 1.3, "put, flush, message": 1.5}
-MOTIFS = {
-    "pipeline": (["20", "1000", "200"], r"([\d.]+) MFlop/s", 4.0),
-    "hash": (["20000"], r"([\d.]+) us a key", 1.0),
-    "cholesky": (["16", "16", "50"], r"([\d.]+) us$", 1.0),
-}
-"""Of a motif: its words, its figure, and how many times as fast as by messages it is to be."""
-MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-       "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+LEAST_NEAR, LEAST_FAR = 1.7, 1.3
+"""How many times as fast as send and receive of a node; which depends on the processors' place."""
+LEAST_PUTS = {"openmpi": 1.5, "mpich": 5.0}
+LEAST_PUTS_TCP = {"openmpi": 3.5, "mpich": 4.5}
+LEAST_MESSAGES_TCP = 0.909
+LEAST_HOST = 0.87
+"""At most 1.1 and 1.15 times as long as send and receive."""
+LEAST_EPOCHS = 1.3
+LEAST_STEPS = 2.7
+REPETITIONS = "10000"
 
 
 def notified(options: Options) -> list[Row]:
-    """Half a round trip of 8 bytes and 4 KiB; medians of runs of 10,000 repetitions or more."""
-    program = BUILT / "flyloom-perf"
-    if not program.exists():
+    """Latencies, epochs, collectives, motifs and memory of the runtime, beside both MPIs."""
+    if not (BUILT / "flyloom-perf").exists():
         raise Absent("the runtime is not built: make setup, with cmake installed")
+    mpis = [mpi for mpi in MPIS if there(mpi)]
+    rows = node(options)
+    rows += [Row("runtime", f"{mpi}: skipped", None, "ns", note="not installed")
+             for mpi in MPIS if mpi not in mpis]
+    with tempfile.TemporaryDirectory() as folder:
+        programs = {mpi: program(mpi, "perf_mpi.c", folder) for mpi in mpis}
+        rows += beside_on_node(programs, options)
+        for mpi in mpis:
+            rows += together(mpi, folder, options) + motifs(mpi, folder, options)
+        rows += between_nodes(programs, options)
+    return rows + memory()
+
+
+def node(options: Options) -> list[Row]:
+    """Half a round trip beside a ring by hand; and with other requests or notifications there."""
     rows = []
-    for size in (8, 4096):
-        runs = [figures([str(program), "--bytes", str(size), "--json"]) for _ in options.times(9)]
-        ours = [run["latency: put_notify"]["of_raw"] for run in runs]
-        raw = median(run["latency: raw ring"]["median_ns"] for run in runs)
-        rows.append(Row("runtime", f"notified put of {size} B, of a ring by hand", median(ours),
-                        "x", most=MOST_OF_RAW, note=f"ring {raw:.0f} ns"))
+    for size in (8, 4096, 65536, 1 << 20):
+        words = [str(BUILT / "flyloom-perf"), "--bytes", str(size), "--json", "--repetitions",
+                 REPETITIONS]
+        options.say(f"runtime: {size} B beside a ring by hand")
+        runs = [figures(words) for _ in options.times(9 if size <= 4096 else 3)]
+        put, ring = middle(runs, "latency: put_notify", "latency: raw ring")
+        where = regime([run["latency: raw ring"]["median_ns"] for run in runs]
+                       if size == 8 else [ring_ns()])
+        rows.append(Row("runtime", f"notified put of {size} B, of a ring by hand",
+                        put["median_ns"] / ring["median_ns"], "x", most=MOST_OF_RAW,
+                        note=note(where, took(put, "ours"), took(ring, "ring"))))
         if size == 8:
-            rows += [laden(what, runs) for what in ("64 posted", "2048 unmatched")]
-    for mpi in MPIS:
-        rows += beside(mpi, options) + together(mpi, options) + motifs(mpi, options)
+            rows.append(used(where, runs))
+            rows += [laden(what, where, runs) for what in ("64 posted", "2048 unmatched")]
     return rows
 
 
-def laden(what: str, runs: list[dict[str, dict[str, float]]]) -> Row:
+def took(row: dict[str, float], whose: str) -> str:
+    """Median and 99th percentile, for the notes."""
+    return f"{whose} {row['median_ns']:.0f} ns, p99 {row['p99_ns']:.0f}"
+
+
+def used(where: str, runs: list[Figures]) -> Row:
+    """A notified put that is written by its user and read by the other, beside a ring likewise."""
+    put, ring = middle(runs, *(f"latency: {name}, written and read"
+                               for name in ("put_notify", "raw ring")))
+    return Row("runtime", "notified put of 8 B, written and read, of a ring by hand",
+               put["median_ns"] / ring["median_ns"], "x", most=MOST_OF_RAW_USED,
+               note=note(where, took(put, "ours"), took(ring, "ring")))
+
+
+def laden(what: str, where: str, runs: list[Figures]) -> Row:
     """The same with other requests posted, or with notifications that nobody takes."""
-    ratio = median(run[f"latency: {what}"]["median_ns"] / run["latency: put_notify"]["median_ns"]
-                   for run in runs)
-    return Row("runtime", f"with {what}, of an empty list", ratio, "x", most=MOST_OF_EMPTY)
+    empty, full = middle(runs, "latency: put_notify", f"latency: {what}")
+    return Row("runtime", f"with {what}, of an empty list", full["median_ns"] / empty["median_ns"],
+               "x", most=MOST_OF_EMPTY,
+               note=note(where, took(full, "with"), took(empty, "without")))
 
 
-def beside(mpi: str, options: Options) -> list[Row]:
-    """What an MPI takes for the same, in the same run."""
-    if not there(mpi):
-        return [Row("runtime", f"{mpi}: skipped", None, "ns", note="not installed")]
+def beside_on_node(programs: dict[str, str], options: Options) -> list[Row]:
+    """What MPIs take for the same on one node, in the same runs."""
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        words = [f"mpiexec.{mpi}", "-n", "2", program(mpi, "perf_mpi.c", folder), "shm", "8",
-                 "10000"]
-        runs = [figures(words) for _ in options.times(9)]
-    ours = median(run["put_notify"]["median_ns"] for run in runs)
-    for name, least in LEAST_RATIO.items():
-        theirs = median(run[name]["median_ns"] for run in runs)
-        rows.append(Row("runtime", f"notified put of 8 B, beside {mpi}: {name}", ours, "ns",
-                        baseline=theirs, baseline_is="the same run", least_ratio=least))
+    epochs = {}
+    for mpi, made in programs.items():
+        runs = {}
+        for which in ("messages", "puts", "epochs"):
+            options.say(f"runtime: beside {mpi}'s {which}")
+            words = [f"mpiexec.{mpi}", "-n", "2", made, "shm", "8", REPETITIONS, which]
+            runs[which] = (Runs([figures(words) for _ in options.times(9)])
+                           if which == "messages" else
+                           repeated(options, 9, lambda words=words: figures(words)))
+        rows.append(beside(mpi, "send and receive", runs["messages"], None))
+        rows.append(beside(mpi, "put, flush, message", runs["puts"], LEAST_PUTS[mpi]))
+        epochs[mpi] = runs["epochs"]
+    return rows + epoch_rows("", epochs)
+
+
+def where_of(runs: Runs) -> str:
+    """The regime of runs that had a ring beside them; empty where none did."""
+    rings = [run["raw ring"]["median_ns"] for run in runs.good if "raw ring" in run]
+    return regime(rings) if rings else ""
+
+
+def beside(mpi: str, name: str, runs: Runs, least: float | None, how: str = "",
+           where: str = "") -> Row:
+    """A notified put beside one way of an MPI; without a figure where the MPI never got there.
+    ``least`` None: as near or far as the run was."""
+    what = f"notified put of 8 B{how}, beside {mpi}: {name}"
+    if not runs.good:
+        return Row("runtime", what, None, "ns", least_ratio=least or LEAST_FAR,
+                   note=note(where, runs.said))
+    ours, theirs = middle(runs.good, "put_notify", name)
+    if least is None:
+        ring_took_ns = ours["median_ns"] / ours["of_raw"]
+        least = LEAST_NEAR if ring_took_ns < NEAR_NS else LEAST_FAR
+    return Row("runtime", what, ours["median_ns"], "ns", baseline=theirs["median_ns"],
+               baseline_is="the same run", least_ratio=least,
+               note=note(where or where_of(runs), took(ours, "ours"), took(theirs, mpi),
+                         lost(runs.good, name), runs.said))
+
+
+def epoch_rows(how: str, by_mpi: dict[str, Runs], where: str = "") -> list[Row]:
+    """Fence and PSCW beside those of the faster MPI, by how many of the reference they take."""
+    rows = []
+    for name in ("fence", "PSCW"):
+        found, others = [], []
+        for mpi, runs in by_mpi.items():
+            if runs.said:
+                others.append(f"{mpi}: {runs.said}")
+            if not runs.good:
+                continue
+            lost(runs.good, name, ours=True)
+            ours, theirs = middle(runs.good, name, f"MPI {name}")
+            found.append((theirs.get("of_raw", theirs["median_ns"]), mpi, ours, theirs))
+            others += [f"{mpi}: {bad}" for bad in [lost(runs.good, f"MPI {name}")] if bad]
+        what = f"put and {name}{how}"
+        if not found:
+            rows.append(Row("runtime", what, None, "ns", least_ratio=LEAST_EPOCHS,
+                            note=note(where, *others, "" if by_mpi else "no MPI")))
+            continue
+        found.sort(key=lambda one: one[0])
+        (_, mpi, ours, theirs), slower = found[0], found[1:]
+        others += [f"beside {one[1]} {one[3]['median_ns'] / one[2]['median_ns']:.2f}"
+                   for one in slower]
+        rows.append(Row("runtime", f"{what}, beside the faster MPI: {mpi}", ours["median_ns"],
+                        "ns", baseline=theirs["median_ns"], baseline_is="the same run",
+                        least_ratio=LEAST_EPOCHS,
+                        note=note(where or where_of(by_mpi[mpi]), took(ours, "ours"),
+                                  took(theirs, mpi), *others)))
     return rows
 
 
-def together(mpi: str, options: Options) -> list[Row]:
+def between_nodes(programs: dict[str, str], options: Options) -> list[Row]:
+    """The same over TCP, beside a connection by hand."""
+    with two_nodes() as nodes:
+        rows = [sockets(nodes, options)]
+        if rows[0].figure is None:
+            return rows
+        rows.append(steps(nodes, options))
+        epochs, where = {}, nodes.said
+        for mpi, made in programs.items():
+            runs = {}
+            for transport, which in (("ofi", "messages"), ("msg", "messages"), ("ofi", "puts"),
+                                     ("ofi", "epochs")):
+                options.say(f"runtime: over TCP by {transport} beside {mpi}'s {which}")
+                words = nodes.mpi(mpi, [made, transport, "8", REPETITIONS, which])
+                more = nodes.environment()
+                runs[transport, which] = repeated(
+                    options, 5, lambda words=words, more=more: figures(words, more))
+            where = note(nodes.said, regime([ring_ns()]))
+            rows += [
+                beside(mpi, "send and receive", runs["ofi", "messages"], LEAST_MESSAGES_TCP,
+                       " over TCP", where),
+                beside(mpi, "send and receive", runs["msg", "messages"], LEAST_HOST,
+                       " by its messages over TCP", where),
+                beside(mpi, "put, flush, message", runs["ofi", "puts"], LEAST_PUTS_TCP[mpi],
+                       " over TCP", where),
+            ]
+            epochs[mpi] = runs["ofi", "epochs"]
+        return rows + epoch_rows(" over TCP", epochs, where)
+
+
+def sockets(nodes: Nodes, options: Options) -> Row:
+    """A notified put over libfabric, of a TCP connection by hand; without an MPI."""
+    options.say(f"runtime: over TCP, {nodes.said}")
+    words = [str(BUILT / "flyloom-perf"), "--transports", "ofi", "--bytes", "8", "--repetitions",
+             REPETITIONS, "--json"]
+    what = "notified put of 8 B over TCP, of raw sockets"
+    runs = repeated(options, 5, lambda: nodes.pair(words))
+    good = [run for run in runs.good if "latency: raw sockets" in run]
+    where = note(nodes.said, regime([ring_ns()]))
+    if not good:
+        why = runs.said or "no connection by hand came about"
+        return Row("runtime", what, None, "x", most=MOST_OF_SOCKETS, note=note(where, why))
+    put, raw = middle(good, "latency: put_notify", "latency: raw sockets")
+    return Row("runtime", what, put["median_ns"] / raw["median_ns"], "x", most=MOST_OF_SOCKETS,
+               note=note(where, took(put, "ours"), took(raw, "sockets"), runs.said))
+
+
+def steps(nodes: Nodes, options: Options) -> Row:
+    """A notified put over libfabric, beside its write, completion and message."""
+    what = "notified put of 8 B over TCP, beside libfabric: write, completion, message"
+    options.say(f"runtime: {what}")
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            made = compiled("cc", [f"{SOURCE}/tools/{name}.c" for name in
+                                   ("perf_ofi", "perf", "perf_socket")],
+                            f"{folder}/perf_ofi", "-lfabric")
+        except (Broken, OSError) as why:
+            return Row("runtime", what, None, "ns", least_ratio=LEAST_STEPS,
+                       note=note("not built", str(why)[-200:]))
+        runs = repeated(options, 5, lambda: nodes.pair([made, REPETITIONS]))
+    where = note(nodes.said, regime([ring_ns()]))
+    return beside("libfabric", "write, completion, message", runs, LEAST_STEPS, " over TCP", where)
+
+
+def together(mpi: str, folder: str, options: Options) -> list[Row]:
     """Collectives of two ranks beside those of an MPI, in the same run."""
-    if not there(mpi):
-        return []
-    with tempfile.TemporaryDirectory() as folder:
-        words = [f"mpiexec.{mpi}", "-n", "2", program(mpi, "perf_coll_mpi.c", folder), "20", "500"]
-        runs = [figures(words) for _ in options.times(5)]
-    return [Row("runtime", f"{name} of 2 ranks, beside {mpi}",
-                median(run[name]["median_ns"] for run in runs), "ns",
-                baseline=median(run[f"MPI {name}"]["median_ns"] for run in runs),
-                baseline_is="the same run", least_ratio=1.0)
-            for name in ("barrier", "ibarrier", "allreduce")]
-
-
-def motifs(mpi: str, options: Options) -> list[Row]:
-    """Motifs of two ranks, notified, beside the same program by an MPI's messages."""
-    if not there(mpi):
-        return []
+    options.say(f"runtime: collectives beside {mpi}")
+    words = [f"mpiexec.{mpi}", "-n", "2", program(mpi, "perf_coll_mpi.c", folder), "20", "500"]
+    runs = [figures(words) for _ in options.times(5)]
+    where = regime([ring_ns()])
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        for name, (words, form, least) in MOTIFS.items():
-            made = build(mpi, [str(ROOT / f"runtime/motifs/{name}.c")], folder)
-            times: list[list[float]] = [[], []]
-            for _ in options.times(5):
-                told = output([f"mpiexec.{mpi}", "-n", "2", made, *words])
-                for line in told.splitlines():
-                    figure = float(re.search(form, line)[1])
-                    taken = 1e3 / figure if "MFlop" in form else figure * 1e3
-                    times["by messages" in line].append(taken)
-            rows.append(Row("runtime", f"{name} of 2 ranks, beside {mpi}'s messages",
-                            median(times[0]), "ns", baseline=median(times[1]),
-                            baseline_is="the same run", least_ratio=least,
-                            note="for an operation" if name == "pipeline" else ""))
+    for name in ("barrier", "ibarrier", "allreduce"):
+        ours, theirs = middle(runs, name, f"MPI {name}")
+        rows.append(Row("runtime", f"{name} of 2 ranks, beside {mpi}", ours["median_ns"], "ns",
+                        baseline=theirs["median_ns"], baseline_is="the same run", least_ratio=1.0,
+                        note=where))
     return rows
 
 
-def program(mpi: str, source: str, folder: str) -> str:
-    """A program of the runtime's tools, built by an MPI into a folder; Broken where it is not."""
-    return build(mpi, [f"{SOURCE}/tools/{source}", f"{SOURCE}/tools/perf.c"], folder)
+def memory() -> list[Row]:
+    """Memory of 8 ranks on a node, as a test of the runtime finds it."""
+    test = BUILT / "tests" / "memory_test"
+    if not test.exists():
+        return [Row("runtime", "memory: skipped", None, "KiB", note="tests are not built")]
+    ranks = 8
+    told = re.search(r"(\d+) KiB shared a rank; a window (\d+) bytes a node and (\d+) a rank",
+                     output([str(test), str(ranks)]))
+    shared_kib, tables, own = map(int, told.groups())
+    return [
+        Row("runtime", f"shared memory of a rank beside windows, {ranks} ranks", shared_kib, "KiB",
+            most=300),
+        Row("runtime", f"a window of {ranks} ranks on a node, with what each has",
+            (tables + own * ranks) / 1024, "KiB", most=ranks * (64 + 4096) / 1024,
+            note=f"{tables} bytes a node and {own} a rank; 64 B a rank and node, 4 KiB a rank"),
+    ]
 
-
-def build(mpi: str, sources: list[str], folder: str) -> str:
-    """A program with libflyloom, built by an MPI into a folder; Broken where it is not."""
-    made = str(Path(folder) / "perf")
-    built = subprocess.run(
-        [f"mpicc.{mpi}", "-std=gnu11", "-O2", "-D_GNU_SOURCE", f"-I{SOURCE}/include",
-         f"-I{SOURCE}/tools", *sources, "-o", made, f"-L{BUILT}", "-lflyloom", "-lm",
-         f"-Wl,-rpath,{BUILT}"], text=True, capture_output=True, timeout=300)
-    if built.returncode != 0:
-        raise Broken(built.stderr[-400:])
-    return made
-
-
-def there(mpi: str) -> bool:
-    """Whether an MPI of Debian's names is installed."""
-    return any((Path(folder) / f"mpicc.{mpi}").exists()
-               for folder in os.environ.get("PATH", "").split(os.pathsep))
-
-
-def figures(words: list[str]) -> dict[str, dict[str, float]]:
-    """The rows of a run by what they are; Broken where it fails."""
-    return {row["what"]: row for row in json.loads(output(words))}
-
-
-def output(words: list[str]) -> str:
-    """What a program prints; Broken where it fails."""
-    done = subprocess.run(words, env={**os.environ, **MAY}, text=True, capture_output=True,
-                          timeout=300)
-    if done.returncode != 0:
-        raise Broken(f"{words[0]}: {done.stderr.strip()[-400:]}")
-    return done.stdout

@@ -253,7 +253,9 @@ def test_large_puts_do_not_stand_still(provider, release):
         pytest.skip("libfabric is not installed")
     told = call(release / "flyloom-perf", "--transports", "ofi", "--bytes", "65536",
                 "--repetitions", 200, "--json", more={"FLYLOOM_PROVIDER": provider})
-    assert {row["what"] for row in json.loads(told)} > {"bandwidth: a message"}
+    rows = {row["what"]: row for row in json.loads(told)}
+    assert set(rows) > {"bandwidth: a message", "latency: raw sockets"}
+    assert rows["latency: raw sockets"]["bytes"] == 65536
 
 
 def lose(node, percent):

@@ -20,10 +20,10 @@ static const char USAGE[] =
     "\n"
     "Measures between two processes that it starts, or between two that are started with\n"
     "FLYLOOM_RANK, FLYLOOM_SIZE=2 and FLYLOOM_BOOT, on two nodes perhaps: latency (half a round\n"
-    "trip of a matched notification; median and 99th percentile), where memory is shared beside a\n"
-    "ring written by hand in the same run, with an empty list, with 64 posted requests and with\n"
-    "2048 notifications that nobody takes; then rate and bandwidth (time for each of many\n"
-    "messages; median and largest of 15 rounds).\n"
+    "trip of a matched notification; median and 99th percentile) beside one by hand in the same\n"
+    "run, a ring where memory is shared and else TCP sockets; with an empty list, with 64 posted\n"
+    "requests and with 2048 notifications that nobody takes; then rate and bandwidth (time for\n"
+    "each of many messages; median and largest of 15 rounds).\n"
     "\n"
     "flyloom-perf --loggp BYTES prints instead the times that LogGP parameters are found from,\n"
     "for sizes up to BYTES: flyloom measure --times FILE.\n"
@@ -94,8 +94,9 @@ static int measure(const fly_boot *boot, const struct options *options) {
         p.json = false; /* which closes a list */
         return perf_close(&p) == FLY_OK ? 0 : 3;
     }
-    struct perf_way ways[] = {perf_notified, perf_raw};
-    int count = p.other != NULL ? 2 : 1;
+    if (p.raw == NULL) p.raw = perf_sockets(&p);
+    struct perf_way ways[] = {perf_notified, p.raw != NULL ? *p.raw : perf_raw};
+    int count = p.raw != NULL ? 2 : 1;
     for (int i = 0; i < options->count; i++) {
         struct perf_times times[2];
         perf_latency(&p, ways, count, options->bytes[i], times);
@@ -107,6 +108,7 @@ static int measure(const fly_boot *boot, const struct options *options) {
         }
     }
     p.raw_numbers = ways[1].sent;
+    if (p.other != NULL && p.bytes_most >= 8) perf_used(&p);
     perf_posted(&p, 64);
     perf_unmatched(&p, 2048);
     perf_rate(&p, 8);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BLOCK = 250, RAW_SLOTS = 64, TAG = 3, TAG_DONE = 4, TAG_OTHERS = 1000 };
+enum { BLOCK = 250, RAW_SLOTS = PERF_DATA / 64, TAG = 3, TAG_DONE = 4, TAG_OTHERS = 1000 };
 
 /* The reference: a slot of one cache line with a number, behind the data. */
 struct raw_slot {
@@ -27,7 +27,7 @@ static unsigned char pattern[1 << 22];
 
 static void raw_send(struct perf *p, uint64_t n, size_t bytes) {
     struct raw_slot *slot = (struct raw_slot *)(void *)p->other + n % RAW_SLOTS;
-    unsigned char *data = p->other + RAW_SLOTS * sizeof *slot;
+    unsigned char *data = p->other + PERF_DATA;
     memcpy(data, pattern, bytes);
     if (bytes <= 40) memcpy(slot->data, pattern, bytes);
     __atomic_store_n(&slot->number, n, __ATOMIC_RELEASE);
@@ -43,7 +43,7 @@ static void raw_wait(struct perf *p, uint64_t n, size_t bytes) {
 
 static void notified_send(struct perf *p, uint64_t n, size_t bytes) {
     (void)n;
-    CHECKED(fly_put_notify(p->win, pattern, bytes, 1 - p->rank, RAW_SLOTS * 64, TAG));
+    CHECKED(fly_put_notify(p->win, pattern, bytes, 1 - p->rank, PERF_DATA, TAG));
 }
 
 static void notified_wait(struct perf *p, uint64_t n, size_t bytes) {
@@ -56,6 +56,40 @@ static void notified_wait(struct perf *p, uint64_t n, size_t bytes) {
 
 const struct perf_way perf_raw = {"raw ring", raw_send, raw_wait, 0, 0};
 const struct perf_way perf_notified = {"put_notify", notified_send, notified_wait, 0, 0};
+
+/* The same, with a number that the sender writes each time and the receiver reads. */
+static void right(uint64_t n, const void *came) {
+    uint64_t got;
+    memcpy(&got, came, sizeof got);
+    if (got == n) return;
+    fprintf(stderr, "flyloom-perf: number %llu came as %llu\n", (unsigned long long)n,
+            (unsigned long long)got);
+    exit(3);
+}
+
+static void raw_used_send(struct perf *p, uint64_t n, size_t bytes) {
+    memcpy(pattern, &n, sizeof n);
+    raw_send(p, n, bytes);
+}
+
+static void raw_used_wait(struct perf *p, uint64_t n, size_t bytes) {
+    raw_wait(p, n, bytes);
+    right(n, ((struct raw_slot *)(void *)p->base + n % RAW_SLOTS)->data);
+}
+
+static void notified_used_send(struct perf *p, uint64_t n, size_t bytes) {
+    memcpy(pattern, &n, sizeof n);
+    notified_send(p, n, bytes);
+}
+
+static void notified_used_wait(struct perf *p, uint64_t n, size_t bytes) {
+    size_t inside;
+    (void)bytes;
+    CHECKED(fly_wait(ready, NULL));
+    const void *came = fly_inline(ready, &inside);
+    right(n, came != NULL ? came : p->base + PERF_DATA);
+    CHECKED(fly_start(ready));
+}
 
 static int by_size(const void *left, const void *right) {
     double a = *(const double *)left, b = *(const double *)right;
@@ -103,9 +137,9 @@ void perf_row(struct perf *p, const char *what, size_t bytes, const struct perf_
         if (raw_ns > 0) printf(", \"of_raw\": %.3f", times->median_ns / raw_ns);
         printf("}");
     } else {
-        if (p->first) printf("%-24s %9s %12s %12s %8s\n", "what", "bytes", "median ns", "p99 ns",
+        if (p->first) printf("%-38s %9s %12s %12s %8s\n", "what", "bytes", "median ns", "p99 ns",
                              "x raw");
-        printf("%-24s %9zu %12.1f %12.1f", what, bytes, times->median_ns, times->p99_ns);
+        printf("%-38s %9zu %12.1f %12.1f", what, bytes, times->median_ns, times->p99_ns);
         if (raw_ns > 0) printf(" %8.2f", times->median_ns / raw_ns);
         printf("\n");
     }
@@ -113,14 +147,29 @@ void perf_row(struct perf *p, const char *what, size_t bytes, const struct perf_
 }
 
 static void latency_row(struct perf *p, const char *what) {
-    struct perf_way ways[] = {perf_notified, perf_raw};
+    struct perf_way ways[] = {perf_notified, p->raw != NULL ? *p->raw : perf_raw};
     struct perf_times times[2];
-    int count = p->other != NULL ? 2 : 1;
+    int count = p->raw != NULL ? 2 : 1;
     ways[1].sent = ways[1].got = p->raw_numbers;
     CHECKED(fly_fence(p->win));
     perf_latency(p, ways, count, 8, times);
     p->raw_numbers = ways[1].sent;
     perf_row(p, what, 8, &times[0], count == 2 ? times[1].median_ns : 0);
+}
+
+void perf_used(struct perf *p) {
+    struct perf_way ways[] = {
+        {"put_notify, written and read", notified_used_send, notified_used_wait, 0, 0},
+        {"raw ring, written and read", raw_used_send, raw_used_wait, p->raw_numbers,
+         p->raw_numbers}};
+    struct perf_times times[2];
+    perf_latency(p, ways, 2, 8, times);
+    p->raw_numbers = ways[1].sent;
+    for (int w = 0; w < 2; w++) {
+        char what[64];
+        snprintf(what, sizeof what, "latency: %s", ways[w].name);
+        perf_row(p, what, 8, &times[w], times[1].median_ns);
+    }
 }
 
 void perf_posted(struct perf *p, int requests) {
@@ -156,7 +205,7 @@ static double flood_ns(struct perf *p, size_t bytes, uint64_t messages) {
     CHECKED(fly_start(done));
     if (p->rank == 0) {
         for (uint64_t i = 0; i < messages; i++)
-            CHECKED(fly_put_notify(p->win, pattern, bytes, 1, RAW_SLOTS * 64, TAG_DONE));
+            CHECKED(fly_put_notify(p->win, pattern, bytes, 1, PERF_DATA, TAG_DONE));
         CHECKED(fly_wait(done, NULL));
     } else {
         CHECKED(fly_wait(done, NULL));
@@ -211,12 +260,13 @@ int perf_open(const fly_boot *boot, const char *transports, struct perf *p) {
     int code = fly_init(boot, &config, &p->rt);
     if (code != FLY_OK) return code;
     p->first = true;
-    CHECKED(fly_win_allocate(fly_world(p->rt), p->bytes_most + RAW_SLOTS * 64, 1, 0, &base,
+    CHECKED(fly_win_allocate(fly_world(p->rt), p->bytes_most + PERF_DATA, 1, 0, &base,
                              &p->win));
     p->base = base;
     p->rank = boot != NULL ? boot->rank : atoi(getenv("FLYLOOM_RANK"));
     CHECKED(fly_win_shared(p->win, 1 - p->rank, &other, &bytes));
     p->other = other;
+    p->raw = other != NULL ? &perf_raw : NULL;
     memset(pattern, 0x5A, sizeof pattern);
     CHECKED(fly_notify_init(p->win, 1 - p->rank, TAG, 1, &ready));
     CHECKED(fly_start(ready));

@@ -19,7 +19,10 @@
         }                                                                                 \
     } while (0)
 
-enum { PERF_PATH = 512 };
+/* PERF_DATA: where data lies in the window, behind the slots of the ring. */
+enum { PERF_PATH = 512, PERF_DATA = 4096 };
+
+struct perf_way;
 
 struct perf {
     fly_rt *rt;
@@ -29,7 +32,8 @@ struct perf {
     size_t bytes_most;
     uint64_t repetitions;
     bool json, first;
-    uint64_t raw_numbers; /* how far the slots of the raw ring have been numbered */
+    const struct perf_way *raw; /* the reference, or NULL; perf_open gives the ring */
+    uint64_t raw_numbers;       /* how far the slots of the raw ring have been numbered */
 };
 
 /* One way of going back and forth: ping sends number n and pong waits for it. */
@@ -48,6 +52,9 @@ struct perf_times {
 void perf_latency(struct perf *p, struct perf_way *ways, int count, size_t bytes,
                   struct perf_times *times);
 extern const struct perf_way perf_raw, perf_notified;
+/* A TCP connection of the two ranks, found through the library: collective; NULL where none came
+   about. */
+const struct perf_way *perf_sockets(struct perf *p);
 
 /* Puts a rank on a processor of its own; false: there is none. */
 bool perf_apart(int rank);
@@ -56,6 +63,8 @@ int perf_close(struct perf *p);
 /* A row: what, bytes, and its times; `raw` of the reference or 0. */
 void perf_row(struct perf *p, const char *what, size_t bytes, const struct perf_times *times,
               double raw_ns);
+/* Latency of 8 bytes that the sender writes each time and the receiver reads; memory is common. */
+void perf_used(struct perf *p);
 /* Latency of 8 bytes with so many requests of any source posted for other tags, and with so many
    notifications that nobody takes; they stay until perf_close. */
 void perf_posted(struct perf *p, int requests);
