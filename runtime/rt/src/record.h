@@ -20,7 +20,7 @@ enum fly_event_kind {
        beside what comes behind, until it waits. */
     FLY_E_COLL,
     FLY_E_LOCAL,    /* copies, or folds */
-    FLY_E_OUT,      /* a message, with its tag in the schedule; beside: with the one before it, in */
+    FLY_E_OUT,      /* a message by its tag in the schedule; beside: with the one before it, in */
     FLY_E_IN,       /* the same round. The collective is `answer` of its team, `object` */
     FLY_E_COLL_END, /* of collective `value` of this rank, counted from 1 */
     FLY_E_JOIN      /* wait for that one */
