@@ -24,6 +24,8 @@ class Motif:
     beside: str = ""
     """The way of the MPI that the target is of; empty: the fastest."""
     ranks: int = 2
+    has_puts: bool = True
+    """Whether it also goes by the MPI's puts, where they are asked for."""
 
 
 #: The target of the tree is of two ranks, each on a processor; more show what a scheduler makes.
@@ -34,6 +36,10 @@ MOTIFS = (
     Motif("cholesky", ("16", "16", "50"), r"([\d.]+) us$", {"openmpi": 1, "mpich": 1}),
     Motif("reduce", ("10000",), r"([\d.]+) us$", {"openmpi": 2.2, "mpich": 3.4}),
     Motif("reduce", ("20",), r"([\d.]+) us$", {}, ranks=17),
+    Motif("halo", ("4", "2000"), r"([\d.]+) us a step$", {"openmpi": 1, "mpich": 1}),
+    Motif("dsde", ("6", "8", "2000"), r"([\d.]+) us$", {"openmpi": 1, "mpich": 1}, has_puts=False),
+    Motif("fft", ("16", "400"), r"([\d.]+) us$", {"openmpi": 1, "mpich": 1}, has_puts=False),
+    Motif("fft", ("64", "20"), r"([\d.]+) us$", {"openmpi": 1, "mpich": 1}, has_puts=False),
 )
 LIMIT_S = 40
 """Each takes seconds; MPICH 4.0.2's one-sided ways were seen to take for ever."""
@@ -50,8 +56,10 @@ def motifs(mpi: str, folder: str, options: Options) -> list[Row]:
         options.say(f"runtime: {motif.name} of {motif.ranks} ranks beside {mpi}")
         words = [f"mpiexec.{mpi}", "-n", str(motif.ranks), made[motif.name], *motif.words]
         times = 5 if motif.ranks <= (os.cpu_count() or 1) else 3
-        puts = repeated(options, times,
-                        lambda motif=motif, words=words: ways(motif, [*words, "mpi"]))
+        puts = Runs()
+        if motif.has_puts:
+            puts = repeated(options, times,
+                            lambda motif=motif, words=words: ways(motif, [*words, "mpi"]))
         runs = puts if puts.good else Runs([ways(motif, words) for _ in options.times(times)])
         rows.append(row(mpi, motif, runs, puts))
     return rows

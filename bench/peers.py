@@ -138,8 +138,8 @@ def end(started: subprocess.Popen) -> None:
 def reason(err: str, code: int) -> str:
     """The line of what a program said that tells most, or else the code it ended with."""
     lines = [line.strip() for line in err.splitlines() if line.strip(" -*=")]
-    forms = (OURS.pattern, r"^(pipeline|hash|cholesky|reduce)\b", r"Assert|assert|Fatal error",
-             r"[Ss]ignal|[Ff]ault|SIG", "rror")
+    forms = (OURS.pattern, r"^(pipeline|hash|cholesky|reduce|halo|dsde|fft)\b",
+             r"Assert|assert|Fatal error", r"[Ss]ignal|[Ff]ault|SIG", "rror")
     for form in forms:
         for one in lines:
             if re.search(form, one):

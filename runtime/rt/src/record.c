@@ -10,11 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CHUNK_EVENTS = 1024, CHUNK_BYTES_ALL = 1 << 25 };
+#include "coll/coll.h"
+
+enum { CHUNK_EVENTS = 1024, CHUNK_BYTES_ALL = 1 << 25, FEW = 2 };
 
 struct fly_record {
     struct fly_event *events;
-    uint64_t count, room, requests, asks;
+    uint64_t count, room, requests, asks, colls;
     uint64_t left_ns, gap_ns; /* outside the library, and not yet among the events */
     bool clock, inside, failed;
     bool *written; /* to a peer, since the last flush */
@@ -188,9 +190,52 @@ void fly_record_took(struct fly_win *win, const struct fly_req *req, int source,
 
 void fly_record_done(const struct fly_req *req) {
     if (req->rt->record == NULL || req->recorded == 0) return;
-    bool operation = req->kind == FLY_R_OPERATION;
-    push(req->rt, (struct fly_event){.kind = operation ? FLY_E_ANSWER : FLY_E_DONE,
-                                     .value = req->recorded});
+    enum fly_event_kind kind = req->kind == FLY_R_OPERATION  ? FLY_E_ANSWER
+                               : req->kind == FLY_R_SCHEDULE ? FLY_E_JOIN
+                                                             : FLY_E_DONE;
+    push(req->rt, (struct fly_event){.kind = (uint8_t)kind, .value = req->recorded});
+}
+
+static void local_work(struct fly_rt *rt) {
+    push(rt, (struct fly_event){.kind = FLY_E_LOCAL});
+}
+
+/* A message of a round, unless to oneself; whether it is the first one. */
+static bool message(const struct fly_sched *s, enum fly_event_kind kind, int rank, int tag,
+                    size_t bytes, bool first) {
+    int peer = fly_world_rank(s->coll->team, rank);
+    if (peer == s->coll->rt->rank) return first;
+    push(s->coll->rt, (struct fly_event){.kind = (uint8_t)kind, .beside = !first, .peer = peer,
+                                         .tag = (uint32_t)tag, .object = s->coll->win->object.id,
+                                         .value = bytes == 0 ? 1 : bytes, .answer = s->number});
+    return false;
+}
+
+/* Where a round has many messages the next one requires one operation in place of all. */
+static void round_of(const struct fly_sched *s, const struct fly_span *span) {
+    bool first = true, folds = false;
+    if (span[0].local != span[1].local) local_work(s->coll->rt);
+    for (size_t i = span[0].sending; i < span[1].sending; i++) {
+        const struct fly_sending *out = &s->sendings[i];
+        first = message(s, FLY_E_OUT, out->peer, out->tag, out->bytes, first);
+    }
+    for (size_t i = span[0].receiving; i < span[1].receiving; i++) {
+        const struct fly_receiving *in = &s->receivings[i];
+        first = message(s, FLY_E_IN, in->peer, in->tag, in->bytes, first);
+        folds |= in->take != FLY_TAKE_COPY;
+    }
+    size_t messages = span[1].sending - span[0].sending + span[1].receiving - span[0].receiving;
+    if (folds || messages > FEW) local_work(s->coll->rt);
+}
+
+uint64_t fly_record_schedule(const struct fly_sched *s) {
+    struct fly_rt *rt = s->coll->rt;
+    if (s->local_count + s->sending_count + s->receiving_count == 0) return 0;
+    uint64_t number = ++rt->record->colls;
+    push(rt, (struct fly_event){.kind = FLY_E_COLL});
+    for (size_t i = 0; i < s->round_count; i++) round_of(s, &s->rounds[i]);
+    push(rt, (struct fly_event){.kind = FLY_E_COLL_END, .value = number});
+    return number;
 }
 
 /* The events of all ranks at rank 0, a part of each at a time. */

@@ -3,7 +3,8 @@
  *
  * A notified put is a send; its arrival a receive on processor 1. Where a request completes stands
  * a calculation of 0 ns that requires the arrivals it took, and those that their origins sent
- * before. An ask is a send, a receive and an answer on the other's processor 1.
+ * before. An ask is a send, a receive and an answer on the other's processor 1. A collective
+ * begins where the program is when it starts it, and the program requires its end where it waits.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -44,6 +45,10 @@ struct rank {
     uint64_t *answers; /* by ask: its event, or NONE where its answer was waited for */
     uint64_t asks, unanswered; /* asks before `unanswered` were waited for */
     struct labels before, group, took; /* operations that the next requires; that it will */
+    struct labels left_before, left;   /* the first two of the program, in a collective */
+    struct labels *ends;               /* by collective: its last operations, until waited for */
+    uint64_t colls;
+    const struct fly_tags *tags;
     uint64_t label;
     FILE *file;
     bool short_of_memory;
@@ -220,6 +225,53 @@ static void write_answered(struct rank *r, uint64_t from, uint64_t to, const str
     if (any) link_in(r, false);
 }
 
+static void begin_collective(struct rank *r) {
+    r->left_before = r->before;
+    r->left = r->group;
+    r->before = r->group = (struct labels){0};
+    for (size_t i = 0; i < r->left.count; i++) append(r, &r->group, r->left.at[i]);
+}
+
+static void end_collective(struct rank *r, uint64_t number) {
+    r->ends[number] = r->group;
+    free(r->before.at);
+    r->before = r->left_before;
+    r->group = r->left;
+    r->left_before = r->left = (struct labels){0};
+}
+
+static void write_join(struct rank *r, uint64_t number) {
+    struct labels *end = &r->ends[number];
+    write_pause(r);
+    for (size_t i = 0; i < end->count; i++)
+        fprintf(r->file, "c%llu requires c%llu\n", (unsigned long long)r->label,
+                (unsigned long long)end->at[i]);
+    link_in(r, false);
+    free(end->at);
+    *end = (struct labels){0};
+}
+
+static void write_collective(struct rank *r, const struct fly_event *e) {
+    bool out = e->kind == FLY_E_OUT;
+    switch (e->kind) {
+    case FLY_E_COLL: begin_collective(r); break;
+    case FLY_E_LOCAL:
+        write_pause(r);
+        link_in(r, false);
+        break;
+    case FLY_E_OUT:
+    case FLY_E_IN:
+        fprintf(r->file, "c%llu: %s %llub %s %d tag %u\n", (unsigned long long)r->label,
+                out ? "send" : "recv", (unsigned long long)e->value, out ? "to" : "from", e->peer,
+                fly_tags_find(r->tags, e));
+        link_in(r, e->beside);
+        break;
+    case FLY_E_COLL_END: end_collective(r, e->value); break;
+    case FLY_E_JOIN: write_join(r, e->value); break;
+    default: break;
+    }
+}
+
 static void write_program(struct rank *r) {
     uint64_t asked = 0;
     for (uint64_t i = 0; i < r->count; i++) {
@@ -247,7 +299,7 @@ static void write_program(struct rank *r) {
         case FLY_E_DONE: write_done(r, e->value); break;
         case FLY_E_ANSWER: write_answered(r, e->value, e->value, e); break;
         case FLY_E_ANSWERS: write_answered(r, r->unanswered, asked, e); break;
-        default: break;
+        default: write_collective(r, e); break;
         }
     }
 }
@@ -263,7 +315,10 @@ static bool open_rank(struct rank *r, int size, struct fly_event *const events[]
     r->match = malloc((r->count + 1) * sizeof *r->match);
     r->answers = malloc((r->count + 1) * sizeof *r->answers);
     r->covered = calloc((size_t)size, sizeof *r->covered);
-    if (r->arrivals == NULL || r->match == NULL || r->answers == NULL || r->covered == NULL)
+    for (uint64_t i = 0; i < r->count; i++) r->colls += r->events[i].kind == FLY_E_COLL;
+    r->ends = calloc(r->colls + 1, sizeof *r->ends);
+    if (r->arrivals == NULL || r->match == NULL || r->answers == NULL || r->covered == NULL ||
+        r->ends == NULL)
         return false;
     for (int s = 0; s < size; s++) {
         uint64_t asks = 0;
@@ -286,15 +341,21 @@ static void close_rank(struct rank *r) {
     free(r->before.at);
     free(r->group.at);
     free(r->took.at);
+    free(r->left_before.at);
+    free(r->left.at);
+    for (uint64_t i = 0; r->ends != NULL && i <= r->colls; i++) free(r->ends[i].at);
+    free(r->ends);
 }
 
 static int write_all(FILE *file, int size, struct fly_event *const events[],
                      const uint64_t counts[]) {
+    struct fly_tags tags;
+    bool whole = fly_tags_open(&tags, size, events, counts);
     fprintf(file, "num_ranks %d\n", size);
-    for (int n = 0; n < size; n++) {
+    for (int n = 0; n < size && whole; n++) {
         struct rank r = {.rank = n, .events = events[n], .count = counts[n], .file = file,
-                         .unanswered = 1};
-        bool whole = open_rank(&r, size, events, counts);
+                         .unanswered = 1, .tags = &tags};
+        whole = open_rank(&r, size, events, counts);
         if (whole) {
             fprintf(file, "\nrank %d {\n", n);
             write_arrivals(&r);
@@ -304,8 +365,9 @@ static int write_all(FILE *file, int size, struct fly_event *const events[],
             whole = !r.short_of_memory;
         }
         close_rank(&r);
-        if (!whole) return ENOMEM;
     }
+    fly_tags_close(&tags);
+    if (!whole) return ENOMEM;
     return ferror(file) ? EIO : 0;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "graph.h"
+#include "record.h"
 
 static void link_in(struct fly_coll *coll) {
     coll->next_coll = coll->rt->colls;
@@ -173,6 +174,7 @@ int fly_call_run(struct fly_call *call) {
         code = fly_sched_start(s);
         while (code == FLY_OK && !fly_match_complete(&s->req.want)) fly_wait_more(&pause);
         if (code == FLY_OK) {
+            fly_record_done(&s->req);
             s->req.active = false;
             call->coll->win->active--;
             code = s->req.error;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "coll.h"
+#include "record.h"
 
 /* Between looks at the clock, and between questions to a rank that is waited for. */
 enum { TURNS_ASK = 32 };
@@ -333,6 +334,7 @@ int fly_sched_start(struct fly_sched *s) {
     if (coll->broken) return fly_fail(FLY_ERR_PEER, "a rank of the team has died");
     reset(s);
     s->number = coll->next++;
+    if (coll->rt->record != NULL) s->req.recorded = fly_record_schedule(s);
     size_t bucket = bucket_of(s->number);
     s->next_numbered = coll->numbered[bucket];
     coll->numbered[bucket] = s;
