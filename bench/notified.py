@@ -18,8 +18,8 @@ MPIS = ("openmpi", "mpich")
 MOST_OF_RAW = 1.15
 MOST_OF_EMPTY = 1.3
 LEAST_RATIO = {"send and receive": 1.3, "put, flush, message": 1.5}
-MOTIFS = (("halo", ("4", "2000")), ("dsde", ("6", "8", "2000")), ("fft", ("16", "400")),
-          ("fft", ("32", "80")), ("fft", ("64", "20")))
+MOTIFS = (("halo", ("2", "2000")), ("halo", ("4", "1000")), ("dsde", ("6", "8", "2000")),
+          ("fft", ("16", "400")), ("fft", ("32", "80")), ("fft", ("64", "20")))
 MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
        "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
