@@ -26,20 +26,24 @@ class Motif:
     ranks: int = 2
     has_puts: bool = True
     """Whether it also goes by the MPI's puts, where they are asked for."""
+    of: str = ""
+    """What it is run on, where there are several sizes."""
 
 
+EVEN = {"openmpi": 1.0, "mpich": 1.0}
 #: The target of the tree is of two ranks, each on a processor; more show what a scheduler makes.
 MOTIFS = (
     Motif("pipeline", ("20", "1000", "200"), r"([\d.]+) MFlop/s", {"openmpi": 4, "mpich": 4},
           "by messages"),
-    Motif("hash", ("20000",), r"([\d.]+) us a key", {"openmpi": 1, "mpich": 1}),
-    Motif("cholesky", ("16", "16", "50"), r"([\d.]+) us$", {"openmpi": 1, "mpich": 1}),
+    Motif("hash", ("20000",), r"([\d.]+) us a key", EVEN),
+    Motif("cholesky", ("16", "16", "50"), r"([\d.]+) us$", EVEN),
     Motif("reduce", ("10000",), r"([\d.]+) us$", {"openmpi": 2.2, "mpich": 3.4}),
     Motif("reduce", ("20",), r"([\d.]+) us$", {}, ranks=17),
-    Motif("halo", ("4", "2000"), r"([\d.]+) us a step$", {"openmpi": 1, "mpich": 1}),
-    Motif("dsde", ("6", "8", "2000"), r"([\d.]+) us$", {"openmpi": 1, "mpich": 1}, has_puts=False),
-    Motif("fft", ("16", "400"), r"([\d.]+) us$", {"openmpi": 1, "mpich": 1}, has_puts=False),
-    Motif("fft", ("64", "20"), r"([\d.]+) us$", {"openmpi": 1, "mpich": 1}, has_puts=False),
+    *(Motif("halo", (side, steps), r"([\d.]+) us a step$", EVEN, of=f", {side}^4 sites a rank")
+      for side, steps in (("2", "2000"), ("4", "1000"))),
+    Motif("dsde", ("6", "8", "2000"), r"([\d.]+) us$", EVEN, has_puts=False, of=", 8 B"),
+    *(Motif("fft", (side, rounds), r"([\d.]+) us$", EVEN, has_puts=False, of=f", {side}^3")
+      for side, rounds in (("16", "400"), ("32", "80"), ("64", "20"))),
 )
 LIMIT_S = 40
 """Each takes seconds; MPICH 4.0.2's one-sided ways were seen to take for ever."""
@@ -82,7 +86,7 @@ def ways(motif: Motif, words: list[str]) -> dict[str, float]:
 
 def row(mpi: str, motif: Motif, runs: Runs, puts: Runs) -> Row:
     """Ours beside the best of the MPI, in the run of the median ratio."""
-    what = f"{motif.name} of {motif.ranks} ranks, beside {mpi}"
+    what = f"{motif.name}{motif.of}, {motif.ranks} ranks, beside {mpi}"
     failed = f"with puts, {puts.said}" if puts.said else ""
     where = regime([ring_ns()], motif.ranks)
     least = motif.least.get(mpi)
