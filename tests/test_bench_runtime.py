@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from mpi_helpers import MPIS, needs
-from test_runtime import build, call
+from test_runtime import build, call, needs_libfabric
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
@@ -35,8 +35,8 @@ def test_ways_beside_an_mpi(mpi, transport, raw, which, ways, tmp_path):
     """All ways of a run are there; what ours hand over is there, by a number that is looked for."""
     needs(mpi)
     release = build("release")
-    if transport == "ofi" and "libfabric" not in call("ldd", release / "libflyloom.so"):
-        pytest.skip("libfabric is not installed")
+    if transport == "ofi":
+        needs_libfabric(release)
     made = peers.program(mpi, "perf_mpi.c", str(tmp_path))
     rows = peers.rows_of(call(f"mpiexec.{mpi}", "-n", 2, made, transport, 8, 300, which,
                               more=VADER))

@@ -53,6 +53,12 @@ def build(preset: str) -> Path:
     return BUILT / preset
 
 
+def needs_libfabric(built: Path) -> None:
+    """Skips where the library was built without it: machines without its headers build the rest."""
+    if "libfabric" not in call("ldd", built / "libflyloom.so"):
+        pytest.skip("libfabric is not installed")
+
+
 @pytest.fixture(scope="module")
 def release():
     return build("release")
@@ -141,8 +147,8 @@ def test_under_a_launcher_with_pmix(transports, release, tmp_path):
     needs("openmpi")
     if subprocess.run(["pkg-config", "--exists", "pmix"], check=False).returncode != 0:
         pytest.skip("libpmix-dev is not installed")
-    if transports == "ofi" and "libfabric" not in call("ldd", release / "libflyloom.so"):
-        pytest.skip("libfabric is not installed")
+    if transports == "ofi":
+        needs_libfabric(release)
     program = tmp_path / "boot_pmix"
     flags = call("pkg-config", "--cflags", "--libs", "pmix").split()
     call("gcc", *FLAGS, f"-I{SOURCE / 'include'}", SOURCE / "tests/boot_pmix.c", "-o", program,
@@ -238,8 +244,7 @@ def test_examples(name, installed, tmp_path):
                                   "neighbours"])
 def test_two_nodes(name, nodes, release, tmp_path):
     """The same over libfabric and TCP."""
-    if "libfabric" not in call("ldd", release / "libflyloom.so"):
-        pytest.skip("libfabric is not installed")
+    needs_libfabric(release)
     program = tmp_path / name
     call("gcc", "-std=gnu11", SOURCE / "examples" / f"{name}.c", "-o", program,
          f"-I{SOURCE / 'include'}", f"-L{release}", "-lflyloom", f"-Wl,-rpath,{release}")
@@ -249,8 +254,7 @@ def test_two_nodes(name, nodes, release, tmp_path):
 @pytest.mark.parametrize("provider", ["net", "tcp;ofi_rxm"])
 def test_large_puts_do_not_stand_still(provider, release):
     """Puts of many pieces, to and fro and many at once: with ofi_rxm they once hung."""
-    if "libfabric" not in call("ldd", release / "libflyloom.so"):
-        pytest.skip("libfabric is not installed")
+    needs_libfabric(release)
     told = call(release / "flyloom-perf", "--transports", "ofi", "--bytes", "65536",
                 "--repetitions", 200, "--json", more={"FLYLOOM_PROVIDER": provider})
     rows = {row["what"]: row for row in json.loads(told)}
@@ -294,8 +298,7 @@ def lost(node):
 def test_two_nodes_keep_the_rules(provider, loss_percent, nodes, release):
     """Random programs as the model of the rules says, epochs, and all to all, over TCP between
     nodes, also where packets are lost: ranks are on the two in turn."""
-    if "libfabric" not in call("ldd", release / "libflyloom.so"):
-        pytest.skip("libfabric is not installed")
+    needs_libfabric(release)
     if loss_percent:
         for node in nodes:
             lose(node, loss_percent)

@@ -8,14 +8,17 @@ from __future__ import annotations
 import random
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 from cli_helpers import command, environment
+from test_runtime import build
 
-ROOT = Path(__file__).resolve().parent.parent
-PROGRAM = ROOT / "target/rt/release/tests/colour_test"
 LIMIT_S = 120
+
+
+@pytest.fixture(scope="module")
+def program():
+    return build("release") / "tests/colour_test"
 
 
 def run(words, **more):
@@ -42,10 +45,8 @@ def generated(matrix, ranks, place):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_rounds_are_the_generators(seed, tmp_path):
+def test_rounds_are_the_generators(seed, program, tmp_path):
     """Operation for operation, for random graphs."""
-    if not PROGRAM.exists():
-        pytest.skip("the runtime is not built: make setup")
     draw = random.Random(seed)
     ranks = draw.randint(3, 30)
     pairs = [(a, b) for a in range(ranks) for b in range(ranks) if a != b]
@@ -53,7 +54,7 @@ def test_rounds_are_the_generators(seed, tmp_path):
     rows = [[8 * ((a, b) in edges) for b in range(ranks)] for a in range(ranks)]
     matrix = tmp_path / "bytes.csv"
     matrix.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
-    said = run([PROGRAM, "rounds", str(ranks)], input="".join(f"{a} {b}\n" for a, b in edges))
+    said = run([program, "rounds", str(ranks)], input="".join(f"{a} {b}\n" for a, b in edges))
     mine = [{} for _ in range(ranks)]
     for (a, b), k in zip(edges, map(int, said.split()), strict=True):
         mine[a].setdefault(k, set()).add(("send", b))

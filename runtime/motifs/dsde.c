@@ -225,17 +225,11 @@ static void prepare(struct exchange *e) {
     e->found = (MPI_Status *)motif_memory(2 * size, sizeof *e->found);
     DO(fly_win_allocate(fly_world(e->m->rt), 16 + 2 * size * bytes, 8, 0, &base, &e->win));
     e->words = (uint64_t *)base;
-    for (int half = 0; half < 2; half++) {
-        DO(fly_notify_init(e->win, FLY_ANY_SOURCE, half, 1, &e->req[half]));
-        DO(fly_start(e->req[half]));
-    }
+    motif_listen(e->win, 1, e->req);
 }
 
 static void forget(struct exchange *e) {
-    for (int half = 0; half < 2; half++) {
-        DO(fly_cancel(e->req[half], NULL));
-        DO(fly_req_free(&e->req[half]));
-    }
+    motif_listen_no_more(e->req);
     DO(fly_win_free(&e->win));
     free(e->all);
     free(e->targets);

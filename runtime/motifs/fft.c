@@ -329,18 +329,11 @@ static void prepare(struct fft *f) {
     f->found = (MPI_Status *)motif_memory((size_t)f->most, sizeof *f->found);
     DO(fly_win_allocate(fly_world(f->m->rt), 2 * slab * one, one, 0, &base, &f->win));
     f->window = (struct number *)base;
-    for (int half = 0; half < 2; half++) {
-        uint64_t others = f->rows == 0 ? 0 : (uint64_t)(f->n - f->planes);
-        DO(fly_notify_init(f->win, FLY_ANY_SOURCE, half, others, &f->req[half]));
-        DO(fly_start(f->req[half]));
-    }
+    motif_listen(f->win, f->rows == 0 ? 0 : (uint64_t)(f->n - f->planes), f->req);
 }
 
 static void forget(struct fft *f) {
-    for (int half = 0; half < 2; half++) {
-        DO(fly_cancel(f->req[half], NULL));
-        DO(fly_req_free(&f->req[half]));
-    }
+    motif_listen_no_more(f->req);
     DO(fly_win_free(&f->win));
     free(f->first);
     free(f->turn);

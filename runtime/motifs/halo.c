@@ -260,11 +260,8 @@ static void prepare(struct lattice *l) {
 }
 
 static void forget(struct lattice *l) {
-    for (int half = 0; half < 2; half++) {
-        DO(fly_cancel(l->faces[half], NULL));
-        DO(fly_req_free(&l->faces[half]));
-        free(l->field[half]);
-    }
+    motif_listen_no_more(l->faces);
+    for (int half = 0; half < 2; half++) free(l->field[half]);
     DO(fly_win_free(&l->win));
     MPI_Comm_free(&l->cart);
     for (int way = 0; way < WAYS; way++) free(l->border[way]);
@@ -293,10 +290,7 @@ int main(int count, char **words) {
     prepare(l);
     size_t bytes = 2 * WAYS * face_bytes(l), unit = NUMBERS * sizeof(double);
     DO(fly_win_allocate(fly_world(m.rt), bytes, unit, 0, &base, &l->win));
-    for (int half = 0; half < 2; half++) {
-        DO(fly_notify_init(l->win, FLY_ANY_SOURCE, half, (uint64_t)l->far, &l->faces[half]));
-        DO(fly_start(l->faces[half]));
-    }
+    motif_listen(l->win, (uint64_t)l->far, l->faces);
     l->window = (double *)base;
     int puts = motif_puts(count, words, 3);
     if (puts) motif_expose(&l->exposed, bytes);

@@ -238,8 +238,7 @@ int main(int count, char **words) {
     MPI_Win_lock_all(0, t->window);
     run(t, &OURS, t->words);
     if (!motif_recorded()) {
-        t->own = (uint64_t *)calloc(bytes, 1);
-        if (t->own == NULL) MPI_Abort(MPI_COMM_WORLD, 3);
+        t->own = (uint64_t *)motif_memory(bytes, 1);
         run(t, &MESSAGES, t->own);
         free(t->own);
     }

@@ -96,6 +96,22 @@ static inline void *motif_memory(size_t count, size_t bytes) {
     return memory;
 }
 
+/* A request for so many notifications of any rank for each half of memory that is used in turn,
+   with the half's number as tag; both are started. */
+static inline void motif_listen(fly_win *win, uint64_t count, fly_req *halves[2]) {
+    for (int half = 0; half < 2; half++) {
+        DO(fly_notify_init(win, FLY_ANY_SOURCE, half, count, &halves[half]));
+        DO(fly_start(halves[half]));
+    }
+}
+
+static inline void motif_listen_no_more(fly_req *halves[2]) {
+    for (int half = 0; half < 2; half++) {
+        DO(fly_cancel(halves[half], NULL));
+        DO(fly_req_free(&halves[half]));
+    }
+}
+
 /* Whether word i asks for MPI's one-sided calls, too. */
 static inline int motif_puts(int count, char **words, int i) {
     return count > i && strcmp(words[i], "mpi") == 0 && !motif_recorded();

@@ -234,6 +234,16 @@ static inline int fly_mpi_ask_scan(fly_mpi_req *r, const char *call, const void 
     return code != FLY_OK ? code : fly_mpi_ask_fold(r, send, receive, count, count, type, op);
 }
 
+/* None of the counts of all ranks is below 0. */
+static inline int fly_mpi_counts(const fly_mpi_req *r, const char *what, const int counts[]) {
+    int rank;
+    for (rank = 0; rank < r->size; rank++)
+        if (counts[rank] < 0)
+            return fly_mpi_fail(FLY_ERR_ARG, "%s: %s[%d]: %d is less than none", r->call, what,
+                                rank, counts[rank]);
+    return FLY_OK;
+}
+
 static inline int fly_mpi_ask_reduce_scatter(fly_mpi_req *r, const char *call, const void *send,
                                              void *receive, const int counts[], MPI_Datatype type,
                                              MPI_Op op, fly_team *team) {
@@ -241,19 +251,23 @@ static inline int fly_mpi_ask_reduce_scatter(fly_mpi_req *r, const char *call, c
     size_t all = 0;
     if (code == FLY_OK && counts == NULL)
         code = fly_mpi_fail(FLY_ERR_ARG, "%s: counts is NULL", call);
+    if (code == FLY_OK) code = fly_mpi_counts(r, "counts", counts);
     if (code != FLY_OK) return code;
     r->sizes = (size_t *)calloc((size_t)r->size, sizeof *r->sizes);
     if (r->sizes == NULL) return fly_mpi_fail(FLY_ERR_NOMEM, "%s: no memory", call);
     for (rank = 0; rank < r->size; rank++) {
-        if (counts[rank] < 0)
-            return fly_mpi_fail(FLY_ERR_ARG, "%s: counts[%d]: %d is less than none", call, rank,
-                                counts[rank]);
         r->sizes[rank] = (size_t)counts[rank];
         all += (size_t)counts[rank];
     }
     code = fly_mpi_ask_fold(r, send, receive, all, r->sizes[r->rank], type, op);
     for (rank = 0; rank < r->size && code == FLY_OK && r->amount == 0; rank++) r->sizes[rank] = 0;
     return code;
+}
+
+/* In place, where the blocks of all are gathered: its own is there already. */
+static inline void fly_mpi_pack_own(fly_mpi_req *r, size_t count) {
+    r->in.before = (size_t)r->rank * count;
+    r->in.to_pack = count;
 }
 
 /* Both sides, of `send_blocks` and `receive_blocks` times the counts; 0: this rank has none. */
@@ -296,10 +310,7 @@ static inline int fly_mpi_ask_gather(fly_mpi_req *r, const char *call, const voi
     code = fly_mpi_ask_blocks(r, send, send_count, send_type, in_place ? 0 : 1, receive,
                               receive_count, receive_type,
                               r->rank == root ? (size_t)r->size : 0);
-    if (in_place) {
-        r->in.before = (size_t)r->rank * receive_count;
-        r->in.to_pack = receive_count;
-    }
+    if (in_place) fly_mpi_pack_own(r, receive_count);
     return code;
 }
 
@@ -328,10 +339,7 @@ static inline int fly_mpi_ask_allgather(fly_mpi_req *r, const char *call, const 
     if (code != FLY_OK) return code;
     code = fly_mpi_ask_blocks(r, send, send_count, send_type, in_place ? 0 : 1, receive,
                               receive_count, receive_type, (size_t)r->size);
-    if (in_place) {
-        r->in.before = (size_t)r->rank * receive_count;
-        r->in.to_pack = receive_count;
-    }
+    if (in_place) fly_mpi_pack_own(r, receive_count);
     return code;
 }
 
@@ -356,12 +364,11 @@ static inline int fly_mpi_side_of_each(const fly_mpi_req *r, fly_mpi_side *side,
     if (counts == NULL || at == NULL)
         return fly_mpi_fail(FLY_ERR_ARG, "%s: %s_counts or %s_at is NULL", r->call, what, what);
     code = fly_mpi_side_of(r, side, what, user, 0, 0, type);
+    if (code == FLY_OK)
+        code = fly_mpi_counts(r, *what == 's' ? "send_counts" : "receive_counts", counts);
     if (code != FLY_OK) return code;
     solid = fly_mpi_solid(&side->layout, 2);
     for (rank = 0; rank < r->size; rank++) {
-        if (counts[rank] < 0)
-            return fly_mpi_fail(FLY_ERR_ARG, "%s: %s_counts[%d]: %d is less than none", r->call,
-                                what, rank, counts[rank]);
         if (counts[rank] != 0 && at[rank] < 0) solid = 0;
         sizes[rank] = (size_t)counts[rank] * side->layout.bytes;
         places[rank] = all;

@@ -29,7 +29,7 @@ static void print(const struct fly_operation_table *table, const struct fly_logg
         if (ordered && !one->ordered) continue;
         if (least < 0 || times[i] < least) least = times[i];
     }
-    bool sparse = table >= &fly_operations[FLY_C_NEIGHBOUR_ALLGATHER];
+    bool sparse = fly_on_graph((int)(table - fly_operations));
     printf("%s of %zu bytes, %d %s; L %g, o_s %g, o_r %g, g %g ns, G %g ns/B\n", table->name,
            bytes, ranks, sparse ? "neighbours" : "ranks", net->latency_ns, net->send_ns,
            net->receive_ns, net->gap_ns, net->byte_ns);

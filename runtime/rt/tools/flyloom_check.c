@@ -170,10 +170,9 @@ static int as_rank(const fly_boot *boot, void *context) {
 
 /* Two processes; rank 0 tells what it found. */
 static void with_processes(const struct try *what, bool by_thread, struct result *r) {
-    struct result *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct result *shared = perf_shared("flyloom-check", sizeof *shared);
     struct trial trial = {what, by_thread, shared};
-    if (shared == MAP_FAILED) {
+    if (shared == NULL) {
         failed(r, "no memory");
         return;
     }

@@ -126,12 +126,13 @@ static double slopes(const struct model_samples *all) {
 
 /* By the regime without crowding where it was measured: a program has a processor for each rank. */
 static void answer(const struct model_samples *all, const struct model_question *q, bool json) {
+    const struct model_call *of_fence = call_of("epoch of fence");
+    const struct model_call *of_pscw = call_of("epoch of post to wait");
     struct fitted fence, pscw, put;
-    bool crowded = false;
-    fit(all, call_of("epoch of fence"), false, &fence);
-    if (fence.count == 0) crowded = true;
-    fit(all, call_of("epoch of fence"), crowded, &fence);
-    fit(all, call_of("epoch of post to wait"), crowded, &pscw);
+    fit(all, of_fence, false, &fence);
+    bool crowded = fence.count == 0;
+    if (crowded) fit(all, of_fence, true, &fence);
+    fit(all, of_pscw, crowded, &pscw);
     fit(all, call_of("put, flush"), crowded, &put);
     if (fence.count == 0 || pscw.count == 0) return;
     struct fit_line *p = &pscw.parts[0];
@@ -144,7 +145,9 @@ static void answer(const struct model_samples *all, const struct model_question 
     double alone_ns = fit_at(fence.parts, 1, log2((double)q->ranks));
     double together_ns = fit_at(p, 1, (double)q->neighbours);
     double crossing = fit_crossing(alone_ns, p->constant, p->slope);
-    double theirs = fit_crossing(2900 * log2((double)q->ranks), 2500, 700);
+    double theirs = fit_crossing(of_fence->constant_ns +
+                                     of_fence->slope_ns * log2((double)q->ranks),
+                                 of_pscw->constant_ns, of_pscw->slope_ns);
     const char *best = alone_ns <= together_ns ? "fence" : "PSCW";
     if (json) {
         printf("{\"ranks\": %zu, \"neighbours\": %zu, \"bytes\": %zu, \"crowded\": %s, "

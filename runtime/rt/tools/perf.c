@@ -230,15 +230,6 @@ void perf_bandwidth(struct perf *p, size_t bytes) {
     flood(p, "bandwidth: a message", bytes, 1 + (64 << 20) / (bytes + 4096));
 }
 
-bool perf_folder(const char *program, char path[PERF_PATH]) {
-    const char *place = getenv("TMPDIR");
-    if (place == NULL) place = "/tmp";
-    int length = snprintf(path, PERF_PATH, "%s/%s-XXXXXX", place, program);
-    if (length < PERF_PATH && mkdtemp(path) != NULL) return true;
-    fprintf(stderr, "%s: no folder can be made in %s\n", program, place);
-    return false;
-}
-
 /* Each rank on a processor of its own, where there are two: else they wait for the scheduler. */
 bool perf_apart(int rank) {
     cpu_set_t allowed, one;

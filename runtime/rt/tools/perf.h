@@ -20,7 +20,7 @@
     } while (0)
 
 /* PERF_DATA: where data lies in the window, behind the slots of the ring. */
-enum { PERF_PATH = 512, PERF_DATA = 4096 };
+enum { PERF_DATA = 4096 };
 
 struct perf_way;
 
@@ -80,8 +80,8 @@ typedef int perf_body(const fly_boot *boot, void *context);
 /* Starts so many processes and waits for them; each is ended after limit_s. The largest code that
    one ended with; 3 where one was killed. */
 int perf_start(const char *program, int ranks, unsigned limit_s, perf_body *body, void *context);
-/* A new folder, in TMPDIR or else in /tmp, for the files of a bootstrap; false: it is said why. */
-bool perf_folder(const char *program, char path[PERF_PATH]);
+/* Memory of zeros that the processes share which are started after it; NULL: it is said. */
+void *perf_shared(const char *program, size_t bytes);
 void perf_bandwidth(struct perf *p, size_t bytes);
 
 #endif

@@ -287,12 +287,8 @@ int perf_model(int count, char **words) {
                             .repetitions = 1000};
     int code = read_options(count, words, &wanted);
     if (code != 0) return code;
-    wanted.samples = mmap(NULL, sizeof *wanted.samples, PROT_READ | PROT_WRITE,
-                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (wanted.samples == MAP_FAILED) {
-        fprintf(stderr, "%s: no memory\n", PROGRAM);
-        return 3;
-    }
+    wanted.samples = perf_shared(PROGRAM, sizeof *wanted.samples);
+    if (wanted.samples == NULL) return 3;
     for (int i = 0; i < wanted.rank_counts && code == 0; i++) {
         wanted.sizes = i == 0;
         code = perf_start(PROGRAM, (int)wanted.ranks[i], LIMIT_S, as_rank, &wanted);

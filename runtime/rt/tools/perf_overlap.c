@@ -257,12 +257,8 @@ int perf_overlap(int count, char **words) {
         if (code != 0) return code;
         i++;
     }
-    wanted.told = mmap(NULL, sizeof *wanted.told, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (wanted.told == MAP_FAILED) {
-        fprintf(stderr, "%s: no memory\n", PROGRAM);
-        return 3;
-    }
+    wanted.told = perf_shared(PROGRAM, sizeof *wanted.told);
+    if (wanted.told == NULL) return 3;
     int code = run_all(&wanted);
     munmap(wanted.told, sizeof *wanted.told);
     return code;

@@ -2,10 +2,30 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "perf.h"
+
+enum { PATH_BYTES = 512 };
+
+void *perf_shared(const char *program, size_t bytes) {
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory != MAP_FAILED) return memory;
+    fprintf(stderr, "%s: no memory\n", program);
+    return NULL;
+}
+
+/* A new folder, in TMPDIR or else in /tmp, for the files of a bootstrap; false: it is said why. */
+static bool new_folder(const char *program, char path[PATH_BYTES]) {
+    const char *place = getenv("TMPDIR");
+    if (place == NULL) place = "/tmp";
+    int length = snprintf(path, PATH_BYTES, "%s/%s-XXXXXX", place, program);
+    if (length < PATH_BYTES && mkdtemp(path) != NULL) return true;
+    fprintf(stderr, "%s: no folder can be made in %s\n", program, place);
+    return false;
+}
 
 /* What killed processes left there. */
 static void empty(const char *folder) {
@@ -32,9 +52,9 @@ static int as_rank(const char *folder, int rank, int ranks, perf_body *body, voi
 }
 
 int perf_start(const char *program, int ranks, unsigned limit_s, perf_body *body, void *context) {
-    char folder[PERF_PATH];
+    char folder[PATH_BYTES];
     int result = 0, started = 0;
-    if (!perf_folder(program, folder)) return 3;
+    if (!new_folder(program, folder)) return 3;
     fflush(NULL);
     for (; started < ranks; started++) {
         pid_t child = fork();

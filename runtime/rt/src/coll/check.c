@@ -39,7 +39,7 @@ static const char *difference(const struct claim *a, const struct claim *b, int6
         const char *name;
         int64_t left, right;
     } fields[] = {
-        {a->operation >= FLY_C_NEIGHBOUR_ALLGATHER ? "graph" : "root", a->root, b->root},
+        {fly_on_graph((int)a->operation) ? "graph" : "root", a->root, b->root},
         {"fold type", a->type, b->type},
         {"fold op", a->op, b->op},
         {"fold ordered", a->ordered, b->ordered},

@@ -17,13 +17,17 @@ enum fly_operation {
     FLY_C_ALLTOALL,
     FLY_C_ALLTOALLV,
     FLY_C_SCAN,
-    FLY_C_NEIGHBOUR_ALLGATHER, /* on a graph, from here on */
+    FLY_C_NEIGHBOUR_ALLGATHER,
     FLY_C_NEIGHBOUR_ALLGATHERV,
     FLY_C_NEIGHBOUR_ALLTOALL,
     FLY_C_NEIGHBOUR_ALLTOALLV,
     FLY_C_INNER, /* the library's own */
     FLY_C_OPERATIONS
 };
+
+static inline bool fly_on_graph(int operation) {
+    return operation >= FLY_C_NEIGHBOUR_ALLGATHER && operation < FLY_C_INNER;
+}
 
 /* LogGP: Culler et al. 1993; Alexandrov et al. 1995. The overhead is told apart by side. */
 struct fly_loggp {
