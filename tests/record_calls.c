@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,12 +151,18 @@ static void come_and_go(int rounds) {
     }
 }
 
+/* The least that 100 rounds add: MPI's own pools grow at times, what leaks grows each time. */
 static void loop(void) {
     come_and_go(100);
-    size_t before = mallinfo2().uordblks;
-    come_and_go(300);
-    size_t now = mallinfo2().uordblks;
-    if (me == 0) printf("grown %zu\n", now > before ? now - before : 0);
+    size_t least = SIZE_MAX;
+    for (int i = 0; i < 3; i++) {
+        size_t before = mallinfo2().uordblks;
+        come_and_go(100);
+        size_t now = mallinfo2().uordblks;
+        size_t grown = now > before ? now - before : 0;
+        least = grown < least ? grown : least;
+    }
+    if (me == 0) printf("grown %zu\n", least);
 }
 
 static void replace(void) {
