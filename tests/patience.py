@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 HANG_S = 120
 """The longest wait for what must happen: only what hangs takes so long."""
+QUIET_S = 2.0
+"""How long OpenSM has to be silent: on a loaded machine it is so before it looks at a change."""
 TRIES = 12
 """What is promised within a time has to be so in one of so many tries."""
 

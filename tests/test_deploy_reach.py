@@ -10,6 +10,7 @@ from deploy_helpers import needs_fabric
 from flyloom.deploy import Ibsim, OpenSM, reach, readback
 from flyloom.deploy.fabric import deploy
 from flyloom.deploy.live import Live, check_deployable
+from patience import QUIET_S
 
 
 def same(found):
@@ -80,7 +81,7 @@ def test_a_fault_beyond_what_ibsim_carries_is_seen():
         live.load(fl.route(network, "min_hop"))
         mark = live.opensm.mark()
         live.ibsim.unlink(live.endpoint_id(29), 1)
-        live.settle()
+        live.settle(QUIET_S)
         assert live.opensm.logged("HEAVY SWEEP|SUBNET UP|Entering.*SWEEP", mark)
         nodes = readback.parse_discover(live.discover())
         assert live.addresses["node_guid"][29] not in nodes

@@ -219,7 +219,7 @@ def test_communicators_that_are_split_and_made_again(run, form):
     hosts = [0, 1, 2, 4, 6, 7, 1, 5, 3]
     edges = [(0, 3, 7), (3, 0, 7), (1, 2, 2), (2, 3, 1)]
     asked = {"FLYLOOM_NETWORK": "ring:n=8,p=1", "FLYLOOM_OBJECTIVE": "hops"}
-    told = run(hosts, edges, form, times=20, colours=2, **asked)
+    told = run(hosts, edges, form, times=5, colours=2, **asked)
     for colour in (0, 1):
         own, ranks = hosts[colour::2], told.ranks(colour)
         assert ranks != sorted(ranks)

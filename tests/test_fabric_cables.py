@@ -11,6 +11,7 @@ import pytest
 from deploy_helpers import needs_fabric
 from flyloom.deploy.fabric import opensm_engine
 from flyloom.deploy.live import Live
+from patience import QUIET_S
 
 pytestmark = [pytest.mark.ib, needs_fabric]
 
@@ -146,7 +147,7 @@ def break_all(cabling, live):
     cabling.pull(pulled)
     cabling.swap(one, other)
     live.ibsim.unlink(live.switch_id(DEAD))
-    live.settle()
+    live.settle(QUIET_S)
     return pulled, one, other
 
 
@@ -156,7 +157,7 @@ def mend_all(cabling, live, pulled, one, other):
         cabling.pull(cable)
     for cable in (one, other, pulled):
         cabling.plug(*cable)
-    live.settle()
+    live.settle(QUIET_S)
 
 
 def faults_of(found):
@@ -246,7 +247,7 @@ def test_an_endpoint_elsewhere_keeps_its_address(plan):
         for endpoint in (mover, evicted):
             live.ibsim.unlink(live.endpoint_id(endpoint), 1)
         live.ibsim.link(live.endpoint_id(mover), 1, live.switch_id(40), port)
-        live.settle()
+        live.settle(QUIET_S)
         code, found = verify_cables(live)
         assert code == 1
         text = " ".join(finding["what"] for finding in found["findings"])

@@ -16,6 +16,7 @@ from deploy_helpers import needs_fabric
 from flyloom.deploy import oracle, readback
 from flyloom.deploy.fabric import judge, opensm_engine
 from flyloom.deploy.live import Live, compared
+from patience import QUIET_S
 
 pytestmark = [pytest.mark.ib, needs_fabric]
 
@@ -195,7 +196,7 @@ def test_a_missing_path_record_is_a_difference():
         live.load(routing)
         switch = 9
         live.ibsim.unlink(live.switch_id(switch))  # its endpoints are gone, their paths too
-        live.settle()
+        live.settle(QUIET_S)
         found = live.check(routing, topology)
     hosts = topology.endpoints // topology.switches
     lost = hosts * (hosts - 1) + 2 * hosts * (topology.endpoints - hosts)

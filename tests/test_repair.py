@@ -12,6 +12,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from deploy_helpers import needs_fabric
+from patience import QUIET_S
 
 CASES = [
     ("slim_fly:q=5,p=2", "dfsssp", 1, {}),
@@ -259,7 +260,7 @@ def test_a_cable_is_pulled_and_the_repaired_tables_are_read_back():
         table = topology.link_table
         end = live.switch_id(int(table["a_switch"][40]))
         live.ibsim.unlink(end, int(table["a_port"][40]))
-        live.settle()
+        live.settle(QUIET_S)
         links, switches = fl.lost_in(topology, live.as_found())
         assert (links, switches) == ([40], [])
         mended, done = fl.repair(routing, topology, links=links, switches=switches)

@@ -9,7 +9,9 @@ use base::{Interrupted, SwitchId, TerminalId, Watch};
 use fabric::network::Peer;
 use fabric::tables::candidates::{Candidates, Heading};
 use fabric::tables::{Routing, Starts, Walk};
-use std::collections::{BTreeMap, BTreeSet};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Walks every path between endpoints and checks that it arrives and that the numbers of the
 /// (channel, lane) pairs it takes rise strictly.
@@ -88,7 +90,7 @@ fn path(
 /// hold stay below those of all that they may want next, until they arrive.
 ///
 /// O(goals * situations * candidates), each situation as often as a packet comes to it on a higher
-/// number than any before.
+/// number than any before; in parallel.
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` says so.
@@ -103,13 +105,14 @@ pub fn recheck_scheme(
     let terminals = (0..on.terminals().len()).map(TerminalId::from);
     let mut goals = Vec::new();
     terminals.filter(|&t| on.terminal_is_up(t)).for_each(|t| scheme.goals(t, &mut goals));
-    let goals: BTreeSet<u32> = goals.into_iter().collect();
+    goals.sort_unstable();
+    goals.dedup();
     // by switch in between and state, the highest number that a packet has come on
     let mut come: BTreeMap<(SwitchId, u32), u32> = BTreeMap::new();
-    let mut flood = Flood::new(scheme, numbering);
+    let done = AtomicU64::new(0);
+    let tick = || watch.tick("recheck", done.fetch_add(1, Relaxed), goals.len() as u64 * 2);
     for leg in 0..2 {
-        for (i, &goal) in goals.iter().enumerate() {
-            watch.tick("recheck", i as u64, goals.len() as u64)?;
+        let enter = |goal: u32, flood: &mut Flood<_>| {
             let home = scheme.home(goal);
             let ours = |s: &SwitchId| *s != home && plane(*s) == plane(home);
             let mut states = Vec::new();
@@ -124,22 +127,53 @@ pub fn recheck_scheme(
                     states.drain(..).for_each(|state| flood.raise(s, state, number));
                 }
             }
-            if let Err(why) = flood.run(goal) {
-                return Ok(Err(why));
-            }
-            for (state, number) in flood.arrived(home) {
-                match (scheme.ends(state), leg) {
-                    (true, _) => {}
-                    (false, 0) => {
-                        let known = come.entry((home, state)).or_insert(0);
-                        *known = number.max(*known);
-                    }
-                    (false, _) => return Ok(Err(format!("a packet goes on at {home}"))),
+        };
+        let flood = |some| flood_goals(scheme, numbering, some, &enter, &tick);
+        let found: Vec<_> = goals.par_chunks(TOGETHER).map(flood).collect::<Result<_, _>>()?;
+        for part in found {
+            let arrivals = match part {
+                Ok(arrivals) => arrivals,
+                Err(why) => return Ok(Err(why)),
+            };
+            for ((home, state), number) in arrivals {
+                if leg > 0 {
+                    return Ok(Err(format!("a packet goes on at {home}")));
                 }
+                let known = come.entry((home, state)).or_insert(0);
+                *known = number.max(*known);
             }
         }
     }
     Ok(Ok(()))
+}
+
+/// Goals that one task looks at.
+const TOGETHER: usize = 16;
+
+/// A switch in between and the state there, and the highest number that a packet has come on.
+type Arrival = ((SwitchId, u32), u32);
+
+/// Where packets for these goals come to that are not at their destination, or what is wrong.
+fn flood_goals<C: Candidates>(
+    scheme: &C,
+    numbering: &Numbering,
+    goals: &[u32],
+    enter: &impl Fn(u32, &mut Flood<C>),
+    tick: &impl Fn() -> Result<(), Interrupted>,
+) -> Result<Result<Vec<Arrival>, String>, Interrupted> {
+    let mut flood = Flood::new(scheme, numbering);
+    let mut arrivals = Vec::new();
+    for &goal in goals {
+        tick()?;
+        enter(goal, &mut flood);
+        if let Err(why) = flood.run(goal) {
+            return Ok(Err(why));
+        }
+        let home = scheme.home(goal);
+        let here = flood.arrived(home).into_iter().filter(|(state, _)| !scheme.ends(*state));
+        arrivals.extend(here.map(|(state, number)| ((home, state), number)));
+    }
+    Ok(Ok(arrivals))
 }
 
 /// The packets for one goal.
@@ -191,10 +225,8 @@ impl<'a, C: Candidates> Flood<'a, C> {
             for candidate in found.drain(..) {
                 let first = candidate.channel.0 as usize * lanes;
                 let of = |lane: u8| self.numbering.number.get(first + usize::from(lane));
-                let all: Vec<Option<u32>> =
-                    candidate.lanes().map(|lane| of(lane).map(|n| n + 1)).collect();
-                let (low, high) = (all.iter().min().copied(), all.iter().max().copied());
-                let (Some(low), Some(Some(high))) = (low, high) else {
+                let all = candidate.lanes().map(|lane| of(lane).map(|n| n + 1));
+                let (Some(low), Some(Some(high))) = (all.clone().min(), all.max()) else {
                     return Err(format!("a packet to {home} has no lane at {at}"));
                 };
                 if usize::from(candidate.lanes().end) > lanes || low <= held {

@@ -11,8 +11,11 @@ use base::{Interrupted, SwitchId, TerminalId, Watch};
 use fabric::Topology;
 use fabric::tables::candidates::{Candidate, Candidates, Heading};
 use fabric::turns::{Held, LaneGraph};
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Witness: what packets may do ends, and a numbering that rises along all of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +52,7 @@ impl fmt::Display for Flaw {
 /// another in a circle, and lets the separate checker look at the numbers; or shows why not.
 ///
 /// O(goals * situations * candidates^2), a situation being a switch and a state that packets for a
-/// goal can be in; memory for the channel dependency graph, lane by lane.
+/// goal can be in, in parallel; memory for the channel dependency graph, lane by lane.
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` says so.
@@ -59,7 +62,7 @@ pub fn prove(
 ) -> Result<Verdict<Freedom, Flaw>, Interrupted> {
     let on = scheme.topology();
     let lanes = scheme.lanes();
-    let mut graph = LaneGraph::without_turns(on, lanes.into());
+    let graph = LaneGraph::without_turns(on, lanes.into());
     let insert = |held: &Candidate, wanted: &Candidate, _: u32| {
         for pair in pairs(held, wanted) {
             graph.insert(pair.0, pair.1);
@@ -120,20 +123,91 @@ struct Arrived {
     hops: u32,
 }
 
+/// By switch in between and the state there.
+type Between = BTreeMap<(SwitchId, u32), Arrived>;
+
+/// By switch in between, state there and hop onward, the first goal for which that is taken.
+type Onward = BTreeMap<(SwitchId, u32, Candidate), u32>;
+
+/// Goals that one task looks at: so many that its memory is soon paid for, so few that all cores
+/// have some.
+const TOGETHER: usize = 16;
+
+/// What every `TOGETHER` goals come to, in their order, or the first flaw. In parallel.
+fn of_goals<T: Send>(
+    goals: &[u32],
+    find: impl Fn(&[u32]) -> Result<Result<T, Flaw>, Interrupted> + Sync + Send,
+) -> Result<Result<Vec<T>, Flaw>, Interrupted> {
+    let all: Vec<Result<T, Flaw>> =
+        goals.par_chunks(TOGETHER).map(find).collect::<Result<_, Interrupted>>()?;
+    Ok(all.into_iter().collect())
+}
+
 /// Calls `visit` for every two hops that a packet may take one after the other, and the goal of the
-/// second, often more than once. The most hops of a packet, or why packets do not arrive.
+/// second, often more than once, on many threads. The most hops of a packet, or why packets do not
+/// arrive.
 fn each_wait(
     scheme: &impl Candidates,
     watch: &dyn Watch,
-    mut visit: impl FnMut(&Candidate, &Candidate, u32),
+    visit: impl Fn(&Candidate, &Candidate, u32) + Sync,
 ) -> Result<Result<u32, Flaw>, Interrupted> {
+    let (goals, done) = (goals(scheme), AtomicU64::new(0));
+    let tick =
+        || watch.tick("candidates", done.fetch_add(1, Ordering::Relaxed), goals.len() as u64 * 2);
+    let sources = sources(scheme.topology());
+    let first = of_goals(&goals, |some| first_leg(scheme, some, &sources, &tick, &visit))?;
+    let (mut most, mut between) = (0, Between::new());
+    match first {
+        Ok(all) => {
+            for (hops, found) in all {
+                most = most.max(hops);
+                for (place, Arrived { held, hops }) in found {
+                    let arrived = between.entry(place).or_default();
+                    arrived.held.extend(held);
+                    arrived.hops = hops.max(arrived.hops);
+                }
+            }
+        }
+        Err(flaw) => return Ok(Err(flaw)),
+    }
+    if between.is_empty() {
+        return Ok(Ok(most));
+    }
+    let second = of_goals(&goals, |some| second_leg(scheme, some, &between, &tick, &visit))?;
+    let mut onward = Onward::new();
+    match second {
+        Ok(all) => {
+            for (hops, found) in all {
+                most = most.max(hops);
+                for (hop, goal) in found {
+                    onward.entry(hop).or_insert(goal);
+                }
+            }
+        }
+        Err(flaw) => return Ok(Err(flaw)),
+    }
+    let joints = onward.len() as u64;
+    for (i, ((s, before, wanted), goal)) in (0..).zip(onward) {
+        watch.tick("candidates", i, joints)?;
+        between[&(s, before)].held.iter().for_each(|held| visit(held, &wanted, goal));
+    }
+    Ok(Ok(most))
+}
+
+/// Packets from where they set off to these goals: the most hops, and how they come to goals that
+/// are not where they end.
+fn first_leg(
+    scheme: &impl Candidates,
+    goals: &[u32],
+    sources: &[Vec<SwitchId>],
+    tick: &impl Fn() -> Result<(), Interrupted>,
+    visit: &impl Fn(&Candidate, &Candidate, u32),
+) -> Result<Result<(u32, Between), Flaw>, Interrupted> {
     let on = scheme.topology();
-    let (goals, sources) = (goals(scheme), sources(on));
-    let mut between: BTreeMap<(SwitchId, u32), Arrived> = BTreeMap::new();
+    let mut between = Between::new();
     let (mut search, mut states, mut most) = (Search::new(scheme), Vec::new(), 0);
-    let total = goals.len() as u64 * 2;
-    for (i, &goal) in goals.iter().enumerate() {
-        watch.tick("candidates", i as u64, total)?;
+    for &goal in goals {
+        tick()?;
         let home = scheme.home(goal);
         search.clear();
         for &source in sources[plane_of(on, home)].iter().filter(|s| **s != home) {
@@ -143,7 +217,7 @@ fn each_wait(
                 search.enter(source, state, 0);
             }
         }
-        match search.run(goal, &mut visit) {
+        match search.run(goal, visit) {
             Ok(hops) => most = most.max(hops),
             Err(flaw) => return Ok(Err(flaw)),
         }
@@ -153,10 +227,22 @@ fn each_wait(
             arrived.hops = hops.max(arrived.hops);
         }
     }
-    // by switch in between, state there and hop onward, a goal for which that is taken
-    let mut onward: BTreeMap<(SwitchId, u32, Candidate), u32> = BTreeMap::new();
-    for (i, &goal) in goals.iter().enumerate() {
-        watch.tick("candidates", (goals.len() + i) as u64, total)?;
+    Ok(Ok((most, between)))
+}
+
+/// Packets from switches in between to these goals: the most hops, and those that they take first.
+fn second_leg(
+    scheme: &impl Candidates,
+    goals: &[u32],
+    between: &Between,
+    tick: &impl Fn() -> Result<(), Interrupted>,
+    visit: &impl Fn(&Candidate, &Candidate, u32),
+) -> Result<Result<(u32, Onward), Flaw>, Interrupted> {
+    let on = scheme.topology();
+    let mut onward = Onward::new();
+    let (mut search, mut states, mut most) = (Search::new(scheme), Vec::new(), 0);
+    for &goal in goals {
+        tick()?;
         let home = scheme.home(goal);
         search.clear();
         let here = |s: SwitchId| s != home && plane_of(on, s) == plane_of(on, home);
@@ -169,7 +255,7 @@ fn each_wait(
                 search.wanted(s, heading, |c| _ = onward.entry((s, before, *c)).or_insert(goal));
             }
         }
-        match search.run(goal, &mut visit) {
+        match search.run(goal, visit) {
             Ok(hops) => most = most.max(hops),
             Err(flaw) => return Ok(Err(flaw)),
         }
@@ -179,12 +265,7 @@ fn each_wait(
             return Ok(Err(Flaw::Wanders(why)));
         }
     }
-    let joints = onward.len() as u64;
-    for (i, ((s, before, wanted), goal)) in (0..).zip(onward) {
-        watch.tick("candidates", i, joints)?;
-        between[&(s, before)].held.iter().for_each(|held| visit(held, &wanted, goal));
-    }
-    Ok(Ok(most))
+    Ok(Ok((most, onward)))
 }
 
 fn plane_of(on: &Topology, s: SwitchId) -> usize {
@@ -255,7 +336,7 @@ impl<'a, C: Candidates> Search<'a, C> {
     fn run(
         &mut self,
         goal: u32,
-        visit: &mut impl FnMut(&Candidate, &Candidate, u32),
+        visit: &impl Fn(&Candidate, &Candidate, u32),
     ) -> Result<u32, Flaw> {
         let home = self.scheme.home(goal);
         let mut i = 0;
@@ -332,13 +413,14 @@ fn explain(
     let on = scheme.topology();
     let wants: HashMap<Held, (usize, Held)> =
         (0..circle.len()).map(|i| (circle[i], (i, circle[(i + 1) % circle.len()]))).collect();
-    let mut goal_of: Vec<Option<u32>> = vec![None; circle.len()];
+    let goal_of: Mutex<Vec<Option<u32>>> = Mutex::new(vec![None; circle.len()]);
     let found = |held: &Candidate, wanted: &Candidate, goal: u32| {
         for (from, to) in pairs(held, wanted) {
             if let Some(&(i, known)) = wants.get(&from)
                 && known == to
             {
-                goal_of[i].get_or_insert(goal);
+                let least = &mut goal_of.lock().expect("no thread panics")[i];
+                *least = Some(least.map_or(goal, |known| known.min(goal)));
             }
         }
     };
@@ -348,7 +430,7 @@ fn explain(
     let tell = |goal: u32| format!("packets to {}", name(scheme.home(goal)));
     let waits = circle
         .iter()
-        .zip(goal_of)
+        .zip(goal_of.into_inner().expect("no thread panics"))
         .map(|(&held, goal)| Wait::new(on, held, goal.map_or_else(String::new, tell)));
     Ok(Cycle { waits: waits.collect() })
 }

@@ -11,7 +11,7 @@ use fabric::turns::{Dependencies, LaneGraph, each_way};
 /// # Errors
 /// [`Interrupted`] when `watch` says so.
 pub(crate) fn is_free(routing: &Routing, watch: &dyn Watch) -> Result<bool, Interrupted> {
-    let mut graph = LaneGraph::without_turns(routing.topology(), 1);
+    let graph = LaneGraph::without_turns(routing.topology(), 1);
     each_way(routing, routing.destinations(), watch, |from, to| graph.insert((from, 0), (to, 0)))?;
     Ok(graph.number(watch)?.is_ok())
 }

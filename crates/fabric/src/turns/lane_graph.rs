@@ -10,6 +10,7 @@ use crate::tables::{Bundles, Hops, Routing, ServiceLevels, Sl2Vl, Starts, Walk};
 use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A channel, and the lane on it.
 pub type Held = (ChannelId, u8);
@@ -189,7 +190,7 @@ pub struct LaneGraph<'a> {
     lanes: usize,
     numbering: Dependencies,
     /// A bit for each pair and each that it can wait for; [`LaneGraph::row`] tells where.
-    bits: Vec<u64>,
+    bits: Vec<AtomicU64>,
 }
 
 impl<'a> LaneGraph<'a> {
@@ -220,7 +221,8 @@ impl<'a> LaneGraph<'a> {
     /// The graph in which nothing waits.
     pub fn without_turns(on: &'a Topology, lanes: usize) -> Self {
         let numbering = Dependencies::new(on);
-        let bits = vec![0_u64; (numbering.count() * lanes * lanes).div_ceil(64)];
+        let words = (numbering.count() * lanes * lanes).div_ceil(64);
+        let bits = (0..words).map(|_| AtomicU64::new(0)).collect();
         Self { on, lanes, numbering, bits }
     }
 
@@ -231,10 +233,15 @@ impl<'a> LaneGraph<'a> {
         begin..begin + next.len() * self.lanes
     }
 
-    /// Lets `from` wait for `to`, whose channel leaves the head of `from`'s.
-    pub fn insert(&mut self, from: Held, to: Held) {
+    /// Lets `from` wait for `to`, whose channel leaves the head of `from`'s. Several threads may do
+    /// so at the same time.
+    pub fn insert(&self, from: Held, to: Held) {
         let place = self.numbering.of(from.0, to.0) - self.numbering.of_channel(from.0).start;
-        self.set(self.row(from).start + place * self.lanes + usize::from(to.1));
+        let bit = self.row(from).start + place * self.lanes + usize::from(to.1);
+        let (word, mask) = (&self.bits[bit / 64], 1 << (bit % 64));
+        if word.load(Ordering::Relaxed) & mask == 0 {
+            word.fetch_or(mask, Ordering::Relaxed);
+        }
     }
 
     /// Inserts dependencies from a lane to the same lane: of each number, on these lanes.
@@ -245,7 +252,8 @@ impl<'a> LaneGraph<'a> {
                 while left != 0 {
                     let lane = left.trailing_zeros() as usize;
                     left &= left - 1;
-                    self.set(self.row((channel, lane as u8)).start + place * self.lanes + lane);
+                    let bit = self.row((channel, lane as u8)).start + place * self.lanes + lane;
+                    *self.bits[bit / 64].get_mut() |= 1 << (bit % 64);
                 }
             }
         }
@@ -253,16 +261,12 @@ impl<'a> LaneGraph<'a> {
 
     /// How many distinct dependencies there are.
     pub fn dependencies(&self) -> u64 {
-        self.bits.iter().map(|b| u64::from(b.count_ones())).sum()
+        self.bits.iter().map(|b| u64::from(b.load(Ordering::Relaxed).count_ones())).sum()
     }
 
     /// The lanes counted.
     pub fn lanes(&self) -> usize {
         self.lanes
-    }
-
-    fn set(&mut self, bit: usize) {
-        self.bits[bit / 64] |= 1 << (bit % 64);
     }
 
     /// The pairs that depend on nothing but what `from` waits for.
@@ -272,7 +276,7 @@ impl<'a> LaneGraph<'a> {
         let words = row.start / 64..row.end.div_ceil(64);
         words.flat_map(move |word| {
             let (begin, end) = (row.start.max(word * 64), row.end.min((word + 1) * 64));
-            let mut left = self.bits[word] & u64::MAX << (begin % 64);
+            let mut left = self.bits[word].load(Ordering::Relaxed) & u64::MAX << (begin % 64);
             left &= u64::MAX >> ((64 - end % 64) % 64);
             let first = (word * 64) as i64 - row.start as i64;
             std::iter::from_fn(move || {

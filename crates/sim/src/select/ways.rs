@@ -3,9 +3,11 @@
 
 use crate::flit::wiring::{End, Wiring};
 use base::seed::Fast;
-use base::{Refusal, Stop, SwitchId, Watch};
+use base::{Interrupted, Refusal, Stop, SwitchId, Watch};
 use fabric::tables::candidates::{Candidates, Heading};
+use rayon::prelude::*;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Ports towards goals. Where there is one, the table has it; equal lists of several are kept once.
 #[derive(Debug, Clone)]
@@ -22,9 +24,12 @@ pub struct Ways {
 /// The bit of a list; other entries are ports.
 const SEVERAL: u16 = 1 << 15;
 
+/// Switches whose entries are found together: what is known of a goal is read once for all.
+const TOGETHER: usize = 16;
+
 impl Ways {
     /// What `scheme` offers in `state`, as ports of `wiring`, for goals that are switches. Lists
-    /// are empty where there is no way. O(switches^2 * ports).
+    /// are empty where there is no way. O(switches^2 * ports), in parallel.
     ///
     /// # Errors
     /// When there are more than 32768 different lists, or `watch` says stop.
@@ -36,37 +41,43 @@ impl Ways {
     ) -> Result<Self, Stop> {
         let switches = wiring.routers() as usize;
         let port_of = ports_of_channels(scheme.topology(), wiring);
-        let every = (0..=wiring.most_ports() as u16).collect();
-        let mut new = Self { switches, table: Vec::new(), span: Vec::new(), ports: every };
+        let (mut table, done) = (vec![0; switches * switches], AtomicU64::new(0));
+        let rows = table.par_chunks_mut((TOGETHER * switches).max(1)).enumerate();
+        let found = rows.map(|(i, rows)| -> Result<Vec<Vec<u16>>, Interrupted> {
+            watch.tick("ways", done.fetch_add(TOGETHER as u64, Relaxed), switches as u64)?;
+            Ok(fill(scheme, state, &port_of, i * TOGETHER, rows))
+        });
+        let lists: Vec<Vec<Vec<u16>>> = found.collect::<Result<_, _>>()?;
+        let ports = (0..=wiring.most_ports() as u16).collect();
+        let mut new = Self { switches, table, span: Vec::new(), ports };
+        new.share(lists)?;
+        Ok(new)
+    }
+
+    /// Keeps equal lists once; `table` has the places in those of its rows.
+    fn share(&mut self, lists: Vec<Vec<Vec<u16>>>) -> Result<(), Refusal> {
         let mut known: HashMap<Vec<u16>, u16> = HashMap::new();
-        let mut found = Vec::new();
-        for at in 0..switches as u32 {
-            watch.tick("ways", at.into(), switches as u64)?;
-            for goal in 0..switches as u32 {
-                found.clear();
-                if at != goal {
-                    scheme.next(SwitchId(at), Heading { goal, state }, &mut found);
-                }
-                let ports: Vec<u16> = found.iter().map(|c| port_of[c.channel.ix()]).collect();
-                if let [one] = ports[..] {
-                    new.table.push(one);
-                    continue;
-                }
+        let rows = self.table.chunks_mut((TOGETHER * self.switches).max(1));
+        for (rows, lists) in rows.zip(lists) {
+            let mut place = Vec::with_capacity(lists.len());
+            for list in lists {
                 let next = known.len() as u16;
-                let list = *known.entry(ports).or_insert_with_key(|ports| {
-                    new.span.push((new.ports.len() as u32, ports.len() as u32));
-                    new.ports.extend_from_slice(ports);
+                place.push(*known.entry(list).or_insert_with_key(|list| {
+                    self.span.push((self.ports.len() as u32, list.len() as u32));
+                    self.ports.extend_from_slice(list);
                     next
-                });
-                new.table.push(SEVERAL | list);
+                }));
+                if known.len() >= usize::from(SEVERAL) {
+                    let why = format!("more than {SEVERAL} different choices of ports");
+                    let help = "a network of fewer, or more regular, switches";
+                    return Err(Refusal::new("network", why, help));
+                }
             }
-            if known.len() >= usize::from(SEVERAL) {
-                let why = format!("more than {SEVERAL} different choices of ports");
-                let help = "a network of fewer, or more regular, switches";
-                return Err(Refusal::new("network", why, help).into());
+            for entry in rows.iter_mut().filter(|entry| **entry & SEVERAL != 0) {
+                *entry = SEVERAL | place[usize::from(*entry ^ SEVERAL)];
             }
         }
-        Ok(new)
+        Ok(())
     }
 
     /// The ports from `at` towards `goal`.
@@ -110,6 +121,45 @@ impl Ways {
         let drawn = begin + random.below(length);
         (if length == 0 { 0 } else { self.ports[drawn as usize] }, random)
     }
+}
+
+/// Fills rows of the table, of the switches from `first` on, and returns the lists that their
+/// entries name by place. Ends early where these are too many.
+fn fill(
+    scheme: &impl Candidates,
+    state: u32,
+    port_of: &[u16],
+    first: usize,
+    rows: &mut [u16],
+) -> Vec<Vec<u16>> {
+    let switches = scheme.topology().switches().len();
+    let mut known: HashMap<Vec<u16>, u16> = HashMap::new();
+    let (mut lists, mut found, mut ports) = (Vec::new(), Vec::new(), Vec::new());
+    for goal in 0..switches {
+        for (at, row) in (first..).zip(rows.chunks_exact_mut(switches)) {
+            found.clear();
+            if at != goal {
+                let heading = Heading { goal: goal as u32, state };
+                scheme.next(SwitchId::from(at), heading, &mut found);
+            }
+            ports.clear();
+            ports.extend(found.iter().map(|c| port_of[c.channel.ix()]));
+            row[goal] = match (&ports[..], known.get(&ports)) {
+                (&[one], _) => one,
+                (_, Some(place)) => SEVERAL | place,
+                (_, None) => {
+                    let place = lists.len() as u16;
+                    known.insert(ports.clone(), place);
+                    lists.push(ports.clone());
+                    SEVERAL | place
+                }
+            };
+            if lists.len() == usize::from(SEVERAL) {
+                return lists;
+            }
+        }
+    }
+    lists
 }
 
 /// The wiring's port by which each channel leaves.

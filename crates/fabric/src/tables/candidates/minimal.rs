@@ -32,7 +32,9 @@ impl Minimal {
             row[to] = 0;
             queue.push(to as u32);
             let mut head = 0;
-            while let Some(&v) = queue.get(head) {
+            while queue.len() < graph.switches()
+                && let Some(&v) = queue.get(head)
+            {
                 head += 1;
                 let farther = row[v as usize] + 1;
                 for &w in graph.neighbours(v as usize) {
