@@ -176,6 +176,7 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
             credit_ps,
             jitter: Drawn::ZERO,
             nic: Drawn::ZERO,
+            is_gap_first: false,
             at_once: rails,
             waking: None,
             passing,
@@ -196,6 +197,7 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
         credit_ps,
         jitter: Drawn { least_ps: lookahead_ps, more_ps: if is_dally { 0 } else { 1000 } },
         nic: half_ns,
+        is_gap_first: true,
         // the time of a packet is divided already
         at_once: 1,
         waking: (!is_dally).then_some(half_ns),
