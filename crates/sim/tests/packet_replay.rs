@@ -54,14 +54,15 @@ const FIT_FLY: &str = "fit_fly:q=13,p=9";
 const DRAGONFLY: &str = "dragonfly:p=9,a=18,h=9,g=19,arrangement=codes";
 const MEGAFLY: &str = "megafly:leaves=18,spines=18,p=18,h=18,g=10,arrangement=codes";
 
-/// Runs of CODES: messages and chunks the same, routers visited within 1.6 %, times of
-/// communication within 1.5 %; but for those that docs/packet.md tells of.
+/// Runs of CODES: messages and chunks the same, routers visited within 0.3 %, times of
+/// communication within 1.5 %. The latter differ by up to 2 % from seed to seed, so that the middle
+/// of some runs is asked for.
 #[test]
 fn codes_found_the_same() {
+    const SEEDS: u32 = 4;
     for line in include_str!("data/packet_replay.csv").lines().skip(1) {
         let cells: Vec<&str> = line.split(',').collect();
         let [name, network, routing, ranks] = cells[..4] else { panic!("{line}") };
-        let number = |at: usize| cells[at].parse::<f64>().expect("a number");
         let (inline, dialect) = match network {
             "slim_fly" => (SLIM_FLY, "codes-slimfly-v1"),
             "fit_fly" => (FIT_FLY, "codes-slimfly-v1"),
@@ -72,32 +73,77 @@ fn codes_found_the_same() {
             "amg_like_12" => "amg_like:p=12,levels=4,cycles=1,base_bytes=16384",
             _ => "mg_like:p=10,levels=3,cycles=2,base_bytes=32768",
         };
-        let given = json!({
-            "dialect": dialect, "trace": trace, "collectives": "codes",
-            "selection": if routing == "prog-adaptive" { "par" } else { routing },
-        });
-        let found = tried(&built(inline), &given, None, 1).expect("it runs");
-        let job = &found.jobs[0];
-        let within = |found: f64, due: f64, part: f64| {
+        let on = built(inline);
+        let mut sums = [0.0; 3];
+        for seed in 0..SEEDS {
+            let given = json!({
+                "dialect": dialect, "trace": trace, "collectives": "codes", "seed": seed,
+                "selection": if routing == "prog-adaptive" { "par" } else { routing },
+            });
+            let found = tried(&on, &given, None, 1).expect("it runs");
+            let job = &found.jobs[0];
+            assert_eq!(job.ranks.to_string(), ranks);
+            assert_eq!(job.chunks.to_string(), cells[9]);
+            assert_eq!(job.messages.to_string(), cells[10]);
+            for (sum, of) in sums.iter_mut().zip([job.max_comm_us, job.mean_comm_us, job.mean_hops])
+            {
+                *sum += of.expect("they communicate") / f64::from(SEEDS);
+            }
+        }
+        for ((found, due), part) in sums.iter().zip(&cells[4..]).zip([0.015, 0.015, 0.003]) {
+            let due = due.parse::<f64>().expect("a number");
             assert!((found - due).abs() <= part * due, "{line}: {found} for {due}");
+        }
+    }
+}
+
+/// The sends of a burst come to the interface in the order of the schedule; in the dialects of
+/// CODES in any.
+#[test]
+fn a_burst_comes_in_any_order() {
+    let on = built("slim_fly:q=5,p=4");
+    let mut all = Builder::new(3);
+    for ops in [
+        [Op::send(4096, 1, 0), Op::send(4096, 2, 0)].as_slice(),
+        &[Op::recv(4096, 0, 0)],
+        &[Op::recv(4096, 0, 0)],
+    ] {
+        let mut rank = all.rank();
+        for op in ops {
+            rank.add(*op).expect("room");
+        }
+    }
+    let burst = all.finish().expect("all ranks");
+    // the receivers are on one router: who has its message first was sent to first
+    let first_first = |dialect: &str| {
+        let is_first = |seed: &u32| {
+            let given = json!({"dialect": dialect, "ranks": true, "seed": seed});
+            let found = run(&on, &given, (&[&burst], &[0, 4, 5]), 1);
+            let ends = &found.points[0].ranks.as_ref().expect("asked for").end_us;
+            // a packet takes 305 ns
+            assert!((ends[1] - ends[2]).abs() > 0.2, "{ends:?}");
+            ends[1] < ends[2]
         };
-        assert_eq!(job.ranks.to_string(), ranks);
-        within(job.chunks as f64, number(9), 0.0);
-        within(job.messages as f64, number(10), 0.0);
-        let hops = match routing {
-            "minimal" => 0.001,
-            "adaptive" => 0.011,
-            _ => 0.016,
-        };
-        within(job.mean_hops.expect("some arrived"), number(6), hops);
-        // docs/packet.md: what is not met
-        let times = match (name, network) {
-            (_, "dragonfly") => 0.03,
-            ("mg_like_10", _) => 0.07,
-            _ => 0.015,
-        };
-        within(job.max_comm_us.expect("they communicate"), number(4), times);
-        within(job.mean_comm_us.expect("they communicate"), number(5), times);
+        (0..40).filter(is_first).count()
+    };
+    assert_eq!(first_first("physical"), 40);
+    let codes = first_first("codes-slimfly-v1");
+    assert!((8..=32).contains(&codes), "{codes} of 40");
+}
+
+/// In CODES a message waits the gap of an interface though nothing is before it, and takes 0.5 to
+/// 1.01 ns to the interface and as long again in it.
+#[test]
+fn a_message_of_codes_waits_its_gap() {
+    let on = built("slim_fly:q=5,p=4");
+    let schedule = in_turn(&[vec![Op::send(2048, 1, 0)], vec![Op::recv(2048, 0, 0)]]);
+    for seed in 0..20 {
+        let given = json!({"dialect": "codes-slimfly-v1", "ranks": true, "seed": seed});
+        let row = &run(&on, &given, (&[&schedule], &[0, 4]), 1).points[0];
+        let end_us = row.ranks.as_ref().expect("asked for").end_us[1];
+        let sent_us = end_us - row.mean_latency_us.expect("it arrived");
+        let waits_ns = sent_us * 1000.0 - (3510.0 + 0.55 * 2048.0);
+        assert!((11.0..12.04).contains(&waits_ns), "{waits_ns}");
     }
 }
 

@@ -1,8 +1,8 @@
 //! The ways of packets in dragonflies as CODES has them (`codes-dally-v1`).
 //!
 //! Virtual channels: in the source's group the local links crossed so far, 1 once the way has
-//! become a detour at a router before; 2 in the group in between; 3 in that of the destination,
-//! ejection too.
+//! become a detour at a router before; 2 in the group in between; 3 in that of the destination
+//! where it is another; of ejection the same.
 
 use super::event::Packet;
 use super::groups::{Groups, Weighed, any, better_of_two, lowest};
@@ -15,7 +15,7 @@ use crate::select::Selection;
 use base::Refusal;
 
 /// The first channels of packets: local in the source's group, or across.
-pub(super) const FIRST: &[Kind] = &[(Near, 0), (Near, 1), (Near, 3), (Across, 0), (Across, 1)];
+pub(super) const FIRST: &[Kind] = &[(Near, 0), (Near, 1), (Across, 0), (Across, 1)];
 /// Once to a router that leads across, across, the same in the group in between, and to the last
 /// router.
 pub(super) const STEPS: Steps = &[
@@ -35,12 +35,14 @@ pub struct Route {
     selection: Selection,
     /// A shortest way is taken up to this score, chunks.
     threshold: u32,
+    /// By what the score of a detour is multiplied.
+    weight: u32,
 }
 
 impl Route {
-    /// With a threshold in chunks.
-    pub fn new(groups: Groups, selection: Selection, threshold: u32) -> Self {
-        Self { groups, selection, threshold }
+    /// With a threshold in chunks, and by what the score of a detour is multiplied.
+    pub fn new(groups: Groups, selection: Selection, threshold: u32, weight: u32) -> Self {
+        Self { groups, selection, threshold, weight }
     }
 
     /// # Errors
@@ -75,13 +77,16 @@ impl Route {
     ) -> (u16, u8) {
         let end = plant.at(packet.to, packet.rail);
         let (here, there) = (self.groups.of(at), self.groups.of(end.router));
-        if at == end.router {
-            return (end.port, 3);
-        }
-        if here == there {
-            return (self.groups.direct(plant, at, end.router).unwrap_or(0), 3);
-        }
         let first = self.groups.of(plant.at(packet.from, packet.rail).router);
+        let near = packet.hops.min(1);
+        if here == there {
+            let port = if at == end.router {
+                end.port
+            } else {
+                self.groups.direct(plant, at, end.router).unwrap_or(0)
+            };
+            return (port, if here == first { near } else { 3 });
+        }
         let is_adaptive = self.selection == Selection::Par;
         if here != first {
             let port = if is_adaptive {
@@ -92,7 +97,7 @@ impl Route {
             return (port, 2);
         }
         // of what a packet decides here CODES hears at the next router
-        let lane = if packet.is_detour { 1 } else { packet.hops.min(1) };
+        let lane = if packet.is_detour { 1 } else { near };
         let port = if is_adaptive {
             self.progressive(plant, (at, here, there), packet, node, to)
         } else {
@@ -131,7 +136,8 @@ impl Route {
         node: &mut Node,
         to: &mut impl Runs,
     ) -> u16 {
-        let weighed = Weighed { groups: &self.groups, threshold: self.threshold, weight: 1 };
+        let weighed =
+            Weighed { groups: &self.groups, threshold: self.threshold, weight: self.weight };
         let best = |group, node: &mut Node, to: &mut _| self.best(plant, at, group, node, to);
         weighed.progressive(plant, (at, here, there), packet, (node, to), best)
     }

@@ -32,12 +32,14 @@ pub struct Route {
     selection: Selection,
     /// A shortest way is taken up to this score, chunks.
     threshold: u32,
+    /// By what the score of a detour is multiplied.
+    weight: u32,
 }
 
 impl Route {
-    /// With a threshold in chunks.
-    pub fn new(groups: Groups, selection: Selection, threshold: u32) -> Self {
-        Self { groups, selection, threshold }
+    /// With a threshold in chunks, and by what the score of a detour is multiplied.
+    pub fn new(groups: Groups, selection: Selection, threshold: u32, weight: u32) -> Self {
+        Self { groups, selection, threshold, weight }
     }
 
     /// Whether a router has endpoints.
@@ -145,7 +147,8 @@ impl Route {
         node: &mut Node,
         to: &mut impl Runs,
     ) -> u16 {
-        let weighed = Weighed { groups: &self.groups, threshold: self.threshold, weight: 2 };
+        let weighed =
+            Weighed { groups: &self.groups, threshold: self.threshold, weight: self.weight };
         let best = |group, node: &mut Node, to: &mut _| self.minimal(plant, at, group, node, to);
         weighed.progressive(plant, (at, here, there), packet, (node, to), best)
     }

@@ -45,6 +45,9 @@ const BUFFER_BYTES: u32 = 65_536;
 const LOOKAHEAD_NS: f64 = 0.01;
 /// `adaptive_threshold` of the megafly of the Fit Fly study: more than any port holds.
 const DFPLUS_THRESHOLD: u32 = 131_072;
+/// `route_scoring_metric` `delta`, which CODES takes where a configuration says nothing: the score
+/// of a detour counts twice.
+const DETOUR_WEIGHT: u32 = 2;
 
 fn ps(ns: f64) -> u64 {
     (ns * 1000.0).round() as u64
@@ -176,6 +179,7 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
             credit_ps,
             jitter: Drawn::ZERO,
             nic: Drawn::ZERO,
+            is_gap_first: false,
             at_once: rails,
             waking: None,
             passing,
@@ -196,6 +200,7 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
         credit_ps,
         jitter: Drawn { least_ps: lookahead_ps, more_ps: if is_dally { 0 } else { 1000 } },
         nic: half_ns,
+        is_gap_first: true,
         // the time of a packet is divided already
         at_once: 1,
         waking: (!is_dally).then_some(half_ns),
@@ -244,17 +249,18 @@ fn codes(spec: &Spec, on: &Topology, plant: &Plant) -> Result<Route, Refusal> {
     let selection = spec.selection;
     let threshold = |usual| spec.router.adaptive_threshold_bytes.unwrap_or(usual);
     let in_chunks = |bytes: u32| bytes / plant.chunk_bytes;
+    let weight = spec.router.detour_weight.unwrap_or(DETOUR_WEIGHT);
     let route = match spec.dialect {
         Dialect::Dally => {
             let groups = Groups::new(on, plant);
-            let route = dally::Route::new(groups, selection, in_chunks(threshold(0)));
+            let route = dally::Route::new(groups, selection, in_chunks(threshold(0)), weight);
             route.check(plant)?;
             Route::Dally(route)
         }
         Dialect::DfPlus => {
             let groups = Groups::new(on, plant);
             let threshold = in_chunks(threshold(DFPLUS_THRESHOLD));
-            let route = dfplus::Route::new(groups, selection, threshold);
+            let route = dfplus::Route::new(groups, selection, threshold, weight);
             route.check(plant)?;
             Route::DfPlus(route)
         }

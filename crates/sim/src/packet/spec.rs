@@ -128,6 +128,9 @@ pub struct Routers {
     /// A shortest way is taken where no more bytes wait for it; of `codes-dally-v1` and
     /// `codes-dfplus-v1`.
     pub adaptive_threshold_bytes: Option<u32>,
+    /// How often the bytes that wait for a detour count, beside those for a shortest way; of
+    /// `codes-dally-v1` and `codes-dfplus-v1`.
+    pub detour_weight: Option<u32>,
     /// What is added to delays, ns; not of `physical`.
     pub lookahead_ns: Option<f64>,
 }
@@ -301,6 +304,7 @@ impl Spec {
         within("router.credit_ns", router.credit_ns, (0.0, 1e6))?;
         within("router.lookahead_ns", router.lookahead_ns, (0.0, 1e6))?;
         within("router.virtual_channels", router.virtual_channels, (1, 32))?;
+        within("router.detour_weight", router.detour_weight, (1, 1000))?;
         if let Some(choosing) = self.choosing {
             choosing.check()?;
         }
@@ -376,9 +380,15 @@ impl Spec {
                 }
             }
         }
-        let has_threshold = matches!(dialect, Dialect::Dally | Dialect::DfPlus);
-        if self.router.adaptive_threshold_bytes.is_some() && !has_threshold {
-            return lacks("router.adaptive_threshold_bytes", "such parameter", "leave it out");
+        if !matches!(dialect, Dialect::Dally | Dialect::DfPlus) {
+            for (param, is_given) in [
+                ("router.adaptive_threshold_bytes", self.router.adaptive_threshold_bytes.is_some()),
+                ("router.detour_weight", self.router.detour_weight.is_some()),
+            ] {
+                if is_given {
+                    return lacks(param, "such parameter", "leave it out");
+                }
+            }
         }
         Ok(())
     }

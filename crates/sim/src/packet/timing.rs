@@ -67,8 +67,11 @@ pub struct Timing {
     pub credit_ps: u64,
     /// Added to transmissions and credits.
     pub jitter: Drawn,
-    /// From an interface to the queue of its endpoint.
+    /// From a process to the interface of its endpoint, and from there to the endpoint's queue.
     pub nic: Drawn,
+    /// Whether an interface that is free waits the gap between messages all the same, and a little
+    /// longer; else it takes a message at once.
+    pub is_gap_first: bool,
     /// How many packets an interface cuts in the time of one on a rail.
     pub at_once: u32,
     /// How long an idle port of a router or an endpoint takes to wake; without it sends at once.

@@ -88,7 +88,7 @@ impl Model {
                         plays.clock(at, to).first_ps = Some(now);
                     }
                     let after = replay.schedule.require_start(op);
-                    if Self::begins(replay, it, at, op, to) {
+                    if self.begins(replay, it, at, op, to) {
                         steps.push_back(Step::Ends(op));
                     }
                     after
@@ -113,7 +113,14 @@ impl Model {
     }
 
     /// An operation begins; whether it ends at once.
-    fn begins(replay: &Replay, it: &mut Endpoint, at: usize, op: u32, to: &mut impl Runs) -> bool {
+    fn begins(
+        &self,
+        replay: &Replay,
+        it: &mut Endpoint,
+        at: usize,
+        op: u32,
+        to: &mut impl Runs,
+    ) -> bool {
         let what = replay.schedule.ops()[op as usize];
         match what.kind {
             Kind::Calc => {
@@ -130,22 +137,25 @@ impl Model {
             Kind::Send => {
                 let is_short = what.size < replay.mpi.eager_bytes;
                 let part = if is_short { Part::Eager } else { Part::Question };
-                Self::posts(replay, number(op, part), to);
+                self.posts(replay, it, number(op, part), to);
                 false
             }
-            Kind::Recv => Self::receives(replay, it, at, op, to),
+            Kind::Recv => self.receives(replay, it, at, op, to),
         }
     }
 
     /// A message is on its way to the interface.
-    fn posts(replay: &Replay, message: u32, to: &mut impl Runs) {
+    fn posts(&self, replay: &Replay, it: &mut Endpoint, message: u32, to: &mut impl Runs) {
         let (op, part) = operation(message);
         let bytes = replay.schedule.ops()[op as usize].size;
-        to.send(to.me(), replay.mpi.delay_ps(bytes, part), Happens::Enters(message));
+        // in CODES, messages that are sent at once thus come to the interface in any order
+        let drawn_ps = it.node.drawn_ps(self.timing.nic, to);
+        to.send(to.me(), replay.mpi.delay_ps(bytes, part) + drawn_ps, Happens::Enters(message));
     }
 
     /// A receive begins; whether its message is there, all of it.
     fn receives(
+        &self,
         replay: &Replay,
         it: &mut Endpoint,
         at: usize,
@@ -163,24 +173,26 @@ impl Model {
             plays.put(at, List::Posted, entry, to);
             return false;
         };
-        Self::meets(replay, plays, at, found.what, op, to)
+        self.meets(replay, it, at, (found.what, op), to)
     }
 
     /// A message or a question meets its receive; whether that ends it.
     fn meets(
+        &self,
         replay: &Replay,
-        plays: &mut Plays,
+        it: &mut Endpoint,
         at: usize,
-        message: u32,
-        receive: u32,
+        (message, receive): (u32, u32),
         to: &mut impl Runs,
     ) -> bool {
         let (op, part) = operation(message);
         if part == Part::Eager {
             return true;
         }
-        plays.put(at, List::Agreed, Entry { from: op, tag: 0, what: receive }, to);
-        Self::posts(replay, number(op, Part::Answer), to);
+        if let Some(plays) = &mut it.plays {
+            plays.put(at, List::Agreed, Entry { from: op, tag: 0, what: receive }, to);
+        }
+        self.posts(replay, it, number(op, Part::Answer), to);
         false
     }
 
@@ -193,11 +205,15 @@ impl Model {
         to: &mut impl Runs,
     ) {
         let now = to.now_ps();
+        let mut gap_ps = (replay.mpi.gap_ns * 1000.0).round() as u64;
+        if self.timing.is_gap_first {
+            gap_ps += it.node.drawn_ps(self.timing.nic, to);
+        }
         let Some(plays) = &mut it.plays else { return };
-        let gap_ps = (replay.mpi.gap_ns * 1000.0).round() as u64;
         let desk = plays.desk(to);
-        let taken_ps = desk.takes_ps.max(now);
-        desk.takes_ps = taken_ps + gap_ps;
+        let free_ps = desk.takes_ps.max(now);
+        desk.takes_ps = free_ps + gap_ps;
+        let taken_ps = if self.timing.is_gap_first { desk.takes_ps } else { free_ps };
         if taken_ps > now {
             to.send(to.me(), taken_ps - now, Happens::Taken(message));
         } else {
@@ -343,7 +359,7 @@ impl Model {
         let Some(plays) = &mut it.plays else { return };
         let ends = match part {
             Part::Answer => {
-                Self::posts(replay, number(op, Part::Data), to);
+                self.posts(replay, it, number(op, Part::Data), to);
                 None
             }
             Part::Data => {
@@ -358,7 +374,7 @@ impl Model {
                         && (entry.tag == ANY || entry.tag == tag)
                 };
                 if let Some(found) = plays.take(at, List::Posted, fits, to) {
-                    Self::meets(replay, plays, at, message, found.what, to).then_some(found.what)
+                    self.meets(replay, it, at, (message, found.what), to).then_some(found.what)
                 } else {
                     plays.put(at, List::Unexpected, Entry { from, tag, what: message }, to);
                     None
