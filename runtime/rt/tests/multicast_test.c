@@ -2,7 +2,8 @@
  *
  *   multicast_test TRANSPORTS threads|processes RANKS COUNT [SEED [MOST [WAYS]]]
  *   multicast_test TRANSPORTS repair RANKS COUNT [SEED [MOST [WAYS]]]   root 0, sizes MOST
- *   multicast_test TRANSPORTS refused RANKS   prints why it is not open; broadcasts go another way
+ *   multicast_test TRANSPORTS refused|unlike RANKS [COUNT]   prints why it is not open; broadcasts
+ *       go another way. Unlike: the last rank's FLYLOOM_MULTICAST is 0
  *   multicast_test TRANSPORTS kill RANKS COUNT [SEED]
  *
  * Sizes to MOST bytes, any root, several at once and on two teams, in every form, with ranks that
@@ -20,7 +21,7 @@
 #include "ranks.h"
 
 enum { AT_ONCE = 4, GUARD = 16, LATE_US = 3000, LIMIT_MS = 2000 };
-enum what { RANDOM, REPAIR, REFUSED, MORTAL };
+enum what { RANDOM, REPAIR, REFUSED, UNLIKE, MORTAL };
 
 struct options {
     const char *transports;
@@ -127,6 +128,8 @@ static int body(const fly_boot *boot, void *context) {
     fly_team *teams[2];
     fly_multicast facts;
     fly_rt *rt;
+    bool unlike = options->what == UNLIKE;
+    if (unlike && rank == boot->size - 1) setenv("FLYLOOM_MULTICAST", "0", 1); /* a process */
     CHECK(fly_init(boot, &config, &rt) == FLY_OK, "%s", fly_last_error(NULL));
     teams[0] = teams[1] = fly_world(rt);
     if (options->what == RANDOM)
@@ -157,9 +160,9 @@ static int body(const fly_boot *boot, void *context) {
     }
     CHECK(code == FLY_OK, "rank %d: %s", rank, fly_last_error(NULL));
     CHECK(fly_multicast_query(teams[0], &facts) == FLY_OK, "%s", fly_last_error(NULL));
-    CHECK(facts.open == (options->what != REFUSED), "rank %d: open %d: %s", rank, facts.open,
+    CHECK(facts.open == !(unlike || options->what == REFUSED), "rank %d: open %d: %s", rank, facts.open,
           facts.text);
-    if (options->what == REFUSED) printf("rank %d: %s\n", rank, facts.text);
+    if (!facts.open) printf("rank %d: %s\n", rank, facts.text);
     if (options->what == REPAIR) count_repairs(teams[0], rank, options->count);
     if (teams[1] != teams[0])
         CHECK(fly_team_free(&teams[1]) == FLY_OK, "%s", fly_last_error(NULL));
@@ -220,6 +223,8 @@ int main(int count, char **words) {
     setenv("FLYLOOM_COLL", choice, 0);
     if (strcmp(mode, "refused") == 0)
         options.what = REFUSED;
+    else if (strcmp(mode, "unlike") == 0)
+        options.what = UNLIKE;
     else if (getenv("FLYLOOM_TEST_NODES") == NULL && !there(getenv("FLYLOOM_MULTICAST")))
         return 77;
     if (strcmp(mode, "repair") == 0) options.what = REPAIR;

@@ -28,6 +28,7 @@ struct fly_cast_head {
     int32_t source;
 };
 #define FLY_CAST_PROBE UINT64_MAX
+_Static_assert(sizeof(struct fly_cast_head) == FLY_MULTICAST_HEAD, "what the model counts with");
 
 struct fly_cast_early;
 

@@ -57,8 +57,8 @@ struct fly_coll_settings {
 
 /* By multicast, among the algorithms of bcast. */
 enum { FLY_BCAST_MULTICAST = 2 };
-/* Ranks below each that tell it what they have, where repair is a ring. */
-enum { FLY_MULTICAST_WAYS = 8 };
+/* Ranks below each that tell it what they have, where repair is a ring; bytes before a fragment. */
+enum { FLY_MULTICAST_WAYS = 8, FLY_MULTICAST_HEAD = 24 };
 
 /* An algorithm of an operation, for the settings and the model. */
 struct fly_algorithm {
