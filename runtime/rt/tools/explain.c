@@ -50,25 +50,24 @@ static void print(const struct fly_operation_table *table, const struct fly_logg
     }
 }
 
-/* Whether multicast can be had here, in words; then the model counts with its datagrams. */
-static void open_group(struct fly_loggp *net, char *text, size_t room) {
+/* Whether multicast can be had here, in words; then the model counts with its datagrams. 0, or the
+   code to end with. */
+static int open_group(struct fly_loggp *net, char *text, size_t room) {
     const char *group = getenv("FLYLOOM_MULTICAST");
     uint64_t token = 0;
-    char why[200];
     if (group == NULL || strcmp(group, "0") == 0) {
         snprintf(text, room, "not asked for: FLYLOOM_MULTICAST");
-        return;
+        return 0;
     }
-    if (!fly_udp.valid(group, why, sizeof why)) {
-        snprintf(text, room, "\"%s\" must be %s", group, why);
-        return;
-    }
+    if (!fly_udp.valid(group, text, room))
+        return perf_refuse(PROGRAM, "FLYLOOM_MULTICAST", group, text);
     struct fly_datagrams *link = fly_udp.open(group, &token, text, room);
-    if (link == NULL) return;
+    if (link == NULL) return 0;
     net->datagram_bytes = link->most_bytes - FLY_MULTICAST_HEAD;
     snprintf(text, room, "%s, %zu bytes a datagram, each %g ns", link->place, net->datagram_bytes,
              net->datagram_ns);
     link->ops->close(link);
+    return 0;
 }
 
 int perf_explain(int count, char **words) {
@@ -107,7 +106,8 @@ int perf_explain(int count, char **words) {
         return 2;
     }
     char group[200];
-    if (operation == FLY_C_BCAST) open_group(&net, group, sizeof group);
+    if (operation == FLY_C_BCAST) code = open_group(&net, group, sizeof group);
+    if (code != 0) return code;
     print(&fly_operations[operation], &net, (int)ranks, operation == FLY_C_BARRIER ? 0 : bytes,
           ordered);
     if (operation == FLY_C_BCAST) printf("multicast here: %s\n", group);
