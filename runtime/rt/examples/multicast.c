@@ -1,4 +1,4 @@
-/* Whether broadcasts go by multicast: FLYLOOM_MULTICAST=1, or the address of a group, asks for it. */
+/* Whether broadcasts go by multicast: FLYLOOM_MULTICAST=1, or a group's address, asks for it. */
 #include <stdio.h>
 #include <stdlib.h>
 

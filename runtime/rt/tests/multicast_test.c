@@ -160,8 +160,8 @@ static int body(const fly_boot *boot, void *context) {
     }
     CHECK(code == FLY_OK, "rank %d: %s", rank, fly_last_error(NULL));
     CHECK(fly_multicast_query(teams[0], &facts) == FLY_OK, "%s", fly_last_error(NULL));
-    CHECK(facts.open == !(unlike || options->what == REFUSED), "rank %d: open %d: %s", rank, facts.open,
-          facts.text);
+    CHECK(facts.open == !(unlike || options->what == REFUSED), "rank %d: open %d: %s", rank,
+          facts.open, facts.text);
     if (!facts.open) printf("rank %d: %s\n", rank, facts.text);
     if (options->what == REPAIR) count_repairs(teams[0], rank, options->count);
     if (teams[1] != teams[0])

@@ -3,7 +3,8 @@
  * A line is a word and numbers: "run OPERATION ALGORITHM NUMBER RANK SIZE ROOT BYTES SEND RECEIVE";
  * then for each round "round", "copy TO FROM BYTES", "fold TO FROM BYTES left|right", "send PEER
  * TAG FROM BYTES", "receive PEER TAG TO BYTES", "take PEER TAG TO BYTES left|right"; then "done".
- * Memory is told by its address. A broadcast by multicast is told as a message from its root to each.
+ * Memory is told by its address. A broadcast by multicast is told as a message from its root to
+ * each.
  */
 #include <inttypes.h>
 #include <stdio.h>

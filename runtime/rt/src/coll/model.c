@@ -103,21 +103,22 @@ static size_t pipeline_best(const struct fly_loggp *net, int size, size_t bytes)
     return best;
 }
 
-/* Datagrams one behind the other; then what tells the root, up a tree, that all have them. With one
-   way the next one asks this one for what it lacks, and the tree has FLY_MULTICAST_WAYS. */
+/* Datagrams one behind the other; then each is told by those it repairs that they are complete.
+   In a long broadcast the root hears of all, up a tree, which with one way has more. */
 static double multicast(const struct fly_loggp *net, int size, size_t bytes, size_t ways) {
     if (net->datagram_bytes == 0 || bytes / net->datagram_bytes >= INT32_MAX) return INFINITY;
     if (size < 2 || bytes == 0) return 0;
     double piece = most(1, (double)(bytes < net->datagram_bytes ? bytes : net->datagram_bytes));
     double count = ceil((double)bytes / piece);
     double step = most(net->gap_ns, net->datagram_ns) + piece * net->byte_ns;
-    double up = ways == 1 ? FLY_MULTICAST_WAYS : (double)ways, below = 1;
-    int levels = 0;
-    for (double all = 1; all < size; all += below) {
+    bool tracked = count > most(1, (double)(FLY_MULTICAST_STEP / net->datagram_bytes));
+    double up = tracked && ways == 1 ? FLY_MULTICAST_WAYS : (double)ways, below = 1;
+    int levels = tracked ? 0 : 1;
+    for (double all = 1; tracked && all < size; all += below) {
         below *= up;
         levels++;
     }
-    double told = most(1, up < size - 1 ? up : size - 1);
+    double told = up < size - 1 ? up : size - 1;
     return 2 * net->datagram_ns + net->latency_ns + piece * net->byte_ns + (count - 1) * step +
            levels * (message(net, 0) + (told - 1) * gap(net, 0));
 }

@@ -56,12 +56,12 @@ void fly_cast_build(struct fly_sched *s, const struct fly_call *call) {
     if (c == NULL) return;
     c->count = (uint32_t)((call->key.bytes - 1) / cast->fragment_bytes + 1);
     c->root = place == 0;
-    c->ring = call->key.parameter == 1;
-    int64_t ways = c->ring ? FLY_MULTICAST_WAYS : (int64_t)call->key.parameter;
-    c->parent = c->root ? -1 : rank_of(s, (int)((place - 1) / ways));
-    c->repairer = c->root ? -1 : c->ring ? rank_of(s, place - 1) : c->parent;
-    c->below_count = children(size, place, ways, &c->first_below);
-    c->repaired_count = children(size, place, c->ring ? 1 : ways, &c->first_repaired);
+    c->tracked = c->count > cast->step;
+    int64_t ways = (int64_t)call->key.parameter, up = ways == 1 ? FLY_MULTICAST_WAYS : ways;
+    c->repairer = c->root ? -1 : rank_of(s, (int)((place - 1) / ways));
+    c->repaired_count = children(size, place, ways, &c->first_repaired);
+    c->parent = c->root ? -1 : rank_of(s, (int)((place - 1) / up));
+    if (c->tracked) c->below_count = children(size, place, up, &c->first_below);
     c->below = fly_temporary(s, ((size_t)c->below_count + 1) * sizeof *c->below);
     c->repaired = fly_temporary(s, ((size_t)c->repaired_count + 1) * sizeof *c->repaired);
     c->bits = fly_temporary(s, c->count / 8 + 1);
@@ -168,22 +168,23 @@ static void take_arrived(struct fly_coll *coll) {
     }
 }
 
-/* Fragments, as far as those may be under way that not all have; broadcasts one by one, so that
-   each that stands still has told of all it sent, or waits for one that has. */
+/* Fragments; of a long broadcast as far as those may be under way that not all have. Broadcasts one
+   by one, so that each that stands still has told of all it sent, or waits for one that has. */
 static void send_more(struct fly_sched *s) {
     struct fly_casting *c = s->casting;
     struct fly_cast *cast = s->coll->cast;
     struct fly_cast_head head = {cast->token, s->number, 0, s->coll->team->rank};
     if (c->have == c->count || (cast->sending != NULL && cast->sending != s)) return;
     cast->sending = s;
-    for (int i = 0; i < SENT_MOST && c->have < c->count && cast->in_flight < cast->window; i++) {
+    for (int i = 0; i < SENT_MOST && c->have < c->count; i++) {
+        if (c->tracked && cast->in_flight >= cast->window) return;
         head.fragment = c->have;
         if (!cast->link->ops->send(cast->link, &head, sizeof head, place_of(s, c->have),
                                    bytes_of(s, c->have)))
             break;
         c->have++;
-        cast->in_flight++;
         cast->sent++;
+        if (c->tracked) cast->in_flight++;
     }
     if (c->have == c->count) cast->sending = NULL;
 }
@@ -233,7 +234,7 @@ static uint32_t round_of(const struct fly_casting *c, const struct fly_cast *cas
     return c->have == c->count ? c->count : c->have / cast->step * cast->step;
 }
 
-/* Those whose repair this rank is: what they want, and what they may ask for. */
+/* Those that this rank repairs: what they want, and what they may ask for. */
 static void repair(struct fly_sched *s) {
     struct fly_casting *c = s->casting;
     uint32_t have = round_of(c, s->coll->cast);
@@ -253,25 +254,32 @@ static void repair(struct fly_sched *s) {
     }
 }
 
-/* How much all have, from here on up; and to a ring's one before, that this rank needs no more. */
-static void tell(struct fly_sched *s) {
+/* How much this rank and all below have, up the tree; the root then may send more. */
+static void track(struct fly_sched *s) {
     struct fly_casting *c = s->casting;
     struct fly_cast *cast = s->coll->cast;
-    bool complete = c->have == c->count && c->asked == 0;
-    uint32_t all = c->have == c->count && !complete ? 0 : round_of(c, cast);
+    uint32_t all = round_of(c, cast);
     for (int i = 0; i < c->below_count; i++) all = least(all, c->below[i]);
-    if (all > c->all_have) {
-        if (c->root) cast->in_flight -= all - c->all_have;
-        c->all_have = all;
-    }
-    if (c->root) return;
-    if (c->told < c->all_have && fly_coll_post(s->coll, c->parent, 0, FLY_CAST_HAS, s->number,
-                                               c->all_have, 0, NULL, 0))
-        c->told = c->all_have;
-    if (complete && !c->told_complete &&
-        (!c->ring || fly_coll_post(s->coll, c->repairer, 0, FLY_CAST_COMPLETE, s->number, 0, 0,
-                                   NULL, 0)))
-        c->told_complete = true;
+    if (c->root) cast->in_flight -= all - c->all_have;
+    c->all_have = all;
+    if (!c->root && c->told < all &&
+        fly_coll_post(s->coll, c->parent, 0, FLY_CAST_HAS, s->number, all, 0, NULL, 0))
+        c->told = all;
+}
+
+/* That this rank needs no more: what it asked for has come, too. */
+static void tell_complete(struct fly_sched *s) {
+    struct fly_casting *c = s->casting;
+    if (c->root || c->told_complete || c->have < c->count || c->asked != 0) return;
+    c->told_complete = fly_coll_post(s->coll, c->repairer, 0, FLY_CAST_COMPLETE, s->number, 0, 0,
+                                     NULL, 0);
+}
+
+static bool is_done(const struct fly_casting *c) {
+    bool done = c->root ? c->have == c->count : c->told_complete;
+    if (c->tracked) done &= c->all_have == c->count && (c->root || c->told == c->count);
+    for (int i = 0; i < c->repaired_count; i++) done &= c->repaired[i].complete;
+    return done;
 }
 
 bool fly_cast_step(struct fly_sched *s) {
@@ -284,10 +292,9 @@ bool fly_cast_step(struct fly_sched *s) {
     else
         ask_for(s);
     repair(s);
-    tell(s);
-    bool done = c->all_have == c->count && (c->root || (c->told == c->count && c->told_complete));
-    for (int i = 0; i < c->repaired_count; i++) done &= c->repaired[i].complete;
-    return done;
+    if (c->tracked) track(s);
+    tell_complete(s);
+    return is_done(c);
 }
 
 /* From who repairs: that there is something, or the thing itself. */
@@ -313,10 +320,8 @@ void fly_cast_deliver(struct fly_sched *s, int rank, const struct fly_packet *pa
     int place = turned(s, rank), below = place - c->first_below, at = place - c->first_repaired;
     if (rank == c->repairer) from_above(s, packet);
     if (below >= 0 && below < c->below_count && packet->flags == FLY_CAST_HAS &&
-        number <= c->count) {
+        number <= c->count)
         c->below[below] = (uint32_t)number;
-        if (!c->ring && number == c->count) c->repaired[below].complete = true;
-    }
     if (at < 0 || at >= c->repaired_count) return;
     if (packet->flags == FLY_CAST_COMPLETE) {
         c->repaired[at].complete = true;

@@ -1,12 +1,14 @@
 /* Broadcast by multicast: the group of a team, and what a broadcast of it keeps.
  *
  * The root sends fragments as datagrams. Everything else goes over the team's transports, which
- * lose nothing: HAVE, to those whose repair a rank is, says that all fragments below a number have
- * been sent and are here; WANT asks for one, which FRAGMENT brings; HAS, up a tree, says how many
- * all ranks of a part of it have. A rank asks for a fragment once, when three later ones are here
+ * lose nothing: HAVE, to those that a rank repairs, says that all fragments below a number have
+ * been sent and are here; WANT asks for one, which FRAGMENT brings; COMPLETE says that a rank needs no
+ * more. So each is done as soon as those it repairs are, whatever the number of ranks. In long
+ * broadcasts HAS also tells, up a tree, how many all ranks of a part of it have: so the root does
+ * not send more than there is room for at the slowest. A rank asks for a fragment once, when three later ones are here
  * or when HAVE is and nothing comes any more. So repair costs what was lost, and nothing is ever
- * waited for by a clock alone. Who repairs whom: with one way a rank asks the one before it, else
- * its parent in the tree.
+ * waited for by a clock alone. A rank asks its parent in a tree; with one way that is a ring, and
+ * it asks the one before it.
  *
  * Source: Hoefler, Siebert, Rehm: A practically constant-time MPI broadcast algorithm for
  * large-scale InfiniBand clusters with multicast, CAC workshop at IPDPS 2007; there the second
@@ -17,9 +19,9 @@
 
 #include "coll.h"
 
-/* Fragments asked for at a time; bytes after which ranks say how much they have, and that may be
-   under way; those that are kept of broadcasts that have not begun here. */
-enum { FLY_CAST_SLOTS = 8, FLY_CAST_STEP = 32768, FLY_CAST_WINDOW = 131072, FLY_CAST_EARLY = 131072 };
+/* Fragments asked for at a time; bytes that may be under way of long broadcasts; those that are kept
+   of broadcasts that have not begun here. */
+enum { FLY_CAST_SLOTS = 8, FLY_CAST_WINDOW = 1 << 17, FLY_CAST_EARLY = 1 << 17 };
 
 /* In front of every datagram. */
 struct fly_cast_head {
@@ -37,7 +39,7 @@ struct fly_cast { /* of a team */
     uint64_t token;
     size_t fragment_bytes;
     uint32_t step, window;  /* fragments */
-    uint32_t in_flight;     /* of broadcasts of this rank */
+    uint32_t in_flight;     /* of long broadcasts of this rank */
     struct fly_sched *sending; /* which of them sends: one after the other */
     struct fly_cast_early *early, **early_last;
     size_t early_bytes;
@@ -46,7 +48,7 @@ struct fly_cast { /* of a team */
     char text[200];
 };
 
-struct fly_cast_child { /* whose repair this rank is */
+struct fly_cast_child { /* that this rank repairs */
     uint32_t told;      /* of HAVE */
     bool complete;
     struct {
@@ -56,7 +58,8 @@ struct fly_cast_child { /* whose repair this rank is */
 };
 
 struct fly_casting { /* a broadcast */
-    bool root, ring, begun, told_complete;
+    bool root, begun, told_complete;
+    bool tracked;      /* a long one: all tell how much they have */
     uint32_t count;    /* of fragments */
     uint32_t have;     /* without a gap; the root: sent */
     uint32_t reach;    /* behind the last one that came by multicast */

@@ -69,7 +69,8 @@ static int hear(struct fly_coll *coll, bool *heard, int count) {
     struct fly_cast *cast = coll->cast;
     struct fly_cast_head head;
     size_t bytes;
-    while ((bytes = cast->link->ops->receive(cast->link, cast->room, cast->link->most_bytes)) != 0) {
+    size_t room = cast->link->most_bytes;
+    while ((bytes = cast->link->ops->receive(cast->link, cast->room, room)) != 0) {
         memcpy(&head, cast->room, bytes < sizeof head ? bytes : sizeof head);
         if (bytes < sizeof head || head.token != cast->token || head.number != FLY_CAST_PROBE ||
             head.source < 0 || head.source >= coll->team->size || heard[head.source])
@@ -123,7 +124,7 @@ void fly_cast_open(struct fly_coll *coll) {
         coll->cast = cast;
         return;
     }
-    size_t step = FLY_CAST_STEP / cast->fragment_bytes;
+    size_t step = FLY_MULTICAST_STEP / cast->fragment_bytes;
     size_t most = cast->link->waiting_bytes < FLY_CAST_WINDOW ? cast->link->waiting_bytes
                                                               : FLY_CAST_WINDOW;
     cast->step = step < 1 ? 1 : (uint32_t)step;

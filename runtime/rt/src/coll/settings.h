@@ -57,15 +57,17 @@ struct fly_coll_settings {
 
 /* By multicast, among the algorithms of bcast. */
 enum { FLY_BCAST_MULTICAST = 2 };
-/* Ranks below each that tell it what they have, where repair is a ring; bytes before a fragment. */
-enum { FLY_MULTICAST_WAYS = 8, FLY_MULTICAST_HEAD = 24 };
+/* Bytes before a fragment; after which ranks tell what they have, in longer broadcasts; and how many
+   tell one, where repair is a ring. */
+enum { FLY_MULTICAST_HEAD = 24, FLY_MULTICAST_STEP = 1 << 15, FLY_MULTICAST_WAYS = 8 };
 
 /* An algorithm of an operation, for the settings and the model. */
 struct fly_algorithm {
     const char *name, *parameter; /* NULL: it has none */
     bool ordered;                 /* folds in the order of ranks */
-    /* Predicted ns, or infinite: it cannot be; for P ranks and bytes of each rank; `parameter` is one of its own. On a graph
-       `size` is the most edges by which a rank sends or receives, and bytes those of an edge. */
+    /* Predicted ns for P ranks and bytes of each rank; `parameter` is one of its own. On a graph
+       `size` is the most edges by which a rank sends or receives, and bytes those of an edge.
+       Infinite: it cannot be had. */
     double (*predict)(const struct fly_loggp *net, int size, size_t bytes, size_t parameter);
     size_t (*best)(const struct fly_loggp *net, int size, size_t bytes); /* the parameter */
 };

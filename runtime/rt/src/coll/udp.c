@@ -81,7 +81,8 @@ static const char *join(struct udp *udp, const struct ip_mreqn *group, struct so
 }
 
 /* The socket that sends: connected, as the kernel then tells how long a datagram may be. */
-static const char *aim(struct udp *udp, const struct ip_mreqn *group, const struct sockaddr_in *at) {
+static const char *aim(struct udp *udp, const struct ip_mreqn *group,
+                       const struct sockaddr_in *at) {
     int mtu = 0;
     socklen_t length = sizeof mtu;
     udp->out = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
