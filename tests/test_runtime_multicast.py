@@ -6,6 +6,7 @@ The C program (tests/multicast_test.c of the runtime) checks every byte by a for
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
@@ -119,6 +120,26 @@ def test_what_ran_is_a_broadcast(program, tmp_path):
         coll_flow.check(one)
         seen += one[0].algorithm == "multicast" and one[0].bytes > 0
     assert seen > 2
+
+
+def test_perf_measures(program):
+    """All ways are there, positive; and what it refuses."""
+    run(program, "loop", "threads", 2, 1)  # skips where there is none
+    perf = program.parent.parent / "flyloom-perf"
+    rows = json.loads(call(perf, "multicast", "--ranks", 3, "--repetitions", 30, "--bytes", 9000,
+                           "--lost", 20, "--json", more={"FLYLOOM_MULTICAST": "1%lo"}))
+    assert {row["what"] for row in rows} == {
+        "multicast, ring", "multicast, ring, lossy", "multicast, tree, lossy", "binomial",
+        "pipeline"}
+    assert all(0 < row["median_ns"] <= row["p99_ns"] and row["bytes"] == 9000 for row in rows)
+    for words, part in ((["--lost", "91"], "0 to 90"), (["--ranks", "1"], "2 to 64"),
+                        (["--often"], "--repetitions")):
+        done = subprocess.run([perf, "multicast", *words], text=True, capture_output=True,
+                              timeout=60)
+        assert done.returncode == 2 and part in done.stderr
+    done = subprocess.run([perf, "multicast", "--ranks", "2"], text=True, capture_output=True,
+                          timeout=60, env={**os.environ, "FLYLOOM_MULTICAST": "1%no_link"})
+    assert done.returncode == 2 and "not open: udp" in done.stderr
 
 
 @pytest.mark.parametrize(("ranks", "size", "o_ns"), [(8, 2, 3000), (722, 2, 290), (722, 30_000, 100),

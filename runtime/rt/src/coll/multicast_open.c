@@ -118,7 +118,8 @@ static void leave(struct fly_cast *cast) {
 
 void fly_cast_open(struct fly_coll *coll) {
     struct fly_cast *cast = calloc(1, sizeof *cast), none = {0};
-    coll->cast = cast != NULL ? cast : &none; /* so that the others do not wait */
+    if (cast == NULL) coll->settings.multicast = false; /* told to the others, who do not wait */
+    coll->cast = cast != NULL ? cast : &none;
     if (!join_all(coll) || !try_all(coll)) {
         leave(coll->cast);
         coll->cast = cast;
