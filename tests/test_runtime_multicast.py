@@ -142,8 +142,9 @@ def test_perf_measures(program):
     assert done.returncode == 2 and "not open: udp" in done.stderr
 
 
-@pytest.mark.parametrize(("ranks", "size", "o_ns"), [(8, 2, 3000), (722, 2, 290), (722, 30_000, 100),
-                                                   (722, 1_000_000, 5000)])
+@pytest.mark.parametrize(("ranks", "size", "o_ns"), [
+    (8, 2, 3000), (722, 2, 290), (722, 30_000, 100), (722, 1_000_000, 5000),
+])
 def test_the_model(ranks, size, o_ns, program, tmp_path):
     """What explain predicts is the formula of docs/collectives.md, with the best ways."""
     network = tmp_path / "network.json"

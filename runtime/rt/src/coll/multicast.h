@@ -2,13 +2,13 @@
  *
  * The root sends fragments as datagrams. Everything else goes over the team's transports, which
  * lose nothing: HAVE, to those that a rank repairs, says that all fragments below a number have
- * been sent and are here; WANT asks for one, which FRAGMENT brings; COMPLETE says that a rank needs no
- * more. So each is done as soon as those it repairs are, whatever the number of ranks. In long
+ * been sent and are here; WANT asks for one, which FRAGMENT brings; COMPLETE says that a rank needs
+ * no more. So each is done as soon as those it repairs are, whatever the number of ranks. In long
  * broadcasts HAS also tells, up a tree, how many all ranks of a part of it have: so the root does
- * not send more than there is room for at the slowest. A rank asks for a fragment once, when three later ones are here
- * or when HAVE is and nothing comes any more. So repair costs what was lost, and nothing is ever
- * waited for by a clock alone. A rank asks its parent in a tree; with one way that is a ring, and
- * it asks the one before it.
+ * not send more than there is room for at the slowest. A rank asks for a fragment once, when three
+ * later ones are here, or when HAVE is and nothing comes any more: repair costs what was lost, and
+ * nothing is waited for by a clock alone. Whom it asks is its parent in a tree; with one way that
+ * is a ring, and it asks the one before it.
  *
  * Source: Hoefler, Siebert, Rehm: A practically constant-time MPI broadcast algorithm for
  * large-scale InfiniBand clusters with multicast, CAC workshop at IPDPS 2007; there the second
@@ -19,8 +19,8 @@
 
 #include "coll.h"
 
-/* Fragments asked for at a time; bytes that may be under way of long broadcasts; those that are kept
-   of broadcasts that have not begun here. */
+/* Fragments asked for at a time; bytes that may be under way of long broadcasts; those that are
+   kept of broadcasts that have not begun here. */
 enum { FLY_CAST_SLOTS = 8, FLY_CAST_WINDOW = 1 << 17, FLY_CAST_EARLY = 1 << 17 };
 
 /* In front of every datagram. */

@@ -57,8 +57,8 @@ struct fly_coll_settings {
 
 /* By multicast, among the algorithms of bcast. */
 enum { FLY_BCAST_MULTICAST = 2 };
-/* Bytes before a fragment; after which ranks tell what they have, in longer broadcasts; and how many
-   tell one, where repair is a ring. */
+/* Bytes before a fragment; after which ranks tell what they have, in longer broadcasts; and how
+   many tell one, where repair is a ring. */
 enum { FLY_MULTICAST_HEAD = 24, FLY_MULTICAST_STEP = 1 << 15, FLY_MULTICAST_WAYS = 8 };
 
 /* An algorithm of an operation, for the settings and the model. */
