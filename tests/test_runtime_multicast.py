@@ -86,13 +86,31 @@ def test_datagrams_that_do_not_come(nodes, program):  # noqa: F811
                           re.MULTILINE)) == 2
 
 
-def test_no_multicast_route(program):
-    """A namespace with a loopback alone has no route to any group: said, and done another way."""
+def alone(script):
+    """What runs a program in a namespace that has a loopback and nothing else."""
     if not shutil.which("unshare"):
         pytest.skip("unshare is not installed")
-    words = ["unshare", "-rn", "sh", "-c", 'ip link set lo up; exec "$@"', "sh"]
-    if subprocess.run([*words, "true"], capture_output=True).returncode != 0:
+    words = ["unshare", "-rn", "sh", "-c", f"ip link set lo up; {script}", "sh"]
+    if subprocess.run([*words, "true"], capture_output=True).returncode not in {0, SKIPPED}:
         pytest.skip("network namespaces cannot be made here")
+    return words
+
+
+@pytest.mark.parametrize("hook", ["input", "output"])
+def test_multicast_that_ends(hook, program):
+    """In the middle of a run no datagram comes any more, or none can be sent: all is repaired."""
+    words = alone(f"""
+        nft 'add table ip end; add chain ip end one {{ type filter hook {hook} priority 0; }};
+             add rule ip end one ip daddr 224.0.0.0/4 quota over 5 mbytes counter drop' ||
+            {{ echo nftables cannot; exit {SKIPPED}; }}
+        "$@" && nft list table ip end""")
+    told = run(*words, program, "shm", "processes", 4, times(30, 1000), 6, 1 << 20)
+    assert int(re.search(r"counter packets (\d+)", told)[1]) > 100
+
+
+def test_no_multicast_route(program):
+    """A namespace with a loopback alone has no route to any group: said, and done another way."""
+    words = alone('exec "$@"')
     told = run(*words, program, "shm", "refused", 3, 20, FLYLOOM_MULTICAST="1")
     assert re.search(r"^rank 0: udp 239\.19[2-5]\..*: .*(device|unreachable)$", told, re.MULTILINE)
     assert "rank 1: rank 0 could not" in told
