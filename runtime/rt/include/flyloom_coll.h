@@ -69,7 +69,8 @@ FLY_API int fly_ibarrier(fly_team *team, fly_req **req);
 FLY_API int fly_barrier_init(fly_team *team, fly_req **req);
 
 /* Copies `bytes` at `buffer` of `root` to `buffer` of all. Errors: RANK (root). Cost: ceil(log2
-   P) messages, or the bytes once in segments. */
+   P) messages, or the bytes once in segments; by multicast (fly_multicast_query) the bytes once as
+   datagrams, and two messages. */
 FLY_API int fly_bcast(fly_team *team, void *buffer, size_t bytes, int root);
 
 /* Begins what fly_bcast does; *req is active and ends with fly_test or fly_wait. Errors: as
