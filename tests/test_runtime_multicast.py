@@ -140,6 +140,17 @@ def test_what_ran_is_a_broadcast(program, tmp_path):
     assert seen > 2
 
 
+@pytest.mark.parametrize(("o_ns", "chosen"), [(100, True), (30_000, False)])
+def test_the_model_chooses(o_ns, chosen, program, tmp_path):
+    """Where nobody asks for an algorithm, by what a datagram costs in the network's file."""
+    network = tmp_path / "network.json"
+    network.write_text('{"L_ns": 20000, "o_ns": 3000, "g_ns": 3000, "G_ns_per_byte": 0.8, '
+                       f'"datagram_o_ns": {o_ns}}}')
+    told = run(program, "shm", "repair", 4, 20, 1, 1000, FLYLOOM_LOGGP=network,
+               FLYLOOM_COLL="barrier=tree", FLYLOOM_MULTICAST_FAULTS="1")
+    assert int(re.search(r"sent (\d+)", told)[1]) == (20 if chosen else 0)
+
+
 def test_perf_measures(program):
     """All ways are there, positive; and what it refuses."""
     run(program, "loop", "threads", 2, 1)  # skips where there is none
