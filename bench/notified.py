@@ -42,6 +42,7 @@ LEAST_HOST = 0.87
 """At most 1.1 and 1.15 times as long as send and receive."""
 LEAST_EPOCHS = 1.3
 LEAST_STEPS = 2.7
+MOST_OF_LOSSLESS = 2.0
 REPETITIONS = "10000"
 
 
@@ -59,7 +60,7 @@ def notified(options: Options) -> list[Row]:
         for mpi in mpis:
             rows += together(mpi, folder, options) + motifs(mpi, folder, options)
         rows += between_nodes(programs, options)
-    return rows + memory()
+    return rows + multicast(options) + memory()
 
 
 def node(options: Options) -> list[Row]:
@@ -253,6 +254,24 @@ def together(mpi: str, folder: str, options: Options) -> list[Row]:
         rows.append(Row("runtime", f"{name} of 2 ranks, beside {mpi}", ours["median_ns"], "ns",
                         baseline=theirs["median_ns"], baseline_is="the same run", least_ratio=1.0,
                         note=where))
+    return rows
+
+
+def multicast(options: Options) -> list[Row]:
+    """Broadcasts by multicast where datagrams are lost, beside the same without loss."""
+    options.say("runtime: broadcasts by multicast")
+    words = [str(BUILT / "flyloom-perf"), "multicast", "--json"]
+    runs = repeated(options, 5, lambda: figures(words, {"FLYLOOM_MULTICAST": "1%lo"}))
+    if not runs.good:
+        return [Row("runtime", "multicast: skipped", None, "us", note=runs.said)]
+    rows = []
+    for how in ("ring", "tree"):
+        lossy, whole = middle(runs.good, f"multicast, {how}, lossy", "multicast, ring")
+        rows.append(Row("runtime", f"multicast of 64 KiB to 4 ranks, {how}, 1 of 100 lost, of the "
+                        "time without loss", lossy["median_ns"] / whole["median_ns"], "x",
+                        most=MOST_OF_LOSSLESS,
+                        note=note(f"{lossy['median_ns'] / 1e3:.0f} us",
+                                  f"without loss {whole['median_ns'] / 1e3:.0f} us", runs.said)))
     return rows
 
 

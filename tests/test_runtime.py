@@ -223,6 +223,8 @@ PRINTED = {
     "collectives": [f"dot product: {sum(range(1001)) * 3}\nrank 0 has 100\n", "rank 1 has 101\n"],
     "neighbours": [f"rank {r} got {10 * (1 - r)} from before and {10 * (1 - r) + 1} from behind\n"
                    f"rank {r} has 1 source, 0, with 100\n" for r in range(2)],
+    "multicast": [f"rank {r} has 7; multicast not open: not asked for: FLYLOOM_MULTICAST\n"
+                  for r in range(2)],
     "teams": ["half 0 adds up to 0\n", "half 1 adds up to 1\n"],
 }
 

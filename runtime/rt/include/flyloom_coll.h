@@ -69,7 +69,8 @@ FLY_API int fly_ibarrier(fly_team *team, fly_req **req);
 FLY_API int fly_barrier_init(fly_team *team, fly_req **req);
 
 /* Copies `bytes` at `buffer` of `root` to `buffer` of all. Errors: RANK (root). Cost: ceil(log2
-   P) messages, or the bytes once in segments. */
+   P) messages, or the bytes once in segments; by multicast (fly_multicast_query) the bytes once as
+   datagrams, and two messages. */
 FLY_API int fly_bcast(fly_team *team, void *buffer, size_t bytes, int root);
 
 /* Begins what fly_bcast does; *req is active and ends with fly_test or fly_wait. Errors: as
@@ -78,6 +79,23 @@ FLY_API int fly_ibcast(fly_team *team, void *buffer, size_t bytes, int root, fly
 
 /* Makes a request that fly_start begins as fly_bcast, again and again. Errors: as fly_bcast. */
 FLY_API int fly_bcast_init(fly_team *team, void *buffer, size_t bytes, int root, fly_req **req);
+
+/* What fly_multicast_query tells: of this process's broadcasts by multicast in a team. */
+typedef struct {
+    int open;              /* 1: broadcasts may go by multicast */
+    size_t fragment_bytes; /* of a broadcast in one datagram; 0: not open */
+    uint64_t sent;         /* fragments, as datagrams */
+    uint64_t taken;        /* that came so */
+    uint64_t asked;        /* that were asked for again */
+    uint64_t repaired;     /* given to others that asked */
+    uint64_t dropped;      /* datagrams, by FLYLOOM_MULTICAST_FAULTS */
+    char text[200];        /* the group; or the reason why it is not open */
+} fly_multicast;
+
+/* Tells whether broadcasts of a team may go by multicast, or why not, and counts fragments. The
+   group is opened by the team's first collective, where FLYLOOM_MULTICAST or FLYLOOM_COLL ask for
+   it. Errors: ARG. Cost: O(1). */
+FLY_API int fly_multicast_query(fly_team *team, fly_multicast *facts);
 
 /* Folds element i of all members' `send` into element i of `receive` of `root`, which the others
    may give as NULL. `send` FLY_IN_PLACE at the root: its elements are in `receive`. Errors: RANK

@@ -164,6 +164,7 @@ struct fly_rt {
     uint32_t turns;
     struct fly_coll *colls;
     size_t scheds; /* collectives that run, or deaths to be told of */
+    size_t casts;  /* of them by multicast: its datagrams wake nobody */
     struct fly_record *record; /* NULL: not recorded */
     pthread_mutex_t lock;
     pthread_t thread;

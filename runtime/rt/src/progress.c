@@ -51,10 +51,12 @@ int fly_turn(struct fly_rt *rt) {
     return taken;
 }
 
-/* Sleeping is the transport's where there is one alone; several are polled in turn, with naps. */
+/* Sleeping is the transport's where there is one alone; several, and multicast, are polled in turn,
+   with naps. */
 static void rest(struct fly_rt *rt, uint32_t microseconds) {
+    bool sleeps = rt->carrier_count == 1 && rt->carriers[0]->ops->rest != NULL && rt->casts == 0;
     let_go(rt);
-    if (rt->carrier_count == 1 && rt->carriers[0]->ops->rest != NULL) {
+    if (sleeps) {
         rt->carriers[0]->ops->rest(rt->carriers[0], microseconds);
     } else {
         struct timespec nap = {0, 50000};

@@ -22,7 +22,10 @@ static void arguments(fly_team *team, int rank) {
     fly_fold bad = {.type = 99}, bits = {.type = FLY_DOUBLE, .op = FLY_BXOR};
     fly_fold none = {.type = FLY_BYTES, .bytes = 8};
     fly_req *req = (fly_req *)data;
+    fly_multicast facts;
     FAILS(FLY_ERR_ARG, "team", fly_barrier(NULL));
+    FAILS(FLY_ERR_ARG, "team", fly_multicast_query(NULL, &facts));
+    FAILS(FLY_ERR_ARG, "facts", fly_multicast_query(team, NULL));
     FAILS(FLY_ERR_ARG, "req", fly_ibarrier(team, NULL));
     FAILS(FLY_ERR_RANK, "root: 4 must be 0 to 3", fly_bcast(team, data, 8, RANKS));
     FAILS(FLY_ERR_RANK, "root: -1", fly_igather(team, data, data, 8, -1, &req));
@@ -166,6 +169,17 @@ static void settings(const char *transports) {
         {"FLYLOOM_COLL", "neighbour_alltoall=ring", "one of coloured, at_once"},
         {"FLYLOOM_COLL", "allreduce=ring:4", "no parameter"},
         {"FLYLOOM_COLL", "bcast=pipeline:0", "1 to 1073741824"},
+        {"FLYLOOM_COLL", "bcast=multicast:0", "1 to 1073741824"},
+        {"FLYLOOM_COLL", "reduce=multicast", "one of binomial, pipeline:segment"},
+        {"FLYLOOM_MULTICAST", "10.1.2.3", "224.0.1.0 to 239.255.255.255"},
+        {"FLYLOOM_MULTICAST", "224.0.0.255", "224.0.1.0 to 239.255.255.255"},
+        {"FLYLOOM_MULTICAST", "240.0.0.0%lo", "224.0.1.0 to 239.255.255.255"},
+        {"FLYLOOM_MULTICAST", "239.1.1.1%", "INTERFACE"},
+        {"FLYLOOM_MULTICAST", "239.1.1.1%longer_than_names_are", "INTERFACE"},
+        {"FLYLOOM_MULTICAST", "", "0 for none"},
+        {"FLYLOOM_MULTICAST_FAULTS", "1,101", "SEED[,LOST[,TWICE[,LATE]]]"},
+        {"FLYLOOM_MULTICAST_FAULTS", "1,2,3,4,5", "SEED[,LOST[,TWICE[,LATE]]]"},
+        {"FLYLOOM_MULTICAST_FAULTS", "many", "SEED[,LOST[,TWICE[,LATE]]]"},
         {"FLYLOOM_CHECK", "yes", "0 or 1"},
         {"FLYLOOM_REPEAT", "2", "0 or 1"},
         {"FLYLOOM_LOGGP", "/nowhere/at/all", "No such file"},
@@ -186,6 +200,8 @@ static void settings(const char *transports) {
         {"{\"L_ns\": 5, \"o_s_ns\": 1, \"g_ns\": 1, \"G_ns_per_byte\": 1}", "o_r_ns is missing"},
         {"{\"L_ns\": \"5\", \"o_ns\": 1}", "L_ns must be a number"},
         {"{\"L_ns\": 5, \"o_ns\": -1}", "o_ns: -1 must be 0 or more"},
+        {"{\"datagram_o_us\": 5}", "\"datagram_o_us\" must be \"datagram_o_ns\""},
+        {"{\"datagram_o_ns\": -5}", "datagram_o_ns: -5 must be 0 or more"},
         {"[1]", "must be an object"},
         {"{\"L_ns\": 5", "is missing"},
         {"{\"L_ns\": 5} x", "more behind"},

@@ -1,4 +1,5 @@
 /* flyloom-perf explain: the algorithms of a collective, with the times that the model predicts. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static void print(const struct fly_operation_table *table, const struct fly_logg
         parameters[i] = one->best == NULL ? 0 : one->best(net, ranks, bytes);
         times[i] = one->predict(net, ranks, bytes, parameters[i]);
         if (ordered && !one->ordered) continue;
-        if (least < 0 || times[i] < least) least = times[i];
+        if (isfinite(times[i]) && (least < 0 || times[i] < least)) least = times[i];
     }
     bool sparse = fly_on_graph((int)(table - fly_operations));
     printf("%s of %zu bytes, %d %s; L %g, o_s %g, o_r %g, g %g ns, G %g ns/B\n", table->name,
@@ -39,6 +40,7 @@ static void print(const struct fly_operation_table *table, const struct fly_logg
         char what[64];
         bool out = ordered && !one->ordered, best = !chosen && !out && times[i] == least;
         chosen |= best;
+        if (!isfinite(times[i])) continue;
         if (one->parameter != NULL)
             snprintf(what, sizeof what, "%s:%zu", one->name, parameters[i]);
         else
@@ -46,6 +48,26 @@ static void print(const struct fly_operation_table *table, const struct fly_logg
         printf("%-24s %14.1f ns%s\n", what, times[i],
                best ? "  chosen" : out ? "  folds in another order than the ranks'" : "");
     }
+}
+
+/* Whether multicast can be had here, in words; then the model counts with its datagrams. 0, or the
+   code to end with. */
+static int open_group(struct fly_loggp *net, char *text, size_t room) {
+    const char *group = getenv("FLYLOOM_MULTICAST");
+    uint64_t token = 0;
+    if (group == NULL || strcmp(group, "0") == 0) {
+        snprintf(text, room, "not asked for: FLYLOOM_MULTICAST");
+        return 0;
+    }
+    if (!fly_udp.valid(group, text, room))
+        return perf_refuse(PROGRAM, "FLYLOOM_MULTICAST", group, text);
+    struct fly_datagrams *link = fly_udp.open(group, &token, text, room);
+    if (link == NULL) return 0;
+    net->datagram_bytes = link->most_bytes - FLY_MULTICAST_HEAD;
+    snprintf(text, room, "%s, %zu bytes a datagram, each %g ns", link->place, net->datagram_bytes,
+             net->datagram_ns);
+    link->ops->close(link);
+    return 0;
 }
 
 int perf_explain(int count, char **words) {
@@ -83,7 +105,11 @@ int perf_explain(int count, char **words) {
         fprintf(stderr, "%s: %s\n", PROGRAM, error);
         return 2;
     }
+    char group[200];
+    if (operation == FLY_C_BCAST) code = open_group(&net, group, sizeof group);
+    if (code != 0) return code;
     print(&fly_operations[operation], &net, (int)ranks, operation == FLY_C_BARRIER ? 0 : bytes,
           ordered);
+    if (operation == FLY_C_BCAST) printf("multicast here: %s\n", group);
     return 0;
 }

@@ -17,6 +17,7 @@ static const char USAGE[] =
     "flyloom-perf overlap [--transports LIST] [--bytes N[,N...]] [--repetitions N] [--json]\n"
     "flyloom-perf model [--transports LIST] [--ranks N[,N...]] [--repetitions N]\n"
     "                   [--ask RANKS,NEIGHBOURS,BYTES] [--json]\n"
+    "flyloom-perf multicast [--ranks N] [--bytes N] [--lost PERCENT] [--repetitions N] [--json]\n"
     "\n"
     "Measures between two processes that it starts, or between two that are started with\n"
     "FLYLOOM_RANK, FLYLOOM_SIZE=2 and FLYLOOM_BOOT, on two nodes perhaps: latency (half a round\n"
@@ -33,7 +34,8 @@ static const char USAGE[] =
     "overlap: how much of the time of an operation computation hides, with progress by calls and\n"
     "by a thread. model: what each call costs by size, processes and neighbours, fitted to what\n"
     "is measured here, with residuals, beside published models; and whether fence, or post,\n"
-    "start, complete and wait, is the cheaper one for so many processes and neighbours.\n";
+    "start, complete and wait, is the cheaper one for so many processes and neighbours.\n"
+    "multicast: broadcasts by it, without loss and with, beside other ways, until all have them.\n";
 
 struct options {
     const char *transports;
@@ -128,6 +130,8 @@ int main(int count, char **words) {
     if (count > 1 && strcmp(words[1], "explain") == 0) return perf_explain(count - 2, words + 2);
     if (count > 1 && strcmp(words[1], "overlap") == 0) return perf_overlap(count - 2, words + 2);
     if (count > 1 && strcmp(words[1], "model") == 0) return perf_model(count - 2, words + 2);
+    if (count > 1 && strcmp(words[1], "multicast") == 0)
+        return perf_multicast(count - 2, words + 2);
     int code = read_options(count, words, &options);
     if (code != 0) return code;
     if (options.ranks != 0)

@@ -14,6 +14,8 @@ int perf_explain(int count, char **words);
 int perf_overlap(int count, char **words);
 /* Fits the cost of calls to size, processes and neighbours, and says whether fence or PSCW. */
 int perf_model(int count, char **words);
+/* Broadcasts by multicast, with loss and without, beside other ways. */
+int perf_multicast(int count, char **words);
 
 /* Says on standard error what is valid; 2. */
 int perf_refuse(const char *program, const char *option, const char *value, const char *valid);

@@ -1,7 +1,7 @@
-/* Broadcast: down a binomial tree, or in segments along a chain. */
+/* Broadcast: down a binomial tree, in segments along a chain, or by multicast. */
 #include "trees.h"
 
-enum { BINOMIAL, PIPELINE };
+enum { BINOMIAL, PIPELINE, MULTICAST = FLY_BCAST_MULTICAST };
 
 void fly_tree_bcast(struct fly_sched *s, const struct fly_call *call, void *buffer, size_t bytes,
                     int root, int tag) {
@@ -39,6 +39,8 @@ static void pipeline(struct fly_sched *s, const struct fly_call *call) {
 static void build(struct fly_sched *s, const struct fly_call *call) {
     if (call->key.algorithm == PIPELINE)
         pipeline(s, call);
+    else if (call->key.algorithm == MULTICAST)
+        fly_cast_build(s, call);
     else
         fly_tree_bcast(s, call, call->key.receive, call->key.bytes, call->key.root, 0);
 }

@@ -18,12 +18,14 @@ static int make_coll(struct fly_team *team) {
     coll->team = team;
     coll->rt = team->rt;
     int code = fly_coll_settings_read(&coll->settings);
-    uint64_t worst = (uint64_t)code;
+    bool wanted = code == FLY_OK && coll->settings.multicast; /* below: by any */
+    uint64_t worst = (uint64_t)code << 1 | wanted;
     fly_enter(team->rt);
     int together = fly_agree(team->rt, &team->object, &worst);
     if (code == FLY_OK) code = together;
-    if (code == FLY_OK && worst != 0)
-        code = fly_fail((int)worst, "the first collective: settings of another rank are refused");
+    if (code == FLY_OK && worst >> 1 != 0)
+        code = fly_fail((int)(worst >> 1), "the first collective: settings of another rank are "
+                        "refused");
     if (code == FLY_OK) team->coll = coll;
     fly_leave(team->rt);
     if (code != FLY_OK) {
@@ -35,6 +37,7 @@ static int make_coll(struct fly_team *team) {
     if (code == FLY_OK) {
         coll->heap = heap;
         link_in(coll);
+        if ((worst & 1) != 0) fly_cast_open(coll);
     } else {
         team->coll = NULL;
         fly_early_free(coll);
@@ -66,6 +69,7 @@ void fly_coll_end(struct fly_team *team) {
     struct fly_coll **at = &team->rt->colls;
     while (*at != coll) at = &(*at)->next_coll;
     *at = coll->next_coll;
+    fly_cast_close(coll);
     fly_win_drop(coll->win);
     fly_early_free(coll);
     free(coll->blocks);

@@ -1,4 +1,7 @@
 /* The algorithm of a call: the one that was set, or the one that the model says is fastest. */
+#include <math.h>
+#include <string.h>
+
 #include "coll.h"
 
 /* Every fold bracketed by ranks alone: these do. */
@@ -46,8 +49,17 @@ static void by_setting(struct fly_call *call, size_t bytes, const struct fly_cho
     call->key.algorithm = choice->algorithm;
     call->key.parameter = choice->parameter;
     if (choice->parameter == 0) call->key.parameter = parameter_of(call->coll, one, bytes);
-    if (call->key.operation == FLY_C_BARRIER) return;
-    while (one->best != NULL && call->key.parameter * 4096 < bytes) call->key.parameter *= 2;
+    if (one->parameter == NULL || strcmp(one->parameter, "segment") != 0) return;
+    while (call->key.parameter * 4096 < bytes) call->key.parameter *= 2; /* rounds */
+}
+
+/* Whether what was set can be: folds keep their order, and multicast is open. */
+static bool can_be(const struct fly_call *call, const struct fly_choice *choice, size_t bytes) {
+    if (choice->algorithm < 0) return false;
+    const struct fly_algorithm *one =
+        &fly_operations[call->key.operation].algorithms[choice->algorithm];
+    if (call->key.fold.ordered && !one->ordered) return false;
+    return isfinite(one->predict(&call->coll->settings.loggp, call->parts, bytes, 1));
 }
 
 void fly_call_choose(struct fly_call *call, size_t bytes) {
@@ -62,11 +74,9 @@ void fly_call_choose(struct fly_call *call, size_t bytes) {
         call->key.parameter = memo->parameter;
         return;
     }
-    const struct fly_operation_table *table = &fly_operations[operation];
     if (coll->settings.repeats && folds(operation)) {
         call->key.algorithm = repeatable(operation);
-    } else if (choice->algorithm >= 0 &&
-               (!ordered || table->algorithms[choice->algorithm].ordered)) {
+    } else if (can_be(call, choice, bytes)) {
         by_setting(call, bytes, choice);
     } else {
         by_model(call, bytes);

@@ -21,6 +21,8 @@ enum { FLY_COLL_HEAP = 4 << 20, FLY_COLL_KEPT = 64, FLY_COLL_BUCKETS = 64 };
 /* What a received message is for: its bytes are copied, or folded into what is there. LEFT: they
    come from lower ranks than that. */
 enum fly_take { FLY_TAKE_COPY, FLY_TAKE_LEFT, FLY_TAKE_RIGHT };
+/* A packet's `flags`, what it is, are below this where it is engine.c's; else: multicast.h. */
+enum { FLY_WHAT_CAST = 16 };
 
 struct fly_local { /* a copy, or a fold of `from` into `to` */
     void *to, *from;
@@ -58,6 +60,8 @@ struct fly_span { /* a round: where its parts begin; they end where the next rou
 struct fly_sched;
 struct fly_call;
 struct fly_graph;
+struct fly_cast;
+struct fly_casting;
 typedef void fly_build(struct fly_sched *sched, const struct fly_call *call);
 
 /* What a schedule is for. */
@@ -101,6 +105,7 @@ struct fly_sched {
     void **temporaries;
     size_t temporary_count;
     uint64_t heap_offset, heap_bytes;
+    struct fly_casting *casting; /* by multicast; NULL: it is not */
     bool early;  /* pieces are called for at the start, not when their round begins */
     bool failed; /* while it was built */
     bool persistent;
@@ -142,6 +147,7 @@ struct fly_coll {
         size_t parameter, bytes;
     } memos[FLY_C_OPERATIONS];
     void *claims; /* check.c */
+    struct fly_cast *cast; /* multicast.h; NULL: not asked for */
     struct fly_graph *graphs;
     int graph_count; /* that were ever made */
     struct fly_coll *next_coll; /* of the runtime */
@@ -177,6 +183,23 @@ void fly_heap_give(struct fly_coll *coll, uint64_t offset);
 int fly_sched_start(struct fly_sched *s);
 void fly_sched_end(struct fly_sched *s, int error);
 void fly_early_free(struct fly_coll *coll);
+struct fly_sched *fly_sched_find(const struct fly_coll *coll, uint64_t number);
+/* A packet to a rank, with two numbers, where there is a credit for it now; false: not now. */
+bool fly_coll_post(struct fly_coll *coll, int rank, int tag, int what, uint64_t number,
+                   uint64_t offset, uint64_t value, const void *data, size_t bytes);
+
+/* multicast.c, multicast_open.c: broadcasts by multicast. */
+void fly_cast_open(struct fly_coll *coll); /* collective, where any rank wants it */
+void fly_cast_close(struct fly_coll *coll);
+void fly_cast_build(struct fly_sched *s, const struct fly_call *call);
+/* Bytes of the heap for repairs, with smaller `most` fewer. */
+uint64_t fly_cast_room(struct fly_sched *s, size_t most);
+void fly_cast_reset(struct fly_sched *s);
+/* Whether it is done. */
+bool fly_cast_step(struct fly_sched *s);
+void fly_cast_deliver(struct fly_sched *s, int rank, const struct fly_packet *packet);
+/* The next rank behind `rank` that is waited for; -1: none. */
+int fly_cast_awaited(const struct fly_sched *s, int rank);
 /* dump.c: what ran, a line each, for a checker that knows what each rank must have. */
 void fly_dump(const struct fly_sched *s);
 

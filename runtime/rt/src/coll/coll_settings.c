@@ -85,12 +85,35 @@ static int flag(const char *name, bool *value) {
     return fly_fail(FLY_ERR_ARG, "%s: \"%s\" must be 0 or 1", name, text);
 }
 
+/* Whether broadcasts may go by multicast, and where. */
+static int read_multicast(struct fly_coll_settings *settings) {
+    const char *group = getenv("FLYLOOM_MULTICAST"), *faults = getenv("FLYLOOM_MULTICAST_FAULTS");
+    char must[160];
+    settings->multicast = settings->choices[FLY_C_BCAST].algorithm == FLY_BCAST_MULTICAST;
+    strcpy(settings->group, "1");
+    if (group != NULL && strcmp(group, "0") == 0) {
+        settings->multicast = false;
+    } else if (group != NULL) {
+        if (!fly_udp.valid(group, must, sizeof must) || strlen(group) >= sizeof settings->group)
+            return fly_fail(FLY_ERR_ARG, "FLYLOOM_MULTICAST: \"%s\" must be %s; or 0 for none",
+                            group, must);
+        settings->multicast = true;
+        strcpy(settings->group, group);
+    }
+    settings->faulty = faults != NULL;
+    if (faults != NULL && !fly_faults_read(faults, &settings->faults))
+        return fly_fail(FLY_ERR_ARG, "FLYLOOM_MULTICAST_FAULTS: \"%s\" must be "
+                        "SEED[,LOST[,TWICE[,LATE]]], of a hundred datagrams so many", faults);
+    return FLY_OK;
+}
+
 int fly_coll_settings_read(struct fly_coll_settings *settings) {
     const char *path = getenv("FLYLOOM_LOGGP"), *dump = getenv("FLYLOOM_COLL_DUMP");
     settings->loggp = fly_loggp_default;
     int code = read_choices(getenv("FLYLOOM_COLL"), settings->choices);
     if (code == FLY_OK) code = flag("FLYLOOM_CHECK", &settings->checks);
     if (code == FLY_OK) code = flag("FLYLOOM_REPEAT", &settings->repeats);
+    if (code == FLY_OK) code = read_multicast(settings);
     if (code == FLY_OK && path != NULL) {
         char error[400];
         code = fly_loggp_read(path, &settings->loggp, error, sizeof error);

@@ -3,7 +3,8 @@
  * A line is a word and numbers: "run OPERATION ALGORITHM NUMBER RANK SIZE ROOT BYTES SEND RECEIVE";
  * then for each round "round", "copy TO FROM BYTES", "fold TO FROM BYTES left|right", "send PEER
  * TAG FROM BYTES", "receive PEER TAG TO BYTES", "take PEER TAG TO BYTES left|right"; then "done".
- * Memory is told by its address.
+ * Memory is told by its address. A broadcast by multicast is told as a message from its root to
+ * each.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,6 +37,15 @@ static void dump_round(FILE *file, const struct fly_sched *s, const struct fly_s
     }
 }
 
+static void dump_multicast(FILE *file, const struct fly_sched *s) {
+    const struct fly_team *team = s->coll->team;
+    fprintf(file, "round\n");
+    if (team->rank != s->key.root)
+        fprintf(file, "receive %d 0 %p %zu\n", s->key.root, s->key.receive, s->key.bytes);
+    for (int r = 0; r < team->size && team->rank == s->key.root; r++)
+        if (r != team->rank) fprintf(file, "send %d 0 %p %zu\n", r, s->key.receive, s->key.bytes);
+}
+
 void fly_dump(const struct fly_sched *s) {
     const struct fly_coll *coll = s->coll;
     const struct fly_operation_table *table = &fly_operations[s->key.operation];
@@ -47,6 +57,7 @@ void fly_dump(const struct fly_sched *s) {
     fprintf(file, "run %s %s %" PRIu64 " %d %d %d %zu %p %p\n", table->name,
             table->algorithms[s->key.algorithm].name, s->number, coll->team->rank,
             coll->team->size, s->key.root, s->key.bytes, s->key.send, s->key.receive);
+    if (s->casting != NULL) dump_multicast(file, s);
     for (size_t round = 0; round < s->round_count; round++)
         dump_round(file, s, &s->rounds[round]);
     fprintf(file, "done\n");

@@ -41,6 +41,14 @@ static bool post(struct fly_coll *coll, int rank, const struct fly_packet *packe
     return false;
 }
 
+bool fly_coll_post(struct fly_coll *coll, int rank, int tag, int what, uint64_t number,
+                   uint64_t offset, uint64_t value, const void *data, size_t bytes) {
+    struct fly_packet packet = packet_of(coll, tag, what, number);
+    packet.coll.piece.offset = offset;
+    packet.coll.piece.bytes = value;
+    return post(coll, rank, &packet, data, bytes);
+}
+
 static bool is_inline(size_t bytes) { return bytes <= FLY_COLL_INLINE; }
 
 /* The next piece to where the receiver said; true: there was a credit. */
@@ -139,6 +147,7 @@ static bool step_round(struct fly_sched *s) {
     bool all = true, folds = true;
     if (!s->begun) do_locals(s, span);
     s->begun = true;
+    if (s->casting != NULL) return fly_cast_step(s);
     for (size_t i = span[0].sending; i < span[1].sending; i++)
         all &= step_sending(s, &s->sendings[i]);
     for (size_t i = span[0].receiving; i < span[1].receiving; i++) {
@@ -175,6 +184,7 @@ void fly_sched_end(struct fly_sched *s, int error) {
     else
         coll->last_running = s->before_running;
     coll->rt->scheds--;
+    if (s->casting != NULL) coll->rt->casts--;
     s->req.error = error;
     s->req.want.left = 0;
     if (error == FLY_OK && coll->settings.dump[0] != 0) fly_dump(s);
@@ -213,6 +223,9 @@ static void ask_missing(struct fly_coll *coll) {
     coll->next_ask_ns = now + ASK_NS;
     for (const struct fly_sched *s = coll->running; s != NULL && !first; s = s->next_running) {
         const struct fly_span *span = &s->rounds[s->round];
+        for (int r = -1; s->casting != NULL && (r = fly_cast_awaited(s, r)) >= 0;)
+            if (!coll->rt->peers[world(coll, r)].dead && coll->win->members[r].reach != FLY_DIRECT)
+                fly_ask(coll->rt, world(coll, r));
         for (size_t i = span[0].receiving; i < span[1].receiving; i++) {
             int rank = s->receivings[i].peer, peer = world(coll, rank);
             if (s->receivings[i].done || coll->rt->peers[peer].dead ||
@@ -241,7 +254,15 @@ static struct fly_sched *find(const struct fly_coll *coll, uint64_t number) {
     return s;
 }
 
+struct fly_sched *fly_sched_find(const struct fly_coll *coll, uint64_t number) {
+    return find(coll, number);
+}
+
 static void deliver(struct fly_sched *s, int rank, const struct fly_packet *packet) {
+    if (packet->flags >= FLY_WHAT_CAST) {
+        if (s->casting != NULL) fly_cast_deliver(s, rank, packet);
+        return;
+    }
     if (packet->flags == WHAT_READY) {
         struct fly_sending *sending = fly_find_sending(s, rank, packet->tag);
         if (sending == NULL || sending->ready >= FLY_COLL_DEPTH) return;
@@ -285,7 +306,8 @@ bool fly_coll_arrived(struct fly_win *win, int peer, const struct fly_packet *pa
         coll->told_of = true;
         return true;
     }
-    if (packet->flags == WHAT_PIECE && bytes != 0 && packet->coll.piece.offset < FLY_COLL_HEAP &&
+    bool piece = packet->flags == WHAT_PIECE || packet->flags >= FLY_WHAT_CAST;
+    if (piece && bytes != 0 && packet->coll.piece.offset < FLY_COLL_HEAP &&
         bytes <= FLY_COLL_HEAP - packet->coll.piece.offset)
         memcpy(coll->heap + packet->coll.piece.offset, data, bytes);
     struct fly_sched *s = find(coll, packet->coll.number);
@@ -326,6 +348,7 @@ static void reset(struct fly_sched *s) {
     }
     s->round = 0;
     s->begun = false;
+    if (s->casting != NULL) fly_cast_reset(s);
 }
 
 int fly_sched_start(struct fly_sched *s) {

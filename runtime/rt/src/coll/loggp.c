@@ -98,7 +98,7 @@ struct key {
     const char *name;
     double *value;
     double *also; /* the same where that has no key of its own */
-    bool above_zero, there;
+    bool above_zero, there, optional;
 };
 
 static int read_number(struct text *text, struct key *key) {
@@ -169,16 +169,17 @@ static int read_keys(struct text *text, struct key *keys, int count) {
 static int parse(struct text *text, struct fly_loggp *net) {
     double both = 0;
     struct key keys[] = {
-        {"L_ns", &net->latency_ns, NULL, true, false},
-        {"o_ns", &both, NULL, false, false},
-        {"o_s_ns", &net->send_ns, &both, false, false},
-        {"o_r_ns", &net->receive_ns, &both, false, false},
-        {"g_ns", &net->gap_ns, NULL, false, false},
-        {"G_ns_per_byte", &net->byte_ns, NULL, false, false},
+        {"L_ns", &net->latency_ns, NULL, true, false, false},
+        {"o_ns", &both, NULL, false, false, false},
+        {"o_s_ns", &net->send_ns, &both, false, false, false},
+        {"o_r_ns", &net->receive_ns, &both, false, false, false},
+        {"g_ns", &net->gap_ns, NULL, false, false, false},
+        {"G_ns_per_byte", &net->byte_ns, NULL, false, false, false},
+        {"datagram_o_ns", &net->datagram_ns, NULL, false, false, true},
     };
     int count = (int)(sizeof keys / sizeof *keys), code = read_keys(text, keys, count);
     for (int i = 0; i < count && code == FLY_OK; i++) {
-        if (keys[i].there || i == 1) continue;
+        if (keys[i].there || keys[i].optional || i == 1) continue;
         if (keys[i].also != NULL && keys[1].there) {
             *keys[i].value = both;
             continue;
@@ -205,7 +206,7 @@ int fly_loggp_read(const char *path, struct fly_loggp *net, char *error, size_t 
     } else if (!whole || length > FILE_MOST) {
         code = refuse(&from, "it must be a file of at most %d bytes", FILE_MOST);
     } else {
-        struct fly_loggp read = {0, 0, 0, 0, 0};
+        struct fly_loggp read = {.datagram_ns = fly_loggp_default.datagram_ns};
         text[length] = 0;
         from.at = text;
         from.line = 1;

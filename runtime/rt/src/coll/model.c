@@ -4,11 +4,12 @@
  * is not counted. Pure: no state, no I/O.
  */
 #include <math.h>
+#include <stdint.h>
 
 #include "settings.h"
 
 /* A network of one node's shared memory: what stands in docs/collectives.md. */
-const struct fly_loggp fly_loggp_default = {100, 60, 60, 100, 0.1};
+const struct fly_loggp fly_loggp_default = {100, 60, 60, 100, 0.1, 3000, 0};
 
 enum { SEGMENT_LEAST = 1024, SEGMENTS_MOST = 4096 };
 
@@ -102,6 +103,33 @@ static size_t pipeline_best(const struct fly_loggp *net, int size, size_t bytes)
     return best;
 }
 
+/* Datagrams one behind the other; then each is told by those it repairs that they are complete.
+   In a long broadcast the root hears of all, up a tree, which with one way has more. */
+static double multicast(const struct fly_loggp *net, int size, size_t bytes, size_t ways) {
+    if (net->datagram_bytes == 0 || bytes / net->datagram_bytes >= INT32_MAX) return INFINITY;
+    if (size < 2 || bytes == 0) return 0;
+    double piece = most(1, (double)(bytes < net->datagram_bytes ? bytes : net->datagram_bytes));
+    double count = ceil((double)bytes / piece);
+    double step = most(net->gap_ns, net->datagram_ns) + piece * net->byte_ns;
+    bool tracked = count > most(1, (double)(FLY_MULTICAST_STEP / net->datagram_bytes));
+    double up = tracked && ways == 1 ? FLY_MULTICAST_WAYS : (double)ways, below = 1;
+    int levels = tracked ? 0 : 1;
+    for (double all = 1; tracked && all < size; all += below) {
+        below *= up;
+        levels++;
+    }
+    double told = up < size - 1 ? up : size - 1;
+    return 2 * net->datagram_ns + net->latency_ns + piece * net->byte_ns + (count - 1) * step +
+           levels * (message(net, 0) + (told - 1) * gap(net, 0));
+}
+
+static size_t multicast_best(const struct fly_loggp *net, int size, size_t bytes) {
+    size_t best = 1;
+    for (size_t ways = 2; ways <= 64; ways *= 2)
+        if (multicast(net, size, bytes, ways) < multicast(net, size, bytes, best)) best = ways;
+    return best;
+}
+
 /* Ranks that are more than a power of two hand in first, and get the result last. */
 static double extra(const struct fly_loggp *net, int size, size_t bytes) {
     return size == 1 << log2_down(size) ? 0 : 2 * message(net, (double)bytes);
@@ -185,6 +213,11 @@ static const struct fly_algorithm BARRIER[] = {
 static const struct fly_algorithm BCAST[] = {
     {"binomial", NULL, true, binomial, NULL},
     {"pipeline", "segment", true, pipeline, pipeline_best},
+    [FLY_BCAST_MULTICAST] = {"multicast", "ways", true, multicast, multicast_best},
+};
+static const struct fly_algorithm REDUCE[] = {
+    {"binomial", NULL, true, binomial, NULL},
+    {"pipeline", "segment", true, pipeline, pipeline_best},
 };
 static const struct fly_algorithm ALLREDUCE[] = {
     {"doubling", NULL, true, doubling, NULL},
@@ -226,7 +259,7 @@ static const struct fly_algorithm NEIGHBOUR[] = {
 const struct fly_operation_table fly_operations[FLY_C_OPERATIONS] = {
     [FLY_C_BARRIER] = TABLE("barrier", BARRIER),
     [FLY_C_BCAST] = TABLE("bcast", BCAST),
-    [FLY_C_REDUCE] = TABLE("reduce", BCAST),
+    [FLY_C_REDUCE] = TABLE("reduce", REDUCE),
     [FLY_C_ALLREDUCE] = TABLE("allreduce", ALLREDUCE),
     [FLY_C_ALLGATHER] = TABLE("allgather", ALLGATHER),
     [FLY_C_GATHER] = TABLE("gather", GATHER),

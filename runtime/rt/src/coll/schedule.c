@@ -158,7 +158,7 @@ static uint64_t room_of(const struct fly_receiving *r) {
 
 /* Where pieces go, from the start of the schedule's memory: each of its own, or each round anew. */
 static uint64_t lay_out(struct fly_sched *s, size_t most, size_t element, bool early) {
-    uint64_t at = 0, all = 0;
+    uint64_t at = 0, all = s->casting == NULL ? 0 : fly_cast_room(s, most);
     for (size_t round = 0; round < s->round_count; round++) {
         if (!early) at = 0;
         for (size_t i = s->rounds[round].receiving; i < s->rounds[round + 1].receiving; i++) {
@@ -176,7 +176,7 @@ static uint64_t lay_out(struct fly_sched *s, size_t most, size_t element, bool e
 static bool get_room(struct fly_sched *s) {
     size_t element = fly_fold_bytes(&s->key.fold);
     s->heap_bytes = lay_out(s, FLY_COLL_PIECE, element, true);
-    s->early = s->heap_bytes <= FLY_COLL_EARLY;
+    s->early = s->heap_bytes <= FLY_COLL_EARLY && s->casting == NULL;
     for (size_t most = FLY_COLL_PIECE; most >= 64; most /= 2) {
         if (!s->early) s->heap_bytes = lay_out(s, most, element, false);
         if (s->heap_bytes == 0) return true;

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "datagram.h"
+
 enum fly_operation {
     FLY_C_BARRIER,
     FLY_C_BCAST,
@@ -32,6 +34,9 @@ static inline bool fly_on_graph(int operation) {
 /* LogGP: Culler et al. 1993; Alexandrov et al. 1995. The overhead is told apart by side. */
 struct fly_loggp {
     double latency_ns, send_ns, receive_ns, gap_ns, byte_ns;
+    /* Of multicast: what sending or receiving a datagram costs; and its bytes, 0: there is none. */
+    double datagram_ns;
+    size_t datagram_bytes;
 };
 
 struct fly_choice {
@@ -44,14 +49,25 @@ struct fly_coll_settings {
     struct fly_choice choices[FLY_C_OPERATIONS];
     bool checks, repeats;
     char dump[256]; /* "" none */
+    bool multicast; /* is to be opened */
+    char group[64]; /* where */
+    bool faulty;
+    struct fly_faults faults;
 };
+
+/* By multicast, among the algorithms of bcast. */
+enum { FLY_BCAST_MULTICAST = 2 };
+/* Bytes before a fragment; after which ranks tell what they have, in longer broadcasts; and how
+   many tell one, where repair is a ring. */
+enum { FLY_MULTICAST_HEAD = 24, FLY_MULTICAST_STEP = 1 << 15, FLY_MULTICAST_WAYS = 8 };
 
 /* An algorithm of an operation, for the settings and the model. */
 struct fly_algorithm {
     const char *name, *parameter; /* NULL: it has none */
     bool ordered;                 /* folds in the order of ranks */
     /* Predicted ns for P ranks and bytes of each rank; `parameter` is one of its own. On a graph
-       `size` is the most edges by which a rank sends or receives, and bytes those of an edge. */
+       `size` is the most edges by which a rank sends or receives, and bytes those of an edge.
+       Infinite: it cannot be had. */
     double (*predict)(const struct fly_loggp *net, int size, size_t bytes, size_t parameter);
     size_t (*best)(const struct fly_loggp *net, int size, size_t bytes); /* the parameter */
 };
@@ -66,7 +82,7 @@ extern const struct fly_operation_table fly_operations[FLY_C_OPERATIONS];
 extern const struct fly_loggp fly_loggp_default;
 
 /* From the environment: FLYLOOM_COLL, FLYLOOM_LOGGP, FLYLOOM_CHECK, FLYLOOM_REPEAT,
-   FLYLOOM_COLL_DUMP. */
+   FLYLOOM_COLL_DUMP, FLYLOOM_MULTICAST, FLYLOOM_MULTICAST_FAULTS. */
 int fly_coll_settings_read(struct fly_coll_settings *settings);
 /* From a file; else an error, and what is wrong in `error`. Pure but for the file. */
 int fly_loggp_read(const char *path, struct fly_loggp *net, char *error, size_t room);

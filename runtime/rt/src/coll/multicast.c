@@ -1,0 +1,344 @@
+/* Runs a broadcast by multicast: what multicast.h tells, a step from every turn of the library. */
+#include "multicast.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trees.h"
+
+/* Fragments that come behind a missing one before it is asked for, as datagrams change places; so
+   long nothing must have come before the last ones are. */
+enum { LATER = 3 };
+static const uint64_t QUIET_NS = 100000;
+/* Datagrams taken, and sent, in a step. */
+enum { TAKEN_MOST = 64, SENT_MOST = 16 };
+
+struct fly_cast_early { /* a fragment of a broadcast that has not begun here */
+    struct fly_cast_early *next;
+    struct fly_cast_head head;
+    size_t bytes;
+    unsigned char data[];
+};
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+static size_t bytes_of(const struct fly_sched *s, uint32_t fragment) {
+    size_t piece = s->coll->cast->fragment_bytes, at = (size_t)fragment * piece;
+    return s->key.bytes - at < piece ? s->key.bytes - at : piece;
+}
+
+static unsigned char *place_of(const struct fly_sched *s, uint32_t fragment) {
+    return (unsigned char *)s->key.receive + (size_t)fragment * s->coll->cast->fragment_bytes;
+}
+
+/* Counted from the root, and back. */
+static int turned(const struct fly_sched *s, int rank) {
+    return fly_turned(rank, -s->key.root, s->coll->team->size);
+}
+
+static int rank_of(const struct fly_sched *s, int place) {
+    return fly_turned(place, s->key.root, s->coll->team->size);
+}
+
+/* The ranks below one in a tree where each has so many. */
+static int children(int size, int place, int64_t ways, int *first) {
+    int64_t from = place * ways + 1, left = size - from;
+    *first = from < size ? (int)from : size;
+    return left <= 0 ? 0 : (int)(left < ways ? left : ways);
+}
+
+void fly_cast_build(struct fly_sched *s, const struct fly_call *call) {
+    const struct fly_cast *cast = s->coll->cast;
+    int size = call->size, place = turned(s, call->rank);
+    if (call->key.bytes == 0 || size == 1) return;
+    fly_round(s);
+    struct fly_casting *c = fly_temporary(s, sizeof *c);
+    if (c == NULL) return;
+    c->count = (uint32_t)((call->key.bytes - 1) / cast->fragment_bytes + 1);
+    c->root = place == 0;
+    c->tracked = c->count > cast->step;
+    int64_t ways = (int64_t)call->key.parameter, up = ways == 1 ? FLY_MULTICAST_WAYS : ways;
+    c->repairer = c->root ? -1 : rank_of(s, (int)((place - 1) / ways));
+    c->repaired_count = children(size, place, ways, &c->first_repaired);
+    c->parent = c->root ? -1 : rank_of(s, (int)((place - 1) / up));
+    if (c->tracked) c->below_count = children(size, place, up, &c->first_below);
+    c->below = fly_temporary(s, ((size_t)c->below_count + 1) * sizeof *c->below);
+    c->repaired = fly_temporary(s, ((size_t)c->repaired_count + 1) * sizeof *c->repaired);
+    c->bits = fly_temporary(s, c->count / 8 + 1);
+    s->casting = c;
+}
+
+uint64_t fly_cast_room(struct fly_sched *s, size_t most) {
+    struct fly_casting *c = s->casting;
+    uint32_t slots = (uint32_t)(FLY_CAST_SLOTS * most / FLY_COLL_PIECE);
+    c->slots = c->root ? 0 : least(slots < 1 ? 1 : slots, c->count);
+    return (uint64_t)c->slots * ((bytes_of(s, 0) + 63) / 64 * 64);
+}
+
+static uint64_t slot_at(const struct fly_sched *s, uint32_t slot) {
+    return s->heap_offset + (uint64_t)slot * ((bytes_of(s, 0) + 63) / 64 * 64);
+}
+
+void fly_cast_reset(struct fly_sched *s) {
+    struct fly_casting *c = s->casting;
+    s->coll->rt->casts++;
+    c->begun = c->told_complete = false;
+    c->have = c->reach = c->looked = c->heard = c->told = c->all_have = c->asked = 0;
+    memset(c->slot, 0, sizeof c->slot);
+    memset(c->below, 0, (size_t)c->below_count * sizeof *c->below);
+    memset(c->repaired, 0, (size_t)c->repaired_count * sizeof *c->repaired);
+    memset(c->bits, 0, c->count / 8 + 1);
+}
+
+static bool is_here(const struct fly_casting *c, uint32_t fragment) {
+    return c->root || (c->bits[fragment / 8] >> fragment % 8 & 1) != 0;
+}
+
+static void take(struct fly_sched *s, uint32_t fragment, const void *data) {
+    struct fly_casting *c = s->casting;
+    if (is_here(c, fragment)) return;
+    memcpy(place_of(s, fragment), data, bytes_of(s, fragment));
+    c->bits[fragment / 8] |= (unsigned char)(1 << fragment % 8);
+    while (c->have < c->count && is_here(c, c->have)) c->have++;
+}
+
+/* A datagram of this broadcast. */
+static void take_cast(struct fly_sched *s, const struct fly_cast_head *head, const void *data,
+                      size_t bytes) {
+    struct fly_casting *c = s->casting;
+    if (c == NULL || c->root || head->source != s->key.root || head->fragment >= c->count ||
+        bytes != bytes_of(s, head->fragment))
+        return;
+    if (!is_here(c, head->fragment)) s->coll->cast->taken++;
+    take(s, head->fragment, data);
+    if (c->reach <= head->fragment) c->reach = head->fragment + 1;
+    if (c->have < c->count) c->quiet_ns = fly_now_ns();
+}
+
+/* What has no room is lost. */
+static void keep_early(struct fly_cast *cast, const struct fly_cast_head *head, const void *data,
+                       size_t bytes) {
+    if (cast->early_bytes + bytes > FLY_CAST_EARLY) return;
+    struct fly_cast_early *early = malloc(sizeof *early + bytes);
+    if (early == NULL) return;
+    early->next = NULL;
+    early->head = *head;
+    early->bytes = bytes;
+    memcpy(early->data, data, bytes);
+    *cast->early_last = early;
+    cast->early_last = &early->next;
+    cast->early_bytes += bytes;
+}
+
+/* Those of a broadcast, to it; NULL: all, to nobody. */
+static void take_early(struct fly_cast *cast, struct fly_sched *s) {
+    struct fly_cast_early **at = &cast->early;
+    while (*at != NULL) {
+        struct fly_cast_early *early = *at;
+        if (s != NULL && early->head.number != s->number) {
+            at = &early->next;
+            continue;
+        }
+        if (s != NULL) take_cast(s, &early->head, early->data, early->bytes);
+        cast->early_bytes -= early->bytes;
+        *at = early->next;
+        free(early);
+    }
+    cast->early_last = at;
+}
+
+void fly_cast_forget(struct fly_cast *cast) { take_early(cast, NULL); }
+
+/* What the group brings, of whichever broadcast. */
+static void take_arrived(struct fly_coll *coll) {
+    struct fly_cast *cast = coll->cast;
+    for (int i = 0; i < TAKEN_MOST; i++) {
+        struct fly_cast_head head;
+        size_t got = cast->link->ops->receive(cast->link, cast->room, cast->link->most_bytes);
+        if (got == 0) return;
+        if (got <= sizeof head) continue;
+        memcpy(&head, cast->room, sizeof head);
+        if (head.token != cast->token || head.source == coll->team->rank) continue;
+        const unsigned char *data = cast->room + sizeof head;
+        struct fly_sched *s = fly_sched_find(coll, head.number);
+        if (s != NULL)
+            take_cast(s, &head, data, got - sizeof head);
+        else if (head.number >= coll->next)
+            keep_early(cast, &head, data, got - sizeof head);
+    }
+}
+
+/* Fragments; of a long broadcast as far as those may be under way that not all have. Broadcasts one
+   by one, so that each that stands still has told of all it sent, or waits for one that has. */
+static void send_more(struct fly_sched *s) {
+    struct fly_casting *c = s->casting;
+    struct fly_cast *cast = s->coll->cast;
+    struct fly_cast_head head = {cast->token, s->number, 0, s->coll->team->rank};
+    if (c->have == c->count || (cast->sending != NULL && cast->sending != s)) return;
+    cast->sending = s;
+    for (int i = 0; i < SENT_MOST && c->have < c->count; i++) {
+        if (c->tracked && cast->in_flight >= cast->window) return;
+        head.fragment = c->have;
+        if (!cast->link->ops->send(cast->link, &head, sizeof head, place_of(s, c->have),
+                                   bytes_of(s, c->have)))
+            break;
+        c->have++;
+        cast->sent++;
+        if (c->tracked) cast->in_flight++;
+    }
+    if (c->have == c->count) cast->sending = NULL;
+}
+
+/* What is missing, each fragment once: the transports lose nothing. */
+static void ask_for(struct fly_sched *s) {
+    struct fly_casting *c = s->casting;
+    uint32_t limit = c->reach > LATER ? c->reach - LATER : 0;
+    if (limit < c->heard && c->have < c->heard && fly_now_ns() - c->quiet_ns > QUIET_NS)
+        limit = c->heard;
+    while (c->looked < limit) {
+        if (!is_here(c, c->looked)) {
+            uint32_t slot = 0;
+            while (slot < c->slots && c->slot[slot] != 0) slot++;
+            if (slot == c->slots ||
+                !fly_coll_post(s->coll, c->repairer, (int)c->looked, FLY_CAST_WANT, s->number,
+                               slot_at(s, slot), slot, NULL, 0))
+                return;
+            c->slot[slot] = c->looked + 1;
+            c->asked++;
+            s->coll->cast->asked++;
+        }
+        c->looked++;
+    }
+}
+
+static bool give(struct fly_sched *s, int rank, uint32_t fragment, uint64_t offset,
+                 uint32_t slot) {
+    struct fly_coll *coll = s->coll;
+    const struct fly_member *member = &coll->win->members[rank];
+    int peer = fly_world_rank(coll->team, rank);
+    bool direct = member->reach == FLY_DIRECT;
+    size_t bytes = bytes_of(s, fragment);
+    const unsigned char *from = place_of(s, fragment);
+    if (coll->rt->peers[peer].dead || !fly_credit_there(coll->rt, peer, FLY_CLASS_OTHER))
+        return false;
+    if (direct) memcpy(member->base + offset, from, bytes);
+    if (!fly_coll_post(coll, rank, (int)fragment, FLY_CAST_FRAGMENT, s->number, offset, slot,
+                       direct ? NULL : from, direct ? 0 : bytes))
+        return false;
+    coll->cast->repaired++;
+    return true;
+}
+
+/* How much is worth telling: whole steps, or everything. */
+static uint32_t round_of(const struct fly_casting *c, const struct fly_cast *cast) {
+    return c->have == c->count ? c->count : c->have / cast->step * cast->step;
+}
+
+/* Those that this rank repairs: what they want, and what they may ask for. */
+static void repair(struct fly_sched *s) {
+    struct fly_casting *c = s->casting;
+    uint32_t have = round_of(c, s->coll->cast);
+    for (int i = 0; i < c->repaired_count; i++) {
+        struct fly_cast_child *child = &c->repaired[i];
+        int rank = rank_of(s, c->first_repaired + i);
+        if (child->complete) continue;
+        for (uint32_t slot = 0; slot < FLY_CAST_SLOTS; slot++) {
+            uint32_t wanted = child->wants[slot].fragment;
+            if (wanted != 0 && is_here(c, wanted - 1) &&
+                give(s, rank, wanted - 1, child->wants[slot].offset, slot))
+                child->wants[slot].fragment = 0;
+        }
+        if (child->told < have &&
+            fly_coll_post(s->coll, rank, 0, FLY_CAST_HAVE, s->number, have, 0, NULL, 0))
+            child->told = have;
+    }
+}
+
+/* How much this rank and all below have, up the tree; the root then may send more. */
+static void track(struct fly_sched *s) {
+    struct fly_casting *c = s->casting;
+    struct fly_cast *cast = s->coll->cast;
+    uint32_t all = round_of(c, cast);
+    for (int i = 0; i < c->below_count; i++) all = least(all, c->below[i]);
+    if (c->root) cast->in_flight -= all - c->all_have;
+    c->all_have = all;
+    if (!c->root && c->told < all &&
+        fly_coll_post(s->coll, c->parent, 0, FLY_CAST_HAS, s->number, all, 0, NULL, 0))
+        c->told = all;
+}
+
+/* That this rank needs no more: what it asked for has come, too. */
+static void tell_complete(struct fly_sched *s) {
+    struct fly_casting *c = s->casting;
+    if (c->root || c->told_complete || c->have < c->count || c->asked != 0) return;
+    c->told_complete = fly_coll_post(s->coll, c->repairer, 0, FLY_CAST_COMPLETE, s->number, 0, 0,
+                                     NULL, 0);
+}
+
+static bool is_done(const struct fly_casting *c) {
+    bool done = c->root ? c->have == c->count : c->told_complete;
+    if (c->tracked) done &= c->all_have == c->count && (c->root || c->told == c->count);
+    for (int i = 0; i < c->repaired_count; i++) done &= c->repaired[i].complete;
+    return done;
+}
+
+bool fly_cast_step(struct fly_sched *s) {
+    struct fly_casting *c = s->casting;
+    if (!c->begun) take_early(s->coll->cast, s);
+    c->begun = true;
+    take_arrived(s->coll);
+    if (c->root)
+        send_more(s);
+    else
+        ask_for(s);
+    repair(s);
+    if (c->tracked) track(s);
+    tell_complete(s);
+    return is_done(c);
+}
+
+/* From who repairs: that there is something, or the thing itself. */
+static void from_above(struct fly_sched *s, const struct fly_packet *packet) {
+    struct fly_casting *c = s->casting;
+    uint64_t number = packet->coll.piece.offset, slot = packet->coll.piece.bytes;
+    uint32_t fragment = (uint32_t)packet->tag;
+    if (packet->flags == FLY_CAST_HAVE && number <= c->count && c->heard < number) {
+        c->heard = (uint32_t)number;
+        c->quiet_ns = fly_now_ns();
+    } else if (packet->flags == FLY_CAST_FRAGMENT && slot < c->slots && fragment < c->count &&
+               c->slot[slot] == fragment + 1) {
+        take(s, fragment, s->coll->heap + slot_at(s, (uint32_t)slot));
+        c->slot[slot] = 0;
+        c->asked--;
+    }
+}
+
+void fly_cast_deliver(struct fly_sched *s, int rank, const struct fly_packet *packet) {
+    struct fly_casting *c = s->casting;
+    uint64_t number = packet->coll.piece.offset, slot = packet->coll.piece.bytes;
+    uint32_t fragment = (uint32_t)packet->tag;
+    int place = turned(s, rank), below = place - c->first_below, at = place - c->first_repaired;
+    if (rank == c->repairer) from_above(s, packet);
+    if (below >= 0 && below < c->below_count && packet->flags == FLY_CAST_HAS &&
+        number <= c->count)
+        c->below[below] = (uint32_t)number;
+    if (at < 0 || at >= c->repaired_count) return;
+    if (packet->flags == FLY_CAST_COMPLETE) {
+        c->repaired[at].complete = true;
+    } else if (packet->flags == FLY_CAST_WANT && slot < FLY_CAST_SLOTS && fragment < c->count &&
+               number < FLY_COLL_HEAP) {
+        c->repaired[at].wants[slot].offset = number;
+        c->repaired[at].wants[slot].fragment = fragment + 1;
+    }
+}
+
+int fly_cast_awaited(const struct fly_sched *s, int rank) {
+    const struct fly_casting *c = s->casting;
+    for (rank++; rank < s->coll->team->size; rank++) {
+        int place = turned(s, rank), below = place - c->first_below, at = place - c->first_repaired;
+        if (rank == c->repairer && c->have < c->count) return rank;
+        if (below >= 0 && below < c->below_count && c->below[below] < c->count) return rank;
+        if (at >= 0 && at < c->repaired_count && !c->repaired[at].complete) return rank;
+    }
+    return -1;
+}

@@ -1,0 +1,169 @@
+/* The multicast group of a team: joined by all, tried between all, and left. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "multicast.h"
+
+/* Each round of trying a rank sends so many datagrams, and waits twice as long as before. */
+enum { PROBES = 3, ROUNDS = 5 };
+static const uint64_t FIRST_NS = 10000000;
+/* In what ranks tell each other: a rank that cannot; else how much is missing from the most. */
+static const uint64_t CANNOT = UINT64_C(1) << 40, BYTES_MOST = 65536;
+
+/* The largest value of all; false: a rank has died. */
+static bool agree(struct fly_coll *coll, uint64_t *value) {
+    return fly_agree(coll->rt, &coll->team->object, value) == FLY_OK;
+}
+
+/* What a rank may have against it, by itself. */
+static const char *objection(const struct fly_coll *coll) {
+    if (!coll->settings.multicast) return "not asked for: FLYLOOM_MULTICAST";
+    if (coll->rt->record != NULL) return "a record has messages between two ranks only";
+    return NULL;
+}
+
+static bool join(struct fly_coll *coll) {
+    struct fly_cast *cast = coll->cast;
+    const struct fly_coll_settings *set = &coll->settings;
+    const char *against = objection(coll);
+    if (against != NULL) {
+        snprintf(cast->text, sizeof cast->text, "%s", against);
+        return false;
+    }
+    cast->link = fly_udp.open(set->group, &cast->token, cast->text, sizeof cast->text);
+    if (cast->link == NULL || !set->faulty) return cast->link != NULL;
+    struct fly_datagrams *faulty = fly_faults_wrap(cast->link, &set->faults, coll->team->rank);
+    if (faulty != NULL) cast->link = faulty;
+    return faulty != NULL;
+}
+
+/* Rank 0 first, whose group the others join. The least that a rank can send or keep is for all. */
+static bool join_all(struct fly_coll *coll) {
+    struct fly_cast *cast = coll->cast;
+    bool first = coll->team->rank == 0, joined = first && join(coll);
+    uint64_t token = joined ? cast->token : 0;
+    if (!agree(coll, &token)) return false;
+    if (token == 0) {
+        if (!first) snprintf(cast->text, sizeof cast->text, "rank 0 could not: its own text tells");
+        return false;
+    }
+    cast->token = token;
+    if (!first) joined = join(coll);
+    if (joined) cast->room = malloc(cast->link->most_bytes);
+    if (cast->room == NULL) joined = false;
+    uint64_t less = joined ? BYTES_MOST - cast->link->most_bytes
+                           : CANNOT + (uint64_t)coll->team->rank;
+    if (!agree(coll, &less)) return false;
+    if (less >= CANNOT) {
+        if (joined) snprintf(cast->text, sizeof cast->text, "rank %d could not: its own text tells",
+                             (int)(less - CANNOT));
+        return false;
+    }
+    cast->fragment_bytes = BYTES_MOST - less - sizeof(struct fly_cast_head);
+    return true;
+}
+
+/* Takes the probes that have come; how many ranks have been heard by now. */
+static int hear(struct fly_coll *coll, bool *heard, int count) {
+    struct fly_cast *cast = coll->cast;
+    struct fly_cast_head head;
+    size_t bytes;
+    size_t room = cast->link->most_bytes;
+    while ((bytes = cast->link->ops->receive(cast->link, cast->room, room)) != 0) {
+        memcpy(&head, cast->room, bytes < sizeof head ? bytes : sizeof head);
+        if (bytes < sizeof head || head.token != cast->token || head.number != FLY_CAST_PROBE ||
+            head.source < 0 || head.source >= coll->team->size || heard[head.source])
+            continue;
+        heard[head.source] = true;
+        count++;
+    }
+    return count;
+}
+
+/* Whether datagrams of every rank come to every other. Those of the first round may come before a
+   switch knows who has joined. */
+static bool try_all(struct fly_coll *coll) {
+    struct fly_cast *cast = coll->cast;
+    int size = coll->team->size, count = 1;
+    bool *heard = calloc((size_t)size, sizeof *heard);
+    struct fly_cast_head head = {cast->token, FLY_CAST_PROBE, 0, coll->team->rank};
+    uint64_t missing = 1, wait_ns = FIRST_NS;
+    if (heard != NULL) heard[coll->team->rank] = true;
+    coll->rt->casts++;
+    for (int round = 0; round < ROUNDS && missing != 0; round++, wait_ns *= 2) {
+        struct fly_pause pause = {.rt = coll->rt};
+        uint64_t until = fly_now_ns() + wait_ns;
+        for (int i = 0; i < PROBES; i++)
+            cast->link->ops->send(cast->link, &head, sizeof head, NULL, 0);
+        while (heard != NULL && (count = hear(coll, heard, count)) < size && fly_now_ns() < until)
+            fly_wait_more(&pause);
+        missing = heard != NULL && count == size ? 0 : 1 + (uint64_t)coll->team->rank;
+        if (!agree(coll, &missing)) break;
+    }
+    coll->rt->casts--;
+    free(heard);
+    if (missing != 0)
+        snprintf(cast->text, sizeof cast->text, "%s: datagrams do not come to rank %d from all",
+                 cast->link->place, (int)missing - 1);
+    return missing == 0;
+}
+
+static void leave(struct fly_cast *cast) {
+    if (cast->link != NULL) cast->link->ops->close(cast->link);
+    free(cast->room);
+    cast->link = NULL;
+    cast->room = NULL;
+}
+
+void fly_cast_open(struct fly_coll *coll) {
+    struct fly_cast *cast = calloc(1, sizeof *cast), none = {0};
+    if (cast == NULL) coll->settings.multicast = false; /* told to the others, who do not wait */
+    coll->cast = cast != NULL ? cast : &none;
+    if (!join_all(coll) || !try_all(coll)) {
+        leave(coll->cast);
+        coll->cast = cast;
+        return;
+    }
+    size_t step = FLY_MULTICAST_STEP / cast->fragment_bytes;
+    size_t most = cast->link->waiting_bytes < FLY_CAST_WINDOW ? cast->link->waiting_bytes
+                                                              : FLY_CAST_WINDOW;
+    cast->step = step < 1 ? 1 : (uint32_t)step;
+    cast->window = (uint32_t)(most / (cast->step * cast->fragment_bytes)) * cast->step;
+    if (cast->window == 0) cast->window = cast->step;
+    cast->early_last = &cast->early;
+    coll->settings.loggp.datagram_bytes = cast->fragment_bytes;
+    snprintf(cast->text, sizeof cast->text, "%s", cast->link->place);
+}
+
+void fly_cast_close(struct fly_coll *coll) {
+    struct fly_cast *cast = coll->cast;
+    if (cast == NULL) return;
+    leave(cast);
+    fly_cast_forget(cast);
+    free(cast);
+    coll->cast = NULL;
+}
+
+int fly_multicast_query(fly_team *team, fly_multicast *facts) {
+    if (team == NULL || facts == NULL)
+        return fly_fail(FLY_ERR_ARG, "fly_multicast_query: team or facts is NULL");
+    memset(facts, 0, sizeof *facts);
+    fly_enter(team->rt);
+    const struct fly_cast *cast = team->coll != NULL ? team->coll->cast : NULL;
+    if (cast == NULL) {
+        snprintf(facts->text, sizeof facts->text, "%s", team->coll == NULL
+                 ? "no collective has been called yet" : "not asked for: FLYLOOM_MULTICAST");
+    } else {
+        snprintf(facts->text, sizeof facts->text, "%s", cast->text);
+        facts->open = cast->link != NULL;
+        facts->fragment_bytes = cast->link != NULL ? cast->fragment_bytes : 0;
+        facts->sent = cast->sent;
+        facts->taken = cast->taken;
+        facts->asked = cast->asked;
+        facts->repaired = cast->repaired;
+        facts->dropped = cast->link != NULL ? cast->link->dropped : 0;
+    }
+    fly_leave(team->rt);
+    return FLY_OK;
+}
