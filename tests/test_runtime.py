@@ -353,6 +353,7 @@ MOVED = {
     ("alltoall", "linear"): lambda p, b: p * (p - 1) * b,
     ("alltoall", "pairwise"): lambda p, b: p * (p - 1) * b,
     ("allreduce", "ring"): lambda p, b: 2 * (p - 1) * b,
+    ("allreduce", "linear"): lambda p, b: p * (p - 1) * b,
     ("scan", "chain"): lambda p, b: (p - 1) * b,
 }
 

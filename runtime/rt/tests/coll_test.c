@@ -28,6 +28,7 @@ static const char *const CHOICES[] = {
     "barrier=dissemination:3,bcast=pipeline,reduce=pipeline,allreduce=rabenseifner,"
     "reduce_scatter=tree,alltoall=bruck",
     "barrier=dissemination:2,allreduce=tree",
+    "barrier=dissemination:4,allreduce=linear",
 };
 
 /* Calls, waits and checks; non-blocking ones end in an order of this rank's own. */

@@ -11,6 +11,7 @@
 
 #include "core.h"
 #include "flyloom_coll.h"
+#include "lane.h"
 #include "settings.h"
 
 enum { FLY_COLL_PIECE = 16384, FLY_COLL_DEPTH = 2 };
@@ -121,8 +122,9 @@ struct fly_early { /* a packet of a collective that has not been started here */
 struct fly_coll {
     struct fly_team *team;
     struct fly_rt *rt;
-    struct fly_win *win; /* whose memory is the heap */
+    struct fly_win *win; /* whose memory is the heap, and behind it a lane from each rank */
     unsigned char *heap;
+    struct fly_lanes *lanes; /* by rank of the team */
     struct fly_block {
         uint64_t offset, bytes;
     } *blocks; /* of the heap that are taken, in order */

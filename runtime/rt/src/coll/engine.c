@@ -7,12 +7,18 @@
 
 /* Between looks at the clock, and between questions to a rank that is waited for. */
 enum { TURNS_ASK = 32 };
+/* How often a rank looks in a lane before it looks at all else, and how long it does so. */
+enum { LOOKS = 100, TURNS_NEAR = 20 };
 static const uint64_t ASK_NS = 200000000;
 
 enum { WHAT_DATA, WHAT_READY, WHAT_PIECE, WHAT_DEATH };
 
-static struct fly_packet packet_of(const struct fly_coll *coll, int tag, int what,
-                                   uint64_t number) {
+static int world(const struct fly_coll *coll, int rank) {
+    return fly_world_rank(coll->team, rank);
+}
+
+static inline struct fly_packet packet_of(const struct fly_coll *coll, int tag, int what,
+                                          uint64_t number) {
     struct fly_packet packet;
     packet.window = coll->win->object.id;
     packet.tag = tag;
@@ -24,21 +30,109 @@ static struct fly_packet packet_of(const struct fly_coll *coll, int tag, int wha
     return packet;
 }
 
-static int world(const struct fly_coll *coll, int rank) {
-    return fly_world_rank(coll->team, rank);
+/* Whether a packet may be sent now. */
+static inline bool has_room(const struct fly_coll *coll, int rank) {
+    int peer = world(coll, rank);
+    if (coll->rt->peers[peer].dead) return false;
+    struct fly_lanes *lanes = &coll->lanes[rank];
+    return lanes->out != NULL ? fly_lane_room(lanes)
+                              : fly_credit_there(coll->rt, peer, FLY_CLASS_OTHER);
 }
 
-/* A packet, where there is a credit for it now. */
-static bool post(struct fly_coll *coll, int rank, const struct fly_packet *packet,
-                 const void *data, size_t bytes) {
+static bool post_beside(struct fly_coll *coll, int rank, const struct fly_packet *packet,
+                        const void *data, size_t bytes) {
     int peer = world(coll, rank);
+    struct fly_quota *quota = &coll->rt->peers[peer].quota[FLY_CLASS_OTHER];
     if (coll->rt->peers[peer].dead || !fly_credit_there(coll->rt, peer, FLY_CLASS_OTHER))
         return false;
-    struct fly_quota *quota = &coll->rt->peers[peer].quota[FLY_CLASS_OTHER];
     quota->sent++;
     if (fly_send(coll->rt, peer, packet, data, bytes) == FLY_OK) return true;
     quota->sent--;
     return false;
+}
+
+/* A packet, where it may be sent now; one in a lane has no data behind it. */
+static inline bool post(struct fly_coll *coll, int rank, const struct fly_packet *packet,
+                        const void *data, size_t bytes) {
+    if (coll->lanes[rank].out == NULL) return post_beside(coll, rank, packet, data, bytes);
+    if (!has_room(coll, rank)) return false;
+    fly_lane_send(&coll->lanes[rank], packet);
+    return true;
+}
+
+static size_t bucket_of(uint64_t number) { return (size_t)number % FLY_COLL_BUCKETS; }
+
+static struct fly_sched *find(const struct fly_coll *coll, uint64_t number) {
+    struct fly_sched *s = coll->numbered[bucket_of(number)];
+    while (s != NULL && s->number != number) s = s->next_numbered;
+    return s;
+}
+
+static void deliver(struct fly_sched *s, int rank, const struct fly_packet *packet) {
+    if (packet->flags == WHAT_READY) {
+        struct fly_sending *sending = fly_find_sending(s, rank, packet->tag);
+        if (sending == NULL || sending->ready >= FLY_COLL_DEPTH) return;
+        sending->at[sending->ready].offset = packet->coll.piece.offset;
+        sending->at[sending->ready].bytes = packet->coll.piece.bytes;
+        sending->ready++;
+        return;
+    }
+    struct fly_receiving *r = fly_find_receiving(s, rank, packet->tag);
+    if (r == NULL) return;
+    if (packet->flags == WHAT_DATA && packet->bytes == r->bytes)
+        memcpy(r->inside, packet->coll.data, packet->bytes);
+    r->arrived++;
+}
+
+/* Of a collective that is not started here yet; false: no memory. */
+static bool keep_early(struct fly_coll *coll, const struct fly_packet *packet) {
+    struct fly_early *early = coll->spare;
+    if (early == NULL)
+        early = malloc(sizeof *early);
+    else
+        coll->spare = early->next;
+    if (early == NULL) return false;
+    early->packet = *packet;
+    early->next = NULL;
+    size_t bucket = bucket_of(packet->coll.number);
+    if (coll->early[bucket] == NULL)
+        coll->early[bucket] = early;
+    else
+        coll->early_last[bucket]->next = early;
+    coll->early_last[bucket] = early;
+    return true;
+}
+
+/* Where a packet goes; false: no memory, it is not taken. */
+static bool sort_in(struct fly_coll *coll, int rank, const struct fly_packet *packet) {
+    struct fly_sched *s = find(coll, packet->coll.number);
+    if (s != NULL) deliver(s, rank, packet);
+    else if (packet->coll.number >= coll->next) return keep_early(coll, packet);
+    return true; /* of one that a death has ended */
+}
+
+/* Takes what a rank has sent. */
+static void look_in_lane(struct fly_coll *coll, int rank) {
+    struct fly_lanes *lanes = &coll->lanes[rank];
+    const struct fly_packet *packet;
+    if (lanes->in == NULL) return;
+    while ((packet = fly_lane_peek(lanes)) != NULL && sort_in(coll, rank, packet))
+        fly_lane_take(lanes);
+}
+
+/* The same, where mostly the first is what this short message is awaited by. */
+static inline void look_for(struct fly_sched *s, struct fly_receiving *r) {
+    struct fly_lanes *lanes = &s->coll->lanes[r->peer];
+    const struct fly_packet *packet = lanes->in == NULL ? NULL : fly_lane_peek(lanes);
+    if (packet == NULL) return;
+    if (packet->coll.number != s->number || packet->tag != r->tag ||
+        packet->flags != WHAT_DATA || packet->bytes != r->bytes) {
+        look_in_lane(s->coll, r->peer);
+        return;
+    }
+    if (r->bytes != 0) memcpy(r->inside, packet->coll.data, FLY_COLL_INLINE);
+    r->arrived = 1;
+    fly_lane_take(lanes);
 }
 
 static bool is_inline(size_t bytes) { return bytes <= FLY_COLL_INLINE; }
@@ -46,17 +140,15 @@ static bool is_inline(size_t bytes) { return bytes <= FLY_COLL_INLINE; }
 /* The next piece to where the receiver said; true: there was a credit. */
 static bool send_piece(struct fly_sched *s, struct fly_sending *sending) {
     struct fly_coll *coll = s->coll;
-    int peer = world(coll, sending->peer);
     uint64_t offset = sending->at[0].offset;
     size_t bytes = (size_t)sending->at[0].bytes;
     const unsigned char *from = sending->from + sending->sent;
     const struct fly_member *member = &coll->win->members[sending->peer];
     bool direct = member->reach == FLY_DIRECT;
+    if (!has_room(coll, sending->peer)) return false;
     struct fly_packet packet = packet_of(coll, sending->tag, WHAT_PIECE, s->number);
     packet.coll.piece.offset = offset;
     packet.coll.piece.bytes = bytes;
-    if (coll->rt->peers[peer].dead || !fly_credit_there(coll->rt, peer, FLY_CLASS_OTHER))
-        return false;
     if (direct) memcpy(member->base + offset, from, bytes);
     if (!post(coll, sending->peer, &packet, direct ? NULL : from, direct ? 0 : bytes))
         return false;
@@ -75,6 +167,7 @@ static bool step_sending(struct fly_sched *s, struct fly_sending *sending) {
         sending->done = post(s->coll, sending->peer, &packet, NULL, 0);
         return sending->done;
     }
+    if (sending->ready == 0) look_in_lane(s->coll, sending->peer);
     while (sending->ready != 0 && send_piece(s, sending)) continue;
     sending->done = sending->sent == sending->bytes;
     return sending->done;
@@ -107,11 +200,13 @@ static void take(struct fly_sched *s, struct fly_receiving *r, void *from, size_
 static bool step_receiving(struct fly_sched *s, struct fly_receiving *r, bool may) {
     if (r->done) return true;
     if (is_inline(r->bytes)) {
+        if (r->arrived == 0) look_for(s, r);
         if (r->arrived == 0 || !may) return false;
         take(s, r, r->inside, r->bytes);
         r->done = true;
         return true;
     }
+    if (r->arrived == r->used) look_in_lane(s->coll, r->peer);
     call_for(s, r);
     while (may && r->used < r->arrived) {
         size_t bytes = r->bytes - r->taken < r->piece ? r->bytes - r->taken : r->piece;
@@ -159,8 +254,6 @@ static void step(struct fly_sched *s) {
     if (s->round == s->round_count) fly_sched_end(s, FLY_OK);
 }
 
-static size_t bucket_of(uint64_t number) { return (size_t)number % FLY_COLL_BUCKETS; }
-
 void fly_sched_end(struct fly_sched *s, int error) {
     struct fly_coll *coll = s->coll;
     struct fly_sched **at = &coll->numbered[bucket_of(s->number)];
@@ -200,7 +293,7 @@ static void check_dead(struct fly_coll *coll) {
         int rank = coll->to_tell - 1;
         struct fly_packet packet = packet_of(coll, 0, WHAT_DEATH, 0);
         bool skip = rank == coll->team->rank || coll->rt->peers[world(coll, rank)].dead;
-        if (!skip && !post(coll, rank, &packet, NULL, 0)) return;
+        if (!skip && !post_beside(coll, rank, &packet, NULL, 0)) return;
         if (--coll->to_tell == 0) coll->rt->scheds--;
     }
 }
@@ -225,55 +318,14 @@ static void ask_missing(struct fly_coll *coll) {
 
 void fly_coll_turn(struct fly_rt *rt) {
     for (struct fly_coll *coll = rt->colls; coll != NULL; coll = coll->next_coll) {
-        if (rt->deaths != 0 || coll->told_of) check_dead(coll);
         struct fly_sched *next;
         for (struct fly_sched *s = coll->running; s != NULL; s = next) {
             next = s->next_running;
             step(s);
         }
+        if (rt->deaths != 0 || coll->told_of) check_dead(coll);
         if (coll->running != NULL && rt->turns % TURNS_ASK == 0) ask_missing(coll);
     }
-}
-
-static struct fly_sched *find(const struct fly_coll *coll, uint64_t number) {
-    struct fly_sched *s = coll->numbered[bucket_of(number)];
-    while (s != NULL && s->number != number) s = s->next_numbered;
-    return s;
-}
-
-static void deliver(struct fly_sched *s, int rank, const struct fly_packet *packet) {
-    if (packet->flags == WHAT_READY) {
-        struct fly_sending *sending = fly_find_sending(s, rank, packet->tag);
-        if (sending == NULL || sending->ready >= FLY_COLL_DEPTH) return;
-        sending->at[sending->ready].offset = packet->coll.piece.offset;
-        sending->at[sending->ready].bytes = packet->coll.piece.bytes;
-        sending->ready++;
-        return;
-    }
-    struct fly_receiving *r = fly_find_receiving(s, rank, packet->tag);
-    if (r == NULL) return;
-    if (packet->flags == WHAT_DATA && packet->bytes == r->bytes)
-        memcpy(r->inside, packet->coll.data, packet->bytes);
-    r->arrived++;
-}
-
-/* Of a collective that is not started here yet; false: no memory. */
-static bool keep_early(struct fly_coll *coll, const struct fly_packet *packet) {
-    struct fly_early *early = coll->spare;
-    if (early == NULL)
-        early = malloc(sizeof *early);
-    else
-        coll->spare = early->next;
-    if (early == NULL) return false;
-    early->packet = *packet;
-    early->next = NULL;
-    size_t bucket = bucket_of(packet->coll.number);
-    if (coll->early[bucket] == NULL)
-        coll->early[bucket] = early;
-    else
-        coll->early_last[bucket]->next = early;
-    coll->early_last[bucket] = early;
-    return true;
 }
 
 bool fly_coll_arrived(struct fly_win *win, int peer, const struct fly_packet *packet,
@@ -288,10 +340,7 @@ bool fly_coll_arrived(struct fly_win *win, int peer, const struct fly_packet *pa
     if (packet->flags == WHAT_PIECE && bytes != 0 && packet->coll.piece.offset < FLY_COLL_HEAP &&
         bytes <= FLY_COLL_HEAP - packet->coll.piece.offset)
         memcpy(coll->heap + packet->coll.piece.offset, data, bytes);
-    struct fly_sched *s = find(coll, packet->coll.number);
-    if (s != NULL) deliver(s, packet->source, packet);
-    else if (packet->coll.number >= coll->next) return keep_early(coll, packet);
-    return true; /* of one that a death has ended */
+    return sort_in(coll, packet->source, packet);
 }
 
 static void take_early(struct fly_coll *coll, struct fly_sched *s) {
@@ -355,6 +404,30 @@ int fly_sched_start(struct fly_sched *s) {
         call_for(s, &s->receivings[i]);
     step(s);
     return FLY_OK;
+}
+
+/* Whether a packet is in the lane that this schedule waits for next; looked for so often. */
+static inline bool look_ahead(const struct fly_sched *s, int looks) {
+    const struct fly_span *span = &s->rounds[s->round];
+    for (size_t i = span[0].receiving; i < span[1].receiving; i++) {
+        const struct fly_receiving *r = &s->receivings[i];
+        const struct fly_lanes *lanes = &s->coll->lanes[r->peer];
+        if (r->done || lanes->in == NULL) continue;
+        while (looks-- > 0)
+            if (fly_lane_peek(lanes) != NULL) return true;
+        return false;
+    }
+    return false;
+}
+
+void fly_coll_await(struct fly_req *req) {
+    struct fly_sched *s = (struct fly_sched *)req;
+    struct fly_pause pause = {.rt = req->rt};
+    for (uint32_t turn = 1; !fly_match_complete(&req->want); turn++) {
+        bool seen = look_ahead(s, pause.turns < TURNS_NEAR && !pause.rt->crowded ? LOOKS : 1);
+        if (seen) step(s);
+        if (!seen || turn % TURNS_ASK == 0) fly_wait_more(&pause); /* also others get on */
+    }
 }
 
 void fly_early_free(struct fly_coll *coll) {

@@ -93,7 +93,7 @@ struct making {
     int *words; /* of all, at rank 0 */
     struct fly_verdict *verdicts, verdict;
     struct fly_plan plan;
-    struct fly_slot *slots;
+    struct fly_place *slots;
     struct fly_graph *graph;
 };
 
@@ -189,7 +189,7 @@ static int by_colour(const void *left, const void *right) {
     return a->slot < b->slot ? -1 : a->slot > b->slot;
 }
 
-static void routes(const struct fly_slot *slots, size_t count, struct fly_route *into, int *peers) {
+static void routes(const struct fly_place *slots, size_t count, struct fly_route *into, int *peers) {
     for (size_t i = 0; i < count; i++) {
         into[i] = (struct fly_route){slots[i].peer, slots[i].tag, slots[i].colour, (int)i};
         peers[i] = slots[i].peer;

@@ -94,9 +94,9 @@ static bool fill(struct fly_plan *plan, const struct fly_verdict *verdicts) {
     for (size_t i = 0; i < plan->out_count && good; i++) {
         const struct fly_half *out = &plan->outs[i], *in = &plan->ins[i];
         tag = i > 0 && by_pair(&plan->outs[i - 1], out) == 0 ? tag + 1 : 0;
-        plan->slots[first[in->to] + in->slot] = (struct fly_slot){in->from, tag, colours[i]};
+        plan->slots[first[in->to] + in->slot] = (struct fly_place){in->from, tag, colours[i]};
         plan->slots[first[out->from] + verdicts[out->from].in_count + out->slot] =
-            (struct fly_slot){out->to, tag, colours[i]};
+            (struct fly_place){out->to, tag, colours[i]};
     }
     free(first);
     free(colours);

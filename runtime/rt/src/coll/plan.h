@@ -12,7 +12,7 @@ enum { FLY_EDGES_MOST = 1 << 28 };
    the targets. */
 enum fly_graph_kind { FLY_GRAPH_EDGES = 1, FLY_GRAPH_ADJACENT };
 
-struct fly_slot {
+struct fly_place {
     int peer, tag, colour;
 };
 
@@ -28,7 +28,7 @@ struct fly_plan {
     int size;
     size_t out_count, in_count;
     struct fly_half *outs, *ins; /* edges as the senders' lists have them, and the receivers' */
-    struct fly_slot *slots;      /* of rank 0's sources, its targets, rank 1's sources, ... */
+    struct fly_place *slots;      /* of rank 0's sources, its targets, rank 1's sources, ... */
     uint32_t degree;
 };
 

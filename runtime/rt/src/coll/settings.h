@@ -43,6 +43,7 @@ struct fly_coll_settings {
     struct fly_loggp loggp;
     struct fly_choice choices[FLY_C_OPERATIONS];
     bool checks, repeats;
+    bool measured; /* loggp is from a file */
     char dump[256]; /* "" none */
 };
 
@@ -63,7 +64,8 @@ struct fly_operation_table {
 };
 
 extern const struct fly_operation_table fly_operations[FLY_C_OPERATIONS];
-extern const struct fly_loggp fly_loggp_default;
+/* One node's shared memory, with so many ranks for each processor. */
+struct fly_loggp fly_loggp_near(int crowd);
 
 /* From the environment: FLYLOOM_COLL, FLYLOOM_LOGGP, FLYLOOM_CHECK, FLYLOOM_REPEAT,
    FLYLOOM_COLL_DUMP. */
