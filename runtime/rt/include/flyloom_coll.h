@@ -12,7 +12,7 @@
  * Schedules of arguments that come again are kept, so that beginning one allocates nothing.
  *
  * Errors of all: ARG (a parameter is NULL, memory overlaps; with FLYLOOM_CHECK=1 also arguments
- * that differ between ranks), PEER (a member has died), NOMEM. Costs are in messages, or in bytes
+ * that differ between ranks, and at all others what one has refused), PEER (a member has died), NOMEM. Costs are in messages, or in bytes
  * sent, of the process that has most; P is the size of the team.
  */
 #ifndef FLYLOOM_COLL_H

@@ -117,16 +117,24 @@ static inline int fly_mpi_fits(const fly_mpi_req *r, size_t send_count, size_t r
     return FLY_OK;
 }
 
-/* Of each rank: what differs from rank 0 in the arguments that must be the same. */
-static inline int fly_mpi_compare_all(const fly_mpi_req *r) {
-    uint64_t mine[2], *all = (uint64_t *)calloc((size_t)r->size, sizeof mine);
+/* Of each rank: whether its arguments are refused, and what differs from rank 0 in those that must
+   be the same. */
+static inline int fly_mpi_compare_all(const fly_mpi_req *r, int refused) {
+    uint64_t mine[3], *all = (uint64_t *)calloc((size_t)r->size, sizeof mine);
     int rank, code;
     if (all == NULL) return fly_mpi_fail(FLY_ERR_NOMEM, "%s: no memory", r->call);
     mine[0] = r->signature;
     mine[1] = r->op;
+    mine[2] = (uint64_t)refused;
     code = fly_allgather(r->team, mine, all, sizeof mine);
+    if (code == FLY_OK && refused != FLY_OK) code = refused; /* this rank has said more of it */
+    for (rank = 0; rank < r->size && code == FLY_OK; rank++)
+        if (all[3 * rank + 2] != 0)
+            code = fly_mpi_fail((int)all[3 * rank + 2], "%s: the arguments of rank %d are refused "
+                                "there: %s", r->call, rank,
+                                fly_strerror((int)all[3 * rank + 2]));
     for (rank = 1; rank < r->size && code == FLY_OK; rank++) {
-        int type = all[2 * rank] != all[0], op = all[2 * rank + 1] != all[1];
+        int type = all[3 * rank] != all[0], op = all[3 * rank + 1] != all[1];
         if (type || op)
             code = fly_mpi_fail(FLY_ERR_ARG, "%s: %s of rank %d is another than that of rank 0",
                                 r->call, type ? "the type or the count" : "op", rank);
@@ -159,10 +167,12 @@ static inline int fly_mpi_compare_pairs(const fly_mpi_req *r) {
     return code;
 }
 
-static inline int fly_mpi_compare(const fly_mpi_req *r) {
+/* With FLYLOOM_CHECK=1; `code` is what this rank has found. */
+static inline int fly_mpi_compare(const fly_mpi_req *r, int code) {
     const char *check = getenv("FLYLOOM_CHECK");
-    if (check == NULL || strcmp(check, "1") != 0 || r->size == 1) return FLY_OK;
-    return r->operation == FLY_MPI_ALLTOALLV ? fly_mpi_compare_pairs(r) : fly_mpi_compare_all(r);
+    if (check == NULL || strcmp(check, "1") != 0 || r->size < 2) return code;
+    code = fly_mpi_compare_all(r, code);
+    return code == FLY_OK && r->operation == FLY_MPI_ALLTOALLV ? fly_mpi_compare_pairs(r) : code;
 }
 
 static inline int fly_mpi_ask_bcast(fly_mpi_req *r, const char *call, void *buffer, size_t count,
@@ -435,7 +445,7 @@ static inline int fly_mpi_issue(fly_mpi_req *r, int form) {
 }
 
 static inline int fly_mpi_go(fly_mpi_req *r, int code, int form) {
-    if (code == FLY_OK) code = fly_mpi_compare(r);
+    code = fly_mpi_compare(r, code);
     if (code == FLY_OK && form != FLY_MPI_AGAIN) code = fly_mpi_move(r, &r->out, 0);
     if (code == FLY_OK && form != FLY_MPI_AGAIN) code = fly_mpi_move(r, &r->in, 0);
     return code == FLY_OK ? fly_mpi_issue(r, form) : code;

@@ -99,7 +99,44 @@ static void teams(fly_rt *rt, const fly_boot *half, int rank) {
     OK(fly_req_free(&left));
 }
 
-/* With FLYLOOM_CHECK=1: all hear the same, and can go on. */
+/* With FLYLOOM_CHECK=1: one rank's arguments are refused there, and all others hear of it. */
+static void refused_alone(fly_team *team, int rank) {
+    int64_t data[4 * RANKS] = {0}, more[4 * RANKS];
+    fly_fold bits = {.type = FLY_DOUBLE, .op = rank == 2 ? FLY_BXOR : FLY_SUM};
+    fly_req *req;
+    if (rank == 1) {
+        FAILS(FLY_ERR_RANK, "root: 9 must be 0 to 3", fly_bcast(team, data, 8, 9));
+        FAILS(FLY_ERR_ARG, "overlap", fly_allgather(team, data, data, 8));
+        FAILS(FLY_ERR_ARG, "send is NULL", fly_alltoall(team, NULL, more, 8));
+        FAILS(FLY_ERR_ARG, "req is NULL", fly_ibarrier(team, NULL));
+    } else {
+        FAILS(FLY_ERR_RANK, "arguments of rank 1 are refused", fly_bcast(team, data, 8, 0));
+        FAILS(FLY_ERR_ARG, "rank 1", fly_allgather(team, data, more, 8));
+        FAILS(FLY_ERR_ARG, "rank 1", fly_alltoall_init(team, data, more, 8, &req));
+        FAILS(FLY_ERR_ARG, "rank 1", fly_ibarrier(team, &req));
+    }
+    FAILS(FLY_ERR_ARG, rank == 2 ? "op" : "rank 2 are refused",
+          fly_scan(team, data, more, 1, &bits));
+}
+
+/* Likewise: what one sends and another receives. */
+static void other_sizes(fly_team *team, int rank) {
+    int64_t data[4 * RANKS] = {0}, more[4 * RANKS];
+    size_t out[RANKS] = {8, 8, 8, 8}, in[RANKS] = {8, 8, 8, 8}, at[RANKS] = {0, 32, 64, 96};
+    fly_req *req;
+    OK(fly_alltoallv(team, data, out, at, more, in, at));
+    if (rank == 3) out[1] = 16;
+    FAILS(FLY_ERR_ARG, "send_bytes[1]: 16 at rank 3, receive_bytes[3]: 8 at rank 1",
+          fly_alltoallv(team, data, out, at, more, in, at));
+    if (rank == 2) in[0] = 0;
+    FAILS(FLY_ERR_ARG, "receive_bytes[0]: 0 at rank 2, receive_bytes[2]: 8 at rank 0",
+          fly_ialltoallv(team, FLY_IN_PLACE, NULL, NULL, more, in, at, &req));
+    if (rank == 1) in[3] = 16;
+    if (rank == 2) in[0] = 8;
+    OK(fly_alltoallv(team, data, out, at, more, in, at));
+}
+
+/* Likewise: all hear the same, and can go on. */
 static void differing(fly_team *team, int rank) {
     int64_t data[4 * RANKS] = {0}, more[4 * RANKS];
     size_t counts[RANKS] = {1, 1, rank == 3 ? 2 : 1, rank == 3 ? 0 : 1};
@@ -132,6 +169,8 @@ static int body(const fly_boot *boot, void *context) {
     fly_team *team = fly_world(rt);
     if (c->checks) {
         differing(team, rank);
+        refused_alone(team, rank);
+        other_sizes(team, rank);
     } else {
         arguments(team, rank);
         states(rt, team, rank);

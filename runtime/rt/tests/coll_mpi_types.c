@@ -234,6 +234,12 @@ static void differing(struct work *w) {
                               w->team));
     REFUSED(FLY_ERR_ARG, "receive_type of rank",
             fly_mpi_alltoallv(w->in, counts, at, type, w->ours, counts, at, type, w->team));
+    snprintf(text, sizeof text, "arguments of rank %d", last);
+    type = w->rank == last ? MPI_DATATYPE_NULL : MPI_INT;
+    REFUSED(FLY_ERR_ARG, w->rank == last ? "MPI_DATATYPE_NULL" : text,
+            fly_mpi_bcast(w->in, 1, type, 0, w->team));
+    REFUSED(FLY_ERR_ARG, w->rank == last ? "MPI_DATATYPE_NULL" : text,
+            fly_mpi_alltoallv(w->in, counts, at, type, w->ours, counts, at, type, w->team));
 }
 
 int main(int count, char **words) {

@@ -164,6 +164,32 @@ static void bad_calls(fly_graph *graph, int rank) {
 }
 
 /* A ring of three, each with itself as well; in the end its team is gone. */
+/* With FLYLOOM_CHECK=1: the two ends of an edge have two sizes. Two edges lead from each rank to
+   the next, and one to itself. */
+static void other_sizes(fly_team *team, int rank) {
+    int to[] = {(rank + 1) % 3, rank, (rank + 1) % 3}, from[] = {rank, (rank + 2) % 3,
+                                                                 (rank + 2) % 3};
+    char data[64] = {0}, more[64];
+    size_t out[] = {4, 5, 6}, in[] = {5, 4, 6}, at[] = {0, 16, 32}, same[] = {3, 3, 3};
+    fly_graph *graph;
+    fly_req *req;
+    OK(fly_graph_adjacent(team, 3, from, 3, to, &graph));
+    OK(fly_neighbour_alltoallv(graph, data, out, at, more, in, at));
+    if (rank == 2) in[2] = 7; /* the second edge of rank 1 */
+    FAILS(FLY_ERR_ARG, "send_bytes[2]: 6 at rank 1, receive_bytes[2]: 7 at rank 2",
+          fly_neighbour_alltoallv(graph, data, out, at, more, in, at));
+    if (rank == 0) out[0] = 0; /* two are wrong: the lower rank to receive is told */
+    FAILS(FLY_ERR_ARG, "send_bytes[0]: 0 at rank 0, receive_bytes[1]: 4 at rank 1",
+          fly_ineighbour_alltoallv(graph, data, out, at, more, in, at, &req));
+    OK(fly_neighbour_allgatherv(graph, data, 3, more, same, at));
+    if (rank == 0) same[1] = 2;
+    FAILS(FLY_ERR_ARG, "bytes: 3 at rank 2, receive_bytes[1]: 2 at rank 0",
+          fly_neighbour_allgatherv(graph, data, 3, more, same, at));
+    if (rank == 0) same[1] = 3;
+    OK(fly_neighbour_allgatherv(graph, data, 3, more, same, at));
+    OK(fly_graph_free(&graph));
+}
+
 static int refused(const fly_boot *boot, void *context) {
     const struct options *options = context;
     int rank = boot->rank, to[] = {(rank + 1) % 3, rank}, from[] = {(rank + 2) % 3, rank};
@@ -183,6 +209,7 @@ static int refused(const fly_boot *boot, void *context) {
         FAILS(FLY_ERR_ARG, "graph: 1 at rank 1, 0 at rank 0",
               fly_neighbour_alltoall(rank == 1 ? second : graph, data, other, 8));
         OK(fly_graph_free(&second));
+        other_sizes(fly_world(rt), rank);
     }
     OK(fly_neighbour_alltoall(graph, data, other, 8));
     OK(fly_finalize(&rt));

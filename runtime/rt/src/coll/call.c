@@ -219,7 +219,8 @@ static void hold(struct fly_sched *s) {
 
 int fly_call_begin(struct fly_call *call, struct fly_req **req, bool persistent) {
     struct fly_rt *rt = call->team->rt;
-    if (req == NULL) return fly_fail(FLY_ERR_ARG, "%s: req is NULL", call->name);
+    if (req == NULL)
+        return fly_call_refused(call, fly_fail(FLY_ERR_ARG, "%s: req is NULL", call->name));
     int code = fly_call_compare(call);
     if (code != FLY_OK) return code;
     fly_enter(rt);

@@ -212,6 +212,8 @@ int fly_call_folded(struct fly_call *call, const void *send, void *receive, size
 fly_build fly_barrier_build;
 /* check.c: with FLYLOOM_CHECK=1, ARG at all where the arguments of two ranks differ. */
 int fly_call_compare(struct fly_call *call);
+/* This rank's arguments are refused; with FLYLOOM_CHECK=1 the others are told. Returns the code. */
+int fly_call_refused(struct fly_call *call, int code);
 /* ARG where memory to read and memory to write have bytes in common, or one is NULL. */
 int fly_call_apart(const struct fly_call *call, const void *send, size_t send_bytes,
                    const void *receive, size_t receive_bytes);
@@ -232,20 +234,25 @@ void fly_call_choose(struct fly_call *call, size_t bytes);
 #define FLY_FORMS_ON(over, given, ask, name, pass, ...)                                   \
     int fly_##name(over, __VA_ARGS__) {                                                   \
         struct fly_call call;                                                             \
+        call.coll = NULL;                                                                 \
         int code = ask(&call, "fly_" #name, given, FLY_PASS pass);                        \
-        return code != FLY_OK ? code : fly_call_run(&call);                               \
+        return code != FLY_OK ? fly_call_refused(&call, code) : fly_call_run(&call);      \
     }                                                                                     \
     int fly_i##name(over, __VA_ARGS__, fly_req **req) {                                   \
         struct fly_call call;                                                             \
+        call.coll = NULL;                                                                 \
         if (req != NULL) *req = NULL;                                                     \
         int code = ask(&call, "fly_i" #name, given, FLY_PASS pass);                       \
-        return code != FLY_OK ? code : fly_call_begin(&call, req, false);                 \
+        return code != FLY_OK ? fly_call_refused(&call, code)                             \
+                              : fly_call_begin(&call, req, false);                        \
     }                                                                                     \
     int fly_##name##_init(over, __VA_ARGS__, fly_req **req) {                             \
         struct fly_call call;                                                             \
+        call.coll = NULL;                                                                 \
         if (req != NULL) *req = NULL;                                                     \
         int code = ask(&call, "fly_" #name "_init", given, FLY_PASS pass);                \
-        return code != FLY_OK ? code : fly_call_begin(&call, req, true);                  \
+        return code != FLY_OK ? fly_call_refused(&call, code)                             \
+                              : fly_call_begin(&call, req, true);                         \
     }
 /* On a team, by a function `ask`. */
 #define FLY_FORMS(name, pass, ...) \

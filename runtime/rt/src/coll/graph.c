@@ -189,7 +189,8 @@ static int by_colour(const void *left, const void *right) {
     return a->slot < b->slot ? -1 : a->slot > b->slot;
 }
 
-static void routes(const struct fly_place *slots, size_t count, struct fly_route *into, int *peers) {
+static void routes(const struct fly_place *slots, size_t count, struct fly_route *into,
+                   int *peers) {
     for (size_t i = 0; i < count; i++) {
         into[i] = (struct fly_route){slots[i].peer, slots[i].tag, slots[i].colour, (int)i};
         peers[i] = slots[i].peer;
