@@ -222,7 +222,9 @@ PRINTED = {
     "epochs": ["rank 0: counted to 200\n", "rank 1 has 7\n"],
     "collectives": [f"dot product: {sum(range(1001)) * 3}\nrank 0 has 100\n", "rank 1 has 101\n"],
     "neighbours": [f"rank {r} got {10 * (1 - r)} from before and {10 * (1 - r) + 1} from behind\n"
-                   f"rank {r} has 1 source, 0, with 100\n" for r in range(2)],
+                   f"rank {r} has 1 source, 0, with 100\n"
+                   f"rank {r} has {100 * (1 - r) + 34} and {100 * (1 - r) + 31} beside its last "
+                   "row\n" for r in range(2)],
     "teams": ["half 0 adds up to 0\n", "half 1 adds up to 1\n"],
 }
 

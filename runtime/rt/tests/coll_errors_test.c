@@ -15,6 +15,51 @@ enum { RANKS = 4, LIMIT_MS = 2000 };
 
 static const fly_fold SUM = {.type = FLY_INT64, .op = FLY_SUM};
 
+/* Columns of 8 bytes of an array of RANKS + 1 columns: rank r's is number r. */
+static void shapes(fly_team *team) {
+    int rank = -1;
+    int64_t data[8][RANKS + 1] = {{0}}, more[8][RANKS + 1];
+    size_t at[RANKS], row = sizeof data[0];
+    fly_shape columns[RANKS], bad[RANKS];
+    for (size_t r = 0; r < RANKS; r++) {
+        columns[r] = (fly_shape){8, 8, (ptrdiff_t)row};
+        at[r] = 8 * r;
+    }
+    OK(fly_alltoallw(team, data, columns, at, more, columns, at));
+    memcpy(bad, columns, sizeof bad);
+    FAILS(FLY_ERR_ARG, "send_shapes or send_at is NULL",
+          fly_alltoallw(team, data, NULL, at, more, columns, at));
+    FAILS(FLY_ERR_ARG, "receive is NULL",
+          fly_alltoallw(team, data, columns, at, NULL, columns, at));
+    bad[2].stride_bytes = -(ptrdiff_t)row;
+    FAILS(FLY_ERR_ARG, "send_shapes[2]: 8 blocks of 8 bytes, each -40 from the last, at 16 leave",
+          fly_alltoallw(team, data, bad, at, more, columns, at));
+    bad[2] = (fly_shape){SIZE_MAX / 8, 8, 8};
+    FAILS(FLY_ERR_ARG, "leave memory", fly_alltoallw(team, data, bad, at, more, columns, at));
+    bad[2] = (fly_shape){8, 8, 7};
+    FAILS(FLY_ERR_ARG, "receive_shapes[2]: blocks of 8 bytes, each 7 from the last, overlap",
+          fly_alltoallw(team, data, columns, at, more, bad, at));
+    /* Two columns that meet: by one byte, in one row, in every other row. */
+    bad[2] = (fly_shape){8, 8, (ptrdiff_t)row};
+    at[2] = 23;
+    FAILS(FLY_ERR_ARG, "the blocks of rank 2 and 3 overlap",
+          fly_alltoallw(team, data, columns, at, more, columns, at));
+    at[2] = 16;
+    bad[0] = (fly_shape){1, 64, 0};
+    at[0] = 7 * row + 17;
+    FAILS(FLY_ERR_ARG, "the blocks of rank 0 and 2 overlap",
+          fly_alltoallw(team, data, columns, at, more, bad, at));
+    at[0] = 0;
+    bad[0] = (fly_shape){4, 16, 2 * (ptrdiff_t)row}; /* every other row: column 1 as well */
+    FAILS(FLY_ERR_ARG, "the blocks of rank 0 and 1 overlap",
+          fly_alltoallw(team, data, columns, at, more, bad, at));
+    /* Sent from the last column, received into the others of the same array. */
+    size_t last[] = {8 * RANKS, 8 * RANKS, 8 * RANKS, 8 * RANKS};
+    OK(fly_alltoallw(team, data, columns, last, data, columns, at));
+    FAILS(FLY_ERR_ARG, "the blocks to rank 0 and from rank 0 overlap",
+          fly_alltoallw(team, data, columns, at, data, columns, at));
+}
+
 static void arguments(fly_team *team, int rank) {
     char data[64];
     int64_t numbers[2 * RANKS];
@@ -38,6 +83,7 @@ static void arguments(fly_team *team, int rank) {
     FAILS(FLY_ERR_ARG, "memory", fly_allgather(team, data, numbers, SIZE_MAX / 2));
     FAILS(FLY_ERR_ARG, "rank 0 and 2 overlap",
           fly_alltoallv(team, FLY_IN_PLACE, NULL, NULL, numbers, two, at));
+    shapes(team);
     if (rank != 0)
         FAILS(FLY_ERR_ARG, "root", fly_gather(team, FLY_IN_PLACE, NULL, 8, 0));
 }
@@ -134,6 +180,13 @@ static void other_sizes(fly_team *team, int rank) {
     if (rank == 1) in[3] = 16;
     if (rank == 2) in[0] = 8;
     OK(fly_alltoallv(team, data, out, at, more, in, at));
+    fly_shape given[RANKS], wanted[RANKS];
+    for (int r = 0; r < RANKS; r++) {
+        given[r] = (fly_shape){2, 4, 8};
+        wanted[r] = (fly_shape){1, rank == 0 && r == 2 ? 12 : 8, 0};
+    }
+    FAILS(FLY_ERR_ARG, "send_shapes[0]: 8 bytes at rank 2, receive_shapes[2]: 12 bytes at rank 0",
+          fly_alltoallw(team, data, given, at, more, wanted, at));
 }
 
 /* Likewise: all hear the same, and can go on. */
@@ -201,7 +254,7 @@ static void settings(const char *transports) {
     static const char *const BAD[][3] = {
         {"FLYLOOM_COLL", "allreduce=fast", "doubling, ring, rabenseifner, tree"},
         {"FLYLOOM_COLL", "sort=ring", "OPERATION=ALGORITHM, of barrier, bcast, reduce, "},
-        {"FLYLOOM_COLL", "scan", "alltoallv, scan, neighbour_allgather, neighbour_allgatherv, "},
+        {"FLYLOOM_COLL", "scan", "alltoallw, scan, neighbour_allgather, neighbour_allgatherv, "},
         {"FLYLOOM_COLL", "neighbour_alltoall=ring", "one of coloured, at_once"},
         {"FLYLOOM_COLL", "allreduce=ring:4", "no parameter"},
         {"FLYLOOM_COLL", "bcast=pipeline:0", "1 to 1073741824"},

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "graph.h"
+#include "shapes.h"
 #include "trees.h"
 
 /* What must be the same at all; and whether the arguments were refused where they were given. */
@@ -19,10 +20,14 @@ struct claim {
 
 enum { SEND_BYTES, RECEIVE_BYTES = 2 };
 
+static bool has_shapes(int operation) {
+    return operation == FLY_C_ALLTOALLW || operation == FLY_C_NEIGHBOUR_ALLTOALLW;
+}
+
 /* Sizes of each rank's own, which two ends of a message must have the same. */
 static bool has_sizes(int operation) {
     return operation == FLY_C_ALLTOALLV || operation == FLY_C_NEIGHBOUR_ALLTOALLV ||
-           operation == FLY_C_NEIGHBOUR_ALLGATHERV;
+           operation == FLY_C_NEIGHBOUR_ALLGATHERV || has_shapes(operation);
 }
 
 static struct claim claim_of(const struct fly_call *call) {
@@ -137,6 +142,7 @@ static size_t count_of(const struct fly_call *call, bool in) {
 static uint64_t bytes_of(const struct fly_call *call, size_t place, bool in) {
     const size_t *sizes = call->arrays[in ? RECEIVE_BYTES : SEND_BYTES];
     if (sizes == NULL && call->key.send == FLY_IN_PLACE) sizes = call->arrays[RECEIVE_BYTES];
+    if (has_shapes(call->key.operation)) return fly_shape_bytes(&fly_shapes_of(sizes)[place]);
     return sizes == NULL ? call->key.bytes : sizes[place];
 }
 
@@ -184,14 +190,16 @@ static int find_odd(const struct fly_call *call, struct size *sizes, struct odd 
 
 static int say(const struct fly_call *call, const struct odd *odd) {
     char sent[40] = "bytes";
+    const char *of = has_shapes(call->key.operation) ? "shapes" : "bytes";
+    const char *unit = has_shapes(call->key.operation) ? " bytes" : "";
     if (call->key.operation != FLY_C_NEIGHBOUR_ALLGATHERV)
-        snprintf(sent, sizeof sent, "%s[%llu]",
-                 call->key.send == FLY_IN_PLACE ? "receive_bytes" : "send_bytes",
+        snprintf(sent, sizeof sent, "%s_%s[%llu]",
+                 call->key.send == FLY_IN_PLACE ? "receive" : "send", of,
                  (unsigned long long)odd->sent_place);
-    return fly_fail(FLY_ERR_ARG, "%s: %s: %llu at rank %lld, receive_bytes[%llu]: %llu at rank "
+    return fly_fail(FLY_ERR_ARG, "%s: %s: %llu%s at rank %lld, receive_%s[%llu]: %llu%s at rank "
                     "%lld, which it is sent to", call->name, sent, (unsigned long long)odd->sent,
-                    (long long)odd->from, (unsigned long long)odd->wanted_place,
-                    (unsigned long long)odd->wanted, (long long)odd->to);
+                    unit, (long long)odd->from, of, (unsigned long long)odd->wanted_place,
+                    (unsigned long long)odd->wanted, unit, (long long)odd->to);
 }
 
 /* All have called the same: now the sizes of both ends of each message. */

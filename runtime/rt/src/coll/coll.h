@@ -21,12 +21,16 @@ enum { FLY_COLL_HEAP = 4 << 20, FLY_COLL_KEPT = 64, FLY_COLL_BUCKETS = 64 };
 
 /* What a received message is for: its bytes are copied, or folded into what is there. LEFT: they
    come from lower ranks than that. */
-enum fly_take { FLY_TAKE_COPY, FLY_TAKE_LEFT, FLY_TAKE_RIGHT };
+enum fly_take { FLY_TAKE_COPY, FLY_TAKE_LEFT, FLY_TAKE_RIGHT, FLY_TAKE_SHAPED };
 
 struct fly_local { /* a copy, or a fold of `from` into `to` */
     void *to, *from;
-    size_t bytes;
+    size_t bytes; /* SHAPED: which of the schedule's shapes */
     enum fly_take take;
+};
+
+struct fly_shaped { /* a copy of blocks into blocks */
+    fly_shape to, from;
 };
 
 struct fly_sending {
@@ -92,11 +96,12 @@ struct fly_sched {
     size_t *vector; /* copies of the arrays of the call, one behind the other */
     size_t vector_count;
     struct fly_local *locals;
+    struct fly_shaped *shapeds;
     struct fly_sending *sendings;
     struct fly_receiving *receivings;
     struct fly_span *rounds;
-    size_t local_count, sending_count, receiving_count, round_count;
-    size_t local_room, sending_room, receiving_room, round_room;
+    size_t local_count, shaped_count, sending_count, receiving_count, round_count;
+    size_t local_room, shaped_room, sending_room, receiving_room, round_room;
     uint32_t *places; /* open addressing: 0, or 1 + index: receivings, then sendings */
     size_t place_room;
     void **temporaries;
@@ -162,6 +167,9 @@ void fly_await(struct fly_sched *s, int peer, int tag);
 /* At the beginning of the round, in order, before anything is sent. */
 void fly_copy(struct fly_sched *s, void *to, const void *from, size_t bytes);
 void fly_fold_local(struct fly_sched *s, void *to, void *from, size_t bytes, enum fly_take take);
+/* Equal totals. */
+void fly_copy_shaped(struct fly_sched *s, void *to, const fly_shape *to_shape, const void *from,
+                     const fly_shape *from_shape);
 /* Memory that lives as long as the schedule; NULL where bytes is 0 or that has failed. */
 void *fly_temporary(struct fly_sched *s, size_t bytes);
 struct fly_sched *fly_sched_new(const struct fly_call *call, int *code);

@@ -12,11 +12,26 @@
 
 static const char *side(enum fly_take take) { return take == FLY_TAKE_LEFT ? "left" : "right"; }
 
+struct copy {
+    FILE *file;
+    char *to, *from;
+};
+
+static int dump_run(void *context, ptrdiff_t to, ptrdiff_t from, size_t bytes) {
+    const struct copy *copy = context;
+    fprintf(copy->file, "copy %p %p %zu\n", (void *)(copy->to + to), (void *)(copy->from + from),
+            bytes);
+    return FLY_OK;
+}
+
 static void dump_round(FILE *file, const struct fly_sched *s, const struct fly_span *span) {
     fprintf(file, "round\n");
     for (size_t i = span[0].local; i < span[1].local; i++) {
         const struct fly_local *l = &s->locals[i];
-        if (l->take == FLY_TAKE_COPY)
+        struct copy copy = {file, l->to, l->from};
+        if (l->take == FLY_TAKE_SHAPED)
+            fly_each_run(&s->shapeds[l->bytes].to, &s->shapeds[l->bytes].from, dump_run, &copy);
+        else if (l->take == FLY_TAKE_COPY)
             fprintf(file, "copy %p %p %zu\n", l->to, l->from, l->bytes);
         else
             fprintf(file, "fold %p %p %zu %s\n", l->to, l->from, l->bytes, side(l->take));

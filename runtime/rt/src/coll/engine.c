@@ -223,6 +223,9 @@ static void do_locals(struct fly_sched *s, const struct fly_span *span) {
         const struct fly_local *local = &s->locals[i];
         if (local->take == FLY_TAKE_COPY)
             memmove(local->to, local->from, local->bytes);
+        else if (local->take == FLY_TAKE_SHAPED)
+            fly_copy_shape(local->to, &s->shapeds[local->bytes].to, local->from,
+                           &s->shapeds[local->bytes].from);
         else
             fly_apply(&s->key.fold, local->to, local->from, local->bytes, local->take);
     }

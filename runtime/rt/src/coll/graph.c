@@ -317,6 +317,15 @@ int fly_graph_neighbours(const fly_graph *graph, size_t *in_count, const int **s
     return FLY_OK;
 }
 
+int fly_graph_team(const fly_graph *graph, fly_team **team) {
+    if (graph == NULL || team == NULL)
+        return fly_fail(FLY_ERR_ARG, "fly_graph_team: %s is NULL", graph == NULL ? "graph"
+                                                                               : "team");
+    *team = graph->coll == NULL ? NULL : graph->coll->team;
+    if (*team != NULL) return FLY_OK;
+    return fly_fail(FLY_ERR_STATE, "fly_graph_team: graph: its team is gone");
+}
+
 int fly_graph_free(fly_graph **graph) {
     if (graph == NULL || *graph == NULL)
         return fly_fail(FLY_ERR_ARG, "fly_graph_free: graph is NULL");

@@ -248,9 +248,11 @@ const struct fly_operation_table fly_operations[FLY_C_OPERATIONS] = {
     [FLY_C_REDUCE_SCATTER] = TABLE("reduce_scatter", REDUCE_SCATTER),
     [FLY_C_ALLTOALL] = TABLE("alltoall", ALLTOALL),
     [FLY_C_ALLTOALLV] = TABLE("alltoallv", ALLTOALLV),
+    [FLY_C_ALLTOALLW] = TABLE("alltoallw", ALLTOALLV),
     [FLY_C_SCAN] = TABLE("scan", SCAN),
     [FLY_C_NEIGHBOUR_ALLGATHER] = TABLE("neighbour_allgather", NEIGHBOUR),
     [FLY_C_NEIGHBOUR_ALLGATHERV] = TABLE("neighbour_allgatherv", NEIGHBOUR),
     [FLY_C_NEIGHBOUR_ALLTOALL] = TABLE("neighbour_alltoall", NEIGHBOUR),
     [FLY_C_NEIGHBOUR_ALLTOALLV] = TABLE("neighbour_alltoallv", NEIGHBOUR),
+    [FLY_C_NEIGHBOUR_ALLTOALLW] = TABLE("neighbour_alltoallw", NEIGHBOUR),
 };

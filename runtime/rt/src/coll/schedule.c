@@ -76,6 +76,18 @@ void fly_fold_local(struct fly_sched *s, void *to, void *from, size_t bytes, enu
     add_local(s, to, from, bytes, take);
 }
 
+void fly_copy_shaped(struct fly_sched *s, void *to, const fly_shape *to_shape, const void *from,
+                     const fly_shape *from_shape) {
+    if (to_shape->blocks * to_shape->block_bytes == 0) return;
+    struct fly_shaped *shaped = MORE(s, shaped);
+    if (shaped == NULL) return;
+    *shaped = (struct fly_shaped){*to_shape, *from_shape};
+    struct fly_local *local = MORE(s, local);
+    if (local != NULL)
+        *local = (struct fly_local){to, (void *)(uintptr_t)from, s->shaped_count - 1,
+                                    FLY_TAKE_SHAPED};
+}
+
 void *fly_temporary(struct fly_sched *s, size_t bytes) {
     if (bytes == 0 || s->failed) return NULL;
     void *made = calloc(1, bytes);
@@ -231,6 +243,7 @@ void fly_sched_free(struct fly_sched *s) {
     free(s->temporaries);
     free(s->vector);
     free(s->locals);
+    free(s->shapeds);
     free(s->sendings);
     free(s->receivings);
     free(s->rounds);
