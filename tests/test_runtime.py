@@ -377,6 +377,54 @@ def test_schedules_that_ran_are_right(count, release, tmp_path):
     assert len(seen) > 15, seen
 
 
+@pytest.mark.parametrize("count", [1, 2, 4, 7])
+def test_neighbour_schedules_that_ran_are_right(count, release, tmp_path):
+    """Likewise along the edges of random graphs, with shapes: each byte from the other end."""
+    call(release / "tests" / "neighbour_test", "loop", "threads", count, count, 5, count, 60,
+         more={"FLYLOOM_COLL_DUMP": str(tmp_path / "ran")})
+    paths, seen, moved = sorted(tmp_path.glob("ran.*")), set(), 0
+    assert len(paths) == count
+    for run in _teams(paths):
+        moved += coll_flow.check(run)
+        seen.add((run[0].operation, run[0].algorithm))
+    names = ["allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"]
+    assert {operation for operation, _ in seen} == {f"neighbour_{name}" for name in names}
+    assert {algorithm for _, algorithm in seen} == {"coloured", "at_once"}
+    assert (moved > 0) == (count > 1)
+
+
+def test_a_wrong_neighbour_schedule_is_found(release, tmp_path):
+    """A message that is lost, brought elsewhere, or sent in another's round."""
+    call(release / "tests" / "neighbour_test", "loop", "threads", 5, 5, 2, 1, 60,
+         more={"FLYLOOM_COLL_DUMP": str(tmp_path / "ran")})
+    runs = [run for run in _teams(sorted(tmp_path.glob("ran.*"))) if run[0].algorithm == "coloured"
+            and run[0].operation == "neighbour_alltoallv"
+            and any(item[0] == "receive" for items in run[0].rounds for item in items)]
+    assert runs
+
+    def received(one):
+        return sum(item[0] == "receive" for items in one.rounds for item in items)
+
+    def elsewhere(rounds):
+        for items in rounds:
+            for i, item in enumerate(items):
+                if item[0] == "receive":
+                    items[i] = (*item[:3], hex(int(item[3], 0) + 1), item[4])
+
+    def together(rounds):
+        rounds[:] = [[item for items in rounds for item in items]]
+
+    for fault, least in ((list.clear, len(runs)), (elsewhere, len(runs)), (together, 1)):
+        found = 0
+        for run in copy.deepcopy(runs):
+            fault(max(run, key=received).rounds)
+            try:
+                coll_flow.check(run)
+            except AssertionError:
+                found += 1
+        assert found >= least, fault
+
+
 def test_a_wrong_schedule_is_found(release, tmp_path):
     """Each kind of fault in what ran is found: a lost round, another place, a fold turned round."""
     call(release / "tests" / "coll_test", "loop", "threads", 4, 4, 20, 1, 60, "allreduce=doubling",

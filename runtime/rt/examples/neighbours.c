@@ -54,7 +54,9 @@ static void halo(fly_team *team, int rank, int size) {
     fly_req *req;
     for (int i = 0; i < HIGH; i++)
         for (int j = 0; j < WIDE; j++) field[i][j] = 100 * rank + 10 * i + j;
-    check("adjacent", fly_graph_adjacent(team, 2, sources, 2, targets, &graph));
+    int weights[] = {HIGH * sizeof(double), HIGH * sizeof(double)};
+    check("adjacent",
+          fly_graph_adjacent_weighted(team, 2, sources, 2, targets, weights, &graph));
     check("alltoallw",
           fly_neighbour_alltoallw(graph, field, columns, out, field, columns, in));
     printf("rank %d has %g and %g beside its last row\n", rank, field[HIGH - 1][0],
@@ -77,8 +79,10 @@ static void star(fly_team *team, int rank, int size) {
     fly_req *req;
     if (from == NULL || to == NULL) exit(1);
     for (int r = 0; r < size; r++) to[r] = r;
-    check("create",
-          fly_graph_create(team, rank == 0 ? (size_t)size : 0, from, to, &graph));
+    size_t count = rank == 0 ? (size_t)size : 0;
+    check("create", fly_graph_create(team, count, from, to, &graph));
+    check("graph_free", fly_graph_free(&graph));
+    check("create", fly_graph_create_weighted(team, count, from, to, NULL, &graph)); /* the same */
     fly_team *whose;
     check("team", fly_graph_team(graph, &whose));
     check("barrier", fly_barrier(whose));

@@ -260,6 +260,19 @@ FLY_API int fly_graph_create(fly_team *team, size_t count, const int from[], con
 FLY_API int fly_graph_adjacent(fly_team *team, size_t in_count, const int sources[],
                                size_t out_count, const int targets[], fly_graph **graph);
 
+/* As fly_graph_create with weights[i], such as the bytes that go by edge i: rounds are filled with
+   the heaviest first, so that those of a round are like one another. `weights` NULL: all are
+   alike. Errors: as fly_graph_create; ARG (a weight below 0). Cost: as fly_graph_create. */
+FLY_API int fly_graph_create_weighted(fly_team *team, size_t count, const int from[],
+                                      const int to[], const int weights[], fly_graph **graph);
+
+/* As fly_graph_adjacent with a weight for each target of this process; those of its sources are
+   what they say. `target_weights` NULL: all are alike. Errors: as fly_graph_adjacent; ARG (a weight
+   below 0). Cost: as fly_graph_create. */
+FLY_API int fly_graph_adjacent_weighted(fly_team *team, size_t in_count, const int sources[],
+                                        size_t out_count, const int targets[],
+                                        const int target_weights[], fly_graph **graph);
+
 /* Tells this process's sources and targets, in the order of its blocks; the arrays live as long as
    the graph. Each of the four may be NULL. Errors: ARG. Cost: none. */
 FLY_API int fly_graph_neighbours(const fly_graph *graph, size_t *in_count, const int **sources,

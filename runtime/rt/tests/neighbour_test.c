@@ -145,6 +145,15 @@ static void bad_graphs(fly_team *team, int rank) {
     FAILS(FLY_ERR_ARG, "graph is NULL", fly_graph_neighbours(NULL, NULL, NULL, NULL, NULL));
 }
 
+static void bad_weights(fly_team *team, int rank) {
+    int to[] = {(rank + 1) % 3}, from[] = {(rank + 2) % 3}, wrong[] = {rank == 1 ? -4 : 4};
+    fly_graph *graph;
+    FAILS(FLY_ERR_ARG, rank == 1 ? "target_weights[0]: -4 must be 0 or more" : "rank 1",
+          fly_graph_adjacent_weighted(team, 1, from, 1, to, wrong, &graph));
+    FAILS(FLY_ERR_ARG, rank == 1 ? "weights[0]: -4" : "rank 1",
+          fly_graph_create_weighted(team, 1, from, to, wrong, &graph));
+}
+
 static void bad_calls(fly_graph *graph, int rank) {
     char data[64], other[64];
     size_t eight[] = {8, 8}, at[] = {0, 8}, close[] = {0, 4}, far[] = {0, SIZE_MAX - 4};
@@ -210,6 +219,7 @@ static int refused(const fly_boot *boot, void *context) {
     fly_graph *graph;
     OK(fly_init(boot, &config, &rt));
     bad_graphs(fly_world(rt), rank);
+    bad_weights(fly_world(rt), rank);
     OK(fly_graph_adjacent(fly_world(rt), 2, from, 2, to, &graph));
     bad_calls(graph, rank);
     if (getenv("FLYLOOM_CHECK") != NULL) {

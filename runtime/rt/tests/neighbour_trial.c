@@ -96,7 +96,9 @@ void sparse_draw(struct sparse *s, int rank, int size, uint64_t seed) {
 }
 
 void sparse_make(struct sparse *s, fly_team *team) {
-    int from[EDGES_MOST], to[EDGES_MOST], code;
+    int from[EDGES_MOST], to[EDGES_MOST], weights[EDGES_MOST], code;
+    uint64_t random = s->seed + (uint64_t)s->rank;
+    bool weighed = s->seed / 2 % 2 == 1;
     const int *sources, *targets;
     size_t count = 0, in, out;
     for (size_t i = 0; i < s->edge_count; i++) {
@@ -104,9 +106,15 @@ void sparse_make(struct sparse *s, fly_team *team) {
         from[count] = s->edges[i].from;
         to[count++] = s->edges[i].to;
     }
-    if (adjacent(s))
+    for (size_t i = 0; i < EDGES_MOST; i++) weights[i] = (int)below(&random, 5);
+    if (adjacent(s) && weighed)
+        code = fly_graph_adjacent_weighted(team, s->in_count, s->sources, s->out_count, s->targets,
+                                           weights, &s->graph);
+    else if (adjacent(s))
         code = fly_graph_adjacent(team, s->in_count, s->sources, s->out_count, s->targets,
                                   &s->graph);
+    else if (weighed)
+        code = fly_graph_create_weighted(team, count, from, to, weights, &s->graph);
     else
         code = fly_graph_create(team, count, from, to, &s->graph);
     CHECK(code == FLY_OK, "rank %d: %s", s->rank, fly_last_error(NULL));

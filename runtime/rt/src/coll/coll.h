@@ -107,6 +107,7 @@ struct fly_sched {
     void **temporaries;
     size_t temporary_count;
     uint64_t heap_offset, heap_bytes;
+    char *described; /* of neighbours, where what ran is dumped: NULL or its edges */
     bool early;  /* pieces are called for at the start, not when their round begins */
     bool failed; /* while it was built */
     bool persistent;

@@ -1,9 +1,10 @@
 /* What ran, for a checker of its own: FLYLOOM_COLL_DUMP=PREFIX writes PREFIX.RANK.
  *
  * A line is a word and numbers: "run OPERATION ALGORITHM NUMBER RANK SIZE ROOT BYTES SEND RECEIVE";
- * then for each round "round", "copy TO FROM BYTES", "fold TO FROM BYTES left|right", "send PEER
- * TAG FROM BYTES", "receive PEER TAG TO BYTES", "take PEER TAG TO BYTES left|right"; then "done".
- * Memory is told by its address.
+ * of neighbours "target PEER AT BLOCKS BYTES STRIDE" and "source ..." for each, in the order of the
+ * lists, AT from the start of what is sent or received; then for each round "round", "copy TO FROM
+ * BYTES", "fold TO FROM BYTES left|right", "send PEER TAG FROM BYTES", "receive PEER TAG TO BYTES",
+ * "take PEER TAG TO BYTES left|right"; then "done". Memory is told by its address.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,6 +63,7 @@ void fly_dump(const struct fly_sched *s) {
     fprintf(file, "run %s %s %" PRIu64 " %d %d %d %zu %p %p\n", table->name,
             table->algorithms[s->key.algorithm].name, s->number, coll->team->rank,
             coll->team->size, s->key.root, s->key.bytes, s->key.send, s->key.receive);
+    if (s->described != NULL) fprintf(file, "%s", s->described);
     for (size_t round = 0; round < s->round_count; round++)
         dump_round(file, s, &s->rounds[round]);
     fprintf(file, "done\n");

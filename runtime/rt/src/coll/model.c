@@ -180,9 +180,12 @@ static double halves(const struct fly_loggp *net, int size, size_t bytes, size_t
     return log2_up(size) * message(net, (double)bytes * (size / 2));
 }
 
-/* Along edges in rounds, and all at once: as among so many ranks and this one. */
+/* Along edges in rounds, each when the one before is done, though no sooner than the gap allows;
+   and all at once, as among so many ranks and this one. */
 static double coloured(const struct fly_loggp *net, int degree, size_t bytes, size_t none) {
-    return ring(net, degree + 1, bytes, none);
+    double one = message(net, (double)bytes);
+    (void)none;
+    return degree < 1 ? 0 : one + (degree - 1) * most(one, gap(net, (double)bytes));
 }
 
 static double at_once(const struct fly_loggp *net, int degree, size_t bytes, size_t none) {

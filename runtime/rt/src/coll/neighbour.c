@@ -6,6 +6,9 @@
  */
 #include "graph.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "shapes.h"
 
 enum { COLOURED, AT_ONCE };
@@ -85,6 +88,29 @@ static void build(struct fly_sched *s, const struct fly_call *call) {
         int slot = graph->ins[i].slot;
         fly_shape_back(s, &packed[slot], &ins[slot], in_of(call, slot).at);
     }
+}
+
+/* From the arguments of the call, not from what was built of them. */
+char *fly_edges_text(const struct fly_call *call) {
+    const struct fly_graph *graph = call->graph;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    if (file == NULL) return NULL;
+    for (int in = 0; in < 2; in++) {
+        size_t count = in ? graph->in_count : graph->out_count;
+        const unsigned char *base = in ? call->key.receive : call->key.send;
+        for (size_t i = 0; i < count; i++) {
+            struct fly_piece piece = in ? in_of(call, (int)i) : out_of(call, (int)i);
+            fly_shape shape = {1, piece.bytes, 0};
+            if (has_shapes(call))
+                shape = fly_shapes_of(call->arrays[in ? RECEIVE_BYTES : SEND_BYTES])[i];
+            fprintf(file, "%s %d %zu %zu %zu %td\n", in ? "source" : "target",
+                    in ? graph->sources[i] : graph->targets[i], (size_t)(piece.at - base),
+                    shape.blocks, shape.block_bytes, shape.stride_bytes);
+        }
+    }
+    return fclose(file) == 0 ? text : NULL;
 }
 
 static int open_up(struct fly_call *call, const char *name, const struct fly_graph *graph,

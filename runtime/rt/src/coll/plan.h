@@ -8,8 +8,8 @@
 
 enum { FLY_EDGES_MOST = 1 << 28 };
 
-/* What the words of a rank are: as many senders as receivers; or the number of sources, they, and
-   the targets. */
+/* What the words of a rank are: as many senders as receivers and weights; or the number of sources,
+   they, the targets, and the weights of these. */
 enum fly_graph_kind { FLY_GRAPH_EDGES = 1, FLY_GRAPH_ADJACENT };
 
 struct fly_place {

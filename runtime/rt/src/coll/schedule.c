@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll.h"
+#include "graph.h"
 
 /* Room for one more in an array of the schedule; NULL: no memory, and the schedule has failed. */
 static void *more(struct fly_sched *s, void **array, size_t *count, size_t *room, size_t bytes) {
@@ -221,6 +221,8 @@ struct fly_sched *fly_sched_new(const struct fly_call *call, int *code) {
         s->coll = call->coll;
         s->key = call->key;
         call->key.build(s, call);
+        if (call->graph != NULL && call->coll->settings.dump[0] != 0)
+            s->described = fly_edges_text(call);
         fly_round(s); /* where the last one ends */
         s->round_count -= s->failed ? 0 : 1;
     }
@@ -248,5 +250,6 @@ void fly_sched_free(struct fly_sched *s) {
     free(s->receivings);
     free(s->rounds);
     free(s->places);
+    free(s->described);
     free(s);
 }
