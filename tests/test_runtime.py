@@ -226,6 +226,7 @@ PRINTED = {
                    f"rank {r} has {100 * (1 - r) + 34} and {100 * (1 - r) + 31} beside its last "
                    "row\n" for r in range(2)],
     "teams": ["half 0 adds up to 0\n", "half 1 adds up to 1\n"],
+    "mapped": ["ranks stay as they are: there is no network, or nobody who maps to it\n"] * 2,
 }
 
 
@@ -239,7 +240,8 @@ def test_examples(name, installed, tmp_path):
     call("gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", SOURCE / "examples" / f"{name}.c",
          "-o", program, *flags, f"-Wl,-rpath,{config.parent}")
     assert ranks(program, 2, tmp_path / "boot") == PRINTED[name]
-    assert {path.stem for path in (SOURCE / "examples").glob("*.c")} == set(PRINTED)
+    there = {path.stem for path in (SOURCE / "examples").glob("*.c")}
+    assert {name for name in there if not name.startswith("mpi_")} == set(PRINTED)
 
 
 @pytest.mark.parametrize("name", ["first", "requests", "moves", "epochs", "collectives",
