@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 
@@ -44,6 +45,9 @@ LEAST_EPOCHS = 1.3
 LEAST_STEPS = 2.7
 MOST_OF_LOSSLESS = 2.0
 REPETITIONS = "10000"
+MOST_BARRIER_NS, MOST_START_NS, MOST_BEGUN = 150, 100, 1.3
+LEAST_TOGETHER = {2: 1.0, 4: 2.0, 8: 2.0}
+"""By ranks: how many times as fast as the MPI's collectives."""
 
 
 def notified(options: Options) -> list[Row]:
@@ -51,7 +55,7 @@ def notified(options: Options) -> list[Row]:
     if not (BUILT / "flyloom-perf").exists():
         raise Absent("the runtime is not built: make setup, with cmake installed")
     mpis = [mpi for mpi in MPIS if there(mpi)]
-    rows = node(options)
+    rows = node(options) + started(options)
     rows += [Row("runtime", f"{mpi}: skipped", None, "ns", note="not installed")
              for mpi in MPIS if mpi not in mpis]
     with tempfile.TemporaryDirectory() as folder:
@@ -243,18 +247,42 @@ def steps(nodes: Nodes, options: Options) -> Row:
 
 
 def together(mpi: str, folder: str, options: Options) -> list[Row]:
-    """Collectives of two ranks beside those of an MPI, in the same run."""
-    options.say(f"runtime: collectives beside {mpi}")
-    words = [f"mpiexec.{mpi}", "-n", "2", program(mpi, "perf_coll_mpi.c", folder), "20", "500"]
+    """Collectives beside those of an MPI, in the same run: of two ranks, and of more than there
+    are processors."""
+    made = program(mpi, "perf_coll_mpi.c", folder)
+    rows = []
+    for ranks, least in LEAST_TOGETHER.items():
+        options.say(f"runtime: collectives of {ranks} ranks beside {mpi}")
+        crowded = ranks > (os.cpu_count() or 1)
+        blocks = ("20", "500") if not crowded else ("40", "50") if mpi == "openmpi" else ("5", "4")
+        words = [f"mpiexec.{mpi}", "-n", str(ranks), made, *blocks]
+        runs = [figures(words) for _ in options.times(3 if crowded else 5)]
+        where = regime([ring_ns()], ranks)
+        for name in ("barrier", "ibarrier", "allreduce", "neighbours"):
+            ours, theirs = middle(runs, name, f"MPI {name}")
+            rows.append(Row("runtime", f"{name} of {ranks} ranks, beside {mpi}",
+                            ours["median_ns"], "ns", baseline=theirs["median_ns"],
+                            baseline_is="the same run", least_ratio=least, note=where))
+    return rows
+
+
+def started(options: Options) -> list[Row]:
+    """The start of a collective that is kept; ibarrier and wait beside the barrier."""
+    options.say("runtime: starts of collectives")
+    words = [str(BUILT / "flyloom-perf"), "--collectives", "2", "--repetitions", REPETITIONS,
+             "--json"]
     runs = [figures(words) for _ in options.times(5)]
     where = regime([ring_ns()])
-    rows = []
-    for name in ("barrier", "ibarrier", "allreduce"):
-        ours, theirs = middle(runs, name, f"MPI {name}")
-        rows.append(Row("runtime", f"{name} of 2 ranks, beside {mpi}", ours["median_ns"], "ns",
-                        baseline=theirs["median_ns"], baseline_is="the same run", least_ratio=1.0,
-                        note=where))
-    return rows
+    start, barrier = middle(runs, "start of a kept barrier", "barrier")
+    again = middle(runs, "ibarrier and wait", "barrier")
+    return [
+        Row("runtime", "barrier of 2 ranks", barrier["median_ns"], "ns", most=MOST_BARRIER_NS,
+            note=note(where, took(barrier, "ours"), "the target is for near processors")),
+        Row("runtime", "start of a kept barrier of 2 ranks", start["median_ns"], "ns",
+            most=MOST_START_NS, note=note(where, took(start, "ours"))),
+        Row("runtime", "ibarrier and wait of 2 ranks, of a barrier",
+            again[0]["median_ns"] / again[1]["median_ns"], "x", most=MOST_BEGUN, note=where),
+    ]
 
 
 def multicast(options: Options) -> list[Row]:

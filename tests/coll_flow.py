@@ -30,6 +30,24 @@ class Run:
     send: int
     receive: int
     rounds: list[list[tuple[str, ...]]] = field(default_factory=list)
+    targets: list[Edge] = field(default_factory=list)
+    sources: list[Edge] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A neighbour of a rank, and the blocks that it gets or gives."""
+
+    peer: int
+    at: int
+    blocks: int
+    block_bytes: int
+    stride_bytes: int
+
+    def places(self, base: int) -> list[int]:
+        """The addresses of its bytes, in order."""
+        return [base + self.at + b * self.stride_bytes + i for b in range(self.blocks)
+                for i in range(self.block_bytes)]
 
 
 def number(word: str) -> int:
@@ -48,6 +66,9 @@ def read(paths: list[Path]) -> dict[int, list[Run]]:
                 operation, algorithm, which, *numbers = rest
                 run = Run(operation, algorithm, *(number(n) for n in numbers))
                 runs[int(which)].append(run)
+            elif word in ("target", "source"):
+                edges = run.targets if word == "target" else run.sources
+                edges.append(Edge(*map(int, rest)))
             elif word == "round":
                 run.rounds.append([])
             elif word != "done":
@@ -105,8 +126,14 @@ def execute(runs: list[Run]) -> tuple[dict[int, Memory], int]:
     wires: dict[tuple[int, int, str], list[Symbol]] = {}
     moved_bytes = 0
     for run in runs:
+        memory = memories[run.rank]
+        for edge in run.targets:
+            for place in edge.places(run.send):
+                memory.write(place, [((run.rank, place),)])
+        if run.operation.startswith("neighbour_"):
+            continue
         address, count = given(run)
-        memories[run.rank].write(address, [((run.rank, i),) for i in range(count)])
+        memory.write(address, [((run.rank, i),) for i in range(count)])
     moving = True
     while moving:
         moving = False
@@ -164,6 +191,35 @@ def blocks(runs: list[Run], memories: dict[int, Memory], ordered: bool) -> None:
     assert at == runs[0].bytes, "a block is missing"
 
 
+def neighbours(runs: list[Run], memories: dict[int, Memory]) -> int:
+    """The n-th source that is r at s has what the n-th target that is s gives at r; rounds of
+    `coloured` have a message each way at most, and are no more than the largest degree. Bytes that
+    must have gone between ranks."""
+    by_rank = {run.rank: run for run in runs}
+    moved, degree = 0, 0
+    for run in runs:
+        for edges in (run.targets, run.sources):
+            degree = max(degree, sum(edge.peer != run.rank for edge in edges))
+        seen: dict[int, int] = defaultdict(int)
+        for edge in run.sources:
+            giver = by_rank[edge.peer]
+            given_here = [e for e in giver.targets if e.peer == run.rank][seen[edge.peer]]
+            seen[edge.peer] += 1
+            wanted = [((giver.rank, place),) for place in given_here.places(giver.send)]
+            got = [memories[run.rank].at.get(place) for place in edge.places(run.receive)]
+            assert got == wanted, (run.operation, run.rank, edge)
+            moved += 0 if giver.rank == run.rank else len(wanted)
+        assert sum(len([e for e in r.targets if e.peer == run.rank]) for r in runs) == len(
+            run.sources)
+    for run in runs:
+        ways = [[sum(item[0] == word for item in items) for word in ("send", "receive")]
+                for items in run.rounds]
+        if run.algorithm == "coloured":
+            assert all(max(both) <= 1 for both in ways), ways
+            assert sum(max(both) for both in ways) <= degree
+    return moved
+
+
 #: Algorithms that fold in another order than that of ranks: they are for commutative folds.
 UNORDERED = {("allreduce", "ring"), ("reduce_scatter", "ring")}
 
@@ -172,10 +228,13 @@ def check(runs: list[Run]) -> int:
     """One collective at all its ranks; bytes that went between them."""
     first = runs[0]
     assert sorted(run.rank for run in runs) == list(range(first.size))
-    same = {(r.operation, r.algorithm, r.root, r.size, r.operation == "alltoallv" or r.bytes)
-            for r in runs}
+    own = first.operation[-1] in "vw" or first.operation.startswith("neighbour_")
+    same = {(r.operation, r.algorithm, r.root, r.size, own or r.bytes) for r in runs}
     assert len(same) == 1, same
     memories, moved = execute(runs)
+    if first.operation.startswith("neighbour_"):
+        assert moved == neighbours(runs, memories), first
+        return moved
     count, ordered = first.bytes, (first.operation, first.algorithm) not in UNORDERED
     if first.operation == "reduce_scatter" and first.size > 1:
         blocks(runs, memories, ordered)

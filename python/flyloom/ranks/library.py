@@ -69,8 +69,8 @@ RECORDER = Library(
 )
 """Records who sends how much to whom of a program."""
 REORDERER = Library(
-    "libflyloom_reorder.so", "mpi", ("reorder.c", "reorder_map.c"),
-    ("reorder.h", "map.h", "wrap.h"), ("-pthread", "-ldl"), has_core=True,
+    "libflyloom_reorder.so", "mpi", ("reorder.c", "reorder_map.c", "map_ask.c"),
+    ("reorder.h", "map.h", "map_ask.h", "wrap.h"), ("-pthread", "-ldl"), has_core=True,
 )
 """Gives the ranks of topologies of a program new processes."""
 MEASURER = Library(

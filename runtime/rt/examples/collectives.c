@@ -33,11 +33,13 @@ static void begun(fly_team *team, int rank, int size) {
     static const fly_fold SUM = {.type = FLY_INT64, .op = FLY_SUM};
     int64_t mine[RANKS_MOST] = {rank}, all[RANKS_MOST] = {0};
     size_t ones[RANKS_MOST], eights[RANKS_MOST], at[RANKS_MOST];
+    fly_shape halves[RANKS_MOST]; /* of each rank: its number, in two blocks */
     fly_req *req;
     for (int r = 0; r < size; r++) {
         ones[r] = 1;
         eights[r] = 8;
         at[r] = 8 * (size_t)r;
+        halves[r] = (fly_shape){2, 4, 4};
     }
     finish("ibarrier", fly_ibarrier(team, &req), &req, 0);
     finish("ireduce", fly_ireduce(team, mine, all, 1, &SUM, 0, &req), &req, 0);
@@ -48,6 +50,7 @@ static void begun(fly_team *team, int rank, int size) {
     finish("ireduce_scatter", fly_ireduce_scatter(team, mine, all, ones, &SUM, &req), &req, 0);
     finish("ialltoall", fly_ialltoall(team, mine, all, 8, &req), &req, 0);
     finish("ialltoallv", fly_ialltoallv(team, mine, eights, at, all, eights, at, &req), &req, 0);
+    finish("ialltoallw", fly_ialltoallw(team, mine, halves, at, all, halves, at, &req), &req, 0);
     finish("iscan", fly_iscan(team, mine, all, 1, &SUM, &req), &req, 0);
 }
 
@@ -55,11 +58,13 @@ static void again(fly_team *team, int rank, int size) {
     static const fly_fold MOST = {.type = FLY_INT64, .op = FLY_MAX};
     int64_t mine[RANKS_MOST] = {rank}, all[RANKS_MOST] = {0};
     size_t ones[RANKS_MOST], eights[RANKS_MOST], at[RANKS_MOST];
+    fly_shape halves[RANKS_MOST]; /* of each rank: its number, in two blocks */
     fly_req *req;
     for (int r = 0; r < size; r++) {
         ones[r] = 1;
         eights[r] = 8;
         at[r] = 8 * (size_t)r;
+        halves[r] = (fly_shape){2, 4, 4};
     }
     finish("barrier_init", fly_barrier_init(team, &req), &req, 1);
     finish("bcast_init", fly_bcast_init(team, all, 8, 0, &req), &req, 1);
@@ -73,6 +78,8 @@ static void again(fly_team *team, int rank, int size) {
     finish("alltoall_init", fly_alltoall_init(team, mine, all, 8, &req), &req, 1);
     finish("alltoallv_init", fly_alltoallv_init(team, mine, eights, at, all, eights, at, &req),
            &req, 1);
+    finish("alltoallw_init", fly_alltoallw_init(team, mine, halves, at, all, halves, at, &req),
+           &req, 1);
     finish("scan_init", fly_scan_init(team, mine, all, 1, &MOST, &req), &req, 1);
 }
 
@@ -81,6 +88,7 @@ int main(void) {
     int rank = atoi(getenv("FLYLOOM_RANK")), size = atoi(getenv("FLYLOOM_SIZE"));
     int64_t numbers[RANKS_MOST], mine[RANKS_MOST], total[RANKS_MOST], count = 0;
     size_t ones[RANKS_MOST], eights[RANKS_MOST], at[RANKS_MOST];
+    fly_shape halves[RANKS_MOST];
     fly_rt *rt;
     fly_req *req;
     int flag = 0;
@@ -106,6 +114,7 @@ int main(void) {
         ones[r] = 1;
         eights[r] = 8;
         at[r] = 8 * (size_t)r;
+        halves[r] = (fly_shape){2, 4, 4};
     }
     check("barrier", fly_barrier(team));
     check("bcast", fly_bcast(team, numbers, 8, size - 1));
@@ -115,6 +124,7 @@ int main(void) {
     check("scatter", fly_scatter(team, mine, total, 8, 0));
     check("reduce_scatter", fly_reduce_scatter(team, mine, total, ones, &SUM));
     check("alltoallv", fly_alltoallv(team, mine, eights, at, total, eights, at));
+    check("alltoallw", fly_alltoallw(team, mine, halves, at, total, halves, at));
     check("scan", fly_scan(team, mine, total, 1, &SUM));
     check("alltoall", fly_alltoall(team, mine, total, 8)); /* rank s has 10 r + s of r */
     for (int r = 0; r < size; r++)

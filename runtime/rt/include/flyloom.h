@@ -323,6 +323,18 @@ FLY_API int fly_flush_local(fly_win *win, int target);
 /* Orders this process's loads and stores with the accesses of others. Cost: O(1). */
 FLY_API int fly_win_sync(fly_win *win);
 
+/* Finds which process should have which rank, so that those that say much to one another are near
+   on the network that FLYLOOM_NETWORK names (a file, or family:key=value,...): process p is on the
+   host at p times host_bytes of `hosts`, ended by a zero, and edges[3 i] is the sender, edges[3 i +
+   1] the receiver, edges[3 i + 2] the weight of edge i; ranks[p] becomes the rank of process p,
+   which is p where others are no better. The other variables and the library that is asked are
+   those of `flyloom reorder`; FLYLOOM_MAP_LIBRARY names it, or it is libflyloom_map.so beside this
+   one. Errors: UNSUPPORTED (no network is named, or the library is not there), RANK, ARG (an
+   argument, or the network is refused; why is told). Cost: that of `flyloom map`, at this process
+   alone. */
+FLY_API int fly_map(int processes, const char *hosts, size_t host_bytes, size_t count,
+                    const int edges[], int ranks[]);
+
 #ifdef __cplusplus
 }
 #endif

@@ -12,8 +12,9 @@
  * Schedules of arguments that come again are kept, so that beginning one allocates nothing.
  *
  * Errors of all: ARG (a parameter is NULL, memory overlaps; with FLYLOOM_CHECK=1 also arguments
- * that differ between ranks), PEER (a member has died), NOMEM. Costs are in messages, or in bytes
- * sent, of the process that has most; P is the size of the team.
+ * that differ between ranks, and at all others what one has refused), PEER (a member has died),
+ * NOMEM. Costs are in messages, or in bytes sent, of the process that has most; P is the size of
+ * the team.
  */
 #ifndef FLYLOOM_COLL_H
 #define FLYLOOM_COLL_H
@@ -220,6 +221,29 @@ FLY_API int fly_alltoallv_init(fly_team *team, const void *send, const size_t se
                                const size_t send_at[], void *receive, const size_t receive_bytes[],
                                const size_t receive_at[], fly_req **req);
 
+/* As fly_alltoallv with a shape for each rank: what r sends to s is as many bytes as s receives
+   from r, in the order of their blocks, whatever the shapes. Places are in bytes; no block of a
+   shape lies before the memory. Blocks may lie between one another, as columns of one array do;
+   those of receive are apart from all others. `send` FLY_IN_PLACE: send_shapes and send_at are
+   those of receive. Errors also: ARG (a shape leaves memory; blocks overlap). Cost: P - 1 messages;
+   a copy of what has gaps before and after. */
+FLY_API int fly_alltoallw(fly_team *team, const void *send, const fly_shape send_shapes[],
+                          const size_t send_at[], void *receive, const fly_shape receive_shapes[],
+                          const size_t receive_at[]);
+
+/* Begins what fly_alltoallw does; *req is active and ends with fly_test or fly_wait. Errors: as
+   fly_alltoallw. */
+FLY_API int fly_ialltoallw(fly_team *team, const void *send, const fly_shape send_shapes[],
+                           const size_t send_at[], void *receive, const fly_shape receive_shapes[],
+                           const size_t receive_at[], fly_req **req);
+
+/* Makes a request that fly_start begins as fly_alltoallw, again and again. Errors: as
+   fly_alltoallw. */
+FLY_API int fly_alltoallw_init(fly_team *team, const void *send, const fly_shape send_shapes[],
+                               const size_t send_at[], void *receive,
+                               const fly_shape receive_shapes[], const size_t receive_at[],
+                               fly_req **req);
+
 /* Folds the elements of ranks 0 to r into `receive` of rank r. `send` FLY_IN_PLACE: they are in
    `receive`. Errors: ARG (fold). Cost: ceil(log2 P) messages. */
 FLY_API int fly_scan(fly_team *team, const void *send, void *receive, size_t count,
@@ -254,10 +278,26 @@ FLY_API int fly_graph_create(fly_team *team, size_t count, const int from[], con
 FLY_API int fly_graph_adjacent(fly_team *team, size_t in_count, const int sources[],
                                size_t out_count, const int targets[], fly_graph **graph);
 
+/* As fly_graph_create with weights[i], such as the bytes that go by edge i: rounds are filled with
+   the heaviest first, so that those of a round are like one another. `weights` NULL: all are
+   alike. Errors: as fly_graph_create; ARG (a weight below 0). Cost: as fly_graph_create. */
+FLY_API int fly_graph_create_weighted(fly_team *team, size_t count, const int from[],
+                                      const int to[], const int weights[], fly_graph **graph);
+
+/* As fly_graph_adjacent with a weight for each target of this process; those of its sources are
+   what they say. `target_weights` NULL: all are alike. Errors: as fly_graph_adjacent; ARG (a weight
+   below 0). Cost: as fly_graph_create. */
+FLY_API int fly_graph_adjacent_weighted(fly_team *team, size_t in_count, const int sources[],
+                                        size_t out_count, const int targets[],
+                                        const int target_weights[], fly_graph **graph);
+
 /* Tells this process's sources and targets, in the order of its blocks; the arrays live as long as
    the graph. Each of the four may be NULL. Errors: ARG. Cost: none. */
 FLY_API int fly_graph_neighbours(const fly_graph *graph, size_t *in_count, const int **sources,
                                  size_t *out_count, const int **targets);
+
+/* Tells the team that a graph is of. Errors: ARG, STATE (it is gone). Cost: none. */
+FLY_API int fly_graph_team(const fly_graph *graph, fly_team **team);
 
 /* Frees a graph at this process, and sets *graph to NULL. Requests made with it stay as they are,
    and it may be freed after its team. Errors: ARG. Cost: no messages. */
@@ -332,6 +372,29 @@ FLY_API int fly_ineighbour_alltoallv(fly_graph *graph, const void *send, const s
 FLY_API int fly_neighbour_alltoallv_init(fly_graph *graph, const void *send,
                                          const size_t send_bytes[], const size_t send_at[],
                                          void *receive, const size_t receive_bytes[],
+                                         const size_t receive_at[], fly_req **req);
+
+/* As fly_neighbour_alltoall with a shape and a place in bytes for each target and source, as
+   fly_alltoallw: faces of an array go to its halo without a copy of one's own. Errors also: STATE,
+   ARG (a shape leaves memory; blocks overlap). Cost: as fly_neighbour_allgather; a copy of what has
+   gaps before and after. */
+FLY_API int fly_neighbour_alltoallw(fly_graph *graph, const void *send,
+                                    const fly_shape send_shapes[], const size_t send_at[],
+                                    void *receive, const fly_shape receive_shapes[],
+                                    const size_t receive_at[]);
+
+/* Begins what fly_neighbour_alltoallw does; *req is active and ends with fly_test or fly_wait.
+   Errors: as fly_neighbour_alltoallw. */
+FLY_API int fly_ineighbour_alltoallw(fly_graph *graph, const void *send,
+                                     const fly_shape send_shapes[], const size_t send_at[],
+                                     void *receive, const fly_shape receive_shapes[],
+                                     const size_t receive_at[], fly_req **req);
+
+/* Makes a request that fly_start begins as fly_neighbour_alltoallw, again and again. Errors: as
+   fly_neighbour_alltoallw. */
+FLY_API int fly_neighbour_alltoallw_init(fly_graph *graph, const void *send,
+                                         const fly_shape send_shapes[], const size_t send_at[],
+                                         void *receive, const fly_shape receive_shapes[],
                                          const size_t receive_at[], fly_req **req);
 
 #ifdef __cplusplus

@@ -163,5 +163,6 @@ FLY_MPI int fly_mpi_shape(MPI_Datatype type, size_t count, fly_shape *shape) {
 #endif
 
 #include "flyloom_mpi_coll.h"
+#include "flyloom_mpi_map.h"
 
 #endif

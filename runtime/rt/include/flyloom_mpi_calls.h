@@ -11,7 +11,8 @@ extern "C" {
 typedef struct fly_mpi_req fly_mpi_req;
 
 enum { FLY_MPI_BCAST, FLY_MPI_REDUCE, FLY_MPI_ALLREDUCE, FLY_MPI_REDUCE_SCATTER, FLY_MPI_SCAN,
-       FLY_MPI_GATHER, FLY_MPI_SCATTER, FLY_MPI_ALLGATHER, FLY_MPI_ALLTOALL, FLY_MPI_ALLTOALLV };
+       FLY_MPI_GATHER, FLY_MPI_SCATTER, FLY_MPI_ALLGATHER, FLY_MPI_ALLTOALL, FLY_MPI_ALLTOALLV,
+       FLY_MPI_ALLTOALLW, FLY_MPI_NEIGHBOUR_ALLTOALLW };
 enum { FLY_MPI_BLOCKING, FLY_MPI_BEGUN, FLY_MPI_AGAIN };
 
 /* Memory of the program that is read or written; `packed` where its elements have gaps. */
@@ -22,6 +23,10 @@ typedef struct {
     size_t before, to_pack;   /* elements passed over, and packed, at the start */
     size_t to_unpack;         /* elements unpacked at the end, from the first on */
     const int *counts, *at;   /* of each rank, in elements; NULL: one behind the other */
+    size_t blocks;            /* with types of their own: */
+    const MPI_Datatype *types;
+    fly_mpi_layout *layouts;
+    MPI_Aint *places;
 } fly_mpi_side;
 
 struct fly_mpi_req {
@@ -34,6 +39,9 @@ struct fly_mpi_req {
     void *receive;
     size_t amount;        /* bytes, or elements to fold */
     size_t *sizes;        /* of each rank: counts, or sizes and places of sends and receives */
+    fly_graph *graph;     /* of neighbours */
+    fly_shape *shapes;    /* of each block, those that are sent first; `sizes` are their places */
+    size_t outs;
     fly_fold fold;
     fly_mpi_folding folding;
     uint64_t signature, op; /* for the comparison of all ranks */
@@ -57,6 +65,11 @@ static inline int fly_mpi_open(fly_mpi_req *r, const char *call, int operation, 
 static inline void fly_mpi_clear(fly_mpi_req *r) {
     free(r->out.packed);
     free(r->in.packed);
+    free(r->out.layouts);
+    free(r->out.places);
+    free(r->in.layouts);
+    free(r->in.places);
+    free(r->shapes);
     free(r->sizes);
     free(r->folding.room);
 }
@@ -96,6 +109,16 @@ static inline int fly_mpi_move(const fly_mpi_req *r, const fly_mpi_side *side, i
                             side->type, &side->layout, unpack ? side->to_unpack : side->to_pack,
                             packed + before * bytes);
     if ((unpack ? side->to_unpack : side->to_pack) == 0) return FLY_OK;
+    if (side->types != NULL) {
+        size_t i;
+        for (i = 0; i < side->blocks && code == FLY_OK; i++) {
+            const fly_mpi_layout *one = &side->layouts[i];
+            code = fly_mpi_pack(r->call, unpack, side->user + side->places[i], side->types[i], one,
+                                (size_t)side->counts[i], packed);
+            packed += (size_t)side->counts[i] * one->bytes;
+        }
+        return code;
+    }
     for (rank = 0; rank < r->size && code == FLY_OK; rank++) {
         code = fly_mpi_pack(r->call, unpack, side->user + side->at[rank] * side->layout.extent,
                             side->type, &side->layout, (size_t)side->counts[rank], packed);
@@ -117,16 +140,24 @@ static inline int fly_mpi_fits(const fly_mpi_req *r, size_t send_count, size_t r
     return FLY_OK;
 }
 
-/* Of each rank: what differs from rank 0 in the arguments that must be the same. */
-static inline int fly_mpi_compare_all(const fly_mpi_req *r) {
-    uint64_t mine[2], *all = (uint64_t *)calloc((size_t)r->size, sizeof mine);
+/* Of each rank: whether its arguments are refused, and what differs from rank 0 in those that must
+   be the same. */
+static inline int fly_mpi_compare_all(const fly_mpi_req *r, int refused) {
+    uint64_t mine[3], *all = (uint64_t *)calloc((size_t)r->size, sizeof mine);
     int rank, code;
     if (all == NULL) return fly_mpi_fail(FLY_ERR_NOMEM, "%s: no memory", r->call);
     mine[0] = r->signature;
     mine[1] = r->op;
+    mine[2] = (uint64_t)refused;
     code = fly_allgather(r->team, mine, all, sizeof mine);
+    if (code == FLY_OK && refused != FLY_OK) code = refused; /* this rank has said more of it */
+    for (rank = 0; rank < r->size && code == FLY_OK; rank++)
+        if (all[3 * rank + 2] != 0)
+            code = fly_mpi_fail((int)all[3 * rank + 2], "%s: the arguments of rank %d are refused "
+                                "there: %s", r->call, rank,
+                                fly_strerror((int)all[3 * rank + 2]));
     for (rank = 1; rank < r->size && code == FLY_OK; rank++) {
-        int type = all[2 * rank] != all[0], op = all[2 * rank + 1] != all[1];
+        int type = all[3 * rank] != all[0], op = all[3 * rank + 1] != all[1];
         if (type || op)
             code = fly_mpi_fail(FLY_ERR_ARG, "%s: %s of rank %d is another than that of rank 0",
                                 r->call, type ? "the type or the count" : "op", rank);
@@ -135,34 +166,46 @@ static inline int fly_mpi_compare_all(const fly_mpi_req *r) {
     return code;
 }
 
-/* What each rank sends to each is what that one receives. */
+static inline uint64_t fly_mpi_block_signature(const fly_mpi_side *side, size_t block) {
+    const fly_mpi_layout *layout = side->types != NULL ? &side->layouts[block] : &side->layout;
+    return fly_mpi_signature(layout, (size_t)side->counts[block]);
+}
+
+/* What each rank sends to each, or along each edge, is what the other end receives. */
 static inline int fly_mpi_compare_pairs(const fly_mpi_req *r) {
-    size_t size = (size_t)r->size;
-    uint64_t *words = (uint64_t *)calloc(3 * size, sizeof *words), none = 0;
-    uint64_t *sent = words + size, *wrong = words + 2 * size;
-    int rank, code;
+    size_t size = (size_t)r->size, outs = size, ins = size, i;
+    const fly_mpi_side *out = r->out.counts != NULL ? &r->out : &r->in;
+    const int *sources = NULL;
+    uint64_t *words, *sent, *wrong, none = 0;
+    int rank, code = FLY_OK;
+    if (r->graph != NULL) code = fly_graph_neighbours(r->graph, &ins, &sources, &outs, NULL);
+    words = (uint64_t *)calloc(outs + ins + size, sizeof *words);
     if (words == NULL) return fly_mpi_fail(FLY_ERR_NOMEM, "%s: no memory", r->call);
-    for (rank = 0; rank < r->size; rank++) {
-        const fly_mpi_side *side = r->out.counts != NULL ? &r->out : &r->in;
-        words[rank] = fly_mpi_signature(&side->layout, (size_t)side->counts[rank]);
-    }
-    code = fly_alltoall(r->team, words, sent, sizeof *words);
-    for (rank = 0; rank < r->size; rank++)
-        if (sent[rank] != fly_mpi_signature(&r->in.layout, (size_t)r->in.counts[rank]))
-            none = (uint64_t)rank + 1;
+    sent = words + outs;
+    wrong = sent + ins;
+    for (i = 0; i < outs; i++) words[i] = fly_mpi_block_signature(out, i);
+    if (code == FLY_OK)
+        code = r->graph != NULL ? fly_neighbour_alltoall(r->graph, words, sent, sizeof *words)
+                                : fly_alltoall(r->team, words, sent, sizeof *words);
+    for (i = ins; i-- > 0;)
+        if (sent[i] != fly_mpi_block_signature(&r->in, i))
+            none = (uint64_t)(sources != NULL ? sources[i] : (int)i) + 1;
     if (code == FLY_OK) code = fly_allgather(r->team, &none, wrong, sizeof none);
     for (rank = 0; rank < r->size && code == FLY_OK; rank++)
         if (wrong[rank] != 0)
-            code = fly_mpi_fail(FLY_ERR_ARG, "%s: receive_counts or receive_type of rank %d: not "
-                                "what rank %d sends to it", r->call, rank, (int)wrong[rank] - 1);
+            code = fly_mpi_fail(FLY_ERR_ARG, "%s: receive_counts or receive_type%s of rank %d: not "
+                                "what rank %d sends to it", r->call, r->shapes != NULL ? "s" : "",
+                                rank, (int)wrong[rank] - 1);
     free(words);
     return code;
 }
 
-static inline int fly_mpi_compare(const fly_mpi_req *r) {
+/* With FLYLOOM_CHECK=1; `code` is what this rank has found. */
+static inline int fly_mpi_compare(const fly_mpi_req *r, int code) {
     const char *check = getenv("FLYLOOM_CHECK");
-    if (check == NULL || strcmp(check, "1") != 0 || r->size == 1) return FLY_OK;
-    return r->operation == FLY_MPI_ALLTOALLV ? fly_mpi_compare_pairs(r) : fly_mpi_compare_all(r);
+    if (check == NULL || strcmp(check, "1") != 0 || r->size < 2) return code;
+    code = fly_mpi_compare_all(r, code);
+    return code == FLY_OK && r->operation >= FLY_MPI_ALLTOALLV ? fly_mpi_compare_pairs(r) : code;
 }
 
 static inline int fly_mpi_ask_bcast(fly_mpi_req *r, const char *call, void *buffer, size_t count,
@@ -408,10 +451,11 @@ static inline int fly_mpi_ask_alltoallv(fly_mpi_req *r, const char *call, const 
     return code;
 }
 
-#define FLY_MPI_CALL(name, ...)                                           \
-    (form == FLY_MPI_BLOCKING ? fly_##name(r->team, __VA_ARGS__)          \
-     : form == FLY_MPI_BEGUN  ? fly_i##name(r->team, __VA_ARGS__, &r->inner) \
-                              : fly_##name##_init(r->team, __VA_ARGS__, &r->inner))
+#define FLY_MPI_CALL_ON(over, name, ...)                                  \
+    (form == FLY_MPI_BLOCKING ? fly_##name(over, __VA_ARGS__)             \
+     : form == FLY_MPI_BEGUN  ? fly_i##name(over, __VA_ARGS__, &r->inner) \
+                              : fly_##name##_init(over, __VA_ARGS__, &r->inner))
+#define FLY_MPI_CALL(name, ...) FLY_MPI_CALL_ON(r->team, name, __VA_ARGS__)
 
 static inline int fly_mpi_issue(fly_mpi_req *r, int form) {
     size_t size = (size_t)r->size;
@@ -428,6 +472,12 @@ static inline int fly_mpi_issue(fly_mpi_req *r, int form) {
     case FLY_MPI_SCATTER: return FLY_MPI_CALL(scatter, r->send, r->receive, r->amount, r->root);
     case FLY_MPI_ALLGATHER: return FLY_MPI_CALL(allgather, r->send, r->receive, r->amount);
     case FLY_MPI_ALLTOALL: return FLY_MPI_CALL(alltoall, r->send, r->receive, r->amount);
+    case FLY_MPI_ALLTOALLW:
+        return FLY_MPI_CALL(alltoallw, r->send, r->shapes, r->sizes, r->receive,
+                            r->shapes + r->outs, r->sizes + r->outs);
+    case FLY_MPI_NEIGHBOUR_ALLTOALLW:
+        return FLY_MPI_CALL_ON(r->graph, neighbour_alltoallw, r->send, r->shapes, r->sizes,
+                               r->receive, r->shapes + r->outs, r->sizes + r->outs);
     default:
         return FLY_MPI_CALL(alltoallv, r->send, r->sizes, r->sizes + size, r->receive,
                             r->sizes + 2 * size, r->sizes + 3 * size);
@@ -435,7 +485,7 @@ static inline int fly_mpi_issue(fly_mpi_req *r, int form) {
 }
 
 static inline int fly_mpi_go(fly_mpi_req *r, int code, int form) {
-    if (code == FLY_OK) code = fly_mpi_compare(r);
+    code = fly_mpi_compare(r, code);
     if (code == FLY_OK && form != FLY_MPI_AGAIN) code = fly_mpi_move(r, &r->out, 0);
     if (code == FLY_OK && form != FLY_MPI_AGAIN) code = fly_mpi_move(r, &r->in, 0);
     return code == FLY_OK ? fly_mpi_issue(r, form) : code;

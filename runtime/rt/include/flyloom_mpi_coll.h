@@ -17,7 +17,7 @@
 #ifndef FLYLOOM_MPI_COLL_H
 #define FLYLOOM_MPI_COLL_H
 
-#include "flyloom_mpi_calls.h"
+#include "flyloom_mpi_alltoallw.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -197,6 +197,59 @@ FLY_MPI int fly_mpi_alltoallv_init(const void *send, const int send_counts[], co
                                    const int receive_counts[], const int receive_at[],
                                    MPI_Datatype receive_type, fly_team *team, fly_mpi_req **req);
 
+/* Gives each rank blocks of types of their own, from and to places in bytes, as fly_alltoallw with
+   MPI's types. A block without elements needs no type. Errors: ARG, UNSUPPORTED, STATE, PEER,
+   NOMEM. Cost: as fly_alltoallv; where one block has gaps all of that side are copied. */
+FLY_MPI int fly_mpi_alltoallw(const void *send, const int send_counts[], const int send_at[],
+                              const MPI_Datatype send_types[], void *receive,
+                              const int receive_counts[], const int receive_at[],
+                              const MPI_Datatype receive_types[], fly_team *team);
+
+/* Begins what fly_mpi_alltoallw does; *req ends with fly_mpi_test or fly_mpi_wait, and is freed.
+   Errors: as fly_mpi_alltoallw. */
+FLY_MPI int fly_mpi_ialltoallw(const void *send, const int send_counts[], const int send_at[],
+                               const MPI_Datatype send_types[], void *receive,
+                               const int receive_counts[], const int receive_at[],
+                               const MPI_Datatype receive_types[], fly_team *team,
+                               fly_mpi_req **req);
+
+/* Makes a request that fly_mpi_start begins as fly_mpi_alltoallw, again and again. Errors: as
+   fly_mpi_alltoallw. */
+FLY_MPI int fly_mpi_alltoallw_init(const void *send, const int send_counts[], const int send_at[],
+                                   const MPI_Datatype send_types[], void *receive,
+                                   const int receive_counts[], const int receive_at[],
+                                   const MPI_Datatype receive_types[], fly_team *team,
+                                   fly_mpi_req **req);
+
+/* Gives each neighbour of a graph blocks of types of their own, from and to places in bytes, as
+   MPI_Neighbor_alltoallw. A block without elements needs no type. Errors: ARG, UNSUPPORTED, STATE,
+   PEER, NOMEM. Cost: as fly_neighbour_alltoallw; where one block has gaps all of that side are
+   copied. */
+FLY_MPI int fly_mpi_neighbour_alltoallw(const void *send, const int send_counts[],
+                                        const MPI_Aint send_at[], const MPI_Datatype send_types[],
+                                        void *receive, const int receive_counts[],
+                                        const MPI_Aint receive_at[],
+                                        const MPI_Datatype receive_types[], fly_graph *graph);
+
+/* Begins what fly_mpi_neighbour_alltoallw does; *req ends with fly_mpi_test or fly_mpi_wait, and is
+   freed. Errors: as fly_mpi_neighbour_alltoallw. */
+FLY_MPI int fly_mpi_ineighbour_alltoallw(const void *send, const int send_counts[],
+                                         const MPI_Aint send_at[], const MPI_Datatype send_types[],
+                                         void *receive, const int receive_counts[],
+                                         const MPI_Aint receive_at[],
+                                         const MPI_Datatype receive_types[], fly_graph *graph,
+                                         fly_mpi_req **req);
+
+/* Makes a request that fly_mpi_start begins as fly_mpi_neighbour_alltoallw, again and again.
+   Errors: as fly_mpi_neighbour_alltoallw. */
+FLY_MPI int fly_mpi_neighbour_alltoallw_init(const void *send, const int send_counts[],
+                                             const MPI_Aint send_at[],
+                                             const MPI_Datatype send_types[], void *receive,
+                                             const int receive_counts[],
+                                             const MPI_Aint receive_at[],
+                                             const MPI_Datatype receive_types[], fly_graph *graph,
+                                             fly_mpi_req **req);
+
 /* Begins a request of fly_mpi_..._init. Errors: STATE (it is active, or starts once), ARG, PEER.
    Cost: that of a kept schedule, and packing. */
 FLY_MPI int fly_mpi_start(fly_mpi_req *req);
@@ -316,6 +369,16 @@ FLY_MPI_FORMS(alltoallv, (send, send_counts, send_at, send_type, receive, receiv
               const void *send, const int send_counts[], const int send_at[], MPI_Datatype
               send_type, void *receive, const int receive_counts[], const int receive_at[],
               MPI_Datatype receive_type, fly_team *team)
+FLY_MPI_FORMS(alltoallw, (send, send_counts, send_at, send_types, receive, receive_counts,
+                          receive_at, receive_types, team),
+              const void *send, const int send_counts[], const int send_at[], const MPI_Datatype
+              send_types[], void *receive, const int receive_counts[], const int receive_at[],
+              const MPI_Datatype receive_types[], fly_team *team)
+FLY_MPI_FORMS(neighbour_alltoallw, (send, send_counts, send_at, send_types, receive,
+                                    receive_counts, receive_at, receive_types, graph),
+              const void *send, const int send_counts[], const MPI_Aint send_at[], const
+              MPI_Datatype send_types[], void *receive, const int receive_counts[], const MPI_Aint
+              receive_at[], const MPI_Datatype receive_types[], fly_graph *graph)
 
 #ifdef __cplusplus
 }

@@ -147,6 +147,7 @@ struct fly_rt {
     bool own_boot, locked, stopping, threaded;
     bool finalizing; /* in fly_finalize: connections that end are no deaths */
     bool crowded; /* more ranks on this node than it has processors */
+    int crowd;    /* ranks for each processor, rounded up */
     bool leaving; /* by a finalize that all have come to: not a death */
     struct fly_settings settings;
     struct fly_team world;
@@ -286,6 +287,8 @@ bool fly_coll_arrived(struct fly_win *win, int peer, const struct fly_packet *pa
 /* The request of a collective is started again; freed. */
 int fly_coll_restart(struct fly_req *req);
 void fly_coll_release(struct fly_req *req);
+/* Waits for it, with the lock. */
+void fly_coll_await(struct fly_req *req);
 /* Collectives that users have not waited for, and the end of all; alone in a team. */
 bool fly_coll_busy(const struct fly_team *team);
 void fly_coll_end(struct fly_team *team);

@@ -191,7 +191,9 @@ int fly_wait(fly_req *req, fly_status *status) {
     fly_enter(rt);
     struct fly_carrier *only = rt->only;
     fly_look_after(rt);
-    if (!is_complete(req)) {
+    if (req->kind == FLY_R_SCHEDULE) {
+        fly_coll_await(req);
+    } else if (!is_complete(req)) {
         if (only != NULL) only->ops->spin(only, FLY_LOOKS, &req->want);
         if (!is_complete(req)) await(req);
     }

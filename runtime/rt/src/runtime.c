@@ -139,11 +139,12 @@ int fly_all_could(struct fly_rt *rt, const char *what, int code) {
     return code;
 }
 
-static bool crowded(const struct start *start) {
-    long near = 0;
+/* Ranks of this node for each of its processors, rounded up. */
+static int crowd(const struct start *start) {
+    long near = 0, processors = sysconf(_SC_NPROCESSORS_ONLN);
     for (int r = 0; r < start->rt->size; r++)
         near += memcmp(start->all[r].node, start->mine.node, sizeof start->mine.node) == 0;
-    return near > sysconf(_SC_NPROCESSORS_ONLN);
+    return processors < 1 ? 1 : (int)((near + processors - 1) / processors);
 }
 
 static int connect_all(struct start *start) {
@@ -164,7 +165,8 @@ static int connect_all(struct start *start) {
     if (code != FLY_OK) return code;
     code = compare(start);
     if (code != FLY_OK) return code; /* the same everywhere: all have seen all */
-    rt->crowded = crowded(start);
+    rt->crowd = crowd(start);
+    rt->crowded = rt->crowd > 1;
     code = prepare_late(start);
     if (code == FLY_OK) code = choose(start);
     code = fly_all_could(rt, "fly_init", code);

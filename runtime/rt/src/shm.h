@@ -45,6 +45,7 @@ struct fly_shm_carrier {
     int *local; /* by rank of the world; -1 */
     uint64_t head;
     int listener, epoll;
+    bool expedited;
     unsigned char token[16];
     struct fly_stashed *stash;
 };

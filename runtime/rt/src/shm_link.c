@@ -330,6 +330,8 @@ int fly_shm_connect(struct fly_shm_carrier *shm, const struct fly_hello *all) {
     shm->listener = -1;
     for (int i = 0; i < shm->count; i++) {
         struct fly_peer *peer = &rt->peers[shm->segments[i].world];
+        shm->segments[i].inlet.fenced =
+            !shm->expedited || !all[shm->segments[i].world].expedited;
         peer->inlet = &shm->segments[i].inlet;
         for (int k = 0; k < FLY_CLASSES; k++)
             peer->quota[k].returned = &own->returned[i * FLY_CLASSES + k];

@@ -33,7 +33,8 @@ struct fly_hello {
     unsigned char node[16], token[16]; /* shm: which kernel and network; name of the socket */
     uint64_t pid, pid_space; /* the process, and in which namespace that number is one */
     uint64_t hub;            /* loop: where the hub is, from rank 0 */
-    uint32_t address_bytes, spare;
+    uint32_t address_bytes;
+    uint32_t expedited; /* shm: the kernel can put a fence into it */
     unsigned char address[64]; /* ofi */
 };
 

@@ -15,6 +15,51 @@ enum { RANKS = 4, LIMIT_MS = 2000 };
 
 static const fly_fold SUM = {.type = FLY_INT64, .op = FLY_SUM};
 
+/* Columns of 8 bytes of an array of RANKS + 1 columns: rank r's is number r. */
+static void shapes(fly_team *team) {
+    int rank = -1;
+    int64_t data[8][RANKS + 1] = {{0}}, more[8][RANKS + 1];
+    size_t at[RANKS], row = sizeof data[0];
+    fly_shape columns[RANKS], bad[RANKS];
+    for (size_t r = 0; r < RANKS; r++) {
+        columns[r] = (fly_shape){8, 8, (ptrdiff_t)row};
+        at[r] = 8 * r;
+    }
+    OK(fly_alltoallw(team, data, columns, at, more, columns, at));
+    memcpy(bad, columns, sizeof bad);
+    FAILS(FLY_ERR_ARG, "send_shapes or send_at is NULL",
+          fly_alltoallw(team, data, NULL, at, more, columns, at));
+    FAILS(FLY_ERR_ARG, "receive is NULL",
+          fly_alltoallw(team, data, columns, at, NULL, columns, at));
+    bad[2].stride_bytes = -(ptrdiff_t)row;
+    FAILS(FLY_ERR_ARG, "send_shapes[2]: 8 blocks of 8 bytes, each -40 from the last, at 16 leave",
+          fly_alltoallw(team, data, bad, at, more, columns, at));
+    bad[2] = (fly_shape){SIZE_MAX / 8, 8, 8};
+    FAILS(FLY_ERR_ARG, "leave memory", fly_alltoallw(team, data, bad, at, more, columns, at));
+    bad[2] = (fly_shape){8, 8, 7};
+    FAILS(FLY_ERR_ARG, "receive_shapes[2]: blocks of 8 bytes, each 7 from the last, overlap",
+          fly_alltoallw(team, data, columns, at, more, bad, at));
+    /* Two columns that meet: by one byte, in one row, in every other row. */
+    bad[2] = (fly_shape){8, 8, (ptrdiff_t)row};
+    at[2] = 23;
+    FAILS(FLY_ERR_ARG, "the blocks of rank 2 and 3 overlap",
+          fly_alltoallw(team, data, columns, at, more, columns, at));
+    at[2] = 16;
+    bad[0] = (fly_shape){1, 64, 0};
+    at[0] = 7 * row + 17;
+    FAILS(FLY_ERR_ARG, "the blocks of rank 0 and 2 overlap",
+          fly_alltoallw(team, data, columns, at, more, bad, at));
+    at[0] = 0;
+    bad[0] = (fly_shape){4, 16, 2 * (ptrdiff_t)row}; /* every other row: column 1 as well */
+    FAILS(FLY_ERR_ARG, "the blocks of rank 0 and 1 overlap",
+          fly_alltoallw(team, data, columns, at, more, bad, at));
+    /* Sent from the last column, received into the others of the same array. */
+    size_t last[] = {8 * RANKS, 8 * RANKS, 8 * RANKS, 8 * RANKS};
+    OK(fly_alltoallw(team, data, columns, last, data, columns, at));
+    FAILS(FLY_ERR_ARG, "the blocks to rank 0 and from rank 0 overlap",
+          fly_alltoallw(team, data, columns, at, data, columns, at));
+}
+
 static void arguments(fly_team *team, int rank) {
     char data[64];
     int64_t numbers[2 * RANKS];
@@ -41,6 +86,7 @@ static void arguments(fly_team *team, int rank) {
     FAILS(FLY_ERR_ARG, "memory", fly_allgather(team, data, numbers, SIZE_MAX / 2));
     FAILS(FLY_ERR_ARG, "rank 0 and 2 overlap",
           fly_alltoallv(team, FLY_IN_PLACE, NULL, NULL, numbers, two, at));
+    shapes(team);
     if (rank != 0)
         FAILS(FLY_ERR_ARG, "root", fly_gather(team, FLY_IN_PLACE, NULL, 8, 0));
 }
@@ -102,7 +148,51 @@ static void teams(fly_rt *rt, const fly_boot *half, int rank) {
     OK(fly_req_free(&left));
 }
 
-/* With FLYLOOM_CHECK=1: all hear the same, and can go on. */
+/* With FLYLOOM_CHECK=1: one rank's arguments are refused there, and all others hear of it. */
+static void refused_alone(fly_team *team, int rank) {
+    int64_t data[4 * RANKS] = {0}, more[4 * RANKS];
+    fly_fold bits = {.type = FLY_DOUBLE, .op = rank == 2 ? FLY_BXOR : FLY_SUM};
+    fly_req *req;
+    if (rank == 1) {
+        FAILS(FLY_ERR_RANK, "root: 9 must be 0 to 3", fly_bcast(team, data, 8, 9));
+        FAILS(FLY_ERR_ARG, "overlap", fly_allgather(team, data, data, 8));
+        FAILS(FLY_ERR_ARG, "send is NULL", fly_alltoall(team, NULL, more, 8));
+        FAILS(FLY_ERR_ARG, "req is NULL", fly_ibarrier(team, NULL));
+    } else {
+        FAILS(FLY_ERR_RANK, "arguments of rank 1 are refused", fly_bcast(team, data, 8, 0));
+        FAILS(FLY_ERR_ARG, "rank 1", fly_allgather(team, data, more, 8));
+        FAILS(FLY_ERR_ARG, "rank 1", fly_alltoall_init(team, data, more, 8, &req));
+        FAILS(FLY_ERR_ARG, "rank 1", fly_ibarrier(team, &req));
+    }
+    FAILS(FLY_ERR_ARG, rank == 2 ? "op" : "rank 2 are refused",
+          fly_scan(team, data, more, 1, &bits));
+}
+
+/* Likewise: what one sends and another receives. */
+static void other_sizes(fly_team *team, int rank) {
+    int64_t data[4 * RANKS] = {0}, more[4 * RANKS];
+    size_t out[RANKS] = {8, 8, 8, 8}, in[RANKS] = {8, 8, 8, 8}, at[RANKS] = {0, 32, 64, 96};
+    fly_req *req;
+    OK(fly_alltoallv(team, data, out, at, more, in, at));
+    if (rank == 3) out[1] = 16;
+    FAILS(FLY_ERR_ARG, "send_bytes[1]: 16 at rank 3, receive_bytes[3]: 8 at rank 1",
+          fly_alltoallv(team, data, out, at, more, in, at));
+    if (rank == 2) in[0] = 0;
+    FAILS(FLY_ERR_ARG, "receive_bytes[0]: 0 at rank 2, receive_bytes[2]: 8 at rank 0",
+          fly_ialltoallv(team, FLY_IN_PLACE, NULL, NULL, more, in, at, &req));
+    if (rank == 1) in[3] = 16;
+    if (rank == 2) in[0] = 8;
+    OK(fly_alltoallv(team, data, out, at, more, in, at));
+    fly_shape given[RANKS], wanted[RANKS];
+    for (int r = 0; r < RANKS; r++) {
+        given[r] = (fly_shape){2, 4, 8};
+        wanted[r] = (fly_shape){1, rank == 0 && r == 2 ? 12 : 8, 0};
+    }
+    FAILS(FLY_ERR_ARG, "send_shapes[0]: 8 bytes at rank 2, receive_shapes[2]: 12 bytes at rank 0",
+          fly_alltoallw(team, data, given, at, more, wanted, at));
+}
+
+/* Likewise: all hear the same, and can go on. */
 static void differing(fly_team *team, int rank) {
     int64_t data[4 * RANKS] = {0}, more[4 * RANKS];
     size_t counts[RANKS] = {1, 1, rank == 3 ? 2 : 1, rank == 3 ? 0 : 1};
@@ -135,6 +225,8 @@ static int body(const fly_boot *boot, void *context) {
     fly_team *team = fly_world(rt);
     if (c->checks) {
         differing(team, rank);
+        refused_alone(team, rank);
+        other_sizes(team, rank);
     } else {
         arguments(team, rank);
         states(rt, team, rank);
@@ -165,7 +257,7 @@ static void settings(const char *transports) {
     static const char *const BAD[][3] = {
         {"FLYLOOM_COLL", "allreduce=fast", "doubling, ring, rabenseifner, tree"},
         {"FLYLOOM_COLL", "sort=ring", "OPERATION=ALGORITHM, of barrier, bcast, reduce, "},
-        {"FLYLOOM_COLL", "scan", "alltoallv, scan, neighbour_allgather, neighbour_allgatherv, "},
+        {"FLYLOOM_COLL", "scan", "alltoallw, scan, neighbour_allgather, neighbour_allgatherv, "},
         {"FLYLOOM_COLL", "neighbour_alltoall=ring", "one of coloured, at_once"},
         {"FLYLOOM_COLL", "allreduce=ring:4", "no parameter"},
         {"FLYLOOM_COLL", "bcast=pipeline:0", "1 to 1073741824"},

@@ -113,6 +113,102 @@ static void folds(struct work *w, int form, int what) {
     }
 }
 
+enum { EDGES_MOST = 12 };
+
+/* Blocks of types of their own to each rank, or along random edges, some repeated, some of a rank
+   to itself; each in memory of its own. */
+struct blocks {
+    int count, counts[EDGES_MOST], at[EDGES_MOST];
+    MPI_Aint places[EDGES_MOST];
+    MPI_Datatype types[EDGES_MOST];
+};
+
+/* One more, of 2 * `pairs` ints. */
+static void add_block(const struct work *w, struct blocks *blocks, uint64_t *own, int pairs,
+                      MPI_Aint *end) {
+    MPI_Aint lower, extent, first, span;
+    int i = blocks->count++, bytes, type = (int)below(own, TYPES);
+    blocks->types[i] = w->types[type];
+    MPI_Type_size(w->types[type], &bytes);
+    MPI_Type_get_extent(w->types[type], &lower, &extent);
+    MPI_Type_get_true_extent(w->types[type], &first, &span);
+    blocks->counts[i] = pairs * 8 / bytes;
+    blocks->places[i] = *end;
+    blocks->at[i] = (int)*end;
+    if (pairs == 0) blocks->types[i] = below(own, 2) == 0 ? MPI_BYTE : w->types[type];
+    *end += (blocks->counts[i] == 0 ? 0 : blocks->counts[i] * extent + first + span) + 8;
+}
+
+/* What MPI brings along the edges. MPI_Neighbor_alltoallw of MPICH 4.0.2 brings other bytes than
+   its own messages do. */
+static void theirs_along(struct work *w, const int *sources, const struct blocks *in,
+                         const int *targets, const struct blocks *out) {
+#ifdef MPICH
+    MPI_Request requests[2 * EDGES_MOST];
+    MPI_Status statuses[2 * EDGES_MOST];
+    int count = 0;
+    for (int i = 0; i < in->count; i++, count++) {
+        int before = 0;
+        for (int k = 0; k < i; k++) before += sources[k] == sources[i];
+        MPI_Irecv(w->theirs + in->places[i], in->counts[i], in->types[i], sources[i], before,
+                  MPI_COMM_WORLD, &requests[count]);
+    }
+    for (int i = 0; i < out->count; i++, count++) {
+        int before = 0;
+        for (int k = 0; k < i; k++) before += targets[k] == targets[i];
+        MPI_Isend(w->in + out->places[i], out->counts[i], out->types[i], targets[i], before,
+                  MPI_COMM_WORLD, &requests[count]);
+    }
+    MPI_Waitall(count, requests, statuses);
+#else
+    int ones[EDGES_MOST];
+    MPI_Comm comm;
+    for (int i = 0; i < EDGES_MOST; i++) ones[i] = 1;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, in->count, sources, ones, out->count, targets,
+                                   ones, MPI_INFO_NULL, 0, &comm);
+    MPI_Neighbor_alltoallw(w->in, out->counts, out->places, out->types, w->theirs, in->counts,
+                           in->places, in->types, comm);
+    MPI_Comm_free(&comm);
+#endif
+}
+
+static void types_of_each(struct work *w, int form, int along) {
+    fly_mpi_req *req = NULL;
+    struct blocks out = {.count = 0}, in = {.count = 0};
+    int sources[EDGES_MOST], targets[EDGES_MOST];
+    int edges = along ? (int)below(&w->random, EDGES_MOST + 1) : w->size * w->size;
+    uint64_t own = draw(&w->random) + (uint64_t)w->rank;
+    MPI_Aint sent = 0, got = 0;
+    for (int i = 0; i < edges; i++) {
+        int from = along ? (int)below(&w->random, (uint64_t)w->size) : i / w->size;
+        int to = along ? (int)below(&w->random, (uint64_t)w->size) : i % w->size;
+        int pairs = 4 * (int)below(&w->random, 8); /* 4: those of the largest type */
+        if (from == w->rank) {
+            targets[out.count] = to;
+            add_block(w, &out, &own, pairs, &sent);
+        }
+        if (to == w->rank) {
+            sources[in.count] = from;
+            add_block(w, &in, &own, pairs, &got);
+        }
+    }
+    CHECK(sent <= ROOM && got <= ROOM, "room for all blocks");
+    if (!along) {
+        OURS(alltoallw, w->in, out.counts, out.at, out.types, w->ours, in.counts, in.at, in.types,
+             w->team);
+        MPI_Alltoallw(w->in, out.counts, out.at, out.types, w->theirs, in.counts, in.at, in.types,
+                      MPI_COMM_WORLD);
+        return;
+    }
+    fly_graph *graph;
+    CHECK(fly_graph_adjacent(w->team, (size_t)in.count, sources, (size_t)out.count, targets,
+                             &graph) == FLY_OK, "%s", fly_last_error(NULL));
+    OURS(neighbour_alltoallw, w->in, out.counts, out.places, out.types, w->ours, in.counts,
+         in.places, in.types, graph);
+    CHECK(fly_graph_free(&graph) == FLY_OK, "%s", fly_last_error(NULL));
+    theirs_along(w, sources, &in, targets, &out);
+}
+
 static void moves(struct work *w, int form, int what) {
     fly_mpi_req *req = NULL;
     MPI_Datatype out = w->types[below(&w->random, TYPES)], in = w->types[below(&w->random, TYPES)];
@@ -206,6 +302,17 @@ static void refused(struct work *w) {
             fly_mpi_alltoallv(in, NULL, NULL, MPI_INT, out, none, none, MPI_INT, w->team));
     REFUSED(FLY_ERR_ARG, "receive_counts[0]",
             fly_mpi_alltoallv(in, none, none, MPI_INT, out, less, none, MPI_INT, w->team));
+    MPI_Datatype nulls[4] = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL,
+                             MPI_DATATYPE_NULL};
+    int one[4] = {1, 1, 1, 1};
+    REFUSED(FLY_ERR_ARG, "MPI_DATATYPE_NULL",
+            fly_mpi_alltoallw(in, one, none, nulls, out, one, none, nulls, w->team));
+    REFUSED(FLY_ERR_ARG, "send_counts, send_at or send_types is NULL",
+            fly_mpi_alltoallw(in, none, none, NULL, out, none, none, nulls, w->team));
+    CHECK(fly_mpi_alltoallw(in, none, none, nulls, out, none, none, nulls, w->team) == FLY_OK, "%s",
+          fly_last_error(NULL));
+    REFUSED(FLY_ERR_ARG, "graph is NULL",
+            fly_mpi_neighbour_alltoallw(in, NULL, NULL, NULL, out, NULL, NULL, NULL, NULL));
     REFUSED(FLY_ERR_ARG, "req is NULL", fly_mpi_ibcast(in, 1, MPI_INT, 0, w->team, NULL));
     MPI_Type_contiguous(20000, MPI_INT, &large);
     REFUSED(FLY_ERR_UNSUPPORTED, "65536", fly_mpi_allreduce(in, out, 1, large, w->user, w->team));
@@ -234,6 +341,15 @@ static void differing(struct work *w) {
                               w->team));
     REFUSED(FLY_ERR_ARG, "receive_type of rank",
             fly_mpi_alltoallv(w->in, counts, at, type, w->ours, counts, at, type, w->team));
+    MPI_Datatype types[4] = {type, type, type, type};
+    REFUSED(FLY_ERR_ARG, "receive_types of rank",
+            fly_mpi_alltoallw(w->in, counts, at, types, w->ours, counts, at, types, w->team));
+    snprintf(text, sizeof text, "arguments of rank %d", last);
+    type = w->rank == last ? MPI_DATATYPE_NULL : MPI_INT;
+    REFUSED(FLY_ERR_ARG, w->rank == last ? "MPI_DATATYPE_NULL" : text,
+            fly_mpi_bcast(w->in, 1, type, 0, w->team));
+    REFUSED(FLY_ERR_ARG, w->rank == last ? "MPI_DATATYPE_NULL" : text,
+            fly_mpi_alltoallv(w->in, counts, at, type, w->ours, counts, at, type, w->team));
 }
 
 int main(int count, char **words) {
@@ -260,10 +376,11 @@ int main(int count, char **words) {
     refused(w);
     if (getenv("FLYLOOM_CHECK") != NULL && w->size > 1) differing(w);
     for (uint64_t n = 0; n < trials; n++) {
-        int form = (int)below(&w->random, 3), what = (int)below(&w->random, 10);
+        int form = (int)below(&w->random, 3), what = (int)below(&w->random, 12);
         fill(w);
         if (what < 4) folds(w, form, what);
-        else moves(w, form, what - 4);
+        else if (what < 10) moves(w, form, what - 4);
+        else types_of_each(w, form, what - 10);
         for (int i = 0; i < ROOM; i++)
             CHECK(w->ours[i] == w->theirs[i], "trial %lu, operation %d, form %d, rank %d: byte %d",
                   (unsigned long)n, what, form, w->rank, i);

@@ -21,13 +21,14 @@ static const char *const CHOICES[] = {
     "",
     "barrier=dissemination:1,bcast=binomial,reduce=binomial,allreduce=doubling,allgather=ring,"
     "gather=linear,scatter=linear,reduce_scatter=ring,alltoall=linear,alltoallv=linear,"
-    "scan=doubling",
+    "alltoallw=linear,scan=doubling",
     "barrier=tree,bcast=pipeline:100,reduce=pipeline:100,allreduce=ring,allgather=bruck,"
     "gather=binomial,scatter=binomial,reduce_scatter=linear,alltoall=pairwise,"
-    "alltoallv=pairwise,scan=chain",
+    "alltoallv=pairwise,alltoallw=pairwise,scan=chain",
     "barrier=dissemination:3,bcast=pipeline,reduce=pipeline,allreduce=rabenseifner,"
     "reduce_scatter=tree,alltoall=bruck",
     "barrier=dissemination:2,allreduce=tree",
+    "barrier=dissemination:4,allreduce=linear",
 };
 
 /* Calls, waits and checks; non-blocking ones end in an order of this rank's own. */

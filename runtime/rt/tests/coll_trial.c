@@ -9,7 +9,7 @@ enum { SUM_U64, MIN_I32, MAX_DOUBLE, XOR_U8, SUM_I16, LAND_U32, AFFINE, KINDS };
 
 static const char *const NAMES[] = {"barrier", "bcast", "reduce", "allreduce", "allgather",
                                     "gather", "scatter", "reduce_scatter", "alltoall",
-                                    "alltoallv", "scan"};
+                                    "alltoallv", "alltoallw", "scan"};
 
 const char *trial_name(const struct trial *trial) { return NAMES[trial->operation]; }
 
@@ -130,12 +130,20 @@ static void folded(const struct trial *t, uint64_t epoch, int last, size_t first
     }
 }
 
+/* The blocks of a shape, of what is sent from one rank to another. */
+static void shaped_of(const struct trial *t, int pair, uint64_t epoch, const fly_shape *shape,
+                      size_t at, unsigned char *to) {
+    size_t bytes = shape->blocks * shape->block_bytes;
+    for (size_t i = 0; i < bytes; i++)
+        to[shape_place(shape, at, i)] = byte_of(t, pair, epoch, i);
+}
+
 static bool folds(const struct trial *t) {
     return t->operation == REDUCE || t->operation == ALLREDUCE ||
            t->operation == REDUCE_SCATTER || t->operation == SCAN;
 }
 
-/* What rank r sends to rank s in alltoallv. */
+/* What rank r sends to rank s in alltoallv and alltoallw. */
 static size_t part(const struct trial *t, int r, int s) {
     uint64_t state = t->seed + (uint64_t)(r * SIZE_MOST + s);
     if (t->in_place && r > s) return part(t, s, r);
@@ -151,6 +159,12 @@ static void draw_sizes(struct trial *t, uint64_t *random) {
             t->counts[r] = part(t, t->rank, r);
             t->counts_in[r] = part(t, r, t->rank);
         }
+        if (t->operation == ALLTOALLW) {
+            uint64_t state = t->seed * 7 + (uint64_t)(t->rank * SIZE_MOST + r);
+            t->shapes[r] = draw_shape(draw(&state), t->counts[r], &out, &t->at[r]);
+            t->shapes_in[r] = draw_shape(draw(&state), t->counts_in[r], &in, &t->at_in[r]);
+            continue;
+        }
         t->at[r] = out;
         t->at_in[r] = in + (t->operation == ALLTOALLV ? (size_t)r : 0); /* with gaps */
         out += t->counts[r];
@@ -159,11 +173,11 @@ static void draw_sizes(struct trial *t, uint64_t *random) {
     size_t whole = t->count * (folds(t) ? t->element : 1);
     bool root = t->rank == t->root;
     size_t sends[] = {0, 0, whole, whole, whole, whole, root ? whole * size : 0,
-                      out * t->element, whole * size, out, whole};
+                      out * t->element, whole * size, out, out, whole};
     size_t receives[] = {0, whole, root ? whole : 0, whole, whole * size,
                          root ? whole * size : 0, whole,
                          t->in_place ? out * t->element : t->counts[t->rank] * t->element,
-                         whole * size, in + size, whole};
+                         whole * size, in + size, in, whole};
     t->send_bytes = sends[t->operation];
     t->receive_bytes = receives[t->operation];
 }
@@ -217,6 +231,10 @@ void trial_fill(struct trial *t, uint64_t epoch) {
     } else if (t->operation == ALLTOALLV) {
         for (int r = 0; r < t->size; r++)
             bytes_of(t, t->rank * t->size + r, epoch, 0, to + t->at[r], t->counts[r]);
+    } else if (t->operation == ALLTOALLW) {
+        for (int r = 0; r < t->size; r++)
+            shaped_of(t, t->rank * t->size + r, epoch, t->in_place ? &t->shapes_in[r]
+                      : &t->shapes[r], t->in_place ? t->at_in[r] : t->at[r], to);
     } else if (folds(t)) {
         size_t count = t->count;
         if (t->operation == REDUCE_SCATTER) {
@@ -260,6 +278,9 @@ int trial_call(struct trial *t, enum form form, fly_req **req) {
     case ALLTOALLV:
         return CALL(alltoallv, t->team, in, t->in_place ? NULL : t->counts,
                     t->in_place ? NULL : t->at, receive, t->counts_in, t->at_in);
+    case ALLTOALLW:
+        return CALL(alltoallw, t->team, in, t->in_place ? NULL : t->shapes,
+                    t->in_place ? NULL : t->at, receive, t->shapes_in, t->at_in);
     default: return CALL(scan, t->team, in, receive, t->count, &t->fold);
     }
 }
@@ -294,6 +315,10 @@ static void expect(const struct trial *t, uint64_t epoch, unsigned char *wanted)
     case ALLTOALLV:
         for (int r = 0; r < t->size; r++)
             bytes_of(t, r * t->size + t->rank, epoch, 0, wanted + t->at_in[r], t->counts_in[r]);
+        return;
+    case ALLTOALLW:
+        for (int r = 0; r < t->size; r++)
+            shaped_of(t, r * t->size + t->rank, epoch, &t->shapes_in[r], t->at_in[r], wanted);
         return;
     default: return;
     }

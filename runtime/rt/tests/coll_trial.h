@@ -6,10 +6,11 @@
 
 #include "check.h"
 #include "flyloom_coll.h"
+#include "shape_trial.h"
 
 enum operation {
     BARRIER, BCAST, REDUCE, ALLREDUCE, ALLGATHER, GATHER, SCATTER, REDUCE_SCATTER, ALLTOALL,
-    ALLTOALLV, SCAN, OPERATIONS
+    ALLTOALLV, ALLTOALLW, SCAN, OPERATIONS
 };
 enum form { BLOCKING, NON_BLOCKING, PERSISTENT };
 enum { SIZE_MOST = 64 };
@@ -27,6 +28,7 @@ struct trial {
     unsigned char *send, *receive; /* with guards */
     size_t send_bytes, receive_bytes;
     size_t counts[SIZE_MOST], at[SIZE_MOST], counts_in[SIZE_MOST], at_in[SIZE_MOST];
+    fly_shape shapes[SIZE_MOST], shapes_in[SIZE_MOST];
 };
 
 /* The same arguments at all ranks; `most` bounds the elements. */

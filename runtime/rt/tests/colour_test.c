@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "coll/colour.h"
+#include "coll/plan.h"
 
 enum { ARCS_MOST = 20000, RANKS_MOST = 4096 };
 
@@ -91,6 +92,87 @@ static void power_law(int ranks, int messages, uint64_t *random) {
     try("power law", ranks);
 }
 
+/* What rounds take that wait for one another: the heaviest of each. */
+static uint64_t taken(const struct fly_plan *plan, const int *weights, size_t edges, int ranks) {
+    static int heaviest[ARCS_MOST];
+    uint64_t sum = 0;
+    size_t at = 0;
+    memset(heaviest, 0, sizeof heaviest);
+    /* The plan has a slot for each edge at its sender, in the order given: sources first. */
+    for (int r = 0; r < ranks; r++) {
+        size_t in = 0;
+        for (size_t i = 0; i < edges; i++) in += arcs[i].to == r;
+        at += in;
+        for (size_t i = 0; i < edges; i++) {
+            if (arcs[i].from != r) continue;
+            int colour = plan->slots[at++].colour;
+            if (weights[i] > heaviest[colour]) heaviest[colour] = weights[i];
+        }
+    }
+    for (int c = 0; c < ARCS_MOST; c++) sum += (uint64_t)heaviest[c];
+    return sum;
+}
+
+static uint64_t planned(const int *weights, const int *given, size_t edges, int ranks) {
+    static int words[3 * ARCS_MOST];
+    struct fly_verdict verdicts[RANKS_MOST] = {{0}};
+    size_t starts[RANKS_MOST + 1] = {0};
+    struct fly_plan plan;
+    for (size_t i = 0; i < edges; i++) {
+        words[i] = arcs[i].from;
+        words[edges + i] = arcs[i].to;
+        words[2 * edges + i] = given[i];
+    }
+    for (int r = 1; r <= ranks; r++) starts[r] = 3 * edges; /* rank 0 gives all */
+    fly_plan_make(&plan, FLY_GRAPH_EDGES, ranks, words, starts, verdicts);
+    CHECK(verdicts[0].code == 0, "code %d", verdicts[0].code);
+    uint64_t sum = taken(&plan, weights, edges, ranks);
+    fly_plan_end(&plan);
+    return sum;
+}
+
+/* With weights the rounds take less in all, and never less than a rank has to send or to receive;
+   where a few are heavy, and each rank has one of them, they are in one round. */
+static void weights(uint64_t *random) {
+    static int weight[ARCS_MOST], ones[ARCS_MOST];
+    uint64_t with = 0, without = 0;
+    for (int n = 0; n < 300; n++) {
+        int ranks = 4 + (int)below(random, 30);
+        uint64_t sums[2][RANKS_MOST] = {{0}}, most = 0;
+        for (uint64_t i = 6 * (uint64_t)ranks; i > 0; i--) {
+            int from = (int)below(random, (uint64_t)ranks);
+            int to = (from + 1 + (int)below(random, (uint64_t)ranks - 1)) % ranks;
+            weight[count] = 1 + (int)(1000 >> below(random, 10));
+            ones[count] = 1;
+            sums[0][from] += (uint64_t)weight[count];
+            sums[1][to] += (uint64_t)weight[count];
+            arc(from, to);
+        }
+        for (int r = 0; r < ranks; r++)
+            for (int k = 0; k < 2; k++)
+                if (sums[k][r] > most) most = sums[k][r];
+        uint64_t heavy = planned(weight, weight, count, ranks);
+        uint64_t any = planned(weight, ones, count, ranks);
+        CHECK(heavy >= most && any >= most, "%lu, %lu, %lu", (unsigned long)heavy,
+              (unsigned long)any, (unsigned long)most);
+        with += heavy;
+        without += any;
+        count = 0;
+    }
+    CHECK(with * 10 < without * 9, "rounds of weights take %lu, others %lu", (unsigned long)with,
+          (unsigned long)without);
+    for (int r = 0; r < 8; r++) /* a ring of light ones both ways, then heavy ones across */
+        for (int k = 0; k < 3; k++) {
+            weight[count] = k == 2 ? 100 : 1;
+            ones[count] = 1;
+            arc(r, (r + (k == 0 ? 1 : k == 1 ? 7 : 4)) % 8);
+        }
+    CHECK(planned(weight, weight, count, 8) == 102, "a heavy round and two light ones");
+    count = 0;
+    printf("colour_test: by weight %.2f of what rounds take else\n",
+           (double)with / (double)without);
+}
+
 static int print_rounds(int ranks) {
     static uint32_t rounds[ARCS_MOST];
     uint32_t told;
@@ -124,6 +206,7 @@ int main(int words_count, char **words) {
     stencil(30);
     power_law(256, 4096, &random);
     power_law(2000, 9000, &random);
+    weights(&random);
     printf("colour_test: 1,000 random graphs, %d in all beyond the first fit\n", worse);
     return 0;
 }

@@ -96,7 +96,9 @@ void sparse_draw(struct sparse *s, int rank, int size, uint64_t seed) {
 }
 
 void sparse_make(struct sparse *s, fly_team *team) {
-    int from[EDGES_MOST], to[EDGES_MOST], code;
+    int from[EDGES_MOST], to[EDGES_MOST], weights[EDGES_MOST], code;
+    uint64_t random = s->seed + (uint64_t)s->rank;
+    bool weighed = s->seed / 2 % 2 == 1;
     const int *sources, *targets;
     size_t count = 0, in, out;
     for (size_t i = 0; i < s->edge_count; i++) {
@@ -104,9 +106,15 @@ void sparse_make(struct sparse *s, fly_team *team) {
         from[count] = s->edges[i].from;
         to[count++] = s->edges[i].to;
     }
-    if (adjacent(s))
+    for (size_t i = 0; i < EDGES_MOST; i++) weights[i] = (int)below(&random, 5);
+    if (adjacent(s) && weighed)
+        code = fly_graph_adjacent_weighted(team, s->in_count, s->sources, s->out_count, s->targets,
+                                           weights, &s->graph);
+    else if (adjacent(s))
         code = fly_graph_adjacent(team, s->in_count, s->sources, s->out_count, s->targets,
                                   &s->graph);
+    else if (weighed)
+        code = fly_graph_create_weighted(team, count, from, to, weights, &s->graph);
     else
         code = fly_graph_create(team, count, from, to, &s->graph);
     CHECK(code == FLY_OK, "rank %d: %s", s->rank, fly_last_error(NULL));
@@ -118,7 +126,8 @@ void sparse_make(struct sparse *s, fly_team *team) {
 }
 
 static bool has_lists(const struct sparse_call *call) {
-    return call->operation == SPARSE_ALLGATHERV || call->operation == SPARSE_ALLTOALLV;
+    return call->operation == SPARSE_ALLGATHERV || call->operation == SPARSE_ALLTOALLV ||
+           call->operation == SPARSE_ALLTOALLW;
 }
 
 static bool gathers(const struct sparse_call *call) {
@@ -156,13 +165,22 @@ void sparse_call_draw(struct sparse_call *call, const struct sparse *s, uint64_t
     for (size_t i = 0; i < s->out_count; i++) {
         call->send_bytes[i] = bytes_of(call, s->rank, i);
         call->send_at[i] = call->sent;
-        if (!gathers(call)) call->sent += call->send_bytes[i] + gap;
+        call->send_shapes[i] = (fly_shape){1, call->send_bytes[i], 0};
+        if (call->operation == SPARSE_ALLTOALLW)
+            call->send_shapes[i] = draw_shape(draw(&random), call->send_bytes[i], &call->sent,
+                                              &call->send_at[i]);
+        else if (!gathers(call)) call->sent += call->send_bytes[i] + gap;
     }
     if (gathers(call)) call->sent = bytes_of(call, s->rank, 0);
     for (size_t i = s->in_count; i-- > 0;) { /* the last comes first in memory */
         call->receive_bytes[i] = bytes_of(call, s->ins[i]->from, s->ins[i]->out);
         call->receive_at[i] = call->received;
-        call->received += call->receive_bytes[i] + gap;
+        call->receive_shapes[i] = (fly_shape){1, call->receive_bytes[i], 0};
+        if (call->operation == SPARSE_ALLTOALLW)
+            call->receive_shapes[i] = draw_shape(draw(&random), call->receive_bytes[i],
+                                                 &call->received, &call->receive_at[i]);
+        else
+            call->received += call->receive_bytes[i] + gap;
     }
     for (size_t i = 0; i < s->in_count && !has_lists(call); i++)
         call->receive_at[i] = i * call->bytes;
@@ -185,7 +203,8 @@ void sparse_call_fill(struct sparse_call *call, uint64_t epoch) {
         send[i] = byte_of(call, epoch, s->rank, 0, i);
     for (size_t k = 0; !gathers(call) && k < s->out_count; k++)
         for (size_t i = 0; i < call->send_bytes[k]; i++)
-            send[call->send_at[k] + i] = byte_of(call, epoch, s->rank, k, i);
+            send[shape_place(&call->send_shapes[k], call->send_at[k], i)] =
+                byte_of(call, epoch, s->rank, k, i);
 }
 
 #define CALL(name, ...)                                                         \
@@ -201,6 +220,9 @@ int sparse_call_make(struct sparse_call *c, enum sparse_form form, fly_req **req
     case SPARSE_ALLGATHERV:
         return CALL(allgatherv, graph, send, c->sent, receive, c->receive_bytes, c->receive_at);
     case SPARSE_ALLTOALL: return CALL(alltoall, graph, send, receive, c->bytes);
+    case SPARSE_ALLTOALLW:
+        return CALL(alltoallw, graph, send, c->send_shapes, c->send_at, receive, c->receive_shapes,
+                    c->receive_at);
     default:
         return CALL(alltoallv, graph, send, c->send_bytes, c->send_at, receive, c->receive_bytes,
                     c->receive_at);
@@ -216,7 +238,8 @@ void sparse_call_check(const struct sparse_call *call, uint64_t epoch) {
     sparse_call_fill(&wanted, epoch);
     for (size_t k = 0; k < s->in_count; k++)
         for (size_t i = 0; i < call->receive_bytes[k]; i++)
-            sparse_receive(&wanted)[call->receive_at[k] + i] =
+            sparse_receive(&wanted)[shape_place(&call->receive_shapes[k], call->receive_at[k],
+                                                i)] =
                 byte_of(call, epoch, s->ins[k]->from, s->ins[k]->out, i);
     for (size_t i = 0; i < call->received + 2 * GUARD; i++)
         CHECK(wanted.receive[i] == call->receive[i], "operation %d, rank %d of %d, graph %lu, %zu "

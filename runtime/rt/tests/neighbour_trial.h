@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "flyloom_coll.h"
+#include "shape_trial.h"
 
 enum { RANKS_MOST = 64, EDGES_MOST = 6 * RANKS_MOST };
 
@@ -34,7 +35,8 @@ void sparse_draw(struct sparse *sparse, int rank, int size, uint64_t seed);
 void sparse_make(struct sparse *sparse, fly_team *team);
 
 enum sparse_operation {
-    SPARSE_ALLGATHER, SPARSE_ALLGATHERV, SPARSE_ALLTOALL, SPARSE_ALLTOALLV, SPARSE_OPERATIONS
+    SPARSE_ALLGATHER, SPARSE_ALLGATHERV, SPARSE_ALLTOALL, SPARSE_ALLTOALLV, SPARSE_ALLTOALLW,
+    SPARSE_OPERATIONS
 };
 enum sparse_form { SPARSE_BLOCKING, SPARSE_BEGUN, SPARSE_PERSISTENT };
 
@@ -45,6 +47,7 @@ struct sparse_call {
     size_t bytes; /* of a block, or the most of one */
     size_t send_bytes[EDGES_MOST], send_at[EDGES_MOST];
     size_t receive_bytes[EDGES_MOST], receive_at[EDGES_MOST];
+    fly_shape send_shapes[EDGES_MOST], receive_shapes[EDGES_MOST]; /* one block, or of ALLTOALLW */
     unsigned char *send, *receive; /* with guards */
     size_t sent, received;
 };

@@ -71,8 +71,8 @@ static int open_group(struct fly_loggp *net, char *text, size_t room) {
 }
 
 int perf_explain(int count, char **words) {
-    struct fly_loggp net = fly_loggp_default;
-    uint64_t ranks = 0, bytes = 8;
+    struct fly_loggp net;
+    uint64_t ranks = 0, bytes = 8, crowd = 1;
     const char *path = getenv("FLYLOOM_LOGGP");
     bool ordered = false;
     int operation = 0, code = 0;
@@ -91,16 +91,19 @@ int perf_explain(int count, char **words) {
             code = perf_read_number(PROGRAM, "--ranks", value, 1, RANKS_MOST, &ranks);
         else if (strcmp(words[i], "--bytes") == 0)
             code = perf_read_number(PROGRAM, "--bytes", value, 0, 1ULL << 40, &bytes);
+        else if (strcmp(words[i], "--crowd") == 0)
+            code = perf_read_number(PROGRAM, "--crowd", value, 1, RANKS_MOST, &crowd);
         else if (strcmp(words[i], "--loggp") == 0)
             path = value;
         else
             code = perf_refuse(PROGRAM, "option", words[i],
-                               "--ranks, --bytes, --loggp or --ordered");
+                               "--ranks, --bytes, --loggp, --crowd or --ordered");
         i++;
     }
     if (code != 0) return code;
     if (ranks == 0) return perf_refuse(PROGRAM, "--ranks", "", "given: how many take part");
     char error[400];
+    net = fly_loggp_near((int)crowd);
     if (path != NULL && fly_loggp_read(path, &net, error, sizeof error) != 0) {
         fprintf(stderr, "%s: %s\n", PROGRAM, error);
         return 2;

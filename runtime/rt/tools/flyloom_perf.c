@@ -13,7 +13,7 @@ static const char PROGRAM[] = "flyloom-perf";
 static const char USAGE[] =
     "flyloom-perf [--transports LIST] [--bytes N[,N...]] [--repetitions N] [--json] [--loggp N]\n"
     "flyloom-perf --collectives RANKS [--repetitions N] [--json]\n"
-    "flyloom-perf explain OPERATION --ranks N [--bytes N] [--loggp FILE] [--ordered]\n"
+    "flyloom-perf explain OPERATION --ranks N [--bytes N] [--loggp FILE | --crowd N] [--ordered]\n"
     "flyloom-perf overlap [--transports LIST] [--bytes N[,N...]] [--repetitions N] [--json]\n"
     "flyloom-perf model [--transports LIST] [--ranks N[,N...]] [--repetitions N]\n"
     "                   [--ask RANKS,NEIGHBOURS,BYTES] [--json]\n"
@@ -30,7 +30,8 @@ static const char USAGE[] =
     "for sizes up to BYTES: flyloom measure --times FILE.\n"
     "\n"
     "--collectives: barrier and others between so many processes. explain: the algorithms of a\n"
-    "collective with the times that the model predicts, and which one is chosen.\n"
+    "collective with the times that the model predicts, and which one is chosen; --crowd: where\n"
+    "so many ranks of a node share a processor.\n"
     "overlap: how much of the time of an operation computation hides, with progress by calls and\n"
     "by a thread. model: what each call costs by size, processes and neighbours, fitted to what\n"
     "is measured here, with residuals, beside published models; and whether fence, or post,\n"

@@ -13,9 +13,9 @@ from pathlib import Path
 def calls(header: str) -> list[tuple[str, str, str]]:
     """Name, prototype and comment of each function, in the order of the header."""
     found = []
-    for comment, prototype in re.findall(r"/\* ((?:(?!\*/).)*)\*/\nFLY_API ([^;]*;)", header,
-                                         flags=re.DOTALL):
-        words = " ".join(prototype.split())
+    for comment, prototype in re.findall(r"/\* ((?:(?!\*/).)*)\*/\n(?:FLY_API|FLY_MPI) "
+                                         r"([^;{]*)[;{]", header, flags=re.DOTALL):
+        words = " ".join(prototype.split()) + ";"
         name = re.search(r"(fly_\w+)\(", words)[1]
         found.append((name, words, " ".join(comment.split())))
     return found
@@ -63,7 +63,8 @@ def main() -> None:
         pages += len(found)
         for at, (name, prototype, comment) in enumerate(found):
             near = [other for other, _, _ in found[max(0, at - 2): at + 3] if other != name]
-            text = page(name, prototype, comment, example_of(name, programs), near, header.name)
+            first = "flyloom_mpi.h" if header.name.startswith("flyloom_mpi") else header.name
+            text = page(name, prototype, comment, example_of(name, programs), near, first)
             (folder / f"{name}.3").write_text(text)
     print(f"man_pages: {pages} pages in {folder}")
 

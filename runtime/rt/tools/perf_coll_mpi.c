@@ -1,19 +1,23 @@
 /* Collectives beside those of an MPI, in one run: mpiexec -n P perf_coll_mpi BLOCKS BLOCK
  *
  * Built by the mpicc of an MPI. Blocks of both in turn; of each the mean of a block, as an
- * oversubscribed machine has ranks that nearly always come last. Prints rows as JSON.
+ * oversubscribed machine has ranks that nearly always come last. Ranks are dealt out to the
+ * processors, for both alike. Prints rows as JSON.
  */
 #include "flyloom_mpi.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "flyloom_coll.h"
 #include "perf.h"
 
-enum { WAYS = 6 };
+enum { WAYS = 8 };
 
 static fly_team *team;
-static double in = 1, out;
+static fly_graph *graph; /* a ring: both neighbours, which may be one */
+static MPI_Comm ring;
+static double in = 1, out, halo_out[2], halo_in[2];
 
 static void ours_barrier(void) { fly_barrier(team); }
 
@@ -29,6 +33,10 @@ static void ours_allreduce(void) {
     fly_allreduce(team, &in, &out, 1, &SUM);
 }
 
+static void ours_neighbours(void) {
+    fly_neighbour_alltoall(graph, halo_out, halo_in, sizeof *halo_out);
+}
+
 static void barrier(void) { MPI_Barrier(MPI_COMM_WORLD); }
 
 static void ibarrier(void) {
@@ -41,6 +49,18 @@ static void allreduce(void) {
     MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
+static void neighbours(void) {
+    MPI_Neighbor_alltoall(halo_out, 1, MPI_DOUBLE, halo_in, 1, MPI_DOUBLE, ring);
+}
+
+static void make_rings(int rank, int size) {
+    int both[2] = {(rank + size - 1) % size, (rank + 1) % size}, count = size > 2 ? 2 : size - 1;
+    int ones[2] = {1, 1};
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, count, both, ones, count, both, ones,
+                                   MPI_INFO_NULL, 0, &ring);
+    if (fly_graph_adjacent(team, count, both, count, both, &graph) != FLY_OK) exit(3);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -48,6 +68,7 @@ static const struct {
     {"barrier", ours_barrier},     {"MPI barrier", barrier},
     {"ibarrier", ours_ibarrier},   {"MPI ibarrier", ibarrier},
     {"allreduce", ours_allreduce}, {"MPI allreduce", allreduce},
+    {"neighbours", ours_neighbours}, {"MPI neighbours", neighbours},
 };
 
 int main(int count, char **words) {
@@ -59,9 +80,10 @@ int main(int count, char **words) {
     double *means[WAYS];
     if (blocks < 1 || block < 1 || fly_mpi_boot(MPI_COMM_WORLD, &boot) != FLY_OK) return 2;
     struct perf p = {.rank = boot.rank, .json = true, .first = true};
-    if (boot.size <= 2) perf_apart(boot.rank);
+    perf_apart(boot.rank % (int)sysconf(_SC_NPROCESSORS_ONLN));
     if (fly_init(&boot, &config, &rt) != FLY_OK) return 2;
     team = fly_world(rt);
+    make_rings(boot.rank, boot.size);
     for (int w = 0; w < WAYS; w++) means[w] = malloc((size_t)blocks * sizeof(double));
     for (int b = 0; b < blocks; b++) {
         for (int w = 0; w < WAYS; w++) {
@@ -78,6 +100,8 @@ int main(int count, char **words) {
         free(means[w]);
     }
     if (boot.rank == 0) printf("]\n");
+    fly_graph_free(&graph);
+    MPI_Comm_free(&ring);
     fly_finalize(&rt);
     fly_mpi_boot_free(&boot);
     MPI_Finalize();

@@ -1,4 +1,4 @@
-/* Allreduce: recursive doubling, ring, Rabenseifner's, or reduce and broadcast.
+/* Allreduce: recursive doubling, ring, Rabenseifner's, reduce and broadcast, or all to all.
  *
  * Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH, 2005;
  * Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009.
@@ -7,7 +7,7 @@
  */
 #include "trees.h"
 
-enum { DOUBLING, RING, RABENSEIFNER, TREE };
+enum { DOUBLING, RING, RABENSEIFNER, TREE, LINEAR };
 enum { TAG_PAIR = 1 << 20, TAG_BACK };
 
 /* Ranks in pairs, so that a power of two is left; the place among those, or -1. */
@@ -131,6 +131,30 @@ static void rabenseifner(struct fly_sched *s, const struct fly_call *call, unsig
     pairs_back(s, call, &p, total);
 }
 
+/* One round: each gets the parts of all, and folds them in the order of ranks. */
+static void linear(struct fly_sched *s, const struct fly_call *call, unsigned char *total) {
+    size_t bytes = call->key.bytes, room = (bytes + 15) / 16 * 16, all;
+    unsigned char *parts = NULL;
+    if (call->size < 2) return;
+    if (__builtin_mul_overflow(room, (size_t)call->size, &all) ||
+        ((parts = fly_temporary(s, all)) == NULL && bytes != 0)) {
+        s->failed = true;
+        return;
+    }
+    fly_round(s);
+    for (int j = 1; j < call->size; j++)
+        fly_send_to(s, fly_turned(call->rank, j, call->size), 0, total, bytes);
+    for (int j = 1; j < call->size; j++) {
+        int from = fly_turned(call->rank, -j, call->size);
+        fly_receive_from(s, from, 0, parts + (size_t)from * room, bytes);
+    }
+    fly_round(s);
+    fly_copy(s, parts + (size_t)call->rank * room, total, bytes);
+    for (int r = 1; r < call->size; r++)
+        fly_fold_local(s, parts, parts + (size_t)r * room, bytes, FLY_TAKE_RIGHT);
+    fly_copy(s, total, parts, bytes);
+}
+
 static void build(struct fly_sched *s, const struct fly_call *call) {
     const struct fly_key *key = &call->key;
     fly_round(s);
@@ -138,6 +162,7 @@ static void build(struct fly_sched *s, const struct fly_call *call) {
     switch (key->algorithm) {
     case RING: ring(s, call, key->receive); return;
     case RABENSEIFNER: rabenseifner(s, call, key->receive); return;
+    case LINEAR: linear(s, call, key->receive); return;
     case TREE:
         fly_tree_reduce(s, call, key->receive, key->bytes, 0, 0);
         fly_tree_bcast(s, call, key->receive, key->bytes, 0, 1);

@@ -10,6 +10,20 @@ static void link_in(struct fly_coll *coll) {
     coll->rt->colls = coll;
 }
 
+/* Lanes to and from the members that share memory. */
+static void link_lanes(struct fly_coll *coll) {
+    struct fly_team *team = coll->team;
+    struct fly_lane *mine = (struct fly_lane *)(void *)(coll->heap + FLY_COLL_HEAP);
+    for (int r = 0; r < team->size; r++) {
+        const struct fly_member *member = &coll->win->members[r];
+        const struct fly_peer *peer = &coll->rt->peers[fly_world_rank(team, r)];
+        if (r == team->rank || member->reach != FLY_DIRECT || peer->inlet == NULL) continue;
+        struct fly_lane *theirs = (struct fly_lane *)(void *)(member->base + FLY_COLL_HEAP);
+        coll->lanes[r] = (struct fly_lanes){.out = &theirs[team->rank], .in = &mine[r],
+                                            .inlet = peer->inlet};
+    }
+}
+
 /* Before the window: a peer that is ready first may send already. */
 static int make_coll(struct fly_team *team) {
     struct fly_coll *coll = calloc(1, sizeof *coll);
@@ -17,30 +31,39 @@ static int make_coll(struct fly_team *team) {
     if (coll == NULL) return fly_fail(FLY_ERR_NOMEM, "no memory for collectives");
     coll->team = team;
     coll->rt = team->rt;
+    size_t size = (size_t)team->size;
+    coll->lanes = calloc(size, sizeof *coll->lanes);
     int code = fly_coll_settings_read(&coll->settings);
-    bool wanted = code == FLY_OK && coll->settings.multicast; /* below: by any */
-    uint64_t worst = (uint64_t)code << 1 | wanted;
+    if (code == FLY_OK && coll->lanes == NULL)
+        code = fly_fail(FLY_ERR_NOMEM, "no memory for collectives");
+    uint64_t worst = (uint64_t)code << 32 | (uint32_t)team->rt->crowd;
     fly_enter(team->rt);
     int together = fly_agree(team->rt, &team->object, &worst);
     if (code == FLY_OK) code = together;
-    if (code == FLY_OK && worst >> 1 != 0)
-        code = fly_fail((int)(worst >> 1), "the first collective: settings of another rank are "
-                        "refused");
+    if (!coll->settings.measured) coll->settings.loggp = fly_loggp_near((int)(uint32_t)worst);
+    worst >>= 32;
+    if (code == FLY_OK && worst != 0)
+        code = fly_fail((int)worst, "the first collective: settings of another rank are refused");
+    uint64_t multicast = coll->settings.multicast; /* below: whether any wants it */
+    if (code == FLY_OK) code = fly_agree(team->rt, &team->object, &multicast);
     if (code == FLY_OK) team->coll = coll;
     fly_leave(team->rt);
     if (code != FLY_OK) {
+        free(coll->lanes);
         free(coll);
         return code;
     }
-    code = fly_win_inner(team, FLY_COLL_HEAP, &heap, &coll->win);
+    code = fly_win_inner(team, FLY_COLL_HEAP + size * sizeof(struct fly_lane), &heap, &coll->win);
     fly_enter(team->rt);
     if (code == FLY_OK) {
         coll->heap = heap;
+        link_lanes(coll);
         link_in(coll);
-        if ((worst & 1) != 0) fly_cast_open(coll);
+        if (multicast != 0) fly_cast_open(coll);
     } else {
         team->coll = NULL;
         fly_early_free(coll);
+        free(coll->lanes);
         free(coll);
     }
     fly_leave(team->rt);
@@ -74,6 +97,7 @@ void fly_coll_end(struct fly_team *team) {
     fly_early_free(coll);
     free(coll->blocks);
     free(coll->claims);
+    free(coll->lanes);
     free(coll);
     team->coll = NULL;
 }
@@ -174,9 +198,8 @@ int fly_call_run(struct fly_call *call) {
     fly_enter(rt);
     struct fly_sched *s = schedule_of(call, &code);
     if (s != NULL) {
-        struct fly_pause pause = {.rt = rt};
         code = fly_sched_start(s);
-        while (code == FLY_OK && !fly_match_complete(&s->req.want)) fly_wait_more(&pause);
+        if (code == FLY_OK) fly_coll_await(&s->req);
         if (code == FLY_OK) {
             fly_record_done(&s->req);
             s->req.active = false;
@@ -200,7 +223,8 @@ static void hold(struct fly_sched *s) {
 
 int fly_call_begin(struct fly_call *call, struct fly_req **req, bool persistent) {
     struct fly_rt *rt = call->team->rt;
-    if (req == NULL) return fly_fail(FLY_ERR_ARG, "%s: req is NULL", call->name);
+    if (req == NULL)
+        return fly_call_refused(call, fly_fail(FLY_ERR_ARG, "%s: req is NULL", call->name));
     int code = fly_call_compare(call);
     if (code != FLY_OK) return code;
     fly_enter(rt);

@@ -1,14 +1,34 @@
-/* With FLYLOOM_CHECK=1 each call first compares its arguments over the team. */
+/* With FLYLOOM_CHECK=1 each call first compares its arguments over the team.
+ *
+ * First what must be the same at all, by a gathering; then, where ranks have sizes of their own,
+ * those of both ends of each message, by a message the same way, and what was wrong by a second
+ * gathering. All look at the same and say the same.
+ */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph.h"
+#include "shapes.h"
 #include "trees.h"
 
-/* What must be the same at all. */
+/* What must be the same at all; and whether the arguments were refused where they were given. */
 struct claim {
-    int32_t operation, root, type, op, ordered, algorithm, user, spare;
+    int32_t operation, root, type, op, ordered, algorithm, user, refused;
     uint64_t bytes, element, parameter, vector;
 };
+
+enum { SEND_BYTES, RECEIVE_BYTES = 2 };
+
+static bool has_shapes(int operation) {
+    return operation == FLY_C_ALLTOALLW || operation == FLY_C_NEIGHBOUR_ALLTOALLW;
+}
+
+/* Sizes of each rank's own, which two ends of a message must have the same. */
+static bool has_sizes(int operation) {
+    return operation == FLY_C_ALLTOALLV || operation == FLY_C_NEIGHBOUR_ALLTOALLV ||
+           operation == FLY_C_NEIGHBOUR_ALLGATHERV || has_shapes(operation);
+}
 
 static struct claim claim_of(const struct fly_call *call) {
     const struct fly_key *key = &call->key;
@@ -23,9 +43,7 @@ static struct claim claim_of(const struct fly_call *call) {
     claim.algorithm = key->algorithm;
     claim.element = key->fold.bytes;
     claim.parameter = key->parameter;
-    bool own = key->operation == FLY_C_ALLTOALLV || key->operation == FLY_C_NEIGHBOUR_ALLTOALLV ||
-               key->operation == FLY_C_NEIGHBOUR_ALLGATHERV; /* sizes of each rank's own */
-    claim.bytes = own ? 0 : key->bytes;
+    claim.bytes = has_sizes(key->operation) ? 0 : key->bytes;
     claim.vector = UINT64_C(14695981039346656037); /* FNV-1a */
     for (size_t i = 0; key->operation == FLY_C_REDUCE_SCATTER && i < call->lengths[0]; i++)
         claim.vector = (claim.vector ^ call->arrays[0][i]) * UINT64_C(1099511628211);
@@ -63,10 +81,17 @@ static void build(struct fly_sched *s, const struct fly_call *call) {
     fly_bruck_gather(s, call, call->key.receive, call->key.bytes);
 }
 
-static int judge(const struct fly_call *call, const struct claim *claims) {
+static int judge(const struct fly_call *call, const struct claim *claims, int code) {
     int size = call->size;
     /* claims[i] is of rank + i: all look from rank 0 on, and say the same. */
     const struct claim *first = &claims[(size - call->rank) % size];
+    if (code != FLY_OK) return code; /* which this rank has said more of */
+    for (int r = 0; r < size; r++) {
+        int refused = claims[(r - call->rank + size) % size].refused;
+        if (refused != FLY_OK)
+            return fly_fail(refused, "%s: the arguments of rank %d are refused there: %s",
+                            call->name, r, fly_strerror(refused));
+    }
     for (int r = 1; r < size; r++) {
         const struct claim *other = &claims[(r - call->rank + size) % size];
         int64_t left, right;
@@ -82,21 +107,142 @@ static int judge(const struct fly_call *call, const struct claim *claims) {
     return FLY_OK;
 }
 
-int fly_call_compare(struct fly_call *call) {
+/* One block of each rank, `bytes` long, the first of `all` this rank's own and there. */
+static int gather(const struct fly_call *call, void *all, size_t bytes) {
+    struct fly_call inner;
+    int code = fly_call_open(&inner, call->name, call->team, FLY_C_INNER, build);
+    if (code != FLY_OK) return code;
+    inner.key.receive = all;
+    inner.key.bytes = bytes;
+    return fly_call_run(&inner);
+}
+
+/* What an edge brings, as its sender has it. */
+struct size {
+    uint64_t bytes, place;
+};
+
+/* A message whose ends have two sizes; at rank `to`, or none. */
+struct odd {
+    int64_t from, to;
+    uint64_t sent, sent_place, wanted, wanted_place;
+};
+
+/* The other end of the edges of this rank, or all ranks. */
+static int peer_of(const struct fly_call *call, size_t place, bool in) {
+    if (call->graph == NULL) return (int)place;
+    return in ? call->graph->sources[place] : call->graph->targets[place];
+}
+
+static size_t count_of(const struct fly_call *call, bool in) {
+    if (call->graph == NULL) return (size_t)call->size;
+    return in ? call->graph->in_count : call->graph->out_count;
+}
+
+static uint64_t bytes_of(const struct fly_call *call, size_t place, bool in) {
+    const size_t *sizes = call->arrays[in ? RECEIVE_BYTES : SEND_BYTES];
+    if (sizes == NULL && call->key.send == FLY_IN_PLACE) sizes = call->arrays[RECEIVE_BYTES];
+    if (has_shapes(call->key.operation)) return fly_shape_bytes(&fly_shapes_of(sizes)[place]);
+    return sizes == NULL ? call->key.bytes : sizes[place];
+}
+
+/* A size along every edge; those of a rank to itself were compared when the call was checked. */
+static void build_sizes(struct fly_sched *s, const struct fly_call *call) {
+    struct size *to = call->key.receive;
+    const struct size *from = call->key.send;
+    const struct fly_graph *graph = call->graph;
+    fly_round(s);
+    for (size_t i = 0; i < count_of(call, false); i++) {
+        int peer = graph == NULL ? (int)i : graph->outs[i].peer;
+        if (peer == call->rank) continue;
+        fly_send_to(s, peer, graph == NULL ? 0 : graph->outs[i].tag,
+                    &from[graph == NULL ? i : (size_t)graph->outs[i].slot], sizeof *from);
+    }
+    for (size_t i = 0; i < count_of(call, true); i++) {
+        int peer = graph == NULL ? (int)i : graph->ins[i].peer;
+        if (peer == call->rank) continue;
+        fly_receive_from(s, peer, graph == NULL ? 0 : graph->ins[i].tag,
+                         &to[graph == NULL ? i : (size_t)graph->ins[i].slot], sizeof *to);
+    }
+}
+
+/* The first message to this rank whose ends differ. */
+static int find_odd(const struct fly_call *call, struct size *sizes, struct odd *odd) {
+    size_t outs = count_of(call, false), ins = count_of(call, true);
+    struct fly_call inner;
+    int code = fly_call_open(&inner, call->name, call->team, FLY_C_INNER, build_sizes);
+    if (code != FLY_OK) return code;
+    for (size_t i = 0; i < outs; i++) sizes[i] = (struct size){bytes_of(call, i, false), i};
+    inner.key.send = sizes;
+    inner.key.receive = sizes + outs;
+    inner.key.root = call->graph == NULL ? -1 : call->graph->number;
+    inner.graph = call->graph;
+    code = fly_call_run(&inner);
+    *odd = (struct odd){.to = -1};
+    for (size_t i = 0; i < ins && code == FLY_OK && odd->to < 0; i++) {
+        const struct size *sent = &sizes[outs + i];
+        int peer = peer_of(call, i, true);
+        if (peer == call->rank || sent->bytes == bytes_of(call, i, true)) continue;
+        *odd = (struct odd){peer, call->rank, sent->bytes, sent->place, bytes_of(call, i, true), i};
+    }
+    return code;
+}
+
+static int say(const struct fly_call *call, const struct odd *odd) {
+    char sent[40] = "bytes";
+    const char *of = has_shapes(call->key.operation) ? "shapes" : "bytes";
+    const char *unit = has_shapes(call->key.operation) ? " bytes" : "";
+    if (call->key.operation != FLY_C_NEIGHBOUR_ALLGATHERV)
+        snprintf(sent, sizeof sent, "%s_%s[%llu]",
+                 call->key.send == FLY_IN_PLACE ? "receive" : "send", of,
+                 (unsigned long long)odd->sent_place);
+    return fly_fail(FLY_ERR_ARG, "%s: %s: %llu%s at rank %lld, receive_%s[%llu]: %llu%s at rank "
+                    "%lld, which it is sent to", call->name, sent, (unsigned long long)odd->sent,
+                    unit, (long long)odd->from, of, (unsigned long long)odd->wanted_place,
+                    (unsigned long long)odd->wanted, unit, (long long)odd->to);
+}
+
+/* All have called the same: now the sizes of both ends of each message. */
+static int compare_ends(const struct fly_call *call) {
+    size_t size = (size_t)call->size, all = count_of(call, false) + count_of(call, true);
+    struct odd *odds = calloc(size, sizeof *odds);
+    struct size *sizes = calloc(all + 1, sizeof *sizes);
+    bool there = odds != NULL && sizes != NULL;
+    int code = there ? find_odd(call, sizes, &odds[0])
+                     : fly_fail(FLY_ERR_NOMEM, "%s: no memory to compare", call->name);
+    if (code == FLY_OK) code = gather(call, odds, sizeof *odds);
+    for (size_t r = 0; r < size && code == FLY_OK; r++) {
+        const struct odd *odd = &odds[(r + size - (size_t)call->rank) % size];
+        if (odd->to >= 0) code = say(call, odd);
+    }
+    free(odds);
+    free(sizes);
+    return code;
+}
+
+static int compare(struct fly_call *call, int refused) {
     struct fly_coll *coll = call->coll;
-    if (!coll->settings.checks || call->size == 1 || call->key.operation == FLY_C_INNER)
-        return FLY_OK;
     if (coll->claims == NULL) {
         coll->claims = calloc((size_t)call->size, sizeof(struct claim));
         if (coll->claims == NULL) return fly_fail(FLY_ERR_NOMEM, "%s: no memory", call->name);
     }
     struct claim *claims = coll->claims;
-    struct fly_call inner;
-    int code = fly_call_open(&inner, call->name, call->team, FLY_C_INNER, build);
-    if (code != FLY_OK) return code;
-    inner.key.receive = claims;
-    inner.key.bytes = sizeof *claims;
     claims[0] = claim_of(call);
-    code = fly_call_run(&inner);
-    return code == FLY_OK ? judge(call, claims) : code;
+    claims[0].refused = refused;
+    int code = gather(call, claims, sizeof *claims);
+    if (code == FLY_OK) code = judge(call, claims, refused);
+    return code == FLY_OK && has_sizes(call->key.operation) ? compare_ends(call) : code;
+}
+
+static bool is_compared(const struct fly_call *call) {
+    return call->coll != NULL && call->coll->settings.checks && call->size > 1 &&
+           call->key.operation != FLY_C_INNER;
+}
+
+int fly_call_compare(struct fly_call *call) {
+    return is_compared(call) ? compare(call, FLY_OK) : FLY_OK;
+}
+
+int fly_call_refused(struct fly_call *call, int code) {
+    return is_compared(call) ? compare(call, code) : code;
 }

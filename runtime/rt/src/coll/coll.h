@@ -11,6 +11,7 @@
 
 #include "core.h"
 #include "flyloom_coll.h"
+#include "lane.h"
 #include "settings.h"
 
 enum { FLY_COLL_PIECE = 16384, FLY_COLL_DEPTH = 2 };
@@ -20,14 +21,18 @@ enum { FLY_COLL_HEAP = 4 << 20, FLY_COLL_KEPT = 64, FLY_COLL_BUCKETS = 64 };
 
 /* What a received message is for: its bytes are copied, or folded into what is there. LEFT: they
    come from lower ranks than that. */
-enum fly_take { FLY_TAKE_COPY, FLY_TAKE_LEFT, FLY_TAKE_RIGHT };
+enum fly_take { FLY_TAKE_COPY, FLY_TAKE_LEFT, FLY_TAKE_RIGHT, FLY_TAKE_SHAPED };
 /* A packet's `flags`, what it is, are below this where it is engine.c's; else: multicast.h. */
 enum { FLY_WHAT_CAST = 16 };
 
 struct fly_local { /* a copy, or a fold of `from` into `to` */
     void *to, *from;
-    size_t bytes;
+    size_t bytes; /* SHAPED: which of the schedule's shapes */
     enum fly_take take;
+};
+
+struct fly_shaped { /* a copy of blocks into blocks */
+    fly_shape to, from;
 };
 
 struct fly_sending {
@@ -95,17 +100,19 @@ struct fly_sched {
     size_t *vector; /* copies of the arrays of the call, one behind the other */
     size_t vector_count;
     struct fly_local *locals;
+    struct fly_shaped *shapeds;
     struct fly_sending *sendings;
     struct fly_receiving *receivings;
     struct fly_span *rounds;
-    size_t local_count, sending_count, receiving_count, round_count;
-    size_t local_room, sending_room, receiving_room, round_room;
+    size_t local_count, shaped_count, sending_count, receiving_count, round_count;
+    size_t local_room, shaped_room, sending_room, receiving_room, round_room;
     uint32_t *places; /* open addressing: 0, or 1 + index: receivings, then sendings */
     size_t place_room;
     void **temporaries;
     size_t temporary_count;
     uint64_t heap_offset, heap_bytes;
     struct fly_casting *casting; /* by multicast; NULL: it is not */
+    char *described; /* of neighbours, where what ran is dumped: NULL or its edges */
     bool early;  /* pieces are called for at the start, not when their round begins */
     bool failed; /* while it was built */
     bool persistent;
@@ -126,8 +133,9 @@ struct fly_early { /* a packet of a collective that has not been started here */
 struct fly_coll {
     struct fly_team *team;
     struct fly_rt *rt;
-    struct fly_win *win; /* whose memory is the heap */
+    struct fly_win *win; /* whose memory is the heap, and behind it a lane from each rank */
     unsigned char *heap;
+    struct fly_lanes *lanes; /* by rank of the team */
     struct fly_block {
         uint64_t offset, bytes;
     } *blocks; /* of the heap that are taken, in order */
@@ -166,6 +174,9 @@ void fly_await(struct fly_sched *s, int peer, int tag);
 /* At the beginning of the round, in order, before anything is sent. */
 void fly_copy(struct fly_sched *s, void *to, const void *from, size_t bytes);
 void fly_fold_local(struct fly_sched *s, void *to, void *from, size_t bytes, enum fly_take take);
+/* Equal totals. */
+void fly_copy_shaped(struct fly_sched *s, void *to, const fly_shape *to_shape, const void *from,
+                     const fly_shape *from_shape);
 /* Memory that lives as long as the schedule; NULL where bytes is 0 or that has failed. */
 void *fly_temporary(struct fly_sched *s, size_t bytes);
 struct fly_sched *fly_sched_new(const struct fly_call *call, int *code);
@@ -233,6 +244,8 @@ int fly_call_folded(struct fly_call *call, const void *send, void *receive, size
 fly_build fly_barrier_build;
 /* check.c: with FLYLOOM_CHECK=1, ARG at all where the arguments of two ranks differ. */
 int fly_call_compare(struct fly_call *call);
+/* This rank's arguments are refused; with FLYLOOM_CHECK=1 the others are told. Returns the code. */
+int fly_call_refused(struct fly_call *call, int code);
 /* ARG where memory to read and memory to write have bytes in common, or one is NULL. */
 int fly_call_apart(const struct fly_call *call, const void *send, size_t send_bytes,
                    const void *receive, size_t receive_bytes);
@@ -253,20 +266,25 @@ void fly_call_choose(struct fly_call *call, size_t bytes);
 #define FLY_FORMS_ON(over, given, ask, name, pass, ...)                                   \
     int fly_##name(over, __VA_ARGS__) {                                                   \
         struct fly_call call;                                                             \
+        call.coll = NULL;                                                                 \
         int code = ask(&call, "fly_" #name, given, FLY_PASS pass);                        \
-        return code != FLY_OK ? code : fly_call_run(&call);                               \
+        return code != FLY_OK ? fly_call_refused(&call, code) : fly_call_run(&call);      \
     }                                                                                     \
     int fly_i##name(over, __VA_ARGS__, fly_req **req) {                                   \
         struct fly_call call;                                                             \
+        call.coll = NULL;                                                                 \
         if (req != NULL) *req = NULL;                                                     \
         int code = ask(&call, "fly_i" #name, given, FLY_PASS pass);                       \
-        return code != FLY_OK ? code : fly_call_begin(&call, req, false);                 \
+        return code != FLY_OK ? fly_call_refused(&call, code)                             \
+                              : fly_call_begin(&call, req, false);                        \
     }                                                                                     \
     int fly_##name##_init(over, __VA_ARGS__, fly_req **req) {                             \
         struct fly_call call;                                                             \
+        call.coll = NULL;                                                                 \
         if (req != NULL) *req = NULL;                                                     \
         int code = ask(&call, "fly_" #name "_init", given, FLY_PASS pass);                \
-        return code != FLY_OK ? code : fly_call_begin(&call, req, true);                  \
+        return code != FLY_OK ? fly_call_refused(&call, code)                             \
+                              : fly_call_begin(&call, req, true);                         \
     }
 /* On a team, by a function `ask`. */
 #define FLY_FORMS(name, pass, ...) \

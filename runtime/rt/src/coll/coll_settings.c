@@ -109,7 +109,8 @@ static int read_multicast(struct fly_coll_settings *settings) {
 
 int fly_coll_settings_read(struct fly_coll_settings *settings) {
     const char *path = getenv("FLYLOOM_LOGGP"), *dump = getenv("FLYLOOM_COLL_DUMP");
-    settings->loggp = fly_loggp_default;
+    settings->loggp = fly_loggp_near(1);
+    settings->measured = path != NULL;
     int code = read_choices(getenv("FLYLOOM_COLL"), settings->choices);
     if (code == FLY_OK) code = flag("FLYLOOM_CHECK", &settings->checks);
     if (code == FLY_OK) code = flag("FLYLOOM_REPEAT", &settings->repeats);

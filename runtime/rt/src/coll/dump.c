@@ -1,10 +1,11 @@
 /* What ran, for a checker of its own: FLYLOOM_COLL_DUMP=PREFIX writes PREFIX.RANK.
  *
  * A line is a word and numbers: "run OPERATION ALGORITHM NUMBER RANK SIZE ROOT BYTES SEND RECEIVE";
- * then for each round "round", "copy TO FROM BYTES", "fold TO FROM BYTES left|right", "send PEER
- * TAG FROM BYTES", "receive PEER TAG TO BYTES", "take PEER TAG TO BYTES left|right"; then "done".
- * Memory is told by its address. A broadcast by multicast is told as a message from its root to
- * each.
+ * of neighbours "target PEER AT BLOCKS BYTES STRIDE" and "source ..." for each, in the order of the
+ * lists, AT from the start of what is sent or received; then for each round "round", "copy TO FROM
+ * BYTES", "fold TO FROM BYTES left|right", "send PEER TAG FROM BYTES", "receive PEER TAG TO BYTES",
+ * "take PEER TAG TO BYTES left|right"; then "done". Memory is told by its address. A broadcast by
+ * multicast is told as a message from its root to each.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,11 +14,26 @@
 
 static const char *side(enum fly_take take) { return take == FLY_TAKE_LEFT ? "left" : "right"; }
 
+struct copy {
+    FILE *file;
+    char *to, *from;
+};
+
+static int dump_run(void *context, ptrdiff_t to, ptrdiff_t from, size_t bytes) {
+    const struct copy *copy = context;
+    fprintf(copy->file, "copy %p %p %zu\n", (void *)(copy->to + to), (void *)(copy->from + from),
+            bytes);
+    return FLY_OK;
+}
+
 static void dump_round(FILE *file, const struct fly_sched *s, const struct fly_span *span) {
     fprintf(file, "round\n");
     for (size_t i = span[0].local; i < span[1].local; i++) {
         const struct fly_local *l = &s->locals[i];
-        if (l->take == FLY_TAKE_COPY)
+        struct copy copy = {file, l->to, l->from};
+        if (l->take == FLY_TAKE_SHAPED)
+            fly_each_run(&s->shapeds[l->bytes].to, &s->shapeds[l->bytes].from, dump_run, &copy);
+        else if (l->take == FLY_TAKE_COPY)
             fprintf(file, "copy %p %p %zu\n", l->to, l->from, l->bytes);
         else
             fprintf(file, "fold %p %p %zu %s\n", l->to, l->from, l->bytes, side(l->take));
@@ -58,6 +74,7 @@ void fly_dump(const struct fly_sched *s) {
             table->algorithms[s->key.algorithm].name, s->number, coll->team->rank,
             coll->team->size, s->key.root, s->key.bytes, s->key.send, s->key.receive);
     if (s->casting != NULL) dump_multicast(file, s);
+    if (s->described != NULL) fprintf(file, "%s", s->described);
     for (size_t round = 0; round < s->round_count; round++)
         dump_round(file, s, &s->rounds[round]);
     fprintf(file, "done\n");

@@ -7,12 +7,18 @@
 
 /* Between looks at the clock, and between questions to a rank that is waited for. */
 enum { TURNS_ASK = 32 };
+/* How often a rank looks in a lane before it looks at all else, and how long it does so. */
+enum { LOOKS = 100, TURNS_NEAR = 20 };
 static const uint64_t ASK_NS = 200000000;
 
 enum { WHAT_DATA, WHAT_READY, WHAT_PIECE, WHAT_DEATH };
 
-static struct fly_packet packet_of(const struct fly_coll *coll, int tag, int what,
-                                   uint64_t number) {
+static int world(const struct fly_coll *coll, int rank) {
+    return fly_world_rank(coll->team, rank);
+}
+
+static inline struct fly_packet packet_of(const struct fly_coll *coll, int tag, int what,
+                                          uint64_t number) {
     struct fly_packet packet;
     packet.window = coll->win->object.id;
     packet.tag = tag;
@@ -24,229 +30,46 @@ static struct fly_packet packet_of(const struct fly_coll *coll, int tag, int wha
     return packet;
 }
 
-static int world(const struct fly_coll *coll, int rank) {
-    return fly_world_rank(coll->team, rank);
+/* Whether a packet may be sent now. */
+static inline bool has_room(const struct fly_coll *coll, int rank) {
+    int peer = world(coll, rank);
+    if (coll->rt->peers[peer].dead) return false;
+    struct fly_lanes *lanes = &coll->lanes[rank];
+    return lanes->out != NULL ? fly_lane_room(lanes)
+                              : fly_credit_there(coll->rt, peer, FLY_CLASS_OTHER);
 }
 
-/* A packet, where there is a credit for it now. */
-static bool post(struct fly_coll *coll, int rank, const struct fly_packet *packet,
-                 const void *data, size_t bytes) {
+static bool post_beside(struct fly_coll *coll, int rank, const struct fly_packet *packet,
+                        const void *data, size_t bytes) {
     int peer = world(coll, rank);
+    struct fly_quota *quota = &coll->rt->peers[peer].quota[FLY_CLASS_OTHER];
     if (coll->rt->peers[peer].dead || !fly_credit_there(coll->rt, peer, FLY_CLASS_OTHER))
         return false;
-    struct fly_quota *quota = &coll->rt->peers[peer].quota[FLY_CLASS_OTHER];
     quota->sent++;
     if (fly_send(coll->rt, peer, packet, data, bytes) == FLY_OK) return true;
     quota->sent--;
     return false;
 }
 
+/* A packet, where it may be sent now; one in a lane has no data behind it. */
+static inline bool post(struct fly_coll *coll, int rank, const struct fly_packet *packet,
+                        const void *data, size_t bytes) {
+    if (coll->lanes[rank].out == NULL) return post_beside(coll, rank, packet, data, bytes);
+    if (!has_room(coll, rank)) return false;
+    fly_lane_send(&coll->lanes[rank], packet);
+    return true;
+}
+
+/* Not in a lane: what goes by multicast has data behind it. */
 bool fly_coll_post(struct fly_coll *coll, int rank, int tag, int what, uint64_t number,
                    uint64_t offset, uint64_t value, const void *data, size_t bytes) {
     struct fly_packet packet = packet_of(coll, tag, what, number);
     packet.coll.piece.offset = offset;
     packet.coll.piece.bytes = value;
-    return post(coll, rank, &packet, data, bytes);
-}
-
-static bool is_inline(size_t bytes) { return bytes <= FLY_COLL_INLINE; }
-
-/* The next piece to where the receiver said; true: there was a credit. */
-static bool send_piece(struct fly_sched *s, struct fly_sending *sending) {
-    struct fly_coll *coll = s->coll;
-    int peer = world(coll, sending->peer);
-    uint64_t offset = sending->at[0].offset;
-    size_t bytes = (size_t)sending->at[0].bytes;
-    const unsigned char *from = sending->from + sending->sent;
-    const struct fly_member *member = &coll->win->members[sending->peer];
-    bool direct = member->reach == FLY_DIRECT;
-    struct fly_packet packet = packet_of(coll, sending->tag, WHAT_PIECE, s->number);
-    packet.coll.piece.offset = offset;
-    packet.coll.piece.bytes = bytes;
-    if (coll->rt->peers[peer].dead || !fly_credit_there(coll->rt, peer, FLY_CLASS_OTHER))
-        return false;
-    if (direct) memcpy(member->base + offset, from, bytes);
-    if (!post(coll, sending->peer, &packet, direct ? NULL : from, direct ? 0 : bytes))
-        return false;
-    sending->sent += bytes;
-    sending->ready--;
-    sending->at[0] = sending->at[1];
-    return true;
-}
-
-static bool step_sending(struct fly_sched *s, struct fly_sending *sending) {
-    if (sending->done) return true;
-    if (is_inline(sending->bytes)) {
-        struct fly_packet packet = packet_of(s->coll, sending->tag, WHAT_DATA, s->number);
-        packet.bytes = (uint8_t)sending->bytes;
-        if (sending->bytes != 0) memcpy(packet.coll.data, sending->from, sending->bytes);
-        sending->done = post(s->coll, sending->peer, &packet, NULL, 0);
-        return sending->done;
-    }
-    while (sending->ready != 0 && send_piece(s, sending)) continue;
-    sending->done = sending->sent == sending->bytes;
-    return sending->done;
-}
-
-/* Calls for as many pieces as there is memory for. */
-static void call_for(struct fly_sched *s, struct fly_receiving *r) {
-    if (is_inline(r->bytes)) return;
-    while (r->called < r->bytes && r->calls - r->used < FLY_COLL_DEPTH) {
-        size_t bytes = r->bytes - r->called < r->piece ? r->bytes - r->called : r->piece;
-        struct fly_packet packet = packet_of(s->coll, r->tag, WHAT_READY, s->number);
-        packet.coll.piece.offset = fly_piece_at(s, r, r->calls);
-        packet.coll.piece.bytes = bytes;
-        if (!post(s->coll, r->peer, &packet, NULL, 0)) return;
-        r->called += bytes;
-        r->calls++;
-    }
-}
-
-static void take(struct fly_sched *s, struct fly_receiving *r, void *from, size_t bytes) {
-    if (bytes == 0) return;
-    if (r->take == FLY_TAKE_COPY)
-        memcpy(r->to + r->taken, from, bytes);
-    else
-        fly_apply(&s->key.fold, r->to + r->taken, from, bytes, r->take);
-    r->taken += bytes;
-}
-
-/* `may` false: another must fold into the same memory first. */
-static bool step_receiving(struct fly_sched *s, struct fly_receiving *r, bool may) {
-    if (r->done) return true;
-    if (is_inline(r->bytes)) {
-        if (r->arrived == 0 || !may) return false;
-        take(s, r, r->inside, r->bytes);
-        r->done = true;
-        return true;
-    }
-    call_for(s, r);
-    while (may && r->used < r->arrived) {
-        size_t bytes = r->bytes - r->taken < r->piece ? r->bytes - r->taken : r->piece;
-        take(s, r, s->coll->heap + fly_piece_at(s, r, r->used), bytes);
-        r->used++;
-        call_for(s, r);
-    }
-    r->done = r->taken == r->bytes;
-    return r->done;
-}
-
-static void do_locals(struct fly_sched *s, const struct fly_span *span) {
-    for (size_t i = span[0].local; i < span[1].local; i++) {
-        const struct fly_local *local = &s->locals[i];
-        if (local->take == FLY_TAKE_COPY)
-            memmove(local->to, local->from, local->bytes);
-        else
-            fly_apply(&s->key.fold, local->to, local->from, local->bytes, local->take);
-    }
-}
-
-/* Whether the round is done. Folds of a round happen in their order, whatever arrives first. */
-static bool step_round(struct fly_sched *s) {
-    const struct fly_span *span = &s->rounds[s->round];
-    bool all = true, folds = true;
-    if (!s->begun) do_locals(s, span);
-    s->begun = true;
-    if (s->casting != NULL) return fly_cast_step(s);
-    for (size_t i = span[0].sending; i < span[1].sending; i++)
-        all &= step_sending(s, &s->sendings[i]);
-    for (size_t i = span[0].receiving; i < span[1].receiving; i++) {
-        struct fly_receiving *r = &s->receivings[i];
-        bool fold = r->take != FLY_TAKE_COPY;
-        bool done = step_receiving(s, r, !fold || folds);
-        if (fold) folds &= done;
-        all &= done;
-    }
-    return all;
-}
-
-static void step(struct fly_sched *s) {
-    while (s->round < s->round_count && step_round(s)) {
-        s->round++;
-        s->begun = false;
-    }
-    if (s->round == s->round_count) fly_sched_end(s, FLY_OK);
+    return post_beside(coll, rank, &packet, data, bytes);
 }
 
 static size_t bucket_of(uint64_t number) { return (size_t)number % FLY_COLL_BUCKETS; }
-
-void fly_sched_end(struct fly_sched *s, int error) {
-    struct fly_coll *coll = s->coll;
-    struct fly_sched **at = &coll->numbered[bucket_of(s->number)];
-    while (*at != s) at = &(*at)->next_numbered;
-    *at = s->next_numbered;
-    if (s->before_running != NULL)
-        s->before_running->next_running = s->next_running;
-    else
-        coll->running = s->next_running;
-    if (s->next_running != NULL)
-        s->next_running->before_running = s->before_running;
-    else
-        coll->last_running = s->before_running;
-    coll->rt->scheds--;
-    if (s->casting != NULL) coll->rt->casts--;
-    s->req.error = error;
-    s->req.want.left = 0;
-    if (error == FLY_OK && coll->settings.dump[0] != 0) fly_dump(s);
-}
-
-static void break_all(struct fly_coll *coll) {
-    while (coll->running != NULL) fly_sched_end(coll->running, FLY_ERR_PEER);
-}
-
-/* A member is dead: nobody waits for it any more, and the others are told once. */
-static void check_dead(struct fly_coll *coll) {
-    if (!coll->broken) {
-        bool dead = coll->told_of;
-        for (int r = 0; r < coll->team->size && !dead; r++)
-            dead = coll->rt->peers[world(coll, r)].dead;
-        if (!dead) return;
-        coll->broken = true;
-        coll->to_tell = coll->team->size;
-        coll->rt->scheds++;
-    }
-    break_all(coll);
-    while (coll->to_tell > 0) {
-        int rank = coll->to_tell - 1;
-        struct fly_packet packet = packet_of(coll, 0, WHAT_DEATH, 0);
-        bool skip = rank == coll->team->rank || coll->rt->peers[world(coll, rank)].dead;
-        if (!skip && !post(coll, rank, &packet, NULL, 0)) return;
-        if (--coll->to_tell == 0) coll->rt->scheds--;
-    }
-}
-
-/* Over a transport that hears of a death only when it sends: asks those that are waited for. */
-static void ask_missing(struct fly_coll *coll) {
-    uint64_t now = fly_now_ns();
-    if (now < coll->next_ask_ns) return;
-    bool first = coll->next_ask_ns == 0;
-    coll->next_ask_ns = now + ASK_NS;
-    for (const struct fly_sched *s = coll->running; s != NULL && !first; s = s->next_running) {
-        const struct fly_span *span = &s->rounds[s->round];
-        for (int r = -1; s->casting != NULL && (r = fly_cast_awaited(s, r)) >= 0;)
-            if (!coll->rt->peers[world(coll, r)].dead && coll->win->members[r].reach != FLY_DIRECT)
-                fly_ask(coll->rt, world(coll, r));
-        for (size_t i = span[0].receiving; i < span[1].receiving; i++) {
-            int rank = s->receivings[i].peer, peer = world(coll, rank);
-            if (s->receivings[i].done || coll->rt->peers[peer].dead ||
-                coll->win->members[rank].reach == FLY_DIRECT)
-                continue;
-            fly_ask(coll->rt, peer);
-        }
-    }
-}
-
-void fly_coll_turn(struct fly_rt *rt) {
-    for (struct fly_coll *coll = rt->colls; coll != NULL; coll = coll->next_coll) {
-        if (rt->deaths != 0 || coll->told_of) check_dead(coll);
-        struct fly_sched *next;
-        for (struct fly_sched *s = coll->running; s != NULL; s = next) {
-            next = s->next_running;
-            step(s);
-        }
-        if (coll->running != NULL && rt->turns % TURNS_ASK == 0) ask_missing(coll);
-    }
-}
 
 static struct fly_sched *find(const struct fly_coll *coll, uint64_t number) {
     struct fly_sched *s = coll->numbered[bucket_of(number)];
@@ -297,6 +120,239 @@ static bool keep_early(struct fly_coll *coll, const struct fly_packet *packet) {
     return true;
 }
 
+/* Where a packet goes; false: no memory, it is not taken. */
+static bool sort_in(struct fly_coll *coll, int rank, const struct fly_packet *packet) {
+    struct fly_sched *s = find(coll, packet->coll.number);
+    if (s != NULL) deliver(s, rank, packet);
+    else if (packet->coll.number >= coll->next) return keep_early(coll, packet);
+    return true; /* of one that a death has ended */
+}
+
+/* Takes what a rank has sent. */
+static void look_in_lane(struct fly_coll *coll, int rank) {
+    struct fly_lanes *lanes = &coll->lanes[rank];
+    const struct fly_packet *packet;
+    if (lanes->in == NULL) return;
+    while ((packet = fly_lane_peek(lanes)) != NULL && sort_in(coll, rank, packet))
+        fly_lane_take(lanes);
+}
+
+/* The same, where mostly the first is what this short message is awaited by. */
+static inline void look_for(struct fly_sched *s, struct fly_receiving *r) {
+    struct fly_lanes *lanes = &s->coll->lanes[r->peer];
+    const struct fly_packet *packet = lanes->in == NULL ? NULL : fly_lane_peek(lanes);
+    if (packet == NULL) return;
+    if (packet->coll.number != s->number || packet->tag != r->tag ||
+        packet->flags != WHAT_DATA || packet->bytes != r->bytes) {
+        look_in_lane(s->coll, r->peer);
+        return;
+    }
+    if (r->bytes != 0) memcpy(r->inside, packet->coll.data, FLY_COLL_INLINE);
+    r->arrived = 1;
+    fly_lane_take(lanes);
+}
+
+static bool is_inline(size_t bytes) { return bytes <= FLY_COLL_INLINE; }
+
+/* The next piece to where the receiver said; true: there was a credit. */
+static bool send_piece(struct fly_sched *s, struct fly_sending *sending) {
+    struct fly_coll *coll = s->coll;
+    uint64_t offset = sending->at[0].offset;
+    size_t bytes = (size_t)sending->at[0].bytes;
+    const unsigned char *from = sending->from + sending->sent;
+    const struct fly_member *member = &coll->win->members[sending->peer];
+    bool direct = member->reach == FLY_DIRECT;
+    if (!has_room(coll, sending->peer)) return false;
+    struct fly_packet packet = packet_of(coll, sending->tag, WHAT_PIECE, s->number);
+    packet.coll.piece.offset = offset;
+    packet.coll.piece.bytes = bytes;
+    if (direct) memcpy(member->base + offset, from, bytes);
+    if (!post(coll, sending->peer, &packet, direct ? NULL : from, direct ? 0 : bytes))
+        return false;
+    sending->sent += bytes;
+    sending->ready--;
+    sending->at[0] = sending->at[1];
+    return true;
+}
+
+static bool step_sending(struct fly_sched *s, struct fly_sending *sending) {
+    if (sending->done) return true;
+    if (is_inline(sending->bytes)) {
+        struct fly_packet packet = packet_of(s->coll, sending->tag, WHAT_DATA, s->number);
+        packet.bytes = (uint8_t)sending->bytes;
+        if (sending->bytes != 0) memcpy(packet.coll.data, sending->from, sending->bytes);
+        sending->done = post(s->coll, sending->peer, &packet, NULL, 0);
+        return sending->done;
+    }
+    if (sending->ready == 0) look_in_lane(s->coll, sending->peer);
+    while (sending->ready != 0 && send_piece(s, sending)) continue;
+    sending->done = sending->sent == sending->bytes;
+    return sending->done;
+}
+
+/* Calls for as many pieces as there is memory for. */
+static void call_for(struct fly_sched *s, struct fly_receiving *r) {
+    if (is_inline(r->bytes)) return;
+    while (r->called < r->bytes && r->calls - r->used < FLY_COLL_DEPTH) {
+        size_t bytes = r->bytes - r->called < r->piece ? r->bytes - r->called : r->piece;
+        struct fly_packet packet = packet_of(s->coll, r->tag, WHAT_READY, s->number);
+        packet.coll.piece.offset = fly_piece_at(s, r, r->calls);
+        packet.coll.piece.bytes = bytes;
+        if (!post(s->coll, r->peer, &packet, NULL, 0)) return;
+        r->called += bytes;
+        r->calls++;
+    }
+}
+
+static void take(struct fly_sched *s, struct fly_receiving *r, void *from, size_t bytes) {
+    if (bytes == 0) return;
+    if (r->take == FLY_TAKE_COPY)
+        memcpy(r->to + r->taken, from, bytes);
+    else
+        fly_apply(&s->key.fold, r->to + r->taken, from, bytes, r->take);
+    r->taken += bytes;
+}
+
+/* `may` false: another must fold into the same memory first. */
+static bool step_receiving(struct fly_sched *s, struct fly_receiving *r, bool may) {
+    if (r->done) return true;
+    if (is_inline(r->bytes)) {
+        if (r->arrived == 0) look_for(s, r);
+        if (r->arrived == 0 || !may) return false;
+        take(s, r, r->inside, r->bytes);
+        r->done = true;
+        return true;
+    }
+    if (r->arrived == r->used) look_in_lane(s->coll, r->peer);
+    call_for(s, r);
+    while (may && r->used < r->arrived) {
+        size_t bytes = r->bytes - r->taken < r->piece ? r->bytes - r->taken : r->piece;
+        take(s, r, s->coll->heap + fly_piece_at(s, r, r->used), bytes);
+        r->used++;
+        call_for(s, r);
+    }
+    r->done = r->taken == r->bytes;
+    return r->done;
+}
+
+static void do_locals(struct fly_sched *s, const struct fly_span *span) {
+    for (size_t i = span[0].local; i < span[1].local; i++) {
+        const struct fly_local *local = &s->locals[i];
+        if (local->take == FLY_TAKE_COPY)
+            memmove(local->to, local->from, local->bytes);
+        else if (local->take == FLY_TAKE_SHAPED)
+            fly_copy_shape(local->to, &s->shapeds[local->bytes].to, local->from,
+                           &s->shapeds[local->bytes].from);
+        else
+            fly_apply(&s->key.fold, local->to, local->from, local->bytes, local->take);
+    }
+}
+
+/* Whether the round is done. Folds of a round happen in their order, whatever arrives first. */
+static bool step_round(struct fly_sched *s) {
+    const struct fly_span *span = &s->rounds[s->round];
+    bool all = true, folds = true;
+    if (!s->begun) do_locals(s, span);
+    s->begun = true;
+    if (s->casting != NULL) return fly_cast_step(s);
+    for (size_t i = span[0].sending; i < span[1].sending; i++)
+        all &= step_sending(s, &s->sendings[i]);
+    for (size_t i = span[0].receiving; i < span[1].receiving; i++) {
+        struct fly_receiving *r = &s->receivings[i];
+        bool fold = r->take != FLY_TAKE_COPY;
+        bool done = step_receiving(s, r, !fold || folds);
+        if (fold) folds &= done;
+        all &= done;
+    }
+    return all;
+}
+
+static void step(struct fly_sched *s) {
+    while (s->round < s->round_count && step_round(s)) {
+        s->round++;
+        s->begun = false;
+    }
+    if (s->round == s->round_count) fly_sched_end(s, FLY_OK);
+}
+
+void fly_sched_end(struct fly_sched *s, int error) {
+    struct fly_coll *coll = s->coll;
+    struct fly_sched **at = &coll->numbered[bucket_of(s->number)];
+    while (*at != s) at = &(*at)->next_numbered;
+    *at = s->next_numbered;
+    if (s->before_running != NULL)
+        s->before_running->next_running = s->next_running;
+    else
+        coll->running = s->next_running;
+    if (s->next_running != NULL)
+        s->next_running->before_running = s->before_running;
+    else
+        coll->last_running = s->before_running;
+    coll->rt->scheds--;
+    if (s->casting != NULL) coll->rt->casts--;
+    s->req.error = error;
+    s->req.want.left = 0;
+    if (error == FLY_OK && coll->settings.dump[0] != 0) fly_dump(s);
+}
+
+static void break_all(struct fly_coll *coll) {
+    while (coll->running != NULL) fly_sched_end(coll->running, FLY_ERR_PEER);
+}
+
+/* A member is dead: nobody waits for it any more, and the others are told once. */
+static void check_dead(struct fly_coll *coll) {
+    if (!coll->broken) {
+        bool dead = coll->told_of;
+        for (int r = 0; r < coll->team->size && !dead; r++)
+            dead = coll->rt->peers[world(coll, r)].dead;
+        if (!dead) return;
+        coll->broken = true;
+        coll->to_tell = coll->team->size;
+        coll->rt->scheds++;
+    }
+    break_all(coll);
+    while (coll->to_tell > 0) {
+        int rank = coll->to_tell - 1;
+        struct fly_packet packet = packet_of(coll, 0, WHAT_DEATH, 0);
+        bool skip = rank == coll->team->rank || coll->rt->peers[world(coll, rank)].dead;
+        if (!skip && !post_beside(coll, rank, &packet, NULL, 0)) return;
+        if (--coll->to_tell == 0) coll->rt->scheds--;
+    }
+}
+
+/* Over a transport that hears of a death only when it sends: asks those that are waited for. */
+static void ask_missing(struct fly_coll *coll) {
+    uint64_t now = fly_now_ns();
+    if (now < coll->next_ask_ns) return;
+    bool first = coll->next_ask_ns == 0;
+    coll->next_ask_ns = now + ASK_NS;
+    for (const struct fly_sched *s = coll->running; s != NULL && !first; s = s->next_running) {
+        const struct fly_span *span = &s->rounds[s->round];
+        for (int r = -1; s->casting != NULL && (r = fly_cast_awaited(s, r)) >= 0;)
+            if (!coll->rt->peers[world(coll, r)].dead && coll->win->members[r].reach != FLY_DIRECT)
+                fly_ask(coll->rt, world(coll, r));
+        for (size_t i = span[0].receiving; i < span[1].receiving; i++) {
+            int rank = s->receivings[i].peer, peer = world(coll, rank);
+            if (s->receivings[i].done || coll->rt->peers[peer].dead ||
+                coll->win->members[rank].reach == FLY_DIRECT)
+                continue;
+            fly_ask(coll->rt, peer);
+        }
+    }
+}
+
+void fly_coll_turn(struct fly_rt *rt) {
+    for (struct fly_coll *coll = rt->colls; coll != NULL; coll = coll->next_coll) {
+        struct fly_sched *next;
+        for (struct fly_sched *s = coll->running; s != NULL; s = next) {
+            next = s->next_running;
+            step(s);
+        }
+        if (rt->deaths != 0 || coll->told_of) check_dead(coll);
+        if (coll->running != NULL && rt->turns % TURNS_ASK == 0) ask_missing(coll);
+    }
+}
+
 bool fly_coll_arrived(struct fly_win *win, int peer, const struct fly_packet *packet,
                       const void *data, size_t bytes) {
     (void)peer;
@@ -310,10 +366,7 @@ bool fly_coll_arrived(struct fly_win *win, int peer, const struct fly_packet *pa
     if (piece && bytes != 0 && packet->coll.piece.offset < FLY_COLL_HEAP &&
         bytes <= FLY_COLL_HEAP - packet->coll.piece.offset)
         memcpy(coll->heap + packet->coll.piece.offset, data, bytes);
-    struct fly_sched *s = find(coll, packet->coll.number);
-    if (s != NULL) deliver(s, packet->source, packet);
-    else if (packet->coll.number >= coll->next) return keep_early(coll, packet);
-    return true; /* of one that a death has ended */
+    return sort_in(coll, packet->source, packet);
 }
 
 static void take_early(struct fly_coll *coll, struct fly_sched *s) {
@@ -378,6 +431,30 @@ int fly_sched_start(struct fly_sched *s) {
         call_for(s, &s->receivings[i]);
     step(s);
     return FLY_OK;
+}
+
+/* Whether a packet is in the lane that this schedule waits for next; looked for so often. */
+static inline bool look_ahead(const struct fly_sched *s, int looks) {
+    const struct fly_span *span = &s->rounds[s->round];
+    for (size_t i = span[0].receiving; i < span[1].receiving; i++) {
+        const struct fly_receiving *r = &s->receivings[i];
+        const struct fly_lanes *lanes = &s->coll->lanes[r->peer];
+        if (r->done || lanes->in == NULL) continue;
+        while (looks-- > 0)
+            if (fly_lane_peek(lanes) != NULL) return true;
+        return false;
+    }
+    return false;
+}
+
+void fly_coll_await(struct fly_req *req) {
+    struct fly_sched *s = (struct fly_sched *)req;
+    struct fly_pause pause = {.rt = req->rt};
+    for (uint32_t turn = 1; !fly_match_complete(&req->want); turn++) {
+        bool seen = look_ahead(s, pause.turns < TURNS_NEAR && !pause.rt->crowded ? LOOKS : 1);
+        if (seen) step(s);
+        if (!seen || turn % TURNS_ASK == 0) fly_wait_more(&pause); /* also others get on */
+    }
 }
 
 void fly_early_free(struct fly_coll *coll) {

@@ -93,7 +93,7 @@ struct making {
     int *words; /* of all, at rank 0 */
     struct fly_verdict *verdicts, verdict;
     struct fly_plan plan;
-    struct fly_slot *slots;
+    struct fly_place *slots;
     struct fly_graph *graph;
 };
 
@@ -189,7 +189,8 @@ static int by_colour(const void *left, const void *right) {
     return a->slot < b->slot ? -1 : a->slot > b->slot;
 }
 
-static void routes(const struct fly_slot *slots, size_t count, struct fly_route *into, int *peers) {
+static void routes(const struct fly_place *slots, size_t count, struct fly_route *into,
+                   int *peers) {
     for (size_t i = 0; i < count; i++) {
         into[i] = (struct fly_route){slots[i].peer, slots[i].tag, slots[i].colour, (int)i};
         peers[i] = slots[i].peer;
@@ -271,39 +272,78 @@ static int open_up(struct making *m, const char *name, enum fly_graph_kind kind,
     return FLY_OK;
 }
 
-/* Room for two lists, the second behind the first, and `more` before them. */
+/* The weights of edges that are sent by; 1 where there are none. */
+static int weigh(const struct making *m, const char *what, size_t count, const int weights[],
+                 int *into) {
+    for (size_t i = 0; i < count; i++) {
+        into[i] = weights == NULL ? 1 : weights[i];
+        if (into[i] < 0)
+            return fly_fail(FLY_ERR_ARG, "%s: %s[%zu]: %d must be 0 or more", m->name, what, i,
+                            into[i]);
+    }
+    return FLY_OK;
+}
+
+/* Room for two lists, the second with weights, and `more` before them. */
 static int words_for(struct making *m, size_t more, size_t a, size_t b,
                      struct fly_graph *const *graph) {
     if (graph == NULL) return fly_fail(FLY_ERR_ARG, "%s: graph is NULL", m->name);
     if (a > FLY_EDGES_MOST || b > FLY_EDGES_MOST)
         return fly_fail(FLY_ERR_ARG, "%s: %zu edges must be at most %d", m->name, a > b ? a : b,
                         FLY_EDGES_MOST);
-    m->mine = calloc(more + a + b + 1, sizeof *m->mine);
-    m->mine_count = more + a + b;
+    m->mine = calloc(more + a + 2 * b + 1, sizeof *m->mine);
+    m->mine_count = more + a + 2 * b;
     return m->mine != NULL ? FLY_OK : no_memory(m);
 }
 
-int fly_graph_create(fly_team *team, size_t count, const int from[], const int to[],
-                     fly_graph **graph) {
+static int create(const char *name, fly_team *team, size_t count, const int from[],
+                  const int to[], const int weights[], fly_graph **graph) {
     struct making m;
-    int code = open_up(&m, "fly_graph_create", FLY_GRAPH_EDGES, team, graph);
+    int code = open_up(&m, name, FLY_GRAPH_EDGES, team, graph);
     if (code != FLY_OK) return code;
     code = words_for(&m, 0, count, count, graph);
     if (code == FLY_OK) code = list(&m, "from", count, from, m.mine);
     if (code == FLY_OK) code = list(&m, "to", count, to, m.mine + count);
+    if (code == FLY_OK) code = weigh(&m, "weights", count, weights, m.mine + 2 * count);
     return make(&m, code, graph);
 }
 
-int fly_graph_adjacent(fly_team *team, size_t in_count, const int sources[], size_t out_count,
-                       const int targets[], fly_graph **graph) {
+int fly_graph_create(fly_team *team, size_t count, const int from[], const int to[],
+                     fly_graph **graph) {
+    return create("fly_graph_create", team, count, from, to, NULL, graph);
+}
+
+int fly_graph_create_weighted(fly_team *team, size_t count, const int from[], const int to[],
+                              const int weights[], fly_graph **graph) {
+    return create("fly_graph_create_weighted", team, count, from, to, weights, graph);
+}
+
+static int adjacent(const char *name, fly_team *team, size_t in_count, const int sources[],
+                    size_t out_count, const int targets[], const int weights[],
+                    fly_graph **graph) {
     struct making m;
-    int code = open_up(&m, "fly_graph_adjacent", FLY_GRAPH_ADJACENT, team, graph);
+    int code = open_up(&m, name, FLY_GRAPH_ADJACENT, team, graph);
     if (code != FLY_OK) return code;
     code = words_for(&m, 1, in_count, out_count, graph);
     if (code == FLY_OK) m.mine[0] = (int)in_count;
     if (code == FLY_OK) code = list(&m, "sources", in_count, sources, m.mine + 1);
     if (code == FLY_OK) code = list(&m, "targets", out_count, targets, m.mine + 1 + in_count);
+    if (code == FLY_OK)
+        code = weigh(&m, "target_weights", out_count, weights, m.mine + 1 + in_count + out_count);
     return make(&m, code, graph);
+}
+
+int fly_graph_adjacent(fly_team *team, size_t in_count, const int sources[], size_t out_count,
+                       const int targets[], fly_graph **graph) {
+    return adjacent("fly_graph_adjacent", team, in_count, sources, out_count, targets, NULL,
+                    graph);
+}
+
+int fly_graph_adjacent_weighted(fly_team *team, size_t in_count, const int sources[],
+                                size_t out_count, const int targets[],
+                                const int target_weights[], fly_graph **graph) {
+    return adjacent("fly_graph_adjacent_weighted", team, in_count, sources, out_count, targets,
+                    target_weights, graph);
 }
 
 int fly_graph_neighbours(const fly_graph *graph, size_t *in_count, const int **sources,
@@ -314,6 +354,15 @@ int fly_graph_neighbours(const fly_graph *graph, size_t *in_count, const int **s
     if (out_count != NULL) *out_count = graph->out_count;
     if (targets != NULL) *targets = graph->targets;
     return FLY_OK;
+}
+
+int fly_graph_team(const fly_graph *graph, fly_team **team) {
+    if (graph == NULL || team == NULL)
+        return fly_fail(FLY_ERR_ARG, "fly_graph_team: %s is NULL", graph == NULL ? "graph"
+                                                                               : "team");
+    *team = graph->coll == NULL ? NULL : graph->coll->team;
+    if (*team != NULL) return FLY_OK;
+    return fly_fail(FLY_ERR_STATE, "fly_graph_team: graph: its team is gone");
 }
 
 int fly_graph_free(fly_graph **graph) {

@@ -206,7 +206,7 @@ int fly_loggp_read(const char *path, struct fly_loggp *net, char *error, size_t 
     } else if (!whole || length > FILE_MOST) {
         code = refuse(&from, "it must be a file of at most %d bytes", FILE_MOST);
     } else {
-        struct fly_loggp read = {.datagram_ns = fly_loggp_default.datagram_ns};
+        struct fly_loggp read = {.datagram_ns = fly_loggp_near(1).datagram_ns};
         text[length] = 0;
         from.at = text;
         from.line = 1;

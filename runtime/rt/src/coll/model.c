@@ -8,8 +8,22 @@
 
 #include "settings.h"
 
-/* A network of one node's shared memory: what stands in docs/collectives.md. */
-const struct fly_loggp fly_loggp_default = {100, 60, 60, 100, 0.1, 3000, 0};
+/* What a processor takes to go from one waiting rank to the next. */
+static const double SWITCH_NS = 2000;
+
+/* What stands in docs/collectives.md. Where ranks share a processor, a message is seen when its
+   receiver's turn comes, and what one does the others wait for. */
+struct fly_loggp fly_loggp_near(int crowd) {
+    struct fly_loggp net = {100, 60, 60, 100, 0.1, 3000, 0};
+    if (crowd <= 1) return net;
+    net.latency_ns = crowd * SWITCH_NS;
+    net.send_ns *= crowd;
+    net.receive_ns *= crowd;
+    net.gap_ns *= crowd;
+    net.byte_ns *= crowd;
+    net.datagram_ns *= crowd;
+    return net;
+}
 
 enum { SEGMENT_LEAST = 1024, SEGMENTS_MOST = 4096 };
 
@@ -195,9 +209,12 @@ static double halves(const struct fly_loggp *net, int size, size_t bytes, size_t
     return log2_up(size) * message(net, (double)bytes * (size / 2));
 }
 
-/* Along edges in rounds, and all at once: as among so many ranks and this one. */
+/* Along edges in rounds, each when the one before is done, though no sooner than the gap allows;
+   and all at once, as among so many ranks and this one. */
 static double coloured(const struct fly_loggp *net, int degree, size_t bytes, size_t none) {
-    return ring(net, degree + 1, bytes, none);
+    double one = message(net, (double)bytes);
+    (void)none;
+    return degree < 1 ? 0 : one + (degree - 1) * most(one, gap(net, (double)bytes));
 }
 
 static double at_once(const struct fly_loggp *net, int degree, size_t bytes, size_t none) {
@@ -224,6 +241,7 @@ static const struct fly_algorithm ALLREDUCE[] = {
     {"ring", NULL, false, ring_twice, NULL},
     {"rabenseifner", NULL, true, rabenseifner, NULL},
     {"tree", NULL, true, up_and_down, NULL},
+    {"linear", NULL, true, exchange, NULL},
 };
 static const struct fly_algorithm ALLGATHER[] = {
     {"ring", NULL, false, ring, NULL},
@@ -267,9 +285,11 @@ const struct fly_operation_table fly_operations[FLY_C_OPERATIONS] = {
     [FLY_C_REDUCE_SCATTER] = TABLE("reduce_scatter", REDUCE_SCATTER),
     [FLY_C_ALLTOALL] = TABLE("alltoall", ALLTOALL),
     [FLY_C_ALLTOALLV] = TABLE("alltoallv", ALLTOALLV),
+    [FLY_C_ALLTOALLW] = TABLE("alltoallw", ALLTOALLV),
     [FLY_C_SCAN] = TABLE("scan", SCAN),
     [FLY_C_NEIGHBOUR_ALLGATHER] = TABLE("neighbour_allgather", NEIGHBOUR),
     [FLY_C_NEIGHBOUR_ALLGATHERV] = TABLE("neighbour_allgatherv", NEIGHBOUR),
     [FLY_C_NEIGHBOUR_ALLTOALL] = TABLE("neighbour_alltoall", NEIGHBOUR),
     [FLY_C_NEIGHBOUR_ALLTOALLV] = TABLE("neighbour_alltoallv", NEIGHBOUR),
+    [FLY_C_NEIGHBOUR_ALLTOALLW] = TABLE("neighbour_alltoallw", NEIGHBOUR),
 };

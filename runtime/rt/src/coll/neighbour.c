@@ -6,57 +6,111 @@
  */
 #include "graph.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "shapes.h"
+
 enum { COLOURED, AT_ONCE };
-enum { SEND_BYTES, SEND_AT, RECEIVE_BYTES, RECEIVE_AT };
+enum { SEND_BYTES, SEND_AT, RECEIVE_BYTES, RECEIVE_AT }; /* or shapes instead of bytes */
 enum { COLOURS_AT_ONCE = 64 }; /* of a round: what they bring has room */
 
-struct piece {
-    unsigned char *at;
-    size_t bytes;
-};
+static bool has_shapes(const struct fly_call *call) {
+    return call->key.operation == FLY_C_NEIGHBOUR_ALLTOALLW;
+}
 
-static struct piece out_of(const struct fly_call *call, int slot) {
+/* What a slot sends, but for its gaps. */
+static struct fly_piece out_of(const struct fly_call *call, int slot) {
     const struct fly_key *key = &call->key;
     unsigned char *send = (unsigned char *)(uintptr_t)key->send;
     switch (key->operation) {
     case FLY_C_NEIGHBOUR_ALLTOALL:
-        return (struct piece){send + (size_t)slot * key->bytes, key->bytes};
+        return (struct fly_piece){send + (size_t)slot * key->bytes, key->bytes};
     case FLY_C_NEIGHBOUR_ALLTOALLV:
-        return (struct piece){send + call->arrays[SEND_AT][slot], call->arrays[SEND_BYTES][slot]};
-    default: return (struct piece){send, key->bytes};
+        return (struct fly_piece){send + call->arrays[SEND_AT][slot],
+                                  call->arrays[SEND_BYTES][slot]};
+    case FLY_C_NEIGHBOUR_ALLTOALLW:
+        return (struct fly_piece){send + call->arrays[SEND_AT][slot],
+                                  fly_shape_bytes(&fly_shapes_of(call->arrays[SEND_BYTES])[slot])};
+    default: return (struct fly_piece){send, key->bytes};
     }
 }
 
-static struct piece in_of(const struct fly_call *call, int slot) {
+static struct fly_piece in_of(const struct fly_call *call, int slot) {
     unsigned char *receive = call->key.receive;
+    const size_t *sizes = call->arrays[RECEIVE_BYTES];
     if (call->arrays[RECEIVE_AT] == NULL)
-        return (struct piece){receive + (size_t)slot * call->key.bytes, call->key.bytes};
-    return (struct piece){receive + call->arrays[RECEIVE_AT][slot],
-                          call->arrays[RECEIVE_BYTES][slot]};
+        return (struct fly_piece){receive + (size_t)slot * call->key.bytes, call->key.bytes};
+    return (struct fly_piece){receive + call->arrays[RECEIVE_AT][slot],
+                              has_shapes(call) ? fly_shape_bytes(&fly_shapes_of(sizes)[slot])
+                                               : sizes[slot]};
+}
+
+static void copy_own(struct fly_sched *s, const struct fly_call *call, int out, int in) {
+    struct fly_piece from = out_of(call, out), to = in_of(call, in);
+    if (has_shapes(call))
+        fly_copy_shaped(s, to.at, &fly_shapes_of(call->arrays[RECEIVE_BYTES])[in], from.at,
+                        &fly_shapes_of(call->arrays[SEND_BYTES])[out]);
+    else
+        fly_copy(s, to.at, from.at, from.bytes);
 }
 
 static void build(struct fly_sched *s, const struct fly_call *call) {
     const struct fly_graph *graph = call->graph;
+    const fly_shape *outs = fly_shapes_of(call->arrays[SEND_BYTES]);
+    const fly_shape *ins = fly_shapes_of(call->arrays[RECEIVE_BYTES]);
     int colours = call->key.algorithm == COLOURED ? 1 : COLOURS_AT_ONCE, current = -1;
     size_t in = 0, out = 0, selfs = (size_t)graph->selfs;
+    bool shaped = has_shapes(call);
+    struct fly_piece *packed = shaped ? fly_temporary(s, graph->in_count * sizeof *packed) : NULL;
     fly_round(s);
-    for (; in < selfs; in++, out++) {
-        struct piece from = out_of(call, graph->outs[out].slot);
-        fly_copy(s, in_of(call, graph->ins[in].slot).at, from.at, from.bytes);
-    }
+    for (; in < selfs; in++, out++) copy_own(s, call, graph->outs[out].slot, graph->ins[in].slot);
     while (!s->failed && (in < graph->in_count || out < graph->out_count)) {
         bool sends = in == graph->in_count || (out < graph->out_count &&
                                                graph->outs[out].colour <= graph->ins[in].colour);
         const struct fly_route *route = sends ? &graph->outs[out++] : &graph->ins[in++];
-        struct piece piece = sends ? out_of(call, route->slot) : in_of(call, route->slot);
+        struct fly_piece piece = sends ? out_of(call, route->slot) : in_of(call, route->slot);
         if (piece.bytes == 0) continue;
         if (current >= 0 && route->colour / colours != current) fly_round(s);
         current = route->colour / colours;
+        if (shaped && sends)
+            piece = fly_shape_out(s, &outs[route->slot], piece.at, false);
+        else if (shaped && packed != NULL)
+            piece = packed[route->slot] = fly_shape_in(s, &ins[route->slot], piece.at);
         if (sends)
             fly_send_to(s, route->peer, route->tag, piece.at, piece.bytes);
         else
             fly_receive_from(s, route->peer, route->tag, piece.at, piece.bytes);
     }
+    if (packed == NULL || current < 0) return;
+    fly_round(s);
+    for (size_t i = selfs; i < graph->in_count; i++) {
+        int slot = graph->ins[i].slot;
+        fly_shape_back(s, &packed[slot], &ins[slot], in_of(call, slot).at);
+    }
+}
+
+/* From the arguments of the call, not from what was built of them. */
+char *fly_edges_text(const struct fly_call *call) {
+    const struct fly_graph *graph = call->graph;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    if (file == NULL) return NULL;
+    for (int in = 0; in < 2; in++) {
+        size_t count = in ? graph->in_count : graph->out_count;
+        const unsigned char *base = in ? call->key.receive : call->key.send;
+        for (size_t i = 0; i < count; i++) {
+            struct fly_piece piece = in ? in_of(call, (int)i) : out_of(call, (int)i);
+            fly_shape shape = {1, piece.bytes, 0};
+            if (has_shapes(call))
+                shape = fly_shapes_of(call->arrays[in ? RECEIVE_BYTES : SEND_BYTES])[i];
+            fprintf(file, "%s %d %zu %zu %zu %td\n", in ? "source" : "target",
+                    in ? graph->sources[i] : graph->targets[i], (size_t)(piece.at - base),
+                    shape.blocks, shape.block_bytes, shape.stride_bytes);
+        }
+    }
+    return fclose(file) == 0 ? text : NULL;
 }
 
 static int open_up(struct fly_call *call, const char *name, const struct fly_graph *graph,
@@ -76,10 +130,11 @@ static int open_up(struct fly_call *call, const char *name, const struct fly_gra
 static int own(const struct fly_call *call, const struct fly_graph *graph) {
     for (int i = 0; i < graph->selfs; i++) {
         int out = graph->outs[i].slot, in = graph->ins[i].slot;
-        struct piece from = out_of(call, out), to = in_of(call, in);
+        struct fly_piece from = out_of(call, out), to = in_of(call, in);
         if (from.bytes == to.bytes) continue;
-        return fly_fail(FLY_ERR_ARG, "%s: receive_bytes[%d]: %zu from itself, which sends %zu",
-                        call->name, in, to.bytes, from.bytes);
+        return fly_fail(FLY_ERR_ARG, "%s: receive_%s[%d]: %zu bytes from itself, which sends %zu",
+                        call->name, has_shapes(call) ? "shapes" : "bytes", in, to.bytes,
+                        from.bytes);
     }
     return FLY_OK;
 }
@@ -157,6 +212,28 @@ static int ask_alltoallv(struct fly_call *call, const char *name, fly_graph *gra
     return lists(call, send_bytes, send_at, receive_bytes, receive_at);
 }
 
+static int ask_alltoallw(struct fly_call *call, const char *name, fly_graph *graph,
+                         const void *send, const fly_shape send_shapes[], const size_t send_at[],
+                         void *receive, const fly_shape receive_shapes[],
+                         const size_t receive_at[]) {
+    int code = open_up(call, name, graph, FLY_C_NEIGHBOUR_ALLTOALLW, send);
+    if (code != FLY_OK) return code;
+    size_t ins = graph->in_count, outs = graph->out_count;
+    call->key.send = send;
+    call->key.receive = receive;
+    code = fly_call_shapes(call, "receive", ins, receive_shapes, receive_at);
+    if (code == FLY_OK) code = fly_call_shapes(call, "send", outs, send_shapes, send_at);
+    if (code == FLY_OK) code = fly_call_memory(call, ins, receive_shapes, outs, send_shapes);
+    if (code == FLY_OK)
+        code = fly_call_shapes_apart(call, "neighbour", ins, receive_shapes, receive_at, outs,
+                                     send_shapes, send_at);
+    if (code != FLY_OK) return code;
+    fly_call_keep_shapes(call, outs, send_shapes, send_at, ins, receive_shapes, receive_at);
+    code = own(call, graph);
+    if (code == FLY_OK) fly_call_choose(call, 0); /* by what all know */
+    return code;
+}
+
 FLY_FORMS_ON(fly_graph *graph, graph, ask_allgather, neighbour_allgather, (send, receive, bytes),
              const void *send, void *receive, size_t bytes)
 FLY_FORMS_ON(fly_graph *graph, graph, ask_alltoall, neighbour_alltoall, (send, receive, bytes),
@@ -168,3 +245,7 @@ FLY_FORMS_ON(fly_graph *graph, graph, ask_alltoallv, neighbour_alltoallv,
              (send, send_bytes, send_at, receive, receive_bytes, receive_at), const void *send,
              const size_t send_bytes[], const size_t send_at[], void *receive,
              const size_t receive_bytes[], const size_t receive_at[])
+FLY_FORMS_ON(fly_graph *graph, graph, ask_alltoallw, neighbour_alltoallw,
+             (send, send_shapes, send_at, receive, receive_shapes, receive_at), const void *send,
+             const fly_shape send_shapes[], const size_t send_at[], void *receive,
+             const fly_shape receive_shapes[], const size_t receive_at[])

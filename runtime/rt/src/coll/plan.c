@@ -11,29 +11,34 @@
 struct fly_half {
     int from, to;
     uint32_t slot; /* in that end's list */
+    int weight;    /* as the sender has it */
 };
 
-static void add_out(struct fly_plan *plan, struct fly_verdict *verdicts, int from, int to) {
-    plan->outs[plan->out_count++] = (struct fly_half){from, to, verdicts[from].out_count++};
+static void add_out(struct fly_plan *plan, struct fly_verdict *verdicts, int from, int to,
+                    int weight) {
+    plan->outs[plan->out_count++] =
+        (struct fly_half){from, to, verdicts[from].out_count++, weight};
 }
 
 static void add_in(struct fly_plan *plan, struct fly_verdict *verdicts, int from, int to) {
-    plan->ins[plan->in_count++] = (struct fly_half){from, to, verdicts[to].in_count++};
+    plan->ins[plan->in_count++] = (struct fly_half){from, to, verdicts[to].in_count++, 0};
 }
 
 static void read_edges(struct fly_plan *plan, struct fly_verdict *verdicts, const int *words,
                        size_t count) {
-    for (size_t i = 0; i < count / 2; i++) {
-        add_out(plan, verdicts, words[i], words[count / 2 + i]);
-        add_in(plan, verdicts, words[i], words[count / 2 + i]);
+    size_t edges = count / 3;
+    for (size_t i = 0; i < edges; i++) {
+        add_out(plan, verdicts, words[i], words[edges + i], words[2 * edges + i]);
+        add_in(plan, verdicts, words[i], words[edges + i]);
     }
 }
 
 static void read_lists(struct fly_plan *plan, struct fly_verdict *verdicts, int rank,
                        const int *words, size_t count) {
-    size_t in = (size_t)words[0];
+    size_t in = (size_t)words[0], out = (count - 1 - in) / 2;
     for (size_t i = 1; i <= in; i++) add_in(plan, verdicts, words[i], rank);
-    for (size_t i = 1 + in; i < count; i++) add_out(plan, verdicts, rank, words[i]);
+    for (size_t i = 1 + in; i < 1 + in + out; i++)
+        add_out(plan, verdicts, rank, words[i], words[i + out]);
 }
 
 static int by_pair(const struct fly_half *a, const struct fly_half *b) {
@@ -65,20 +70,40 @@ static const struct fly_half *unmatched(const struct fly_plan *plan) {
     return i < plan->in_count ? &plan->ins[i] : NULL;
 }
 
-/* Rounds of edges between two; those of a rank to itself have none. */
+struct heavy {
+    int weight;
+    size_t edge;
+};
+
+/* Equal ones stay in the order of edges. */
+static int by_weight(const void *left, const void *right) {
+    const struct heavy *a = left, *b = right;
+    if (a->weight != b->weight) return a->weight > b->weight ? -1 : 1;
+    return a->edge < b->edge ? -1 : a->edge > b->edge;
+}
+
+/* Rounds of edges between two; those of a rank to itself have none. The heaviest come first, so
+   that those of a round are like one another: a round takes as long as its heaviest. */
 static bool colour(struct fly_plan *plan, int *colours) {
-    size_t arcs = 0, at = 0;
+    size_t arcs = 0;
     uint32_t rounds, *found = malloc((plan->out_count + 1) * sizeof *found);
     struct fly_arc *all = malloc((plan->out_count + 1) * sizeof *all);
-    for (size_t i = 0; i < plan->out_count && all != NULL; i++)
+    struct heavy *order = malloc((plan->out_count + 1) * sizeof *order);
+    bool good = found != NULL && all != NULL && order != NULL;
+    for (size_t i = 0; i < plan->out_count && good; i++) {
+        colours[i] = -1;
         if (plan->outs[i].from != plan->outs[i].to)
-            all[arcs++] = (struct fly_arc){plan->outs[i].from, plan->outs[i].to};
-    bool good = found != NULL && all != NULL && fly_degree(plan->size, arcs, all, &plan->degree) &&
-                fly_colour(plan->size, arcs, all, found, &rounds);
-    for (size_t i = 0; i < plan->out_count && good; i++)
-        colours[i] = plan->outs[i].from == plan->outs[i].to ? -1 : (int)found[at++];
+            order[arcs++] = (struct heavy){plan->outs[i].weight, i};
+    }
+    if (good) qsort(order, arcs, sizeof *order, by_weight);
+    for (size_t i = 0; i < arcs && good; i++)
+        all[i] = (struct fly_arc){plan->outs[order[i].edge].from, plan->outs[order[i].edge].to};
+    good = good && fly_degree(plan->size, arcs, all, &plan->degree) &&
+           fly_colour(plan->size, arcs, all, found, &rounds);
+    for (size_t i = 0; i < arcs && good; i++) colours[order[i].edge] = (int)found[i];
     free(found);
     free(all);
+    free(order);
     return good;
 }
 
@@ -94,9 +119,9 @@ static bool fill(struct fly_plan *plan, const struct fly_verdict *verdicts) {
     for (size_t i = 0; i < plan->out_count && good; i++) {
         const struct fly_half *out = &plan->outs[i], *in = &plan->ins[i];
         tag = i > 0 && by_pair(&plan->outs[i - 1], out) == 0 ? tag + 1 : 0;
-        plan->slots[first[in->to] + in->slot] = (struct fly_slot){in->from, tag, colours[i]};
+        plan->slots[first[in->to] + in->slot] = (struct fly_place){in->from, tag, colours[i]};
         plan->slots[first[out->from] + verdicts[out->from].in_count + out->slot] =
-            (struct fly_slot){out->to, tag, colours[i]};
+            (struct fly_place){out->to, tag, colours[i]};
     }
     free(first);
     free(colours);

@@ -8,11 +8,11 @@
 
 enum { FLY_EDGES_MOST = 1 << 28 };
 
-/* What the words of a rank are: as many senders as receivers; or the number of sources, they, and
-   the targets. */
+/* What the words of a rank are: as many senders as receivers and weights; or the number of sources,
+   they, the targets, and the weights of these. */
 enum fly_graph_kind { FLY_GRAPH_EDGES = 1, FLY_GRAPH_ADJACENT };
 
-struct fly_slot {
+struct fly_place {
     int peer, tag, colour;
 };
 
@@ -28,7 +28,7 @@ struct fly_plan {
     int size;
     size_t out_count, in_count;
     struct fly_half *outs, *ins; /* edges as the senders' lists have them, and the receivers' */
-    struct fly_slot *slots;      /* of rank 0's sources, its targets, rank 1's sources, ... */
+    struct fly_place *slots;      /* of rank 0's sources, its targets, rank 1's sources, ... */
     uint32_t degree;
 };
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll.h"
+#include "graph.h"
 
 /* Room for one more in an array of the schedule; NULL: no memory, and the schedule has failed. */
 static void *more(struct fly_sched *s, void **array, size_t *count, size_t *room, size_t bytes) {
@@ -74,6 +74,18 @@ void fly_copy(struct fly_sched *s, void *to, const void *from, size_t bytes) {
 
 void fly_fold_local(struct fly_sched *s, void *to, void *from, size_t bytes, enum fly_take take) {
     add_local(s, to, from, bytes, take);
+}
+
+void fly_copy_shaped(struct fly_sched *s, void *to, const fly_shape *to_shape, const void *from,
+                     const fly_shape *from_shape) {
+    if (to_shape->blocks * to_shape->block_bytes == 0) return;
+    struct fly_shaped *shaped = MORE(s, shaped);
+    if (shaped == NULL) return;
+    *shaped = (struct fly_shaped){*to_shape, *from_shape};
+    struct fly_local *local = MORE(s, local);
+    if (local != NULL)
+        *local = (struct fly_local){to, (void *)(uintptr_t)from, s->shaped_count - 1,
+                                    FLY_TAKE_SHAPED};
 }
 
 void *fly_temporary(struct fly_sched *s, size_t bytes) {
@@ -209,6 +221,8 @@ struct fly_sched *fly_sched_new(const struct fly_call *call, int *code) {
         s->coll = call->coll;
         s->key = call->key;
         call->key.build(s, call);
+        if (call->graph != NULL && call->coll->settings.dump[0] != 0)
+            s->described = fly_edges_text(call);
         fly_round(s); /* where the last one ends */
         s->round_count -= s->failed ? 0 : 1;
     }
@@ -231,9 +245,11 @@ void fly_sched_free(struct fly_sched *s) {
     free(s->temporaries);
     free(s->vector);
     free(s->locals);
+    free(s->shapeds);
     free(s->sendings);
     free(s->receivings);
     free(s->rounds);
     free(s->places);
+    free(s->described);
     free(s);
 }

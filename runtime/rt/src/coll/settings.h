@@ -18,11 +18,13 @@ enum fly_operation {
     FLY_C_REDUCE_SCATTER,
     FLY_C_ALLTOALL,
     FLY_C_ALLTOALLV,
+    FLY_C_ALLTOALLW,
     FLY_C_SCAN,
     FLY_C_NEIGHBOUR_ALLGATHER,
     FLY_C_NEIGHBOUR_ALLGATHERV,
     FLY_C_NEIGHBOUR_ALLTOALL,
     FLY_C_NEIGHBOUR_ALLTOALLV,
+    FLY_C_NEIGHBOUR_ALLTOALLW,
     FLY_C_INNER, /* the library's own */
     FLY_C_OPERATIONS
 };
@@ -48,6 +50,7 @@ struct fly_coll_settings {
     struct fly_loggp loggp;
     struct fly_choice choices[FLY_C_OPERATIONS];
     bool checks, repeats;
+    bool measured; /* loggp is from a file */
     char dump[256]; /* "" none */
     bool multicast; /* is to be opened */
     char group[64]; /* where */
@@ -79,7 +82,8 @@ struct fly_operation_table {
 };
 
 extern const struct fly_operation_table fly_operations[FLY_C_OPERATIONS];
-extern const struct fly_loggp fly_loggp_default;
+/* One node's shared memory, with so many ranks for each processor. */
+struct fly_loggp fly_loggp_near(int crowd);
 
 /* From the environment: FLYLOOM_COLL, FLYLOOM_LOGGP, FLYLOOM_CHECK, FLYLOOM_REPEAT,
    FLYLOOM_COLL_DUMP, FLYLOOM_MULTICAST, FLYLOOM_MULTICAST_FAULTS. */

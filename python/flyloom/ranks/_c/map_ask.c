@@ -1,0 +1,1 @@
+../../../../runtime/mpi/map_ask.c

@@ -1,0 +1,22 @@
+/* Asks the core for a mapping of processes to a network; prints nothing. */
+#ifndef FLYLOOM_MAP_ASK_H
+#define FLYLOOM_MAP_ASK_H
+
+#include <stddef.h>
+
+struct map_asked {
+    const int *edges; /* sender, receiver and weight of each */
+    size_t count;
+    const char *hosts; /* of each process, host_bytes each, ended by a zero */
+    size_t host_bytes;
+    int size; /* processes */
+};
+
+/* Whether there is a network to map to, and the core; else 0, and why in `said`. */
+int map_can(char *said, size_t room);
+
+/* The new rank of each process into `ranks`, words about it into `said`. 1: the ranks are others;
+ * 0: they stay as they are; -1: refused, and `said` says why. */
+int map_ask(const struct map_asked *asked, int *ranks, char *said, size_t room);
+
+#endif
