@@ -10,7 +10,7 @@
 struct part {
     int32_t code, tag_ub;
     uint32_t flags, created, next_object, spare;
-    uint64_t bytes, unit, address;
+    uint64_t bytes, unit, address, loan[FLY_LOAN_WORDS];
 };
 
 static int check(const char *call, bool created, const void *base, size_t bytes, size_t unit,
@@ -91,6 +91,7 @@ static int fill(struct fly_win *win, const struct part *parts) {
         win->table[r].bytes = parts[r].bytes;
         win->table[r].unit = parts[r].unit;
         win->table[r].address = parts[r].address;
+        memcpy(win->table[r].loan, parts[r].loan, sizeof parts[r].loan);
         if (parts[r].tag_ub < win->tag_ub) win->tag_ub = parts[r].tag_ub;
     }
     win->members[team->rank].entry_shared = true;
@@ -112,8 +113,11 @@ static int expose(struct fly_win *win, int code) {
 
 static void undo(struct fly_win *win) {
     struct fly_rt *rt = win->rt;
-    for (int i = 0; i < rt->carrier_count; i++)
-        if (rt->carriers[i]->ops->hide != NULL) rt->carriers[i]->ops->hide(rt->carriers[i], win);
+    for (int i = 0; i < rt->carrier_count; i++) {
+        const struct fly_carrier_ops *ops = rt->carriers[i]->ops;
+        if (ops->reclaim != NULL && win->lent != NULL) ops->reclaim(rt->carriers[i], win);
+        if (ops->hide != NULL) ops->hide(rt->carriers[i], win);
+    }
     if (!win->table_shared) free(win->table);
     fly_memory_free(&win->table_memory);
     fly_memory_free(&win->memory);
@@ -181,6 +185,9 @@ static int make(const char *call, fly_team *team, bool created, void *base, size
         mine.code = fly_memory_get(rt, bytes, &win->memory);
     win->base = created ? base : win->memory.base;
     mine.address = (uint64_t)(uintptr_t)win->base;
+    for (int i = 0; code == FLY_OK && mine.code == FLY_OK && i < rt->carrier_count; i++)
+        if (rt->carriers[i]->ops->lend != NULL)
+            rt->carriers[i]->ops->lend(rt->carriers[i], win, mine.loan);
     mine.tag_ub = smallest_tag(rt);
     mine.next_object = rt->next_object;
     fly_leave(rt);
