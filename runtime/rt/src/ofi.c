@@ -11,7 +11,7 @@
 
 enum { EVENTS = 16, EVENTS_LEAST = 1024, EVENTS_MOST = 1 << 17, INJECTED = 192 };
 /* What waits for a write to a dead peer waits so long for the provider to let go. */
-static const uint64_t LET_GO_NS = 1000000000;
+static const uint64_t LET_GO_NS = 300000000;
 
 static int post(struct ofi *ofi, struct ofi_op *op) {
     ssize_t code = fi_recv(ofi->end.ep, &op->head, sizeof op->head + OFI_PIECE, NULL,
@@ -200,7 +200,8 @@ static struct ofi_head head_of(const struct ofi *ofi, int peer, uint32_t number,
                              .taken = ofi->peers[peer].taken, .offset = offset};
 }
 
-/* What the provider copies at once, and tells no end of. false: it must wait its turn. */
+/* What the provider copies at once, and tells no end of: not the last words before an end is closed.
+   false: it must wait its turn. */
 static bool inject(struct ofi *ofi, int peer, uint32_t number, const struct fly_packet *packet,
                    const void *data, size_t bytes) {
     struct {
@@ -210,7 +211,8 @@ static bool inject(struct ofi *ofi, int peer, uint32_t number, const struct fly_
     } all;
     size_t total = sizeof all.head + sizeof *packet + bytes;
     if (ofi->peers[peer].queued != 0 || total > ofi->info->tx_attr->inject_size ||
-        bytes > INJECTED || packet->kind == FLY_K_VOID || ofi_lost(ofi, peer))
+        bytes > INJECTED || packet->kind == FLY_K_VOID || ofi->base.rt->finalizing ||
+        ofi_lost(ofi, peer))
         return false;
     all.head = head_of(ofi, peer, number, sizeof *packet + bytes, 0);
     all.packet = *packet;
@@ -348,6 +350,7 @@ const struct fly_carrier_ops fly_ofi = {
     .reading = ofi_reading,
     .write = ofi_write,
     .read = ofi_read,
+    .inside = ofi_inside,
     .tell = ofi_tell,
     .close = ofi_close,
 };

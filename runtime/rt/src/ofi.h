@@ -140,6 +140,7 @@ void ofi_shut(struct ofi_end *end);
 int ofi_register(struct ofi_end *end, const struct fi_info *info, void *base, size_t bytes,
                  uint64_t key, struct fid_mr **made);
 int ofi_decide(struct ofi *ofi);
+size_t ofi_inside(const struct fly_carrier *c, int peer);
 void ofi_tell(const struct fly_carrier *c, int peer, char *text, size_t room);
 
 /* The data of a write by others; some providers (sockets) give the writer the flag as well. */

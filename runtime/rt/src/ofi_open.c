@@ -90,9 +90,9 @@ int ofi_register(struct ofi_end *end, const struct fi_info *info, void *base, si
     return code;
 }
 
-/* Puts below so many bytes take the message. That is copied at both ends, but is one packet; a
-   write of user memory has to be waited for. Measured: docs/runtime.md. */
-enum { LEAST_DATA = 4096, LEAST_BEHIND = 16384, LEAST_DELIVERED = 65536 };
+/* Puts of fewer bytes are messages, as measured (docs/runtime.md): a write with data is the quicker
+   from the first byte on, one with a message behind it only where that saves copies. */
+enum { LEAST_DATA = 1, LEAST_BEHIND = 16384 };
 
 static bool can(const struct ofi_facts *facts, enum ofi_path path) {
     switch (path) {
@@ -106,9 +106,10 @@ static bool can(const struct ofi_facts *facts, enum ofi_path path) {
 int ofi_decide(struct ofi *ofi) {
     static const size_t LEAST[] = {
         [OFI_MESSAGE] = SIZE_MAX, [OFI_DATA] = LEAST_DATA, [OFI_BEHIND] = LEAST_BEHIND,
-        [OFI_DELIVERED] = LEAST_DELIVERED,
+        [OFI_DELIVERED] = LEAST_BEHIND,
     };
-    static const enum ofi_path BEST[] = {OFI_DATA, OFI_BEHIND, OFI_DELIVERED, OFI_MESSAGE};
+    /* Not OFI_DELIVERED: the target hears nothing until the origin calls the library again. */
+    static const enum ofi_path BEST[] = {OFI_DATA, OFI_BEHIND, OFI_MESSAGE};
     const struct fly_settings *settings = &ofi->base.rt->settings;
     struct ofi_facts *facts = &ofi->facts;
     ofi->delivers = facts->lands && facts->delivered && facts->data;
@@ -123,10 +124,16 @@ int ofi_decide(struct ofi *ofi) {
         while (!can(facts, BEST[i])) i++;
         ofi->path = BEST[i];
     }
-    ofi->least = ofi->path == OFI_DATA && ofi->delivers ? 1 : LEAST[ofi->path];
+    ofi->least = LEAST[ofi->path];
     if (settings->path_least != UINT64_MAX && ofi->path != OFI_MESSAGE)
         ofi->least = settings->path_least;
     return FLY_OK;
+}
+
+size_t ofi_inside(const struct fly_carrier *c, int peer) {
+    const struct ofi *ofi = (const struct ofi *)c;
+    size_t least = ofi->peers[peer].writes ? ofi->least : SIZE_MAX;
+    return least > FLY_INLINE ? FLY_INLINE : least == 0 ? 0 : least - 1;
 }
 
 void ofi_tell(const struct fly_carrier *c, int peer, char *text, size_t room) {

@@ -12,7 +12,7 @@
 
 static const uint64_t LIMIT_NS = 2000000000, ALONE_NS = 40000000;
 static const uint64_t DATA = UINT64_C(0xA5C3960F1E2D4B78);
-enum { WORDS = 1024 };
+enum { WORDS = 1024, QUEUED = 64 };
 
 struct trial {
     struct ofi_end from, to;
@@ -154,8 +154,14 @@ void ofi_probe(struct fi_info *info, struct ofi_facts *facts) {
         return;
     }
     struct trial *t = calloc(1, sizeof *t);
-    if (t == NULL) return;
-    int error = open_both(t, info);
+    struct fi_info *small = fi_dupinfo(info); /* some make room for all that may be under way */
+    if (t == NULL || small == NULL) {
+        free(t);
+        return;
+    }
+    if (small->tx_attr->size > QUEUED) small->tx_attr->size = QUEUED;
+    if (small->rx_attr->size > QUEUED) small->rx_attr->size = QUEUED;
+    int error = open_both(t, small);
     if (error == 0) error = start(t, 1, 0);
     if (error == 0) error = await(t, 0, LIMIT_NS);
     if (error == 0) {
@@ -174,5 +180,6 @@ void ofi_probe(struct fi_info *info, struct ofi_facts *facts) {
     if (t->mr != NULL) fi_close(&t->mr->fid);
     ofi_shut(&t->from);
     ofi_shut(&t->to);
+    fi_freeinfo(small);
     free(t);
 }

@@ -69,8 +69,7 @@ enum fly_way ofi_way(struct fly_carrier *c, int peer, const struct fly_packet *p
         return FLY_WAY_MESSAGE;
     if (packet->kind == FLY_K_GET) return FLY_WAY_KEPT;
     /* Data that cannot say all: a message behind the write does, where that is possible. */
-    if (ofi->path == OFI_DATA && !by_data(ofi, loan, packet->tag) && !ofi->facts.behind &&
-        !ofi->facts.delivered)
+    if (ofi->path == OFI_DATA && !by_data(ofi, loan, packet->tag) && !ofi->facts.behind)
         return FLY_WAY_MESSAGE;
     return bytes <= COPIED && !ofi->delivers ? FLY_WAY_COPIED : FLY_WAY_KEPT;
 }
@@ -90,31 +89,60 @@ static struct ofi_op *op_for(struct ofi *ofi, enum ofi_kind kind, int peer,
     return op;
 }
 
+static uint64_t told_of(const struct ofi *ofi, const struct fly_packet *packet,
+                        const uint64_t *loan, uint32_t number) {
+    struct ofi_told told = {.rank = (uint32_t)ofi->base.rt->rank, .number = number};
+    told.tag = packet->tag == FLY_NO_TAG ? OFI_NO_TAG : (uint32_t)packet->tag;
+    told.slot = (uint32_t)(loan[LOAN_SLOT] & ~LENT);
+    return ofi_pack(&told);
+}
+
+/* What the provider copies at once, and tells no end of. false: it must wait its turn. */
+static bool inject(struct ofi *ofi, int peer, const struct fly_packet *packet,
+                   const uint64_t *loan, const void *src, size_t bytes, uint32_t number) {
+    if (ofi->peers[peer].queued != 0 || bytes > ofi->info->tx_attr->inject_size ||
+        ofi->delivers || ofi_lost(ofi, peer))
+        return false;
+    return fi_inject_writedata(ofi->end.ep, src, bytes, told_of(ofi, packet, loan, number),
+                               ofi->peers[peer].address, loan[LOAN_BASE] + packet->move.offset,
+                               loan[LOAN_KEY]) == 0;
+}
+
+/* Writes, and tells the target by a message right behind, or when it is done. */
+static int write_and_tell(struct ofi *ofi, struct ofi_op *op) {
+    struct fly_packet note = op->note;
+    int peer = op->peer;
+    uint32_t number = op->number;
+    op->behind = ofi->facts.behind && ofi->path != OFI_DELIVERED;
+    op->notes = !op->behind;
+    bool behind = op->behind;
+    ofi_queue(ofi, op, op);
+    return behind ? ofi_send_as(ofi, peer, number, &note, NULL, 0) : FLY_OK;
+}
+
 int ofi_write(struct fly_carrier *c, int peer, const struct fly_packet *packet,
               const uint64_t *loan, const void *src, size_t bytes, uint32_t token) {
     struct ofi *ofi = (struct ofi *)c;
-    struct ofi_op *op = op_for(ofi, OFI_WRITE, peer, packet, loan, (void *)(uintptr_t)src, bytes,
-                               token);
-    if (op == NULL) return fly_fail(FLY_ERR_NOMEM, "ofi: no memory for a write");
-    if (token == UINT32_MAX) op->here = memcpy(op->room, src, bytes);
-    op->number = ofi->peers[peer].sent++;
-    if (!ofi->facts.in_order) ofi_order_keep(&ofi->peers[peer], packet, op->number);
-    op->with_data = by_data(ofi, loan, packet->tag);
-    if (!ofi->delivers || !op->with_data) c->rt->peers[peer].puts++;
-    if (op->with_data) {
-        struct ofi_told told = {.rank = (uint32_t)c->rt->rank, .number = op->number};
-        told.tag = packet->tag == FLY_NO_TAG ? OFI_NO_TAG : (uint32_t)packet->tag;
-        told.slot = (uint32_t)(loan[LOAN_SLOT] & ~LENT);
-        op->data = ofi_pack(&told);
+    struct ofi_peer *to = &ofi->peers[peer];
+    bool with_data = by_data(ofi, loan, packet->tag);
+    bool sent = with_data && inject(ofi, peer, packet, loan, src, bytes, to->sent);
+    struct ofi_op *op = NULL;
+    if (!sent) {
+        op = op_for(ofi, OFI_WRITE, peer, packet, loan, (void *)(uintptr_t)src, bytes, token);
+        if (op == NULL) return fly_fail(FLY_ERR_NOMEM, "ofi: no memory for a write");
+        if (bytes <= COPIED) op->here = memcpy(op->room, src, bytes);
+        op->number = to->sent;
+        op->with_data = with_data;
+        op->data = told_of(ofi, packet, loan, op->number);
+        op->note.kind = FLY_K_WRITTEN;
     }
-    op->note.kind = FLY_K_WRITTEN;
-    op->behind = !op->with_data && ofi->facts.behind && ofi->path != OFI_DELIVERED;
-    op->notes = !op->with_data && !op->behind;
-    bool behind = op->behind;
-    uint32_t number = op->number;
-    struct fly_packet note = op->note;
+    if (!ofi->facts.in_order) ofi_order_keep(to, packet, to->sent);
+    to->sent++;
+    if (!ofi->delivers || !with_data) c->rt->peers[peer].puts++;
+    if (sent) return FLY_OK;
+    if (!with_data) return write_and_tell(ofi, op);
     ofi_queue(ofi, op, op);
-    return behind ? ofi_send_as(ofi, peer, number, &note, NULL, 0) : FLY_OK;
+    return FLY_OK;
 }
 
 int ofi_read(struct fly_carrier *c, int peer, const struct fly_packet *packet,

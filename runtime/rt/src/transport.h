@@ -98,6 +98,8 @@ struct fly_carrier_ops {
                  const uint64_t *loan, const void *src, size_t bytes, uint32_t token);
     int (*read)(struct fly_carrier *c, int peer, const struct fly_packet *packet,
                 const uint64_t *loan, void *dst, size_t bytes, uint32_t token);
+    /* Bytes that travel inside a notification. NULL: FLY_INLINE. */
+    size_t (*inside)(const struct fly_carrier *c, int peer);
     /* In words, how bytes travel to a peer, and why no better. NULL: there is one way. */
     void (*tell)(const struct fly_carrier *c, int peer, char *text, size_t room);
     void (*close)(struct fly_carrier *c);

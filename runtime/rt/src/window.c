@@ -1,4 +1,5 @@
 /* Windows: memory of every member, shown to all; made and freed by all together. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -300,7 +301,8 @@ int fly_win_query(fly_win *win, int what, int rank, int64_t *value) {
     if (rank < 0 || rank >= win->object.team->size)
         return fly_fail(FLY_ERR_RANK, "fly_win_query: rank: %d must be 0 to %d", rank,
                         win->object.team->size - 1);
-    const struct fly_peer *peer = &win->rt->peers[fly_world_rank(win->object.team, rank)];
+    int world = fly_world_rank(win->object.team, rank);
+    const struct fly_peer *peer = &win->rt->peers[world];
     fly_enter(win->rt);
     int code = FLY_OK;
     switch (what) {
@@ -308,7 +310,10 @@ int fly_win_query(fly_win *win, int what, int rank, int64_t *value) {
     case FLY_Q_ONESIDED: *value = win->members[rank].reach == FLY_DIRECT; break;
     case FLY_Q_CREDITS: *value = (int64_t)peer->quota[FLY_CLASS_NOTE].limit; break;
     case FLY_Q_UNEXPECTED: *value = (int64_t)win->match.unmatched; break;
-    case FLY_Q_INLINE: *value = FLY_INLINE; break;
+    case FLY_Q_INLINE:
+        *value = peer->via->ops->inside == NULL ? FLY_INLINE : (int64_t)peer->via->ops->inside(
+                                                                   peer->via, world);
+        break;
     case FLY_Q_TRANSPORT: *value = peer->via->ops->code; break;
     default:
         code = fly_fail(FLY_ERR_ARG, "fly_win_query: what: %d must be FLY_Q_TAG_UB to "
@@ -316,4 +321,24 @@ int fly_win_query(fly_win *win, int what, int rank, int64_t *value) {
     }
     fly_leave(win->rt);
     return code;
+}
+
+int fly_win_path(fly_win *win, int rank, char *text, size_t room) {
+    if (win == NULL || (text == NULL && room != 0))
+        return fly_fail(FLY_ERR_ARG, "fly_win_path: %s is NULL", win == NULL ? "win" : "text");
+    if (rank < 0 || rank >= win->object.team->size)
+        return fly_fail(FLY_ERR_RANK, "fly_win_path: rank: %d must be 0 to %d", rank,
+                        win->object.team->size - 1);
+    static const char *const SAID[] = {
+        [FLY_REMOTE] = "packets, which the target copies",
+        [FLY_DIRECT] = "loads and stores",
+        [FLY_KERNEL] = "copies by the kernel",
+    };
+    int world = fly_world_rank(win->object.team, rank);
+    const struct fly_carrier *via = win->rt->peers[world].via;
+    if (win->members[rank].reach == FLY_REMOTE && via->ops->tell != NULL)
+        via->ops->tell(via, world, text, room);
+    else
+        snprintf(text, room, "%s: %s", via->ops->name, SAID[win->members[rank].reach]);
+    return FLY_OK;
 }
