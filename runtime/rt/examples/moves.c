@@ -17,6 +17,7 @@ int main(void) {
     void *near;
     size_t bytes;
     int64_t largest_tag;
+    char how[200];
     uint64_t column[4] = {1, 2, 3, 4}, old, row[4];
     fly_shape whole = {4, 8, 8}, down = {4, 8, 32}; /* blocks, bytes of each, distance */
     const char *rank = getenv("FLYLOOM_RANK");
@@ -24,6 +25,7 @@ int main(void) {
     check("init", fly_init(NULL, NULL, &rt));
     check("win_create", fly_win_create(fly_world(rt), matrix, sizeof matrix, 8, 0, &win));
     check("win_query", fly_win_query(win, FLY_Q_TAG_UB, 0, &largest_tag));
+    check("win_path", fly_win_path(win, 0, how, sizeof how)); /* such as "shm: loads and stores" */
     check("win_shared", fly_win_shared(win, 0, &near, &bytes));
     check("fence", fly_fence(win));
     if (rank[0] == '1') { /* a column of rank 0's matrix, then its first row */

@@ -59,7 +59,7 @@ enum {
     FLY_Q_ONESIDED,   /* 1: data lands and locks work while `rank` is outside the library */
     FLY_Q_CREDITS,    /* notifications on their way to `rank` before it must have taken some */
     FLY_Q_UNEXPECTED, /* notifications here that no request has taken, now */
-    FLY_Q_INLINE,     /* bytes that travel inside a notification */
+    FLY_Q_INLINE,     /* bytes that travel inside a notification to `rank` */
     FLY_Q_TRANSPORT   /* how `rank` is reached: one of FLY_TRANSPORT_... */
 };
 enum { FLY_TRANSPORT_LOOP = 1, FLY_TRANSPORT_SHM, FLY_TRANSPORT_OFI, FLY_TRANSPORT_MSG };
@@ -185,6 +185,11 @@ FLY_API int fly_win_shared(fly_win *win, int rank, void **base, size_t *bytes);
 
 /* Tells a fact of the window (FLY_Q_...), at or towards `rank`. Errors: ARG, RANK. Cost: O(1). */
 FLY_API int fly_win_query(fly_win *win, int what, int rank, int64_t *value);
+
+/* Tells in words how puts of this process reach the memory of `rank`, and what its transport was
+   found not to do: for people, not for programs. At most `room` bytes with the 0 at the end; cut
+   where that is too few. Errors: ARG, RANK. Cost: O(1). */
+FLY_API int fly_win_path(fly_win *win, int rank, char *text, size_t room);
 
 /* Writes `bytes` at `src` to the target's memory at `disp` times the target's unit. `src` may be
    used again after fly_flush_local; at the target after fly_flush, or with the next notification.

@@ -176,17 +176,68 @@ static int reach_run(void *context, ptrdiff_t to, ptrdiff_t from, size_t bytes) 
                               reach->write);
 }
 
-/* A put as one packet, with the blocks brought together. */
-static int put_packet(const struct fly_access *at, const unsigned char *src, const fly_shape *from,
-                      const fly_shape *to) {
-    struct fly_packet packet = packet_of(at, FLY_K_PUT);
-    size_t bytes = to->blocks * to->block_bytes;
-    unsigned char *packed = NULL;
+static struct fly_packet move_of(const struct fly_access *at, enum fly_kind kind,
+                                 const fly_shape *shape) {
+    struct fly_packet packet = packet_of(at, kind);
     packet.move.offset = at->offset;
-    packet.move.blocks = to->blocks;
-    packet.move.block_bytes = to->block_bytes;
-    packet.move.stride = to->stride_bytes;
+    packet.move.blocks = shape->blocks;
+    packet.move.block_bytes = shape->block_bytes;
+    packet.move.stride = shape->stride_bytes;
     packet.move.token = 0;
+    return packet;
+}
+
+static bool contiguous(const fly_shape *shape) { return shape->blocks == 1; }
+
+static enum fly_way way_of(const struct fly_access *at, const struct fly_packet *packet,
+                           const fly_shape *from, const fly_shape *to) {
+    struct fly_carrier *via = at->rt->peers[at->peer].via;
+    if (via->ops->way == NULL || !contiguous(from) || !contiguous(to)) return FLY_WAY_MESSAGE;
+    return via->ops->way(via, at->peer, packet, at->win->table[at->target].loan, to->block_bytes);
+}
+
+/* Bytes that are being read stay until they have been. */
+static void after_reads(const struct fly_access *at, const struct fly_packet *packet) {
+    struct fly_carrier *via = at->rt->peers[at->peer].via;
+    struct fly_pause pause = {.rt = at->rt, .awaited = 1 + at->peer};
+    if (via->ops->reading == NULL) return;
+    while (via->ops->reading(via, at->peer, packet)) fly_wait_more(&pause);
+}
+
+/* What waits until a transport has moved bytes to or from the user's memory. */
+static uint32_t moving(const struct fly_access *at, struct fly_req *req) {
+    uint32_t token = fly_pending_new(at->rt);
+    if (token == UINT32_MAX) return token;
+    at->rt->pending[token] = (struct fly_pending){.win = at->win, .req = req, .used = true,
+                                                  .moved = true, .peer = at->peer};
+    at->win->operations++;
+    return token;
+}
+
+/* Moves bytes without the target's help, with its credit. */
+static int move(const struct fly_access *at, enum fly_way way, const struct fly_packet *packet,
+                void *here, struct fly_req *req) {
+    struct fly_carrier *via = at->rt->peers[at->peer].via;
+    size_t bytes = packet->move.block_bytes;
+    const uint64_t *loan = at->win->table[at->target].loan;
+    uint32_t token = UINT32_MAX;
+    if (way == FLY_WAY_KEPT) {
+        token = moving(at, req);
+        if (token == UINT32_MAX) return fly_fail(FLY_ERR_NOMEM, "no memory for an operation");
+        if (req != NULL) req->want.left = 1;
+    }
+    int code = packet->kind == FLY_K_GET
+                   ? via->ops->read(via, at->peer, packet, loan, here, bytes, token)
+                   : via->ops->write(via, at->peer, packet, loan, here, bytes, token);
+    if (code != FLY_OK && token != UINT32_MAX) fly_abandon(at, token);
+    return code;
+}
+
+/* A put as one packet, with the blocks brought together. */
+static int put_packet(const struct fly_access *at, const struct fly_packet *packet,
+                      const unsigned char *src, const fly_shape *from) {
+    size_t bytes = from->blocks * from->block_bytes;
+    unsigned char *packed = NULL;
     if (from->blocks > 1 && bytes != 0) {
         fly_shape whole = {1, bytes, 0};
         packed = malloc(bytes);
@@ -194,21 +245,23 @@ static int put_packet(const struct fly_access *at, const unsigned char *src, con
         fly_copy_shape(packed, &whole, src, from);
         src = packed;
     }
-    int code = fly_send(at->rt, at->peer, &packet, src, bytes);
+    int code = fly_send(at->rt, at->peer, packet, src, bytes);
     free(packed);
     return code;
 }
 
-static bool contiguous(const fly_shape *shape) { return shape->blocks == 1; }
-
 int fly_access_put(struct fly_access *at, const void *src, const fly_shape *from,
-                   const fly_shape *to) {
+                   const fly_shape *to, struct fly_req *req) {
     bool remote = at->member->reach == FLY_REMOTE;
     int code = credit(at, remote);
     if (code != FLY_OK) return code;
     size_t bytes = to->blocks * to->block_bytes;
     if (remote) {
-        code = put_packet(at, src, from, to);
+        struct fly_packet packet = move_of(at, FLY_K_PUT, to);
+        after_reads(at, &packet);
+        enum fly_way way = way_of(at, &packet, from, to);
+        code = way == FLY_WAY_MESSAGE ? put_packet(at, &packet, src, from)
+                                      : move(at, way, &packet, (void *)(uintptr_t)src, req);
         if (code != FLY_OK) uncredit(at);
         return code;
     }
@@ -249,22 +302,30 @@ static int await(const struct fly_access *at, struct fly_pending what, uint32_t 
     return FLY_OK;
 }
 
+/* A get that the target answers. */
+static int get_packet(const struct fly_access *at, struct fly_packet *packet, void *dst,
+                      const fly_shape *to, struct fly_req *req) {
+    uint32_t token;
+    struct fly_pending what = {.req = req, .into = dst, .shape = *to};
+    int code = await(at, what, &token);
+    if (code != FLY_OK) return code;
+    packet->move.token = token;
+    if (req != NULL) req->want.left = 1;
+    code = fly_send(at->rt, at->peer, packet, NULL, 0);
+    if (code != FLY_OK) fly_abandon(at, token);
+    return code;
+}
+
 int fly_access_get(struct fly_access *at, void *dst, const fly_shape *to, const fly_shape *from,
                    struct fly_req *req) {
     if (at->member->reach == FLY_REMOTE) {
-        uint32_t token;
-        struct fly_pending what = {.req = req, .into = dst, .shape = *to};
-        int code = await(at, what, &token);
+        struct fly_packet packet = move_of(at, FLY_K_GET, from);
+        enum fly_way way = way_of(at, &packet, from, to);
+        if (way == FLY_WAY_MESSAGE) return get_packet(at, &packet, dst, to, req);
+        int code = credit(at, false);
         if (code != FLY_OK) return code;
-        struct fly_packet packet = packet_of(at, FLY_K_GET);
-        packet.move.offset = at->offset;
-        packet.move.blocks = from->blocks;
-        packet.move.block_bytes = from->block_bytes;
-        packet.move.stride = from->stride_bytes;
-        packet.move.token = token;
-        if (req != NULL) req->want.left = 1;
-        code = fly_send(at->rt, at->peer, &packet, NULL, 0);
-        if (code != FLY_OK) fly_abandon(at, token);
+        code = move(at, way, &packet, dst, req);
+        if (code != FLY_OK && at->tag != FLY_NO_TAG) uncredit(at);
         return code;
     }
     int code = credit(at, false);
@@ -310,6 +371,7 @@ int fly_access_atomic(struct fly_access *at, int operation, uint64_t first, uint
     packet.atomic.first = first;
     packet.atomic.second = second;
     packet.atomic.token = token;
+    if (!control) after_reads(at, &packet);
     code = fly_send(at->rt, at->peer, &packet, NULL, 0);
     if (code != FLY_OK) fly_abandon(at, token);
     return code;

@@ -19,9 +19,9 @@ int fly_access_begin(struct fly_access *at, const char *call, struct fly_win *wi
    not, and nothing was done. */
 bool fly_put_at_once(struct fly_win *win, const void *src, size_t bytes, int target, uint64_t disp,
                      int tag);
+/* req may be NULL; it is done at once, or when the bytes have been moved. Here and below. */
 int fly_access_put(struct fly_access *at, const void *src, const fly_shape *from,
-                   const fly_shape *to);
-/* req may be NULL; it is done at once, or when the answer comes. */
+                   const fly_shape *to, struct fly_req *req);
 int fly_access_get(struct fly_access *at, void *dst, const fly_shape *to, const fly_shape *from,
                    struct fly_req *req);
 /* *state becomes 1, or an error below 0, when *old is there. */

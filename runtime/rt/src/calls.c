@@ -11,7 +11,7 @@ static int put(const char *call, fly_win *win, const void *src, const fly_shape 
     int code = fly_access_begin(&at, call, win, target, disp, to, tag, optional);
     if (code != FLY_OK) return code == FLY_NOTHING ? FLY_OK : code;
     fly_enter(at.rt);
-    code = fly_access_put(&at, src, from, to);
+    code = fly_access_put(&at, src, from, to, NULL);
     if (code == FLY_OK) fly_record_put(win, at.peer, tag, to->blocks * to->block_bytes);
     fly_leave(at.rt);
     return code;
@@ -116,7 +116,7 @@ static int moved(const char *call, fly_win *win, void *local, size_t bytes, int 
     if (code == FLY_NOTHING)
         code = FLY_OK;
     else if (write)
-        code = fly_access_put(&at, local, &shape, &shape);
+        code = fly_access_put(&at, local, &shape, &shape, made);
     else
         code = fly_access_get(&at, local, &shape, &shape, made);
     if (code != FLY_OK) {

@@ -34,8 +34,14 @@ struct fly_peer {
     uint64_t lost_ns; /* in fly_finalize: when its connection ended, or 0 */
 };
 
+/* Which path puts over libfabric take: ofi.h. */
+enum fly_path { FLY_PATH_BEST, FLY_PATH_MESSAGE, FLY_PATH_DATA, FLY_PATH_BEHIND,
+                FLY_PATH_DELIVERED };
+
 struct fly_settings {
     const char *transports, *provider;
+    int path;            /* enum fly_path */
+    uint64_t path_least; /* bytes from which on puts take it; UINT64_MAX: as measured */
     int threads, progress;
     uint32_t credits, timeout_ms;
     uint64_t unexpected_max;
@@ -76,7 +82,7 @@ struct fly_team {
 struct fly_entry {
     fly_word lock, master; /* sync.c */
     uint64_t bytes, unit, address;
-    uint64_t spare[3];
+    uint64_t loan[FLY_LOAN_WORDS];
 };
 
 _Static_assert(sizeof(struct fly_entry) == 64, "the budget: 64 bytes a member and node");
@@ -111,7 +117,7 @@ struct fly_win {
     size_t held_room, held_count, held_first;
     struct fly_req *requests; /* all, in a list */
     size_t active, operations; /* requests; operations that await an answer */
-    void *shown;               /* the transport's */
+    void *shown, *lent;        /* the transports' that share memory, and that lend it */
     struct fly_sync *sync;     /* sync.c */
 };
 
@@ -136,6 +142,7 @@ struct fly_pending {
     void *into; /* of a get; `old` of an atomic */
     fly_shape shape;
     bool atomic, used;
+    bool moved; /* by a write or read, whose end the transport tells */
     int peer;
     uint32_t next_free;
     int *state; /* of who waits here: becomes 1, or an error below 0 */

@@ -1,138 +1,45 @@
-/* Transport "ofi": packets as messages of libfabric, between nodes.
+/* Transport "ofi": packets as messages of libfabric, between nodes; its other files write.
  *
- * A packet with its bytes goes as pieces of at most PIECE bytes, in order (FI_ORDER_SAS); the
+ * A packet with its bytes goes as pieces of at most OFI_PIECE bytes, in order (FI_ORDER_SAS); the
  * receiver puts them together and the core copies. What the provider pushes back waits in a list.
  */
-#include <rdma/fabric.h>
-#include <rdma/fi_cm.h>
-#include <rdma/fi_domain.h>
-#include <rdma/fi_endpoint.h>
-#include <rdma/fi_errno.h>
-#include <errno.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <stdio.h>
+#include "ofi.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include "core.h"
+enum { EVENTS = 16, EVENTS_LEAST = 1024, EVENTS_MOST = 1 << 17, INJECTED = 192 };
+/* What waits for a write to a dead peer waits so long for the provider to let go. */
+static const uint64_t LET_GO_NS = 300000000;
 
-/* With its head a piece stays below the 16 KiB that ofi_rxm sends at once: above it asks first, and
-   such transfers were seen to stand still in both directions (libfabric 1.17). */
-enum { PIECE = 16000, RECEIVES = 64, EVENTS = 16 };
-/* How long the provider pushes back for a peer before we look whether it lives. */
-static const uint64_t LOOK_FIRST_NS = 200000000, LOOK_NEXT_NS = 1000000000;
-
-struct head {
-    int32_t rank;    /* of the sender in the world */
-    uint32_t unused;
-    uint64_t total, offset; /* of packet and bytes behind it; of this piece */
-};
-
-/* A buffer of the provider's, with the context that some of them write to. */
-struct piece {
-    struct fi_context2 context;
-    struct piece *next;
-    int peer; /* of a send; -1: a receive */
-    size_t bytes;
-    struct head head;
-    unsigned char data[PIECE];
-};
-
-/* What has come of the message that a peer is sending. */
-struct partial {
-    unsigned char *room;
-    size_t room_bytes, total;
-    bool whole; /* not taken yet, for lack of memory */
-};
-
-struct ofi {
-    struct fly_carrier base;
-    struct fi_info *info;
-    struct fid_fabric *fabric;
-    struct fid_domain *domain;
-    struct fid_av *av;
-    struct fid_cq *cq;
-    struct fid_ep *ep;
-    fi_addr_t *addresses; /* by rank of the world */
-    struct partial *partials;
-    struct sockaddr_in *names; /* likewise */
-    struct stalled {
-        uint64_t pass, look_ns; /* of push, the last it stopped; when to look if it lives */
-        uint64_t queued;        /* pieces to it that wait */
-    } *stalled;
-    uint64_t pass, queued;
-    struct piece *receives, *waiting, **last, *spare;
-    size_t under_way;
-    int stuck; /* partials that are whole and not taken */
-};
-
-static int failed(const char *call, long code) {
-    return fly_fail(FLY_ERR_TRANSPORT, "ofi: %s: %s", call, fi_strerror((int)-code));
-}
-
-/* Without registration of buffers, and with an address, if need be one of this machine alone. */
-static bool usable(const struct fi_info *info, bool own_too) {
-    if (info->domain_attr->mr_mode & FI_MR_LOCAL) return false;
-    if (info->addr_format != FI_SOCKADDR_IN || info->src_addr == NULL) return false;
-    return own_too || ((const unsigned char *)info->src_addr)[4] != 127;
-}
-
-static int ask(struct ofi *ofi, const char *provider) {
-    struct fi_info *hints = fi_allocinfo(), *found = NULL;
-    if (hints == NULL) return fly_fail(FLY_ERR_NOMEM, "ofi: no memory");
-    hints->caps = FI_MSG;
-    hints->mode = FI_CONTEXT | FI_CONTEXT2;
-    hints->ep_attr->type = FI_EP_RDM;
-    hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
-    hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
-    hints->addr_format = FI_SOCKADDR_IN;
-    hints->fabric_attr->prov_name = strdup(provider);
-    int code = fi_getinfo(FI_VERSION(1, 14), NULL, NULL, 0, hints, &found);
-    fi_freeinfo(hints);
-    if (code != 0) return failed(provider, code);
-    for (int pass = 0; pass < 2; pass++)
-        for (struct fi_info *one = found; one != NULL && ofi->info == NULL; one = one->next)
-            if (usable(one, pass == 1)) ofi->info = fi_dupinfo(one);
-    fi_freeinfo(found);
-    return ofi->info != NULL ? FLY_OK
-                             : fly_fail(FLY_ERR_TRANSPORT, "ofi: provider %s has no address that "
-                                        "other nodes reach", provider);
-}
-
-static int choose(struct ofi *ofi, const char *wanted) {
-    static const char *const KNOWN[] = {"net", "tcp", "tcp;ofi_rxm"};
-    if (wanted != NULL) return ask(ofi, wanted);
-    int code = FLY_ERR_TRANSPORT;
-    for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN && code != FLY_OK; i++)
-        code = ask(ofi, KNOWN[i]);
-    return code;
-}
-
-static int open_all(struct ofi *ofi) {
-    struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_NONE, .size = 1024};
-    struct fi_av_attr av = {.type = FI_AV_TABLE};
-    int code = fi_fabric(ofi->info->fabric_attr, &ofi->fabric, NULL);
-    if (code == 0) code = fi_domain(ofi->fabric, ofi->info, &ofi->domain, NULL);
-    if (code == 0) code = fi_av_open(ofi->domain, &av, &ofi->av, NULL);
-    if (code == 0) code = fi_cq_open(ofi->domain, &cq, &ofi->cq, NULL);
-    if (code == 0) code = fi_endpoint(ofi->domain, ofi->info, &ofi->ep, NULL);
-    if (code == 0) code = fi_ep_bind(ofi->ep, &ofi->av->fid, 0);
-    if (code == 0) code = fi_ep_bind(ofi->ep, &ofi->cq->fid, FI_TRANSMIT | FI_RECV);
-    if (code == 0) code = fi_enable(ofi->ep);
-    return code == 0 ? FLY_OK : failed("opening", code);
-}
-
-static int post(struct ofi *ofi, struct piece *piece) {
-    piece->peer = -1;
-    ssize_t code = fi_recv(ofi->ep, &piece->head, sizeof piece->head + PIECE, NULL, FI_ADDR_UNSPEC,
-                           &piece->context);
-    return code == 0 ? FLY_OK : failed("fi_recv", code);
+static int post(struct ofi *ofi, struct ofi_op *op) {
+    ssize_t code = fi_recv(ofi->end.ep, &op->head, sizeof op->head + OFI_PIECE, NULL,
+                           FI_ADDR_UNSPEC, &op->context);
+    return code == 0 ? FLY_OK : ofi_failed("fi_recv", code);
 }
 
 static void ofi_close(struct fly_carrier *c);
+
+/* Completions that can be there at once: what all peers have credits for, and our own. */
+static size_t events_of(const struct fly_rt *rt) {
+    size_t each = (size_t)rt->settings.credits + 2 * FLY_OTHER_CREDITS;
+    size_t all = OFI_RECEIVES + each * (size_t)rt->size;
+    return all < EVENTS_LEAST ? EVENTS_LEAST : all > EVENTS_MOST ? EVENTS_MOST : all;
+}
+
+static int open_end(struct ofi *ofi, struct fly_hello *mine) {
+    size_t bytes = sizeof mine->address;
+    int code = ofi_open(&ofi->end, ofi->info, events_of(ofi->base.rt));
+    if (code != 0) return ofi_failed("opening", code);
+    code = fi_getname(&ofi->end.ep->fid, mine->address, &bytes);
+    if (code != 0) return ofi_failed("fi_getname", code);
+    mine->address_bytes = (uint32_t)bytes;
+    const char *name = ofi->info->fabric_attr->prov_name;
+    size_t length = strlen(name);
+    memcpy(mine->provider, name, length < sizeof mine->provider ? length : sizeof mine->provider);
+    return FLY_OK;
+}
 
 static int ofi_prepare(struct fly_rt *rt, struct fly_hello *mine, struct fly_carrier **made) {
     extern const struct fly_carrier_ops fly_ofi;
@@ -140,240 +47,267 @@ static int ofi_prepare(struct fly_rt *rt, struct fly_hello *mine, struct fly_car
     if (ofi == NULL) return fly_fail(FLY_ERR_NOMEM, "ofi: no memory");
     ofi->base = (struct fly_carrier){&fly_ofi, rt};
     ofi->last = &ofi->waiting;
-    size_t bytes = sizeof mine->address;
-    int code = choose(ofi, rt->settings.provider);
-    if (code == FLY_OK) code = open_all(ofi);
-    if (code == FLY_OK) {
-        int got = fi_getname(&ofi->ep->fid, mine->address, &bytes);
-        if (got != 0) code = failed("fi_getname", got);
-    }
-    ofi->receives = calloc(RECEIVES, sizeof *ofi->receives);
+    ofi->life = -1;
+    int code = ofi_choose(ofi, rt->settings.provider);
+    if (code == FLY_OK) ofi_probe(ofi->info, &ofi->facts);
+    if (code == FLY_OK) code = ofi_decide(ofi);
+    if (code == FLY_OK) code = open_end(ofi, mine);
+    ofi->receives = calloc(OFI_RECEIVES, sizeof *ofi->receives);
     if (ofi->receives == NULL) code = fly_fail(FLY_ERR_NOMEM, "ofi: no memory");
-    for (int i = 0; i < RECEIVES && code == FLY_OK; i++) code = post(ofi, &ofi->receives[i]);
+    for (int i = 0; i < OFI_RECEIVES && code == FLY_OK; i++) code = post(ofi, &ofi->receives[i]);
     if (code != FLY_OK) {
+        mine->address_bytes = 0;
         ofi_close(&ofi->base);
         return code;
     }
-    mine->address_bytes = (uint32_t)bytes;
+    ofi_live(ofi, mine);
+    mine->writes = (uint16_t)((ofi->facts.writes ? OFI_WRITES : 0) |
+                              (ofi->delivers ? OFI_DELIVERS : 0));
     *made = &ofi->base;
     return FLY_OK;
 }
 
 static bool ofi_reaches(const struct fly_carrier *c, const struct fly_hello *mine,
                         const struct fly_hello *theirs) {
-    (void)c;
-    bool own = mine->address[4] == 127 || theirs->address[4] == 127; /* leads nowhere else */
-    if (own && memcmp(mine->node, theirs->node, sizeof mine->node) != 0) return false;
-    return mine->address_bytes != 0 && mine->address_bytes == theirs->address_bytes;
+    const struct ofi *ofi = (const struct ofi *)c;
+    bool near = memcmp(mine->node, theirs->node, sizeof mine->node) == 0;
+    if (mine->address_bytes == 0 || mine->address_bytes != theirs->address_bytes) return false;
+    if (memcmp(mine->provider, theirs->provider, sizeof mine->provider) != 0) return false;
+    if (near) return true;
+    if (ofi->info->addr_format == FI_ADDR_STR) return false; /* of a node alone, such as shm's */
+    return ofi->info->addr_format != FI_SOCKADDR_IN || /* 127.0.0.1 leads nowhere else */
+           (mine->address[4] != 127 && theirs->address[4] != 127);
 }
 
 static int ofi_connect(struct fly_carrier *c, const struct fly_hello *all) {
     struct ofi *ofi = (struct ofi *)c;
     int size = c->rt->size;
-    ofi->addresses = calloc((size_t)size, sizeof *ofi->addresses);
-    ofi->partials = calloc((size_t)size, sizeof *ofi->partials);
-    ofi->names = calloc((size_t)size, sizeof *ofi->names);
-    ofi->stalled = calloc((size_t)size, sizeof *ofi->stalled);
-    if (ofi->addresses == NULL || ofi->partials == NULL || ofi->names == NULL ||
-        ofi->stalled == NULL)
-        return fly_fail(FLY_ERR_NOMEM, "ofi: no memory for %d ranks", size);
+    ofi->peers = calloc((size_t)size, sizeof *ofi->peers);
+    if (ofi->peers == NULL) return fly_fail(FLY_ERR_NOMEM, "ofi: no memory for %d ranks", size);
     for (int r = 0; r < size; r++) {
         if (c->rt->peers[r].via != c) continue;
-        memcpy(&ofi->names[r], all[r].address, sizeof *ofi->names);
-        if (fi_av_insert(ofi->av, all[r].address, 1, &ofi->addresses[r], 0, NULL) != 1)
+        if (fi_av_insert(ofi->end.av, all[r].address, 1, &ofi->peers[r].address, 0, NULL) != 1)
             return fly_fail(FLY_ERR_TRANSPORT, "ofi: the address of rank %d is not one", r);
+        ofi->peers[r].writes = (all[r].writes & OFI_WRITES) != 0;
+        ofi->peers[r].delivers = (all[r].writes & OFI_DELIVERS) != 0;
     }
+    ofi_know(ofi, all);
     return FLY_OK;
 }
 
-/* Whether nobody listens at a peer's address: the process has ended. The provider does not say so,
-   it connects again and again; and a peer that computes pushes back as well. */
-static bool nobody_listens(const struct ofi *ofi, int peer) {
-    int end = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (end < 0) return false;
-    struct pollfd ready = {.fd = end, .events = POLLOUT};
-    int why = 0;
-    socklen_t length = sizeof why;
-    if (connect(end, (const struct sockaddr *)&ofi->names[peer], sizeof *ofi->names) != 0)
-        why = errno;
-    if (why == EINPROGRESS && poll(&ready, 1, 20) == 1)
-        getsockopt(end, SOL_SOCKET, SO_ERROR, &why, &length);
-    close(end);
-    return why == ECONNREFUSED;
+struct ofi_op *ofi_op_new(struct ofi *ofi, enum ofi_kind kind, int peer) {
+    struct ofi_op *op = ofi->spare;
+    if (op != NULL)
+        ofi->spare = op->next;
+    else
+        op = malloc(sizeof *op);
+    if (op == NULL) return NULL;
+    op->kind = kind;
+    op->peer = peer;
+    op->next = NULL;
+    op->token = UINT32_MAX;
+    return op;
 }
 
-/* The provider takes nothing for a peer. */
-static void stall(struct ofi *ofi, int peer) {
-    struct stalled *stalled = &ofi->stalled[peer];
-    uint64_t now = fly_now_ns();
-    stalled->pass = ofi->pass;
-    if (stalled->look_ns == 0) {
-        stalled->look_ns = now + LOOK_FIRST_NS;
-    } else if (now >= stalled->look_ns) {
-        stalled->look_ns = now + LOOK_NEXT_NS;
-        if (nobody_listens(ofi, peer)) fly_peer_lost(ofi->base.rt, peer);
-    }
+void ofi_let_go(struct ofi *ofi, struct ofi_op *op, int error) {
+    if (op->token == UINT32_MAX) return;
+    *(op->before != NULL ? &op->before->after : &ofi->moves) = op->after;
+    if (op->after != NULL) op->after->before = op->before;
+    fly_pending_done(ofi->base.rt, op->token, error);
+    op->token = UINT32_MAX;
 }
 
-static bool is_lost(const struct ofi *ofi, int peer) {
-    return ofi->base.rt->peers[peer].dead || ofi->base.rt->peers[peer].lost_ns != 0;
+/* The provider has done with it. */
+static void end(struct ofi *ofi, struct ofi_op *op, int error) {
+    ofi->peers[op->peer].busy--;
+    ofi->peers[op->peer].silent_ns = 0;
+    if (op->kind != OFI_SEND) ofi_done(ofi, op, error);
+    op->next = ofi->spare;
+    ofi->spare = op;
+}
+
+static ssize_t hand(struct ofi *ofi, struct ofi_op *op) {
+    if (op->kind != OFI_SEND) return ofi_start(ofi, op);
+    return fi_send(ofi->end.ep, &op->head, sizeof op->head + op->bytes, NULL,
+                   ofi->peers[op->peer].address, &op->context);
 }
 
 /* Hands to the provider what waits, in order for each peer, until it pushes back for all. */
 static void push(struct ofi *ofi) {
-    struct piece **at = &ofi->waiting;
+    struct ofi_op **at = &ofi->waiting;
     uint64_t passed = 0;
     ofi->pass++;
     while (*at != NULL && passed < ofi->queued) {
-        struct piece *piece = *at;
-        int peer = piece->peer;
+        struct ofi_op *op = *at;
+        struct ofi_peer *peer = &ofi->peers[op->peer];
         ssize_t code = -FI_EAGAIN;
-        if (is_lost(ofi, peer))
+        if (ofi_lost(ofi, op->peer))
             code = -FI_ENOTCONN;
-        else if (ofi->stalled[peer].pass != ofi->pass)
-            code = fi_send(ofi->ep, &piece->head, sizeof piece->head + piece->bytes, NULL,
-                           ofi->addresses[peer], &piece->context);
+        else if (peer->pass != ofi->pass)
+            code = hand(ofi, op);
         if (code == -FI_EAGAIN) {
-            if (ofi->stalled[peer].pass != ofi->pass) {
-                stall(ofi, peer);
-                passed += ofi->stalled[peer].queued;
+            if (peer->pass != ofi->pass) {
+                peer->pass = ofi->pass;
+                passed += peer->queued;
             }
-            at = &piece->next;
+            at = &op->next;
             continue;
         }
-        *at = piece->next;
-        if (piece->next == NULL) ofi->last = at;
+        *at = op->next;
+        if (op->next == NULL) ofi->last = at;
         ofi->queued--;
-        ofi->stalled[peer].queued--;
-        ofi->stalled[peer].look_ns = 0;
+        peer->queued--;
         if (code == 0) {
             ofi->under_way++;
         } else {
-            fly_peer_lost(ofi->base.rt, peer);
-            piece->next = ofi->spare;
-            ofi->spare = piece;
+            fly_peer_lost(ofi->base.rt, op->peer);
+            end(ofi, op, FLY_ERR_PEER);
         }
     }
 }
 
-static struct piece *new_piece(struct ofi *ofi) {
-    struct piece *piece = ofi->spare;
-    if (piece == NULL) return malloc(sizeof *piece);
-    ofi->spare = piece->next;
-    return piece;
+void ofi_queue(struct ofi *ofi, struct ofi_op *first, struct ofi_op *last) {
+    struct ofi_peer *peer = &ofi->peers[first->peer];
+    for (struct ofi_op *op = first; op != NULL; op = op->next) {
+        ofi->queued++;
+        peer->queued++;
+        peer->busy++;
+        if (op->token == UINT32_MAX) continue;
+        op->before = NULL;
+        op->after = ofi->moves;
+        if (ofi->moves != NULL) ofi->moves->before = op;
+        ofi->moves = op;
+    }
+    *ofi->last = first;
+    ofi->last = &last->next;
+    push(ofi);
 }
 
 /* The bytes from `offset` on of a packet and what is behind it. */
-static void fill(struct piece *piece, const struct fly_packet *packet, const void *data) {
+static void fill(struct ofi_op *op, const struct fly_packet *packet, const void *data) {
     size_t at = 0;
-    if (piece->head.offset == 0) {
-        memcpy(piece->data, packet, sizeof *packet);
+    if (op->head.offset == 0) {
+        memcpy(op->room, packet, sizeof *packet);
         at = sizeof *packet;
     }
-    size_t from = (size_t)piece->head.offset + at - sizeof *packet;
-    if (piece->bytes > at)
-        memcpy(piece->data + at, (const unsigned char *)data + from, piece->bytes - at);
+    size_t from = (size_t)op->head.offset + at - sizeof *packet;
+    if (op->bytes > at) memcpy(op->room + at, (const unsigned char *)data + from, op->bytes - at);
 }
 
-static int ofi_send(struct fly_carrier *c, int peer, const struct fly_packet *packet,
-                    const void *data, size_t bytes) {
-    struct ofi *ofi = (struct ofi *)c;
+static struct ofi_head head_of(const struct ofi *ofi, int peer, uint32_t number, size_t total,
+                               size_t offset) {
+    return (struct ofi_head){.rank = ofi->base.rt->rank, .number = number, .total = total,
+                             .taken = ofi->peers[peer].taken, .offset = offset};
+}
+
+/* What the provider copies at once, and tells no end of: not the last words before an end is closed.
+   false: it must wait its turn. */
+static bool inject(struct ofi *ofi, int peer, uint32_t number, const struct fly_packet *packet,
+                   const void *data, size_t bytes) {
+    struct {
+        struct ofi_head head;
+        struct fly_packet packet;
+        unsigned char data[INJECTED];
+    } all;
+    size_t total = sizeof all.head + sizeof *packet + bytes;
+    if (ofi->peers[peer].queued != 0 || total > ofi->info->tx_attr->inject_size ||
+        bytes > INJECTED || packet->kind == FLY_K_VOID || ofi->base.rt->finalizing ||
+        ofi_lost(ofi, peer))
+        return false;
+    all.head = head_of(ofi, peer, number, sizeof *packet + bytes, 0);
+    all.packet = *packet;
+    if (bytes != 0) memcpy(all.data, data, bytes);
+    return fi_inject(ofi->end.ep, &all, total, ofi->peers[peer].address) == 0;
+}
+
+int ofi_send_as(struct ofi *ofi, int peer, uint32_t number, const struct fly_packet *packet,
+                const void *data, size_t bytes) {
     size_t total = sizeof *packet + bytes;
-    struct piece *first = NULL, **end = &first;
-    for (size_t offset = 0; offset < total; offset += PIECE) {
-        struct piece *piece = new_piece(ofi);
-        if (piece == NULL) {
+    struct ofi_op *first = NULL, **at = &first, *last = NULL;
+    if (inject(ofi, peer, number, packet, data, bytes)) return FLY_OK;
+    for (size_t offset = 0; offset < total; offset += OFI_PIECE) {
+        struct ofi_op *op = ofi_op_new(ofi, OFI_SEND, peer);
+        if (op == NULL) {
             while (first != NULL) {
-                struct piece *next = first->next;
+                struct ofi_op *next = first->next;
                 free(first);
                 first = next;
             }
             return fly_fail(FLY_ERR_NOMEM, "ofi: no memory for %zu bytes", bytes);
         }
-        piece->head = (struct head){c->rt->rank, 0, total, offset};
-        piece->bytes = total - offset < PIECE ? total - offset : PIECE;
-        piece->peer = peer;
-        piece->next = NULL;
-        fill(piece, packet, data);
-        *end = piece;
-        end = &piece->next;
+        op->head = head_of(ofi, peer, number, total, offset);
+        op->bytes = total - offset < OFI_PIECE ? total - offset : OFI_PIECE;
+        fill(op, packet, data);
+        *at = last = op;
+        at = &op->next;
     }
-    for (const struct piece *one = first; one != NULL; one = one->next) {
-        ofi->queued++;
-        ofi->stalled[peer].queued++;
-    }
-    *ofi->last = first;
-    ofi->last = end;
-    push(ofi);
+    ofi_queue(ofi, first, last);
     return FLY_OK;
 }
 
-static bool hand_over(struct ofi *ofi, int peer) {
-    struct partial *partial = &ofi->partials[peer];
-    struct fly_packet packet;
-    ofi->stuck -= partial->whole;
-    memcpy(&packet, partial->room, sizeof packet);
-    partial->whole = !fly_packet_arrived(ofi->base.rt, peer, &packet,
-                                         partial->room + sizeof packet,
-                                         partial->total - sizeof packet);
-    ofi->stuck += partial->whole;
-    return !partial->whole;
-}
-
-/* Adds a piece to its message, and hands that over when it is whole. */
-static void add(struct ofi *ofi, const struct piece *piece, size_t bytes) {
-    const struct head *head = &piece->head;
-    int peer = head->rank;
-    if (bytes < sizeof *head || peer < 0 || peer >= ofi->base.rt->size ||
-        head->total < sizeof(struct fly_packet))
-        return;
-    struct partial *partial = &ofi->partials[peer];
-    while (partial->whole) hand_over(ofi, peer); /* with no memory there is no way on */
-    while (partial->room_bytes < head->total) {
-        unsigned char *room = realloc(partial->room, head->total);
-        if (room == NULL) continue;
-        partial->room = room;
-        partial->room_bytes = head->total;
-    }
-    bytes -= sizeof *head;
-    if (head->offset + bytes > head->total) return;
-    memcpy(partial->room + head->offset, piece->data, bytes);
-    partial->total = head->total;
-    if (head->offset + bytes == head->total) hand_over(ofi, peer);
-}
-
-static void sent(struct ofi *ofi, struct piece *piece) {
-    ofi->under_way--;
-    piece->next = ofi->spare;
-    ofi->spare = piece;
-}
-
-static int ofi_poll(struct fly_carrier *c) {
+static int ofi_send(struct fly_carrier *c, int peer, const struct fly_packet *packet,
+                    const void *data, size_t bytes) {
     struct ofi *ofi = (struct ofi *)c;
-    struct fi_cq_msg_entry events[EVENTS];
+    struct ofi_peer *to = &ofi->peers[peer];
+    int code = ofi_send_as(ofi, peer, to->sent, packet, data, bytes);
+    if (code != FLY_OK) return code;
+    if (ofi->least != SIZE_MAX) ofi_order_keep(to, packet, to->sent);
+    to->sent++;
+    return FLY_OK;
+}
+
+/* Of a write or read that the target did not take; other errors are of the way there. */
+static bool was_refused(int error) {
+    return error == FI_EACCES || error == FI_EPERM || error == FI_EINVAL ||
+           error == FI_EKEYREJECTED || error == FI_EREMOTEIO;
+}
+
+static void take_error(struct ofi *ofi) {
+    struct fi_cq_err_entry error = {0};
+    if (fi_cq_readerr(ofi->end.cq, &error, 0) <= 0 || error.op_context == NULL) return;
+    struct ofi_op *op = error.op_context;
+    if (op->kind == OFI_RECEIVE) return;
+    bool refused = op->kind != OFI_SEND && was_refused(error.err);
+    if (!refused) fly_peer_lost(ofi->base.rt, op->peer);
+    ofi->under_way--;
+    end(ofi, op, refused ? FLY_ERR_TRANSPORT : FLY_ERR_PEER);
+}
+
+/* Nobody waits for a dead peer's memory for ever. */
+static void give_up(struct ofi *ofi) {
+    uint64_t now = fly_now_ns();
+    for (struct ofi_op *op = ofi->moves, *next; op != NULL; op = next) {
+        struct ofi_peer *peer = &ofi->peers[op->peer];
+        next = op->after;
+        if (!ofi_lost(ofi, op->peer)) continue;
+        if (peer->dead_ns == 0) peer->dead_ns = now;
+        if (now - peer->dead_ns > LET_GO_NS) ofi_let_go(ofi, op, FLY_ERR_PEER);
+    }
+}
+
+int ofi_poll(struct fly_carrier *c) {
+    struct ofi *ofi = (struct ofi *)c;
+    struct fi_cq_data_entry events[EVENTS];
     int taken = 0;
     push(ofi);
-    for (int r = 0; ofi->stuck != 0 && r < c->rt->size; r++)
-        if (ofi->partials[r].whole) hand_over(ofi, r);
-    ssize_t count = fi_cq_read(ofi->cq, events, EVENTS);
-    if (count == -FI_EAVAIL) {
-        struct fi_cq_err_entry error = {0};
-        if (fi_cq_readerr(ofi->cq, &error, 0) <= 0 || error.op_context == NULL) return 0;
-        struct piece *piece = error.op_context;
-        if (piece->peer < 0) return 0;
-        fly_peer_lost(c->rt, piece->peer);
-        sent(ofi, piece);
-        return 0;
-    }
+    ofi_take_stuck(ofi);
+    if (++ofi->polls % 1024 == 0) ofi_look(ofi);
+    if (ofi->moves != NULL && ofi->polls % 1024 == 0) give_up(ofi);
+    ssize_t count = fi_cq_read(ofi->end.cq, events, EVENTS);
+    if (count == -FI_EAVAIL) take_error(ofi);
     for (ssize_t i = 0; i < count; i++) {
-        struct piece *piece = events[i].op_context;
-        if (piece->peer >= 0) {
-            sent(ofi, piece);
-            continue;
+        struct ofi_op *op = events[i].op_context;
+        if (ofi_is_event(&events[i])) {
+            ofi_written(ofi, events[i].data);
+            taken++;
+        } else if (op->kind != OFI_RECEIVE) {
+            ofi->under_way--;
+            end(ofi, op, FLY_OK);
+        } else {
+            ofi_arrived(ofi, op, events[i].len);
+            while (post(ofi, op) != FLY_OK) continue;
+            taken++;
         }
-        add(ofi, piece, events[i].len);
-        while (post(ofi, piece) != FLY_OK) continue;
-        taken++;
     }
     return taken;
 }
@@ -381,25 +315,19 @@ static int ofi_poll(struct fly_carrier *c) {
 static void ofi_close(struct fly_carrier *c) {
     struct ofi *ofi = (struct ofi *)c;
     uint64_t began = fly_now_ns();
-    while (ofi->ep != NULL && ofi->addresses != NULL && (ofi->waiting || ofi->under_way != 0) &&
+    while (ofi->end.ep != NULL && ofi->peers != NULL && (ofi->waiting || ofi->under_way != 0) &&
            fly_now_ns() - began < 1000000000)
         ofi_poll(c);
-    struct fid *opened[] = {ofi->ep ? &ofi->ep->fid : NULL, ofi->cq ? &ofi->cq->fid : NULL,
-                            ofi->av ? &ofi->av->fid : NULL, ofi->domain ? &ofi->domain->fid : NULL,
-                            ofi->fabric ? &ofi->fabric->fid : NULL};
-    for (size_t i = 0; i < sizeof opened / sizeof *opened; i++)
-        if (opened[i] != NULL) fi_close(opened[i]);
+    ofi_shut(&ofi->end);
+    if (ofi->life >= 0) close(ofi->life);
     if (ofi->info != NULL) fi_freeinfo(ofi->info);
     while (ofi->spare != NULL) {
-        struct piece *next = ofi->spare->next;
+        struct ofi_op *next = ofi->spare->next;
         free(ofi->spare);
         ofi->spare = next;
     }
-    for (int r = 0; ofi->partials != NULL && r < c->rt->size; r++) free(ofi->partials[r].room);
-    free(ofi->partials);
-    free(ofi->addresses);
-    free(ofi->names);
-    free(ofi->stalled);
+    for (int r = 0; ofi->peers != NULL && r < c->rt->size; r++) ofi_forget(ofi, r);
+    free(ofi->peers);
     free(ofi->receives);
     free(ofi);
 }
@@ -415,5 +343,14 @@ const struct fly_carrier_ops fly_ofi = {
     .connect = ofi_connect,
     .send = ofi_send,
     .poll = ofi_poll,
+    .doubt = ofi_doubt,
+    .lend = ofi_lend,
+    .reclaim = ofi_reclaim,
+    .way = ofi_way,
+    .reading = ofi_reading,
+    .write = ofi_write,
+    .read = ofi_read,
+    .inside = ofi_inside,
+    .tell = ofi_tell,
     .close = ofi_close,
 };

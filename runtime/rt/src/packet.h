@@ -18,13 +18,16 @@ enum fly_kind {
     FLY_K_AGREE,  /* a round of a barrier: sync.c */
     FLY_K_POST,
     FLY_K_COMPLETE,
-    FLY_K_COLL /* a message of a collective: coll/coll.h */
+    FLY_K_COLL, /* a message of a collective: coll/coll.h */
+    FLY_K_WRITTEN /* the bytes of a PUT are in the window already */
 };
 
 enum { FLY_INLINE = 40, FLY_COLL_INLINE = 32 };
 enum { FLY_ATOMIC_ADD, FLY_ATOMIC_SWAP };
 /* In `flags`: the word is one of the window's own (window.h), not of the user's memory. */
 enum { FLY_F_CONTROL = 1 };
+/* Of WRITTEN: its sender knows without being told when the bytes were there. */
+enum { FLY_F_DELIVERED = 2 };
 
 struct fly_packet {
     uint32_t window; /* number of the window or team */

@@ -29,7 +29,7 @@ void fly_pending_done(struct fly_rt *rt, uint32_t token, int error) {
     pending->used = false;
     pending->next_free = rt->pending_free;
     rt->pending_free = token;
-    rt->peers[pending->peer].replies--;
+    if (!pending->moved) rt->peers[pending->peer].replies--;
     pending->win->operations--;
     if (pending->state != NULL) *pending->state = error == FLY_OK ? 1 : -error;
     if (pending->req != NULL) {

@@ -94,7 +94,10 @@ static FLY_APART void wonder(struct fly_pause *pause) {
         return;
     }
     if (now < pause->ask_ns) return;
-    if (pause->ask_ns != 0) fly_send(rt, pause->awaited - 1, &nothing, NULL, 0);
+    if (pause->ask_ns != 0) {
+        fly_send(rt, pause->awaited - 1, &nothing, NULL, 0);
+        if (peer->via->ops->doubt != NULL) peer->via->ops->doubt(peer->via, pause->awaited - 1);
+    }
     pause->asked_after_ns = pause->ask_ns == 0 ? ASK_FIRST_NS : pause->asked_after_ns * 2;
     if (pause->asked_after_ns > ASK_MOST_NS) pause->asked_after_ns = ASK_MOST_NS;
     pause->ask_ns = now + pause->asked_after_ns;

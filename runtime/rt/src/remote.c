@@ -120,6 +120,18 @@ static bool put_arrived(struct fly_rt *rt, struct fly_win *win, int peer,
     return true;
 }
 
+/* As put_arrived, where the bytes are there. */
+static bool written(struct fly_rt *rt, struct fly_win *win, int peer,
+                    const struct fly_packet *packet) {
+    if (win != NULL && !notified(win, peer, packet, NULL, 0)) return false;
+    if ((packet->flags & FLY_F_DELIVERED) == 0) rt->peers[peer].executed++;
+    if (packet->tag == FLY_NO_TAG)
+        fly_give_back(rt, peer, FLY_CLASS_OTHER);
+    else if (win == NULL)
+        fly_give_back(rt, peer, FLY_CLASS_NOTE);
+    return true;
+}
+
 static bool get_arrived(struct fly_rt *rt, struct fly_win *win, int peer,
                         const struct fly_packet *packet) {
     fly_shape from = shape_in(packet);
@@ -171,7 +183,7 @@ static void reply_arrived(struct fly_rt *rt, int peer, const struct fly_packet *
                           const void *data, size_t bytes) {
     if (packet->reply.token >= rt->pending_room) return;
     struct fly_pending *pending = &rt->pending[packet->reply.token];
-    if (!pending->used || pending->peer != peer) return;
+    if (!pending->used || pending->moved || pending->peer != peer) return;
     if (pending->atomic) {
         if (pending->into != NULL) memcpy(pending->into, &packet->reply.value, 8);
     } else if (bytes != 0) {
@@ -221,6 +233,7 @@ static FLY_APART bool any_arrived(struct fly_rt *rt, int peer, const struct fly_
         if (win != NULL && !fly_coll_arrived(win, peer, packet, data, bytes)) return false;
         fly_give_back(rt, peer, FLY_CLASS_OTHER);
         return true;
+    case FLY_K_WRITTEN: return written(rt, win, peer, packet);
     default: return true;
     }
 }
@@ -248,8 +261,8 @@ void fly_peer_died(struct fly_rt *rt, int peer) {
     rt->peers[peer].dead = true;
     rt->deaths++;
     for (uint32_t i = 0; i < rt->pending_room; i++)
-        if (rt->pending[i].used && rt->pending[i].peer == peer)
-            fly_pending_done(rt, i, FLY_ERR_PEER);
+        if (rt->pending[i].used && rt->pending[i].peer == peer && !rt->pending[i].moved)
+            fly_pending_done(rt, i, FLY_ERR_PEER); /* the others end with the transport's hold */
     for (size_t i = 0; i < rt->object_room; i++) {
         struct fly_object *object = rt->objects[i];
         if (object == NULL || object->kind != FLY_IS_WINDOW) continue;

@@ -37,6 +37,28 @@ static int word(const char *name, const char *zero, const char *one, int *value)
     return FLY_OK;
 }
 
+/* FLYLOOM_OFI_PATH=NAME[,BYTES]. */
+static int path(struct fly_settings *settings) {
+    static const char *const NAMES[] = {"best", "message", "data", "behind", "delivered"};
+    const char *text = getenv("FLYLOOM_OFI_PATH");
+    settings->path_least = UINT64_MAX;
+    if (text == NULL) return FLY_OK;
+    size_t length = strcspn(text, ",");
+    char *end = NULL;
+    errno = 0;
+    if (text[length] == ',') settings->path_least = strtoull(text + length + 1, &end, 10);
+    bool right = text[length] == 0 || (text[length + 1] >= '0' && text[length + 1] <= '9' &&
+                                       *end == 0 && errno == 0);
+    for (int i = 0; right && i < (int)(sizeof NAMES / sizeof *NAMES); i++) {
+        if (strlen(NAMES[i]) != length || memcmp(NAMES[i], text, length) != 0) continue;
+        settings->path = i;
+        return FLY_OK;
+    }
+    return fly_fail(FLY_ERR_ARG, "fly_init: FLYLOOM_OFI_PATH: \"%s\" must be best, message, data, "
+                    "behind or delivered, or one of these with a comma and the bytes from which on "
+                    "puts take it", text);
+}
+
 static int copy(const char *what, const char *from, char *to, size_t room) {
     if (strlen(from) >= room)
         return fly_fail(FLY_ERR_ARG, "fly_init: %s: \"%.40s...\" is longer than %zu characters",
@@ -69,6 +91,7 @@ int fly_settings_read(const fly_config *config, struct fly_settings *settings) {
     settings->threads = config->threads;
     settings->progress = config->progress;
     int code = texts(config, settings);
+    if (code == FLY_OK) code = path(settings);
     if (code == FLY_OK) code = number("FLYLOOM_CREDITS", 1, CREDITS_MAX, &credits);
     if (code == FLY_OK) code = number("FLYLOOM_TIMEOUT_MS", 0, UINT32_MAX, &timeout);
     if (code == FLY_OK)

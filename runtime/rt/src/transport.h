@@ -15,6 +15,13 @@
 struct fly_carrier;
 struct fly_rt;
 struct fly_want;
+struct fly_win;
+
+/* What a member tells of memory that a transport lends the others: the transport's alone. */
+enum { FLY_LOAN_WORDS = 3 };
+/* How the bytes of a put or get travel: behind a packet, by a write or read of the target's memory
+   that has copied the user's, or by one to or from the user's, which must stay until its end. */
+enum fly_way { FLY_WAY_MESSAGE, FLY_WAY_COPIED, FLY_WAY_KEPT };
 
 /* Memory that a window may have: private, or of a file that others map. */
 struct fly_memory {
@@ -33,9 +40,11 @@ struct fly_hello {
     unsigned char node[16], token[16]; /* shm: which kernel and network; name of the socket */
     uint64_t pid, pid_space; /* the process, and in which namespace that number is one */
     uint64_t hub;            /* loop: where the hub is, from rank 0 */
-    uint32_t address_bytes;
-    uint32_t expedited; /* shm: the kernel can put a fence into it */
-    unsigned char address[64]; /* ofi */
+    uint32_t expedited;      /* shm: the kernel can put a fence into it */
+    uint32_t address_bytes;  /* ofi, here and below */
+    uint16_t life_port, writes; /* where the process listens; bits of what its provider does */
+    char provider[32];
+    unsigned char address[64];
 };
 
 struct fly_carrier_ops {
@@ -63,6 +72,8 @@ struct fly_carrier_ops {
     void (*rest)(struct fly_carrier *c, uint32_t microseconds);
     /* The end of a peer shows only by what is sent to it: who waits for it asks now and then. */
     bool ends_unheard;
+    /* Looks whether a peer that says nothing lives; fly_peer_lost where it does not. NULL: cannot. */
+    void (*doubt)(struct fly_carrier *c, int peer);
     /* Looks for peers that died: fly_peer_died for each. NULL: cannot know. */
     void (*watch)(struct fly_carrier *c);
     /* Memory of a window: made (or NULL: made anywhere), shown to the members, hidden again.
@@ -73,6 +84,25 @@ struct fly_carrier_ops {
     /* Reads or writes the memory of another process by the kernel; NULL: cannot. */
     int (*reach_in)(struct fly_carrier *c, int peer, void *here, uint64_t there, size_t bytes,
                     bool write);
+    /* Lends the memory of a window: what others must know, before they do; all 0: nothing is.
+       NULL: this transport's packets alone reach memory. */
+    void (*lend)(struct fly_carrier *c, struct fly_win *win, uint64_t loan[FLY_LOAN_WORDS]);
+    void (*reclaim)(struct fly_carrier *c, struct fly_win *win);
+    /* The way of so many bytes to or from memory lent so, where the packet (PUT, GET) says. */
+    enum fly_way (*way)(struct fly_carrier *c, int peer, const struct fly_packet *packet,
+                        const uint64_t *loan, size_t bytes);
+    /* Whether bytes that the packet would change are being read: it waits. */
+    bool (*reading)(const struct fly_carrier *c, int peer, const struct fly_packet *packet);
+    /* Moves bytes to or from where the packet says (PUT, GET), and tells the target as that would.
+       FLY_WAY_KEPT: fly_pending_done with `token` at its end. */
+    int (*write)(struct fly_carrier *c, int peer, const struct fly_packet *packet,
+                 const uint64_t *loan, const void *src, size_t bytes, uint32_t token);
+    int (*read)(struct fly_carrier *c, int peer, const struct fly_packet *packet,
+                const uint64_t *loan, void *dst, size_t bytes, uint32_t token);
+    /* Bytes that travel inside a notification. NULL: FLY_INLINE. */
+    size_t (*inside)(const struct fly_carrier *c, int peer);
+    /* In words, how bytes travel to a peer, and why no better. NULL: there is one way. */
+    void (*tell)(const struct fly_carrier *c, int peer, char *text, size_t room);
     void (*close)(struct fly_carrier *c);
 };
 

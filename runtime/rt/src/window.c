@@ -1,4 +1,5 @@
 /* Windows: memory of every member, shown to all; made and freed by all together. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,7 +11,7 @@
 struct part {
     int32_t code, tag_ub;
     uint32_t flags, created, next_object, spare;
-    uint64_t bytes, unit, address;
+    uint64_t bytes, unit, address, loan[FLY_LOAN_WORDS];
 };
 
 static int check(const char *call, bool created, const void *base, size_t bytes, size_t unit,
@@ -91,6 +92,7 @@ static int fill(struct fly_win *win, const struct part *parts) {
         win->table[r].bytes = parts[r].bytes;
         win->table[r].unit = parts[r].unit;
         win->table[r].address = parts[r].address;
+        memcpy(win->table[r].loan, parts[r].loan, sizeof parts[r].loan);
         if (parts[r].tag_ub < win->tag_ub) win->tag_ub = parts[r].tag_ub;
     }
     win->members[team->rank].entry_shared = true;
@@ -112,8 +114,11 @@ static int expose(struct fly_win *win, int code) {
 
 static void undo(struct fly_win *win) {
     struct fly_rt *rt = win->rt;
-    for (int i = 0; i < rt->carrier_count; i++)
-        if (rt->carriers[i]->ops->hide != NULL) rt->carriers[i]->ops->hide(rt->carriers[i], win);
+    for (int i = 0; i < rt->carrier_count; i++) {
+        const struct fly_carrier_ops *ops = rt->carriers[i]->ops;
+        if (ops->reclaim != NULL && win->lent != NULL) ops->reclaim(rt->carriers[i], win);
+        if (ops->hide != NULL) ops->hide(rt->carriers[i], win);
+    }
     if (!win->table_shared) free(win->table);
     fly_memory_free(&win->table_memory);
     fly_memory_free(&win->memory);
@@ -181,6 +186,9 @@ static int make(const char *call, fly_team *team, bool created, void *base, size
         mine.code = fly_memory_get(rt, bytes, &win->memory);
     win->base = created ? base : win->memory.base;
     mine.address = (uint64_t)(uintptr_t)win->base;
+    for (int i = 0; code == FLY_OK && mine.code == FLY_OK && i < rt->carrier_count; i++)
+        if (rt->carriers[i]->ops->lend != NULL)
+            rt->carriers[i]->ops->lend(rt->carriers[i], win, mine.loan);
     mine.tag_ub = smallest_tag(rt);
     mine.next_object = rt->next_object;
     fly_leave(rt);
@@ -293,7 +301,8 @@ int fly_win_query(fly_win *win, int what, int rank, int64_t *value) {
     if (rank < 0 || rank >= win->object.team->size)
         return fly_fail(FLY_ERR_RANK, "fly_win_query: rank: %d must be 0 to %d", rank,
                         win->object.team->size - 1);
-    const struct fly_peer *peer = &win->rt->peers[fly_world_rank(win->object.team, rank)];
+    int world = fly_world_rank(win->object.team, rank);
+    const struct fly_peer *peer = &win->rt->peers[world];
     fly_enter(win->rt);
     int code = FLY_OK;
     switch (what) {
@@ -301,7 +310,10 @@ int fly_win_query(fly_win *win, int what, int rank, int64_t *value) {
     case FLY_Q_ONESIDED: *value = win->members[rank].reach == FLY_DIRECT; break;
     case FLY_Q_CREDITS: *value = (int64_t)peer->quota[FLY_CLASS_NOTE].limit; break;
     case FLY_Q_UNEXPECTED: *value = (int64_t)win->match.unmatched; break;
-    case FLY_Q_INLINE: *value = FLY_INLINE; break;
+    case FLY_Q_INLINE:
+        *value = peer->via->ops->inside == NULL ? FLY_INLINE : (int64_t)peer->via->ops->inside(
+                                                                   peer->via, world);
+        break;
     case FLY_Q_TRANSPORT: *value = peer->via->ops->code; break;
     default:
         code = fly_fail(FLY_ERR_ARG, "fly_win_query: what: %d must be FLY_Q_TAG_UB to "
@@ -309,4 +321,24 @@ int fly_win_query(fly_win *win, int what, int rank, int64_t *value) {
     }
     fly_leave(win->rt);
     return code;
+}
+
+int fly_win_path(fly_win *win, int rank, char *text, size_t room) {
+    if (win == NULL || (text == NULL && room != 0))
+        return fly_fail(FLY_ERR_ARG, "fly_win_path: %s is NULL", win == NULL ? "win" : "text");
+    if (rank < 0 || rank >= win->object.team->size)
+        return fly_fail(FLY_ERR_RANK, "fly_win_path: rank: %d must be 0 to %d", rank,
+                        win->object.team->size - 1);
+    static const char *const SAID[] = {
+        [FLY_REMOTE] = "packets, which the target copies",
+        [FLY_DIRECT] = "loads and stores",
+        [FLY_KERNEL] = "copies by the kernel",
+    };
+    int world = fly_world_rank(win->object.team, rank);
+    const struct fly_carrier *via = win->rt->peers[world].via;
+    if (win->members[rank].reach == FLY_REMOTE && via->ops->tell != NULL)
+        via->ops->tell(via, world, text, room);
+    else
+        snprintf(text, room, "%s: %s", via->ops->name, SAID[win->members[rank].reach]);
+    return FLY_OK;
 }

@@ -19,8 +19,8 @@ static const char USAGE[] =
     "\n"
     "Tries every transport between two processes of this machine: whether it works and why not,\n"
     "the largest tag, bytes inside a notification, credits, whether notifications of one origin\n"
-    "keep their order, whether data lands while the target is outside the library, and half a\n"
-    "round trip of 8 bytes (median).\n";
+    "keep their order, whether data lands while the target is outside the library, half a\n"
+    "round trip of 8 bytes (median), and how bytes travel, and what the provider cannot do.\n";
 
 /* What is tried: a transport, and a provider of libfabric. */
 static const struct try {
@@ -28,12 +28,14 @@ static const struct try {
 } TRIES[] = {
     {"shm", NULL},  {"ofi", NULL},  {"ofi", "tcp"},  {"ofi", "verbs"}, {"ofi", "efa"},
     {"ofi", "cxi"}, {"ofi", "psm2"}, {"ofi", "psm3"}, {"ofi", "opx"},
+    {"ofi", "shm"}, {"ofi", "udp;ofi_rxd"}, {"ofi", "sockets"},
 };
 
 struct result {
     bool works, ordered, lands, lands_by_thread;
     int64_t tag_ub, inline_bytes, credits, onesided;
     double latency_ns;
+    char path[2 * WORDS]; /* how bytes travel */
     char why[WORDS];
 };
 
@@ -128,6 +130,7 @@ static int inside(fly_rt *rt, int rank, bool by_thread, struct result *r) {
     TRY(fly_win_query(win, FLY_Q_INLINE, 1 - rank, &r->inline_bytes));
     TRY(fly_win_query(win, FLY_Q_CREDITS, 1 - rank, &r->credits));
     TRY(fly_win_query(win, FLY_Q_ONESIDED, 1 - rank, &r->onesided));
+    TRY(fly_win_path(win, 1 - rank, r->path, sizeof r->path));
     int code = landing(win, rank, base, by_thread ? &r->lands_by_thread : &r->lands, r);
     if (code == 0 && !by_thread) {
         code = order(win, rank, r);
@@ -214,6 +217,8 @@ static void tell(const struct try *what, const struct result *r, bool json, bool
             printf(", \"why\": ");
             quoted(r->why);
         } else {
+            printf(", \"path\": ");
+            quoted(r->path);
             printf(", \"tag_ub\": %lld, \"inline_bytes\": %lld, \"credits\": %lld, "
                    "\"ordered\": %s, \"lands\": \"%s\", \"latency_ns\": %.1f",
                    (long long)r->tag_ub, (long long)r->inline_bytes, (long long)r->credits,
@@ -229,9 +234,9 @@ static void tell(const struct try *what, const struct result *r, bool json, bool
         return;
     }
     printf("works; tags to %lld, %lld B inside a notification, %lld credits, %s;\n    data lands "
-           "while the target is elsewhere: %s; half a round trip of 8 B: %.0f ns\n",
+           "while the target is elsewhere: %s; half a round trip of 8 B: %.0f ns;\n    %s\n",
            (long long)r->tag_ub, (long long)r->inline_bytes, (long long)r->credits,
-           r->ordered ? "in order" : "NOT in order", landing_words(r), r->latency_ns);
+           r->ordered ? "in order" : "NOT in order", landing_words(r), r->latency_ns, r->path);
 }
 
 int main(int count, char **words) {

@@ -1,0 +1,81 @@
+/* Transport "ofi": whether a peer lives, for providers that do not tell.
+ *
+ * They connect again and again, or send again and again; and a peer that computes is silent as
+ * well. So every process listens on a TCP port of its own, takes no connection, and stops to
+ * listen when it ends, however it does.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "ofi.h"
+
+/* How long a peer is silent before we look, and how long until we look again. */
+static const uint64_t LOOK_FIRST_NS = 200000000, LOOK_NEXT_NS = 1000000000;
+
+void ofi_live(struct ofi *ofi, struct fly_hello *mine) {
+    struct sockaddr_in name = {.sin_family = AF_INET};
+    socklen_t length = sizeof name;
+    ofi->life = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (ofi->life < 0) return;
+    if (bind(ofi->life, (struct sockaddr *)&name, sizeof name) == 0 && listen(ofi->life, 1) == 0 &&
+        getsockname(ofi->life, (struct sockaddr *)&name, &length) == 0)
+        mine->life_port = name.sin_port;
+}
+
+static bool same_node(const struct fly_hello *one, const struct fly_hello *other) {
+    return memcmp(one->node, other->node, sizeof one->node) == 0;
+}
+
+void ofi_know(struct ofi *ofi, const struct fly_hello *all) {
+    const struct fly_hello *mine = &all[ofi->base.rt->rank];
+    for (int r = 0; r < ofi->base.rt->size; r++) {
+        struct sockaddr_in *life = &ofi->peers[r].life;
+        if (ofi->info->addr_format == FI_SOCKADDR_IN) {
+            memcpy(life, all[r].address, sizeof *life);
+        } else if (same_node(mine, &all[r])) {
+            life->sin_family = AF_INET;
+            life->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        } else {
+            continue;
+        }
+        life->sin_port = all[r].life_port;
+    }
+}
+
+static bool nobody_listens(const struct sockaddr_in *at) {
+    int end = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (end < 0) return false;
+    struct pollfd ready = {.fd = end, .events = POLLOUT};
+    int why = 0;
+    socklen_t length = sizeof why;
+    if (connect(end, (const struct sockaddr *)at, sizeof *at) != 0) why = errno;
+    if (why == EINPROGRESS && poll(&ready, 1, 20) == 1)
+        getsockopt(end, SOL_SOCKET, SO_ERROR, &why, &length);
+    close(end);
+    return why == ECONNREFUSED;
+}
+
+void ofi_doubt(struct fly_carrier *c, int peer) {
+    struct ofi *ofi = (struct ofi *)c;
+    const struct sockaddr_in *life = &ofi->peers[peer].life;
+    if (life->sin_port == 0 || peer == c->rt->rank || !nobody_listens(life)) return;
+    for (int i = 0; i < 64 && ofi_poll(c) > 0; i++) continue; /* what it said before it ended */
+    fly_peer_lost(c->rt, peer);
+}
+
+void ofi_look(struct ofi *ofi) {
+    uint64_t now = fly_now_ns();
+    for (int r = 0; r < ofi->base.rt->size; r++) {
+        struct ofi_peer *peer = &ofi->peers[r];
+        if (peer->busy == 0 || ofi_lost(ofi, r)) continue;
+        if (peer->silent_ns == 0) {
+            peer->silent_ns = now + LOOK_FIRST_NS;
+        } else if (now >= peer->silent_ns) {
+            peer->silent_ns = now + LOOK_NEXT_NS;
+            ofi_doubt(&ofi->base, r);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+/* Transport "ofi": memory that is lent, and the writes and reads that need nobody there. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ofi.h"
+
+/* In a loan: the key, the address where offsets count from, and LENT with the window's slot. */
+enum { LOAN_KEY, LOAN_BASE, LOAN_SLOT };
+static const uint64_t LENT = 1 << 16;
+/* A slot that no window has: writes without data are still possible. */
+enum { NO_SLOT = OFI_SLOTS };
+/* Bytes of a write that are copied, so that the user's memory is free at once. */
+enum { COPIED = 4096 };
+
+struct lent {
+    struct fid_mr *mr;
+    unsigned slot;
+};
+
+void ofi_lend(struct fly_carrier *c, struct fly_win *win, uint64_t loan[FLY_LOAN_WORDS]) {
+    struct ofi *ofi = (struct ofi *)c;
+    if (!ofi->facts.writes || win->bytes == 0) return;
+    struct lent *lent = calloc(1, sizeof *lent);
+    if (lent == NULL || ofi_register(&ofi->end, ofi->info, win->base, win->bytes, ++ofi->keys,
+                                     &lent->mr) != 0) {
+        free(lent); /* messages do without */
+        return;
+    }
+    while (lent->slot < NO_SLOT && ofi->slots[lent->slot].used) lent->slot++;
+    if (lent->slot < NO_SLOT) ofi->slots[lent->slot] = (struct ofi_slot){win, true};
+    bool absolute = (ofi->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
+    loan[LOAN_KEY] = fi_mr_key(lent->mr);
+    loan[LOAN_BASE] = absolute ? (uint64_t)(uintptr_t)win->base : 0;
+    loan[LOAN_SLOT] = LENT | lent->slot;
+    win->lent = lent;
+}
+
+/* All that was under way to a window has ended before; but where a process has died, others may not
+   know it yet and still write, or its last bytes come in while we go. */
+static void settle(struct ofi *ofi) {
+    uint64_t end = fly_now_ns() + 20000000;
+    while (fly_now_ns() < end) ofi_poll(&ofi->base);
+}
+
+void ofi_reclaim(struct fly_carrier *c, struct fly_win *win) {
+    struct ofi *ofi = (struct ofi *)c;
+    struct lent *lent = win->lent;
+    bool deaths = c->rt->deaths != 0;
+    if (lent->slot < NO_SLOT) /* a late write must not find another window under its name */
+        ofi->slots[lent->slot] = (struct ofi_slot){NULL, deaths};
+    if (deaths) settle(ofi);
+    fi_close(&lent->mr->fid);
+    free(lent);
+    win->lent = NULL;
+}
+
+static bool by_data(const struct ofi *ofi, const uint64_t *loan, int tag) {
+    return ofi->path == OFI_DATA && (loan[LOAN_SLOT] & ~LENT) != NO_SLOT &&
+           ofi_fits(tag == FLY_NO_TAG ? 0 : tag, ofi->base.rt->rank);
+}
+
+enum fly_way ofi_way(struct fly_carrier *c, int peer, const struct fly_packet *packet,
+                     const uint64_t *loan, size_t bytes) {
+    struct ofi *ofi = (struct ofi *)c;
+    struct ofi_peer *to = &ofi->peers[peer];
+    if (bytes < ofi->least || bytes == 0 || loan[LOAN_SLOT] == 0 || !to->writes ||
+        !ofi_order_free(to, packet))
+        return FLY_WAY_MESSAGE;
+    if (packet->kind == FLY_K_GET) return FLY_WAY_KEPT;
+    /* Data that cannot say all: a message behind the write does, where that is possible. */
+    if (ofi->path == OFI_DATA && !by_data(ofi, loan, packet->tag) && !ofi->facts.behind)
+        return FLY_WAY_MESSAGE;
+    return bytes <= COPIED && !ofi->delivers ? FLY_WAY_COPIED : FLY_WAY_KEPT;
+}
+
+static struct ofi_op *op_for(struct ofi *ofi, enum ofi_kind kind, int peer,
+                             const struct fly_packet *packet, const uint64_t *loan, void *here,
+                             size_t bytes, uint32_t token) {
+    struct ofi_op *op = ofi_op_new(ofi, kind, peer);
+    if (op == NULL) return NULL;
+    op->here = here;
+    op->bytes = bytes;
+    op->there = loan[LOAN_BASE] + packet->move.offset;
+    op->key = loan[LOAN_KEY];
+    op->token = token;
+    op->note = *packet;
+    op->with_data = op->behind = op->notes = false;
+    return op;
+}
+
+static uint64_t told_of(const struct ofi *ofi, const struct fly_packet *packet,
+                        const uint64_t *loan, uint32_t number) {
+    struct ofi_told told = {.rank = (uint32_t)ofi->base.rt->rank, .number = number};
+    told.tag = packet->tag == FLY_NO_TAG ? OFI_NO_TAG : (uint32_t)packet->tag;
+    told.slot = (uint32_t)(loan[LOAN_SLOT] & ~LENT);
+    return ofi_pack(&told);
+}
+
+/* What the provider copies at once, and tells no end of. false: it must wait its turn. */
+static bool inject(struct ofi *ofi, int peer, const struct fly_packet *packet,
+                   const uint64_t *loan, const void *src, size_t bytes, uint32_t number) {
+    if (ofi->peers[peer].queued != 0 || bytes > ofi->info->tx_attr->inject_size ||
+        ofi->delivers || ofi_lost(ofi, peer))
+        return false;
+    return fi_inject_writedata(ofi->end.ep, src, bytes, told_of(ofi, packet, loan, number),
+                               ofi->peers[peer].address, loan[LOAN_BASE] + packet->move.offset,
+                               loan[LOAN_KEY]) == 0;
+}
+
+/* Writes, and tells the target by a message right behind, or when it is done. */
+static int write_and_tell(struct ofi *ofi, struct ofi_op *op) {
+    struct fly_packet note = op->note;
+    int peer = op->peer;
+    uint32_t number = op->number;
+    op->behind = ofi->facts.behind && ofi->path != OFI_DELIVERED;
+    op->notes = !op->behind;
+    bool behind = op->behind;
+    ofi_queue(ofi, op, op);
+    return behind ? ofi_send_as(ofi, peer, number, &note, NULL, 0) : FLY_OK;
+}
+
+int ofi_write(struct fly_carrier *c, int peer, const struct fly_packet *packet,
+              const uint64_t *loan, const void *src, size_t bytes, uint32_t token) {
+    struct ofi *ofi = (struct ofi *)c;
+    struct ofi_peer *to = &ofi->peers[peer];
+    bool with_data = by_data(ofi, loan, packet->tag);
+    bool sent = with_data && inject(ofi, peer, packet, loan, src, bytes, to->sent);
+    struct ofi_op *op = NULL;
+    if (!sent) {
+        op = op_for(ofi, OFI_WRITE, peer, packet, loan, (void *)(uintptr_t)src, bytes, token);
+        if (op == NULL) return fly_fail(FLY_ERR_NOMEM, "ofi: no memory for a write");
+        if (bytes <= COPIED) op->here = memcpy(op->room, src, bytes);
+        op->number = to->sent;
+        op->with_data = with_data;
+        op->data = told_of(ofi, packet, loan, op->number);
+        op->note.kind = FLY_K_WRITTEN;
+    }
+    if (!ofi->facts.in_order) ofi_order_keep(to, packet, to->sent);
+    to->sent++;
+    if (!ofi->delivers || !with_data) c->rt->peers[peer].puts++;
+    if (sent) return FLY_OK;
+    if (!with_data) return write_and_tell(ofi, op);
+    ofi_queue(ofi, op, op);
+    return FLY_OK;
+}
+
+int ofi_read(struct fly_carrier *c, int peer, const struct fly_packet *packet,
+             const uint64_t *loan, void *dst, size_t bytes, uint32_t token) {
+    struct ofi *ofi = (struct ofi *)c;
+    struct ofi_op *op = op_for(ofi, OFI_READ, peer, packet, loan, dst, bytes, token);
+    if (op == NULL) return fly_fail(FLY_ERR_NOMEM, "ofi: no memory for a read");
+    if (packet->tag != FLY_NO_TAG) { /* told when it is done, in the place that it has now */
+        op->number = ofi->peers[peer].sent++;
+        op->note.kind = FLY_K_NOTIFY;
+        op->notes = true;
+    }
+    ofi_queue(ofi, op, op);
+    return FLY_OK;
+}
+
+ssize_t ofi_start(struct ofi *ofi, struct ofi_op *op) {
+    struct ofi_peer *peer = &ofi->peers[op->peer];
+    if (op->kind == OFI_READ)
+        return fi_read(ofi->end.ep, op->here, op->bytes, NULL, peer->address, op->there, op->key,
+                       &op->context);
+    struct iovec from = {op->here, op->bytes};
+    struct fi_rma_iov to = {op->there, op->bytes, op->key};
+    struct fi_msg_rma what = {.msg_iov = &from, .iov_count = 1, .addr = peer->address,
+                              .rma_iov = &to, .rma_iov_count = 1, .context = &op->context,
+                              .data = op->data};
+    uint64_t flags = FI_COMPLETION;
+    if (op->with_data) flags |= FI_REMOTE_CQ_DATA;
+    if (op->with_data ? ofi->delivers : op->notes) flags |= FI_DELIVERY_COMPLETE;
+    return fi_writemsg(ofi->end.ep, &what, flags);
+}
+
+/* The target took no write or read: it has left the window, as it may where somebody has died. A
+   packet in its place keeps the numbers whole. */
+static void in_its_place(struct ofi *ofi, struct ofi_op *op) {
+    if (op->behind || (op->kind == OFI_READ && !op->notes)) return;
+    if (op->kind == OFI_WRITE) op->note.kind = FLY_K_PUT;
+    while (ofi_send_as(ofi, op->peer, op->number, &op->note, op->here,
+                       op->kind == OFI_WRITE ? op->bytes : 0) != FLY_OK)
+        continue; /* without memory there is no way on */
+}
+
+void ofi_done(struct ofi *ofi, struct ofi_op *op, int error) {
+    if (error == FLY_OK && op->notes)
+        while (ofi_send_as(ofi, op->peer, op->number, &op->note, NULL, 0) != FLY_OK) continue;
+    else if (error == FLY_ERR_TRANSPORT)
+        in_its_place(ofi, op);
+    if (error == FLY_ERR_TRANSPORT && op->kind == OFI_WRITE) error = FLY_OK;
+    ofi_let_go(ofi, op, error);
+}
