@@ -331,8 +331,8 @@ def test_a_cmake_project_finds_it(installed, tmp_path):
 
 
 def test_the_header_and_the_library_agree(release, installed, tmp_path):
-    """Exactly the functions of the headers are seen, each has a page, and C++ takes the header. Those
-    for MPIs are in test_runtime_mapped."""
+    """Exactly the functions of the headers are seen, each has a page, and C++ takes the header;
+    those for MPIs are in test_runtime_mapped."""
     header = "".join((SOURCE / "include" / name).read_text()
                      for name in ("flyloom.h", "flyloom_coll.h"))
     declared = set(re.findall(r"^FLY_API [^;]*?\b(fly_\w+)\(", header, flags=re.MULTILINE))
