@@ -42,6 +42,7 @@ MOTIFS = (
     *(Motif("halo", (side, steps), r"([\d.]+) us a step$", EVEN, of=f", {side}^4 sites a rank")
       for side, steps in (("2", "2000"), ("4", "1000"))),
     Motif("dsde", ("6", "8", "2000"), r"([\d.]+) us$", EVEN, has_puts=False, of=", 8 B"),
+    Motif("dsde", ("6", "8", "60"), r"([\d.]+) us$", EVEN, ranks=8, has_puts=False, of=", 8 B"),
     *(Motif("fft", (side, rounds), r"([\d.]+) us$", EVEN, has_puts=False, of=f", {side}^3")
       for side, rounds in (("16", "400"), ("32", "80"), ("64", "20"))),
 )

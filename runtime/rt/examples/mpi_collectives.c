@@ -120,7 +120,12 @@ int main(int count, char **words) {
     check("init", fly_init(&boot, NULL, &rt));
     fly_team *team = fly_world(rt);
     int both[] = {(rank + size - 1) % size, (rank + 1) % size};
-    check("graph", fly_graph_adjacent(team, 2, both, 2, both, &ring));
+    MPI_Comm comm;
+    int ones_of_two[] = {1, 1};
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, both, ones_of_two, 2, both, ones_of_two,
+                                   MPI_INFO_NULL, 0, &comm);
+    check("graph", fly_mpi_graph_of(comm, team, &ring));
+    MPI_Comm_free(&comm);
     for (int r = 0; r < RANKS_MOST; r++) {
         mine[r] = 10 * rank + r;
         ones[r] = 1;

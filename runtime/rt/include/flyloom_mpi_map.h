@@ -1,4 +1,4 @@
-/* flyloom_mpi_map.h: a communicator whose ranks the network orders; part of flyloom_mpi.h. */
+/* flyloom_mpi_map.h: graphs of communicators, and ranks by the network; part of flyloom_mpi.h. */
 #ifndef FLYLOOM_MPI_MAP_H
 #define FLYLOOM_MPI_MAP_H
 
@@ -138,6 +138,47 @@ FLY_MPI int fly_mpi_comm_mapped(MPI_Comm graph, MPI_Comm *mapped) {
     if (MPI_Comm_split(graph, 0, place, mapped) == MPI_SUCCESS) return FLY_OK;
     *mapped = MPI_COMM_NULL;
     return fly_mpi_fail(FLY_ERR_TRANSPORT, "fly_mpi_comm_mapped: MPI_Comm_split failed");
+}
+
+/* Makes the graph of neighbour collectives that a communicator of MPI_Dist_graph_create or
+   MPI_Dist_graph_create_adjacent has, with its weights; `team` has the same processes with the same
+   ranks. Collective over `graph`. Errors, the same at all: ARG (graph has no distributed graph; the
+   team is another), STATE (MPI is not initialised), NOMEM, PEER. Cost: as
+   fly_graph_adjacent_weighted. */
+FLY_MPI int fly_mpi_graph_of(MPI_Comm graph, fly_team *team, fly_graph **made) {
+    int topology = MPI_UNDEFINED, rank = 0, size = 0, mine = 0, all = 0, in = 0, out = 0;
+    int weighted = 0, good, every = 0, code, i;
+    int *lists;
+    if (made == NULL) return fly_mpi_fail(FLY_ERR_ARG, "fly_mpi_graph_of: made is NULL");
+    *made = NULL;
+    if (!fly_mpi_alive())
+        return fly_mpi_fail(FLY_ERR_STATE, "fly_mpi_graph_of: MPI is not initialised, or "
+                            "finalised");
+    if (graph != MPI_COMM_NULL) MPI_Topo_test(graph, &topology);
+    if (topology != MPI_DIST_GRAPH)
+        return fly_mpi_fail(FLY_ERR_ARG, "fly_mpi_graph_of: graph: not one that "
+                            "MPI_Dist_graph_create or MPI_Dist_graph_create_adjacent made");
+    MPI_Comm_rank(graph, &rank);
+    MPI_Comm_size(graph, &size);
+    MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted);
+    lists = (int *)malloc(((size_t)in + (size_t)out + 1) * 2 * sizeof(int));
+    good = team != NULL && fly_team_self(team, &mine, &all) == FLY_OK && mine == rank &&
+           all == size;
+    if (lists == NULL) good = -1;
+    MPI_Allreduce(&good, &every, 1, MPI_INT, MPI_MIN, graph);
+    if (every != 1) {
+        free(lists);
+        return every < 0 ? fly_mpi_fail(FLY_ERR_NOMEM, "fly_mpi_graph_of: no memory at a rank")
+                         : fly_mpi_fail(FLY_ERR_ARG, "fly_mpi_graph_of: team: its ranks are not "
+                                        "those of graph");
+    }
+    MPI_Dist_graph_neighbors(graph, in, lists, lists + in, out, lists + 2 * in,
+                             lists + 2 * in + out);
+    for (i = 0; i < out && !weighted; i++) lists[2 * in + out + i] = 1;
+    code = fly_graph_adjacent_weighted(team, (size_t)in, lists, (size_t)out, lists + 2 * in,
+                                       lists + 2 * in + out, made);
+    free(lists);
+    return code;
 }
 
 #ifdef __cplusplus

@@ -172,6 +172,24 @@ static void theirs_along(struct work *w, const int *sources, const struct blocks
 #endif
 }
 
+/* The same graph from a communicator's, with weights. */
+static void of_communicator(struct work *w, const int *sources, int ins, const int *targets,
+                            int outs, fly_graph **graph) {
+    int weights[EDGES_MOST];
+    size_t in, out;
+    const int *from, *to;
+    MPI_Comm comm;
+    for (int i = 0; i < EDGES_MOST; i++) weights[i] = i % 3;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ins, sources, weights, outs, targets, weights,
+                                   MPI_INFO_NULL, 0, &comm);
+    CHECK(fly_mpi_graph_of(comm, w->team, graph) == FLY_OK, "%s", fly_last_error(NULL));
+    MPI_Comm_free(&comm);
+    CHECK(fly_graph_neighbours(*graph, &in, &from, &out, &to) == FLY_OK, "neighbours");
+    CHECK((int)in == ins && (int)out == outs, "%zu and %zu edges", in, out);
+    CHECK(ins == 0 || memcmp(from, sources, in * sizeof *from) == 0, "sources");
+    CHECK(outs == 0 || memcmp(to, targets, out * sizeof *to) == 0, "targets");
+}
+
 static void types_of_each(struct work *w, int form, int along) {
     fly_mpi_req *req = NULL;
     struct blocks out = {.count = 0}, in = {.count = 0};
@@ -201,8 +219,11 @@ static void types_of_each(struct work *w, int form, int along) {
         return;
     }
     fly_graph *graph;
-    CHECK(fly_graph_adjacent(w->team, (size_t)in.count, sources, (size_t)out.count, targets,
-                             &graph) == FLY_OK, "%s", fly_last_error(NULL));
+    if (below(&w->random, 2) == 0)
+        CHECK(fly_graph_adjacent(w->team, (size_t)in.count, sources, (size_t)out.count, targets,
+                                 &graph) == FLY_OK, "%s", fly_last_error(NULL));
+    else
+        of_communicator(w, sources, in.count, targets, out.count, &graph);
     OURS(neighbour_alltoallw, w->in, out.counts, out.places, out.types, w->ours, in.counts,
          in.places, in.types, graph);
     CHECK(fly_graph_free(&graph) == FLY_OK, "%s", fly_last_error(NULL));
@@ -311,6 +332,9 @@ static void refused(struct work *w) {
             fly_mpi_alltoallw(in, none, none, NULL, out, none, none, nulls, w->team));
     CHECK(fly_mpi_alltoallw(in, none, none, nulls, out, none, none, nulls, w->team) == FLY_OK, "%s",
           fly_last_error(NULL));
+    fly_graph *graph;
+    REFUSED(FLY_ERR_ARG, "not one that", fly_mpi_graph_of(MPI_COMM_WORLD, w->team, &graph));
+    REFUSED(FLY_ERR_ARG, "made is NULL", fly_mpi_graph_of(MPI_COMM_WORLD, w->team, NULL));
     REFUSED(FLY_ERR_ARG, "graph is NULL",
             fly_mpi_neighbour_alltoallw(in, NULL, NULL, NULL, out, NULL, NULL, NULL, NULL));
     REFUSED(FLY_ERR_ARG, "req is NULL", fly_mpi_ibcast(in, 1, MPI_INT, 0, w->team, NULL));
