@@ -250,6 +250,7 @@ static int mortal(const fly_boot *boot, void *context) {
     fly_rt *rt;
     CHECK(s != NULL && theirs != NULL, "memory");
     OK(fly_init(boot, &config, &rt));
+    rank_has_begun();
     while (code == FLY_OK) {
         sparse_draw(s, rank, boot->size, draw(&random) | 1);
         code = fly_graph_adjacent(fly_world(rt), s->in_count, s->sources, s->out_count, s->targets,
@@ -268,8 +269,7 @@ static int mortal(const fly_boot *boot, void *context) {
 
 static int kills(struct options *options) {
     for (int victim = 0; victim < 4; victim++) {
-        unsigned after_us = 60000 + 20000 * (unsigned)victim; /* all have begun */
-        int result = run_and_kill(4, mortal, options, 20, victim, after_us);
+        int result = run_and_kill_begun(4, mortal, options, 20, victim, 20000 * (unsigned)victim);
         CHECK(result == 0, "rank %d killed: result %d", victim, result);
     }
     printf("neighbour_test: %s, 4 killed\n", options->transports);

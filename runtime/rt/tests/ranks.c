@@ -7,9 +7,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -190,6 +192,29 @@ bool new_folder(char path[FOLDER_BYTES]) {
     return length < FOLDER_BYTES && mkdtemp(path) != NULL;
 }
 
+/* Ranks that have begun, in memory of all; NULL: nobody asks. When one was killed. */
+static atomic_int *begun;
+static struct timespec killed;
+
+void rank_has_begun(void) {
+    if (begun != NULL) atomic_fetch_add(begun, 1);
+}
+
+double killed_ms_ago(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - killed.tv_sec) * 1e3 +
+           (double)(now.tv_nsec - killed.tv_nsec) / 1e6;
+}
+
+/* Until all have begun, or for so long that none of them can be waited for. */
+static void await_begun(int ranks, int limit_s) {
+    for (int i = 0; i < limit_s * 1000 && atomic_load(begun) < ranks; i++) {
+        struct timespec nap = {0, 1000000};
+        nanosleep(&nap, NULL);
+    }
+}
+
 static int run(int ranks, rank_body *body, void *context, int limit_s, int victim,
                unsigned microseconds) {
     char folder[FOLDER_BYTES];
@@ -197,9 +222,11 @@ static int run(int ranks, rank_body *body, void *context, int limit_s, int victi
     pid_t *children = fork_ranks(ranks, body, context, folder);
     if (victim >= 0) {
         await_all(ranks, folder);
+        if (begun != NULL) await_begun(ranks, limit_s);
         struct timespec nap = {microseconds / 1000000, microseconds % 1000000 * 1000};
         nanosleep(&nap, NULL);
         kill(children[victim], SIGKILL);
+        clock_gettime(CLOCK_MONOTONIC, &killed);
         waitpid(children[victim], NULL, 0);
         ranks--;
         for (int r = victim; r < ranks; r++) children[r] = children[r + 1];
@@ -220,4 +247,14 @@ int run_processes(int ranks, rank_body *body, void *context, int limit_s) {
 int run_and_kill(int ranks, rank_body *body, void *context, int limit_s, int victim,
                  unsigned microseconds) {
     return run(ranks, body, context, limit_s, victim, microseconds);
+}
+
+int run_and_kill_begun(int ranks, rank_body *body, void *context, int limit_s, int victim,
+                       unsigned microseconds) {
+    begun = mmap(NULL, sizeof *begun, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (begun == MAP_FAILED) return 98;
+    int result = run(ranks, body, context, limit_s, victim, microseconds);
+    munmap(begun, sizeof *begun);
+    begun = NULL;
+    return result;
 }

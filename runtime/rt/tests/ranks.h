@@ -27,6 +27,13 @@ int run_processes(int ranks, rank_body *body, void *context, int limit_s);
 int run_and_kill(int ranks, rank_body *body, void *context, int limit_s, int victim,
                  unsigned microseconds);
 
+/* Likewise, after all ranks have said that they have begun: where a death in fly_init is for other
+   tests. How long ago a rank was killed, in ms. */
+void rank_has_begun(void);
+int run_and_kill_begun(int ranks, rank_body *body, void *context, int limit_s, int victim,
+                       unsigned microseconds);
+double killed_ms_ago(void);
+
 /* A gathering of the threads `members` (ranks of the whole) among themselves, for a team. */
 typedef struct gathering gathering;
 gathering *gathering_new(int size);
