@@ -68,6 +68,19 @@ static inline int fly_pmix_allgather(void *ctx, const void *mine, void *all, siz
     return 0;
 }
 
+static inline void fly_pmix_end(void) { PMIx_Finalize(NULL, 0); }
+
+/* The connection to the launcher stays until the process ends: who has left cannot safely come
+   again. */
+static inline int fly_pmix_stay(void) {
+    static int stays;
+    pmix_proc_t own;
+    if (stays) return 0;
+    if (PMIx_Init(&own, NULL, 0) != PMIX_SUCCESS) return 1;
+    stays = atexit(fly_pmix_end) == 0;
+    return 0;
+}
+
 /* A bootstrap over all processes of the launcher's job: collective. To be ended by
    fly_pmix_boot_free, after fly_finalize.
    Errors: ARG, STATE (no launcher that speaks PMIx started this process), NOMEM, TRANSPORT. */
@@ -79,7 +92,7 @@ static inline int fly_pmix_boot(fly_boot *boot) {
     if (getenv("PMIX_NAMESPACE") == NULL) return FLY_ERR_STATE;
     context = (fly_pmix_context *)calloc(1, sizeof *context);
     if (context == NULL) return FLY_ERR_NOMEM;
-    if (PMIx_Init(&context->own, NULL, 0) != PMIX_SUCCESS) {
+    if (fly_pmix_stay() != 0 || PMIx_Init(&context->own, NULL, 0) != PMIX_SUCCESS) {
         free(context);
         return FLY_ERR_STATE;
     }
