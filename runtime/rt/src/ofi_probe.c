@@ -90,7 +90,8 @@ static int open_both(struct trial *t, struct fi_info *info) {
     if (code == 0) code = ofi_open(&t->to, info, 64);
     if (code == 0) code = ofi_register(&t->to, info, t->target, sizeof t->target, 1, &t->mr);
     if (code == 0) code = fi_getname(&t->to.ep->fid, name, &bytes);
-    if (code == 0 && fi_av_insert(t->from.av, name, 1, &t->other, 0, NULL) != 1) code = -FI_EADDRNOTAVAIL;
+    if (code == 0 && fi_av_insert(t->from.av, name, 1, &t->other, 0, NULL) != 1)
+        code = -FI_EADDRNOTAVAIL;
     if (code != 0) return -code;
     t->key = fi_mr_key(t->mr);
     if ((info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0)
