@@ -71,9 +71,8 @@ static int await(struct trial *t, int events, uint64_t limit_ns) {
 }
 
 static bool there(struct trial *t, uint64_t value) {
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
     for (int i = 0; i < WORDS; i++)
-        if (*(volatile uint64_t *)&t->target[i] != value) return false;
+        if (__atomic_load_n(&t->target[i], __ATOMIC_ACQUIRE) != value) return false;
     return true;
 }
 
