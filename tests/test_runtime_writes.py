@@ -57,9 +57,10 @@ def test_every_path_keeps_the_rules(provider, path, tests):
     call(tests / "write_test", "moves", 2, more=more)
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("provider", [name for name in PROVIDERS if name != "shm"])
 def test_deaths_among_writes(provider, tests):
-    """A rank that is killed while large puts and gets go to it and from it."""
+    """A rank that is killed while large puts and gets go to it and from it. Not by shm: libfabric
+    leaves the segments of killed processes in /dev/shm."""
     needs_provider(provider)
     for seed in range(times(1, 30)):
         call(tests / "write_test", "kill", seed, more={"FLYLOOM_PROVIDER": provider})
