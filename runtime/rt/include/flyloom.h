@@ -206,7 +206,8 @@ FLY_API int fly_get(fly_win *win, void *dst, size_t bytes, int target, uint64_t 
 FLY_API int fly_put_notify(fly_win *win, const void *src, size_t bytes, int target, uint64_t disp,
                            int tag);
 
-/* Reads, then tells the target with `tag` that its memory has been read. As fly_put_notify. */
+/* Reads, then tells the target with `tag` that its memory has been read: where this process has to
+   tell it, in the next call that makes progress once the bytes are here. As fly_put_notify. */
 FLY_API int fly_get_notify(fly_win *win, void *dst, size_t bytes, int target, uint64_t disp,
                            int tag);
 

@@ -200,8 +200,8 @@ static struct ofi_head head_of(const struct ofi *ofi, int peer, uint32_t number,
                              .taken = ofi->peers[peer].taken, .offset = offset};
 }
 
-/* What the provider copies at once, and tells no end of: not the last words before an end is closed.
-   false: it must wait its turn. */
+/* What the provider copies at once, and tells no end of: not the last words before an end is
+   closed. false: it must wait its turn. */
 static bool inject(struct ofi *ofi, int peer, uint32_t number, const struct fly_packet *packet,
                    const void *data, size_t bytes) {
     struct {

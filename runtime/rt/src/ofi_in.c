@@ -46,7 +46,8 @@ static struct ofi_item *item_of(struct ofi_peer *from, uint32_t number, size_t t
     while (*at != NULL && (int32_t)((*at)->number - number) < 0) at = &(*at)->next;
     if (*at != NULL && (*at)->number == number) return *at;
     struct ofi_item *item = NULL;
-    while (item == NULL) item = malloc(sizeof *item + total); /* without memory there is no way on */
+    /* without memory there is no way on */
+    while (item == NULL) item = malloc(sizeof *item + total);
     *item = (struct ofi_item){.next = *at, .number = number, .total = total};
     *at = item;
     return item;

@@ -1,9 +1,9 @@
 /* Transport "ofi": which of a rank's operations to another may not pass each other.
  *
- * A write reaches memory before the target has looked at the packets that were sent before it. Where
- * both touch the same bytes it goes as a packet, too: these are executed by their numbers. So bytes
- * are those of the last put, as they are where every put is a packet. The spans of packets are kept
- * until the target has told that it took them.
+ * A write reaches memory before the target has looked at the packets that were sent before it.
+ * Where both touch the same bytes it goes as a packet, too: these are executed by their numbers. So
+ * bytes are those of the last put, as they are where every put is a packet. The spans of packets
+ * are kept until the target has told that it took them.
  */
 #include <string.h>
 

@@ -71,9 +71,8 @@ static int await(struct trial *t, int events, uint64_t limit_ns) {
 }
 
 static bool there(struct trial *t, uint64_t value) {
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
     for (int i = 0; i < WORDS; i++)
-        if (*(volatile uint64_t *)&t->target[i] != value) return false;
+        if (__atomic_load_n(&t->target[i], __ATOMIC_ACQUIRE) != value) return false;
     return true;
 }
 
@@ -90,7 +89,8 @@ static int open_both(struct trial *t, struct fi_info *info) {
     if (code == 0) code = ofi_open(&t->to, info, 64);
     if (code == 0) code = ofi_register(&t->to, info, t->target, sizeof t->target, 1, &t->mr);
     if (code == 0) code = fi_getname(&t->to.ep->fid, name, &bytes);
-    if (code == 0 && fi_av_insert(t->from.av, name, 1, &t->other, 0, NULL) != 1) code = -FI_EADDRNOTAVAIL;
+    if (code == 0 && fi_av_insert(t->from.av, name, 1, &t->other, 0, NULL) != 1)
+        code = -FI_EADDRNOTAVAIL;
     if (code != 0) return -code;
     t->key = fi_mr_key(t->mr);
     if ((info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0)

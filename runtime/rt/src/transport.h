@@ -72,7 +72,7 @@ struct fly_carrier_ops {
     void (*rest)(struct fly_carrier *c, uint32_t microseconds);
     /* The end of a peer shows only by what is sent to it: who waits for it asks now and then. */
     bool ends_unheard;
-    /* Looks whether a peer that says nothing lives; fly_peer_lost where it does not. NULL: cannot. */
+    /* Looks whether a peer that says nothing lives; if not, fly_peer_lost. NULL: cannot. */
     void (*doubt)(struct fly_carrier *c, int peer);
     /* Looks for peers that died: fly_peer_died for each. NULL: cannot know. */
     void (*watch)(struct fly_carrier *c);

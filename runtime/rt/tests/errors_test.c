@@ -81,6 +81,13 @@ static int calls(const fly_boot *boot, fly_rt *rt) {
     FAILS(FLY_ERR_ARG, "what", fly_win_query(win, 99, 0, &value));
     FAILS(FLY_ERR_RANK, "rank", fly_win_query(win, FLY_Q_TAG_UB, 5, &value));
     FAILS(FLY_ERR_RANK, "rank", fly_win_shared(win, 5, &base, &bytes));
+    char how[8] = "";
+    FAILS(FLY_ERR_ARG, "win", fly_win_path(NULL, 0, how, sizeof how));
+    FAILS(FLY_ERR_ARG, "text", fly_win_path(win, 0, NULL, 8));
+    FAILS(FLY_ERR_RANK, "rank", fly_win_path(win, -1, how, sizeof how));
+    CHECK(how[0] == 0, "nothing is written");
+    OK(fly_win_path(win, 0, how, sizeof how));
+    CHECK(how[0] != 0 && how[7] == 0, "cut where the room ends: \"%.8s\"", how);
     fly_shape three = {3, 8, 8}, two = {2, 8, 16}, wide = {2, 8, INT64_MAX / 2};
     FAILS(FLY_ERR_ARG, "equal", fly_put_shape(win, &word, &three, 0, 0, &two, FLY_NO_TAG));
     FAILS(FLY_ERR_RANGE, "disp", fly_put_shape(win, &word, &two, 0, 0, &wide, FLY_NO_TAG));

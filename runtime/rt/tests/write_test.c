@@ -1,5 +1,5 @@
-/* Writes into memory over libfabric: what they tell, windows that come and go, tags and sizes at the
- * borders, order beside packets, deaths, and whether bytes land while the target is elsewhere.
+/* Writes into memory over libfabric: what they tell, windows that come and go, tags and sizes at
+ * the borders, order beside packets, deaths, and whether bytes land while the target is elsewhere.
  *
  *   write_test told | moves [RANKS] | kill [SEED] | lands | stays | refused PATH WORDS
  *

@@ -28,7 +28,7 @@ static const struct try {
 } TRIES[] = {
     {"shm", NULL},  {"ofi", NULL},  {"ofi", "tcp"},  {"ofi", "verbs"}, {"ofi", "efa"},
     {"ofi", "cxi"}, {"ofi", "psm2"}, {"ofi", "psm3"}, {"ofi", "opx"},
-    {"ofi", "shm"}, {"ofi", "udp;ofi_rxd"}, {"ofi", "sockets"},
+    {"ofi", "shm"}, {"ofi", "udp;ofi_rxd"},
 };
 
 struct result {
