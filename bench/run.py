@@ -30,10 +30,11 @@ from record import record
 from routing import growth, million, routing
 from rows import BENCHMARKS as OTHERS
 from rows import Options, Row
+from simulated import simulated
 
 BENCHMARKS = {**OTHERS, "routing": routing, "growth": growth, "points": points,
               "messages": messages, "packets": packets, "flit": flit, "mapping": mapping,
-              "record": record, "runtime": notified}
+              "record": record, "runtime": notified, "simulated": simulated}
 NAMED = {"million": million}
 """Those that run only when they are named."""
 

@@ -67,11 +67,13 @@ def test_parameters_of_a_real_system(mpi, launcher, tmp_path):
     goal = tmp_path / "one.goal"
     goal.write_text("num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0\n}\n")
     run = flyloom("sim", "message", "--goal", goal, "--loggp", out, "--json")
-    if told["L_ns"] > 0:
+    bad = [name for name in ("L_ns", "o_ns", "g_ns", "G_ns_per_byte", "O_ns_per_byte")
+           if told.get(name, 0) < 0 or (name == "L_ns" and told[name] == 0)]
+    if not bad:
         ends_ns = json.loads(run.stdout)["finish_ns"]
         assert ends_ns == pytest.approx(told["L_ns"] + 2 * told["o_ns"], abs=0.01)
     else:  # the machine is busy
-        assert run.returncode == 2 and "L_ns" in run.stderr and told["warnings"]
+        assert run.returncode == 2 and bad[0] in run.stderr and told["warnings"]
 
 
 @pytest.mark.parametrize("mpi", MPIS)
@@ -204,6 +206,7 @@ def test_a_program_that_fails_ends_the_measurement(tmp_path):
 
 @pytest.mark.parametrize(("said", "says"), [
     ({"L_ns": -3.0}, "L_ns: -3"), ({"L_ns": 0}, "within the sender's call"),
+    ({"g_ns": -0.5}, "g_ns: -0.5"), ({"G_ns_per_byte": -1}, "G_ns_per_byte: -1: below 0"),
     ({"L": 5.0}, "L: a number without a unit; L_ns"), ({"G_ns_per_byte": None}, "no G_ns_per_byte"),
 ])
 def test_parameters_that_mean_nothing_are_refused_by_the_simulator(said, says, tmp_path):

@@ -99,6 +99,11 @@ def _told(
             "L is not above 0: the receiver's work is done within the sender's call, or the ranks"
             " share a processor; no simulator takes it"
         )
+    below = [name for name in ("o_ns", "g_ns", "G_ns_per_byte", "O_ns_per_byte")
+             if found.get(name, 0) < 0]
+    if below:
+        warnings.append(f"below 0: {', '.join(below)}: the machine did other work meanwhile; no "
+                        "simulator takes it")
     regime = _regime(run["hosts"], run["processors"], (0, len(run["hosts"]) - 1))
     if "share" in regime:
         warnings.append("the ranks share processors: times are those of the scheduler, too")

@@ -164,4 +164,8 @@ def measured(path: str | os.PathLike[str]) -> dict[str, float]:
         why = "of a latency that is not above 0, as measured where the receiver's work is done"
         help_ = "measure ranks that have processors of their own, or two hosts"
         raise RefusalError(f"{path}: L_ns: {found['L']:g}: {why} within the sender's call; {help_}")
+    for letter, value in found.items():
+        if value < 0:
+            why = "below 0, as measured on a machine that did other work; measure again"
+            raise RefusalError(f"{path}: {LETTERS[letter]}: {value:g}: {why}")
     return found
