@@ -154,7 +154,6 @@ struct fly_rt {
     bool own_boot, locked, stopping, threaded;
     bool finalizing; /* in fly_finalize: connections that end are no deaths */
     bool crowded; /* more ranks on this node than it has processors */
-    bool rivals; /* another program has wanted the processor of late */
     int crowd;    /* ranks for each processor, rounded up */
     bool leaving; /* by a finalize that all have come to: not a death */
     struct fly_settings settings;

@@ -7,12 +7,7 @@
 
 /* Turns before a rank that waits lets others run, and before it sleeps: some 2 us, and some 100 us
    of yielding. A turn looks FLY_LOOKS times, of 2 ns or so each. */
-enum { TURNS_SPIN = 25, TURNS_YIELD = 300 };
-/* Where a yield went to another program, the processor comes back a time slice later, and who waits
-   for this rank has yielded by then. So there a rank looks for about a slice first, 5 ms; until a
-   yield comes back at once. */
-enum { TURNS_RIVAL = 50000 };
-static const uint64_t RIVAL_NS = 300000, ALONE_NS = 20000;
+enum { TURNS_SPIN = 25, TURNS_YIELD = 325 };
 /* A silent peer is asked whether it lives after so long, then twice as long, up to the most; one
    whose connection has ended while all leave is given so long. */
 static const uint64_t ASK_FIRST_NS = 100000000, ASK_MOST_NS = 2000000000, LEAVE_NS = 1000000000;
@@ -71,26 +66,18 @@ static void rest(struct fly_rt *rt, uint32_t microseconds) {
     fly_watch(rt);
 }
 
-static uint32_t spins_of(const struct fly_rt *rt) {
-    if (rt->crowded) return 0; /* who spins keeps the others from running */
-    return rt->rivals && rt->only != NULL ? TURNS_RIVAL : TURNS_SPIN;
-}
-
 /* Lets others run, or sleeps, where nothing has come for long. */
-static FLY_APART void be_patient(const struct fly_pause *pause, uint32_t spins) {
+static FLY_APART void be_patient(const struct fly_pause *pause) {
     struct fly_rt *rt = pause->rt;
-    if (pause->turns > spins + TURNS_YIELD) {
-        uint32_t naps = pause->turns - spins - TURNS_YIELD;
+    if (pause->turns > TURNS_YIELD) {
+        uint32_t naps = pause->turns - TURNS_YIELD;
         uint32_t length = naps < 8 ? REST_FIRST_US << (naps / 2) : REST_MOST_US;
         uint32_t limit = rt->settings.timeout_ms;
         rest(rt, limit != 0 && length / 500 > limit ? limit * 500 : length);
     } else {
-        uint64_t began = fly_now_ns();
         let_go(rt);
         sched_yield();
         take(rt);
-        uint64_t took = fly_now_ns() - began;
-        if (took > RIVAL_NS || took < ALONE_NS) rt->rivals = took > RIVAL_NS;
     }
 }
 
@@ -118,10 +105,10 @@ static FLY_APART void wonder(struct fly_pause *pause) {
 
 void fly_wait_more(struct fly_pause *pause) {
     struct fly_rt *rt = pause->rt;
-    uint32_t spins = spins_of(rt);
+    uint32_t spins = rt->crowded ? 0 : TURNS_SPIN; /* who spins keeps the others from running */
     pause->turns++;
     pause->checks++;
-    if (pause->turns > spins || (rt->locked && pause->turns % 16 == 0)) be_patient(pause, spins);
+    if (pause->turns > spins || (rt->locked && pause->turns % 16 == 0)) be_patient(pause);
     struct fly_carrier *only = rt->only;
     int taken;
     if (only != NULL) {
