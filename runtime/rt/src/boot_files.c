@@ -18,13 +18,19 @@
 #include "core.h"
 
 static const uint32_t PATIENCE_MS = 60000, CLOSING_MS = 1000;
-enum { PATH = 512 };
+enum { PATH = 512, OTHERS = 8 /* looked at, at a time */ };
 
 struct files {
     char folder[PATH - 64];
     int rank, size, alive;
     unsigned round;
     uint32_t timeout_ms;
+    bool failed; /* not all could be gathered over */
+};
+
+/* Of a rank that waits for another: who looks dead, -1 none; who of the others is next. */
+struct looks {
+    int suspect, next;
 };
 
 static void name_of(const struct files *files, const char *kind, unsigned round, int rank,
@@ -87,20 +93,31 @@ static int read_round(const struct files *files, int rank, void *to, size_t byte
     return whole ? 1 : -1;
 }
 
-static int gather(void *ctx, const void *mine, void *all, size_t bytes) {
-    struct files *files = ctx;
+/* Whether a rank has died while this one waits for `awaited`, which may itself have left because
+   of that: some of the others are looked at, too, in turn. Only who looks dead twice in a row is:
+   between making the file and locking it a rank looks so. */
+static bool some_died(const struct files *files, int awaited, struct looks *looks) {
+    if (looks->suspect >= 0 && has_died(files, looks->suspect)) return true;
+    looks->suspect = has_died(files, awaited) ? awaited : -1;
+    for (int i = 0; i < OTHERS && i < files->size && looks->suspect < 0; i++) {
+        int rank = looks->next++ % files->size;
+        if (rank != files->rank && has_died(files, rank)) looks->suspect = rank;
+    }
+    return false;
+}
+
+static int gather_round(struct files *files, const void *mine, void *all, size_t bytes) {
     uint64_t began = fly_now_ns();
     char path[PATH];
     if (write_round(files, mine, bytes) != 0) return 1;
     for (int rank = 0; rank < files->size; rank++) {
-        unsigned waited = 0, seen_dead = 0;
+        struct looks looks = {.suspect = -1};
+        unsigned waited = 0;
         int got;
         while ((got = read_round(files, rank, (char *)all + (size_t)rank * bytes, bytes)) == 0) {
             struct timespec nap = {0, waited < 100 ? 200000 : 2000000};
             nanosleep(&nap, NULL);
-            /* Twice: between making the file and locking it a rank looks dead. */
-            if (++waited % 50 == 0) seen_dead = has_died(files, rank) ? seen_dead + 1 : 0;
-            if (seen_dead == 2) return 2;
+            if (++waited % 50 == 0 && some_died(files, rank, &looks)) return 2;
             if (fly_now_ns() - began > (uint64_t)files->timeout_ms * 1000000) return 3;
         }
         if (got < 0) return 4;
@@ -111,6 +128,13 @@ static int gather(void *ctx, const void *mine, void *all, size_t bytes) {
     }
     files->round++;
     return 0;
+}
+
+static int gather(void *ctx, const void *mine, void *all, size_t bytes) {
+    struct files *files = ctx;
+    int code = gather_round(files, mine, all, bytes);
+    files->failed = files->failed || code != 0;
+    return code;
 }
 
 static int hold_alive(struct files *files) {
@@ -164,28 +188,47 @@ int fly_boot_files(const char *folder, int rank, int size, fly_boot *boot) {
 static void meet_once_more(struct files *files) {
     char mine = 0, *all = malloc((size_t)files->size);
     files->timeout_ms = CLOSING_MS;
-    if (all != NULL) gather(files, &mine, all, sizeof mine);
+    if (all != NULL) gather_round(files, &mine, all, sizeof mine);
     free(all);
 }
 
-/* What the dead left goes too: their lock can be had. */
+static void remove_of(const struct files *files, int rank) {
+    char path[PATH];
+    for (unsigned round = 0; round <= files->round; round++) {
+        name_of(files, "", round, rank, path);
+        unlink(path);
+        name_of(files, "new", round, rank, path);
+        unlink(path);
+    }
+    name_of(files, "alive", 0, rank, path);
+    unlink(path);
+}
+
+/* Whether another rank is there and lives. */
+static bool some_live(const struct files *files) {
+    for (int rank = 0; rank < files->size; rank++) {
+        char path[PATH];
+        name_of(files, "alive", 0, rank, path);
+        if (rank != files->rank && access(path, F_OK) == 0 && !has_died(files, rank)) return true;
+    }
+    return false;
+}
+
+/* What the dead left goes too: their lock can be had. Where they could not be gathered over others
+   may still be in round 0 and hear of it by that alone: it stays until they have left as well, but
+   not for long. */
 void fly_boot_files_free(fly_boot *boot) {
     if (boot == NULL || boot->ctx == NULL) return;
     struct files *files = boot->ctx;
-    char path[PATH];
-    meet_once_more(files);
-    for (int rank = 0; rank < files->size; rank++) {
-        bool own = rank == files->rank;
-        if (!own && !has_died(files, rank)) continue;
-        for (unsigned round = 0; round <= files->round; round++) {
-            name_of(files, "", round, rank, path);
-            unlink(path);
-            name_of(files, "new", round, rank, path);
-            unlink(path);
-        }
-        name_of(files, "alive", 0, rank, path);
-        unlink(path);
+    if (!files->failed) meet_once_more(files);
+    remove_of(files, files->rank);
+    uint64_t until = fly_now_ns() + (uint64_t)CLOSING_MS * 1000000;
+    while (files->failed && some_live(files) && fly_now_ns() < until) {
+        struct timespec nap = {0, 2000000};
+        nanosleep(&nap, NULL);
     }
+    for (int rank = 0; rank < files->size; rank++)
+        if (rank != files->rank && has_died(files, rank)) remove_of(files, rank);
     close(files->alive);
     free(files);
     *boot = (fly_boot){0};
