@@ -77,12 +77,17 @@ def ways(motif: Motif, words: list[str]) -> dict[str, float]:
         said, figure = re.match(r"\w+ ([^:]*):", line), re.search(motif.form, line)
         if said is None or figure is None:
             raise Broken(f"{motif.name}: {line[:80]!r} has no figure")
-        value = float(figure[1])
         name = said[1] if said[1].startswith("by ") else ""
-        found[name] = 1e3 / value if "MFlop" in motif.form else value * 1e3
+        found[name] = nanoseconds(motif, figure)
     if "" not in found or len(found) < 2:
         raise Failed(f"{motif.name}: no two ways in what it printed")
     return found
+
+
+def nanoseconds(motif: Motif, figure: re.Match[str]) -> float:
+    """What was found of a motif's form, for one of what it is of."""
+    value = float(figure[1])
+    return 1e3 / value if "MFlop" in motif.form else value * 1e3
 
 
 def row(mpi: str, motif: Motif, runs: Runs, puts: Runs) -> Row:

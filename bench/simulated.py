@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from measure import ROOT, Absent, Broken, flyloom, median
-from motifs import LIMIT_S, VADER, Motif
+from motifs import LIMIT_S, VADER, Motif, nanoseconds
 from peers import BUILT, build, note, output, regime, ring_ns, there
 from rows import Options, Row
 
@@ -28,8 +28,6 @@ class Recorded:
     """How many of what its figure is of are in a round."""
     computes: bool = False
     """Whether the time between calls is part of it."""
-
-
 
 
 RECORDED = (
@@ -75,15 +73,15 @@ def row(options: Options, recorded: Recorded, program: str, folder: str, loggp: 
     options.say(f"simulated: {motif.name}{motif.of}")
     words = ["mpiexec.openmpi", "-n", "2", program]
     own = median(notified(motif, [*words, *motif.words]) for _ in options.times(5))
-    here, there_ = [], []
+    here, far = [], []
     for _ in options.times(3):
         goals = [record(recorded, words, rounds, folder) for rounds in recorded.rounds]
         here.append(slope(recorded, goals, ("--loggp", loggp)))
-        there_.append(slope(recorded, goals, NETWORK))
-    far = f"{median(there_):.3g} ns on {NETWORK[1]} with default parameters"
-    return Row("simulated", f"{motif.name}{motif.of}, 2 ranks, for "
-               f"{'an operation' if 'MFlop' in motif.form else 'a round'}", own, "ns",
-               median(here), "simulated", note=note(far, regime([ring_ns()], 2)))
+        far.append(slope(recorded, goals, NETWORK))
+    each = "an operation" if "MFlop" in motif.form else "a round"
+    elsewhere = f"{median(far):.3g} ns on {NETWORK[1]} with default parameters"
+    return Row("simulated", f"{motif.name}{motif.of}, 2 ranks, for {each}", own, "ns",
+               median(here), "simulated", note=note(elsewhere, regime([ring_ns()], 2)))
 
 
 def notified(motif: Motif, words: list[str]) -> float:
@@ -91,7 +89,7 @@ def notified(motif: Motif, words: list[str]) -> float:
     said = re.search(motif.form, output(words, VADER, LIMIT_S), re.MULTILINE)
     if said is None:
         raise Broken(f"{motif.name}: no figure")
-    return 1e3 / float(said[1]) if "MFlop" in motif.form else float(said[1]) * 1e3
+    return nanoseconds(motif, said)
 
 
 def record(recorded: Recorded, words: list[str], rounds: int, folder: str) -> str:
