@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,17 @@ def needs(mpi: str) -> None:
     """Skips a test where an MPI is not installed: `make setup` installs both where it may."""
     if program := absent(mpi):
         pytest.skip(f"{program} is not installed")
+
+
+def on_hosts(hosts: Iterable[object], folder: Path) -> Path:
+    """A script for a launcher to start: what follows it, each rank on a host by FLYLOOM_HOST."""
+    (folder / "hosts").write_text("".join(f"{host}\n" for host in hosts))
+    script = folder / "on_host"
+    script.write_text("#!/bin/sh\nrank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\n"
+                      f"FLYLOOM_HOST=$(sed -n $((rank + 1))p '{folder}/hosts')\n"
+                      'export FLYLOOM_HOST\nexec "$@"\n')
+    script.chmod(0o755)
+    return script
 
 
 def mpi_environment(cache: Path, **more: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ import flyloom as fl
 import networkx as nx
 import pytest
 from cli_helpers import command
-from mpi_helpers import MPIS, mpi_environment, needs
+from mpi_helpers import MPIS, mpi_environment, needs, on_hosts
 
 HERE = Path(__file__).resolve().parent
 LIMIT_S = 120
@@ -92,12 +92,7 @@ def run(mpi, env, program, library, tmp_path):
     def whole(hosts, edges, form="adjacent", *, weighted=1, reorder=1, times=1, colours=1,
               through=(), using=None, **variables):
         (tmp_path / "graph").write_text("".join(f"{a} {b} {w}\n" for a, b, w in edges))
-        (tmp_path / "hosts").write_text("".join(f"{host}\n" for host in hosts))
-        script = tmp_path / "on_host"
-        script.write_text("#!/bin/sh\nrank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\n"
-                          f"FLYLOOM_HOST=$(sed -n $((rank + 1))p '{tmp_path}/hosts')\n"
-                          'export FLYLOOM_HOST\nexec "$@"\n')
-        script.chmod(0o755)
+        script = on_hosts(hosts, tmp_path)
         words = ["-n", len(hosts), script, using or program, tmp_path / "graph", form, weighted,
                  reorder, times, colours]
         if through:

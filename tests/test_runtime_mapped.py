@@ -11,7 +11,7 @@ import flyloom as fl
 import networkx as nx
 import pytest
 from cli_helpers import command, environment
-from mpi_helpers import MPIS, mpi_environment, needs
+from mpi_helpers import MPIS, mpi_environment, needs, on_hosts
 from test_runtime import FLAGS, SOURCE, build, call
 
 LIMIT_S = 120
@@ -53,12 +53,7 @@ def mapped(mpi, core, release, tmp_path):
 
     def run(hosts, edges, **variables):
         (tmp_path / "graph").write_text("".join(f"{a} {b} {w}\n" for a, b, w in edges))
-        (tmp_path / "hosts").write_text("".join(f"{host}\n" for host in hosts))
-        script = tmp_path / "on_host"
-        script.write_text("#!/bin/sh\nrank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\n"
-                          f"FLYLOOM_HOST=$(sed -n $((rank + 1))p '{tmp_path}/hosts')\n"
-                          'export FLYLOOM_HOST\nexec "$@"\n')
-        script.chmod(0o755)
+        script = on_hosts(hosts, tmp_path)
         more = {"FLYLOOM_MAP_LIBRARY": core, **variables}
         told = call(f"mpiexec.{mpi}", "-n", len(hosts), script, program, tmp_path / "graph",
                     more={k: str(v) for k, v in more.items()}, folder=tmp_path)

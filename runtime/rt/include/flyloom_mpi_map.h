@@ -103,6 +103,20 @@ static inline int fly_mpi_graph_map(MPI_Comm graph, int rank, int size, int coun
     return code;
 }
 
+/* The rank and size of a communicator that has a distributed graph; else an error of `call`. */
+static inline int fly_mpi_graph_known(const char *call, MPI_Comm graph, int *rank, int *size) {
+    int topology = MPI_UNDEFINED;
+    if (!fly_mpi_alive())
+        return fly_mpi_fail(FLY_ERR_STATE, "%s: MPI is not initialised, or finalised", call);
+    if (graph != MPI_COMM_NULL) MPI_Topo_test(graph, &topology);
+    if (topology != MPI_DIST_GRAPH)
+        return fly_mpi_fail(FLY_ERR_ARG, "%s: graph: not one that MPI_Dist_graph_create or "
+                            "MPI_Dist_graph_create_adjacent made", call);
+    MPI_Comm_rank(graph, rank);
+    MPI_Comm_size(graph, size);
+    return FLY_OK;
+}
+
 /* Makes a communicator of the same processes whose ranks flyloom has mapped to the network in use:
    those that are neighbours in `graph`, of MPI_Dist_graph_create or _adjacent, are near. What rank
    r of `graph` does, with its neighbours and weights, is for the process that has rank r of
@@ -113,20 +127,13 @@ static inline int fly_mpi_graph_map(MPI_Comm graph, int rank, int size, int coun
    refuses), UNSUPPORTED (no network is named, or the library is not there), STATE (MPI is not
    initialised), NOMEM, TRANSPORT. Cost: all edges to rank 0, which maps. */
 FLY_MPI int fly_mpi_comm_mapped(MPI_Comm graph, MPI_Comm *mapped) {
-    int topology = MPI_UNDEFINED, rank, size, count, place = 0, code;
+    int rank, size, count, place = 0, code;
     int *own = NULL;
     long long told[2], all[2];
     if (mapped == NULL) return fly_mpi_fail(FLY_ERR_ARG, "fly_mpi_comm_mapped: mapped is NULL");
     *mapped = MPI_COMM_NULL;
-    if (!fly_mpi_alive())
-        return fly_mpi_fail(FLY_ERR_STATE, "fly_mpi_comm_mapped: MPI is not initialised, or "
-                            "finalised");
-    if (graph != MPI_COMM_NULL) MPI_Topo_test(graph, &topology);
-    if (topology != MPI_DIST_GRAPH)
-        return fly_mpi_fail(FLY_ERR_ARG, "fly_mpi_comm_mapped: graph: not one that "
-                            "MPI_Dist_graph_create or MPI_Dist_graph_create_adjacent made");
-    MPI_Comm_rank(graph, &rank);
-    MPI_Comm_size(graph, &size);
+    code = fly_mpi_graph_known("fly_mpi_comm_mapped", graph, &rank, &size);
+    if (code != FLY_OK) return code;
     count = fly_mpi_graph_own(graph, rank, &own);
     told[0] = count < 0;
     told[1] = count < 0 ? 0 : count;
@@ -146,20 +153,13 @@ FLY_MPI int fly_mpi_comm_mapped(MPI_Comm graph, MPI_Comm *mapped) {
    team is another), STATE (MPI is not initialised), NOMEM, PEER. Cost: as
    fly_graph_adjacent_weighted. */
 FLY_MPI int fly_mpi_graph_of(MPI_Comm graph, fly_team *team, fly_graph **made) {
-    int topology = MPI_UNDEFINED, rank = 0, size = 0, mine = 0, all = 0, in = 0, out = 0;
+    int rank = 0, size = 0, mine = 0, all = 0, in = 0, out = 0;
     int weighted = 0, good, every = 0, code, i;
     int *lists;
     if (made == NULL) return fly_mpi_fail(FLY_ERR_ARG, "fly_mpi_graph_of: made is NULL");
     *made = NULL;
-    if (!fly_mpi_alive())
-        return fly_mpi_fail(FLY_ERR_STATE, "fly_mpi_graph_of: MPI is not initialised, or "
-                            "finalised");
-    if (graph != MPI_COMM_NULL) MPI_Topo_test(graph, &topology);
-    if (topology != MPI_DIST_GRAPH)
-        return fly_mpi_fail(FLY_ERR_ARG, "fly_mpi_graph_of: graph: not one that "
-                            "MPI_Dist_graph_create or MPI_Dist_graph_create_adjacent made");
-    MPI_Comm_rank(graph, &rank);
-    MPI_Comm_size(graph, &size);
+    code = fly_mpi_graph_known("fly_mpi_graph_of", graph, &rank, &size);
+    if (code != FLY_OK) return code;
     MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted);
     lists = (int *)malloc(((size_t)in + (size_t)out + 1) * 2 * sizeof(int));
     good = team != NULL && fly_team_self(team, &mine, &all) == FLY_OK && mine == rank &&
