@@ -112,6 +112,9 @@ pub fn recheck_scheme(
     let done = AtomicU64::new(0);
     let tick = || watch.tick("recheck", done.fetch_add(1, Relaxed), goals.len() as u64 * 2);
     for leg in 0..2 {
+        if leg > 0 && come.is_empty() {
+            break;
+        }
         let enter = |goal: u32, flood: &mut Flood<_>| {
             let home = scheme.home(goal);
             let ours = |s: &SwitchId| *s != home && plane(*s) == plane(home);
