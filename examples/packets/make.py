@@ -3,8 +3,8 @@
 Four networks of about 3,000 endpoints (McGlohon et al., SIGSIM-PADS 2019), in the dialects of CODES
 and in the model of our own: `validation`, accepted rate under load; `amg` and `mg`, time of
 communication of a solver's processes beside a job that sends at random; `amg_rates` and `mg_rates`,
-the same at equal bandwidth in all. `brief_` ones have three seeds, three intensities and a quarter
-of the solver's steps; `small_` ones have networks of about 150 endpoints.
+the same at equal bandwidth in all. `brief_` ones have three seeds, three intensities and a shorter
+AMG; `small_` ones have networks of about 150 endpoints.
 
     python examples/packets/make.py
 """
@@ -52,11 +52,11 @@ class Size:
 SOLVERS = {"amg": "sums and halos of AMG", "mg": "halos of a multigrid solver"}
 SIZES = (
     Size("", FULL, (0.0, 0.02, 0.04, 0.075, 0.15, 0.3625, 0.725), 10, {
-        "amg": "amg_like:p=12,levels=4,cycles=8,base_bytes=16384",
-        "mg": "mg_like:p=10,levels=3,cycles=8,base_bytes=32768",
+        "amg": "amg_trace_like:p=12",  # fitted to a real trace of 27 ranks
+        "mg": "mg_like:p=10,levels=3,cycles=2,base_bytes=32768",
     }, (1000, 100.0)),
     Size("brief_", FULL, (0.0, 0.15, 0.725), 3, {
-        "amg": "amg_like:p=12,levels=4,cycles=2,base_bytes=16384",
+        "amg": "amg_like:p=12,levels=4,cycles=1,base_bytes=16384",
         "mg": "mg_like:p=10,levels=3,cycles=2,base_bytes=32768",
     }, (1000, 100.0)),
     Size("small_", SMALL, (0.0, 0.15, 0.3625, 0.725), 4, {
