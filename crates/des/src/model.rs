@@ -1,6 +1,7 @@
 //! What the engines run: logical processes, events, and the order of events.
 
 use base::{Refusal, Stop};
+use std::cmp::Ordering;
 
 /// A logical process by its number.
 pub type Lp = u32;
@@ -9,44 +10,61 @@ pub type Lp = u32;
 pub(crate) const MOST_LPS: u32 = 1 << 24;
 
 /// Generations of events at one time that the key can tell apart.
-const MOST_DEPTH: u128 = 0xff;
+const MOST_DEPTH: u64 = 0xff;
 
 /// When an event happens, and which of several at one time comes first: time in ps (64 bits), depth
 /// (8), sender (24), number among the sender's events (32, which may begin anew).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Key(u128);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Key {
+    // two words, since one of 128 bits makes all that has it a multiple of 16 bytes
+    time_ps: u64,
+    rest: u64,
+}
+
+impl PartialOrd for Key {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Key {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.bits().cmp(&other.bits())
+    }
+}
 
 impl Key {
     /// Before all events.
-    pub const FIRST: Self = Self(0);
+    pub const FIRST: Self = Self { time_ps: 0, rest: 0 };
 
-    pub(crate) fn new(time_ps: u64, depth: u128, source: Lp, serial: u32) -> Self {
-        Self(
-            u128::from(time_ps) << 64 | depth << 56 | u128::from(source) << 32 | u128::from(serial),
-        )
+    #[inline]
+    pub(crate) fn new(time_ps: u64, depth: u64, source: Lp, serial: u32) -> Self {
+        Self { time_ps, rest: depth << 56 | u64::from(source) << 32 | u64::from(serial) }
     }
 
     /// The time, ps.
     #[inline]
     pub fn time_ps(self) -> u64 {
-        (self.0 >> 64) as u64
+        self.time_ps
     }
 
     /// All of it, for other processes.
     #[inline]
     pub(crate) fn bits(self) -> u128 {
-        self.0
+        u128::from(self.time_ps) << 64 | u128::from(self.rest)
     }
 
     /// What another process's [`Self::bits`] stands for.
     #[inline]
     pub(crate) fn of_bits(bits: u128) -> Self {
-        Self(bits)
+        Self { time_ps: (bits >> 64) as u64, rest: bits as u64 }
     }
 
     #[inline]
-    pub(crate) fn depth(self) -> u128 {
-        self.0 >> 56 & MOST_DEPTH
+    pub(crate) fn depth(self) -> u64 {
+        self.rest >> 56
     }
 }
 

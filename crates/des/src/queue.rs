@@ -97,6 +97,8 @@ pub struct Queue<E> {
     now: u64,
     /// Its events and all earlier ones, the latest first.
     open: Vec<Event<E>>,
+    /// Keys and entries of the bucket that is opened.
+    order: Vec<(Key, u32)>,
     fine: Wheel,
     coarse: Wheel,
     heap: BinaryHeap<Late<E>>,
@@ -121,6 +123,7 @@ impl<E: Copy> Queue<E> {
             shift: FIRST_SHIFT,
             now: 0,
             open: Vec::new(),
+            order: Vec::new(),
             fine: Wheel::new(),
             coarse: Wheel::new(),
             heap: BinaryHeap::new(),
@@ -211,14 +214,19 @@ impl<E: Copy> Queue<E> {
             self.opened += 1;
             let mut at = self.fine.heads[slot];
             self.fine.set(slot, NONE);
+            // keys are sorted, and each event is moved once
             while at != NONE {
-                let Entry { event, next } = self.entries[at as usize];
-                self.open.push(event);
-                self.entries[at as usize].next = self.free;
-                self.free = at;
-                at = next;
+                let Entry { event, next } = &self.entries[at as usize];
+                self.order.push((event.key, at));
+                at = *next;
             }
-            self.open.sort_unstable_by_key(|event| Reverse(event.key));
+            self.order.sort_unstable_by_key(|entry| Reverse(entry.0));
+            for (_, at) in self.order.drain(..) {
+                let entry = &mut self.entries[at as usize];
+                self.open.push(entry.event);
+                entry.next = self.free;
+                self.free = at;
+            }
             return true;
         }
         let Some(block) = self.next_block() else { return false };

@@ -39,7 +39,7 @@ fn main() {
             row.packets as f64 / wall_s / 1e6,
             row.windows,
             row.rollbacks,
-            row.mean_latency_us.unwrap_or(f64::NAN),
+            row.latencies.mean_latency_us.unwrap_or(f64::NAN),
             row.mean_hops.unwrap_or(f64::NAN),
             row.nonminimal_packets,
         );

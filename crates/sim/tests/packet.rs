@@ -82,7 +82,7 @@ fn codes_found_the_same() {
         };
         let latency = if routing == "adaptive" { 0.02 } else { 0.01 };
         near(row.mean_hops.expect("some arrived"), number(8), 0.005);
-        near(row.mean_latency_us.expect("some arrived"), number(9), latency);
+        near(row.latencies.mean_latency_us.expect("some arrived"), number(9), latency);
         // one run each: their numbers differ by chance, by about their roots
         let by_chance = 1.0 / number(11).max(1.0).sqrt();
         near(row.nonminimal_packets as f64, number(11), 0.03 + by_chance);
@@ -120,7 +120,7 @@ fn without_load_slim_fly_of_codes_is_its_closed_form() {
     let hops = row.mean_hops.expect("some arrived");
     // the engine's lookahead of 0.01 ns is in each of the delays that are drawn: 3, and 2 a hop
     let due = 1.5 + packet_ns + 0.5 + 0.03 + hops * (1.25 + packet_ns + 90.0 + 0.02);
-    let found = row.mean_latency_us.expect("some arrived") * 1000.0;
+    let found = row.latencies.mean_latency_us.expect("some arrived") * 1000.0;
     assert!((found - due).abs() < 0.003 * due, "{found} for {due}");
 }
 
@@ -155,8 +155,43 @@ proptest! {
             times(hops) * packet_ps + (hops + 1.0) * wire_ps + hops * f64::from(delay_ns) * 1000.0
         };
         // the longest way is that of the shift; it meets nothing
-        let longest = row.max_latency_us.expect("some arrived") * 1e6;
+        let longest = row.latencies.max_latency_us.expect("some arrived") * 1e6;
         prop_assert!((longest - of(hops)).abs() < 0.6, "{longest} for {}", of(hops));
+    }
+
+    /// Messages that come faster than a link takes them wait for all that came before: their
+    /// latencies grow by the same from one to the next.
+    #[test]
+    fn messages_wait_for_those_before_them(
+        messages in 1_u32..40,
+        message_bytes in 1_u32..30_000,
+        load in 1.0_f64..4.0,
+    ) {
+        let given = json!({
+            "load": load, "messages": messages, "message_bytes": message_bytes,
+            "births": "synchronised", "traffic": "shift:1",
+        });
+        let row = point(&built("complete:n=2,p=1"), &given);
+        let ps = |bytes: u32| (f64::from(bytes) * 1e12 / (12.5 * f64::from(1 << 30))).round();
+        let (whole, rest) = (message_bytes / 4096, message_bytes % 4096);
+        let service = f64::from(whole) * ps(4096) + if rest > 0 { ps(rest) } else { 0.0 };
+        let interval = (f64::from(message_bytes) * 1e12 / (load * 12.5 * f64::from(1 << 30))).round();
+        let alone = service + 3.0 * 25_000.0 + 2.0 * 90_000.0;
+        let later = (service - interval).max(0.0) * f64::from(messages - 1);
+        let found = row.latencies;
+        let near = |found: Option<f64>, due_ps: f64| {
+            let found_ps = found.expect("some arrived") * 1e6;
+            // times of packets are rounded one by one
+            prop_assert!((found_ps - due_ps).abs() <= 4.0 * f64::from(messages), "{found_ps} for {due_ps}");
+            Ok(())
+        };
+        near(found.max_message_latency_us, alone + later)?;
+        near(found.mean_message_latency_us, alone + later / 2.0)?;
+        if whole == 0 {
+            // a packet is scheduled when the one before it has left
+            near(found.max_latency_us, alone)?;
+        }
+        prop_assert_eq!(row.messages, 2 * u64::from(messages));
     }
 
     /// What is sent arrives, on any network and under any selection, and all engines agree.

@@ -7,7 +7,7 @@ use common::built;
 use fabric::Topology;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use sim::packet::replay::Jobs;
+use sim::packet::replay::{JobRow, Jobs};
 use sim::packet::spec::Spec;
 use sim::packet::stage::{Driven, Record};
 use std::sync::Arc;
@@ -141,7 +141,7 @@ fn a_message_of_codes_waits_its_gap() {
         let given = json!({"dialect": "codes-slimfly-v1", "ranks": true, "seed": seed});
         let row = &run(&on, &given, (&[&schedule], &[0, 4]), 1).points[0];
         let end_us = row.ranks.as_ref().expect("asked for").end_us[1];
-        let sent_us = end_us - row.mean_latency_us.expect("it arrived");
+        let sent_us = end_us - row.latencies.mean_latency_us.expect("it arrived");
         let waits_ns = sent_us * 1000.0 - (3510.0 + 0.55 * 2048.0);
         assert!((11.0..12.04).contains(&waits_ns), "{waits_ns}");
     }
@@ -203,6 +203,15 @@ proptest! {
         let asks = u64::from(bytes >= 8192);
         prop_assert_eq!(job.messages, 1 + 2 * asks);
         prop_assert_eq!(job.bytes, bytes.max(1) + 128 * asks);
+        let (own, question) = (message_ps(bytes) as f64, message_ps(64) as f64);
+        let mean = if asks == 0 { own } else { (own + 2.0 * question) / 3.0 };
+        let of = job.latencies;
+        for (found, due) in [(of.mean_message_latency_us, mean), (of.max_message_latency_us, own)] {
+            prop_assert!((found.expect("some") * 1e6 - due).abs() < 1.0, "{of:?}");
+        }
+        let ranks = found.points[0].ranks.as_ref().expect("asked for");
+        prop_assert_eq!(&ranks.messages, &[1, 0]);
+        prop_assert_eq!(&ranks.bytes, &[bytes, 0]);
     }
 
     /// All engines find the same of drawn schedules, beside jobs in the background, and what is
@@ -353,6 +362,7 @@ fn tables_add_up() {
     let given = json!({
         "trace": ["amg_like:p=3,levels=2,base_bytes=30000", "mg_like:p=2,levels=1,base_bytes=5000"],
         "links": true, "ranks": true, "series_us": 2.0, "placement": "random",
+        "collectives": "codes",
     });
     let found = tried(&on, &given, None, 1).expect("it runs");
     let row = &found.points[0];
@@ -368,6 +378,20 @@ fn tables_add_up() {
     let ranks = row.ranks.as_ref().expect("asked");
     assert_eq!(ranks.rank, (0..27).chain(0..8).collect::<Vec<_>>());
     assert_eq!(ranks.job, [[0; 27].as_slice(), &[1; 8]].concat());
+    // pairs of neighbours in a box of 3 x 3 x 3, twice, and of its corners at distance 2
+    assert_eq!(ranks.messages[..27].iter().sum::<u64>(), 2 * (7 * 7 * 7 - 27) + 8 * 7);
+    // each of 2 x 2 x 2 has three faces
+    assert_eq!(ranks.messages[27..], [3; 8]);
+    assert_eq!(ranks.bytes[27..], [3 * 5000; 8]);
+    let counted = |of: fn(&JobRow) -> u64| found.jobs.iter().map(of).sum::<u64>();
+    assert_eq!(counted(|job| job.nonminimal_packets), row.nonminimal_packets);
+    assert_eq!(counted(|job| job.messages), row.messages);
+    let last = found.jobs.iter().map(|job| job.end_us).fold(0.0, f64::max);
+    assert!((last - row.end_us).abs() < 1e-9);
+    for job in &found.jobs {
+        let rate = job.bytes as f64 / f64::from(job.ranks) / (job.end_us / 1e6);
+        assert!((job.accepted_gib_per_s * f64::from(1 << 30) / rate - 1.0).abs() < 1e-9);
+    }
     let longest = ranks.comm_us[..27].iter().copied().fold(0.0, f64::max);
     assert_eq!(Some(longest), found.jobs[0].max_comm_us);
     // the same without adaptive routing: each packet is on its hops less one channels

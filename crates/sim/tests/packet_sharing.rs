@@ -134,7 +134,7 @@ fn urgent_packets_wait_for_half_a_packet() {
     let urgent = &row.classes.as_ref().expect("there are several")[1];
     let free_us = packet_us(4096) + 3.0 * 0.01 + 2.0 * 0.05;
     let due_us = free_us + packet_us(4096) / 2.0 / (1.0 - rho);
-    let found_us = urgent.mean_latency_us.expect("some arrived");
+    let found_us = urgent.latencies.mean_latency_us.expect("some arrived");
     assert!((found_us - due_us).abs() < 0.02 * due_us, "{found_us} for {due_us}");
     assert!((urgent.accepted_gib_per_s / 12.5 - rho).abs() < 0.05 * rho);
 }

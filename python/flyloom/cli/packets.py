@@ -27,6 +27,7 @@ from flyloom.cli.simulation import Threads, Unverified, class_of, sims
 COLUMNS = (
     ("offered", "offered_load"), ("accepted GiB/s", "accepted_gib_per_s"),
     ("latency us", "mean_latency_us"), ("p99 us", "p99_latency_us"),
+    ("message us", "mean_message_latency_us"),
     ("routers visited", "mean_hops"), ("detours", "nonminimal_packets"),
     ("packets", "packets"), ("end us", "end_us"), ("wall s", "wall_s"),
 )

@@ -107,7 +107,7 @@ _PACKET_POINT = {
 _JOB = {
     "name": TEXT, "ranks": COUNT, "max_comm_us?": NUMBER, "mean_comm_us?": NUMBER,
     "mean_latency_us?": NUMBER, "mean_hops?": NUMBER, "messages": COUNT, "chunks": COUNT,
-    "bytes": COUNT,
+    "bytes": COUNT, "**": ANY,
 }
 _PACKETS = {
     "network": TEXT, "label": TEXT, "parameters": {"*": ANY}, "points": [_PACKET_POINT],

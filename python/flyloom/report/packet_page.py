@@ -20,6 +20,8 @@ POINTS = (
     ("offered load", "offered_load"), ("accepted [GiB/s]", "accepted_gib_per_s"),
     ("mean latency [us]", "mean_latency_us"), ("median [us]", "p50_latency_us"),
     ("99 % [us]", "p99_latency_us"), ("largest [us]", "max_latency_us"),
+    ("mean message [us]", "mean_message_latency_us"),
+    ("99 % of messages [us]", "p99_message_latency_us"),
     ("routers visited", "mean_hops"), ("detours", "nonminimal_packets"), ("packets", "packets"),
     ("last arrival [us]", "end_us"),
 )
@@ -28,6 +30,9 @@ POINTS = (
 JOBS = (
     ("processes", "ranks"), ("slowest process [us]", "max_comm_us"),
     ("mean process [us]", "mean_comm_us"), ("latency of packets [us]", "mean_latency_us"),
+    ("99 % of packets [us]", "p99_latency_us"),
+    ("latency of messages [us]", "mean_message_latency_us"),
+    ("99 % of messages [us]", "p99_message_latency_us"),
     ("routers visited", "mean_hops"), ("messages", "messages"), ("packets", "chunks"),
     ("bytes", "bytes"),
 )

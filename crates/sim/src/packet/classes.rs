@@ -7,6 +7,7 @@
 
 use super::model::Runs;
 use super::node::Node;
+use super::row::Latencies;
 use base::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,8 +105,9 @@ pub struct ClassRow {
     pub messages: u64,
     /// Mean routers visited; null where nothing arrived.
     pub mean_hops: Option<f64>,
-    /// Mean latency of packets, us; null where nothing arrived.
-    pub mean_latency_us: Option<f64>,
+    /// Latencies of packets and of messages.
+    #[serde(flatten)]
+    pub latencies: Latencies,
 }
 
 /// How several classes share ports.

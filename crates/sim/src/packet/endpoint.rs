@@ -37,8 +37,19 @@ pub struct Endpoint {
     /// When the youngest packet of each sender that came began, ps, by sender and class; where
     /// packets that were overtaken are counted.
     heard: Vec<(u32, u64)>,
+    /// Messages of which a part has come: by sender and class, and number.
+    parts: Vec<Partly>,
     /// What its processes do, where there are some.
     pub(super) plays: Option<Box<Plays>>,
+}
+
+/// A message of which a part has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Partly {
+    /// Its sender and class, and its number.
+    of: (u32, u32),
+    /// What is missing, bytes.
+    left: u32,
 }
 
 /// How a packet gets its rail.
@@ -63,7 +74,14 @@ impl Endpoint {
     pub(super) fn new(rails: u32, classes: u32, dice: Fast) -> Self {
         let node = Node::new(rails as usize, classes as usize, dice);
         let nics = vec![Nic::new(); classes as usize];
-        Self { node, nics, seen: Seen::default(), heard: Vec::new(), plays: None }
+        Self {
+            node,
+            nics,
+            seen: Seen::default(),
+            heard: Vec::new(),
+            parts: Vec::new(),
+            plays: None,
+        }
     }
 
     /// A packet of which nothing is known yet.
@@ -78,6 +96,9 @@ impl Endpoint {
             Change::Seen(was) => self.seen = was,
             Change::Heard(at, Some(was)) => self.heard[at as usize].1 = was,
             Change::Heard(at, None) => _ = self.heard.remove(at as usize),
+            Change::PartCame(at, None) => _ = self.parts.remove(at as usize),
+            Change::PartCame(at, Some(was)) => self.parts[at as usize] = was,
+            Change::AllCame(at, was) => self.parts.insert(at as usize, was),
             Change::Played(was) => {
                 if let Some(plays) = &mut self.plays {
                     plays.undo(was);
@@ -104,6 +125,40 @@ impl Endpoint {
             Err(at) => {
                 to.note(|| Change::Heard(at as u32, None));
                 self.heard.insert(at, (from, began_ps));
+                false
+            }
+        }
+    }
+}
+
+impl Endpoint {
+    /// Whether a chunk is the last that was missing of its message of so many bytes: chunks come
+    /// in any order. O(log(parts)), of a message's first and last chunk O(parts).
+    fn is_whole(
+        &mut self,
+        of: (u32, u32),
+        bytes: u32,
+        whole_bytes: u32,
+        to: &mut impl Runs,
+    ) -> bool {
+        if bytes >= whole_bytes {
+            return true;
+        }
+        match self.parts.binary_search_by_key(&of, |partly| partly.of) {
+            Ok(at) => {
+                let was = self.parts[at];
+                if was.left > bytes {
+                    to.note(|| Change::PartCame(at as u32, Some(was)));
+                    self.parts[at].left -= bytes;
+                    return false;
+                }
+                to.note(|| Change::AllCame(at as u32, was));
+                self.parts.remove(at);
+                true
+            }
+            Err(at) => {
+                to.note(|| Change::PartCame(at as u32, None));
+                self.parts.insert(at, Partly { of, left: whole_bytes - bytes });
                 false
             }
         }
@@ -309,26 +364,27 @@ impl Model {
         it.seen.bytes += u64::from(packet.bytes);
         it.seen.latency_ps += latency_ps;
         it.seen.last_ps = now;
-        let job = match &self.drive {
-            Drive::Open(_) => self.plant.class_of(sender.lane).into(),
-            Drive::Replay(replay) => replay.job_at(it.plays.as_deref(), packet.message),
+        let class = self.plant.class_of(sender.lane);
+        let (job, whole_bytes) = match &self.drive {
+            Drive::Open(open) => (class.into(), open[usize::from(class)].bytes),
+            Drive::Replay(replay) => replay.message_at(it.plays.as_deref(), packet.message),
         };
-        let class = u32::from(self.plant.class_of(sender.lane));
-        let from = packet.from * self.plant.classes + class;
+        let from = packet.from * self.plant.classes + u32::from(class);
         let is_late = self.overtaken && it.is_late(from, packet.began_ps, to);
-        let Packet { bytes, hops, is_detour, is_last, .. } = packet;
+        let Packet { bytes, hops, is_detour, message, .. } = packet;
+        let is_whole = it.is_whole((from, message), bytes, whole_bytes, to);
         to.record(Arrival {
             at_ps: now,
             latency_ps,
+            message_ps: is_whole.then(|| now - packet.born_ps),
             bytes,
             hops,
             is_detour,
-            is_last,
             is_late,
             job,
         });
-        if let Drive::Replay(replay) = &self.drive {
-            self.arrives(replay, it, packet, to);
+        if let (Drive::Replay(replay), true) = (&self.drive, is_whole) {
+            self.arrives(replay, it, message, to);
         }
     }
 }

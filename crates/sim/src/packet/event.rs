@@ -8,6 +8,8 @@ pub(super) const NONE: u32 = u32::MAX;
 /// A chunk of a packet on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet {
+    /// When its message came to its endpoint's interface, ps.
+    pub born_ps: u64,
     /// When its endpoint's interface scheduled it, ps.
     pub began_ps: u64,
     /// What a guide has written down: [`crate::flit::word`]; else the router that it goes to

@@ -34,6 +34,7 @@ impl Context<Model> for Kept {
 
 fn packet(from: u32, began_ps: u64, bytes: u32) -> Packet {
     Packet {
+        born_ps: 0,
         began_ps,
         word: 0,
         tail_ps: 0,

@@ -1,7 +1,7 @@
 //! Routers and endpoints as logical processes.
 
 use super::classes::Sharing;
-use super::endpoint::{Endpoint, Rails, Seen};
+use super::endpoint::{Endpoint, Partly, Rails, Seen};
 use super::event::Happens;
 use super::nic::{Nic, Open};
 use super::node::{Lane, Node, Port, Waiting};
@@ -91,6 +91,10 @@ pub enum Change {
     /// When the youngest packet of a sender began, by its place; none where there was no such
     /// place.
     Heard(u32, Option<u64>),
+    /// A part of a message came; what was missing of it before, none where it is the first part.
+    PartCame(u32, Option<Partly>),
+    /// All of a message is there; what was missing before.
+    AllCame(u32, Partly),
     /// The processes of an endpoint.
     Played(Played),
 }
@@ -162,8 +166,7 @@ impl des::Model for Model {
 
     fn tally(&self) -> Tally {
         let jobs = match &self.drive {
-            Drive::Open(open) if open.len() > 1 => open.len(),
-            Drive::Open(_) => 0,
+            Drive::Open(open) => open.len(),
             Drive::Replay(replay) => replay.jobs.len(),
         };
         Tally::of_jobs(jobs, self.span_ps)
@@ -179,11 +182,11 @@ impl des::Model for Model {
 
     fn progress(&self, tally: &Tally, parts: u64) -> (&'static str, u64, u64) {
         // what is in the background goes on for as long as it takes
-        let counted = match &self.drive {
-            Drive::Open(_) => tally.chunks,
+        let counted: u64 = match &self.drive {
+            Drive::Open(_) => tally.jobs.iter().map(|sums| sums.chunks.count).sum(),
             Drive::Replay(replay) => {
                 let own = replay.jobs.iter().zip(&tally.jobs).filter(|(job, _)| !job.is_background);
-                own.map(|(_, sums)| sums.chunks).sum()
+                own.map(|(_, sums)| sums.chunks.count).sum()
             }
         };
         let done = (counted * parts).min(self.expected);

@@ -87,6 +87,7 @@ impl Nic {
     /// One without messages.
     pub(super) fn new() -> Self {
         let current = Packet {
+            born_ps: 0,
             began_ps: 0,
             word: NONE.into(),
             tail_ps: 0,
@@ -174,6 +175,7 @@ impl Model {
         packet: Packet,
         to: &mut impl Runs,
     ) {
+        let packet = Packet { born_ps: to.now_ps(), ..packet };
         let sender = Sender { lp: to.me(), port: 0, lane: 0 };
         let messages = it.node.append(it.nics[usize::from(class)].messages, packet, sender, to);
         it.nic(class, to).messages = messages;

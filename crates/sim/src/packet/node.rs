@@ -319,7 +319,12 @@ impl Node {
                 self.slots[slot as usize] = was;
             }
             Change::Tag(at, was) => self.tags[at as usize] = was,
-            Change::Nic(..) | Change::Seen(_) | Change::Heard(..) | Change::Played(_) => {}
+            Change::Nic(..)
+            | Change::Seen(_)
+            | Change::Heard(..)
+            | Change::PartCame(..)
+            | Change::AllCame(..)
+            | Change::Played(_) => {}
         }
     }
 }

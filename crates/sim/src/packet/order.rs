@@ -158,6 +158,7 @@ mod tests {
             let to = (from + 1 + dice.below(plant.endpoints - 1)) % plant.endpoints;
             let rail = dice.below(plant.rails) as u8;
             let mut packet = Packet {
+                born_ps: 0,
                 began_ps: 0,
                 word: NONE.into(),
                 tail_ps: 0,

@@ -1,7 +1,5 @@
 //! What a run finds, packet by packet: sums that do not depend on their order.
 
-use super::replay::JobSums;
-
 /// A chunk that has arrived.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival {
@@ -9,30 +7,43 @@ pub struct Arrival {
     pub at_ps: u64,
     /// How long it took, ps.
     pub latency_ps: u64,
+    /// How long its message took, of which it is the last that came, ps.
+    pub message_ps: Option<u64>,
     /// Its bytes.
     pub bytes: u32,
     /// Routers visited.
     pub hops: u8,
     /// Whether its way was no shortest one.
     pub is_detour: bool,
-    /// Whether it ended a message.
-    pub is_last: bool,
     /// Whether one that its sender sent after it came before.
     pub is_late: bool,
-    /// Its job, where there are jobs.
+    /// Its job or class of traffic; 0 where there is one alone.
     pub job: u16,
 }
 
 /// Buckets of an octave of the histogram: values of a bucket differ by less than 1/64.
 const FINE: u32 = 6;
 
-/// Sums over all arrivals.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tally {
-    /// Chunks that arrived.
-    pub chunks: u64,
-    /// Messages whose last chunk arrived.
-    pub messages: u64,
+/// Times: their sum, the largest, and how many there are of each length.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Spread {
+    /// How many.
+    pub count: u64,
+    /// Their sum, ps.
+    pub sum_ps: u128,
+    /// The largest, ps.
+    pub(super) max_ps: u64,
+    /// How many are in each bucket, up to the last that is not empty.
+    pub(super) buckets: Vec<u64>,
+}
+
+/// Sums over all arrivals of a job or class.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Sums {
+    /// Latencies of chunks.
+    pub chunks: Spread,
+    /// Latencies of messages of which all has arrived: from when they come to the interface.
+    pub messages: Spread,
     /// Bytes that arrived.
     pub bytes: u64,
     /// Sum of routers visited.
@@ -41,20 +52,19 @@ pub struct Tally {
     pub detours: u64,
     /// Chunks that came behind one that their sender sent after them.
     pub overtaken: u64,
-    /// Sum of latencies, ps.
-    pub latency_ps: u128,
-    /// Largest latency, ps.
-    pub max_latency_ps: u64,
     /// The last arrival, ps.
     pub last_ps: u64,
-    /// Of each job, where there are jobs.
-    pub jobs: Vec<JobSums>,
+}
+
+/// All that arrived.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Of each job or class; where there are none, one of all.
+    pub jobs: Vec<Sums>,
     /// What arrived in equal spans of time, where that is asked for.
     pub series: Vec<Span>,
     /// How long those are, ps; 0 where they are not asked for.
     pub(super) span_ps: u64,
-    /// Latencies by bucket.
-    pub(super) buckets: Vec<u64>,
 }
 
 /// What arrived in a span of time.
@@ -71,26 +81,6 @@ pub struct Span {
 /// Most spans: what comes later is in the last.
 const MOST_SPANS: usize = 1 << 20;
 
-impl Default for Tally {
-    fn default() -> Self {
-        Self {
-            chunks: 0,
-            messages: 0,
-            bytes: 0,
-            hops: 0,
-            detours: 0,
-            overtaken: 0,
-            latency_ps: 0,
-            max_latency_ps: 0,
-            last_ps: 0,
-            jobs: Vec::new(),
-            series: Vec::new(),
-            span_ps: 0,
-            buckets: vec![0; bucket(u64::MAX) + 1],
-        }
-    }
-}
-
 /// The bucket of a value: exact below 64, then 64 an octave.
 fn bucket(value: u64) -> usize {
     let octave = value.max(1).ilog2().saturating_sub(FINE);
@@ -104,10 +94,87 @@ fn top(bucket: usize) -> u64 {
     (((mantissa + 1) << octave) - 1).min(u128::from(u64::MAX)) as u64
 }
 
+impl Spread {
+    fn add(&mut self, ps: u64) {
+        self.count += 1;
+        self.sum_ps += u128::from(ps);
+        self.max_ps = self.max_ps.max(ps);
+        let at = bucket(ps);
+        if at >= self.buckets.len() {
+            self.buckets.resize(at + 1, 0);
+        }
+        self.buckets[at] += 1;
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum_ps += other.sum_ps;
+        self.max_ps = self.max_ps.max(other.max_ps);
+        if self.buckets.len() < other.buckets.len() {
+            self.buckets.resize(other.buckets.len(), 0);
+        }
+        for (mine, theirs) in self.buckets.iter_mut().zip(&other.buckets) {
+            *mine += theirs;
+        }
+    }
+
+    /// The mean, ps; none where there is nothing.
+    pub fn mean_ps(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_ps as f64 / self.count as f64)
+    }
+
+    /// The largest, ps; none where there is nothing.
+    pub fn max_ps(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.max_ps)
+    }
+
+    /// What a share of all does not exceed, ps, at most 1/64 too large; none where there is
+    /// nothing.
+    pub fn quantile_ps(&self, share: f64) -> Option<u64> {
+        let due = (share * self.count as f64).ceil().max(1.0) as u64;
+        let mut seen = 0;
+        let found = self.buckets.iter().position(|&count| {
+            seen += count;
+            seen >= due
+        })?;
+        Some(top(found).min(self.max_ps))
+    }
+}
+
+impl Sums {
+    fn add(&mut self, arrival: &Arrival) {
+        self.chunks.add(arrival.latency_ps);
+        if let Some(ps) = arrival.message_ps {
+            self.messages.add(ps);
+        }
+        self.bytes += u64::from(arrival.bytes);
+        self.hops += u64::from(arrival.hops);
+        self.detours += u64::from(arrival.is_detour);
+        self.overtaken += u64::from(arrival.is_late);
+        self.last_ps = self.last_ps.max(arrival.at_ps);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.chunks.merge(&other.chunks);
+        self.messages.merge(&other.messages);
+        self.bytes += other.bytes;
+        self.hops += other.hops;
+        self.detours += other.detours;
+        self.overtaken += other.overtaken;
+        self.last_ps = self.last_ps.max(other.last_ps);
+    }
+
+    /// Mean routers visited; none where nothing arrived.
+    pub fn mean_hops(&self) -> Option<f64> {
+        let chunks = self.chunks.count;
+        (chunks > 0).then(|| self.hops as f64 / chunks as f64)
+    }
+}
+
 impl Tally {
-    /// One of so many jobs, in spans of so many ps.
+    /// One of so many jobs or classes, 1 where there are none, in spans of so many ps.
     pub fn of_jobs(jobs: usize, span_ps: u64) -> Self {
-        Self { jobs: vec![JobSums::default(); jobs], span_ps, ..Self::default() }
+        Self { jobs: vec![Sums::default(); jobs.max(1)], span_ps, series: Vec::new() }
     }
 
     fn span(&mut self, arrival: &Arrival) {
@@ -123,37 +190,16 @@ impl Tally {
 
     /// Adds an arrival.
     pub fn add(&mut self, arrival: Arrival) {
-        if let Some(job) = self.jobs.get_mut(usize::from(arrival.job)) {
-            job.count(&arrival);
-        }
         if self.span_ps > 0 {
             self.span(&arrival);
         }
-        self.chunks += 1;
-        self.messages += u64::from(arrival.is_last);
-        self.bytes += u64::from(arrival.bytes);
-        self.hops += u64::from(arrival.hops);
-        self.detours += u64::from(arrival.is_detour);
-        self.overtaken += u64::from(arrival.is_late);
-        self.latency_ps += u128::from(arrival.latency_ps);
-        self.max_latency_ps = self.max_latency_ps.max(arrival.latency_ps);
-        self.last_ps = self.last_ps.max(arrival.at_ps);
-        self.buckets[bucket(arrival.latency_ps)] += 1;
+        self.jobs[usize::from(arrival.job)].add(&arrival);
     }
 
-    /// Adds all of another.
+    /// Adds all of another of as many jobs.
     pub fn merge(&mut self, other: &Self) {
-        self.chunks += other.chunks;
-        self.messages += other.messages;
-        self.bytes += other.bytes;
-        self.hops += other.hops;
-        self.detours += other.detours;
-        self.overtaken += other.overtaken;
-        self.latency_ps += other.latency_ps;
-        self.max_latency_ps = self.max_latency_ps.max(other.max_latency_ps);
-        self.last_ps = self.last_ps.max(other.last_ps);
         for (mine, theirs) in self.jobs.iter_mut().zip(&other.jobs) {
-            mine.add(theirs);
+            mine.merge(theirs);
         }
         if self.series.len() < other.series.len() {
             self.series.resize(other.series.len(), Span::default());
@@ -163,31 +209,15 @@ impl Tally {
             mine.bytes += theirs.bytes;
             mine.latency_ps += theirs.latency_ps;
         }
-        for (mine, theirs) in self.buckets.iter_mut().zip(&other.buckets) {
-            *mine += theirs;
+    }
+
+    /// Of all jobs together.
+    pub fn all(&self) -> Sums {
+        let mut all = Sums::default();
+        for job in &self.jobs {
+            all.merge(job);
         }
-    }
-
-    /// The mean latency, ps; none where nothing arrived.
-    pub fn mean_latency_ps(&self) -> Option<f64> {
-        (self.chunks > 0).then(|| self.latency_ps as f64 / self.chunks as f64)
-    }
-
-    /// Mean routers visited; none where nothing arrived.
-    pub fn mean_hops(&self) -> Option<f64> {
-        (self.chunks > 0).then(|| self.hops as f64 / self.chunks as f64)
-    }
-
-    /// The latency that a share of all chunks does not exceed, ps, at most 1/64 too large; none
-    /// where nothing arrived.
-    pub fn quantile_ps(&self, share: f64) -> Option<u64> {
-        let due = (share * self.chunks as f64).ceil().max(1.0) as u64;
-        let mut seen = 0;
-        let found = self.buckets.iter().position(|&count| {
-            seen += count;
-            seen >= due
-        })?;
-        Some(top(found).min(self.max_latency_ps))
+        all
     }
 }
 
@@ -209,16 +239,38 @@ mod tests {
 
     #[test]
     fn quantiles_of_known_values() {
-        let mut tally = Tally::default();
-        for latency_ps in 1..=1000 {
-            let (bytes, hops, is_detour, is_last, is_late, job) = (1, 1, false, true, false, 0);
-            let at_ps = 5;
-            tally.add(Arrival { at_ps, latency_ps, bytes, hops, is_detour, is_last, is_late, job });
-        }
+        let mut spread = Spread::default();
+        (1..=1000).for_each(|ps| spread.add(ps));
         for (share, value) in [(0.5, 500), (0.99, 990), (0.001, 1), (1.0, 1000)] {
-            let found = tally.quantile_ps(share).expect("some arrived");
+            let found = spread.quantile_ps(share).expect("there are some");
             assert!(found >= value && found <= value + value / 64, "{share}: {found}");
         }
-        assert_eq!(Tally::default().quantile_ps(0.5), None);
+        assert_eq!((spread.mean_ps(), spread.max_ps()), (Some(500.5), Some(1000)));
+        assert_eq!(Spread::default().quantile_ps(0.5), None);
+    }
+
+    #[test]
+    fn halves_add_up_to_the_whole() {
+        let arrival = |i: u64| Arrival {
+            at_ps: i,
+            latency_ps: i * i * 7919 % 100_003,
+            message_ps: (i % 3 == 0).then_some(i * 31),
+            bytes: (i % 5) as u32,
+            hops: (i % 4) as u8,
+            is_detour: i % 2 == 0,
+            is_late: i % 7 == 0,
+            job: (i % 2) as u16,
+        };
+        let of = |range: std::ops::Range<u64>| {
+            let mut tally = Tally::of_jobs(2, 10);
+            range.for_each(|i| tally.add(arrival(i)));
+            tally
+        };
+        let mut first = of(0..400);
+        first.merge(&of(400..1000));
+        assert_eq!(first, of(0..1000));
+        let all = first.all();
+        assert_eq!((all.chunks.count, all.messages.count, all.last_ps), (1000, 334, 999));
+        assert_eq!(all.overtaken, 143);
     }
 }

@@ -4,10 +4,10 @@ use super::classes::ClassRow;
 use super::ended::Ended;
 use super::model::Model;
 use super::plant::Plant;
-use super::replay::{JobRow, JobSums, RankRow, Replay};
-use super::row::{LinkRow, Row, SeriesRow};
+use super::replay::{JobRow, RankRow, Replay};
+use super::row::{Latencies, LinkRow, Row, SeriesRow, accepted};
 use super::stuck::Waits;
-use super::tally::Tally;
+use super::tally::{Sums, Tally};
 use crate::flit::wiring::Wiring;
 use base::SwitchId;
 use des::Outcome;
@@ -78,24 +78,18 @@ impl Teller<'_> {
         tally: &Tally,
         waits: &[Waits],
     ) -> Row {
-        let quantile = |share| tally.quantile_ps(share).map(|ps| in_us(ps as f64));
-        let seconds = tally.last_ps as f64 / 1e12;
-        let gib = tally.bytes as f64 / f64::from(1 << 30);
-        let share = f64::from(self.plant.endpoints) * seconds;
+        let sums = tally.all();
         let busiest = ended.busiest;
         Row {
             offered_load: load,
-            accepted_gib_per_s: if share > 0.0 { gib / share } else { 0.0 },
-            packets: tally.chunks,
-            messages: tally.messages,
-            mean_hops: tally.mean_hops(),
-            mean_latency_us: tally.mean_latency_ps().map(in_us),
-            p50_latency_us: quantile(0.5),
-            p99_latency_us: quantile(0.99),
-            max_latency_us: (tally.chunks > 0).then(|| in_us(tally.max_latency_ps as f64)),
-            nonminimal_packets: tally.detours,
-            overtaken_packets: self.overtaken.then_some(tally.overtaken),
-            end_us: in_us(tally.last_ps as f64),
+            accepted_gib_per_s: self.accepted(sums.bytes, sums.last_ps),
+            packets: sums.chunks.count,
+            messages: sums.messages.count,
+            mean_hops: sums.mean_hops(),
+            latencies: Latencies::of(&sums),
+            nonminimal_packets: sums.detours,
+            overtaken_packets: self.overtaken.then_some(sums.overtaken),
+            end_us: in_us(sums.last_ps as f64),
             events: ran.events,
             windows: ran.windows,
             rollbacks: ran.undone,
@@ -119,26 +113,27 @@ impl Teller<'_> {
         }
     }
 
+    fn accepted(&self, bytes: u64, last_ps: u64) -> f64 {
+        accepted(bytes, f64::from(self.plant.endpoints), last_ps)
+    }
+
     /// All classes of traffic, with their loads.
     pub(super) fn classes(&self, loads: &[f64], tally: &Tally) -> Vec<ClassRow> {
-        let share = f64::from(self.plant.endpoints) * tally.last_ps as f64 / 1e12;
-        let of = |(&offered_load, sums): (&f64, &JobSums)| {
-            let mean = |sum: f64| (sums.chunks > 0).then(|| sum / sums.chunks as f64);
-            let gib = sums.bytes as f64 / f64::from(1 << 30);
-            ClassRow {
-                offered_load,
-                accepted_gib_per_s: if share > 0.0 { gib / share } else { 0.0 },
-                packets: sums.chunks,
-                messages: sums.messages,
-                mean_hops: mean(sums.hops as f64),
-                mean_latency_us: mean(in_us(sums.latency_ps as f64)),
-            }
+        let last_ps = tally.all().last_ps;
+        let of = |(&offered_load, sums): (&f64, &Sums)| ClassRow {
+            offered_load,
+            accepted_gib_per_s: self.accepted(sums.bytes, last_ps),
+            packets: sums.chunks.count,
+            messages: sums.messages.count,
+            mean_hops: sums.mean_hops(),
+            latencies: Latencies::of(sums),
         };
         loads.iter().zip(&tally.jobs).map(of).collect()
     }
 
     fn jobs(&self, ended: &Ended, tally: &Tally) -> Vec<JobRow> {
-        self.replay.map_or_else(Vec::new, |replay| replay.job_rows(&tally.jobs, &ended.times))
+        let rows = |it: &Arc<Replay>| it.job_rows(&tally.jobs, &ended.times, self.overtaken);
+        self.replay.map_or_else(Vec::new, rows)
     }
 
     /// All channels between routers, over a run of so many ps.

@@ -2,8 +2,8 @@
 
 use super::ended::{Busiest, Did, Ended};
 use super::event::{Happens, Packet, Sender};
-use super::replay::{JobSums, RankTime};
-use super::tally::{Span, Tally};
+use super::replay::RankTime;
+use super::tally::{Span, Spread, Sums, Tally};
 use crate::message::Left;
 use des::Wire;
 
@@ -81,7 +81,7 @@ macro_rules! wire_fields {
 
 wire_fields! {
     Packet {
-        began_ps, word, tail_ps, from, to, bytes, message, hops, rail, is_detour, is_last
+        born_ps, began_ps, word, tail_ps, from, to, bytes, message, hops, rail, is_detour, is_last
     }
     Sender { lp, port, lane }
     Busiest { busy_ps, router, port }
@@ -89,10 +89,8 @@ wire_fields! {
     RankTime { rank, end_ps, communication_ps, calculated_ps }
     Left { stuck, sends, receives, messages }
     Ended { digest, busiest, waits, links, times, left }
-    JobSums { chunks, messages, bytes, hops, latency_ps }
+    Spread { count, sum_ps, max_ps, buckets }
+    Sums { chunks, messages, bytes, hops, detours, overtaken, last_ps }
     Span { chunks, bytes, latency_ps }
-    Tally {
-        chunks, messages, bytes, hops, detours, overtaken, latency_ps, max_latency_ps, last_ps,
-        jobs, series, span_ps, buckets
-    }
+    Tally { jobs, series, span_ps }
 }

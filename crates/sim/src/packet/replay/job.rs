@@ -1,11 +1,13 @@
 //! What a run finds of jobs: sums over their chunks, times of their processes.
 
-use super::super::tally::Arrival;
+use super::super::row::{Latencies, accepted};
+use super::super::tally::Sums;
 use super::process::{List, Plays};
 use super::{Part, Replay, operation};
 use crate::message::Left;
 use schemars::JsonSchema;
 use serde::Serialize;
+use traffic::workload::Kind;
 
 /// A job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,39 +20,6 @@ pub struct Job {
     pub ranks: u32,
     /// Whether it sends at random as long as others run.
     pub is_background: bool,
-}
-
-/// Sums over the chunks of a job that arrived.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, serde::Deserialize)]
-pub struct JobSums {
-    /// Chunks.
-    pub chunks: u64,
-    /// Messages, questions and answers among them.
-    pub messages: u64,
-    /// Bytes.
-    pub bytes: u64,
-    /// Routers visited.
-    pub hops: u64,
-    /// Latencies, ps.
-    pub latency_ps: u128,
-}
-
-impl JobSums {
-    pub(in super::super) fn count(&mut self, arrival: &Arrival) {
-        self.chunks += 1;
-        self.messages += u64::from(arrival.is_last);
-        self.bytes += u64::from(arrival.bytes);
-        self.hops += u64::from(arrival.hops);
-        self.latency_ps += u128::from(arrival.latency_ps);
-    }
-
-    pub(in super::super) fn add(&mut self, other: &Self) {
-        self.chunks += other.chunks;
-        self.messages += other.messages;
-        self.bytes += other.bytes;
-        self.hops += other.hops;
-        self.latency_ps += other.latency_ps;
-    }
 }
 
 /// Times of a process, ps.
@@ -87,8 +56,9 @@ pub struct JobRow {
     pub max_comm_us: Option<f64>,
     /// The same in the mean of its processes, us.
     pub mean_comm_us: Option<f64>,
-    /// Mean latency of its packets, us; null where none arrived.
-    pub mean_latency_us: Option<f64>,
+    /// Latencies of its packets and messages.
+    #[serde(flatten)]
+    pub latencies: Latencies,
     /// Mean routers visited by its packets; null where none arrived.
     pub mean_hops: Option<f64>,
     /// Messages that arrived, questions and answers among them.
@@ -97,6 +67,15 @@ pub struct JobRow {
     pub chunks: u64,
     /// Bytes that arrived.
     pub bytes: u64,
+    /// Packets on ways that are no shortest ones.
+    pub nonminimal_packets: u64,
+    /// Packets that came behind one that the same endpoint sent them after; null where that is not
+    /// asked for.
+    pub overtaken_packets: Option<u64>,
+    /// Bytes that arrived, for each process and the time until the last of them, GiB/s.
+    pub accepted_gib_per_s: f64,
+    /// The last arrival, us.
+    pub end_us: f64,
 }
 
 /// Processes of all jobs as columns.
@@ -114,6 +93,10 @@ pub struct RankRow {
     pub comm_us: Vec<f64>,
     /// Its calculations, us.
     pub compute_us: Vec<f64>,
+    /// Messages that it sent, without questions and answers.
+    pub messages: Vec<u64>,
+    /// Their bytes.
+    pub bytes: Vec<u64>,
 }
 
 impl Plays {
@@ -148,16 +131,28 @@ impl Plays {
 }
 
 impl Replay {
-    /// The job of a chunk that arrives at an endpoint, by the message that it is of.
-    pub(in super::super) fn job_at(&self, plays: Option<&Plays>, message: u32) -> u16 {
-        let Some(plays) = plays else { return 0 };
+    /// The job of a message that arrives at an endpoint, and its bytes.
+    pub(in super::super) fn message_at(&self, plays: Option<&Plays>, message: u32) -> (u16, u32) {
+        let Some(plays) = plays else { return (0, 0) };
         if message & super::OF_BACKGROUND != 0 {
             let before = self.jobs.len() - self.background.len();
-            return before as u16 + plays.background.map_or(0, |(job, _)| job);
+            let job = plays.background.map_or(0, |(job, _)| job);
+            return (before as u16 + job, self.background[usize::from(job)].bytes);
         }
-        match &plays.processes[..] {
+        let job = match &plays.processes[..] {
             [one] => self.job_of(one.rank),
             _ => self.job_of(self.schedule.rank_of(operation(message).0)),
+        };
+        (job, self.bytes_of(message))
+    }
+
+    /// What is sent for a message of a process.
+    pub(super) fn bytes_of(&self, message: u32) -> u32 {
+        let (op, part) = operation(message);
+        match part {
+            // a message of no bytes takes a packet all the same
+            Part::Eager | Part::Data => self.schedule.ops()[op as usize].size.max(1) as u32,
+            Part::Question | Part::Answer => self.mpi.control_bytes,
         }
     }
 
@@ -173,12 +168,22 @@ impl Replay {
             rows.end_us.push(in_us(time.end_ps));
             rows.comm_us.push(in_us(time.communication_ps));
             rows.compute_us.push(in_us(time.calculated_ps));
+            let ops = self.schedule.of_rank(time.rank).map(|op| self.schedule.ops()[op as usize]);
+            let sends = ops.filter(|op| op.kind == Kind::Send);
+            let (messages, bytes) = sends.fold((0, 0), |(n, sum), op| (n + 1, sum + op.size));
+            rows.messages.push(messages);
+            rows.bytes.push(bytes);
         }
         rows
     }
 
-    /// Jobs as people read them.
-    pub(in super::super) fn job_rows(&self, sums: &[JobSums], times: &[RankTime]) -> Vec<JobRow> {
+    /// Jobs as people read them; with packets that were overtaken where those were counted.
+    pub(in super::super) fn job_rows(
+        &self,
+        sums: &[Sums],
+        times: &[RankTime],
+        overtaken: bool,
+    ) -> Vec<JobRow> {
         let mut of_jobs = vec![JobTimes::default(); self.jobs.len()];
         for time in times {
             let of = &mut of_jobs[usize::from(self.job_of(time.rank))];
@@ -186,19 +191,22 @@ impl Replay {
             of.sum_ps += u128::from(time.communication_ps);
         }
         let in_us = |ps: f64| ps / 1e6;
-        let row = |((job, sum), time): ((&Job, &JobSums), &JobTimes)| {
+        let row = |((job, sum), time): ((&Job, &Sums), &JobTimes)| {
             let timed = !job.is_background && job.ranks > 0;
-            let mean = |all: f64| (sum.chunks > 0).then(|| all / sum.chunks as f64);
             JobRow {
                 name: job.name.clone(),
                 ranks: job.ranks,
                 max_comm_us: timed.then(|| in_us(time.max_ps as f64)),
                 mean_comm_us: timed.then(|| in_us(time.sum_ps as f64 / f64::from(job.ranks))),
-                mean_latency_us: mean(in_us(sum.latency_ps as f64)),
-                mean_hops: mean(sum.hops as f64),
-                messages: sum.messages,
-                chunks: sum.chunks,
+                latencies: Latencies::of(sum),
+                mean_hops: sum.mean_hops(),
+                messages: sum.messages.count,
+                chunks: sum.chunks.count,
                 bytes: sum.bytes,
+                nonminimal_packets: sum.detours,
+                overtaken_packets: overtaken.then_some(sum.overtaken),
+                accepted_gib_per_s: accepted(sum.bytes, f64::from(job.ranks), sum.last_ps),
+                end_us: in_us(sum.last_ps as f64),
             }
         };
         self.jobs.iter().zip(sums).zip(&of_jobs).map(row).collect()

@@ -14,7 +14,7 @@ mod process;
 pub(super) use asked::needs_trace;
 pub use asked::{Collectives, Compute, Traces};
 pub use background::{Background, BackgroundOf, Backgrounds};
-pub use job::{Job, JobRow, JobSums, JobTimes, RankRow, RankTime};
+pub use job::{Job, JobRow, JobTimes, RankRow, RankTime};
 pub use jobs::Jobs;
 pub(super) use play::TELL_PS;
 pub use process::{Entry, Played, Plays};

@@ -236,11 +236,7 @@ impl Model {
             Part::Answer => replay.homes[replay.schedule.rank_of(op) as usize],
             _ => replay.homes[what.peer as usize],
         };
-        let bytes = match part {
-            // a message of no bytes takes a packet all the same
-            Part::Eager | Part::Data => what.size.max(1) as u32,
-            Part::Question | Part::Answer => replay.mpi.control_bytes,
-        };
+        let bytes = replay.bytes_of(message);
         if other == me {
             self.copies(replay, it, message, bytes, to);
             return;
@@ -311,35 +307,17 @@ impl Model {
         self.goes_on(replay, it, at, VecDeque::from([Step::Ends(op)]), to);
     }
 
-    /// A chunk of a message has arrived.
+    /// All of a message has arrived by the network.
     pub(in super::super) fn arrives(
         &self,
         replay: &Replay,
         it: &mut Endpoint,
-        packet: Packet,
+        message: u32,
         to: &mut impl Runs,
     ) {
-        if packet.message & OF_BACKGROUND != 0 {
-            return;
+        if message & OF_BACKGROUND == 0 {
+            self.comes(replay, it, message, to);
         }
-        let (op, part) = operation(packet.message);
-        let whole = match part {
-            Part::Eager | Part::Data => replay.schedule.ops()[op as usize].size.max(1) as u32,
-            Part::Question | Part::Answer => replay.mpi.control_bytes,
-        };
-        if packet.bytes < whole {
-            let Some(at) = Self::at_process(replay, it, packet.message) else { return };
-            let Some(plays) = &mut it.plays else { return };
-            // chunks come in any order
-            let same = |entry: &Entry| entry.from == packet.message;
-            let left = plays.take(at, List::Parts, same, to).map_or(whole, |entry| entry.tag);
-            if left > packet.bytes {
-                let tag = left - packet.bytes;
-                plays.put(at, List::Parts, Entry { from: packet.message, tag, what: 0 }, to);
-                return;
-            }
-        }
-        self.comes(replay, it, packet.message, to);
     }
 
     /// The process here that a message is for.

@@ -5,9 +5,9 @@ use super::super::model::{Change, Runs};
 /// A receive or a message that waits, or what two sides have agreed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// The other rank; of an agreement the operation that sends, of a part the message.
+    /// The other rank; of an agreement the operation that sends.
     pub(super) from: u32,
-    /// The tag; of a part the bytes that are missing.
+    /// The tag.
     pub(super) tag: u32,
     /// The operation that receives; of a message its number.
     pub(super) what: u32,
@@ -22,8 +22,6 @@ pub enum List {
     Unexpected,
     /// Long messages that are to come, with their receives.
     Agreed,
-    /// Messages of which a part has come.
-    Parts,
 }
 
 /// When things of a process happened.
@@ -51,7 +49,7 @@ pub(super) struct Process {
     /// When each of its processors is free, ps.
     pub(super) free_ps: Vec<u64>,
     pub(super) clock: Clock,
-    lists: [Vec<Entry>; 4],
+    lists: [Vec<Entry>; 3],
 }
 
 /// What an endpoint does for all of its processes.
@@ -99,7 +97,7 @@ impl Process {
     /// One of a rank whose operations, from `first` on, wait for so many things each.
     pub(super) fn new(rank: u32, first: u32, counts: Vec<u32>, cpus: u32) -> Self {
         let clock = Clock { left: counts.len() as u32, ..Clock::default() };
-        let lists = [const { Vec::new() }; 4];
+        let lists = [const { Vec::new() }; 3];
         Self { rank, first, counts, free_ps: vec![0; cpus as usize], clock, lists }
     }
 
