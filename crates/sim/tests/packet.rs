@@ -175,14 +175,16 @@ proptest! {
         let ps = |bytes: u32| (f64::from(bytes) * 1e12 / (12.5 * f64::from(1 << 30))).round();
         let (whole, rest) = (message_bytes / 4096, message_bytes % 4096);
         let service = f64::from(whole) * ps(4096) + if rest > 0 { ps(rest) } else { 0.0 };
-        let interval = (f64::from(message_bytes) * 1e12 / (load * 12.5 * f64::from(1 << 30))).round();
+        let rate = load * 12.5 * f64::from(1 << 30);
+        let interval = (f64::from(message_bytes) * 1e12 / rate).round();
         let alone = service + 3.0 * 25_000.0 + 2.0 * 90_000.0;
         let later = (service - interval).max(0.0) * f64::from(messages - 1);
         let found = row.latencies;
         let near = |found: Option<f64>, due_ps: f64| {
             let found_ps = found.expect("some arrived") * 1e6;
             // times of packets are rounded one by one
-            prop_assert!((found_ps - due_ps).abs() <= 4.0 * f64::from(messages), "{found_ps} for {due_ps}");
+            let most = 4.0 * f64::from(messages);
+            prop_assert!((found_ps - due_ps).abs() <= most, "{found_ps} for {due_ps}");
             Ok(())
         };
         near(found.max_message_latency_us, alone + later)?;

@@ -1,6 +1,7 @@
 /* Put, get and atomics: check, credit, data, notification, in this order. */
 #include "access.h"
 #include "record.h"
+#include "sync.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -250,15 +251,24 @@ static int put_packet(const struct fly_access *at, const struct fly_packet *pack
     return code;
 }
 
+/* An earlier put to the target may wait for the end of the epoch: no longer. */
+static int hurry(const struct fly_access *at) {
+    return at->win->late == 0 ? FLY_OK : fly_sync_hurry(at->win, at->target);
+}
+
 int fly_access_put(struct fly_access *at, const void *src, const fly_shape *from,
                    const fly_shape *to, struct fly_req *req) {
     bool remote = at->member->reach == FLY_REMOTE;
-    int code = credit(at, remote);
+    int code = hurry(at);
+    if (code == FLY_OK) code = credit(at, remote);
     if (code != FLY_OK) return code;
     size_t bytes = to->blocks * to->block_bytes;
     if (remote) {
         struct fly_packet packet = move_of(at, FLY_K_PUT, to);
         after_reads(at, &packet);
+        if (at->tag == FLY_NO_TAG && req == NULL && contiguous(from) &&
+            fly_sync_late(at->win, at->target, &packet, src, bytes))
+            return FLY_OK;
         enum fly_way way = way_of(at, &packet, from, to);
         code = way == FLY_WAY_MESSAGE ? put_packet(at, &packet, src, from)
                                       : move(at, way, &packet, (void *)(uintptr_t)src, req);
@@ -318,6 +328,8 @@ static int get_packet(const struct fly_access *at, struct fly_packet *packet, vo
 
 int fly_access_get(struct fly_access *at, void *dst, const fly_shape *to, const fly_shape *from,
                    struct fly_req *req) {
+    int sent = hurry(at);
+    if (sent != FLY_OK) return sent;
     if (at->member->reach == FLY_REMOTE) {
         struct fly_packet packet = move_of(at, FLY_K_GET, from);
         enum fly_way way = way_of(at, &packet, from, to);
@@ -348,6 +360,8 @@ void fly_abandon(const struct fly_access *at, uint32_t token) {
 
 int fly_access_atomic(struct fly_access *at, int operation, uint64_t first, uint64_t second,
                       void *old, int *state, bool control) {
+    int sent = hurry(at);
+    if (sent != FLY_OK) return sent;
     bool direct = control ? at->member->entry_shared : at->member->reach == FLY_DIRECT;
     if (direct) {
         int code = credit(at, false);

@@ -12,7 +12,7 @@
 enum { FLY_CARRIERS = 5, FLY_LOOKS = 40 };
 /* Of credits: notifications have as many as the user says, other packets a few of their own. */
 enum { FLY_CLASS_NOTE, FLY_CLASS_OTHER, FLY_CLASSES };
-enum { FLY_OTHER_CREDITS = 8, FLY_REPLIES_MAX = 8 };
+enum { FLY_OTHER_CREDITS = 32, FLY_REPLIES_MAX = 8 };
 
 struct fly_quota {
     uint64_t limit, sent;    /* towards the peer */
@@ -119,6 +119,7 @@ struct fly_win {
     size_t active, operations; /* requests; operations that await an answer */
     void *shown, *lent;        /* the transports' that share memory, and that lend it */
     struct fly_sync *sync;     /* sync.c */
+    int late;                  /* puts that wait for the end of an epoch */
 };
 
 enum fly_req_kind { FLY_R_NOTIFY = 0x6E6F7465, FLY_R_OPERATION = 0x6F706572,
@@ -281,6 +282,9 @@ void fly_memory_free(struct fly_memory *memory);
 /* access.c */
 int fly_complete(struct fly_win *win, int rank);
 int fly_complete_all(struct fly_win *win);
+/* The same where a barrier of the window follows. Of two members each asks nothing: the other takes
+   its packet of the barrier behind all that it has put. */
+int fly_complete_before_barrier(struct fly_win *win);
 /* An atomic on a word of a member's entry; waits for the answer. */
 int fly_control(struct fly_win *win, int rank, int operation, size_t field, uint64_t first,
                 uint64_t second, uint64_t *old);
@@ -310,6 +314,6 @@ void fly_req_orphan(struct fly_req *req);
 int fly_sync_init(struct fly_win *win);
 void fly_sync_end(struct fly_win *win);
 bool fly_sync_open(const struct fly_win *win);
-bool fly_sync_arrived(struct fly_win *win, const struct fly_packet *packet);
+bool fly_sync_arrived(struct fly_win *win, int source, int kind);
 
 #endif

@@ -1,6 +1,7 @@
 /* Completion of operations: at the origin, at the target, for one or all. */
 #include "access.h"
 #include "record.h"
+#include "sync.h"
 
 static bool awaits(const struct fly_win *win, int peer) {
     const struct fly_rt *rt = win->rt;
@@ -33,9 +34,9 @@ static int acknowledged(struct fly_rt *rt, int peer) {
 
 int fly_complete(struct fly_win *win, int rank) {
     int peer = fly_world_rank(win->object.team, rank);
-    int code = FLY_OK;
+    int code = win->late == 0 ? FLY_OK : fly_sync_hurry(win, rank);
     if (win->members[rank].reach == FLY_REMOTE) {
-        code = ask(win->rt, peer);
+        if (code == FLY_OK) code = ask(win->rt, peer);
         if (code == FLY_OK) code = acknowledged(win->rt, peer);
     }
     fly_answers(win, peer);
@@ -46,9 +47,10 @@ int fly_complete(struct fly_win *win, int rank) {
     return code;
 }
 
-int fly_complete_all(struct fly_win *win) {
-    int size = win->object.team->size, code = FLY_OK;
-    for (int pass = 0; pass < 2; pass++) {
+static int complete_all(struct fly_win *win, bool asks) {
+    int size = win->object.team->size;
+    int code = win->late == 0 ? FLY_OK : fly_sync_hurry(win, FLY_ALL);
+    for (int pass = 0; asks && pass < 2; pass++) {
         for (int rank = 0; rank < size; rank++) {
             if (win->members[rank].reach != FLY_REMOTE) continue;
             int peer = fly_world_rank(win->object.team, rank);
@@ -57,12 +59,21 @@ int fly_complete_all(struct fly_win *win) {
         }
     }
     fly_answers(win, -1);
-    fly_record_flush(win, -1);
+    if (asks)
+        fly_record_flush(win, -1);
+    else
+        fly_record_answers(win, -1);
     for (int rank = 0; win->rt->deaths != 0 && rank < size; rank++)
         if (win->rt->peers[fly_world_rank(win->object.team, rank)].dead)
             code = fly_fail(FLY_ERR_PEER, "rank %d of the window has died", rank);
     fly_fence_all();
     return code;
+}
+
+int fly_complete_all(struct fly_win *win) { return complete_all(win, true); }
+
+int fly_complete_before_barrier(struct fly_win *win) {
+    return complete_all(win, win->object.team->size > 2);
 }
 
 static int flush(const char *call, fly_win *win, int target, bool local) {

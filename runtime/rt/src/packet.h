@@ -26,6 +26,8 @@ enum { FLY_INLINE = 40, FLY_COLL_INLINE = 32 };
 enum { FLY_ATOMIC_ADD, FLY_ATOMIC_SWAP };
 /* In `flags`: the word is one of the window's own (window.h), not of the user's memory. */
 enum { FLY_F_CONTROL = 1 };
+/* Of PUT: its sender has completed the epoch of its start with it. */
+enum { FLY_F_COMPLETE = 4 };
 /* Of WRITTEN: its sender knows without being told when the bytes were there. */
 enum { FLY_F_DELIVERED = 2 };
 

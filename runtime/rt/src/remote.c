@@ -107,6 +107,9 @@ static bool put_arrived(struct fly_rt *rt, struct fly_win *win, int peer,
                         const struct fly_packet *packet, const void *data, size_t bytes) {
     if (win != NULL) {
         size_t inside = bytes <= FLY_INLINE ? bytes : 0;
+        if ((packet->flags & FLY_F_COMPLETE) != 0 &&
+            !fly_sync_arrived(win, packet->source, FLY_K_COMPLETE))
+            return false;
         if (!notified(win, peer, packet, data, inside)) return false;
         fly_shape to = shape_in(packet), from = {1, bytes, 0};
         if (bytes != 0)
@@ -226,7 +229,7 @@ static FLY_APART bool any_arrived(struct fly_rt *rt, int peer, const struct fly_
         return true;
     case FLY_K_POST:
     case FLY_K_COMPLETE:
-        if (win != NULL && !fly_sync_arrived(win, packet)) return false;
+        if (win != NULL && !fly_sync_arrived(win, packet->source, packet->kind)) return false;
         fly_give_back(rt, peer, FLY_CLASS_OTHER);
         return true;
     case FLY_K_COLL:

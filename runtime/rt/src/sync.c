@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Ranks of a start whose small puts may wait. */
+enum { LATE_RANKS = 32 };
+
 int fly_sync_init(struct fly_win *win) {
     struct fly_sync *sync = calloc(1, sizeof *sync);
     if (sync == NULL) return fly_fail(FLY_ERR_NOMEM, "no memory for a window");
@@ -19,19 +22,26 @@ int fly_sync_init(struct fly_win *win) {
     return FLY_OK;
 }
 
+/* The epoch ends; its memory and ties stay for the next one, which is most often with the same
+   ranks. */
 static void close_group(struct fly_sync *sync, struct fly_group *group) {
-    for (int i = 0; group->wants != NULL && i < group->n; i++)
-        if (group->wants[i].home != NULL) fly_match_unbind(&sync->inner, &group->wants[i]);
+    for (int i = 0; i < group->n; i++) fly_match_withdraw(&sync->inner, &group->wants[i]);
+    group->open = false;
+}
+
+static void drop_group(struct fly_sync *sync, struct fly_group *group) {
+    for (int i = 0; i < group->n; i++) fly_match_unbind(&sync->inner, &group->wants[i]);
     free(group->ranks);
     free(group->wants);
+    free(group->late);
     *group = (struct fly_group){0};
 }
 
 void fly_sync_end(struct fly_win *win) {
     struct fly_sync *sync = win->sync;
     if (sync == NULL) return;
-    close_group(sync, &sync->post);
-    close_group(sync, &sync->start);
+    drop_group(sync, &sync->post);
+    drop_group(sync, &sync->start);
     fly_match_end(&sync->inner);
     free(sync->held);
     free(sync);
@@ -45,9 +55,9 @@ bool fly_sync_open(const struct fly_win *win) {
     return fly_sync_groups(sync) || sync->held_count != 0 || sync->all;
 }
 
-bool fly_sync_arrived(struct fly_win *win, const struct fly_packet *packet) {
+bool fly_sync_arrived(struct fly_win *win, int source, int kind) {
     struct fly_want *taker;
-    return fly_match_arrive(&win->sync->inner, packet->source, packet->kind, NULL, 0, &taker);
+    return fly_match_arrive(&win->sync->inner, source, kind, NULL, 0, &taker);
 }
 
 int fly_fence(fly_win *win) {
@@ -59,7 +69,7 @@ int fly_fence(fly_win *win) {
                         "start open");
     } else {
         uint64_t nothing = 0;
-        code = fly_complete_all(win);
+        code = fly_complete_before_barrier(win);
         int together = fly_agree(win->rt, &win->object, &nothing);
         if (code == FLY_OK) code = together;
         fly_fence_all();
@@ -90,29 +100,44 @@ static int check_group(const struct fly_win *win, const char *call, int n, const
     return code;
 }
 
-static int open_group(struct fly_sync *sync, struct fly_group *group, const char *call, int n,
+static bool same_ranks(const struct fly_group *group, int n, const int ranks[]) {
+    return group->n == n && (n == 0 || (ranks != NULL && memcmp(group->ranks, ranks,
+                                                                (size_t)n * sizeof *ranks) == 0));
+}
+
+/* Ties a group to a packet of this kind from each of its ranks. */
+static int tie_group(struct fly_sync *sync, struct fly_group *group, const char *call, int n,
+                     const int ranks[], int kind) {
+    drop_group(sync, group);
+    if (n == 0) return FLY_OK;
+    group->ranks = malloc((size_t)n * sizeof *group->ranks);
+    group->wants = calloc((size_t)n, sizeof *group->wants);
+    bool whole = group->ranks != NULL && group->wants != NULL;
+    while (whole && group->n < n) {
+        struct fly_want *want = &group->wants[group->n];
+        want->source = group->ranks[group->n] = ranks[group->n];
+        want->tag = kind;
+        want->expected = 1;
+        whole = fly_match_bind(&sync->inner, want);
+        group->n += whole;
+    }
+    if (whole) return FLY_OK;
+    drop_group(sync, group);
+    return fly_fail(FLY_ERR_NOMEM, "%s: no memory for %d ranks", call, n);
+}
+
+static int open_group(struct fly_win *win, struct fly_group *group, const char *call, int n,
                       const int ranks[], int kind) {
+    struct fly_sync *sync = win->sync;
+    bool known = same_ranks(group, n, ranks);
+    int code = known ? FLY_OK : check_group(win, call, n, ranks);
+    if (code != FLY_OK) return code;
     if (group->open)
         return fly_fail(FLY_ERR_STATE, "%s: win: the one before has not ended", call);
     if (sync->held_count != 0 || sync->all)
         return fly_fail(FLY_ERR_STATE, "%s: win: a lock is held", call);
-    group->ranks = malloc(((size_t)n + 1) * sizeof *group->ranks);
-    group->wants = calloc((size_t)n + 1, sizeof *group->wants);
-    group->n = 0;
-    bool whole = group->ranks != NULL && group->wants != NULL;
-    for (int i = 0; i < n && whole; i++) {
-        struct fly_want *want = &group->wants[i];
-        group->ranks[i] = ranks[i];
-        want->source = ranks[i];
-        want->tag = kind;
-        want->expected = 1;
-        whole = fly_match_bind(&sync->inner, want);
-        group->n = i + 1;
-    }
-    if (!whole) {
-        close_group(sync, group);
-        return fly_fail(FLY_ERR_NOMEM, "%s: no memory for %d ranks", call, n);
-    }
+    if (!known) code = tie_group(sync, group, call, n, ranks, kind);
+    if (code != FLY_OK) return code;
     for (int i = 0; i < n; i++) fly_match_post(&sync->inner, &group->wants[i]);
     group->open = true;
     return FLY_OK;
@@ -129,10 +154,61 @@ static int tell(struct fly_win *win, int rank, int kind) {
     return fly_send(win->rt, peer, &packet, NULL, 0);
 }
 
+/* A start has few ranks, most often. */
+static struct fly_late *late_of(const struct fly_group *group, int target) {
+    for (int i = 0; i < group->n && i < LATE_RANKS; i++)
+        if (group->ranks[i] == target) return &group->late[i];
+    return NULL;
+}
+
+bool fly_sync_late(struct fly_win *win, int target, const struct fly_packet *packet,
+                   const void *data, size_t bytes) {
+    struct fly_group *group = &win->sync->start;
+    if (!group->open || bytes > FLY_LATE_BYTES) return false;
+    if (group->late == NULL) group->late = calloc((size_t)group->n + 1, sizeof *group->late);
+    struct fly_late *late = group->late == NULL ? NULL : late_of(group, target);
+    if (late == NULL) return false;
+    late->packet = *packet;
+    if (bytes != 0) memcpy(late->data, data, bytes);
+    late->here = true;
+    win->late++;
+    return true;
+}
+
+static int send_late(struct fly_win *win, int rank, struct fly_late *late) {
+    const struct fly_packet *packet = &late->packet;
+    late->here = false;
+    win->late--;
+    return fly_send(win->rt, fly_world_rank(win->object.team, rank), packet, late->data,
+                    packet->move.blocks * packet->move.block_bytes);
+}
+
+int fly_sync_hurry(struct fly_win *win, int target) {
+    struct fly_group *group = &win->sync->start;
+    int code = FLY_OK;
+    for (int i = 0; win->late != 0 && i < group->n; i++) {
+        if ((target != FLY_ALL && group->ranks[i] != target) || !group->late[i].here) continue;
+        int this_one = send_late(win, group->ranks[i], &group->late[i]);
+        if (code == FLY_OK) code = this_one;
+    }
+    return code;
+}
+
+/* The end of an epoch, with the last put where that has waited. */
+static int tell_end(struct fly_win *win, const struct fly_group *group, int i) {
+    struct fly_late *late = group->late == NULL ? NULL : &group->late[i];
+    if (late == NULL || !late->here) return tell(win, group->ranks[i], FLY_K_COMPLETE);
+    late->packet.flags |= FLY_F_COMPLETE;
+    fly_record_packet(win->rt, FLY_E_SEND, win->object.id,
+                      fly_world_rank(win->object.team, group->ranks[i]), FLY_TAG_COMPLETE, false);
+    return send_late(win, group->ranks[i], late);
+}
+
 static int tell_all(struct fly_win *win, const struct fly_group *group, int kind) {
     int code = FLY_OK;
     for (int i = 0; i < group->n; i++) {
-        int this_one = tell(win, group->ranks[i], kind);
+        int this_one = kind == FLY_K_COMPLETE ? tell_end(win, group, i)
+                                              : tell(win, group->ranks[i], kind);
         if (code == FLY_OK) code = this_one;
     }
     return code;
@@ -168,11 +244,9 @@ static int hear_all(struct fly_win *win, const struct fly_group *group) {
 int fly_win_post(fly_win *win, int n, const int ranks[]) {
     static const char CALL[] = "fly_win_post";
     if (win == NULL) return fly_fail(FLY_ERR_ARG, "%s: win is NULL", CALL);
-    int code = check_group(win, CALL, n, ranks);
-    if (code != FLY_OK) return code;
     fly_enter(win->rt);
     struct fly_group *group = &win->sync->post;
-    code = open_group(win->sync, group, CALL, n, ranks, FLY_K_COMPLETE);
+    int code = open_group(win, group, CALL, n, ranks, FLY_K_COMPLETE);
     if (code == FLY_OK) {
         fly_fence_all();
         code = tell_all(win, group, FLY_K_POST);
@@ -184,11 +258,9 @@ int fly_win_post(fly_win *win, int n, const int ranks[]) {
 int fly_win_start(fly_win *win, int n, const int ranks[]) {
     static const char CALL[] = "fly_win_start";
     if (win == NULL) return fly_fail(FLY_ERR_ARG, "%s: win is NULL", CALL);
-    int code = check_group(win, CALL, n, ranks);
-    if (code != FLY_OK) return code;
     fly_enter(win->rt);
     struct fly_group *group = &win->sync->start;
-    code = open_group(win->sync, group, CALL, n, ranks, FLY_K_POST);
+    int code = open_group(win, group, CALL, n, ranks, FLY_K_POST);
     if (code == FLY_OK) {
         code = hear_all(win, group);
         record_heard(win, group, FLY_TAG_POST);

@@ -4,11 +4,22 @@
 
 #include "remote.h"
 
+/* Bytes of a put that may wait until its epoch is completed. */
+enum { FLY_LATE_BYTES = 64 };
+
+/* The last small put to a rank of a start, while no other operation follows. */
+struct fly_late {
+    bool here;
+    struct fly_packet packet;
+    unsigned char data[FLY_LATE_BYTES];
+};
+
 /* The ranks of a post or a start; `open` until wait or complete. */
 struct fly_group {
     bool open;
     int n, *ranks;
-    struct fly_want *wants; /* of a post: a completion of each */
+    struct fly_want *wants; /* of a post: a completion of each; tied from one epoch to the next */
+    struct fly_late *late;  /* of a start: a put to each, or NULL */
 };
 
 struct fly_held {
@@ -29,6 +40,12 @@ struct fly_sync {
     } seen[8];
 };
 
+/* Within a start: a put of few bytes, with its credit and no notification, waits for what follows: a
+   completion goes with it. false: it cannot. */
+bool fly_sync_late(struct fly_win *win, int target, const struct fly_packet *packet,
+                   const void *data, size_t bytes);
+/* Sends the put to a target, or all (FLY_ALL), that waits so: before another operation. */
+int fly_sync_hurry(struct fly_win *win, int target);
 /* Whether another kind of epoch than locks is open, or any. */
 bool fly_sync_groups(const struct fly_sync *sync);
 

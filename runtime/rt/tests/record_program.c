@@ -73,6 +73,11 @@ static void move(struct program *p) {
 
 static void fence(struct program *p) { DO(fly_fence(p->win)); }
 
+static void fenced(struct program *p) {
+    DO(fly_put(p->win, p->data, p->bytes, (p->rank + 1) % p->size, 0));
+    DO(fly_fence(p->win));
+}
+
 /* Each works with the rank before it and the one behind. */
 static void epochs(struct program *p) {
     int before = (p->rank + p->size - 1) % p->size, behind = (p->rank + 1) % p->size;
@@ -105,6 +110,7 @@ static const struct {
     void (*run)(struct program *);
 } PATTERNS[] = {{"ring", ring}, {"pingpong", ping_pong}, {"pipeline", pipeline},
                 {"gather", gather}, {"move", move}, {"fence", fence}, {"epochs", epochs},
+                {"fenced", fenced},
                 {"shared", shared}, {"exclusive", exclusive}, {"all", all}};
 
 int main(int count, char **words) {

@@ -15,7 +15,7 @@
         CHECK(code_ == FLY_OK, "rank %d: %d: %s", s->rank, code_, fly_last_error(NULL));    \
     } while (0)
 
-enum { RANKS_MAX = 64 };
+enum { RANKS_MAX = 64, WORDS = 12 };
 
 struct options {
     const char *transports;
@@ -79,6 +79,67 @@ static void groups(struct state *s) {
             uint64_t wanted = edge[r][s->rank] ? round << 8 | (uint64_t)r : 0;
             CHECK(s->base[r] == wanted, "rank %d round %lu: %lx from %d", s->rank,
                   (unsigned long)round, (unsigned long)s->base[r], r);
+        }
+    }
+}
+
+/* What one rank does in an epoch to its words at another, drawn alike at both: writes of few and of
+   many words, reads, sums, flushes. `words` is what is there in the end. The origin does it, too,
+   and sees its own writes. */
+static void in_epoch(struct state *s, uint64_t round, int from, int to, uint64_t words[WORDS]) {
+    uint64_t dice = round * 7919 + (uint64_t)(from * RANKS_MAX + to) + 1;
+    bool mine = from == s->rank;
+    uint64_t place = RANKS_MAX + (uint64_t)from * WORDS;
+    memset(words, 0, WORDS * sizeof *words);
+    for (uint64_t left = below(&dice, 6); left > 0; left--) {
+        uint64_t kind = below(&dice, 6), at = below(&dice, WORDS), value = below(&dice, 1000) + 1;
+        uint64_t n = kind == 0 ? 1 + below(&dice, WORDS - at) : 1, found[WORDS];
+        for (uint64_t i = 0; i < n; i++) found[i] = value + i;
+        switch (kind) {
+        case 0: case 1: case 2:
+            memcpy(&words[at], found, n * 8);
+            if (mine) OK(fly_put(s->win, found, n * 8, to, place + at));
+            if (mine && n > 1) OK(fly_flush_local(s->win, to));
+            break;
+        case 3:
+            if (!mine) break;
+            OK(fly_get(s->win, found, 8, to, place + at));
+            OK(fly_flush_local(s->win, to));
+            CHECK(found[0] == words[at], "rank %d read %lu, not %lu", from,
+                  (unsigned long)found[0], (unsigned long)words[at]);
+            break;
+        case 4:
+            words[at] += value;
+            if (mine) OK(fly_fetch_add(s->win, NULL, value, to, place + at, FLY_NO_TAG));
+            break;
+        default:
+            if (mine) OK(fly_flush(s->win, value % 2 == 0 ? to : FLY_ALL));
+        }
+    }
+}
+
+/* The last put of an epoch may travel with its end; whatever came before it is there before it. */
+static void mixed(struct state *s) {
+    static _Thread_local bool edge[RANKS_MAX][RANKS_MAX];
+    uint64_t words[WORDS];
+    for (uint64_t round = 1; round <= s->rounds; round++) {
+        int to[RANKS_MAX], from[RANKS_MAX], to_count = 0, from_count = 0;
+        draw_graph(s, edge);
+        for (int r = 0; r < s->size; r++) {
+            if (edge[s->rank][r]) to[to_count++] = r;
+            if (edge[r][s->rank]) from[from_count++] = r;
+        }
+        memset(&s->base[RANKS_MAX], 0, (size_t)s->size * WORDS * 8);
+        OK(fly_win_post(s->win, from_count, from));
+        OK(fly_win_start(s->win, to_count, to));
+        for (int i = 0; i < to_count; i++) in_epoch(s, round, s->rank, to[i], words);
+        OK(fly_win_complete(s->win));
+        OK(fly_win_wait(s->win));
+        for (int i = 0; i < from_count; i++) {
+            if (from[i] == s->rank) continue; /* it was done above */
+            in_epoch(s, round, from[i], s->rank, words);
+            CHECK(memcmp(words, &s->base[RANKS_MAX + from[i] * WORDS], sizeof words) == 0,
+                  "rank %d round %lu: what %d wrote", s->rank, (unsigned long)round, from[i]);
         }
     }
 }
@@ -148,9 +209,10 @@ static int body(const fly_boot *boot, void *context) {
     s->common = options->seed;
     s->own = options->seed * 1000 + (uint64_t)s->rank;
     OK(fly_init(boot, &config, &rt));
-    OK(fly_win_allocate(fly_world(rt), RANKS_MAX * 8, 8, 0, (void **)&s->base, &s->win));
+    OK(fly_win_allocate(fly_world(rt), RANKS_MAX * (1 + WORDS) * 8, 8, 0, (void **)&s->base, &s->win));
     fences(s);
     groups(s);
+    mixed(s);
     locks(s);
     if (s->rank == 0) OK(fly_lock(s->win, FLY_SHARED, s->size - 1));
     CHECK(fly_win_free(&s->win) == FLY_ERR_STATE && s->win != NULL, "a lock is held");
