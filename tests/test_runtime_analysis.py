@@ -9,7 +9,7 @@ import pytest
 from campaign import count
 
 RUN = Path(__file__).resolve().parent.parent / "runtime/rt/analysis/run"
-LIMIT_S = count(600, 7200)
+LIMIT_S = count(900, 7200)
 #: 77: the program that it needs is not installed.
 SKIPPED = 77
 
