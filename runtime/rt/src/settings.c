@@ -44,11 +44,14 @@ static int path(struct fly_settings *settings) {
     settings->path_least = UINT64_MAX;
     if (text == NULL) return FLY_OK;
     size_t length = strcspn(text, ",");
-    char *end = NULL;
-    errno = 0;
-    if (text[length] == ',') settings->path_least = strtoull(text + length + 1, &end, 10);
-    bool right = text[length] == 0 || (text[length + 1] >= '0' && text[length + 1] <= '9' &&
-                                       *end == 0 && errno == 0);
+    bool right = true;
+    if (text[length] == ',') {
+        const char *bytes = text + length + 1;
+        char *end;
+        errno = 0;
+        settings->path_least = strtoull(bytes, &end, 10);
+        right = *bytes >= '0' && *bytes <= '9' && *end == 0 && errno == 0;
+    }
     for (int i = 0; right && i < (int)(sizeof NAMES / sizeof *NAMES); i++) {
         if (strlen(NAMES[i]) != length || memcmp(NAMES[i], text, length) != 0) continue;
         settings->path = i;

@@ -27,6 +27,9 @@ static void shapes(fly_team *team) {
     }
     OK(fly_alltoallw(team, data, columns, at, more, columns, at));
     memcpy(bad, columns, sizeof bad);
+    bad[0] = (fly_shape){1, 64, PTRDIFF_MIN}; /* of one block: there is no next */
+    OK(fly_alltoallw(team, data, bad, at, more, columns, at));
+    bad[0] = columns[0];
     FAILS(FLY_ERR_ARG, "send_shapes or send_at is NULL",
           fly_alltoallw(team, data, NULL, at, more, columns, at));
     FAILS(FLY_ERR_ARG, "receive is NULL",

@@ -228,7 +228,11 @@ static int as_rank(const fly_boot *boot, void *context) {
     r->count = crowded ? wanted->repetitions / 4 + 9 : wanted->repetitions;
     r->mine = calloc(BYTES_MOST, 1);
     r->times = malloc((wanted->repetitions + 9) * sizeof *r->times);
-    if (r->mine == NULL || r->times == NULL) return 3;
+    if (r->mine == NULL || r->times == NULL) {
+        free(r->mine);
+        free(r->times);
+        return 3;
+    }
     CHECKED(fly_win_allocate(r->team, BYTES_MOST, 1, 0, &base, &r->win));
     clock_cost(r);
     CHECKED(fly_barrier(r->team));

@@ -174,7 +174,11 @@ static int as_rank(const fly_boot *boot, void *context) {
     h->team = fly_world(h->rt);
     h->mine = calloc(most, 1);
     h->got = calloc(most, 1);
-    if (h->mine == NULL || h->got == NULL) return 3;
+    if (h->mine == NULL || h->got == NULL) {
+        free(h->mine);
+        free(h->got);
+        return 3;
+    }
     CHECKED(fly_win_allocate(h->team, most, 1, 0, &base, &h->win));
     CHECKED(fly_notify_init(h->win, 1 - h->rank, TAG, 1, &h->note));
     bool first = wanted->first;

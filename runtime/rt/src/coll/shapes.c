@@ -25,10 +25,15 @@ void fly_shape_back(struct fly_sched *s, const struct fly_piece *piece, const fl
     if (piece->at != NULL && piece->at != at) fly_copy_shaped(s, at, shape, piece->at, &whole);
 }
 
+/* From a block to the next, up or down. */
+static size_t step_of(const fly_shape *shape) {
+    return shape->stride_bytes < 0 ? (size_t)0 - (size_t)shape->stride_bytes
+                                   : (size_t)shape->stride_bytes;
+}
+
 /* Bytes from the start of a shape to its first and behind its last; false: more than there are. */
 static bool reach(const fly_shape *shape, size_t *before, size_t *behind) {
-    size_t step = shape->stride_bytes < 0 ? (size_t)0 - (size_t)shape->stride_bytes
-                                          : (size_t)shape->stride_bytes;
+    size_t step = step_of(shape);
     size_t far = 0, total;
     *before = *behind = 0;
     if (shape->blocks == 0 || shape->block_bytes == 0) return true;
@@ -52,8 +57,7 @@ int fly_call_shapes(const struct fly_call *call, const char *what, size_t count,
             return fly_fail(FLY_ERR_ARG, "%s: %s_shapes[%zu]: %zu blocks of %zu bytes, each %td "
                             "from the last, at %zu leave memory", call->name, what, i, one->blocks,
                             one->block_bytes, one->stride_bytes, at[i]);
-        size_t step = (size_t)(one->stride_bytes < 0 ? -one->stride_bytes : one->stride_bytes);
-        if (*what == 'r' && one->blocks > 1 && step < one->block_bytes)
+        if (*what == 'r' && one->blocks > 1 && step_of(one) < one->block_bytes)
             return fly_fail(FLY_ERR_ARG, "%s: receive_shapes[%zu]: blocks of %zu bytes, each %td "
                             "from the last, overlap", call->name, i, one->block_bytes,
                             one->stride_bytes);
@@ -99,9 +103,7 @@ struct runs {
 static struct runs runs_of(uintptr_t base, size_t at, const fly_shape *shape) {
     size_t before, behind;
     reach(shape, &before, &behind);
-    struct runs runs = {base + at - before, shape->blocks, shape->block_bytes,
-                        shape->stride_bytes < 0 ? (size_t)0 - (size_t)shape->stride_bytes
-                                                : (size_t)shape->stride_bytes};
+    struct runs runs = {base + at - before, shape->blocks, shape->block_bytes, step_of(shape)};
     if (fly_shape_is_whole(shape) || runs.step == 0)
         runs = (struct runs){runs.at, 1, runs.step == 0 ? runs.bytes : fly_shape_bytes(shape), 1};
     if (fly_shape_bytes(shape) == 0) runs.count = 0;
@@ -114,9 +116,9 @@ static uintptr_t end_of(const struct runs *runs) {
 
 /* With one step: run i of a and run i + m of b, whose starts are d + m step apart. */
 static bool meet_in_step(const struct runs *a, const struct runs *b, size_t step) {
-    int64_t d = (int64_t)(b->at - a->at), s = (int64_t)step;
-    for (int64_t m = -d / s - 1; m <= -d / s + 1; m++) {
-        int64_t apart = d + m * s;
+    int64_t d = (int64_t)b->at - (int64_t)a->at, s = (int64_t)step;
+    for (int k = -1; k <= 1; k++) {
+        int64_t m = k - d / s, apart = d % s + k * s;
         bool there = m > -(int64_t)a->count && m < (int64_t)b->count;
         if (there && apart < (int64_t)a->bytes && -apart < (int64_t)b->bytes) return true;
     }
