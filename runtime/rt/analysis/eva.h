@@ -1,8 +1,8 @@
 /* What every analysis by EVA begins with: choices, memory that fails, and what it cannot read.
  *
- * EVA goes through the paths of a driver with intervals for values. `pick` is a state of its own for
- * each number, so that lists and tables stay exact; other inputs are intervals, and stand for all of
- * their values. Atomics are plain loads and stores: a driver is one thread.
+ * EVA goes through the paths of a driver with intervals for values. `pick` is a state of its own
+ * for each number, so that lists and tables stay exact; other inputs are intervals, and stand for
+ * all of their values. Atomics are plain loads and stores: a driver is one thread.
  */
 #ifndef FLY_EVA_H
 #define FLY_EVA_H

@@ -40,8 +40,8 @@ struct fly_sync {
     } seen[8];
 };
 
-/* Within a start: a put of few bytes, with its credit and no notification, waits for what follows: a
-   completion goes with it. false: it cannot. */
+/* Within a start: a put of few bytes, with its credit and no notification, waits for what follows:
+   a completion goes with it. false: it cannot. */
 bool fly_sync_late(struct fly_win *win, int target, const struct fly_packet *packet,
                    const void *data, size_t bytes);
 /* Sends the put to a target, or all (FLY_ALL), that waits so: before another operation. */

@@ -209,7 +209,8 @@ static int body(const fly_boot *boot, void *context) {
     s->common = options->seed;
     s->own = options->seed * 1000 + (uint64_t)s->rank;
     OK(fly_init(boot, &config, &rt));
-    OK(fly_win_allocate(fly_world(rt), RANKS_MAX * (1 + WORDS) * 8, 8, 0, (void **)&s->base, &s->win));
+    size_t bytes = RANKS_MAX * (1 + WORDS) * 8;
+    OK(fly_win_allocate(fly_world(rt), bytes, 8, 0, (void **)&s->base, &s->win));
     fences(s);
     groups(s);
     mixed(s);
