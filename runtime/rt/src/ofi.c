@@ -260,7 +260,7 @@ static int ofi_send(struct fly_carrier *c, int peer, const struct fly_packet *pa
     struct ofi_peer *to = &ofi->peers[peer];
     int code = ofi_send_as(ofi, peer, to->sent, packet, data, bytes);
     if (code != FLY_OK) return code;
-    if (packet->kind == FLY_K_VOID) return FLY_OK; /* has no number: they are sent to who takes none */
+    if (packet->kind == FLY_K_VOID) return FLY_OK; /* no number: it may be sent for hours */
     if (ofi->least != SIZE_MAX) ofi_order_keep(to, packet, to->sent);
     to->sent++;
     return FLY_OK;

@@ -75,7 +75,8 @@ struct ofi_peer {
     uint32_t sent, taken;         /* numbers */
     struct ofi_item *items;       /* by number */
     uint64_t pass, busy;          /* of push, the last it stopped; operations that are not done */
-    uint64_t queued, silent_ns;   /* of these, those that wait here; since when, or 0 */
+    uint64_t queued;              /* of these, those that wait here */
+    uint64_t silent_ns, look_ns;  /* when we look whether it lives, or 0; how long until again */
     uint64_t dead_ns;             /* when we first looked after its death */
     bool stuck;                   /* memory was short for its next packet */
     bool writes, delivers;        /* what it says of its own provider */
@@ -103,7 +104,7 @@ struct ofi_slot {
 /* What a provider was found to do; `why` says what it does not. */
 struct ofi_facts {
     bool writes, data, behind, delivered, lands;
-    size_t data_bytes; /* of a write's data that can be used */
+    size_t data_bytes; /* of a write's data, that are used */
     bool in_order;   /* writes and reads among each other, as it says */
     char why[200];
 };
@@ -116,7 +117,7 @@ struct ofi {
     struct ofi_end end;
     struct ofi_facts facts;
     enum ofi_path path;
-    /* Bytes of a put from which on it takes the path; and from which on it is a write with a message
+    /* Bytes of a put from which on it takes the path; from which on it is a write with a message
        behind it, where its data cannot say all. */
     size_t least, least_behind;
     struct ofi_layout layout;

@@ -100,7 +100,7 @@ static int open_both(struct trial *t, struct fi_info *info) {
 
 /* Whether a write comes with its data, whole, and not before its bytes. */
 static void try_data(struct trial *t, const struct fi_info *info, struct ofi_facts *facts) {
-    uint64_t mask = info->domain_attr->cq_data_size < sizeof DATA ? UINT32_MAX : UINT64_MAX;
+    uint64_t mask = facts->data_bytes < 8 ? UINT32_MAX : UINT64_MAX;
     if (info->domain_attr->cq_data_size < 4) {
         char text[64];
         snprintf(text, sizeof text, "writes carry %zu bytes of data, not 4",
@@ -118,7 +118,6 @@ static void try_data(struct trial *t, const struct fi_info *info, struct ofi_fac
         add(facts, "data of writes comes before their bytes", 0);
     } else {
         facts->data = true;
-        facts->data_bytes = mask == UINT64_MAX ? 8 : 4;
     }
 }
 
@@ -146,7 +145,8 @@ static void try_delivery(struct trial *t, const struct fi_info *info, struct ofi
 }
 
 void ofi_probe(struct fi_info *info, struct ofi_facts *facts) {
-    *facts = (struct ofi_facts){0};
+    /* Of data the same at all ends, whatever is found: they must read it alike. */
+    *facts = (struct ofi_facts){.data_bytes = info->domain_attr->cq_data_size < 8 ? 4 : 8};
     if ((info->caps & FI_RMA) == 0) {
         add(facts, "it has no writes", 0);
         return;

@@ -56,8 +56,8 @@ static int path(struct fly_settings *settings) {
         return FLY_OK;
     }
     return fly_fail(FLY_ERR_ARG, "fly_init: FLYLOOM_OFI_PATH: \"%s\" must be best, message, data, "
-                    "behind, delivered or narrow, or one of these with a comma and the bytes from which on "
-                    "puts take it", text);
+                    "behind, delivered or narrow, or one of these with a comma and the bytes from "
+                    "which on puts take it", text);
 }
 
 static int copy(const char *what, const char *from, char *to, size_t room) {

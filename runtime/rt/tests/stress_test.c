@@ -2,7 +2,8 @@
  * reordered or torn. With "kill", one process dies meanwhile, or even before, and the others must
  * hear of it; with "later" it dies when all have begun.
  *
- *   stress_test TRANSPORTS threads|processes|kill|later RANKS [MESSAGES [SEED [CREDITS [UNEXPECTED]]]]
+ *   stress_test TRANSPORTS threads|processes|kill|later RANKS
+ *               [MESSAGES [SEED [CREDITS [UNEXPECTED]]]]
  */
 #include <sched.h>
 #include <stdbool.h>
@@ -259,7 +260,8 @@ int main(int count, char **words) {
         options.credits = 8;
         options.unexpected = 1000000;
         options.sockets = shared_names(ranks);
-        result = (later ? run_and_kill_begun : run_and_kill)(ranks, body, &options, 60, victim, after);
+        result = later ? run_and_kill_begun(ranks, body, &options, 60, victim, after)
+                       : run_and_kill(ranks, body, &options, 60, victim, after);
         double took = killed_ms_ago() / 1e3;
         CHECK(result != 0 || took < 2.0 * TIMEOUT_MS / 1000, "heard after %.2f s", took);
         left_behind(&options);
