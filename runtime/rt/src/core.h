@@ -36,7 +36,7 @@ struct fly_peer {
 
 /* Which path puts over libfabric take: ofi.h. */
 enum fly_path { FLY_PATH_BEST, FLY_PATH_MESSAGE, FLY_PATH_DATA, FLY_PATH_BEHIND,
-                FLY_PATH_DELIVERED };
+                FLY_PATH_DELIVERED, FLY_PATH_NARROW };
 
 struct fly_settings {
     const char *transports, *provider;

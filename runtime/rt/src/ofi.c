@@ -31,6 +31,11 @@ static size_t events_of(const struct fly_rt *rt) {
 static int open_end(struct ofi *ofi, struct fly_hello *mine) {
     size_t bytes = sizeof mine->address;
     int code = ofi_open(&ofi->end, ofi->info, events_of(ofi->base.rt));
+    if (code == -FI_EINVAL && strstr(ofi->info->fabric_attr->prov_name, "ofi_rxm") != NULL)
+        return fly_fail(FLY_ERR_TRANSPORT, "ofi: opening %s: %s; where a device has short queues, "
+                        "FI_UNIVERSE_SIZE=%d in the environment asks for no longer ones",
+                        ofi->info->fabric_attr->prov_name, fi_strerror(FI_EINVAL),
+                        ofi->base.rt->size);
     if (code != 0) return ofi_failed("opening", code);
     code = fi_getname(&ofi->end.ep->fid, mine->address, &bytes);
     if (code != 0) return ofi_failed("fi_getname", code);
@@ -91,6 +96,10 @@ static int ofi_connect(struct fly_carrier *c, const struct fly_hello *all) {
         ofi->peers[r].writes = (all[r].writes & OFI_WRITES) != 0;
         ofi->peers[r].delivers = (all[r].writes & OFI_DELIVERS) != 0;
     }
+    uint32_t credits = 0;
+    for (int r = 0; r < size; r++)
+        if (all[r].credits > credits) credits = all[r].credits;
+    ofi->layout = ofi_layout(ofi->facts.data_bytes, (uint32_t)size, credits);
     ofi_know(ofi, all);
     return FLY_OK;
 }
@@ -251,6 +260,7 @@ static int ofi_send(struct fly_carrier *c, int peer, const struct fly_packet *pa
     struct ofi_peer *to = &ofi->peers[peer];
     int code = ofi_send_as(ofi, peer, to->sent, packet, data, bytes);
     if (code != FLY_OK) return code;
+    if (packet->kind == FLY_K_VOID) return FLY_OK; /* no number: it may be sent for hours */
     if (ofi->least != SIZE_MAX) ofi_order_keep(to, packet, to->sent);
     to->sent++;
     return FLY_OK;
@@ -318,6 +328,7 @@ static void ofi_close(struct fly_carrier *c) {
     while (ofi->end.ep != NULL && ofi->peers != NULL && (ofi->waiting || ofi->under_way != 0) &&
            fly_now_ns() - began < 1000000000)
         ofi_poll(c);
+    if (ofi->info != NULL) ofi_calm(&ofi->end, NULL, ofi->info);
     ofi_shut(&ofi->end);
     if (ofi->life >= 0) close(ofi->life);
     if (ofi->info != NULL) fi_freeinfo(ofi->info);

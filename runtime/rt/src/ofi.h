@@ -75,7 +75,8 @@ struct ofi_peer {
     uint32_t sent, taken;         /* numbers */
     struct ofi_item *items;       /* by number */
     uint64_t pass, busy;          /* of push, the last it stopped; operations that are not done */
-    uint64_t queued, silent_ns;   /* of these, those that wait here; since when, or 0 */
+    uint64_t queued;              /* of these, those that wait here */
+    uint64_t silent_ns, look_ns;  /* when we look whether it lives, or 0; how long until again */
     uint64_t dead_ns;             /* when we first looked after its death */
     bool stuck;                   /* memory was short for its next packet */
     bool writes, delivers;        /* what it says of its own provider */
@@ -103,6 +104,7 @@ struct ofi_slot {
 /* What a provider was found to do; `why` says what it does not. */
 struct ofi_facts {
     bool writes, data, behind, delivered, lands;
+    size_t data_bytes; /* of a write's data, that are used */
     bool in_order;   /* writes and reads among each other, as it says */
     char why[200];
 };
@@ -115,7 +117,10 @@ struct ofi {
     struct ofi_end end;
     struct ofi_facts facts;
     enum ofi_path path;
-    size_t least;      /* bytes of a put from which on it takes the path */
+    /* Bytes of a put from which on it takes the path; from which on it is a write with a message
+       behind it, where its data cannot say all. */
+    size_t least, least_behind;
+    struct ofi_layout layout;
     bool delivers;     /* every write is done when it is in the target's memory */
     int life;          /* the socket that shows others that this process lives */
     struct ofi_peer *peers; /* by rank of the world */
@@ -137,6 +142,8 @@ int ofi_failed(const char *call, long code);
 int ofi_choose(struct ofi *ofi, const char *wanted);
 int ofi_open(struct ofi_end *end, struct fi_info *info, size_t events);
 void ofi_shut(struct ofi_end *end);
+/* Before one is shut: what its provider has among itself comes to its end. Takes all events. */
+void ofi_calm(struct ofi_end *one, struct ofi_end *other, const struct fi_info *info);
 int ofi_register(struct ofi_end *end, const struct fi_info *info, void *base, size_t bytes,
                  uint64_t key, struct fid_mr **made);
 int ofi_decide(struct ofi *ofi);

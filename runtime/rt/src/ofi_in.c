@@ -62,6 +62,14 @@ static void keep(struct ofi *ofi, int peer, uint32_t number, size_t total, size_
     if (item->got == total && number == ofi->peers[peer].taken) take(ofi, peer);
 }
 
+/* What only tries whether it goes has no number. */
+static bool is_nothing(const struct ofi_head *head, const unsigned char *data) {
+    struct fly_packet packet;
+    if (head->total != sizeof packet || head->offset != 0) return false;
+    memcpy(&packet, data, sizeof packet);
+    return packet.kind == FLY_K_VOID;
+}
+
 void ofi_arrived(struct ofi *ofi, const struct ofi_op *op, size_t bytes) {
     const struct ofi_head *head = &op->head;
     int peer = head->rank;
@@ -73,6 +81,7 @@ void ofi_arrived(struct ofi *ofi, const struct ofi_op *op, size_t bytes) {
         return;
     from->silent_ns = 0;
     if ((int32_t)(head->taken - from->acked) > 0) from->acked = head->taken;
+    if (bytes == head->total && is_nothing(head, op->room)) return;
     bool next = head->number == from->taken && bytes == head->total;
     if (!next || from->stuck || !hand_over(ofi, peer, op->room, bytes))
         keep(ofi, peer, head->number, (size_t)head->total, (size_t)head->offset, op->room, bytes);
@@ -81,21 +90,21 @@ void ofi_arrived(struct ofi *ofi, const struct ofi_op *op, size_t bytes) {
 }
 
 void ofi_written(struct ofi *ofi, uint64_t data) {
-    struct ofi_told told = ofi_unpack(data);
+    struct ofi_told told = ofi_unpack(&ofi->layout, data);
     struct fly_rt *rt = ofi->base.rt;
     if (told.rank >= (uint32_t)rt->size) return;
     int peer = (int)told.rank;
     struct ofi_peer *from = &ofi->peers[peer];
     const struct fly_win *win = ofi->slots[told.slot].win;
     struct fly_packet packet = {.kind = FLY_K_WRITTEN};
-    packet.tag = told.tag == OFI_NO_TAG ? FLY_NO_TAG : (int32_t)told.tag;
+    packet.tag = told.tag == ofi_no_tag(&ofi->layout) ? FLY_NO_TAG : (int32_t)told.tag;
     packet.flags = from->delivers ? FLY_F_DELIVERED : 0;
     if (win != NULL) {
         packet.window = win->object.id;
         packet.source = fly_team_rank(win->object.team, peer);
     }
     from->silent_ns = 0;
-    uint32_t number = ofi_number(told.number, from->taken);
+    uint32_t number = ofi_number(&ofi->layout, told.number, from->taken);
     const unsigned char *bytes = (const unsigned char *)&packet;
     if (number != from->taken || from->stuck || !hand_over(ofi, peer, bytes, sizeof packet))
         keep(ofi, peer, number, sizeof packet, 0, bytes, sizeof packet);

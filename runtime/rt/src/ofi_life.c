@@ -12,8 +12,10 @@
 
 #include "ofi.h"
 
-/* How long a peer is silent before we look, and how long until we look again. */
-static const uint64_t LOOK_FIRST_NS = 200000000, LOOK_NEXT_NS = 1000000000;
+/* How long a peer is silent before we look, and how long until we look again: the longer, where we
+   wait for nothing, and it has only not said that it took all. */
+static const uint64_t LOOK_FIRST_NS = 200000000, LOOK_NEXT_NS = 1000000000,
+                      LOOK_MOST_NS = 64000000000;
 
 void ofi_live(struct ofi *ofi, struct fly_hello *mine) {
     struct sockaddr_in name = {.sin_family = AF_INET};
@@ -70,11 +72,15 @@ void ofi_look(struct ofi *ofi) {
     uint64_t now = fly_now_ns();
     for (int r = 0; r < ofi->base.rt->size; r++) {
         struct ofi_peer *peer = &ofi->peers[r];
-        if (peer->busy == 0 || ofi_lost(ofi, r)) continue;
+        /* An adapter may have taken all, and nobody there. */
+        bool open = peer->busy != 0 || peer->sent != peer->acked;
+        if (!open || ofi_lost(ofi, r)) continue;
         if (peer->silent_ns == 0) {
             peer->silent_ns = now + LOOK_FIRST_NS;
+            peer->look_ns = LOOK_NEXT_NS;
         } else if (now >= peer->silent_ns) {
-            peer->silent_ns = now + LOOK_NEXT_NS;
+            peer->silent_ns = now + peer->look_ns;
+            if (peer->busy == 0 && peer->look_ns < LOOK_MOST_NS) peer->look_ns *= 2;
             ofi_doubt(&ofi->base, r);
         }
     }

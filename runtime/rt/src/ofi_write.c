@@ -27,7 +27,9 @@ void ofi_lend(struct fly_carrier *c, struct fly_win *win, uint64_t loan[FLY_LOAN
         free(lent); /* messages do without */
         return;
     }
-    while (lent->slot < NO_SLOT && ofi->slots[lent->slot].used) lent->slot++;
+    unsigned named = 1U << ofi->layout.slot;
+    while (lent->slot < named && ofi->slots[lent->slot].used) lent->slot++;
+    if (lent->slot == named) lent->slot = NO_SLOT;
     if (lent->slot < NO_SLOT) ofi->slots[lent->slot] = (struct ofi_slot){win, true};
     bool absolute = (ofi->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
     loan[LOAN_KEY] = fi_mr_key(lent->mr);
@@ -57,19 +59,21 @@ void ofi_reclaim(struct fly_carrier *c, struct fly_win *win) {
 
 static bool by_data(const struct ofi *ofi, const uint64_t *loan, int tag) {
     return ofi->path == OFI_DATA && (loan[LOAN_SLOT] & ~LENT) != NO_SLOT &&
-           ofi_fits(tag == FLY_NO_TAG ? 0 : tag, ofi->base.rt->rank);
+           ofi_fits(&ofi->layout, tag == FLY_NO_TAG ? 0 : (uint32_t)tag,
+                    (uint32_t)ofi->base.rt->rank);
 }
 
 enum fly_way ofi_way(struct fly_carrier *c, int peer, const struct fly_packet *packet,
                      const uint64_t *loan, size_t bytes) {
     struct ofi *ofi = (struct ofi *)c;
     struct ofi_peer *to = &ofi->peers[peer];
-    if (bytes < ofi->least || bytes == 0 || loan[LOAN_SLOT] == 0 || !to->writes ||
-        !ofi_order_free(to, packet))
+    if (bytes < ofi->least || bytes == 0 || bytes > ofi->info->ep_attr->max_msg_size ||
+        loan[LOAN_SLOT] == 0 || !to->writes || !ofi_order_free(to, packet))
         return FLY_WAY_MESSAGE;
     if (packet->kind == FLY_K_GET) return FLY_WAY_KEPT;
     /* Data that cannot say all: a message behind the write does, where that is possible. */
-    if (ofi->path == OFI_DATA && !by_data(ofi, loan, packet->tag) && !ofi->facts.behind)
+    if (ofi->path == OFI_DATA && !by_data(ofi, loan, packet->tag) &&
+        (!ofi->facts.behind || bytes < ofi->least_behind))
         return FLY_WAY_MESSAGE;
     return bytes <= COPIED && !ofi->delivers ? FLY_WAY_COPIED : FLY_WAY_KEPT;
 }
@@ -92,9 +96,9 @@ static struct ofi_op *op_for(struct ofi *ofi, enum ofi_kind kind, int peer,
 static uint64_t told_of(const struct ofi *ofi, const struct fly_packet *packet,
                         const uint64_t *loan, uint32_t number) {
     struct ofi_told told = {.rank = (uint32_t)ofi->base.rt->rank, .number = number};
-    told.tag = packet->tag == FLY_NO_TAG ? OFI_NO_TAG : (uint32_t)packet->tag;
+    told.tag = packet->tag == FLY_NO_TAG ? ofi_no_tag(&ofi->layout) : (uint32_t)packet->tag;
     told.slot = (uint32_t)(loan[LOAN_SLOT] & ~LENT);
-    return ofi_pack(&told);
+    return ofi_pack(&ofi->layout, &told);
 }
 
 /* What the provider copies at once, and tells no end of. false: it must wait its turn. */

@@ -39,7 +39,8 @@ static int word(const char *name, const char *zero, const char *one, int *value)
 
 /* FLYLOOM_OFI_PATH=NAME[,BYTES]. */
 static int path(struct fly_settings *settings) {
-    static const char *const NAMES[] = {"best", "message", "data", "behind", "delivered"};
+    static const char *const NAMES[] = {"best", "message", "data", "behind", "delivered",
+                                        "narrow"};
     const char *text = getenv("FLYLOOM_OFI_PATH");
     settings->path_least = UINT64_MAX;
     if (text == NULL) return FLY_OK;
@@ -58,8 +59,8 @@ static int path(struct fly_settings *settings) {
         return FLY_OK;
     }
     return fly_fail(FLY_ERR_ARG, "fly_init: FLYLOOM_OFI_PATH: \"%s\" must be best, message, data, "
-                    "behind or delivered, or one of these with a comma and the bytes from which on "
-                    "puts take it", text);
+                    "behind, delivered or narrow, or one of these with a comma and the bytes from "
+                    "which on puts take it", text);
 }
 
 static int copy(const char *what, const char *from, char *to, size_t room) {

@@ -1,7 +1,9 @@
 /* All ranks send to all, with few credits and a short unexpected list: nothing is lost, doubled,
- * reordered or torn. With "kill", one process dies meanwhile, and the others must hear of it.
+ * reordered or torn. With "kill", one process dies meanwhile, or even before, and the others must
+ * hear of it; with "later" it dies when all have begun.
  *
- *   stress_test TRANSPORTS threads|processes|kill RANKS [MESSAGES [SEED [CREDITS [UNEXPECTED]]]]
+ *   stress_test TRANSPORTS threads|processes|kill|later RANKS
+ *               [MESSAGES [SEED [CREDITS [UNEXPECTED]]]]
  */
 #include <sched.h>
 #include <stdbool.h>
@@ -180,6 +182,7 @@ static int body(const fly_boot *boot, void *context) {
     code = fly_win_allocate(fly_world(rt), bytes, 1, 0, (void **)&s->base, &s->win);
     if (code == FLY_ERR_PEER && options->kill) return fly_finalize(&rt) != FLY_ERR_PEER;
     CHECK(code == FLY_OK, "%s", fly_last_error(NULL));
+    rank_has_begun();
     s->sides = calloc((size_t)s->size, sizeof *s->sides);
     s->random = options->seed * 77 + (uint64_t)s->rank;
     s->to_send = s->to_take = options->messages * (uint64_t)s->size;
@@ -232,21 +235,16 @@ static void left_behind(const struct options *options) {
     CHECK(!known(options->sockets), "a socket is left");
 }
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 int main(int count, char **words) {
-    CHECK(count > 3, "stress_test TRANSPORTS threads|processes|kill RANKS [MESSAGES [SEED ...");
+    CHECK(count > 3, "stress_test TRANSPORTS threads|processes|kill|later RANKS [MESSAGES [SEED");
     struct options options = {.transports = words[1]};
     int ranks = atoi(words[3]), result;
     options.messages = argument(count, words, 4, 500);
     options.seed = argument(count, words, 5, 1);
     options.credits = (uint32_t)argument(count, words, 6, 1);
     options.unexpected = argument(count, words, 7, 4);
-    options.kill = strcmp(words[2], "kill") == 0;
+    bool later = strcmp(words[2], "later") == 0;
+    options.kill = later || strcmp(words[2], "kill") == 0;
     if (strcmp(words[2], "threads") == 0) {
         result = run_threads(ranks, body, &options);
     } else if (!options.kill) {
@@ -262,9 +260,9 @@ int main(int count, char **words) {
         options.credits = 8;
         options.unexpected = 1000000;
         options.sockets = shared_names(ranks);
-        double began = now();
-        result = run_and_kill(ranks, body, &options, 60, victim, after);
-        double took = now() - began - after / 1e6;
+        result = later ? run_and_kill_begun(ranks, body, &options, 60, victim, after)
+                       : run_and_kill(ranks, body, &options, 60, victim, after);
+        double took = killed_ms_ago() / 1e3;
         CHECK(result != 0 || took < 2.0 * TIMEOUT_MS / 1000, "heard after %.2f s", took);
         left_behind(&options);
     }

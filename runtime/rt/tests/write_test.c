@@ -1,7 +1,7 @@
 /* Writes into memory over libfabric: what they tell, windows that come and go, tags and sizes at
  * the borders, order beside packets, deaths, and whether bytes land while the target is elsewhere.
  *
- *   write_test told | moves [RANKS] | kill [SEED] | lands | stays | refused PATH WORDS
+ *   write_test told | moves [RANKS] | kill [SEED] | lands | stays | huge | refused PATH WORDS
  *
  * Provider and path are those of FLYLOOM_PROVIDER and FLYLOOM_OFI_PATH.
  */
@@ -31,20 +31,37 @@ struct state {
 static int *shared; /* of all ranks, beside the library */
 
 /* Everything that can be told comes back, and numbers go on where their bits begin anew. */
-static int told(void) {
-    for (uint64_t i = 0; i < 200000; i++) {
-        struct ofi_told in = {.tag = (uint32_t)(i * 2654435761U) >> 8,
-                              .rank = (uint32_t)(i * 40503U) & 0xFFFFF,
-                              .slot = (uint32_t)(i * 31) & 127,
-                              .number = (uint32_t)(i * 7) & 8191};
-        struct ofi_told out = ofi_unpack(ofi_pack(&in));
+static void told_by(size_t bytes, uint32_t ranks, uint32_t credits) {
+    struct ofi_layout l = ofi_layout(bytes, ranks, credits);
+    uint32_t none = ofi_no_tag(&l), spread = ofi_last(UINT32_MAX, l.number);
+    CHECK(l.tag + l.rank + l.slot + l.number == (int)bytes * 8, "%u ranks", ranks);
+    CHECK(1 << l.slot <= OFI_SLOTS && spread >= credits, "%u credits", credits);
+    for (uint64_t i = 0; i < 50000; i++) {
+        struct ofi_told in = {.tag = ofi_last(i * 2654435761U >> 3, l.tag),
+                              .rank = ofi_last(i * 40503U, l.rank),
+                              .slot = ofi_last(i * 31, l.slot),
+                              .number = ofi_last(i * 7, l.number)};
+        uint64_t data = ofi_pack(&l, &in);
+        struct ofi_told out = ofi_unpack(&l, data);
         CHECK(memcmp(&in, &out, sizeof in) == 0, "%lu", (unsigned long)i);
+        CHECK(bytes == 8 || data <= UINT32_MAX, "%lu is longer than 4 bytes", (unsigned long)data);
     }
     for (uint32_t next = UINT32_MAX - 20000; next != 20000; next++)
-        for (uint32_t ahead = 0; ahead < 8192; ahead += 8191 / 3)
-            CHECK(ofi_number((next + ahead) & 8191, next) == next + ahead, "%u + %u", next, ahead);
-    CHECK(ofi_fits(OFI_NO_TAG - 1, (1 << 20) - 1), "the largest");
-    CHECK(!ofi_fits(OFI_NO_TAG, 0) && !ofi_fits(0, 1 << 20) && !ofi_fits(INT32_MAX, 0), "larger");
+        for (uint32_t ahead = 0; ahead <= spread; ahead += spread / 3)
+            CHECK(ofi_number(&l, (next + ahead) & spread, next) == next + ahead, "%u + %u", next,
+                  ahead);
+    uint32_t most = ofi_last(UINT32_MAX, l.rank);
+    CHECK(none == 0 || ofi_fits(&l, none - 1, most), "the largest");
+    CHECK(!ofi_fits(&l, none, 0) && !ofi_fits(&l, 0, most + 1) && !ofi_fits(&l, INT32_MAX, 0),
+          "larger");
+}
+
+static int told(void) {
+    told_by(8, 1 << 20, 4096);
+    for (uint32_t ranks = 1; ranks <= 1 << 20; ranks *= 4)
+        for (uint32_t credits = 1; credits <= 4096; credits *= 8) told_by(4, ranks, credits);
+    struct ofi_layout small = ofi_layout(4, 1000, 64);
+    CHECK(small.rank == 10 && small.number == 8 && small.tag == 10, "1000 ranks");
     return 0;
 }
 
@@ -118,25 +135,54 @@ static void many(struct state *s) {
     for (int i = MANY - 1; i >= 0; i--) OK(fly_win_free(&wins[i]));
 }
 
-/* Tags that writes can carry and those that they cannot, in the order of the calls. */
+/* Tags that writes can carry, by 8 bytes of data and by 4, and those that they cannot, in the order
+   of the calls. */
 static void tags(struct state *s) {
-    static const int TAGS[] = {0, 1, OFI_NO_TAG - 1, OFI_NO_TAG, OFI_NO_TAG + 1, INT32_MAX, 5};
-    static unsigned char bytes[sizeof TAGS / sizeof *TAGS][70000];
+    enum { COUNT = 10, BYTES = 70000 };
+    static unsigned char bytes[COUNT][BYTES];
+    struct ofi_layout narrow = ofi_layout(4, (uint32_t)s->size, 64), wide = ofi_layout(8, 0, 0);
+    int none[] = {(int)ofi_no_tag(&narrow), (int)ofi_no_tag(&wide)};
+    const int is[COUNT] = {0, 1, none[0] - 1, none[0], none[0] + 1, none[1] - 1, none[1],
+                           none[1] + 1, INT32_MAX, 5};
     int next = (s->rank + 1) % s->size, last = (s->rank + s->size - 1) % s->size;
-    int count = sizeof TAGS / sizeof *TAGS;
     fly_win *win;
     unsigned char *base;
     OK(fly_win_allocate(fly_world(s->rt), sizeof bytes, 1, 0, (void **)&base, &win));
-    for (int i = 0; i < count; i++) {
-        size_t size = i % 2 == 0 ? sizeof bytes[i] : 50;
+    for (int i = 0; i < COUNT; i++) {
+        size_t size = i % 2 == 0 ? BYTES : 50;
         fill(bytes[i], size, s->rank, i);
-        OK(fly_put_notify(win, bytes[i], size, next, (uint64_t)i * sizeof bytes[i], TAGS[i]));
+        OK(fly_put_notify(win, bytes[i], size, next, (uint64_t)i * BYTES, is[i]));
     }
-    for (int i = 0; i < count; i++) {
-        one(s, win, last, TAGS[i]);
-        same(s, base + (size_t)i * sizeof bytes[i], i % 2 == 0 ? sizeof bytes[i] : 50, last, i);
+    for (int i = 0; i < COUNT; i++) {
+        one(s, win, last, is[i]);
+        same(s, base + (size_t)i * BYTES, i % 2 == 0 ? BYTES : 50, last, i);
     }
     OK(fly_win_free(&win));
+}
+
+/* More bytes than some providers take at once (verbs over soft-RoCE: 8 MiB). */
+static int huge(const fly_boot *boot, void *context) {
+    enum { BYTES = (17 << 20) + 5 };
+    static unsigned char bytes[BYTES];
+    struct state state = {.rank = boot->rank, .size = boot->size}, *s = &state;
+    int next = (s->rank + 1) % s->size, last = (s->rank + s->size - 1) % s->size;
+    fly_config config = {.transports = "ofi"};
+    fly_win *win;
+    unsigned char *base;
+    (void)context;
+    OK(fly_init(boot, &config, &s->rt));
+    OK(fly_win_allocate(fly_world(s->rt), BYTES, 1, 0, (void **)&base, &win));
+    fill(bytes, BYTES, s->rank, 1);
+    OK(fly_put_notify(win, bytes, BYTES, next, 0, 1));
+    one(s, win, last, 1);
+    same(s, base, BYTES, last, 1);
+    OK(fly_fence(win));
+    OK(fly_get(win, bytes, BYTES, last, 0));
+    OK(fly_flush_local(win, last));
+    same(s, bytes, BYTES, (last + s->size - 1) % s->size, 1);
+    OK(fly_win_free(&win));
+    OK(fly_finalize(&s->rt));
+    return 0;
 }
 
 /* Writes, blocks (which are packets), atomics and gets at the same bytes: as in the order of the
@@ -278,6 +324,7 @@ int main(int count, char **words) {
     if (strcmp(what, "told") == 0) result = told();
     if (strcmp(what, "moves") == 0)
         result = run_processes((int)argument(count, words, 2, 2), moves, NULL, LIMIT_S);
+    if (strcmp(what, "huge") == 0) result = run_processes(2, huge, NULL, LIMIT_S);
     if (strcmp(what, "kill") == 0)
         result = run_and_kill(3, dying, NULL, 60, 1,
                               (unsigned)(argument(count, words, 2, 1) * 77777 % 150000));

@@ -9,7 +9,7 @@
 
 #include "perf.h"
 
-enum { WORDS = 256, NOTES = 2000, TURNS = 2000, LIMIT_S = 8, TIMEOUT_MS = 5000 };
+enum { WORDS = 256, NOTES = 2000, TURNS = 2000, LIMIT_S = 20, TIMEOUT_MS = 5000 };
 enum { TAG_LANDED = 1, TAG_TURN = 2, TAG_SERIES = 3 };
 /* Of the window: what the sleeping target looks at, what it says, and where turns go. */
 enum { AT_DATA = 0, AT_SEEN = 8, AT_TURN = 16, WINDOW = 64 };
@@ -179,7 +179,7 @@ static void with_processes(const struct try *what, bool by_thread, struct result
         failed(r, "no memory");
         return;
     }
-    failed(shared, "the processes did not come to their end within 8 s, or died");
+    failed(shared, "the processes did not come to their end within 20 s, or died");
     perf_start("flyloom-check", 2, LIMIT_S, as_rank, &trial);
     *r = *shared;
     munmap(shared, sizeof *shared);
