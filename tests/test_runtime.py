@@ -141,18 +141,30 @@ def test_motifs(mpi, name, words, checked, release, tmp_path):
         assert told and all(checked in line for line in told)
 
 
-@pytest.mark.parametrize("transports", ["shm", "ofi"])
-def test_under_a_launcher_with_pmix(transports, release, tmp_path):
-    """Open MPI's launcher gives PMIx also to programs without MPI; without one, it is said."""
+def with_pmix(source: str, release: Path, folder: Path) -> Path:
+    """A program under PMIx; skips where there is none, or no launcher that speaks it."""
     needs("openmpi")
     if subprocess.run(["pkg-config", "--exists", "pmix"], check=False).returncode != 0:
         pytest.skip("libpmix-dev is not installed")
+    program = folder / "program"
+    flags = call("pkg-config", "--cflags", "--libs", "pmix").split()
+    call("gcc", *FLAGS, f"-I{SOURCE / 'include'}", SOURCE / source, "-o", program,
+         f"-L{release}", "-lflyloom", *flags, f"-Wl,-rpath,{release}")
+    return program
+
+
+def test_an_example_with_pmix(release, tmp_path):
+    program = with_pmix("examples/pmix_boot.c", release, tmp_path)
+    told = call("mpiexec.openmpi", "-n", 3, program).splitlines()
+    assert sorted(told) == [f"rank {r} of 3 is behind rank {(r - 1) % 3}" for r in range(3)]
+
+
+@pytest.mark.parametrize("transports", ["shm", "ofi"])
+def test_under_a_launcher_with_pmix(transports, release, tmp_path):
+    """Open MPI's launcher gives PMIx also to programs without MPI; without one, it is said."""
+    program = with_pmix("tests/boot_pmix.c", release, tmp_path)
     if transports == "ofi":
         needs_libfabric(release)
-    program = tmp_path / "boot_pmix"
-    flags = call("pkg-config", "--cflags", "--libs", "pmix").split()
-    call("gcc", *FLAGS, f"-I{SOURCE / 'include'}", SOURCE / "tests/boot_pmix.c", "-o", program,
-         f"-L{release}", "-lflyloom", *flags, f"-Wl,-rpath,{release}")
     told = call("mpiexec.openmpi", "-n", 3, program, more={"FLYLOOM_TRANSPORTS": transports})
     assert told == "3 ranks, all squares\n" * 2
     assert call(program, "none") == ""
@@ -243,7 +255,7 @@ def test_examples(name, installed, tmp_path):
          "-o", program, *flags, f"-Wl,-rpath,{config.parent}")
     assert ranks(program, 2, tmp_path / "boot") == PRINTED[name]
     there = {path.stem for path in (SOURCE / "examples").glob("*.c")}
-    assert {name for name in there if not name.startswith("mpi_")} == set(PRINTED)
+    assert {name for name in there if not name.startswith(("mpi_", "pmix_"))} == set(PRINTED)
 
 
 @pytest.mark.parametrize("name", ["first", "requests", "moves", "epochs", "collectives",
@@ -341,7 +353,10 @@ def test_the_header_and_the_library_agree(release, installed, tmp_path):
     symbols = call("nm", "-D", "--defined-only", release / "libflyloom.so")
     assert {line.split()[2] for line in symbols.splitlines()} == declared
     pages = {path.stem for path in installed.rglob("*.3")}
-    assert {name for name in pages if not name.startswith("fly_mpi_")} == declared
+    pmix = re.findall(r"^FLY_PMIX .*\b(fly_\w+)\(",
+                      (SOURCE / "include/flyloom_pmix.h").read_text(), flags=re.MULTILINE)
+    assert len(pmix) == 2
+    assert {name for name in pages if not name.startswith("fly_mpi_")} == declared | set(pmix)
     source = tmp_path / "one.cpp"
     source.write_text('#include "flyloom_coll.h"\n'
                       "int main() { return fly_world(nullptr) ? 1 : 0; }\n")

@@ -179,7 +179,7 @@ def test_every_call_has_a_page_with_an_example(release):
     for path in (SOURCE / "include").glob("*.h"):
         text = re.sub(r"#define.*?[^\\]\n", "", path.read_text(), flags=re.DOTALL)
         named |= set(re.findall(r"\nFLY_API [^;]*?\b(fly_\w+)\(", text))
-        named |= set(re.findall(r"\nFLY_MPI \w+ (fly_\w+)\(", text))
+        named |= set(re.findall(r"\nFLY_(?:MPI|PMIX) \w+ (fly_\w+)\(", text))
     pages = {path.stem: path.read_text() for path in (release / "man").glob("*.3")}
     assert set(pages) == named and "fly_mpi_ineighbour_alltoallw" in named
     for name, page in pages.items():

@@ -17,6 +17,9 @@
 extern "C" {
 #endif
 
+/* What users call. */
+#define FLY_PMIX static inline
+
 typedef struct {
     pmix_proc_t own;
     int size;
@@ -81,10 +84,10 @@ static inline int fly_pmix_stay(void) {
     return 0;
 }
 
-/* A bootstrap over all processes of the launcher's job: collective. To be ended by
+/* Bootstrap over all processes of the launcher's job: collective. To be ended by
    fly_pmix_boot_free, after fly_finalize.
    Errors: ARG, STATE (no launcher that speaks PMIx started this process), NOMEM, TRANSPORT. */
-static inline int fly_pmix_boot(fly_boot *boot) {
+FLY_PMIX int fly_pmix_boot(fly_boot *boot) {
     fly_pmix_context *context;
     pmix_proc_t job;
     pmix_value_t *size = NULL;
@@ -114,8 +117,9 @@ static inline int fly_pmix_boot(fly_boot *boot) {
     return FLY_OK;
 }
 
-/* Ends a bootstrap. */
-static inline void fly_pmix_boot_free(fly_boot *boot) {
+/* Ends a bootstrap: after fly_finalize. The connection to the launcher stays until the process
+   ends. */
+FLY_PMIX void fly_pmix_boot_free(fly_boot *boot) {
     if (boot == NULL || boot->ctx == NULL) return;
     PMIx_Finalize(NULL, 0);
     free(boot->ctx);

@@ -13,7 +13,7 @@ from pathlib import Path
 def calls(header: str) -> list[tuple[str, str, str]]:
     """Name, prototype and comment of each function, in the order of the header."""
     found = []
-    for comment, prototype in re.findall(r"/\* ((?:(?!\*/).)*)\*/\n(?:FLY_API|FLY_MPI) "
+    for comment, prototype in re.findall(r"/\* ((?:(?!\*/).)*)\*/\n(?:FLY_API|FLY_MPI|FLY_PMIX) "
                                          r"([^;{]*)[;{]", header, flags=re.DOTALL):
         words = " ".join(prototype.split()) + ";"
         name = re.search(r"(fly_\w+)\(", words)[1]
