@@ -127,6 +127,15 @@ def test_said_where_it_is_not_open(asked, program):
     assert ("rank 0: not asked for" if asked == "0" else "no_such_link: No such device") in told
 
 
+def test_a_record_has_no_multicast(program, tmp_path):
+    """It has messages between two ranks: the broadcasts go another way, and it says why."""
+    told = run(program, "shm", "refused", 3, 20, FLYLOOM_MULTICAST="1%lo",
+               FLYLOOM_RECORD=str(tmp_path / "goal"), FLYLOOM_RECORD_TIME="none")
+    assert "rank 0: a record has messages between two ranks only" in told
+    goal = (tmp_path / "goal").read_text()
+    assert goal.count("send ") == goal.count("recv ") > 20 * 2
+
+
 def test_what_ran_is_a_broadcast(program, tmp_path):
     """Told to a checker as a message from the root to each; beside every other operation."""
     run(program, "loop", "threads", 3, 5)  # skips where there is none
