@@ -328,7 +328,7 @@ static void ofi_close(struct fly_carrier *c) {
     while (ofi->end.ep != NULL && ofi->peers != NULL && (ofi->waiting || ofi->under_way != 0) &&
            fly_now_ns() - began < 1000000000)
         ofi_poll(c);
-    if (ofi->info != NULL) ofi_calm(&ofi->end, NULL, ofi->info);
+    if (ofi->peers != NULL && ofi_is_hasty(ofi->info)) ofi_calm(&ofi->end);
     ofi_shut(&ofi->end);
     if (ofi->life >= 0) close(ofi->life);
     if (ofi->info != NULL) fi_freeinfo(ofi->info);

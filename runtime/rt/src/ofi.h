@@ -142,8 +142,10 @@ int ofi_failed(const char *call, long code);
 int ofi_choose(struct ofi *ofi, const char *wanted);
 int ofi_open(struct ofi_end *end, struct fi_info *info, size_t events);
 void ofi_shut(struct ofi_end *end);
-/* Before one is shut: what its provider has among itself comes to its end. Takes all events. */
-void ofi_calm(struct ofi_end *one, struct ofi_end *other, const struct fi_info *info);
+/* Whether an end must not be shut while its provider has something to say among itself; waits for
+   that, and takes all events. */
+bool ofi_is_hasty(const struct fi_info *info);
+void ofi_calm(struct ofi_end *end);
 int ofi_register(struct ofi_end *end, const struct fi_info *info, void *base, size_t bytes,
                  uint64_t key, struct fid_mr **made);
 int ofi_decide(struct ofi *ofi);

@@ -1,4 +1,4 @@
-/* What a write tells its target in the data of its completion, 8 bytes or 4: pure, for the transport
+/* What a write tells its target in its data of completion, 8 bytes or 4: pure, for the transport
  * and for its tests.
  */
 #ifndef FLY_OFI_TOLD_H

@@ -148,6 +148,18 @@ static void enter_node(int rank) {
     close(file);
 }
 
+/* Of the places for multicasts that FLYLOOM_TEST_PLACES names the one of a rank, in turn. */
+static void choose_place(int rank) {
+    char names[400], *at = names, *one;
+    const char *places = getenv("FLYLOOM_TEST_PLACES");
+    if (places == NULL || strlen(places) >= sizeof names) return;
+    int count = 1;
+    for (const char *c = places; *c != 0; c++) count += *c == ',';
+    strcpy(names, places);
+    for (int skip = rank % count; (one = strsep(&at, ",")) != NULL && skip > 0; skip--) continue;
+    setenv("FLYLOOM_MULTICAST", one, 1);
+}
+
 /* The children, or in a child: never. */
 static pid_t *fork_ranks(int ranks, rank_body *body, void *context, const char *folder) {
     pid_t *children = calloc((size_t)ranks, sizeof *children);
@@ -157,6 +169,7 @@ static pid_t *fork_ranks(int ranks, rank_body *body, void *context, const char *
         if (children[r] != 0) continue;
         free(children);
         enter_node(r);
+        choose_place(r);
         fly_boot boot;
         int code = fly_boot_files(folder, r, ranks, &boot);
         if (code != FLY_OK) {

@@ -20,7 +20,8 @@ bool new_folder(char path[FOLDER_BYTES]);
 /* Threads of this process; the first result that is not 0. */
 int run_threads(int ranks, rank_body *body, void *context);
 /* Forked processes, with the bootstrap by files in a new folder; killed after limit_s. With
-   FLYLOOM_TEST_NODES=NAME[,NAME...] each is in one of these network namespaces, in turn. */
+   FLYLOOM_TEST_NODES=NAME[,NAME...] each is in one of these network namespaces, in turn; with
+   FLYLOOM_TEST_PLACES=PLACE[,PLACE...] it has one of these as its FLYLOOM_MULTICAST. */
 int run_processes(int ranks, rank_body *body, void *context, int limit_s);
 
 /* Likewise, and one of them is killed (SIGKILL) after so many microseconds. */

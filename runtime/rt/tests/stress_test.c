@@ -263,7 +263,8 @@ int main(int count, char **words) {
         result = later ? run_and_kill_begun(ranks, body, &options, 60, victim, after)
                        : run_and_kill(ranks, body, &options, 60, victim, after);
         double took = killed_ms_ago() / 1e3;
-        CHECK(result != 0 || took < 2.0 * TIMEOUT_MS / 1000, "heard after %.2f s", took);
+        double most = (later ? 4.0 : 2.0) * TIMEOUT_MS / 1000; /* and their ends: slow machines */
+        CHECK(result != 0 || took < most, "heard after %.2f s", took);
         left_behind(&options);
     }
     CHECK(result == 0, "result %d", result);

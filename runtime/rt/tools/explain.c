@@ -59,9 +59,9 @@ static int open_group(struct fly_loggp *net, char *text, size_t room) {
         snprintf(text, room, "not asked for: FLYLOOM_MULTICAST");
         return 0;
     }
-    if (!fly_udp.valid(group, text, room))
+    if (!fly_datagrams_valid(group, text, room))
         return perf_refuse(PROGRAM, "FLYLOOM_MULTICAST", group, text);
-    struct fly_datagrams *link = fly_udp.open(group, &token, text, room);
+    struct fly_datagrams *link = fly_datagrams_open(group, &token, text, room);
     if (link == NULL) return 0;
     net->datagram_bytes = link->most_bytes - FLY_MULTICAST_HEAD;
     snprintf(text, room, "%s, %zu bytes a datagram, each %g ns", link->place, net->datagram_bytes,

@@ -94,7 +94,8 @@ static int read_multicast(struct fly_coll_settings *settings) {
     if (group != NULL && strcmp(group, "0") == 0) {
         settings->multicast = false;
     } else if (group != NULL) {
-        if (!fly_udp.valid(group, must, sizeof must) || strlen(group) >= sizeof settings->group)
+        if (!fly_datagrams_valid(group, must, sizeof must) ||
+            strlen(group) >= sizeof settings->group)
             return fly_fail(FLY_ERR_ARG, "FLYLOOM_MULTICAST: \"%s\" must be %s; or 0 for none",
                             group, must);
         settings->multicast = true;

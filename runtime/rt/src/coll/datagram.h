@@ -1,12 +1,13 @@
 /* The seam between multicast broadcasts and what carries their datagrams: one file a carrier.
  *
  * A datagram goes to all who have joined a group. It may be lost, come twice, or come late; it
- * comes whole. Nothing here knows the runtime: UDP is udp.c, another could be InfiniBand's
- * unreliable datagrams.
+ * comes whole. Nothing here knows the runtime: UDP is udp.c, InfiniBand's datagrams are ud.c.
  */
 #ifndef FLY_COLL_DATAGRAM_H
 #define FLY_COLL_DATAGRAM_H
 
+#include <arpa/inet.h>
+#include <net/if.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,7 +34,20 @@ struct fly_datagram_ops {
     void (*close)(struct fly_datagrams *link);
 };
 
-extern const struct fly_datagram_ops fly_udp;
+extern const struct fly_datagram_ops fly_udp, fly_ud;
+
+/* carriers.c: as `valid` and `open` of the carrier that the place names. */
+bool fly_datagrams_valid(const char *where, char *why, size_t room);
+struct fly_datagrams *fly_datagrams_open(const char *where, uint64_t *token, char *why,
+                                         size_t room);
+
+/* udp.c: a place, "GROUP" or "1", "...%INTERFACE"; and a group where it names none, by a lot. */
+struct fly_cast_place {
+    struct in_addr group; /* 0: of its own choice */
+    char interface[IF_NAMESIZE];
+};
+bool fly_cast_place_read(const char *where, struct fly_cast_place *place);
+void fly_cast_place_choose(struct in_addr *group, uint64_t lot);
 
 /* faults.c: a link that loses datagrams, doubles them, or holds them back; of a hundred so many. */
 struct fly_faults {

@@ -31,7 +31,7 @@ static bool join(struct fly_coll *coll) {
         snprintf(cast->text, sizeof cast->text, "%s", against);
         return false;
     }
-    cast->link = fly_udp.open(set->group, &cast->token, cast->text, sizeof cast->text);
+    cast->link = fly_datagrams_open(set->group, &cast->token, cast->text, sizeof cast->text);
     if (cast->link == NULL || !set->faulty) return cast->link != NULL;
     struct fly_datagrams *faulty = fly_faults_wrap(cast->link, &set->faults, coll->team->rank);
     if (faulty != NULL) cast->link = faulty;

@@ -2,9 +2,7 @@
  *
  * The token has the port and 46 random bits, which tell groups of differing programs apart.
  */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +22,7 @@ struct udp {
     int in, out;
 };
 
-struct place {
-    struct in_addr group; /* 0: of its own choice */
-    char interface[IF_NAMESIZE];
-};
-
-static bool read_place(const char *where, struct place *place) {
+bool fly_cast_place_read(const char *where, struct fly_cast_place *place) {
     char group[INET_ADDRSTRLEN];
     size_t length = strcspn(where, "%");
     memset(place, 0, sizeof *place);
@@ -47,9 +40,14 @@ static bool read_place(const char *where, struct place *place) {
     return address > 0xE00000FF && address < 0xF0000000;
 }
 
+/* RFC 2365: 239.192.0.0/14 is for an organisation's own use. */
+void fly_cast_place_choose(struct in_addr *group, uint64_t lot) {
+    if (group->s_addr == 0) group->s_addr = htonl(0xEFC00000U | (lot & 0x3FFFF));
+}
+
 static bool udp_valid(const char *where, char *why, size_t room) {
-    struct place place;
-    if (read_place(where, &place)) return true;
+    struct fly_cast_place place;
+    if (fly_cast_place_read(where, &place)) return true;
     snprintf(why, room, "a multicast address of 224.0.1.0 to 239.255.255.255, or 1 for any, and "
              "perhaps %%INTERFACE");
     return false;
@@ -97,11 +95,11 @@ static const char *aim(struct udp *udp, const struct ip_mreqn *group,
 }
 
 static struct fly_datagrams *udp_open(const char *where, uint64_t *token, char *why, size_t room) {
-    struct place place;
+    struct fly_cast_place place;
     struct udp *udp = calloc(1, sizeof *udp);
     uint64_t lot = *token >> 16;
     char name[INET_ADDRSTRLEN] = "";
-    if (udp == NULL || !read_place(where, &place)) {
+    if (udp == NULL || !fly_cast_place_read(where, &place)) {
         snprintf(why, room, "%s", udp == NULL ? "no memory" : "no such place");
         free(udp);
         return NULL;
@@ -109,8 +107,7 @@ static struct fly_datagrams *udp_open(const char *where, uint64_t *token, char *
     udp->base.ops = &fly_udp;
     udp->in = udp->out = -1;
     while (lot == 0 && getrandom(&lot, sizeof lot, 0) == (ssize_t)sizeof lot) lot >>= 18;
-    /* RFC 2365: 239.192.0.0/14 is for an organisation's own use. */
-    if (place.group.s_addr == 0) place.group.s_addr = htonl(0xEFC00000U | (lot & 0x3FFFF));
+    fly_cast_place_choose(&place.group, lot);
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = place.group};
     at.sin_port = htons((uint16_t)*token);
     struct ip_mreqn group = {.imr_multiaddr = place.group};
