@@ -16,11 +16,6 @@ double measure_now(void) {
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-void measure_delay(double ns) {
-    double end = measure_now() + ns;
-    while (measure_now() < end) {}
-}
-
 void measure_fail(const char *why) {
     fprintf(stderr, "flyloom: measure: %s\n", why);
     fflush(stderr);
@@ -45,12 +40,6 @@ long measure_number(const char *word, long least, long most, const char *what) {
         measure_fail(why);
     }
     return value;
-}
-
-void measure_list(struct measure *m, const char *name, const double *values, int count) {
-    fprintf(m->out, "\"%s\": [", name);
-    for (int i = 0; i < count; i++) fprintf(m->out, "%s%.1f", i ? ", " : "", values[i]);
-    fprintf(m->out, "]");
 }
 
 /* A text as JSON has it, without what a name of a host or a library has no business with. */

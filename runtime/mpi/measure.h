@@ -19,16 +19,12 @@ struct measure {
 
 /* Nanoseconds of a clock that never goes back. */
 double measure_now(void);
-/* Waits so long without leaving the processor. */
-void measure_delay(double ns);
 /* Memory that is there, of zeros; ends all ranks where there is none. */
 void *measure_memory(size_t bytes);
 /* Ends all ranks with a line on standard error. */
 _Noreturn void measure_fail(const char *why);
 /* A whole number of a word, from `least` on; ends all ranks where it is none. */
 long measure_number(const char *word, long least, long most, const char *what);
-/* Times as a list of JSON. */
-void measure_list(struct measure *m, const char *name, const double *values, int count);
 
 void measure_loggp(struct measure *m, int count, char **words);
 void measure_ebb(struct measure *m, int count, char **words);

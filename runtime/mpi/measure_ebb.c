@@ -2,6 +2,8 @@
  * the same time. Their file has a line for each round: ranks a:b, with blanks between them. */
 #include "measure.h"
 
+#include "prtt.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,7 +76,7 @@ void measure_ebb(struct measure *m, int count, char **words) {
         MPI_Gather(&own, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
         if (m->rank == 0) {
             fprintf(m->out, "%s{", rounds ? ",\n" : "");
-            measure_list(m, "rank_ns", all, m->ranks);
+            prtt_list(m->out, "rank_ns", all, m->ranks);
             fprintf(m->out, "}");
         }
         rounds++;

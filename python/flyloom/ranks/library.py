@@ -74,7 +74,8 @@ REORDERER = Library(
 )
 """Gives the ranks of topologies of a program new processes."""
 MEASURER = Library(
-    "flyloom_measure", "mpi", ("measure.c", "measure_loggp.c", "measure_ebb.c"), ("measure.h",),
+    "flyloom_measure", "mpi", ("measure.c", "measure_loggp.c", "measure_ebb.c"),
+    ("measure.h", "prtt.h"),
     ("-D_GNU_SOURCE",), program=True,
 )
 """Measures messages between ranks."""

@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MESSAGES = 16, REPETITIONS = 31, WARM = 4, TAG_DATA = 11, TAG_ANSWER = 12, NAME = 128 };
+#include "../../mpi/prtt.h"
+
+enum { MESSAGES = 16, REPETITIONS = 31, TAG_DATA = 11, TAG_ANSWER = 12, NAME = 128 };
 /* Where the delay stands in the server's window, and where messages go. */
 enum { DELAY_AT = 0, DATA_AT = 4096 };
 
@@ -34,76 +36,52 @@ static void put(struct side *s, const void *data, size_t bytes, size_t at, int t
     CHECKED(fly_put_notify(s->p->win, data, bytes, 1 - s->p->rank, at, tag));
 }
 
-static void pass(double ns) {
-    double end = perf_now_ns() + ns;
-    while (perf_now_ns() < end) {}
+static void send(void *context, size_t bytes) {
+    struct side *s = context;
+    put(s, s->memory, bytes, DATA_AT, TAG_DATA);
 }
 
-/* The client's time until the answer to so many messages, with a delay between them; the server's
-   for all messages but the first, with a delay before each. */
-static double go(struct side *s, int messages, size_t bytes, double mine, double others) {
-    double began = perf_now_ns();
-    if (s->p->rank == 0) {
-        for (int i = 0; i < messages; i++) {
-            if (i != 0 && mine > 0) pass(mine);
-            put(s, s->memory, bytes, DATA_AT, TAG_DATA);
-        }
-        take(s->answer);
-        return perf_now_ns() - began;
-    }
+static void receive(void *context, size_t bytes) {
+    struct side *s = context;
+    (void)bytes;
     take(s->data);
-    began = perf_now_ns();
-    for (int i = 1; i < messages; i++) {
-        if (others > 0) pass(others);
-        take(s->data);
-    }
-    double took = perf_now_ns() - began;
-    put(s, s->memory, 1, DATA_AT, TAG_ANSWER);
-    return took;
 }
 
-/* The delay that both keep: longer than a round trip, as the client saw it. */
-static double delay_of(struct side *s, size_t bytes) {
-    double times[2 * WARM + 1], found;
-    for (int i = 0; i < WARM; i++) go(s, 1, bytes, 0, 0);
-    for (int i = 0; i < 2 * WARM + 1; i++) times[i] = go(s, 1, bytes, 0, 0);
-    perf_sort(times, 2 * WARM + 1);
-    found = times[WARM] * 1.25;
+static void answer(void *context) {
+    struct side *s = context;
+    put(s, s->memory, 1, DATA_AT, TAG_ANSWER);
+}
+
+static void answered(void *context) {
+    struct side *s = context;
+    take(s->answer);
+}
+
+static void agree(void *context, double *number) {
+    struct side *s = context;
     if (s->p->rank == 0) {
-        put(s, &found, sizeof found, DELAY_AT, TAG_DATA);
+        put(s, number, sizeof *number, DELAY_AT, TAG_DATA);
     } else {
         take(s->data);
-        memcpy(&found, s->p->base + DELAY_AT, sizeof found);
+        memcpy(number, s->p->base + DELAY_AT, sizeof *number);
     }
-    return found;
-}
-
-static void list(const char *name, const double *values, const char *end) {
-    printf("\"%s\": [", name);
-    for (int i = 0; i < REPETITIONS; i++) printf("%s%.1f", i ? ", " : "", values[i]);
-    printf("]%s", end);
 }
 
 static void size(struct side *s, size_t bytes, bool first) {
+    struct prtt prtt = {.context = s, .client = s->p->rank == 0, .messages = MESSAGES,
+                        .repetitions = REPETITIONS, .now_ns = perf_now_ns, .send = send,
+                        .receive = receive, .answer = answer, .answered = answered,
+                        .agree = agree};
     double one[REPETITIONS], many[REPETITIONS], spaced[REPETITIONS], served[REPETITIONS];
-    double delay = delay_of(s, bytes);
-    for (int i = 0; i < REPETITIONS; i++) {
-        one[i] = go(s, 1, bytes, 0, 0);
-        many[i] = go(s, MESSAGES, bytes, 0, 0);
-        spaced[i] = go(s, MESSAGES, bytes, delay, 0);
-        served[i] = go(s, MESSAGES, bytes, 0, delay);
-    }
+    struct prtt_times times = {0, one, many, spaced, served};
+    prtt_take(&prtt, bytes, &times);
     if (s->p->rank != 0) {
         put(s, served, sizeof served, DATA_AT, TAG_ANSWER);
         return;
     }
     take(s->answer);
     memcpy(served, s->p->base + DATA_AT, sizeof served);
-    printf("%s{\"bytes\": %zu, \"delay_ns\": %.1f,\n", first ? "" : ",\n", bytes, delay);
-    list("one_ns", one, ",\n");
-    list("many_ns", many, ",\n");
-    list("spaced_ns", spaced, ",\n");
-    list("served_ns", served, "}");
+    prtt_write(stdout, &prtt, bytes, first, &times);
 }
 
 /* Four sizes in each doubling, and those just above powers of two. */

@@ -1,0 +1,114 @@
+/* Times for LogGP parameters, between a client and a server, whatever carries their messages: the
+ * client's for some messages until one answer, with and without a delay between them; the server's
+ * for those that are there. Written as `flyloom measure --times` reads them.
+ *
+ * Source: Hoefler, Lichei and Rehm, "Low-overhead LogGP parameter assessment for modern
+ * interconnection networks", IPDPS 2007.
+ */
+#ifndef FLYLOOM_PRTT_H
+#define FLYLOOM_PRTT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct prtt {
+    void *context;
+    bool client;
+    int messages, repetitions;
+    double (*now_ns)(void);
+    /* A message of so many bytes to the other; one from it. */
+    void (*send)(void *context, size_t bytes);
+    void (*receive)(void *context, size_t bytes);
+    /* Of the server a byte to the client; of the client that it has come. */
+    void (*answer)(void *context);
+    void (*answered)(void *context);
+    /* The client's number becomes the server's. */
+    void (*agree)(void *context, double *number);
+};
+
+/* What was taken of one size, so often each, ns. */
+struct prtt_times {
+    double delay_ns, *one, *many, *spaced, *served;
+};
+
+enum { PRTT_WARM = 4 };
+
+static inline void prtt_pass(const struct prtt *p, double ns) {
+    double end = p->now_ns() + ns;
+    while (ns > 0 && p->now_ns() < end) {}
+}
+
+/* The client's time until the answer to so many messages, with a delay between them; the server's
+   for all messages but the first, with a delay before each. */
+static inline double prtt_go(const struct prtt *p, int messages, size_t bytes, double mine_ns,
+                             double others_ns) {
+    double began = p->now_ns(), took;
+    if (p->client) {
+        for (int i = 0; i < messages; i++) {
+            if (i != 0) prtt_pass(p, mine_ns);
+            p->send(p->context, bytes);
+        }
+        p->answered(p->context);
+        return p->now_ns() - began;
+    }
+    p->receive(p->context, bytes);
+    began = p->now_ns();
+    for (int i = 1; i < messages; i++) {
+        prtt_pass(p, others_ns);
+        p->receive(p->context, bytes);
+    }
+    took = p->now_ns() - began;
+    p->answer(p->context);
+    return took;
+}
+
+/* The delay that both keep: longer than a round trip, as the client saw it in the median. */
+static inline double prtt_delay(const struct prtt *p, size_t bytes) {
+    double times[2 * PRTT_WARM + 1], found;
+    for (int i = 0; i < PRTT_WARM; i++) prtt_go(p, 1, bytes, 0, 0);
+    for (int i = 0; i < 2 * PRTT_WARM + 1; i++) {
+        int at = i;
+        double took = prtt_go(p, 1, bytes, 0, 0);
+        for (; at > 0 && times[at - 1] > took; at--) times[at] = times[at - 1];
+        times[at] = took;
+    }
+    found = times[PRTT_WARM] * 1.25;
+    p->agree(p->context, &found);
+    return found;
+}
+
+/* One size: each way of asking in turn, so that all share what the machine does meanwhile. */
+static inline void prtt_take(const struct prtt *p, size_t bytes, struct prtt_times *times) {
+    double delay = times->delay_ns = prtt_delay(p, bytes);
+    for (int i = 0; i < p->repetitions; i++) {
+        times->one[i] = prtt_go(p, 1, bytes, 0, 0);
+        times->many[i] = prtt_go(p, p->messages, bytes, 0, 0);
+        times->spaced[i] = prtt_go(p, p->messages, bytes, delay, 0);
+        times->served[i] = prtt_go(p, p->messages, bytes, 0, delay);
+    }
+}
+
+/* A list of times, as JSON. */
+static inline void prtt_list(FILE *out, const char *name, const double *values, int count) {
+    fprintf(out, "\"%s\": [", name);
+    for (int i = 0; i < count; i++) fprintf(out, "%s%.1f", i ? ", " : "", values[i]);
+    fprintf(out, "]");
+}
+
+/* One size of many. */
+static inline void prtt_write(FILE *out, const struct prtt *p, size_t bytes, bool first,
+                              const struct prtt_times *times) {
+    fprintf(out, "%s{\"bytes\": %zu, \"delay_ns\": %.1f,\n", first ? "" : ",\n", bytes,
+            times->delay_ns);
+    prtt_list(out, "one_ns", times->one, p->repetitions);
+    fprintf(out, ",\n");
+    prtt_list(out, "many_ns", times->many, p->repetitions);
+    fprintf(out, ",\n");
+    prtt_list(out, "spaced_ns", times->spaced, p->repetitions);
+    fprintf(out, ",\n");
+    prtt_list(out, "served_ns", times->served, p->repetitions);
+    fprintf(out, "}");
+}
+
+#endif
