@@ -1,0 +1,1 @@
+../../../../runtime/mpi/prtt.h
