@@ -80,6 +80,6 @@ if __name__ == "__main__":
     from keeping import keep
 
     known = {folder.name: made(folder) for folder in map(Path, sys.argv[1:])}
-    keep(KEPT, known)
+    keep(KEPT, kept() | known)
     for name in sorted(known):
         print(name, *table(name), sep="\n")
