@@ -254,11 +254,11 @@ mod tests {
         let arrival = |i: u64| Arrival {
             at_ps: i,
             latency_ps: i * i * 7919 % 100_003,
-            message_ps: (i % 3 == 0).then_some(i * 31),
+            message_ps: i.is_multiple_of(3).then_some(i * 31),
             bytes: (i % 5) as u32,
             hops: (i % 4) as u8,
-            is_detour: i % 2 == 0,
-            is_late: i % 7 == 0,
+            is_detour: i.is_multiple_of(2),
+            is_late: i.is_multiple_of(7),
             job: (i % 2) as u16,
         };
         let of = |range: std::ops::Range<u64>| {
