@@ -57,7 +57,7 @@ static int tell(struct fly_rt *rt, const struct fly_object *object, int round, i
 int fly_agree(struct fly_rt *rt, struct fly_object *object, uint64_t *value) {
     const struct fly_team *team = object->team;
     struct fly_agree *agree = &object->agree;
-    uint64_t largest = *value;
+    uint64_t own = *value, largest = own;
     for (int k = 0; k < agree->rounds; k++) {
         int step = (int)((1L << k) % team->size);
         int to = fly_world_rank(team, (team->rank + step) % team->size);
@@ -75,6 +75,6 @@ int fly_agree(struct fly_rt *rt, struct fly_object *object, uint64_t *value) {
     }
     agree->epoch++;
     bool died = (largest & DEAD) != 0 || anyone_dead(rt, team);
-    *value = largest & ~DEAD;
+    *value = died ? own : largest; /* what others tell may be of another call then */
     return died ? fly_fail(FLY_ERR_PEER, "a rank of the team has died") : FLY_OK;
 }

@@ -261,7 +261,8 @@ static int mortal(const fly_boot *boot, void *context) {
     }
     CHECK(code == FLY_ERR_PEER, "%d: %s", code, fly_last_error(NULL));
     FAILS(FLY_ERR_PEER, "died", fly_graph_create(fly_world(rt), 0, NULL, NULL, &s->graph));
-    CHECK(fly_finalize(&rt) == FLY_ERR_PEER && rt == NULL, "finalize");
+    code = fly_finalize(&rt);
+    CHECK(code == FLY_ERR_PEER && rt == NULL, "finalize: %d: %s", code, fly_last_error(NULL));
     free(theirs);
     free(s);
     return 0;
