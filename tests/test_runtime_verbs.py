@@ -23,6 +23,7 @@ SHORT = {"FI_UNIVERSE_SIZE": "16"}
 #: Receives of no connection: libfabric 1.17 uses those of one that is gone, and crashes.
 SHARED = {"FI_OFI_RXM_USE_SRX": "1"}
 SKIPPED = 77
+pytestmark = pytest.mark.campaign
 ENDED = re.compile(r"roce: ended with (\d+)\n")
 
 
@@ -90,16 +91,15 @@ def test_every_path_keeps_the_rules(path, machine):
     ("errors_test", "ofi", "processes"),
     ("stress_test", "ofi", "processes", times(2, 4), times(30, 300)),
     ("sync_test", "ofi", "processes", times(2, 3), times(10, 40)),
-    ("coll_test", "ofi", "processes", 2, times(2, 4), times(5, 20), 1, 30_000),
-    ("neighbour_test", "ofi", "processes", 2, times(2, 3), times(1, 6)),
     ("multicast_test", "ofi", "processes", 3, times(5, 40), 9, 20_000),
     ("leave_test", "ofi", times(3, 4), "finalize"),
     ("write_test", "huge"),
-], ids=lambda words: words[0])
+    ("coll_test", "ofi", "processes", 2, 4, 20, 1, 30_000),
+    ("neighbour_test", "ofi", "processes", 2, 3, 6),
+][:times(6, 8)], ids=lambda words: words[0])
 def test_conformance(words, machine):
-    """The runtime's own tests; what is larger than the device takes at once; the end of some."""
-    if words[0] in {"coll_test", "neighbour_test"} and not times(0, 1):
-        pytest.skip("long: in a campaign")
+    """The runtime's own tests, the two long ones in a campaign alone; what is larger than the
+    device takes at once; the end of some."""
     machine.call(f"tests/{words[0]}", *words[1:], limit_s=times(150, 1500), **VERBS)
 
 
@@ -115,10 +115,9 @@ def test_deaths(machine):
         machine.call("tests/stress_test", "ofi", "later", 3, 1, seed, **VERBS, **SHARED)
 
 
+@pytest.mark.skipif(not times(0, 1), reason="long, since it tries all providers: in a campaign")
 def test_check_tells_what_was_found(machine):
     """Writes that tell by their data, of 4 bytes, and need nobody at the target."""
-    if not times(0, 1):
-        pytest.skip("long, since it tries all providers: in a campaign")
     rows = json.loads(machine.call("flyloom-check", "--json"))["transports"]
     row = next(row for row in rows if row.get("path", "").startswith(PROVIDER))
     assert row["works"] and row["lands"] == "always", row

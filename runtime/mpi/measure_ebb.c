@@ -2,10 +2,10 @@
  * the same time. Their file has a line for each round: ranks a:b, with blanks between them. */
 #include "measure.h"
 
-#include "prtt.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "prtt.h"
 
 enum { TAG = 2 };
 

@@ -34,7 +34,7 @@ static int acknowledged(struct fly_rt *rt, int peer) {
 
 int fly_complete(struct fly_win *win, int rank) {
     int peer = fly_world_rank(win->object.team, rank);
-    int code = win->late == 0 ? FLY_OK : fly_sync_hurry(win, rank);
+    int code = fly_sync_hurry(win, rank);
     if (win->members[rank].reach == FLY_REMOTE) {
         if (code == FLY_OK) code = ask(win->rt, peer);
         if (code == FLY_OK) code = acknowledged(win->rt, peer);
@@ -48,8 +48,7 @@ int fly_complete(struct fly_win *win, int rank) {
 }
 
 static int complete_all(struct fly_win *win, bool asks) {
-    int size = win->object.team->size;
-    int code = win->late == 0 ? FLY_OK : fly_sync_hurry(win, FLY_ALL);
+    int size = win->object.team->size, code = fly_sync_hurry(win, FLY_ALL);
     for (int pass = 0; asks && pass < 2; pass++) {
         for (int rank = 0; rank < size; rank++) {
             if (win->members[rank].reach != FLY_REMOTE) continue;

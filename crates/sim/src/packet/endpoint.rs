@@ -129,9 +129,7 @@ impl Endpoint {
             }
         }
     }
-}
 
-impl Endpoint {
     /// Whether a chunk is the last that was missing of its message of so many bytes: chunks come
     /// in any order. O(log(parts)), of a message's first and last chunk O(parts).
     fn is_whole(
@@ -384,7 +382,7 @@ impl Model {
             job,
         });
         if let (Drive::Replay(replay), true) = (&self.drive, is_whole) {
-            self.arrives(replay, it, message, to);
+            self.comes(replay, it, message, to);
         }
     }
 }

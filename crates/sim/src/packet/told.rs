@@ -119,7 +119,7 @@ impl Teller<'_> {
 
     /// All classes of traffic, with their loads.
     pub(super) fn classes(&self, loads: &[f64], tally: &Tally) -> Vec<ClassRow> {
-        let last_ps = tally.all().last_ps;
+        let last_ps = tally.jobs.iter().map(|sums| sums.last_ps).max().unwrap_or(0);
         let of = |(&offered_load, sums): (&f64, &Sums)| ClassRow {
             offered_load,
             accepted_gib_per_s: self.accepted(sums.bytes, last_ps),

@@ -307,19 +307,6 @@ impl Model {
         self.goes_on(replay, it, at, VecDeque::from([Step::Ends(op)]), to);
     }
 
-    /// All of a message has arrived by the network.
-    pub(in super::super) fn arrives(
-        &self,
-        replay: &Replay,
-        it: &mut Endpoint,
-        message: u32,
-        to: &mut impl Runs,
-    ) {
-        if message & OF_BACKGROUND == 0 {
-            self.comes(replay, it, message, to);
-        }
-    }
-
     /// The process here that a message is for.
     fn at_process(replay: &Replay, it: &Endpoint, message: u32) -> Option<usize> {
         let (op, part) = operation(message);
@@ -330,8 +317,17 @@ impl Model {
         process_of(it, rank)
     }
 
-    /// All of a message is here.
-    fn comes(&self, replay: &Replay, it: &mut Endpoint, message: u32, to: &mut impl Runs) {
+    /// All of a message is here; nobody waits for those of the background.
+    pub(in super::super) fn comes(
+        &self,
+        replay: &Replay,
+        it: &mut Endpoint,
+        message: u32,
+        to: &mut impl Runs,
+    ) {
+        if message & OF_BACKGROUND != 0 {
+            return;
+        }
         let (op, part) = operation(message);
         let Some(at) = Self::at_process(replay, it, message) else { return };
         let Some(plays) = &mut it.plays else { return };
