@@ -30,8 +30,8 @@ static void arrive(int source, int tag, size_t bytes, bool hand) {
     static unsigned char data[FLY_MATCH_INLINE];
     struct fly_want *taker;
     Frama_C_make_unknown((char *)data, sizeof data);
-    if (hand && fly_match_hand(&match, source, tag, data, bytes))
-        came++;
+    if (hand && fly_match_hand(&match, &wants[0], source, tag, data, bytes))
+        came++, taken++; /* it tells nobody */
     else
         came += fly_match_arrive(&match, source, tag, data, bytes, &taker);
 }
@@ -72,7 +72,7 @@ static void end(void) {
     //@ assert none_lost_none_twice: came == taken + match.unmatched;
     for (int r = 0; r < REQUESTS; r++)
         if (bound[r]) fly_match_unbind(&match, &wants[r]);
-    //@ assert none_posted: match.posted == 0;
+    //@ assert none_posted: match.posted == 0 && match.alone == NULL;
     fly_match_end(&match);
 }
 

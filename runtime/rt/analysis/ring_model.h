@@ -12,11 +12,6 @@ typedef struct {
 static inline uint64_t fly_load_relaxed(const fly_word *word) { return word->value; }
 static inline uint64_t fly_load_acquire(const fly_word *word) { return word->value; }
 static inline void fly_store_release(fly_word *word, uint64_t value) { word->value = value; }
-static inline bool fly_swap_if(fly_word *word, uint64_t expect, uint64_t desired) {
-    if (word->value != expect) return false;
-    word->value = desired;
-    return true;
-}
 static inline void fly_fence_all(void) {}
 static inline uint64_t fly_add(fly_word *word, uint64_t add) {
     uint64_t was = word->value;

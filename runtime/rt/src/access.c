@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inlet.h"
-
-/* Bytes that are written while a slot is claimed. */
-enum { SMALL = 4096 };
-
 int fly_target(const struct fly_win *win, const char *call, int target) {
     if (win == NULL) return fly_fail(FLY_ERR_ARG, "%s: win is NULL", call);
     if (target == FLY_PROC_NULL) return FLY_NOTHING;
@@ -92,73 +87,19 @@ static struct fly_packet packet_of(const struct fly_access *at, enum fly_kind ki
     return packet;
 }
 
-static inline void copy_few(void *to, const void *from, size_t bytes) {
-    if (bytes == 8)
-        memcpy(to, from, 8);
-    else if (bytes != 0)
-        memmove(to, from, bytes);
-}
-
-/* A notification in place: a copy of a packet that was just put together waits for its stores, and
-   they wait for the cache line of the data before them. */
-static inline void write_note(struct fly_packet *packet, const struct fly_win *win, int tag,
-                              const void *data, size_t bytes) {
-    size_t inside = bytes <= FLY_INLINE ? bytes : 0;
-    packet->window = win->object.id;
-    packet->tag = tag;
-    packet->source = win->object.team->rank;
-    packet->kind = FLY_K_NOTIFY;
-    packet->bytes = (uint8_t)inside;
-    packet->flags = packet->unused = 0;
-    copy_few(packet->data, data, inside);
-}
-
 /* Tells the target, behind the data. */
 static int notify(const struct fly_access *at, const void *data, size_t bytes) {
     if (at->tag == FLY_NO_TAG) return FLY_OK;
-    const struct fly_inlet *inlet = at->rt->peers[at->peer].inlet;
-    if (inlet == NULL) {
+    struct fly_inlet *inlet = &at->rt->peers[at->peer].inlet;
+    if (inlet->ring.slots == NULL) {
         struct fly_packet packet;
-        write_note(&packet, at->win, at->tag, data, bytes);
+        fly_write_note(&packet, at->win, at->tag, data, bytes);
         return fly_send(at->rt, at->peer, &packet, NULL, 0);
     }
-    uint64_t ticket = fly_ring_claim(&inlet->ring, inlet->owner);
-    struct fly_slot *slot = fly_ring_slot(&inlet->ring, ticket);
-    write_note(&slot->packet, at->win, at->tag, data, bytes);
-    fly_inlet_publish(inlet, slot, ticket);
+    struct fly_slot *slot = fly_ring_slot(&inlet->ring);
+    fly_write_note(&slot->packet, at->win, at->tag, data, bytes);
+    fly_inlet_publish(inlet, slot);
     return FLY_OK;
-}
-
-/* Small data with a notification. The slot is claimed before the data is written: the swap would
-   wait until that store has got its cache line, and the two lines would move one after the other.
-   Data that takes long comes first, since others behind the claim would wait for it. */
-static inline void put_small(const struct fly_win *win, const struct fly_inlet *inlet,
-                             unsigned char *to, const void *src, size_t bytes, int tag) {
-    uint64_t ticket = fly_ring_claim(&inlet->ring, inlet->owner);
-    struct fly_slot *slot = fly_ring_slot(&inlet->ring, ticket);
-    copy_few(to, src, bytes);
-    write_note(&slot->packet, win, tag, src, bytes);
-    fly_inlet_publish(inlet, slot, ticket);
-}
-
-bool fly_put_at_once(struct fly_win *win, const void *src, size_t bytes, int target, uint64_t disp,
-                     int tag) {
-    if (win == NULL || (unsigned)target >= (unsigned)win->object.team->size ||
-        (unsigned)tag > (unsigned)win->tag_ub || bytes > SMALL || win->rt->locked)
-        return false;
-    const struct fly_entry *entry = &win->table[target];
-    const struct fly_member *member = &win->members[target];
-    struct fly_peer *to = &win->rt->peers[fly_world_rank(win->object.team, target)];
-    struct fly_quota *quota = &to->quota[FLY_CLASS_NOTE];
-    uint64_t offset;
-    if (member->reach != FLY_DIRECT || to->inlet == NULL || to->dead ||
-        __builtin_mul_overflow(disp, entry->unit, &offset) || offset > entry->bytes ||
-        bytes > entry->bytes - offset ||
-        quota->sent - fly_load_acquire(quota->returned) >= quota->limit)
-        return false;
-    quota->sent++;
-    put_small(win, to->inlet, member->base + offset, src, bytes, tag);
-    return true;
 }
 
 struct reach {
@@ -275,14 +216,9 @@ int fly_access_put(struct fly_access *at, const void *src, const fly_shape *from
         if (code != FLY_OK) uncredit(at);
         return code;
     }
-    bool small = bytes <= SMALL && contiguous(from) && contiguous(to) && at->tag != FLY_NO_TAG;
     if (at->member->reach == FLY_KERNEL) {
         struct reach reach = {at, (unsigned char *)(uintptr_t)src, true};
         code = fly_each_run(to, from, reach_run, &reach);
-    } else if (small && at->rt->peers[at->peer].inlet != NULL) {
-        put_small(at->win, at->rt->peers[at->peer].inlet, at->member->base + at->offset, src,
-                  bytes, at->tag);
-        return FLY_OK;
     } else if (contiguous(from) && contiguous(to)) {
         if (bytes != 0) memmove(at->member->base + at->offset, src, bytes);
     } else {

@@ -2,6 +2,8 @@
 #ifndef FLY_ACCESS_H
 #define FLY_ACCESS_H
 
+#include <string.h>
+
 #include "remote.h"
 
 struct fly_access {
@@ -15,10 +17,23 @@ struct fly_access {
 /* Checks target, tag and range; `shape` is the target's. FLY_NOTHING for FLY_PROC_NULL. */
 int fly_access_begin(struct fly_access *at, const char *call, struct fly_win *win, int target,
                      uint64_t disp, const fly_shape *shape, int tag, bool tag_optional);
-/* The usual case of fly_put_notify alone: small, near, a credit at hand. false: it is
-   not, and nothing was done. */
-bool fly_put_at_once(struct fly_win *win, const void *src, size_t bytes, int target, uint64_t disp,
-                     int tag);
+/* A notification in place: a copy of a packet that was just put together waits for its stores, and
+   they wait for the cache line of the data before them. */
+static inline void fly_write_note(struct fly_packet *packet, const struct fly_win *win, int tag,
+                                  const void *data, size_t bytes) {
+    size_t inside = bytes <= FLY_INLINE ? bytes : 0;
+    packet->window = win->object.id;
+    packet->tag = tag;
+    packet->source = win->object.team->rank;
+    packet->kind = FLY_K_NOTIFY;
+    packet->bytes = (uint8_t)inside;
+    packet->flags = packet->unused = 0;
+    if (inside == 8)
+        memcpy(packet->data, data, 8);
+    else if (inside != 0)
+        memmove(packet->data, data, inside);
+}
+
 /* req may be NULL; it is done at once, or when the bytes have been moved. Here and below. */
 int fly_access_put(struct fly_access *at, const void *src, const fly_shape *from,
                    const fly_shape *to, struct fly_req *req);

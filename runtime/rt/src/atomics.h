@@ -26,16 +26,19 @@ static inline uint64_t fly_load_acquire(const fly_word *word) {
 static inline void fly_store_release(fly_word *word, uint64_t value) {
     __atomic_store_n(&word->value, value, __ATOMIC_RELEASE);
 }
-/* Acquire and release; false: the word was another. */
-static inline bool fly_swap_if(fly_word *word, uint64_t expect, uint64_t desired) {
-    return __atomic_compare_exchange_n(&word->value, &expect, desired, false, __ATOMIC_ACQ_REL,
-                                       __ATOMIC_ACQUIRE);
-}
 /* Stores before it are seen before loads after it are done. ThreadSanitizer knows no fences; what
    it checks does not rest on this one. */
 static inline void fly_fence_all(void) {
 #ifndef __SANITIZE_THREAD__
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+/* Between two looks at a line that another processor will write: the second begins when the first
+   has ended. Many at once would all be thrown away when the line comes, before anything is done
+   with it. */
+static inline void fly_look_alone(void) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+    __builtin_ia32_lfence();
 #endif
 }
 static inline uint64_t fly_add(fly_word *word, uint64_t add) {

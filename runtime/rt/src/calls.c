@@ -52,10 +52,38 @@ static FLY_APART int put_notify(fly_win *win, const void *src, size_t bytes, int
     return put("fly_put_notify", win, src, &shape, target, disp, &shape, tag, false);
 }
 
+/* Bytes and notification, where there is a slot for it. */
+static FLY_APART int put_in(const struct fly_win *win, struct fly_inlet *inlet, unsigned char *to,
+                            const void *src, size_t bytes, int tag) {
+    struct fly_slot *slot = fly_ring_slot(&inlet->ring);
+    if (bytes != 0) memmove(to, src, bytes);
+    fly_write_note(&slot->packet, win, tag, src, bytes);
+    fly_inlet_publish(inlet, slot);
+    return FLY_OK;
+}
+
+/* The usual case, near and with a credit at hand, is here whole: each message comes through it. */
 int fly_put_notify(fly_win *win, const void *src, size_t bytes, int target, uint64_t disp,
                    int tag) {
-    if (fly_put_at_once(win, src, bytes, target, disp, tag)) return FLY_OK;
-    return put_notify(win, src, bytes, target, disp, tag);
+    if (win == NULL || (unsigned)target >= (unsigned)win->object.team->size ||
+        (unsigned)tag > (unsigned)win->tag_ub)
+        return put_notify(win, src, bytes, target, disp, tag);
+    const struct fly_entry *entry = &win->table[target];
+    const struct fly_member *member = &win->members[target];
+    struct fly_peer *to = &win->peers[fly_world_rank(win->object.team, target)];
+    struct fly_quota *quota = &to->quota[FLY_CLASS_NOTE];
+    uint64_t offset = disp * entry->unit;
+    if (member->reach != FLY_DIRECT || !to->quick || quota->sent == quota->may ||
+        (disp | entry->unit) > UINT32_MAX || offset > entry->bytes ||
+        bytes > entry->bytes - offset)
+        return put_notify(win, src, bytes, target, disp, tag);
+    quota->sent++;
+    if (bytes != 8) return put_in(win, &to->inlet, member->base + offset, src, bytes, tag);
+    struct fly_slot *slot = fly_ring_slot(&to->inlet.ring);
+    memcpy(member->base + offset, src, 8);
+    fly_write_note(&slot->packet, win, tag, src, 8);
+    fly_inlet_publish(&to->inlet, slot);
+    return FLY_OK;
 }
 
 int fly_get_notify(fly_win *win, void *dst, size_t bytes, int target, uint64_t disp, int tag) {
@@ -112,7 +140,6 @@ static int moved(const char *call, fly_win *win, void *local, size_t bytes, int 
         return fly_fail(FLY_ERR_NOMEM, "%s: no memory for a request", call);
     }
     made->active = true; /* and done: nothing is left */
-    win->active++;
     if (code == FLY_NOTHING)
         code = FLY_OK;
     else if (write)
@@ -121,7 +148,6 @@ static int moved(const char *call, fly_win *win, void *local, size_t bytes, int 
         code = fly_access_get(&at, local, &shape, &shape, made);
     if (code != FLY_OK) {
         made->active = false;
-        win->active--;
         fly_req_drop(made);
         made = NULL;
     } else if (target != FLY_PROC_NULL && write) {

@@ -6,26 +6,27 @@
 #include <pthread.h>
 
 #include "atomics.h"
+#include "inlet.h"
 #include "match.h"
 #include "transport.h"
 
-enum { FLY_CARRIERS = 5, FLY_LOOKS = 40 };
+enum { FLY_CARRIERS = 5, FLY_LOOKS = 12, FLY_LOOKS_ALONE = 256, FLY_LOOKS_BESIDE = 16 };
 /* Of credits: notifications have as many as the user says, other packets a few of their own. */
 enum { FLY_CLASS_NOTE, FLY_CLASS_OTHER, FLY_CLASSES };
 enum { FLY_OTHER_CREDITS = 32, FLY_REPLIES_MAX = 8 };
 
 struct fly_quota {
-    uint64_t limit, sent;    /* towards the peer */
+    uint64_t sent, may; /* towards the peer: so many, of so many as was last seen */
+    uint64_t limit;     /* under way: what was returned and this is `may` */
     const fly_word *returned; /* of `sent`: written by the peer, or from its packets into `back` */
     fly_word back;
-    uint64_t taken, given;   /* from the peer: taken off the transport; of these, told to it */
+    uint64_t taken, tell_at; /* from the peer: so many; it is told when they are so many */
 };
-
-struct fly_inlet;
 
 struct fly_peer {
     struct fly_carrier *via;
-    const struct fly_inlet *inlet; /* its ring, where packets are written in place; NULL: send */
+    struct fly_inlet inlet; /* where packets are written in place; none: send */
+    bool quick;             /* there is one, the peer lives, and the runtime has no lock */
     struct fly_quota quota[FLY_CLASSES];
     uint64_t puts, puts_done; /* packets FLY_K_PUT to the peer, and those it said it has done */
     uint64_t executed;        /* of the peer's, here */
@@ -102,6 +103,7 @@ struct fly_member {
 struct fly_win {
     struct fly_object object;
     struct fly_rt *rt;
+    struct fly_peer *peers; /* the runtime's */
     unsigned flags;
     void *base;
     size_t bytes, unit;
@@ -116,7 +118,8 @@ struct fly_win {
     int *held; /* ring of peers whose credit waits for room in the unexpected list */
     size_t held_room, held_count, held_first;
     struct fly_req *requests; /* all, in a list */
-    size_t active, operations; /* requests; operations that await an answer */
+    size_t operations;         /* that await an answer */
+    size_t collectives; /* of a team's inner window: that run, or that nobody has waited for yet */
     void *shown, *lent;        /* the transports' that share memory, and that lend it */
     struct fly_sync *sync;     /* sync.c */
     int late;                  /* puts that wait for the end of an epoch */
@@ -132,6 +135,7 @@ struct fly_req {
     struct fly_win *win; /* NULL: it is gone, and so is rt */
     struct fly_rt *rt;
     bool active, null_source;
+    bool quick; /* a plain one, of a runtime without locks where nobody has died: request.c */
     uint64_t recorded; /* record.h: its number, or that of its ask */
     struct fly_req *next, *prev;
 };
@@ -163,6 +167,8 @@ struct fly_rt {
     struct fly_carrier *carriers[FLY_CARRIERS];
     int carrier_count;
     struct fly_carrier *only; /* the one there is, where it can spin */
+    struct fly_outlet *from; /* the ring of a peer on the node that is looked at next, or NULL */
+    int looks;               /* at those alone, before a wait turns to all, or lets others run */
     struct fly_object **objects; /* by number, open addressing */
     size_t object_room, object_count;
     struct fly_object *last; /* found */
@@ -210,6 +216,9 @@ static inline void fly_look_after(struct fly_rt *rt) {
     if (++rt->turns % 4096 == 0) fly_watch(rt);
     if (rt->scheds != 0) fly_coll_turn(rt);
 }
+static inline bool fly_look_is_due(const struct fly_rt *rt) {
+    return (rt->turns + 1) % 4096 == 0 || rt->scheds != 0;
+}
 struct fly_pause {
     struct fly_rt *rt;
     uint32_t turns, checks; /* turns since something came; all */
@@ -224,9 +233,16 @@ uint64_t fly_now_ns(void);
 /* A credit towards a peer: FLY_OK, FLY_ERR_PEER, or FLY_ERR_TIMEOUT unless patient. */
 int fly_credit(struct fly_rt *rt, int peer, int class, bool patient);
 /* Whether one is there now. */
-bool fly_credit_there(const struct fly_rt *rt, int peer, int class);
+bool fly_credit_there(struct fly_rt *rt, int peer, int class);
+/* Tells a peer now what was taken of its packets. */
+void fly_give_now(struct fly_rt *rt, int peer);
+/* It is told next when half of its credits are used. */
+void fly_give_next(const struct fly_rt *rt, struct fly_peer *peer);
 /* A packet of the peer was taken off the transport; the credit goes back, soon. */
-void fly_give_back(struct fly_rt *rt, int peer, int class);
+static inline void fly_give_back(struct fly_rt *rt, int peer, int class) {
+    struct fly_quota *quota = &rt->peers[peer].quota[class];
+    if (++quota->taken == quota->tell_at) fly_give_now(rt, peer);
+}
 /* Room for one more answer from a peer. */
 int fly_answer_room(struct fly_rt *rt, int peer);
 int fly_send(struct fly_rt *rt, int peer, const struct fly_packet *packet, const void *data,

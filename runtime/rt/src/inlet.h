@@ -1,4 +1,4 @@
-/* The ring of a peer on the node, as a rank that sends to it holds it. */
+/* The ring to a peer on the node, as the rank that sends holds it. */
 #ifndef FLY_INLET_H
 #define FLY_INLET_H
 
@@ -7,10 +7,9 @@
 #include "ring.h"
 
 struct fly_inlet {
-    struct fly_ring ring;
-    uint32_t *asleep; /* the peer says here that it sleeps */
-    unsigned owner;   /* the sender's number in the ring */
-    bool fenced;      /* the sender makes sure itself that it looks after it has published */
+    struct fly_ring ring; /* without slots: there is none */
+    uint32_t *asleep;     /* the peer says here that it sleeps */
+    bool fenced;          /* the sender makes sure itself that it looks after it has published */
 };
 
 /* shm.c: ends the sleep of who said so. */
@@ -28,9 +27,8 @@ static inline void fly_inlet_rouse(const struct fly_inlet *inlet) {
         fly_shm_wake(inlet->asleep);
 }
 
-static inline void fly_inlet_publish(const struct fly_inlet *inlet, struct fly_slot *slot,
-                                     uint64_t ticket) {
-    fly_slot_publish(slot, ticket, inlet->owner);
+static inline void fly_inlet_publish(struct fly_inlet *inlet, struct fly_slot *slot) {
+    fly_ring_publish(&inlet->ring, slot);
     fly_inlet_rouse(inlet);
 }
 

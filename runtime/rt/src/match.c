@@ -86,6 +86,18 @@ static struct fly_bucket *find(const struct fly_match *m, int source, int tag) {
     return bucket;
 }
 
+/* The same, mostly without a search: programs use few keys in turn. */
+static struct fly_bucket *find_again(struct fly_match *m, int shape, int source, int tag) {
+    struct fly_found *found = &m->found[shape];
+    if (!found->known || found->source != source || found->tag != tag)
+        *found = (struct fly_found){source, tag, find(m, source, tag), true};
+    return found->bucket;
+}
+
+static void forget_found(struct fly_match *m) {
+    for (int shape = 0; shape < FLY_SHAPES; shape++) m->found[shape].known = false;
+}
+
 static bool in_use(const struct fly_bucket *bucket) {
     return bucket->pins != 0 || !chain_empty(&bucket->notes);
 }
@@ -94,6 +106,7 @@ static bool in_use(const struct fly_bucket *bucket) {
    work is constant for each bucket made, and a table that stays small stays as it is. */
 static bool make_room(struct fly_match *m) {
     size_t kept = 0;
+    forget_found(m);
     for (size_t i = 0; i < m->room; i++) {
         struct fly_bucket **at = &m->table[i];
         while (*at != NULL) {
@@ -144,6 +157,7 @@ static struct fly_bucket *pin(struct fly_match *m, int source, int tag) {
         bucket->next = *place;
         *place = bucket;
         m->buckets++;
+        forget_found(m);
     }
     bucket->pins++;
     return bucket;
@@ -153,10 +167,9 @@ bool fly_match_bind(struct fly_match *m, struct fly_want *want) {
     want->home = pin(m, want->source, want->tag);
     want->shape = (uint8_t)shape_of(want->source, want->tag);
     want->posted = false;
-    want->found = 0;
     want->left = want->expected;
+    want->missing = 0;
     want->inline_bytes = 0;
-    want->last_source = want->last_tag = FLY_MATCH_ANY;
     return want->home != NULL;
 }
 
@@ -172,7 +185,6 @@ static FLY_APART void copy_inline(unsigned char *to, const void *from, size_t by
 
 static inline void give(const struct fly_match *m, struct fly_want *want, int source, int tag,
                         const void *data, size_t bytes) {
-    want->found++;
     want->left--;
     want->last_source = source;
     want->last_tag = tag;
@@ -181,7 +193,7 @@ static inline void give(const struct fly_match *m, struct fly_want *want, int so
         memcpy(want->inline_data, data, 8); /* most often, and without a call */
     else if (bytes != 0)
         copy_inline(want->inline_data, data, bytes);
-    if (__builtin_expect(m->took != NULL, 0)) m->took(m->took_context, want, source, tag);
+    if (m->took != NULL) m->took(m->took_context, want, source, tag);
 }
 
 static void drop_note(struct fly_match *m, struct fly_note *note) {
@@ -199,29 +211,46 @@ static FLY_APART void take_waiting(struct fly_match *m, struct fly_want *want) {
     }
 }
 
-void fly_match_post(struct fly_match *m, struct fly_want *want) {
-    int shape = want->shape;
-    want->found = 0;
-    want->left = want->expected;
-    want->inline_bytes = 0;
-    want->last_source = want->last_tag = FLY_MATCH_ANY;
+static void stand_in_line(struct fly_match *m, struct fly_want *want) {
     want->number = m->started++;
-    if (!chain_empty(&want->home->notes)) take_waiting(m, want);
-    if (fly_match_complete(want)) return;
     chain_append(&want->home->wants, &want->link);
-    want->posted = true;
-    m->waiting[shape]++;
+    m->waiting[want->shape]++;
     m->posted++;
-    m->newest = want;
+}
+
+void fly_match_post(struct fly_match *m, struct fly_want *want) {
+    if (want->expected != 0 && fly_match_post_alone(m, want)) return;
+    want->left = want->expected;
+    want->missing = 0;
+    want->inline_bytes = 0;
+    take_waiting(m, want);
+    if (fly_match_complete(want)) return;
+    want->posted = true;
+    if (m->alone == NULL && m->posted == 0) {
+        m->alone = want;
+        return;
+    }
+    if (m->alone != NULL) stand_in_line(m, m->alone);
+    m->alone = NULL;
+    stand_in_line(m, want);
 }
 
 void fly_match_withdraw(struct fly_match *m, struct fly_want *want) {
     if (!want->posted) return;
-    chain_remove(&want->link);
     want->posted = false;
-    m->waiting[want->shape]--;
-    m->posted--;
-    if (m->newest == want) m->newest = NULL;
+    if (m->alone == want) {
+        m->alone = NULL;
+    } else {
+        chain_remove(&want->link);
+        m->waiting[want->shape]--;
+        m->posted--;
+    }
+}
+
+void fly_match_give_up(struct fly_match *m, struct fly_want *want) {
+    fly_match_withdraw(m, want);
+    want->missing = want->left;
+    want->left = 0;
 }
 
 /* Of `best` and the first in line of a bucket, the one that was started first. */
@@ -231,16 +260,15 @@ static struct fly_want *earlier(struct fly_want *best, const struct fly_bucket *
     return best == NULL || first->number < best->number ? first : best;
 }
 
-static bool matches(const struct fly_want *want, int source, int tag) {
-    return (want->source == source || want->source == FLY_MATCH_ANY) &&
-           (want->tag == tag || want->tag == FLY_MATCH_ANY);
-}
-
-static struct fly_want *first_in_line(const struct fly_match *m, int source, int tag) {
+static struct fly_want *first_in_line(struct fly_match *m, int source, int tag) {
+    static const int ANY = FLY_MATCH_ANY;
     struct fly_want *best = NULL;
-    if (m->waiting[FLY_SHAPE_BOTH] != 0) best = earlier(best, find(m, source, tag));
-    if (m->waiting[FLY_SHAPE_SOURCE] != 0) best = earlier(best, find(m, source, FLY_MATCH_ANY));
-    if (m->waiting[FLY_SHAPE_TAG] != 0) best = earlier(best, find(m, FLY_MATCH_ANY, tag));
+    if (m->waiting[FLY_SHAPE_BOTH] != 0)
+        best = earlier(best, find_again(m, FLY_SHAPE_BOTH, source, tag));
+    if (m->waiting[FLY_SHAPE_SOURCE] != 0)
+        best = earlier(best, find_again(m, FLY_SHAPE_SOURCE, source, ANY));
+    if (m->waiting[FLY_SHAPE_TAG] != 0)
+        best = earlier(best, find_again(m, FLY_SHAPE_TAG, ANY, tag));
     if (m->waiting[FLY_SHAPE_ALL] != 0) best = earlier(best, &m->all);
     return best;
 }
@@ -259,7 +287,8 @@ static struct fly_note *new_note(struct fly_match *m) {
     return NOTE_OF(link, 0);
 }
 
-static bool keep(struct fly_match *m, int source, int tag, const void *data, size_t bytes) {
+static FLY_APART bool keep(struct fly_match *m, int source, int tag, const void *data,
+                           size_t bytes) {
     static const int ANY = FLY_MATCH_ANY;
     struct fly_bucket *homes[FLY_SHAPES] = {NULL, NULL, NULL, &m->all};
     struct fly_note *note = new_note(m);
@@ -290,17 +319,13 @@ static bool keep(struct fly_match *m, int source, int tag, const void *data, siz
 
 bool fly_match_arrive(struct fly_match *m, int source, int tag, const void *data, size_t bytes,
                       struct fly_want **taker) {
-    struct fly_want *want = m->posted == 0 ? NULL : first_in_line(m, source, tag);
+    struct fly_want *want = m->alone;
+    if (want == NULL)
+        want = m->posted == 0 ? NULL : first_in_line(m, source, tag);
+    else if (!fly_match_fits(want, source, tag))
+        want = NULL;
     *taker = want;
     if (want == NULL) return keep(m, source, tag, data, bytes);
-    give(m, want, source, tag, data, bytes);
-    if (fly_match_complete(want)) fly_match_withdraw(m, want);
-    return true;
-}
-
-bool fly_match_hand(struct fly_match *m, int source, int tag, const void *data, size_t bytes) {
-    struct fly_want *want = m->newest;
-    if (m->posted != 1 || want == NULL || !matches(want, source, tag)) return false;
     give(m, want, source, tag, data, bytes);
     if (fly_match_complete(want)) fly_match_withdraw(m, want);
     return true;
@@ -315,6 +340,7 @@ const struct fly_note *fly_match_probe(const struct fly_match *m, int source, in
 
 void fly_match_each(struct fly_match *m, int source, void (*visit)(void *, struct fly_want *),
                     void *context) {
+    if (m->alone != NULL && m->alone->source == source) visit(context, m->alone);
     for (size_t i = 0; i < m->room; i++) {
         for (struct fly_bucket *b = m->table[i]; b != NULL; b = b->next) {
             if (b->source != source) continue;

@@ -3,7 +3,8 @@
  * One struct fly_match for each window and rank. Every notification is in four queues while no
  * request takes it: by (source, tag), by source, by tag, and all; so a request of any shape finds
  * the oldest that matches at the head of one queue. A posted request is in the one queue of its
- * shape; a notification compares the heads of four and takes the one that was started first.
+ * shape; a notification compares the heads of four and takes the one that was started first. A
+ * request that is posted alone, as most are, is in no queue.
  */
 #ifndef FLY_MATCH_H
 #define FLY_MATCH_H
@@ -11,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Rarely taken: a function apart, so that the usual way saves no registers for it. */
 #define FLY_APART __attribute__((noinline))
@@ -38,14 +40,15 @@ struct fly_bucket {
 struct fly_want {
     struct fly_chain link;
     struct fly_bucket *home;
-    uint64_t expected, found, number;
-    uint64_t left; /* to find: of a posted one expected - found; 0: complete */
+    uint64_t expected, number;
+    uint64_t left;    /* to find; 0: complete */
+    uint64_t missing; /* that will not be found */
     int source, tag;
-    int last_source, last_tag;
-    bool posted;
-    uint8_t shape;
-    uint8_t inline_bytes; /* of the last notification taken */
+    int last_source, last_tag; /* of the last one found, where there is one */
     unsigned char inline_data[FLY_MATCH_INLINE];
+    uint8_t inline_bytes; /* of the last notification taken */
+    uint8_t shape;
+    bool posted;
 };
 
 /* A notification that waits for a request. */
@@ -60,11 +63,16 @@ struct fly_match {
     struct fly_bucket all;
     struct fly_bucket **table;
     size_t room, buckets; /* room is 0 or a power of two */
+    struct fly_found {
+        int source, tag;
+        struct fly_bucket *bucket; /* or NULL: there is none */
+        bool known;
+    } found[FLY_SHAPES]; /* what was looked for last, by shape, while no bucket comes or goes */
     struct fly_chain free_notes;
     void *chunks;           /* of notes, in a list */
-    size_t waiting[FLY_SHAPES]; /* requests posted, by shape */
-    struct fly_want *newest; /* posted last, as long as it is */
-    size_t posted;
+    struct fly_want *alone;     /* the one request that is posted, or NULL: none, or several */
+    size_t waiting[FLY_SHAPES]; /* of several requests posted, by shape */
+    size_t posted;              /* all of those */
     uint64_t unmatched, started;
     /* Told what a request takes at its start; NULL: nobody. */
     void (*took)(void *context, struct fly_want *want, int source, int tag);
@@ -87,14 +95,53 @@ void fly_match_withdraw(struct fly_match *m, struct fly_want *want);
 static inline bool fly_match_complete(const struct fly_want *want) {
     return want->left == 0;
 }
+/* Notifications that it took since its start. */
+static inline uint64_t fly_match_found(const struct fly_want *want) {
+    return want->expected - want->left - want->missing;
+}
+/* Takes a request out of line for good: it is complete as it is. */
+void fly_match_give_up(struct fly_match *m, struct fly_want *want);
 
 /* A notification enters. *taker is the request that took it, or NULL: it waits.
    false: no memory, nothing has happened. */
 bool fly_match_arrive(struct fly_match *m, int source, int tag, const void *data, size_t bytes,
                       struct fly_want **taker);
 
-/* The same where one request alone is posted and it matches; false: nothing has happened. */
-bool fly_match_hand(struct fly_match *m, int source, int tag, const void *data, size_t bytes);
+static inline bool fly_match_fits(const struct fly_want *want, int source, int tag) {
+    return (want->source == source || want->source == FLY_MATCH_ANY) &&
+           (want->tag == tag || want->tag == FLY_MATCH_ANY);
+}
+
+/* Posts a bound request that wants something where no other is posted and nothing is here for it;
+   false: nothing has happened. */
+static inline bool fly_match_post_alone(struct fly_match *m, struct fly_want *want) {
+    const struct fly_chain *notes = &want->home->notes;
+    if (m->alone != NULL || m->posted != 0 || notes->next != notes) return false;
+    want->left = want->expected;
+    want->missing = 0;
+    want->inline_bytes = 0;
+    want->posted = true;
+    m->alone = want;
+    return true;
+}
+
+/* A notification enters, for a request that is posted alone; nobody records it. FLY_MATCH_INLINE
+   bytes can be read at `data`, whatever `bytes` is. false: it is not for that request, and nothing
+   has happened. */
+static inline bool fly_match_hand(struct fly_match *m, struct fly_want *want, int source, int tag,
+                                  const void *data, size_t bytes) {
+    if (m->alone != want || !fly_match_fits(want, source, tag)) return false;
+    want->left--;
+    want->last_source = source;
+    want->last_tag = tag;
+    want->inline_bytes = (uint8_t)bytes;
+    memcpy(want->inline_data, data, FLY_MATCH_INLINE); /* all: no call, and no choice */
+    if (fly_match_complete(want)) {
+        want->posted = false;
+        m->alone = NULL;
+    }
+    return true;
+}
 
 /* The oldest notification that matches and that nobody took, or NULL. */
 const struct fly_note *fly_match_probe(const struct fly_match *m, int source, int tag);

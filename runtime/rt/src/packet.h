@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum fly_kind {
-    FLY_K_VOID,   /* nothing: its sender died before it was whole, or only tries whether it goes */
+    FLY_K_VOID,   /* nothing: its sender only tries whether it goes */
     FLY_K_NOTIFY, /* data is in the window; `data` has them too where they fit */
     FLY_K_PUT,    /* bytes follow; the target copies */
     FLY_K_GET,    /* the target answers with FLY_K_REPLY */

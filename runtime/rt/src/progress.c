@@ -6,7 +6,7 @@
 #include "remote.h"
 
 /* Turns before a rank that waits lets others run, and before it sleeps: some 2 us, and some 100 us
-   of yielding. A turn looks FLY_LOOKS times, of 2 ns or so each. */
+   of yielding. A turn looks FLY_LOOKS times, of 7 ns or so each. */
 enum { TURNS_SPIN = 25, TURNS_YIELD = 325 };
 /* A silent peer is asked whether it lives after so long, then twice as long, up to the most; one
    whose connection has ended while all leave is given so long. */
@@ -128,11 +128,12 @@ static bool timed_out(struct fly_pause *pause) {
     return fly_now_ns() - pause->began_ns >= limit * 1000000;
 }
 
-static bool has_credit(const struct fly_quota *quota) {
-    return quota->sent - fly_load_acquire(quota->returned) < quota->limit;
+static bool has_credit(struct fly_quota *quota) {
+    if (quota->sent == quota->may) quota->may = fly_load_acquire(quota->returned) + quota->limit;
+    return quota->sent != quota->may;
 }
 
-bool fly_credit_there(const struct fly_rt *rt, int peer, int class) {
+bool fly_credit_there(struct fly_rt *rt, int peer, int class) {
     return has_credit(&rt->peers[peer].quota[class]);
 }
 
@@ -162,14 +163,14 @@ FLY_APART void fly_give_now(struct fly_rt *rt, int peer) {
         for (int i = 0; i < FLY_CLASSES; i++) packet.ack.returned[i] = to->quota[i].taken;
         if (!to->dead) to->via->ops->send(to->via, peer, &packet, NULL, 0);
     }
-    for (int i = 0; i < FLY_CLASSES; i++) to->quota[i].given = to->quota[i].taken;
+    fly_give_next(rt, to);
 }
 
-void fly_give_back(struct fly_rt *rt, int peer, int class) {
-    struct fly_quota *quota = &rt->peers[peer].quota[class];
-    uint64_t limit = class == FLY_CLASS_NOTE ? rt->settings.credits : FLY_OTHER_CREDITS;
-    quota->taken++;
-    if ((quota->taken - quota->given) * 2 >= limit) fly_give_now(rt, peer);
+void fly_give_next(const struct fly_rt *rt, struct fly_peer *peer) {
+    for (int i = 0; i < FLY_CLASSES; i++) {
+        uint32_t limit = i == FLY_CLASS_NOTE ? rt->settings.credits : FLY_OTHER_CREDITS;
+        peer->quota[i].tell_at = peer->quota[i].taken + (limit + 1) / 2;
+    }
 }
 
 int fly_ask(struct fly_rt *rt, int peer) {

@@ -18,8 +18,8 @@ static bool hold_room(struct fly_win *win) {
     return true;
 }
 
-static FLY_APART bool sorted_in(struct fly_win *win, int peer, int source, int tag,
-                                const void *data, size_t bytes) {
+bool fly_notification(struct fly_win *win, int peer, int source, int tag, const void *data,
+                      size_t bytes) {
     uint64_t most = win->rt->settings.unexpected_max;
     struct fly_want *taker;
     bool full = win->match.unmatched >= most;
@@ -29,14 +29,6 @@ static FLY_APART bool sorted_in(struct fly_win *win, int peer, int source, int t
         win->held[(win->held_first + win->held_count++) % win->held_room] = peer;
     else
         fly_give_back(win->rt, peer, FLY_CLASS_NOTE);
-    return true;
-}
-
-bool fly_notification(struct fly_win *win, int peer, int source, int tag, const void *data,
-                      size_t bytes) {
-    if (!fly_match_hand(&win->match, source, tag, data, bytes))
-        return sorted_in(win, peer, source, tag, data, bytes);
-    fly_give_back(win->rt, peer, FLY_CLASS_NOTE);
     return true;
 }
 
@@ -203,8 +195,8 @@ static void ack_arrived(struct fly_rt *rt, int peer, const struct fly_packet *pa
         fly_store_release(&from->quota[i].back, packet->ack.returned[i]);
 }
 
-static FLY_APART bool any_arrived(struct fly_rt *rt, int peer, const struct fly_packet *packet,
-                                  const void *data, size_t bytes) {
+bool fly_packet_arrived(struct fly_rt *rt, int peer, const struct fly_packet *packet,
+                        const void *data, size_t bytes) {
     struct fly_object *object = NULL;
     if (packet->kind < FLY_K_REPLY || packet->kind > FLY_K_ACK)
         object = fly_object_find(rt, packet->window);
@@ -241,27 +233,16 @@ static FLY_APART bool any_arrived(struct fly_rt *rt, int peer, const struct fly_
     }
 }
 
-/* Most are notifications of the window that the last one was of. */
-bool fly_packet_arrived(struct fly_rt *rt, int peer, const struct fly_packet *packet,
-                        const void *data, size_t bytes) {
-    struct fly_object *last = rt->last;
-    if (packet->kind == FLY_K_NOTIFY && last != NULL && last->id == packet->window &&
-        last->kind == FLY_IS_WINDOW)
-        return fly_notification((struct fly_win *)last, peer, packet->source, packet->tag,
-                                packet->data, packet->bytes);
-    return any_arrived(rt, peer, packet, data, bytes);
-}
-
 static void source_died(void *context, struct fly_want *want) {
     struct fly_req *req = (struct fly_req *)want; /* its first member */
-    fly_match_withdraw(context, want);
+    fly_match_give_up(context, want);
     req->error = FLY_ERR_PEER;
-    want->left = 0;
 }
 
 void fly_peer_died(struct fly_rt *rt, int peer) {
     if (rt->peers[peer].dead) return;
     rt->peers[peer].dead = true;
+    rt->peers[peer].quick = false;
     rt->deaths++;
     for (uint32_t i = 0; i < rt->pending_room; i++)
         if (rt->pending[i].used && rt->pending[i].peer == peer && !rt->pending[i].moved)
@@ -271,6 +252,7 @@ void fly_peer_died(struct fly_rt *rt, int peer) {
         if (object == NULL || object->kind != FLY_IS_WINDOW) continue;
         struct fly_win *win = (struct fly_win *)object;
         int rank = fly_team_rank(object->team, peer);
+        for (struct fly_req *req = win->requests; req != NULL; req = req->next) req->quick = false;
         if (rank >= 0) fly_match_each(&win->match, rank, source_died, &win->match);
     }
 }

@@ -10,7 +10,5 @@ uint64_t fly_atomic(fly_word *word, uint64_t operation, uint64_t first, uint64_t
 void fly_pending_done(struct fly_rt *rt, uint32_t token, int error);
 /* Waits for the answers of a peer, or of all (-1). */
 void fly_answers(struct fly_win *win, int peer);
-/* Tells a peer now what was taken of its packets. */
-void fly_give_now(struct fly_rt *rt, int peer);
 
 #endif

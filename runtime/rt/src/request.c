@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "outlet.h"
 #include "record.h"
 
 struct fly_req *fly_req_new(struct fly_win *win, enum fly_req_kind kind) {
@@ -38,7 +39,7 @@ void fly_req_orphan(struct fly_req *req) {
         fly_match_unbind(&req->win->match, &req->want);
     req->win = NULL;
     req->rt = NULL;
-    req->active = false;
+    req->active = req->quick = false;
     req->next = req->prev = NULL;
 }
 
@@ -74,6 +75,8 @@ int fly_notify_init(fly_win *win, int source, int tag, uint64_t expected, fly_re
         made->want.tag = tag;
         made->want.expected = made->null_source ? 0 : expected;
         made->recorded = fly_record_request(win->rt);
+        made->quick = made->want.expected != 0 && !win->rt->locked && win->rt->deaths == 0 &&
+                      win->rt->from != NULL;
         if (!fly_match_bind(&win->match, &made->want)) {
             fly_req_drop(made);
             made = NULL;
@@ -96,7 +99,7 @@ static bool source_is_dead(const struct fly_req *req) {
     return win->rt->peers[fly_world_rank(win->object.team, req->want.source)].dead;
 }
 
-int fly_start(fly_req *req) {
+static FLY_APART int start(fly_req *req) {
     if (req == NULL) return fly_fail(FLY_ERR_ARG, "fly_start: req is NULL");
     if (req->kind == FLY_R_SCHEDULE) return fly_coll_restart(req);
     if (req->kind != FLY_R_NOTIFY)
@@ -109,20 +112,27 @@ int fly_start(fly_req *req) {
         code = fly_fail(FLY_ERR_STATE, "fly_start: req: it is active; test, wait or cancel first");
     } else {
         req->active = true;
-        req->error = FLY_OK;
-        win->active++;
         if (!req->null_source) {
             fly_match_post(&win->match, &req->want);
             if (win->held_count != 0) fly_held_release(win);
         }
         if (!is_complete(req) && source_is_dead(req)) {
-            fly_match_withdraw(&win->match, &req->want);
+            fly_match_give_up(&win->match, &req->want);
             req->error = FLY_ERR_PEER;
-            req->want.left = 0;
         }
     }
     fly_leave(win->rt);
     return code;
+}
+
+/* Here and in fly_wait the usual case is written out, and calls nothing but at its end: each
+   message comes through both. */
+int fly_start(fly_req *req) {
+    if (req == NULL || !req->quick || req->active) return start(req);
+    if (req->win->held_count != 0 || !fly_match_post_alone(&req->win->match, &req->want))
+        return start(req);
+    req->active = true;
+    return FLY_OK;
 }
 
 static void nothing(fly_status *status) {
@@ -132,12 +142,16 @@ static void nothing(fly_status *status) {
 
 static void tell(const struct fly_req *req, fly_status *status) {
     if (status == NULL) return;
-    if (req->kind != FLY_R_NOTIFY)
-        nothing(status);
-    else if (req->null_source)
-        *status = (fly_status){FLY_PROC_NULL, FLY_ANY_TAG, FLY_OK, 0};
-    else
-        *status = (fly_status){req->want.last_source, req->want.last_tag, FLY_OK, req->want.found};
+    nothing(status);
+    if (req->kind == FLY_R_NOTIFY) {
+        status->count = fly_match_found(&req->want);
+        if (req->null_source) {
+            status->source = FLY_PROC_NULL;
+        } else if (status->count != 0) {
+            status->source = req->want.last_source;
+            status->tag = req->want.last_tag;
+        }
+    }
     status->error = req->error;
 }
 
@@ -146,9 +160,11 @@ static int finish(struct fly_req *req, fly_status *status) {
     tell(req, status);
     fly_record_done(req);
     req->active = false;
-    req->win->active--;
-    if (req->error == FLY_OK) return FLY_OK;
-    return fly_fail(req->error, "a rank that the request needs has died");
+    if (req->kind == FLY_R_SCHEDULE) req->win->collectives--;
+    int error = req->error;
+    req->error = FLY_OK;
+    if (error == FLY_OK) return FLY_OK;
+    return fly_fail(error, "a rank that the request needs has died");
 }
 
 int fly_test(fly_req *req, int *flag, fly_status *status) {
@@ -167,7 +183,7 @@ int fly_test(fly_req *req, int *flag, fly_status *status) {
             code = finish(req, status);
         } else if (status != NULL) {
             nothing(status);
-            status->count = req->kind == FLY_R_NOTIFY ? req->want.found : 0;
+            status->count = req->kind == FLY_R_NOTIFY ? fly_match_found(&req->want) : 0;
         }
     }
     if (rt != NULL) fly_leave(rt);
@@ -181,7 +197,7 @@ static FLY_APART void await(const struct fly_req *req) {
     while (!is_complete(req)) fly_wait_more(&pause);
 }
 
-int fly_wait(fly_req *req, fly_status *status) {
+static FLY_APART int wait_for(fly_req *req, fly_status *status) {
     if (req == NULL) return fly_fail(FLY_ERR_ARG, "fly_wait: req is NULL");
     if (!req->active) {
         nothing(status);
@@ -189,17 +205,58 @@ int fly_wait(fly_req *req, fly_status *status) {
     }
     struct fly_rt *rt = req->rt;
     fly_enter(rt);
-    struct fly_carrier *only = rt->only;
     fly_look_after(rt);
-    if (req->kind == FLY_R_SCHEDULE) {
+    if (req->kind == FLY_R_SCHEDULE)
         fly_coll_await(req);
-    } else if (!is_complete(req)) {
-        if (only != NULL) only->ops->spin(only, FLY_LOOKS, &req->want);
-        if (!is_complete(req)) await(req);
-    }
+    else
+        await(req);
     int code = finish(req, status);
     fly_leave(rt);
     return code;
+}
+
+/* A notification was taken; where `from` is given, it is time to tell its sender so. */
+static FLY_APART int taken(fly_req *req, fly_status *status, struct fly_outlet *from) {
+    if (from != NULL) fly_give_now(req->rt, from->peer);
+    return wait_for(req, status);
+}
+
+/* A plain request is complete. */
+static inline int end_plain(fly_req *req, fly_status *status) {
+    req->active = false;
+    if (status != NULL)
+        *status = (fly_status){req->want.last_source, req->want.last_tag, FLY_OK,
+                               req->want.expected};
+    return FLY_OK;
+}
+
+/* A packet is there that is not the usual one: as long as they are of this window, they are sorted
+   in. */
+static FLY_APART int sorted(fly_req *req, fly_status *status, struct fly_outlet *from) {
+    while (fly_outlet_sort(req->rt, from, req->win)) {
+        if (is_complete(req)) return end_plain(req, status);
+        from = fly_outlet_await(req->rt);
+        if (from == NULL) break;
+    }
+    return wait_for(req, status);
+}
+
+/* The compiler lays out this way, and makes it fast. */
+#define USUALLY(what) __builtin_expect(what, 1)
+
+int fly_wait(fly_req *req, fly_status *status) {
+    if (req == NULL || !req->quick || !req->active || fly_look_is_due(req->rt))
+        return wait_for(req, status);
+    req->rt->turns++;
+    if (USUALLY(!is_complete(req))) {
+        struct fly_outlet *from = fly_outlet_await(req->rt);
+        if (from == NULL) return wait_for(req, status);
+        if (!USUALLY(fly_outlet_hand(from, req->win, &req->want)))
+            return sorted(req, status, from);
+        bool tell = fly_outlet_noted(req->rt, from);
+        if (tell || !is_complete(req)) return taken(req, status, tell ? from : NULL);
+    }
+    return end_plain(req, status);
 }
 
 /* Ends the lowest request that is complete; true also where none is active. */

@@ -1,113 +1,52 @@
-/* A ring with many producers and one consumer, in memory that processes share; 64-byte slots.
+/* A ring with one producer and one consumer, in memory that processes share; 64-byte slots.
  *
- * Tickets count from `depth`; ticket t has slot t mod depth. A producer claims a ticket by one
- * compare and swap on the claim word of the slot, which holds the last ticket claimed and its
- * owner: a claim and its owner are one step, so that where an owner dies between claim and
- * publication the consumer knows whose slot it may pass over. The claim words are apart from the
- * slots: the consumer polls a slot, and a slot moves to the producer once, written whole. `hint`
- * is a place to start looking for a free ticket; it may be old.
+ * Ticket t, from 1 on, has slot t mod `depth`, which holds t once its packet is whole; memory that
+ * is zero is an empty ring. Each rank has a ring from each rank of its node, so that no step of a
+ * put is locked: a locked step would wait until the stores before it have got their cache lines,
+ * and puts that follow one another could not have several lines on their way. Where a producer
+ * dies, what it published is whole, and nothing stands behind what it did not.
  *
- * Precondition of a claim: a credit. The credits of all producers together are at most `depth`, so
- * ticket t - depth was consumed. That consumption happens before the claim of t: the producer that
- * has seen the credit for it returned (acquire) claimed a ticket up to t, and claims are read with
- * acquire, from word to word or by the hint, in order of tickets.
+ * Precondition of a ticket: a credit. The credits of the producer are at most `depth`, so ticket
+ * t - depth was consumed, and seeing the credit for it returned (acquire) tells the producer so.
  */
 #ifndef FLY_RING_H
 #define FLY_RING_H
 
+#include <stddef.h>
+
 #include "atomics.h"
 #include "packet.h"
 
-enum { FLY_OWNER_BITS = 12 };
-
 struct fly_slot {
-    fly_word word; /* the last ticket published here, and its owner */
+    fly_word word; /* the last ticket published here */
     struct fly_packet packet;
 };
 
+/* One side's view. */
 struct fly_ring {
     struct fly_slot *slots;
-    fly_word *claims; /* one a slot */
-    fly_word *hint;
-    uint64_t depth; /* a power of two */
+    uint64_t mask; /* depth - 1; the depth is a power of two */
+    uint64_t next; /* ticket to be published, or to be taken: from 1 on */
 };
 
-static inline uint64_t fly_ring_word(uint64_t ticket, unsigned owner) {
-    return ticket << FLY_OWNER_BITS | owner;
-}
-static inline uint64_t fly_ring_ticket(uint64_t word) { return word >> FLY_OWNER_BITS; }
-static inline unsigned fly_ring_owner(uint64_t word) {
-    return (unsigned)word & ((1U << FLY_OWNER_BITS) - 1);
+/* The slot of the next ticket. The producer has a credit for it, and writes its packet there. */
+static inline struct fly_slot *fly_ring_slot(const struct fly_ring *ring) {
+    return &ring->slots[ring->next & ring->mask];
 }
 
-static inline uint64_t fly_ring_place(const struct fly_ring *ring, uint64_t ticket) {
-    return ticket & (ring->depth - 1);
+/* By the producer: the packet in that slot is whole. */
+static inline void fly_ring_publish(struct fly_ring *ring, struct fly_slot *slot) {
+    fly_store_release(&slot->word, ring->next++);
 }
 
-/* Before first use, by the consumer. */
-static inline void fly_ring_init(struct fly_ring *ring) {
-    for (uint64_t i = 0; i < ring->depth; i++) {
-        fly_store_release(&ring->slots[i].word, fly_ring_word(i, 0));
-        fly_store_release(&ring->claims[i], fly_ring_word(i, 0));
-    }
-    fly_store_release(ring->hint, ring->depth);
+/* By the consumer: the next packet, or NULL where it is not published. */
+static inline const struct fly_packet *fly_ring_peek(const struct fly_ring *ring) {
+    const struct fly_slot *slot = fly_ring_slot(ring);
+    return fly_load_acquire(&slot->word) == ring->next ? &slot->packet : NULL;
 }
 
-/* The caller has a credit. Never waits for the consumer. */
-static inline uint64_t fly_ring_claim(const struct fly_ring *ring, unsigned owner) {
-    uint64_t ticket = fly_load_acquire(ring->hint);
-    for (;;) {
-        fly_word *claim = &ring->claims[fly_ring_place(ring, ticket)];
-        uint64_t word = fly_load_acquire(claim);
-        uint64_t last = fly_ring_ticket(word);
-        if (last >= ticket) {
-            ticket = last + 1; /* all up to `last` are claimed: claims leave no gap */
-        } else if (last + ring->depth == ticket &&
-                   fly_swap_if(claim, word, fly_ring_word(ticket, owner))) {
-            fly_store_release(ring->hint, ticket + 1);
-            return ticket;
-        }
-    }
-}
-
-static inline struct fly_slot *fly_ring_slot(const struct fly_ring *ring, uint64_t ticket) {
-    return &ring->slots[fly_ring_place(ring, ticket)];
-}
-
-/* Where the owner of a ticket writes its packet. */
-static inline struct fly_packet *fly_ring_packet(const struct fly_ring *ring, uint64_t ticket) {
-    return &ring->slots[fly_ring_place(ring, ticket)].packet;
-}
-
-static inline void fly_slot_publish(struct fly_slot *slot, uint64_t ticket, unsigned owner) {
-    fly_store_release(&slot->word, fly_ring_word(ticket, owner));
-}
-
-static inline void fly_ring_publish(const struct fly_ring *ring, uint64_t ticket, unsigned owner) {
-    fly_slot_publish(&ring->slots[fly_ring_place(ring, ticket)], ticket, owner);
-}
-
-/* The packet of a ticket and its owner, or NULL: it is not published. */
-static inline struct fly_packet *fly_ring_peek(const struct fly_ring *ring, uint64_t ticket,
-                                               unsigned *owner) {
-    struct fly_slot *slot = &ring->slots[fly_ring_place(ring, ticket)];
-    uint64_t word = fly_load_acquire(&slot->word);
-    *owner = fly_ring_owner(word);
-    return fly_ring_ticket(word) == ticket ? &slot->packet : NULL;
-}
-
-/* Whether a ticket is claimed, and by whom. */
-static inline bool fly_ring_claimed(const struct fly_ring *ring, uint64_t ticket,
-                                    unsigned *owner) {
-    uint64_t word = fly_load_acquire(&ring->claims[fly_ring_place(ring, ticket)]);
-    *owner = fly_ring_owner(word);
-    return fly_ring_ticket(word) == ticket;
-}
-
-/* Passes over the slot that a dead owner claimed. */
-static inline void fly_ring_void(const struct fly_ring *ring, uint64_t ticket, unsigned owner) {
-    fly_ring_packet(ring, ticket)->kind = FLY_K_VOID;
-    fly_ring_publish(ring, ticket, owner);
-}
+/* By the consumer: it has read that packet. Its credit goes back after this, or before: while the
+   consumer reads it, in any case not. */
+static inline void fly_ring_take(struct fly_ring *ring) { ring->next++; }
 
 #endif

@@ -117,6 +117,7 @@ static int choose(struct start *start) {
         peer->quota[FLY_CLASS_NOTE].limit = start->all[r].credits;
         peer->quota[FLY_CLASS_OTHER].limit = FLY_OTHER_CREDITS;
         for (int k = 0; k < FLY_CLASSES; k++) peer->quota[k].returned = &peer->quota[k].back;
+        fly_give_next(rt, peer);
     }
     for (int i = 0; i < start->count; i++) {
         if (used[i]) {
@@ -268,6 +269,9 @@ int fly_init(const fly_boot *boot, const fly_config *config, fly_rt **out) {
         destroy(rt);
         return code;
     }
+    rt->looks = rt->only != NULL && !rt->crowded ? FLY_LOOKS_ALONE : FLY_LOOKS_BESIDE;
+    for (int r = 0; r < rt->size && !rt->locked; r++)
+        rt->peers[r].quick = !rt->peers[r].dead && rt->peers[r].inlet.ring.slots != NULL;
     *out = rt;
     return FLY_OK;
 }

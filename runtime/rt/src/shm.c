@@ -1,4 +1,5 @@
-/* Transport "shm": packets between processes of one node, through a ring in each rank's segment. */
+/* Transport "shm": packets between processes of one node, through rings in each rank's segment, one
+   from each rank of the node. */
 #include "shm.h"
 
 #include <errno.h>
@@ -84,54 +85,44 @@ void fly_shm_wake(uint32_t *asleep) {
 
 static int shm_send(struct fly_carrier *c, int peer, const struct fly_packet *packet,
                     const void *data, size_t bytes) {
-    const struct fly_inlet *inlet = c->rt->peers[peer].inlet;
-    uint64_t ticket = fly_ring_claim(&inlet->ring, inlet->owner);
+    struct fly_inlet *inlet = &c->rt->peers[peer].inlet;
     (void)data;
     (void)bytes; /* memory is reached directly: no packet has bytes behind it */
-    struct fly_slot *slot = fly_ring_slot(&inlet->ring, ticket);
+    struct fly_slot *slot = fly_ring_slot(&inlet->ring);
     slot->packet = *packet;
-    fly_inlet_publish(inlet, slot, ticket);
+    fly_inlet_publish(inlet, slot);
     return FLY_OK;
 }
 
-/* With a death: whether the owner of the next slot is dead, and the slot was passed over. */
-static bool pass_over(struct fly_shm_carrier *shm, const struct fly_ring *ring) {
-    unsigned owner;
-    if (!fly_ring_claimed(ring, shm->head, &owner)) return false;
-    if (!shm->base.rt->peers[shm->segments[owner].world].dead) return false;
-    fly_ring_void(ring, shm->head, owner);
-    return true;
-}
-
-/* Takes the next packet; false: there is none, or no memory for it. */
-static bool take_one(struct fly_shm_carrier *shm, const struct fly_ring *ring) {
-    unsigned owner;
-    const struct fly_packet *packet = fly_ring_peek(ring, shm->head, &owner);
-    if (packet == NULL) return shm->base.rt->deaths != 0 && pass_over(shm, ring);
-    int peer = shm->segments[owner].world;
-    if (!fly_packet_arrived(shm->base.rt, peer, packet, NULL, 0)) return false;
-    shm->head++;
-    return true;
-}
-
-static int shm_poll(struct fly_carrier *c) {
-    struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
-    const struct fly_ring *ring = &shm->segments[shm->me].inlet.ring;
-    int taken = 0;
-    while (taken < TURN_MOST && take_one(shm, ring)) taken++;
-    return taken;
+/* Looks at the ring from each rank, until one has a packet; false: none has, or there is no memory
+   for it. */
+static bool take_one(struct fly_shm_carrier *shm) {
+    struct fly_rt *rt = shm->base.rt;
+    for (int left = shm->count; left > 0; left--) {
+        struct fly_outlet *from = rt->from;
+        const struct fly_packet *packet = fly_ring_peek(&from->ring);
+        if (packet != NULL && fly_packet_arrived(rt, from->peer, packet, NULL, 0)) {
+            fly_outlet_taken(rt, from);
+            return true;
+        }
+        rt->from = from->next;
+    }
+    return false;
 }
 
 static int shm_spin(struct fly_carrier *c, int looks, const struct fly_want *until) {
     struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
-    const struct fly_ring *ring = &shm->segments[shm->me].inlet.ring;
-    int taken = 0;
-    while (looks-- > 0 && taken == 0) taken += take_one(shm, ring);
-    while (taken != 0 && taken < TURN_MOST && (until == NULL || !fly_match_complete(until)) &&
-           take_one(shm, ring))
+    while (!take_one(shm)) {
+        if (--looks <= 0) return 0;
+        fly_look_alone();
+    }
+    int taken = 1;
+    while (taken < TURN_MOST && (until == NULL || !fly_match_complete(until)) && take_one(shm))
         taken++;
     return taken;
 }
+
+static int shm_poll(struct fly_carrier *c) { return shm_spin(c, 1, NULL); }
 
 static void shm_give(struct fly_carrier *c, int peer) {
     struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
@@ -139,7 +130,7 @@ static void shm_give(struct fly_carrier *c, int peer) {
     for (int i = 0; i < FLY_CLASSES; i++)
         fly_store_release(&to->returned[shm->me * FLY_CLASSES + i],
                           c->rt->peers[peer].quota[i].taken);
-    fly_inlet_rouse(&to->inlet);
+    fly_inlet_rouse(&c->rt->peers[peer].inlet);
 }
 
 /* Twice called: first it says that it will sleep, and lets the caller look once more. */
@@ -200,6 +191,7 @@ static void shm_close(struct fly_carrier *c) {
     }
     free(shm->segments);
     free(shm->local);
+    free(shm->from);
     if (shm->listener >= 0) close(shm->listener);
     if (shm->epoll >= 0) close(shm->epoll);
     free(shm);

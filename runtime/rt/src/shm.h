@@ -3,21 +3,18 @@
 #define FLY_SHM_H
 
 #include "core.h"
-#include "inlet.h"
+#include "outlet.h"
 
 /* The start of a rank's segment; a cache line for each word that others write. */
 struct fly_front {
     uint32_t asleep, line0[15];
-    fly_word hint;
-    uint64_t line1[7];
-    uint32_t left, users, line2[14]; /* users: ranks of this process that use this mapping */
+    uint32_t left, users, line1[14]; /* users: ranks of this process that use this mapping */
 };
 
 struct fly_segment {
     struct fly_memory memory;
     struct fly_front *front;
     fly_word *returned; /* by local rank and class: written by the rank that took */
-    struct fly_inlet inlet;
     int world, socket; /* rank; -1 for one's own */
     int pid;
     bool same_process; /* or own: the mapping is shared, and counts its users */
@@ -43,7 +40,7 @@ struct fly_shm_carrier {
     struct fly_segment *segments; /* by local rank */
     int count, me;
     int *local; /* by rank of the world; -1 */
-    uint64_t head;
+    struct fly_outlet *from; /* by local rank; rt->from is the one that is looked at next */
     int listener, epoll;
     bool expedited;
     unsigned char token[16];

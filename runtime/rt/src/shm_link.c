@@ -156,46 +156,56 @@ int fly_shm_hear(struct fly_shm_carrier *shm, int local, uint32_t id, struct fly
     }
 }
 
-static void lay_out(struct fly_segment *segment, int me, int count, uint64_t depth) {
-    unsigned char *at = segment->memory.base;
-    segment->front = (struct fly_front *)(void *)at;
-    at += sizeof *segment->front;
-    segment->returned = (fly_word *)(void *)at;
-    size_t words = (size_t)count * FLY_CLASSES * sizeof(fly_word);
-    at += (words + 63) / 64 * 64;
-    segment->inlet.ring.slots = (struct fly_slot *)(void *)at;
-    segment->inlet.ring.claims = (fly_word *)(void *)(at + depth * sizeof(struct fly_slot));
-    segment->inlet.ring.hint = &segment->front->hint;
-    segment->inlet.ring.depth = depth;
-    segment->inlet.asleep = &segment->front->asleep;
-    segment->inlet.owner = (unsigned)me;
-}
-
-/* Slots for all that may be under way to a rank of `credits`: notifications, others, answers. */
-static uint64_t depth_of(int count, uint32_t credits) {
-    uint64_t most = (uint64_t)count * (credits + FLY_OTHER_CREDITS + FLY_REPLIES_MAX), depth = 2;
+/* Slots for all that may be under way from one rank to one of `credits`: notifications, others,
+   answers. */
+static uint64_t depth_of(uint32_t credits) {
+    uint64_t most = (uint64_t)credits + FLY_OTHER_CREDITS + FLY_REPLIES_MAX, depth = 2;
     while (depth < most) depth *= 2;
     return depth;
 }
 
-static size_t segment_bytes(int count, uint64_t depth) {
+/* Bytes before the rings: the front, and the words of credits. */
+static size_t bytes_before(int count) {
     size_t words = (size_t)count * FLY_CLASSES * sizeof(fly_word);
-    size_t all = sizeof(struct fly_front) + (words + 63) / 64 * 64 +
-                 (size_t)depth * (sizeof(struct fly_slot) + sizeof(fly_word));
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    return (all + page - 1) / page * page;
+    return sizeof(struct fly_front) + (words + 63) / 64 * 64;
+}
+
+/* The ring in a segment from a local rank. New memory is zero: it is empty. */
+static struct fly_ring ring_from(const struct fly_segment *segment, int local, int count,
+                                 uint64_t depth) {
+    struct fly_slot *first = (void *)((unsigned char *)segment->memory.base + bytes_before(count));
+    return (struct fly_ring){first + (size_t)local * depth, depth - 1, 1};
+}
+
+static void lay_out(struct fly_shm_carrier *shm, struct fly_segment *segment, uint64_t depth) {
+    unsigned char *base = segment->memory.base;
+    segment->front = (struct fly_front *)(void *)base;
+    segment->returned = (fly_word *)(void *)(base + sizeof *segment->front);
+    struct fly_inlet *inlet = &shm->base.rt->peers[segment->world].inlet;
+    inlet->ring = ring_from(segment, shm->me, shm->count, depth);
+    inlet->asleep = &segment->front->asleep;
 }
 
 static int make_own(struct fly_shm_carrier *shm, uint32_t credits) {
     struct fly_segment *own = &shm->segments[shm->me];
-    uint64_t depth = depth_of(shm->count, credits);
-    int code = fly_shm_file(segment_bytes(shm->count, depth), &own->memory);
+    uint64_t depth = depth_of(credits);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t bytes = bytes_before(shm->count) +
+                   (size_t)shm->count * (size_t)depth * sizeof(struct fly_slot);
+    int code = fly_shm_file((bytes + page - 1) / page * page, &own->memory);
     if (code != FLY_OK) return code;
     own->same_process = true;
-    lay_out(own, shm->me, shm->count, depth);
+    lay_out(shm, own, depth);
     own->front->users = 1;
-    fly_ring_init(&own->inlet.ring);
-    shm->head = depth;
+    for (int i = 0; i < shm->count; i++) {
+        int peer = shm->segments[i].world;
+        shm->from[i] = (struct fly_outlet){
+            .ring = ring_from(own, i, shm->count, depth),
+            .note = &shm->base.rt->peers[peer].quota[FLY_CLASS_NOTE],
+            .peer = peer,
+            .next = &shm->from[i + 1 == shm->count ? 0 : i + 1],
+        };
+    }
     return FLY_OK;
 }
 
@@ -222,7 +232,7 @@ static int meet(struct fly_shm_carrier *shm, int socket, const struct fly_hello 
     close(files[0]);
     if (code != FLY_OK) return code;
     segment->socket = socket;
-    lay_out(segment, shm->me, shm->count, depth_of(shm->count, all[segment->world].credits));
+    lay_out(shm, segment, depth_of(all[segment->world].credits));
     if (segment->same_process)
         __atomic_add_fetch(&segment->front->users, 1, __ATOMIC_ACQ_REL);
     struct epoll_event event = {.events = EPOLLRDHUP, .data.u32 = (uint32_t)local};
@@ -306,10 +316,8 @@ static int number_ranks(struct fly_shm_carrier *shm) {
         segment->memory.file = -1;
         shm->local[r] = shm->count++;
     }
-    if (shm->count > 1 << FLY_OWNER_BITS)
-        return fly_fail(FLY_ERR_UNSUPPORTED, "shm: %d ranks on a node; at most %d", shm->count,
-                        1 << FLY_OWNER_BITS);
-    return FLY_OK;
+    rt->from = shm->from = calloc((size_t)shm->count, sizeof *shm->from);
+    return shm->from == NULL ? fly_fail(FLY_ERR_NOMEM, "shm: no memory") : FLY_OK;
 }
 
 /* Lower ranks are called; higher ones call. A listener takes calls before it is asked to. */
@@ -330,9 +338,7 @@ int fly_shm_connect(struct fly_shm_carrier *shm, const struct fly_hello *all) {
     shm->listener = -1;
     for (int i = 0; i < shm->count; i++) {
         struct fly_peer *peer = &rt->peers[shm->segments[i].world];
-        shm->segments[i].inlet.fenced =
-            !shm->expedited || !all[shm->segments[i].world].expedited;
-        peer->inlet = &shm->segments[i].inlet;
+        peer->inlet.fenced = !shm->expedited || !all[shm->segments[i].world].expedited;
         for (int k = 0; k < FLY_CLASSES; k++)
             peer->quota[k].returned = &own->returned[i * FLY_CLASSES + k];
     }

@@ -173,7 +173,8 @@ static int make(const char *call, fly_team *team, bool created, void *base, size
     fly_enter(rt);
     uint64_t value = 0;
     int code = fly_agree(rt, &team->object, &value);
-    *win = (struct fly_win){.rt = rt, .flags = flags, .bytes = bytes, .unit = unit};
+    *win = (struct fly_win){
+        .rt = rt, .peers = rt->peers, .flags = flags, .bytes = bytes, .unit = unit};
     win->object = (struct fly_object){.kind = FLY_IS_WINDOW, .team = team};
     win->memory.file = win->table_memory.file = -1;
     win->created = created;
@@ -251,8 +252,11 @@ int fly_win_free(fly_win **out) {
     struct fly_rt *rt = win->rt;
     int code = FLY_OK;
     fly_enter(rt);
-    if (win->active != 0)
-        code = fly_fail(FLY_ERR_STATE, "fly_win_free: %zu requests are active", win->active);
+    size_t active = 0;
+    for (const struct fly_req *req = win->requests; req != NULL; req = req->next)
+        active += req->active;
+    if (active != 0)
+        code = fly_fail(FLY_ERR_STATE, "fly_win_free: %zu requests are active", active);
     else if (fly_sync_open(win))
         code = fly_fail(FLY_ERR_STATE, "fly_win_free: an epoch is open");
     else

@@ -70,12 +70,14 @@ static void compare(const struct model *model, const struct fly_match *match, ui
     CHECK(match->unmatched == (uint64_t)model->count, "step %llu", (unsigned long long)step);
     for (int r = 0; r < REQUESTS; r++) {
         if (wants[r].home == NULL) continue;
-        CHECK(wants[r].found == model->found[r], "step %llu request %d", (unsigned long long)step,
-              r);
+        CHECK(fly_match_found(&wants[r]) == model->found[r], "step %llu request %d",
+              (unsigned long long)step, r);
+        if (model->found[r] == 0) continue;
         CHECK(wants[r].last_source == model->last[r].source, "request %d", r);
         CHECK(wants[r].last_tag == model->last[r].tag, "request %d", r);
-        uint64_t serial = 0;
-        if (wants[r].found != 0) memcpy(&serial, wants[r].inline_data, sizeof serial);
+        uint64_t serial;
+        memcpy(&serial, wants[r].inline_data, sizeof serial);
+        CHECK(wants[r].inline_bytes == sizeof serial, "request %d", r);
         CHECK(serial == model->last[r].serial, "request %d took another notification", r);
     }
 }
@@ -112,13 +114,23 @@ static void forget(struct model *model, struct fly_match *match, int r) {
 static uint64_t hands;
 
 /* The short way, where it may be gone: the one request that took it, or NULL. */
-static struct fly_want *handed(struct fly_match *match, const struct note *note) {
-    struct fly_want *only = match->newest;
-    uint64_t waiting = match->posted;
-    if (!fly_match_hand(match, note->source, note->tag, &note->serial, 8)) return NULL;
-    CHECK(waiting == 1, "handed over while %llu were posted", (unsigned long long)waiting);
+static struct fly_want *handed(const struct model *model, struct fly_match *match,
+                               const struct note *note) {
+    unsigned char data[FLY_MATCH_INLINE] = {0};
+    struct fly_want *only = model->waiting == 0 ? wants : &wants[model->line[0]];
+    memcpy(data, &note->serial, sizeof note->serial);
+    if (!fly_match_hand(match, only, note->source, note->tag, data, 8)) return NULL;
+    CHECK(model->waiting == 1, "handed over while %d were posted", model->waiting);
     hands++;
     return only;
+}
+
+static void post(struct fly_match *match, const struct model *model, int r) {
+    if (wants[r].expected != 0 && fly_match_post_alone(match, &wants[r])) {
+        CHECK(model->waiting == 0, "alone, while %d were posted", model->waiting);
+        return;
+    }
+    fly_match_post(match, &wants[r]);
 }
 
 /* One program: phases that fill the lists alternate with phases that drain them; in some, two
@@ -141,7 +153,7 @@ static void program(uint64_t seed, uint64_t steps, int spread) {
         if (dice < arrivals && model.count < NOTES_MAX) {
             struct note note = {(int)below(&state, SOURCES * (uint64_t)spread),
                                 (int)below(&state, TAGS * (uint64_t)spread), step};
-            struct fly_want *taker = below(&state, 2) == 0 ? handed(&match, &note) : NULL;
+            struct fly_want *taker = below(&state, 2) == 0 ? handed(&model, &match, &note) : NULL;
             CHECK(taker != NULL || fly_match_arrive(&match, note.source, note.tag, &note.serial, 8,
                                                     &taker), "-");
             int wanted = model_arrive(&model, note);
@@ -149,7 +161,10 @@ static void program(uint64_t seed, uint64_t steps, int spread) {
                   (unsigned long long)step);
         } else if (dice < 92 && wants[r].home != NULL) {
             if (!wants[r].posted) {
-                fly_match_post(&match, &wants[r]);
+                if (few)
+                    post(&match, &model, r);
+                else
+                    fly_match_post(&match, &wants[r]);
                 model_post(&model, r);
             } else if (dice % 3 == 0) {
                 take_back(&model, &match, r);

@@ -1,8 +1,7 @@
-/* All schedules of producers on a ring of two or four slots, with old values for loads wherever the
- * order allows them; each seeded fault must be found.
+/* All schedules of producers, each with its ring of two slots to one consumer, with old values for
+ * loads wherever the order allows them; each seeded fault must be found.
  *
- *   ring_explore PRODUCERS MESSAGES [relaxed-publish | relaxed-claim | early-credit | ""]
- *                [MOST]
+ *   ring_explore PRODUCERS MESSAGES [relaxed-publish | early-credit | early-return | ""] [MOST]
  *
  * Threads are coroutines; a run replays a list of choices and asks for new ones at its end, depth
  * first, so that every list of choices is run once. The rule of credits is as in the library: a
@@ -16,7 +15,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-enum { THREADS = 4, WORDS = 24, STORES = 64, CHOICES = 400, STACK = 65536, DEPTH_MOST = 4 };
+enum { THREADS = 4, WORDS = 24, STORES = 64, CHOICES = 400, STACK = 65536, DEPTH = 2 };
 
 struct store {
     uint64_t value;
@@ -133,77 +132,80 @@ void fly_store_release(fly_word *word, uint64_t value) {
     append(word->index, value, strcmp(fault, "relaxed-publish") != 0);
 }
 
-bool fly_swap_if(fly_word *word, uint64_t expect, uint64_t desired) {
-    yield();
-    int w = word->index, newest = stored[w] - 1;
-    note_step((uint64_t)(w * STORES + newest) << 8 | 3);
-    if (memory[w][newest].value != expect) return false;
-    join_view(views[running], memory[w][newest].view);
-    append(w, desired, strcmp(fault, "relaxed-claim") != 0);
-    return true;
-}
-
-/* The ring, and the words beside it: data of each slot, and the credits of each producer. */
-static struct fly_slot slots[DEPTH_MOST];
-static fly_word claims[DEPTH_MOST], hint, data[DEPTH_MOST], credit[THREADS];
-static int depth; /* two slots; four where there are more producers than two */
-static struct fly_ring ring;
+/* The rings of the producers, both sides of each, and the words beside them: data of each slot, and
+   the credits. */
+static struct fly_slot slots[THREADS][DEPTH];
+static fly_word data[THREADS][DEPTH], credit[THREADS];
+static struct fly_ring out[THREADS], in[THREADS];
 static int producers, messages;
 
-/* Plain data: an access that does not know of the newest store is a race. */
-static void write_data(int slot, uint64_t value) {
-    int w = data[slot].index;
+/* The first producer sends `messages`, each other one less than the one before, but one. */
+static int messages_of(int producer) {
+    return messages > producer ? messages - producer : 1;
+}
+
+/* Plain data: an access that does not know of the newest store is a race. It lasts a step. */
+static void write_data(int w, uint64_t value) {
     if (views[running][w] != stored[w] - 1) wrong = true;
     append(w, value, false);
 }
 
-static uint64_t read_data(int slot) {
-    int w = data[slot].index;
+static uint64_t read_data(int w) {
+    yield();
     if (views[running][w] != stored[w] - 1) wrong = true;
     return memory[w][stored[w] - 1].value;
+}
+
+static int data_of(const struct fly_ring *ring, int producer) {
+    return data[producer][ring->next & ring->mask].index;
 }
 
 /* Waiting is not explored: a thread whose credit has not come is not chosen. */
 static bool has_credit(int producer, int sent) {
     int w = credit[producer].index;
     bool early = strcmp(fault, "early-credit") == 0;
-    return (int)memory[w][stored[w] - 1].value + 1 + early > sent;
+    return (int)memory[w][stored[w] - 1].value + DEPTH + early > sent;
 }
 
 static int sent_of[THREADS];
 
 static void produce(int me) {
-    for (int n = 0; n < messages; n++) {
+    for (int n = 0; n < messages_of(me); n++) {
         sent_of[me] = n;
         yield();
         int w = credit[me].index;
         views[me][w] = stored[w] - 1;
         join_view(views[me], memory[w][stored[w] - 1].view);
         note_step((uint64_t)stored[w] << 16 | 5);
-        uint64_t ticket = fly_ring_claim(&ring, (unsigned)me);
-        write_data((int)(ticket % (uint64_t)depth), (uint64_t)(me * 100 + n));
-        fly_ring_publish(&ring, ticket, (unsigned)me);
+        write_data(data_of(&out[me], me), (uint64_t)(me * 100 + n));
+        fly_ring_publish(&out[me], fly_ring_slot(&out[me]));
     }
 }
 
-static uint64_t head;
-static bool looking; /* the consumer's next step is to look at the ring */
+static bool looking; /* the consumer's next step is to look at all the rings */
 
 static void consume(int me) {
     int next[THREADS] = {0};
     (void)me;
-    for (int taken = 0; taken < producers * messages;) {
-        unsigned owner;
-        looking = true;
-        bool there = fly_ring_peek(&ring, head, &owner) != NULL;
-        looking = false;
-        if (!there) continue;
-        uint64_t value = read_data((int)(head % (uint64_t)depth));
-        if (value != (uint64_t)((int)owner * 100 + next[owner])) wrong = true;
-        next[owner]++;
-        head++;
-        taken++;
-        fly_store_release(&credit[owner], (uint64_t)next[owner]);
+    int all = 0;
+    for (int p = 0; p < producers; p++) all += messages_of(p);
+    for (int taken = 0, seen = 0; taken < all;) {
+        looking = seen == 0;
+        seen = 0;
+        for (int p = 0; p < producers; p++) {
+            bool there = fly_ring_peek(&in[p]) != NULL;
+            looking = false;
+            if (!there) continue;
+            bool early = strcmp(fault, "early-return") == 0;
+            if (early) fly_store_release(&credit[p], (uint64_t)next[p] + 1);
+            uint64_t value = read_data(data_of(&in[p], p));
+            if (value != (uint64_t)(p * 100 + next[p])) wrong = true;
+            next[p]++;
+            fly_ring_take(&in[p]);
+            taken++;
+            seen++;
+            if (!early) fly_store_release(&credit[p], (uint64_t)next[p]);
+        }
     }
 }
 
@@ -218,13 +220,13 @@ static void body(int me) {
 
 static int name_words(void) {
     int next = 0;
-    for (int i = 0; i < depth; i++) {
-        slots[i].word.index = next++;
-        claims[i].index = next++;
-        data[i].index = next++;
+    for (int p = 0; p < producers; p++) {
+        for (int i = 0; i < DEPTH; i++) {
+            slots[p][i].word.index = next++;
+            data[p][i].index = next++;
+        }
+        credit[p].index = next++;
     }
-    hint.index = next++;
-    for (int i = 0; i < THREADS; i++) credit[i].index = next++;
     return next;
 }
 
@@ -241,13 +243,8 @@ static void reset(void) {
         memset(&memory[w][0], 0, sizeof memory[w][0]);
         stored[w] = 1;
     }
-    for (uint64_t i = 0; i < (uint64_t)depth; i++) {
-        memory[slots[i].word.index][0].value = fly_ring_word(i, 0);
-        memory[claims[i].index][0].value = fly_ring_word(i, 0);
-    }
-    memory[hint.index][0].value = (uint64_t)depth;
-    ring = (struct fly_ring){slots, claims, &hint, (uint64_t)depth};
-    head = (uint64_t)depth;
+    for (int p = 0; p < producers; p++)
+        out[p] = in[p] = (struct fly_ring){slots[p], DEPTH - 1, 1};
     looking = wrong = false;
     for (int t = 0; t < thread_count; t++) {
         getcontext(&threads[t]);
@@ -258,10 +255,13 @@ static void reset(void) {
     }
 }
 
-/* The consumer is asked again only when something was stored since it looked in vain. */
+/* Whether there is nothing to see, however new the values that it sees: it is asked again later. */
 static bool consumer_waits(void) {
-    int w = slots[head % (uint64_t)depth].word.index;
-    return fly_ring_ticket(memory[w][stored[w] - 1].value) != head;
+    for (int p = 0; p < producers; p++) {
+        int w = fly_ring_slot(&in[p])->word.index;
+        if (memory[w][stored[w] - 1].value == in[p].next) return false;
+    }
+    return true;
 }
 
 static bool can_run(int t) {
@@ -304,7 +304,6 @@ int main(int count, char **words) {
     fault = count > 3 ? words[3] : "";
     unsigned long most = count > 4 ? strtoul(words[4], NULL, 10) : 0;
     thread_count = producers + 1;
-    depth = producers > 2 ? 4 : 2;
     if (producers < 1 || thread_count > THREADS) return 2;
     do {
         runs++;
@@ -314,7 +313,7 @@ int main(int count, char **words) {
         }
         if (most != 0 && runs == most) break;
     } while (advance());
-    printf("ring_explore: %d producers, %d messages each: %zu states by %lu schedules%s\n",
+    printf("ring_explore: %d producers, up to %d messages: %zu states by %lu schedules%s\n",
            producers, messages, met_count, runs, *fault ? ", and the fault was not found" : "");
     return *fault ? 1 : 0;
 }

@@ -3,7 +3,7 @@
  *
  * Memory is a list of stores for each word, with the view that a release carries. A load may see
  * any store that is not older than what its thread knows of the word; acquire takes over the view
- * of that store. A swap sees the newest store. This is the release-acquire fragment of C11.
+ * of that store. This is the release-acquire fragment of C11.
  */
 #ifndef FLY_TEST_RING_MODEL_H
 #define FLY_TEST_RING_MODEL_H
@@ -18,7 +18,6 @@ typedef struct {
 uint64_t fly_load_relaxed(const fly_word *word);
 uint64_t fly_load_acquire(const fly_word *word);
 void fly_store_release(fly_word *word, uint64_t value);
-bool fly_swap_if(fly_word *word, uint64_t expect, uint64_t desired);
 static inline void fly_fence_all(void) {}
 
 #endif

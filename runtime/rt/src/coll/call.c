@@ -17,10 +17,11 @@ static void link_lanes(struct fly_coll *coll) {
     for (int r = 0; r < team->size; r++) {
         const struct fly_member *member = &coll->win->members[r];
         const struct fly_peer *peer = &coll->rt->peers[fly_world_rank(team, r)];
-        if (r == team->rank || member->reach != FLY_DIRECT || peer->inlet == NULL) continue;
+        if (r == team->rank || member->reach != FLY_DIRECT || peer->inlet.ring.slots == NULL)
+            continue;
         struct fly_lane *theirs = (struct fly_lane *)(void *)(member->base + FLY_COLL_HEAP);
         coll->lanes[r] = (struct fly_lanes){.out = &theirs[team->rank], .in = &mine[r],
-                                            .inlet = peer->inlet};
+                                            .inlet = &peer->inlet};
     }
 }
 
@@ -71,7 +72,7 @@ static int make_coll(struct fly_team *team) {
 }
 
 bool fly_coll_busy(const struct fly_team *team) {
-    return team->coll != NULL && team->coll->win != NULL && team->coll->win->active != 0;
+    return team->coll != NULL && team->coll->win != NULL && team->coll->win->collectives != 0;
 }
 
 /* Requests and graphs of users stay, and can only be freed. */
@@ -203,7 +204,7 @@ int fly_call_run(struct fly_call *call) {
         if (code == FLY_OK) {
             fly_record_done(&s->req);
             s->req.active = false;
-            call->coll->win->active--;
+            call->coll->win->collectives--;
             code = s->req.error;
             if (code != FLY_OK) fly_fail(code, "%s: a rank of the team has died", call->name);
         }

@@ -425,7 +425,7 @@ int fly_sched_start(struct fly_sched *s) {
     s->req.want.left = 1;
     s->req.error = FLY_OK;
     s->req.active = true;
-    coll->win->active++;
+    coll->win->collectives++;
     if (coll->early[bucket] != NULL) take_early(coll, s);
     for (size_t i = 0; s->early && s->heap_bytes != 0 && i < s->receiving_count; i++)
         call_for(s, &s->receivings[i]);
@@ -440,9 +440,11 @@ static inline bool look_ahead(const struct fly_sched *s, int looks) {
         const struct fly_receiving *r = &s->receivings[i];
         const struct fly_lanes *lanes = &s->coll->lanes[r->peer];
         if (r->done || lanes->in == NULL) continue;
-        while (looks-- > 0)
-            if (fly_lane_peek(lanes) != NULL) return true;
-        return false;
+        while (fly_lane_peek(lanes) == NULL) {
+            if (--looks <= 0) return false;
+            fly_look_alone();
+        }
+        return true;
     }
     return false;
 }
