@@ -11,50 +11,53 @@ struct fly_outlet {
     int peer;
 };
 
-/* The ring that gave a packet gives the next; after so many, the others have their turn. */
-enum { FLY_IN_A_ROW = 16 };
+/* So many lines that may be written already are fetched while others are on their way. */
+enum { FLY_AHEAD = 16 };
 
-static inline void fly_outlet_taken(struct fly_rt *rt, struct fly_outlet *from) {
+static inline void fly_outlet_taken(struct fly_outlet *from) {
     fly_ring_take(&from->ring);
-    rt->from = from->ring.next % FLY_IN_A_ROW != 0 ? from : from->next;
+    __builtin_prefetch(&from->ring.slots[(from->ring.next + FLY_AHEAD - 1) & from->ring.mask]);
 }
 
-/* Looks at the rings in turn for a while, until one has a packet; NULL: none has. */
-static inline struct fly_outlet *fly_outlet_await(struct fly_rt *rt) {
+/* Looks at the rings in turn for a while, until one has a packet: that of rt->from; NULL: none. */
+static inline const struct fly_packet *fly_outlet_await(struct fly_rt *rt) {
     struct fly_outlet *from = rt->from;
-    for (int looks = rt->looks; fly_ring_peek(&from->ring) == NULL; from = from->next) {
+    const struct fly_packet *packet;
+    for (int looks = rt->looks; (packet = fly_ring_peek(&from->ring)) == NULL; from = from->next) {
         if (--looks == 0) return NULL;
         fly_look_alone();
     }
-    return rt->from = from;
+    rt->from = from;
+    return packet;
 }
 
-/* Gives the next packet to the request, where it is the usual one: a notification of the window,
-   for the request, which is posted alone. false: it is not, and nothing has happened. */
-static inline bool fly_outlet_hand(const struct fly_outlet *from, struct fly_win *win,
+/* Gives that packet to the request, where it is the usual one: a notification of the window, for
+   the request, which is posted alone. false: it is not, and nothing has happened. */
+static inline bool fly_outlet_hand(const struct fly_packet *packet, struct fly_win *win,
                                    struct fly_want *want) {
-    const struct fly_packet *packet = &fly_ring_slot(&from->ring)->packet;
     return packet->window == win->object.id && packet->kind == FLY_K_NOTIFY &&
            fly_match_hand(&win->match, want, packet->source, packet->tag, packet->data,
                           packet->bytes);
 }
 
-/* Sorts it in, where it is a notification of the window; false: it is not, or memory is short. */
-static inline bool fly_outlet_sort(struct fly_rt *rt, struct fly_outlet *from,
+/* It was handed over; true: it is time to tell its sender so, and to look at the others' rings. */
+static inline bool fly_outlet_noted(struct fly_rt *rt) {
+    fly_outlet_taken(rt->from);
+    return ++rt->from->note->taken == rt->from->note->tell_at;
+}
+
+/* Sorts that packet in, where it is a notification of the window; false: it is not, or memory is
+   short. The others have their turn. */
+static inline bool fly_outlet_sort(struct fly_rt *rt, const struct fly_packet *packet,
                                    struct fly_win *win) {
-    const struct fly_packet *packet = &fly_ring_slot(&from->ring)->packet;
+    struct fly_outlet *from = rt->from;
     if (packet->window != win->object.id || packet->kind != FLY_K_NOTIFY ||
         !fly_notification(win, from->peer, packet->source, packet->tag, packet->data,
                           packet->bytes))
         return false;
-    fly_outlet_taken(rt, from);
+    fly_outlet_taken(from);
+    rt->from = from->next;
     return true;
-}
-
-/* That packet was handed over; true: it is time to tell its sender so. */
-static inline bool fly_outlet_noted(struct fly_rt *rt, struct fly_outlet *from) {
-    fly_outlet_taken(rt, from);
-    return ++from->note->taken == from->note->tell_at;
 }
 
 #endif

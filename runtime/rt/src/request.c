@@ -215,9 +215,13 @@ static FLY_APART int wait_for(fly_req *req, fly_status *status) {
     return code;
 }
 
-/* A notification was taken; where `from` is given, it is time to tell its sender so. */
-static FLY_APART int taken(fly_req *req, fly_status *status, struct fly_outlet *from) {
-    if (from != NULL) fly_give_now(req->rt, from->peer);
+/* A notification was taken, and it is time to tell its sender so where `tell` says. */
+static FLY_APART int taken(fly_req *req, fly_status *status, bool tell) {
+    struct fly_outlet *from = req->rt->from;
+    if (tell) {
+        fly_give_now(req->rt, from->peer);
+        req->rt->from = from->next;
+    }
     return wait_for(req, status);
 }
 
@@ -232,11 +236,11 @@ static inline int end_plain(fly_req *req, fly_status *status) {
 
 /* A packet is there that is not the usual one: as long as they are of this window, they are sorted
    in. */
-static FLY_APART int sorted(fly_req *req, fly_status *status, struct fly_outlet *from) {
-    while (fly_outlet_sort(req->rt, from, req->win)) {
+static FLY_APART int sorted(fly_req *req, fly_status *status, const struct fly_packet *packet) {
+    while (fly_outlet_sort(req->rt, packet, req->win)) {
         if (is_complete(req)) return end_plain(req, status);
-        from = fly_outlet_await(req->rt);
-        if (from == NULL) break;
+        packet = fly_outlet_await(req->rt);
+        if (packet == NULL) break;
     }
     return wait_for(req, status);
 }
@@ -249,12 +253,12 @@ int fly_wait(fly_req *req, fly_status *status) {
         return wait_for(req, status);
     req->rt->turns++;
     if (USUALLY(!is_complete(req))) {
-        struct fly_outlet *from = fly_outlet_await(req->rt);
-        if (from == NULL) return wait_for(req, status);
-        if (!USUALLY(fly_outlet_hand(from, req->win, &req->want)))
-            return sorted(req, status, from);
-        bool tell = fly_outlet_noted(req->rt, from);
-        if (tell || !is_complete(req)) return taken(req, status, tell ? from : NULL);
+        const struct fly_packet *packet = fly_outlet_await(req->rt);
+        if (packet == NULL) return wait_for(req, status);
+        if (!USUALLY(fly_outlet_hand(packet, req->win, &req->want)))
+            return sorted(req, status, packet);
+        bool tell = fly_outlet_noted(req->rt);
+        if (tell || !is_complete(req)) return taken(req, status, tell);
     }
     return end_plain(req, status);
 }

@@ -101,11 +101,11 @@ static bool take_one(struct fly_shm_carrier *shm) {
     for (int left = shm->count; left > 0; left--) {
         struct fly_outlet *from = rt->from;
         const struct fly_packet *packet = fly_ring_peek(&from->ring);
+        rt->from = from->next;
         if (packet != NULL && fly_packet_arrived(rt, from->peer, packet, NULL, 0)) {
-            fly_outlet_taken(rt, from);
+            fly_outlet_taken(from);
             return true;
         }
-        rt->from = from->next;
     }
     return false;
 }
