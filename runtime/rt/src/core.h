@@ -11,6 +11,8 @@
 #include "transport.h"
 
 enum { FLY_CARRIERS = 5, FLY_LOOKS = 12, FLY_LOOKS_ALONE = 256, FLY_LOOKS_BESIDE = 16 };
+/* Turns from one look for peers that died to the next; waits that see one transport alone. */
+enum { FLY_WATCH_TURNS = 4096, FLY_WAITS_BESIDE = 8 };
 /* Of credits: notifications have as many as the user says, other packets a few of their own. */
 enum { FLY_CLASS_NOTE, FLY_CLASS_OTHER, FLY_CLASSES };
 enum { FLY_OTHER_CREDITS = 32, FLY_REPLIES_MAX = 8 };
@@ -169,6 +171,7 @@ struct fly_rt {
     struct fly_carrier *only; /* the one there is, where it can spin */
     struct fly_outlet *from; /* the ring of a peer on the node that is looked at next, or NULL */
     int looks;               /* at those alone, before a wait turns to all, or lets others run */
+    uint32_t every;          /* so many waits one turns to all in any case; a power of two */
     struct fly_object **objects; /* by number, open addressing */
     size_t object_room, object_count;
     struct fly_object *last; /* found */
@@ -208,16 +211,17 @@ static inline void fly_leave(struct fly_rt *rt) {
 }
 /* Polls all transports; how many packets came. */
 int fly_turn(struct fly_rt *rt);
-/* Looks for peers that died; fly_look_after does it once in 4,096 turns, and goes on with the
+/* Looks for peers that died; fly_look_after does it now and then, and goes on with the
    collectives that are under way. */
 void fly_watch(struct fly_rt *rt);
 void fly_coll_turn(struct fly_rt *rt);
 static inline void fly_look_after(struct fly_rt *rt) {
-    if (++rt->turns % 4096 == 0) fly_watch(rt);
+    if (++rt->turns % FLY_WATCH_TURNS == 0) fly_watch(rt);
     if (rt->scheds != 0) fly_coll_turn(rt);
 }
+/* Whether a wait has to look at more than what comes to it first. */
 static inline bool fly_look_is_due(const struct fly_rt *rt) {
-    return (rt->turns + 1) % 4096 == 0 || rt->scheds != 0;
+    return ((rt->turns + 1) & (rt->every - 1)) == 0 || rt->scheds != 0;
 }
 struct fly_pause {
     struct fly_rt *rt;

@@ -269,6 +269,7 @@ int fly_init(const fly_boot *boot, const fly_config *config, fly_rt **out) {
         destroy(rt);
         return code;
     }
+    rt->every = rt->only != NULL ? FLY_WATCH_TURNS : FLY_WAITS_BESIDE;
     rt->looks = rt->only != NULL && !rt->crowded ? FLY_LOOKS_ALONE : FLY_LOOKS_BESIDE;
     for (int r = 0; r < rt->size && !rt->locked; r++)
         rt->peers[r].quick = !rt->peers[r].dead && rt->peers[r].inlet.ring.slots != NULL;
