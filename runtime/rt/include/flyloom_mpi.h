@@ -9,7 +9,9 @@
 
 #include <limits.h>
 #include <mpi.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "flyloom.h"
 #include "flyloom_mpi_types.h"
@@ -18,9 +20,24 @@
 extern "C" {
 #endif
 
+/* Messages of up to so many bytes come into receives that are posted already, so many of them; a
+   longer one is a message of 8 bytes that tells its size, and another behind it. */
+enum { FLY_MPI_ROOM = 8192, FLY_MPI_POSTED = 4 };
+enum { FLY_MPI_SHORT = 1, FLY_MPI_LONG = 2 }; /* tags */
+
 typedef struct {
     MPI_Comm comm;
+    MPI_Request posted[FLY_MPI_POSTED];
+    unsigned char *rooms; /* one for each of them; NULL: none is posted yet */
+    int next;             /* the one that was posted first, and is matched first */
+    int peer;             /* whose message is in it */
 } fly_mpi_context;
+
+typedef struct {
+    MPI_Request parts[2];
+    int count;
+    uint64_t bytes;
+} fly_mpi_sending;
 
 static inline int fly_mpi_host_allgather(void *ctx, const void *mine, void *all, size_t bytes) {
     fly_mpi_context *context = (fly_mpi_context *)ctx;
@@ -30,63 +47,107 @@ static inline int fly_mpi_host_allgather(void *ctx, const void *mine, void *all,
 }
 
 static inline int fly_mpi_host_isend(void *ctx, int peer, const void *data, size_t bytes,
-                                void **handle) {
+                                     void **handle) {
     fly_mpi_context *context = (fly_mpi_context *)ctx;
-    MPI_Request *request;
+    fly_mpi_sending *sending;
+    int tag = FLY_MPI_SHORT, code = MPI_SUCCESS;
     if (!fly_mpi_alive() || bytes > INT_MAX) return 1;
-    request = (MPI_Request *)malloc(sizeof *request);
-    if (request == NULL) return 1;
-    if (MPI_Isend((void *)(uintptr_t)data, (int)bytes, MPI_BYTE, peer, 1, context->comm,
-                  request) != MPI_SUCCESS) {
-        free(request);
+    sending = (fly_mpi_sending *)malloc(sizeof *sending);
+    if (sending == NULL) return 1;
+    sending->count = 0;
+    if (bytes > FLY_MPI_ROOM || bytes == sizeof sending->bytes) {
+        sending->bytes = bytes;
+        tag = FLY_MPI_LONG;
+        code = MPI_Isend(&sending->bytes, (int)sizeof sending->bytes, MPI_BYTE, peer,
+                         FLY_MPI_SHORT, context->comm, &sending->parts[sending->count++]);
+    }
+    if (code == MPI_SUCCESS)
+        code = MPI_Isend((void *)(uintptr_t)data, (int)bytes, MPI_BYTE, peer, tag, context->comm,
+                         &sending->parts[sending->count++]);
+    if (code != MPI_SUCCESS) {
+        free(sending);
         return 1;
     }
-    *handle = request;
+    *handle = sending;
     return 0;
 }
 
 static inline int fly_mpi_host_test(void *ctx, void **handle, int *done) {
+    fly_mpi_sending *sending = (fly_mpi_sending *)*handle;
+    int i;
     (void)ctx;
     if (!fly_mpi_alive()) return 1;
-    if (MPI_Test((MPI_Request *)*handle, done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return 1;
+    *done = 1;
+    for (i = 0; i < sending->count && *done; i++)
+        if (MPI_Test(&sending->parts[i], done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return 1;
     if (*done) {
-        free(*handle);
+        free(sending);
         *handle = NULL;
     }
     return 0;
 }
 
+static inline int fly_mpi_host_post(fly_mpi_context *context, int i) {
+    return MPI_Irecv(context->rooms + (size_t)i * FLY_MPI_ROOM, FLY_MPI_ROOM, MPI_BYTE,
+                     MPI_ANY_SOURCE, FLY_MPI_SHORT, context->comm,
+                     &context->posted[i]) != MPI_SUCCESS;
+}
+
+static inline int fly_mpi_host_begin(fly_mpi_context *context) {
+    int i;
+    context->rooms = (unsigned char *)malloc((size_t)FLY_MPI_POSTED * FLY_MPI_ROOM);
+    if (context->rooms == NULL) return 1;
+    for (i = 0; i < FLY_MPI_POSTED; i++)
+        if (fly_mpi_host_post(context, i) != 0) return 1;
+    return 0;
+}
+
 static inline int fly_mpi_host_probe(void *ctx, int *peer, size_t *bytes, void **message) {
     fly_mpi_context *context = (fly_mpi_context *)ctx;
-    MPI_Message *found;
-    MPI_Message one;
     MPI_Status status;
+    uint64_t size;
     int flag = 0, count = 0;
     *peer = -1;
     if (!fly_mpi_alive()) return 1;
-    if (MPI_Improbe(MPI_ANY_SOURCE, 1, context->comm, &flag, &one, &status) != MPI_SUCCESS)
+    if (context->rooms == NULL && fly_mpi_host_begin(context) != 0) return 1;
+    if (context->posted[context->next] == MPI_REQUEST_NULL ||
+        MPI_Test(&context->posted[context->next], &flag, &status) != MPI_SUCCESS)
         return 1;
     if (!flag) return 0;
-    found = (MPI_Message *)malloc(sizeof *found);
-    if (found == NULL || MPI_Get_count(&status, MPI_BYTE, &count) != MPI_SUCCESS) {
-        free(found);
-        return 1;
-    }
-    *found = one;
-    *peer = status.MPI_SOURCE;
+    if (MPI_Get_count(&status, MPI_BYTE, &count) != MPI_SUCCESS) return 1;
+    *message = context->rooms + (size_t)context->next * FLY_MPI_ROOM;
     *bytes = (size_t)count;
-    *message = found;
+    if (count == (int)sizeof size) { /* how long the next one is */
+        memcpy(&size, *message, sizeof size);
+        *bytes = (size_t)size;
+        *message = NULL;
+    }
+    *peer = context->peer = status.MPI_SOURCE;
     return 0;
 }
 
 static inline int fly_mpi_host_receive(void *ctx, void **message, void *data, size_t bytes) {
-    int code;
-    (void)ctx;
+    fly_mpi_context *context = (fly_mpi_context *)ctx;
+    int slot = context->next, code = MPI_SUCCESS;
     if (!fly_mpi_alive()) return 1;
-    code = MPI_Mrecv(data, (int)bytes, MPI_BYTE, (MPI_Message *)*message, MPI_STATUS_IGNORE);
-    free(*message);
+    if (*message != NULL)
+        memcpy(data, *message, bytes);
+    else
+        code = MPI_Recv(data, (int)bytes, MPI_BYTE, context->peer, FLY_MPI_LONG, context->comm,
+                        MPI_STATUS_IGNORE);
+    context->next = (slot + 1) % FLY_MPI_POSTED;
     *message = NULL;
-    return code != MPI_SUCCESS;
+    return fly_mpi_host_post(context, slot) != 0 || code != MPI_SUCCESS;
+}
+
+/* Receives that are posted are for nobody any more. */
+static inline void fly_mpi_host_end(fly_mpi_context *context) {
+    int i;
+    for (i = 0; i < FLY_MPI_POSTED; i++) {
+        if (context->posted[i] == MPI_REQUEST_NULL) continue;
+        MPI_Cancel(&context->posted[i]);
+        MPI_Wait(&context->posted[i], MPI_STATUS_IGNORE);
+    }
 }
 
 /* A bootstrap over `comm`, which is duplicated: collective over it. To be ended by
@@ -96,10 +157,12 @@ FLY_MPI int fly_mpi_boot(MPI_Comm comm, fly_boot *boot) {
     static const fly_msg_ops OPS = {fly_mpi_host_isend, fly_mpi_host_test, fly_mpi_host_probe,
                                     fly_mpi_host_receive};
     fly_mpi_context *context;
+    int i;
     if (boot == NULL) return FLY_ERR_ARG;
     if (!fly_mpi_alive()) return FLY_ERR_STATE;
-    context = (fly_mpi_context *)malloc(sizeof *context);
+    context = (fly_mpi_context *)calloc(1, sizeof *context);
     if (context == NULL) return FLY_ERR_NOMEM;
+    for (i = 0; i < FLY_MPI_POSTED; i++) context->posted[i] = MPI_REQUEST_NULL;
     if (MPI_Comm_dup(comm, &context->comm) != MPI_SUCCESS) {
         free(context);
         return FLY_ERR_TRANSPORT;
@@ -117,7 +180,11 @@ FLY_MPI int fly_mpi_boot(MPI_Comm comm, fly_boot *boot) {
 FLY_MPI void fly_mpi_boot_free(fly_boot *boot) {
     fly_mpi_context *context = (fly_mpi_context *)boot->ctx;
     if (context == NULL) return;
-    if (fly_mpi_alive()) MPI_Comm_free(&context->comm);
+    if (fly_mpi_alive()) {
+        fly_mpi_host_end(context);
+        MPI_Comm_free(&context->comm);
+    }
+    free(context->rooms);
     free(context);
     boot->ctx = NULL;
 }

@@ -6,8 +6,9 @@
 #include "remote.h"
 
 /* Turns before a rank that waits lets others run, and before it sleeps: some 2 us, and some 100 us
-   of yielding. A turn looks FLY_LOOKS times, of 7 ns or so each. */
-enum { TURNS_SPIN = 25, TURNS_YIELD = 325 };
+   of yielding. A turn looks FLY_LOOKS times, of 7 ns or so each. Over a network a turn asks the
+   kernel, 300 ns or so, and an answer takes tens of us. */
+enum { TURNS_SPIN = 25, TURNS_SPIN_FAR = 100, TURNS_YIELD = 325 };
 /* A silent peer is asked whether it lives after so long, then twice as long, up to the most; one
    whose connection has ended while all leave is given so long. */
 static const uint64_t ASK_FIRST_NS = 100000000, ASK_MOST_NS = 2000000000, LEAVE_NS = 1000000000;
@@ -105,7 +106,8 @@ static FLY_APART void wonder(struct fly_pause *pause) {
 
 void fly_wait_more(struct fly_pause *pause) {
     struct fly_rt *rt = pause->rt;
-    uint32_t spins = rt->crowded ? 0 : TURNS_SPIN; /* who spins keeps the others from running */
+    uint32_t spins = rt->only != NULL ? TURNS_SPIN : TURNS_SPIN_FAR;
+    if (rt->crowded) spins = 0; /* who spins keeps the others from running */
     pause->turns++;
     pause->checks++;
     if (pause->turns > spins || (rt->locked && pause->turns % 16 == 0)) be_patient(pause);
