@@ -170,7 +170,8 @@ struct fly_rt {
     int carrier_count;
     struct fly_carrier *only; /* the one there is, where it can spin */
     struct fly_outlet *from; /* the ring of a peer on the node that is looked at next, or NULL */
-    int looks;               /* at those alone, before a wait turns to all, or lets others run */
+    int near;                /* such peers, with this rank; 0: none */
+    int rounds;              /* of looks at their rings, before a wait turns to all, or yields */
     uint32_t every;          /* so many waits one turns to all in any case; a power of two */
     struct fly_object **objects; /* by number, open addressing */
     size_t object_room, object_count;

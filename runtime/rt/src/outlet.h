@@ -19,13 +19,23 @@ static inline void fly_outlet_taken(struct fly_outlet *from) {
     __builtin_prefetch(&from->ring.slots[(from->ring.next + FLY_AHEAD - 1) & from->ring.mask]);
 }
 
-/* Looks at the rings in turn for a while, until one has a packet: that of rt->from; NULL: none. */
+/* After a look in vain; `last`: at the last ring of a round. Where rings are few, each is looked at
+   alone; of many that would take long. */
+enum { FLY_FEW = 8 };
+static inline void fly_outlet_looked(const struct fly_rt *rt, bool last) {
+    if (last || rt->near <= FLY_FEW) fly_look_alone();
+}
+
+/* Looks at all rings in turn for a while, until one has a packet: that of rt->from; NULL: none. */
 static inline const struct fly_packet *fly_outlet_await(struct fly_rt *rt) {
     struct fly_outlet *from = rt->from;
     const struct fly_packet *packet;
-    for (int looks = rt->looks; (packet = fly_ring_peek(&from->ring)) == NULL; from = from->next) {
-        if (--looks == 0) return NULL;
-        fly_look_alone();
+    int rounds = rt->rounds;
+    while ((packet = fly_ring_peek(&from->ring)) == NULL) {
+        from = from->next;
+        bool last = from == rt->from;
+        if (last && --rounds <= 0) return NULL;
+        fly_outlet_looked(rt, last);
     }
     rt->from = from;
     return packet;

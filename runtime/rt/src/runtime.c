@@ -270,7 +270,8 @@ int fly_init(const fly_boot *boot, const fly_config *config, fly_rt **out) {
         return code;
     }
     rt->every = rt->only != NULL ? FLY_WATCH_TURNS : FLY_WAITS_BESIDE;
-    rt->looks = rt->only != NULL && !rt->crowded ? FLY_LOOKS_ALONE : FLY_LOOKS_BESIDE;
+    int looks = rt->only != NULL && !rt->crowded ? FLY_LOOKS_ALONE : FLY_LOOKS_BESIDE;
+    rt->rounds = rt->near == 0 ? 0 : 1 + looks / rt->near;
     for (int r = 0; r < rt->size && !rt->locked; r++)
         rt->peers[r].quick = !rt->peers[r].dead && rt->peers[r].inlet.ring.slots != NULL;
     *out = rt;

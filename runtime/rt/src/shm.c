@@ -102,7 +102,9 @@ static bool take_one(struct fly_shm_carrier *shm) {
         struct fly_outlet *from = rt->from;
         const struct fly_packet *packet = fly_ring_peek(&from->ring);
         rt->from = from->next;
-        if (packet != NULL && fly_packet_arrived(rt, from->peer, packet, NULL, 0)) {
+        if (packet == NULL) {
+            fly_outlet_looked(rt, left == 1);
+        } else if (fly_packet_arrived(rt, from->peer, packet, NULL, 0)) {
             fly_outlet_taken(from);
             return true;
         }
@@ -112,10 +114,8 @@ static bool take_one(struct fly_shm_carrier *shm) {
 
 static int shm_spin(struct fly_carrier *c, int looks, const struct fly_want *until) {
     struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
-    while (!take_one(shm)) {
+    while (!take_one(shm))
         if (--looks <= 0) return 0;
-        fly_look_alone();
-    }
     int taken = 1;
     while (taken < TURN_MOST && (until == NULL || !fly_match_complete(until)) && take_one(shm))
         taken++;

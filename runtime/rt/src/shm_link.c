@@ -316,6 +316,7 @@ static int number_ranks(struct fly_shm_carrier *shm) {
         segment->memory.file = -1;
         shm->local[r] = shm->count++;
     }
+    rt->near = shm->count;
     rt->from = shm->from = calloc((size_t)shm->count, sizeof *shm->from);
     return shm->from == NULL ? fly_fail(FLY_ERR_NOMEM, "shm: no memory") : FLY_OK;
 }

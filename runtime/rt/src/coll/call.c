@@ -20,8 +20,7 @@ static void link_lanes(struct fly_coll *coll) {
         if (r == team->rank || member->reach != FLY_DIRECT || peer->inlet.ring.slots == NULL)
             continue;
         struct fly_lane *theirs = (struct fly_lane *)(void *)(member->base + FLY_COLL_HEAP);
-        coll->lanes[r] = (struct fly_lanes){.out = &theirs[team->rank], .in = &mine[r],
-                                            .inlet = &peer->inlet};
+        fly_lanes_link(&coll->lanes[r], &theirs[team->rank], &mine[r], &peer->inlet);
     }
 }
 

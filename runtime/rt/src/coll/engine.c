@@ -35,8 +35,8 @@ static inline bool has_room(const struct fly_coll *coll, int rank) {
     int peer = world(coll, rank);
     if (coll->rt->peers[peer].dead) return false;
     struct fly_lanes *lanes = &coll->lanes[rank];
-    return lanes->out != NULL ? fly_lane_room(lanes)
-                              : fly_credit_there(coll->rt, peer, FLY_CLASS_OTHER);
+    return fly_lanes_there(lanes) ? fly_lane_room(lanes)
+                                  : fly_credit_there(coll->rt, peer, FLY_CLASS_OTHER);
 }
 
 static bool post_beside(struct fly_coll *coll, int rank, const struct fly_packet *packet,
@@ -54,7 +54,7 @@ static bool post_beside(struct fly_coll *coll, int rank, const struct fly_packet
 /* A packet, where it may be sent now; one in a lane has no data behind it. */
 static inline bool post(struct fly_coll *coll, int rank, const struct fly_packet *packet,
                         const void *data, size_t bytes) {
-    if (coll->lanes[rank].out == NULL) return post_beside(coll, rank, packet, data, bytes);
+    if (!fly_lanes_there(&coll->lanes[rank])) return post_beside(coll, rank, packet, data, bytes);
     if (!has_room(coll, rank)) return false;
     fly_lane_send(&coll->lanes[rank], packet);
     return true;
@@ -132,15 +132,15 @@ static bool sort_in(struct fly_coll *coll, int rank, const struct fly_packet *pa
 static void look_in_lane(struct fly_coll *coll, int rank) {
     struct fly_lanes *lanes = &coll->lanes[rank];
     const struct fly_packet *packet;
-    if (lanes->in == NULL) return;
-    while ((packet = fly_lane_peek(lanes)) != NULL && sort_in(coll, rank, packet))
+    if (!fly_lanes_there(lanes)) return;
+    while ((packet = fly_ring_peek(&lanes->in)) != NULL && sort_in(coll, rank, packet))
         fly_lane_take(lanes);
 }
 
 /* The same, where mostly the first is what this short message is awaited by. */
 static inline void look_for(struct fly_sched *s, struct fly_receiving *r) {
     struct fly_lanes *lanes = &s->coll->lanes[r->peer];
-    const struct fly_packet *packet = lanes->in == NULL ? NULL : fly_lane_peek(lanes);
+    const struct fly_packet *packet = fly_lanes_there(lanes) ? fly_ring_peek(&lanes->in) : NULL;
     if (packet == NULL) return;
     if (packet->coll.number != s->number || packet->tag != r->tag ||
         packet->flags != WHAT_DATA || packet->bytes != r->bytes) {
@@ -439,8 +439,8 @@ static inline bool look_ahead(const struct fly_sched *s, int looks) {
     for (size_t i = span[0].receiving; i < span[1].receiving; i++) {
         const struct fly_receiving *r = &s->receivings[i];
         const struct fly_lanes *lanes = &s->coll->lanes[r->peer];
-        if (r->done || lanes->in == NULL) continue;
-        while (fly_lane_peek(lanes) == NULL) {
+        if (r->done || !fly_lanes_there(lanes)) continue;
+        while (fly_ring_peek(&lanes->in) == NULL) {
             if (--looks <= 0) return false;
             fly_look_alone();
         }
