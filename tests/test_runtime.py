@@ -91,6 +91,19 @@ def test_beside_an_mpi(mpi, transports, release, tmp_path):
     assert f"{transports}, 3 ranks, 3 programs" in told
 
 
+@pytest.mark.parametrize("mpi", MPIS)
+def test_messages_of_an_mpi(mpi, release, tmp_path):
+    """Of all lengths, around that of the posted receives, also to oneself: whole and in order."""
+    needs(mpi)
+    program = tmp_path / "messages"
+    call(f"mpicc.{mpi}", *FLAGS, f"-I{SOURCE / 'include'}", SOURCE / "tests" / "host_messages.c",
+         "-o", program, f"-L{release}", "-lflyloom", f"-Wl,-rpath,{release}")
+    told = call(f"mpiexec.{mpi}", "-n", 2, program, 200)
+    assert "200 to each of 2 ranks" in told
+    told = call(f"mpiexec.{mpi}", "-n", 3, program, 20)
+    assert "20 to each of 3 ranks" in told
+
+
 @pytest.mark.parametrize(("transports", "count"), [("shm", 4), ("msg", 3), ("msg", 2)])
 @pytest.mark.parametrize("mpi", MPIS)
 def test_collectives_beside_an_mpi(mpi, transports, count, release, tmp_path):
