@@ -115,6 +115,8 @@ def test_deaths(machine):
         machine.call("tests/stress_test", "ofi", "later", 3, 1, seed, **VERBS, **SHARED)
 
 
+# It asks every provider of libfabric in turn, in a machine that is emulated: minutes, which the
+# suite does not have. What it tells of verbs, the tests of the paths above rest on.
 @pytest.mark.skipif(not times(0, 1), reason="long, since it tries all providers: in a campaign")
 def test_check_tells_what_was_found(machine):
     """Writes that tell by their data, of 4 bytes, and need nobody at the target."""

@@ -65,7 +65,7 @@ static inline int fly_mpi_host_isend(void *ctx, int peer, const void *data, size
         code = MPI_Isend((void *)(uintptr_t)data, (int)bytes, MPI_BYTE, peer, tag, context->comm,
                          &sending->parts[sending->count++]);
     if (code != MPI_SUCCESS) {
-        free(sending);
+        if (sending->count < 2) free(sending); /* or MPI still reads the size */
         return 1;
     }
     *handle = sending;

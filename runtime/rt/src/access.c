@@ -96,10 +96,7 @@ static int notify(const struct fly_access *at, const void *data, size_t bytes) {
         fly_write_note(&packet, at->win, at->tag, data, bytes);
         return fly_send(at->rt, at->peer, &packet, NULL, 0);
     }
-    struct fly_slot *slot = fly_ring_slot(&inlet->ring);
-    fly_write_note(&slot->packet, at->win, at->tag, data, bytes);
-    fly_inlet_publish(inlet, slot);
-    return FLY_OK;
+    return fly_note_here(inlet, at->win, at->tag, data, bytes);
 }
 
 struct reach {

@@ -34,6 +34,15 @@ static inline void fly_write_note(struct fly_packet *packet, const struct fly_wi
         memmove(packet->data, data, inside);
 }
 
+/* The same in the ring to the target, behind the data; the caller has a credit. */
+static inline int fly_note_here(struct fly_inlet *inlet, const struct fly_win *win, int tag,
+                                const void *data, size_t bytes) {
+    struct fly_slot *slot = fly_ring_slot(&inlet->ring);
+    fly_write_note(&slot->packet, win, tag, data, bytes);
+    fly_inlet_publish(inlet, slot);
+    return FLY_OK;
+}
+
 /* req may be NULL; it is done at once, or when the bytes have been moved. Here and below. */
 int fly_access_put(struct fly_access *at, const void *src, const fly_shape *from,
                    const fly_shape *to, struct fly_req *req);

@@ -55,11 +55,8 @@ static FLY_APART int put_notify(fly_win *win, const void *src, size_t bytes, int
 /* Bytes and notification, where there is a slot for it. */
 static FLY_APART int put_in(const struct fly_win *win, struct fly_inlet *inlet, unsigned char *to,
                             const void *src, size_t bytes, int tag) {
-    struct fly_slot *slot = fly_ring_slot(&inlet->ring);
     if (bytes != 0) memmove(to, src, bytes);
-    fly_write_note(&slot->packet, win, tag, src, bytes);
-    fly_inlet_publish(inlet, slot);
-    return FLY_OK;
+    return fly_note_here(inlet, win, tag, src, bytes);
 }
 
 /* The usual case, near and with a credit at hand, is here whole: each message comes through it. */
@@ -79,11 +76,8 @@ int fly_put_notify(fly_win *win, const void *src, size_t bytes, int target, uint
         return put_notify(win, src, bytes, target, disp, tag);
     quota->sent++;
     if (bytes != 8) return put_in(win, &to->inlet, member->base + offset, src, bytes, tag);
-    struct fly_slot *slot = fly_ring_slot(&to->inlet.ring);
     memcpy(member->base + offset, src, 8);
-    fly_write_note(&slot->packet, win, tag, src, 8);
-    fly_inlet_publish(&to->inlet, slot);
-    return FLY_OK;
+    return fly_note_here(&to->inlet, win, tag, src, 8);
 }
 
 int fly_get_notify(fly_win *win, void *dst, size_t bytes, int target, uint64_t disp, int tag) {

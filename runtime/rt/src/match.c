@@ -167,9 +167,7 @@ bool fly_match_bind(struct fly_match *m, struct fly_want *want) {
     want->home = pin(m, want->source, want->tag);
     want->shape = (uint8_t)shape_of(want->source, want->tag);
     want->posted = false;
-    want->left = want->expected;
-    want->missing = 0;
-    want->inline_bytes = 0;
+    fly_match_rewind(want);
     return want->home != NULL;
 }
 
@@ -185,10 +183,7 @@ static FLY_APART void copy_inline(unsigned char *to, const void *from, size_t by
 
 static inline void give(const struct fly_match *m, struct fly_want *want, int source, int tag,
                         const void *data, size_t bytes) {
-    want->left--;
-    want->last_source = source;
-    want->last_tag = tag;
-    want->inline_bytes = (uint8_t)bytes;
+    fly_match_take(want, source, tag, bytes);
     if (bytes == 8)
         memcpy(want->inline_data, data, 8); /* most often, and without a call */
     else if (bytes != 0)
@@ -220,9 +215,7 @@ static void stand_in_line(struct fly_match *m, struct fly_want *want) {
 
 void fly_match_post(struct fly_match *m, struct fly_want *want) {
     if (want->expected != 0 && fly_match_post_alone(m, want)) return;
-    want->left = want->expected;
-    want->missing = 0;
-    want->inline_bytes = 0;
+    fly_match_rewind(want);
     take_waiting(m, want);
     if (fly_match_complete(want)) return;
     want->posted = true;

@@ -112,14 +112,27 @@ static inline bool fly_match_fits(const struct fly_want *want, int source, int t
            (want->tag == tag || want->tag == FLY_MATCH_ANY);
 }
 
+/* A request as it is when it has found nothing. */
+static inline void fly_match_rewind(struct fly_want *want) {
+    want->left = want->expected;
+    want->missing = 0;
+    want->inline_bytes = 0;
+}
+
+/* A request takes a notification, but for the bytes inside it. */
+static inline void fly_match_take(struct fly_want *want, int source, int tag, size_t bytes) {
+    want->left--;
+    want->last_source = source;
+    want->last_tag = tag;
+    want->inline_bytes = (uint8_t)bytes;
+}
+
 /* Posts a bound request that wants something where no other is posted and nothing is here for it;
    false: nothing has happened. */
 static inline bool fly_match_post_alone(struct fly_match *m, struct fly_want *want) {
     const struct fly_chain *notes = &want->home->notes;
     if (m->alone != NULL || m->posted != 0 || notes->next != notes) return false;
-    want->left = want->expected;
-    want->missing = 0;
-    want->inline_bytes = 0;
+    fly_match_rewind(want);
     want->posted = true;
     m->alone = want;
     return true;
@@ -131,10 +144,7 @@ static inline bool fly_match_post_alone(struct fly_match *m, struct fly_want *wa
 static inline bool fly_match_hand(struct fly_match *m, struct fly_want *want, int source, int tag,
                                   const void *data, size_t bytes) {
     if (m->alone != want || !fly_match_fits(want, source, tag)) return false;
-    want->left--;
-    want->last_source = source;
-    want->last_tag = tag;
-    want->inline_bytes = (uint8_t)bytes;
+    fly_match_take(want, source, tag, bytes);
     memcpy(want->inline_data, data, FLY_MATCH_INLINE); /* all: no call, and no choice */
     if (fly_match_complete(want)) {
         want->posted = false;

@@ -45,8 +45,7 @@ static inline const struct fly_packet *fly_ring_peek(const struct fly_ring *ring
     return fly_load_acquire(&slot->word) == ring->next ? &slot->packet : NULL;
 }
 
-/* By the consumer: it has read that packet. Its credit goes back after this, or before: while the
-   consumer reads it, in any case not. */
+/* By the consumer: it has read that packet, whose credit may be back by now. */
 static inline void fly_ring_take(struct fly_ring *ring) { ring->next++; }
 
 #endif
