@@ -8,6 +8,7 @@ from pathlib import Path
 import polars
 import pytest
 from cli_helpers import flyloom
+from flyloom.report import packets
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "examples" / "packets"
@@ -38,6 +39,27 @@ def test_a_small_file_ends_with_a_report(tmp_path):
     for row in found:
         same = kept[row["curve"], row["at"]]
         assert row["max_comm_us"] == pytest.approx(same["max_comm_us"], rel=1e-5)
+
+
+def test_seeds_of_several_runs_are_taken_together():
+    """What is kept of runs apart is what is kept of them at once; runs that did not end have no
+    figures."""
+    times = [11.0, 17.0, 29.0, None, 5.0]
+    jobs = [
+        {"network": 0, "label": "a", "parameters": {"seed": seed, "intensity": 0.5},
+         "points": [{"deadlocked": time is None}],
+         "jobs": [{"name": "job", "ranks": 2, "max_comm_us": time or 1.0, "mean_comm_us": time,
+                   "mean_latency_us": 2.0 * (time or 1.0), "mean_hops": seed}]}
+        for seed, time in enumerate(times)
+    ]
+    every = packets.traced(jobs, ["a"])
+    for cut in range(1, len(jobs)):
+        parts = [packets.traced(part, ["a"]) for part in (jobs[:cut], jobs[cut:])]
+        assert KEPT["together"](*parts) == every
+    assert every[0]["max_comm_us"] == (11 + 17 + 29 + 5) / 4
+    assert (every[0]["runs"], every[0]["deadlocked"]) == (5, 1)
+    parts = [packets.traced(part, ["a"]) for part in (jobs[:1], jobs[3:4])]
+    assert KEPT["together"](*parts)[0]["max_comm_us"] == 11
 
 
 def test_the_tables_of_the_page_are_of_what_is_kept():

@@ -2,6 +2,8 @@
 
 The folders are those of `flyloom run examples/packets/...`. What the charts of their reports take
 goes to packet_figures.json, and make.py draws it; the tables of docs/packet-figures.md are printed.
+Folders of one name, say of different seeds, are taken together; with `--add` what is kept of that
+name, too. It is for you to see that no seed is among them twice.
 """
 
 from __future__ import annotations
@@ -27,6 +29,29 @@ def made(folder: Path) -> list[dict[str, Any]]:
         for curve in packets.curves(data["packets"], networks)
     ]
     return [short(row) for row in found]
+
+
+def together(
+    rows: list[dict[str, Any]], more: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Times of traces from both: means over all runs that ended, the least and largest of all."""
+    found = {(row["curve"], row["at"]): row for row in rows}
+    for row in more:
+        place = row["curve"], row["at"]
+        found[place] = _both(found[place], row) if place in found else row
+    return [short(row) for row in found.values()]
+
+
+def _both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    out = one | {key: one[key] + other[key] for key in ("runs", "deadlocked")}
+    for key in packets.FIGURES:
+        known = [row for row in (one, other) if row[key] is not None]
+        ended = [row["runs"] - row["deadlocked"] for row in known]
+        weighed = sum(row[key] * runs for row, runs in zip(known, ended, strict=True))
+        out[key] = weighed / sum(ended) if known else None
+        for end, pick in (("low", min), ("high", max)):
+            out[end] = out[end] | {key: pick((row[end][key] for row in known), default=None)}
+    return out
 
 
 def short(value: Any) -> Any:
@@ -79,7 +104,13 @@ def cells_of(rows: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
 if __name__ == "__main__":
     from keeping import keep
 
-    known = {folder.name: made(folder) for folder in map(Path, sys.argv[1:])}
-    keep(KEPT, kept() | known)
-    for name in sorted(known):
+    folders = [Path(given) for given in sys.argv[1:] if given != "--add"]
+    names = sorted({folder.name for folder in folders})
+    old = kept()
+    known = {name: old[name] for name in names if name in old and "--add" in sys.argv}
+    for folder in folders:
+        rows = made(folder)
+        known[folder.name] = together(known[folder.name], rows) if folder.name in known else rows
+    keep(KEPT, old | known)
+    for name in names:
         print(name, *table(name), sep="\n")
