@@ -14,6 +14,7 @@
 //! Source: Fujimoto, "Parallel and distributed simulation systems", Wiley 2000, chapters 3 and 4.
 
 mod barrier;
+mod fetch;
 mod model;
 mod optimistic;
 pub mod peers;
@@ -23,6 +24,7 @@ mod queue;
 mod sequential;
 #[cfg(test)]
 mod tests;
+mod wheel;
 mod windows;
 #[cfg(test)]
 mod wired;

@@ -2,22 +2,19 @@
 //!
 //! The fine wheel has a bucket for each span of 2^shift ps of the block of time that is now, the
 //! coarse one a bucket for each of the next blocks, and a heap has what is later. The bucket that
-//! is now is sorted; all others are lists without order. So an event is moved twice and compared
-//! with a few others, O(1) on average.
+//! is now is sorted; all others are lists without order. So an event is compared with a few others,
+//! O(1) on average, and what it is stays where it was put: keys alone are moved.
 //! Source: Brown, "Calendar queues", CACM 31(10), 1988; Varghese and Lauck, "Hashed and
 //! hierarchical timing wheels", SOSP 1987.
 
-use crate::model::{Event, Key};
-use std::cmp::{Ordering, Reverse};
+use crate::fetch::fetch;
+use crate::model::{Event, Key, Lp};
+use crate::wheel::{BUCKETS, LOG, MASK, NONE, Wheel};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Buckets of a wheel, as a power of two.
-const LOG: u32 = 12;
-const BUCKETS: usize = 1 << LOG;
-const MASK: u64 = BUCKETS as u64 - 1;
-
-/// No entry.
-const NONE: u32 = u32::MAX;
+/// Most events of a bucket whose places are counted.
+const FEW: usize = 24;
 
 /// Events between two looks at whether buckets have the right width.
 const TUNED: u32 = 1 << 16;
@@ -25,67 +22,50 @@ const TUNED: u32 = 1 << 16;
 /// The width that a queue begins with: 2^10 ps.
 const FIRST_SHIFT: u32 = 10;
 
-struct Wheel {
-    /// The first entry of each bucket.
-    heads: Vec<u32>,
-    /// Which buckets have any.
-    full: [u64; BUCKETS / 64],
-}
-
-impl Wheel {
-    fn new() -> Self {
-        Self { heads: vec![NONE; BUCKETS], full: [0; BUCKETS / 64] }
-    }
-
-    /// The first bucket that is not empty, from `at` on, without going around.
-    fn next(&self, at: usize) -> Option<usize> {
-        if at >= BUCKETS {
-            return None;
-        }
-        let (mut word, mut bits) = (at / 64, self.full[at / 64] & (u64::MAX << (at % 64)));
-        while bits == 0 {
-            word += 1;
-            bits = *self.full.get(word)?;
-        }
-        Some(word * 64 + bits.trailing_zeros() as usize)
-    }
-
-    fn set(&mut self, bucket: usize, head: u32) {
-        self.heads[bucket] = head;
-        if head == NONE {
-            self.full[bucket / 64] &= !(1 << (bucket % 64));
-        } else {
-            self.full[bucket / 64] |= 1 << (bucket % 64);
-        }
-    }
-}
-
+/// When an event happens and to whom; what it is has the same place in [`Queue::held`].
 #[derive(Clone, Copy)]
-struct Entry<E> {
-    event: Event<E>,
+struct Entry {
+    key: Key,
+    to: Lp,
+    /// The next entry of its bucket, or of those that are free.
     next: u32,
 }
 
-/// An event of the heap, the earliest on top.
-struct Late<E>(Event<E>);
+/// What an event is, with lines of memory of its own.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Held<E>(E);
 
-impl<E> PartialEq for Late<E> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.key == other.0.key
+/// An event that is now, by its key and place.
+type Opened = (Key, u32);
+
+/// Sorts the latest to the front. Of few, the place of each is how many are later: that takes more
+/// comparisons than sorting does, but no branch that depends on them and would be guessed wrong.
+fn sort(open: &mut Vec<Opened>, room: &mut Vec<Opened>) {
+    if open.len() > FEW {
+        open.sort_unstable_by_key(|opened| Reverse(opened.0));
+        return;
     }
-}
-
-impl<E> Eq for Late<E> {}
-
-impl<E> PartialOrd for Late<E> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
+    let count = open.len();
+    // loops of whole fours: none is later than what fills the last
+    open.resize(count.next_multiple_of(4), (Key::FIRST, NONE));
+    room.clear();
+    room.resize(count, (Key::FIRST, NONE));
+    let mut sum = 0;
+    for opened in &open[..count] {
+        let later: usize = open
+            .chunks_exact(4)
+            .map(|four| four.iter().map(|other| usize::from(other.0 > opened.0)).sum::<usize>())
+            .sum();
+        room[later] = *opened;
+        sum += later;
     }
-}
-
-impl<E> Ord for Late<E> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.0.key.cmp(&self.0.key)
+    if sum == count * count.saturating_sub(1) / 2 {
+        std::mem::swap(open, room);
+    } else {
+        // equal keys got one place
+        open.truncate(count);
+        open.sort_unstable_by_key(|opened| Reverse(opened.0));
     }
 }
 
@@ -96,14 +76,18 @@ pub struct Queue<E> {
     /// The bucket that is now: the time of its beginning, in buckets.
     now: u64,
     /// Its events and all earlier ones, the latest first.
-    open: Vec<Event<E>>,
-    /// Keys and entries of the bucket that is opened.
-    order: Vec<(Key, u32)>,
+    open: Vec<Opened>,
+    /// Room to sort them in.
+    sorted: Vec<Opened>,
     fine: Wheel,
     coarse: Wheel,
-    heap: BinaryHeap<Late<E>>,
-    entries: Vec<Entry<E>>,
+    /// What is later, the earliest on top.
+    heap: BinaryHeap<Reverse<(Key, u32)>>,
+    entries: Vec<Entry>,
+    held: Vec<Held<E>>,
     free: u32,
+    /// An entry of the bucket that is next: [`Self::coming`].
+    cursor: u32,
     len: usize,
     /// Events taken, and buckets opened, since the width was looked at.
     taken: u32,
@@ -116,6 +100,7 @@ impl<E: Copy> Default for Queue<E> {
     }
 }
 
+#[expect(clippy::inline_always, reason = "else 3 % of the time of a run of packets are calls")]
 impl<E: Copy> Queue<E> {
     /// One without events.
     pub fn new() -> Self {
@@ -123,12 +108,14 @@ impl<E: Copy> Queue<E> {
             shift: FIRST_SHIFT,
             now: 0,
             open: Vec::new(),
-            order: Vec::new(),
+            sorted: Vec::new(),
             fine: Wheel::new(),
             coarse: Wheel::new(),
             heap: BinaryHeap::new(),
             entries: Vec::new(),
+            held: Vec::new(),
             free: NONE,
+            cursor: NONE,
             len: 0,
             taken: 0,
             opened: 0,
@@ -146,19 +133,28 @@ impl<E: Copy> Queue<E> {
     }
 
     /// Adds an event, which may be earlier than those that were taken.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, event: Event<E>) {
+        let Event { key, to, what } = event;
         self.len += 1;
-        self.place(event);
+        let at = self.free;
+        if let Some(entry) = self.entries.get_mut(at as usize) {
+            self.free = entry.next;
+            *entry = Entry { key, to, next: NONE };
+            self.held[at as usize] = Held(what);
+            self.place(key, at);
+        } else {
+            self.entries.push(Entry { key, to, next: NONE });
+            self.held.push(Held(what));
+            self.place(key, self.entries.len() as u32 - 1);
+        }
     }
 
-    #[inline]
-    fn place(&mut self, event: Event<E>) {
-        let bucket = event.key.time_ps() >> self.shift;
+    /// Puts an entry where its time is.
+    fn place(&mut self, key: Key, at: u32) {
+        let bucket = key.time_ps() >> self.shift;
         if bucket <= self.now {
-            let at = self.open.partition_point(|other| other.key > event.key);
-            self.open.insert(at, event);
-            return;
+            return self.place_now(key, at);
         }
         let (block, here) = (bucket >> LOG, self.now >> LOG);
         let (wheel, slot) = if block == here {
@@ -166,90 +162,120 @@ impl<E: Copy> Queue<E> {
         } else if block - here < BUCKETS as u64 {
             (&mut self.coarse, (block & MASK) as usize)
         } else {
-            self.heap.push(Late(event));
-            return;
+            return self.place_late(key, at);
         };
-        let entry = Entry { event, next: wheel.heads[slot] };
-        let at = self.free;
-        if at == NONE {
-            wheel.set(slot, self.entries.len() as u32);
-            self.entries.push(entry);
-        } else {
-            wheel.set(slot, at);
-            self.free = self.entries[at as usize].next;
-            self.entries[at as usize] = entry;
-        }
+        self.entries[at as usize].next = wheel.add(slot, at);
+    }
+
+    /// Puts an entry among those of the bucket that is now.
+    #[cold]
+    fn place_now(&mut self, key: Key, at: u32) {
+        let place = self.open.partition_point(|other| other.0 > key);
+        self.open.insert(place, (key, at));
+    }
+
+    /// Puts an entry among those behind all buckets.
+    #[cold]
+    fn place_late(&mut self, key: Key, at: u32) {
+        self.heap.push(Reverse((key, at)));
+    }
+
+    /// What an entry was, which is free from now on.
+    #[inline(always)]
+    fn take(&mut self, at: u32) -> Event<E> {
+        let entry = &mut self.entries[at as usize];
+        let Entry { key, to, .. } = *entry;
+        entry.next = self.free;
+        self.free = at;
+        self.len -= 1;
+        Event { key, to, what: self.held[at as usize].0 }
     }
 
     /// The earliest event, where it is earlier than `limit_ps`.
-    #[inline]
+    #[inline(always)]
     pub fn pop_before(&mut self, limit_ps: u64) -> Option<Event<E>> {
-        loop {
-            if let Some(event) = self.open.last() {
-                if event.key.time_ps() >= limit_ps {
-                    return None;
-                }
-                self.len -= 1;
-                self.taken += 1;
-                return self.open.pop();
-            }
-            if self.len == 0 || !self.open_next(limit_ps) {
-                return None;
-            }
+        if self.open.is_empty() && !self.open_next(limit_ps) {
+            return None;
         }
+        let &(key, at) = self.open.last()?;
+        if key.time_ps() >= limit_ps {
+            return None;
+        }
+        self.open.pop();
+        self.taken += 1;
+        Some(self.take(at))
     }
 
-    /// Goes on to the next bucket that begins before a time; false where there is none.
+    /// Who handles one more of the events of the bucket that is next; none where there is none, or
+    /// it is not known yet. What the queue has of the event is fetched. An engine that asks for one
+    /// with each event that it takes, and fetches that state, has both near when they are needed.
+    #[inline(always)]
+    pub(crate) fn coming(&mut self) -> Option<Lp> {
+        let at = self.cursor as usize;
+        let entry = self.entries.get(at)?;
+        fetch(&self.held[at]);
+        self.cursor = entry.next;
+        if let Some(next) = self.entries.get(entry.next as usize) {
+            fetch(next);
+        }
+        Some(entry.to)
+    }
+
+    /// Goes on to the next bucket that has events and begins before a time; false where there is
+    /// none.
+    #[inline(never)]
     fn open_next(&mut self, limit_ps: u64) -> bool {
+        if self.len == 0 {
+            return false;
+        }
         if self.taken >= TUNED {
             self.tune();
         }
-        let here = self.now >> LOG;
-        if let Some(slot) = self.fine.next((self.now & MASK) as usize + 1) {
+        while self.open.is_empty() {
+            let here = self.now >> LOG;
+            let Some(slot) = self.fine.next((self.now & MASK) as usize + 1) else {
+                if !self.next_blocks(limit_ps) {
+                    return false;
+                }
+                continue;
+            };
             let bucket = here << LOG | slot as u64;
             if bucket << self.shift >= limit_ps {
                 return false;
             }
             self.now = bucket;
             self.opened += 1;
-            let mut at = self.fine.heads[slot];
-            self.fine.set(slot, NONE);
-            // keys are sorted, and each event is moved once
+            let mut at = self.fine.take(slot);
             while at != NONE {
-                let Entry { event, next } = &self.entries[at as usize];
-                self.order.push((event.key, at));
-                at = *next;
+                let Entry { key, next, .. } = self.entries[at as usize];
+                self.open.push((key, at));
+                at = next;
             }
-            self.order.sort_unstable_by_key(|entry| Reverse(entry.0));
-            for (_, at) in self.order.drain(..) {
-                let entry = &mut self.entries[at as usize];
-                self.open.push(entry.event);
-                entry.next = self.free;
-                self.free = at;
-            }
-            return true;
+            sort(&mut self.open, &mut self.sorted);
+            self.cursor = self.fine.next(slot + 1).map_or(NONE, |slot| self.fine.heads[slot]);
         }
+        true
+    }
+
+    /// Goes on to the next block that has events and begins before a time; false where there is
+    /// none.
+    fn next_blocks(&mut self, limit_ps: u64) -> bool {
         let Some(block) = self.next_block() else { return false };
         if block << LOG << self.shift >= limit_ps {
             return false;
         }
         self.now = block << LOG;
-        let slot = (block & MASK) as usize;
-        let mut at = self.coarse.heads[slot];
-        self.coarse.set(slot, NONE);
+        let mut at = self.coarse.take((block & MASK) as usize);
         while at != NONE {
-            let Entry { event, next } = self.entries[at as usize];
-            self.entries[at as usize].next = self.free;
-            self.free = at;
-            self.place(event);
+            let Entry { key, next, .. } = self.entries[at as usize];
+            self.place(key, at);
             at = next;
         }
-        while let Some(Late(event)) = self.heap.peek()
-            && (event.key.time_ps() >> self.shift >> LOG) - block < BUCKETS as u64
+        while let Some(&Reverse((key, at))) = self.heap.peek()
+            && (key.time_ps() >> self.shift >> LOG) - block < BUCKETS as u64
         {
-            let event = *event;
             self.heap.pop();
-            self.place(event);
+            self.place(key, at);
         }
         true
     }
@@ -262,21 +288,21 @@ impl<E: Copy> Queue<E> {
         let around =
             || self.coarse.next(0).map(|slot| slot as u64 + BUCKETS as u64 - (here & MASK));
         let wheel = ahead.or_else(around).map(|blocks| here + blocks);
-        let heap = self.heap.peek().map(|late| late.0.key.time_ps() >> self.shift >> LOG);
+        let heap = self.heap.peek().map(|late| late.0.0.time_ps() >> self.shift >> LOG);
         wheel.into_iter().chain(heap).min()
     }
 
     /// The time of the earliest event, ps.
     pub fn first_ps(&self) -> Option<u64> {
-        if let Some(event) = self.open.last() {
-            return Some(event.key.time_ps());
+        if let Some(opened) = self.open.last() {
+            return Some(opened.0.time_ps());
         }
         if let Some(slot) = self.fine.next((self.now & MASK) as usize + 1) {
             return self.earliest(self.fine.heads[slot]);
         }
         let block = self.next_block()?;
         let wheel = self.earliest(self.coarse.heads[(block & MASK) as usize]);
-        let heap = self.heap.peek().map(|late| late.0.key.time_ps());
+        let heap = self.heap.peek().map(|late| late.0.0.time_ps());
         wheel.into_iter().chain(heap).min()
     }
 
@@ -284,7 +310,7 @@ impl<E: Copy> Queue<E> {
         let (mut at, mut found) = (head, None);
         while at != NONE {
             let entry = &self.entries[at as usize];
-            let time = entry.event.key.time_ps();
+            let time = entry.key.time_ps();
             found = Some(found.map_or(time, |other: u64| other.min(time)));
             at = entry.next;
         }
@@ -294,42 +320,41 @@ impl<E: Copy> Queue<E> {
     /// Takes an event out, where it is there. O(events of its bucket, and of the heap).
     pub fn remove(&mut self, key: Key) -> Option<Event<E>> {
         let bucket = key.time_ps() >> self.shift;
-        let found = if bucket <= self.now {
-            let at = self.open.partition_point(|other| other.key > key);
-            let found = self.open.get(at).is_some_and(|event| event.key == key);
-            found.then(|| self.open.remove(at))
+        let (block, here) = (bucket >> LOG, self.now >> LOG);
+        let at = if bucket <= self.now {
+            let place = self.open.partition_point(|other| other.0 > key);
+            let found = self.open.get(place).is_some_and(|opened| opened.0 == key);
+            found.then(|| self.open.remove(place).1)
+        } else if block - here < BUCKETS as u64 {
+            let is_fine = block == here;
+            let slot = (if is_fine { bucket } else { block } & MASK) as usize;
+            self.unlink(is_fine, slot, key)
         } else {
-            let (block, here) = (bucket >> LOG, self.now >> LOG);
-            if block - here < BUCKETS as u64 {
-                let is_fine = block == here;
-                let slot = (if is_fine { bucket } else { block } & MASK) as usize;
-                self.unlink(is_fine, slot, key)
-            } else {
-                let found = self.heap.iter().find(|late| late.0.key == key).map(|late| late.0);
-                if found.is_some() {
-                    self.heap.retain(|late| late.0.key != key);
-                }
-                found
+            let found = self.heap.iter().find(|late| late.0.0 == key).map(|late| late.0.1);
+            if found.is_some() {
+                self.heap.retain(|late| late.0.0 != key);
             }
+            found
         };
-        self.len -= usize::from(found.is_some());
-        found
+        at.map(|at| self.take(at))
     }
 
-    fn unlink(&mut self, is_fine: bool, slot: usize, key: Key) -> Option<Event<E>> {
+    /// Takes the entry of a key out of a bucket, where it is there.
+    fn unlink(&mut self, is_fine: bool, slot: usize, key: Key) -> Option<u32> {
         let wheel = if is_fine { &mut self.fine } else { &mut self.coarse };
         let (mut before, mut at) = (NONE, wheel.heads[slot]);
         while at != NONE {
-            let Entry { event, next } = self.entries[at as usize];
-            if event.key == key {
+            let Entry { key: other, next, .. } = self.entries[at as usize];
+            if other == key {
                 if before == NONE {
-                    wheel.set(slot, next);
+                    wheel.take(slot);
+                    if next != NONE {
+                        wheel.add(slot, next);
+                    }
                 } else {
                     self.entries[before as usize].next = next;
                 }
-                self.entries[at as usize].next = self.free;
-                self.free = at;
-                return Some(event);
+                return Some(at);
             }
             (before, at) = (at, next);
         }
@@ -341,34 +366,28 @@ impl<E: Copy> Queue<E> {
         let each = self.taken / self.opened.max(1);
         (self.taken, self.opened) = (0, 0);
         let shift = match each {
-            0..2 => (self.shift + 2).min(40),
-            2..32 => self.shift,
-            _ => self.shift.saturating_sub(2),
+            0..4 => (self.shift + 1).min(40),
+            4..12 => self.shift,
+            _ => self.shift.saturating_sub(1),
         };
         if shift == self.shift {
             return;
         }
-        let mut all: Vec<Event<E>> =
-            std::mem::take(&mut self.heap).into_iter().map(|l| l.0).collect();
-        all.append(&mut self.open);
+        let mut all: Vec<u32> = self.heap.drain().map(|late| late.0.1).collect();
+        all.extend(self.open.drain(..).map(|opened| opened.1));
         for wheel in [&mut self.fine, &mut self.coarse] {
-            let mut from = 0;
-            while let Some(slot) = wheel.next(from) {
-                let mut at = wheel.heads[slot];
+            while let Some(slot) = wheel.next(0) {
+                let mut at = wheel.take(slot);
                 while at != NONE {
-                    all.push(self.entries[at as usize].event);
+                    all.push(at);
                     at = self.entries[at as usize].next;
                 }
-                wheel.set(slot, NONE);
-                from = slot + 1;
             }
         }
-        self.entries.clear();
-        self.free = NONE;
         self.now = self.now << self.shift >> shift;
         self.shift = shift;
-        for event in all {
-            self.place(event);
+        for at in all {
+            self.place(self.entries[at as usize].key, at);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! One thread, one queue: what all other engines must equal.
 
+use crate::fetch::fetch;
 use crate::model::{Context, Event, Key, Lp, Model, Outcome, Turn, check, endless};
 use crate::queue::Queue;
 use base::{Stop, Watch};
@@ -63,6 +64,9 @@ pub fn sequential<M: Model>(model: &M, end_ps: u64, watch: &dyn Watch) -> Result
         if events.is_multiple_of(STRIDE) {
             let (what, done, all) = model.progress(&tally, 1);
             watch.tick(what, done, all)?;
+        }
+        if let Some(lp) = queue.coming() {
+            fetch(&states[lp as usize]);
         }
         let serial = serials[me as usize];
         let turn = Turn { me, key, serial, too_deep: false };

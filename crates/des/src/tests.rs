@@ -265,6 +265,22 @@ fn buckets_of_any_width_keep_the_order() {
     }
 }
 
+/// No two events of a run have one key; a queue that got some gives all of them.
+#[test]
+fn equal_keys_are_all_there() {
+    for count in [2, 5, 23, 24, 25, 60] {
+        let mut queue = Queue::new();
+        for serial in 0..count {
+            queue.push(Event { key: Key::new(5000, 0, 0, serial / 2), to: 0, what: serial });
+        }
+        let mut taken: Vec<(Key, u32)> =
+            std::iter::from_fn(|| queue.pop_before(u64::MAX)).map(|e| (e.key, e.what)).collect();
+        assert!(taken.is_sorted_by_key(|event| event.0), "{count}");
+        taken.sort_unstable_by_key(|event| event.1);
+        assert!(taken.iter().map(|event| event.1).eq(0..count), "{count}");
+    }
+}
+
 #[test]
 fn rollbacks_happen_and_change_nothing() {
     let model = Phold { lps: 40, seed: 3, events: 4, least_ps: 100, zeros: 2 };

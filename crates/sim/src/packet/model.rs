@@ -62,7 +62,7 @@ pub enum State {
     /// A router.
     Router(Node),
     /// An endpoint.
-    Endpoint(Box<Endpoint>),
+    Endpoint(Endpoint),
 }
 
 /// What was changed, as it was before.
@@ -130,7 +130,7 @@ impl des::Model for Model {
             }
             Drive::Replay(replay) => self.starts(replay, &mut it, to),
         }
-        State::Endpoint(Box::new(it))
+        State::Endpoint(it)
     }
 
     #[inline]

@@ -91,8 +91,16 @@ impl Route {
     /// The port of a router towards another one of its plane.
     #[inline]
     fn next(&self, from: u32, to: u32) -> u16 {
-        let at = (from % self.routers) as usize * self.routers as usize;
-        self.next[at + (to % self.routers) as usize].into()
+        let at = self.first(from) as usize * self.routers as usize;
+        self.next[at + self.first(to) as usize].into()
+    }
+
+    /// The router of the first plane where this one is in its own.
+    #[inline]
+    fn first(&self, router: u32) -> u32 {
+        // a division is slow, and there is one plane or there are two
+        let less = router.wrapping_sub(self.routers).min(router);
+        if less < self.routers { less } else { less % self.routers }
     }
 
     /// Links from a router to another one of its plane.

@@ -1,0 +1,24 @@
+//! Lines of memory that are fetched before they are needed: the one file with unsafe code.
+#![allow(unsafe_code)]
+
+/// Bytes of a line.
+#[cfg(target_arch = "x86_64")]
+const LINE: usize = 64;
+
+/// Has the lines fetched where something lies: nothing waits for them. On other processors than
+/// those of `x86_64` this does nothing.
+#[inline]
+pub(crate) fn fetch<T>(at: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let first = std::ptr::from_ref(at).cast::<i8>();
+        for line in 0..size_of::<T>().div_ceil(LINE) {
+            let line = first.wrapping_add(line * LINE);
+            // SAFETY: all these processors have the instruction, and it takes any address.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(line) };
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}
