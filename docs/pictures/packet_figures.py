@@ -2,8 +2,8 @@
 
 The folders are those of `flyloom run examples/packets/...`. What the charts of their reports take
 goes to packet_figures.json, and make.py draws it; the tables of docs/packet-figures.md are printed.
-Folders of one name, say of different seeds, are taken together; with `--add` what is kept of that
-name, too. It is for you to see that no seed is among them twice.
+Of traces, folders of one name, say of different seeds, are taken together; with `--add` what is
+kept of that name, too. It is for you to see that no seed is among them twice.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
 #[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;
 
-/// Has the lines fetched where something lies: nothing waits for them. On other processors than
-/// those of `x86_64` this does nothing.
+/// Has as many lines fetched as something is long, from where it begins: nothing waits for them. On
+/// other processors than those of `x86_64` this does nothing.
 #[inline]
 pub(crate) fn fetch<T>(at: &T) {
     #[cfg(target_arch = "x86_64")]

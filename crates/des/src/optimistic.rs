@@ -8,7 +8,6 @@
 //! warp", PADS 1993.
 
 use crate::barrier::Barrier;
-use crate::fetch::fetch;
 use crate::model::{Context, Event, Key, Lp, Model, Outcome, Turn, check, endless};
 use crate::queue::Queue;
 use crate::windows::{Part, Placed, joined, lock};
@@ -312,9 +311,7 @@ impl<M: Model> Worker<'_, M> {
             return;
         }
         while let Some(event) = self.queue.pop_before(limit_ps) {
-            if let Some(lp) = self.queue.coming() {
-                fetch(&self.states[self.placed.local[lp as usize] as usize]);
-            }
+            self.queue.fetch_next(|lp| &self.states[self.placed.local[lp as usize] as usize]);
             self.handle(event);
             if ahead.forced {
                 let at = self.placed.local[event.to as usize] as usize;

@@ -86,7 +86,7 @@ pub struct Queue<E> {
     entries: Vec<Entry>,
     held: Vec<Held<E>>,
     free: u32,
-    /// An entry of the bucket that is next: [`Self::coming`].
+    /// An entry of the bucket that is next: [`Self::fetch_next`].
     cursor: u32,
     len: usize,
     /// Events taken, and buckets opened, since the width was looked at.
@@ -206,19 +206,19 @@ impl<E: Copy> Queue<E> {
         Some(self.take(at))
     }
 
-    /// Who handles one more of the events of the bucket that is next; none where there is none, or
-    /// it is not known yet. What the queue has of the event is fetched. An engine that asks for one
-    /// with each event that it takes, and fetches that state, has both near when they are needed.
+    /// Fetches one more of the events of the bucket that is next, where there is one and it is
+    /// known, and the state of who handles it. Where this is called with each event that is taken,
+    /// both are near when they are needed.
     #[inline(always)]
-    pub(crate) fn coming(&mut self) -> Option<Lp> {
+    pub(crate) fn fetch_next<'a, S: 'a>(&mut self, state: impl FnOnce(Lp) -> &'a S) {
         let at = self.cursor as usize;
-        let entry = self.entries.get(at)?;
+        let Some(entry) = self.entries.get(at) else { return };
         fetch(&self.held[at]);
+        fetch(state(entry.to));
         self.cursor = entry.next;
         if let Some(next) = self.entries.get(entry.next as usize) {
             fetch(next);
         }
-        Some(entry.to)
     }
 
     /// Goes on to the next bucket that has events and begins before a time; false where there is

@@ -1,6 +1,5 @@
 //! One thread, one queue: what all other engines must equal.
 
-use crate::fetch::fetch;
 use crate::model::{Context, Event, Key, Lp, Model, Outcome, Turn, check, endless};
 use crate::queue::Queue;
 use base::{Stop, Watch};
@@ -65,9 +64,7 @@ pub fn sequential<M: Model>(model: &M, end_ps: u64, watch: &dyn Watch) -> Result
             let (what, done, all) = model.progress(&tally, 1);
             watch.tick(what, done, all)?;
         }
-        if let Some(lp) = queue.coming() {
-            fetch(&states[lp as usize]);
-        }
+        queue.fetch_next(|lp| &states[lp as usize]);
         let serial = serials[me as usize];
         let turn = Turn { me, key, serial, too_deep: false };
         let (queue, tally) = (&mut queue, &mut tally);

@@ -5,7 +5,6 @@
 //! between two parts. One exchange a window carries the events and what the next begins with.
 
 use crate::barrier::Barrier;
-use crate::fetch::fetch;
 use crate::model::{Context, Event, Key, Lp, Model, Outcome, Turn, check, endless};
 use crate::queue::Queue;
 use base::{Interrupted, Quiet, Refusal, Stop, Watch};
@@ -261,9 +260,7 @@ fn run<M: Model>(
         let limit_ps = first_ps.saturating_add(lookahead_ps).min(end_ps);
         found.windows += 1;
         while let Some(Event { key, to: me, what }) = queue.pop_before(limit_ps) {
-            if let Some(lp) = queue.coming() {
-                fetch(&found.states[placed.local[lp as usize] as usize]);
-            }
+            queue.fetch_next(|lp| &found.states[placed.local[lp as usize] as usize]);
             let at = placed.local[me as usize] as usize;
             let turn = Turn { me, key, serial: serials[at], too_deep: false };
             let (queue, out, tally) = (&mut queue, &mut out[..], &mut found.tally);
