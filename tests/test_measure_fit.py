@@ -158,3 +158,37 @@ def test_intervals_cover_what_is_behind_the_noise():
             total += 1
             assert found[name] == pytest.approx(value, rel=0.15), name
     assert inside >= 0.8 * total
+
+
+@pytest.mark.parametrize("case", ["clear", "none", "moves"])
+def test_a_change_to_asking_that_scatters_is_doubted(case):
+    """A step of a question and its answer at 20,011 bytes is found and is certain, and so is its
+    absence; one that moves half-way through the measurement makes S doubtful."""
+    latency, o, per_byte, s_bytes = 1200.0, 250.0, 0.1, 20_011
+    rng = np.random.default_rng(11)
+
+    def sample(sizes):
+        out = {}
+        for s in sizes:
+            base = 2 * (latency + 2 * o) + per_byte * (s - 1)
+            ask = np.zeros(31)
+            if case != "none" and s > s_bytes:
+                ask[:] = 2 * (latency + o)
+            if case == "moves" and s > s_bytes // 8:
+                ask[16:] = 2 * (latency + o)
+            one = (base + ask) * (1 + 0.01 * rng.standard_normal(31))
+            gap = o + per_byte * (s - 1)
+            wait = base * 1.25
+            more = MESSAGES - 1
+            out[s] = loggp.Sample(wait, list(one), list(one + more * gap),
+                                  list(one + more * (wait + o)), [more * (wait + o)] * 31)
+        return out
+
+    found = loggp.parameters(sample, 1 << 16, MESSAGES)
+    low, high = found["S_range_bytes"]
+    assert low <= found["S_bytes"] <= high
+    assert found["S_is_doubtful"] == (case == "moves"), (low, high)
+    if case == "clear":
+        assert found["S_bytes"] == pytest.approx(s_bytes, rel=0.01)
+    if case == "none":
+        assert found["S_bytes"] == 1 << 16

@@ -159,7 +159,7 @@ def shown(told: dict[str, Any]) -> list[tuple[str, Any]]:
         ("o of the receiver", one("o_r_ns", "ns")),
         ("g", ("at most " if told["g_is_bound"] else "") + one("g_ns", "ns")),
         ("G", one("G_ns_per_byte", "ns/B")), ("O", one("O_ns_per_byte", "ns/B")),
-        ("S", f"{told['S_bytes']:,} B"),
+        ("S", f"{told['S_bytes']:,} B" + (", doubtful" if told["S_is_doubtful"] else "")),
     ]
     rows += [
         (f"{row['from_bytes']:,} to {row['to_bytes']:,} B",

@@ -28,6 +28,10 @@ from flyloom.measuring.fit import Numbers, Piece, line, pieces, sigma
 
 DRAWS = 200
 """Of the bootstrap."""
+PARTS = 5
+"""Of the repetitions, one after the other, in each of which the change to asking is looked for."""
+SCATTER = 1.5
+"""S is doubtful where the ends of its range have more than this ratio."""
 BRACKET = 1.01
 """A change of protocol is looked for until it is between sizes with at most this ratio."""
 PASSES = 4
@@ -90,7 +94,9 @@ def parameters(
     ``from_bytes``, ``to_bytes``, ``g_ns``, ``G_ns_per_byte``, and ``limit``: ``interface``,
     ``processor`` or ``handshake``),
     ``intervals_95`` of the parameters, by bootstrap over the repetitions (Efron, Ann. Statist. 7,
-    1979), ``g_is_bound`` (no size below ``S_bytes`` shows the interface: g is at most that), and
+    1979), ``g_is_bound`` (no size below ``S_bytes`` shows the interface: g is at most that),
+    ``S_range_bytes`` (the least and the largest S of the repetitions in ``PARTS`` parts, one after
+    the other in time), ``S_is_doubtful`` (they differ by a factor of more than ``SCATTER``), and
     ``samples``. Raises ``ValueError`` where there are fewer than three sizes.
     """
     samples = dict(sample(sizes_asked(most)))
@@ -122,6 +128,11 @@ def parameters(
         name: [float(v) for v in np.quantile(values, (0.025, 0.975))]
         for name, values in drawn.items()
     }
+    seen = [found["S_bytes"]]
+    if asks:
+        seen += [_switch(part) or most for part in _parts(samples, places, n)]
+    found["S_range_bytes"] = [min(seen), max(seen)]
+    found["S_is_doubtful"] = max(seen) > SCATTER * min(seen)
     found["samples"] = [
         {"bytes": int(size), "prtt_1_ns": float(one), "gap_ns": float(gap), "o_s_ns": float(o_s),
          "o_r_ns": float(o_r)}
@@ -154,6 +165,25 @@ def _drawn(
             middle[:, i, k] = np.median(values[chosen], axis=1)
     for one in middle:
         yield _of_medians(samples, places, one, n)
+
+
+def _parts(
+    samples: Mapping[int, Sample], places: Sequence[int], n: int
+) -> Iterator[_Curves]:
+    """The same of each of ``PARTS`` parts of the repetitions in the order of their time: a machine
+    that is busy for a while shows in some of them, which drawing at random hides."""
+    for part in range(PARTS):
+        middle = np.array([
+            [np.median(_part(times, part)) for times in _lists(samples[size])] for size in places
+        ])
+        yield _of_medians(samples, places, middle, n)
+
+
+def _part(times: Sequence[float], part: int) -> Sequence[float]:
+    """At least one of the times."""
+    count = len(times)
+    begin = part * count // PARTS
+    return times[begin:max((part + 1) * count // PARTS, begin + 1)]
 
 
 def _lists(of: Sample) -> tuple[Sequence[float], ...]:

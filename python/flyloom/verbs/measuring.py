@@ -109,6 +109,10 @@ def _told(
         warnings.append("the ranks share processors: times are those of the scheduler, too")
     if found["g_is_bound"]:
         warnings.append("no size shows what the interface needs for a message: g is at most that")
+    if found["S_is_doubtful"]:
+        low, high = found["S_range_bytes"]
+        warnings.append(f"S scatters from {low:,} to {high:,} bytes between repetitions: a "
+                        "simulator is better given what the library is configured for (--S)")
     about = {
         "flyloom_measurement": 1, "what": "loggp", "of": run.get("of", "send_recv"),
         "library": run["library"], "hosts": run["hosts"], "regime": regime, "date": _now(),

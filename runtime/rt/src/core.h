@@ -4,6 +4,7 @@
 #define FLY_CORE_H
 
 #include <pthread.h>
+#include <stdio.h>
 
 #include "atomics.h"
 #include "inlet.h"
@@ -160,8 +161,8 @@ struct fly_rt {
     fly_boot boot;
     bool own_boot, locked, stopping, threaded;
     bool finalizing; /* in fly_finalize: connections that end are no deaths */
-    bool crowded; /* more ranks on this node than it has processors */
-    int crowd;    /* ranks for each processor, rounded up */
+    bool crowded; /* ranks of this node share a processor */
+    int crowd;    /* ranks for each processor that they may use, rounded up */
     bool leaving; /* by a finalize that all have come to: not a death */
     struct fly_settings settings;
     struct fly_team world;
@@ -200,6 +201,9 @@ int fly_settings_read(const fly_config *config, struct fly_settings *settings);
 /* Bits of the transports in the order of settings; *count of them. */
 int fly_settings_transports(const struct fly_settings *settings, int order[FLY_CARRIERS],
                             int *count);
+
+/* names.c: reports each FLYLOOM_ name in the environment that nothing reads, a line each. */
+void fly_names_unknown(FILE *out);
 
 /* progress.c */
 void fly_enter_locked(struct fly_rt *rt);

@@ -67,10 +67,13 @@ static void rest(struct fly_rt *rt, uint32_t microseconds) {
     fly_watch(rt);
 }
 
+/* Whether the next step of a wait is a sleep. */
+static bool rests(const struct fly_pause *pause) { return pause->turns > TURNS_YIELD; }
+
 /* Lets others run, or sleeps, where nothing has come for long. */
 static FLY_APART void be_patient(const struct fly_pause *pause) {
     struct fly_rt *rt = pause->rt;
-    if (pause->turns > TURNS_YIELD) {
+    if (rests(pause)) {
         uint32_t naps = pause->turns - TURNS_YIELD;
         uint32_t length = naps < 8 ? REST_FIRST_US << (naps / 2) : REST_MOST_US;
         uint32_t limit = rt->settings.timeout_ms;
@@ -120,14 +123,16 @@ void fly_wait_more(struct fly_pause *pause) {
         taken = fly_turn(rt);
     }
     if (taken > 0) pause->turns = 0; /* more may come soon */
-    if (pause->awaited != 0 && pause->checks % 64 == 0) wonder(pause);
+    if (pause->awaited != 0 && (pause->checks % 64 == 0 || rests(pause))) wonder(pause);
 }
 
+/* The clock is read now and then while the wait spins, and after each sleep, which may be long. */
 static bool timed_out(struct fly_pause *pause) {
     uint64_t limit = pause->rt->settings.timeout_ms;
-    if (limit == 0 || pause->checks % 64 != 0) return false;
-    if (pause->began_ns == 0) pause->began_ns = fly_now_ns();
-    return fly_now_ns() - pause->began_ns >= limit * 1000000;
+    if (limit == 0 || (pause->checks % 64 != 0 && !rests(pause))) return false;
+    uint64_t now = fly_now_ns();
+    if (pause->began_ns == 0) pause->began_ns = now;
+    return now - pause->began_ns >= limit * 1000000;
 }
 
 static bool has_credit(struct fly_quota *quota) {

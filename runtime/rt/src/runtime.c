@@ -140,12 +140,17 @@ int fly_all_could(struct fly_rt *rt, const char *what, int code) {
     return code;
 }
 
-/* Ranks of this node for each of its processors, rounded up. */
+/* Ranks of this node for each processor that they may use, rounded up. */
 static int crowd(const struct start *start) {
-    long near = 0, processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int near = 0;
+    struct fly_processors *of = malloc((size_t)start->rt->size * sizeof *of);
+    if (of == NULL) return 1;
     for (int r = 0; r < start->rt->size; r++)
-        near += memcmp(start->all[r].node, start->mine.node, sizeof start->mine.node) == 0;
-    return processors < 1 ? 1 : (int)((near + processors - 1) / processors);
+        if (memcmp(start->all[r].node, start->mine.node, sizeof start->mine.node) == 0)
+            of[near++] = start->all[r].processors;
+    int worst = fly_processors_crowd(of, near);
+    free(of);
+    return worst;
 }
 
 static int connect_all(struct start *start) {
@@ -156,6 +161,7 @@ static int connect_all(struct start *start) {
     mine->credits = rt->settings.credits;
     mine->pid = (uint64_t)getpid();
     fly_node_tell(mine); /* unknown, it is that of nobody but those who do not know theirs */
+    fly_processors_read("/sys/fs/cgroup", "/proc/self/cgroup", &mine->processors);
     if (mine->error == FLY_OK) {
         mine->order = order_word(start);
         prepare(start, false);
@@ -253,6 +259,7 @@ int fly_init(const fly_boot *boot, const fly_config *config, fly_rt **out) {
     }
     rt->rank = rt->boot.rank;
     rt->size = rt->boot.size;
+    if (rt->rank == 0) fly_names_unknown(stderr);
     code = make_ready(rt);
     if (start.mine.error == FLY_OK) start.mine.error = code;
     if (rt->peers != NULL) code = connect_all(&start);

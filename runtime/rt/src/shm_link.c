@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -50,16 +51,29 @@ int fly_shm_listen(struct fly_shm_carrier *shm) {
     return shm->epoll < 0 ? failed("epoll_create1") : FLY_OK;
 }
 
+/* The kernel ends a process that makes a file, shared memory too, larger than this limit. */
+static int within_limit(size_t bytes) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+        bytes <= limit.rlim_cur)
+        return FLY_OK;
+    return fly_fail(FLY_ERR_NOMEM, "shm: %zu bytes of shared memory are more than the limit on the "
+                    "size of files, %llu bytes (ulimit -f)", bytes,
+                    (unsigned long long)limit.rlim_cur);
+}
+
 int fly_shm_file(size_t bytes, struct fly_memory *memory) {
+    int code = within_limit(bytes);
+    if (code != FLY_OK) return code;
     int file = memfd_create("flyloom", MFD_CLOEXEC);
     if (file < 0) return failed("memfd_create");
     if (ftruncate(file, (off_t)bytes) != 0) {
-        int code = failed("ftruncate");
+        code = failed("ftruncate");
         close(file);
         return code;
     }
     void *base;
-    int code = fly_shm_map(file, bytes, &base);
+    code = fly_shm_map(file, bytes, &base);
     if (code != FLY_OK) {
         close(file);
         return code;

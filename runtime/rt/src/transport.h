@@ -11,6 +11,7 @@
 
 #include "flyloom.h"
 #include "packet.h"
+#include "processors.h"
 
 struct fly_carrier;
 struct fly_rt;
@@ -45,6 +46,7 @@ struct fly_hello {
     uint16_t life_port, writes; /* where the process listens; bits of what its provider does */
     char provider[32];
     unsigned char address[64];
+    struct fly_processors processors; /* that the process may use */
 };
 
 struct fly_carrier_ops {

@@ -241,11 +241,18 @@ void perf_bandwidth(struct perf *p, size_t bytes) {
     flood(p, "bandwidth: a message", bytes, 1 + (64 << 20) / (bytes + 4096));
 }
 
+int perf_processors(void) {
+    static int count; /* before any of them was chosen */
+    cpu_set_t allowed;
+    if (count == 0)
+        count = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+    return count;
+}
+
 /* Each rank on a processor of its own, where there are two: else they wait for the scheduler. */
 bool perf_apart(int rank) {
     cpu_set_t allowed, one;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2)
-        return false;
+    if (perf_processors() < 2 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return false;
     for (int cpu = 0, seen = 0; cpu < CPU_SETSIZE; cpu++) {
         if (!CPU_ISSET(cpu, &allowed) || seen++ != rank) continue;
         CPU_ZERO(&one);

@@ -56,6 +56,8 @@ extern const struct perf_way perf_raw, perf_notified;
    about. */
 const struct perf_way *perf_sockets(struct perf *p);
 
+/* Processors that this process may use. */
+int perf_processors(void);
 /* Puts a rank on a processor of its own; false: there is none. */
 bool perf_apart(int rank);
 int perf_open(const fly_boot *boot, const char *transports, struct perf *p);

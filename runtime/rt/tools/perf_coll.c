@@ -84,7 +84,7 @@ static void measure(const fly_boot *boot, uint64_t repetitions, bool json) {
 
 static int as_rank(const fly_boot *boot, void *context) {
     const struct wanted *wanted = context;
-    perf_apart(boot->rank % (int)sysconf(_SC_NPROCESSORS_ONLN));
+    perf_apart(boot->rank % perf_processors());
     measure(boot, wanted->repetitions, wanted->json);
     return 0;
 }

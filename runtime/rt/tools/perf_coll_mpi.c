@@ -80,7 +80,7 @@ int main(int count, char **words) {
     double *means[WAYS];
     if (blocks < 1 || block < 1 || fly_mpi_boot(MPI_COMM_WORLD, &boot) != FLY_OK) return 2;
     struct perf p = {.rank = boot.rank, .json = true, .first = true};
-    perf_apart(boot.rank % (int)sysconf(_SC_NPROCESSORS_ONLN));
+    perf_apart(boot.rank % perf_processors());
     if (fly_init(&boot, &config, &rt) != FLY_OK) return 2;
     team = fly_world(rt);
     make_rings(boot.rank, boot.size);

@@ -62,7 +62,7 @@ static void keep(struct run *r, const char *call, double *times, uint64_t count)
     if (r->rank != 0 || all->count == MODEL_SAMPLES) return;
     all->at[all->count++] = (struct model_sample){
         call, r->bytes, r->ranks, r->neighbours,
-        r->ranks > (int)sysconf(_SC_NPROCESSORS_ONLN), ns > 1 ? ns : 1};
+        r->ranks > perf_processors(), ns > 1 ? ns : 1};
 }
 
 static void clock_cost(struct run *r) {
@@ -216,7 +216,7 @@ static int as_rank(const fly_boot *boot, void *context) {
     struct run run = {.wanted = wanted, .rank = boot->rank, .ranks = boot->size}, *r = &run;
     fly_config config = {.transports = wanted->transports};
     void *base;
-    int processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    int processors = perf_processors();
     bool crowded = r->ranks > processors;
     if (!crowded) perf_apart(r->rank);
     if (fly_init(boot, &config, &r->rt) != FLY_OK) {

@@ -67,7 +67,7 @@ static int as_rank(const fly_boot *boot, void *context) {
     unsigned char *data = calloc(1, wanted->bytes + 1);
     fly_team *teams[WAYS];
     fly_rt *rt;
-    perf_apart(boot->rank % (int)sysconf(_SC_NPROCESSORS_ONLN));
+    perf_apart(boot->rank % perf_processors());
     CHECKED(fly_init(boot, NULL, &rt));
     fly_team *world = fly_world(rt);
     for (int w = 0; w < WAYS; w++) {
