@@ -664,10 +664,13 @@ def test_perf_explains(release, tmp_path):
     assert re.search(rf"^dissemination:7 +{240 + 6 * 400 + 8000 + 240}\.0 ns  chosen$", told,
                      re.MULTILINE)
     told = call(release / "flyloom-perf", "explain", "allreduce", "--ranks", 8, "--crowd", 4)
-    message_ns, byte_ns = 240 + 8000 + 240 + 8 * 0.4, 8 * 0.4
-    assert re.search(rf"^linear +{message_ns + 6 * (480 + byte_ns):.1f} ns  chosen$", told,
-                     re.MULTILINE)
-    assert re.search(rf"^doubling +{3 * message_ns:.1f} ns$", told, re.MULTILINE)
+    message_ns, byte_ns, move_ns = 240 + 8000 + 240 + 8 * 0.4, 8 * 0.4, 8 * 0.12
+    assert re.search(rf"^linear +{message_ns + 6 * (480 + byte_ns) + 7 * move_ns:.1f} ns  chosen$",
+                     told, re.MULTILINE)
+    assert re.search(rf"^doubling +{3 * message_ns + 4 * move_ns:.1f} ns$", told, re.MULTILINE)
+    # A long message is read where it is: 800 ns more, and 0.035 ns a byte in place of 0.1.
+    told = call(release / "flyloom-perf", "explain", "bcast", "--ranks", 4, "--bytes", 65536)
+    assert re.search(rf"^binomial +{2 * (220 + 800 + 65536 * 0.035):.1f} ns", told, re.MULTILINE)
     told = call(release / "flyloom-perf", "explain", "neighbour_alltoallv", "--ranks", 6, "--bytes",
                 1000, "--loggp", network)  # a message takes 1020 + 290 + 50 + 100 ns, a gap 440
     assert "neighbour_alltoallv of 1000 bytes, 6 neighbours" in told

@@ -10,8 +10,11 @@
 static double figure(void) { return Frama_C_double_interval(0, 1e12); }
 
 void any_figures(void) {
-    struct fly_loggp net = {figure(), figure(), figure(), figure(), figure(), figure(),
-                            Frama_C_size_t_interval(0, 65536)};
+    struct fly_loggp net = {
+        .latency_ns = figure(), .send_ns = figure(), .receive_ns = figure(), .gap_ns = figure(),
+        .byte_ns = figure(), .long_least = Frama_C_size_t_interval(0, 65536),
+        .long_ns = figure(), .long_byte_ns = figure(), .move_byte_ns = figure(),
+        .datagram_ns = figure(), .datagram_bytes = Frama_C_size_t_interval(0, 65536)};
     int size = Frama_C_interval(1, 1 << SIZES);
     size_t bytes = Frama_C_size_t_interval(0, (size_t)1 << 40);
     for (int o = 0; o < FLY_C_INNER; o++)

@@ -112,21 +112,24 @@ static double model(const struct fly_loggp *net, int size, int n) {
     return rounds_of(size, n) * (net->send_ns + (n - 1) * g + net->latency_ns + wait);
 }
 
+#define LOGGP(l, o_s, o_r, g) \
+    {.latency_ns = (l), .send_ns = (o_s), .receive_ns = (o_r), .gap_ns = (g)}
+
 /* Parameters, the best n and the times with it and with n = 1, in us, to two digits. */
 static const struct {
     struct fly_loggp net;
     int size, n;
     double best_us, one_us;
 } KNOWN[] = {
-    {{1020, 290, 50, 290, 0, 0, 0}, 8, 7, 3.10, 4.08},
-    {{1020, 290, 50, 290, 0, 0, 0}, 64, 3, 5.82, 8.16},
-    {{1020, 290, 50, 290, 0, 0, 0}, 722, 3, 9.70, 13.60},
-    {{1020, 290, 50, 290, 0, 0, 0}, 10830, 4, 13.38, 19.04},
-    {{1300, 100, 100, 100, 0, 0, 0}, 8, 7, 0, 0},
-    {{1300, 100, 100, 100, 0, 0, 0}, 64, 7, 0, 0},
-    {{1300, 100, 100, 100, 0, 0, 0}, 722, 8, 0, 0},
-    {{1300, 100, 100, 100, 0, 0, 0}, 10830, 10, 0, 0},
-    {{1, 60, 60, 100, 0, 0, 0}, 8, 1, 0, 0},
+    {LOGGP(1020, 290, 50, 290), 8, 7, 3.10, 4.08},
+    {LOGGP(1020, 290, 50, 290), 64, 3, 5.82, 8.16},
+    {LOGGP(1020, 290, 50, 290), 722, 3, 9.70, 13.60},
+    {LOGGP(1020, 290, 50, 290), 10830, 4, 13.38, 19.04},
+    {LOGGP(1300, 100, 100, 100), 8, 7, 0, 0},
+    {LOGGP(1300, 100, 100, 100), 64, 7, 0, 0},
+    {LOGGP(1300, 100, 100, 100), 722, 8, 0, 0},
+    {LOGGP(1300, 100, 100, 100), 10830, 10, 0, 0},
+    {LOGGP(1, 60, 60, 100), 8, 1, 0, 0},
 };
 static const int GAIN[] = {53, 53, 56, 54}; /* per cent, of rows 4 to 7 */
 
@@ -145,9 +148,8 @@ static void check_model(void) {
     }
     uint64_t random = 5;
     for (int i = 0; i < 400; i++) {
-        struct fly_loggp net = {1 + (double)below(&random, 3000), (double)below(&random, 500),
-                                (double)below(&random, 500), (double)below(&random, 500), 0.1,
-                                0, 0};
+        struct fly_loggp net = LOGGP(1 + (double)below(&random, 3000), (double)below(&random, 500),
+                                     (double)below(&random, 500), (double)below(&random, 500));
         int size = 2 + (int)below(&random, i % 10 == 0 ? 5000 : 60);
         double least = INFINITY;
         for (int n = 1; n < size || n == 1; n++) least = fmin(least, model(&net, size, n));

@@ -10,12 +10,14 @@
 enum { DOUBLING, RING, RABENSEIFNER, TREE, LINEAR };
 enum { TAG_PAIR = 1 << 20, TAG_BACK };
 
-/* Ranks in pairs, so that a power of two is left; the place among those, or -1. */
+/* Ranks in pairs, so that a power of two is left; the place among those, or -1. A rank in a pair
+   has what both had in `total`. */
 struct pairs {
     int power, extra, place;
 };
 
-static struct pairs pair_up(struct fly_sched *s, const struct fly_call *call, void *total) {
+static struct pairs pair_up(struct fly_sched *s, const struct fly_call *call, void *total,
+                            const void *own) {
     struct pairs p = {1, 0, 0};
     while (p.power <= call->size / 2) p.power *= 2;
     p.extra = call->size - p.power;
@@ -23,10 +25,10 @@ static struct pairs pair_up(struct fly_sched *s, const struct fly_call *call, vo
     if (call->rank >= 2 * p.extra) {
         p.place = call->rank - p.extra;
     } else if (call->rank % 2 != 0) {
-        fly_send_to(s, call->rank - 1, TAG_PAIR, total, call->key.bytes);
+        fly_send_to(s, call->rank - 1, TAG_PAIR, own == NULL ? total : own, call->key.bytes);
         p.place = -1;
     } else {
-        fly_fold_from(s, call->rank + 1, TAG_PAIR, total, call->key.bytes, FLY_TAKE_RIGHT);
+        fly_fold_onto(s, call->rank + 1, TAG_PAIR, total, own, call->key.bytes, FLY_TAKE_RIGHT);
         p.place = call->rank / 2;
     }
     return p;
@@ -47,7 +49,7 @@ static void pairs_back(struct fly_sched *s, const struct fly_call *call, const s
 }
 
 static void doubling(struct fly_sched *s, const struct fly_call *call, unsigned char *total) {
-    struct pairs p = pair_up(s, call, total);
+    struct pairs p = pair_up(s, call, total, NULL);
     size_t bytes = call->key.bytes;
     void *theirs = NULL;
     int tag = 0;
@@ -88,16 +90,19 @@ static bool cuts(struct fly_sched *s, const struct fly_call *call, struct fly_bl
     return true;
 }
 
-static void ring(struct fly_sched *s, const struct fly_call *call, unsigned char *total) {
+static void ring(struct fly_sched *s, const struct fly_call *call, unsigned char *total,
+                 const unsigned char *own) {
     struct fly_blocks blocks;
     if (!cuts(s, call, &blocks)) return;
-    fly_ring_reduce(s, call, total, &blocks, 0);
+    fly_ring_reduce(s, call, total, own, &blocks, 0);
     fly_ring_gather(s, call, total, &blocks, call->rank, call->size);
 }
 
 /* Halves are exchanged with near places first, so that folds join neighbours; then back. */
-static void rabenseifner(struct fly_sched *s, const struct fly_call *call, unsigned char *total) {
-    struct pairs p = pair_up(s, call, total);
+static void rabenseifner(struct fly_sched *s, const struct fly_call *call, unsigned char *total,
+                         const unsigned char *own) {
+    struct pairs p = pair_up(s, call, total, own);
+    if (call->rank < 2 * p.extra) own = NULL;
     int64_t low = 0, high = p.power;
     int tag = 0;
     for (int mask = 1; p.place >= 0 && mask < p.power; mask *= 2, tag++) {
@@ -107,11 +112,12 @@ static void rabenseifner(struct fly_sched *s, const struct fly_call *call, unsig
         size_t out_at = cut(call, p.power, out), in_at = cut(call, p.power, in);
         size_t half = (size_t)(high - low) / 2;
         fly_round(s);
-        fly_send_to(s, other, tag, total + out_at,
+        fly_send_to(s, other, tag, (own == NULL ? total : own) + out_at,
                     cut(call, p.power, out + (int64_t)half) - out_at);
-        fly_fold_from(s, other, tag, total + in_at,
+        fly_fold_onto(s, other, tag, total + in_at, own == NULL ? NULL : own + in_at,
                       cut(call, p.power, in + (int64_t)half) - in_at,
                       upper ? FLY_TAKE_LEFT : FLY_TAKE_RIGHT);
+        own = NULL; /* what is left of it now comes back from others */
         low = in;
         high = in + (int64_t)half;
     }
@@ -157,14 +163,19 @@ static void linear(struct fly_sched *s, const struct fly_call *call, unsigned ch
 
 static void build(struct fly_sched *s, const struct fly_call *call) {
     const struct fly_key *key = &call->key;
+    const void *own = key->send == FLY_IN_PLACE ? NULL : key->send;
+    bool copies = key->algorithm == DOUBLING || key->algorithm == LINEAR || call->size == 1;
     fly_round(s);
-    if (key->send != FLY_IN_PLACE) fly_copy(s, key->receive, key->send, key->bytes);
+    if (own != NULL && copies) {
+        fly_copy(s, key->receive, own, key->bytes);
+        own = NULL;
+    }
     switch (key->algorithm) {
-    case RING: ring(s, call, key->receive); return;
-    case RABENSEIFNER: rabenseifner(s, call, key->receive); return;
+    case RING: ring(s, call, key->receive, own); return;
+    case RABENSEIFNER: rabenseifner(s, call, key->receive, own); return;
     case LINEAR: linear(s, call, key->receive); return;
     case TREE:
-        fly_tree_reduce(s, call, key->receive, key->bytes, 0, 0);
+        fly_tree_reduce(s, call, key->receive, own, key->bytes, 0, 0);
         fly_tree_bcast(s, call, key->receive, key->bytes, 0, 1);
         return;
     default: doubling(s, call, key->receive);

@@ -10,6 +10,15 @@ static void link_in(struct fly_coll *coll) {
     coll->rt->colls = coll;
 }
 
+/* Whether the kernel lets this rank read a member's memory: tried with a byte of its heap. */
+static bool may_read(const struct fly_coll *coll, int rank) {
+    int peer = fly_world_rank(coll->team, rank);
+    struct fly_carrier *via = coll->rt->peers[peer].via;
+    unsigned char byte;
+    return via->ops->reach_in != NULL &&
+           via->ops->reach_in(via, peer, &byte, coll->win->table[rank].address, 1, false) == FLY_OK;
+}
+
 /* Lanes to and from the members that share memory. */
 static void link_lanes(struct fly_coll *coll) {
     struct fly_team *team = coll->team;
@@ -21,6 +30,7 @@ static void link_lanes(struct fly_coll *coll) {
             continue;
         struct fly_lane *theirs = (struct fly_lane *)(void *)(member->base + FLY_COLL_HEAP);
         fly_lanes_link(&coll->lanes[r], &theirs[team->rank], &mine[r], &peer->inlet);
+        coll->lanes[r].reads = may_read(coll, r);
     }
 }
 

@@ -4,7 +4,10 @@
  * A message of at most FLY_COLL_INLINE bytes travels in a packet and waits at the receiver until
  * its round. A longer one goes in pieces: the receiver tells where a piece may be put (READY), the
  * sender puts it there and tells (PIECE). So no rank ever writes where another still reads, however
- * far it is ahead. A packet is known by sender, number of the collective in its team, and tag.
+ * far it is ahead. Between processes of a node that may read each other's memory, one of at least
+ * FLY_COLL_LONG bytes is copied once: the receiver asks where it is (ASK), the sender tells when it
+ * comes to that round (PLACE), the receiver reads it there and says that it has (TAKEN). A packet
+ * is known by sender, number of the collective in its team, and tag.
  */
 #ifndef FLY_COLL_H
 #define FLY_COLL_H
@@ -15,6 +18,8 @@
 #include "settings.h"
 
 enum { FLY_COLL_PIECE = 16384, FLY_COLL_DEPTH = 2 };
+/* What is read to be folded goes in pieces that are so many times as long, one at a time. */
+enum { FLY_COLL_READ = 4 };
 /* All pieces of a schedule that may be called for at its start; above it, round by round. */
 enum { FLY_COLL_EARLY = 65536 };
 enum { FLY_COLL_HEAP = 4 << 20, FLY_COLL_KEPT = 64, FLY_COLL_BUCKETS = 64 };
@@ -40,6 +45,7 @@ struct fly_sending {
     size_t bytes, sent;
     int peer, tag;
     bool done;
+    bool asked, told, taken; /* of a message that the receiver reads where it is */
     uint8_t ready;
     struct {
         uint64_t offset, bytes;
@@ -48,11 +54,14 @@ struct fly_sending {
 
 struct fly_receiving {
     unsigned char *to;
+    const unsigned char *own; /* of a fold: this rank's part; NULL: it is in `to` */
     size_t bytes, taken, called; /* of these, taken and called for */
     int peer, tag;
     enum fly_take take;
     bool done;
-    uint32_t calls, arrived, used; /* pieces; an inline message is one */
+    bool reads;                    /* the message is read in the sender's memory, at `place` */
+    uint32_t calls, arrived, used; /* pieces; an inline message is one, and one that is read */
+    uint64_t place;
     size_t piece;                  /* bytes of one */
     uint64_t offset;               /* of FLY_COLL_DEPTH pieces, in the schedule's memory */
     _Alignas(16) unsigned char inside[FLY_COLL_INLINE];
@@ -114,12 +123,14 @@ struct fly_sched {
     struct fly_casting *casting; /* by multicast; NULL: it is not */
     char *described; /* of neighbours, where what ran is dumped: NULL or its edges */
     bool early;  /* pieces are called for at the start, not when their round begins */
+    bool reads;  /* some messages are read in their senders' memory */
     bool failed; /* while it was built */
     bool persistent;
     /* while it runs */
     uint64_t number;
     size_t round;
     bool begun;
+    int error; /* of a rank whose memory cannot be read any more */
     struct fly_sched *next_running, *before_running, *next_numbered;
     struct fly_sched *older, *newer, *next_kept; /* among those kept; of the same bucket */
 };
@@ -168,6 +179,9 @@ void fly_send_to(struct fly_sched *s, int peer, int tag, const void *from, size_
 void fly_receive_from(struct fly_sched *s, int peer, int tag, void *to, size_t bytes);
 void fly_fold_from(struct fly_sched *s, int peer, int tag, void *to, size_t bytes,
                    enum fly_take take);
+/* The same, where this rank's part is in `own`, unless that is NULL, and stays there. */
+void fly_fold_onto(struct fly_sched *s, int peer, int tag, void *to, const void *own, size_t bytes,
+                   enum fly_take take);
 /* Messages without bytes. */
 void fly_signal(struct fly_sched *s, int peer, int tag);
 void fly_await(struct fly_sched *s, int peer, int tag);
@@ -214,8 +228,10 @@ int fly_cast_awaited(const struct fly_sched *s, int rank);
 /* dump.c: what ran, a line each, for a checker that knows what each rank must have. */
 void fly_dump(const struct fly_sched *s);
 
-/* fold.c: to = from . to (LEFT), or to . from (RIGHT); `from` may be written as well. */
-void fly_apply(const fly_fold *fold, void *to, void *from, size_t bytes, enum fly_take take);
+/* fold.c: to = from . own (LEFT), or own . from (RIGHT); `own` may be `to`, and `from` may be
+   written as well. */
+void fly_apply(const fly_fold *fold, void *to, const void *own, void *from, size_t bytes,
+               enum fly_take take);
 /* Checks a fold and tells the bytes of one element. */
 int fly_fold_check(const char *call, const fly_fold *fold, size_t *bytes);
 size_t fly_fold_bytes(const fly_fold *fold);

@@ -38,6 +38,11 @@ static void dump_round(FILE *file, const struct fly_sched *s, const struct fly_s
         else
             fprintf(file, "fold %p %p %zu %s\n", l->to, l->from, l->bytes, side(l->take));
     }
+    for (size_t i = span[0].receiving; i < span[1].receiving; i++) { /* folded into a copy */
+        const struct fly_receiving *r = &s->receivings[i];
+        if (r->own != NULL)
+            fprintf(file, "copy %p %p %zu\n", (void *)r->to, (const void *)r->own, r->bytes);
+    }
     for (size_t i = span[0].sending; i < span[1].sending; i++) {
         const struct fly_sending *out = &s->sendings[i];
         fprintf(file, "send %d %d %p %zu\n", out->peer, out->tag, (const void *)out->from,

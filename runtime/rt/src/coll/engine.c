@@ -11,7 +11,7 @@ enum { TURNS_ASK = 32 };
 enum { LOOKS = 100, TURNS_NEAR = 20 };
 static const uint64_t ASK_NS = 200000000;
 
-enum { WHAT_DATA, WHAT_READY, WHAT_PIECE, WHAT_DEATH };
+enum { WHAT_DATA, WHAT_READY, WHAT_PIECE, WHAT_DEATH, WHAT_ASK, WHAT_PLACE, WHAT_TAKEN };
 
 static int world(const struct fly_coll *coll, int rank) {
     return fly_world_rank(coll->team, rank);
@@ -86,9 +86,12 @@ static void deliver(struct fly_sched *s, int rank, const struct fly_packet *pack
         if (s->casting != NULL) fly_cast_deliver(s, rank, packet);
         return;
     }
-    if (packet->flags == WHAT_READY) {
+    if (packet->flags == WHAT_READY || packet->flags == WHAT_ASK || packet->flags == WHAT_TAKEN) {
         struct fly_sending *sending = fly_find_sending(s, rank, packet->tag);
-        if (sending == NULL || sending->ready >= FLY_COLL_DEPTH) return;
+        if (sending == NULL) return;
+        sending->asked |= packet->flags == WHAT_ASK;
+        sending->taken |= packet->flags == WHAT_TAKEN;
+        if (packet->flags != WHAT_READY || sending->ready >= FLY_COLL_DEPTH) return;
         sending->at[sending->ready].offset = packet->coll.piece.offset;
         sending->at[sending->ready].bytes = packet->coll.piece.bytes;
         sending->ready++;
@@ -98,6 +101,7 @@ static void deliver(struct fly_sched *s, int rank, const struct fly_packet *pack
     if (r == NULL) return;
     if (packet->flags == WHAT_DATA && packet->bytes == r->bytes)
         memcpy(r->inside, packet->coll.data, packet->bytes);
+    if (packet->flags == WHAT_PLACE) r->place = packet->coll.piece.offset;
     r->arrived++;
 }
 
@@ -184,15 +188,32 @@ static bool step_sending(struct fly_sched *s, struct fly_sending *sending) {
         sending->done = post(s->coll, sending->peer, &packet, NULL, 0);
         return sending->done;
     }
-    if (sending->ready == 0) look_in_lane(s->coll, sending->peer);
+    if (sending->ready == 0 && !sending->taken) look_in_lane(s->coll, sending->peer);
+    if (sending->asked && !sending->told) {
+        struct fly_packet packet = packet_of(s->coll, sending->tag, WHAT_PLACE, s->number);
+        packet.coll.piece.offset = (uint64_t)(uintptr_t)sending->from;
+        packet.coll.piece.bytes = sending->bytes;
+        sending->told = post(s->coll, sending->peer, &packet, NULL, 0);
+    }
     while (sending->ready != 0 && send_piece(s, sending)) continue;
-    sending->done = sending->sent == sending->bytes;
+    sending->done = sending->taken || sending->sent == sending->bytes;
     return sending->done;
 }
 
-/* Calls for as many pieces as there is memory for. */
+/* Of a message that is read: a question where it is, or word that it has been read. */
+static bool post_word(struct fly_sched *s, const struct fly_receiving *r, int what) {
+    struct fly_packet packet = packet_of(s->coll, r->tag, what, s->number);
+    packet.coll.piece.offset = packet.coll.piece.bytes = 0;
+    return post(s->coll, r->peer, &packet, NULL, 0);
+}
+
+/* Calls for as many pieces as there is memory for, or asks where the message is. */
 static void call_for(struct fly_sched *s, struct fly_receiving *r) {
     if (is_inline(r->bytes)) return;
+    if (r->reads) {
+        if (r->calls == 0 && post_word(s, r, WHAT_ASK)) r->calls = 1;
+        return;
+    }
     while (r->called < r->bytes && r->calls - r->used < FLY_COLL_DEPTH) {
         size_t bytes = r->bytes - r->called < r->piece ? r->bytes - r->called : r->piece;
         struct fly_packet packet = packet_of(s->coll, r->tag, WHAT_READY, s->number);
@@ -209,8 +230,41 @@ static void take(struct fly_sched *s, struct fly_receiving *r, void *from, size_
     if (r->take == FLY_TAKE_COPY)
         memcpy(r->to + r->taken, from, bytes);
     else
-        fly_apply(&s->key.fold, r->to + r->taken, from, bytes, r->take);
+        fly_apply(&s->key.fold, r->to + r->taken, (r->own == NULL ? r->to : r->own) + r->taken,
+                  from, bytes, r->take);
     r->taken += bytes;
+}
+
+static int read_there(const struct fly_coll *coll, const struct fly_receiving *r, void *to,
+                      size_t bytes) {
+    int peer = world(coll, r->peer);
+    struct fly_carrier *via = coll->rt->peers[peer].via;
+    return via->ops->reach_in(via, peer, to, r->place + r->taken, bytes, false);
+}
+
+/* Reads a message in the sender's memory: at one go to where it belongs, or in pieces that are
+   folded. Where the sender has died the end of all its collectives is near: engine's check_dead. */
+static bool step_reading(struct fly_sched *s, struct fly_receiving *r, bool may) {
+    bool folds = r->take != FLY_TAKE_COPY;
+    if (r->arrived == 0) look_in_lane(s->coll, r->peer);
+    call_for(s, r);
+    if (r->arrived == 0 || !may) return false;
+    while (r->taken < r->bytes) {
+        size_t bytes = r->bytes - r->taken;
+        if (folds && bytes > r->piece) bytes = r->piece;
+        void *to = folds ? s->coll->heap + fly_piece_at(s, r, 0) : r->to + r->taken;
+        int code = read_there(s->coll, r, to, bytes);
+        if (code != FLY_OK) {
+            if (code != FLY_ERR_PEER) s->error = code;
+            return false;
+        }
+        if (folds)
+            take(s, r, to, bytes);
+        else
+            r->taken += bytes;
+    }
+    r->done = post_word(s, r, WHAT_TAKEN);
+    return r->done;
 }
 
 /* `may` false: another must fold into the same memory first. */
@@ -223,6 +277,7 @@ static bool step_receiving(struct fly_sched *s, struct fly_receiving *r, bool ma
         r->done = true;
         return true;
     }
+    if (r->reads) return step_reading(s, r, may);
     if (r->arrived == r->used) look_in_lane(s->coll, r->peer);
     call_for(s, r);
     while (may && r->used < r->arrived) {
@@ -244,7 +299,7 @@ static void do_locals(struct fly_sched *s, const struct fly_span *span) {
             fly_copy_shape(local->to, &s->shapeds[local->bytes].to, local->from,
                            &s->shapeds[local->bytes].from);
         else
-            fly_apply(&s->key.fold, local->to, local->from, local->bytes, local->take);
+            fly_apply(&s->key.fold, local->to, local->to, local->from, local->bytes, local->take);
     }
 }
 
@@ -272,7 +327,10 @@ static void step(struct fly_sched *s) {
         s->round++;
         s->begun = false;
     }
-    if (s->round == s->round_count) fly_sched_end(s, FLY_OK);
+    if (s->round == s->round_count)
+        fly_sched_end(s, FLY_OK);
+    else if (s->error != FLY_OK)
+        fly_sched_end(s, s->error);
 }
 
 void fly_sched_end(struct fly_sched *s, int error) {
@@ -392,6 +450,7 @@ static void reset(struct fly_sched *s) {
         s->sendings[i].sent = 0;
         s->sendings[i].ready = 0;
         s->sendings[i].done = false;
+        s->sendings[i].asked = s->sendings[i].told = s->sendings[i].taken = false;
     }
     for (size_t i = 0; i < s->receiving_count; i++) {
         struct fly_receiving *r = &s->receivings[i];
@@ -401,6 +460,7 @@ static void reset(struct fly_sched *s) {
     }
     s->round = 0;
     s->begun = false;
+    s->error = FLY_OK;
     if (s->casting != NULL) fly_cast_reset(s);
 }
 
@@ -427,8 +487,7 @@ int fly_sched_start(struct fly_sched *s) {
     s->req.active = true;
     coll->win->collectives++;
     if (coll->early[bucket] != NULL) take_early(coll, s);
-    for (size_t i = 0; s->early && s->heap_bytes != 0 && i < s->receiving_count; i++)
-        call_for(s, &s->receivings[i]);
+    for (size_t i = 0; s->early && i < s->receiving_count; i++) call_for(s, &s->receivings[i]);
     step(s);
     return FLY_OK;
 }
@@ -436,6 +495,12 @@ int fly_sched_start(struct fly_sched *s) {
 /* Whether a packet is in the lane that this schedule waits for next; looked for so often. */
 static inline bool look_ahead(const struct fly_sched *s, int looks) {
     const struct fly_span *span = &s->rounds[s->round];
+    for (size_t i = span[0].sending; i < span[1].sending; i++) {
+        const struct fly_sending *sending = &s->sendings[i];
+        const struct fly_lanes *lanes = &s->coll->lanes[sending->peer];
+        if (sending->done || sending->bytes < FLY_COLL_LONG || !fly_lanes_there(lanes)) continue;
+        if (fly_ring_peek(&lanes->in) != NULL) return true;
+    }
     for (size_t i = span[0].receiving; i < span[1].receiving; i++) {
         const struct fly_receiving *r = &s->receivings[i];
         const struct fly_lanes *lanes = &s->coll->lanes[r->peer];

@@ -28,6 +28,7 @@ struct fly_lanes {
     const fly_word *taken;     /* by the other, of `out` */
     fly_word *tell;            /* there it is told what was taken of `in` */
     uint64_t told;
+    bool reads; /* the kernel lets this rank read the other's memory */
 };
 
 static inline bool fly_lanes_there(const struct fly_lanes *lanes) {

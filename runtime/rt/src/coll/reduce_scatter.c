@@ -41,8 +41,9 @@ static void linear(struct fly_sched *s, const struct fly_call *call,
 }
 
 static void tree(struct fly_sched *s, const struct fly_call *call,
-                 const struct fly_blocks *blocks, unsigned char *total) {
-    fly_tree_reduce(s, call, total, call->key.bytes, 0, 0);
+                 const struct fly_blocks *blocks, unsigned char *total,
+                 const unsigned char *own) {
+    fly_tree_reduce(s, call, total, own, call->key.bytes, 0, 0);
     fly_round(s);
     if (call->rank != 0) {
         fly_receive_from(s, 0, 1, call->key.receive, blocks->bytes[call->rank]);
@@ -65,12 +66,12 @@ static void build(struct fly_sched *s, const struct fly_call *call) {
     unsigned char *total = fly_temporary(s, key->bytes);
     if (total == NULL) return;
     fly_round(s);
-    fly_copy(s, total, send, key->bytes);
+    if (call->size == 1) fly_copy(s, total, send, key->bytes);
     if (key->algorithm == TREE) {
-        tree(s, call, &blocks, total);
+        tree(s, call, &blocks, total, call->size == 1 ? NULL : send);
         return;
     }
-    fly_ring_reduce(s, call, total, &blocks, 0);
+    fly_ring_reduce(s, call, total, send, &blocks, 0);
     fly_round(s);
     fly_copy(s, key->receive, total + blocks.at[call->rank], blocks.bytes[call->rank]);
 }

@@ -26,16 +26,18 @@ void fly_ring_gather(struct fly_sched *s, const struct fly_call *call, unsigned 
 
 /* Step k: block r - k - 1 goes on, block r - k - 2 comes and is folded into what is here. */
 void fly_ring_reduce(struct fly_sched *s, const struct fly_call *call, unsigned char *buffer,
-                     const struct fly_blocks *blocks, int tag) {
+                     const unsigned char *own, const struct fly_blocks *blocks, int tag) {
     int size = call->size, behind = fly_turned(call->rank, 1, size);
     int before = fly_turned(call->rank, -1, size);
     for (int k = 0; k < size - 1; k++) {
         int out = fly_turned(call->rank, -1 - k % size, size);
         int in = fly_turned(out, -1, size);
+        const unsigned char *from = k == 0 && own != NULL ? own : buffer; /* later: what came */
         fly_round(s);
-        fly_send_to(s, behind, tag + k, buffer + fly_block_at(blocks, out),
+        fly_send_to(s, behind, tag + k, from + fly_block_at(blocks, out),
                     fly_block_bytes(blocks, out));
-        fly_fold_from(s, before, tag + k, buffer + fly_block_at(blocks, in),
+        fly_fold_onto(s, before, tag + k, buffer + fly_block_at(blocks, in),
+                      own == NULL ? NULL : own + fly_block_at(blocks, in),
                       fly_block_bytes(blocks, in), FLY_TAKE_LEFT);
     }
 }

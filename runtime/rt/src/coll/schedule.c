@@ -35,11 +35,12 @@ static void add_sending(struct fly_sched *s, int peer, int tag, const void *from
         *sending = (struct fly_sending){.from = from, .bytes = bytes, .peer = peer, .tag = tag};
 }
 
-static void add_receiving(struct fly_sched *s, int peer, int tag, void *to, size_t bytes,
-                          enum fly_take take) {
+static void add_receiving(struct fly_sched *s, int peer, int tag, void *to, const void *own,
+                          size_t bytes, enum fly_take take) {
     struct fly_receiving *r = MORE(s, receiving);
     if (r == NULL) return;
-    *r = (struct fly_receiving){.to = to, .bytes = bytes, .peer = peer, .tag = tag, .take = take};
+    *r = (struct fly_receiving){.to = to, .own = own, .bytes = bytes, .peer = peer, .tag = tag,
+                                .take = take};
 }
 
 void fly_send_to(struct fly_sched *s, int peer, int tag, const void *from, size_t bytes) {
@@ -47,18 +48,23 @@ void fly_send_to(struct fly_sched *s, int peer, int tag, const void *from, size_
 }
 
 void fly_receive_from(struct fly_sched *s, int peer, int tag, void *to, size_t bytes) {
-    if (bytes != 0) add_receiving(s, peer, tag, to, bytes, FLY_TAKE_COPY);
+    if (bytes != 0) add_receiving(s, peer, tag, to, NULL, bytes, FLY_TAKE_COPY);
 }
 
 void fly_fold_from(struct fly_sched *s, int peer, int tag, void *to, size_t bytes,
                    enum fly_take take) {
-    if (bytes != 0) add_receiving(s, peer, tag, to, bytes, take);
+    fly_fold_onto(s, peer, tag, to, NULL, bytes, take);
+}
+
+void fly_fold_onto(struct fly_sched *s, int peer, int tag, void *to, const void *own, size_t bytes,
+                   enum fly_take take) {
+    if (bytes != 0) add_receiving(s, peer, tag, to, own, bytes, take);
 }
 
 void fly_signal(struct fly_sched *s, int peer, int tag) { add_sending(s, peer, tag, NULL, 0); }
 
 void fly_await(struct fly_sched *s, int peer, int tag) {
-    add_receiving(s, peer, tag, NULL, 0, FLY_TAKE_COPY);
+    add_receiving(s, peer, tag, NULL, NULL, 0, FLY_TAKE_COPY);
 }
 
 static void add_local(struct fly_sched *s, void *to, void *from, size_t bytes,
@@ -165,6 +171,7 @@ uint64_t fly_piece_at(const struct fly_sched *s, const struct fly_receiving *r, 
 
 static uint64_t room_of(const struct fly_receiving *r) {
     if (r->bytes <= FLY_COLL_INLINE) return 0;
+    if (r->reads) return r->take == FLY_TAKE_COPY ? 0 : lines(r->piece); /* read to be folded */
     return lines(r->piece) * (r->piece == r->bytes ? 1 : FLY_COLL_DEPTH);
 }
 
@@ -175,7 +182,10 @@ static uint64_t lay_out(struct fly_sched *s, size_t most, size_t element, bool e
         if (!early) at = 0;
         for (size_t i = s->rounds[round].receiving; i < s->rounds[round + 1].receiving; i++) {
             struct fly_receiving *r = &s->receivings[i];
-            r->piece = piece_of(r, most, element);
+            r->reads = s->casting == NULL && r->bytes >= FLY_COLL_LONG &&
+                       s->coll->lanes[r->peer].reads;
+            r->piece = piece_of(r, r->reads ? FLY_COLL_READ * most : most, element);
+            s->reads |= r->reads;
             r->offset = at;
             at += room_of(r);
         }
@@ -188,7 +198,8 @@ static uint64_t lay_out(struct fly_sched *s, size_t most, size_t element, bool e
 static bool get_room(struct fly_sched *s) {
     size_t element = fly_fold_bytes(&s->key.fold);
     s->heap_bytes = lay_out(s, FLY_COLL_PIECE, element, true);
-    s->early = s->heap_bytes <= FLY_COLL_EARLY && s->casting == NULL;
+    s->early = (s->heap_bytes != 0 || s->reads) && s->heap_bytes <= FLY_COLL_EARLY &&
+               s->casting == NULL;
     for (size_t most = FLY_COLL_PIECE; most >= 64; most /= 2) {
         if (!s->early) s->heap_bytes = lay_out(s, most, element, false);
         if (s->heap_bytes == 0) return true;

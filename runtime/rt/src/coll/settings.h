@@ -36,6 +36,11 @@ static inline bool fly_on_graph(int operation) {
 /* LogGP: Culler et al. 1993; Alexandrov et al. 1995. The overhead is told apart by side. */
 struct fly_loggp {
     double latency_ns, send_ns, receive_ns, gap_ns, byte_ns;
+    /* Messages of at least `long_least` bytes take `long_ns` more and have a time for each byte of
+       their own; 0: none have. */
+    size_t long_least;
+    double long_ns, long_byte_ns;
+    double move_byte_ns; /* to fold or to copy a byte at one rank */
     /* Of multicast: what sending or receiving a datagram costs; and its bytes, 0: there is none. */
     double datagram_ns;
     size_t datagram_bytes;
@@ -60,6 +65,8 @@ struct fly_coll_settings {
 
 /* By multicast, among the algorithms of bcast. */
 enum { FLY_BCAST_MULTICAST = 2 };
+/* Between processes of a node a message of so many bytes is read where it is: coll.h. */
+enum { FLY_COLL_LONG = 16384 };
 /* Bytes before a fragment; after which ranks tell what they have, in longer broadcasts; and how
    many tell one, where repair is a ring. */
 enum { FLY_MULTICAST_HEAD = 24, FLY_MULTICAST_STEP = 1 << 15, FLY_MULTICAST_WAYS = 8 };

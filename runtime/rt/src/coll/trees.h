@@ -7,10 +7,10 @@
 /* Down a binomial tree from `root`; each message has the tag. */
 void fly_tree_bcast(struct fly_sched *s, const struct fly_call *call, void *buffer, size_t bytes,
                     int root, int tag);
-/* Up a binomial tree to `root`: into `total`, which holds this rank's part; every fold has the
-   lower ranks, counted from the root, on the left. */
-void fly_tree_reduce(struct fly_sched *s, const struct fly_call *call, void *total, size_t bytes,
-                     int root, int tag);
+/* Up a binomial tree to `root`: into `total`, from this rank's part `own`; NULL: it is in `total`.
+   Every fold has the lower ranks, counted from the root, on the left. */
+void fly_tree_reduce(struct fly_sched *s, const struct fly_call *call, void *total,
+                     const void *own, size_t bytes, int root, int tag);
 /* Where the blocks of all ranks are in a buffer; `at` NULL: bytes[0] each, one behind the other. */
 struct fly_blocks {
     const size_t *bytes, *at;
@@ -20,9 +20,10 @@ size_t fly_block_bytes(const struct fly_blocks *blocks, int r);
 /* `owned` is the block that this rank has at the start: it gets all P, around the ring. */
 void fly_ring_gather(struct fly_sched *s, const struct fly_call *call, unsigned char *buffer,
                      const struct fly_blocks *blocks, int owned, int tag);
-/* Folds around the ring: in the end rank r has the whole of block r; `buffer` is written. */
+/* Folds around the ring: in the end rank r has the whole of block r; `buffer` is written. This
+   rank's part is in `own`; NULL: in `buffer`. */
 void fly_ring_reduce(struct fly_sched *s, const struct fly_call *call, unsigned char *buffer,
-                     const struct fly_blocks *blocks, int tag);
+                     const unsigned char *own, const struct fly_blocks *blocks, int tag);
 /* Doubling: `all` has this rank's block first, and in the end those of the ranks behind it. */
 void fly_bruck_gather(struct fly_sched *s, const struct fly_call *call, unsigned char *all,
                       size_t bytes);
