@@ -48,7 +48,7 @@ pub fn read_any(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refu
         own_endpoints(name, p)?;
         return orcs::read(text, name);
     }
-    if first.starts_with("Unicast lids") {
+    if first.starts_with("Unicast lids") || first.contains(crate::ib::lft::FDB_SWITCH) {
         let why = "a forwarding table says how a network is routed, not how it is cabled";
         return Err(Refusal::new(name, why, FORMATS));
     }

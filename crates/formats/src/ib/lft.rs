@@ -1,8 +1,13 @@
-//! Linear forwarding tables as text: OpenSM's dump format, both ways.
+//! Linear forwarding tables as text: what OpenSM and the tools around it dump, read and written.
 //!
-//! Source: the files that `dump_fts` and OpenSM's `dump_lfts.sh` print and OpenSM's `file` engine
-//! reads (`osm_ucast_file.c`): a line `Unicast lids ... guid 0x<guid> (<name>):` opens a switch,
-//! then `0x<lid hex> <port decimal> ...` a line an entry.
+//! Source: the files that `dump_fts`, `dump_lfts` (a script of that name before it) and `ibroute`
+//! print and OpenSM's `file` engine reads (`osm_ucast_file.c`): a line
+//! `Unicast lids ... guid 0x<guid> (<name>):` opens a switch, then `0x<lid hex> <port decimal> ...`
+//! is an entry a line. OpenSM's `opensm-lfts.dump` is the same but for the remarks. Its
+//! `opensm.fdbs` (`osm_dump.c`), and what ibdiagnet writes for ibutils, open a switch by
+//! `dump_ucast_routes: Switch 0x<guid>`, with `osm_ucast_mgr_` or `__osm_ucast_mgr_` before it in
+//! older versions; entries are `0x<LID HEX> : <port decimal>  : <hops> : <optimal>`, or
+//! `0x<LID HEX> : UNREACHABLE`.
 
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::addresses::{Addresses, MAX_LID};
@@ -121,25 +126,30 @@ pub fn write(
     Ok(())
 }
 
-/// Reads what `dump_fts`, OpenSM's `opensm-lfts.dump` or [`write()`] wrote. O(text).
+/// Reads what `dump_fts`, `dump_lfts` or `ibroute` printed, OpenSM's `opensm-lfts.dump` or
+/// `opensm.fdbs`, ibdiagnet's `.fdbs`, or what [`write()`] wrote. Multicast tables between them are
+/// left out. O(text).
 ///
 /// # Errors
 /// Names the line of `file` and what was expected there.
 pub fn read(text: &str, file: &str) -> Result<Lfts, Refusal> {
-    let mut reader =
-        Reader { lfts: Lfts::default(), guid: 0, table: None, given: Vec::new(), entries: 0 };
+    let mut reader = Reader::default();
     for (n, line) in text.lines().enumerate() {
-        reader.take(line.trim_end()).map_err(|r| r.within(&format!("{file}: line {}", n + 1)))?;
+        reader.take(line.trim()).map_err(|r| r.within(&format!("{file}: line {}", n + 1)))?;
     }
     reader.close();
     if reader.lfts.by_guid.is_empty() {
-        let help = "the output of dump_fts or opensm-lfts.dump";
+        let help = "the output of dump_fts or dump_lfts, opensm-lfts.dump, opensm.fdbs";
         return Err(Refusal::new(file, "no forwarding table in it", help));
     }
     Ok(reader.lfts)
 }
 
+/// What opens a switch in `opensm.fdbs`, whatever version wrote it.
+pub(crate) const FDB_SWITCH: &str = "dump_ucast_routes: Switch";
+
 /// The tables read so far, and the one being read.
+#[derive(Default)]
 struct Reader {
     lfts: Lfts,
     guid: u64,
@@ -147,12 +157,21 @@ struct Reader {
     /// By LID, whether the table being read has given it.
     given: Vec<bool>,
     entries: u64,
+    /// Within the multicast table of a switch.
+    multicast: bool,
 }
 
 impl Reader {
     fn take(&mut self, line: &str) -> Result<(), Refusal> {
         if line.contains("Unicast lids") {
-            self.open(line)
+            self.open(line.split(" guid 0x").nth(1))
+        } else if let Some((_, switch)) = line.split_once(FDB_SWITCH) {
+            self.open(switch.trim_start().strip_prefix("0x"))
+        } else if line.contains("Multicast mlids") {
+            self.multicast = true;
+            Ok(())
+        } else if self.multicast {
+            Ok(())
         } else if let Some(entry) = line.strip_prefix("0x") {
             self.entry(entry)
         } else if let Some(count) = line.strip_suffix(" valid lids dumped") {
@@ -167,11 +186,12 @@ impl Reader {
         }
     }
 
-    fn open(&mut self, line: &str) -> Result<(), Refusal> {
+    /// Opens the table of the switch whose GUID is the first word, without its `0x`.
+    fn open(&mut self, words: Option<&str>) -> Result<(), Refusal> {
         self.close();
-        let hex = line.split(" guid 0x").nth(1).and_then(|r| r.split([' ', '\t', ':']).next());
+        let hex = words.and_then(|r| r.split([' ', '\t', ':', ',']).next());
         let Some(guid) = hex.and_then(|h| u64::from_str_radix(h, 16).ok()) else {
-            let help = "`... guid 0x<16 hex digits> (name):`";
+            let help = "`... guid 0x<16 hex digits> (name):`, in opensm.fdbs `Switch 0x<digits>`";
             return Err(Refusal::new("", "no switch GUID in a table header", help));
         };
         if self.lfts.by_guid.contains_key(&guid) {
@@ -179,6 +199,7 @@ impl Reader {
             return Err(Refusal::new("", why, "one table a switch"));
         }
         (self.guid, self.table, self.entries) = (guid, Some(Vec::new()), 0);
+        self.multicast = false;
         self.given.clear();
         Ok(())
     }
@@ -197,7 +218,7 @@ impl Reader {
             let why = format!("'0x{entry}' has no unicast LID");
             return Err(Refusal::new("", why, "0x0000 to 0xbfff, then the port"));
         };
-        let word = words.next().unwrap_or("");
+        let word = words.find(|w| *w != ":").unwrap_or("");
         let port = if word == "UNREACHABLE" { Some(DROP) } else { word.parse().ok() };
         let Some(port) = port else {
             return Err(Refusal::new(
@@ -207,7 +228,7 @@ impl Reader {
             ));
         };
         let Some(table) = self.table.as_mut() else {
-            let help = "`Unicast lids ... guid 0x...:` first";
+            let help = "`Unicast lids ... guid 0x...:` or `dump_ucast_routes: Switch 0x...` first";
             return Err(Refusal::new("", "an entry before any switch", help));
         };
         if table.len() <= usize::from(lid) {
@@ -260,4 +281,87 @@ pub fn to_routing(
         to_switch.extend(entries(*lid));
     }
     Ok(Routing::new(on.clone(), layers.into(), next, to_switch))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two switches as `dump_fts` prints them.
+    const DUMP: &str = "\
+Unicast lids [0x0-0xb] of switch DR path slid 0; dlid 0; 0,1 guid 0x00000000000000a1 (MF0;s1:X/U1):
+  Lid  Out   Destination
+       Port     Info 
+0x0001 001 : (Channel Adapter portguid 0x0000000000000011: 'h 1')
+0x000a 000 : (Switch portguid 0x00000000000000a1: 's1')
+0x000b 012 : (Switch portguid 0x00000000000000a2: 's2')
+3 valid lids dumped 
+Unicast lids [0x0-0xb] of switch Lid 11 guid 0x00000000000000a2 (s2):
+  Lid  Out   Destination
+       Port     Info 
+0x000a 012 : (Switch portguid 0x00000000000000a1: 's1')
+0x000b 000 : (Switch portguid 0x00000000000000a2: 's2')
+2 valid lids dumped 
+";
+
+    fn same(text: &str) {
+        assert_eq!(read(text, "f").expect("tables"), read(DUMP, "f").expect("tables"), "{text}");
+    }
+
+    #[test]
+    fn every_dump_of_one_fabric_says_the_same() {
+        let told = read(DUMP, "f").expect("tables");
+        assert_eq!((told.entries(), told.port(0xa1, 11), told.port(0xa2, 1)), (5, 12, DROP));
+        let without = DUMP.lines().map(|l| l.split(" : (").next().unwrap_or("").to_owned() + "\n");
+        same(&without.collect::<String>());
+        same(&DUMP.replace('\n', "\r\n").replace("Unicast", "ibwarn: a warning\nUnicast"));
+        same(&format!("{DUMP}\n*** WARNING ***: this command has been replaced by dump_fts\n\n"));
+        let all =
+            DUMP.replace("       Port     Info \n", "0x0000 255 : (path #0 - illegal port)\n");
+        same(&all.replace("valid lids", "lids"));
+        same(&DUMP.replace(" : (", " # ").replace("[0x0-0xb]", "[0-11]").replace("valid ", ""));
+        let multicast = "Multicast mlids [0xc000-0xc3ff] of switch Lid 10 guid 0x00000000000000a1 \
+                         (s1):\n     Ports: 0 1 2\n MLid\n0xc000      x x\n1 valid mlids dumped\n";
+        same(&format!("{multicast}{DUMP}{multicast}"));
+    }
+
+    #[test]
+    fn the_dumps_of_routes_of_all_versions_are_read() {
+        let fdbs = "\
+dump_ucast_routes: Switch 0x00000000000000a1
+LID    : Port : Hops : Optimal
+0x0001 : 001  : 00   : yes
+0x0002 : UNREACHABLE
+0x000A : 000  : 00   : yes
+0x000B : 012  : 01   : No 1 hop path possible via port 0x03! (link to switch 0xa2)
+
+dump_ucast_routes: Switch 0x00000000000000a2
+LID    : Port : Hops : Optimal
+0x0001 : UNREACHABLE
+0x000A : 012  : 01   : yes
+0x000B : 000  : 00   : yes
+
+";
+        same_entries(fdbs);
+        same_entries(&fdbs.replace("dump_ucast", "osm_ucast_mgr_dump_ucast"));
+        same_entries(&fdbs.replace("dump_ucast", "__osm_ucast_mgr_dump_ucast"));
+        same_entries(&format!("# by ibdiagnet\n{}", fdbs.replace("LID  ", "PLFT_NUM: 0\nLID  ")));
+        same_entries(&fdbs.replace("0x00000000000000", "0x"));
+        let refused = |text: &str, line: &str, word: &str| {
+            let refusal = read(text, "f").expect_err("no tables").to_string();
+            assert!(refusal.starts_with(line) && refusal.contains(word), "{refusal}");
+        };
+        refused(&fdbs.replace(": 012  : 01   : yes", ": twelve"), "f: line 11", "'twelve'");
+        refused(&fdbs.replace("Switch 0x00000000000000a2", "Switch"), "f: line 8", "GUID");
+        refused(&fdbs.replace("a2", "a1"), "f: line 8", "comes twice");
+        refused("0x0001 : 001\n", "f: line 1", "before any switch");
+    }
+
+    fn same_entries(text: &str) {
+        let (a, b) = (read(text, "f").expect("tables"), read(DUMP, "f").expect("tables"));
+        assert_eq!(a.entries(), b.entries());
+        for (guid, lid) in (0..12).flat_map(|lid| [(0xa1, lid), (0xa2, lid)]) {
+            assert_eq!(a.port(guid, lid), b.port(guid, lid), "{guid:x} {lid}");
+        }
+    }
 }
