@@ -3,6 +3,7 @@
 mod builder;
 mod failures;
 mod recipe;
+mod renamed;
 mod same;
 
 pub use builder::Builder;

@@ -4,6 +4,7 @@ pub mod changes;
 pub mod compare;
 pub mod fabric_file;
 pub mod lft;
+pub mod node_names;
 pub mod sl_files;
 pub mod table;
 mod table_file;
