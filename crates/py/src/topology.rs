@@ -15,7 +15,7 @@ use fabric::addresses::Addresses;
 use fabric::network::{Failures, Recipe, Topology as Network, lost_in};
 use fabric::size::Size;
 use formats::graph_file;
-use formats::ib::fabric_file::write_netlist;
+use formats::ib::fabric_file::{rehearsal, slower_here, write_netlist};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -541,6 +541,27 @@ impl Topology {
     /// network where it carries none, or all fit.
     fn with_new_lids(&self, lmc: u8) -> PyResult<Self> {
         Ok(Self { inner: Arc::new(self.inner.with_new_lids(lmc).map_err(refuse)?) })
+    }
+
+    /// This network with the names of a node name map of OpenSM, called `name` in errors, and what
+    /// is to be said of it, a line each.
+    fn with_node_names(&self, text: &str, name: &str) -> PyResult<(Self, Vec<String>)> {
+        let names = formats::ib::node_names::NodeNames::read(text, name).map_err(refuse)?;
+        let (inner, remarks) = names.apply(&self.inner);
+        Ok((Self { inner: Arc::new(inner) }, remarks))
+    }
+
+    /// This network as the simulator ibsim takes it: numbers, names, cables, LIDs under `lmc` and
+    /// the GUIDs of switches stay, adapters have the ports and GUIDs that ibsim gives them.
+    fn rehearsal(&self, lmc: u8) -> PyResult<Self> {
+        Ok(Self { inner: Arc::new(rehearsal(&self.inner, lmc).map_err(refuse)?) })
+    }
+
+    /// What is to be said of cables that stand in a netlist of ibsim with a lower speed than
+    /// theirs; None where there are none.
+    #[getter]
+    fn netlist_remark(&self) -> Option<String> {
+        slower_here(&self.inner, 0)
     }
 
     /// The LIDs that the network carries, 0 where it has none: a dict of columns, `terminal` and

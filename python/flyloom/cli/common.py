@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -345,6 +346,12 @@ def load_network(net: str, p: int | None) -> Topology:
     from flyloom.inputs.networks import network
 
     return network(net, p)
+
+
+def tell_of_netlist(topology: Topology, path: Path) -> None:
+    """Says on standard error what a netlist at ``path`` has in another form than the network."""
+    if topology.netlist_remark:
+        print(f"{path}: {topology.netlist_remark}", file=sys.stderr)
 
 
 def load_tables(net: str, p: int | None) -> Topology | str:

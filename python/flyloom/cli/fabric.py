@@ -159,6 +159,8 @@ def load(routing: Routing, oracle: bool, as_json: bool, planned: dict[str, Any] 
     from flyloom.lab.lines import deploy_line
     from flyloom.support.progress import bars
 
+    if remark := routing.topology.netlist_remark:
+        print(f"the simulated fabric: {remark}", file=sys.stderr)
     with bars() as bar:
         def say(line: str) -> None:
             if bar:

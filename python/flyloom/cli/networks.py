@@ -20,6 +20,7 @@ from flyloom.cli.common import (
     load_network,
     one_catalog,
     show_warnings,
+    tell_of_netlist,
 )
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ def write_network(topology: Topology, path: Path) -> None:
     if path.suffix not in formats:
         raise RefusalError(f"-o {path}: no format for '{path.suffix}'; use {' '.join(formats)}")
     write_whole(path, topology.to_text(formats[path.suffix]))
+    if formats[path.suffix] == "netlist":
+        tell_of_netlist(topology, path)
 
 
 @app.command(epilog=epilog("flyloom plan slim_fly:q=5,p=4 -o plan/"))

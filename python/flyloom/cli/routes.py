@@ -28,6 +28,7 @@ from flyloom.cli.common import (
     epilog,
     load_network,
     make_routing,
+    tell_of_netlist,
 )
 from flyloom.cli.parameters import defaults
 from flyloom.cli.parameters import option as told
@@ -96,6 +97,7 @@ def write_tables(topology: Topology, routing: Routing, folder: Path) -> None:
         write_whole(folder, routing.orcs_text())
         return
     write_table_folder(topology, routing, folder)
+    tell_of_netlist(topology, folder / "fabric.net")
 
 
 DISJOINT = ("mean_disjoint_paths", "fraction_pairs_3_disjoint_paths")

@@ -14,9 +14,9 @@ from collections.abc import Callable
 
 from flyloom._core import RefusalError, Routing, Topology
 from flyloom.deploy import oracle as ibutils
-from flyloom.deploy import plugin, reach
+from flyloom.deploy import plugin, reach, rehearsed
 from flyloom.deploy.live import Live, compared, counterexample
-from flyloom.deploy.snapshot import Snapshot, imported
+from flyloom.deploy.snapshot import Snapshot
 from flyloom.inputs.networks import Source, network
 from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
@@ -55,8 +55,9 @@ def deploy(
     (lines of words when they do not hold), ``oracle`` (ibdmchk's verdict when asked for),
     ``opensm_version``, ``seconds``.
 
-    Raises ``DeployError`` when the fabric or OpenSM cannot be run, ``RefusalError`` when the
-    network does not fit InfiniBand.
+    Raises ``DeployError`` when the fabric or OpenSM cannot be run, or is not the planned one (a
+    device that does not answer, another LID, a path record that OpenSM lacks though the route
+    arrives); ``RefusalError`` when the network does not fit InfiniBand.
     """
     say = say or _silent
     began = time.monotonic()
@@ -73,10 +74,14 @@ def deploy(
         say("fabric up")
         live.load_text(text)
         say("tables loaded into OpenSM")
-        found = live.read(topology)
+        found = live.read(topology, whole=True)
+        rehearsed.routed(found, routing.lmc)
         say("tables read back")
         verdict = judge(live, found) if oracle else None
+        unheard = live.manager.unheard()
     fields = compared(routing, found, routing.lmc)
+    if fields["differences"] or (sent["holds"] and not fields["verified"]):
+        rehearsed.check_heard(unheard)
     fields["verified_as_sent"] = sent["holds"]
     if fields["verified"] and not sent["holds"]:
         fields["verified"], fields["counterexample"] = False, counterexample(sent)
@@ -128,11 +133,15 @@ def routed_by_opensm(
     with opensm_engine(topology, engine, lmc, max_lanes) as live:
         say("OpenSM has routed")
         cpu_s, log = live.manager.cpu_s, live.manager.log_path.read_text(errors="replace")
-        found = live.read()
+        found = live.read(whole=True)
+        unheard = live.manager.unheard()
         say("tables read")
     needed = _LANES_NEEDED.findall(log)
+    routing = rehearsed.routed(dataclasses.replace(found, topology=topology), lmc)
+    if unheard and not routing.measure("verify")["complete"]["holds"]:
+        rehearsed.check_heard(unheard)
     return OpenSMRouted(
-        imported(dataclasses.replace(found, topology=topology), lmc),
+        routing,
         int(needed[-1]) if needed else None,
         len({line.split()[2] for line in found.levels.splitlines()}) if found.levels else 1,
         found.missing_levels, cpu_s,

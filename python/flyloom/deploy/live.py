@@ -1,7 +1,8 @@
 """A fabric that runs: faults come and go, tables are loaded, read back and proved meanwhile.
 
-The addresses are those of the planned network throughout, whatever fails: a LID that a fault takes
-away comes back with the device, and tables for the damaged fabric fit the healthy one's LIDs.
+The LIDs are those of the planned network throughout, whatever fails: one that a fault takes
+away comes back with the device, and tables for the damaged fabric fit the healthy one's LIDs. GUIDs
+and ports of adapters are those that ibsim gives them (``Topology.rehearsal``).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy  # noqa: F401  the core loads it else, at a moment at which Ctrl-C is a panic
 
 from flyloom._core import RefusalError, Routing, Topology
-from flyloom.deploy import plugin, reach, readback
+from flyloom.deploy import plugin, reach, readback, rehearsed
 from flyloom.deploy.ibsim import Ibsim
 from flyloom.deploy.opensm import OpenSM
 from flyloom.deploy.snapshot import Snapshot, imported, path_count, path_pairs
@@ -62,8 +63,12 @@ class Live:
         endpoint, far = check_deployable(topology)
         self.topology = topology
         self.lmc = lmc
-        self.addresses = topology.addresses(lmc)
-        self.ibsim = Ibsim(topology.to_text("netlist", lmc), at=self.endpoint_id(endpoint))
+        simulated = topology.rehearsal(lmc)
+        self.addresses = simulated.addresses(lmc)
+        self._ports = ports_of(simulated)
+        netlist = simulated.to_text("netlist", lmc)
+        self._planned = readback.parse_discover(netlist)
+        self.ibsim = Ibsim(netlist, at=self.endpoint_id(endpoint))
         self.ibsim.progress = progress
         self._deaf = far >= reach.LID_HOPS
         self.opensm: OpenSM | None = None
@@ -180,22 +185,28 @@ class Live:
         Switches that do not answer are failed; cables are those found, wherever they lead.
         """
         nodes = nodes if nodes is not None else readback.parse_discover(self.discover())
-        return as_found(self.topology, self.addresses, nodes)
+        return as_found(self.topology, self.addresses, self._ports, nodes)
 
-    def read(self, topology: Topology | None = None) -> Snapshot:
+    def read(self, topology: Topology | None = None, *, whole: bool = False) -> Snapshot:
         """All tables from the fabric: LFTs, and SL2VL and path records where lanes are used.
 
         Path records are asked for between the working terminals of ``topology`` (default: those of
-        the network as found).
+        the network as found). ``whole``: nobody pulled anything. DeployError where the simulated
+        fabric is then not the planned one, or a device has not the planned LID, or a switch does
+        not answer: nothing is said of tables that could not be read.
         """
         size, expect = self.ibsim.size, self.ibsim.expect
         expect("discovering the fabric", 2 * size.ports)
         nodes = readback.parse_discover(self.discover())
-        found = as_found(self.topology, self.addresses, nodes)
+        rehearsed.check_lids(self._planned, nodes)
+        if whole:
+            rehearsed.check_whole(self._planned, nodes)
+        found = self.as_found(nodes)
         top = max(self.addresses["lid"] + self.addresses["switch_lid"])
         blocks = size.switches * (1 + top // 64)
         expect("reading forwarding tables", 2 * size.ports + blocks)
         lfts = readback.dump_fts(self.ibsim, blocks)
+        rehearsed.check_tables(lfts, nodes)
         if not self._lanes:
             return Snapshot(found, lfts, None, None, 0)
         expect("reading SL2VL tables", size.pairs)
@@ -280,12 +291,23 @@ def check_deployable(topology: Topology) -> tuple[int, int]:
 # ---- the network as found ----
 
 
+def ports_of(simulated: Topology) -> list[list[int]]:
+    """The port of each rail at its adapter, by the numbers of endpoint and rail."""
+    rails = simulated.terminal_table
+    ports: list[list[int]] = [[] for _ in range(simulated.endpoints)]
+    for endpoint, rail in zip(rails["endpoint"].tolist(), rails["rail"].tolist(), strict=True):
+        ports[endpoint].append(rail + 1)
+    return ports
+
+
 def as_found(
-    topology: Topology, addresses: dict[str, Any], nodes: Mapping[int, readback.Node]
+    topology: Topology, addresses: dict[str, Any], ports: list[list[int]],
+    nodes: Mapping[int, readback.Node],
 ) -> Topology:
     """``topology`` with the cables that ibnetdiscover found; numbers and addresses stay.
 
-    ``addresses`` is ``topology.addresses(lmc)``. DeployError for a node that the plan lacks.
+    ``addresses`` and ``ports`` are those of the simulated fabric. DeployError for a node that the
+    plan lacks.
     """
     switch = {guid: i for i, guid in enumerate(addresses["switch_guid"])}
     endpoint = {guid: i for i, guid in enumerate(addresses["node_guid"])}
@@ -306,9 +328,8 @@ def as_found(
     taken.update(plugs.values())
     lost = []
     for i, entry in enumerate(plan["endpoints"]):
-        for r, rail in enumerate(entry["rails"]):
-            address = (rail[3] if len(rail) > 3 else None) or {}
-            plug = plugs.get((i, address.get("rail", r)))
+        for port, rail in zip(ports[i], entry["rails"], strict=True):
+            plug = plugs.get((i, port))
             if plug is not None:
                 rail[:3] = [*plug, _working(rail[2])]
             else:
@@ -355,8 +376,8 @@ def _links(
 def _plugs(
     nodes: Mapping[int, readback.Node], endpoint: Mapping[int, int], switch: Mapping[int, int]
 ) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """(endpoint, rail) and the switch and port where it was found; rail r is its port r + 1."""
+    """(endpoint, its port) and the switch and port where it was found."""
     for guid in nodes.keys() & endpoint.keys():
         for port, far in nodes[guid].ports.items():
             with contextlib.suppress(KeyError):
-                yield (endpoint[guid], port - 1), (switch[far.far_guid], far.far_port)
+                yield (endpoint[guid], port), (switch[far.far_guid], far.far_port)

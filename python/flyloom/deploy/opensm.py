@@ -20,6 +20,7 @@ from .ibsim import Ibsim
 _FAILED = re.compile(r"No routing engine able to|Failed to setup routing engine '(?!no_fallback')")
 _ROUTED = re.compile(r"(\S+) tables configured on all switches(?=.*SUBNET UP)", re.DOTALL)
 _SWEPT = re.compile(rf"SUBNET UP|Errors during initialization|{_FAILED.pattern}")
+_UNHEARD = re.compile(r"^.*completed (?:with|in) error \(IB_TIMEOUT\).*$", re.MULTILINE)
 _ERR_LINE = re.compile(r"\bERR [0-9A-Z]{4}:|routing engine '(?!no_fallback')|No routing engine")
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -245,6 +246,11 @@ class OpenSM:
         return re.search(pattern, self._log_since(after)) is not None
 
     # ---- facts ----
+
+    def unheard(self) -> str | None:
+        """The first line of the log that says that a device did not answer; None where all did."""
+        found = _UNHEARD.search(self._log_since(0))
+        return found.group(0) if found else None
 
     @property
     def cpu_s(self) -> float:

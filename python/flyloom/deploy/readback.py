@@ -156,6 +156,21 @@ def dump_fts(ibsim: Ibsim, blocks: int = 0) -> str:
     return "\n".join([*lines, ""])
 
 
+def tables_told(text: str) -> Iterator[tuple[int, bool]]:
+    """The GUID of each switch that is in the text of dump_fts, and whether its table has an end."""
+    guid = None
+    for line in text.splitlines():
+        if found := _FTS_SWITCH.match(line):
+            if guid is not None:
+                yield guid, False
+            guid = int(found.group(1), 16)
+        elif guid is not None and _FTS_END.match(line):
+            yield guid, True
+            guid = None
+    if guid is not None:
+        yield guid, False
+
+
 def parse_fts(text: str) -> dict[int, dict[int, int]]:
     """{switch GUID: {LID: out-port}} of the text of dump_fts or of opensm-lfts.dump.
 

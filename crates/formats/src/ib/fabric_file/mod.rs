@@ -18,8 +18,10 @@
 
 mod line;
 mod netlist;
+mod rehearsal;
 
-pub use netlist::write_netlist;
+pub use netlist::{slower_here, write_netlist};
+pub use rehearsal::rehearsal;
 
 use base::{EndpointId, Refusal, SwitchId};
 use fabric::network::{Builder, Plug, Recipe, Speed, Switch, Topology};

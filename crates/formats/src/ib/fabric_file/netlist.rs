@@ -5,6 +5,7 @@ use crate::names::unique_names;
 use base::{EndpointId, Refusal, SwitchId, TerminalId};
 use fabric::addresses::Addresses;
 use fabric::network::{Cable, Peer, Plug, Speed, Topology};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Longest name that a node description holds.
@@ -23,11 +24,13 @@ const MAX_SPEED: Speed = Speed::HDR;
 /// printable ASCII, and the simulator's own `=`, `"`, `#`, `@`, becomes `_`; they are cut to 63
 /// bytes, and a name that is empty or no longer unique is replaced by the node's id. `ibsim` itself
 /// gives adapter port `n` the GUID node GUID + `n`, whatever the file says; addresses that
-/// [`Addresses::assign`] made agree with that. O(switches * ports + terminals).
+/// [`Addresses::assign`] made agree with that, and those of [`super::rehearsal()`] always do. A
+/// cable that is faster than HDR stands there as HDR, and a remark says how many are.
+/// O(switches * ports + terminals).
 ///
 /// # Errors
 /// When `t` has several planes and none is chosen, the plane does not exist, `a` is not for `t`, a
-/// node has more than 254 ports, a working cable runs between planes, or is faster than HDR.
+/// node has more than 254 ports, or a working cable runs between planes.
 pub fn write_netlist(t: &Topology, a: &Addresses, plane: Option<u16>) -> Result<String, Refusal> {
     let plane = choose_plane(t, plane)?;
     let lengths = (a.switch_guid.len(), a.switch_lid.len(), a.node_guid.len());
@@ -38,6 +41,9 @@ pub fn write_netlist(t: &Topology, a: &Addresses, plane: Option<u16>) -> Result<
     }
     let netlist = Netlist { t, a, plane, names: names(t, a) };
     let mut out = format!("# {}\n", fabric::addresses::remark(&t.recipe().to_string()));
+    if let Some(remark) = slower_here(t, plane) {
+        let _ = writeln!(out, "# {remark}");
+    }
     for s in (0..t.switches().len()).map(SwitchId::from) {
         let switch = &t.switches()[s.ix()];
         if switch.up && switch.plane == plane {
@@ -46,6 +52,28 @@ pub fn write_netlist(t: &Topology, a: &Addresses, plane: Option<u16>) -> Result<
     }
     netlist.adapters(&mut out)?;
     Ok(out)
+}
+
+/// What is to be said of working cables of `plane` that stand in a netlist with a lower speed than
+/// theirs; none where all are as fast there as they are. O(links + terminals).
+pub fn slower_here(t: &Topology, plane: u16) -> Option<String> {
+    let links =
+        t.links().iter().enumerate().filter(|(i, l)| {
+            t.link_is_up((*i).into()) && t.switches()[l.a.switch.ix()].plane == plane
+        });
+    let rails = t.terminals().iter().enumerate().filter(|(i, _)| {
+        let id = TerminalId::from(*i);
+        t.terminal_is_up(id) && t.plane_of(id) == plane
+    });
+    let mut counts: BTreeMap<Speed, usize> = BTreeMap::new();
+    for cable in links.map(|(_, l)| &l.cable).chain(rails.map(|(_, x)| &x.cable)) {
+        if cable.speed > MAX_SPEED {
+            *counts.entry(cable.speed).or_default() += 1;
+        }
+    }
+    let counts: Vec<String> = counts.iter().map(|(s, count)| format!("{count} {s}")).collect();
+    let said = format!("{MAX_SPEED} stands for cables of speeds that ibsim 0.10 does not know");
+    (!counts.is_empty()).then(|| format!("{said}: {}", counts.join(", ")))
 }
 
 fn choose_plane(t: &Topology, plane: Option<u16>) -> Result<u16, Refusal> {
@@ -217,15 +245,11 @@ fn check_ports(what: &str, name: &str, ports: u32) -> Result<(), Refusal> {
     Err(Refusal::new(format!("{what} {name}"), why, format!("at most {MAX_PORT} in InfiniBand")))
 }
 
-/// `4xHDR`.
+/// `4xHDR`; HDR also for what is faster.
 fn rate(cable: &Cable, name: &str) -> Result<String, Refusal> {
     if ![1, 2, 4, 8, 12].contains(&cable.width) {
         let why = format!("the cable to {name} has {} lanes", cable.width);
         return Err(Refusal::new("width", why, "a cable has 1, 2, 4, 8 or 12 lanes"));
     }
-    if cable.speed > MAX_SPEED {
-        let why = format!("the cable to {name} is {}, which ibsim 0.10 does not know", cable.speed);
-        return Err(Refusal::new("speed", why, format!("use {MAX_SPEED} or slower")));
-    }
-    Ok(format!("{}x{}", cable.width, cable.speed))
+    Ok(format!("{}x{}", cable.width, cable.speed.min(MAX_SPEED)))
 }
