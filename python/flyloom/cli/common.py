@@ -84,8 +84,20 @@ NOW = {"search": ("-k", "--radix")}
 """Options of commands beside which no old name is meant: `search -n 128 -k 24` has endpoints."""
 
 
+def name_devices(_context: object, _option: object, file: str | None) -> None:
+    """Asks for the names of a node name map with every network file that is read."""
+    if file:
+        from flyloom.inputs import names
+
+        names.asked.append(file)
+
+
+NAMES_HELP = "node name map of OpenSM: names of a network file's devices by node GUID"
+
+
 class _Command(TyperCommand):
-    """A command that takes ``--plugin``, as the program does, and options by their old names."""
+    """A command that takes ``--plugin``, as the program does, and options by their old names; where
+    it reads network files ``--names``, too."""
 
     def __init__(self, name: str | None, **given: Any) -> None:
         super().__init__(name, **given)
@@ -93,6 +105,11 @@ class _Command(TyperCommand):
             param_decls=["--plugin"], metavar="FILE.py", help=PLUGIN_HELP, multiple=True,
             expose_value=False, is_eager=True, callback=load_plugins,
         ))
+        if any("-p" in param.opts or param.name == "fabric" for param in self.params):
+            self.params.append(TyperOption(
+                param_decls=["--names"], metavar="FILE", help=NAMES_HELP, expose_value=False,
+                is_eager=True, callback=name_devices,
+            ))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Reads the words of the command."""

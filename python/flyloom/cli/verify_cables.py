@@ -125,5 +125,6 @@ def this_fabric() -> Topology:
     """The fabric that this machine is a part of."""
     from flyloom._core import Topology
     from flyloom.deploy.readback import discover_here
+    from flyloom.inputs.names import named
 
-    return Topology.from_text(discover_here(), "ibnetdiscover", None)
+    return named(Topology.from_text(discover_here(), "ibnetdiscover", None))

@@ -16,6 +16,7 @@ from flyloom.inputs.graphs import (
     from_scipy,
 )
 from flyloom.inputs.made import made
+from flyloom.inputs.names import named
 from flyloom.plugins.found import part
 from flyloom.plugins.parts import built_in
 from flyloom.support.machine import afford
@@ -29,7 +30,9 @@ Source = Topology | Routing | str | os.PathLike[str] | GraphLike | MatrixLike
 """What stands for a network: see :func:`network`."""
 
 
-def network(source: Source, p: int | None = None) -> Topology:
+def network(
+    source: Source, p: int | None = None, *, names: str | os.PathLike[str] | None = None
+) -> Topology:
     """The network that ``source`` stands for.
 
     Parameters
@@ -43,12 +46,16 @@ def network(source: Source, p: int | None = None) -> Topology:
         graph; a scipy sparse matrix.
     p
         Endpoints a switch, for files that have none.
+    names
+        Of a network file, a node name map of OpenSM and the diagnostics: names by node GUID.
 
     Raises
     ------
     RefusalError
         With the file, line and field at fault.
     """
+    if names is not None and not isinstance(source, (str, os.PathLike)):
+        raise RefusalError("names: of a network file; this network has its names")
     if isinstance(source, Topology):
         return source
     if isinstance(source, Routing):
@@ -69,6 +76,8 @@ def network(source: Source, p: int | None = None) -> Topology:
     if not is_file and (own or family in known or (":" in text and "/" not in family)):
         if p is not None:
             raise RefusalError(f"p: {text} has its own endpoints; write {family}:p={p},...")
+        if names is not None:
+            raise RefusalError(f"names: of a network file; {text} has names of its own")
         if own:
             return made(own, parse_inline(text)[1])
         return Topology.from_inline(text)  # where there is no such family it says which there are
@@ -76,21 +85,25 @@ def network(source: Source, p: int | None = None) -> Topology:
         near = meant(text, sorted(known)) if "/" not in text else None
         hint = f"{f'did you mean {near}? ' if near else ''}families: {', '.join(sorted(known))}"
         raise RefusalError(f"'{text}' is neither a family nor a file; {hint}")
-    return _from_file(path, p)
+    return _from_file(path, p, names)
 
 
-def _from_file(path: Path, p: int | None) -> Topology:
+def _from_file(
+    path: Path, p: int | None, names: str | os.PathLike[str] | None = None
+) -> Topology:
     if not str(path).endswith((".toml", ".toml.gz")):
         if os.path.isfile(path):  # false where no file can have that name
             afford(f"reading {path}", 10 * path.stat().st_size, 0)
-        return Topology.from_text(read_text(path), str(path), p)
+        return named(Topology.from_text(read_text(path), str(path), p), names)
     spec = read_toml(path)
     spec = spec.get("topology", spec)
     if not isinstance(spec, dict):
         raise RefusalError(f"{path}: topology: not a table; write [topology]")
     failures = spec.pop("failures", None)
-    named = _from_named_file if "file" in spec else _from_family
-    whole = named(path, spec, p)
+    if "file" in spec:
+        whole = _from_named_file(path, spec, p, names)
+    else:
+        whole = _from_family(path, spec, p)
     if failures is None:
         return whole
     try:
@@ -122,17 +135,23 @@ def _from_family(path: Path, spec: dict[str, Any], p: int | None) -> Topology:
         raise RefusalError(f"{path}: {error}") from None
 
 
-def _from_named_file(path: Path, spec: dict[str, Any], p: int | None) -> Topology:
+def _from_named_file(
+    path: Path, spec: dict[str, Any], p: int | None, names: str | os.PathLike[str] | None
+) -> Topology:
     """The network file that the spec at ``path`` names."""
-    if extra := next((key for key in spec if key not in ("file", "p")), None):
-        raise RefusalError(f"{path}: {extra}: not a key of a file; file, p, failures")
+    if extra := next((key for key in spec if key not in ("file", "p", "names")), None):
+        raise RefusalError(f"{path}: {extra}: not a key of a file; file, p, names, failures")
     if not isinstance(spec["file"], str):
         raise RefusalError(f"{path}: file: {shown(repr(spec['file']))} is no path")
     if spec["file"].endswith((".toml", ".toml.gz")):
         raise RefusalError(f"{path}: file: {spec['file']} is a spec; name a network file")
     if "p" in spec:
         p = endpoint_count(f"{path}: p", spec["p"])
-    return _from_file(path.parent / spec["file"], p)
+    if "names" in spec:
+        if not isinstance(spec["names"], str):
+            raise RefusalError(f"{path}: names: {shown(repr(spec['names']))} is no path")
+        names = path.parent / spec["names"]
+    return _from_file(path.parent / spec["file"], p, names)
 
 
 def to_networkx(topology: Source) -> networkx.MultiGraph:
