@@ -5,6 +5,7 @@ mod cable_check;
 mod candidates;
 mod engines;
 mod fabric_files;
+mod fabric_lines;
 mod failures;
 mod file_fuzz;
 mod graph_files;

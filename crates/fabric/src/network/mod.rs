@@ -47,12 +47,22 @@ pub enum Speed {
     EDR,
     HDR,
     NDR,
+    XDR,
 }
 
 impl Speed {
     /// All speeds, slowest first.
-    pub const ALL: [Self; 8] =
-        [Self::SDR, Self::DDR, Self::QDR, Self::FDR10, Self::FDR, Self::EDR, Self::HDR, Self::NDR];
+    pub const ALL: [Self; 9] = [
+        Self::SDR,
+        Self::DDR,
+        Self::QDR,
+        Self::FDR10,
+        Self::FDR,
+        Self::EDR,
+        Self::HDR,
+        Self::NDR,
+        Self::XDR,
+    ];
 
     /// Nominal data rate of one lane, Gbit/s (IBTA volume 1, and the names vendors sell).
     pub fn lane_gbps(self) -> f64 {
@@ -64,6 +74,7 @@ impl Speed {
             Self::EDR => 25.0,
             Self::HDR => 50.0,
             Self::NDR => 100.0,
+            Self::XDR => 200.0,
         }
     }
 

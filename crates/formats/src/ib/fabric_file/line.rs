@@ -254,7 +254,8 @@ pub(super) fn fastest(mask: u64) -> Option<Speed> {
 
 /// The fastest of a mask of extended link speeds.
 pub(super) fn fastest_extended(mask: u64) -> Option<Speed> {
-    let speeds = [(8, Speed::NDR), (4, Speed::HDR), (2, Speed::EDR), (1, Speed::FDR)];
+    let speeds =
+        [(16, Speed::XDR), (8, Speed::NDR), (4, Speed::HDR), (2, Speed::EDR), (1, Speed::FDR)];
     speeds.into_iter().find(|(bit, _)| mask & bit != 0).map(|(_, speed)| speed)
 }
 

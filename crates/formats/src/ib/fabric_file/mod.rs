@@ -10,7 +10,7 @@
 //!          { "[" PORT "]" '"' ID '"[' PORT "]" [ "(" HEX ")" ] '# "' NAME '" lid' N RATE }
 //! ca     = ( "Ca" | "Hca" | "Rt" ) PORTS '"' ID '"' '# "' NAME '"'
 //!          { "[" PORT "](" HEX ")" '"' ID '"[' PORT ']# lid' N "lmc" N '"' NAME '" lid' N RATE }
-//! RATE   = ( "1x" | "2x" | "4x" | "8x" | "12x" | "??" ) ( "SDR" ... "NDR" | "???" ) { OPTION }
+//! RATE   = ( "1x" | "2x" | "4x" | "8x" | "12x" | "??" ) ( "SDR" ... "XDR" | "???" ) { OPTION }
 //! OPTION = ( "s" | "w" | "v" | "e" ) "=" N
 //! ```
 //!

@@ -1,0 +1,48 @@
+//! Lines of fabrics that real tools print, one kind a test.
+
+use fabric::network::Speed;
+use formats::graph_file::read_any;
+
+/// Two switches with a cable at `rate`, and an endpoint on each.
+fn pair(rate: &str) -> String {
+    format!(
+        "switchguid=0x10(10)\nSwitch 4 \"S-10\" # \"a\" enhanced port 0 lid 1 lmc 0\n\
+         [1] \"H-1\"[1](2) # \"x\" lid 3 4xHDR\n[2] \"S-20\"[2] # \"b\" lid 2 {rate}\n\n\
+         switchguid=0x20(20)\nSwitch 4 \"S-20\" # \"b\" enhanced port 0 lid 2 lmc 0\n\
+         [1] \"H-2\"[1](3) # \"y\" lid 4 4xHDR\n[2] \"S-10\"[2] # \"a\" lid 1 {rate}\n\n\
+         caguid=0x1\nCa 1 \"H-1\" # \"x\"\n[1](2) \"S-10\"[1] # lid 3 lmc 0 \"a\" lid 1 4xHDR\n\n\
+         caguid=0x2\nCa 1 \"H-2\" # \"y\"\n[1](3) \"S-20\"[1] # lid 4 lmc 0 \"b\" lid 2 4xHDR\n"
+    )
+}
+
+/// The names that `ibnetdiscover` prints, with the rates of the standard: Gbit/s a lane.
+#[test]
+fn every_speed_is_read_by_its_name() {
+    let rates = [
+        ("SDR", 2.5),
+        ("DDR", 5.0),
+        ("QDR", 10.0),
+        ("FDR10", 10.0),
+        ("FDR", 14.0),
+        ("EDR", 25.0),
+        ("HDR", 50.0),
+        ("NDR", 100.0),
+        ("XDR", 200.0),
+    ];
+    assert_eq!(Speed::ALL.map(|s| s.to_string()), rates.map(|(name, _)| name.to_owned()));
+    for (name, lane_gbps) in rates {
+        for width in [1_u8, 2, 4, 8, 12] {
+            let t = read_any(&pair(&format!("{width}x{name}")), "f", None).expect("a good file");
+            let is = t.links()[0].cable.rate_gbps();
+            assert!((is - lane_gbps * f64::from(width)).abs() < 1e-9, "{width}x{name}: {is}");
+        }
+        let json = format!(
+            "{{\"flyloom\": 1, \"recipe\": {{\"family\": \"file\", \"params\": {{}}}},\
+             \"switches\": [{{\"name\": \"a\"}}, {{\"name\": \"b\"}}],\
+             \"links\": [[0, 0, 1, 0, {{\"speed\": \"{name}\"}}]],\
+             \"endpoints\": []}}"
+        );
+        let t = read_any(&json, "j", None).expect("a good file");
+        assert!((t.links()[0].cable.rate_gbps() - 4.0 * lane_gbps).abs() < 1e-9, "{name}");
+    }
+}
