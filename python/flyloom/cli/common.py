@@ -83,6 +83,38 @@ NOW = {"search": ("-k", "--radix")}
 """Options of commands beside which no old name is meant: `search -n 128 -k 24` has endpoints."""
 
 
+DEVICES = {
+    "keep": ("KIND|NAME", "devices of a discovered fabric that are endpoints beside its hosts:"
+             " router, aggregation, gateway, manager, storage, or names as in oss*"),
+    "only": ("KIND|NAME", "the only devices of a discovered fabric that are endpoints"),
+    "adapters": ("WORD", "of hosts with several: each (default), joined (one endpoint with rails),"
+                 " first, or a name as in mlx5_0"),
+}
+"""Options of every command that reads networks: what is shown of the value, and the help."""
+
+
+def _device_option(key: str) -> TyperOption:
+    """The option that says which devices of fabrics are endpoints."""
+    metavar, text = DEVICES[key]
+    return TyperOption(
+        param_decls=[f"--{key}"], metavar=metavar, help=text, multiple=key != "adapters",
+        expose_value=False, callback=_choose_devices,
+    )
+
+
+def _choose_devices(_context: object, option: Any, given: Any) -> None:
+    """Asks it of every fabric that is read."""
+    if not given:
+        return
+    from flyloom.inputs import devices
+
+    if option.name == "adapters":
+        devices.asked["adapters"] = given
+    else:
+        listed = (part.strip() for words in given for part in words.split(","))
+        devices.asked[option.name] = [word for word in listed if word]
+
+
 class _Command(TyperCommand):
     """A command that takes ``--plugin``, as the program does, and options by their old names."""
 
@@ -92,6 +124,9 @@ class _Command(TyperCommand):
             param_decls=["--plugin"], metavar="FILE.py", help=PLUGIN_HELP, multiple=True,
             expose_value=False, is_eager=True, callback=load_plugins,
         ))
+
+        if any("-p" in param.opts or param.name == "fabric" for param in self.params):
+            self.params += [_device_option(key) for key in DEVICES]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Reads the words of the command."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError, Routing, Topology, meant, parse_inline
+from flyloom.inputs.devices import KEYS, devices, tell
 from flyloom.inputs.graphs import (
     GraphLike,
     MatrixLike,
@@ -16,6 +18,7 @@ from flyloom.inputs.graphs import (
     from_scipy,
 )
 from flyloom.inputs.made import made
+from flyloom.inputs.planes import as_planes
 from flyloom.plugins.found import part
 from flyloom.plugins.parts import built_in
 from flyloom.support.machine import afford
@@ -29,7 +32,10 @@ Source = Topology | Routing | str | os.PathLike[str] | GraphLike | MatrixLike
 """What stands for a network: see :func:`network`."""
 
 
-def network(source: Source, p: int | None = None) -> Topology:
+def network(
+    source: Source, p: int | None = None, *, keep: str | Iterable[str] | None = None,
+    only: str | Iterable[str] | None = None, adapters: str | None = None,
+) -> Topology:
     """The network that ``source`` stands for.
 
     Parameters
@@ -38,11 +44,19 @@ def network(source: Source, p: int | None = None) -> Topology:
         A ``Topology``, or tables (a ``Routing``) for it; an inline form such as
         ``"slim_fly:q=5,p=4"``; the path of a spec file (TOML with ``family`` and its parameters, at
         top level or in ``[topology]``; ``failures`` as of :meth:`Topology.with_failures`), of a
-        network file (ibnetdiscover output, ibsim netlist, GraphML, JSON, edge list), packed by gzip
-        where its name ends in ``.gz``, or of a folder that ``flyloom route -o`` wrote; a networkx
-        graph; a scipy sparse matrix.
+        network file (ibnetdiscover or iblinkinfo output, ibsim netlist, GraphML, JSON, edge list),
+        packed by gzip where its name ends in ``.gz``, or of a folder that ``flyloom route -o``
+        wrote; a networkx graph; a scipy sparse matrix.
     p
         Endpoints a switch, for files that have none.
+    keep, only
+        Which devices of a discovered fabric are endpoints: kinds (``host``, ``router``,
+        ``aggregation``, ``gateway``, ``manager``, ``storage``, ``unknown``) and patterns for
+        their names (``"oss*"``); ``keep`` beside hosts, ``only`` in place of them. What is left
+        out is counted in ``remarks`` of the network.
+    adapters
+        Of hosts with several: ``"each"`` is an endpoint, ``"joined"`` they are one endpoint with
+        several rails, ``"first"`` one port of the first, or a pattern for the adapter's name.
 
     Raises
     ------
@@ -58,6 +72,7 @@ def network(source: Source, p: int | None = None) -> Topology:
     if isinstance(source, MatrixLike):
         return from_scipy(source, p or 0)
     p = None if p is None else endpoint_count("p", p)
+    choice = devices(keep, only, adapters)
     text = str(source)
     family = text.partition(":")[0].strip()
     path = Path(text)
@@ -66,6 +81,8 @@ def network(source: Source, p: int | None = None) -> Topology:
     is_file = os.path.isfile(text)  # False, not an error, for names that no file can have
     own = None if is_file else part("topology", family)
     known = {name for kind, name in built_in() if kind == "topology"}
+    if not is_file and not own and text.startswith("file:"):
+        return _from_inline_file(text, p, choice)
     if not is_file and (own or family in known or (":" in text and "/" not in family)):
         if p is not None:
             raise RefusalError(f"p: {text} has its own endpoints; write {family}:p={p},...")
@@ -76,21 +93,44 @@ def network(source: Source, p: int | None = None) -> Topology:
         near = meant(text, sorted(known)) if "/" not in text else None
         hint = f"{f'did you mean {near}? ' if near else ''}families: {', '.join(sorted(known))}"
         raise RefusalError(f"'{text}' is neither a family nor a file; {hint}")
-    return _from_file(path, p)
+    return _from_file(path, p, choice)
 
 
-def _from_file(path: Path, p: int | None) -> Topology:
+def _from_inline_file(text: str, p: int | None, choice: dict[str, Any] | None) -> Topology:
+    """The network of ``file:path=FILE,keep=A+B,only=C,adapters=joined``, as recipes say it."""
+    _, params = parse_inline(text)
+    known = ("path", "planes", "p", "format", "lmc", *KEYS)
+    if extra := next((key for key in params if key not in known), None):
+        raise RefusalError(f"{text}: {extra}: not a key of a file; {', '.join(known)}")
+    if ("path" in params) == ("planes" in params):
+        raise RefusalError(f"{text}: write file:path=FILE, or file:planes=FILE+FILE")
+    if "p" in params:
+        p = endpoint_count(f"{text}: p", params["p"])
+    own = {key: str(params[key]) for key in KEYS if key in params}
+    if own:
+        lists = {key: own[key].split("+") for key in ("keep", "only") if key in own}
+        choice = devices(**lists, adapters=own.get("adapters"))
+    if "planes" in params:
+        paths = [Path(word) for word in str(params["planes"]).split("+")]
+        return as_planes([(path, _from_file(path, p, choice)) for path in paths])
+    return _from_file(Path(str(params["path"])), p, choice)
+
+
+def _from_file(path: Path, p: int | None, choice: dict[str, Any] | None) -> Topology:
     if not str(path).endswith((".toml", ".toml.gz")):
         if os.path.isfile(path):  # false where no file can have that name
             afford(f"reading {path}", 10 * path.stat().st_size, 0)
-        return Topology.from_text(read_text(path), str(path), p)
+        found = Topology.from_text(read_text(path), str(path), p, choice)
+        return tell(found, str(path))
     spec = read_toml(path)
     spec = spec.get("topology", spec)
     if not isinstance(spec, dict):
         raise RefusalError(f"{path}: topology: not a table; write [topology]")
     failures = spec.pop("failures", None)
-    named = _from_named_file if "file" in spec else _from_family
-    whole = named(path, spec, p)
+    if "file" in spec:
+        whole = _from_named_file(path, spec, p, choice)
+    else:
+        whole = _from_family(path, spec, p)
     if failures is None:
         return whole
     try:
@@ -122,17 +162,22 @@ def _from_family(path: Path, spec: dict[str, Any], p: int | None) -> Topology:
         raise RefusalError(f"{path}: {error}") from None
 
 
-def _from_named_file(path: Path, spec: dict[str, Any], p: int | None) -> Topology:
+def _from_named_file(
+    path: Path, spec: dict[str, Any], p: int | None, choice: dict[str, Any] | None
+) -> Topology:
     """The network file that the spec at ``path`` names."""
-    if extra := next((key for key in spec if key not in ("file", "p")), None):
-        raise RefusalError(f"{path}: {extra}: not a key of a file; file, p, failures")
+    if extra := next((key for key in spec if key not in ("file", "p", *KEYS)), None):
+        known = f"file, p, {', '.join(KEYS)}, failures"
+        raise RefusalError(f"{path}: {extra}: not a key of a file; {known}")
     if not isinstance(spec["file"], str):
         raise RefusalError(f"{path}: file: {shown(repr(spec['file']))} is no path")
     if spec["file"].endswith((".toml", ".toml.gz")):
         raise RefusalError(f"{path}: file: {spec['file']} is a spec; name a network file")
     if "p" in spec:
         p = endpoint_count(f"{path}: p", spec["p"])
-    return _from_file(path.parent / spec["file"], p)
+    if any(key in spec for key in KEYS):
+        choice = devices(*(spec.get(key) for key in KEYS))
+    return _from_file(path.parent / spec["file"], p, choice)
 
 
 def to_networkx(topology: Source) -> networkx.MultiGraph:
