@@ -327,8 +327,9 @@ def test_what_is_left_out_can_be_kept(tmp_path):
     with pytest.raises(fl.RefusalError, match=r"no adapter of a host is called 'mlx9'.*HCA-1"):
         fl.network(path, adapters="mlx9")
     ring = _written(tmp_path / "r.edges", "a b\nb c\nc a\n")
-    with pytest.raises(fl.RefusalError, match="choose devices of discovered fabrics"):
-        fl.network(ring, keep="storage")
+    for other in (ring, "ring:n=4"):
+        with pytest.raises(fl.RefusalError, match="choose devices of discovered fabrics"):
+            fl.network(other, keep="storage")
 
 
 def test_the_command_line_says_what_it_leaves_out(tmp_path):

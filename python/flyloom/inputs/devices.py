@@ -46,11 +46,25 @@ def _word(key: str, word: Any) -> str:
     return word
 
 
+def no_fabric(name: str, choice: dict[str, Any] | None) -> None:
+    """Refuses a choice for what is no discovered fabric; one asked of all networks is only said
+    to be of no use there."""
+    if not choice:
+        return
+    why = "keep, only and adapters choose devices of discovered fabrics, which this is not"
+    if "of_all" not in choice:
+        raise RefusalError(f"{name}: {why}; leave them out")
+    _say(f"note: {name}: {why}")
+
+
 def tell(topology: Topology, name: str) -> Topology:
     """The network; the command line says on standard error what was left out of its file, once."""
     for remark in topology.remarks if machine.tell else ():
-        line = f"note: {name}: {remark}"
-        if line not in _told:
-            _told.add(line)
-            print(line, file=sys.stderr)
+        _say(f"note: {name}: {remark}")
     return topology
+
+
+def _say(line: str) -> None:
+    if line not in _told:
+        _told.add(line)
+        print(line, file=sys.stderr)

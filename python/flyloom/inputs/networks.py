@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError, Routing, Topology, meant, parse_inline
-from flyloom.inputs.devices import KEYS, devices, tell
+from flyloom.inputs.devices import KEYS, devices, no_fabric, tell
 from flyloom.inputs.graphs import (
     GraphLike,
     MatrixLike,
@@ -86,6 +86,7 @@ def network(
     if not is_file and (own or family in known or (":" in text and "/" not in family)):
         if p is not None:
             raise RefusalError(f"p: {text} has its own endpoints; write {family}:p={p},...")
+        no_fabric(text, choice)
         if own:
             return made(own, parse_inline(text)[1])
         return Topology.from_inline(text)  # where there is no such family it says which there are

@@ -367,7 +367,7 @@ pub(crate) fn is_message(line: &str) -> bool {
     });
     let lower = line.to_lowercase();
     let troubles = ["warning", "error:", "timed out", "timeout", "failed", "bad status", "umad"];
-    let marked = ["-W-", "-E-", "-I-", "sim>", "$ ", "% ", "WARN", "ERR"];
+    let marked = ["-", "==", "**", "sim>", "$ ", "% ", "WARN", "ERR"];
     let prompt = line.starts_with('[')
         && !line[1..].starts_with(|c: char| c.is_ascii_digit() && line.contains('"'))
         && (line.contains("]#") || line.contains("]$") || line.contains(": "));
