@@ -179,9 +179,9 @@ fn places(on: &Topology, asked: &Asked<'_>) -> Result<Vec<u32>, Refusal> {
         let of = |name: &str| told.as_ref().and_then(|told| told.get(name)).copied();
         let e = match of(host).or_else(|| of(&short(host))) {
             Some(e) => e,
-            None => names.find(0, host).or_else(|refused| {
-                let whole = Refusal { param: format!("host {host} of rank {rank}"), ..refused };
-                names.find(0, &short(host)).map_err(|_| whole)
+            None => names.find(0, host).map_err(|refused| Refusal {
+                param: format!("host {host} of rank {rank}"),
+                ..refused
             })?,
         };
         known.insert(host, e);

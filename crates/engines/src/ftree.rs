@@ -227,26 +227,17 @@ impl<'a> Ways<'a> {
     }
 }
 
-/// The level of every switch: links to the nearest one with terminals, as cabled.
+/// The level of every switch: links to the nearest leaf, as cabled.
 fn levels(on: &Topology) -> Result<Vec<u32>, Refusal> {
-    let leaves: Vec<u32> = (0..on.switches().len() as u32)
-        .filter(|&s| !on.terminals_on(SwitchId(s)).is_empty())
-        .collect();
     let help = "for trees: every cable joins a level to the next; try up_down";
-    if leaves.is_empty() {
+    if on.terminals().is_empty() {
         return Err(Refusal::new("", "no switch has an endpoint, so none is a leaf", help));
     }
-    let ends = on.links().iter().map(|l| Some((l.a.switch, l.b.switch)));
-    let level = base::Graph::new(on.switches().len(), ends).distances_from_any(&leaves);
-    for l in on.links() {
-        let (a, b) = (l.a.switch.ix(), l.b.switch.ix());
-        if level[a] == level[b] && level[a] != u32::MAX {
-            let (a, b, level) = (&on.switches()[a].name, &on.switches()[b].name, level[a]);
-            let why = format!("not a tree: {a} and {b} are linked, and both on level {level}");
-            return Err(Refusal::new("", why, help));
-        }
-    }
-    Ok(level)
+    fabric::tree::levels_of(on).map(|levels| levels.of).map_err(|(a, b, level)| {
+        let (a, b) = (&on.switches()[a].name, &on.switches()[b].name);
+        let why = format!("not a tree: {a} and {b} are linked, and both on level {level}");
+        Refusal::new("", why, help)
+    })
 }
 
 /// Refuses a tree in which one of `cut`, the switches without a way up and down, has terminals.

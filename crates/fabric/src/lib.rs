@@ -6,6 +6,7 @@ pub mod lids;
 pub mod network;
 pub mod size;
 pub mod tables;
+pub mod tree;
 pub mod turns;
 
 pub use network::{Builder, Topology};

@@ -321,6 +321,9 @@ impl Check<'_> {
         let links = links.filter(|(i, _)| t.link_is_up(LinkId::from(*i)));
         let at = |plug| in_plan(&self.places, plug);
         let links = links.map(|(_, l)| (at(l.a), at(l.b), l.cable));
+        // a cable with both ends in one switch is one that no plan has
+        let loops = t.aside().loops.iter().filter(|[x, _]| t.switches()[x.switch.ix()].up);
+        let links = links.chain(loops.map(|[x, y]| (at(*x), at(*y), Cable::default())));
         let rails = t.terminals().iter().enumerate();
         let rails = rails.filter(|(i, _)| t.terminal_is_up(TerminalId::from(*i)));
         both_ways(links.chain(rails.map(|(_, r)| {

@@ -15,7 +15,7 @@ use fabric::addresses::Addresses;
 use fabric::network::{Failures, Recipe, Topology as Network, lost_in};
 use fabric::size::Size;
 use formats::graph_file;
-use formats::ib::fabric_file::{rehearsal, slower_here, write_netlist};
+use formats::ib::fabric_file::{Choice, rehearsal, slower_here, write_netlist};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -99,13 +99,25 @@ impl Topology {
     }
 
     /// The network written in `text` (ibnetdiscover, ibsim netlist, GraphML, JSON, edge list),
-    /// called `name` in errors; `p` endpoints a switch where the format has none.
+    /// called `name` in errors; `p` endpoints a switch where the format has none; `devices` (a
+    /// dict of `keep`, `only` and `adapters`) says which devices of a fabric are endpoints.
     #[staticmethod]
-    #[pyo3(signature = (text, name, p=None))]
-    fn from_text(py: Python<'_>, text: &str, name: &str, p: Option<u32>) -> PyResult<Self> {
+    #[pyo3(signature = (text, name, p=None, devices=None))]
+    fn from_text(
+        py: Python<'_>,
+        text: &str,
+        name: &str,
+        p: Option<u32>,
+        devices: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let choice = match devices {
+            Some(devices) => Choice::new(&from_python(devices)?).map_err(refuse)?,
+            None => Choice::default(),
+        };
         afford(py, &format!("reading {name}"), |_| Size::read(text.len(), text.lines().count()))?;
         let (text, name) = (text.to_owned(), name.to_owned());
-        let work = move || graph_file::read_any(&text, &name, p).map(families::recognised);
+        let work =
+            move || graph_file::read_any_chosen(&text, &name, p, &choice).map(families::recognised);
         let inner = enter_alone(py, work)?.map_err(refuse)?;
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -262,6 +274,12 @@ impl Topology {
         let up: Vec<bool> = (0..terminals.len()).map(works).collect();
         table.set_item("up", array(py, up)?)?;
         Ok(table)
+    }
+
+    /// What its file had that was left out or understood otherwise than written, a line each.
+    #[getter]
+    fn remarks(&self) -> Vec<&str> {
+        self.inner.aside().remarks.iter().map(String::as_str).collect()
     }
 
     /// Number of planes.

@@ -93,6 +93,36 @@ def name_devices(_context: object, _option: object, file: str | None) -> None:
 
 
 NAMES_HELP = "node name map of OpenSM: names of a network file's devices by node GUID"
+DEVICES = {
+    "keep": ("KIND|NAME", "devices of a discovered fabric that are endpoints beside its hosts:"
+             " router, aggregation, gateway, manager, storage, or names as in oss*"),
+    "only": ("KIND|NAME", "the only devices of a discovered fabric that are endpoints"),
+    "adapters": ("WORD", "of hosts with several: each (default), joined (one endpoint with rails),"
+                 " first, or a name as in mlx5_0"),
+}
+"""Options of every command that reads networks: what is shown of the value, and the help."""
+
+
+def _device_option(key: str) -> TyperOption:
+    """The option that says which devices of fabrics are endpoints."""
+    metavar, text = DEVICES[key]
+    return TyperOption(
+        param_decls=[f"--{key}"], metavar=metavar, help=text, multiple=key != "adapters",
+        expose_value=False, callback=_choose_devices,
+    )
+
+
+def _choose_devices(_context: object, option: Any, given: Any) -> None:
+    """Asks it of every fabric that is read."""
+    if not given:
+        return
+    from flyloom.inputs import devices
+
+    if option.name == "adapters":
+        devices.asked["adapters"] = given
+    else:
+        listed = (part.strip() for words in given for part in words.split(","))
+        devices.asked[option.name] = [word for word in listed if word]
 
 
 class _Command(TyperCommand):
@@ -110,6 +140,7 @@ class _Command(TyperCommand):
                 param_decls=["--names"], metavar="FILE", help=NAMES_HELP, expose_value=False,
                 is_eager=True, callback=name_devices,
             ))
+            self.params += [_device_option(key) for key in DEVICES]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Reads the words of the command."""

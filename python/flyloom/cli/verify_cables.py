@@ -125,6 +125,8 @@ def this_fabric() -> Topology:
     """The fabric that this machine is a part of."""
     from flyloom._core import Topology
     from flyloom.deploy.readback import discover_here
+    from flyloom.inputs.devices import devices, tell
     from flyloom.inputs.names import named
 
-    return named(Topology.from_text(discover_here(), "ibnetdiscover", None))
+    found = Topology.from_text(discover_here(), "ibnetdiscover", None, devices())
+    return tell(named(found), "ibnetdiscover")

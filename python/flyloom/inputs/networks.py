@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError, Routing, Topology, meant, parse_inline
+from flyloom.inputs.devices import KEYS, devices, no_fabric, tell
 from flyloom.inputs.graphs import (
     GraphLike,
     MatrixLike,
@@ -17,6 +19,7 @@ from flyloom.inputs.graphs import (
 )
 from flyloom.inputs.made import made
 from flyloom.inputs.names import named
+from flyloom.inputs.planes import as_planes
 from flyloom.plugins.found import part
 from flyloom.plugins.parts import built_in
 from flyloom.support.machine import afford
@@ -31,7 +34,9 @@ Source = Topology | Routing | str | os.PathLike[str] | GraphLike | MatrixLike
 
 
 def network(
-    source: Source, p: int | None = None, *, names: str | os.PathLike[str] | None = None
+    source: Source, p: int | None = None, *, names: str | os.PathLike[str] | None = None,
+    keep: str | Iterable[str] | None = None, only: str | Iterable[str] | None = None,
+    adapters: str | None = None,
 ) -> Topology:
     """The network that ``source`` stands for.
 
@@ -41,13 +46,21 @@ def network(
         A ``Topology``, or tables (a ``Routing``) for it; an inline form such as
         ``"slim_fly:q=5,p=4"``; the path of a spec file (TOML with ``family`` and its parameters, at
         top level or in ``[topology]``; ``failures`` as of :meth:`Topology.with_failures`), of a
-        network file (ibnetdiscover output, ibsim netlist, GraphML, JSON, edge list), packed by gzip
-        where its name ends in ``.gz``, or of a folder that ``flyloom route -o`` wrote; a networkx
-        graph; a scipy sparse matrix.
+        network file (ibnetdiscover or iblinkinfo output, ibsim netlist, GraphML, JSON, edge list),
+        packed by gzip where its name ends in ``.gz``, or of a folder that ``flyloom route -o``
+        wrote; a networkx graph; a scipy sparse matrix.
     p
         Endpoints a switch, for files that have none.
     names
         Of a network file, a node name map of OpenSM and the diagnostics: names by node GUID.
+    keep, only
+        Which devices of a discovered fabric are endpoints: kinds (``host``, ``router``,
+        ``aggregation``, ``gateway``, ``manager``, ``storage``, ``unknown``) and patterns for
+        their names (``"oss*"``); ``keep`` beside hosts, ``only`` in place of them. What is left
+        out is counted in ``remarks`` of the network.
+    adapters
+        Of hosts with several: ``"each"`` is an endpoint, ``"joined"`` they are one endpoint with
+        several rails, ``"first"`` one port of the first, or a pattern for the adapter's name.
 
     Raises
     ------
@@ -65,6 +78,7 @@ def network(
     if isinstance(source, MatrixLike):
         return from_scipy(source, p or 0)
     p = None if p is None else endpoint_count("p", p)
+    choice = devices(keep, only, adapters)
     text = str(source)
     family = text.partition(":")[0].strip()
     path = Path(text)
@@ -73,11 +87,14 @@ def network(
     is_file = os.path.isfile(text)  # False, not an error, for names that no file can have
     own = None if is_file else part("topology", family)
     known = {name for kind, name in built_in() if kind == "topology"}
+    if not is_file and not own and text.startswith("file:"):
+        return _from_inline_file(text, p, choice)
     if not is_file and (own or family in known or (":" in text and "/" not in family)):
         if p is not None:
             raise RefusalError(f"p: {text} has its own endpoints; write {family}:p={p},...")
         if names is not None:
             raise RefusalError(f"names: of a network file; {text} has names of its own")
+        no_fabric(text, choice)
         if own:
             return made(own, parse_inline(text)[1])
         return Topology.from_inline(text)  # where there is no such family it says which there are
@@ -85,23 +102,45 @@ def network(
         near = meant(text, sorted(known)) if "/" not in text else None
         hint = f"{f'did you mean {near}? ' if near else ''}families: {', '.join(sorted(known))}"
         raise RefusalError(f"'{text}' is neither a family nor a file; {hint}")
-    return _from_file(path, p, names)
+    return _from_file(path, p, choice, names)
+
+
+def _from_inline_file(text: str, p: int | None, choice: dict[str, Any] | None) -> Topology:
+    """The network of ``file:path=FILE,keep=A+B,only=C,adapters=joined``, as recipes say it."""
+    _, params = parse_inline(text)
+    known = ("path", "planes", "p", "format", "lmc", *KEYS)
+    if extra := next((key for key in params if key not in known), None):
+        raise RefusalError(f"{text}: {extra}: not a key of a file; {', '.join(known)}")
+    if ("path" in params) == ("planes" in params):
+        raise RefusalError(f"{text}: write file:path=FILE, or file:planes=FILE+FILE")
+    if "p" in params:
+        p = endpoint_count(f"{text}: p", params["p"])
+    own = {key: str(params[key]) for key in KEYS if key in params}
+    if own:
+        lists = {key: own[key].split("+") for key in ("keep", "only") if key in own}
+        choice = devices(**lists, adapters=own.get("adapters"))
+    if "planes" in params:
+        paths = [Path(word) for word in str(params["planes"]).split("+")]
+        return as_planes([(path, _from_file(path, p, choice)) for path in paths])
+    return _from_file(Path(str(params["path"])), p, choice)
 
 
 def _from_file(
-    path: Path, p: int | None, names: str | os.PathLike[str] | None = None
+    path: Path, p: int | None, choice: dict[str, Any] | None,
+    names: str | os.PathLike[str] | None = None,
 ) -> Topology:
     if not str(path).endswith((".toml", ".toml.gz")):
         if os.path.isfile(path):  # false where no file can have that name
             afford(f"reading {path}", 10 * path.stat().st_size, 0)
-        return named(Topology.from_text(read_text(path), str(path), p), names)
+        found = Topology.from_text(read_text(path), str(path), p, choice)
+        return tell(named(found, names), str(path))
     spec = read_toml(path)
     spec = spec.get("topology", spec)
     if not isinstance(spec, dict):
         raise RefusalError(f"{path}: topology: not a table; write [topology]")
     failures = spec.pop("failures", None)
     if "file" in spec:
-        whole = _from_named_file(path, spec, p, names)
+        whole = _from_named_file(path, spec, p, choice, names)
     else:
         whole = _from_family(path, spec, p)
     if failures is None:
@@ -136,11 +175,13 @@ def _from_family(path: Path, spec: dict[str, Any], p: int | None) -> Topology:
 
 
 def _from_named_file(
-    path: Path, spec: dict[str, Any], p: int | None, names: str | os.PathLike[str] | None
+    path: Path, spec: dict[str, Any], p: int | None, choice: dict[str, Any] | None,
+    names: str | os.PathLike[str] | None,
 ) -> Topology:
     """The network file that the spec at ``path`` names."""
-    if extra := next((key for key in spec if key not in ("file", "p", "names")), None):
-        raise RefusalError(f"{path}: {extra}: not a key of a file; file, p, names, failures")
+    if extra := next((key for key in spec if key not in ("file", "p", "names", *KEYS)), None):
+        known = f"file, p, names, {', '.join(KEYS)}, failures"
+        raise RefusalError(f"{path}: {extra}: not a key of a file; {known}")
     if not isinstance(spec["file"], str):
         raise RefusalError(f"{path}: file: {shown(repr(spec['file']))} is no path")
     if spec["file"].endswith((".toml", ".toml.gz")):
@@ -151,7 +192,9 @@ def _from_named_file(
         if not isinstance(spec["names"], str):
             raise RefusalError(f"{path}: names: {shown(repr(spec['names']))} is no path")
         names = path.parent / spec["names"]
-    return _from_file(path.parent / spec["file"], p, names)
+    if any(key in spec for key in KEYS):
+        choice = devices(*(spec.get(key) for key in KEYS))
+    return _from_file(path.parent / spec["file"], p, choice, names)
 
 
 def to_networkx(topology: Source) -> networkx.MultiGraph:

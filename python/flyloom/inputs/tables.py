@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flyloom._core import RefusalError, Routing, Topology
+from flyloom.inputs.devices import devices, tell
 from flyloom.inputs.names import named
 from flyloom.inputs.networks import Source, network
 from flyloom.support.checks import whole
@@ -62,7 +63,8 @@ def read_dump(
     of levels, and without path records no path has one."""
     if sl2vl and not levels:
         raise RefusalError("--sl2vl: of paths that have levels; give --path-records with it")
-    topology = named(Topology.from_text(read_text(network), str(network)))
+    found = Topology.from_text(read_text(network), str(network), None, devices())
+    topology = tell(named(found), str(network))
     levels_text, sl2vl_text = (read_text(path) if path else None for path in (levels, sl2vl))
     routing = topology.import_tables(read_text(lfts), str(lfts), levels_text, sl2vl_text)
     return topology, routing

@@ -1,9 +1,12 @@
 //! A network under construction: what is given, what is checked, which ports are chosen.
 
-use super::{Cable, Endpoint, Link, Peer, Plug, Recipe, Switch, Terminal, Topology};
+use super::{Aside, Cable, Endpoint, Link, Peer, Plug, Recipe, Switch, Terminal, Topology};
 use crate::geometry::Geometry;
 use base::{EndpointId, Graph, LinkId, Refusal, SwitchId, TerminalId};
 use std::sync::OnceLock;
+
+/// The most parts that are planes.
+const MAX_PARTS: u32 = 64;
 
 /// A network under construction.
 ///
@@ -16,6 +19,7 @@ pub struct Builder {
     endpoints: Vec<Endpoint>,
     terminals: Vec<Terminal>,
     geometry: Geometry,
+    aside: Aside,
 }
 
 impl From<&Topology> for Builder {
@@ -26,6 +30,7 @@ impl From<&Topology> for Builder {
             endpoints: t.endpoints.clone(),
             terminals: t.terminals.clone(),
             geometry: t.geometry,
+            aside: t.aside.clone(),
         }
     }
 }
@@ -34,6 +39,11 @@ impl Builder {
     /// An empty network.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Whether there is no switch so far.
+    pub fn is_empty(&self) -> bool {
+        self.switches.is_empty()
     }
 
     /// Adds a switch.
@@ -72,6 +82,43 @@ impl Builder {
     /// A terminal added before, to set its addresses and rail number.
     pub fn terminal_mut(&mut self, terminal: TerminalId) -> &mut Terminal {
         &mut self.terminals[terminal.ix()]
+    }
+
+    /// What is to be known of the network beside it.
+    pub fn set_aside(&mut self, aside: Aside) {
+        self.aside = aside;
+    }
+
+    /// Numbers as planes the parts that no cable joins, where endpoints have rails in several: the
+    /// first rails are in plane 0. Says how many there are; 1 where nothing was changed.
+    /// O(network).
+    pub fn number_planes(&mut self) -> u16 {
+        let ends = self.links.iter().map(|l| Some((l.a.switch, l.b.switch)));
+        let (part, parts) = Graph::new(self.switches.len(), ends).components();
+        if !(2..=MAX_PARTS).contains(&parts) {
+            return 1;
+        }
+        let mut first = vec![u32::MAX; parts as usize];
+        let mut seen = vec![None; self.endpoints.len()];
+        let mut joined = vec![false; self.endpoints.len()];
+        for t in &self.terminals {
+            let own = part[t.plug.switch.ix()];
+            let rail = &mut first[own as usize];
+            *rail = (*rail).min(t.rail.into());
+            joined[t.endpoint.ix()] |= *seen[t.endpoint.ix()].get_or_insert(own) != own;
+        }
+        let shared = joined.iter().filter(|joined| **joined).count();
+        if 2 * shared < self.endpoints.len() || shared == 0 || first.contains(&u32::MAX) {
+            return 1;
+        }
+        let mut order: Vec<usize> = (0..parts as usize).collect();
+        order.sort_by_key(|&p| (first[p], p));
+        let mut plane = vec![0; order.len()];
+        (0..).zip(&order).for_each(|(number, &p)| plane[p] = number);
+        for (switch, part) in self.switches.iter_mut().zip(&part) {
+            switch.plane = plane[*part as usize];
+        }
+        parts as u16
     }
 
     /// Gives every terminal and every switch its LID, in the order of their numbers.
@@ -144,6 +191,7 @@ impl Builder {
             recipe,
             vertex_transitive: false,
             geometry: self.geometry,
+            aside: self.aside,
             switches: self.switches,
             links: self.links,
             endpoints: self.endpoints,

@@ -35,9 +35,19 @@ impl Names {
         };
         let names: Vec<&str> = w.hosts.iter().map(name).collect();
         let way_out = if self == Self::Whole { "; or names=first-word" } else { "" };
+        let way_out = if self == Self::FirstWord && has_twice(&names) {
+            "; --adapters joined or first reads a fabric with one endpoint a host"
+        } else {
+            way_out
+        };
         check(&names, "endpoint", way_out)?;
         Ok(names)
     }
+}
+
+fn has_twice(names: &[&str]) -> bool {
+    let mut seen = HashSet::new();
+    names.iter().any(|name| !seen.insert(name))
 }
 
 /// Refuses names that Slurm cannot take, or takes for something else, and those that come twice.

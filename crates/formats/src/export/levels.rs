@@ -2,49 +2,37 @@
 
 use super::working::Working;
 use base::Refusal;
-use std::collections::VecDeque;
+use fabric::tree;
 
 /// The level of each switch of a tree, 0 next to the endpoints.
 ///
 /// They are those that the network declares; where it declares none, as networks from files do, the
-/// hops to the nearest switch with an endpoint. O(network).
+/// hops to the nearest leaf, see [`tree::levels`]. O(links log links).
 ///
 /// # Errors
 /// When a link joins switches of one level, or a switch is not connected to any endpoint.
 pub(super) fn levels(w: &Working, help: &str) -> Result<Vec<u32>, Refusal> {
     let declared: Vec<u32> =
         w.switches.iter().map(|s| w.t.switches()[s.ix()].level.into()).collect();
-    let found = if declared.iter().any(|level| *level > 0) { declared } else { heights(w, help)? };
-    for &l in &w.links {
-        let (a, b) = w.pair(l);
-        if found[a] == found[b] {
-            let (a, b) = (w.switch_name(a), w.switch_name(b));
-            let why = format!("no tree: a link joins {a} and {b}, which are on one level");
-            return Err(Refusal::new("network", why, help));
-        }
+    let declares = declared.iter().any(|level| *level > 0);
+    let found = if declares { declared } else { heights(w, help)? };
+    match w.links.iter().map(|l| w.pair(*l)).find(|(a, b)| found[*a] == found[*b]) {
+        Some(pair) => Err(no_tree(w, pair, help)),
+        None => Ok(found),
     }
-    Ok(found)
 }
 
-/// Hops from each switch to the nearest with an endpoint.
+/// Hops from each switch to the nearest leaf.
 fn heights(w: &Working, help: &str) -> Result<Vec<u32>, Refusal> {
-    let rows = w.neighbours();
-    let mut found = vec![u32::MAX; rows.len()];
-    let mut next = VecDeque::new();
+    let mut hosts = vec![0; w.switches.len()];
     for host in &w.hosts {
-        if found[host.at] != 0 {
-            found[host.at] = 0;
-            next.push_back(host.at);
-        }
+        hosts[host.at] += 1;
     }
-    while let Some(s) = next.pop_front() {
-        for &(to, _) in &rows[s] {
-            if found[to] == u32::MAX {
-                found[to] = found[s] + 1;
-                next.push_back(to);
-            }
-        }
-    }
+    let links: Vec<(usize, usize)> = w.links.iter().map(|l| w.pair(*l)).collect();
+    let found = match tree::levels(&hosts, &links) {
+        Ok(levels) => levels.of,
+        Err((a, b, _)) => return Err(no_tree(w, (a, b), help)),
+    };
     match found.iter().position(|level| *level == u32::MAX) {
         None => Ok(found),
         Some(s) => {
@@ -52,4 +40,10 @@ fn heights(w: &Working, help: &str) -> Result<Vec<u32>, Refusal> {
             Err(Refusal::new("network", why, help))
         }
     }
+}
+
+fn no_tree(w: &Working, (a, b): (usize, usize), help: &str) -> Refusal {
+    let (a, b) = (w.switch_name(a), w.switch_name(b));
+    let why = format!("no tree: a link joins {a} and {b}, which are on one level");
+    Refusal::new("network", why, help)
 }

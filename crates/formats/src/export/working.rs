@@ -89,7 +89,10 @@ impl<'a> Working<'a> {
                 let why =
                     format!("endpoint {} has several", self.t.endpoints()[x.endpoint.ix()].name);
                 let help = match rails {
-                    Rails::OneSwitch => "those of an endpoint must lead to one switch",
+                    Rails::OneSwitch => {
+                        "those of an endpoint must lead to one switch; --adapters first reads a \
+                         fabric with one port a host"
+                    }
                     _ => "an endpoint has one in this format",
                 };
                 return Err(Refusal::new("rails", why, help));

@@ -7,9 +7,10 @@ pub mod graphml;
 pub mod json;
 pub mod orcs;
 
-use crate::ib::fabric_file;
+use crate::ib::fabric_file::{self, Choice, is_link_info, is_message, is_talk};
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Recipe, Topology};
+use fabric::tree;
 use serde_json::Map;
 
 /// Most endpoints that a file may ask for on one switch, and in all.
@@ -18,7 +19,8 @@ const MAX_ENDPOINTS: u64 = 1 << 22;
 /// Highest plane number that a file may name.
 const MAX_PLANE: u16 = 1023;
 
-/// Reads a network in whatever format `text` is: `ibnetdiscover` output or an `ibsim` netlist,
+/// Reads a network in whatever format `text` is: `ibnetdiscover` output (also of `-p`), that of
+/// `iblinkinfo`, an `ibsim` netlist,
 /// `GraphML`, JSON, a digraph of ORCS, or an edge list. The content decides, not the name.
 ///
 /// `name` stands for the file in the recipe and in refusals. `p` puts that many endpoints on every
@@ -28,12 +30,35 @@ const MAX_PLANE: u16 = 1023;
 /// When the text is empty or not well formed in its format, and when `p` is given for a file that
 /// has its own endpoints; refusals name the file, and the line where there is one.
 pub fn read_any(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refusal> {
+    read_any_chosen(text, name, p, &Choice::default())
+}
+
+/// As [`read_any`]; `choice` says which devices of a fabric are endpoints.
+///
+/// # Errors
+/// As [`read_any`], and when there is a choice and the file is none of a fabric.
+pub fn read_any_chosen(
+    text: &str,
+    name: &str,
+    p: Option<u32>,
+    choice: &Choice,
+) -> Result<Topology, Refusal> {
     let body = text.trim_start_matches('\u{feff}').trim_start();
     let Some(first) =
         body.lines().map(str::trim_start).find(|l| !l.is_empty() && !l.starts_with('#'))
     else {
         return Err(Refusal::new(name, "there is no network in it: it is empty", FORMATS));
     };
+    let first = body.lines().map(str::trim_start).find(|l| says(l)).unwrap_or(first);
+    let is_fabric = is_fabric(first) || is_talk(first) && body.lines().any(is_node);
+    if !is_fabric && !choice.is_default() {
+        let why = "keep, only and adapters choose devices of discovered fabrics, which this is not";
+        if !choice.is_of_all() {
+            return Err(Refusal::new(name, why, "leave them out for this file"));
+        }
+        let found = read_any(text, name, p)?;
+        return Ok(found.with_remarks([why.to_owned()]));
+    }
     if edge_list::has_remark(body) {
         return edge_list::read(text, name, p);
     }
@@ -52,11 +77,38 @@ pub fn read_any(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refu
         let why = "a forwarding table says how a network is routed, not how it is cabled";
         return Err(Refusal::new(name, why, FORMATS));
     }
-    if is_fabric(first) {
+    if is_fabric {
         own_endpoints(name, p)?;
-        return fabric_file::read(text, name);
+        return fabric_file::read_chosen(text, name, choice).map(with_hosts_apart);
     }
     edge_list::read(text, name, p)
+}
+
+/// The same network, remarked where it is a tree by most hosts only: some are on other switches
+/// than its leaves.
+fn with_hosts_apart(t: Topology) -> Topology {
+    let Ok(levels) = tree::levels_of(&t) else { return t };
+    let Some(first) = levels.apart.first().map(|s| SwitchId::from(*s)) else { return t };
+    let on = |s: &usize| t.terminals_on(SwitchId::from(*s)).len();
+    let hosts: usize = levels.apart.iter().map(on).sum();
+    let (name, switches) = (&t.switches()[first.ix()].name, levels.apart.len());
+    let more = if switches > 1 { format!(" and {} more", switches - 1) } else { String::new() };
+    let remark = format!(
+        "{hosts} of {} endpoints on {name}{more}, no leaf: levels of the tree are by the others",
+        t.terminals().len()
+    );
+    t.with_remarks([remark])
+}
+
+/// Whether a line is of a file, and no message of a program.
+fn says(line: &str) -> bool {
+    !line.is_empty() && !line.starts_with('#') && !is_message(line)
+}
+
+/// Whether a line is one that only fabrics have.
+fn is_node(line: &str) -> bool {
+    let ids = ["vendid=0x", "switchguid=0x", "caguid=0x", "rtguid=0x", "sysimgguid=0x"];
+    ids.iter().any(|id| line.starts_with(id))
 }
 
 const FORMATS: &str =
@@ -78,7 +130,11 @@ fn is_fabric(line: &str) -> bool {
     let settings = ["module=", "include ", "do ", "width=", "speed=", "extspeed="];
     let headings = ["Non-Chassis Nodes", "Chassis ", "< ", "> ", "[", "@[", "Switch:", "CA:"];
     let node = starts(&["Switch", "Ca", "Hca", "Rt", "SW ", "CA ", "RT "]);
-    starts(&ids) || starts(&settings) || starts(&headings) || (node && line.contains(['"', '\'']))
+    is_link_info(line)
+        || starts(&ids)
+        || starts(&settings)
+        || starts(&headings)
+        || (node && line.contains(['"', '\'']))
 }
 
 /// The recipe of a network from a file.

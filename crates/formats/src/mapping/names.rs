@@ -12,7 +12,8 @@ const MOST_SLOTS: u32 = 1 << 16;
 const MOST_ALL: usize = 1 << 24;
 
 /// The names of a network's endpoints. `host1 HCA-1`, as fabrics call an adapter, is `host1` too,
-/// where no other endpoint begins with that word.
+/// where no other endpoint begins with that word; `host1.site.example` is `host1`, whichever of
+/// both the network and the file say, where no other host is.
 pub struct Names<'a> {
     on: &'a Topology,
     known: HashMap<&'a str, Option<u32>>,
@@ -23,20 +24,30 @@ pub(super) fn host(name: &str) -> &str {
     name.split_whitespace().next().unwrap_or(name)
 }
 
+/// A host's name without its domain; addresses of four numbers stay.
+fn short(host: &str) -> &str {
+    let is_address = host.bytes().all(|c| c.is_ascii_digit() || c == b'.');
+    if is_address { host } else { host.split('.').next().unwrap_or(host) }
+}
+
 impl<'a> Names<'a> {
     /// Those of a network.
     pub fn new(on: &'a Topology) -> Self {
         let mut known: HashMap<&str, Option<u32>> = HashMap::new();
-        for (e, endpoint) in (0..).zip(on.endpoints()) {
-            let word = host(&endpoint.name);
-            if word != endpoint.name {
-                known.entry(word).and_modify(|e| *e = None).or_insert(Some(e));
+        // each sort of name anew over those before: the whole name is the surest
+        for name in [|name: &'a str| short(host(name)), host, |name: &'a str| name] {
+            let mut own: HashMap<&str, Option<u32>> = HashMap::new();
+            for (e, endpoint) in (0..).zip(on.endpoints()) {
+                own.entry(name(&endpoint.name)).and_modify(|e| *e = None).or_insert(Some(e));
             }
-        }
-        for (e, endpoint) in (0..).zip(on.endpoints()) {
-            known.insert(&endpoint.name, Some(e));
+            known.extend(own);
         }
         Self { on, known }
+    }
+
+    /// What is known of this name, or of its part before the first dot.
+    fn known(&self, word: &str) -> Option<&Option<u32>> {
+        self.known.get(word).or_else(|| self.known.get(short(word)))
     }
 
     /// The endpoint of this name or number.
@@ -46,11 +57,13 @@ impl<'a> Names<'a> {
     pub fn find(&self, line: usize, word: &str) -> Result<u32, Refusal> {
         let count = self.on.endpoints().len();
         let refuse = |why: String, help: String| Refusal::new(format!("line {line}"), why, help);
-        match self.known.get(word) {
+        match self.known(word) {
             Some(Some(e)) => return Ok(*e),
             Some(None) => {
                 let why = format!("several endpoints are called {word:?}");
-                return Err(refuse(why, "whole names, or numbers".into()));
+                let help = "whole names or numbers; --adapters joined or first has one endpoint a \
+                            host";
+                return Err(refuse(why, help.into()));
             }
             None => {}
         }

@@ -88,7 +88,7 @@ fn check_names(on: &Topology, places: &[u32]) -> Result<(), Refusal> {
             Err(Refusal::new(
                 "format",
                 why,
-                "list, or a network whose hosts have names of their own",
+                "list, or a fabric read with --adapters joined or first: one endpoint a host",
             ))
         }
     }

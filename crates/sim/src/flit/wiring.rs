@@ -2,7 +2,7 @@
 
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::Topology;
-use fabric::network::{Cable, Peer, Plug, Terminal};
+use fabric::network::{Cable, Peer, Plug};
 use std::ops::Range;
 
 /// What a port of a router is cabled to.
@@ -99,10 +99,9 @@ impl Wiring {
     /// Where endpoints have several rails, rail r of endpoint e is number `e * rails + r`.
     ///
     /// # Errors
-    /// See [`rails`].
+    /// See [`numbered`].
     pub fn of(on: &Topology, latency: impl Fn(&Cable) -> u32) -> Result<Self, Refusal> {
-        let rails = rails(on)?;
-        let rail_of = |t: &Terminal| t.endpoint.0 * rails + u32::from(t.rail);
+        let (_, rail_of) = numbered(on)?;
         let seats: Vec<Vec<u16>> = (0..on.switches().len() as u32).map(|s| used(on, s)).collect();
         let at = |plug: Plug| {
             let seats = &seats[plug.switch.ix()];
@@ -117,7 +116,7 @@ impl Wiring {
             Peer::Terminal(t) => {
                 let terminal = &on.terminals()[t.ix()];
                 let cycles = latency(&terminal.cable);
-                let end = End::Endpoint(rail_of(terminal));
+                let end = End::Endpoint(rail_of[t.ix()]);
                 Port { end, out_latency: cycles, in_latency: cycles }
             }
             Peer::Empty => Port { end: End::Empty, out_latency: 1, in_latency: 1 },
@@ -128,7 +127,7 @@ impl Wiring {
         for t in (0..on.terminals().len()).map(TerminalId::from) {
             if !on.terminal_is_up(t) {
                 let terminal = &on.terminals()[t.ix()];
-                let end = End::Endpoint(rail_of(terminal));
+                let end = End::Endpoint(rail_of[t.ix()]);
                 let alone = Port { end, out_latency: 1, in_latency: 1 };
                 routers[terminal.plug.switch.ix()].push(alone);
             }
@@ -185,25 +184,49 @@ impl Wiring {
 /// Rails of an endpoint.
 ///
 /// # Errors
-/// When endpoints have different numbers of rails, or some rails of one work and others do not.
+/// As [`numbered`].
 pub fn rails(on: &Topology) -> Result<u32, Refusal> {
-    let mut up = vec![Vec::new(); on.endpoints().len()];
+    Ok(numbered(on)?.0)
+}
+
+/// Rails of an endpoint, and the number of each terminal: rail r of endpoint e is `e * rails + r`.
+/// An endpoint's rails count from 0 in the order of its ports, whichever of them are in use.
+///
+/// # Errors
+/// When endpoints have different numbers of rails, rails that would be one lead into different
+/// planes, or some rails of one endpoint work and others do not.
+pub fn numbered(on: &Topology) -> Result<(u32, Vec<u32>), Refusal> {
+    let mut of = vec![Vec::new(); on.endpoints().len()];
     for (t, terminal) in (0..).map(TerminalId).zip(on.terminals()) {
-        up[terminal.endpoint.ix()].push((terminal.rail, on.terminal_is_up(t)));
+        of[terminal.endpoint.ix()].push((terminal.rail, t));
     }
-    let rails = up.first().map_or(1, Vec::len);
-    for (name, of) in on.endpoints().iter().map(|e| &e.name).zip(&mut up) {
+    let rails = of.first().map_or(1, Vec::len);
+    let mut number = vec![0; on.terminals().len()];
+    let mut planes: Vec<Option<u16>> = vec![None; rails];
+    for (e, (name, of)) in on.endpoints().iter().map(|e| &e.name).zip(&mut of).enumerate() {
         of.sort_unstable();
-        if of.len() != rails || !(0..).zip(&*of).all(|(i, (rail, _))| i == *rail) {
-            let why = format!("{name} has {} rails, the first endpoint {rails}", of.len());
-            return Err(Refusal::new("network", why, "as many rails for each endpoint"));
+        if of.len() != rails {
+            let first = &on.endpoints()[0].name;
+            let why = format!("{name} has {} rails, {first} {rails}", of.len());
+            let help = "as many rails for each endpoint; --adapters first reads a fabric with one \
+                        port of each host, --only with those that have as many";
+            return Err(Refusal::new("network", why, help));
         }
-        if of.iter().any(|(_, works)| *works != of[0].1) {
+        for (r, ((_, t), plane)) in of.iter().zip(&mut planes).enumerate() {
+            number[t.ix()] = (e * rails + r) as u32;
+            let own = on.plane_of(*t);
+            if *plane.get_or_insert(own) != own {
+                let why = format!("{name} has no rail in plane {}", plane.unwrap_or_default());
+                return Err(Refusal::new("network", why, "a rail of each endpoint in each plane"));
+            }
+        }
+        let works = |(_, t): &(u16, TerminalId)| on.terminal_is_up(*t);
+        if of.iter().any(|rail| works(rail) != works(&of[0])) {
             let why = format!("some rails of {name} are down, others are not");
             return Err(Refusal::new("network", why, "endpoints whose rails all work, or none"));
         }
     }
-    Ok((rails as u32).max(1))
+    Ok(((rails as u32).max(1), number))
 }
 
 /// The ports of a switch that something works at, ascending.

@@ -2,7 +2,7 @@
 
 use super::{Choosing, Selection};
 use crate::flit::guide::{Guide, Here, Want, lanes};
-use crate::flit::wiring::{Attached, Wiring};
+use crate::flit::wiring::{Attached, Wiring, numbered};
 use crate::flit::word::Packet;
 use base::seed::Fast;
 use base::{Refusal, SwitchId, TerminalId};
@@ -64,10 +64,9 @@ impl Layers {
             seat
         });
         let seat = seat.collect();
-        let rails = on.terminals().len() / on.endpoints().len().max(1);
         let mut terminal = vec![TerminalId(0); on.terminals().len()];
-        for (t, of) in (0..).zip(on.terminals()) {
-            terminal[of.endpoint.ix() * rails + usize::from(of.rail)] = TerminalId(t);
+        for (t, number) in (0..).zip(numbered(on)?.1) {
+            terminal[number as usize] = TerminalId(t);
         }
         let (wiring, lanes) = (wiring.clone(), virtual_channels);
         Ok(Self { routing, selection, choosing, wiring, seat, port, terminal, width, lanes })

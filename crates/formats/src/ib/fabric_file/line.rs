@@ -2,6 +2,7 @@
 
 use super::{MAX_PORT, Wrong};
 use fabric::network::{Cable, NAMES, Speed, name_fault};
+use std::borrow::Cow;
 
 /// What is left of a line.
 #[derive(Debug, Clone, Copy)]
@@ -79,7 +80,7 @@ impl<'a> Scan<'a> {
 /// `PORTS "ID" # "NAME" enhanced port 0 lid N lmc N`, after the word that starts it.
 pub(super) struct NodeLine<'a> {
     pub(super) ports: u16,
-    pub(super) id: &'a str,
+    pub(super) id: Cow<'a, str>,
     pub(super) name: Option<&'a str>,
     pub(super) lid: Option<u16>,
 }
@@ -100,7 +101,7 @@ impl<'a> NodeLine<'a> {
         let id = scan.id()?;
         shown(id)?;
         let Some((_, remark)) = scan.0.split_once('#') else {
-            return Ok(Self { ports, id, name: None, lid: None });
+            return Ok(Self { ports, id: id.into(), name: None, lid: None });
         };
         let (name, tail) = match quoted(remark.trim_start())? {
             Some((name, tail)) => (name, tail),
@@ -108,12 +109,12 @@ impl<'a> NodeLine<'a> {
         };
         shown(name)?;
         let lid = number_after(tail, "lid")?;
-        Ok(Self { ports, id, name: Some(name), lid })
+        Ok(Self { ports, id: id.into(), name: Some(name), lid })
     }
 }
 
 /// Refuses names that cannot be shown.
-fn shown(name: &str) -> Result<(), Wrong> {
+pub(super) fn shown(name: &str) -> Result<(), Wrong> {
     name_fault(name).map_or(Ok(()), |why| Err(Wrong::new(why, NAMES)))
 }
 
@@ -136,7 +137,7 @@ fn number_after<T: std::str::FromStr>(text: &str, key: &str) -> Result<Option<T>
 }
 
 /// Width and speed as one end of a cable tells them.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Rate {
     pub(super) width: Option<u8>,
     pub(super) speed: Option<Speed>,
@@ -156,9 +157,10 @@ impl Rate {
 pub(super) struct PortLine<'a> {
     pub(super) port: u16,
     pub(super) guid: Option<u64>,
-    pub(super) peer: &'a str,
+    pub(super) peer: Cow<'a, str>,
     pub(super) peer_port: u16,
     pub(super) peer_guid: Option<u64>,
+    pub(super) peer_name: Option<&'a str>,
     pub(super) lid: Option<u16>,
     pub(super) lmc: Option<u8>,
     pub(super) rate: Rate,
@@ -182,14 +184,16 @@ impl<'a> PortLine<'a> {
             None if own_lid => (remark, ""),
             None => ("", remark),
         };
-        let tail = quoted(rest)?.map_or(rest, |(_, tail)| tail);
+        let told = quoted(rest)?;
+        let tail = told.map_or(rest, |(_, tail)| tail);
+        let peer_name = told.map(|(name, _)| name);
         let lmc = number_after(own, "lmc")?;
         if let Some(lmc) = lmc.filter(|l| *l > fabric::addresses::MAX_LMC) {
             return Err(Wrong::new(format!("{lmc} is no LMC"), "an LMC is 0 to 7"));
         }
         let lid = number_after(own, "lid")?;
         let rate = rate(before.split_whitespace().chain(tail.split_whitespace()))?;
-        Ok(Self { port, guid, peer, peer_port, peer_guid, lid, lmc, rate })
+        Ok(Self { port, guid, peer: peer.into(), peer_port, peer_guid, peer_name, lid, lmc, rate })
     }
 }
 
@@ -267,10 +271,10 @@ pub(super) fn foreign(line: &str) -> Wrong {
         return Wrong::new("a line of ibnetdiscover --diff: differences are no network", plain);
     }
     if starts(&["SW ", "CA ", "RT "]) {
-        return Wrong::new("a line of ibnetdiscover -p: it lists ports, not nodes", plain);
+        return Wrong::new("a line of ibnetdiscover -p among those of nodes", plain);
     }
     if starts(&["Switch:", "CA:", "RT:"]) {
-        return Wrong::new("a line of iblinkinfo", plain);
+        return Wrong::new("a line of iblinkinfo among those of nodes", plain);
     }
     let written_out = "write the whole network into this one file";
     if starts(&["include", "module", "do"]) {
@@ -287,28 +291,88 @@ pub(super) fn foreign(line: &str) -> Wrong {
 }
 
 impl Rate {
-    /// The cable that both ends describe.
-    pub(super) fn agree(&self, other: &Self) -> Result<Cable, Wrong> {
-        let told = "both ends must tell the same width and speed";
+    /// The cable that both ends describe, at the lesser where they differ; whether they do.
+    pub(super) fn agree(&self, other: &Self) -> (Cable, bool) {
         let default = Cable::default();
-        let exact = self.exact && other.exact;
-        let width = both(self.width, other.width, exact)
-            .map_err(|(a, b)| Wrong::new(format!("{a}x here, but {b}x at the other end"), told))?;
-        let speed = both(self.speed, other.speed, exact)
-            .map_err(|(a, b)| Wrong::new(format!("{a} here, but {b} at the other end"), told))?;
-        Ok(Cable {
-            width: width.unwrap_or(default.width),
-            speed: speed.unwrap_or(default.speed),
+        let differ = self.exact
+            && other.exact
+            && (differ(self.width.as_ref(), other.width.as_ref())
+                || differ(self.speed.as_ref(), other.speed.as_ref()));
+        let cable = Cable {
+            width: lesser(self.width, other.width).unwrap_or(default.width),
+            speed: lesser(self.speed, other.speed).unwrap_or(default.speed),
             ..default
-        })
+        };
+        (cable, differ)
+    }
+
+    /// What both of two lines about one port say, and whether they differ.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.exact |= other.exact;
+        self.width = lesser(self.width, other.width);
+        self.speed = lesser(self.speed, other.speed);
     }
 }
 
-/// The value of both, or of the one that has any; the lower one where only one is exact.
-fn both<T: Copy + Ord>(a: Option<T>, b: Option<T>, exact: bool) -> Result<Option<T>, (T, T)> {
-    match (a, b) {
-        (Some(a), Some(b)) if exact && a != b => Err((a, b)),
-        (Some(a), Some(b)) => Ok(Some(a.min(b))),
-        _ => Ok(a.or(b)),
+impl std::fmt::Display for Rate {
+    /// `4xHDR`, with `?` for what is not known.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let width = self.width.map_or_else(|| "?".to_owned(), |width| width.to_string());
+        let speed = self.speed.map_or_else(|| "?".to_owned(), |speed| speed.to_string());
+        write!(f, "{width}x{speed}")
     }
+}
+
+fn differ<T: PartialEq>(a: Option<&T>, b: Option<&T>) -> bool {
+    a.is_some() && b.is_some() && a != b
+}
+
+/// The lower one of both, or the one that is known.
+fn lesser<T: Copy + Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        _ => a.or(b),
+    }
+}
+
+/// Whether a line is what a program said meanwhile: a warning, an error, a prompt, a time.
+///
+/// Such lines are `program: ...`, `file.c:N; ...`, `-W- ...`, `[root@head ~]# ...`, and any of
+/// several words, of which no first one begins a line of a fabric.
+pub(crate) fn is_talk(line: &str) -> bool {
+    if is_message(line) {
+        return true;
+    }
+    let mut words = line.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    let own =
+        ["Switch", "Ca", "Hca", "Rt", "vendid", "devid", "sysimgguid", "switchguid", "caguid"];
+    let other = ["hcaguid", "rtguid", "include", "module", "do", "width", "speed", "extspeed"];
+    let foreign = ["SW ", "CA ", "RT ", "CA:", "RT:", "Unicast lids", "0x", "<", ">", "@"];
+    if foreign.iter().any(|f| line.starts_with(f)) || line.contains("==(") {
+        return false;
+    }
+    let is_key = |key: &&str| first.starts_with(*key);
+    let known = own.iter().chain(&other).any(is_key);
+    words.next().is_some() && !known && !line.contains('"')
+}
+
+/// Whether a line is without doubt a program's message.
+pub(crate) fn is_message(line: &str) -> bool {
+    let line = line.trim_start();
+    let first = line.split_whitespace().next().unwrap_or_default();
+    let program = first.strip_suffix([':', ';']).is_some_and(|name| {
+        let named = |c: char| c.is_ascii_alphanumeric() || "-_./[]():".contains(c);
+        name.starts_with("ib") || name.contains(['/', '.', '[']) && name.chars().all(named)
+    });
+    let lower = line.to_lowercase();
+    let troubles = ["warning", "error:", "timed out", "timeout", "failed", "bad status", "umad"];
+    let marked = ["-", "==", "**", "sim>", "$ ", "% ", "WARN", "ERR"];
+    let prompt = line.starts_with('[')
+        && !line[1..].starts_with(|c: char| c.is_ascii_digit() && line.contains('"'))
+        && (line.contains("]#") || line.contains("]$") || line.contains(": "));
+    program
+        || prompt
+        || marked.iter().any(|m| line.starts_with(m))
+        || !line.contains('"') && troubles.iter().any(|t| lower.contains(t))
 }

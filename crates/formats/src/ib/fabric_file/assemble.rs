@@ -1,0 +1,539 @@
+//! A network of the nodes that a file tells of: what is one, what is left out, what is joined.
+
+use super::Wrong;
+use super::device::{Choice, Kind, host, names_no_host, natural};
+use super::line::{NodeLine, PortLine, Rate};
+use base::{EndpointId, Refusal, SwitchId};
+use fabric::network::{Aside, Builder, Cable, Plug, Recipe, Switch, Topology};
+use serde_json::Map;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Lines, cables and nodes that a remark names before it only counts.
+const NAMED: usize = 3;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Switch,
+    Adapter,
+    Router,
+}
+
+pub(super) struct Node<'a> {
+    pub(super) form: Form,
+    pub(super) line: usize,
+    pub(super) head: NodeLine<'a>,
+    pub(super) guid: Option<u64>,
+    /// Device id.
+    pub(super) device: Option<u64>,
+    /// Its port lines with their line numbers, by port number.
+    pub(super) ports: Vec<(usize, PortLine<'a>)>,
+}
+
+impl Node<'_> {
+    fn name(&self) -> &str {
+        self.head.name.filter(|name| !name.is_empty()).unwrap_or(&self.head.id)
+    }
+
+    /// What it is for; of a switch nothing is asked.
+    fn kind(&self) -> Kind {
+        match self.form {
+            Form::Router => Kind::Router,
+            _ => Kind::of_adapter(self.device, self.head.name.unwrap_or_default()),
+        }
+    }
+}
+
+/// All nodes of a file.
+pub(super) struct Nodes<'a> {
+    file: &'a str,
+    pub(super) all: Vec<Node<'a>>,
+    by_id: HashMap<String, usize>,
+    /// How many came again, and lines of programs, of which the first.
+    again: usize,
+    talk: usize,
+    first_talk: Option<(usize, &'a str)>,
+}
+
+/// What the port at the end of a cable leads to.
+enum Far<'n, 'a> {
+    /// A port of another node.
+    Port(usize, &'n PortLine<'a>),
+    /// A device of this kind that the file has no node of, and that is no endpoint.
+    Absent(Kind),
+}
+
+/// What is gathered for remarks as a network is built.
+#[derive(Default)]
+struct Gathered {
+    left_out: BTreeMap<Kind, usize>,
+    loops: Vec<[Plug; 2]>,
+    /// Cables without a switch, and cables whose ends differ, in words.
+    back_to_back: Vec<String>,
+    unequal: Vec<String>,
+    /// Adapters of hosts, of which others are chosen, and ports of endpoints that are not used.
+    other_adapters: usize,
+    other_ports: usize,
+}
+
+impl<'a> Nodes<'a> {
+    pub(super) fn new(file: &'a str) -> Self {
+        let (all, by_id) = (Vec::new(), HashMap::new());
+        Self { file, all, by_id, again: 0, talk: 0, first_talk: None }
+    }
+
+    /// Counts a line of a program.
+    pub(super) fn talk(&mut self, number: usize, line: &'a str) {
+        self.talk += 1;
+        self.first_talk.get_or_insert((number, line));
+    }
+
+    /// Adds a node, or finds the same one that was added before: its number.
+    ///
+    /// # Errors
+    /// When the one before is another.
+    pub(super) fn add(&mut self, node: Node<'a>) -> Result<usize, Wrong> {
+        let id = node.head.id.as_ref();
+        let Some(&at) = self.by_id.get(id) else {
+            self.by_id.insert(id.to_owned(), self.all.len());
+            self.all.push(node);
+            return Ok(self.all.len() - 1);
+        };
+        let old = &mut self.all[at];
+        let apart = |a: Option<u64>, b: Option<u64>| a.is_some() && b.is_some() && a != b;
+        let lid = |n: &Node| n.head.lid.map(u64::from);
+        let shown = |guid: u64| format!("0x{guid:016x}");
+        let difference = if old.form != node.form {
+            Some("as a node of another type".to_owned())
+        } else if old.head.ports != node.head.ports {
+            Some(format!("with {} ports, not {}", old.head.ports, node.head.ports))
+        } else if old.head.name.is_some() && old.head.name != node.head.name {
+            Some(format!("as \"{}\"", old.name()))
+        } else if apart(old.guid, node.guid) {
+            Some(format!("with GUID {}", old.guid.map(shown).unwrap_or_default()))
+        } else if apart(lid(old), lid(&node)) {
+            Some(format!("with LID {}", lid(old).unwrap_or_default()))
+        } else {
+            None
+        };
+        if let Some(how) = difference {
+            let why = format!("node \"{id}\" is already in line {}, {how}", old.line);
+            return Err(Wrong::new(why, "what is given twice must be alike"));
+        }
+        old.guid = old.guid.or(node.guid);
+        old.head.lid = old.head.lid.or(node.head.lid);
+        self.again += 1;
+        Ok(at)
+    }
+
+    /// Sorts the ports of each node; one that comes twice must be the same.
+    fn sort_ports(&mut self) -> Result<(), Refusal> {
+        for node in &mut self.all {
+            node.ports.sort_by_key(|(line, p)| (p.port, *line));
+            let mut kept: Vec<(usize, PortLine<'a>)> = Vec::with_capacity(node.ports.len());
+            for (line, p) in node.ports.drain(..) {
+                let Some((first, old)) = kept.last_mut().filter(|(_, old)| old.port == p.port)
+                else {
+                    kept.push((line, p));
+                    continue;
+                };
+                let same = |a: Option<u64>, b: Option<u64>| a.is_none() || b.is_none() || a == b;
+                let leads = (&old.peer, old.peer_port) == (&p.peer, p.peer_port);
+                if !leads || !same(old.guid, p.guid) || !same(old.peer_guid, p.peer_guid) {
+                    let why = format!(
+                        "port {} of \"{}\" is already in line {first}",
+                        p.port, node.head.id
+                    );
+                    return Err(Wrong::new(why, "a port takes one cable").at(self.file, line));
+                }
+                old.rate.merge(&p.rate);
+                old.guid = old.guid.or(p.guid);
+                old.peer_guid = old.peer_guid.or(p.peer_guid);
+                old.lid = old.lid.or(p.lid);
+            }
+            node.ports = kept;
+        }
+        Ok(())
+    }
+
+    /// Node GUIDs must differ, and port GUIDs must differ.
+    fn check_guids(&self) -> Result<(), Refusal> {
+        let mut nodes = HashMap::new();
+        let mut ports = HashMap::new();
+        for node in &self.all {
+            if let Some(guid) = node.guid {
+                self.first_use(&mut nodes, guid, node.line)?;
+            }
+            let lines = node.ports.iter().filter(|_| node.form != Form::Switch);
+            for (guid, line) in lines.filter_map(|(line, p)| p.guid.map(|g| (g, *line))) {
+                self.first_use(&mut ports, guid, line)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn first_use(
+        &self,
+        seen: &mut HashMap<u64, usize>,
+        guid: u64,
+        line: usize,
+    ) -> Result<(), Refusal> {
+        match seen.insert(guid, line) {
+            None => Ok(()),
+            Some(old) => {
+                let why = format!("GUID 0x{guid:016x} is already in line {old}");
+                Err(Wrong::new(why, "GUIDs must differ").at(self.file, line))
+            }
+        }
+    }
+
+    /// The node and the port at the other end of a port's cable, which must tell of it alike.
+    fn other_end(&self, from: &Node, p: &PortLine) -> Result<Far<'_, 'a>, Wrong> {
+        let Some(&to) = self.by_id.get(p.peer.as_ref()) else {
+            let kind = match p.peer_name {
+                _ if p.peer.starts_with("R-") => Kind::Router,
+                Some(name) if !p.peer.starts_with("S-") => Kind::of_adapter(None, name),
+                _ => Kind::Host,
+            };
+            if kind != Kind::Host && from.form == Form::Switch {
+                return Ok(Far::Absent(kind));
+            }
+            let why = format!("the cable leads to \"{}\", which is not in the file", p.peer);
+            return Err(Wrong::new(why, "expected the node at the other end as well"));
+        };
+        let node = &self.all[to];
+        if !(1..=node.head.ports).contains(&p.peer_port) {
+            let why = format!("port {} of \"{}\" does not exist", p.peer_port, p.peer);
+            let help = format!("it has ports 1 to {} (line {})", node.head.ports, node.line);
+            return Err(Wrong::new(why, help));
+        }
+        let expected = format!("[{}] \"{}\"[{}]", p.peer_port, from.head.id, p.port);
+        let Ok(at) = node.ports.binary_search_by_key(&p.peer_port, |(_, q)| q.port) else {
+            let why = format!("the other end does not tell of this cable: no {expected}");
+            let help = format!("expected it after line {}, in \"{}\"", node.line, p.peer);
+            return Err(Wrong::new(why, help));
+        };
+        let (other, q) = &node.ports[at];
+        let help = format!("expected {expected} in line {other}");
+        if q.peer != from.head.id || q.peer_port != p.port {
+            let why = format!("the other end leads to \"{}\"[{}] instead", q.peer, q.peer_port);
+            return Err(Wrong::new(why, help));
+        }
+        let same = |a: Option<u64>, b: Option<u64>| a.is_none() || b.is_none() || a == b;
+        if !same(p.guid, q.peer_guid) || !same(p.peer_guid, q.guid) {
+            let why = format!("the port GUID is not the one in line {other}");
+            return Err(Wrong::new(why, "both ends must tell the same"));
+        }
+        Ok(Far::Port(to, q))
+    }
+
+    /// The network of all switches, and of the devices that `choice` takes.
+    ///
+    /// # Errors
+    /// When the nodes contradict each other, or `choice` names what is not there.
+    pub(super) fn build(mut self, choice: &Choice) -> Result<Topology, Refusal> {
+        self.sort_ports()?;
+        self.check_guids()?;
+        let mut gathered = Gathered::default();
+        let groups = self.endpoints(choice, &mut gathered)?;
+        let names = self.unique_names(&groups, choice.joins());
+        let mut b = Builder::new();
+        let mut switch_at = vec![None; self.all.len()];
+        for (i, node) in self.all.iter().enumerate().filter(|(_, n)| n.form == Form::Switch) {
+            let lid = node.head.lid.filter(|l| *l != 0);
+            let (guid, ports) = (node.guid, node.head.ports);
+            switch_at[i] = Some(b.switch(Switch { guid, lid, ports, ..Switch::new(names[i]) }));
+        }
+        self.check_all(&switch_at, &mut gathered)?;
+        if let Some(cable) = gathered.back_to_back.first().filter(|_| b.is_empty()) {
+            let why = format!("there is no switch in it; {cable}");
+            return Err(Refusal::new(self.file, why, "networks of switches are read only"));
+        }
+        let mut lmc: Option<(u8, usize)> = None;
+        for group in &groups {
+            let guid = self.all[group[0]].guid;
+            let endpoint = b.endpoint(names[group[0]], guid);
+            let rails = Rails { endpoint, switch_at: &switch_at, choice };
+            self.attach(&mut b, group, &rails, &mut lmc, &mut gathered)?;
+        }
+        self.link(&mut b, &switch_at, &mut gathered)?;
+        let mut params = Map::new();
+        params.insert("path".into(), self.file.into());
+        params.insert("format".into(), "ibnetdiscover".into());
+        params.extend(choice.params().map(|(key, value)| (key.to_owned(), value.into())));
+        if let Some((lmc, _)) = lmc.filter(|(l, _)| *l != 0) {
+            params.insert("lmc".into(), lmc.into());
+        }
+        let mut remarks = self.remarks(&gathered);
+        let planes = b.number_planes();
+        if planes > 1 {
+            remarks
+                .push(format!("{planes} parts with hosts in common and no cable: {planes} planes"));
+        }
+        b.set_aside(Aside { remarks, loops: gathered.loops });
+        b.finish(Recipe { family: "file".into(), params }).map_err(|r| r.within(self.file))
+    }
+
+    /// The nodes of every endpoint, in the order of the file.
+    fn endpoints(
+        &self,
+        choice: &Choice,
+        gathered: &mut Gathered,
+    ) -> Result<Vec<Vec<usize>>, Refusal> {
+        let is_device = |i: &usize| self.all[*i].form != Form::Switch;
+        let devices: Vec<usize> = (0..self.all.len()).filter(is_device).collect();
+        let told: Vec<(Kind, &str)> = devices
+            .iter()
+            .map(|&i| (self.all[i].kind(), self.all[i].head.name.unwrap_or_default()))
+            .collect();
+        let chosen = choice.endpoints(&told).map_err(|r| r.within(self.file))?;
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut of_host: HashMap<&str, usize> = HashMap::new();
+        for ((&i, &(kind, name)), chosen) in devices.iter().zip(&told).zip(chosen) {
+            if !chosen && kind == Kind::Host && choice.chooses_adapters() {
+                gathered.other_adapters += 1;
+            } else if !chosen {
+                *gathered.left_out.entry(kind).or_default() += 1;
+            } else if choice.joins() && kind == Kind::Host && !names_no_host(name) {
+                let at = *of_host.entry(host(name)).or_insert(groups.len());
+                if at == groups.len() {
+                    groups.push(Vec::new());
+                }
+                groups[at].push(i);
+            } else {
+                groups.push(vec![i]);
+            }
+        }
+        groups.retain(|group| group.iter().any(|i| self.may_reach(&self.all[*i])));
+        for group in &mut groups {
+            group.sort_by_key(|&i| (natural(self.all[i].head.name.unwrap_or_default()), i));
+        }
+        Ok(groups)
+    }
+
+    /// Whether an adapter has a cable to a switch, or none at all.
+    fn may_reach(&self, adapter: &Node) -> bool {
+        let is_device = |at: &usize| self.all[*at].form != Form::Switch;
+        let to_device = |p: &PortLine| self.by_id.get(p.peer.as_ref()).is_some_and(&is_device);
+        adapter.ports.is_empty() || adapter.ports.iter().any(|(_, p)| !to_device(p))
+    }
+
+    /// Checks every cable, also of what is left out; those of devices that are not in the file and
+    /// those without a switch are gathered.
+    fn check_all(
+        &self,
+        switch_at: &[Option<SwitchId>],
+        gathered: &mut Gathered,
+    ) -> Result<(), Refusal> {
+        for (from, node) in self.all.iter().enumerate() {
+            for (line, p) in &node.ports {
+                match self.other_end(node, p).map_err(|w| w.at(self.file, *line))? {
+                    Far::Absent(kind) => *gathered.left_out.entry(kind).or_default() += 1,
+                    Far::Port(to, q) if switch_at[from].is_none() && switch_at[to].is_none() => {
+                        if (from, p.port) <= (to, q.port) {
+                            gathered.back_to_back.push(self.cable_words(node, p, to));
+                        }
+                    }
+                    Far::Port(..) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn cable_words(&self, from: &Node, p: &PortLine, to: usize) -> String {
+        let (a, b) = (from.name(), self.all[to].name());
+        format!("{a} port {} - {b} port {}", p.port, p.peer_port)
+    }
+
+    /// The cable of port `p`, noted where its ends differ.
+    fn cable(
+        &self,
+        from: &Node,
+        p: &PortLine,
+        (to, q): (usize, &PortLine),
+        gathered: &mut Gathered,
+    ) -> Cable {
+        let (cable, differ) = p.rate.agree(&q.rate);
+        if differ {
+            let ends = |a: &Rate, b: &Rate| format!("{a} and {b}");
+            let words = self.cable_words(from, p, to);
+            gathered.unequal.push(format!("{words} ({})", ends(&p.rate, &q.rate)));
+        }
+        cable
+    }
+
+    /// Adds the rails of an endpoint.
+    fn attach(
+        &self,
+        b: &mut Builder,
+        group: &[usize],
+        rails: &Rails<'_>,
+        lmc: &mut Option<(u8, usize)>,
+        gathered: &mut Gathered,
+    ) -> Result<(), Refusal> {
+        let mut next = 0;
+        for node in group.iter().map(|i| &self.all[*i]) {
+            for (line, p) in &node.ports {
+                let at = |w: Wrong| w.at(self.file, *line);
+                let Far::Port(to, q) = self.other_end(node, p).map_err(at)? else { continue };
+                let Some(switch) = rails.switch_at[to] else { continue };
+                if rails.choice.takes_one_port() && next > 0 {
+                    gathered.other_ports += 1;
+                    continue;
+                }
+                let cable = self.cable(node, p, (to, q), gathered);
+                let id = b.attach(rails.endpoint, switch, p.peer_port, cable);
+                let terminal = b.terminal_mut(id);
+                let counted = rails.choice.joins() || rails.choice.takes_one_port();
+                terminal.rail = if counted { next } else { p.port - 1 };
+                terminal.port_guid = p.guid.or(q.peer_guid);
+                terminal.lid = p.lid.filter(|l| *l != 0);
+                if let Some(l) = p.lmc.filter(|_| terminal.lid.is_some()) {
+                    same_lmc(lmc, l, *line).map_err(at)?;
+                }
+                next += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the cables between switches.
+    fn link(
+        &self,
+        b: &mut Builder,
+        switch_at: &[Option<SwitchId>],
+        gathered: &mut Gathered,
+    ) -> Result<(), Refusal> {
+        for (from, node) in self.all.iter().enumerate() {
+            let Some(here) = switch_at[from] else { continue };
+            for (line, p) in &node.ports {
+                let far = self.other_end(node, p).map_err(|w| w.at(self.file, *line))?;
+                let Far::Port(to, q) = far else { continue };
+                let Some(there) = switch_at[to] else { continue };
+                let ends = [(here, p.port), (there, p.peer_port)];
+                let [x, y] = ends.map(|(switch, port)| Plug { switch, port });
+                if from == to && p.port <= p.peer_port {
+                    gathered.loops.push([x, y]);
+                } else if from < to {
+                    let cable = self.cable(node, p, (to, q), gathered);
+                    b.link_at(x, y, cable);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The names of all nodes: of endpoints of several adapters the host's; ids in place of empty
+    /// names and of those that several switches and endpoints bear.
+    fn unique_names(&self, groups: &[Vec<usize>], joined: bool) -> Vec<&str> {
+        let mut named: Vec<&str> =
+            self.all.iter().map(|n| n.head.name.unwrap_or_default()).collect();
+        for group in groups.iter().filter(|_| joined) {
+            if !names_no_host(named[group[0]]) {
+                named[group[0]] = host(named[group[0]]);
+            }
+        }
+        let is_switch = |i: &usize| self.all[*i].form == Form::Switch;
+        let switches = (0..self.all.len()).filter(is_switch);
+        let mut seen = HashSet::new();
+        let mut twice = HashSet::new();
+        for i in switches.chain(groups.iter().map(|group| group[0])) {
+            if !seen.insert(named[i]) {
+                twice.insert(named[i]);
+            }
+        }
+        for (i, node) in self.all.iter().enumerate() {
+            if named[i].is_empty() || twice.contains(named[i]) {
+                named[i] = &node.head.id;
+            }
+        }
+        named
+    }
+
+    /// A line for each sort of thing that was left out or understood otherwise than written.
+    fn remarks(&self, gathered: &Gathered) -> Vec<String> {
+        let mut found = Vec::new();
+        if !gathered.left_out.is_empty() {
+            let counted: Vec<String> =
+                gathered.left_out.iter().map(|(kind, n)| kind.counted(*n)).collect();
+            let kinds: Vec<&str> = gathered.left_out.keys().map(|kind| kind.word()).collect();
+            let (counted, kinds) = (counted.join(", "), kinds.join(","));
+            found.push(format!("{counted} left out (--keep {kinds} has them as endpoints)"));
+        }
+        for (count, one, many) in [
+            (gathered.other_adapters, "adapter", "adapters"),
+            (gathered.other_ports, "port", "ports"),
+        ] {
+            if count > 0 {
+                let what = if count == 1 { one } else { many };
+                found.push(format!("{count} more {what} of hosts left out"));
+            }
+        }
+        let loops: Vec<String> = gathered
+            .loops
+            .iter()
+            .map(|[x, y]| {
+                let of = self.all.iter().filter(|n| n.form == Form::Switch);
+                let name = of.map(Node::name).nth(x.switch.ix()).unwrap_or_default();
+                format!("{name} port {} - {name} port {}", x.port, y.port)
+            })
+            .collect();
+        for (list, one, many) in [
+            (
+                &loops,
+                "cable of a switch to itself left out",
+                "cables of a switch to itself left out",
+            ),
+            (
+                &gathered.back_to_back,
+                "cable between adapters, without a switch, left out",
+                "cables between adapters, without a switch, left out",
+            ),
+            (
+                &gathered.unequal,
+                "cable has ends of different width or speed, and runs at the lesser",
+                "cables have ends of different width or speed, and run at the lesser",
+            ),
+        ] {
+            if !list.is_empty() {
+                let shown = list[..list.len().min(NAMED)].join(", ");
+                let more = if list.len() > NAMED { ", ..." } else { "" };
+                let what = if list.len() == 1 { one } else { many };
+                found.push(format!("{} {what}: {shown}{more}", list.len()));
+            }
+        }
+        if self.again > 0 {
+            found.push(format!("{} nodes were given again, and are one each", self.again));
+        }
+        if let Some((line, text)) = self.first_talk {
+            let text: String = text.chars().filter(|c| !c.is_control()).take(60).collect();
+            let lines = if self.talk == 1 { "line" } else { "lines" };
+            found.push(format!(
+                "{} {lines} of programs left out, the first: line {line}, '{text}'",
+                self.talk
+            ));
+        }
+        found
+    }
+}
+
+/// What the rails of an endpoint are added with.
+struct Rails<'b> {
+    endpoint: EndpointId,
+    switch_at: &'b [Option<SwitchId>],
+    choice: &'b Choice,
+}
+
+fn same_lmc(lmc: &mut Option<(u8, usize)>, new: u8, line: usize) -> Result<(), Wrong> {
+    match *lmc {
+        Some((old, first)) if old != new => {
+            let why = format!("LMC {new}, but LMC {old} in line {first}");
+            Err(Wrong::new(why, "all adapter ports must have one LMC"))
+        }
+        Some(_) => Ok(()),
+        None => {
+            *lmc = Some((new, line));
+            Ok(())
+        }
+    }
+}

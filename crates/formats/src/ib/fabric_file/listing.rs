@@ -1,0 +1,437 @@
+//! Reports of ports: `ibnetdiscover -p`, and `iblinkinfo` with `-l` and without. They tell every
+//! port with what it leads to, and so all cables of a fabric.
+//!
+//! Source: the programs of `infiniband-diags` 44. A line of `ibnetdiscover -p`:
+//!
+//! ```text
+//! SW   249  4 0x0002c90200000310 4x HDR - CA   196  1 0x0002c90300000c41 ( 'leaf' - 'host HCA-1' )
+//! SW   249  5 0x0002c90200000310 4x SDR                                    'leaf'
+//! ```
+//!
+//! Lines of `iblinkinfo`, below a heading `CA: NAME:` or `Switch: 0xGUID NAME:`; with `-l` each
+//! begins with GUID and name of its node, and the far end has its port GUID:
+//!
+//! ```text
+//! [0xGUID] LID PORT[EXT] ==( 4X 53.125 Gbps Active/ LinkUp)==> [0xGUID] LID PORT[EXT] "NAME" ( )
+//! ```
+
+use super::assemble::{Form, Node, Nodes};
+use super::line::{NodeLine, PortLine, Rate, is_message, is_talk, shown};
+use super::{MAX_PORT, Wrong};
+use base::Refusal;
+use fabric::network::Speed;
+use std::collections::{HashMap, HashSet};
+
+/// A port, as it is told at either end of a line.
+#[derive(Debug, Clone, Copy)]
+struct Port<'a> {
+    /// `None` where only the other lines tell.
+    form: Option<Form>,
+    lid: u16,
+    number: u16,
+    /// Of a switch its own; of an adapter that of the port; `None` where it is not told.
+    guid: Option<u64>,
+    /// Whether the GUID of an adapter is that of its port.
+    is_port_guid: bool,
+    name: &'a str,
+}
+
+/// A line of a report: a port, and what it leads to.
+struct Told<'a> {
+    line: usize,
+    here: Port<'a>,
+    far: Option<Port<'a>>,
+    rate: Rate,
+}
+
+/// The nodes of such a report; `None` where the text is none.
+///
+/// # Errors
+/// When a line is not understood, or ends contradict each other.
+pub(super) fn read<'a>(text: &'a str, file: &'a str) -> Result<Option<Nodes<'a>>, Refusal> {
+    let said = |line: &&str| !line.is_empty() && !line.starts_with('#') && !is_message(line);
+    let Some(first) = text.lines().map(str::trim).find(said) else { return Ok(None) };
+    let is_report = is_ports_report(first);
+    if !is_report && !is_link_info(first) {
+        return Ok(None);
+    }
+    let mut reader = Reader { nodes: Nodes::new(file), told: Vec::new(), open: None };
+    for (i, line) in text.lines().enumerate() {
+        let (number, line) = (i + 1, line.trim());
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        if is_message(line) {
+            reader.nodes.talk(number, line);
+            continue;
+        }
+        let read = if is_report {
+            ports_line(&mut reader, number, line)
+        } else {
+            link_line(&mut reader, number, line)
+        };
+        read.map_err(|w| w.at(file, number))?;
+    }
+    reader.nodes(file).map(Some)
+}
+
+/// Whether a line is one of `ibnetdiscover -p`.
+fn is_ports_report(line: &str) -> bool {
+    let form = ["SW ", "CA ", "RT ", "?? "].iter().any(|form| line.starts_with(form));
+    form && line.contains('\'') && line.contains(" 0x")
+}
+
+/// Whether a line is one of `iblinkinfo`.
+pub(crate) fn is_link_info(line: &str) -> bool {
+    let heading = ["Switch:", "CA:", "RT:", "Router:", "Rt:"].iter().any(|h| line.starts_with(h));
+    heading && line.ends_with(':') || line.contains("==>") && line.contains("==")
+}
+
+struct Reader<'a> {
+    nodes: Nodes<'a>,
+    told: Vec<Told<'a>>,
+    /// The node of the heading above: form, GUID of a switch, name.
+    open: Option<(Form, Option<u64>, &'a str)>,
+}
+
+fn number<T: std::str::FromStr>(word: Option<&str>, what: &str) -> Result<T, Wrong> {
+    let word = word.unwrap_or_default();
+    let bad = |_| Wrong::new(format!("'{word}' is no {what}"), "expected a number");
+    word.parse().map_err(bad)
+}
+
+fn guid_of(word: &str) -> Option<u64> {
+    u64::from_str_radix(word.strip_prefix("0x")?, 16).ok()
+}
+
+fn port_number(word: Option<&str>) -> Result<u16, Wrong> {
+    let port: u16 = number(word, "port")?;
+    if (1..=MAX_PORT).contains(&port) || port == 0 {
+        return Ok(port);
+    }
+    Err(Wrong::new(format!("{port} is no port"), format!("expected 1 to {MAX_PORT}")))
+}
+
+fn form_of(word: Option<&str>) -> Result<Form, Wrong> {
+    match word {
+        Some("SW") => Ok(Form::Switch),
+        Some("CA" | "??") => Ok(Form::Adapter),
+        Some("RT") => Ok(Form::Router),
+        other => {
+            let why = format!("'{}' is no type of node", other.unwrap_or_default());
+            Err(Wrong::new(why, "expected SW, CA or RT"))
+        }
+    }
+}
+
+/// `SW 249 4 0x0002c90200000310`, and the words behind it.
+fn ports_end<'a, 'w>(
+    words: &mut impl Iterator<Item = &'w str>,
+    name: &'a str,
+) -> Result<Port<'a>, Wrong> {
+    let form = Some(form_of(words.next())?);
+    let lid = number(words.next(), "lid")?;
+    let port = port_number(words.next())?;
+    let word = words.next().unwrap_or_default();
+    let guid = guid_of(word).ok_or_else(|| {
+        Wrong::new(format!("'{word}' is no GUID"), "expected 0x and hexadecimal digits")
+    })?;
+    shown(name)?;
+    Ok(Port { form, lid, number: port, guid: Some(guid), is_port_guid: true, name })
+}
+
+fn ports_line<'a>(reader: &mut Reader<'a>, number: usize, line: &'a str) -> Result<(), Wrong> {
+    if !is_ports_report(line) {
+        if is_talk(line) {
+            reader.nodes.talk(number, line);
+            return Ok(());
+        }
+        let why = "no line of ibnetdiscover -p, as those before are";
+        return Err(Wrong::new(why, "expected SW, CA or RT, LID, port and GUID"));
+    }
+    let (numbers, names) = line.split_once('\'').unwrap_or((line, ""));
+    let cut_off = || Wrong::new("the names are cut off", "expected ( 'NAME' - 'NAME' )");
+    let mut words = numbers.split_whitespace();
+    let joined = numbers.trim_end().ends_with('(');
+    let (name, far_name) = if joined {
+        let names = names.trim_end().strip_suffix(')').map(str::trim_end);
+        let names = names.and_then(|names| names.strip_suffix('\'')).ok_or_else(cut_off)?;
+        names.split_once("' - '").ok_or_else(cut_off)?
+    } else {
+        (names.trim_end().strip_suffix('\'').ok_or_else(cut_off)?, "")
+    };
+    let here = ports_end(&mut words, name)?;
+    let width = words.next().unwrap_or_default().trim_end_matches(['x', 'X']);
+    let rate = Rate {
+        width: width.parse().ok(),
+        speed: words.next().and_then(Speed::from_name),
+        exact: true,
+    };
+    let far = if joined {
+        let dash = words.next();
+        if dash != Some("-") {
+            return Err(Wrong::new("no - before the far end", "expected width, speed and -"));
+        }
+        Some(ports_end(&mut words, far_name)?)
+    } else {
+        None
+    };
+    reader.told.push(Told { line: number, here, far, rate });
+    Ok(())
+}
+
+/// Speed of a lane by what `iblinkinfo` prints of it, Gbit/s on the wire.
+fn speed_of(word: &str) -> Option<Speed> {
+    match word {
+        "2.5" => Some(Speed::SDR),
+        "5.0" => Some(Speed::DDR),
+        "10.0" => Some(Speed::QDR),
+        "14.0625" => Some(Speed::FDR),
+        "25.78125" => Some(Speed::EDR),
+        "53.125" => Some(Speed::HDR),
+        "106.25" => Some(Speed::NDR),
+        "212.5" => Some(Speed::XDR),
+        other => Speed::from_name(other.trim_matches(['(', ')'])),
+    }
+}
+
+/// `LID PORT[EXT]`, and what follows.
+fn lid_and_port(text: &str) -> Result<(u16, u16, &str), Wrong> {
+    let (before, rest) = text.split_once('[').unwrap_or((text, ""));
+    let (_, rest) = rest.split_once(']').unwrap_or(("", ""));
+    let mut words = before.split_whitespace();
+    Ok((number(words.next(), "lid")?, port_number(words.next())?, rest))
+}
+
+/// A heading: the form, the GUID where it is told, the name.
+fn heading(line: &str) -> Option<(Form, Option<u64>, &str)> {
+    let (word, rest) = line.split_once(':')?;
+    let form = match word {
+        "Switch" => Form::Switch,
+        "CA" => Form::Adapter,
+        "RT" | "Rt" | "Router" => Form::Router,
+        _ => return None,
+    };
+    let name = rest.trim().strip_suffix(':')?;
+    let (first, behind) = name.split_once(' ').unwrap_or((name, ""));
+    Some(match guid_of(first) {
+        Some(guid) => (form, Some(guid), behind.trim()),
+        None => (form, None, name),
+    })
+}
+
+fn link_line<'a>(reader: &mut Reader<'a>, number: usize, line: &'a str) -> Result<(), Wrong> {
+    if let Some(head) = heading(line) {
+        shown(head.2)?;
+        reader.open = Some(head);
+        return Ok(());
+    }
+    let Some((near, rest)) = line.split_once("==") else {
+        if is_talk(line) {
+            reader.nodes.talk(number, line);
+            return Ok(());
+        }
+        let why = "no line of iblinkinfo, as those before are";
+        return Err(Wrong::new(why, "expected LID, port, ==(...)==> and the far end"));
+    };
+    if line.starts_with(['<', '>']) {
+        let why = "a line of iblinkinfo --diff: differences are no network";
+        return Err(Wrong::new(why, "use iblinkinfo, also with -l"));
+    }
+    let cut_off = || Wrong::new("the line is cut off", "expected ==(...)==> and the far end");
+    let (link, far) = rest.split_once("==>").ok_or_else(cut_off)?;
+    let (first, behind) = near.trim().split_once(' ').unwrap_or((near.trim(), ""));
+    let guid = guid_of(first);
+    let behind = if guid.is_some() { behind.trim() } else { near.trim() };
+    let (form, guid, name, place) = if let Some(named) = behind.strip_prefix('"') {
+        let (name, place) = named.split_once('"').ok_or_else(cut_off)?;
+        (None, guid, name.trim(), place)
+    } else {
+        let Some((form, own, name)) = reader.open else {
+            return Err(Wrong::new("a port outside of a node", "expected Switch: or CA: before"));
+        };
+        (Some(form), guid.or(own), name, behind)
+    };
+    let (lid, port, _) = lid_and_port(place)?;
+    let here = Port { form, lid, number: port, guid, is_port_guid: form.is_some(), name };
+    let mut rate = Rate { width: None, speed: None, exact: true };
+    for word in link.split(['(', ')', ' ']).filter(|word| !word.is_empty()) {
+        match word.strip_suffix('X').and_then(|width| width.parse().ok()) {
+            Some(width) => rate.width = Some(width),
+            None => rate.speed = rate.speed.or_else(|| speed_of(word)),
+        }
+    }
+    let far = far.trim();
+    let far = if far.starts_with('[') || link.contains("Down/") {
+        None
+    } else {
+        let (first, behind) = far.split_once(' ').unwrap_or((far, ""));
+        let guid = guid_of(first);
+        let (lid, port, rest) = lid_and_port(if guid.is_some() { behind } else { far })?;
+        let named = rest.trim().strip_prefix('"').ok_or_else(cut_off)?;
+        let (name, _) = named.split_once('"').ok_or_else(cut_off)?;
+        shown(name)?;
+        Some(Port { form: None, lid, number: port, guid, is_port_guid: true, name })
+    };
+    shown(name)?;
+    reader.told.push(Told { line: number, here, far, rate });
+    Ok(())
+}
+
+/// What tells one node from the others.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Key<'a> {
+    Switch(u64),
+    /// The name, and the GUID of the port less its number: the same for all ports of an adapter.
+    Adapter(&'a str, u64),
+    /// The GUID of an adapter itself.
+    Node(u64),
+    Lid(u16),
+}
+
+impl<'a> Reader<'a> {
+    /// The nodes, with the ports that are told and those that only the far ends tell.
+    fn nodes(self, file: &str) -> Result<Nodes<'a>, Refusal> {
+        let Self { mut nodes, told, .. } = self;
+        let forms = forms(&told);
+        let mut ends: HashSet<(String, u16)> = HashSet::new();
+        let mut most: HashMap<String, u16> = HashMap::new();
+        let mut every: Vec<(String, Form, Port<'a>, usize)> = Vec::new();
+        let mut ports: Vec<(String, usize, PortLine<'a>)> = Vec::new();
+        for t in &told {
+            let at = |w: Wrong| w.at(file, t.line);
+            let (id, form) = named(&forms, &t.here).map_err(at)?;
+            every.push((id.clone(), form, t.here, t.line));
+            let Some(far) = &t.far else { continue };
+            let (far_id, far_form) = named(&forms, far).map_err(at)?;
+            every.push((far_id.clone(), far_form, *far, t.line));
+            ends.insert((id.clone(), t.here.number));
+            ports.push((id, t.line, port_line(&t.here, form, far, &far_id, far_form, &t.rate)));
+        }
+        for t in told.iter().filter(|t| t.far.is_some()) {
+            let Some(far) = &t.far else { continue };
+            let (id, form) = named(&forms, &t.here).map_err(|w| w.at(file, t.line))?;
+            let (far_id, far_form) = named(&forms, far).map_err(|w| w.at(file, t.line))?;
+            if ends.insert((far_id.clone(), far.number)) {
+                let mirrored = port_line(far, far_form, &t.here, &id, form, &t.rate);
+                ports.push((far_id, t.line, mirrored));
+            }
+        }
+        for (id, _, port, _) in &every {
+            let most = most.entry(id.clone()).or_default();
+            *most = (*most).max(port.number).max(1);
+        }
+        let mut number: HashMap<String, usize> = HashMap::new();
+        for (id, form, port, line) in every {
+            let guid = port.guid.filter(|_| form == Form::Switch);
+            if let Some(&at) = number.get(&id) {
+                let known: &mut Node = &mut nodes.all[at];
+                known.guid = known.guid.or(guid); // far ends may not tell it
+                continue;
+            }
+            let lid = Some(port.lid).filter(|_| form == Form::Switch);
+            let name = Some(port.name);
+            let head = NodeLine { ports: most[&id], id: id.clone().into(), name, lid };
+            let node = Node { form, line, head, guid, device: None, ports: Vec::new() };
+            let at = nodes.add(node).map_err(|w| w.at(file, line))?;
+            number.insert(id, at);
+        }
+        for (id, line, port) in ports {
+            nodes.all[number[&id]].ports.push((line, port));
+        }
+        Ok(nodes)
+    }
+}
+
+/// The form and the id of every node that lines begin with, by GUID and by LID.
+///
+/// `iblinkinfo -l` tells no form: a node whose ports have one LID is a switch.
+fn forms<'a>(told: &[Told<'a>]) -> HashMap<Key<'a>, (String, Form)> {
+    let mut ports: HashMap<u64, (u16, u16, bool)> = HashMap::new();
+    for Port { guid, number: port, lid, .. } in told.iter().map(|t| &t.here) {
+        let Some(guid) = guid else { continue };
+        let (first, own, many) = ports.entry(*guid).or_insert((*port, *lid, false));
+        *many |= first != port && own == lid;
+    }
+    let mut found = HashMap::new();
+    for here in told.iter().map(|t| &t.here) {
+        let (key, entry) = match (here.form, here.guid) {
+            (Some(form), _) => {
+                let (key, id) = key(form, here);
+                (key, (id, form))
+            }
+            (None, Some(guid)) if ports[&guid].2 => {
+                (Key::Switch(guid), (format!("S-{guid:016x}"), Form::Switch))
+            }
+            // the GUID of the node, not of its port
+            (None, Some(guid)) => (Key::Node(guid), (format!("H-{guid:016x}"), Form::Adapter)),
+            (None, None) => continue,
+        };
+        if here.lid != 0 {
+            found.insert(Key::Lid(here.lid), entry.clone());
+        }
+        found.insert(key, entry);
+    }
+    found
+}
+
+/// The key and the id of a node of known form.
+fn key<'a>(form: Form, port: &Port<'a>) -> (Key<'a>, String) {
+    match (form, port.guid) {
+        (Form::Switch, Some(guid)) => (Key::Switch(guid), format!("S-{guid:016x}")),
+        (_, Some(guid)) => {
+            let node = guid.wrapping_sub(u64::from(port.number));
+            (Key::Adapter(port.name, node), format!("H-{:016x}", node.wrapping_add(1)))
+        }
+        (_, None) => (Key::Lid(port.lid), format!("L-{}", port.lid)),
+    }
+}
+
+/// The id and the form of the node that a port is of.
+fn named(
+    forms: &HashMap<Key<'_>, (String, Form)>,
+    port: &Port<'_>,
+) -> Result<(String, Form), Wrong> {
+    if let Some(form) = port.form {
+        return Ok((key(form, port).1, form));
+    }
+    let by_guid = port
+        .guid
+        .and_then(|guid| forms.get(&Key::Switch(guid)).or_else(|| forms.get(&Key::Node(guid))));
+    if let Some(found) = by_guid {
+        return Ok(found.clone());
+    }
+    if port.lid == 0 && port.guid.is_some() {
+        return Ok((key(Form::Adapter, port).1, Form::Adapter));
+    }
+    if port.lid == 0 {
+        let why = "the far end has LID 0, which says nothing of who it is";
+        return Err(Wrong::new(why, "use iblinkinfo -l, or ibnetdiscover"));
+    }
+    let by_lid = forms.get(&Key::Lid(port.lid)).cloned();
+    Ok(by_lid.unwrap_or_else(|| (key(Form::Adapter, port).1, Form::Adapter)))
+}
+
+fn port_line<'a>(
+    here: &Port<'a>,
+    form: Form,
+    far: &Port<'a>,
+    far_id: &str,
+    far_form: Form,
+    rate: &Rate,
+) -> PortLine<'a> {
+    let of_adapter = |port: &Port, form: Form| port.guid.filter(|_| form != Form::Switch);
+    // where no form is told, at the beginning of a line of `iblinkinfo -l`, it is the node's
+    let own = |port: &Port, form: Form| of_adapter(port, form).filter(|_| port.is_port_guid);
+    PortLine {
+        port: here.number.max(1),
+        guid: own(here, form),
+        peer: far_id.to_owned().into(),
+        peer_port: far.number.max(1),
+        peer_guid: own(far, far_form),
+        peer_name: Some(far.name),
+        lid: Some(here.lid).filter(|_| form != Form::Switch),
+        lmc: None,
+        rate: rate.clone(),
+    }
+}

@@ -1,0 +1,429 @@
+"""Fabrics as real tools print them, of invented names: each goes the whole way, with what is no
+compute node, no cable or no line of a fabric left out and said."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+import flyloom as fl
+import pytest
+from cli_helpers import document, flyloom
+
+HOSTS = ("n1", "n2", "n3", "n4")
+FORMS = {"S": ("switchguid", "Switch"), "H": ("caguid", "Ca"), "R": ("rtguid", "Rt")}
+
+
+@dataclass
+class Fabric:
+    """Nodes and cables, and the text that ibnetdiscover prints of them."""
+
+    nodes: dict[str, tuple[str, int, int]] = field(default_factory=dict)
+    """By id: description, ports, device id."""
+    cables: list[tuple[str, int, str, int, str, str]] = field(default_factory=list)
+
+    def node(self, form: str, name: str, ports: int = 1, device: int = 0x101B) -> str:
+        own = f"{form}-{0xA0000000 + 0x100 * len(self.nodes):016x}"
+        self.nodes[own] = (name, ports, device)
+        return own
+
+    def cable(self, a: str, p: int, b: str, q: int, rate: str = "4xHDR", other: str = "") -> None:
+        self.cables.append((a, p, b, q, rate, other or rate))
+
+    def lid(self, own: str) -> int:
+        return 1 + list(self.nodes).index(own)
+
+    def port_lid(self, own: str, port: int) -> int:
+        return self.lid(own) + (0 if own[0] == "S" else 500 * (port - 1))
+
+    def port_guid(self, own: str, port: int) -> str:
+        return f"{number(own) + port:x}"
+
+    def ends(self) -> list[tuple[str, int, str, int, str]]:
+        """Every cable from either end."""
+        found = []
+        for a, p, b, q, rate, other in self.cables:
+            found.append((a, p, b, q, rate))
+            if (a, p) != (b, q):
+                found.append((b, q, a, p, other))
+        return sorted(found)
+
+    def block(self, own: str) -> str:
+        key, word = FORMS[own[0]]
+        name, ports, device = self.nodes[own]
+        lines = [f"vendid=0x2c9\ndevid=0x{device:x}\n{key}=0x{own[2:]}({own[2:]})"]
+        lid = f" enhanced port 0 lid {self.lid(own)} lmc 0" if own[0] == "S" else ""
+        lines.append(f'{word}\t{ports} "{own}"\t\t# "{name}"{lid}')
+        for a, p, b, q, rate in self.ends():
+            if a != own:
+                continue
+            far = "" if b[0] == "S" else f"({self.port_guid(b, q)}) "
+            if own[0] == "S":
+                lines.append(f'[{p}]\t"{b}"[{q}]{far}\t\t# "{self.nodes[b][0]}" '
+                             f'lid {self.port_lid(b, q)} {rate}')
+            else:
+                lines.append(f'[{p}]({self.port_guid(own, p)}) \t"{b}"[{q}]\t\t# lid '
+                             f'{self.port_lid(own, p)} lmc 0 "{self.nodes[b][0]}" '
+                             f"lid {self.lid(b)} {rate}")
+        return "\n".join(lines) + "\n"
+
+    def text(self) -> str:
+        return "#\n# Topology file\n#\n\n" + "\n".join(self.block(own) for own in self.nodes)
+
+    def ports_report(self) -> str:
+        """What ``ibnetdiscover -p`` prints."""
+        lines, forms = [], {"S": "SW", "H": "CA", "R": "RT"}
+
+        def end(own: str, port: int) -> str:
+            guid = own[2:] if own[0] == "S" else f"{number(own) + port:016x}"
+            return f"{forms[own[0]]} {self.lid(own):5} {port:2} 0x{guid}"
+
+        for a, p, b, q, rate in self.ends():
+            names = f"( '{self.nodes[a][0]}' - '{self.nodes[b][0]}' )"
+            lines.append(f"{end(a, p)} {rate.replace('x', 'x ')} - {end(b, q)} {names}")
+        switch = next(own for own in self.nodes if own[0] == "S")
+        lines.append(f"{end(switch, 40)} 4x SDR {'':36}'{self.nodes[switch][0]}'")
+        return "\n".join(lines) + "\n"
+
+    def link_info(self, by_line: bool, only_switches: bool = False) -> str:
+        """What ``iblinkinfo`` prints, with ``-l`` and without."""
+        gbps = {"HDR": "53.125", "NDR": "106.25", "XDR": "212.5", "EDR": "25.78125"}
+        lines = []
+        for own, (name, _, _) in self.nodes.items():
+            if only_switches and own[0] != "S":
+                continue
+            if not by_line:
+                heads = {"S": f"Switch: 0x{own[2:]} {name}:", "H": f"CA: {name}:",
+                         "R": f"RT: {name}:"}
+                lines.append(heads[own[0]])
+            for a, p, b, q, rate in self.ends():
+                if a != own:
+                    continue
+                width, speed = rate.split("x")
+                link = f"==( {width}X {gbps[speed]:>18} Active/  LinkUp)==>"
+                near = f'0x{own[2:]} "{name:>30}" ' if by_line else ""
+                if not by_line and own[0] != "S":
+                    near = f"      0x{number(own) + p:016x} "
+                guid = own_guid(b, q) if by_line else ""
+                lines.append(f"{near}{self.lid(a):6} {p:4}[  ] {link}  {guid}{self.lid(b):6} "
+                             f'{q:4}[  ] "{self.nodes[b][0]}" ( )')
+            if own[0] == "S":
+                near = f'0x{own[2:]} "{name:>30}" ' if by_line else ""
+                lines.append(f"{near}{self.lid(own):6}   40[  ] ==(                Down/ Polling)"
+                             '==>             [  ] "" ( )')
+        return "\n".join(lines) + "\n"
+
+
+def number(own: str) -> int:
+    """The GUID of a node."""
+    _, digits = own.split("-")
+    return int(digits, 16)
+
+
+def own_guid(own: str, port: int) -> str:
+    return f"0x{own[2:] if own[0] == 'S' else f'{number(own) + port:016x}'} "
+
+
+def tree(rate: str = "4xHDR", hosts: tuple[str, ...] = HOSTS, suffix: str = " HCA-1") -> Fabric:
+    """Two leaves below two spines, half of the hosts on each leaf, at ports 1 to 8."""
+    f = Fabric()
+    leaves = [f.node("S", f"leaf-{i}", 41, 0xD2F0) for i in (1, 2)]
+    spines = [f.node("S", f"spine-{i}", 41, 0xD2F0) for i in (1, 2)]
+    for i, leaf in enumerate(leaves):
+        for j, spine in enumerate(spines):
+            f.cable(leaf, 31 + j, spine, 1 + i, rate)
+    half = len(hosts) // 2
+    for i, name in enumerate(hosts):
+        f.cable(leaves[i // half], 1 + i % half, f.node("H", name + suffix), 1, rate)
+    return f
+
+
+def switch(f: Fabric, name: str) -> str:
+    return next(own for own, node in f.nodes.items() if node[0] == name)
+
+
+def with_devices(*devices: tuple[str, str, int, str]) -> Fabric:
+    """The tree and more devices: form, description, device id, switch."""
+    f = tree()
+    for port, (form, name, device, at) in enumerate(devices, 20):
+        f.cable(switch(f, at), port, f.node(form, name, 1, device), 1)
+    return f
+
+
+def aggregation() -> Fabric:
+    name = "Mellanox Technologies Aggregation Node"
+    return with_devices(*(("H", name, 0xCF09, at) for at in
+                          ("leaf-1", "leaf-2", "spine-1", "spine-2")))
+
+
+def loops() -> Fabric:
+    f = tree()
+    f.cable(switch(f, "leaf-1"), 35, switch(f, "leaf-1"), 36)
+    f.cable(switch(f, "spine-2"), 37, switch(f, "spine-2"), 37)
+    return f
+
+
+def unequal() -> Fabric:
+    f = tree()
+    a, p, b, q, rate, _ = f.cables[0]
+    f.cables[0] = (a, p, b, q, rate, "2xEDR")
+    return f
+
+
+def several_adapters() -> Fabric:
+    f = tree(hosts=("n1", "n2", "n3", "n4"), suffix=" mlx5_0")
+    for i, name in enumerate(HOSTS):
+        leaf = switch(f, f"leaf-{1 + i // 2}")
+        f.cable(leaf, 11 + i % 2, f.node("H", f"{name} mlx5_1"), 1)
+    return f
+
+
+def two_ports() -> Fabric:
+    f = tree()
+    host = switch(f, "n1 HCA-1")
+    f.nodes[host] = ("n1 HCA-1", 2, 0x101B)
+    f.cable(switch(f, "leaf-1"), 15, host, 2)
+    return f
+
+
+def second_port() -> Fabric:
+    f = tree()
+    host = switch(f, "n3 HCA-1")
+    f.nodes[host] = ("n3 HCA-1", 2, 0x101B)
+    f.cables = [(a, p, b, 2 if b == host else q, *rest) for a, p, b, q, *rest in f.cables]
+    return f
+
+
+def back_to_back() -> Fabric:
+    f = tree()
+    f.cable(f.node("H", "alone HCA-1"), 1, f.node("H", "other HCA-1"), 1)
+    return f
+
+
+def with_warnings(text: str) -> str:
+    lines = text.splitlines()
+    lines.insert(9, "ibwarn: [311] mad_rpc: _do_madrpc failed; dport (DR path slid 0; dlid 0; 0,1)")
+    lines.insert(0, "src/query_smp.c:199; umad (DR path slid 0) bad status 110; timed out")
+    return "\n".join(["[root@head ~]# ibnetdiscover", *lines]) + "\n"
+
+
+def twice(text: str) -> str:
+    return text + "\n" + text
+
+
+FABRICS = {
+    "aggregation": (aggregation().text(), {}, "4 aggregation nodes left out"),
+    "ndr": (tree("4xNDR").text(), {}, None),
+    "xdr": (tree("4xXDR").text(), {}, None),
+    "adapters joined": (several_adapters().text(), {"adapters": "joined"}, None),
+    "adapters by name": (several_adapters().text(), {"adapters": "mlx5_1"}, "4 more adapters"),
+    "routers": (with_devices(("R", "border-rt", 0x101B, "leaf-1")).text(), {}, "1 router left out"),
+    "gateways": (with_devices(("H", "MF0;eth-gw:MGA100/U1", 0xFA00, "spine-1"),
+                              ("H", "gw02 HCA-1", 0x101B, "spine-2")).text(), {},
+                 "2 gateways left out"),
+    "managers, storage": (with_devices(("H", "ufm-a HCA-1", 0x101B, "spine-1"),
+                                       ("H", "oss01 HCA-1", 0x101B, "leaf-2")).text(), {},
+                          "1 manager, 1 storage adapter left out"),
+    "warnings": (with_warnings(tree().text()), {}, "3 lines of programs left out"),
+    "loops": (loops().text(), {}, "2 cables of a switch to itself left out"),
+    "unequal ends": (unequal().text(), {}, "ends of different width or speed"),
+    "host on a spine": (with_devices(("H", "visitor HCA-1", 0x101B, "spine-1")).text(), {},
+                        "1 of 5 endpoints on spine-1"),
+    "two ports": (two_ports().text(), {}, None),
+    "second port": (second_port().text(), {}, None),
+    "twice": (twice(tree().text()), {}, "8 nodes were given again"),
+    "back to back": (back_to_back().text(), {}, "1 cable between adapters"),
+    "ports report": (tree().ports_report(), {}, None),
+    "link info": (tree().link_info(by_line=False), {}, None),
+    "link info by line": (tree().link_info(by_line=True), {}, None),
+    "link info of switches": (tree().link_info(by_line=False, only_switches=True), {}, None),
+}
+FINDINGS = {"loops": {"extra": 2}, "unequal ends": {"degraded": 1}, "two ports": {"extra": 1},
+            "host on a spine": {"unknown": 1, "extra": 1}, "second port": {"wrong": 1}}
+"""Of each fabric beside the plain tree as its plan; the others have none."""
+
+
+def nodes_of(slurm: str) -> set[str]:
+    """The nodes of a topology.conf."""
+    found = set()
+    for word in re.findall(r"Nodes=(\S+)", slurm):
+        stem, _, ranges = word.partition("[")
+        for part in ranges.rstrip("]").split(",") if ranges else [""]:
+            first, _, last = part.partition("-")
+            numbers = range(int(first), int(last or first) + 1) if first else [""]
+            found |= {f"{stem}{n}" for n in numbers}
+    return found
+
+
+@pytest.mark.parametrize("kind", FABRICS)
+def test_a_fabric_goes_the_whole_way(kind, tmp_path):
+    text, how, remark = FABRICS[kind]
+    path = tmp_path / "found.txt"
+    path.write_text(text)
+    net = fl.network(path, **how)
+    said = "; ".join(net.remarks)
+    assert (remark in said) if remark else not said, said
+    assert net.switches == 4 and net.links == 4
+
+    visitor = kind == "host on a spine"
+    hosts = {name.split()[0] for name in net.endpoint_names}
+    assert hosts == {*HOSTS} | ({"visitor"} if visitor else set())
+    assert net.endpoints == len(hosts), "an endpoint a host"
+
+    assert fl.verify(fl.route(net, "ftree"))["holds"]
+
+    if kind == "host on a spine":
+        written = fl.export(net, "slurm-tree", names="first-word", switches="leaves")["text"]
+    else:
+        written = fl.export(net, "slurm-tree", names="first-word")["text"]
+    assert nodes_of(written) == hosts
+    roots = fl.export(net, "opensm-roots")["text"]
+    spines = {switch(tree(), f"spine-{i}")[2:] for i in (1, 2)}
+    assert set(re.findall(r"^0x(\w+)", roots, re.MULTILINE)) == spines
+
+    graph = f"stencil:shape={net.endpoints},bytes=100"
+    mapped = fl.map_processes(net, graph, path=tmp_path / "ranks", format="rankfile")
+    assert sorted(mapped["mapping"]) == list(range(net.endpoints))
+    named = re.findall(r"^rank \d+=(\S+)", (tmp_path / "ranks").read_text(), re.MULTILINE)
+    assert sorted(named) == sorted(hosts)
+
+    if "adapters" not in how:
+        plan = fl.network(_written(tmp_path / "plan.txt", tree(_rate(kind)).text()))
+        check = fl.verify_cables(plan, net)
+        faults = Counter(finding["fault"] for finding in check["findings"])
+        assert faults == FINDINGS.get(kind, {}), check["findings"]
+
+
+def _rate(kind):
+    return {"ndr": "4xNDR", "xdr": "4xXDR"}.get(kind, "4xHDR")
+
+
+def _written(path, text):
+    path.write_text(text)
+    return path
+
+
+def test_what_is_left_out_can_be_kept(tmp_path):
+    f = with_devices(("R", "border-rt", 0x101B, "leaf-1"), ("H", "oss01 HCA-1", 0x101B, "leaf-2"),
+                     ("H", "oss02 HCA-1", 0x101B, "leaf-2"), ("H", "ufm HCA-1", 0x101B, "leaf-2"))
+    path = _written(tmp_path / "f.txt", f.text())
+
+    def hosts(source=path, **how):
+        return [name.split()[0] for name in fl.network(source, **how).endpoint_names]
+
+    assert hosts() == [*HOSTS]
+    assert hosts(keep="storage") == [*HOSTS, "oss01", "oss02"]
+    assert hosts(keep=["oss*1", "router"]) == [*HOSTS, "border-rt", "oss01"]
+    assert hosts(keep="*") == [*HOSTS, "border-rt", "oss01", "oss02", "ufm"]
+    assert hosts(only=["n1", "n4 HCA-1", "managers"]) == ["n1", "n4", "ufm"]
+    assert hosts(f"file:path={path},only=storage+n2") == ["n2", "oss01", "oss02"]
+    spec = _written(tmp_path / "f.toml", 'file = "f.txt"\nkeep = ["manager"]\n')
+    assert hosts(spec) == [*HOSTS, "ufm"]
+    recipe = fl.network(path, keep="storage").recipe
+    assert hosts(recipe) == [*HOSTS, "oss01", "oss02"], "a recipe says its network again"
+    with pytest.raises(fl.RefusalError, match=r"keep: no device fits 'oss03'.*oss0"):
+        fl.network(path, keep="oss03")
+    with pytest.raises(fl.RefusalError, match=r"no adapter of a host is called 'mlx9'.*HCA-1"):
+        fl.network(path, adapters="mlx9")
+    ring = _written(tmp_path / "r.edges", "a b\nb c\nc a\n")
+    for other in (ring, "ring:n=4"):
+        with pytest.raises(fl.RefusalError, match="choose devices of discovered fabrics"):
+            fl.network(other, keep="storage")
+
+
+def test_the_command_line_says_what_it_leaves_out(tmp_path):
+    path = _written(tmp_path / "f.txt", aggregation().text())
+    plan = _written(tmp_path / "plan.txt", tree().text())
+    done = flyloom("verify-cables", plan, path)
+    assert (done.returncode, done.stderr.count("4 aggregation nodes left out")) == (0, 1)
+    done = flyloom("verify-cables", plan, path, "--keep", "aggregation")
+    assert done.returncode == 1 and "remove it" in done.stdout
+    done = flyloom("design", path, "--keep", "aggregation,router", "--json")
+    assert '"endpoints": 8' in done.stdout and "left out" not in done.stderr
+
+
+def test_two_discoveries_that_contradict_are_refused_by_name_and_line(tmp_path):
+    text = tree().text()
+    lines = text.count("\n") + 1
+    other = text.replace('"leaf-1" enhanced', '"leaf-9" enhanced')
+    path = _written(tmp_path / "f.txt", text + "\n" + other)
+    with pytest.raises(fl.RefusalError) as refused:
+        fl.network(path)
+    assert re.search(rf"line {lines + 8}: node \"S-\w+\" is already in line 8, as \"leaf-1\"",
+                     str(refused.value)), refused.value
+    swapped = text.replace('[31]\t"', '[33]\t"').replace('"[31]', '"[33]')
+    path = _written(tmp_path / "f.txt", text + "\n" + swapped)
+    with pytest.raises(fl.RefusalError, match=r"line \d+: "):
+        fl.network(path)
+
+
+def test_rails_are_counted_whichever_ports_are_in_use(tmp_path):
+    """The simulators run as on the same network by first ports, or say how to choose."""
+    path = _written(tmp_path / "f.txt", second_port().text())
+    plain = _written(tmp_path / "plain.txt", tree().text())
+    for level in ("flit", "packet"):
+        rows = [document("sim", level, net, "--load", "0.2")["points"] for net in (path, plain)]
+        for row in (row for points in rows for row in points):
+            for wall in [key for key in row if "wall" in key or key.endswith("_s")]:
+                row.pop(wall)
+        assert rows[0] == rows[1]
+    both = _written(tmp_path / "both.txt", two_ports().text())
+    done = flyloom("sim", "flit", both, "--load", "0.2")
+    assert done.returncode == 2 and "--adapters first" in done.stderr
+    done = flyloom("sim", "flit", both, "--load", "0.2", "--adapters", "first")
+    assert done.returncode == 0, done.stderr
+
+
+def test_hosts_are_found_by_full_and_short_names(tmp_path):
+    path = _written(tmp_path / "f.txt", tree().text())
+    hosts = _written(tmp_path / "hosts", "n4.cluster.example\nn2.cluster.example slots=1\n")
+    found = fl.map_processes(path, "stencil:shape=2,bytes=8", hosts=hosts)
+    assert sorted(found["mapping"]) == [1, 3]
+    full = tree(hosts=tuple(f"{name}.cluster.example" for name in HOSTS)).text()
+    path = _written(tmp_path / "full.txt", full)
+    found = fl.map_processes(path, "stencil:shape=2,bytes=8", hosts=["n4", "n2.cluster.example"])
+    assert sorted(found["mapping"]) == [1, 3]
+    with pytest.raises(fl.RefusalError, match=r"no endpoint .10\.0\.0\.1"):
+        fl.map_processes(path, "stencil:shape=2,bytes=8", hosts=["10.0.0.1", "n2"])
+
+
+def test_discoveries_of_several_fabrics_are_planes(tmp_path):
+    one = _written(tmp_path / "one.txt", tree(suffix=" mlx5_0").text())
+    two = _written(tmp_path / "two.txt", tree(hosts=HOSTS[::-1], suffix=" mlx5_1").text())
+    net = fl.network(f"file:planes={one}+{two}")
+    assert (net.planes, net.switches, net.links, net.endpoints, net.terminals) == (2, 8, 8, 4, 8)
+    assert net.endpoint_names == [*HOSTS]
+    table = net.terminal_table
+    leaves = {(e, r): net.switch_names[s] for e, r, s in zip(
+        *(table[key].tolist() for key in ("endpoint", "rail", "switch")), strict=True)}
+    # in the first plane n1 is on leaf-1, in the second, where they are the other way, on leaf-2
+    assert (leaves[0, 0], leaves[0, 1]) == ("leaf-1 plane 0", "leaf-2 plane 1")
+    assert fl.network(net.recipe).terminals == 8
+    with pytest.raises(fl.RefusalError, match="fewer than two"):
+        fl.network(f"file:planes={one}")
+    several = _written(tmp_path / "several.txt", several_adapters().text())
+    with pytest.raises(fl.RefusalError, match="several endpoints of host n1"):
+        fl.network(f"file:planes={one}+{several}")
+    assert fl.network(f"file:planes={one}+{several},adapters=first").terminals == 8
+
+
+def test_ports_of_several_planes_are_rails_in_them(tmp_path):
+    """As fabrics of planes are discovered: each port of an adapter leads to a part of its own, and
+    no cable joins these."""
+    f = Fabric()
+    leaves = [[f.node("S", f"asic-{plane}-{i}", 41, 0xD2F4) for i in (1, 2)] for plane in range(4)]
+    for a, b in leaves:
+        f.cable(a, 40, b, 40, "1xXDR")
+    for i, name in enumerate(HOSTS):
+        host = f.node("H", f"{name} mlx5_0", 4)
+        for plane, pair in enumerate(leaves):
+            f.cable(pair[i // 2], 1 + i % 2, host, 1 + plane, "1xXDR")
+    net = fl.network(_written(tmp_path / "f.txt", f.text()))
+    assert (net.planes, net.endpoints, net.terminals) == (4, 4, 16)
+    assert net.remarks == ["4 parts with hosts in common and no cable: 4 planes"]
+    table = net.terminal_table
+    rails = zip(table["rail"].tolist(), table["switch"].tolist(), strict=True)
+    assert all(net.switch_names[s].startswith(f"asic-{rail}-") for rail, s in rails)
+    assert fl.verify(fl.route(net, "min_hop"))["holds"]
+    assert net.link_table["rate_gbps"].tolist() == [200.0] * 4
