@@ -67,6 +67,7 @@ int fly_access_begin(struct fly_access *at, const char *call, struct fly_win *wi
 static int credit(const struct fly_access *at, bool packet) {
     if (at->tag != FLY_NO_TAG) return fly_credit(at->rt, at->peer, FLY_CLASS_NOTE, false);
     if (packet) return fly_credit(at->rt, at->peer, FLY_CLASS_OTHER, false);
+    fly_heed(at->rt);
     if (at->rt->peers[at->peer].dead)
         return fly_fail(FLY_ERR_PEER, "rank %d of the window has died", at->target);
     return FLY_OK;
@@ -327,10 +328,10 @@ int fly_access_atomic(struct fly_access *at, int operation, uint64_t first, uint
 int fly_control(struct fly_win *win, int rank, int operation, size_t field, uint64_t first,
                 uint64_t second, uint64_t *old) {
     struct fly_access at = {.win = win, .rt = win->rt, .target = rank, .tag = FLY_NO_TAG};
-    struct fly_pause pause = {.rt = win->rt};
     int state = 0;
     at.member = &win->members[rank];
     at.peer = fly_world_rank(win->object.team, rank);
+    struct fly_pause pause = {.rt = win->rt, .awaited = 1 + at.peer};
     at.offset = field;
     int code = fly_access_atomic(&at, operation, first, second, old, &state, true);
     while (code == FLY_OK && state == 0) fly_wait_more(&pause);

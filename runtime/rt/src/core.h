@@ -34,6 +34,8 @@ struct fly_peer {
     uint64_t executed;        /* of the peer's, here */
     uint32_t replies;         /* answers that are awaited from it */
     bool dead;
+    bool wanted;    /* a call that looks again and again waits for it: alive.c */
+    uint32_t sought; /* looks of fly_tend that found it awaited, one after the other */
     uint64_t lost_ns; /* in fly_finalize: when its connection ended, or 0 */
 };
 
@@ -181,6 +183,10 @@ struct fly_rt {
     uint32_t pending_room, pending_free;
     size_t windows, teams, deaths;
     uint32_t turns;
+    bool unheard; /* ends of some peers show only to who asks */
+    uint32_t tended; /* turns, of which fly_tend has every few */
+    uint64_t heed_ns, seek_ns; /* when deaths are looked for next, and who is awaited */
+    int seek_at;               /* the peer that is asked first, then */
     struct fly_coll *colls;
     size_t scheds; /* collectives that run, or deaths to be told of */
     size_t casts;  /* of them by multicast: its datagrams wake nobody */
@@ -224,6 +230,14 @@ static inline void fly_look_after(struct fly_rt *rt) {
 static inline bool fly_look_is_due(const struct fly_rt *rt) {
     return ((rt->turns + 1) & (rt->every - 1)) == 0 || rt->scheds != 0;
 }
+/* alive.c: looks for deaths, where that was not done of late: in calls that reach memory without
+   waiting for anybody. Costs a look at a coarse clock. */
+void fly_heed(struct fly_rt *rt);
+/* The same, from turns; and where ends are unheard whoever is waited for is asked now and then:
+   by an active request, an epoch, an operation, or a call (`wanted`). */
+void fly_tend(struct fly_rt *rt);
+/* Asks a peer whether it lives. */
+void fly_ask_after(struct fly_rt *rt, int peer);
 struct fly_pause {
     struct fly_rt *rt;
     uint32_t turns, checks; /* turns since something came; all */
@@ -303,6 +317,8 @@ void fly_memory_free(struct fly_memory *memory);
 /* access.c */
 int fly_complete(struct fly_win *win, int rank);
 int fly_complete_all(struct fly_win *win);
+/* FLY_ERR_PEER where it is known that a member has died. */
+int fly_member_died(const struct fly_win *win);
 /* The same where a barrier of the window follows. Of two members each asks nothing: the other takes
    its packet of the barrier behind all that it has put. */
 int fly_complete_before_barrier(struct fly_win *win);

@@ -34,6 +34,7 @@ static int acknowledged(struct fly_rt *rt, int peer) {
 
 int fly_complete(struct fly_win *win, int rank) {
     int peer = fly_world_rank(win->object.team, rank);
+    fly_heed(win->rt);
     int code = fly_sync_hurry(win, rank);
     if (win->members[rank].reach == FLY_REMOTE) {
         if (code == FLY_OK) code = ask(win->rt, peer);
@@ -47,8 +48,18 @@ int fly_complete(struct fly_win *win, int rank) {
     return code;
 }
 
+int fly_member_died(const struct fly_win *win) {
+    const struct fly_team *team = win->object.team;
+    for (int rank = 0; win->rt->deaths != 0 && rank < team->size; rank++)
+        if (win->rt->peers[fly_world_rank(team, rank)].dead)
+            return fly_fail(FLY_ERR_PEER, "rank %d of the window has died", rank);
+    return FLY_OK;
+}
+
 static int complete_all(struct fly_win *win, bool asks) {
-    int size = win->object.team->size, code = fly_sync_hurry(win, FLY_ALL);
+    int size = win->object.team->size;
+    fly_heed(win->rt);
+    int code = fly_sync_hurry(win, FLY_ALL);
     for (int pass = 0; asks && pass < 2; pass++) {
         for (int rank = 0; rank < size; rank++) {
             if (win->members[rank].reach != FLY_REMOTE) continue;
@@ -62,11 +73,9 @@ static int complete_all(struct fly_win *win, bool asks) {
         fly_record_flush(win, -1);
     else
         fly_record_answers(win, -1);
-    for (int rank = 0; win->rt->deaths != 0 && rank < size; rank++)
-        if (win->rt->peers[fly_world_rank(win->object.team, rank)].dead)
-            code = fly_fail(FLY_ERR_PEER, "rank %d of the window has died", rank);
+    int died = fly_member_died(win);
     fly_fence_all();
-    return code;
+    return died != FLY_OK ? died : code;
 }
 
 int fly_complete_all(struct fly_win *win) { return complete_all(win, true); }
@@ -81,9 +90,12 @@ static int flush(const char *call, fly_win *win, int target, bool local) {
     fly_enter(win->rt);
     if (local) {
         int peer = target == FLY_ALL ? -1 : fly_world_rank(win->object.team, target);
+        fly_heed(win->rt);
         fly_answers(win, peer);
         fly_record_answers(win, peer);
-        if (peer >= 0 && win->rt->peers[peer].dead)
+        if (peer < 0)
+            code = fly_member_died(win);
+        else if ( win->rt->peers[peer].dead)
             code = fly_fail(FLY_ERR_PEER, "%s: rank %d of the window has died", call, target);
     } else {
         code = target == FLY_ALL ? fly_complete_all(win) : fly_complete(win, target);

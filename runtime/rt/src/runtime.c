@@ -174,6 +174,8 @@ static int connect_all(struct start *start) {
     if (code != FLY_OK) return code;
     for (int i = 0; i < rt->carrier_count && code == FLY_OK; i++)
         code = rt->carriers[i]->ops->connect(rt->carriers[i], start->all);
+    for (int i = 0; i < rt->carrier_count; i++)
+        rt->unheard |= rt->carriers[i]->ops->ends_unheard;
     if (rt->carrier_count == 1 && rt->carriers[0]->ops->spin != NULL) rt->only = rt->carriers[0];
     return fly_all_could(rt, "fly_init", code);
 }
