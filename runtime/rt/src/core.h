@@ -262,6 +262,9 @@ static inline void fly_give_back(struct fly_rt *rt, int peer, int class) {
     struct fly_quota *quota = &rt->peers[peer].quota[class];
     if (++quota->taken == quota->tell_at) fly_give_now(rt, peer);
 }
+/* Waits until what was sent to a peer has left: a call that the peer waits for may be the last one
+   here for long. Not for ever: a peer that takes nothing may wait for this rank elsewhere. */
+void fly_let_out(struct fly_rt *rt, int peer);
 /* Room for one more answer from a peer. */
 int fly_answer_room(struct fly_rt *rt, int peer);
 int fly_send(struct fly_rt *rt, int peer, const struct fly_packet *packet, const void *data,

@@ -14,6 +14,8 @@ enum { TURNS_TEND = 4 };
 /* A silent peer is asked whether it lives after so long, then twice as long, up to the most; one
    whose connection has ended while all leave is given so long. */
 static const uint64_t ASK_FIRST_NS = 100000000, ASK_MOST_NS = 2000000000, LEAVE_NS = 1000000000;
+/* Nothing leaves for so long: it is not waited for. */
+static const uint64_t STILL_NS = 1000000000;
 enum { REST_FIRST_US = 100, REST_MOST_US = 5000 };
 
 uint64_t fly_now_ns(void) {
@@ -196,6 +198,19 @@ int fly_send(struct fly_rt *rt, int peer, const struct fly_packet *packet, const
     int code = to->via->ops->send(to->via, peer, packet, data, bytes);
     if (code == FLY_OK && packet->kind == FLY_K_PUT) to->puts++; /* those that will be done */
     return code;
+}
+
+void fly_let_out(struct fly_rt *rt, int peer) {
+    struct fly_carrier *via = rt->peers[peer].via;
+    if (via->ops->unsent == NULL || rt->threaded) return; /* or the thread lets it out */
+    uint64_t left = via->ops->unsent(via, peer), before = left;
+    struct fly_pause pause = {.rt = rt, .awaited = 1 + peer};
+    for (uint64_t since = 0; left != 0; left = via->ops->unsent(via, peer)) {
+        if (left != before || since == 0) since = fly_now_ns();
+        before = left;
+        fly_wait_more(&pause);
+        if (pause.checks % 64 == 0 && fly_now_ns() - since > STILL_NS) return;
+    }
 }
 
 int fly_progress(fly_rt *rt) {

@@ -211,6 +211,8 @@ static int tell_all(struct fly_win *win, const struct fly_group *group, int kind
                                               : tell(win, group->ranks[i], kind);
         if (code == FLY_OK) code = this_one;
     }
+    for (int i = 0; i < group->n; i++)
+        fly_let_out(win->rt, fly_world_rank(win->object.team, group->ranks[i]));
     return code;
 }
 

@@ -61,6 +61,8 @@ struct fly_carrier_ops {
     int (*connect)(struct fly_carrier *c, const struct fly_hello *all);
     int (*send)(struct fly_carrier *c, int peer, const struct fly_packet *packet, const void *data,
                 size_t bytes);
+    /* What was sent to the peer and has not left: only calls go on with it. NULL: all has. */
+    uint64_t (*unsent)(const struct fly_carrier *c, int peer);
     /* Takes what has arrived; how many packets. */
     int (*poll)(struct fly_carrier *c);
     /* Looks so often whether something has arrived, takes that, and no more once `until` is
