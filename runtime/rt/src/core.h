@@ -50,6 +50,7 @@ struct fly_settings {
     int threads, progress;
     uint32_t credits, timeout_ms;
     uint64_t unexpected_max;
+    uint64_t piece_bytes; /* behind a packet, at most; 0: as many as the transport takes */
     char names[64], provider_name[64];
 };
 
@@ -127,6 +128,7 @@ struct fly_win {
     void *shown, *lent;        /* the transports' that share memory, and that lend it */
     struct fly_sync *sync;     /* sync.c */
     int late;                  /* puts that wait for the end of an epoch */
+    int refused; /* FLY_OK, or why a target could not answer: told by the next flush */
 };
 
 enum fly_req_kind { FLY_R_NOTIFY = 0x6E6F7465, FLY_R_OPERATION = 0x6F706572,
@@ -150,6 +152,7 @@ struct fly_pending {
     struct fly_req *req;
     void *into; /* of a get; `old` of an atomic */
     fly_shape shape;
+    size_t skip; /* of its bytes: of a get in parts */
     bool atomic, used;
     bool moved; /* by a write or read, whose end the transport tells */
     int peer;

@@ -32,6 +32,14 @@ static int acknowledged(struct fly_rt *rt, int peer) {
     return to->dead ? fly_fail(FLY_ERR_PEER, "rank %d has died", peer) : FLY_OK;
 }
 
+/* What a target could not answer is told once. */
+static int refused(struct fly_win *win, int code) {
+    int why = win->refused;
+    if (code != FLY_OK || why == FLY_OK) return code;
+    win->refused = FLY_OK;
+    return fly_fail(why, "a rank of the window could not answer: %s", fly_strerror(why));
+}
+
 int fly_complete(struct fly_win *win, int rank) {
     int peer = fly_world_rank(win->object.team, rank);
     fly_heed(win->rt);
@@ -45,7 +53,7 @@ int fly_complete(struct fly_win *win, int rank) {
     if (code == FLY_OK && win->rt->peers[peer].dead)
         code = fly_fail(FLY_ERR_PEER, "rank %d of the window has died", rank);
     fly_fence_all();
-    return code;
+    return refused(win, code);
 }
 
 int fly_member_died(const struct fly_win *win) {
@@ -75,7 +83,7 @@ static int complete_all(struct fly_win *win, bool asks) {
         fly_record_answers(win, -1);
     int died = fly_member_died(win);
     fly_fence_all();
-    return died != FLY_OK ? died : code;
+    return refused(win, died != FLY_OK ? died : code);
 }
 
 int fly_complete_all(struct fly_win *win) { return complete_all(win, true); }
@@ -97,6 +105,7 @@ static int flush(const char *call, fly_win *win, int target, bool local) {
             code = fly_member_died(win);
         else if ( win->rt->peers[peer].dead)
             code = fly_fail(FLY_ERR_PEER, "%s: rank %d of the window has died", call, target);
+        code = refused(win, code);
     } else {
         code = target == FLY_ALL ? fly_complete_all(win) : fly_complete(win, target);
     }

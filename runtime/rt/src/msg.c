@@ -8,7 +8,8 @@
 
 #include "core.h"
 
-enum { TURN_MOST = 16 };
+/* An MPI counts bytes of a message in an int. */
+enum { TURN_MOST = 16, MESSAGE_MOST = 1 << 30 };
 
 struct sent {
     struct sent *next;
@@ -149,6 +150,7 @@ const struct fly_carrier_ops fly_msg = {
     .name = "msg",
     .code = FLY_TRANSPORT_MSG,
     .tag_ub = INT32_MAX,
+    .most = MESSAGE_MOST,
     .prepare = msg_prepare,
     .reaches = msg_reaches,
     .connect = msg_connect,

@@ -51,6 +51,7 @@ struct fly_carrier_ops {
     const char *name;
     int code; /* FLY_TRANSPORT_... */
     int tag_ub;
+    size_t most; /* bytes behind a packet, at most; 0: as many as there are */
     bool late; /* dear to prepare: only where the others do not reach all */
     /* Before anything is told: what others must know to connect. */
     int (*prepare)(struct fly_rt *rt, struct fly_hello *mine, struct fly_carrier **made);

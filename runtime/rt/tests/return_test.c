@@ -1,5 +1,5 @@
-/* What a call has sent has left when it returns: after each call that others wait for the ranks meet
- * outside the library, where nothing makes progress, as programs do in barriers of their MPI.
+/* What a call has sent has left when it returns: after each call that others wait for the ranks
+ * meet outside the library, where nothing makes progress, as programs do in barriers of their MPI.
  *
  *   return_test TRANSPORTS RANKS STARTS
  */
