@@ -168,8 +168,7 @@ FLY_API void fly_boot_files_free(fly_boot *boot);
 FLY_API int fly_win_allocate(fly_team *team, size_t bytes, size_t unit, unsigned flags, void **base,
                              fly_win **win);
 
-/* Makes a window of memory that is there and stays until fly_win_free. As fly_win_allocate.
-   Errors also: UNSUPPORTED where no process may reach into another's memory. */
+/* Makes a window of memory that is there and stays until fly_win_free. As fly_win_allocate. */
 FLY_API int fly_win_create(fly_team *team, void *base, size_t bytes, size_t unit, unsigned flags,
                            fly_win **win);
 

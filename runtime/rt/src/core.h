@@ -32,6 +32,8 @@ struct fly_peer {
     struct fly_quota quota[FLY_CLASSES];
     uint64_t puts, puts_done; /* packets FLY_K_PUT to the peer, and those it said it has done */
     uint64_t executed;        /* of the peer's, here */
+    const fly_word *done_at; /* puts_done is here, and need not be asked for; or NULL */
+    fly_word *tell_done;     /* where the peer sees `executed`; or NULL */
     uint32_t replies;         /* answers that are awaited from it */
     bool dead;
     bool wanted;    /* a call that looks again and again waits for it: alive.c */

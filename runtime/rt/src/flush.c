@@ -18,17 +18,22 @@ void fly_answers(struct fly_win *win, int peer) {
     while (awaits(win, peer)) fly_wait_more(&pause);
 }
 
+static uint64_t done(struct fly_peer *to) {
+    if (to->done_at != NULL) to->puts_done = fly_load_acquire(to->done_at);
+    return to->puts_done;
+}
+
 static int ask(struct fly_rt *rt, int peer) {
     const struct fly_peer *to = &rt->peers[peer];
-    if (to->puts == to->puts_done) return FLY_OK;
+    if (to->puts == done(&rt->peers[peer]) || to->done_at != NULL) return FLY_OK;
     return fly_ask(rt, peer);
 }
 
 static int acknowledged(struct fly_rt *rt, int peer) {
-    const struct fly_peer *to = &rt->peers[peer];
+    struct fly_peer *to = &rt->peers[peer];
     uint64_t wanted = to->puts;
     struct fly_pause pause = {.rt = rt, .awaited = peer + 1};
-    while (!to->dead && to->puts_done < wanted) fly_wait_more(&pause);
+    while (!to->dead && done(to) < wanted) fly_wait_more(&pause);
     return to->dead ? fly_fail(FLY_ERR_PEER, "rank %d has died", peer) : FLY_OK;
 }
 

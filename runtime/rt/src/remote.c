@@ -109,7 +109,12 @@ static bool put_arrived(struct fly_rt *rt, struct fly_win *win, int peer,
         if (bytes != 0)
             fly_copy_shape((unsigned char *)win->base + packet->move.offset, &to, data, &from);
     }
-    rt->peers[peer].executed++;
+    struct fly_peer *from_peer = &rt->peers[peer];
+    from_peer->executed++;
+    if (from_peer->tell_done != NULL) {
+        fly_store_release(from_peer->tell_done, from_peer->executed);
+        fly_inlet_rouse(&from_peer->inlet);
+    }
     if (packet->tag == FLY_NO_TAG)
         fly_give_back(rt, peer, FLY_CLASS_OTHER);
     else if (win == NULL)
