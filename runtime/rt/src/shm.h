@@ -62,7 +62,7 @@ int fly_shm_file(size_t bytes, struct fly_memory *memory);
 int fly_shm_map(int file, size_t bytes, void **base);
 
 /* shm_copies.c: processes that may reach into each other's memory are let, others get memory
-   between them, so that packets may have bytes behind them: of a window that is of the program's memory.
+   between them, so that packets may have bytes behind them, for windows of the program's memory.
    Each calls it for each such window. */
 enum { FLY_SHM_MOST = 16384 };
 void fly_shm_permit(struct fly_shm_carrier *shm);
