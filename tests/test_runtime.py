@@ -87,8 +87,9 @@ def test_beside_an_mpi(mpi, transports, release, tmp_path):
     sources = [SOURCE / "tests" / name for name in ("program_mpi.c", "program.c", "rule_model.c")]
     call(f"mpicc.{mpi}", *FLAGS, f"-I{SOURCE / 'include'}", *sources, "-o", program,
          f"-L{release}", "-lflyloom", f"-Wl,-rpath,{release}")
-    told = call(f"mpiexec.{mpi}", "-n", 3, program, transports, 3, 60)
-    assert f"{transports}, 3 ranks, 3 programs" in told
+    for more in ({}, {"FLYLOOM_PIECE_BYTES": "64"}) if transports == "msg" else ({},):
+        told = call(f"mpiexec.{mpi}", "-n", 3, program, transports, 3, 60, more=more)
+        assert f"{transports}, 3 ranks, 3 programs" in told
 
 
 @pytest.mark.parametrize("mpi", MPIS)
@@ -102,6 +103,17 @@ def test_messages_of_an_mpi(mpi, release, tmp_path):
     assert "200 to each of 2 ranks" in told
     told = call(f"mpiexec.{mpi}", "-n", 3, program, 20)
     assert "20 to each of 3 ranks" in told
+
+
+@pytest.mark.campaign
+def test_more_bytes_than_an_int_counts(release, tmp_path):
+    """A put and a get of 2.2 GB over the messages of an MPI: whole, and what follows goes on."""
+    needs("openmpi")
+    program = tmp_path / "large"
+    call("mpicc.openmpi", *FLAGS, f"-I{SOURCE / 'include'}", SOURCE / "tests" / "large_mpi.c",
+         "-o", program, f"-L{release}", "-lflyloom", f"-Wl,-rpath,{release}")
+    told = call("mpiexec.openmpi", "-n", 2, program, 2_200_000_000)
+    assert told == "2200000000 bytes put and got\n"
 
 
 @pytest.mark.parametrize(("transports", "count"), [("shm", 4), ("msg", 3), ("msg", 2)])

@@ -168,8 +168,7 @@ FLY_API void fly_boot_files_free(fly_boot *boot);
 FLY_API int fly_win_allocate(fly_team *team, size_t bytes, size_t unit, unsigned flags, void **base,
                              fly_win **win);
 
-/* Makes a window of memory that is there and stays until fly_win_free. As fly_win_allocate.
-   Errors also: UNSUPPORTED where no process may reach into another's memory. */
+/* Makes a window of memory that is there and stays until fly_win_free. As fly_win_allocate. */
 FLY_API int fly_win_create(fly_team *team, void *base, size_t bytes, size_t unit, unsigned flags,
                            fly_win **win);
 
@@ -270,7 +269,8 @@ FLY_API int fly_waitany(size_t n, fly_req *const reqs[], size_t *index, fly_stat
 FLY_API int fly_waitall(size_t n, fly_req *const reqs[], fly_status statuses[]);
 
 /* Whether a notification that no request has taken matches; takes nothing. *status tells the
-   oldest, count 1. Errors: RANK, TAG. Cost: O(1), and progress. */
+   oldest, count 1. Errors: RANK, TAG, PEER (`source` has died, and nothing is left of it). Cost:
+   O(1), and progress. */
 FLY_API int fly_probe(fly_win *win, int source, int tag, int *flag, fly_status *status);
 
 /* The bytes of the last notification taken if they travelled inside it (they are in the window
@@ -292,14 +292,16 @@ FLY_API int fly_fence(fly_win *win);
    Errors: RANK, ARG (a rank twice), STATE (posted already), PEER. Cost: O(n). */
 FLY_API int fly_win_post(fly_win *win, int n, const int ranks[]);
 
-/* Waits until all the `n` ranks have posted. Errors: as fly_win_post. Cost: O(n). */
+/* Waits until all the `n` ranks have posted. Errors: as fly_win_post; PEER as soon as one of them
+   that has not posted is known to have died. Cost: O(n). */
 FLY_API int fly_win_start(fly_win *win, int n, const int ranks[]);
 
 /* Ends what fly_win_start began: completes the operations, tells the targets.
    Errors: STATE without start, PEER. Cost: O(n) messages. */
 FLY_API int fly_win_complete(fly_win *win);
 
-/* Waits until all the ranks of fly_win_post have completed. Errors: STATE without post, PEER. */
+/* Waits until all the ranks of fly_win_post have completed. Errors: STATE without post; PEER, with
+   the epoch ended, once one of them has died, whatever the others do. */
 FLY_API int fly_win_wait(fly_win *win);
 
 /* As fly_win_wait without waiting: *flag 1 ends the exposure. */

@@ -1,5 +1,6 @@
 /* Put, get and atomics: check, credit, data, notification, in this order. */
 #include "access.h"
+#include "parts.h"
 #include "record.h"
 #include "sync.h"
 
@@ -67,6 +68,7 @@ int fly_access_begin(struct fly_access *at, const char *call, struct fly_win *wi
 static int credit(const struct fly_access *at, bool packet) {
     if (at->tag != FLY_NO_TAG) return fly_credit(at->rt, at->peer, FLY_CLASS_NOTE, false);
     if (packet) return fly_credit(at->rt, at->peer, FLY_CLASS_OTHER, false);
+    fly_heed(at->rt);
     if (at->rt->peers[at->peer].dead)
         return fly_fail(FLY_ERR_PEER, "rank %d of the window has died", at->target);
     return FLY_OK;
@@ -172,21 +174,58 @@ static int move(const struct fly_access *at, enum fly_way way, const struct fly_
     return code;
 }
 
-/* A put as one packet, with the blocks brought together. */
+/* Bytes behind a packet to the target, at most. */
+static size_t most_of(const struct fly_access *at) {
+    size_t most = at->rt->peers[at->peer].via->ops->most, asked = at->rt->settings.piece_bytes;
+    if (most == 0) most = SIZE_MAX;
+    return asked != 0 && asked < most ? asked : most;
+}
+
+/* A put as one packet, with the blocks brought together: so many bytes of them, from `skip` on. */
 static int put_packet(const struct fly_access *at, const struct fly_packet *packet,
-                      const unsigned char *src, const fly_shape *from) {
-    size_t bytes = from->blocks * from->block_bytes;
+                      const unsigned char *src, const fly_shape *from, size_t skip, size_t bytes) {
     unsigned char *packed = NULL;
     if (from->blocks > 1 && bytes != 0) {
-        fly_shape whole = {1, bytes, 0};
         packed = malloc(bytes);
         if (packed == NULL) return fly_fail(FLY_ERR_NOMEM, "no memory for %zu bytes", bytes);
-        fly_copy_shape(packed, &whole, src, from);
+        fly_gather_part(packed, src, from, skip, bytes);
         src = packed;
+    } else if (skip != 0) {
+        src += skip;
     }
     int code = fly_send(at->rt, at->peer, packet, src, bytes);
     free(packed);
     return code;
+}
+
+/* The packet of a part: only the last one notifies. */
+static struct fly_packet packet_of_part(const struct fly_packet *whole,
+                                        const struct fly_part *part, bool last) {
+    struct fly_packet packet = *whole;
+    if (!last) packet.tag = FLY_NO_TAG;
+    packet.flags |= FLY_F_PART;
+    packet.move.offset += (uint64_t)part->offset;
+    packet.move.blocks = part->shape.blocks;
+    packet.move.block_bytes = part->shape.block_bytes;
+    packet.move.stride = part->shape.stride_bytes;
+    return packet;
+}
+
+/* A put that may need several packets; the last one has the credit that is there already. */
+static int put_packets(const struct fly_access *at, const struct fly_packet *packet,
+                       const unsigned char *src, const fly_shape *from, const fly_shape *to) {
+    size_t bytes = to->blocks * to->block_bytes, most = most_of(at);
+    if (bytes <= most) return put_packet(at, packet, src, from, 0, bytes);
+    for (size_t skip = 0; skip < bytes;) {
+        struct fly_part part = fly_part_of(to, skip, most);
+        bool last = skip + part.bytes == bytes;
+        struct fly_packet one = packet_of_part(packet, &part, last);
+        int code = last ? FLY_OK : fly_credit(at->rt, at->peer, FLY_CLASS_OTHER, true);
+        if (code == FLY_OK) code = put_packet(at, &one, src, from, skip, part.bytes);
+        if (code != FLY_OK) return code;
+        skip += part.bytes;
+    }
+    return FLY_OK;
 }
 
 /* An earlier put to the target may wait for the end of the epoch: no longer. */
@@ -208,7 +247,7 @@ int fly_access_put(struct fly_access *at, const void *src, const fly_shape *from
             fly_sync_late(at->win, at->target, &packet, src, bytes))
             return FLY_OK;
         enum fly_way way = way_of(at, &packet, from, to);
-        code = way == FLY_WAY_MESSAGE ? put_packet(at, &packet, src, from)
+        code = way == FLY_WAY_MESSAGE ? put_packets(at, &packet, src, from, to)
                                       : move(at, way, &packet, (void *)(uintptr_t)src, req);
         if (code != FLY_OK) uncredit(at);
         return code;
@@ -245,17 +284,45 @@ static int await(const struct fly_access *at, struct fly_pending what, uint32_t 
     return FLY_OK;
 }
 
-/* A get that the target answers. */
+/* A get that the target answers, into the local bytes from `skip` on. */
 static int get_packet(const struct fly_access *at, struct fly_packet *packet, void *dst,
-                      const fly_shape *to, struct fly_req *req) {
+                      const fly_shape *to, size_t skip, struct fly_req *req) {
     uint32_t token;
-    struct fly_pending what = {.req = req, .into = dst, .shape = *to};
+    struct fly_pending what = {.req = req, .into = dst, .shape = *to, .skip = skip};
     int code = await(at, what, &token);
     if (code != FLY_OK) return code;
     packet->move.token = token;
-    if (req != NULL) req->want.left = 1;
+    if (req != NULL) req->want.left++;
     code = fly_send(at->rt, at->peer, packet, NULL, 0);
     if (code != FLY_OK) fly_abandon(at, token);
+    return code;
+}
+
+/* Answers that come to it find no request any more. */
+static void forget_request(struct fly_rt *rt, const struct fly_req *req) {
+    for (uint32_t i = 0; req != NULL && i < rt->pending_room; i++)
+        if (rt->pending[i].used && rt->pending[i].req == req) rt->pending[i].req = NULL;
+}
+
+/* A get whose answer may need several packets. The credit of the notification comes first: without
+   one nothing has been done. */
+static int get_packets(const struct fly_access *at, struct fly_packet *packet, void *dst,
+                       const fly_shape *to, const fly_shape *from, struct fly_req *req) {
+    size_t bytes = to->blocks * to->block_bytes, most = most_of(at);
+    if (bytes <= most) return get_packet(at, packet, dst, to, 0, req);
+    int code = at->tag == FLY_NO_TAG ? FLY_OK : credit(at, false);
+    if (code != FLY_OK) return code;
+    struct fly_access plain = *at;
+    plain.tag = FLY_NO_TAG;
+    for (size_t skip = 0; skip < bytes && code == FLY_OK;) {
+        struct fly_part part = fly_part_of(from, skip, most);
+        struct fly_packet one = packet_of_part(packet, &part, skip + part.bytes == bytes);
+        code = get_packet(&plain, &one, dst, to, skip, req);
+        skip += part.bytes;
+    }
+    if (code == FLY_OK) return FLY_OK;
+    forget_request(at->rt, req);
+    if (at->tag != FLY_NO_TAG) uncredit(at);
     return code;
 }
 
@@ -266,7 +333,7 @@ int fly_access_get(struct fly_access *at, void *dst, const fly_shape *to, const 
     if (at->member->reach == FLY_REMOTE) {
         struct fly_packet packet = move_of(at, FLY_K_GET, from);
         enum fly_way way = way_of(at, &packet, from, to);
-        if (way == FLY_WAY_MESSAGE) return get_packet(at, &packet, dst, to, req);
+        if (way == FLY_WAY_MESSAGE) return get_packets(at, &packet, dst, to, from, req);
         int code = credit(at, false);
         if (code != FLY_OK) return code;
         code = move(at, way, &packet, dst, req);
@@ -327,10 +394,10 @@ int fly_access_atomic(struct fly_access *at, int operation, uint64_t first, uint
 int fly_control(struct fly_win *win, int rank, int operation, size_t field, uint64_t first,
                 uint64_t second, uint64_t *old) {
     struct fly_access at = {.win = win, .rt = win->rt, .target = rank, .tag = FLY_NO_TAG};
-    struct fly_pause pause = {.rt = win->rt};
     int state = 0;
     at.member = &win->members[rank];
     at.peer = fly_world_rank(win->object.team, rank);
+    struct fly_pause pause = {.rt = win->rt, .awaited = 1 + at.peer};
     at.offset = field;
     int code = fly_access_atomic(&at, operation, first, second, old, &state, true);
     while (code == FLY_OK && state == 0) fly_wait_more(&pause);

@@ -73,6 +73,9 @@ int fly_agree(struct fly_rt *rt, struct fly_object *object, uint64_t *value) {
         if ((heard & ~DEAD) > (largest & ~DEAD)) largest = heard;
         largest |= flag;
     }
+    for (int k = 0; k < agree->rounds; k++) /* those that it was sent to cannot leave before */
+        fly_let_out(rt, fly_world_rank(team, (team->rank + (int)((1L << k) % team->size)) %
+                                                 team->size));
     agree->epoch++;
     bool died = (largest & DEAD) != 0 || anyone_dead(rt, team);
     *value = died ? own : largest; /* what others tell may be of another call then */

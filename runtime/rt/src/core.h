@@ -33,8 +33,12 @@ struct fly_peer {
     struct fly_quota quota[FLY_CLASSES];
     uint64_t puts, puts_done; /* packets FLY_K_PUT to the peer, and those it said it has done */
     uint64_t executed;        /* of the peer's, here */
+    const fly_word *done_at; /* puts_done is here, and need not be asked for; or NULL */
+    fly_word *tell_done;     /* where the peer sees `executed`; or NULL */
     uint32_t replies;         /* answers that are awaited from it */
     bool dead;
+    bool wanted;    /* a call that looks again and again waits for it: alive.c */
+    uint32_t sought; /* looks of fly_tend that found it awaited, one after the other */
     uint64_t lost_ns; /* in fly_finalize: when its connection ended, or 0 */
 };
 
@@ -49,6 +53,7 @@ struct fly_settings {
     int threads, progress;
     uint32_t credits, timeout_ms;
     uint64_t unexpected_max;
+    uint64_t piece_bytes; /* behind a packet, at most; 0: as many as the transport takes */
     char names[64], provider_name[64];
 };
 
@@ -126,6 +131,7 @@ struct fly_win {
     void *shown, *lent;        /* the transports' that share memory, and that lend it */
     struct fly_sync *sync;     /* sync.c */
     int late;                  /* puts that wait for the end of an epoch */
+    int refused; /* FLY_OK, or why a target could not answer: told by the next flush */
 };
 
 enum fly_req_kind { FLY_R_NOTIFY = 0x6E6F7465, FLY_R_OPERATION = 0x6F706572,
@@ -149,6 +155,7 @@ struct fly_pending {
     struct fly_req *req;
     void *into; /* of a get; `old` of an atomic */
     fly_shape shape;
+    size_t skip; /* of its bytes: of a get in parts */
     bool atomic, used;
     bool moved; /* by a write or read, whose end the transport tells */
     int peer;
@@ -182,6 +189,10 @@ struct fly_rt {
     uint32_t pending_room, pending_free;
     size_t windows, teams, deaths;
     uint32_t turns;
+    bool unheard; /* ends of some peers show only to who asks */
+    uint32_t tended; /* turns, of which fly_tend has every few */
+    uint64_t heed_ns, seek_ns; /* when deaths are looked for next, and who is awaited */
+    int seek_at;               /* the peer that is asked first, then */
     struct fly_coll *colls;
     size_t scheds; /* collectives that run, or deaths to be told of */
     size_t casts;  /* of them by multicast: its datagrams wake nobody */
@@ -228,6 +239,14 @@ static inline void fly_look_after(struct fly_rt *rt) {
 static inline bool fly_look_is_due(const struct fly_rt *rt) {
     return ((rt->turns + 1) & (rt->every - 1)) == 0 || rt->scheds != 0;
 }
+/* alive.c: looks for deaths, where that was not done of late: in calls that reach memory without
+   waiting for anybody. Costs a look at a coarse clock. */
+void fly_heed(struct fly_rt *rt);
+/* The same, from turns; and where ends are unheard whoever is waited for is asked now and then:
+   by an active request, an epoch, an operation, or a call (`wanted`). */
+void fly_tend(struct fly_rt *rt);
+/* Asks a peer whether it lives. */
+void fly_ask_after(struct fly_rt *rt, int peer);
 struct fly_pause {
     struct fly_rt *rt;
     uint32_t turns, checks; /* turns since something came; all */
@@ -252,6 +271,9 @@ static inline void fly_give_back(struct fly_rt *rt, int peer, int class) {
     struct fly_quota *quota = &rt->peers[peer].quota[class];
     if (++quota->taken == quota->tell_at) fly_give_now(rt, peer);
 }
+/* Waits until what was sent to a peer has left: a call that the peer waits for may be the last one
+   here for long. Not for ever: a peer that takes nothing may wait for this rank elsewhere. */
+void fly_let_out(struct fly_rt *rt, int peer);
 /* Room for one more answer from a peer. */
 int fly_answer_room(struct fly_rt *rt, int peer);
 int fly_send(struct fly_rt *rt, int peer, const struct fly_packet *packet, const void *data,
@@ -307,6 +329,8 @@ void fly_memory_free(struct fly_memory *memory);
 /* access.c */
 int fly_complete(struct fly_win *win, int rank);
 int fly_complete_all(struct fly_win *win);
+/* FLY_ERR_PEER where it is known that a member has died. */
+int fly_member_died(const struct fly_win *win);
 /* The same where a barrier of the window follows. Of two members each asks nothing: the other takes
    its packet of the barrier behind all that it has put. */
 int fly_complete_before_barrier(struct fly_win *win);

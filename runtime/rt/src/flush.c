@@ -18,22 +18,36 @@ void fly_answers(struct fly_win *win, int peer) {
     while (awaits(win, peer)) fly_wait_more(&pause);
 }
 
+static uint64_t done(struct fly_peer *to) {
+    if (to->done_at != NULL) to->puts_done = fly_load_acquire(to->done_at);
+    return to->puts_done;
+}
+
 static int ask(struct fly_rt *rt, int peer) {
     const struct fly_peer *to = &rt->peers[peer];
-    if (to->puts == to->puts_done) return FLY_OK;
+    if (to->puts == done(&rt->peers[peer]) || to->done_at != NULL) return FLY_OK;
     return fly_ask(rt, peer);
 }
 
 static int acknowledged(struct fly_rt *rt, int peer) {
-    const struct fly_peer *to = &rt->peers[peer];
+    struct fly_peer *to = &rt->peers[peer];
     uint64_t wanted = to->puts;
     struct fly_pause pause = {.rt = rt, .awaited = peer + 1};
-    while (!to->dead && to->puts_done < wanted) fly_wait_more(&pause);
+    while (!to->dead && done(to) < wanted) fly_wait_more(&pause);
     return to->dead ? fly_fail(FLY_ERR_PEER, "rank %d has died", peer) : FLY_OK;
+}
+
+/* What a target could not answer is told once. */
+static int refused(struct fly_win *win, int code) {
+    int why = win->refused;
+    if (code != FLY_OK || why == FLY_OK) return code;
+    win->refused = FLY_OK;
+    return fly_fail(why, "a rank of the window could not answer: %s", fly_strerror(why));
 }
 
 int fly_complete(struct fly_win *win, int rank) {
     int peer = fly_world_rank(win->object.team, rank);
+    fly_heed(win->rt);
     int code = fly_sync_hurry(win, rank);
     if (win->members[rank].reach == FLY_REMOTE) {
         if (code == FLY_OK) code = ask(win->rt, peer);
@@ -44,11 +58,21 @@ int fly_complete(struct fly_win *win, int rank) {
     if (code == FLY_OK && win->rt->peers[peer].dead)
         code = fly_fail(FLY_ERR_PEER, "rank %d of the window has died", rank);
     fly_fence_all();
-    return code;
+    return refused(win, code);
+}
+
+int fly_member_died(const struct fly_win *win) {
+    const struct fly_team *team = win->object.team;
+    for (int rank = 0; win->rt->deaths != 0 && rank < team->size; rank++)
+        if (win->rt->peers[fly_world_rank(team, rank)].dead)
+            return fly_fail(FLY_ERR_PEER, "rank %d of the window has died", rank);
+    return FLY_OK;
 }
 
 static int complete_all(struct fly_win *win, bool asks) {
-    int size = win->object.team->size, code = fly_sync_hurry(win, FLY_ALL);
+    int size = win->object.team->size;
+    fly_heed(win->rt);
+    int code = fly_sync_hurry(win, FLY_ALL);
     for (int pass = 0; asks && pass < 2; pass++) {
         for (int rank = 0; rank < size; rank++) {
             if (win->members[rank].reach != FLY_REMOTE) continue;
@@ -62,11 +86,9 @@ static int complete_all(struct fly_win *win, bool asks) {
         fly_record_flush(win, -1);
     else
         fly_record_answers(win, -1);
-    for (int rank = 0; win->rt->deaths != 0 && rank < size; rank++)
-        if (win->rt->peers[fly_world_rank(win->object.team, rank)].dead)
-            code = fly_fail(FLY_ERR_PEER, "rank %d of the window has died", rank);
+    int died = fly_member_died(win);
     fly_fence_all();
-    return code;
+    return refused(win, died != FLY_OK ? died : code);
 }
 
 int fly_complete_all(struct fly_win *win) { return complete_all(win, true); }
@@ -81,10 +103,14 @@ static int flush(const char *call, fly_win *win, int target, bool local) {
     fly_enter(win->rt);
     if (local) {
         int peer = target == FLY_ALL ? -1 : fly_world_rank(win->object.team, target);
+        fly_heed(win->rt);
         fly_answers(win, peer);
         fly_record_answers(win, peer);
-        if (peer >= 0 && win->rt->peers[peer].dead)
+        if (peer < 0)
+            code = fly_member_died(win);
+        else if ( win->rt->peers[peer].dead)
             code = fly_fail(FLY_ERR_PEER, "%s: rank %d of the window has died", call, target);
+        code = refused(win, code);
     } else {
         code = target == FLY_ALL ? fly_complete_all(win) : fly_complete(win, target);
     }

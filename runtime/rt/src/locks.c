@@ -49,11 +49,9 @@ static int back_off(struct asking *ask) {
         if (ask->patience == PATIENCE_MOST) pause.turns = 100; /* others may need this core */
         fly_wait_more(&pause);
     }
-    for (int r = 0; win->rt->deaths != 0 && r < team->size; r++)
-        if (win->rt->peers[fly_world_rank(team, r)].dead)
-            return fly_fail(FLY_ERR_PEER, "rank %d of the window has died, perhaps with the lock",
-                            r);
-    return FLY_OK;
+    for (int r = 0; win->rt->unheard && r < team->size; r++) /* any of them may have it */
+        win->peers[fly_world_rank(team, r)].wanted = true;
+    return fly_member_died(win);
 }
 
 /* Waits while any bit of `mask` is set. */
@@ -287,11 +285,13 @@ static int enter_all(struct fly_win *win) {
 int fly_lock_all(fly_win *win) {
     if (win == NULL) return fly_fail(FLY_ERR_ARG, "fly_lock_all: win is NULL");
     fly_enter(win->rt);
+    fly_heed(win->rt);
     int code;
     if (fly_sync_open(win))
         code = fly_fail(FLY_ERR_STATE, "fly_lock_all: win: an epoch is open");
     else
-        code = enter_all(win);
+        code = fly_member_died(win); /* the memory of all is locked, or of none */
+    if (code == FLY_OK) code = enter_all(win);
     if (code == FLY_OK) win->sync->all = true;
     fly_fence_all();
     fly_leave(win->rt);

@@ -8,10 +8,12 @@
 
 #include "core.h"
 
-enum { TURN_MOST = 16 };
+/* An MPI counts bytes of a message in an int. */
+enum { TURN_MOST = 16, MESSAGE_MOST = 1 << 30 };
 
 struct sent {
     struct sent *next;
+    int peer;
     void *handle;
     struct fly_packet packet;
     unsigned char data[];
@@ -77,6 +79,7 @@ static int msg_send(struct fly_carrier *c, int peer, const struct fly_packet *pa
     struct sent *sent = malloc(sizeof *sent + bytes);
     if (sent == NULL) return fly_fail(FLY_ERR_NOMEM, "msg: no memory for %zu bytes", bytes);
     sent->next = NULL;
+    sent->peer = peer;
     sent->packet = *packet;
     if (bytes != 0) memcpy(sent->data, data, bytes);
     if (msg->host->isend(msg->ctx, peer, &sent->packet, sizeof sent->packet + bytes,
@@ -87,6 +90,13 @@ static int msg_send(struct fly_carrier *c, int peer, const struct fly_packet *pa
     *msg->last = sent;
     msg->last = &sent->next;
     return FLY_OK;
+}
+
+static uint64_t msg_unsent(const struct fly_carrier *c, int peer) {
+    uint64_t count = 0;
+    for (const struct sent *one = ((const struct msg *)c)->first; one != NULL; one = one->next)
+        count += one->peer == peer;
+    return count;
 }
 
 static bool room_for(struct msg *msg, size_t bytes) {
@@ -140,10 +150,12 @@ const struct fly_carrier_ops fly_msg = {
     .name = "msg",
     .code = FLY_TRANSPORT_MSG,
     .tag_ub = INT32_MAX,
+    .most = MESSAGE_MOST,
     .prepare = msg_prepare,
     .reaches = msg_reaches,
     .connect = msg_connect,
     .send = msg_send,
+    .unsent = msg_unsent,
     .poll = msg_poll,
     .close = msg_close,
 };

@@ -130,7 +130,10 @@ void ofi_let_go(struct ofi *ofi, struct ofi_op *op, int error) {
 static void end(struct ofi *ofi, struct ofi_op *op, int error) {
     ofi->peers[op->peer].busy--;
     ofi->peers[op->peer].silent_ns = 0;
-    if (op->kind != OFI_SEND) ofi_done(ofi, op, error);
+    if (op->kind == OFI_SEND)
+        ofi->peers[op->peer].unsent--;
+    else
+        ofi_done(ofi, op, error);
     op->next = ofi->spare;
     ofi->spare = op;
 }
@@ -181,6 +184,7 @@ void ofi_queue(struct ofi *ofi, struct ofi_op *first, struct ofi_op *last) {
         ofi->queued++;
         peer->queued++;
         peer->busy++;
+        peer->unsent += op->kind == OFI_SEND;
         if (op->token == UINT32_MAX) continue;
         op->before = NULL;
         op->after = ofi->moves;
@@ -210,7 +214,8 @@ static struct ofi_head head_of(const struct ofi *ofi, int peer, uint32_t number,
 }
 
 /* What the provider copies at once, and tells no end of: not the last words before an end is
-   closed. false: it must wait its turn. */
+   closed, and nothing behind what has not gone, where it might stay. false: it must wait its
+   turn. */
 static bool inject(struct ofi *ofi, int peer, uint32_t number, const struct fly_packet *packet,
                    const void *data, size_t bytes) {
     struct {
@@ -219,7 +224,7 @@ static bool inject(struct ofi *ofi, int peer, uint32_t number, const struct fly_
         unsigned char data[INJECTED];
     } all;
     size_t total = sizeof all.head + sizeof *packet + bytes;
-    if (ofi->peers[peer].queued != 0 || total > ofi->info->tx_attr->inject_size ||
+    if (ofi->peers[peer].busy != 0 || total > ofi->info->tx_attr->inject_size ||
         bytes > INJECTED || packet->kind == FLY_K_VOID || ofi->base.rt->finalizing ||
         ofi_lost(ofi, peer))
         return false;
@@ -252,6 +257,11 @@ int ofi_send_as(struct ofi *ofi, int peer, uint32_t number, const struct fly_pac
     }
     ofi_queue(ofi, first, last);
     return FLY_OK;
+}
+
+static uint64_t ofi_unsent(const struct fly_carrier *c, int peer) {
+    const struct ofi *ofi = (const struct ofi *)c;
+    return ofi_lost(ofi, peer) ? 0 : ofi->peers[peer].unsent;
 }
 
 static int ofi_send(struct fly_carrier *c, int peer, const struct fly_packet *packet,
@@ -353,6 +363,7 @@ const struct fly_carrier_ops fly_ofi = {
     .reaches = ofi_reaches,
     .connect = ofi_connect,
     .send = ofi_send,
+    .unsent = ofi_unsent,
     .poll = ofi_poll,
     .doubt = ofi_doubt,
     .lend = ofi_lend,

@@ -76,6 +76,7 @@ struct ofi_peer {
     struct ofi_item *items;       /* by number */
     uint64_t pass, busy;          /* of push, the last it stopped; operations that are not done */
     uint64_t queued;              /* of these, those that wait here */
+    uint64_t unsent;              /* of these, the messages */
     uint64_t silent_ns, look_ns;  /* when we look whether it lives, or 0; how long until again */
     uint64_t dead_ns;             /* when we first looked after its death */
     bool stuck;                   /* memory was short for its next packet */

@@ -22,7 +22,8 @@ void ofi_live(struct ofi *ofi, struct fly_hello *mine) {
     socklen_t length = sizeof name;
     ofi->life = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (ofi->life < 0) return;
-    if (bind(ofi->life, (struct sockaddr *)&name, sizeof name) == 0 && listen(ofi->life, 1) == 0 &&
+    if (bind(ofi->life, (struct sockaddr *)&name, sizeof name) == 0 &&
+        listen(ofi->life, SOMAXCONN) == 0 && /* room for many questions: none is answered */
         getsockname(ofi->life, (struct sockaddr *)&name, &length) == 0)
         mine->life_port = name.sin_port;
 }

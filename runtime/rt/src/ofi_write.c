@@ -104,7 +104,7 @@ static uint64_t told_of(const struct ofi *ofi, const struct fly_packet *packet,
 /* What the provider copies at once, and tells no end of. false: it must wait its turn. */
 static bool inject(struct ofi *ofi, int peer, const struct fly_packet *packet,
                    const uint64_t *loan, const void *src, size_t bytes, uint32_t number) {
-    if (ofi->peers[peer].queued != 0 || bytes > ofi->info->tx_attr->inject_size ||
+    if (ofi->peers[peer].busy != 0 || bytes > ofi->info->tx_attr->inject_size ||
         ofi->delivers || ofi_lost(ofi, peer))
         return false;
     return fi_inject_writedata(ofi->end.ep, src, bytes, told_of(ofi, packet, loan, number),

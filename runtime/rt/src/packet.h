@@ -28,6 +28,10 @@ enum { FLY_ATOMIC_ADD, FLY_ATOMIC_SWAP };
 enum { FLY_F_CONTROL = 1 };
 /* Of PUT: its sender has completed the epoch of its start with it. */
 enum { FLY_F_COMPLETE = 4 };
+/* Of PUT: it is the end of a longer one. */
+enum { FLY_F_PART = 16 };
+/* Of REPLY: there are no bytes, and the value says why. */
+enum { FLY_F_REFUSED = 8 };
 /* Of WRITTEN: its sender knows without being told when the bytes were there. */
 enum { FLY_F_DELIVERED = 2 };
 

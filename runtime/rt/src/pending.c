@@ -33,7 +33,7 @@ void fly_pending_done(struct fly_rt *rt, uint32_t token, int error) {
     pending->win->operations--;
     if (pending->state != NULL) *pending->state = error == FLY_OK ? 1 : -error;
     if (pending->req != NULL) {
-        pending->req->want.left = 0;
-        pending->req->error = error;
+        pending->req->want.left--;
+        if (error != FLY_OK) pending->req->error = error;
     }
 }

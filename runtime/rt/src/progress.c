@@ -9,9 +9,13 @@
    of yielding. A turn looks FLY_LOOKS times, of 7 ns or so each. Over a network a turn asks the
    kernel, 300 ns or so, and an answer takes tens of us. */
 enum { TURNS_SPIN = 25, TURNS_SPIN_FAR = 100, TURNS_YIELD = 325 };
+/* Turns from one look at the clock to the next: of a program that tests every 10 ms, 40 ms. */
+enum { TURNS_TEND = 4 };
 /* A silent peer is asked whether it lives after so long, then twice as long, up to the most; one
    whose connection has ended while all leave is given so long. */
 static const uint64_t ASK_FIRST_NS = 100000000, ASK_MOST_NS = 2000000000, LEAVE_NS = 1000000000;
+/* Nothing leaves for so long: it is not waited for. */
+static const uint64_t STILL_NS = 1000000000;
 enum { REST_FIRST_US = 100, REST_MOST_US = 5000 };
 
 uint64_t fly_now_ns(void) {
@@ -49,6 +53,7 @@ int fly_turn(struct fly_rt *rt) {
     for (int i = 0; i < rt->carrier_count; i++)
         taken += rt->carriers[i]->ops->poll(rt->carriers[i]);
     fly_look_after(rt);
+    if (++rt->tended % TURNS_TEND == 0) fly_tend(rt);
     return taken;
 }
 
@@ -91,17 +96,13 @@ static FLY_APART void wonder(struct fly_pause *pause) {
     struct fly_rt *rt = pause->rt;
     struct fly_peer *peer = &rt->peers[pause->awaited - 1];
     if (!peer->via->ops->ends_unheard || peer->dead || pause->awaited - 1 == rt->rank) return;
-    struct fly_packet nothing = {.kind = FLY_K_VOID};
     uint64_t now = fly_now_ns();
     if (peer->lost_ns != 0) {
         if (now - peer->lost_ns > LEAVE_NS) fly_peer_died(rt, pause->awaited - 1);
         return;
     }
     if (now < pause->ask_ns) return;
-    if (pause->ask_ns != 0) {
-        fly_send(rt, pause->awaited - 1, &nothing, NULL, 0);
-        if (peer->via->ops->doubt != NULL) peer->via->ops->doubt(peer->via, pause->awaited - 1);
-    }
+    if (pause->ask_ns != 0) fly_ask_after(rt, pause->awaited - 1);
     pause->asked_after_ns = pause->ask_ns == 0 ? ASK_FIRST_NS : pause->asked_after_ns * 2;
     if (pause->asked_after_ns > ASK_MOST_NS) pause->asked_after_ns = ASK_MOST_NS;
     pause->ask_ns = now + pause->asked_after_ns;
@@ -147,6 +148,7 @@ bool fly_credit_there(struct fly_rt *rt, int peer, int class) {
 int fly_credit(struct fly_rt *rt, int peer, int class, bool patient) {
     struct fly_quota *quota = &rt->peers[peer].quota[class];
     struct fly_pause pause = {.rt = rt, .awaited = 1 + peer};
+    fly_heed(rt);
     while (!rt->peers[peer].dead && !has_credit(quota)) {
         /* Own arrivals are taken meanwhile: two full peers would wait for each other. */
         if (!patient && timed_out(&pause))
@@ -187,6 +189,7 @@ int fly_ask(struct fly_rt *rt, int peer) {
 
 int fly_answer_room(struct fly_rt *rt, int peer) {
     struct fly_pause pause = {.rt = rt, .awaited = 1 + peer};
+    fly_heed(rt);
     while (!rt->peers[peer].dead && rt->peers[peer].replies >= FLY_REPLIES_MAX)
         fly_wait_more(&pause);
     if (rt->peers[peer].dead) return fly_fail(FLY_ERR_PEER, "rank %d has died", peer);
@@ -197,8 +200,22 @@ int fly_send(struct fly_rt *rt, int peer, const struct fly_packet *packet, const
              size_t bytes) {
     struct fly_peer *to = &rt->peers[peer];
     if (to->dead) return fly_fail(FLY_ERR_PEER, "rank %d has died", peer);
-    if (packet->kind == FLY_K_PUT) to->puts++;
-    return to->via->ops->send(to->via, peer, packet, data, bytes);
+    int code = to->via->ops->send(to->via, peer, packet, data, bytes);
+    if (code == FLY_OK && packet->kind == FLY_K_PUT) to->puts++; /* those that will be done */
+    return code;
+}
+
+void fly_let_out(struct fly_rt *rt, int peer) {
+    struct fly_carrier *via = rt->peers[peer].via;
+    if (via->ops->unsent == NULL || rt->threaded) return; /* or the thread lets it out */
+    uint64_t left = via->ops->unsent(via, peer), before = left;
+    struct fly_pause pause = {.rt = rt, .awaited = 1 + peer};
+    for (uint64_t since = 0; left != 0; left = via->ops->unsent(via, peer)) {
+        if (left != before || since == 0) since = fly_now_ns();
+        before = left;
+        fly_wait_more(&pause);
+        if (pause.checks % 64 == 0 && fly_now_ns() - since > STILL_NS) return;
+    }
 }
 
 int fly_progress(fly_rt *rt) {

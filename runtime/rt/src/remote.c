@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "parts.h"
+
 static bool hold_room(struct fly_win *win) {
     if (win->held_count < win->held_room) return true;
     size_t room = win->held_room == 0 ? 16 : win->held_room * 2;
@@ -98,7 +100,7 @@ static bool notified(struct fly_win *win, int peer, const struct fly_packet *pac
 static bool put_arrived(struct fly_rt *rt, struct fly_win *win, int peer,
                         const struct fly_packet *packet, const void *data, size_t bytes) {
     if (win != NULL) {
-        size_t inside = bytes <= FLY_INLINE ? bytes : 0;
+        size_t inside = bytes <= FLY_INLINE && (packet->flags & FLY_F_PART) == 0 ? bytes : 0;
         if ((packet->flags & FLY_F_COMPLETE) != 0 &&
             !fly_sync_arrived(win, packet->source, FLY_K_COMPLETE))
             return false;
@@ -107,7 +109,12 @@ static bool put_arrived(struct fly_rt *rt, struct fly_win *win, int peer,
         if (bytes != 0)
             fly_copy_shape((unsigned char *)win->base + packet->move.offset, &to, data, &from);
     }
-    rt->peers[peer].executed++;
+    struct fly_peer *from_peer = &rt->peers[peer];
+    from_peer->executed++;
+    if (from_peer->tell_done != NULL) {
+        fly_store_release(from_peer->tell_done, from_peer->executed);
+        fly_inlet_rouse(&from_peer->inlet);
+    }
     if (packet->tag == FLY_NO_TAG)
         fly_give_back(rt, peer, FLY_CLASS_OTHER);
     else if (win == NULL)
@@ -127,6 +134,16 @@ static bool written(struct fly_rt *rt, struct fly_win *win, int peer,
     return true;
 }
 
+/* Who cannot answer says so: nobody waits for what never comes. */
+static void answer(struct fly_rt *rt, int peer, struct fly_packet *reply, const void *data,
+                   size_t bytes) {
+    int code = fly_send(rt, peer, reply, data, bytes);
+    if (code == FLY_OK || code == FLY_ERR_PEER) return;
+    reply->flags = FLY_F_REFUSED;
+    reply->reply.value = (uint64_t)code;
+    fly_send(rt, peer, reply, NULL, 0);
+}
+
 static bool get_arrived(struct fly_rt *rt, struct fly_win *win, int peer,
                         const struct fly_packet *packet) {
     fly_shape from = shape_in(packet);
@@ -137,7 +154,7 @@ static bool get_arrived(struct fly_rt *rt, struct fly_win *win, int peer,
     unsigned char *at = bytes == 0 ? NULL : (unsigned char *)win->base + packet->move.offset;
     if (from.blocks <= 1) {
         if (!notified(win, peer, packet, NULL, 0)) return false;
-        fly_send(rt, peer, &reply, at, bytes);
+        answer(rt, peer, &reply, at, bytes);
         return true;
     }
     unsigned char *packed = malloc(bytes == 0 ? 1 : bytes);
@@ -145,7 +162,7 @@ static bool get_arrived(struct fly_rt *rt, struct fly_win *win, int peer,
     if (taken) {
         fly_shape whole = {1, bytes, 0};
         fly_copy_shape(packed, &whole, at, &from);
-        fly_send(rt, peer, &reply, packed, bytes);
+        answer(rt, peer, &reply, packed, bytes);
     }
     free(packed);
     return taken;
@@ -182,10 +199,12 @@ static void reply_arrived(struct fly_rt *rt, int peer, const struct fly_packet *
     if (pending->atomic) {
         if (pending->into != NULL) memcpy(pending->into, &packet->reply.value, 8);
     } else if (bytes != 0) {
-        fly_shape from = {1, bytes, 0};
-        fly_copy_shape(pending->into, &pending->shape, data, &from);
+        fly_scatter_part(pending->into, &pending->shape, pending->skip, data, bytes);
     }
-    fly_pending_done(rt, (uint32_t)packet->reply.token, FLY_OK);
+    bool refused = (packet->flags & FLY_F_REFUSED) != 0;
+    if (refused) pending->win->refused = (int)packet->reply.value;
+    fly_pending_done(rt, (uint32_t)packet->reply.token,
+                     refused ? (int)packet->reply.value : FLY_OK);
 }
 
 static void ack_arrived(struct fly_rt *rt, int peer, const struct fly_packet *packet) {

@@ -355,8 +355,13 @@ int fly_probe(fly_win *win, int source, int tag, int *flag, fly_status *status) 
     nothing(status);
     if (note != NULL && status != NULL)
         *status = (fly_status){note->source, note->tag, FLY_OK, 1};
+    if (note == NULL && source >= 0) {
+        struct fly_peer *peer = &win->peers[fly_world_rank(win->object.team, source)];
+        peer->wanted = true;
+        if (peer->dead) code = fly_fail(FLY_ERR_PEER, "%s: rank %d has died", CALL, source);
+    }
     fly_leave(win->rt);
-    return FLY_OK;
+    return code;
 }
 
 const void *fly_inline(const fly_req *req, size_t *bytes) {

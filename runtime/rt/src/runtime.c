@@ -7,6 +7,8 @@
 #include "boot.h"
 #include "record.h"
 
+/* Of so many ranks each has a connection to each. */
+enum { GREET_MOST = 64 };
 static const uint64_t MAGIC = UINT64_C(0x666C796C6F6F6D31);
 
 struct start {
@@ -180,6 +182,8 @@ static int connect_all(struct start *start) {
     if (code != FLY_OK) return code;
     for (int i = 0; i < rt->carrier_count && code == FLY_OK; i++)
         code = rt->carriers[i]->ops->connect(rt->carriers[i], start->all);
+    for (int i = 0; i < rt->carrier_count; i++)
+        rt->unheard |= rt->carriers[i]->ops->ends_unheard;
     if (rt->carrier_count == 1 && rt->carriers[0]->ops->spin != NULL) rt->only = rt->carriers[0];
     return fly_all_could(rt, "fly_init", code);
 }
@@ -226,6 +230,23 @@ static void destroy(struct fly_rt *rt) {
     free(rt);
 }
 
+/* Connections of a network are made by the first message, with the help of both ends. So that what
+   is sent later leaves at once they are made now, where they are not too many; all are in here, or
+   in the barrier behind it, until all are made. */
+static void greet_all(struct fly_rt *rt) {
+    struct fly_packet nothing = {.kind = FLY_K_VOID};
+    for (int pass = 0; pass < 2 && rt->size <= GREET_MOST; pass++) {
+        for (int i = 1; i < rt->size; i++) {
+            int peer = (rt->rank + i) % rt->size;
+            if (!rt->peers[peer].via->ops->ends_unheard) continue;
+            if (pass == 0)
+                fly_send(rt, peer, &nothing, NULL, 0);
+            else
+                fly_let_out(rt, peer);
+        }
+    }
+}
+
 static int start_thread(struct fly_rt *rt) {
     bool wanted = rt->settings.progress == FLY_PROGRESS_THREAD;
     rt->locked = wanted || rt->settings.threads == FLY_MULTIPLE;
@@ -269,6 +290,7 @@ int fly_init(const fly_boot *boot, const fly_config *config, fly_rt **out) {
     if (code == FLY_OK) code = start_thread(rt);
     uint64_t recorded = fly_record_wanted(); /* by any */
     fly_enter(rt);
+    if (code == FLY_OK) greet_all(rt);
     if (code == FLY_OK) code = fly_agree(rt, &rt->world.object, &recorded);
     fly_leave(rt);
     if (code == FLY_OK && recorded != 0) code = fly_record_begin(rt);

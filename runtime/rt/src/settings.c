@@ -99,6 +99,8 @@ int fly_settings_read(const fly_config *config, struct fly_settings *settings) {
     if (code == FLY_OK) code = number("FLYLOOM_CREDITS", 1, CREDITS_MAX, &credits);
     if (code == FLY_OK) code = number("FLYLOOM_TIMEOUT_MS", 0, UINT32_MAX, &timeout);
     if (code == FLY_OK)
+        code = number("FLYLOOM_PIECE_BYTES", 64, UINT32_MAX, &settings->piece_bytes);
+    if (code == FLY_OK)
         code = number("FLYLOOM_UNEXPECTED_MAX", 1, UINT64_MAX, &settings->unexpected_max);
     if (code == FLY_OK)
         code = word("FLYLOOM_THREADS", "serialized", "multiple", &settings->threads);

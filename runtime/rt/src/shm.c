@@ -86,10 +86,14 @@ void fly_shm_wake(uint32_t *asleep) {
 static int shm_send(struct fly_carrier *c, int peer, const struct fly_packet *packet,
                     const void *data, size_t bytes) {
     struct fly_inlet *inlet = &c->rt->peers[peer].inlet;
-    (void)data;
-    (void)bytes; /* memory is reached directly: no packet has bytes behind it */
+    struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
     struct fly_slot *slot = fly_ring_slot(&inlet->ring);
     slot->packet = *packet;
+    if (bytes != 0 && (packet->kind == FLY_K_PUT || packet->kind == FLY_K_REPLY)) {
+        /* Elsewhere memory is reached directly, and no packet has bytes behind it. */
+        fly_shm_bring(&shm->segments[shm->local[peer]], &inlet->ring, data, bytes);
+        slot->packet.unused = 1;
+    }
     fly_inlet_publish(inlet, slot);
     return FLY_OK;
 }
@@ -101,10 +105,14 @@ static bool take_one(struct fly_shm_carrier *shm) {
     for (int left = shm->count; left > 0; left--) {
         struct fly_outlet *from = rt->from;
         const struct fly_packet *packet = fly_ring_peek(&from->ring);
+        const void *data = NULL;
+        size_t bytes = 0;
         rt->from = from->next;
+        if (packet != NULL && packet->unused != 0)
+            data = fly_shm_brought(&shm->segments[from - shm->from], &from->ring, &bytes);
         if (packet == NULL) {
             fly_outlet_looked(rt, left == 1);
-        } else if (fly_packet_arrived(rt, from->peer, packet, NULL, 0)) {
+        } else if (fly_packet_arrived(rt, from->peer, packet, data, bytes)) {
             fly_outlet_taken(from);
             return true;
         }
@@ -174,6 +182,7 @@ static void drop_segment(struct fly_segment *segment) {
         __atomic_sub_fetch(&segment->front->users, 1, __ATOMIC_ACQ_REL) != 0)
         segment->memory.base = NULL; /* others use it still */
     fly_memory_free(&segment->memory);
+    fly_memory_free(&segment->copies);
     if (segment->socket >= 0) close(segment->socket);
 }
 
@@ -204,6 +213,7 @@ static int shm_connect(struct fly_carrier *c, const struct fly_hello *all) {
 const struct fly_carrier_ops fly_shm = {
     .name = "shm",
     .code = FLY_TRANSPORT_SHM,
+    .most = FLY_SHM_MOST,
     .tag_ub = INT32_MAX,
     .prepare = shm_prepare,
     .reaches = shm_reaches,

@@ -17,6 +17,9 @@ struct fly_segment {
     fly_word *returned; /* by local rank and class: written by the rank that took */
     int world, socket; /* rank; -1 for one's own */
     int pid;
+    struct fly_memory copies; /* shm_copies.c: places for bytes to it, and from it */
+    void *out;
+    const void *in;
     bool same_process; /* or own: the mapping is shared, and counts its users */
 };
 
@@ -57,6 +60,18 @@ int fly_shm_hear(struct fly_shm_carrier *shm, int local, uint32_t id, struct fly
                  int files[2]);
 int fly_shm_file(size_t bytes, struct fly_memory *memory);
 int fly_shm_map(int file, size_t bytes, void **base);
+
+/* shm_copies.c: processes that may reach into each other's memory are let, others get memory
+   between them, so that packets may have bytes behind them, for windows of the program's memory.
+   Each calls it for each such window. */
+enum { FLY_SHM_MOST = 16384 };
+void fly_shm_permit(struct fly_shm_carrier *shm);
+int fly_shm_copies(struct fly_shm_carrier *shm, struct fly_win *win, bool whole);
+/* Bytes of the packet in the ring's next slot. */
+void fly_shm_bring(const struct fly_segment *to, const struct fly_ring *ring, const void *data,
+                   size_t bytes);
+const void *fly_shm_brought(const struct fly_segment *from, const struct fly_ring *ring,
+                            size_t *bytes);
 
 /* shm_window.c */
 int fly_shm_expose(struct fly_carrier *c, struct fly_win *win, bool whole);

@@ -327,7 +327,7 @@ static int number_ranks(struct fly_shm_carrier *shm) {
         if (r == rt->rank) shm->me = shm->count;
         struct fly_segment *segment = &shm->segments[shm->count];
         *segment = (struct fly_segment){.world = r, .socket = -1};
-        segment->memory.file = -1;
+        segment->memory.file = segment->copies.file = -1;
         shm->local[r] = shm->count++;
     }
     rt->near = shm->count;

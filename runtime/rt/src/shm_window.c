@@ -131,19 +131,6 @@ static int hear_one(struct fly_shm_carrier *shm, struct fly_win *win, struct sho
     return code;
 }
 
-/* Whether the kernel lets us into the memory of members whose memory is their own. */
-static int try_kernel(struct fly_shm_carrier *shm, struct fly_win *win) {
-    const struct fly_team *team = win->object.team;
-    for (int r = 0; r < team->size; r++) {
-        char byte;
-        if (win->members[r].reach != FLY_KERNEL) continue;
-        int code = fly_shm_reach_in(&shm->base, fly_world_rank(team, r), &byte,
-                                    win->table[r].address, 1, false);
-        if (code != FLY_OK) return code;
-    }
-    return FLY_OK;
-}
-
 int fly_shm_expose(struct fly_carrier *c, struct fly_win *win, bool whole) {
     struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
     const struct fly_team *team = win->object.team;
@@ -152,6 +139,7 @@ int fly_shm_expose(struct fly_carrier *c, struct fly_win *win, bool whole) {
     if (shown == NULL) code = fly_fail(FLY_ERR_NOMEM, "shm: no memory for a window");
     win->shown = shown;
     bool leads = leader == shm->me;
+    if (win->created) fly_shm_permit(shm);
     if (code == FLY_OK && whole && leads && !alone(shm, team)) code = make_table(win);
     int told = tell_all(shm, win, leads && win->table_shared, whole && code == FLY_OK);
     if (code == FLY_OK) code = told;
@@ -172,7 +160,9 @@ int fly_shm_expose(struct fly_carrier *c, struct fly_win *win, bool whole) {
         if (memory->file >= 0) close(memory->file);
         memory->file = -1;
     }
-    return code == FLY_OK && whole ? try_kernel(shm, win) : code;
+    if (!win->created) return code;
+    int made = fly_shm_copies(shm, win, whole && code == FLY_OK);
+    return code == FLY_OK ? made : code;
 }
 
 void fly_shm_hide(struct fly_carrier *c, struct fly_win *win) {
@@ -198,10 +188,8 @@ int fly_shm_reach_in(struct fly_carrier *c, int peer, void *here, uint64_t there
         if (moved <= 0 && errno == ESRCH)
             return fly_fail(FLY_ERR_PEER, "rank %d has died", peer);
         if (moved <= 0)
-            return fly_fail(errno == EPERM || errno == ENOSYS ? FLY_ERR_UNSUPPORTED
-                                                              : FLY_ERR_TRANSPORT,
-                            "fly_win_create: the memory of rank %d cannot be reached: %s (of a "
-                            "window that the library allocates it can)", peer, strerror(errno));
+            return fly_fail(FLY_ERR_TRANSPORT, "the memory of rank %d, of fly_win_create, cannot "
+                            "be reached any more: %s", peer, strerror(errno));
         at += moved;
         there += (uint64_t)moved;
         bytes -= (size_t)moved;

@@ -211,15 +211,23 @@ static int tell_all(struct fly_win *win, const struct fly_group *group, int kind
                                               : tell(win, group->ranks[i], kind);
         if (code == FLY_OK) code = this_one;
     }
+    for (int i = 0; i < group->n; i++)
+        fly_let_out(win->rt, fly_world_rank(win->object.team, group->ranks[i]));
     return code;
 }
 
-/* Whether a member of the group has been heard, or cannot be any more. */
-static bool heard(const struct fly_win *win, const struct fly_group *group, int i, int *code) {
-    if (fly_match_complete(&group->wants[i])) return true;
-    if (!win->rt->peers[fly_world_rank(win->object.team, group->ranks[i])].dead) return false;
-    *code = fly_fail(FLY_ERR_PEER, "rank %d of the window has died", group->ranks[i]);
-    return true;
+/* Whether all of the group have been heard, from *next on, or one cannot be any more: the living
+   may have given up as well, and are not waited for then. */
+static bool heard(const struct fly_win *win, const struct fly_group *group, int *next, int *code) {
+    while (*next < group->n && fly_match_complete(&group->wants[*next])) (*next)++;
+    for (int i = *next; win->rt->deaths != 0 && i < group->n; i++) {
+        if (fly_match_complete(&group->wants[i]) ||
+            !win->rt->peers[fly_world_rank(win->object.team, group->ranks[i])].dead)
+            continue;
+        *code = fly_fail(FLY_ERR_PEER, "rank %d of the window has died", group->ranks[i]);
+        return true;
+    }
+    return *next == group->n;
 }
 
 /* A group was heard whole. */
@@ -233,11 +241,9 @@ static void record_heard(const struct fly_win *win, const struct fly_group *grou
 }
 
 static int hear_all(struct fly_win *win, const struct fly_group *group) {
-    int code = FLY_OK;
-    for (int i = 0; i < group->n; i++) {
-        struct fly_pause pause = {.rt = win->rt};
-        while (!heard(win, group, i, &code)) fly_wait_more(&pause);
-    }
+    struct fly_pause pause = {.rt = win->rt}; /* whom it waits for fly_tend knows */
+    int code = FLY_OK, next = 0;
+    while (!heard(win, group, &next, &code)) fly_wait_more(&pause);
     return code;
 }
 
@@ -311,11 +317,10 @@ int fly_win_test(fly_win *win, int *flag) {
     struct fly_group *group = &win->sync->post;
     int code = group->open ? FLY_OK : not_posted("fly_win_test");
     if (group->open) {
-        bool all = true;
+        int next = 0;
         fly_turn(win->rt);
-        for (int i = 0; i < group->n && all; i++) all = heard(win, group, i, &code);
-        *flag = all;
-        if (all) {
+        *flag = heard(win, group, &next, &code);
+        if (*flag) {
             record_heard(win, group, FLY_TAG_COMPLETE);
             close_group(win->sync, group);
         }

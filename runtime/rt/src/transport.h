@@ -53,6 +53,7 @@ struct fly_carrier_ops {
     const char *name;
     int code; /* FLY_TRANSPORT_... */
     int tag_ub;
+    size_t most; /* bytes behind a packet, at most; 0: as many as there are */
     bool late; /* dear to prepare: only where the others do not reach all */
     /* Before anything is told: what others must know to connect. */
     int (*prepare)(struct fly_rt *rt, struct fly_hello *mine, struct fly_carrier **made);
@@ -63,6 +64,8 @@ struct fly_carrier_ops {
     int (*connect)(struct fly_carrier *c, const struct fly_hello *all);
     int (*send)(struct fly_carrier *c, int peer, const struct fly_packet *packet, const void *data,
                 size_t bytes);
+    /* What was sent to the peer and has not left: only calls go on with it. NULL: all has. */
+    uint64_t (*unsent)(const struct fly_carrier *c, int peer);
     /* Takes what has arrived; how many packets. */
     int (*poll)(struct fly_carrier *c);
     /* Looks so often whether something has arrived, takes that, and no more once `until` is

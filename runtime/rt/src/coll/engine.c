@@ -60,6 +60,11 @@ static inline bool post(struct fly_coll *coll, int rank, const struct fly_packet
     return true;
 }
 
+static bool has_unsent(const struct fly_coll *coll, int rank) {
+    const struct fly_carrier *via = coll->rt->peers[world(coll, rank)].via;
+    return via->ops->unsent != NULL && via->ops->unsent(via, world(coll, rank)) != 0;
+}
+
 /* Not in a lane: what goes by multicast has data behind it. */
 bool fly_coll_post(struct fly_coll *coll, int rank, int tag, int what, uint64_t number,
                    uint64_t offset, uint64_t value, const void *data, size_t bytes) {
@@ -322,12 +327,26 @@ static bool step_round(struct fly_sched *s) {
     return all;
 }
 
+/* Whether what it sent has left, also where nobody makes a call any more. */
+static bool all_left(const struct fly_sched *s) {
+    const struct fly_coll *coll = s->coll;
+    const struct fly_rt *rt = coll->rt;
+    if (rt->threaded || rt->only != NULL) return true;
+    for (int r = 0; s->casting != NULL && r < coll->team->size; r++)
+        if (has_unsent(coll, r)) return false;
+    for (size_t i = 0; i < s->sending_count; i++)
+        if (has_unsent(coll, s->sendings[i].peer)) return false;
+    for (size_t i = 0; i < s->receiving_count; i++)
+        if (has_unsent(coll, s->receivings[i].peer)) return false;
+    return true;
+}
+
 static void step(struct fly_sched *s) {
     while (s->round < s->round_count && step_round(s)) {
         s->round++;
         s->begun = false;
     }
-    if (s->round == s->round_count)
+    if (s->round == s->round_count && all_left(s))
         fly_sched_end(s, FLY_OK);
     else if (s->error != FLY_OK)
         fly_sched_end(s, s->error);
@@ -385,6 +404,7 @@ static void ask_missing(struct fly_coll *coll) {
     bool first = coll->next_ask_ns == 0;
     coll->next_ask_ns = now + ASK_NS;
     for (const struct fly_sched *s = coll->running; s != NULL && !first; s = s->next_running) {
+        if (s->round == s->round_count) continue; /* only what it sent has to leave */
         const struct fly_span *span = &s->rounds[s->round];
         for (int r = -1; s->casting != NULL && (r = fly_cast_awaited(s, r)) >= 0;)
             if (!coll->rt->peers[world(coll, r)].dead && coll->win->members[r].reach != FLY_DIRECT)
@@ -494,6 +514,7 @@ int fly_sched_start(struct fly_sched *s) {
 
 /* Whether a packet is in the lane that this schedule waits for next; looked for so often. */
 static inline bool look_ahead(const struct fly_sched *s, int looks) {
+    if (s->round == s->round_count) return false;
     const struct fly_span *span = &s->rounds[s->round];
     for (size_t i = span[0].sending; i < span[1].sending; i++) {
         const struct fly_sending *sending = &s->sendings[i];
