@@ -7,7 +7,7 @@
 #include "boot.h"
 #include "record.h"
 
-static const uint64_t MAGIC = UINT64_C(0x666C796C6F6F6D31);
+static const uint64_t MAGIC = UINT64_C(0x666C796C6F6F6D32);
 
 struct start {
     struct fly_rt *rt;
