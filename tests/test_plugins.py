@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import flyloom as fl
 import networkx as nx
@@ -397,3 +398,33 @@ def test_installed_ones_are_found_by_their_entry_points(tmp_path):
     done = run("run", str(tmp_path / "mine.toml"), "--dry-run", "--json")
     assert done.returncode == 0, done.stderr
     assert len(json.loads(done.stdout)["points"]) == 4
+
+
+@pytest.mark.parametrize(("topology", "known"), [
+    ('family = "slim_fly", q = 3, p = 2', True), ('family = "wheel", n = 8', False),
+])
+def test_a_dry_run_names_files_of_parts_and_runs_none(tmp_path, topology, known):
+    (tmp_path / "parts.py").write_text('open("ran", "w")\n')
+    experiment = tmp_path / "dry.toml"
+    experiment.write_text(f'schema = 1\nname = "dry"\nplugins = ["parts.py"]\n'
+                          f'topology = {{ {topology} }}\n[routing]\nengine = "sssp"\n')
+    done = flyloom("run", experiment, "--dry-run", cwd=tmp_path)
+    assert done.returncode == 0 and f"{tmp_path / 'parts.py'}: would be run" in done.stdout
+    told = document("run", experiment, "--dry-run", cwd=tmp_path)
+    assert told["plugins"] == [str(tmp_path / "parts.py")]
+    assert (told["points"] is not None) == known
+    assert not (tmp_path / "ran").exists()
+    (tmp_path / "parts.py").write_text("def (:\n")
+    refused = flyloom("run", experiment, "--dry-run", cwd=tmp_path)
+    assert refused.returncode == 2 and "parts.py, line 1: no Python" in refused.stderr
+
+
+def test_modules_of_the_working_folder_are_not_run(tmp_path):
+    for name in ("json.py", "flyloom.py", "base64.py"):
+        (tmp_path / name).write_text('open("ran", "w"); raise SystemExit("was run")\n')
+    done = subprocess.run([Path(sys.executable).with_name("flyloom"), "sim", "flit",
+                           "slim_fly:q=3,p=1", "--load", "0.1", "-o", "a.svg"], cwd=tmp_path,
+                          env=environment(), text=True, capture_output=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "a.svg").read_text().startswith("<svg")
+    assert not (tmp_path / "ran").exists()

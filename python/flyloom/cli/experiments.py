@@ -60,15 +60,20 @@ def run(
 
 
 def list_points(file: Path, as_json: bool) -> None:
-    """Says what an experiment would run."""
-    from flyloom.lab.expanded import expanded
+    """Says what an experiment would run; runs nothing of it, its own parts neither."""
+    from flyloom.lab.expanded import foreseen
     from flyloom.support.reading import read_text
 
-    points = expanded(read_text(file), file)[0]["points"]
+    files, points = foreseen(read_text(file), file)
     if as_json:
-        print(json.dumps({"points": points}))
+        own = {"plugins": [str(path) for path in files]} if files else {}
+        print(json.dumps({"points": points, **own}))
         return
-    for i, point in enumerate(points, start=1):
+    for path in files:
+        print(f"{path}: would be run, as it has parts of the experiment; it was not")
+    if points is None:
+        print("the points are not known without these parts")
+    for i, point in enumerate(points or [], start=1):
         print(f"{i:>4}  {json.dumps(point)}")
 
 

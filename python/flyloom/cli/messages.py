@@ -180,22 +180,24 @@ def write_timeline(found: Result, path: Path) -> None:
 def write_ranks(found: Result, path: Path) -> None:
     """Writes when each rank is done."""
     from flyloom.support.files import write_whole
+    from flyloom.support.words import csv_text
 
-    rows = "".join(f"{rank},{at:.15g}\n" for rank, at in enumerate(found.rank_finish_ns))
-    write_whole(path, f"rank,finish_ns\n{rows}")
+    rows = [(rank, f"{at:.15g}") for rank, at in enumerate(found.rank_finish_ns)]
+    write_whole(path, csv_text(["rank", "finish_ns"], rows))
 
 
 def write_channels(found: Result, path: Path) -> None:
     """Writes what went over each channel; RefusalError where there is no network."""
     from flyloom._core import RefusalError
     from flyloom.support.files import write_whole
+    from flyloom.support.words import csv_text
 
     if "channels" not in found:
         raise RefusalError("--channels: of a network; give one with --net")
     columns = found.channels
-    rows = "".join(
-        f"{a},{b},{size:.15g},{use:.6g}\n"
+    rows = [
+        (a, b, f"{size:.15g}", f"{use:.6g}")
         for a, b, size, use in zip(*(columns[k] for k in ("from", "to", "bytes", "use")),
                                    strict=True)
-    )
-    write_whole(path, f"from,to,bytes,use\n{rows}")
+    ]
+    write_whole(path, csv_text(["from", "to", "bytes", "use"], rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from flyloom._core import RefusalError, expand, experiment_plugins
 from flyloom.lab.measured import KEYS
 from flyloom.plugins.found import load_file, load_named
 from flyloom.plugins.parts import KNOWN, Part
+from flyloom.support.reading import read_text
 
 _WORD = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -37,6 +39,34 @@ def expanded(text: str, file: str | os.PathLike[str]) -> tuple[dict[str, Any], t
         found = _expand(text, name)
     asked = {which: None for point in found["points"] for which in _asked(point)}
     return found, tuple(KNOWN[which] for which in asked if which in KNOWN)
+
+
+def foreseen(
+    text: str, file: str | os.PathLike[str],
+) -> tuple[list[Path], list[dict[str, Any]] | None]:
+    """The files of parts that an experiment would run, and its points, without running any file.
+
+    None for the points where they cannot be told without the parts. RefusalError where the
+    experiment is none, or a file cannot be read or is not Python.
+    """
+    name = str(file)
+    files = [Path(file).parent / plugin for plugin in experiment_plugins(text, name)]
+    if not files:
+        return [], expanded(text, file)[0]["points"]
+    for path in files:
+        try:
+            ast.parse(read_text(path))
+        except SyntaxError as error:
+            raise RefusalError(f"{name}: plugins: {path}, line {error.lineno}: no Python: "
+                               f"{error.msg}") from None
+        except ValueError as error:  # a zero byte
+            raise RefusalError(f"{name}: plugins: {path}: no Python: {error}") from None
+        except RefusalError as error:
+            raise RefusalError(f"{name}: plugins: {error}") from None
+    try:
+        return files, expand(text, name, [])["points"]
+    except RefusalError:
+        return files, None
 
 
 def _expand(text: str, name: str) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def _works(mpicc: str) -> dict[str, Any]:
     env = {name: value for name, value in os.environ.items() if not name.startswith(_OTHERS)}
     env["OMPI_MCA_rmaps_base_oversubscribe"] = "1"  # there may be one core alone
     try:
-        words = [launcher, "-n", "2", sys.executable, "-m", "flyloom.ranks.probe"]
+        words = [launcher, "-n", "2", *process.python("flyloom.ranks.probe")]
         said = process.run(
             [*words, str(library.build(mpicc))], cwd=Path.cwd(), env=env, timeout_s=PATIENCE_S
         )

@@ -39,13 +39,13 @@ class _Child:
 
     def ask(self, question: bytes) -> bytes:
         """The answer to one line; DrawingError where the process ends or takes too long."""
-        from flyloom.support.process import spawn
+        from flyloom.support.process import python, spawn
 
         if self.process is None or self.of_pid != os.getpid():
             paths = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
             try:
                 self.process = spawn(
-                    [sys.executable, "-m", "flyloom.report.drawing"], cwd=Path.cwd(),
+                    python("flyloom.report.drawing"), cwd=Path.cwd(),
                     env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 )

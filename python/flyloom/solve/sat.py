@@ -21,7 +21,7 @@ from pathlib import Path
 
 from flyloom._core import RefusalError
 from flyloom.support.extras import ExtraError
-from flyloom.support.process import kill, spawn
+from flyloom.support.process import kill, python, spawn
 
 SOLVERS = {"cadical": "cadical195", "glucose": "glucose4", "minisat": "minisat22"}
 """The solvers that may be asked, and their names in PySAT."""
@@ -188,7 +188,7 @@ def solve(
         "solver": SOLVERS[solver], "clauses": question.clauses, "proof": proof is not None,
     }
     child = spawn(
-        [sys.executable, "-m", "flyloom.solve.sat"], cwd=Path.cwd(), stdin=subprocess.PIPE,
+        python("flyloom.solve.sat"), cwd=Path.cwd(), stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
     try:

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import hashlib
 import itertools
 import os
 import re
+import secrets
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -42,7 +45,8 @@ _REFUSED = {
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EACCES}
 """Of file systems that sync no folders, and of folders that may be written but not read."""
 _NO_LINK = {errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS, errno.EXDEV}
-_number = itertools.count()
+_OLD_S = 24 * 3600
+"""So long nothing has been written to a part whose writer cannot be looked for from here."""
 
 
 def write_whole(path: Path, content: Content) -> None:
@@ -169,9 +173,7 @@ class _Replacement:
         ending.check()
 
     def _part(self, folder: Path) -> Path:
-        """A name beside the places; of a dead process with our number nothing is written into."""
         part = folder / _part_name()
-        part.unlink(missing_ok=True)
         self.parts.append(part)
         return part
 
@@ -199,7 +201,11 @@ class _Replacement:
         except OSError as error:
             if error.errno not in _NO_LINK:
                 raise
-            shutil.copy2(path, second, follow_symlinks=False)
+            if path.is_symlink():
+                os.symlink(os.readlink(path), second)
+            else:
+                _write(second, path.read_bytes())
+                shutil.copystat(path, second)
         return second
 
     def _take_places(self) -> None:
@@ -230,11 +236,26 @@ class _Replacement:
 
 
 def _part_name() -> str:
-    return f".flyloom-{next(_number)}.{os.getpid()}.part"
+    """Nobody foresees it; who looks from the same place can find the writer by its end."""
+    return f".flyloom-{secrets.token_hex(8)}-{_place()}.{os.getpid()}.part"
+
+
+@functools.cache
+def _place() -> str:
+    """Where numbers of processes mean what they do here: this host since its start, and the PID
+    namespace; in another one, or on another host of a shared file system, a number is another's."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        found = [os.uname().nodename, boot, os.readlink("/proc/self/ns/pid")]
+    except OSError:
+        return f"unknown{secrets.token_hex(4)}"  # no other process is looked for by it
+    return sha256("\n".join(found).encode())[:16]
 
 
 def _write(path: Path, content: bytes) -> None:
-    with open(path, "wb") as file:
+    """Into a new file: never into one that is there, nor through a link."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    with open(path, "wb", opener=lambda name, _: os.open(name, flags, 0o666)) as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
@@ -362,10 +383,13 @@ def as_bytes(content: Content) -> bytes:
 
 def remove_leftovers(folder: Path, parts: Iterator[Path] | None = None) -> None:
     """Removes what processes that were killed since had begun to write, in all of ``folder`` or
-    of ``parts``."""
+    of ``parts``. Those of another host or PID namespace, where the writer may live, go when they
+    are a day old."""
     for part in folder.rglob(PARTS) if parts is None else parts:
         with contextlib.suppress(OSError, ValueError, IndexError):
-            if _is_gone(int(part.name.split(".")[-2])):
+            writer = int(part.name.split(".")[-2])
+            here = part.name.split(".")[-3].endswith(f"-{_place()}")
+            if _is_gone(writer) if here else time.time() - part.lstat().st_mtime > _OLD_S:
                 part.unlink(missing_ok=True)
 
 

@@ -8,6 +8,7 @@ import os
 import queue
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -63,6 +64,15 @@ def die_with(parent: int) -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # it died before prctl took effect
         os._exit(1)
+
+
+def python(module: str, *words: str) -> list[str]:
+    """The words that start a module of ours in a Python of its own.
+
+    ``-m`` alone looks for modules in the working folder first, also for those of the standard
+    library: whoever can put a file there would have it run.
+    """
+    return [sys.executable, "-P", "-m", module, *words]
 
 
 def spawn(

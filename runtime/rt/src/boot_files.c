@@ -3,6 +3,8 @@
  * Round n of rank r is the file n.r, written aside and renamed, so that it is whole when it is
  * there. A rank removes its file of round n after round n + 1: then all have read it. The file
  * alive.r is locked as long as its rank lives; a lock that can be had means that it has died.
+ * What ranks tell each other here are also the secrets by which they know each other: files can be
+ * read by their user alone, are never opened through a link, and those of another user are none.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +25,7 @@ enum { PATH = 512, OTHERS = 8 /* looked at, at a time */ };
 struct files {
     char folder[PATH - 64];
     int rank, size, alive;
+    uid_t owner; /* of this rank's files, and so of all */
     unsigned round;
     uint32_t timeout_ms;
     bool failed; /* not all could be gathered over */
@@ -42,7 +45,8 @@ static int write_round(const struct files *files, const void *mine, size_t bytes
     char aside[PATH], path[PATH];
     name_of(files, "new", files->round, files->rank, aside);
     name_of(files, "", files->round, files->rank, path);
-    int file = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    unlink(aside); /* of an earlier program */
+    int file = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0) return -1;
     const char *from = mine;
     size_t left = bytes;
@@ -60,10 +64,22 @@ static int write_round(const struct files *files, const void *mine, size_t bytes
     return 0;
 }
 
+/* A regular file of this rank's user; -1 and errno, as open. */
+static int open_own(const struct files *files, const char *path) {
+    struct stat found;
+    int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) return -1;
+    if (fstat(file, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == files->owner)
+        return file;
+    close(file);
+    errno = EPERM;
+    return -1;
+}
+
 static bool has_died(const struct files *files, int rank) {
     char path[PATH];
     name_of(files, "alive", 0, rank, path);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open_own(files, path);
     /* All have made theirs before round 1; who left early has taken it away. */
     if (file < 0) return files->round > 0 && errno == ENOENT;
     bool died = flock(file, LOCK_SH | LOCK_NB) == 0;
@@ -75,7 +91,7 @@ static bool has_died(const struct files *files, int rank) {
 static int read_round(const struct files *files, int rank, void *to, size_t bytes) {
     char path[PATH];
     name_of(files, "", files->round, rank, path);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open_own(files, path);
     if (file < 0) return errno == ENOENT ? 0 : -1;
     if (files->round == 0 && rank != files->rank && has_died(files, rank)) {
         close(file); /* of an earlier program, which was killed */
@@ -140,10 +156,16 @@ static int gather(void *ctx, const void *mine, void *all, size_t bytes) {
 static int hold_alive(struct files *files) {
     char path[PATH];
     name_of(files, "alive", 0, files->rank, path);
-    files->alive = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    struct stat made;
+    files->alive = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (files->alive >= 0 && fstat(files->alive, &made) != 0) {
+        close(files->alive);
+        files->alive = -1;
+    }
     if (files->alive < 0)
         return fly_fail(FLY_ERR_ARG, "fly_boot_files: folder: %s: %s; it must be a folder that "
                         "can be written to", files->folder, strerror(errno));
+    files->owner = made.st_uid;
     if (flock(files->alive, LOCK_EX | LOCK_NB) != 0) {
         close(files->alive);
         return fly_fail(FLY_ERR_ARG, "fly_boot_files: rank: %d is taken in %s", files->rank,

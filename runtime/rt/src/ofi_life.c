@@ -2,7 +2,8 @@
  *
  * They connect again and again, or send again and again; and a peer that computes is silent as
  * well. So every process listens on a TCP port of its own, takes no connection, and stops to
- * listen when it ends, however it does.
+ * listen when it ends, however it does. It listens where its fabric's messages come alone, or for
+ * the ranks of its node alone, and reads nothing: whoever connects can say nothing.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,8 +19,12 @@ static const uint64_t LOOK_FIRST_NS = 200000000, LOOK_NEXT_NS = 1000000000,
                       LOOK_MOST_NS = 64000000000;
 
 void ofi_live(struct ofi *ofi, struct fly_hello *mine) {
-    struct sockaddr_in name = {.sin_family = AF_INET};
+    struct sockaddr_in name = {.sin_family = AF_INET}, fabric;
     socklen_t length = sizeof name;
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    memcpy(&fabric, mine->address, sizeof fabric);
+    if (ofi->info->addr_format == FI_SOCKADDR_IN && fabric.sin_addr.s_addr != htonl(INADDR_ANY))
+        name.sin_addr = fabric.sin_addr;
     ofi->life = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (ofi->life < 0) return;
     if (bind(ofi->life, (struct sockaddr *)&name, sizeof name) == 0 &&

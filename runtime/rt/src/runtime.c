@@ -9,7 +9,7 @@
 
 /* Of so many ranks each has a connection to each. */
 enum { GREET_MOST = 64 };
-static const uint64_t MAGIC = UINT64_C(0x666C796C6F6F6D31);
+static const uint64_t MAGIC = UINT64_C(0x666C796C6F6F6D32);
 
 struct start {
     struct fly_rt *rt;

@@ -59,7 +59,9 @@ static int shm_prepare(struct fly_rt *rt, struct fly_hello *mine, struct fly_car
     shm->base = (struct fly_carrier){&fly_shm, rt};
     shm->listener = shm->epoll = -1;
     int code = fly_node_tell(mine);
-    if (code == FLY_OK && getrandom(shm->token, sizeof shm->token, 0) != sizeof shm->token)
+    if (code == FLY_OK &&
+        (getrandom(shm->token, sizeof shm->token, 0) != sizeof shm->token ||
+         getrandom(mine->secret, sizeof mine->secret, 0) != sizeof mine->secret))
         code = fly_fail(FLY_ERR_TRANSPORT, "shm: no random numbers");
     if (code == FLY_OK) code = fly_shm_listen(shm);
     if (code != FLY_OK) {

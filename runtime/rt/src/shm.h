@@ -1,6 +1,9 @@
-/* Transport "shm": what its files share. shm.c moves packets, shm_link.c connects processes. */
+/* Transport "shm": what its files share. shm.c moves packets, shm_link.c connects processes,
+   shm_door.c lets only ranks in. */
 #ifndef FLY_SHM_H
 #define FLY_SHM_H
+
+#include <sys/socket.h>
 
 #include "core.h"
 #include "outlet.h"
@@ -59,7 +62,16 @@ int fly_shm_tell(struct fly_shm_carrier *shm, int local, const struct fly_note_s
 int fly_shm_hear(struct fly_shm_carrier *shm, int local, uint32_t id, struct fly_note_sent *note,
                  int files[2]);
 int fly_shm_file(size_t bytes, struct fly_memory *memory);
-int fly_shm_map(int file, size_t bytes, void **base);
+/* Refuses a file that is shorter, or may become so; and fewer bytes than there must be at least. */
+int fly_shm_map(int file, size_t bytes, size_t least, void **base);
+
+/* shm_door.c: whose process is at the other end of a connection, and whether of this one's user;
+   the first words of a rank to another; the sockets of all higher ranks, once they have called. */
+bool fly_shm_same_user(int socket, struct ucred *who);
+bool fly_shm_knock(int socket, int rank, const struct fly_hello *at);
+/* 0, and who knocks; else -1, and errno says why not. */
+int fly_shm_knocked(int socket, const struct fly_hello *mine, int flags, int *rank);
+int fly_shm_admit(struct fly_shm_carrier *shm, const struct fly_hello *all, uint64_t patience_ns);
 
 /* shm_copies.c: processes that may reach into each other's memory are let, others get memory
    between them, so that packets may have bytes behind them, for windows of the program's memory.

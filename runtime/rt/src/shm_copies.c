@@ -112,7 +112,7 @@ static int hear(struct fly_shm_carrier *shm, struct fly_win *win, int rank) {
     if (!note.whole)
         code = fly_fail(FLY_ERR_NOMEM, "rank %d could not make its part of the window", rank);
     else if (files[0] >= 0 && !mine_first && note.mapped == bytes_of(shm, local))
-        code = fly_shm_map(files[0], note.mapped, &memory.base);
+        code = fly_shm_map(files[0], note.mapped, note.mapped, &memory.base);
     if (memory.base != NULL) use(shm, local, memory);
     for (int i = 0; i < 2; i++)
         if (files[i] >= 0) close(files[i]);

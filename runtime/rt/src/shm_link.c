@@ -2,9 +2,11 @@
  *
  * Who can pass a file over such a socket is on the node; names of hosts prove nothing. A connection
  * that ends tells that its process has, whatever ended it, and nothing has a name that could stay.
+ * Memory goes to those alone who have shown that they are ranks of this program (shm_door.c), and
+ * is mapped when it is as long as it must be and cannot become shorter.
  */
 #include <errno.h>
-#include <poll.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -65,15 +67,16 @@ static int within_limit(size_t bytes) {
 int fly_shm_file(size_t bytes, struct fly_memory *memory) {
     int code = within_limit(bytes);
     if (code != FLY_OK) return code;
-    int file = memfd_create("flyloom", MFD_CLOEXEC);
+    int file = memfd_create("flyloom", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file < 0) return failed("memfd_create");
-    if (ftruncate(file, (off_t)bytes) != 0) {
-        code = failed("ftruncate");
+    if (ftruncate(file, (off_t)bytes) != 0 ||
+        fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+        code = failed("the length of memory");
         close(file);
         return code;
     }
     void *base;
-    code = fly_shm_map(file, bytes, &base);
+    code = fly_shm_map(file, bytes, bytes, &base);
     if (code != FLY_OK) {
         close(file);
         return code;
@@ -82,13 +85,19 @@ int fly_shm_file(size_t bytes, struct fly_memory *memory) {
     return FLY_OK;
 }
 
-int fly_shm_map(int file, size_t bytes, void **base) {
-    *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (*base == MAP_FAILED) {
-        *base = NULL;
+int fly_shm_map(int file, size_t bytes, size_t least, void **base) {
+    struct stat found;
+    int seals = fcntl(file, F_GET_SEALS);
+    *base = NULL;
+    if (bytes == 0 || bytes < least || fstat(file, &found) != 0 || found.st_size < 0 ||
+        (uint64_t)found.st_size < bytes || seals < 0 || (seals & F_SEAL_SHRINK) == 0)
+        return fly_fail(FLY_ERR_TRANSPORT, "shm: memory came that is shorter than %zu bytes, or "
+                        "could become so", bytes < least ? least : bytes);
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (at == MAP_FAILED)
         return fly_fail(FLY_ERR_NOMEM, "shm: %zu bytes cannot be mapped: %s", bytes,
                         strerror(errno));
-    }
+    *base = at;
     return FLY_OK;
 }
 
@@ -128,20 +137,23 @@ static int receive_note(int socket, struct fly_note_sent *note, int files[2]) {
                              .msg_iovlen = 1,
                              .msg_control = control.room,
                              .msg_controllen = sizeof control};
+    int read[2], count = 0, next = 0;
     files[0] = files[1] = -1;
     ssize_t got;
     while ((got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) continue;
     if (got == 0 || (got < 0 && errno == ECONNRESET))
         return fly_fail(FLY_ERR_PEER, "shm: a process of the node has died");
-    if (got != sizeof *note) return failed("recvmsg");
+    if (got < 0) return failed("recvmsg");
     struct cmsghdr *head = CMSG_FIRSTHDR(&message);
     if (head != NULL && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
-        int read[2], count = (int)((head->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+        count = (int)((head->cmsg_len - CMSG_LEN(0)) / sizeof(int));
         memcpy(read, CMSG_DATA(head), (size_t)count * sizeof(int));
-        for (int i = 0, next = 0; i < 2; i++)
-            if ((note->pieces & 1 << i) != 0 && next < count) files[i] = read[next++];
     }
-    return FLY_OK;
+    bool whole = got == sizeof *note && (message.msg_flags & MSG_TRUNC) == 0;
+    for (int i = 0; i < 2 && whole; i++)
+        if ((note->pieces & 1 << i) != 0 && next < count) files[i] = read[next++];
+    while (next < count) close(read[next++]);
+    return whole ? FLY_OK : fly_fail(FLY_ERR_TRANSPORT, "shm: what came is not of this library");
 }
 
 int fly_shm_tell(struct fly_shm_carrier *shm, int local, const struct fly_note_sent *note,
@@ -200,13 +212,18 @@ static void lay_out(struct fly_shm_carrier *shm, struct fly_segment *segment, ui
     inlet->asleep = &segment->front->asleep;
 }
 
+/* Of the segment of a rank with so many credits: whole pages. */
+static size_t segment_bytes(const struct fly_shm_carrier *shm, uint32_t credits) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t bytes = bytes_before(shm->count) +
+                   (size_t)shm->count * (size_t)depth_of(credits) * sizeof(struct fly_slot);
+    return (bytes + page - 1) / page * page;
+}
+
 static int make_own(struct fly_shm_carrier *shm, uint32_t credits) {
     struct fly_segment *own = &shm->segments[shm->me];
     uint64_t depth = depth_of(credits);
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t bytes = bytes_before(shm->count) +
-                   (size_t)shm->count * (size_t)depth * sizeof(struct fly_slot);
-    int code = fly_shm_file((bytes + page - 1) / page * page, &own->memory);
+    int code = fly_shm_file(segment_bytes(shm, credits), &own->memory);
     if (code != FLY_OK) return code;
     own->same_process = true;
     lay_out(shm, own, depth);
@@ -223,96 +240,82 @@ static int make_own(struct fly_shm_carrier *shm, uint32_t credits) {
     return FLY_OK;
 }
 
-/* Who is at the other end, and its segment. */
-static int meet(struct fly_shm_carrier *shm, int socket, const struct fly_hello *all) {
-    struct fly_note_sent card;
-    int files[2];
-    int code = receive_note(socket, &card, files);
-    if (code != FLY_OK) return code;
-    int local = card.rank < 0 || card.rank >= shm->base.rt->size ? -1 : shm->local[card.rank];
-    if (local < 0 || shm->segments[local].front != NULL || files[0] < 0)
-        return fly_fail(FLY_ERR_TRANSPORT, "shm: a stranger came to the socket");
+/* The segment of the rank at the other end, which has shown who it is. */
+static int meet(struct fly_shm_carrier *shm, int local, const struct fly_hello *all) {
     struct fly_segment *segment = &shm->segments[local];
-    struct ucred who = {0};
-    socklen_t length = sizeof who;
-    getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &length);
+    struct fly_note_sent card;
+    struct ucred who;
+    int files[2];
+    int code = receive_note(segment->socket, &card, files);
+    if (code != FLY_OK) return code;
+    size_t bytes = segment_bytes(shm, all[segment->world].credits);
+    fly_shm_same_user(segment->socket, &who);
     segment->pid = who.pid;
     segment->same_process = who.pid == getpid();
-    segment->memory.mapped = card.mapped;
-    if (segment->same_process)
+    segment->memory.mapped = bytes;
+    if (card.rank != segment->world || files[0] < 0 || card.mapped != bytes)
+        code = fly_fail(FLY_ERR_TRANSPORT, "shm: rank %d showed other memory than its own",
+                        segment->world);
+    else if (segment->same_process)
         segment->memory.base = (void *)(uintptr_t)card.address;
     else
-        code = fly_shm_map(files[0], card.mapped, &segment->memory.base);
-    close(files[0]);
+        code = fly_shm_map(files[0], bytes, bytes, &segment->memory.base);
+    for (int i = 0; i < 2; i++)
+        if (files[i] >= 0) close(files[i]);
     if (code != FLY_OK) return code;
-    segment->socket = socket;
     lay_out(shm, segment, depth_of(all[segment->world].credits));
     if (segment->same_process)
         __atomic_add_fetch(&segment->front->users, 1, __ATOMIC_ACQ_REL);
     struct epoll_event event = {.events = EPOLLRDHUP, .data.u32 = (uint32_t)local};
-    return epoll_ctl(shm->epoll, EPOLL_CTL_ADD, socket, &event) == 0 ? FLY_OK
-                                                                     : failed("epoll_ctl");
+    return epoll_ctl(shm->epoll, EPOLL_CTL_ADD, segment->socket, &event) == 0
+               ? FLY_OK
+               : failed("epoll_ctl");
 }
 
-static int greet(struct fly_shm_carrier *shm, int socket) {
+static int greet(struct fly_shm_carrier *shm, int local) {
     const struct fly_segment *own = &shm->segments[shm->me];
     struct fly_note_sent card = {.rank = shm->base.rt->rank, .pieces = 1};
     card.address = (uint64_t)(uintptr_t)own->memory.base;
     card.mapped = own->memory.mapped;
     int files[2] = {own->memory.file, -1};
-    return send_note(socket, &card, files);
+    return send_note(shm->segments[local].socket, &card, files);
 }
 
 static int call(struct fly_shm_carrier *shm, int local, const struct fly_hello *theirs) {
     struct sockaddr_un address;
+    struct ucred who;
     socklen_t length = address_of(theirs->token, &address);
     int end = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (end < 0) return failed("socket");
     shm->segments[local].socket = end;
     setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &PATIENCE, sizeof PATIENCE);
     if (connect(end, (struct sockaddr *)&address, length) != 0) return failed("connect");
-    return greet(shm, end);
+    if (!fly_shm_same_user(end, &who))
+        return fly_fail(FLY_ERR_TRANSPORT, "shm: rank %d is a process of user %u; all ranks of a "
+                        "node must be of one", shm->segments[local].world, (unsigned)who.uid);
+    return fly_shm_knock(end, shm->base.rt->rank, theirs) ? FLY_OK : failed("send");
 }
 
-/* Also where its parent has not asked for its end yet. */
-static bool has_exited(pid_t pid) {
-    int handle = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (handle < 0) return errno == ESRCH;
-    struct pollfd end = {.fd = handle, .events = POLLIN};
-    bool exited = poll(&end, 1, 0) == 1;
-    close(handle);
-    return exited;
-}
-
-/* Waits for a call; those who have not called yet may have died. */
-static int await_call(struct fly_shm_carrier *shm, const struct fly_hello *all) {
-    struct pollfd listener = {.fd = shm->listener, .events = POLLIN};
-    uint64_t began = fly_now_ns();
-    while (poll(&listener, 1, 50) != 1) {
-        for (int i = shm->me + 1; i < shm->count; i++) {
-            const struct fly_hello *their = &all[shm->segments[i].world];
-            bool known = their->pid_space == all[shm->base.rt->rank].pid_space;
-            if (shm->segments[i].front == NULL && known && has_exited((pid_t)their->pid))
-                return fly_fail(FLY_ERR_PEER, "shm: rank %d has died", shm->segments[i].world);
-        }
-        if (fly_now_ns() - began > (uint64_t)PATIENCE.tv_sec * 1000000000)
-            return fly_fail(FLY_ERR_TIMEOUT, "shm: a process of the node does not connect");
-    }
-    return FLY_OK;
-}
-
-static int answer(struct fly_shm_carrier *shm, const struct fly_hello *all) {
-    int waited = await_call(shm, all);
-    if (waited != FLY_OK) return waited;
-    int end = accept4(shm->listener, NULL, NULL, SOCK_CLOEXEC);
-    if (end < 0) return failed("accept");
+/* It has called, and is let in: it is shown who lives here, and the memory. */
+static int answer(struct fly_shm_carrier *shm, int local, const struct fly_hello *all) {
+    int end = shm->segments[local].socket;
     setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &PATIENCE, sizeof PATIENCE);
-    int code = meet(shm, end, all);
-    if (code != FLY_OK) {
-        close(end);
-        return code;
-    }
-    return greet(shm, end);
+    if (!fly_shm_knock(end, shm->base.rt->rank, &all[shm->segments[local].world]))
+        return failed("send");
+    return greet(shm, local);
+}
+
+/* Of who was called: it must know this rank's secret before it is shown its memory. */
+static int recognise(struct fly_shm_carrier *shm, int local, const struct fly_hello *all) {
+    const struct fly_segment *segment = &shm->segments[local];
+    int rank = -1;
+    if (fly_shm_knocked(segment->socket, &all[shm->base.rt->rank], 0, &rank) != 0)
+        return failed("recv");
+    if (rank != segment->world)
+        return fly_fail(FLY_ERR_TRANSPORT, "shm: rank %d answered for rank %d", rank,
+                        segment->world);
+    int code = meet(shm, local, all);
+    return code == FLY_OK ? greet(shm, local) : code;
 }
 
 static int number_ranks(struct fly_shm_carrier *shm) {
@@ -335,16 +338,19 @@ static int number_ranks(struct fly_shm_carrier *shm) {
     return shm->from == NULL ? fly_fail(FLY_ERR_NOMEM, "shm: no memory") : FLY_OK;
 }
 
-/* Lower ranks are called; higher ones call. A listener takes calls before it is asked to. */
+/* Lower ranks are called; higher ones call. A listener takes calls before it is asked to. Nobody
+   waits for the memory of a higher rank before all lower ones have had this rank's. */
 int fly_shm_connect(struct fly_shm_carrier *shm, const struct fly_hello *all) {
     struct fly_rt *rt = shm->base.rt;
     int code = number_ranks(shm);
     if (code == FLY_OK) code = make_own(shm, all[rt->rank].credits);
     for (int i = 0; i < shm->me && code == FLY_OK; i++)
         code = call(shm, i, &all[shm->segments[i].world]);
-    for (int i = shm->me + 1; i < shm->count && code == FLY_OK; i++) code = answer(shm, all);
-    for (int i = 0; i < shm->me && code == FLY_OK; i++)
-        code = meet(shm, shm->segments[i].socket, all);
+    if (code == FLY_OK)
+        code = fly_shm_admit(shm, all, (uint64_t)PATIENCE.tv_sec * 1000000000);
+    for (int i = shm->me + 1; i < shm->count && code == FLY_OK; i++) code = answer(shm, i, all);
+    for (int i = 0; i < shm->me && code == FLY_OK; i++) code = recognise(shm, i, all);
+    for (int i = shm->me + 1; i < shm->count && code == FLY_OK; i++) code = meet(shm, i, all);
     if (code != FLY_OK) return code;
     struct fly_segment *own = &shm->segments[shm->me];
     close(own->memory.file);

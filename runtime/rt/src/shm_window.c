@@ -86,7 +86,8 @@ static int map_memory(struct fly_win *win, struct shown *shown, const struct fly
     }
     void *base;
     int code = file < 0 ? fly_fail(FLY_ERR_TRANSPORT, "shm: no file came with a window")
-                        : fly_shm_map(file, note->mapped, &base);
+                        : fly_shm_map(file, note->mapped, win->table[note->rank].bytes,
+                                      &base);
     if (code != FLY_OK) return code;
     shown->of[local].base = base;
     shown->of[local].bytes = note->mapped;
@@ -98,9 +99,10 @@ static int map_memory(struct fly_win *win, struct shown *shown, const struct fly
 static int map_table(struct fly_win *win, struct shown *shown, const struct fly_segment *segment,
                      const struct fly_note_sent *note, int file) {
     void *table = (void *)(uintptr_t)note->table;
+    size_t least = (size_t)win->object.team->size * sizeof *win->table;
     if (!segment->same_process) {
         int code = file < 0 ? fly_fail(FLY_ERR_TRANSPORT, "shm: no file came with a table")
-                            : fly_shm_map(file, note->table_mapped, &table);
+                            : fly_shm_map(file, note->table_mapped, least, &table);
         if (code != FLY_OK) return code;
         shown->table = table;
         shown->table_bytes = note->table_mapped;

@@ -39,6 +39,7 @@ struct fly_hello {
     int32_t error;         /* of fly_init before it could talk */
     uint32_t credits;
     unsigned char node[16], token[16]; /* shm: which kernel and network; name of the socket */
+    unsigned char secret[16]; /* shm: who calls there must know it; told by the bootstrap alone */
     uint64_t pid, pid_space; /* the process, and in which namespace that number is one */
     uint64_t hub;            /* loop: where the hub is, from rank 0 */
     uint32_t expedited;      /* shm: the kernel can put a fence into it */

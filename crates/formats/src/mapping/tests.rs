@@ -73,6 +73,29 @@ fn hosts_are_found_by_name_word_range_and_number() {
 }
 
 #[test]
+fn names_that_a_launcher_reads_otherwise_are_refused() {
+    let launchers = [Format::Rankfile, Format::Hydra, Format::Slurm, Format::Pbs];
+    for bad in ["a:4", "#c", "n[1-3]", "a,b", "-w", "+n0", "a=b", "a#b", "a*2", "\u{e9}", ".", "a]"]
+    {
+        let on = fabric_names([bad, "b", "c", "d"]);
+        for format in launchers {
+            let said = write(&on, &[1, 0], &[], format).expect_err(bad).to_string();
+            assert!(said.contains(&format!("{bad:?}")) && said.contains("letters"), "{said}");
+            assert!(write(&on, &[1, 2], &[], format).is_ok(), "a name that is not written");
+        }
+        for format in [Format::List, Format::Json] {
+            let text = write(&on, &[1, 0], &[0, 1], format).expect(bad);
+            assert_eq!(read(&on, &text, &[0, 1], None).expect(bad), [1, 0]);
+        }
+    }
+    let on = fabric_names(["node-1.cluster_a", "7", "_x", "A9 HCA-1"]);
+    for format in launchers {
+        let text = write(&on, &[3, 0, 1, 2], &[], format).expect("names");
+        assert_eq!(read(&on, &text, &[0, 1, 2, 3], Some(format)).expect("read"), [3, 0, 1, 2]);
+    }
+}
+
+#[test]
 fn what_is_wrong_in_a_mapping_is_named() {
     let on = network();
     let slots: Vec<u32> = (0..200).collect();

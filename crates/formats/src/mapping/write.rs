@@ -30,6 +30,9 @@ pub fn write(
     }
     let name = |e: u32| host(&on.endpoints()[e as usize].name);
     check_names(on, places)?;
+    if format != Format::Json {
+        places.iter().try_for_each(|&e| check_host(name(e)))?;
+    }
     match format {
         Format::Rankfile => {
             let mut taken = vec![0_u32; on.endpoints().len()];
@@ -73,6 +76,20 @@ fn cray(places: &[u32], slots: &[u32]) -> Result<String, Refusal> {
 fn no_order() -> Refusal {
     let help = "as many hosts as are needed, or another format";
     Refusal::new("format", "cray: slots that stay empty cannot be said as an order of ranks", help)
+}
+
+/// One rule for all files of launchers: letters, digits, `_`, `.` and `-`, and neither `.` nor `-`
+/// first. All else means something to one of them: slots, comments, ranges, options.
+fn check_host(name: &str) -> Result<(), Refusal> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let first = name.chars().next().is_some_and(plain);
+    if first && name.chars().all(|c| plain(c) || c == '.' || c == '-') {
+        return Ok(());
+    }
+    let why = format!("a launcher would not take {name:?} for the name of a host");
+    let help = "letters, digits, _ . and -, a letter, digit or _ first; or list or json, which \
+                have numbers";
+    Err(Refusal::new("format", why, help))
 }
 
 fn check_names(on: &Topology, places: &[u32]) -> Result<(), Refusal> {

@@ -51,7 +51,25 @@ pub(super) fn check(name: &str, body: &str) -> Vec<Finding> {
     if has_extension(name, "md") {
         findings.extend(headings(name, body));
     }
+    if name.starts_with("python/") && has_extension(name, "py") {
+        findings.extend(python_children(name, body));
+    }
     findings
+}
+
+/// Where the words that start a Python of its own are written, once.
+const PYTHON_CHILD: &str = "python/flyloom/support/process.py";
+
+/// A child that is a Python gets its words from `process.python`, whose `-P` keeps modules of the
+/// working folder out of it.
+fn python_children(name: &str, body: &str) -> Vec<Finding> {
+    let starts = |line: &str| line.contains("sys.executable");
+    let safe = |line: &str| name == PYTHON_CHILD && line.contains("\"-P\"");
+    let what = "a Python child is started by process.python(MODULE), which passes -P";
+    (body.lines().enumerate())
+        .filter(|(_, line)| starts(line) && !safe(line))
+        .map(|(n, _)| Finding::new(name, n + 1, what))
+        .collect()
 }
 
 fn unfinished(name: &str, body: &str) -> Vec<Finding> {
@@ -241,6 +259,16 @@ mod tests {
         let engine = "//! A.\nimpl Engine for Dor {}\n";
         fires("crates/engines/src/dor.rs", engine, 0, "Source:");
         quiet("crates/engines/src/dor.rs", &engine.replace("A.", "A.\n//! Source: SC14"));
+    }
+
+    #[test]
+    fn python_children_without_the_working_folder() {
+        let body = |words: &str| format!("\"\"\"A.\"\"\"\nchild = [sys.executable, {words}]\n");
+        fires("python/flyloom/solve/a.py", &body("\"-m\", \"flyloom.a\""), 2, "process.python");
+        fires("python/flyloom/solve/a.py", &body("\"-P\", \"-m\", \"a\""), 2, "process.python");
+        fires(PYTHON_CHILD, &body("\"-m\", module"), 2, "-P");
+        quiet(PYTHON_CHILD, &body("\"-P\", \"-m\", module"));
+        quiet("tests/test_a.py", &body("\"-m\", \"flyloom.cli\""));
     }
 
     #[test]

@@ -1,0 +1,189 @@
+/* Who comes in at the socket of a rank: only ranks of this program, whoever else connects.
+ *
+ * The name of an abstract socket is seen by all of the machine, and any process may connect to it.
+ * So both ends compare the user of the other, whom the kernel names, and each first sends the
+ * secret of the other, which only those know who gathered over the bootstrap. Whoever is of
+ * another user, says something else or says nothing is hung up on, and makes no other wait.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "shm.h"
+
+/* Connections that have not said yet who they are: at most so many, each for so long; where there
+   are more, at least so long, as a rank may be stopped between its call and its first word. */
+enum { VISITORS = 64, PAUSE_MS = 50 };
+static const uint64_t SILENT_NS = UINT64_C(5000000000), YOUNG_NS = UINT64_C(1000000000);
+
+struct knock {
+    unsigned char secret[16]; /* of who is knocked at */
+    int32_t rank;             /* of who knocks */
+    uint32_t unused;
+};
+
+struct visitors {
+    int count;
+    struct {
+        int socket;
+        uint64_t came_ns;
+    } of[VISITORS];
+};
+
+/* How long it takes does not tell how much of it is right. */
+static bool same_secret(const unsigned char one[16], const unsigned char other[16]) {
+    unsigned char differ = 0;
+    for (int i = 0; i < 16; i++) differ |= one[i] ^ other[i];
+    return differ == 0;
+}
+
+bool fly_shm_same_user(int socket, struct ucred *who) {
+    socklen_t length = sizeof *who;
+    *who = (struct ucred){.uid = (uid_t)-1};
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, who, &length) == 0 &&
+           who->uid == geteuid();
+}
+
+bool fly_shm_knock(int socket, int rank, const struct fly_hello *at) {
+    struct knock knock = {.rank = rank};
+    memcpy(knock.secret, at->secret, sizeof knock.secret);
+    ssize_t sent;
+    while ((sent = send(socket, &knock, sizeof knock, MSG_NOSIGNAL)) < 0 && errno == EINTR)
+        continue;
+    return sent == sizeof knock;
+}
+
+int fly_shm_knocked(int socket, const struct fly_hello *mine, int flags, int *rank) {
+    struct knock knock;
+    ssize_t got;
+    /* MSG_TRUNC: the length that was sent. Files that come with it are dropped by the kernel. */
+    while ((got = recv(socket, &knock, sizeof knock, flags | MSG_TRUNC)) < 0 && errno == EINTR)
+        continue;
+    if (got < 0) return -1;
+    if (got != sizeof knock || !same_secret(knock.secret, mine->secret)) {
+        errno = got == 0 ? ECONNRESET : EPROTO;
+        return -1;
+    }
+    *rank = knock.rank;
+    return 0;
+}
+
+/* Also where its parent has not asked for its end yet. */
+static bool has_exited(pid_t pid) {
+    int handle = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (handle < 0) return errno == ESRCH;
+    struct pollfd end = {.fd = handle, .events = POLLIN};
+    bool exited = poll(&end, 1, 0) == 1;
+    close(handle);
+    return exited;
+}
+
+/* Those who have not called yet may have died. */
+static int look_for_dead(const struct fly_shm_carrier *shm, const struct fly_hello *all) {
+    for (int i = shm->me + 1; i < shm->count; i++) {
+        const struct fly_hello *their = &all[shm->segments[i].world];
+        bool known = their->pid_space == all[shm->base.rt->rank].pid_space;
+        if (shm->segments[i].socket < 0 && known && has_exited((pid_t)their->pid))
+            return fly_fail(FLY_ERR_PEER, "shm: rank %d has died", shm->segments[i].world);
+    }
+    return FLY_OK;
+}
+
+static void forget(struct visitors *visitors, int which) {
+    for (int i = which + 1; i < visitors->count; i++) visitors->of[i - 1] = visitors->of[i];
+    visitors->count--;
+}
+
+static void hang_up(struct visitors *visitors, int which) {
+    close(visitors->of[which].socket);
+    forget(visitors, which);
+}
+
+/* A connection that waits at the socket: of this user, it may say who it is. */
+static int take_visitor(const struct fly_shm_carrier *shm, struct visitors *visitors) {
+    struct ucred who;
+    int end = accept4(shm->listener, NULL, NULL, SOCK_CLOEXEC);
+    if (end < 0 && (errno == EINTR || errno == EAGAIN || errno == ECONNABORTED)) return FLY_OK;
+    if (end < 0)
+        return fly_fail(errno == EMFILE || errno == ENFILE || errno == ENOMEM ? FLY_ERR_NOMEM
+                                                                              : FLY_ERR_TRANSPORT,
+                        "shm: accept: %s", strerror(errno));
+    if (!fly_shm_same_user(end, &who)) {
+        close(end);
+        return FLY_OK;
+    }
+    visitors->of[visitors->count].socket = end;
+    visitors->of[visitors->count++].came_ns = fly_now_ns();
+    return FLY_OK;
+}
+
+/* A rank that is awaited and has said so comes in, others are hung up on. */
+static bool let_in(struct fly_shm_carrier *shm, struct visitors *visitors, int which,
+                   const struct fly_hello *mine) {
+    int rank = -1, local = -1, end = visitors->of[which].socket;
+    if (fly_shm_knocked(end, mine, MSG_DONTWAIT, &rank) == 0 && rank >= 0 &&
+        rank < shm->base.rt->size)
+        local = shm->local[rank];
+    if (local <= shm->me || shm->segments[local].socket >= 0) {
+        hang_up(visitors, which);
+        return false;
+    }
+    shm->segments[local].socket = end;
+    forget(visitors, which);
+    return true;
+}
+
+/* Those that have said something, or nothing for too long; how many ranks came in. */
+static int look_at(struct fly_shm_carrier *shm, struct visitors *visitors,
+                   const struct fly_hello *mine, const struct pollfd *ready) {
+    bool crowded = visitors->count == VISITORS;
+    uint64_t now = fly_now_ns();
+    int came = 0;
+    for (int i = visitors->count - 1; i >= 0; i--) {
+        uint64_t silent_ns = now - visitors->of[i].came_ns;
+        if (ready[i].revents != 0 || silent_ns > (crowded ? YOUNG_NS : SILENT_NS))
+            came += let_in(shm, visitors, i, mine);
+    }
+    return came;
+}
+
+static int admit(struct fly_shm_carrier *shm, const struct fly_hello *all,
+                 struct visitors *visitors, uint64_t patience_ns) {
+    const struct fly_hello *mine = &all[shm->base.rt->rank];
+    uint64_t began = fly_now_ns(), looked = began;
+    for (int left = shm->count - shm->me - 1; left > 0;) {
+        struct pollfd ready[VISITORS + 1];
+        int count = visitors->count, code = FLY_OK;
+        for (int i = 0; i < count; i++)
+            ready[i] = (struct pollfd){.fd = visitors->of[i].socket, .events = POLLIN};
+        /* Where there is no room nobody is taken; -1: not looked at */
+        ready[count] = (struct pollfd){.fd = count < VISITORS ? shm->listener : -1,
+                                       .events = POLLIN};
+        if (poll(ready, (nfds_t)count + 1, PAUSE_MS) < 0) {
+            if (errno != EINTR)
+                return fly_fail(FLY_ERR_TRANSPORT, "shm: poll: %s", strerror(errno));
+            continue;
+        }
+        left -= look_at(shm, visitors, mine, ready);
+        uint64_t now = fly_now_ns();
+        if ((ready[count].revents & POLLIN) != 0) code = take_visitor(shm, visitors);
+        if (code == FLY_OK && now - looked > PAUSE_MS * UINT64_C(1000000)) {
+            code = look_for_dead(shm, all);
+            looked = now;
+        }
+        if (code != FLY_OK) return code;
+        if (left > 0 && now - began > patience_ns)
+            return fly_fail(FLY_ERR_TIMEOUT, "shm: a process of the node does not connect");
+    }
+    return FLY_OK;
+}
+
+int fly_shm_admit(struct fly_shm_carrier *shm, const struct fly_hello *all, uint64_t patience_ns) {
+    struct visitors visitors = {0};
+    int code = admit(shm, all, &visitors, patience_ns);
+    while (visitors.count > 0) hang_up(&visitors, 0);
+    return code;
+}
