@@ -66,3 +66,36 @@ def test_the_tables_of_the_page_are_of_what_is_kept():
     page = (ROOT / "docs" / "packet-figures.md").read_text()
     for name in ("packets_small_amg", "packets_small_amg_rates"):
         assert "\n".join(KEPT["table"](name)) in page
+
+
+def test_two_models_of_a_network_have_one_hue():
+    names = ["Slim Fly, own model", "Slim Fly, CODES", "Fit Fly, own model", "Fit Fly, CODES"]
+    scale = packets.tints(names)["scale"]
+    assert scale["domain"] == names
+    own, codes, other, other_codes = (
+        [int(hue[at:at + 2], 16) for at in (1, 3, 5)] for hue in scale["range"])
+    for plain, pale in ((own, codes), (other, other_codes)):
+        assert all(abs(2 * p - c - 255) <= 1 for p, c in zip(pale, plain, strict=True))
+    assert own != other
+    # of one model alone colours are as ever
+    assert packets.tints(["a, CODES", "b"]) == packets.tints(["a, CODES", "b"])
+
+
+def test_times_that_go_far_are_on_a_logarithmic_axis():
+    def scale_of(last: float) -> dict:
+        rows = [{"curve": "a", "at": at, "axis": "intensity", "ranks": 2, "runs": 1,
+                 "deadlocked": 0, **(figures := dict.fromkeys(packets.FIGURES, us)),
+                 "low": figures, "high": figures} for at, us in ((0.0, 100.0), (0.5, last))]
+        [left, _] = packets.traced_spec(rows)["hconcat"]
+        return left["layer"][0]["encoding"]["y"]["scale"]
+
+    assert scale_of(50_000.0)["type"] == "log" and "type" not in scale_of(300.0)
+
+
+def test_networks_of_one_and_two_rails_have_one_axis():
+    rows = [{"curve": f"N, {rails} x 7.0 GiB/s", "at": 0.15 * rails} for rails in (1, 2)]
+    made = KEPT["of_all_rails"](rows)
+    assert [row["at"] for row in made] == [0.15, 0.15]
+    assert len({row["axis"] for row in made}) == 1
+    plain = [{"curve": "N, own model", "at": 0.3}]
+    assert KEPT["of_all_rails"](plain) == plain

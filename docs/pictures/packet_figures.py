@@ -70,8 +70,19 @@ def kept() -> dict[str, list[dict[str, Any]]]:
 
 def specs() -> dict[str, dict[str, Any] | None]:
     """The charts, by the name of the experiment."""
-    return {name: (packets.curves_spec if "points" in rows[0] else packets.traced_spec)(rows)
+    return {name: (packets.curves_spec if "points" in rows[0] else packets.traced_spec)(
+                of_all_rails(rows))
             for name, rows in kept().items()}
+
+
+def of_all_rails(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows with intensities that are parts of the rate of all rails together, where networks of
+    one and of two rails are compared at rates of theirs: those of two were asked for twice."""
+    if not all(" x " in row.get("curve", "") for row in rows):
+        return rows
+    rails = [int(row["curve"].partition(" x ")[0].rpartition(" ")[2]) for row in rows]
+    return [{**row, "at": short(row["at"] / many), "axis": "intensity (of all rails together)"}
+            for row, many in zip(rows, rails, strict=True)]
 
 
 def table(name: str) -> list[str]:

@@ -44,11 +44,42 @@ enum Sent<E> {
     Cancel(Key, Lp),
 }
 
+/// How far a round goes: as far as is asked for, and less while more is undone than stays.
+struct Reach {
+    span_ps: u64,
+    ahead: Ahead,
+    /// Events of all parts that were handled and undone, before the last round.
+    before: (u64, u64),
+}
+
+impl Reach {
+    fn new(ahead: Ahead) -> Self {
+        Self { span_ps: ahead.span_ps.max(1), ahead, before: (0, 0) }
+    }
+
+    /// How long the next round is, ps, by what was handled and undone until now.
+    fn next_ps(&mut self, (handled, undone): (u64, u64)) -> u64 {
+        let (new, lost) = (handled - self.before.0, undone - self.before.1);
+        self.before = (handled, undone);
+        if self.ahead.forced || self.ahead.hostile.is_some() {
+            return self.span_ps;
+        }
+        if 2 * lost > new {
+            self.span_ps = (self.span_ps / 2).max(1);
+        } else if 8 * lost < new {
+            self.span_ps = self.span_ps.saturating_mul(2).min(self.ahead.span_ps.max(1));
+        }
+        self.span_ps
+    }
+}
+
 struct Boxes<E> {
     parts: usize,
     barrier: Barrier,
     sent: Vec<Mutex<Vec<Sent<E>>>>,
     firsts_ps: Vec<AtomicU64>,
+    /// Events that each part has handled and undone.
+    counts: Vec<[AtomicU64; 2]>,
     /// Whether any part has still something to exchange, by side.
     busy: [AtomicBool; 2],
     stop: AtomicBool,
@@ -378,6 +409,7 @@ pub fn optimistic<M: Model>(
         barrier: Barrier::new(parts),
         sent: (0..parts * parts).map(|_| Mutex::new(Vec::new())).collect(),
         firsts_ps: (0..parts).map(|_| AtomicU64::new(0)).collect(),
+        counts: (0..parts).map(|_| [AtomicU64::new(0), AtomicU64::new(0)]).collect(),
         busy: [AtomicBool::new(false), AtomicBool::new(false)],
         stop: AtomicBool::new(false),
     };
@@ -439,7 +471,7 @@ fn rounds<M: Model>(
         deep: None,
     };
     let mut dice = ahead.hostile.map(|seed| Fast::new(seed, "hostile", me as u64));
-    let mut windows = 0;
+    let (mut windows, mut reach) = (0, Reach::new(ahead));
     worker.start();
     loop {
         if worker.failed.is_none() {
@@ -455,9 +487,13 @@ fn rounds<M: Model>(
         }
         let first = worker.queue.first_ps().unwrap_or(u64::MAX);
         boxes.firsts_ps[me].store(first, Relaxed);
+        boxes.counts[me][0].store(worker.handled, Relaxed);
+        boxes.counts[me][1].store(worker.undone, Relaxed);
         boxes.barrier.wait();
         let sure_ps = boxes.firsts_ps.iter().map(|first| first.load(Relaxed)).min();
         let sure_ps = sure_ps.unwrap_or(u64::MAX).min(end_ps);
+        let sum = |of: usize| boxes.counts.iter().map(|part| part[of].load(Relaxed)).sum();
+        let span_ps = reach.next_ps((sum(0), sum(1)));
         boxes.barrier.wait();
         worker.commit(sure_ps);
         if let Some((time_ps, lp)) = worker.deep.take()
@@ -469,7 +505,7 @@ fn rounds<M: Model>(
             break;
         }
         windows += 1;
-        let limit_ps = sure_ps.saturating_add(ahead.span_ps.max(1)).min(end_ps);
+        let limit_ps = sure_ps.saturating_add(span_ps).min(end_ps);
         worker.go(limit_ps, ahead, dice.as_mut());
     }
     let Worker { states, tally, handled, undone, last_ps, .. } = worker;

@@ -49,21 +49,28 @@ COLUMNS = (
 def packet(
     net: Tables,
     load: Annotated[
-        str, typer.Option(help="part of the rate of one rail: 0.5, 0.1,0.2 or 0.1:1.0:0.1")
-    ] = "0.5",
+        str | None,
+        typer.Option(show_default="0.5",
+                     help="part of the rate of one rail: 0.5, 0.1,0.2 or 0.1:1.0:0.1")
+    ] = None,
     traffic: Annotated[
-        str,
-        typer.Option(help="traffic: a pattern (flyloom list traffic), or a file (CSV of pairs,"
+        str | None,
+        typer.Option(show_default="uniform",
+                     help="traffic: a pattern (flyloom list traffic), or a file (CSV of pairs,"
                           " matrix as text, .npy, .npz or .mtx)"),
-    ] = "uniform",
+    ] = None,
     class_: Annotated[
         list[str] | None,
         typer.Option("--class", metavar="'KEY=VALUE ...'", show_default=False,
                      help="a class of traffic among several: share of the load, traffic, messages,"
                           " message_bytes; priority and weight at ports (may be given again)"),
     ] = None,
-    messages: Annotated[int, typer.Option(help="messages of an endpoint")] = 30,
-    bytes_: Annotated[int, typer.Option("--bytes", help="length of a message")] = 4096,
+    messages: Annotated[
+        int | None, typer.Option(show_default="30", help="messages of an endpoint")
+    ] = None,
+    bytes_: Annotated[
+        int | None, typer.Option("--bytes", show_default="4096", help="length of a message")
+    ] = None,
     dialect: Annotated[
         str,
         typer.Option(help="rules of routers: physical, codes-slimfly-v1, codes-dally-v1,"
@@ -139,14 +146,16 @@ def packet(
 
     check_picture(output, ".json")
     whole("--seed", seed, 0, 2**64 - 1)
-    whole("--messages", messages, 1, 2**30)
-    whole("--bytes", bytes_, 1, 2**30)
+    if messages is not None:
+        whole("--messages", messages, 1, 2**30)
+    if bytes_ is not None:
+        whole("--bytes", bytes_, 1, 2**30)
     if threads is not None:
         whole("--threads", threads, 1, 1024)
     with join() if sync == "mpi" else ALONE as team:
         with team.together():
             source = load_tables(net, p)
-        with bars() as bar:
+        with bars(lines=True) as bar:
             found = simulate(
                 source, load=load, traffic=traffic,
                 classes=[class_of(words) for words in class_ or ()],
@@ -199,6 +208,14 @@ JOBS = (
 """Columns of the table of jobs: times are those of communication."""
 
 
+def rates_of(rates: dict[str, Any]) -> str:
+    """The rates of links in words, and whose they are."""
+    low, high = (f"{rates[f'{end}_gib_per_s']:.4g}" for end in ("lowest", "highest"))
+    said = f"links of {low} GiB/s" if low == high else f"links of {low} to {high} GiB/s"
+    whose = "as the cables say" if rates["of_cables"] else "as no cable says another rate"
+    return f"{said}, {whose}, or --set link.local_gib_per_s and others"
+
+
 def show(found: dict[str, Any], as_json: bool) -> None:
     """Prints what a simulator found."""
     if as_json:
@@ -225,6 +242,7 @@ def show(found: dict[str, Any], as_json: bool) -> None:
             cells = ["-" if one.get(key) is None else round(one[key], 4) for _, key in COLUMNS]
             rows.append([*cells, f"class {number}"])
     print_table([*(heading for heading, _ in COLUMNS), ""], rows)
+    print(rates_of(found["rates"]))
     for point in found["points"]:
         if point["deadlocked"]:
             load = point["offered_load"]

@@ -8,12 +8,13 @@ in GiB/s an endpoint.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flyloom.report import axis, flit, simulated
 from flyloom.report.charts import GREY, INK
-from flyloom.report.comparison import chart, colour
+from flyloom.report.comparison import PALETTE, chart, colour
 
 #: What is drawn of latency, by its key: name, dashes and opacity of the line.
 LATENCIES = {
@@ -31,6 +32,8 @@ REPEATED = ("seed",)
 """Parameters in which runs of the same thing differ."""
 PLAIN = {"labelExpr": "format(datum.value, ',~r')"}
 """Numbers at an axis without powers of ten."""
+FAR = 8
+"""How many times the least value of an axis the largest is, where the axis is logarithmic."""
 _OFFERED = "offered load (part of the rate of a rail)"
 
 
@@ -65,11 +68,35 @@ def curves_spec(made: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 def tints(names: Sequence[str], field: str = "curve") -> dict[str, Any]:
     """The colours of curves, with a legend below where there are several."""
-    tint = colour(names, field)
+    tint = paired(names, colour(names, field))
     tint["legend"] |= {"columns": 2, "symbolType": "stroke", "labelLimit": 420}
     if len(names) < 2:
         tint["legend"] = None
     return tint
+
+
+PAIRED = {", own model": 0.0, ", CODES": 0.5}
+"""Words of a name that tell two models of a network apart, and how much white its colour has."""
+
+
+def paired(names: Sequence[str], tint: dict[str, Any]) -> dict[str, Any]:
+    """The colours with one hue for the two models of a network, the other one paler."""
+    plain = [next((name.replace(word, "") for word in PAIRED if word in name), name)
+             for name in names]
+    if len(set(plain)) == len(plain):
+        return tint
+    hues = dict(zip(dict.fromkeys(plain), itertools.cycle(PALETTE), strict=False))
+    white = [next((part for word, part in PAIRED.items() if word in name), 0.0) for name in names]
+    tint["scale"] = {"domain": list(names), "range": [
+        _paler(hues[one], part) for one, part in zip(plain, white, strict=True)
+    ]}
+    return tint
+
+
+def _paler(hue: str, white: float) -> str:
+    """A colour with a part of white in it."""
+    parts = (int(hue[at:at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(part + (255 - part) * white):02x}" for part in parts)
 
 
 def _values(curve: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -235,7 +262,7 @@ def _along(shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if wide:
         del scale["zero"]
     if len(ticks) <= 8:
-        below |= {"values": ticks, "labelOverlap": "greedy"}
+        below |= {"values": ticks, "labelOverlap": "greedy", "labelSeparation": 8}
     return {"field": "at", "type": "quantitative", "axis": below, "scale": scale}
 
 
@@ -252,7 +279,10 @@ def _lines(
     highs = [row["high"][key] for row in shown for key in keys if row[key] is not None]
     lows = [row["low"][key] for row in shown for key in keys if row[key] is not None]
     zero = bool(lows) and min(lows) < 0.4 * max(highs)
-    y = {"field": "value", "type": "quantitative", "scale": {"zero": zero},
+    scale: dict[str, Any] = {"zero": zero}
+    if lows and min(lows) > 0 and max(highs) > FAR * min(lows):
+        scale = {"type": "log", "domain": flit.ends_of([*lows, *highs]), "nice": False}
+    y = {"field": "value", "type": "quantitative", "scale": scale,
          "axis": {"title": title, "tickCount": 6 if len(keys) > 1 else 4, **PLAIN}}
     names = ["longest", "mean"]
     dashes: dict[str, Any] = {

@@ -21,20 +21,41 @@ PATIENCE_S = 2.0
 """Work shorter than this shows no bar."""
 REFRESH_S = 0.1
 """How often a bar is drawn."""
+LINES_S = 60.0
+"""How often a line is written where there is no terminal."""
 FOREVER_S = 1e9
 
 
 @contextmanager
-def bars() -> Iterator[Progress | None]:
-    """Yields a callback ``(what, done, total)`` for long calls, None where nobody watches."""
+def bars(lines: bool = False) -> Iterator[Progress | None]:
+    """Yields a callback ``(what, done, total)`` for long calls, None where nobody watches.
+
+    With ``lines`` those who watch no terminal hear of it too: a line now and then.
+    """
     if not moves(sys.stderr):
-        yield None
+        yield _Lines().tick if lines else None
         return
     bar = _Bar()
     try:
         yield bar.tick
     finally:
         bar.close()
+
+
+class _Lines:
+    """Progress where there is no terminal: a line on standard error each minute."""
+
+    def __init__(self) -> None:
+        self.said = time.monotonic()
+
+    def tick(self, what: str, done: int, total: int) -> None:
+        """Says how far work is, where it has said nothing for a while."""
+        now = time.monotonic()
+        if now < self.said + LINES_S or total < 1:
+            return
+        self.said = now
+        print(f"flyloom: {clean(what)}: {done:,} of {total:,}, {done / total:.0%}",
+              file=sys.stderr, flush=True)
 
 
 class _Bar:

@@ -35,13 +35,13 @@ OWN = ("dialect", "load", "selection", "rails", "traffic", "class", "messages", 
 def packet(
     source: Tables,
     *,
-    load: float | str | Iterable[float] = 0.5,
-    traffic: Wanted = "uniform",
+    load: float | str | Iterable[float] | None = None,
+    traffic: Wanted | None = None,
     classes: Sequence[Mapping[str, Any]] = (),
     selection: str = "minimal",
     dialect: str = "physical",
-    messages: int = 30,
-    message_bytes: int = 4096,
+    messages: int | None = None,
+    message_bytes: int | None = None,
     rails: str = "congestion",
     trace: Traced | Sequence[Traced] | None = None,
     compute: str = "off",
@@ -67,9 +67,11 @@ def packet(
         A network, as for ``network``; or tables, a ``Routing`` or a folder of them.
     load
         Parts of the rate of one rail of an endpoint: a number, several, or a range
-        ``"0.1:0.9:0.1"``.
+        ``"0.1:0.9:0.1"``; 0.5 where it is not given. With a trace there is none, nor any of
+        ``traffic``, ``messages``, ``message_bytes``.
     traffic
-        A pattern (docs/traffic.md), a file, a matrix or rows ``(src, dst, amount)``.
+        A pattern (docs/traffic.md), ``uniform`` where none is given; a file, a matrix or rows
+        ``(src, dst, amount)``.
     classes
         Several classes of traffic at once: of each ``share`` of the load, ``traffic`` (a pattern),
         ``messages``, ``message_bytes``, and how it shares ports with the others: ``priority``,
@@ -81,7 +83,7 @@ def packet(
     dialect
         Whose model: ``physical``, ``codes-slimfly-v1``, ``codes-dally-v1``, ``codes-dfplus-v1``.
     messages, message_bytes
-        Messages of an endpoint, and how long they are.
+        Messages of an endpoint, and how long they are: 30 of 4096 bytes where it is not given.
     rails
         Of endpoints with several: ``congestion``, ``path``, ``dedicated``, ``random``,
         ``striped``.
@@ -125,6 +127,11 @@ def packet(
     team = join() if sync == "mpi" else ALONE
     with team.together():
         refuse_arguments(settings, OWN)
+        if trace is not None:
+            _refuse_traffic(load=load, traffic=traffic, messages=messages,
+                            message_bytes=message_bytes)
+        load = 0.5 if load is None else load
+        traffic = "uniform" if traffic is None else traffic
         hands = threads_for(threads)
         on = routed_or_not(
             source, engine, lmc=lmc, layers=layers, options=engine_options, progress=progress
@@ -133,7 +140,9 @@ def packet(
         topology = topology_of(on)
         spec = nested({
             **(settings or {}), "load": loads(load), "selection": selection, "dialect": dialect,
-            "messages": messages, "message_bytes": message_bytes, "rails": rails, "sync": sync,
+            "messages": 30 if messages is None else messages,
+            "message_bytes": 4096 if message_bytes is None else message_bytes,
+            "rails": rails, "sync": sync,
             "class": [dict(one) for one in classes], "unverified": unverified, "seed": seed,
         })
         own = None
@@ -176,6 +185,15 @@ def _jobs(
     }
     spec["placement"], where = places(on, placement)
     return schedules({**spec, "trace": traces}, progress), where
+
+
+def _refuse_traffic(**given: object) -> None:
+    """RefusalError where something says what is sent besides a trace."""
+    for name, value in given.items():
+        if value is not None:
+            raise RefusalError(
+                f"{name}: a trace says what is sent; leave out {name}, or the trace"
+            )
 
 
 def refuse_arguments(settings: Mapping[str, Any] | None, names: Iterable[str]) -> None:

@@ -121,7 +121,9 @@ def simulate(
             raise RefusalError("level: seeds are of level flit; leave them out")
         _known(of_level, packet, level)
         return packet(
-            source, load=0.5 if load == "auto" else load, traffic=traffic, classes=classes,
+            source, load=None if isinstance(load, str) and load == "auto" else load,
+            traffic=None if isinstance(traffic, str) and traffic == "uniform" else traffic,
+            classes=classes,
             selection=selection, engine=engine, lmc=lmc, layers=layers,
             engine_options=engine_options, settings=settings, unverified=unverified, seed=seed,
             threads=threads, progress=progress, **of_level,

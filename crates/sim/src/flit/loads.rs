@@ -70,11 +70,15 @@ impl Loads {
             return Err(Refusal::new(
                 "load",
                 "there is none",
-                "numbers above 0, at most 1, or auto",
+                "numbers above 0, at most 64, or auto",
             ));
         }
         if let Some(x) = all.iter().find(|x| !(**x > 0.0 && **x <= MOST_LOAD)) {
-            return Err(Refusal::new("load", format!("{x} is out of range"), "above 0, at most 1"));
+            return Err(Refusal::new(
+                "load",
+                format!("{x} is out of range"),
+                "above 0, at most 64",
+            ));
         }
         if all.len() > MOST {
             return Err(Refusal::new(

@@ -7,6 +7,7 @@ use super::endpoint::Rails;
 use super::model::{Drive, Model};
 use super::nic::{Births, Open};
 use super::plant::{Class, Plant};
+use super::rates::Rates;
 use super::replay::{Jobs, Replay};
 use super::route::Route;
 use super::row::Row;
@@ -35,6 +36,8 @@ pub struct Case {
     sends: Sends,
     /// Whether packets are proved never to wait in a circle.
     pub verified: bool,
+    /// The rates of links.
+    pub rates: Rates,
 }
 
 /// What endpoints send, at any load.
@@ -68,7 +71,8 @@ impl Case {
         } else {
             None
         };
-        let Made { plant, timing, route, births, concentration, verified } = made(spec, on, watch)?;
+        let Made { plant, timing, route, births, concentration, verified, rates } =
+            made(spec, on, watch)?;
         let sends = if let Some(to) = to {
             Sends::Open(to)
         } else {
@@ -85,6 +89,7 @@ impl Case {
             concentration,
             sends,
             verified,
+            rates,
         })
     }
 
@@ -206,6 +211,17 @@ impl Case {
         self.spec.end_us.is_none() && ended.waits
     }
 
+    /// How long what is measured took, ps: until the last event, and beside a background until all
+    /// jobs were done.
+    fn measured_ps(&self, ran: &Ran, ended: &Ended) -> u64 {
+        let is_beside = self.replay().is_some_and(|replay| replay.tells());
+        let done_ps = ended.times.iter().map(|time| time.end_ps).max();
+        match done_ps {
+            Some(done_ps) if is_beside && ended.left.is_empty() => done_ps,
+            _ => ran.last_ps,
+        }
+    }
+
     /// What people read of a run.
     pub(super) fn row(
         &self,
@@ -226,6 +242,7 @@ impl Case {
             return Err(ended.left.refusal(replay.schedule()).into());
         }
         let load = self.replay().is_none().then_some(load);
+        let ran = &Ran { last_ps: self.measured_ps(ran, ended), ..*ran };
         let mut row = teller.row(load, ran, ended, tally, waits);
         if let (Some(load), true) = (load, self.spec.class.len() > 1) {
             let shares: Vec<f64> = self.classes().iter().map(|one| one.share * load).collect();

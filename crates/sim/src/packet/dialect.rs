@@ -6,6 +6,7 @@ use super::guided::Guided;
 use super::nic::Births;
 use super::order::check_order;
 use super::plant::{Class, Link, Plant};
+use super::rates::{self, Rates};
 use super::route::Route;
 use super::spec::{Arbitration, Dialect, Spec, Switching};
 use super::timing::{Drawn, Order, Passing, Room, Timing};
@@ -31,6 +32,7 @@ pub(super) struct Made {
     pub(super) concentration: u32,
     /// Whether packets are proved never to wait in a circle.
     pub(super) verified: bool,
+    pub(super) rates: Rates,
 }
 
 /// Bytes of a credit.
@@ -77,7 +79,10 @@ pub(super) fn made(spec: &Spec, on: On, watch: &dyn Watch) -> Result<Made, Stop>
     let wiring = Arc::new(Wiring::of(&t, latency_ps)?);
     let lanes =
         spec.router.virtual_channels.unwrap_or(if spec.dialect == Dialect::DfPlus { 2 } else { 4 });
+    let of_cables = rates::hold(spec, &t);
     let plant = plant(spec, &t, &wiring, (of_rails, lanes))?;
+    let plant = if of_cables { rates::with_own(plant, spec, &t) } else { plant };
+    check_times(&plant)?;
     let concentration = plant.endpoints.checked_div(of_each_plane(&t, &plant)).unwrap_or(0).max(1);
     let (route, verified) = match spec.dialect {
         Dialect::Physical => physical(spec, on, &plant, (&wiring, lanes), watch)?,
@@ -89,6 +94,7 @@ pub(super) fn made(spec: &Spec, on: On, watch: &dyn Watch) -> Result<Made, Stop>
             Dialect::Physical | Dialect::SlimFly => Births::Exponential,
             Dialect::Dally | Dialect::DfPlus => Births::Synchronised,
         }),
+        rates: Rates::of(&plant, of_cables),
         plant,
         route,
         concentration,
@@ -112,6 +118,8 @@ fn plant(
     let (link, chunk) = (&spec.link, spec.packet_bytes);
     let [local, global, endpoint] = match spec.dialect {
         Dialect::Dally => [RATE, 2.0 * RATE, RATE / 2.0],
+        // what a load is a part of
+        _ if rates::hold(spec, on) => [RATE, RATE, rates::of_endpoints(on).unwrap_or(RATE)],
         _ => [RATE; 3],
     };
     let room = |bytes: Option<u32>| bytes.unwrap_or(BUFFER_BYTES.max(chunk));
@@ -123,11 +131,6 @@ fn plant(
         of(link.global_gib_per_s, global, link.global_buffer_bytes),
         of(link.endpoint_gib_per_s, endpoint, link.endpoint_buffer_bytes),
     ];
-    let slowest_ps = links.iter().map(|link| link.chunk_ps).max().unwrap_or(0);
-    if slowest_ps > u64::from(u32::MAX) {
-        let why = format!("{chunk} bytes take {} ms on a link", slowest_ps / 1_000_000_000);
-        return Err(Refusal::new("packet_bytes", why, "4 ms at most, by rate and length"));
-    }
     if spec.dialect == Dialect::SlimFly {
         // CODES gives a whole chunk that part of its time on every rail
         let of_endpoints = &mut links[Class::Endpoint as usize];
@@ -139,6 +142,17 @@ fn plant(
     };
     let classes = spec.class.len().max(1) as u32;
     Ok(Plant::new(wiring, rails, (lanes.into(), classes), chunk, links, class))
+}
+
+/// Refuses packets whose time on a link is too long to be written down.
+fn check_times(plant: &Plant) -> Result<(), Refusal> {
+    let slowest_ps = plant.links().iter().map(|link| link.chunk_ps).max().unwrap_or(0);
+    if u32::try_from(slowest_ps).is_ok() {
+        return Ok(());
+    }
+    let chunk = plant.chunk_bytes;
+    let why = format!("{chunk} bytes take {} ms on a link", slowest_ps / 1_000_000_000);
+    Err(Refusal::new("packet_bytes", why, "4 ms at most, by rate and length"))
 }
 
 /// The group of every router: of Slim Fly as CODES has it the routers of a row, which follow one

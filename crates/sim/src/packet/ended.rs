@@ -3,14 +3,14 @@
 
 use super::event::NONE;
 use super::model::{Model, State};
-use super::node::Port;
+use super::node::{NEVER_PS, Node, Port};
 use super::plant::Class;
 use super::replay::RankTime;
 use crate::message::Left;
 use base::seed::fnv1a64;
 use des::Lp;
 
-/// A port of a router and how long it was busy.
+/// A port of a router and how long it was busy; beside a background, until all jobs were done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Busiest {
     /// How long, ps; 0 where no port was.
@@ -30,7 +30,7 @@ pub struct Did {
     pub port: u16,
     /// Bytes that it has sent.
     pub bytes: u64,
-    /// How long it was busy, ps.
+    /// How long it was busy, ps; beside a background, until all jobs were done, as what follows.
     pub busy_ps: u64,
     /// Most chunks that waited for it at once.
     pub most: u32,
@@ -76,7 +76,7 @@ impl Ended {
             word(lp.into());
             let ports = match state {
                 State::Router(node) => {
-                    all.router(model, lp, &node.ports);
+                    all.router(model, lp, node);
                     &node.ports
                 }
                 State::Endpoint(it) => {
@@ -102,12 +102,16 @@ impl Ended {
         all
     }
 
-    fn router(&mut self, model: &Model, router: Lp, ports: &[Port]) {
-        for (at, (port, behind)) in (0..).zip(ports.iter().zip(model.plant.all(router))) {
+    fn router(&mut self, model: &Model, router: Lp, node: &Node) {
+        let until = node.recent.as_ref().and_then(|recent| recent.until.as_ref());
+        for (at, (port, behind)) in (0..).zip(node.ports.iter().zip(model.plant.all(router))) {
             if behind.class != Class::Endpoint {
-                self.busy(Busiest { busy_ps: port.busy_ps, router, port: at });
+                let Port { bytes, mut busy_ps, most, mut blocked_ps, mut since_ps, .. } = *port;
+                if let Some(until) = until.map(|all| all[usize::from(at)]) {
+                    (busy_ps, blocked_ps, since_ps) = (until.busy_ps, until.blocked_ps, NEVER_PS);
+                }
+                self.busy(Busiest { busy_ps, router, port: at });
                 if model.links {
-                    let Port { bytes, busy_ps, most, blocked_ps, since_ps, .. } = *port;
                     self.links.push(Did {
                         router,
                         port: at,

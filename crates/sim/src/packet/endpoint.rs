@@ -3,12 +3,13 @@
 use super::event::{Happens, Packet, Sender};
 use super::model::{Change, Drive, Model, Runs};
 use super::nic::Nic;
-use super::node::{Node, Waiting};
+use super::node::{Lane, Node, Waiting};
 use super::plant::Class;
 use super::replay::{self, Plays};
 use super::tally::Arrival;
-use super::timing::Passing;
+use super::timing::{Passing, Room};
 use base::seed::Fast;
+use des::Lp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -191,6 +192,7 @@ impl Model {
         let own = it.node.lane(at, to);
         own.queued = queued;
         own.waiting += 1;
+        own.waiting_bytes += packet.bytes;
         it.node.port(port, to).queued += 1;
         self.endpoint_wakes(it, port, to);
     }
@@ -244,9 +246,20 @@ impl Model {
 
     /// Whether a class has a packet for a rail, and there is room behind it.
     #[inline]
-    fn may_send(&self, node: &Node, port: u16, class: u8) -> bool {
+    fn may_send(&self, node: &Node, (port, me): (u16, Lp), class: u8) -> bool {
         let lane = node.lanes[self.queue_at(port, class)];
-        !lane.queued.is_empty() && lane.chunks < self.endpoint_room()
+        let kind = self.plant.kind_of_rail(me - self.plant.routers, port as u8);
+        !lane.queued.is_empty() && self.has_room(node, &lane, kind)
+    }
+
+    /// Whether the queue of an endpoint's rail holds as much as the buffer behind it, or more.
+    #[inline]
+    pub(super) fn is_full(&self, lane: &Lane, rail: u8, me: Lp) -> bool {
+        let link = self.plant.kind(self.plant.kind_of_rail(me - self.plant.routers, rail));
+        match self.timing.room {
+            Room::Behind => lane.waiting >= link.chunks,
+            Room::Gone => lane.waiting_bytes >= link.bytes,
+        }
     }
 
     /// Takes the first packet of a class for a rail.
@@ -257,7 +270,9 @@ impl Model {
         let lane = node.lane(at, to);
         lane.queued = queued;
         lane.chunks += 1;
+        lane.bytes += waiting.packet.bytes;
         lane.waiting -= 1;
+        lane.waiting_bytes -= waiting.packet.bytes;
         if let Some(sharing) = &self.sharing {
             sharing.serves(node, port, (class, waiting.packet.bytes), to);
         }
@@ -266,10 +281,11 @@ impl Model {
 
     /// A rail of an endpoint may send.
     pub(super) fn endpoint_sends(&self, it: &mut Endpoint, port: u16, to: &mut impl Runs) {
+        let seat = (port, to.me());
         let class = match &self.sharing {
-            None => self.may_send(&it.node, port, 0).then_some(0),
+            None => self.may_send(&it.node, seat, 0).then_some(0),
             Some(sharing) => {
-                sharing.next(&it.node, port, |class| self.may_send(&it.node, port, class))
+                sharing.next(&it.node, port, |class| self.may_send(&it.node, seat, class))
             }
         };
         let Some(class) = class else {
@@ -278,13 +294,14 @@ impl Model {
         };
         let waiting = self.takes(&mut it.node, port, class, to);
         let classes = self.plant.classes as u8;
-        let may_send = (0..classes).any(|class| self.may_send(&it.node, port, class));
+        let may_send = (0..classes).any(|class| self.may_send(&it.node, seat, class));
         let mut packet = waiting.packet;
         let now = to.now_ps();
         if self.timing.begins_late {
             packet.began_ps = now;
         }
-        let time_ps = self.plant.chunk_ps(Class::Endpoint, packet.bytes);
+        let kind = self.plant.kind_of_rail(packet.from, packet.rail);
+        let time_ps = self.plant.chunk_ps(kind, packet.bytes);
         let jitter_ps = it.node.drawn_ps(self.timing.jitter, to);
         let own = it.node.port(port, to);
         let start_ps = own.free_ps.max(now);
@@ -335,12 +352,14 @@ impl Model {
     pub(super) fn endpoint_credit(
         &self,
         it: &mut Endpoint,
-        port: u16,
-        lane: u8,
+        (port, lane): (u16, u8),
+        bytes: u32,
         to: &mut impl Runs,
     ) {
         let at = self.queue_at(port, self.plant.class_of(lane));
-        it.node.lane(at, to).chunks -= 1;
+        let own = it.node.lane(at, to);
+        own.chunks -= 1;
+        own.bytes -= bytes;
         if !it.node.lanes[at].queued.is_empty() {
             self.endpoint_wakes(it, port, to);
         }
@@ -354,7 +373,7 @@ impl Model {
         sender: Sender,
         to: &mut impl Runs,
     ) {
-        self.credit(&mut it.node, sender, 0, to);
+        self.credit(&mut it.node, (sender, packet.bytes), 0, to);
         let now = to.now_ps();
         let latency_ps = now - packet.began_ps;
         to.note(|| Change::Seen(it.seen));

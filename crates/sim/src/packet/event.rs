@@ -68,6 +68,8 @@ pub enum Happens {
     Arrives(Packet, Sender),
     /// A chunk has left the buffer behind a port: there is room for one more.
     Credit {
+        /// Its length.
+        bytes: u32,
         /// The port.
         port: u16,
         /// The virtual channel.

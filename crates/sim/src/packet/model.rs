@@ -11,6 +11,7 @@ use super::replay::{Played, Replay, TELL_PS};
 use super::route::Route;
 use super::tally::{Arrival, Tally};
 use super::timing::{Order, Passing, Timing};
+use super::until::{Recent, Spell};
 use base::seed::Fast;
 use des::{Context, Lp};
 use std::sync::Arc;
@@ -84,6 +85,12 @@ pub enum Change {
     Freed(u32, Waiting),
     /// What is kept to share ports among classes.
     Tag(u32, u64),
+    /// What a port has sent is kept.
+    Kept(u16),
+    /// What a port had sent is kept no longer.
+    Forgot(u16, Spell),
+    /// All jobs are done.
+    Ended,
     /// The interface of an endpoint for a class.
     Nic(u8, Nic),
     /// What an endpoint had received.
@@ -118,6 +125,7 @@ impl des::Model for Model {
             let mut node = Node::new(ports, lanes, dice);
             node.by_age = self.timing.order == Order::Oldest;
             node.tags = Sharing::tags(self.sharing.as_ref(), ports);
+            node.recent = self.tells().then(|| Box::new(Recent::new(ports)));
             return State::Router(node);
         }
         let mut it = Endpoint::new(self.plant.rails, self.plant.classes, dice);
@@ -138,13 +146,18 @@ impl des::Model for Model {
         match state {
             State::Router(node) => match event {
                 Happens::Arrives(packet, sender) => self.at_router(node, packet, sender, to),
-                Happens::Credit { port, lane } => self.router_credit(node, port, lane, to),
+                Happens::Credit { bytes, port, lane } => {
+                    self.router_credit(node, (port, lane), bytes, to);
+                }
                 Happens::Sends { port } => self.router_sends(node, port, to),
+                Happens::Over => node.hears(to),
                 _ => {}
             },
             State::Endpoint(it) => match event {
                 Happens::Arrives(packet, sender) => self.at_endpoint(it, packet, sender, to),
-                Happens::Credit { port, lane } => self.endpoint_credit(it, port, lane, to),
+                Happens::Credit { bytes, port, lane } => {
+                    self.endpoint_credit(it, (port, lane), bytes, to);
+                }
                 Happens::Sends { port } => self.endpoint_sends(it, port, to),
                 Happens::Born(class) => self.born(it, class, to),
                 Happens::Queues(packet, class) => self.queues(it, packet, class, to),
@@ -201,21 +214,23 @@ impl des::Model for Model {
         let least = crossing.map(|(_, behind)| {
             let chunk_ps = match passing {
                 Passing::Head => 0,
-                _ => self.plant.chunk_ps(behind.class, self.least_bytes()) + jitter.least_ps,
+                _ => self.plant.chunk_ps(behind.kind, self.least_bytes()) + jitter.least_ps,
             };
             // what comes from an endpoint has no router behind it
             let router_ps = if behind.class == Class::Endpoint { 0 } else { router_ps };
             u64::from(behind.latency_ps) + (credit_ps + jitter.least_ps).min(router_ps + chunk_ps)
         });
         let least_ps = least.min().unwrap_or(u64::from(u32::MAX));
-        match &self.drive {
-            Drive::Replay(replay) if replay.tells() => least_ps.min(TELL_PS),
-            _ => least_ps,
-        }
+        if self.tells() { least_ps.min(TELL_PS) } else { least_ps }
     }
 }
 
 impl Model {
+    /// Whether all hear of it that jobs are done: others send beside them.
+    pub(super) fn tells(&self) -> bool {
+        matches!(&self.drive, Drive::Replay(replay) if replay.tells())
+    }
+
     /// Something happens to the processes of an endpoint.
     fn plays(&self, it: &mut Endpoint, event: Happens, to: &mut impl Context<Self>) {
         let Drive::Replay(replay) = &self.drive else { return };

@@ -4,7 +4,6 @@ use super::endpoint::Endpoint;
 use super::event::{Happens, NONE, Packet, Sender};
 use super::model::{Change, Drive, Model, Runs};
 use super::node::List;
-use super::plant::Class;
 use base::exp::ln;
 use base::seed::Fast;
 use schemars::JsonSchema;
@@ -194,7 +193,7 @@ impl Model {
             to.send(to.me(), nic.free_ps - now, Happens::Schedules(class));
             return;
         }
-        if it.node.lanes[self.queue_at(nic.rail.into(), class)].waiting >= self.endpoint_room() {
+        if self.is_full(&it.node.lanes[self.queue_at(nic.rail.into(), class)], nic.rail, to.me()) {
             it.nic(class, to).is_blocked = true;
             return;
         }
@@ -207,7 +206,8 @@ impl Model {
         }
         let bytes = it.nics[usize::from(class)].left.min(self.plant.chunk_bytes);
         let delay_ps = it.node.drawn_ps(self.timing.nic, to);
-        let each_ps = self.plant.chunk_ps(Class::Endpoint, bytes) / u64::from(self.timing.at_once);
+        let me = to.me() - self.plant.routers;
+        let each_ps = self.plant.interface_ps(me, self.timing.at_once, bytes);
         // CODES counts from the queue of the endpoint on
         let pause_ps = delay_ps + it.node.drawn_ps(self.timing.jitter, to);
         let nic = it.nic(class, to);

@@ -3,6 +3,7 @@
 use super::event::{Packet, Sender};
 use super::model::{Change, Runs};
 use super::timing::Drawn;
+use super::until::Recent;
 use base::seed::Fast;
 
 /// No slot.
@@ -33,8 +34,12 @@ pub struct Lane {
     /// Chunks that have room behind the port and have not left it: those that wait to be sent, are
     /// on the wire, or were not accepted there yet.
     pub chunks: u32,
+    /// Their bytes.
+    pub bytes: u32,
     /// Chunks in `queued`.
     pub waiting: u32,
+    /// Of an endpoint, their bytes.
+    pub waiting_bytes: u32,
     /// Chunks with room, to be sent.
     pub pending: List,
     /// Chunks without room, whose senders got no credit yet.
@@ -105,6 +110,8 @@ pub struct Node {
     pub(super) by_age: bool,
     /// What is kept to share ports among classes of traffic, where there are several.
     pub(super) tags: Vec<u64>,
+    /// What its ports did lately, where that is asked for.
+    pub(super) recent: Option<Box<Recent>>,
     /// Its random numbers.
     pub(super) dice: Fast,
 }
@@ -124,7 +131,14 @@ impl Node {
             is_awake: false,
             last: 0,
         };
-        let lane = Lane { chunks: 0, waiting: 0, pending: List::EMPTY, queued: List::EMPTY };
+        let lane = Lane {
+            chunks: 0,
+            bytes: 0,
+            waiting: 0,
+            waiting_bytes: 0,
+            pending: List::EMPTY,
+            queued: List::EMPTY,
+        };
         Self {
             ports: vec![port; ports],
             lanes: vec![lane; ports * lanes],
@@ -132,6 +146,7 @@ impl Node {
             free: NONE,
             by_age: false,
             tags: Vec::new(),
+            recent: None,
             dice,
         }
     }
@@ -260,6 +275,12 @@ impl Node {
         self.slots[list.head as usize].packet.age()
     }
 
+    /// The length of the first chunk of a list that has one, bytes.
+    #[inline]
+    pub fn first_bytes(&self, list: List) -> u32 {
+        self.slots[list.head as usize].packet.bytes
+    }
+
     /// The chunks of a list, in order.
     pub fn waiting(&self, list: List) -> impl Iterator<Item = &Waiting> {
         let mut slot = list.head;
@@ -283,7 +304,8 @@ impl Node {
         match queue {
             Queue::Pending => {
                 let pending = self.append(lane.pending, packet, sender, to);
-                *self.lane(at, to) = Lane { chunks: lane.chunks + 1, pending, ..lane };
+                let (chunks, bytes) = (lane.chunks + 1, lane.bytes + packet.bytes);
+                *self.lane(at, to) = Lane { chunks, bytes, pending, ..lane };
                 let it = self.port(port, to);
                 it.pending += 1;
                 it.most = it.most.max(it.pending + it.queued);
@@ -319,6 +341,11 @@ impl Node {
                 self.slots[slot as usize] = was;
             }
             Change::Tag(at, was) => self.tags[at as usize] = was,
+            Change::Kept(_) | Change::Forgot(..) | Change::Ended => {
+                if let Some(recent) = &mut self.recent {
+                    recent.undo(change);
+                }
+            }
             Change::Nic(..)
             | Change::Seen(_)
             | Change::Heard(..)

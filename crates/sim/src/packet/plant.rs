@@ -25,6 +25,8 @@ pub struct Behind {
     pub port: u16,
     /// Its kind of link.
     pub class: Class,
+    /// Its rate and buffers, by their number.
+    pub kind: u16,
     /// The latency of the link, ps.
     pub latency_ps: u32,
 }
@@ -36,6 +38,8 @@ pub struct Link {
     pub gib_per_s: f64,
     /// Room of a virtual channel behind it, chunks.
     pub chunks: u32,
+    /// The same, bytes.
+    pub bytes: u32,
     /// The time of a whole chunk, ps.
     pub chunk_ps: u64,
 }
@@ -55,8 +59,11 @@ pub struct Plant {
     pub classes: u32,
     /// A full chunk.
     pub chunk_bytes: u32,
-    /// Kinds of links: local, global, endpoint.
-    pub links: [Link; 3],
+    /// Rates and buffers: of local links, global ones and those of endpoints; then of cables that
+    /// have rates of their own.
+    links: Vec<Link>,
+    /// Whether all links of endpoints are as [`Class::Endpoint`] says.
+    is_one_endpoint_rate: bool,
     offsets: Vec<u32>,
     behind: Vec<Behind>,
     /// The latency of all links, where they have the same.
@@ -90,7 +97,8 @@ impl Plant {
                     End::Empty => (router, 0, Class::Local),
                 };
                 let latency_ps = port.out_latency - 1;
-                behind.push(Behind { lp, port: port_there, class, latency_ps });
+                let kind = class as u16;
+                behind.push(Behind { lp, port: port_there, class, kind, latency_ps });
             }
             offsets.push(behind.len() as u32);
         }
@@ -104,7 +112,8 @@ impl Plant {
             lanes: lanes * classes,
             classes,
             chunk_bytes,
-            links,
+            links: links.into(),
+            is_one_endpoint_rate: true,
             offsets,
             behind,
             latency_ps,
@@ -115,7 +124,59 @@ impl Plant {
     /// A kind of link with a rate in GiB/s and `buffer_bytes` a virtual channel.
     pub fn link(gib_per_s: f64, buffer_bytes: u32, chunk_bytes: u32) -> Link {
         let chunk_ps = transmission_ps(chunk_bytes.into(), gib_per_s);
-        Link { gib_per_s, chunks: buffer_bytes / chunk_bytes, chunk_ps }
+        let chunks = buffer_bytes / chunk_bytes;
+        Link { gib_per_s, chunks, bytes: buffer_bytes, chunk_ps }
+    }
+
+    /// The same network, where the link behind a port of a router has a rate of its own, GiB/s, or
+    /// none; buffers are those of its class. O(links x rates).
+    #[must_use]
+    pub fn with_rates(mut self, rate: impl Fn(u32, usize) -> Option<f64>) -> Self {
+        for router in 0..self.routers {
+            let first = self.offsets[router as usize] as usize;
+            for port in 0..self.ports(router) {
+                let class = self.behind[first + port].class;
+                let Some(gib_per_s) = rate(router, port) else { continue };
+                let link = Self::link(gib_per_s, self.of(class).bytes, self.chunk_bytes);
+                let known = self.links.iter().position(|other| *other == link);
+                let kind = known.unwrap_or_else(|| {
+                    self.links.push(link);
+                    self.links.len() - 1
+                });
+                self.behind[first + port].kind = kind as u16;
+            }
+        }
+        let endpoint = self.of(Class::Endpoint).clone();
+        let rails = self.behind.iter().filter(|b| b.class == Class::Endpoint);
+        self.is_one_endpoint_rate =
+            rails.map(|b| &self.links[usize::from(b.kind)]).all(|link| *link == endpoint);
+        self
+    }
+
+    /// All rates and buffers that there are.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// The kind of link of a rail of an endpoint.
+    #[inline]
+    pub(super) fn kind_of_rail(&self, endpoint: u32, rail: u8) -> u16 {
+        if self.is_one_endpoint_rate {
+            return Class::Endpoint as u16;
+        }
+        let at = self.at(endpoint, rail);
+        self.behind(at.router, at.port).kind
+    }
+
+    /// The time of a chunk at the rate of so many rails of an endpoint together, ps: all that it
+    /// has, or one.
+    #[inline]
+    pub(super) fn interface_ps(&self, endpoint: u32, rails: u32, bytes: u32) -> u64 {
+        if self.is_one_endpoint_rate {
+            return self.chunk_ps(Class::Endpoint as u16, bytes) / u64::from(rails);
+        }
+        let rate = |rail: u32| self.kind(self.kind_of_rail(endpoint, rail as u8)).gib_per_s;
+        transmission_ps(bytes.into(), (0..rails).map(rate).sum())
     }
 
     /// What is behind the ports of a router.
@@ -180,14 +241,20 @@ impl Plant {
 
     /// A kind of link.
     #[inline]
+    pub fn kind(&self, kind: u16) -> &Link {
+        &self.links[usize::from(kind)]
+    }
+
+    /// The links of a class whose cables have no rates of their own.
+    #[inline]
     pub fn of(&self, class: Class) -> &Link {
         &self.links[class as usize]
     }
 
     /// The time of a chunk on a link, ps.
     #[inline]
-    pub fn chunk_ps(&self, class: Class, bytes: u32) -> u64 {
-        let link = self.of(class);
+    pub fn chunk_ps(&self, kind: u16, bytes: u32) -> u64 {
+        let link = self.kind(kind);
         if bytes == self.chunk_bytes {
             link.chunk_ps
         } else {

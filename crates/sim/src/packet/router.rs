@@ -2,8 +2,8 @@
 
 use super::event::{Happens, Packet, Sender};
 use super::model::{Model, Runs};
-use super::node::{NEVER_PS, Node, Queue};
-use super::plant::Class;
+use super::node::{Lane, NEVER_PS, Node, Queue};
+use super::plant::{Class, Link};
 use super::timing::{Order, Passing, Room};
 
 impl Model {
@@ -18,11 +18,12 @@ impl Model {
         let (port, lane) = self.route.way(&self.plant, &mut packet, sender, node, to);
         packet.hops += 1;
         let at = self.lane_at(port, lane);
+        let bytes = packet.bytes;
         if self.timing.room == Room::Gone {
             node.put(port, at, Queue::Queued, (packet, sender), to);
-        } else if node.lanes[at].chunks < self.room(to.me(), port) {
+        } else if node.lanes[at].chunks < self.room(to.me(), port).chunks {
             node.put(port, at, Queue::Pending, (packet, sender), to);
-            self.credit(node, sender, 0, to);
+            self.credit(node, (sender, bytes), 0, to);
         } else {
             node.put(port, at, Queue::Queued, (packet, sender), to);
             Self::blocks(node, port, to);
@@ -32,16 +33,24 @@ impl Model {
     }
 
     /// A credit comes for a lane of a router's port: the first that waits for room gets it.
-    pub(super) fn router_credit(&self, node: &mut Node, port: u16, lane: u8, to: &mut impl Runs) {
+    pub(super) fn router_credit(
+        &self,
+        node: &mut Node,
+        (port, lane): (u16, u8),
+        bytes: u32,
+        to: &mut impl Runs,
+    ) {
         let at = self.lane_at(port, lane);
-        node.lane(at, to).chunks -= 1;
+        let own = node.lane(at, to);
+        own.chunks -= 1;
+        own.bytes -= bytes;
         if node.lanes[at].queued.is_empty() {
             return;
         }
         if self.timing.room == Room::Behind {
             let waiting = node.take_queued(port, at, to);
             node.put(port, at, Queue::Pending, (waiting.packet, waiting.sender), to);
-            self.credit(node, waiting.sender, 0, to);
+            self.credit(node, (waiting.sender, waiting.packet.bytes), 0, to);
         }
         self.router_wakes(node, port, to);
     }
@@ -57,7 +66,9 @@ impl Model {
         let is_kept = self.timing.room == Room::Gone;
         let waiting = if is_kept {
             let waiting = node.take_queued(port, at, to);
-            node.lane(at, to).chunks += 1;
+            let own = node.lane(at, to);
+            own.chunks += 1;
+            own.bytes += waiting.packet.bytes;
             waiting
         } else {
             let (pending, waiting) = node.remove(node.lanes[at].pending, to);
@@ -72,11 +83,13 @@ impl Model {
             sharing.sent(node, port, (class, lane - class * self.plant.lanes_each() as u8), to);
         }
         let behind = self.plant.behind(to.me(), port);
-        let time_ps = self.plant.chunk_ps(behind.class, packet.bytes);
+        let time_ps = self.plant.chunk_ps(behind.kind, packet.bytes);
         let jitter_ps = node.drawn_ps(self.timing.jitter, to);
         let now = to.now_ps();
+        let was = node.ports[usize::from(port)];
+        let start_ps = was.free_ps.max(now);
+        node.keeps((port, was), start_ps, time_ps, to);
         let it = node.port(port, to);
-        let start_ps = it.free_ps.max(now);
         // a chunk does not end before its end has come
         let free_ps = (start_ps + time_ps).max(waiting.tail_ps) + jitter_ps;
         it.free_ps = free_ps;
@@ -91,11 +104,11 @@ impl Model {
             to.send(to.me(), free_ps - now, Happens::Sends { port });
         }
         if is_kept {
-            self.credit(node, waiting.sender, free_ps - now, to);
+            self.credit(node, (waiting.sender, packet.bytes), free_ps - now, to);
         }
         let way_ps = self.timing.router_ps + u64::from(behind.latency_ps);
         let arrives_ps = match self.timing.passing {
-            Passing::Twice => free_ps + self.plant.of(behind.class).chunk_ps,
+            Passing::Twice => free_ps + self.plant.kind(behind.kind).chunk_ps,
             Passing::Head if behind.class != Class::Endpoint => {
                 packet.tail_ps = (free_ps - start_ps) as u32;
                 start_ps
@@ -116,7 +129,7 @@ impl Model {
 
     /// The lane of a port that sends next.
     fn next_lane(&self, node: &Node, port: u16, me: u32) -> Option<u8> {
-        let room = self.room(me, port);
+        let room = self.plant.behind(me, port).kind;
         let Some(sharing) = &self.sharing else {
             let last = node.ports[usize::from(port)].last;
             return self.next_of(node, (port, room), (0, self.plant.lanes as u8), last);
@@ -129,12 +142,12 @@ impl Model {
         of(sharing.next(node, port, |class| of(class).is_some())?)
     }
 
-    /// The lane of a port, of those from one on so many, that sends next; behind the port is so
-    /// much room on each, and the last that sent was the one so far behind the first.
+    /// The lane of a port, of those from one on so many, that sends next; behind the port is a
+    /// kind of link, and the last that sent was the one so far behind the first.
     fn next_of(
         &self,
         node: &Node,
-        (port, room): (u16, u32),
+        (port, kind): (u16, u16),
         (own, lanes): (u8, u8),
         last: u8,
     ) -> Option<u8> {
@@ -144,7 +157,7 @@ impl Model {
             let lane = &node.lanes[first + lane];
             match self.timing.room {
                 Room::Behind => !lane.pending.is_empty(),
-                Room::Gone => !lane.queued.is_empty() && lane.chunks < room,
+                Room::Gone => !lane.queued.is_empty() && self.has_room(node, lane, kind),
             }
         };
         let found = match self.timing.order {
@@ -190,14 +203,14 @@ impl Model {
     pub(super) fn credit(
         &self,
         node: &mut Node,
-        sender: Sender,
+        (sender, bytes): (Sender, u32),
         delay_ps: u64,
         to: &mut impl Runs,
     ) {
         let drawn_ps = node.drawn_ps(self.timing.jitter, to);
         let credit_ps = self.timing.credit_ps + self.plant.latency_ps(sender);
         let Sender { lp, port, lane } = sender;
-        to.send(lp, delay_ps + credit_ps + drawn_ps, Happens::Credit { port, lane });
+        to.send(lp, delay_ps + credit_ps + drawn_ps, Happens::Credit { bytes, port, lane });
     }
 
     #[inline]
@@ -205,15 +218,24 @@ impl Model {
         usize::from(port) * self.plant.lanes as usize + usize::from(lane)
     }
 
-    /// Room of a lane behind a router's port, chunks.
+    /// What is behind a router's port.
     #[inline]
-    fn room(&self, router: u32, port: u16) -> u32 {
-        self.plant.of(self.plant.behind(router, port).class).chunks
+    fn room(&self, router: u32, port: u16) -> &Link {
+        self.plant.kind(self.plant.behind(router, port).kind)
     }
 
-    /// Room of a lane of an endpoint's rail, chunks.
+    /// Whether the first of the chunks that wait for room in a lane has it behind the port, on this
+    /// kind of link: all of it, where buffers count bytes.
     #[inline]
-    pub(super) fn endpoint_room(&self) -> u32 {
-        self.plant.of(Class::Endpoint).chunks
+    pub(super) fn has_room(&self, node: &Node, lane: &Lane, kind: u16) -> bool {
+        let link = self.plant.kind(kind);
+        match self.timing.room {
+            Room::Behind => lane.chunks < link.chunks,
+            Room::Gone => {
+                // no chunk is longer than that: its own length need not be looked up
+                lane.bytes + self.plant.chunk_bytes <= link.bytes
+                    || lane.bytes + node.first_bytes(lane.queued) <= link.bytes
+            }
+        }
     }
 }

@@ -327,6 +327,21 @@ impl Spec {
                 _ => Ok(()),
             };
         }
+        let usual = Self::default();
+        for (name, is_given) in [
+            ("load", self.load != usual.load),
+            ("traffic", self.traffic != usual.traffic),
+            ("messages", self.messages != usual.messages),
+            ("message_bytes", self.message_bytes != usual.message_bytes),
+        ] {
+            if is_given {
+                return Err(Refusal::new(
+                    name,
+                    "a trace says what is sent",
+                    "leave out one of both",
+                ));
+            }
+        }
         if self.end_us.is_some() {
             let why = "processes run to their end";
             return Err(Refusal::new("end_us", why, "leave it out, or no trace"));

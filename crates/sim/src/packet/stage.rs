@@ -1,6 +1,7 @@
 //! The packet level as a stage: parameters and what it is run on in, points and their figures out.
 
 use super::case::{Case, Own, alone};
+use super::rates::Rates;
 use super::replay::{JobRow, Jobs};
 use super::row::Row;
 use super::spec::{Spec, Sync};
@@ -39,6 +40,8 @@ pub struct Driven<'a> {
 pub struct Record {
     /// Whether packets were proved never to wait in a circle.
     pub verified: bool,
+    /// The rates of links: those of cables hold, link by link, where the network says some.
+    pub rates: Rates,
     /// All parameters.
     pub parameters: Spec,
     /// A point for each load, in their order; of traces the one run.
@@ -85,7 +88,8 @@ impl Spec {
 
     fn record(&self, case: &Case, mut points: Vec<Row>) -> Record {
         let jobs = points.first_mut().map(|row| std::mem::take(&mut row.jobs)).unwrap_or_default();
-        Record { verified: case.verified, parameters: self.clone(), points, jobs }
+        let (verified, rates) = (case.verified, case.rates);
+        Record { verified, rates, parameters: self.clone(), points, jobs }
     }
 
     /// The network with what is sent over it, ready to run.
@@ -141,12 +145,22 @@ impl Spec {
             Loads::At(loads) => loads.len() as f64,
             Loads::Auto => 1.0,
         };
+        let packets = f64::from(self.message_bytes) / f64::from(self.packet_bytes);
+        let each = f64::from(self.messages) * packets.ceil();
+        self.need_at(size, each, points)
+    }
+
+    /// The same of traces, one run of so many packets: no less, as others may send beside them.
+    fn need_of_packets(&self, size: &Size, packets: f64) -> Need {
+        self.need_at(size, packets / size.terminals.max(1.0), 1.0)
+    }
+
+    /// The same of so many points of so many packets for each endpoint.
+    fn need_at(&self, size: &Size, each: f64, points: f64) -> Need {
         let classes = self.class.len().max(1) as f64;
         let lanes = f64::from(self.router.virtual_channels.unwrap_or(4)) * classes;
         let at_once = if self.sync == Sync::Sequential { size.threads.min(points) } else { 1.0 };
-        let packets = f64::from(self.message_bytes) / f64::from(self.packet_bytes);
-        let each = f64::from(self.messages) * packets.ceil();
-        let state = (size.arcs() + size.terminals) * (40.0 + 28.0 * lanes)
+        let state = (size.arcs() + size.terminals) * (40.0 + 36.0 * lanes)
             + 600.0 * size.terminals
             + 150.0 * size.terminals * each.min(8.0);
         let tables = 4.0 * size.switches * size.switches;
@@ -246,7 +260,11 @@ impl Stage for Spec {
     }
 
     fn need(&self, on: Driven<'_>, threads: usize) -> Need {
-        self.need_of(&Size::of(on.topology, threads))
+        let size = Size::of(on.topology, threads);
+        if self.trace.0.is_empty() {
+            return self.need_of(&size);
+        }
+        self.need_of_packets(&size, on.jobs.packets(self) as f64)
     }
 
     fn check(&self) -> Result<(), Refusal> {

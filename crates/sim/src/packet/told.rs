@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(super) struct Ran {
     /// Events that stay.
     pub events: u64,
-    /// The last of them, ps.
+    /// When what is measured was over, ps: the last of them, or the end of all jobs.
     pub last_ps: u64,
     /// Windows or rounds.
     pub windows: u64,

@@ -16,8 +16,9 @@ impl Wire for Happens {
                 packet.put(into);
                 sender.put(into);
             }
-            Self::Credit { port, lane } => {
+            Self::Credit { bytes, port, lane } => {
                 1_u8.put(into);
+                bytes.put(into);
                 port.put(into);
                 lane.put(into);
             }
@@ -45,7 +46,11 @@ impl Wire for Happens {
     fn take(from: &mut &[u8]) -> Option<Self> {
         Some(match u8::take(from)? {
             0 => Self::Arrives(Packet::take(from)?, Sender::take(from)?),
-            1 => Self::Credit { port: u16::take(from)?, lane: u8::take(from)? },
+            1 => Self::Credit {
+                bytes: u32::take(from)?,
+                port: u16::take(from)?,
+                lane: u8::take(from)?,
+            },
             2 => Self::Sends { port: u16::take(from)? },
             3 => Self::Born(u8::take(from)?),
             4 => Self::Schedules(u8::take(from)?),

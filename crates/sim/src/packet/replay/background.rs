@@ -219,6 +219,10 @@ impl Model {
         for &home in replay.background.iter().flat_map(|one| &one.homes) {
             to.send(self.plant.lp(home), TELL_PS, Happens::Over);
         }
+        // they know of each of their links how long it was busy until now
+        for router in 0..self.plant.routers {
+            to.send(router, TELL_PS, Happens::Over);
+        }
     }
 
     /// The background ends.

@@ -3,9 +3,9 @@
 use super::super::nic::Births;
 use super::super::spec::Spec;
 use super::asked::made;
-use super::{Background, Collectives, Compute, Placed, Replay};
+use super::{Background, Collectives, Compute, Placed, Replay, chunks_of};
 use crate::message::{self, LogGops};
-use base::{Refusal, Stop, Watch};
+use base::{Quiet, Refusal, Stop, Watch};
 use fabric::Topology;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -23,6 +23,17 @@ pub struct Jobs<'a> {
 }
 
 impl Jobs<'_> {
+    /// About how many packets the traces of a spec are, without what is beside them; 0 where that
+    /// is not known, as the run itself will say why.
+    pub(in super::super) fn packets(self, spec: &Spec) -> u64 {
+        let of = |schedule: &Schedule| chunks_of(schedule, &spec.mpi, spec.packet_bytes.max(1));
+        if let Some(given) = self.schedules {
+            return given.iter().map(|one| of(one)).sum();
+        }
+        let made = spec.trace.0.iter().filter_map(|word| made(word, spec.collectives, &Quiet).ok());
+        made.map(|schedule| of(&schedule)).sum()
+    }
+
     /// All jobs on their endpoints, where a rail has a rate in GiB/s and messages are born as the
     /// dialect has it.
     pub(in super::super) fn replay(

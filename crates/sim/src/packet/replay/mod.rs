@@ -268,12 +268,17 @@ impl Replay {
 
     /// Chunks of all jobs with schedules: what a run is about to carry.
     pub(super) fn chunks(&self, chunk_bytes: u32) -> u64 {
-        let sends = self.schedule.ops().iter().filter(|op| op.kind == Kind::Send);
-        let of = |bytes: u64| bytes.max(1).div_ceil(chunk_bytes.into());
-        let each = |bytes: u64| {
-            let control = 2 * of(self.mpi.control_bytes.into());
-            of(bytes) + if bytes >= self.mpi.eager_bytes { control } else { 0 }
-        };
-        sends.map(|op| each(op.size)).sum()
+        chunks_of(&self.schedule, &self.mpi, chunk_bytes)
     }
+}
+
+/// Chunks of all messages of a schedule, with questions and answers.
+fn chunks_of(schedule: &Schedule, mpi: &Mpi, chunk_bytes: u32) -> u64 {
+    let sends = schedule.ops().iter().filter(|op| op.kind == Kind::Send);
+    let of = |bytes: u64| bytes.max(1).div_ceil(chunk_bytes.into());
+    let each = |bytes: u64| {
+        let control = 2 * of(mpi.control_bytes.into());
+        of(bytes) + if bytes >= mpi.eager_bytes { control } else { 0 }
+    };
+    sends.map(|op| each(op.size)).sum()
 }
