@@ -16,6 +16,7 @@ mod orcs_files;
 mod patterns;
 mod promises;
 mod repair;
+mod repair_sequences;
 mod repair_traffic;
 mod routing;
 mod schemes;
