@@ -60,9 +60,9 @@ fn case(index: u64) -> Option<(String, Routing, Vec<Repaired>)> {
     (all.len() > 1).then_some((name, first, all))
 }
 
-/// Carries repairs out one after the other, on buffers of `depth` packets; whether packets that were
-/// sent before the last change of one leave before the next begins. The repair in which packets got
-/// stuck, if they did.
+/// The repair in which packets get stuck, if they do, where repairs are carried out one after the
+/// other on buffers of `depth` packets; `waits`: packets that were sent before the last change of
+/// one leave before the next begins.
 fn stuck_in(
     (index, depth): (u64, usize),
     first: &Routing,
