@@ -9,6 +9,7 @@ use fabric::network::parse_inline;
 use fabric::tables::Routing;
 use families::family;
 use serde_json::json;
+use std::fmt::Write;
 use std::sync::Arc;
 
 const NETWORKS: [&str; 12] = [
@@ -53,7 +54,7 @@ fn case(index: u64) -> Option<(String, Routing, Vec<Repaired>)> {
         if done.safety == Safety::Unknown {
             return None;
         }
-        name += &format!("; {links:?} {switches:?} {:?}", done.safety);
+        write!(name, "; {links:?} {switches:?} {:?}", done.safety).expect("a string takes all");
         old = done.routing.clone();
         all.push(done);
     }

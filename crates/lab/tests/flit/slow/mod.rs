@@ -22,6 +22,7 @@ pub(crate) enum Priority {
 
 /// The keys of a configuration that reach routers and endpoints, each by its name.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the file, by its name")]
 pub(crate) struct Keys {
     pub(crate) vcs: usize,
     /// Flits of a virtual channel's buffer.

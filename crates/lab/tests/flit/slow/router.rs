@@ -87,6 +87,9 @@ struct Entry {
     found: Option<usize>,
 }
 
+/// Inputs, and virtual channels of theirs in which a place fell free.
+type Freed = Vec<(usize, BTreeSet<usize>)>;
+
 /// The first of a list, where it is one to take.
 fn pop_if<T>(list: &mut VecDeque<T>, takes: impl Fn(&T) -> bool) -> Option<T> {
     if list.front().is_some_and(takes) { list.pop_front() } else { None }
@@ -189,7 +192,7 @@ impl Router {
     }
 
     /// What leaves at the end of a cycle: flits by output, credits by input.
-    pub(super) fn leaves(&mut self) -> (Vec<(usize, Flit)>, Vec<(usize, BTreeSet<usize>)>) {
+    pub(super) fn leaves(&mut self) -> (Vec<(usize, Flit)>, Freed) {
         let flits = self.behind.iter_mut().enumerate();
         let flits = flits.filter_map(|(port, queue)| Some((port, queue.pop_front()?))).collect();
         let credits = self.credits.iter_mut().enumerate();
