@@ -106,7 +106,8 @@ fn router(config: &Config) -> Result<Router, Refusal> {
         // BookSim's crossbar takes both
         crossbar_delay: r.st_prepare_delay.saturating_add(r.st_final_delay),
         credit_delay: r.credit_delay,
-        speculative: r.speculative,
+        // without looking for a channel BookSim finds none with credit, and never asks
+        speculative: r.speculative && (r.spec_check_elig || !r.spec_check_cred),
         speculation_yields: true,
         speculation_asks_free: r.spec_check_elig,
         speculation_asks_credit: r.spec_check_cred,
@@ -122,6 +123,7 @@ fn router(config: &Config) -> Result<Router, Refusal> {
             Priority::Age => router::Priority::Age,
             Priority::NetworkAge => router::Priority::NetworkAge,
         },
+        as_booksim: true,
     })
 }
 

@@ -17,6 +17,7 @@ mod orcs_files;
 mod patterns;
 mod promises;
 mod repair;
+mod repair_sequences;
 mod repair_traffic;
 mod routing;
 mod schemes;

@@ -1,8 +1,8 @@
 //! Repairs under traffic: packets that are stored and forwarded while entries change one by one.
 //!
-//! Every (channel, lane) pair has a buffer for one packet, endpoints send as much as fits, and some
-//! channels are slow, so that packets of long ago meet new entries. It shares nothing with repair
-//! and the proofs but the tables and the list of changes.
+//! Every (channel, lane) pair has a buffer for some packets, endpoints send as much as fits, and
+//! some channels are slow, so that packets of long ago meet new entries. It shares nothing with
+//! repair and the proofs but the tables and the list of changes.
 
 use base::seed::Stream;
 use base::{LinkId, Quiet, SwitchId, TerminalId};
@@ -12,6 +12,7 @@ use fabric::network::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::{NO_ROUTE, Routing};
 use families::family;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 const NETWORKS: [&str; 10] = [
@@ -39,15 +40,19 @@ struct Packet {
     wants: Option<u16>,
 }
 
-struct Fabric<'a> {
+pub(crate) struct Fabric<'a> {
     /// The network before the failures, and what of its cables works.
     on: &'a Topology,
     works: Vec<bool>,
+    /// What endpoints know of the network: they send to those that work there.
+    known: &'a Topology,
     levels: &'a Routing,
     tables: Vec<u16>,
     lanes: usize,
-    /// By `channel * lanes + lane`: the packet in the buffer where the channel ends.
-    buffers: Vec<Option<Packet>>,
+    /// By `channel * lanes + lane`: the packets in the buffer where the channel ends.
+    buffers: Vec<VecDeque<Packet>>,
+    /// Packets that a buffer holds.
+    depth: usize,
     /// By channel: in so many of 64 rounds a packet may leave its buffer.
     speed: Vec<u64>,
     /// Destinations to which most packets are sent.
@@ -65,16 +70,18 @@ enum Next {
 }
 
 impl<'a> Fabric<'a> {
-    fn new(old: &'a Routing, draw: Stream) -> Self {
+    pub(crate) fn new(old: &'a Routing, depth: usize, draw: Stream) -> Self {
         let on = old.topology();
         let (channels, lanes) = (on.links().len() * 2, usize::from(old.lanes().count()));
         let mut fabric = Self {
             on,
+            known: on,
             works: (0..on.links().len()).map(|l| on.link_is_up(LinkId::from(l))).collect(),
             levels: old,
             tables: old.next(),
             lanes,
-            buffers: vec![None; channels * lanes],
+            buffers: vec![VecDeque::new(); channels * lanes],
+            depth,
             speed: vec![64; channels],
             changing: Vec::new(),
             draw,
@@ -123,7 +130,7 @@ impl<'a> Fabric<'a> {
         if self.draw.below(2) == 0 {
             packet.wants = Some(*self.entry(packet.to, head));
         }
-        self.buffers[buffer] = Some(packet);
+        self.buffers[buffer].push_back(packet);
     }
 
     /// Every buffer may pass its packet on, in another order each time; then endpoints send.
@@ -136,18 +143,20 @@ impl<'a> Fabric<'a> {
         let stride = (from..from + count).find(|n| !shares(n)).unwrap_or(1);
         for i in 0..count {
             let buffer = (first + i * stride) % count;
-            let Some(packet) = self.buffers[buffer].clone() else { continue };
+            let Some(packet) = self.buffers[buffer].front().cloned() else { continue };
             if self.draw.below(64) >= self.speed[buffer / self.lanes] {
                 continue;
             }
             match self.next_of(buffer, &packet) {
                 Next::Home => {
                     self.arrived += 1;
-                    self.buffers[buffer] = None;
+                    self.buffers[buffer].pop_front();
                 }
-                Next::Nowhere => self.buffers[buffer] = None,
-                Next::Buffer(next) if self.buffers[next].is_none() => {
-                    self.buffers[buffer] = None;
+                Next::Nowhere => {
+                    self.buffers[buffer].pop_front();
+                }
+                Next::Buffer(next) if self.has_room(next) => {
+                    self.buffers[buffer].pop_front();
                     self.put(next, packet);
                 }
                 Next::Buffer(_) => {}
@@ -164,7 +173,7 @@ impl<'a> Fabric<'a> {
         if self.draw.below(4) > 0 && !self.changing.is_empty() {
             (layer, t) = self.changing[self.draw.below(self.changing.len() as u64) as usize];
         }
-        let up = |t: TerminalId| self.on.terminal_is_up(t);
+        let up = |t: TerminalId| self.known.terminal_is_up(t);
         if t == from || self.on.plane_of(t) != self.on.plane_of(from) || !up(t) || !up(from) {
             return;
         }
@@ -172,20 +181,24 @@ impl<'a> Fabric<'a> {
         let packet = Packet { to: (layer, t), level, serial: self.sent, wants: None };
         let plug = self.on.terminals()[from.ix()].plug;
         if let Next::Buffer(first) = self.next(&packet, plug.switch, plug.port)
-            && self.buffers[first].is_none()
+            && self.has_room(first)
         {
             self.sent += 1;
             self.put(first, packet);
         }
     }
 
+    fn has_room(&self, buffer: usize) -> bool {
+        self.buffers[buffer].len() < self.depth
+    }
+
     /// Whether packets wait for one another in a circle.
     fn is_stuck(&mut self) -> bool {
         let waits: Vec<Option<usize>> = (0..self.buffers.len())
             .map(|b| {
-                let packet = self.buffers[b].clone()?;
+                let packet = self.buffers[b].front().cloned()?;
                 match self.next_of(b, &packet) {
-                    Next::Buffer(next) => self.buffers[next].is_some().then_some(next),
+                    Next::Buffer(next) => (!self.has_room(next)).then_some(next),
                     Next::Home | Next::Nowhere => None,
                 }
             })
@@ -214,11 +227,11 @@ impl<'a> Fabric<'a> {
     }
 
     /// Rounds until all packets sent before have left; false where packets get stuck.
-    fn wait(&mut self) -> bool {
+    pub(crate) fn wait(&mut self) -> bool {
         let before = self.sent;
         // or it would take for ever where slow channels meet
         let speed = std::mem::replace(&mut self.speed, vec![64; self.works.len() * 2]);
-        let old = |b: &Option<Packet>| b.as_ref().is_some_and(|p| p.serial < before);
+        let old = |b: &VecDeque<Packet>| b.iter().any(|p| p.serial < before);
         while self.buffers.iter().any(old) {
             if !self.rounds(16) {
                 return false;
@@ -236,7 +249,7 @@ impl<'a> Fabric<'a> {
         for buffer in 0..self.buffers.len() {
             let head = self.on.head(base::ChannelId::from(buffer / self.lanes)).switch;
             if !damaged.switches()[head.ix()].up {
-                self.buffers[buffer] = None;
+                self.buffers[buffer].clear();
             }
         }
     }
@@ -252,7 +265,12 @@ impl<'a> Fabric<'a> {
 }
 
 /// Carries a repair out as it says, or without regard to that; false where packets get stuck.
-fn carry_out<'a>(fabric: &mut Fabric<'a>, done: &'a Repaired, pace: u64, careless: bool) -> bool {
+pub(crate) fn carry_out<'a>(
+    fabric: &mut Fabric<'a>,
+    done: &'a Repaired,
+    pace: u64,
+    careless: bool,
+) -> bool {
     let damaged = done.routing.topology();
     fabric.changing = done.changes.iter().map(|c| c.to).collect();
     if !fabric.rounds(100) {
@@ -279,7 +297,7 @@ fn carry_out<'a>(fabric: &mut Fabric<'a>, done: &'a Repaired, pace: u64, careles
         Safety::Draining(_) => {
             (0..100_000).any(|_| {
                 fabric.round(false);
-                fabric.buffers.iter().all(Option::is_none)
+                fabric.buffers.iter().all(VecDeque::is_empty)
             });
             fabric.levels = &done.routing;
             fabric.tables.copy_from_slice(&done.routing.next());
@@ -288,7 +306,9 @@ fn carry_out<'a>(fabric: &mut Fabric<'a>, done: &'a Repaired, pace: u64, careles
         }
         Safety::Unknown => unreachable!("not asked for"),
     };
-    steps && fabric.change(changes.into_iter(), pace) && fabric.rounds(300)
+    let done_so = steps && fabric.change(changes.into_iter(), pace) && fabric.rounds(300);
+    fabric.known = damaged;
+    done_so
 }
 
 /// A network, tables of some engine, and repaired ones: the `index`-th of all cases.
@@ -326,7 +346,7 @@ fn campaign_packets_never_get_stuck_where_repair_is_safe() {
         };
         let pace = 1 + draw.below(30);
         let traffic = Stream::new(14, "traffic", index);
-        let mut fabric = Fabric::new(&old, traffic);
+        let mut fabric = Fabric::new(&old, 1, traffic);
         let safe = carry_out(&mut fabric, &done, pace, false);
         assert!(safe, "case {index}, {name}: stuck, {:?}", done.safety);
         arrived += fabric.arrived;
@@ -337,7 +357,7 @@ fn campaign_packets_never_get_stuck_where_repair_is_safe() {
             Safety::Draining(_) | Safety::Unknown => 3,
         }] += 1;
         if matches!(done.safety, Safety::InSteps | Safety::Draining(_)) {
-            let mut careless = Fabric::new(&old, Stream::new(14, "traffic", index));
+            let mut careless = Fabric::new(&old, 1, Stream::new(14, "traffic", index));
             stuck += u32::from(!carry_out(&mut careless, &done, pace, true));
         }
         index += 1;

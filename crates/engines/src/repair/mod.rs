@@ -69,6 +69,10 @@ pub struct LevelChange {
 }
 
 /// Whether traffic can go on while the entries change.
+///
+/// All of it holds for packets that go by the tables that are repaired: where these come from a
+/// repair, the packets that were sent before its last change must have left, also those that wait
+/// at their senders, and nobody sends any more to what had died before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Safety {
     /// Entries may change in any order.

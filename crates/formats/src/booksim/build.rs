@@ -1,5 +1,6 @@
 //! From the values of keys to a configuration that is possible.
 
+use super::Note;
 use super::VcPolicy::{Any, Hops};
 use super::classes::classes;
 use super::config::{Allocator, Config, Network, Priority, Router, Run, Simulation, VcPolicy};
@@ -51,6 +52,18 @@ pub(super) fn config(s: &Settings<'_>) -> Result<Config, Refusal> {
     let (classes, of_classes) = classes(s)?;
     let mut notes = s.notes();
     notes.extend(of_classes);
+    if router.priority == Priority::Class
+        && let Some(class) = classes.iter().find(|class| class.priority < 0)
+    {
+        let why = format!("{} with priority class", class.priority);
+        return Err(s.refusal("class_priority", why, "at least 0: BookSim stops at less"));
+    }
+    if router.speculative && !router.spec_check_elig && router.spec_check_cred {
+        let text = "1 has no effect: without spec_check_elig BookSim finds no credit that \
+                    spec_check_cred asks for, and asks for the crossbar as if speculative were 0";
+        let (place, key) = (s.place("speculative"), "speculative".to_owned());
+        notes.push(Note { place, key, text: text.to_owned() });
+    }
     Ok(Config {
         polarfly,
         network,
@@ -220,6 +233,20 @@ fn router(s: &Settings<'_>) -> Result<Router, Refusal> {
         let why = format!("{internal_speedup} steps in a cycle");
         return Err(s.refusal("internal_speedup", why, "from 1.0 to 1024.0"));
     }
+    let (prepare, last) = (s.at_least("st_prepare_delay", 0)?, s.at_least("st_final_delay", 0)?);
+    if prepare == 0 && last == 0 {
+        let help = "st_prepare_delay and st_final_delay together at least 1";
+        return Err(s.refusal("st_final_delay", "BookSim stops where the crossbar takes 0", help));
+    }
+    let (hold, outputs) = (s.flag("hold_switch_for_packet")?, s.at_least("output_speedup", 1)?);
+    if hold && outputs > 1 && s.int("output_buffer_size") != -1 {
+        let why = format!(
+            "{} with output_speedup {outputs} and hold_switch_for_packet: BookSim looks at the \
+             buffers of other outputs",
+            s.int("output_buffer_size")
+        );
+        return Err(s.refusal("output_buffer_size", why, "-1, or one of the others left out"));
+    }
     Ok(Router {
         num_vcs,
         vc_buf_size: buffer(s, num_vcs)?,
@@ -227,12 +254,12 @@ fn router(s: &Settings<'_>) -> Result<Router, Refusal> {
         vc_busy_when_full: s.flag("vc_busy_when_full")?,
         vc_prioritize_empty: s.flag("vc_prioritize_empty")?,
         vc_shuffle_requests: s.flag("vc_shuffle_requests")?,
-        hold_switch_for_packet: s.flag("hold_switch_for_packet")?,
+        hold_switch_for_packet: hold,
         speculative: s.flag("speculative")?,
         spec_check_elig: s.flag("spec_check_elig")?,
         spec_check_cred: s.flag("spec_check_cred")?,
         input_speedup: s.at_least("input_speedup", 1)?,
-        output_speedup: s.at_least("output_speedup", 1)?,
+        output_speedup: outputs,
         internal_speedup,
         output_buffer_size: match s.at_least("output_buffer_size", -1)? {
             _ if s.int("output_buffer_size") == -1 => None,
@@ -243,8 +270,8 @@ fn router(s: &Settings<'_>) -> Result<Router, Refusal> {
             flits => Some(flits),
         },
         routing_delay: s.at_least("routing_delay", 0)?,
-        st_prepare_delay: s.at_least("st_prepare_delay", 0)?,
-        st_final_delay: s.at_least("st_final_delay", 1)?,
+        st_prepare_delay: prepare,
+        st_final_delay: last,
         credit_delay: s.at_least("credit_delay", 0)?,
         vc_allocator: allocator(s, "vc_allocator")?,
         sw_allocator: allocator(s, "sw_allocator")?,
@@ -255,7 +282,11 @@ fn router(s: &Settings<'_>) -> Result<Router, Refusal> {
 /// Flits of a channel's buffer: `buf_size`, if it is set, divided among them.
 fn buffer(s: &Settings<'_>, num_vcs: u32) -> Result<u32, Refusal> {
     let shared = s.int("buf_size");
-    if shared <= 0 {
+    if shared == 0 {
+        let help = format!("at least {num_vcs}, or -1 for vc_buf_size");
+        return Err(s.refusal("buf_size", "BookSim's buffers take nothing then", help));
+    }
+    if shared < 0 {
         return s.at_least("vc_buf_size", 1);
     }
     match shared.unsigned_abs() / num_vcs {

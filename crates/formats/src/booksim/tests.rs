@@ -173,6 +173,14 @@ fn refusals_name_place_key_and_the_way_out() {
         ("packet_size={1,x}", "packet_size"),
         ("packet_size={0,1}", "packet_size: 0 has something else"),
         ("speculative=2", "2 is neither yes nor no"),
+        ("st_final_delay=0", "st_final_delay: BookSim stops where the crossbar takes 0"),
+        (
+            "hold_switch_for_packet=1;output_speedup=2;output_buffer_size=4",
+            "output_buffer_size: 4 with output_speedup 2 and hold_switch_for_packet",
+        ),
+        ("buf_size=0", "buf_size: BookSim's buffers take nothing"),
+        ("priority=class;class_priority=-1", "class_priority: -1 with priority class"),
+        ("priority=class;class_priority={1,-2}", "class_priority: -2 with priority class"),
         ("noq=1", "noq: 1 is not supported; only 0, the default"),
         ("num_vcs=33", "num_vcs: 33; at most 32"),
         ("num_vcs=0", "num_vcs: 0 is too small"),
@@ -197,6 +205,20 @@ fn refusals_name_place_key_and_the_way_out() {
     assert!(plain.starts_with("routing_function: none is not supported on torus (the default)"));
     let few = "topology=dragonflynew;n=1;k=2;routing_function=ugal;num_vcs=4";
     assert!(read(&[Source::Argument(few)]).unwrap_err().to_string().contains("exactly 3"));
+}
+
+#[test]
+fn the_crossbar_takes_both_delays_and_speculation_may_have_no_effect() {
+    let router = with(&["st_prepare_delay=1;st_final_delay=0"]).unwrap().router;
+    assert_eq!((router.st_prepare_delay, router.st_final_delay), (1, 0));
+    let noted = |text: &'static str| {
+        with(&[text]).unwrap().notes.iter().any(|note| note.key == "speculative")
+    };
+    assert!(noted("speculative=1;spec_check_elig=0"));
+    for text in ["speculative=1", "spec_check_elig=0", "speculative=1;spec_check_cred=0"] {
+        assert!(!noted(text), "{text}");
+    }
+    assert!(!noted("speculative=1;spec_check_elig=0;spec_check_cred=0"));
 }
 
 #[test]

@@ -32,7 +32,7 @@ struct Row {
 }
 
 /// The cells of a line of comma-separated values, of which some are quoted.
-fn cells(line: &str) -> Vec<String> {
+pub(crate) fn cells(line: &str) -> Vec<String> {
     let (mut cells, mut quoted) = (vec![String::new()], false);
     for c in line.chars() {
         match c {
@@ -99,12 +99,12 @@ struct Ours {
     deadlocks: usize,
 }
 
-fn mean(of: &[f64]) -> f64 {
+pub(crate) fn mean(of: &[f64]) -> f64 {
     of.iter().sum::<f64>() / of.len() as f64
 }
 
 /// The standard deviation of one of them.
-fn sd(of: &[f64]) -> f64 {
+pub(crate) fn sd(of: &[f64]) -> f64 {
     let m = mean(of);
     (of.iter().map(|x| (x - m).powi(2)).sum::<f64>() / (of.len() - 1) as f64).sqrt()
 }

@@ -60,7 +60,7 @@ fn any_router() -> impl Strategy<Value = Router> {
     let sizes = (1_u32..10, speeds, 1_u8..5, 1_u8..4, 0_u32..4, proptest::option::of(1_u32..9));
     let delays = (0_u32..4, 1_u32..4, 1_u32..4, 1_u32..4);
     let allocators = (any_allocator(), 1_u8..4, any_allocator(), 1_u8..4, priorities);
-    let options = any::<[bool; 10]>();
+    let options = any::<[bool; 11]>();
     (sizes, delays, allocators, options).prop_map(|(sizes, delays, allocators, options)| {
         let usual = Router {
             buffer_flits: sizes.0,
@@ -68,7 +68,19 @@ fn any_router() -> impl Strategy<Value = Router> {
             credit_delay: sizes.4,
             ..Router::default()
         };
-        let [plain, speculative, yields, free, credit, hold, tail, busy, empty, shuffle] = options;
+        let [
+            plain,
+            speculative,
+            yields,
+            free,
+            credit,
+            hold,
+            tail,
+            busy,
+            empty,
+            shuffle,
+            as_booksim,
+        ] = options;
         if plain && hold {
             return usual;
         }
@@ -95,6 +107,7 @@ fn any_router() -> impl Strategy<Value = Router> {
             vc_busy_when_full: busy,
             vc_prioritize_empty: empty,
             vc_shuffle_requests: shuffle,
+            as_booksim,
             ..usual
         }
     })

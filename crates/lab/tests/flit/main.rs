@@ -6,5 +6,8 @@ mod deadlock;
 mod experiment;
 mod files;
 mod invariants;
+mod random;
+mod reference;
 mod sampling;
+mod slow;
 mod zero_load;

@@ -260,7 +260,8 @@ fn any_pipeline(random: &mut Fast) -> Pipeline {
     Pipeline {
         speed,
         routing_delay: if whole { one(&[0, 1, 1, 2, 3]) } else { one(&[0, 1]) },
-        crossbar_delay: if whole { one(&[1, 1, 2]) } else { 1 },
+        // what follows another through a slow crossbar waits for it
+        crossbar_delay: if whole && flits == 1 { one(&[1, 1, 2]) } else { 1 },
         speculative: one(&[0, 1]) == 1,
         credit_delay: one(&[0, 1, 2]),
         buffer: buffer as usize,

@@ -91,6 +91,11 @@ pub struct Router {
     pub output_buffer_flits: Option<u32>,
     /// Which packet goes first, where allocators ask.
     pub priority: Priority,
+    /// Whether it does what BookSim's router does also where that is nobody's wish: stages of
+    /// several cycles are no pipelines, each flit of a packet has a network age of its own, and
+    /// turns among the virtual channels of a crossbar input go round those of the whole port.
+    #[serde(skip)]
+    pub as_booksim: bool,
 }
 
 impl Default for Router {
@@ -122,6 +127,7 @@ impl Default for Router {
             vc_shuffle_requests: false,
             output_buffer_flits: None,
             priority: Priority::RoundRobin,
+            as_booksim: false,
         }
     }
 }
@@ -205,6 +211,7 @@ impl Router {
             speculation_yields: self.speculation_yields,
             speculation_asks_free: self.speculation_asks_free,
             speculation_asks_credit: self.speculation_asks_credit,
+            as_booksim: self.as_booksim,
             ..Self::default()
         };
         *self == usual

@@ -472,7 +472,10 @@ impl Places {
         }
         // a full buffer's flits and credits queue up, then go forth and back
         let queue = u32::from(router.virtual_channels) * router.buffer_flits;
-        let delays = router.credit_delay + router.switch_alloc_delay + router.crossbar_delay;
+        // one may have to wait for those in the crossbar first
+        let waits = if router.as_booksim { router.crossbar_delay } else { 0 };
+        let delays =
+            router.credit_delay + router.switch_alloc_delay + router.crossbar_delay + waits;
         new.ahead = queue + 2 * (latency + 1) + delays + 8 + latency;
         new
     }

@@ -4,6 +4,7 @@
 //! route; then the same three give. What asks sees the state before the step.
 
 use super::allocate::{Desk, Request};
+use super::batch::{Batch, first_step};
 use super::board::Calendar;
 use super::unit::{Unit, bits, bits_of};
 use super::{ANY, Context, Tally, WHOLE, count, packed, unpacked};
@@ -37,8 +38,11 @@ pub(super) struct Extra {
     lane_turn: Vec<u8>,
     /// By output: lanes whose tail has left and whose credits are not all back, a bit each.
     tail_sent: Vec<u32>,
-    /// By output: flits behind the crossbar: the step from which each counts, the cycle it leaves.
+    /// By output: flits behind the crossbar: the step after which each counts, the cycle it leaves.
     behind: Vec<VecDeque<(u64, u32)>>,
+    /// What is routed, and what goes through the crossbar, where these stages are no pipelines.
+    routed: Batch,
+    crossing: Batch,
     /// By input: the step of the last credit message, which takes all that fell free in it.
     credit_step: Vec<u64>,
     /// Requests under way, kept for their memory.
@@ -70,6 +74,8 @@ impl Extra {
             lane_turn: vec![0; inputs],
             tail_sent: vec![0; ports],
             behind: vec![VecDeque::new(); ports],
+            routed: Batch::default(),
+            crossing: Batch::default(),
             credit_step: vec![u64::MAX; ports],
             asked: Vec::new(),
             desk: Desk::new(lanes.max(inputs), lanes.max(outputs)),
@@ -89,20 +95,36 @@ impl Extra {
     }
 }
 
-/// A packet has come to the front of an input lane, in `since` the first step that may see it.
-pub(super) fn front<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
+/// A packet has come from a channel to the front of an input lane, in cycle `now`.
+pub(super) fn arrived<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut Unit<N, W, M>,
     i: usize,
-    since: u32,
+    now: u32,
     on: &Context<'_, G>,
 ) {
-    if on.router.routing_delay > 0 {
-        unit.extra.ready[i] = since + on.router.routing_delay - 1;
+    front(unit, i, (first_step(now, on), now), on);
+}
+
+/// A packet has come to the front of an input lane: `since` are the first step that may see it, and
+/// the cycle of that.
+fn front<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
+    unit: &mut Unit<N, W, M>,
+    i: usize,
+    since: (u64, u32),
+    on: &Context<'_, G>,
+) {
+    let delay = on.router.routing_delay;
+    if delay > 0 {
+        unit.extra.ready[i] = if on.router.as_booksim && delay > 1 {
+            unit.extra.routed.take(since, delay, on).1
+        } else {
+            since.1 + delay - 1
+        };
         unit.routing[i / 64] |= 1 << (i & 63);
         return;
     }
     if on.guide.has_choices() {
-        ask_guide(unit, i, since, on);
+        ask_guide(unit, i, since.1, on);
     } else {
         unit.set_want(i, unpacked(on.board.wants.get(unit.head[i] as usize)));
     }
@@ -291,7 +313,7 @@ fn ask_crossbar<G: Guide + ?Sized, const N: usize, const W: usize, const M: usiz
         let Request { from, to, lane, .. } = asked[k as usize];
         let i = lane as usize;
         let v = i & ((1 << on.stride) - 1);
-        extra.lane_turn[from as usize] = (v + usize::from(kind.input_speedup)) as u8;
+        extra.lane_turn[from as usize] = next_turn(v, kind);
         if unit.asking[i / 64] >> (i & 63) & 1 == 1 {
             // a hope comes true where the output lane was given, there, and has a credit
             let port = to as usize / usize::from(kind.output_speedup);
@@ -303,7 +325,18 @@ fn ask_crossbar<G: Guide + ?Sized, const N: usize, const W: usize, const M: usiz
         found.push((i, to as usize));
     }
     extra.asked = asked;
+    if kind.as_booksim {
+        // the order of those that one output has together
+        found.sort_unstable();
+    }
     found
+}
+
+/// Where the turn among the lanes of a crossbar input begins after `v` had it.
+fn next_turn(v: usize, kind: &Router) -> u8 {
+    let next = v + usize::from(kind.input_speedup);
+    // BookSim goes round all lanes of the port, also those of its other crossbar inputs
+    (if kind.as_booksim { next % usize::from(kind.virtual_channels) } else { next }) as u8
 }
 
 /// The ports at which a packet without an output lane hopes for one.
@@ -436,12 +469,11 @@ fn send<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit.head[i] = on.next_place(unit.head[i]);
     unit.count[i] -= 1;
     unit.credits[x] -= 1;
-    let extra_cycles = kind.switch_alloc_delay + kind.crossbar_delay - 2;
-    let leaves = (when.through + extra_cycles).max(unit.left[out] + 1);
+    let (counts, through) = crossed(unit, when, on);
+    let leaves = through.max(unit.left[out] + 1);
     unit.left[out] = leaves;
     unit.sent[out] += 1;
     if kind.output_buffer_flits.is_some() {
-        let counts = when.step + 2 + u64::from(extra_cycles) * on.speed / WHOLE;
         unit.extra.behind[out].push_back((counts, leaves));
     }
     let ahead = unit.ahead[out];
@@ -470,12 +502,34 @@ fn send<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
             unit.free[x / 64] |= 1 << (x & 63);
         }
         if unit.count[i] > 0 {
-            front(unit, i, when.through, on);
+            front(unit, i, (when.step + 1, when.through), on);
         }
         return false;
     }
     unit.between[i / 64] |= u64::from(unit.count[i] == 0) << (i & 63);
     unit.count[i] > 0
+}
+
+/// When a flit that is given the crossbar now is through it: the step after which it counts among
+/// those behind, and the cycle in which it may leave.
+fn crossed<G: ?Sized, const N: usize, const W: usize, const M: usize>(
+    unit: &mut Unit<N, W, M>,
+    when: When,
+    on: &Context<'_, G>,
+) -> (u64, u32) {
+    let kind = on.router;
+    if kind.as_booksim {
+        let next = (when.step + 1, when.through);
+        let is_short = kind.crossbar_delay == 1;
+        return if is_short {
+            next
+        } else {
+            unit.extra.crossing.take(next, kind.crossbar_delay, on)
+        };
+    }
+    let extra_cycles = kind.switch_alloc_delay + kind.crossbar_delay - 2;
+    let counts = when.step + 2 + u64::from(extra_cycles) * on.speed / WHOLE;
+    (counts, when.through + extra_cycles)
 }
 
 /// What a head will want at the next router.

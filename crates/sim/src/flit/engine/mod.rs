@@ -2,6 +2,7 @@
 
 mod allocate;
 mod audit;
+mod batch;
 mod board;
 mod build;
 mod deal;
@@ -337,7 +338,7 @@ fn take<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const M
                 continue;
             }
             let fresh = fresh & !unit.extra.with_lane(w);
-            bits_of(w, fresh).for_each(|i| full::front(unit, i, now, on));
+            bits_of(w, fresh).for_each(|i| full::arrived(unit, i, now, on));
             bits_of(w, credits).for_each(|x| full::credited(unit, x, on));
             if on.router.wait_for_tail_credit {
                 bits_of(w, rooms).for_each(|i| source::credited(unit, i, on));

@@ -242,6 +242,11 @@ impl Source {
         on: &Context<'_, G>,
     ) -> bool {
         let stream = &mut self.streams[class];
+        let is_head = stream.flit & HEAD != 0;
+        if is_head && stream.lane != NONE && self.free >> (stream.lane & 31) & 1 == 0 {
+            // a packet of another class went first, into the lane that this one had chosen
+            stream.lane = NONE;
+        }
         if stream.lane == NONE && stream.left > 0 {
             let allowed = on.guide.inject(self.endpoint, &mut stream.packet(on), &mut self.random);
             stream.lane = turn(stream.last_lane, allowed, open & allowed & self.free);
@@ -344,15 +349,17 @@ impl Stream {
         let mut flit = self.flit;
         let own = 1 << (self.lane & 31);
         self.left -= 1;
+        let by_entry = S == ANY && on.router.priority == Priority::NetworkAge;
+        if by_entry && (flit & HEAD != 0 || on.router.as_booksim) {
+            flit = on.layout.entered(flit, now);
+        }
         if flit & HEAD != 0 {
-            if S == ANY && on.router.priority == Priority::NetworkAge {
-                flit = on.layout.entered(flit, now);
-            }
             if flit & COUNTED != 0 {
                 tally.wait += on.layout.age(flit, now.into());
                 tally.entered += 1;
             }
-            self.flit = flit & !HEAD;
+            // in BookSim each flit enters by itself
+            self.flit = if S == ANY && on.router.as_booksim { self.flit } else { flit } & !HEAD;
             self.last_lane = self.lane;
             *free &= !own;
             if S == ANY && on.router.routing_delay == 0 {

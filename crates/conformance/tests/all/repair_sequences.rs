@@ -1,0 +1,105 @@
+//! Repairs of repaired tables under traffic, one after the other on one fabric.
+
+use crate::repair_traffic::{Fabric, carry_out};
+use base::seed::Stream;
+use base::{LinkId, Quiet, SwitchId};
+use engines::ENGINES;
+use engines::repair::{Repaired, Safety, repair};
+use fabric::network::parse_inline;
+use fabric::tables::Routing;
+use families::family;
+use serde_json::json;
+use std::fmt::Write;
+use std::sync::Arc;
+
+const NETWORKS: [&str; 12] = [
+    "slim_fly:q=4,p=1",
+    "torus:shape=4x4,p=1",
+    "torus:shape=3x3x2,p=1",
+    "torus:shape=6,p=1",
+    "mesh:shape=4x4,p=1",
+    "dragonfly:h=2",
+    "fat_tree:levels=3,k=4",
+    "fat_tree:leaves=5,spines=3,parallel=2,p=2",
+    "jellyfish:n=14,k=4,p=1,seed=2",
+    "hyperx:shape=3x3,p=2",
+    "torus:shape=5x3,p=1",
+    "hypercube:n=4,p=1",
+];
+
+/// Tables, and repairs of them one after the other: the `index`-th of all cases.
+fn case(index: u64) -> Option<(String, Routing, Vec<Repaired>)> {
+    let mut draw = Stream::new(17, "repairs in sequence", index);
+    let mut any = |n: usize| draw.below(n as u64) as usize;
+    let inline = NETWORKS[any(NETWORKS.len())];
+    let recipe = parse_inline(inline).expect("an inline form");
+    let on = family(&recipe.family).expect("a family").build(&recipe.params).expect("a member");
+    let mut on = Arc::new(on);
+    let entry = &ENGINES[any(ENGINES.len())];
+    let examples = entry.examples();
+    let mut options = examples[any(examples.len())].clone();
+    if any(2) == 0 {
+        options.insert("max_lanes".to_owned(), json!(1 + any(15)));
+    }
+    let first = entry.route(&options, &on, 1 + any(3) as u32, &Quiet).ok()?;
+    let mut name = format!("{inline} {} {options:?}", entry.name);
+    let (mut old, mut all) = (first.clone(), Vec::new());
+    for _ in 0..2 + any(3) {
+        let links: Vec<_> = (0..=any(6) / 5).map(|_| LinkId::from(any(on.links().len()))).collect();
+        let switch = any(on.switches().len() * 12);
+        let switches: Vec<_> =
+            (switch < on.switches().len()).then(|| SwitchId::from(switch)).into_iter().collect();
+        on = Arc::new(on.with_failures(&links, &switches).expect("known ids"));
+        let Ok(done) = repair(&old, &on, &Quiet) else { break };
+        if done.safety == Safety::Unknown {
+            return None;
+        }
+        write!(name, "; {links:?} {switches:?} {:?}", done.safety).expect("a string takes all");
+        old = done.routing.clone();
+        all.push(done);
+    }
+    (all.len() > 1).then_some((name, first, all))
+}
+
+/// The repair in which packets get stuck, if they do, where repairs are carried out one after the
+/// other on buffers of `depth` packets; `waits`: packets that were sent before the last change of
+/// one leave before the next begins.
+fn stuck_in(
+    (index, depth): (u64, usize),
+    first: &Routing,
+    repairs: &[Repaired],
+    waits: bool,
+) -> Option<usize> {
+    let traffic = Stream::new(18, "traffic", index * 8 + depth as u64);
+    let mut fabric = Fabric::new(first, depth, traffic);
+    let pace = 1 + index % 30;
+    repairs
+        .iter()
+        .position(|one| !carry_out(&mut fabric, one, pace, false) || waits && !fabric.wait())
+}
+
+#[test]
+fn campaign_repairs_of_repaired_tables_are_as_safe_as_reported() {
+    let count = if std::env::var_os("FLYLOOM_CAMPAIGN").is_some() { 10_000 } else { 60 };
+    let (mut done, mut index, mut steps) = (0, 0, 0);
+    while done < count {
+        index += 1;
+        let Some((name, first, repairs)) = case(index) else { continue };
+        steps += repairs.iter().filter(|one| one.safety == Safety::InSteps).count();
+        for depth in 1..=4 {
+            let stuck = stuck_in((index, depth), &first, &repairs, true);
+            assert_eq!(stuck, None, "case {index}, buffers of {depth}: {name}");
+            done += 1;
+        }
+    }
+    println!("{done} sequences; {steps} of their repairs go in steps");
+    assert!(steps > 0);
+}
+
+#[test]
+fn packets_of_the_repair_before_can_get_stuck_in_the_next() {
+    // what docs/routing.md says must have left before the next repair begins
+    let (_, first, repairs) = case(150).expect("a case");
+    assert!(stuck_in((150, 2), &first, &repairs, false).is_some());
+    assert_eq!(stuck_in((150, 2), &first, &repairs, true), None);
+}

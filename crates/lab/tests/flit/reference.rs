@@ -1,0 +1,311 @@
+//! Random configurations over all keys of the router, against a slow model of BookSim's rules.
+//!
+//! Both get the same packets at the same times, on networks where nothing is left to chance, so
+//! that every latency is the same. With several outputs of a port BookSim's order of two flits that
+//! come through together follows from lists that the fast router does not keep: there means are
+//! compared.
+
+use crate::slow::allocator::Kind;
+use crate::slow::{self, End, Found, Keys, Packet, Port, Priority};
+use base::seed::Fast;
+use fabric::network::parse_inline;
+use families::family;
+use formats::booksim::{Source, read};
+use lab::booksim::case;
+use rayon::prelude::*;
+use sim::flit::engine::{Deal, Setup, Tally, engine};
+use sim::select::Rail;
+use std::fmt::Write;
+use traffic::times::{Injections, Timed};
+
+/// Cycles in which packets are born, and those of a run at most.
+const BIRTHS: u32 = 250;
+const CYCLES: u32 = 20_000;
+
+/// A network: its keys, its file, its ports, and the port of each router towards each endpoint.
+struct Network {
+    keys: String,
+    file: Option<String>,
+    ports: Vec<Vec<Port>>,
+    next: Vec<Vec<usize>>,
+}
+
+/// A mesh of k x k routers, dimension by dimension.
+fn mesh(k: usize) -> Network {
+    let port = |end| Port { end, out: 1, into: 1 };
+    let (mut ports, mut next) = (Vec::new(), Vec::new());
+    for r in 0..k * k {
+        let mut own = Vec::new();
+        for (at, step) in [(r % k, 1), (r / k, k)] {
+            let first = own.len();
+            own.push(if at + 1 < k { End::Router(r + step, first + 1) } else { End::Nothing });
+            own.push(if at > 0 { End::Router(r - step, first) } else { End::Nothing });
+        }
+        own.push(End::Endpoint(r));
+        ports.push(own.into_iter().map(port).collect());
+        let towards = |to: usize| match ((r % k).cmp(&(to % k)), (r / k).cmp(&(to / k))) {
+            (std::cmp::Ordering::Less, _) => 0,
+            (std::cmp::Ordering::Greater, _) => 1,
+            (_, std::cmp::Ordering::Less) => 2,
+            (_, std::cmp::Ordering::Greater) => 3,
+            _ => 4,
+        };
+        next.push((0..k * k).map(towards).collect());
+    }
+    let keys =
+        format!("topology = mesh; k = {k}; n = 2; routing_function = dor; use_noc_latency = 0;");
+    Network { keys, file: None, ports, next }
+}
+
+/// A tree of routers with two endpoints each, latencies of both directions drawn.
+fn tree(routers: usize, random: &mut Fast) -> Network {
+    let parents: Vec<usize> =
+        (0..routers).map(|r| if r == 0 { 0 } else { random.below(r as u32) as usize }).collect();
+    let near =
+        |a: usize, b: usize| a != b && (parents[a] == b && a > 0 || parents[b] == a && b > 0);
+    let neighbours: Vec<Vec<usize>> =
+        (0..routers).map(|r| (0..routers).filter(|&o| near(r, o)).collect()).collect();
+    let (mut file, mut ports) = (String::new(), Vec::new());
+    for r in 0..routers {
+        write!(file, "router {r} node {} node {}", 2 * r, 2 * r + 1).unwrap();
+        let ends = [2 * r, 2 * r + 1].map(|e| Port { end: End::Endpoint(e), out: 1, into: 1 });
+        let mut own = ends.to_vec();
+        for &o in &neighbours[r] {
+            let latency = 1 + random.below(4);
+            write!(file, " router {o} {latency}").unwrap();
+            let back = 2 + neighbours[o].iter().position(|&n| n == r).unwrap();
+            own.push(Port { end: End::Router(o, back), out: latency.into(), into: 1 });
+        }
+        file.push('\n');
+        ports.push(own);
+    }
+    let is_over = |r: usize, first: usize, to: usize| {
+        let (mut seen, mut open) = (vec![false; routers], vec![first]);
+        seen[r] = true;
+        while let Some(at) = open.pop() {
+            seen[at] = true;
+            open.extend(neighbours[at].iter().filter(|&&n| !seen[n]));
+        }
+        seen[to] && to != r
+    };
+    let towards = |r: usize, e: usize| {
+        let over = neighbours[r].iter().position(|&o| is_over(r, o, e / 2));
+        over.map_or(e % 2, |n| 2 + n)
+    };
+    let next = (0..routers).map(|r| (0..2 * routers).map(|e| towards(r, e)).collect()).collect();
+    let keys = "topology = anynet; routing_function = min; network_file = net;".to_owned();
+    Network { keys, file: Some(file), ports, next }
+}
+
+/// A router of any kind.
+fn any_keys(random: &mut Fast) -> Keys {
+    let mut below = |n: usize| random.below(n as u32) as usize;
+    let vcs = 1 + below(6);
+    let kinds = [Kind::Separable, Kind::Separable, Kind::Islip(1), Kind::Islip(2), Kind::Islip(3)];
+    let hold_switch_for_packet = below(3) == 0;
+    let output_speedup = [1, 1, 1, 1, 2, 3][below(6)];
+    let bounded = below(3) == 0 && !(hold_switch_for_packet && output_speedup > 1);
+    let (prepare_delay, final_delay) =
+        [(0, 1), (0, 1), (1, 0), (1, 1), (0, 2), (0, 3), (2, 3)][below(7)];
+    Keys {
+        vcs,
+        buffer: 1 + below(8) as u32,
+        vc_allocator: kinds[below(5)],
+        sw_allocator: kinds[below(5)],
+        internal_speedup: [1.0, 1.0, 1.25, 1.5, 2.0, 3.0][below(6)],
+        input_speedup: 1 + below(vcs.min(3)),
+        output_speedup,
+        routing_delay: [0, 1, 1, 2, 3][below(5)],
+        prepare_delay,
+        final_delay,
+        credit_delay: below(5) as u64,
+        speculative: below(2) == 0,
+        spec_check_elig: below(3) > 0,
+        spec_check_cred: below(3) > 0,
+        hold_switch_for_packet,
+        wait_for_tail_credit: below(3) == 0,
+        vc_busy_when_full: below(3) == 0,
+        vc_prioritize_empty: below(3) == 0,
+        vc_shuffle_requests: below(3) == 0,
+        output_buffer: bounded.then(|| 1 + below(8)),
+        priority: [Priority::None, Priority::Class, Priority::Age, Priority::NetworkAge][below(4)],
+        class_priority: (0..=below(3)).map(|_| below(3) as i64).collect(),
+        together_by_lane: output_speedup > 1,
+    }
+}
+
+/// The same as a configuration of BookSim.
+fn text(keys: &Keys, network: &Network) -> String {
+    let allocator = |kind: Kind| match kind {
+        Kind::Separable => "separable_input_first".to_owned(),
+        Kind::Islip(1) => "islip".to_owned(),
+        Kind::Islip(rounds) => format!("islip({rounds})"),
+    };
+    let priority = match keys.priority {
+        Priority::None => "none",
+        Priority::Class => "class",
+        Priority::Age => "age",
+        Priority::NetworkAge => "network_age",
+    };
+    let of_classes: Vec<String> = keys.class_priority.iter().map(ToString::to_string).collect();
+    format!(
+        "{} num_vcs = {}; vc_buf_size = {}; vc_allocator = {}; sw_allocator = {};
+internal_speedup = {:?}; input_speedup = {}; output_speedup = {}; routing_delay = {};
+st_prepare_delay = {}; st_final_delay = {}; credit_delay = {}; speculative = {};
+spec_check_elig = {}; spec_check_cred = {}; hold_switch_for_packet = {};
+wait_for_tail_credit = {}; vc_busy_when_full = {}; vc_prioritize_empty = {};
+vc_shuffle_requests = {}; output_buffer_size = {}; priority = {priority}; classes = {};
+class_priority = {{{}}};",
+        network.keys,
+        keys.vcs,
+        keys.buffer,
+        allocator(keys.vc_allocator),
+        allocator(keys.sw_allocator),
+        keys.internal_speedup,
+        keys.input_speedup,
+        keys.output_speedup,
+        keys.routing_delay,
+        keys.prepare_delay,
+        keys.final_delay,
+        keys.credit_delay,
+        u8::from(keys.speculative),
+        u8::from(keys.spec_check_elig),
+        u8::from(keys.spec_check_cred),
+        u8::from(keys.hold_switch_for_packet),
+        u8::from(keys.wait_for_tail_credit),
+        u8::from(keys.vc_busy_when_full),
+        u8::from(keys.vc_prioritize_empty),
+        u8::from(keys.vc_shuffle_requests),
+        keys.output_buffer.map_or(-1, |flits| flits as i64),
+        of_classes.len(),
+        of_classes.join(","),
+    )
+}
+
+/// Packets of every endpoint, in the order of their births.
+fn any_packets(endpoints: u32, classes: u32, random: &mut Fast) -> Vec<Vec<Packet>> {
+    let most = 1 + random.below(6);
+    // of flits a cycle and endpoint, in hundredths
+    let load = 5 + random.below(60);
+    let count = (BIRTHS * load / 100 * 2 / (most + 1) / classes).max(1);
+    let mut of = |_| {
+        let mut own: Vec<Packet> = (0..count)
+            .map(|_| (random.below(BIRTHS).into(), random.below(endpoints), 1 + random.below(most)))
+            .collect();
+        own.sort_by_key(|packet| packet.0);
+        own
+    };
+    (0..endpoints).map(&mut of).collect()
+}
+
+/// What the fast routers find.
+fn fast(text: &str, network: &Network, packets: &[Vec<Packet>]) -> Tally {
+    let config = read(&[Source::File { name: "a.cfg", text }]).unwrap();
+    let of = case(&config, network.file.as_ref().map(|file| ("net", &**file))).unwrap();
+    let mut lines = String::new();
+    for (source, own) in packets.iter().enumerate() {
+        for (born, to, size) in own {
+            writeln!(lines, "{born} {source} {to} {size}").unwrap();
+        }
+    }
+    // endpoints alone matter of it
+    let recipe = parse_inline(&format!("mesh:shape={},p=1", packets.len())).unwrap();
+    let named = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
+    let listed = Injections::parse(&lines, &named).unwrap();
+    let times = Some(Timed { packets: &listed, stretch: 1.0 });
+    let mut made = engine(Setup {
+        wiring: &of.wiring,
+        router: &of.router,
+        guide: &*of.guide,
+        classes: &of.classes,
+        urgencies: &of.urgencies,
+        seed: 1,
+        threads: 1,
+        always_full: false,
+        deal: Some(Deal { rails: 1, rail: Rail::Fixed, times, lengths: None }),
+        cycles: 1 << 20,
+        born_when_made: false,
+    })
+    .unwrap();
+    made.count_in(0..u32::MAX, false);
+    while made.now() < 2 * CYCLES && !(made.now() > BIRTHS && made.flits_inside() == 0) {
+        made.advance(100);
+    }
+    made.audit().unwrap();
+    made.tally()
+}
+
+fn found(tally: &Tally) -> Vec<Found> {
+    let class = |class: &sim::flit::engine::OfClass| Found {
+        arrived: class.arrived,
+        latency: class.latency,
+        wait: class.wait,
+        hops: class.hops,
+        latencies: class.latencies.bins().filter(|(cycles, _)| *cycles < 4096).collect(),
+    };
+    tally.classes.iter().map(class).collect()
+}
+
+/// How a configuration came out.
+enum Outcome {
+    /// The same in both: how often BookSim would have stopped; how far its order of flits that come
+    /// to one output together is from that of inputs, where there are several outputs of a port.
+    Same(u64, Option<f64>),
+    /// Packets wait too long in the slow one.
+    Late,
+    Differs(String),
+}
+
+/// The `index`-th configuration in both.
+fn compare(index: u64) -> Outcome {
+    let mut random = Fast::new(7, "configurations", index);
+    let network = match random.below(3) {
+        0 => mesh(3),
+        1 => mesh(4),
+        _ => tree(3 + random.below(5) as usize, &mut random),
+    };
+    let keys = any_keys(&mut random);
+    let endpoints = network.next[0].len() as u32;
+    let packets = any_packets(endpoints, keys.class_priority.len() as u32, &mut random);
+    let route = |router: usize, to: u32| network.next[router][to as usize];
+    let slow = |keys: &Keys| slow::run(&network.ports, &route, keys, &packets, CYCLES.into());
+    let Some((mut expected, stops)) = slow(&keys) else { return Outcome::Late };
+    let text = text(&keys, &network);
+    let fast = found(&fast(&text, &network, &packets));
+    // longer ones share bins
+    for found in &mut expected {
+        found.latencies.retain(|cycles, _| *cycles < 4096);
+    }
+    let latency = |all: &[Found]| all.iter().map(|found| found.latency).sum::<u64>() as f64;
+    if expected != fast {
+        let gap = 100.0 * (latency(&fast) / latency(&expected) - 1.0);
+        return Outcome::Differs(format!("case {index}, {gap:+.2} %: {text}\n"));
+    }
+    let exact =
+        if keys.together_by_lane { slow(&Keys { together_by_lane: false, ..keys }) } else { None };
+    Outcome::Same(stops, exact.map(|(exact, _)| latency(&fast) / latency(&exact) - 1.0))
+}
+
+#[test]
+fn campaign_any_router_of_booksim_is_that_of_its_rules() {
+    let count = if std::env::var_os("FLYLOOM_CAMPAIGN").is_some() { 20_000 } else { 150 };
+    let (mut late, mut stopped, mut wrong, mut gaps) = (0, 0, Vec::new(), Vec::new());
+    let all: Vec<Outcome> = (0..count).into_par_iter().map(compare).collect();
+    for one in all {
+        match one {
+            Outcome::Same(stops, gap) => {
+                stopped += usize::from(stops > 0);
+                gaps.extend(gap);
+            }
+            Outcome::Late => late += 1,
+            Outcome::Differs(text) => wrong.push(text),
+        }
+    }
+    let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+    let most = gaps.iter().fold(0_f64, |most, gap| most.max(gap.abs()));
+    println!("{count} configurations: {late} with packets that wait too long, {stopped} at which");
+    println!("BookSim stops; {} with several outputs of a port: {mean:+.4}, {most:.4}", gaps.len());
+    assert!(wrong.is_empty(), "{} of {count} differ:\n{}", wrong.len(), wrong.concat());
+    assert!(late * 100 < count, "{late} of {count}");
+    assert!(mean.abs() < 0.005, "{mean}");
+}

@@ -1,0 +1,119 @@
+//! Allocators by their definition: all requests in a map, searched from end to end.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How requests are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `separable_input_first`.
+    Separable,
+    /// `islip(n)`.
+    Islip(u32),
+}
+
+/// A request of an input for an output: what it is for, and its rank at either.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Request {
+    pub(crate) label: usize,
+    pub(crate) at_input: i64,
+    pub(crate) at_output: i64,
+}
+
+/// An allocator with its turns.
+#[derive(Debug)]
+pub(crate) struct Allocator {
+    kind: Kind,
+    inputs: usize,
+    outputs: usize,
+    requests: BTreeMap<(usize, usize), Request>,
+    input_turn: Vec<usize>,
+    output_turn: Vec<usize>,
+    given: BTreeMap<usize, usize>,
+}
+
+impl Allocator {
+    pub(crate) fn new(kind: Kind, inputs: usize, outputs: usize) -> Self {
+        let (input_turn, output_turn) = (vec![0; inputs], vec![0; outputs]);
+        let (requests, given) = (BTreeMap::new(), BTreeMap::new());
+        Self { kind, inputs, outputs, requests, input_turn, output_turn, given }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.requests.clear();
+        self.given.clear();
+    }
+
+    pub(crate) fn read(&self, from: usize, to: usize) -> Option<Request> {
+        self.requests.get(&(from, to)).copied()
+    }
+
+    /// Adds a request, in place of one of the same pair.
+    pub(crate) fn set(&mut self, from: usize, to: usize, request: Request) {
+        self.requests.insert((from, to), request);
+    }
+
+    /// The output that an input was given.
+    pub(crate) fn output_of(&self, input: usize) -> Option<usize> {
+        self.given.get(&input).copied()
+    }
+
+    pub(crate) fn allocate(&mut self) {
+        match self.kind {
+            Kind::Separable => self.separable(),
+            Kind::Islip(rounds) => (0..rounds).for_each(|round| self.round(round == 0)),
+        }
+    }
+
+    /// How far `number` is from the turn, of so many.
+    fn far(number: usize, turn: usize, of: usize) -> usize {
+        (number + of - turn) % of
+    }
+
+    fn separable(&mut self) {
+        let mut chosen = Vec::new();
+        for input in 0..self.inputs {
+            let own = self.requests.range((input, 0)..(input + 1, 0));
+            let key = |to: usize, r: &Request| {
+                (-r.at_input, Self::far(to, self.input_turn[input], self.outputs))
+            };
+            chosen.extend(own.min_by_key(|&(&(_, to), r)| key(to, r)).map(|(pair, r)| (*pair, *r)));
+        }
+        for output in 0..self.outputs {
+            let own = chosen.iter().filter(|((_, to), _)| *to == output);
+            let key = |from: usize, r: &Request| {
+                (-r.at_output, Self::far(from, self.output_turn[output], self.inputs))
+            };
+            if let Some(&((from, to), _)) = own.min_by_key(|((from, _), r)| key(*from, r)) {
+                self.give(from, to, true);
+            }
+        }
+    }
+
+    /// Every output that is left offers itself to an input that is left, every input takes one.
+    fn round(&mut self, first: bool) {
+        let taken: BTreeSet<usize> = self.given.values().copied().collect();
+        let mut offers: Vec<(usize, usize)> = Vec::new();
+        for output in (0..self.outputs).filter(|output| !taken.contains(output)) {
+            let asks = |input: &usize| {
+                self.requests.contains_key(&(*input, output)) && !self.given.contains_key(input)
+            };
+            let key = |input: &usize| Self::far(*input, self.output_turn[output], self.inputs);
+            offers.extend((0..self.inputs).filter(asks).min_by_key(key).map(|i| (i, output)));
+        }
+        for input in 0..self.inputs {
+            let own = offers.iter().filter(|(i, _)| *i == input).map(|(_, output)| *output);
+            let key = |output: &usize| Self::far(*output, self.input_turn[input], self.outputs);
+            if let Some(output) = own.min_by_key(key) {
+                self.give(input, output, first);
+            }
+        }
+    }
+
+    fn give(&mut self, input: usize, output: usize, turns: bool) {
+        self.given.insert(input, output);
+        if turns {
+            self.input_turn[input] = (output + 1) % self.outputs;
+            self.output_turn[output] = (input + 1) % self.inputs;
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! A slow, simple network of BookSim's routers and endpoints, written from its rules alone: what
+//! the fast one finds is compared with it.
+//!
+//! A cycle: endpoints and routers read their channels, endpoints make packets and send a flit,
+//! flits that have arrived are credited, routers take their steps, and what leaves them is sent.
+
+pub(crate) mod allocator;
+mod router;
+
+use allocator::Kind;
+use router::{Ahead, Router};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Which packet goes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Priority {
+    None,
+    Class,
+    Age,
+    NetworkAge,
+}
+
+/// The keys of a configuration that reach routers and endpoints, each by its name.
+#[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the file, by its name")]
+pub(crate) struct Keys {
+    pub(crate) vcs: usize,
+    /// Flits of a virtual channel's buffer.
+    pub(crate) buffer: u32,
+    pub(crate) vc_allocator: Kind,
+    pub(crate) sw_allocator: Kind,
+    pub(crate) internal_speedup: f64,
+    pub(crate) input_speedup: usize,
+    pub(crate) output_speedup: usize,
+    pub(crate) routing_delay: u64,
+    pub(crate) prepare_delay: u64,
+    pub(crate) final_delay: u64,
+    pub(crate) credit_delay: u64,
+    pub(crate) speculative: bool,
+    pub(crate) spec_check_elig: bool,
+    pub(crate) spec_check_cred: bool,
+    pub(crate) hold_switch_for_packet: bool,
+    pub(crate) wait_for_tail_credit: bool,
+    pub(crate) vc_busy_when_full: bool,
+    pub(crate) vc_prioritize_empty: bool,
+    pub(crate) vc_shuffle_requests: bool,
+    pub(crate) output_buffer: Option<usize>,
+    pub(crate) priority: Priority,
+    /// By class.
+    pub(crate) class_priority: Vec<i64>,
+    /// No key of BookSim: whether flits that come to one output in the same step, which several
+    /// outputs of a port allow, are in the order of their inputs, instead of that of its lists.
+    pub(crate) together_by_lane: bool,
+}
+
+impl Keys {
+    fn has_priorities(&self) -> bool {
+        self.priority != Priority::None
+    }
+
+    fn crossbar_input(&self, (input, vc): (usize, usize)) -> usize {
+        input * self.input_speedup + vc % self.input_speedup
+    }
+
+    fn crossbar_output(&self, input: usize, port: usize) -> usize {
+        port * self.output_speedup + input % self.output_speedup
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Flit {
+    class: usize,
+    to: u32,
+    born: u64,
+    head: bool,
+    tail: bool,
+    vc: usize,
+    hops: u64,
+    rank: i64,
+}
+
+/// What a port is cabled to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum End {
+    Router(usize, usize),
+    Endpoint(usize),
+    Nothing,
+}
+
+/// A port: its end, and the latencies of the channel that leaves by it and, from an endpoint, of
+/// the one that comes in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Port {
+    pub(crate) end: End,
+    pub(crate) out: u64,
+    pub(crate) into: u64,
+}
+
+/// A packet: its birth, where it goes, its flits. Every class of an endpoint sends the same.
+pub(crate) type Packet = (u64, u32, u32);
+
+/// What was found of a class.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) arrived: u64,
+    pub(crate) latency: u64,
+    /// Cycles from birth to entering the network.
+    pub(crate) wait: u64,
+    pub(crate) hops: u64,
+    /// Packets by latency.
+    pub(crate) latencies: BTreeMap<u64, u64>,
+}
+
+/// An endpoint.
+struct Node {
+    router: usize,
+    port: usize,
+    /// By class: packets to come, and flits of the one that is made.
+    packets: Vec<VecDeque<Packet>>,
+    made: Vec<VecDeque<Flit>>,
+    /// By class: the virtual channel of that packet, and of the last one that was sent.
+    vc: Vec<Option<usize>>,
+    last_vc: Vec<Option<usize>>,
+    last_class: usize,
+    ahead: Ahead,
+    /// How often BookSim would have stopped.
+    stops: u64,
+}
+
+enum Event {
+    Flit(usize, usize, Flit),
+    Credit(usize, usize, BTreeSet<usize>),
+    Home(Flit, usize),
+    Room(usize, BTreeSet<usize>),
+}
+
+/// Runs until all packets have arrived, and says how often BookSim would have stopped as two
+/// packets took one virtual channel; none where they have not by `cycles`.
+pub(crate) fn run(
+    ports: &[Vec<Port>],
+    route: &dyn Fn(usize, u32) -> usize,
+    keys: &Keys,
+    packets: &[Vec<Packet>],
+    cycles: u64,
+) -> Option<(Vec<Found>, u64)> {
+    let mut routers: Vec<Router> = ports.iter().map(|p| Router::new(p.len(), keys)).collect();
+    let mut nodes = nodes(ports, keys, packets);
+    let classes = keys.class_priority.len();
+    let all = (packets.iter().map(Vec::len).sum::<usize>() * classes) as u64;
+    let mut found = vec![Found::default(); classes];
+    let mut events: BTreeMap<u64, Vec<Event>> = BTreeMap::new();
+    for now in 0..cycles {
+        let mut home = Vec::new();
+        for event in events.remove(&now).unwrap_or_default() {
+            match event {
+                Event::Flit(router, input, flit) => {
+                    routers[router].comes.insert(input, flit);
+                }
+                Event::Credit(router, output, vcs) => {
+                    routers[router].credited.push_back((now + keys.credit_delay, output, vcs));
+                }
+                Event::Room(node, vcs) => nodes[node].ahead.credit(&vcs, keys),
+                Event::Home(flit, node) => home.push((flit, node)),
+            }
+        }
+        for node in &mut nodes {
+            node.make(now, keys);
+            if let Some(flit) = node.send(now, keys, &mut found) {
+                let after = now + 1 + ports[node.router][node.port].into;
+                events.entry(after).or_default().push(Event::Flit(node.router, node.port, flit));
+            }
+        }
+        for (flit, node) in home {
+            let (router, port) = (nodes[node].router, nodes[node].port);
+            let credit = Event::Credit(router, port, BTreeSet::from([flit.vc]));
+            events.entry(now + 1 + ports[router][port].out).or_default().push(credit);
+            if flit.tail {
+                let class = &mut found[flit.class];
+                class.arrived += 1;
+                class.latency += now - flit.born;
+                class.hops += flit.hops;
+                *class.latencies.entry(now - flit.born).or_default() += 1;
+            }
+        }
+        for (r, router) in routers.iter_mut().enumerate() {
+            router.cycle(now, keys, &|to| route(r, to));
+            leave(ports, (r, router), now, &mut events);
+        }
+        if found.iter().map(|class| class.arrived).sum::<u64>() == all {
+            return Some((found, nodes.iter().map(|node| node.stops).sum()));
+        }
+    }
+    None
+}
+
+/// What leaves a router at the end of a cycle, and when it comes where it goes.
+fn leave(
+    ports: &[Vec<Port>],
+    (r, router): (usize, &mut Router),
+    now: u64,
+    events: &mut BTreeMap<u64, Vec<Event>>,
+) {
+    let (flits, credits) = router.leaves();
+    for (port, flit) in flits {
+        let Port { end, out, .. } = ports[r][port];
+        let event = match end {
+            End::Router(to, input) => Event::Flit(to, input, flit),
+            End::Endpoint(node) => Event::Home(flit, node),
+            End::Nothing => unreachable!("no packet goes there"),
+        };
+        events.entry(now + 1 + out).or_default().push(event);
+    }
+    for (port, vcs) in credits {
+        let (event, latency) = match ports[r][port].end {
+            End::Router(to, output) => (Event::Credit(to, output, vcs), ports[to][output].out),
+            End::Endpoint(node) => (Event::Room(node, vcs), ports[r][port].into),
+            End::Nothing => unreachable!("no packet came from there"),
+        };
+        events.entry(now + 1 + latency).or_default().push(event);
+    }
+}
+
+fn nodes(ports: &[Vec<Port>], keys: &Keys, packets: &[Vec<Packet>]) -> Vec<Node> {
+    let classes = keys.class_priority.len();
+    let mut nodes: Vec<Option<Node>> = packets.iter().map(|_| None).collect();
+    for (router, of) in ports.iter().enumerate() {
+        for (port, p) in of.iter().enumerate() {
+            if let End::Endpoint(e) = p.end {
+                nodes[e] = Some(Node {
+                    router,
+                    port,
+                    packets: vec![packets[e].iter().copied().collect(); classes],
+                    made: vec![VecDeque::new(); classes],
+                    vc: vec![None; classes],
+                    last_vc: vec![None; classes],
+                    last_class: 0,
+                    ahead: Ahead::new(keys),
+                    stops: 0,
+                });
+            }
+        }
+    }
+    nodes.into_iter().map(Option::unwrap).collect()
+}
+
+impl Node {
+    /// Makes the next packet of each class that has none, if one is due.
+    fn make(&mut self, now: u64, keys: &Keys) {
+        for (class, made) in self.made.iter_mut().enumerate() {
+            let due = self.packets[class].front().is_some_and(|packet| packet.0 <= now);
+            if !made.is_empty() || !due {
+                continue;
+            }
+            let (born, to, size) = self.packets[class].pop_front().unwrap();
+            let rank = match keys.priority {
+                Priority::None | Priority::NetworkAge => 0,
+                Priority::Class => keys.class_priority[class],
+                Priority::Age => i64::from(i32::MAX) - born as i64,
+            };
+            self.vc[class] = None;
+            made.extend((0..size).map(|i| {
+                let (head, tail) = (i == 0, i + 1 == size);
+                Flit { class, to, born, head, tail, vc: 0, hops: 0, rank }
+            }));
+        }
+    }
+
+    /// The class that sends, if one can.
+    fn choose(&mut self, keys: &Keys) -> Option<usize> {
+        let (classes, last) = (self.made.len(), self.last_class);
+        let mut best: Option<(usize, i64)> = None;
+        let mut others = classes;
+        let goes_on = |flit: &&Flit| keys.hold_switch_for_packet && !flit.head;
+        if let (Some(flit), Some(vc)) = (self.made[last].front().filter(goes_on), self.vc[last])
+            && !self.ahead.is_full(vc, keys)
+        {
+            best = Some((last, flit.rank));
+            others -= 1;
+        }
+        for class in (1..=others).map(|i| (last + i) % classes) {
+            let Some(flit) = self.made[class].front() else { continue };
+            let (head, rank) = (flit.head, flit.rank);
+            if best.is_some_and(|(_, other)| other >= rank) {
+                continue;
+            }
+            if head && self.vc[class].is_some_and(|vc| self.ahead.used[vc]) {
+                // a packet of another class went first, with the channel that this one had found
+                (self.vc[class], self.stops) = (None, self.stops + 1);
+            }
+            if head && self.vc[class].is_none() {
+                self.vc[class] = self.free_vc(class, keys);
+            }
+            if self.vc[class].is_some_and(|vc| !self.ahead.is_full(vc, keys)) {
+                best = Some((class, rank));
+            }
+        }
+        best.map(|(class, _)| class)
+    }
+
+    /// The next virtual channel after the last one of a class that is free and has credit.
+    fn free_vc(&self, class: usize, keys: &Keys) -> Option<usize> {
+        let good = |vc: &usize| !self.ahead.used[*vc] && !self.ahead.is_full(*vc, keys);
+        match self.last_vc[class] {
+            Some(last) => (1..=keys.vcs).map(|i| (last + i) % keys.vcs).find(good),
+            None => Some(0).filter(good),
+        }
+    }
+
+    /// The flit that leaves, if one does.
+    fn send(&mut self, now: u64, keys: &Keys, found: &mut [Found]) -> Option<Flit> {
+        let class = self.choose(keys)?;
+        let mut flit = self.made[class].pop_front().unwrap();
+        flit.vc = self.vc[class].unwrap();
+        if flit.head {
+            self.ahead.take(flit.vc);
+            self.last_vc[class] = Some(flit.vc);
+            found[class].wait += now - flit.born;
+        }
+        self.last_class = class;
+        self.ahead.send(&flit, keys);
+        if keys.priority == Priority::NetworkAge {
+            flit.rank = i64::from(i32::MAX) - now as i64;
+        }
+        Some(flit)
+    }
+}

@@ -1,0 +1,450 @@
+//! BookSim's input-queued router, list by list: each stage has a list of who is in it, in the order
+//! in which they came, and looks at no more of it than BookSim's does.
+
+use super::allocator::{Allocator, Request};
+use super::{Flit, Keys};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// What is added to ranks of requests that yield to all others.
+const BELOW: i64 = i32::MIN as i64;
+
+/// What a router knows of the buffers behind an output, or an endpoint of those it sends into.
+#[derive(Debug, Clone)]
+pub(super) struct Ahead {
+    pub(super) used: Vec<bool>,
+    flits: Vec<u32>,
+    tail_sent: Vec<bool>,
+}
+
+impl Ahead {
+    pub(super) fn new(keys: &Keys) -> Self {
+        let vcs = keys.vcs;
+        Self { used: vec![false; vcs], flits: vec![0; vcs], tail_sent: vec![false; vcs] }
+    }
+
+    pub(super) fn is_full(&self, vc: usize, keys: &Keys) -> bool {
+        self.flits[vc] >= keys.buffer
+    }
+
+    pub(super) fn take(&mut self, vc: usize) {
+        (self.used[vc], self.tail_sent[vc]) = (true, false);
+    }
+
+    pub(super) fn send(&mut self, flit: &Flit, keys: &Keys) {
+        self.flits[flit.vc] += 1;
+        if flit.tail {
+            self.tail_sent[flit.vc] = true;
+            self.used[flit.vc] &= keys.wait_for_tail_credit;
+        }
+    }
+
+    pub(super) fn credit(&mut self, vcs: &BTreeSet<usize>, keys: &Keys) {
+        for &vc in vcs {
+            self.flits[vc] -= 1;
+            if keys.wait_for_tail_credit && self.flits[vc] == 0 && self.tail_sent[vc] {
+                self.used[vc] = false;
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Idle,
+    Routing,
+    Asking,
+    Active,
+}
+
+/// A virtual channel of an input.
+#[derive(Debug, Clone)]
+struct Channel {
+    state: State,
+    flits: VecDeque<Flit>,
+    /// The output port that its packet wants, any virtual channel there.
+    wants: usize,
+    /// The output port and virtual channel that it has.
+    out: (usize, usize),
+    rank: i64,
+}
+
+impl Channel {
+    fn update(&mut self, keys: &Keys) {
+        if let Some(front) = self.flits.front().filter(|_| keys.has_priorities()) {
+            self.rank = front.rank;
+        }
+    }
+}
+
+/// An input and a virtual channel of it.
+type Lane = (usize, usize);
+
+/// Who is in a stage, until when if that has begun, and what came of it.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    until: Option<u64>,
+    lane: Lane,
+    found: Option<usize>,
+}
+
+/// Inputs, and virtual channels of theirs in which a place fell free.
+type Freed = Vec<(usize, BTreeSet<usize>)>;
+
+/// The first of a list, where it is one to take.
+fn pop_if<T>(list: &mut VecDeque<T>, takes: impl Fn(&T) -> bool) -> Option<T> {
+    if list.front().is_some_and(takes) { list.pop_front() } else { None }
+}
+
+#[derive(Debug, Default)]
+struct Stage(VecDeque<Entry>);
+
+impl Stage {
+    fn push(&mut self, lane: Lane) {
+        self.0.push_back(Entry { until: None, lane, found: None });
+    }
+
+    /// Those that have not begun, up to the first that has.
+    fn fresh(&mut self) -> impl Iterator<Item = &mut Entry> {
+        self.0.iter_mut().take_while(|entry| entry.until.is_none())
+    }
+
+    /// The first, if its time is over.
+    fn done(&mut self, now: u64) -> Option<Entry> {
+        pop_if(&mut self.0, |entry| entry.until.is_some_and(|until| until <= now))
+    }
+}
+
+/// A flit in the crossbar: until when, from where, its output, whether its packet held the way.
+struct Crossing {
+    until: Option<u64>,
+    lane: Lane,
+    flit: Flit,
+    output: usize,
+    held: bool,
+    /// The step in which it came.
+    entered: u64,
+}
+
+pub(super) struct Router {
+    channels: Vec<Vec<Channel>>,
+    ahead: Vec<Ahead>,
+    routing: Stage,
+    asking: Stage,
+    moving: Stage,
+    held: Stage,
+    crossbar: VecDeque<Crossing>,
+    lanes: Allocator,
+    switch: Allocator,
+    /// By crossbar input: where the turn among its virtual channels begins.
+    turn: Vec<usize>,
+    /// By crossbar input: the output and virtual channel that hold it; by output: whether held.
+    hold_in: Vec<Option<(usize, usize)>>,
+    hold_out: Vec<bool>,
+    /// Flits behind the crossbar, by port.
+    behind: Vec<VecDeque<Flit>>,
+    /// Credits of this step, by input; and those that wait to be sent.
+    freed: BTreeMap<usize, BTreeSet<usize>>,
+    credits: Vec<VecDeque<BTreeSet<usize>>>,
+    /// What came in this cycle, by input; credits by when they count.
+    pub(super) comes: BTreeMap<usize, Flit>,
+    pub(super) credited: VecDeque<(u64, usize, BTreeSet<usize>)>,
+    steps: f64,
+    /// Steps so far.
+    number: u64,
+}
+
+impl Router {
+    pub(super) fn new(ports: usize, keys: &Keys) -> Self {
+        let idle =
+            Channel { state: State::Idle, flits: VecDeque::new(), wants: 0, out: (0, 0), rank: 0 };
+        let (all, ins, outs) =
+            (ports * keys.vcs, ports * keys.input_speedup, ports * keys.output_speedup);
+        Self {
+            channels: vec![vec![idle; keys.vcs]; ports],
+            ahead: vec![Ahead::new(keys); ports],
+            routing: Stage::default(),
+            asking: Stage::default(),
+            moving: Stage::default(),
+            held: Stage::default(),
+            crossbar: VecDeque::new(),
+            lanes: Allocator::new(keys.vc_allocator, all, all),
+            switch: Allocator::new(keys.sw_allocator, ins, outs),
+            turn: (0..ins).map(|i| i % keys.input_speedup).collect(),
+            hold_in: vec![None; ins],
+            hold_out: vec![false; outs],
+            behind: vec![VecDeque::new(); ports],
+            freed: BTreeMap::new(),
+            credits: vec![VecDeque::new(); ports],
+            comes: BTreeMap::new(),
+            credited: VecDeque::new(),
+            steps: 0.0,
+            number: 0,
+        }
+    }
+
+    /// One cycle; `route` gives the port towards an endpoint.
+    pub(super) fn cycle(&mut self, now: u64, keys: &Keys, route: &dyn Fn(u32) -> usize) {
+        self.steps += keys.internal_speedup;
+        while self.steps >= 1.0 {
+            self.step(now, keys, route);
+            self.steps -= 1.0;
+        }
+    }
+
+    /// What leaves at the end of a cycle: flits by output, credits by input.
+    pub(super) fn leaves(&mut self) -> (Vec<(usize, Flit)>, Freed) {
+        let flits = self.behind.iter_mut().enumerate();
+        let flits = flits.filter_map(|(port, queue)| Some((port, queue.pop_front()?))).collect();
+        let credits = self.credits.iter_mut().enumerate();
+        (flits, credits.filter_map(|(port, queue)| Some((port, queue.pop_front()?))).collect())
+    }
+
+    fn step(&mut self, now: u64, keys: &Keys, route: &dyn Fn(u32) -> usize) {
+        self.take_in(now, keys, route);
+        let until = (now + keys.routing_delay).saturating_sub(1);
+        self.routing.fresh().for_each(|entry| entry.until = Some(until));
+        self.ask_lanes(now, keys);
+        self.ask_held(now, keys);
+        self.ask_switch(now, keys);
+        let until = now + keys.prepare_delay + keys.final_delay - 1;
+        for one in self.crossbar.iter_mut().take_while(|one| one.until.is_none()) {
+            one.until = Some(until);
+        }
+
+        while let Some(Entry { lane, .. }) = self.routing.done(now) {
+            self.routed(lane, keys, route);
+        }
+        self.give_lanes(now, keys);
+        self.give_held(now, keys, route);
+        while let Some(Entry { lane, found, .. }) = self.moving.done(now) {
+            match found {
+                Some(output) => self.send(lane, output, false, keys, route),
+                None => self.moving.push(lane),
+            }
+        }
+        if keys.together_by_lane {
+            let all = self.crossbar.make_contiguous();
+            let first = all.iter().position(|one| one.until.is_none()).unwrap_or(all.len());
+            all[first..].sort_by_key(|one| (one.entered, !one.held, one.lane));
+        }
+        let through = |one: &Crossing| one.until.is_some_and(|until| until <= now);
+        while let Some(Crossing { flit, output, .. }) = pop_if(&mut self.crossbar, through) {
+            self.behind[output / keys.output_speedup].push_back(flit);
+        }
+        self.number += 1;
+        for (input, vcs) in std::mem::take(&mut self.freed) {
+            self.credits[input].push_back(vcs);
+        }
+    }
+
+    fn take_in(&mut self, now: u64, keys: &Keys, route: &dyn Fn(u32) -> usize) {
+        for (input, flit) in std::mem::take(&mut self.comes) {
+            let lane = (input, flit.vc);
+            let channel = &mut self.channels[input][flit.vc];
+            channel.flits.push_back(flit);
+            channel.update(keys);
+            if channel.state == State::Idle {
+                self.begins(lane, keys, route);
+            } else if channel.state == State::Active && channel.flits.len() == 1 {
+                let holds = self.hold_in[keys.crossbar_input(lane)].is_some_and(|h| h.1 == lane.1);
+                if holds { &mut self.held } else { &mut self.moving }.push(lane);
+            }
+        }
+        while let Some((_, output, vcs)) = pop_if(&mut self.credited, |credit| credit.0 <= now) {
+            self.ahead[output].credit(&vcs, keys);
+        }
+    }
+
+    /// A head is at the front of a virtual channel.
+    fn begins(&mut self, lane: Lane, keys: &Keys, route: &dyn Fn(u32) -> usize) {
+        if keys.routing_delay > 0 {
+            self.channels[lane.0][lane.1].state = State::Routing;
+            self.routing.push(lane);
+        } else {
+            self.routed(lane, keys, route);
+        }
+    }
+
+    fn routed(&mut self, lane: Lane, keys: &Keys, route: &dyn Fn(u32) -> usize) {
+        let channel = &mut self.channels[lane.0][lane.1];
+        channel.wants = route(channel.flits[0].to);
+        channel.state = State::Asking;
+        if keys.speculative {
+            self.moving.push(lane);
+        }
+        self.asking.push(lane);
+    }
+
+    fn ask_lanes(&mut self, now: u64, keys: &Keys) {
+        self.lanes.clear();
+        let (ports, vcs) = (self.ahead.len(), keys.vcs);
+        let row = |lane: Lane| {
+            if keys.vc_shuffle_requests { lane.1 * ports + lane.0 } else { lane.0 * vcs + lane.1 }
+        };
+        for Entry { lane, .. } in self.asking.fresh() {
+            let channel = &self.channels[lane.0][lane.1];
+            let ahead = &self.ahead[channel.wants];
+            for vc in (0..vcs).filter(|&vc| !ahead.used[vc]) {
+                if keys.vc_busy_when_full && ahead.is_full(vc, keys) {
+                    continue;
+                }
+                let later = keys.vc_prioritize_empty && ahead.flits[vc] > 0;
+                let at_input = if later { BELOW } else { 0 };
+                let request = Request { label: 0, at_input, at_output: channel.rank };
+                self.lanes.set(row(*lane), channel.wants * vcs + vc, request);
+            }
+        }
+        self.lanes.allocate();
+        for entry in self.asking.fresh() {
+            (entry.until, entry.found) = (Some(now), self.lanes.output_of(row(entry.lane)));
+        }
+    }
+
+    fn give_lanes(&mut self, now: u64, keys: &Keys) {
+        while let Some(Entry { lane, found, .. }) = self.asking.done(now) {
+            let Some(found) = found else {
+                self.asking.push(lane);
+                continue;
+            };
+            let out = (found / keys.vcs, found % keys.vcs);
+            self.ahead[out.0].take(out.1);
+            let channel = &mut self.channels[lane.0][lane.1];
+            (channel.out, channel.state) = (out, State::Active);
+            if !keys.speculative {
+                self.moving.push(lane);
+            }
+        }
+    }
+
+    fn ask_held(&mut self, now: u64, keys: &Keys) {
+        for entry in self.held.fresh() {
+            let (input, vc) = entry.lane;
+            let (port, out) = self.channels[input][vc].out;
+            let output = keys.crossbar_output(input, port);
+            let goes = !self.ahead[port].is_full(out, keys);
+            (entry.until, entry.found) = (Some(now), goes.then_some(output));
+        }
+    }
+
+    fn give_held(&mut self, now: u64, keys: &Keys, route: &dyn Fn(u32) -> usize) {
+        while let Some(Entry { lane, found, .. }) = self.held.done(now) {
+            let input = keys.crossbar_input(lane);
+            let (output, _) = self.hold_in[input].take().unwrap();
+            self.hold_out[output] = false;
+            match found {
+                // it is held again, or not, as after any other
+                Some(output) if self.has_room(output / keys.output_speedup, keys) => {
+                    self.send(lane, output, true, keys, route);
+                }
+                _ => self.moving.push(lane),
+            }
+        }
+    }
+
+    fn has_room(&self, port: usize, keys: &Keys) -> bool {
+        keys.output_buffer.is_none_or(|most| self.behind[port].len() < most)
+    }
+
+    fn ask_switch(&mut self, now: u64, keys: &Keys) {
+        self.switch.clear();
+        let asks: Vec<Lane> = self.moving.fresh().map(|entry| entry.lane).collect();
+        for lane in asks {
+            let channel = &self.channels[lane.0][lane.1];
+            let port = channel.wants;
+            if channel.state == State::Active {
+                let (port, vc) = channel.out;
+                if !self.ahead[port].is_full(vc, keys) && self.has_room(port, keys) {
+                    self.request(lane, port, keys);
+                }
+                continue;
+            }
+            let (mut free, mut credit) = (false, false);
+            if keys.spec_check_elig && self.has_room(port, keys) {
+                for vc in (0..keys.vcs).filter(|&vc| !self.ahead[port].used[vc]) {
+                    free = true;
+                    credit |= !keys.spec_check_cred || !self.ahead[port].is_full(vc, keys);
+                }
+            }
+            let hopeless = keys.spec_check_elig && !free || keys.spec_check_cred && !credit;
+            if !hopeless {
+                self.request(lane, port, keys);
+            }
+        }
+        self.switch.allocate();
+        let mut stage = std::mem::take(&mut self.moving);
+        for entry in stage.fresh() {
+            (entry.until, entry.found) = (Some(now), self.given(entry.lane, keys));
+        }
+        self.moving = stage;
+    }
+
+    fn request(&mut self, lane: Lane, port: usize, keys: &Keys) {
+        let (input, output) = (keys.crossbar_input(lane), keys.crossbar_output(lane.0, port));
+        if self.hold_in[input].is_some() || self.hold_out[output] {
+            return;
+        }
+        let channel = &self.channels[lane.0][lane.1];
+        let yields = if channel.state == State::Asking { BELOW } else { 0 };
+        let rank = channel.rank + yields;
+        let far = |vc: usize| (vc + keys.vcs - self.turn[input]) % keys.vcs;
+        let before = self.switch.read(input, output);
+        let wins = before.is_none_or(|old| {
+            rank > old.at_input || rank == old.at_input && far(lane.1) < far(old.label)
+        });
+        if wins {
+            let request = Request { label: lane.1, at_input: rank, at_output: rank };
+            self.switch.set(input, output, request);
+        }
+    }
+
+    /// The crossbar output that a virtual channel is given, and may use.
+    fn given(&mut self, lane: Lane, keys: &Keys) -> Option<usize> {
+        let input = keys.crossbar_input(lane);
+        let output = self.switch.output_of(input)?;
+        if self.switch.read(input, output)?.label != lane.1 {
+            return None;
+        }
+        self.turn[input] = (lane.1 + keys.input_speedup) % keys.vcs;
+        let channel = &self.channels[lane.0][lane.1];
+        if channel.state == State::Asking {
+            let asked = self.asking.0.iter().find(|entry| entry.lane == lane)?;
+            let found = asked.found?;
+            let (port, vc) = (found / keys.vcs, found % keys.vcs);
+            let fits = port == output / keys.output_speedup && !self.ahead[port].is_full(vc, keys);
+            return fits.then_some(output);
+        }
+        Some(output)
+    }
+
+    /// The front flit goes into the crossbar.
+    fn send(
+        &mut self,
+        lane: Lane,
+        output: usize,
+        held: bool,
+        keys: &Keys,
+        route: &dyn Fn(u32) -> usize,
+    ) {
+        let channel = &mut self.channels[lane.0][lane.1];
+        let mut flit = channel.flits.pop_front().unwrap();
+        channel.update(keys);
+        let (port, vc) = channel.out;
+        (flit.hops, flit.vc) = (flit.hops + 1, vc);
+        self.ahead[port].send(&flit, keys);
+        let (tail, left) = (flit.tail, channel.flits.len());
+        let entered = self.number;
+        self.crossbar.push_back(Crossing { until: None, lane, flit, output, held, entered });
+        self.freed.entry(lane.0).or_default().insert(lane.1);
+        if tail && left == 0 {
+            channel.state = State::Idle;
+        } else if tail {
+            self.begins(lane, keys, route);
+        } else if left > 0 && keys.hold_switch_for_packet {
+            self.hold_in[keys.crossbar_input(lane)] = Some((output, lane.1));
+            self.hold_out[output] = true;
+            self.held.push(lane);
+        } else if left > 0 {
+            self.moving.push(lane);
+        }
+    }
+}
