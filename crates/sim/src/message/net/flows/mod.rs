@@ -345,8 +345,8 @@ mod tests {
     use base::seed::Fast;
     use proptest::prelude::*;
 
-    /// Flows with their parts and bytes, when they begin, and the rates of channels. A flow may have
-    /// a channel several times, which the slow computation counts as often.
+    /// Flows with their parts and bytes, when they begin, and the rates of channels. A flow may
+    /// have a channel several times, which the slow computation counts as often.
     struct Case {
         rates: Vec<f64>,
         flows: Vec<(u64, f64, Vec<Part>)>,
