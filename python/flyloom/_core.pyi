@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Communication",
-    "Ranks",
     "FaultError",
+    "Ranks",
     "RefusalError",
     "Routing",
     "Search",
