@@ -137,7 +137,9 @@ pub fn together<I: Send, T: Send>(
                 Ok(other) => others.push(other),
                 Err(why) => {
                     meeting.break_off();
-                    others.into_iter().for_each(|other| drop(other.join()));
+                    for other in others {
+                        drop(other.join());
+                    }
                     let why: Box<dyn Any + Send> =
                         Box::new(format!("no thread can be started: {why}"));
                     return vec![Err(why)];
