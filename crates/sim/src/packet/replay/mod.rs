@@ -51,9 +51,9 @@ const MOST_NS: u64 = u64::MAX / 4 / 1000;
 
 /// # Errors
 /// When a process computes for longer than times can say.
-fn check_times(schedule: &Schedule) -> Result<(), Refusal> {
+fn check_times(schedule: &Schedule, computes: bool) -> Result<(), Refusal> {
     let mut sums = vec![0_u64; schedule.ranks() as usize];
-    for (op, it) in (0..).zip(schedule.ops()).filter(|(_, it)| it.kind == Kind::Calc) {
+    for (op, it) in (0..).zip(schedule.ops()).filter(|(_, it)| computes && it.kind == Kind::Calc) {
         let rank = schedule.rank_of(op);
         let sum = &mut sums[rank as usize];
         *sum = sum.saturating_add(it.size);
@@ -211,9 +211,7 @@ impl Replay {
             let why = format!("{}: too long", schedule.told(op));
             return Err(Refusal::new("trace", why, "messages of less than 4 GiB").into());
         }
-        if computes {
-            check_times(&schedule)?;
-        }
+        check_times(&schedule, computes)?;
         let homes: Vec<u32> = placed.iter().flat_map(|job| job.places.iter().copied()).collect();
         let mut starts = vec![0; endpoints as usize + 1];
         for home in &homes {
