@@ -78,9 +78,8 @@ impl Watch for Shared {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Interrupted);
         }
-        if IS_PLANTED.load(Ordering::Relaxed) && take_planted(what) {
-            panic!("planted in {what}");
-        }
+        let is_here = IS_PLANTED.load(Ordering::Relaxed) && take_planted(what);
+        assert!(!is_here, "planted in {what}");
         if let Ok(mut latest) = self.latest.try_lock() {
             if latest.0 != what {
                 what.clone_into(&mut latest.0);

@@ -27,7 +27,7 @@ thread_local! {
 }
 
 /// Hears of all panics of this process from now on. They print nothing: whoever began the work says
-/// what happened, in one line. With RUST_BACKTRACE=full the backtrace is part of what is said.
+/// what happened, in one line. With `RUST_BACKTRACE=full` that includes the backtrace.
 pub fn listen() {
     set_hook(Box::new(|info: &PanicHookInfo<'_>| {
         if EXPECTS.get() {
