@@ -199,3 +199,13 @@ def test_experiments_say_what_they_lack(tmp_path):
     file.write_text(EXPERIMENT.format(trace="nowhere.goal", more=""))
     with pytest.raises(RefusalError, match="sim.packet.trace"):
         fl.run(file, out=tmp_path / "out")
+
+
+def test_times_beyond_the_clock_are_refused(tmp_path):
+    """2^64 picoseconds are 1.8e16 ns: half of that twice wrapped around."""
+    trace = tmp_path / "long.goal"
+    trace.write_text("num_ranks 2\nrank 0 {\na: calc 9223372036854775\nb: calc 9223372036854775\n"
+                     "b requires a\nc: send 1b to 1\nc requires b\n}\n"
+                     "rank 1 {\nc: recv 1b from 0\n}\n")
+    done = flyloom("sim", "packet", "complete:n=2,p=1", "--trace", trace, "--compute", "on")
+    assert done.returncode == 2 and "rank 0 computes for more than" in done.stderr

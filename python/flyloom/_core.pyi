@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Communication",
+    "FaultError",
     "Ranks",
     "RefusalError",
     "Routing",
@@ -50,6 +51,7 @@ __all__ = [
     "packet_schema",
     "parse_inline",
     "pins_of",
+    "plant_fault",
     "plugin_parameters",
     "point_bytes",
     "qr_code",
@@ -79,6 +81,8 @@ _Columns: TypeAlias = dict[str, NDArray[Any]]
 
 __sources__: str
 __version__: str
+
+class FaultError(RuntimeError): ...
 
 class RefusalError(ValueError):
     param: str
@@ -463,6 +467,7 @@ def expand(
 def experiment_plugins(text: str, file: str) -> list[str]: ...
 def plugin_parameters(row: _Document, given: _Document) -> _Document: ...
 def meant(word: str, names: list[str]) -> str | None: ...
+def plant_fault(what: str, n: int = 0) -> None: ...
 def parse_inline(text: str) -> tuple[str, _Document]: ...
 def tables_of_hops(
     on: Topology, engine: str, options: _Document, next: NDArray[np.int64], ports: bool

@@ -1,6 +1,6 @@
 //! Ground floor of flyloom: ids, errors, seeds, finite fields, graphs.
 //!
-//! No I/O, no clock, no globals.
+//! No I/O, no clock, no globals. Threads that work together meet in `team`.
 
 pub mod distance;
 pub mod error;
@@ -16,6 +16,7 @@ pub mod quick;
 pub mod seed;
 pub mod stage;
 pub mod taken;
+pub mod team;
 pub mod units;
 pub mod watch;
 pub mod words;

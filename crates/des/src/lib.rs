@@ -13,7 +13,6 @@
 //!
 //! Source: Fujimoto, "Parallel and distributed simulation systems", Wiley 2000, chapters 3 and 4.
 
-mod barrier;
 mod fetch;
 mod model;
 mod optimistic;

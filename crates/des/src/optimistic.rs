@@ -7,11 +7,11 @@
 //! Source: Jefferson, "Virtual time", TOPLAS 7(3), 1985; rounds as in Steinman, "Breathing time
 //! warp", PADS 1993.
 
-use crate::barrier::Barrier;
 use crate::model::{Context, Event, Key, Lp, Model, Outcome, Turn, check, endless};
 use crate::queue::Queue;
 use crate::windows::{Part, Placed, joined, lock};
 use base::seed::Fast;
+use base::team::{Meeting, together};
 use base::{Interrupted, Quiet, Stop, Watch};
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -75,7 +75,7 @@ impl Reach {
 
 struct Boxes<E> {
     parts: usize,
-    barrier: Barrier,
+    meeting: Meeting,
     sent: Vec<Mutex<Vec<Sent<E>>>>,
     firsts_ps: Vec<AtomicU64>,
     /// Events that each part has handled and undone.
@@ -406,26 +406,16 @@ pub fn optimistic<M: Model>(
     let parts = placed.parts();
     let boxes = Boxes {
         parts,
-        barrier: Barrier::new(parts),
+        meeting: Meeting::new(parts),
         sent: (0..parts * parts).map(|_| Mutex::new(Vec::new())).collect(),
         firsts_ps: (0..parts).map(|_| AtomicU64::new(0)).collect(),
         counts: (0..parts).map(|_| [AtomicU64::new(0), AtomicU64::new(0)]).collect(),
         busy: [AtomicBool::new(false), AtomicBool::new(false)],
         stop: AtomicBool::new(false),
     };
-    let found: Vec<Ran<M>> = std::thread::scope(|scope| {
-        let (boxes, placed) = (&boxes, &placed);
-        let start = |me: usize| {
-            move || {
-                let quiet = Quiet;
-                let watch: &dyn Watch = if me == 0 { watch } else { &quiet };
-                rounds(model, placed, me, end_ps, ahead, boxes, watch)
-            }
-        };
-        let others: Vec<_> = (1..parts).map(|me| scope.spawn(start(me))).collect();
-        let mut found = vec![start(0)()];
-        found.extend(others.into_iter().map(|other| other.join().expect("a thread of a run")));
-        found
+    let found: Vec<Ran<M>> = together(&boxes.meeting, 0..parts, |_, me| {
+        let watch: &dyn Watch = if me == 0 { watch } else { &Quiet };
+        rounds(model, &placed, me, end_ps, ahead, &boxes, watch)
     });
     let (mut all, mut undone) = (Vec::with_capacity(parts), 0);
     for part in found {
@@ -481,7 +471,7 @@ fn rounds<M: Model>(
         if worker.failed.is_some() {
             boxes.stop.store(true, Relaxed);
         }
-        settle(&mut worker, boxes);
+        settle(&mut worker, boxes)?;
         if boxes.stop.load(Relaxed) {
             return worker.failed.map_or(Ok(None), Err);
         }
@@ -489,12 +479,12 @@ fn rounds<M: Model>(
         boxes.firsts_ps[me].store(first, Relaxed);
         boxes.counts[me][0].store(worker.handled, Relaxed);
         boxes.counts[me][1].store(worker.undone, Relaxed);
-        boxes.barrier.wait();
+        boxes.meeting.wait()?;
         let sure_ps = boxes.firsts_ps.iter().map(|first| first.load(Relaxed)).min();
         let sure_ps = sure_ps.unwrap_or(u64::MAX).min(end_ps);
         let sum = |of: usize| boxes.counts.iter().map(|part| part[of].load(Relaxed)).sum();
         let span_ps = reach.next_ps((sum(0), sum(1)));
-        boxes.barrier.wait();
+        boxes.meeting.wait()?;
         worker.commit(sure_ps);
         if let Some((time_ps, lp)) = worker.deep.take()
             && time_ps == sure_ps
@@ -514,14 +504,17 @@ fn rounds<M: Model>(
 }
 
 /// Exchanges until nothing is on its way: what comes may undo events, and so take others back.
-fn settle<M: Model>(worker: &mut Worker<'_, M>, boxes: &Boxes<M::Event>) {
+fn settle<M: Model>(
+    worker: &mut Worker<'_, M>,
+    boxes: &Boxes<M::Event>,
+) -> Result<(), Interrupted> {
     let mut side = 0;
     loop {
         for (to, sent) in worker.out.iter_mut().enumerate().filter(|(_, sent)| !sent.is_empty()) {
             lock(&boxes.sent[worker.me * boxes.parts + to]).append(sent);
             boxes.busy[side].store(true, Relaxed);
         }
-        boxes.barrier.wait();
+        boxes.meeting.wait()?;
         let is_busy = boxes.busy[side].load(Relaxed);
         for from in 0..boxes.parts {
             let taken = std::mem::take(&mut *lock(&boxes.sent[from * boxes.parts + worker.me]));
@@ -535,11 +528,11 @@ fn settle<M: Model>(worker: &mut Worker<'_, M>, boxes: &Boxes<M::Event>) {
                 }
             }
         }
-        boxes.barrier.wait();
+        boxes.meeting.wait()?;
         boxes.busy[side].store(false, Relaxed);
         side = 1 - side;
         if !is_busy {
-            return;
+            return Ok(());
         }
     }
 }

@@ -4,9 +4,9 @@
 //! A window begins with the earliest event of all parts, and lasts as long as the least delay
 //! between two parts. One exchange a window carries the events and what the next begins with.
 
-use crate::barrier::Barrier;
 use crate::model::{Context, Event, Key, Lp, Model, Outcome, Turn, check, endless};
 use crate::queue::Queue;
+use base::team::{Meeting, together};
 use base::{Interrupted, Quiet, Refusal, Stop, Watch};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -37,7 +37,7 @@ pub trait Transport<E> {
 /// barrier is enough.
 struct Boxes<E> {
     parts: usize,
-    barrier: Barrier,
+    meeting: Meeting,
     events: [Vec<Mutex<Vec<Event<E>>>>; 2],
     firsts_ps: [Vec<AtomicU64>; 2],
     stops: [AtomicBool; 2],
@@ -49,7 +49,7 @@ impl<E> Boxes<E> {
         let firsts = || (0..parts).map(|_| AtomicU64::new(u64::MAX)).collect();
         Self {
             parts,
-            barrier: Barrier::new(parts),
+            meeting: Meeting::new(parts),
             events: [events(), events()],
             firsts_ps: [firsts(), firsts()],
             stops: [AtomicBool::new(false), AtomicBool::new(false)],
@@ -85,7 +85,7 @@ impl<E: Copy> Transport<E> for Thread<'_, E> {
         if stop {
             boxes.stops[side].store(true, Relaxed);
         }
-        boxes.barrier.wait();
+        boxes.meeting.wait()?;
         for from in 0..boxes.parts {
             let mut taken = lock(&boxes.events[side][from * boxes.parts + self.me]);
             for event in taken.drain(..) {
@@ -294,21 +294,11 @@ pub fn windows<M: Model>(
     let parts = placed.parts();
     let lookahead_ps = lookahead(model, part_of, parts)?;
     let boxes = Boxes::new(parts);
-    let found: Vec<Result<Option<Part<M>>, Stop>> = std::thread::scope(|scope| {
-        let (boxes, placed) = (&boxes, &placed);
-        let start = |me: usize| {
-            move || {
-                let mut thread = Thread { me, boxes, side: 0 };
-                // one part speaks with the user
-                let quiet = Quiet;
-                let watch: &dyn Watch = if me == 0 { watch } else { &quiet };
-                run(model, placed, lookahead_ps, end_ps, &mut thread, watch)
-            }
-        };
-        let others: Vec<_> = (1..parts).map(|me| scope.spawn(start(me))).collect();
-        let mut found = vec![start(0)()];
-        found.extend(others.into_iter().map(|other| other.join().expect("a thread of a run")));
-        found
+    let found = together(&boxes.meeting, 0..parts, |_, me| {
+        let mut thread = Thread { me, boxes: &boxes, side: 0 };
+        // one part speaks with the user
+        let watch: &dyn Watch = if me == 0 { watch } else { &Quiet };
+        run(model, &placed, lookahead_ps, end_ps, &mut thread, watch)
     });
     let mut all = Vec::with_capacity(parts);
     for part in found {

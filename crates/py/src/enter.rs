@@ -1,5 +1,6 @@
 //! Every long call passes here: the interpreter is released, Ctrl-C heard, progress passed on.
 
+use crate::fault;
 use base::Need;
 use base::{Interrupted, Refusal, Stop, Watch};
 use pyo3::create_exception;
@@ -10,7 +11,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, mpsc};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
 use std::time::Duration;
 
 create_exception!(
@@ -76,6 +78,8 @@ impl Watch for Shared {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Interrupted);
         }
+        let is_here = IS_PLANTED.load(Ordering::Relaxed) && take_planted(what);
+        assert!(!is_here, "planted in {what}");
         if let Ok(mut latest) = self.latest.try_lock() {
             if latest.0 != what {
                 what.clone_into(&mut latest.0);
@@ -83,6 +87,41 @@ impl Watch for Shared {
             (latest.1, latest.2) = (done, total);
         }
         Ok(())
+    }
+}
+
+/// A fault that a test has planted: where the progress of so-named work is reported for the n-th
+/// time. The flag spares all others a look at it.
+static PLANTED: Mutex<Option<(String, u64)>> = Mutex::new(None);
+static IS_PLANTED: AtomicBool = AtomicBool::new(false);
+
+fn planted() -> MutexGuard<'static, Option<(String, u64)>> {
+    PLANTED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// For tests of what happens then: the thread that reports the progress of work named `what` for
+/// the n-th time (from 0 on) panics, once.
+#[pyfunction]
+#[pyo3(signature = (what, n=0))]
+pub fn plant_fault(what: String, n: u64) {
+    *planted() = Some((what, n));
+    IS_PLANTED.store(true, Ordering::Relaxed);
+}
+
+/// Whether the fault is here and now; it is not there any more then.
+fn take_planted(what: &str) -> bool {
+    let mut planted = planted();
+    match &mut *planted {
+        Some((name, 0)) if name == what => {
+            *planted = None;
+            IS_PLANTED.store(false, Ordering::Relaxed);
+            true
+        }
+        Some((name, left)) if name == what => {
+            *left -= 1;
+            false
+        }
+        _ => false,
     }
 }
 
@@ -161,12 +200,14 @@ fn entered<T: Send>(
 ) -> PyResult<T> {
     let shared = Shared::default();
     let (send, receive) = mpsc::channel();
+    let before = fault::count();
     pool(py)?.in_place_scope(|scope| {
         scope.spawn(|_| {
+            let done = catch_unwind(AssertUnwindSafe(|| work(&shared)));
             // the receiver is gone only when the caller was interrupted and wants no result
-            let _ = send.send(work(&shared));
+            let _ = send.send(done);
         });
-        attend(py, progress.as_ref(), &shared, receive, true, keeps)
+        attend(py, progress.as_ref(), &shared, receive, How { hears: true, keeps, before })
     })
 }
 
@@ -176,24 +217,42 @@ pub fn enter_alone<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
     let (send, receive) = mpsc::channel();
+    let before = fault::count();
     pool(py)?.spawn(move || {
-        // one that breaks off sends nothing, which is noticed here; unheard it ends the process
-        let _ = catch_unwind(AssertUnwindSafe(work)).map(|result| send.send(result));
+        let _ = send.send(catch_unwind(AssertUnwindSafe(work)));
     });
-    attend(py, None, &Shared::default(), receive, false, false)
+    let how = How { hears: false, keeps: false, before };
+    attend(py, None, &Shared::default(), receive, how)
+}
+
+/// Turns of a tenth of a second in which work may end in order after a fault.
+const GRACE: u32 = 4;
+
+/// How the end of work is waited for.
+#[derive(Clone, Copy)]
+struct How {
+    /// Whether the work hears a watch: what stops it is said at its end.
+    hears: bool,
+    /// Whether it has a result also after Ctrl-C.
+    keeps: bool,
+    /// Faults of this process before it began.
+    before: u64,
 }
 
 /// Waits for the result of work; where a signal stops it, for its end too if it `hears` that, and
 /// after Ctrl-C for its result if it `keeps` one.
+///
+/// A thread that panics anywhere in this process stops it as well: whatever it found meanwhile is
+/// not to be believed. The command line ends at once where the rest takes long to end.
 fn attend<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
     shared: &Shared,
-    mut receive: mpsc::Receiver<T>,
-    hears: bool,
-    keeps: bool,
+    mut receive: mpsc::Receiver<thread::Result<T>>,
+    how: How,
 ) -> PyResult<T> {
     let mut stopped: Option<PyErr> = None;
+    let mut turns_with_fault = 0;
     let mut wait = Duration::from_millis(20);
     loop {
         let got;
@@ -201,24 +260,37 @@ fn attend<T: Send>(
             let got = receive.recv_timeout(wait);
             (receive, got)
         });
-        match got {
-            Ok(result) if keeps => {
+        let words = fault::since(how.before);
+        match (got, &words) {
+            (Ok(Err(payload)), None) => return Err(fault::error(fault::words_of(&*payload))),
+            (Ok(_), Some(words)) => return Err(fault::error(words)),
+            (Ok(Ok(result)), None) if how.keeps => {
                 let ctrl_c = |e: &PyErr| e.is_instance_of::<PyKeyboardInterrupt>(py);
                 return stopped.filter(|e| !ctrl_c(e)).map_or(Ok(result), Err);
             }
-            Ok(result) => return stopped.map_or(Ok(result), Err),
-            Err(mpsc::RecvTimeoutError::Timeout) => {}
-            Err(mpsc::RecvTimeoutError::Disconnected) => {
-                let lost = || PyKeyboardInterrupt::new_err("the computation was lost");
-                return Err(stopped.unwrap_or_else(lost));
+            (Ok(Ok(result)), None) => return stopped.map_or(Ok(result), Err),
+            (Err(mpsc::RecvTimeoutError::Disconnected), _) => {
+                return Err(fault::error(words.as_deref().unwrap_or("a computation was lost")));
             }
+            (Err(mpsc::RecvTimeoutError::Timeout), _) => {}
         }
         wait = Duration::from_millis(100);
+        if let Some(words) = words {
+            shared.stop.store(true, Ordering::Relaxed);
+            if !how.hears {
+                return Err(fault::error(&words));
+            }
+            turns_with_fault += 1;
+            if turns_with_fault > GRACE {
+                let ending = PyModule::import(py, "flyloom.support.ending")?;
+                ending.call_method1("break_off", (fault::line(&words),))?;
+            }
+        }
         if stopped.is_none() {
             let heard = py.check_signals().and_then(|()| shared.report(py, progress));
             if let Err(error) = heard {
                 shared.stop.store(true, Ordering::Relaxed);
-                if !hears {
+                if !how.hears {
                     return Err(error);
                 }
                 stopped = Some(error);

@@ -5,6 +5,7 @@ mod cables;
 mod cost;
 mod enter;
 mod export;
+mod fault;
 mod lab_face;
 mod mapping;
 mod message;
@@ -28,6 +29,9 @@ use pyo3::prelude::*;
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     m.add("__sources__", env!("FLYLOOM_SOURCES"))?;
+    fault::listen();
+    m.add("FaultError", m.py().get_type::<fault::FaultError>())?;
+    m.add_function(wrap_pyfunction!(enter::plant_fault, m)?)?;
     m.add("RefusalError", m.py().get_type::<enter::RefusalError>())?;
     m.add_class::<topology::Topology>()?;
     m.add_class::<routing::Routing>()?;

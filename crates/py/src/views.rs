@@ -1,12 +1,13 @@
 //! Arrays that the core holds, as numpy arrays on its memory.
 
 use crate::enter::interrupted;
+use crate::fault::unless_it_panics;
 use numpy::ndarray::{ArrayView, Dim, IntoDimension, Ix};
 use numpy::{Element, PyArray, PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::{PyClass, PyTypeInfo};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Loads numpy, so that what uses it does not meet a Ctrl-C while it loads: that would be a panic.
@@ -21,7 +22,7 @@ fn loaded(py: Python<'_>) -> PyResult<()> {
     py.import("numpy")?;
     // its version is looked up once more, by code that may be interrupted, too
     let first = || drop(PyArray1::<u8>::from_vec(py, Vec::new()));
-    catch_unwind(AssertUnwindSafe(first)).map_err(|_| interrupted())?;
+    unless_it_panics(AssertUnwindSafe(first)).ok_or_else(interrupted)?;
     LOADED.store(true, Ordering::Relaxed);
     Ok(())
 }

@@ -127,6 +127,7 @@ def program() -> None:
 def main() -> None:
     """Runs the command line and raises SystemExit; never a traceback for what a user can cause."""
     found = ending.listen()
+    ending.before_broken = lambda line: tell_json(3, line)
     try:
         code = streams() or commands()
     except BaseException as error:
@@ -231,8 +232,10 @@ def explain(error: BaseException) -> tuple[int, str]:
         return 3, broken(error)
     if isinstance(error, ImportError) and (line := extra_line(error)):
         return 3, say(line)
-    from flyloom._core import RefusalError
+    from flyloom._core import FaultError, RefusalError
 
+    if isinstance(error, FaultError) or type(error).__name__ == "PanicException":
+        return 3, say(str(importlib.import_module("flyloom.support.errors").fault_of(error)), "")
     errors = sys.modules.get("flyloom.support.errors")  # where it is not loaded none was raised
     if isinstance(error, RefusalError) or (errors and isinstance(error, errors.DeployError)):
         extras = sys.modules.get("flyloom.support.extras")

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flyloom._core import RefusalError
+from flyloom._core import FaultError, RefusalError
 from flyloom.lab import point
 from flyloom.lab.kept import keep
-from flyloom.support.errors import DeployError
+from flyloom.support.errors import DeployError, fault_of
 from flyloom.support.progress import Progress
 
 
@@ -47,13 +47,18 @@ def work(
             outcome.kept = True
     except Exception as error:
         outcome.error = error
+    except BaseException as error:
+        if (fault := fault_of(error)) is None:
+            raise
+        outcome.error = fault
     return outcome
 
 
 def packed(outcome: Outcome) -> bytes:
     """An outcome for another process. An error that nobody expects has a note on where it arose."""
     error = outcome.error
-    if error and not isinstance(error, (RefusalError, DeployError, OSError, MemoryError)):
+    said = (RefusalError, DeployError, FaultError, OSError, MemoryError)
+    if error and not isinstance(error, said):
         error.add_note("in the worker:\n" + "".join(traceback.format_exception(error)))
     try:
         return pickle.dumps(outcome, pickle.HIGHEST_PROTOCOL)

@@ -16,8 +16,14 @@ Python hears signals nowhere else.
 `_signal` is the module under `signal`, whose other half takes a tenth of our start to load.
 """
 
+from __future__ import annotations
+
 import _signal  # type: ignore[import-not-found]
 import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _WORDS = {_signal.SIGINT: b"interrupted\n", _signal.SIGTERM: b"terminated\n"}
 _AT_ONCE, _IN_ORDER, _LATER = range(3)
@@ -31,6 +37,8 @@ _owner = 0
 """The process that listens: a child that was forked and not yet replaced says nothing."""
 _follows = False
 """Whether this process says nothing: a worker, which its parent ends, or one of several."""
+before_broken: Callable[[str], object] = str
+"""What is called with the line of a fault before `break_off` ends the process."""
 before_the_line = b""
 """What goes to standard error before the last line: a progress bar takes itself away by it."""
 
@@ -98,6 +106,19 @@ def _raise() -> None:
     global _raised
     _raised = True
     raise KeyboardInterrupt if _heard == _signal.SIGINT else SystemExit(128 + _heard)
+
+
+def break_off(line: str) -> None:
+    """Ends the command with exit code 3 and this line, where a thread of the core has panicked and
+    others do not end: at once, unless a block has something to put right first."""
+    if os.getpid() != _owner or _follows or _heard or _mode != _AT_ONCE:
+        return
+    try:
+        os.write(2, before_the_line + line.encode() + b"\n")
+        before_broken(line)
+    except OSError:
+        pass
+    os._exit(3)
 
 
 def check() -> None:

@@ -19,7 +19,7 @@ pub fn points(
     loads.iter().try_for_each(|&load| case.check(load))?;
     let (runs, count) = (case.runs(), loads.len() * case.runs());
     let at_once = threads.min(count).max(1);
-    let each = (threads / at_once).max(1);
+    let each = (threads / at_once).min(case.most_threads()).max(1);
     let all =
         side_by_side(count, at_once, |at| case.point(loads[at / runs], at % runs, each, watch))?;
     let mut rest = all.into_iter();

@@ -163,8 +163,7 @@ impl Left {
             }
         }
         let why = format!("it cannot come to its end: {}", parts.join(", "));
-        let help = "a receive for every message, and a message for every receive";
-        Refusal::new("schedule", why, help)
+        Refusal::new("schedule", why, "")
     }
 }
 

@@ -6,13 +6,14 @@ use super::deal::{Deal, Dealt};
 use super::full::Extra;
 use super::source::{Maker, Source};
 use super::unit::{Ahead, Back, Unit};
-use super::{ANY, Context, Meeting, Part, Tally, WHOLE};
+use super::{ANY, Context, Part, Tally, WHOLE};
 use crate::flit::guide::Guide;
 use crate::flit::router::{Priority, Router};
 use crate::flit::wiring::{End, Wiring};
 use crate::flit::word::{COUNTED, Layout};
 use base::Refusal;
 use base::seed::Fast;
+use base::team::{Meeting, together};
 use std::ops::Range;
 use traffic::process::Class;
 
@@ -302,16 +303,9 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
         }
         let (range, window) = (self.now..self.now + cycles, self.window);
         let meet = Meeting::new(parts.len());
-        if let [part] = &mut parts[..] {
-            part.run::<G, S>(range, window, &on, 0, &meet);
-        } else {
-            std::thread::scope(|scope| {
-                for (me, part) in parts.iter_mut().enumerate() {
-                    let (range, on, meet) = (range.clone(), &on, &meet);
-                    scope.spawn(move || part.run::<G, S>(range, window, on, me, meet));
-                }
-            });
-        }
+        together(&meet, parts, |me, part: &mut Part<N, W, M>| {
+            part.run::<G, S>(range.clone(), window, &on, me, &meet);
+        });
         self.now += cycles;
     }
 

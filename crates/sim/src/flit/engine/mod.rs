@@ -19,10 +19,10 @@ use super::guide::{Guide, Sight, Want};
 use super::router::{Priority, Router};
 use super::wiring::Wiring;
 use super::word::{COUNTED, Layout, hops};
+use base::team::Meeting;
 use board::Board;
 use full::When;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
 use traffic::process::Class;
 use unit::{Unit, bits_of};
 
@@ -247,7 +247,9 @@ impl<const N: usize, const W: usize, const M: usize> Part<N, W, M> {
                 }
             }
             now = next;
-            meet.wait();
+            if meet.wait().is_err() {
+                return;
+            }
         }
     }
 }
@@ -377,43 +379,5 @@ fn count_arrived<G: ?Sized, const S: u32>(
         class.hops += u64::from(hops);
         class.latencies.add(latency);
         class.by_hops[hops as usize & 255] += 1;
-    }
-}
-
-/// Where threads wait for one another.
-#[derive(Debug)]
-struct Meeting {
-    threads: u32,
-    here: AtomicU32,
-    round: AtomicU32,
-}
-
-impl Meeting {
-    fn new(threads: usize) -> Self {
-        Self { threads: threads as u32, here: AtomicU32::new(0), round: AtomicU32::new(0) }
-    }
-
-    /// Waits until all threads have come.
-    #[inline]
-    fn wait(&self) {
-        if self.threads == 1 {
-            return;
-        }
-        let round = self.round.load(Ordering::Acquire);
-        if self.here.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
-            self.here.store(0, Ordering::Relaxed);
-            self.round.store(round.wrapping_add(1), Ordering::Release);
-            return;
-        }
-        let mut spins = 0_u32;
-        while self.round.load(Ordering::Acquire) == round {
-            spins += 1;
-            // with more threads than processors somebody must be let on
-            if spins.is_multiple_of(4096) {
-                std::thread::yield_now();
-            } else {
-                std::hint::spin_loop();
-            }
-        }
     }
 }

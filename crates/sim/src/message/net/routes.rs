@@ -1,6 +1,6 @@
 //! The routes of messages: which channels, in which parts, and how long the first byte takes.
 
-use super::flows::{Flows, Part};
+use super::flows::{Flows, Part, joined};
 use super::parameters::{Network, Paths, Rails};
 use base::seed::Fast;
 use base::{Refusal, Stop, SwitchId, TerminalId, Watch};
@@ -129,6 +129,10 @@ impl Routes {
             let ends = self.cable_ps(&s.cable) + self.cable_ps(&t.cable);
             all.latency = all.latency.max(way.latency + ends);
             all.parts.extend(way.parts.iter().map(|p| Part { share: p.share * part, ..*p }));
+        }
+        if pairs.len() > 1 {
+            // rails of one plane share channels
+            all.parts = joined(all.parts);
         }
         all.latency += 2 * picoseconds(self.how.nic_ns);
         Ok(all)

@@ -46,6 +46,25 @@ const OF_BACKGROUND: u32 = 1 << 31;
 /// Most operations of all jobs: their messages have numbers below [`OF_BACKGROUND`].
 const MOST_OPERATIONS: usize = 1 << 29;
 
+/// Most nanoseconds that a process may compute: times are counted in picoseconds, below 2^64.
+const MOST_NS: u64 = u64::MAX / 4 / 1000;
+
+/// # Errors
+/// When a process computes for longer than times can say.
+fn check_times(schedule: &Schedule, computes: bool) -> Result<(), Refusal> {
+    let mut sums = vec![0_u64; schedule.ranks() as usize];
+    for (op, it) in (0..).zip(schedule.ops()).filter(|(_, it)| computes && it.kind == Kind::Calc) {
+        let rank = schedule.rank_of(op);
+        let sum = &mut sums[rank as usize];
+        *sum = sum.saturating_add(it.size);
+        if *sum > MOST_NS {
+            let why = format!("rank {rank} computes for more than {MOST_NS} ns: out of range");
+            return Err(Refusal::new("trace", why, "shorter calculations, or compute off"));
+        }
+    }
+    Ok(())
+}
+
 fn number(op: u32, part: Part) -> u32 {
     op << 2 | part as u32
 }
@@ -192,6 +211,7 @@ impl Replay {
             let why = format!("{}: too long", schedule.told(op));
             return Err(Refusal::new("trace", why, "messages of less than 4 GiB").into());
         }
+        check_times(&schedule, computes)?;
         let homes: Vec<u32> = placed.iter().flat_map(|job| job.places.iter().copied()).collect();
         let mut starts = vec![0; endpoints as usize + 1];
         for home in &homes {

@@ -12,13 +12,31 @@ mod settle;
 
 use settle::Full;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::hash_map::Entry;
+use std::collections::{BinaryHeap, HashMap};
 
 /// Of a channel, the part of its own rate that a flow sends over it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Part {
     pub(super) channel: u32,
     pub(super) share: f64,
+}
+
+/// Parts of one flow with every channel once, where it first was: a channel that it crosses twice
+/// carries both shares. O(parts).
+pub(super) fn joined(parts: Vec<Part>) -> Vec<Part> {
+    let mut places: HashMap<u32, usize> = HashMap::with_capacity(parts.len());
+    let mut all: Vec<Part> = Vec::with_capacity(parts.len());
+    for part in parts {
+        match places.entry(part.channel) {
+            Entry::Occupied(known) => all[*known.get()].share += part.share,
+            Entry::Vacant(new) => {
+                new.insert(all.len());
+                all.push(part);
+            }
+        }
+    }
+    all
 }
 
 /// The end of a flow that has no rate yet.
@@ -189,7 +207,8 @@ impl Flows {
     }
 
     /// A flow of so many bytes, more than 0, begins at `now` for the operation `op`; its rate, no
-    /// more than `most`, follows with the next settlement. O(channels of the flow).
+    /// more than `most`, follows with the next settlement. Every channel is among its `parts` once:
+    /// see [`joined`]. O(channels of the flow).
     pub(super) fn begin(&mut self, now: u64, op: u32, bytes: f64, parts: &[Part], most: f64) {
         let number = self.free.pop().unwrap_or_else(|| {
             self.all.push(Flow::default());
@@ -326,7 +345,8 @@ mod tests {
     use base::seed::Fast;
     use proptest::prelude::*;
 
-    /// Flows with their parts and bytes, when they begin, and the rates of channels.
+    /// Flows with their parts and bytes, when they begin, and the rates of channels. A flow may
+    /// have a channel several times, which the slow computation counts as often.
     struct Case {
         rates: Vec<f64>,
         flows: Vec<(u64, f64, Vec<Part>)>,
@@ -346,6 +366,11 @@ mod tests {
             }
             if parts.is_empty() {
                 parts.push(Part { channel: draw.below(channels), share: 1.0 });
+            }
+            while draw.below(3) == 0 {
+                let again = parts[draw.below(parts.len() as u32) as usize];
+                let share = [again.share, 0.5][draw.below(2) as usize];
+                parts.insert(draw.below(parts.len() as u32) as usize, Part { share, ..again });
             }
             parts
         };
@@ -429,8 +454,9 @@ mod tests {
         let (mut next, mut now) = (0, 0);
         loop {
             while let Some((begin, bytes, parts)) = case.flows.get(next).filter(|f| f.0 == now) {
-                let most = flows.alone(parts);
-                flows.begin(*begin, next as u32, *bytes, parts, most);
+                let parts = joined(parts.clone());
+                let most = flows.alone(&parts);
+                flows.begin(*begin, next as u32, *bytes, &parts, most);
                 next += 1;
             }
             while let Some(op) = flows.end(now) {
