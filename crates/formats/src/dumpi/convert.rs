@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 use std::collections::HashSet;
 use traffic::workload::Schedule;
 use traffic::workload::calls::{
-    self, Called, Comm, Make, Message, Mode, Peer, Process, Shape, What, Which,
+    self, Called, Comm, Make, Message, Mode, Named, Peer, Process, Shape, What, Which,
 };
 use traffic::workload::keys::{Asked, Key};
 
@@ -148,8 +148,8 @@ impl Reader<'_> {
                 What::Recv(self.received(record)?, Mode::Prepared(whole(record, "request")?))
             }
             "Sendrecv" | "Sendrecv_replace" => self.both(record)?,
-            "Start" => What::Start(vec![whole(record, "request")?]),
-            "Startall" => What::Start(requests(record)?),
+            "Start" => What::Start(Named::Each(vec![whole(record, "request")?])),
+            "Startall" => What::Start(Named::Each(requests(record)?)),
             "Request_free" if self.is_message(whole(record, "request")?) => {
                 What::Free(whole(record, "request")?)
             }
@@ -245,7 +245,7 @@ impl Reader<'_> {
         let done: Vec<u64> = done.into_iter().filter(|&request| self.is_message(request)).collect();
         // a test that found nothing took time that is not computing
         Ok(Some(if is_done && !done.is_empty() {
-            What::Complete(done, which)
+            What::Complete(Named::Each(done), which)
         } else {
             What::Waits
         }))

@@ -2,7 +2,7 @@
 
 use super::{Record, Value};
 use base::Refusal;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A group.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,12 +18,15 @@ struct Group {
 pub(super) struct Groups {
     known: HashMap<i64, Group>,
     sizes: HashMap<i64, i64>,
+    /// Ranks of the run: no group has more.
+    most: i64,
 }
 
 impl Groups {
     /// Those of a process of a run of so many, before its first call.
     pub(super) fn new(world: i64, ranks: u32) -> Self {
-        Self { known: HashMap::new(), sizes: HashMap::from([(world, ranks.into())]) }
+        let sizes = HashMap::from([(world, ranks.into())]);
+        Self { known: HashMap::new(), sizes, most: ranks.into() }
     }
 
     /// A call may make a group, or say how large a communicator is. What cannot be known is left
@@ -31,7 +34,8 @@ impl Groups {
     pub(super) fn learn(&mut self, record: &Record) {
         let number = |name| record.number(name);
         if record.name() == "Comm_size" {
-            self.sizes.extend(number("comm").zip(number("size")));
+            let size = number("size").filter(|size| (0..=self.most).contains(size));
+            self.sizes.extend(number("comm").zip(size));
         }
         let (made, group) = if record.name() == "Comm_group" {
             (number("group"), number("comm").map(|of| Group { of, ranks: None }))
@@ -62,14 +66,14 @@ impl Groups {
             let (left, right) = (self.listed(a)?, self.listed(b)?);
             let ranks = match record.name() {
                 "Group_union" => {
-                    let more = right.iter().filter(|rank| !left.contains(rank));
+                    let has: HashSet<i64> = left.iter().copied().collect();
+                    let more = right.iter().filter(|rank| !has.contains(rank));
                     left.iter().chain(more).copied().collect()
                 }
-                "Group_intersection" => {
-                    left.into_iter().filter(|rank| right.contains(rank)).collect()
-                }
-                "Group_difference" => {
-                    left.into_iter().filter(|rank| !right.contains(rank)).collect()
+                "Group_intersection" | "Group_difference" => {
+                    let has: HashSet<i64> = right.into_iter().collect();
+                    let both = record.name() == "Group_intersection";
+                    left.into_iter().filter(|rank| has.contains(rank) == both).collect()
                 }
                 _ => return None,
             };
@@ -77,7 +81,9 @@ impl Groups {
         }
         let from = self.named(record, "group")?;
         let named = match record.number("count") {
-            Some(_) if record.name().contains("range") => spread(record.list("ranges")?)?,
+            Some(_) if record.name().contains("range") => {
+                spread(record.list("ranges")?, self.most)?
+            }
             _ => record.numbers("ranks")?.to_vec(),
         };
         let is_in = record.name().ends_with("incl");
@@ -89,6 +95,7 @@ impl Groups {
             let at = |place: i64| all.get(usize::try_from(place).ok()?).copied();
             named.into_iter().map(at).collect::<Option<Vec<i64>>>()?
         } else {
+            let named: HashSet<i64> = named.into_iter().collect();
             let stays = |(place, _): &(i64, i64)| !named.contains(place);
             (0..).zip(all).filter(stays).map(|(_, rank)| rank).collect()
         };
@@ -110,18 +117,20 @@ impl Groups {
     }
 }
 
-/// The ranks of ranges: first, last and stride of each.
-fn spread(ranges: &[Value]) -> Option<Vec<i64>> {
-    /// More ranks no run has.
-    const MOST: i64 = 1 << 24;
+/// The ranks of ranges, first, last and stride of each, of a group with at most so many.
+fn spread(ranges: &[Value], most: i64) -> Option<Vec<i64>> {
     let mut all = Vec::new();
     for range in ranges {
         let Value::Numbers(range) = range else { return None };
         let &[first, last, stride] = range.as_slice() else { return None };
-        if stride == 0 || first.abs() > MOST || last.abs() > MOST {
+        let ranks = 0..most;
+        if stride == 0 || !ranks.contains(&first) || !ranks.contains(&last) {
             return None;
         }
         let steps = (last - first).checked_div(stride)?;
+        if all.len() as i64 + steps >= most {
+            return None;
+        }
         for step in 0..=steps {
             all.push(first + step * stride);
         }

@@ -166,3 +166,35 @@ fn a_type_of_unknown_size_is_named() {
     let why = counts(&parse(&content, &Quiet).unwrap()).expect_err("no size").to_string();
     assert!(why.contains("MPI_Send at byte 16") && why.contains("type 40"), "{why}");
 }
+
+#[test]
+fn groups_have_no_more_ranks_than_the_run() {
+    use super::groups::Groups;
+    let of = |name: &str, arguments: Arguments| {
+        let id = LAYOUTS.iter().position(|layout| layout.name == name).expect("a call") as u16;
+        Record { id, at: 0, wall_ns: None, arguments }
+    };
+    let n = |name, n: i64| (name, Value::Number(n));
+    let mut groups = Groups::new(2, 4);
+    groups.learn(&of("Comm_group", vec![n("comm", 2), n("group", 7)]));
+    assert_eq!(groups.ranks(7, 2), Ok(vec![0, 1, 2, 3]));
+    // a communicator of 2^31 - 1 ranks, and ranges of millions: unknown, and never listed
+    groups.learn(&of("Comm_size", vec![n("comm", 5), n("size", 0x7fff_ffff)]));
+    groups.learn(&of("Comm_group", vec![n("comm", 5), n("group", 8)]));
+    groups.ranks(8, 5).expect_err("no communicator has so many");
+    for (ranges, ranks) in [
+        (vec![[0, 3, 2]], Some(vec![0, 2])),
+        (vec![[3, 2, -1], [0, 1, 1]], Some(vec![3, 2, 0, 1])),
+        (vec![[0, 16_777_215, 1]], None),
+        (vec![[0, 3, 1], [0, 0, 1]], None),
+    ] {
+        let count = ranges.len() as i64;
+        let ranges = ranges.into_iter().map(|range| Value::Numbers(range.to_vec())).collect();
+        let ranges = ("ranges", Value::List(ranges));
+        groups.learn(&of(
+            "Group_range_incl",
+            vec![n("group", 7), n("count", count), ranges, n("newgroup", 9)],
+        ));
+        assert_eq!(groups.ranks(9, 2).ok(), ranks);
+    }
+}

@@ -51,7 +51,7 @@ impl<'a> Types<'a> {
         let number = |name| record.number(name).and_then(|n| u64::try_from(n).ok());
         let sum = |name| {
             let all = record.numbers(name)?.iter();
-            all.map(|&n| u64::try_from(n).ok()).sum::<Option<u64>>()
+            all.map(|&n| u64::try_from(n).ok()).try_fold(0_u64, |sum, n| sum.checked_add(n?))
         };
         match record.name() {
             "Type_contiguous" => old?.checked_mul(number("count")?),
@@ -70,8 +70,11 @@ impl<'a> Types<'a> {
             "Type_struct" | "Type_create_struct" => {
                 let lengths = record.numbers("lengths").or(record.numbers("blocklengths"))?;
                 let types = record.numbers("oldtypes")?;
-                let each = lengths.iter().zip(types);
-                each.map(|(&n, &of)| self.size(of)?.checked_mul(u64::try_from(n).ok()?)).sum()
+                let mut each = lengths
+                    .iter()
+                    .zip(types)
+                    .map(|(&n, &of)| self.size(of)?.checked_mul(u64::try_from(n).ok()?));
+                each.try_fold(0_u64, |sum, size| sum.checked_add(size?))
             }
             "Type_dup" | "Type_create_resized" => old,
             _ => None,

@@ -16,7 +16,7 @@ const MAGIC: u64 = 4223;
 const USED: u64 = 2342;
 /// Bytes of an operation.
 const NODE: usize = 39;
-/// Ranks between two looks at whether the user wants to stop.
+/// Operations, or ranks, between two looks at whether the user wants to stop.
 const STRIDE: u32 = 1 << 12;
 
 /// Whether these are the first bytes of a file in binary.
@@ -124,12 +124,13 @@ pub fn parse(bytes: &[u8], watch: &dyn Watch) -> Result<Schedule, Stop> {
         let why = format!("{ranks} ranks in {} bytes", bytes.len());
         return Err(from.refuse(why, "16 bytes a rank at least").into());
     }
-    from.take::<2>("the largest cpu and nic")?;
+    let largest = from.take::<2>("the largest cpu and nic")?;
     let table = from.at;
     let mut all = Builder::new(ranks);
+    let mut room = (bytes.len() as u64).saturating_sub(table as u64 + 16 * u64::from(ranks));
     for rank in 0..ranks {
         if rank % STRIDE == 0 {
-            watch.tick("reading", rank.into(), ranks.into())?;
+            watch.tick("ranks", rank.into(), ranks.into())?;
         }
         from.at = table + 16 * rank as usize;
         let (start, end) = (from.u64("a rank's place")?, from.u64("a rank's place")?);
@@ -137,42 +138,63 @@ pub fn parse(bytes: &[u8], watch: &dyn Watch) -> Result<Schedule, Stop> {
             let why = format!("rank {rank} is from {start} to {end}");
             return Err(from.refuse(why, format!("within {} bytes", bytes.len() - 8)).into());
         }
+        // each byte is of one rank: else a small file could say any number of operations
+        room = room.checked_sub(end - start).ok_or_else(|| {
+            let why = format!("rank {rank} and those before it share bytes");
+            from.refuse(why, "a place of its own for each rank")
+        })?;
         let mut of = Reader { bytes: &bytes[..end as usize + 8], at: start as usize + 8 };
-        read_rank(&mut of, all.rank()).map_err(|r| r.within(&format!("rank {rank}")))?;
+        read_rank(&mut of, all.rank(), watch)
+            .map_err(|stop| stop.within(&format!("rank {rank}")))?;
     }
-    Ok(all.finish()?)
+    let made = all.finish()?;
+    let used = [(made.cpus() - 1) as u8, (made.nics() - 1) as u8];
+    if used != largest {
+        let [(cpu, nic), (had_cpu, had_nic)] = [largest, used].map(|[cpu, nic]| (cpu, nic));
+        let why = format!("the largest cpu is {cpu} and the largest nic {nic}");
+        let help = format!("those of its operations: {had_cpu} and {had_nic}");
+        return Err(Refusal::new(format!("byte {}", table - 2), why, help).into());
+    }
+    Ok(made)
 }
 
 /// The lists of an operation: how long, and from where.
 type Lists = [(u32, u32); 2];
 
-fn read_rank(from: &mut Reader<'_>, mut into: OfRank<'_>) -> Result<(), Refusal> {
+fn read_rank(from: &mut Reader<'_>, mut into: OfRank<'_>, watch: &dyn Watch) -> Result<(), Stop> {
     let (ops, roots) = (from.u32("a rank")?, from.u32("a rank")?);
     let left = from.bytes.len().saturating_sub(from.at);
     if roots > ops || roots as usize * 4 + ops as usize * NODE > left {
         let why = format!("{ops} operations, {roots} roots in {left} bytes");
-        return Err(from.refuse(why, "39 bytes an operation, 4 a root"));
+        return Err(from.refuse(why, "39 bytes an operation, 4 a root").into());
     }
     let said: Vec<u32> = (0..roots).map(|_| from.u32("the roots")).collect::<Result<_, _>>()?;
     let mut counts = Vec::with_capacity(ops as usize);
     let mut lists: Vec<Lists> = Vec::with_capacity(ops as usize);
-    for _ in 0..ops {
+    for op in 0..ops {
+        if op % STRIDE == 0 {
+            watch.tick("operations", op.into(), ops.into())?;
+        }
         let at = from.at;
         counts.push(from.u32("an operation")?);
         let op = read_op(from)?;
         into.add(op).map_err(|r| r.within(&format!("byte {at}")))?;
-        let mut list = || Ok((from.u32("an operation")?, from.u32("an operation")?));
+        let mut list = || Ok::<_, Refusal>((from.u32("an operation")?, from.u32("an operation")?));
         lists.push([list()?, list()?]);
     }
     let appendix = from.at;
+    check_lists(from, &lists)?;
     for (before, both) in (0..).zip(&lists) {
+        if before % STRIDE == 0 {
+            watch.tick("dependencies", before.into(), ops.into())?;
+        }
         for (of_start, &(count, first)) in both.iter().enumerate() {
             from.at = appendix.saturating_add(4 * first as usize);
             for _ in 0..count {
                 let after = from.u32("the dependencies")?;
                 if after >= ops {
                     let why = format!("operation {after} waits, of {ops}");
-                    return Err(from.refuse(why, "operations of the same rank"));
+                    return Err(from.refuse(why, "operations of the same rank").into());
                 }
                 let count = &mut counts[after as usize];
                 *count = count.wrapping_sub(1);
@@ -185,9 +207,21 @@ fn read_rank(from: &mut Reader<'_>, mut into: OfRank<'_>) -> Result<(), Refusal>
     }
     if counts.iter().any(|&left| left != 0) {
         let why = "an operation has another number of dependencies than the lists say";
-        return Err(from.refuse(why, "a file as it was written"));
+        return Err(from.refuse(why, "a file as it was written").into());
     }
-    check_roots(from, &said, &lists, appendix)
+    Ok(check_roots(from, &said, &lists, appendix)?)
+}
+
+/// Refuses lists that name more operations than the bytes behind the operations have room for:
+/// lists that share bytes make gigabytes of a small file.
+fn check_lists(from: &Reader<'_>, lists: &[Lists]) -> Result<(), Refusal> {
+    let entries = (from.bytes.len().saturating_sub(from.at) / 4) as u64;
+    let due: u64 = lists.iter().flatten().map(|&(count, _)| u64::from(count)).sum();
+    if due <= entries {
+        return Ok(());
+    }
+    let why = format!("{due} dependencies in {} bytes", 4 * entries);
+    Err(from.refuse(why, "4 bytes for each: lists of operations do not overlap"))
 }
 
 /// Whether the roots are the operations that wait for nothing, in order.
@@ -224,5 +258,9 @@ fn read_op(from: &mut Reader<'_>) -> Result<Op, Refusal> {
     let (peer, size) = (from.u32("an operation")?, from.u64("an operation")?);
     let tag = from.u32("an operation")?;
     let [cpu, nic] = from.take("an operation")?;
+    if kind == Kind::Calc && (peer, tag, nic) != (0, 0, 0) {
+        let why = format!("a calculation with peer {peer}, tag {tag} and nic {nic}");
+        return Err(from.refuse(why, "0 for each: only messages have them"));
+    }
     Ok(Op { size, peer, tag, kind, cpu, nic })
 }

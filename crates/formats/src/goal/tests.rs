@@ -7,7 +7,7 @@ use traffic::workload::{ANY, Builder, Kind, Op, Schedule};
 
 fn op(ranks: u32) -> impl Strategy<Value = Op> {
     let any_or = |n: u32| prop_oneof![4 => 0..n, 1 => Just(ANY)];
-    let parts = (0_u8..3, 0..ranks, any_or(ranks), any_or(9), 0_u8..4, any::<u64>(), 0_u8..3);
+    let parts = (0_u8..3, 0..ranks, any_or(ranks), any_or(9), 0_u8..4, 0..1_u64 << 57, 0_u8..3);
     parts.prop_map(|(kind, to, from, tag, cpu, size, nic)| match kind {
         0 => Op { nic, tag, ..Op::send(size, to, 0).on(cpu) },
         1 => Op { nic, ..Op::recv(size, from, tag).on(cpu) },
@@ -163,6 +163,14 @@ fn bytes_that_are_none_are_refused() {
         (46, 9, "of type 9"),
         (42, 1, "number of dependencies"),
         (38, 1, "its roots"),
+        // the head's largest cpu, and a calculation's peer, tag and nic
+        (12, 1, "largest cpu is 1"),
+        (47, 1, "peer 1, tag 0"),
+        (59, 7, "tag 7"),
+        (64, 1, "nic 1"),
+        // the first of the lists, of 1 entry: 2 and 257 in the same bytes
+        (65, 2, "2 dependencies in 4 bytes"),
+        (66, 1, "257 dependencies in 4 bytes"),
     ] {
         let mut bad = good.clone();
         bad[at] = value;
@@ -174,5 +182,85 @@ fn bytes_that_are_none_are_refused() {
     }
     for end in 0..good.len() {
         assert!(binary::parse(&good[..end], &Quiet).is_err(), "{end}");
+    }
+}
+
+/// A schedule of one rank in binary of which each operation but the last has a list of `entries`,
+/// all of them the same bytes.
+fn overlapping(ops: u32, entries: u32) -> Vec<u8> {
+    let mut rank = ops.to_le_bytes().to_vec();
+    rank.extend((ops - 1).to_le_bytes());
+    (0..ops - 1).for_each(|root| rank.extend(root.to_le_bytes()));
+    for op in 0..ops {
+        let is_last = op == ops - 1;
+        let count = if is_last { (ops - 1).wrapping_mul(entries) } else { 0 };
+        rank.extend(count.to_le_bytes());
+        rank.push(3);
+        rank.extend([0; 18]);
+        rank.extend(if is_last { 0 } else { entries }.to_le_bytes());
+        rank.extend([0; 12]);
+    }
+    (0..entries).for_each(|_| rank.extend((ops - 1).to_le_bytes()));
+    placed(&[(22, 22 + rank.len() as u64)], &rank)
+}
+
+/// Bytes of ranks, behind a head that says from where to where each is.
+fn placed(places: &[(u64, u64)], ranks: &[u8]) -> Vec<u8> {
+    let mut bytes = 4223_u64.to_le_bytes().to_vec();
+    bytes.extend((places.len() as u32).to_le_bytes());
+    bytes.extend([0, 0]);
+    for (start, end) in places {
+        bytes.extend(start.to_le_bytes());
+        bytes.extend(end.to_le_bytes());
+    }
+    bytes.extend(ranks);
+    bytes
+}
+
+#[test]
+fn bytes_that_are_read_twice_are_refused() {
+    // one entry for one operation is a list of its own
+    assert_eq!(binary::parse(&overlapping(2, 1), &Quiet).expect("one list").dependencies(), 1);
+    for (ops, entries) in [(3, 1), (20_000, 20_000)] {
+        let refused = binary::parse(&overlapping(ops, entries), &Quiet).expect_err("shared");
+        let due = u64::from(ops - 1) * u64::from(entries);
+        let why = format!("{due} dependencies in {} bytes", 4 * entries);
+        assert!(refused.to_string().contains(&why), "{refused}");
+    }
+    // an empty rank has 8 bytes: two of them in 8 are one too many
+    let (apart, same) = ([(38, 46), (46, 54)], [(38, 46), (38, 46)]);
+    assert_eq!(binary::parse(&placed(&apart, &[0; 16]), &Quiet).expect("two ranks").ranks(), 2);
+    let refused = binary::parse(&placed(&same, &[0; 8]), &Quiet).expect_err("shared");
+    assert!(refused.to_string().contains("rank 1 and those before it share bytes"), "{refused}");
+}
+
+/// Stops at the first look at a stage that is not at its beginning.
+struct Impatient(&'static str);
+
+impl base::Watch for Impatient {
+    fn tick(&self, what: &str, done: u64, _total: u64) -> Result<(), base::Interrupted> {
+        if what == self.0 && done > 0 { Err(base::Interrupted) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn the_user_can_stop_it_within_a_rank() {
+    let mut schedule = Builder::new(1);
+    let mut rank = schedule.rank();
+    (0..10_000).for_each(|ns| _ = rank.add(Op::calc(ns)).expect("room"));
+    drop(rank);
+    let bytes = binary::write(&schedule.finish().expect("one rank"));
+    for stage in ["operations", "dependencies"] {
+        assert_eq!(binary::parse(&bytes, &Impatient(stage)), Err(base::Interrupted.into()));
+    }
+}
+
+#[test]
+fn messages_add_up_to_less_than_2_to_the_63() {
+    let all = (1_u64 << 63) - 1;
+    for (more, fits) in [(0, true), (1, false), (u64::MAX, false)] {
+        let said = rank(&format!("send {all}b to 1\nsend {more}b to 1\ncalc {all}\ncalc {all}"));
+        let read = text::parse(&said, &Quiet);
+        assert_eq!(read.is_ok(), fits, "{more}: {read:?}");
     }
 }

@@ -198,15 +198,16 @@ fn written(op: &Op, out: &mut impl fmt::Write) -> fmt::Result {
         Kind::Recv if op.peer == ANY => write!(out, "recv {}b from -1", op.size)?,
         Kind::Recv => write!(out, "recv {}b from {}", op.size, op.peer)?,
     }
-    if op.tag == ANY {
+    let is_message = op.kind != Kind::Calc;
+    if is_message && op.tag == ANY {
         write!(out, " tag -1")?;
-    } else if op.kind != Kind::Calc {
+    } else if is_message {
         write!(out, " tag {}", op.tag)?;
     }
     if op.cpu != 0 {
         write!(out, " cpu {}", op.cpu)?;
     }
-    if op.nic != 0 {
+    if is_message && op.nic != 0 {
         write!(out, " nic {}", op.nic)?;
     }
     writeln!(out)

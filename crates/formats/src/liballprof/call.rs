@@ -5,7 +5,7 @@ use super::fields::{Fields, bytes, time_ns};
 use crate::mpi::{UNDEFINED, is_local};
 use base::Refusal;
 use traffic::workload::calls::{
-    Called, Comm, Joint, Make, Message, Mode, Shape, Sizes, What, Which, Within,
+    Called, Comm, Joint, Make, Message, Mode, Named, Shape, Sizes, What, Which, Within,
 };
 use traffic::workload::collective::Operation;
 
@@ -55,7 +55,7 @@ fn what(name: &str, from: &mut Fields<'_>) -> Result<What, Refusal> {
         "Irecv" => What::Recv(message(from, "source")?, Mode::Nonblocking(from.whole("request")?)),
         "Recv_init" => What::Recv(message(from, "source")?, Mode::Prepared(from.whole("request")?)),
         "Sendrecv" | "Sendrecv_replace" => both(name, from)?,
-        "Start" => What::Start(vec![from.whole("request")?]),
+        "Start" => What::Start(Named::Each(vec![from.whole("request")?])),
         "Startall" => What::Start(from.requests()?),
         "Wait" | "Test" | "Waitall" | "Waitany" | "Waitsome" | "Testall" | "Testany"
         | "Testsome" => complete(name, from)?,
@@ -102,7 +102,7 @@ fn both(name: &str, from: &mut Fields<'_>) -> Result<What, Refusal> {
 
 fn complete(name: &str, from: &mut Fields<'_>) -> Result<What, Refusal> {
     let requests = match name {
-        "Wait" | "Test" => vec![from.whole("request")?],
+        "Wait" | "Test" => Named::Each(vec![from.whole("request")?]),
         _ => from.requests()?,
     };
     from.skip(match name {

@@ -3,7 +3,7 @@
 use super::Constants;
 use base::Refusal;
 use std::collections::VecDeque;
-use traffic::workload::calls::{Comm, Peer, Shape};
+use traffic::workload::calls::{Comm, Named, Peer, Shape};
 
 /// Most bytes of a message, and most requests of an array.
 const MOST: u64 = 1 << 40;
@@ -127,14 +127,13 @@ impl<'a> Fields<'a> {
         u32::try_from(root).map(Some).map_err(|_| refuse("root", &root.to_string(), "a rank"))
     }
 
-    /// How many requests there are, and the addresses of their variables.
-    pub(super) fn requests(&mut self) -> Result<Vec<u64>, Refusal> {
+    /// The variables of requests: how many, and the address of the first.
+    pub(super) fn requests(&mut self) -> Result<Named, Refusal> {
         let (count, first) = (self.whole("count")?, self.whole("requests")?);
         if count > 1 << 24 {
             return Err(refuse("count", &count.to_string(), "2^24 requests at most"));
         }
-        let step = self.constants.request_bytes;
-        Ok((0..count).map(|i| first.wrapping_add(i * step)).collect())
+        Ok(Named::Row(first, self.constants.request_bytes, count))
     }
 
     /// The numbers of an array, where they are listed.

@@ -189,3 +189,31 @@ fn what_the_trace_lacks_is_said() {
         assert!(refused.to_string().contains(says), "{refused}");
     }
 }
+
+/// The first trace, with that many requests in the array that it waits for.
+fn waits_for(count: u64, given: &str) -> Result<traffic::workload::Schedule, Stop> {
+    let first = FIRST.replace("MPI_Waitall:13:1:", &format!("MPI_Waitall:13:{count}:"));
+    let files = [("a-0.txt".to_owned(), first.as_str()), ("a-1.txt".to_owned(), SECOND)];
+    let given = serde_json::json!({ "unknown_requests": given });
+    schedule(&files, given.as_object().expect("a map"), &Quiet)
+}
+
+#[test]
+fn arrays_of_requests_take_no_room_of_their_own() {
+    // the array begins with the request of MPI_Isend at 800; at 808 is one that begins later
+    let plain = tried(FIRST, SECOND).expect("a schedule");
+    for count in [1, 2, 1 << 24] {
+        // null requests are nothing: however long the array, the schedule is the same
+        assert_eq!(waits_for(count, "null").as_ref(), Ok(&plain), "{count}");
+    }
+    let refused = waits_for(1 << 24, "refuse").expect_err("816 is no request").to_string();
+    assert!(refused.contains("a-0.txt: line 8: request 816 was never begun"), "{refused}");
+    let refused = waits_for(2, "refuse").expect_err("it begins later").to_string();
+    assert!(refused.contains("request 808 was never begun"), "{refused}");
+    // 32,768 lines of 16 million requests each: 4 TB if they were listed
+    let line = "MPI_Testall:13:16777216:800:0:0:13\n";
+    let text = format!("MPI_Init:-:1:2:1\n{}", line.repeat(1 << 15));
+    let given = serde_json::json!({ "unknown_requests": "null" });
+    let files = [("a-0.txt".to_owned(), text.as_str())];
+    schedule(&files, given.as_object().expect("a map"), &Quiet).expect("it does nothing");
+}

@@ -5,12 +5,16 @@ use base::Refusal;
 
 /// Most operations and dependencies of a schedule.
 const MOST: usize = u32::MAX as usize;
+/// Most bytes of all messages of a schedule.
+const MOST_BYTES: u64 = i64::MAX as u64;
 
 /// A schedule that is being built.
 #[derive(Debug)]
 pub struct Builder {
     made: Schedule,
     ranks: u32,
+    /// Bytes of all messages so far.
+    bytes: u64,
     edges: Vec<Edge>,
     /// Where the lists of one rank go while they are sorted.
     places: Vec<u32>,
@@ -35,7 +39,7 @@ impl Builder {
             cpus: 0,
             nics: 0,
         };
-        Self { made, ranks, edges: Vec::new(), places: Vec::new() }
+        Self { made, ranks, bytes: 0, edges: Vec::new(), places: Vec::new() }
     }
 
     /// The next rank, to be filled.
@@ -105,7 +109,7 @@ impl OfRank<'_> {
     /// Adds an operation; its number within the rank.
     ///
     /// # Errors
-    /// When it cannot be: a rank that there is not, or more operations than fit.
+    /// When it cannot be: a rank that there is not, or more operations or bytes than fit.
     pub fn add(&mut self, op: Op) -> Result<u32, Refusal> {
         let made = &mut self.of.made;
         if made.ops.len() >= MOST / 2 {
@@ -116,6 +120,13 @@ impl OfRank<'_> {
         if op.kind != Kind::Calc && op.peer >= self.of.ranks && !is_any {
             let why = format!("there is no rank {}", op.peer);
             return Err(Refusal::new("rank", why, format!("0 to {}", self.of.ranks - 1)));
+        }
+        if op.kind == Kind::Send {
+            let sum = self.of.bytes.checked_add(op.size).filter(|sum| *sum <= MOST_BYTES);
+            self.of.bytes = sum.ok_or_else(|| {
+                let why = format!("with {} more all messages are too many", op.size);
+                Refusal::new("bytes", why, "below 2^63 in all")
+            })?;
         }
         made.cpus = made.cpus.max(op.cpu);
         made.nics = made.nics.max(op.nic);

@@ -191,7 +191,7 @@ impl Agreeing<'_> {
                 walker.act(Does::Awaits(vec![first, first + 1]), true);
             }
             What::Start(requests) => {
-                for &request in requests {
+                for &request in walker.requests.named(requests, true)?.iter() {
                     let act = walker.acts.len() as u32;
                     let wire = walker.requests.start(request, act)?;
                     walker.act(wire.map_or(Does::Nothing, Does::Message), false);
@@ -199,7 +199,8 @@ impl Agreeing<'_> {
             }
             What::Complete(requests, which) => {
                 let number = walker.at as u32;
-                let done = walker.requests.complete(number, requests, *which)?;
+                let requests = walker.requests.named(requests, false)?;
+                let done = walker.requests.complete(number, &requests, *which)?;
                 let waits = !self.codes || *which == Which::All;
                 walker.act(if waits { Does::Awaits(done) } else { Does::Nothing }, true);
             }

@@ -52,6 +52,16 @@ pub struct Called {
 /// The variable of a request, as one process names it.
 pub type Request = u64;
 
+/// The requests that a call names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Named {
+    /// These.
+    Each(Vec<Request>),
+    /// The variables of an array: where the first lies, bytes from one to the next, how many.
+    /// A line of a trace says any number of them, so that they are never listed.
+    Row(Request, u64, u64),
+}
+
 /// A communicator, as one process names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Comm {
@@ -142,9 +152,9 @@ pub enum What {
     /// Sends and receives, and is over when both are.
     Both(Message, Message),
     /// Starts prepared requests.
-    Start(Vec<Request>),
+    Start(Named),
     /// Completes requests.
-    Complete(Vec<Request>, Which),
+    Complete(Named, Which),
     /// Gives a request back; its message goes on.
     Free(Request),
     /// A collective operation; with a request when it is nonblocking.

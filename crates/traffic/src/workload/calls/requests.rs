@@ -1,8 +1,9 @@
 //! The requests of one process: which are in flight, and which a call completes.
 
-use super::{Called, Mode, Request, What, Which};
+use super::{Called, Mode, Named, Request, What, Which};
 use base::Refusal;
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A message that a process sends or receives, its ranks and communicator those of the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +32,8 @@ enum State {
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     all: HashMap<Request, State>,
+    /// Those that some call of the process begins.
+    begun: BTreeSet<Request>,
     /// Those that no later call completes, by the number of the call that might.
     last: HashMap<u32, Vec<Request>>,
     /// Whether a request that nobody began is none.
@@ -40,7 +43,28 @@ pub(super) struct Requests {
 impl Requests {
     /// Those of a process that makes these calls; `null`: unknown ones are `MPI_REQUEST_NULL`.
     pub(super) fn new(calls: &[Called], null: bool) -> Self {
-        Self { all: HashMap::new(), last: last_calls(calls), null }
+        let begun = begun(calls);
+        Self { all: HashMap::new(), last: last_calls(calls, &begun), begun, null }
+    }
+
+    /// Those of a list that may stand for something, in its order.
+    ///
+    /// # Errors
+    /// When no call of the process begins one of them, and unknown ones are not none; those that
+    /// are to be started never are.
+    pub(super) fn named<'a>(
+        &self,
+        named: &'a Named,
+        starts: bool,
+    ) -> Result<Cow<'a, [Request]>, Refusal> {
+        let found = within(named, &self.begun);
+        let Named::Row(first, step, count) = *named else { return Ok(found) };
+        if (self.null && !starts) || found.len() as u64 == count {
+            return Ok(found);
+        }
+        let all = (0..count).map(|i| first.wrapping_add(i.wrapping_mul(step)));
+        let missing = all.into_iter().find(|request| !self.begun.contains(request));
+        Err(never_begun(missing.unwrap_or(first)))
     }
 
     /// An act has begun what `request` stands for.
@@ -101,13 +125,11 @@ impl Requests {
         requests: &[Request],
         which: Which,
     ) -> Result<Vec<u32>, Refusal> {
-        for request in requests {
-            if !self.null && !self.all.contains_key(request) {
-                let why = format!("request {request} was never begun");
-                let help = "request_bytes=4 or 8, the size of a request in memory; \
-                            unknown_requests=null, if they are MPI_REQUEST_NULL";
-                return Err(Refusal::new("", why, help));
-            }
+        let unknown = |request: &&Request| !self.all.contains_key(*request);
+        if !self.null
+            && let Some(request) = requests.iter().find(unknown)
+        {
+            return Err(never_begun(*request));
         }
         let last = self.last.remove(&number).unwrap_or_default();
         let mut done = Vec::new();
@@ -149,9 +171,41 @@ impl Requests {
     }
 }
 
+fn never_begun(request: Request) -> Refusal {
+    let why = format!("request {request} was never begun");
+    let help = "request_bytes=4 or 8, the size of a request in memory; \
+                unknown_requests=null, if they are MPI_REQUEST_NULL";
+    Refusal::new("", why, help)
+}
+
+/// All requests that calls begin.
+fn begun(calls: &[Called]) -> BTreeSet<Request> {
+    let of = |call: &Called| match &call.what {
+        What::Send(_, Mode::Nonblocking(request) | Mode::Prepared(request))
+        | What::Recv(_, Mode::Nonblocking(request) | Mode::Prepared(request))
+        | What::Joint(_, Some(request)) => Some(*request),
+        _ => None,
+    };
+    calls.iter().filter_map(of).collect()
+}
+
+/// The requests that a call names, of an array those that are `begun` somewhere.
+fn within<'a>(named: &'a Named, begun: &BTreeSet<Request>) -> Cow<'a, [Request]> {
+    match *named {
+        Named::Each(ref all) => Cow::Borrowed(all),
+        Named::Row(first, step, count) => {
+            let end = first.saturating_add(step.saturating_mul(count));
+            let all = begun.range(first..end).copied();
+            Cow::Owned(
+                all.filter(|request| (request - first).is_multiple_of(step.max(1))).collect(),
+            )
+        }
+    }
+}
+
 /// Of every call that completes requests, where the trace does not say which: those that no later
 /// call completes before they are begun again. O(requests named).
-fn last_calls(calls: &[Called]) -> HashMap<u32, Vec<Request>> {
+fn last_calls(calls: &[Called], begun: &BTreeSet<Request>) -> HashMap<u32, Vec<Request>> {
     let unsure = |c: &Called| matches!(c.what, What::Complete(_, Which::Some | Which::Perhaps));
     let mut last = HashMap::new();
     if !calls.iter().any(unsure) {
@@ -162,15 +216,18 @@ fn last_calls(calls: &[Called]) -> HashMap<u32, Vec<Request>> {
         let number = number as u32;
         match &call.what {
             What::Complete(requests, which) => {
+                let requests = within(requests, begun);
                 let mut found: Vec<Request> =
                     requests.iter().copied().filter(|r| !later.contains(r)).collect();
                 found.dedup();
-                later.extend(requests);
+                later.extend(requests.iter());
                 if matches!(which, Which::Some | Which::Perhaps) && !found.is_empty() {
                     last.insert(number, found);
                 }
             }
-            What::Start(requests) => later.retain(|r| !requests.contains(r)),
+            What::Start(requests) => within(requests, begun).iter().for_each(|r| {
+                later.remove(r);
+            }),
             What::Send(_, Mode::Nonblocking(r) | Mode::Prepared(r))
             | What::Recv(_, Mode::Nonblocking(r) | Mode::Prepared(r))
             | What::Joint(_, Some(r)) => _ = later.remove(r),
