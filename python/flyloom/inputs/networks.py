@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError, Routing, Topology, meant, parse_inline
+from flyloom.inputs.codes import codes
 from flyloom.inputs.graphs import (
     GraphLike,
     MatrixLike,
@@ -83,6 +84,8 @@ def _from_file(path: Path, p: int | None) -> Topology:
     if not str(path).endswith((".toml", ".toml.gz")):
         if os.path.isfile(path):  # false where no file can have that name
             afford(f"reading {path}", 10 * path.stat().st_size, 0)
+        if (found := codes(path, p)) is not None:
+            return found
         return Topology.from_text(read_text(path), str(path), p)
     spec = read_toml(path)
     spec = spec.get("topology", spec)

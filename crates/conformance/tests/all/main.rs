@@ -8,6 +8,7 @@ mod fabric_files;
 mod failures;
 mod file_fuzz;
 mod graph_files;
+mod graph_readers;
 mod huge;
 mod lanes;
 mod measures;

@@ -1,6 +1,6 @@
 //! A network under construction: what is given, what is checked, which ports are chosen.
 
-use super::{Cable, Endpoint, Link, Peer, Plug, Recipe, Switch, Terminal, Topology};
+use super::{Aside, Cable, Endpoint, Link, Peer, Plug, Recipe, Switch, Terminal, Topology};
 use crate::geometry::Geometry;
 use base::{EndpointId, Graph, LinkId, Refusal, SwitchId, TerminalId};
 use std::sync::OnceLock;
@@ -16,6 +16,7 @@ pub struct Builder {
     endpoints: Vec<Endpoint>,
     terminals: Vec<Terminal>,
     geometry: Geometry,
+    aside: Aside,
 }
 
 impl From<&Topology> for Builder {
@@ -26,6 +27,7 @@ impl From<&Topology> for Builder {
             endpoints: t.endpoints.clone(),
             terminals: t.terminals.clone(),
             geometry: t.geometry,
+            aside: t.aside.clone(),
         }
     }
 }
@@ -34,6 +36,11 @@ impl Builder {
     /// An empty network.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Whether there is no switch so far.
+    pub fn is_empty(&self) -> bool {
+        self.switches.is_empty()
     }
 
     /// Adds a switch.
@@ -72,6 +79,11 @@ impl Builder {
     /// A terminal added before, to set its addresses and rail number.
     pub fn terminal_mut(&mut self, terminal: TerminalId) -> &mut Terminal {
         &mut self.terminals[terminal.ix()]
+    }
+
+    /// What is to be known of the network beside it.
+    pub fn set_aside(&mut self, aside: Aside) {
+        self.aside = aside;
     }
 
     /// Gives every terminal and every switch its LID, in the order of their numbers.
@@ -144,6 +156,7 @@ impl Builder {
             recipe,
             vertex_transitive: false,
             geometry: self.geometry,
+            aside: self.aside,
             switches: self.switches,
             links: self.links,
             endpoints: self.endpoints,

@@ -1,10 +1,12 @@
 //! The network as it is cabled: switches, links with their ports, endpoints with their rails.
 
+mod aside;
 mod builder;
 mod failures;
 mod recipe;
 mod same;
 
+pub use aside::Aside;
 pub use builder::Builder;
 pub use failures::{Failures, Part, lost_in};
 pub use recipe::{Recipe, parse_inline};
@@ -244,6 +246,7 @@ pub struct Topology {
     attached: Vec<TerminalId>,
     vertex_transitive: bool,
     geometry: Geometry,
+    aside: Aside,
     /// [`Topology::digest`], once it was asked for; geometry is not in it.
     digest: OnceLock<u64>,
 }
@@ -381,6 +384,18 @@ impl Topology {
     /// What its family declared of its switches; it stays where cables fail.
     pub fn geometry(&self) -> Geometry {
         self.geometry
+    }
+
+    /// What its file had that is no part of it.
+    pub fn aside(&self) -> &Aside {
+        &self.aside
+    }
+
+    /// The same network, with more remarks.
+    #[must_use]
+    pub fn with_remarks(mut self, remarks: impl IntoIterator<Item = String>) -> Self {
+        self.aside.remarks.extend(remarks);
+        self
     }
 
     /// The same network, known as the work of `recipe`.

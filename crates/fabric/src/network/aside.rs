@@ -1,0 +1,13 @@
+//! What the file of a network had that is no part of the network.
+
+use super::Plug;
+
+/// What was left out of a network as it was read, and what is to be known of it. Failures keep it;
+/// it is no part of what makes two networks the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Aside {
+    /// What was left out, or understood otherwise than written: a line each.
+    pub remarks: Vec<String>,
+    /// Cables with both ends in one switch; nothing is carried by them.
+    pub loops: Vec<[Plug; 2]>,
+}
