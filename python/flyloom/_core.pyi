@@ -96,6 +96,10 @@ class Topology:
     @staticmethod
     def from_inline(text: str) -> Topology: ...
     @staticmethod
+    def from_codes(
+        intra: tuple[str, bytes], inter: tuple[str, bytes], p: int | None = None
+    ) -> Topology: ...
+    @staticmethod
     def from_text(
         text: str, name: str, p: int | None = None, devices: dict[str, Any] | None = None
     ) -> Topology: ...

@@ -5,6 +5,7 @@ use crate::routing::Routing;
 use crate::topology::{Topology, object};
 use crate::workload::Workload;
 use base::{Quiet, Refusal, Stop, Watch};
+use formats::communication::Matrix;
 use formats::mapping::{self as files, FORMATS};
 use lab::joint::{Asked, joint};
 use mapping::bounds::bounds;
@@ -28,6 +29,22 @@ use verify::Limits;
 #[pyclass(frozen, module = "flyloom._core")]
 pub struct Communication {
     inner: traffic::communication::Communication,
+    /// Why the values of a matrix are no bytes: then only its pattern counts.
+    unfit: Option<Refusal>,
+}
+
+impl Communication {
+    fn new(inner: traffic::communication::Communication) -> Self {
+        Self { inner, unfit: None }
+    }
+
+    /// The graph with its bytes.
+    fn graph(&self) -> PyResult<&traffic::communication::Communication> {
+        match &self.unfit {
+            None => Ok(&self.inner),
+            Some(refused) => Err(refuse(refused.clone())),
+        }
+    }
 }
 
 #[pymethods]
@@ -38,9 +55,10 @@ impl Communication {
         let inner = enter(py, None, |_| {
             let texts: Vec<(String, &str)> =
                 files.iter().map(|(name, text)| (name.clone(), text.as_str())).collect();
-            formats::communication::read(&texts)
+            formats::communication::matrix(&texts)
         })?;
-        Ok(Self { inner: inner.map_err(refuse)? })
+        let Matrix { pattern: inner, unfit } = inner.map_err(refuse)?;
+        Ok(Self { inner, unfit })
     }
 
     /// A graph by its kind and parameters.
@@ -48,7 +66,7 @@ impl Communication {
     fn make(py: Python<'_>, kind: &str, given: &Bound<'_, PyAny>) -> PyResult<Self> {
         let given = object(from_python(given)?);
         let inner = enter(py, None, |_| made(kind, &given))?;
-        Ok(Self { inner: inner.map_err(refuse)? })
+        Ok(Self::new(inner.map_err(refuse)?))
     }
 
     /// What the ranks of a schedule send.
@@ -57,7 +75,7 @@ impl Communication {
         let work = |_: &dyn Watch| {
             traffic::communication::Communication::of_schedule(&workload.get().inner)
         };
-        Ok(Self { inner: enter(py, None, work)?.map_err(refuse)? })
+        Ok(Self::new(enter(py, None, work)?.map_err(refuse)?))
     }
 
     /// From columns: senders, receivers, bytes.
@@ -80,8 +98,8 @@ impl Communication {
             let (from, to) = (rank("sender", *a)?, rank("receiver", *b)?);
             sent.push(Sent { from, to, bytes: *amount, messages: 1.0 });
         }
-        let inner = traffic::communication::Communication::new(processes, sent);
-        Ok(Self { inner: inner.map_err(refuse)? })
+        let Matrix { pattern: inner, unfit } = Matrix::of(processes, sent).map_err(refuse)?;
+        Ok(Self { inner, unfit })
     }
 
     /// What the halo exchange of this matrix in so many parts sends.
@@ -94,7 +112,7 @@ impl Communication {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let work = |watch: &dyn Watch| mapping::halo::halo(&self.inner, parts, seed, watch);
-        Ok(Self { inner: enter(py, progress, work)?.map_err(stopped)? })
+        Ok(Self::new(enter(py, progress, work)?.map_err(stopped)?))
     }
 
     /// How many processes there are.
@@ -111,14 +129,15 @@ impl Communication {
 
     /// Bytes of all pairs.
     #[getter]
-    fn total_bytes(&self) -> f64 {
-        self.inner.total_bytes()
+    fn total_bytes(&self) -> PyResult<f64> {
+        Ok(self.graph()?.total_bytes())
     }
 
     /// Columns `from`, `to`, `bytes`, `messages`.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = PyDict::new(py);
-        let sent = || self.inner.sent();
+        let graph = self.graph()?;
+        let sent = || graph.sent();
         found.set_item("from", PyArray1::from_iter(py, sent().map(|s| s.from)))?;
         found.set_item("to", PyArray1::from_iter(py, sent().map(|s| s.to)))?;
         found.set_item("bytes", PyArray1::from_iter(py, sent().map(|s| s.bytes)))?;
@@ -128,9 +147,10 @@ impl Communication {
 
     /// The graph as Matrix Market.
     fn text(&self, py: Python<'_>) -> PyResult<String> {
+        let graph = self.graph()?;
         enter(py, None, |_| {
             let mut text = String::new();
-            formats::communication::write_market(&self.inner, &mut text).expect("strings take all");
+            formats::communication::write_market(graph, &mut text).expect("strings take all");
             text
         })
     }
@@ -260,8 +280,8 @@ pub fn map_processes<'py>(
     let (objective, effort) = (given.objective().map_err(refuse)?, given.effort().map_err(refuse)?);
     let steps = chain::parse(&given.method).map_err(refuse)?;
     let pins = given.pins();
+    let graph = graph.get().graph()?;
     let work = |watch: &dyn Watch| -> Result<Value, Stop> {
-        let graph = &graph.get().inner;
         let slots = Slots::new(&on.topology, given.hosts.as_deref(), given.per_endpoint)?;
         let request = Request {
             graph,
@@ -307,8 +327,8 @@ pub fn map_with_routing<'py>(
     let (objective, effort) = (given.objective().map_err(refuse)?, given.effort().map_err(refuse)?);
     let pins = given.pins();
     let on = on.get().inner.clone();
+    let graph = graph.get().graph()?;
     let work = |watch: &dyn Watch| -> Result<(Value, fabric::tables::Routing), Stop> {
-        let graph = &graph.get().inner;
         let slots = Slots::new(&on, given.hosts.as_deref(), given.per_endpoint)?;
         let request = Request {
             graph,
@@ -352,10 +372,10 @@ pub fn evaluate_mapping<'py>(
     per_endpoint: Option<u32>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let on = On::of(on)?;
+    let (on, graph) = (On::of(on)?, graph.get().graph()?);
     let work = |watch: &dyn Watch| -> Result<Value, Stop> {
         let slots = Slots::new(&on.topology, hosts.as_deref(), per_endpoint)?;
-        figures(&on, &graph.get().inner, &slots, &places, on.ways(), watch)
+        figures(&on, graph, &slots, &places, on.ways(), watch)
     };
     to_python(py, &enter(py, progress, work)?.map_err(stopped)?)
 }
@@ -370,8 +390,8 @@ pub fn mapping_loads<'py>(
     places: Vec<u32>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let on = On::of(on)?;
-    let work = |watch: &dyn Watch| evaluate(on.ways(), &graph.get().inner, &places, watch);
+    let (on, graph) = (On::of(on)?, graph.get().graph()?);
+    let work = |watch: &dyn Watch| evaluate(on.ways(), graph, &places, watch);
     let loads = enter(py, progress, work)?.map_err(stopped)?.loads;
     let channels = || (0..loads.len()).map(base::ChannelId::from);
     let found = PyDict::new(py);

@@ -276,6 +276,24 @@ impl Topology {
         Ok(table)
     }
 
+    /// The dragonfly of two files of CODES, each by name and content: the links within a group and
+    /// those between groups; `p` endpoints on every router.
+    #[staticmethod]
+    #[pyo3(signature = (intra, inter, p=None))]
+    fn from_codes(
+        py: Python<'_>,
+        intra: (String, Vec<u8>),
+        inter: (String, Vec<u8>),
+        p: Option<u32>,
+    ) -> PyResult<Self> {
+        let work = move |_: &dyn base::Watch| {
+            graph_file::codes::read((&intra.0, &intra.1), (&inter.0, &inter.1), p)
+                .map(families::recognised)
+        };
+        let inner = enter(py, None, work)?.map_err(refuse)?;
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
     /// What its file had that was left out or understood otherwise than written, a line each.
     #[getter]
     fn remarks(&self) -> Vec<&str> {

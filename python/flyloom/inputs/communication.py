@@ -26,6 +26,9 @@ _MARKET = b"%%MatrixMarket"
 def communication(source: Graph, progress: Progress | None = None) -> Communication:
     """The communication graph that ``source`` stands for.
 
+    Of a matrix whose values are no bytes, as negative ones, only the pattern is known: what its
+    parts exchange (``halo``).
+
     Raises ``RefusalError`` with the file and the line at fault.
     """
     if isinstance(source, Communication):
@@ -113,6 +116,8 @@ def _profiles(path: Path) -> list[Path]:
 def _of_columns(processes: int, rows: Any, columns: Any, values: Any) -> Communication:
     import numpy as np
 
+    if np.iscomplexobj(values):  # no bytes: only the pattern counts, as where one is negative
+        values = np.full(len(values), np.nan)
     amounts = np.ascontiguousarray(values, dtype=np.float64)
     return Communication.of_columns(
         processes, np.ascontiguousarray(rows, dtype=np.int64),
@@ -135,14 +140,13 @@ def _of_matrix(matrix: Any) -> Communication:
     import numpy as np
 
     try:
-        dense = np.asarray(matrix, dtype=np.float64)
+        dense = np.asarray(matrix)
+        dense = dense.astype(np.complex128 if np.iscomplexobj(dense) else np.float64)
     except (TypeError, ValueError):
         kind = type(matrix).__name__
         help_ = "a file, a matrix, a networkx graph, or a schedule"
         raise RefusalError(f"graph: {kind} is no communication graph; {help_}") from None
     count = _square(dense.shape)
-    if not bool(np.isfinite(dense).all()) or bool((dense < 0).any()):
-        raise RefusalError("graph: bytes: an amount is negative or not finite; 0 or more")
     rows, columns = np.nonzero(dense)
     return _of_columns(count, rows, columns, dense[rows, columns])
 

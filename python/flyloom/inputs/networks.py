@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError, Routing, Topology, meant, parse_inline
+from flyloom.inputs.codes import codes
 from flyloom.inputs.devices import KEYS, devices, no_fabric, tell
 from flyloom.inputs.graphs import (
     GraphLike,
@@ -132,6 +133,8 @@ def _from_file(
     if not str(path).endswith((".toml", ".toml.gz")):
         if os.path.isfile(path):  # false where no file can have that name
             afford(f"reading {path}", 10 * path.stat().st_size, 0)
+        if (found := codes(path, p)) is not None:
+            return found
         found = Topology.from_text(read_text(path), str(path), p, choice)
         return tell(named(found, names), str(path))
     spec = read_toml(path)

@@ -16,7 +16,7 @@ from flyloom.support.reading import read_bytes, read_text, standing_in
 Scheduled = Workload | str | os.PathLike[str]
 """A schedule, or a file of one, or a trace: a folder of files, or the file of rank 0."""
 
-_OF_RANK = re.compile(r"^(.*-)(\d+)(\.txt(?:\.gz)?)$|^(.*\.)(\d+)(\.et(?:\.gz)?)$")
+_OF_RANK = re.compile(r"^(.*-)(\d+)(\.(?:txt|dat)(?:\.gz)?)$|^(.*\.)(\d+)(\.et(?:\.gz)?)$")
 
 
 _travelled: dict[str, bytes] = {}
@@ -41,7 +41,8 @@ def workload(source: Scheduled, progress: Progress | None = None) -> Workload:
     """The schedule that ``source`` stands for: itself, or what a file of GOAL says.
 
     The content says whether a file is text or binary; what is called ``.gz`` is unpacked. A folder,
-    the file of rank 0 (``-0.txt``, ``.0.et``), or a ``.meta``, is a trace, with its defaults.
+    the file of rank 0 (``-0.txt``, ``-0.dat``, ``.0.et``), or a ``.meta``, is a trace, with its
+    defaults.
 
     Raises ``RefusalError`` with the file and the line, or the byte, at fault.
     """
@@ -57,8 +58,8 @@ def workload(source: Scheduled, progress: Progress | None = None) -> Workload:
 
 
 def is_trace(source: str | os.PathLike[str]) -> bool:
-    """Whether a path is that of a trace: a folder, or rank 0's file, ``-0.txt`` or ``.0.et``, or a
-    ``.meta`` of DUMPI."""
+    """Whether a path is that of a trace: a folder, or rank 0's file, ``-0.txt``, ``-0.dat`` or
+    ``.0.et``, or a ``.meta`` of DUMPI."""
     name = os.fspath(source)
     return name not in _travelled and (os.path.isdir(name) or name.endswith(".meta") or (
         (found := _of_rank(Path(name))) is not None and found[1] == 0
@@ -69,8 +70,20 @@ def _of_rank(file: Path) -> tuple[tuple[str, str], int] | None:
     """Of a file of a trace the run, as what its name is around the rank, and the rank."""
     if (found := _OF_RANK.match(file.name)) is None:
         return None
+    if file.name.endswith((".dat", ".dat.gz")) and not _says_calls(file):
+        return None  # many things are called so
     before, rank, behind = filter(None, found.groups())
     return (before, behind), int(rank)
+
+
+def _says_calls(file: Path) -> bool:
+    """Whether the first line that is no comment is a call of MPI."""
+    try:
+        lines = read_bytes(file).splitlines()
+    except RefusalError:
+        return False
+    first = next((line for line in lines if line.strip() and not line.startswith(b"#")), b"")
+    return first.lstrip().startswith(b"MPI_")
 
 
 def traced(
@@ -78,7 +91,7 @@ def traced(
 ) -> Workload:
     """The schedule of a trace: a folder with a file a rank, the file of rank 0, or a ``.meta``.
 
-    The files of a run have one name but for the rank, ``NAME-RANK.txt`` of liballprof,
+    The files of a run have one name but for the rank, ``NAME-RANK.txt`` or ``.dat`` of liballprof,
     ``NAME.RANK.et`` of Chakra, and of DUMPI ``NAME-RANK.bin`` beside ``NAME.meta``.
 
     Raises ``RefusalError`` with the file and the line, node or byte at fault, and where the files
@@ -111,7 +124,7 @@ def trace_files(source: Path) -> list[Path]:
             ranks[rank] = file
     if len(runs) != 1:
         what = "no trace" if not runs else f"the traces of {len(runs)} runs"
-        help_ = "files NAME-RANK.txt or NAME.RANK.et, from rank 0 on"
+        help_ = "files NAME-RANK.txt, NAME-RANK.dat or NAME.RANK.et, from rank 0 on"
         raise RefusalError(f"{folder}: there is {what} in it; {help_}")
     (found_ranks,) = runs.values()
     if missing := [rank for rank in range(len(found_ranks)) if rank not in found_ranks]:

@@ -9,6 +9,7 @@ mod fabric_lines;
 mod failures;
 mod file_fuzz;
 mod graph_files;
+mod graph_readers;
 mod huge;
 mod lanes;
 mod measures;

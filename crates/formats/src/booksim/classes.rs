@@ -8,6 +8,22 @@ use ::traffic::pattern::booksim::Rule as Pattern;
 use ::traffic::process::{self, Load, Process, Sizes};
 use base::Refusal;
 
+/// The keys that take a list with an item a class.
+const LISTS: [&str; 12] = [
+    "traffic",
+    "injection_process",
+    "packet_size",
+    "packet_size_rate",
+    "injection_rate",
+    "class_priority",
+    "measure_stats",
+    "latency_thres",
+    "warmup_thres",
+    "acc_warmup_thres",
+    "stopping_thres",
+    "acc_stopping_thres",
+];
+
 /// Most classes that a configuration may have.
 const MOST: u32 = 1024;
 
@@ -118,6 +134,14 @@ pub(super) fn classes(s: &Settings<'_>) -> Result<(Vec<Class>, Vec<Note>), Refus
     let (stop, acc_stop) = (limit("stopping_thres")?, limit("acc_stopping_thres")?);
     let flits = s.flag("injection_rate_uses_flits")?;
     let (mut found, mut notes) = (Vec::new(), Vec::new());
+    for key in LISTS {
+        let cut = s.items(key).filter(|items| *items > count);
+        notes.extend(cut.map(|items| Note {
+            place: s.place(key),
+            key: key.to_owned(),
+            text: format!("of {items} items the first {count} are taken, as in BookSim"),
+        }));
+    }
     for c in 0..count {
         let lengths = lengths(s, sizes[c], weights[c])?;
         let per_packet = if flits { mean_flits(&lengths) } else { 1.0 };
@@ -165,7 +189,8 @@ fn mean_flits(lengths: &[Length]) -> f64 {
     lengths.iter().map(|l| f64::from(l.flits) * f64::from(l.weight)).sum::<f64>() / weights
 }
 
-/// The lengths of one class; the last weight holds for the lengths after it.
+/// The lengths of one class; the last weight holds for the lengths after it, and weights without a
+/// length are cut.
 fn lengths(s: &Settings<'_>, sizes: &str, weights: &str) -> Result<Vec<Length>, Refusal> {
     let whole = |name: &str, text: &str, least: i32| -> Result<Vec<u32>, Refusal> {
         let text = if text.is_empty() { s.int(name).to_string() } else { text.to_owned() };
@@ -180,10 +205,6 @@ fn lengths(s: &Settings<'_>, sizes: &str, weights: &str) -> Result<Vec<Length>, 
     };
     let flits = whole("packet_size", sizes, 1)?;
     let mut weights = whole("packet_size_rate", weights, 0)?;
-    if weights.len() > flits.len() {
-        let why = format!("{} weights for {} lengths", weights.len(), flits.len());
-        return Err(s.refusal("packet_size_rate", why, "at most one for each length"));
-    }
     let last = weights.last().copied().unwrap_or(1);
     weights.resize(flits.len(), last);
     let total: u64 = weights.iter().map(|w| u64::from(*w)).sum();

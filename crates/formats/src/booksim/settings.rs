@@ -207,7 +207,7 @@ impl<'a> Settings<'a> {
     }
 
     /// An item for each of `count` classes: of the list, whose last item holds for the classes
-    /// after it, or the one value for all.
+    /// after it and which is cut where it is longer, as `BookSim` does; or the one value for all.
     pub(super) fn each(&self, name: &str, count: usize) -> Result<Vec<&'a str>, Refusal> {
         let text = match &self.slot(name).1.text {
             None => return Ok(vec![self.shown(name); count]),
@@ -221,15 +221,15 @@ impl<'a> Settings<'a> {
             let why = format!("BookSim splits {text} at commas inside of parentheses");
             return Err(self.refusal(name, why, "several parameters in braces: {a({1,2}),b}"));
         }
-        if items.len() > count {
-            let why = format!("{} items for {count} classes", items.len());
-            let help = "at most one for each class; several for one class stand in braces of \
-                 their own: {{1,5}}";
-            return Err(self.refusal(name, why, help));
-        }
         let last = items.last().copied().unwrap_or_default();
         items.resize(count, last);
         Ok(items)
+    }
+
+    /// How many items the list of a key has; none where it is no list.
+    pub(super) fn items(&self, name: &str) -> Option<usize> {
+        let set = self.slot(name).1.text.as_ref()?;
+        list(set.value).map(|items| items.len())
     }
 
     /// A decimal for each of `count` classes.

@@ -180,6 +180,8 @@ fn node(message: Message<'_>) -> Result<Node, Refusal> {
 fn kind_of(node_type: u64, asks: &Asks<'_>) -> Result<Kind, Refusal> {
     Ok(match node_type {
         1..=3 | 8..=10 => Kind::Local(0),
+        // the call of the host that launches the operation, which is a node of its own
+        5..=7 if asks.is_of_host()? => Kind::Local(0),
         4 => Kind::Local(asks.number("num_ops", u64::MAX)?.unwrap_or(0)),
         5 => Kind::Send(asks.peer("comm_dst")?),
         6 => Kind::Receive(asks.peer("comm_src")?),
@@ -237,6 +239,17 @@ impl Asks<'_> {
             bytes: self.needed("comm_size", MOST_BYTES)?,
             tag,
         })
+    }
+
+    /// Whether the host does it and not an accelerator: its communication is another node.
+    fn is_of_host(&self) -> Result<bool, Refusal> {
+        match self.attributes.get("is_cpu_op") {
+            None => Ok(false),
+            Some(Attribute::Number(number)) => Ok(*number != 0),
+            Some(Attribute::Text(text)) if text.eq_ignore_ascii_case("true") => Ok(true),
+            Some(Attribute::Text(text)) if text.eq_ignore_ascii_case("false") => Ok(false),
+            Some(_) => Ok(self.number("is_cpu_op", 1)? == Some(1)),
+        }
     }
 
     /// The group's name: a number or text, by one of the names that writers use.

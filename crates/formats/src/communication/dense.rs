@@ -1,9 +1,8 @@
 //! Dense matrices as text: a row a line, blanks or commas between the values.
 
-use super::numbers::{amount, lines, refuse};
-use super::{graph, one, processes};
+use super::numbers::{lines, refuse, value};
+use super::{Found, one, processes};
 use base::Refusal;
-use traffic::communication::Communication;
 
 fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty())
@@ -23,16 +22,16 @@ pub(super) fn looks(text: &str) -> bool {
 }
 
 /// Reads the matrix: row = sender.
-pub(super) fn read(text: &str) -> Result<Communication, Refusal> {
+pub(super) fn read(text: &str) -> Result<Found, Refusal> {
     let rows: Vec<(usize, &str)> = lines(text, &['#', '%']).collect();
-    let count = processes(1, rows.len() as u64)?;
-    let mut found = Vec::new();
+    let count = processes(1, rows.len() as u64, text)?;
+    let mut found = Found::new(count);
     for (from, &(line, text)) in (0..).zip(&rows) {
         let mut columns = 0;
         for word in words(text) {
-            let bytes = amount(line, "value", Some(word))?;
-            if columns < count && bytes > 0.0 {
-                found.push((line, one(from, columns, bytes)));
+            let bytes = value(line, Some(word))?;
+            if columns < count && bytes != 0.0 {
+                found.add(line, one(from, columns, bytes));
             }
             columns += 1;
         }
@@ -41,5 +40,5 @@ pub(super) fn read(text: &str) -> Result<Communication, Refusal> {
             return Err(refuse(line, &why, "as many values a line as there are lines"));
         }
     }
-    graph(count, found)
+    Ok(found)
 }

@@ -3,40 +3,91 @@
 //! Source: Boisvert, Pozo, Remington, "The Matrix Market exchange formats: initial design", NISTIR
 //! 5935, 1996.
 
-use super::numbers::{amount, refuse, vertex, whole};
-use super::{graph, one, processes};
+use super::numbers::{refuse, value, vertex, whole};
+use super::{BYTES, Found, one, processes};
 use base::Refusal;
 use std::fmt::{self, Write};
-use traffic::communication::{Communication, Sent};
+use traffic::communication::Communication;
+
+/// How an entry is mirrored.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Symmetry {
+    General,
+    Symmetric,
+    /// The mirrored entry has the other sign, the diagonal is zero and not there.
+    Skew,
+    Hermitian,
+}
 
 struct Head {
     dense: bool,
     pattern: bool,
-    symmetric: bool,
+    complex: bool,
+    symmetry: Symmetry,
 }
 
-const HEAD: &str = "%%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric";
+const HEAD: &str = "%%MatrixMarket matrix coordinate|array real|integer|complex|pattern \
+                    general|symmetric|skew-symmetric|hermitian";
 
 fn head(text: &str) -> Result<Head, Refusal> {
     let line = text.lines().next().unwrap_or_default();
     let words: Vec<String> = line.split_whitespace().map(str::to_lowercase).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let ["%%matrixmarket", "matrix", layout, field, symmetry] = *words else {
-        return Err(refuse(1, "no head of a Matrix Market file", HEAD));
+        return Err(refuse(1, "no head of a matrix of Matrix Market", HEAD));
     };
+    let mirrors = match symmetry {
+        "general" => Some(Symmetry::General),
+        "symmetric" => Some(Symmetry::Symmetric),
+        "skew-symmetric" if field != "pattern" => Some(Symmetry::Skew),
+        "hermitian" if field == "complex" => Some(Symmetry::Hermitian),
+        _ => None,
+    };
+    let fields = ["real", "double", "integer", "unsigned-integer", "complex", "pattern"];
     let known = matches!(layout, "coordinate" | "array")
-        && matches!(field, "real" | "integer" | "pattern")
-        && matches!(symmetry, "general" | "symmetric")
+        && fields.contains(&field)
         && !(layout == "array" && field == "pattern");
-    if !known {
-        return Err(refuse(1, &format!("{layout} {field} {symmetry} is not read"), HEAD));
+    match mirrors {
+        Some(symmetry) if known => Ok(Head {
+            dense: layout == "array",
+            pattern: field == "pattern",
+            complex: field == "complex",
+            symmetry,
+        }),
+        _ => Err(refuse(1, &format!("there is no matrix {layout} {field} {symmetry}"), HEAD)),
     }
-    let (dense, pattern) = (layout == "array", field == "pattern");
-    Ok(Head { dense, pattern, symmetric: symmetry == "symmetric" })
+}
+
+impl Head {
+    /// The value of an entry; 1 where the file is a pattern.
+    fn value<'a>(
+        &self,
+        line: usize,
+        mut next: impl FnMut() -> Option<&'a str>,
+    ) -> Result<f64, Refusal> {
+        if self.pattern {
+            return Ok(1.0);
+        }
+        let real = value(line, next())?;
+        if !self.complex {
+            return Ok(real);
+        }
+        let imaginary = value(line, next())?;
+        Ok(if imaginary == 0.0 { real } else { imaginary })
+    }
+
+    /// Adds an entry, and the one that it stands for as well.
+    fn add(&self, found: &mut Found, line: usize, (row, column): (u32, u32), value: f64) {
+        found.add(line, one(row, column, value));
+        if self.symmetry != Symmetry::General && row != column {
+            let sign = if self.symmetry == Symmetry::Skew { -1.0 } else { 1.0 };
+            found.add(line, one(column, row, sign * value));
+        }
+    }
 }
 
 /// Reads a square matrix; of a pattern every entry is 1 byte.
-pub(super) fn read(text: &str) -> Result<Communication, Refusal> {
+pub(super) fn read(text: &str) -> Result<Found, Refusal> {
     let head = head(text)?;
     let mut lines = super::numbers::lines(text, &['%']);
     let Some((at, sizes)) = lines.next() else {
@@ -49,71 +100,75 @@ pub(super) fn read(text: &str) -> Result<Communication, Refusal> {
         let why = format!("{rows} rows and {columns} columns");
         return Err(refuse(at, &why, "a square matrix: a row and a column a process"));
     }
-    let count = processes(at, rows)?;
+    let mut found = Found::new(processes(at, rows, text)?);
+    if head.complex {
+        found.unfit(|| refuse(1, "complex numbers are no numbers of bytes", BYTES));
+    }
     if head.dense {
-        return array(&head, count, lines);
+        array(&head, &mut found, lines)?;
+        return Ok(found);
     }
     let entries = whole(at, "number of entries", words.next())?;
-    let mut found: Vec<(usize, Sent)> = Vec::new();
-    let mut last = at;
+    let (mut last, mut seen) = (at, 0);
     for (line, text) in lines {
         last = line;
+        seen += 1;
+        if seen > entries {
+            break;
+        }
         let mut words = text.split_whitespace();
-        let from = vertex(line, "row", words.next(), 1, count)?;
-        let to = vertex(line, "column", words.next(), 1, count)?;
-        let bytes = if head.pattern { 1.0 } else { amount(line, "value", words.next())? };
+        let from = vertex(line, "row", words.next(), 1, found.processes)?;
+        let to = vertex(line, "column", words.next(), 1, found.processes)?;
+        let amount = head.value(line, || words.next())?;
         if let Some(more) = words.next() {
             return Err(refuse(line, &format!("'{more}' after the entry"), "the end of the line"));
         }
-        if head.symmetric && to > from {
+        if head.symmetry != Symmetry::General && to > from {
             return Err(refuse(line, "an entry above the diagonal", "the lower half alone"));
         }
-        found.push((line, one(from, to, bytes)));
-        if head.symmetric && from != to {
-            found.push((line, one(to, from, bytes)));
+        if head.symmetry == Symmetry::Skew && to == from {
+            return Err(refuse(line, "an entry of the diagonal", "what is below it: it is zero"));
         }
-        if found.len() as u64 > 2 * entries {
-            break;
-        }
+        head.add(&mut found, line, (from, to), amount);
     }
-    let lines_of = |of: &[(usize, Sent)]| {
-        if head.symmetric { of.iter().filter(|(_, s)| s.to <= s.from).count() } else { of.len() }
-    };
-    if lines_of(&found) as u64 != entries {
-        let why = format!("{} entries where {entries} were said", lines_of(&found));
+    if seen != entries {
+        let more = if seen > entries { "more" } else { "fewer" };
+        let why = format!("{more} entries than the {entries} that were said");
         return Err(refuse(last, &why, "as many as the line of sizes says"));
     }
-    graph(count, found)
+    Ok(found)
 }
 
 /// A dense matrix, column after column; of a symmetric one the lower half.
 fn array<'a>(
     head: &Head,
-    count: u32,
+    found: &mut Found,
     lines: impl Iterator<Item = (usize, &'a str)>,
-) -> Result<Communication, Refusal> {
-    let places = (0..count).flat_map(|column| {
-        let from = if head.symmetric { column } else { 0 };
-        (from..count).map(move |row| (row, column))
-    });
+) -> Result<(), Refusal> {
+    let count = found.processes;
+    let first = |column: u32| match head.symmetry {
+        Symmetry::General => 0,
+        Symmetry::Symmetric | Symmetry::Hermitian => column,
+        Symmetry::Skew => column + 1,
+    };
+    let places = (0..count).flat_map(|column| (first(column)..count).map(move |row| (row, column)));
     let mut values = lines.flat_map(|(at, text)| text.split_whitespace().map(move |w| (at, w)));
-    let (mut found, mut last) = (Vec::new(), 1);
+    let mut last = 1;
     for (row, column) in places {
         let Some((at, word)) = values.next() else {
             return Err(refuse(last, "values are missing", "one for every row and column"));
         };
         last = at;
-        let bytes = amount(at, "value", Some(word))?;
-        if bytes > 0.0 {
-            found.push((at, one(row, column, bytes)));
-            if head.symmetric && row != column {
-                found.push((at, one(column, row, bytes)));
-            }
+        let mut word = Some(word);
+        let mut next = || word.take().or_else(|| values.next().map(|(_, word)| word));
+        let amount = head.value(at, &mut next)?;
+        if amount != 0.0 {
+            head.add(found, at, (row, column), amount);
         }
     }
     match values.next() {
         Some((at, _)) => Err(refuse(at, "more values than the matrix has", "rows times columns")),
-        None => graph(count, found),
+        None => Ok(()),
     }
 }
 

@@ -3,9 +3,8 @@
 //! Source: Karypis, METIS 5.1 manual, section 4.1.1.
 
 use super::numbers::{amount, refuse, vertex, whole};
-use super::{graph, one, processes};
+use super::{Found, one, processes};
 use base::Refusal;
-use traffic::communication::Communication;
 
 /// Lines that are no remarks; blank ones are vertices without neighbours.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
@@ -22,13 +21,13 @@ pub(super) fn looks(text: &str) -> bool {
 }
 
 /// Reads the graph: the weight of an edge is sent both ways.
-pub(super) fn read(text: &str) -> Result<Communication, Refusal> {
+pub(super) fn read(text: &str) -> Result<Found, Refusal> {
     let mut rows = lines(text).skip_while(|(_, line)| line.is_empty());
     let Some((at, head)) = rows.next() else {
         return Err(refuse(1, "there is nothing in it", "vertices and edges in the first line"));
     };
     let mut words = head.split_whitespace();
-    let count = processes(at, whole(at, "number of vertices", words.next())?)?;
+    let count = processes(at, whole(at, "number of vertices", words.next())?, text)?;
     let edges = whole(at, "number of edges", words.next())?;
     let format = words.next().unwrap_or("0");
     let flags = format.trim_start_matches('0');
@@ -45,7 +44,7 @@ pub(super) fn read(text: &str) -> Result<Communication, Refusal> {
         None => u64::from(by_vertex),
     };
     let skipped = if by_vertex { of_vertex.max(1) } else { 0 } + u64::from(sizes);
-    let (mut found, mut from, mut last) = (Vec::new(), 0, at);
+    let (mut found, mut from, mut last) = (Found::new(count), 0, at);
     for (line, row) in rows {
         if from == count {
             if row.is_empty() {
@@ -62,14 +61,14 @@ pub(super) fn read(text: &str) -> Result<Communication, Refusal> {
         while let Some(word) = words.next() {
             let to = vertex(line, "vertex", Some(word), 1, count)?;
             let weight = if by_edge { amount(line, "weight", words.next())? } else { 1.0 };
-            found.push((line, one(from, to, weight)));
+            found.add(line, one(from, to, weight));
         }
         from += 1;
     }
-    if from < count || found.len() as u64 != edges.saturating_mul(2) {
-        let why = format!("{from} vertices and {} ends of edges", found.len());
+    if from < count || found.entries.len() as u64 != edges.saturating_mul(2) {
+        let why = format!("{from} vertices and {} ends of edges", found.entries.len());
         let help = format!("{count} lines and each of {edges} edges in two of them");
         return Err(refuse(last, &why, &help));
     }
-    graph(count, found)
+    Ok(found)
 }

@@ -5,8 +5,9 @@
 //! got. Lines `C` say once more what collective operations asked for and are passed over.
 
 use super::numbers::{amount, refuse, whole};
+use super::{Found, SMALL};
 use base::Refusal;
-use traffic::communication::{Communication, MOST_PROCESSES, Sent, check_rank};
+use traffic::communication::{MOST_PROCESSES, Sent, check_rank};
 
 /// Whether a text looks like such a file.
 pub(super) fn looks(text: &str) -> bool {
@@ -18,22 +19,27 @@ pub(super) fn looks(text: &str) -> bool {
 }
 
 /// Reads the files of all ranks as one graph.
-pub(super) fn read(files: &[(String, &str)]) -> Result<Communication, Refusal> {
+pub(super) fn read(files: &[(String, &str)]) -> Result<Found, Refusal> {
+    let length: usize = files.iter().map(|(_, text)| text.len()).sum();
+    let limit = SMALL.max(length as u64).min(MOST_PROCESSES.into()) as u32;
     let mut all = Vec::new();
     let mut most = None;
     for (name, text) in files {
         let found = of_file(text).map_err(|refused| refused.within(name))?;
         for (line, one) in found {
             let rank = u64::from(one.from.max(one.to));
-            check_rank("rank", rank, MOST_PROCESSES)
+            check_rank("rank", rank, limit)
                 .map_err(|refused| refused.within(&format!("{name}: line {line}")))?;
             most = most.max(Some(one.from.max(one.to)));
-            all.push(one);
+            all.push((line, one));
         }
     }
     let name = files.first().map_or("", |(name, _)| name.as_str());
     let processes = most.map_or(files.len() as u32, |most| (most + 1).max(files.len() as u32));
-    Communication::new(processes, all).map_err(|refused| refused.within(name))
+    let mut found = Found::new(processes);
+    all.into_iter().for_each(|(line, one)| found.add(line, one));
+    found.unfit = found.unfit.map(|refused| refused.within(name));
+    Ok(found)
 }
 
 fn of_file(text: &str) -> Result<Vec<(usize, Sent)>, Refusal> {

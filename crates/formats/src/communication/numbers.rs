@@ -28,6 +28,15 @@ pub(super) fn amount(line: usize, what: &str, word: Option<&str>) -> Result<f64,
     })
 }
 
+/// A number of any sign, finite; Fortran writes `1.5D+00` for `1.5e+00`.
+pub(super) fn value(line: usize, word: Option<&str>) -> Result<f64, Refusal> {
+    let found: Option<f64> = word
+        .and_then(|word| word.parse().ok().or_else(|| word.replace(['d', 'D'], "e").parse().ok()));
+    found
+        .filter(|n| n.is_finite())
+        .ok_or_else(|| refuse(line, &format!("{}: no value", told(word)), "a number, finite"))
+}
+
 /// A vertex, counted from `base`, below `count`.
 pub(super) fn vertex(
     line: usize,

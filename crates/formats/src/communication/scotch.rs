@@ -3,9 +3,8 @@
 //! Source: Pellegrini, "Scotch and libScotch 7.0 user's guide", section 5.1.
 
 use super::numbers::{amount, lines, refuse, vertex, whole};
-use super::{graph, one, processes};
+use super::{Found, one, processes};
 use base::Refusal;
-use traffic::communication::Communication;
 
 /// Whether it begins with the line of the version.
 pub(super) fn looks(text: &str) -> bool {
@@ -15,7 +14,7 @@ pub(super) fn looks(text: &str) -> bool {
 }
 
 /// Reads the graph: the weight of an arc is sent along it.
-pub(super) fn read(text: &str) -> Result<Communication, Refusal> {
+pub(super) fn read(text: &str) -> Result<Found, Refusal> {
     let mut words =
         lines(text, &['#']).flat_map(|(at, line)| line.split_whitespace().map(move |w| (at, w)));
     let mut last = 1;
@@ -29,7 +28,7 @@ pub(super) fn read(text: &str) -> Result<Communication, Refusal> {
         return Err(refuse(at, "no version of Scotch's graphs that is known", "0"));
     }
     let (at, word) = next();
-    let count = processes(at, whole(at, "number of vertices", word)?)?;
+    let count = processes(at, whole(at, "number of vertices", word)?, text)?;
     let (at, word) = next();
     let arcs = whole(at, "number of arcs", word)?;
     let (at, word) = next();
@@ -38,17 +37,14 @@ pub(super) fn read(text: &str) -> Result<Communication, Refusal> {
         return Err(refuse(at, &format!("vertices from {base} on"), "0 or 1"));
     }
     let (at, flags) = next();
-    let flags = flags.unwrap_or_default();
-    if flags.len() != 3 || !flags.bytes().all(|b| matches!(b, b'0' | b'1')) {
-        return Err(refuse(
-            at,
-            &format!("'{}' are no flags", flags.chars().take(9).collect::<String>()),
-            "000 to 111",
-        ));
+    // a number for Scotch: each of its decimal digits is a flag where it is not 0
+    let digits = whole(at, "flags of what is there", flags)?;
+    if digits > 111 {
+        return Err(refuse(at, &format!("{digits} are no flags"), "000 to 111"));
     }
-    let flag = |place: usize| flags.as_bytes()[place] == b'1';
-    let (labels, by_edge, by_vertex) = (flag(0), flag(1), flag(2));
-    let mut found = Vec::new();
+    let flag = |place: u32| digits / 10_u64.pow(place) % 10 != 0;
+    let (labels, by_edge, by_vertex) = (flag(2), flag(1), flag(0));
+    let mut found = Found::new(count);
     for from in 0..count {
         for _ in 0..u32::from(labels) + u32::from(by_vertex) {
             let (at, word) = next();
@@ -60,15 +56,16 @@ pub(super) fn read(text: &str) -> Result<Communication, Refusal> {
             let (at, word) = next();
             let weight = if by_edge { amount(at, "weight", word)? } else { 1.0 };
             let (at, word) = if by_edge { next() } else { (at, word) };
-            found.push((at, one(from, vertex(at, "vertex", word, base, count)?, weight)));
+            let to = vertex(at, "vertex", word, base, count)?;
+            found.add(at, one(from, to, weight));
         }
     }
     let (at, more) = next();
-    if more.is_some() || found.len() as u64 != arcs {
-        let why = format!("{} arcs where {arcs} were said", found.len());
+    if more.is_some() || found.entries.len() as u64 != arcs {
+        let why = format!("{} arcs where {arcs} were said", found.entries.len());
         let why =
             if more.is_some() { "more than the vertices that were said".to_owned() } else { why };
         return Err(refuse(at, &why, "as the second line says"));
     }
-    graph(count, found)
+    Ok(found)
 }

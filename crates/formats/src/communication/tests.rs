@@ -65,11 +65,97 @@ fn patterns_and_unweighted_edges_are_one_byte() {
     assert_eq!(rows(&read_one("a.graph", text).expect("a graph")), [(0, 1, 1.0), (1, 0, 1.0)]);
 }
 
+/// The pairs of a matrix, and what is said of its values where they are no bytes.
+fn pattern(name: &str, text: &str) -> (Vec<(u32, u32)>, String) {
+    let found = matrix(&[(name.to_owned(), text)]).expect(text);
+    let pairs = found.pattern.sent().map(|one| (one.from, one.to)).collect();
+    (pairs, found.unfit.map_or_else(String::new, |refused| refused.to_string()))
+}
+
+#[test]
+fn of_matrices_that_are_no_bytes_the_pattern_counts() {
+    let all = [(0, 1), (1, 0), (1, 2), (2, 1)];
+    let half = "3 3 2\n2 1 -5\n3 2 7\n";
+    let complex = "3 3 2\n2 1 0 -5\n3 2 7.5d+0 1E2\n";
+    for (head, body, says) in [
+        ("coordinate real symmetric", half, "line 3: bytes: -5"),
+        ("coordinate integer skew-symmetric", "3 3 2\n2 1 5\n3 2 7\n", "line 3: bytes: -5"),
+        ("coordinate complex symmetric", complex, "line 1: complex"),
+        ("coordinate Complex Hermitian", complex, "line 1: complex"),
+        ("coordinate complex skew-symmetric", complex, "line 1: complex"),
+        // the lower half column by column: of the last without the diagonal
+        ("array real symmetric", "3 3\n9\n-5\n0\n9\n7\n9\n", "bytes: -5"),
+        ("array complex hermitian", "3 3\n9 0\n0 -5\n0 0\n9 0\n7 0\n9 0\n", "line 1: complex"),
+        ("array real skew-symmetric", "3 3\n5\n0\n7\n", "bytes: -5"),
+        ("array real general", "3 3\n0 5 0 -1 0 7 0 2 0\n", "bytes: -1"),
+        ("coordinate real symmetric", "3 3 2\n2 1 1.7e308\n3 2 1.7e308\n", "in all"),
+    ] {
+        let text = format!("%%MatrixMarket matrix {head}\n{body}");
+        let (pairs, said) = pattern("a.mtx", &text);
+        assert_eq!(pairs, all, "{head}");
+        assert!(said.starts_with("a.mtx: line") && said.contains(says), "{head}: {said}");
+        assert!(said.contains("--partition"), "{said}");
+        let refused = read_one("a.mtx", &text).expect_err("no bytes").to_string();
+        assert_eq!(refused, said);
+    }
+    // the same pattern, whose values are bytes
+    let symmetric =
+        format!("%%MatrixMarket matrix coordinate pattern symmetric\n{}", "3 3 2\n2 1\n3 2\n");
+    assert_eq!(pattern("a.mtx", &symmetric), (all.to_vec(), String::new()));
+    assert_eq!(pattern("a.mat", "0 -1 0\n2 0 1\n0 .5 0\n").0, all);
+    for (head, body, says) in [
+        ("array pattern general", "1 1\n", "there is no matrix array pattern"),
+        ("coordinate real hermitian", "1 1 0\n", "there is no matrix"),
+        ("coordinate pattern skew-symmetric", "1 1 0\n", "there is no matrix"),
+        ("coordinate complex general", "1 1 1\n1 1 5\n", "nothing: no value"),
+        ("coordinate real skew-symmetric", "2 2 1\n1 1 5\n", "diagonal"),
+    ] {
+        let text = format!("%%MatrixMarket matrix {head}\n{body}");
+        let refused = matrix(&[("a.mtx".to_owned(), text.as_str())]).expect_err(head).to_string();
+        assert!(refused.contains(says), "{head}: {refused}");
+    }
+}
+
+#[test]
+fn more_processes_than_bytes_are_a_small_number() {
+    let head = "%%MatrixMarket matrix coordinate pattern general\n";
+    let sparse = |count: u32| read_one("a.mtx", &format!("{head}{count} {count} 1\n1 2\n"));
+    assert_eq!(sparse(65_536).expect("few").processes(), 65_536);
+    let refused = sparse(65_537).expect_err("many in 65 bytes").to_string();
+    assert!(refused.contains("line 2: 65537 processes; 1 to 65536"), "{refused}");
+    assert!(read_one("a.prof", "E 0 65536 5 bytes 1 msgs\n").is_err());
+    let blanks = "%\n".repeat(40_000);
+    let long = format!("{head}{blanks}70000 70000 1\n1 2\n");
+    assert_eq!(read_one("a.mtx", &long).expect("as many as its bytes").processes(), 70_000);
+}
+
+#[test]
+fn flags_of_scotch_are_a_number() {
+    // "0", "00" and "000" are one number, "10" is "010"
+    for flags in ["0", "00", "000"] {
+        let text = format!("0\n2 2\n0 {flags}\n1 1\n1 0\n");
+        assert_eq!(rows(&read_one("a.grf", &text).expect(flags)), [(0, 1, 1.0), (1, 0, 1.0)]);
+    }
+    for flags in ["10", "010"] {
+        let text = SCOTCH.replace("0 010", &format!("0 {flags}"));
+        assert_eq!(rows(&read_one("a.grf", &text).expect(flags)), BOTH);
+    }
+    // weights of vertices alone, labels alone: a number before the degree
+    for flags in ["1", "100"] {
+        let text = format!("0\n2 2\n0 {flags}\n7 1 1\n8 1 0\n");
+        assert_eq!(rows(&read_one("a.grf", &text).expect(flags)), [(0, 1, 1.0), (1, 0, 1.0)]);
+    }
+    for flags in ["112", "x", "-1"] {
+        let text = SCOTCH.replace("0 010", &format!("0 {flags}"));
+        assert!(read_one("a.grf", &text).is_err(), "{flags}");
+    }
+}
+
 #[test]
 fn what_is_written_is_read() {
     let graph = read_one(
         "a.mtx",
-        "%%MatrixMarket matrix coordinate real general\n4 4 2\n1 2 0.1\n4 1 1e300\n",
+        "%%MatrixMarket matrix coordinate real general\n4 4 2\n1 2 0.1\n4 1 9.2e18\n",
     );
     let graph = graph.expect("a graph");
     let mut text = String::new();

@@ -13,6 +13,7 @@ mod placed;
 mod simgrid;
 mod slurm_block;
 mod slurm_tree;
+mod switch_names;
 mod working;
 
 use base::{Refusal, fields};
@@ -80,6 +81,11 @@ pub struct Format {
     write: fn(&Source, &Map<String, Value>) -> Result<String, Refusal>,
 }
 
+const SWITCH_NAMES: (&str, &str) = (
+    "switch-names",
+    "short (default: what a managed switch was given, `leaf-1` of `MF0;leaf-1:MQM8700/U1`), whole \
+     or first-word",
+);
 const PLANE: (&str, &str) = ("plane", "which plane to write, from 0; of a network of several");
 
 /// All formats.
@@ -92,9 +98,10 @@ pub const FORMATS: [Format; 10] = [
             (
                 "switches",
                 "all (default), distinct (one of those that reach the same nodes) or leaves (those \
-                 with nodes, and one above them all)",
+                 with nodes, and one above those that are connected)",
             ),
             ("names", "whole (default) or first-word: what of an endpoint's name is the node's"),
+            SWITCH_NAMES,
             PLANE,
         ],
         placed: false,
@@ -108,6 +115,7 @@ pub const FORMATS: [Format; 10] = [
             ("blocks", "groups (default), switches or racks (of the floor plan): what a block is"),
             ("sizes", "BlockSizes, a list; default: the size of the smallest block"),
             ("names", "whole (default) or first-word: what of an endpoint's name is the node's"),
+            SWITCH_NAMES,
             PLANE,
         ],
         placed: false,

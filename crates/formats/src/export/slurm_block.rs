@@ -5,12 +5,13 @@
 //! a power of two times the one before.
 
 use super::hostlist::{self, Names, compressed};
+use super::switch_names::SwitchNames;
 use super::working::{Rails, Working};
 use super::{Source, asked};
 use base::Refusal;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
 /// What a block is.
@@ -32,6 +33,8 @@ struct Options {
     blocks: Blocks,
     sizes: Option<Value>,
     names: Names,
+    #[serde(rename = "switch-names")]
+    switch_names: SwitchNames,
     plane: Option<u16>,
 }
 
@@ -74,15 +77,23 @@ pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<Str
         let why = "all nodes are in one group of switches";
         return Err(Refusal::new("blocks", why, "blocks=switches or blocks=racks"));
     }
+    let mut of_switches = HashMap::new();
+    if options.blocks == Blocks::Switches {
+        let used: Vec<bool> = w.switches.iter().map(|s| blocks.contains_key(&s.ix())).collect();
+        let names = options.switch_names.of(&w, &used)?;
+        of_switches.extend(w.switches.iter().map(|s| s.ix()).zip(names));
+    }
     let names: Vec<String> = blocks
         .keys()
         .map(|block| match (options.blocks, places) {
             (Blocks::Racks, Some(places)) => places.racks[*block].name.clone(),
-            (Blocks::Switches, _) => w.t.switches()[*block].name.clone(),
+            (Blocks::Switches, _) => of_switches[block].clone(),
             _ => format!("group-{block}"),
         })
         .collect();
-    hostlist::check(&names.iter().map(String::as_str).collect::<Vec<_>>(), "block", "")?;
+    if options.blocks != Blocks::Switches {
+        hostlist::check(&names.iter().map(String::as_str).collect::<Vec<_>>(), "block", "")?;
+    }
     let smallest = blocks.values().map(Vec::len).min().unwrap_or(1) as u64;
     let sizes = options.sizes.as_ref().map_or(Ok(vec![smallest]), sizes_of)?;
     check_sizes(&sizes, smallest)?;

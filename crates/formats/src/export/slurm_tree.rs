@@ -4,14 +4,15 @@
 //! nodes or the switches below it; a switch may be below several, as in fat trees. The guide says
 //! that leaf switches and one switch above them suffice where more would only slow Slurm down.
 
-use super::hostlist::{self, Names, compressed};
+use super::hostlist::{Names, compressed};
 use super::levels::levels;
+use super::switch_names::SwitchNames;
 use super::working::{Rails, Working};
 use super::{Source, asked};
 use base::Refusal;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 
 /// Which switches have a line.
@@ -33,21 +34,23 @@ enum Which {
 struct Options {
     switches: Which,
     names: Names,
+    #[serde(rename = "switch-names")]
+    switch_names: SwitchNames,
     plane: Option<u16>,
 }
 
-/// A line of the file.
+/// A line of the file: a switch, or the number of a top that stands for the rest of a piece.
 struct Line<'a> {
-    name: &'a str,
+    switch: Result<usize, usize>,
     nodes: Vec<&'a str>,
-    below: Vec<&'a str>,
+    below: Vec<usize>,
 }
 
 /// The file. O(network + upper switches * leaves / 64).
 ///
 /// # Errors
-/// When the network is no tree (but for `switches=leaves`), no switch is above all nodes, a name is
-/// none for Slurm, or the rails of an endpoint lead to several switches.
+/// When the network is no tree (but for `switches=leaves`), no switch is above all nodes that it is
+/// connected to, a name is none for Slurm, or the rails of an endpoint lead to several switches.
 pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
     let options: Options = asked(options)?;
     let w = Working::of(source.network, options.plane, Rails::OneSwitch)?;
@@ -61,29 +64,61 @@ pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<Str
         Which::Leaves => leaves(&w, nodes),
         which => tree(&w, nodes, which == Which::Distinct)?,
     };
-    let names: Vec<&str> = lines.iter().map(|line| line.name).collect();
-    hostlist::check(&names, "switch", "")?;
+    let mut used = vec![false; w.switches.len()];
+    lines.iter().filter_map(|line| line.switch.ok()).for_each(|s| used[s] = true);
+    let names = options.switch_names.of(&w, &used)?;
+    let tops = tops(&lines, &names);
+    let name = |switch: &Result<usize, usize>| match *switch {
+        Ok(s) => &names[s],
+        Err(top) => &tops[top],
+    };
     let mut text = w.remarks("# ");
     for line in &lines {
+        let below: Vec<&str> = line.below.iter().map(|s| names[*s].as_str()).collect();
         let _ = match &line.nodes[..] {
-            [] => writeln!(text, "SwitchName={} Switches={}", line.name, compressed(&line.below)),
-            nodes => writeln!(text, "SwitchName={} Nodes={}", line.name, compressed(nodes)),
+            [] => {
+                writeln!(text, "SwitchName={} Switches={}", name(&line.switch), compressed(&below))
+            }
+            nodes => {
+                writeln!(text, "SwitchName={} Nodes={}", name(&line.switch), compressed(nodes))
+            }
         };
     }
     Ok(text)
 }
 
-/// The switches with nodes, and where they are several one above them.
-fn leaves<'a>(w: &Working<'a>, nodes: Vec<Vec<&'a str>>) -> Vec<Line<'a>> {
+/// Names of the tops that are no switches, which no switch has.
+fn tops(lines: &[Line], names: &[String]) -> Vec<String> {
     const TOP: [&str; 3] = ["top", "top-of-all", "switch-above-all"];
+    let count = lines.iter().filter(|line| line.switch.is_err()).count();
+    let taken: HashSet<&str> = names.iter().map(String::as_str).collect();
+    let of = |top: &str| -> Vec<String> {
+        let number = |i: usize| if count > 1 { format!("{top}-{i}") } else { top.to_owned() };
+        (0..count).map(number).collect()
+    };
+    let longer = (1..).map(|n| format!("{}{}", TOP[2], "_".repeat(n)));
+    let mut all = TOP.into_iter().map(str::to_owned).chain(longer).map(|top| of(&top));
+    let free = |tops: &Vec<String>| tops.iter().all(|top| !taken.contains(top.as_str()));
+    all.find(free).unwrap_or_default()
+}
+
+/// The switches with nodes, and for each piece of the network where they are several one above them.
+fn leaves<'a>(w: &Working<'a>, nodes: Vec<Vec<&'a str>>) -> Vec<Line<'a>> {
+    let piece = w.pieces();
     let all = nodes.into_iter().enumerate().filter(|(_, nodes)| !nodes.is_empty());
     let mut lines: Vec<Line> =
-        all.map(|(s, nodes)| Line { name: w.switch_name(s), nodes, below: Vec::new() }).collect();
-    if lines.len() > 1 {
-        let below: Vec<&str> = lines.iter().map(|line| line.name).collect();
-        let free = TOP.into_iter().find(|name| !below.contains(name)).unwrap_or(TOP[0]);
-        lines.push(Line { name: free, nodes: Vec::new(), below });
+        all.map(|(s, nodes)| Line { switch: Ok(s), nodes, below: Vec::new() }).collect();
+    let mut below: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for line in &lines {
+        let s = line.switch.unwrap_or_default();
+        below.entry(piece[s]).or_default().push(s);
     }
+    let several = below.into_values().filter(|below| below.len() > 1);
+    lines.extend(several.enumerate().map(|(top, below)| Line {
+        switch: Err(top),
+        nodes: Vec::new(),
+        below,
+    }));
     lines
 }
 
@@ -103,7 +138,14 @@ fn tree<'a>(
     let mut reach: Vec<Vec<u64>> = vec![vec![0; count.div_ceil(64)]; rows.len()];
     let mut first: HashMap<(u32, Vec<u64>), usize> = HashMap::new();
     let mut stands_for: Vec<usize> = (0..rows.len()).collect();
-    let (mut leaf, mut above_all) = (0, false);
+    let piece = w.pieces();
+    // of each piece how many leaves it has, and whether a switch is above all of them
+    let mut due = vec![0; piece.iter().max().map_or(0, |last| last + 1)];
+    for s in (0..rows.len()).filter(|s| !nodes[*s].is_empty()) {
+        due[piece[s]] += 1;
+    }
+    let mut above_all: Vec<bool> = due.iter().map(|due| *due == 0).collect();
+    let mut leaf = 0;
     let mut lines = Vec::new();
     for s in order {
         let mut below: Vec<usize> =
@@ -125,7 +167,7 @@ fn tree<'a>(
             }
         }
         let reached: usize = reach[s].iter().map(|bits| bits.count_ones() as usize).sum();
-        above_all |= reached == count;
+        above_all[piece[s]] |= reached == due[piece[s]];
         if reached == 0 {
             continue; // Slurm has no use for it
         }
@@ -138,19 +180,15 @@ fn tree<'a>(
         if stands_for[s] == s {
             below.sort_unstable();
             below.dedup();
-            let below = below.iter().map(|to| w.switch_name(*to)).collect();
             let nodes = std::mem::take(&mut nodes[s]);
-            lines.push(Line { name: w.switch_name(s), nodes, below });
+            lines.push(Line { switch: Ok(s), nodes, below });
         }
     }
-    if above_all {
+    if above_all.iter().all(|above| *above) {
         return Ok(lines);
     }
-    Err(Refusal::new(
-        "network",
-        "no switch is above all nodes, as Slurm demands of a tree",
-        way_out,
-    ))
+    let why = "no switch is above all nodes that it is connected to: Slurm would part them";
+    Err(Refusal::new("network", why, way_out))
 }
 
 /// Two different rows at once.

@@ -161,6 +161,30 @@ impl<'a> Working<'a> {
         Ok(())
     }
 
+    /// A number for each switch, the same for those that are connected: from 0, by their first.
+    pub(super) fn pieces(&self) -> Vec<usize> {
+        let rows = self.neighbours();
+        let mut piece = vec![usize::MAX; rows.len()];
+        let mut count = 0;
+        for first in 0..rows.len() {
+            if piece[first] != usize::MAX {
+                continue;
+            }
+            piece[first] = count;
+            let mut next = vec![first];
+            while let Some(s) = next.pop() {
+                for &(to, _) in &rows[s] {
+                    if piece[to] == usize::MAX {
+                        piece[to] = count;
+                        next.push(to);
+                    }
+                }
+            }
+            count += 1;
+        }
+        piece
+    }
+
     /// Which switches can be reached from the first endpoint's.
     pub(super) fn reached(&self) -> Vec<bool> {
         let rows = self.neighbours();

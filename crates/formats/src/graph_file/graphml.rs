@@ -3,24 +3,22 @@
 //! Source: Brandes, Eiglsperger, Herman, Himsolt, Marshall, "`GraphML` Progress Report", GD 2001,
 //! and its schema 1.1.
 //!
-//! Nodes are switches. The attributes of a node that mean something are `name` (else its id),
-//! `endpoints` (how many), `group`, `level` and `plane`; those of an edge `speed` (`HDR`), `width`
-//! (lanes), `length_m` and `up`. Everything else, such as yEd's drawing, is ignored. In a directed
-//! graph every edge must have its opposite, and the two are one link.
+//! What nodes and edges mean: [`super::attributed`]. yEd's drawing and the like are ignored. In a
+//! directed graph every edge must have its opposite, and the two are one link. A document type is
+//! passed over; entities are never expanded, a file that declares some is refused.
 
-use super::{MAX_PLANE, add_endpoints, recipe, terminals_up};
+use super::attributed::{Attributed, Data, Edge, Vertex, line_of};
+use super::terminals_up;
 use crate::names::unique_names;
 use base::{LinkId, Refusal, SwitchId};
-use fabric::network::{Builder, Cable, NAMES, Plug, Speed, Switch, Topology, name_fault};
-use roxmltree::{Document, Node};
+use fabric::network::Topology;
+use roxmltree::{Document, Node, ParsingOptions};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write;
 
 /// The namespace of `xml:space`, which says whether blanks around a text are part of it.
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
-
-/// An attribute of an edge or a node: key name and text.
-type Data<'a> = HashMap<&'a str, &'a str>;
 
 struct Reader<'a, 'input> {
     name: &'a str,
@@ -41,7 +39,14 @@ struct Reader<'a, 'input> {
 /// unknown node or to its own, an attribute has no such value, a directed edge has no opposite, the
 /// graph is nested or has hyperedges, or `p` is given for a file with endpoints.
 pub fn read(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refusal> {
-    let document = Document::parse(text).map_err(|e| {
+    if let Some(at) = text.find("<!ENTITY") {
+        let line = line_of(text, at);
+        let why = "it declares entities, which would have to be expanded";
+        let help = "GraphML without entities of its own";
+        return Err(Refusal::new(format!("{name}: line {line}"), why, help));
+    }
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    let document = Document::parse_with_options(text, options).map_err(|e| {
         let place = format!("{name}: line {}", e.pos().row);
         Refusal::new(place, format!("not well-formed XML: {e}"), "expected GraphML")
     })?;
@@ -65,9 +70,12 @@ pub fn read(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refusal>
         return Err(reader.refuse(second, "a second <graph>", "expected one"));
     }
     reader.read_keys(root);
-    let (mut b, by_id) = reader.switches(graph, p)?;
-    reader.links(graph, &mut b, &by_id)?;
-    b.finish(recipe(name, "graphml")).map_err(|r| r.within(name))
+    let vertices = reader.vertices(graph)?;
+    if vertices.is_empty() {
+        return Err(reader.refuse(graph, "the graph has no nodes", "expected <node> elements"));
+    }
+    let edges = reader.edges(graph)?;
+    Attributed { name, format: "graphml", text, lists: None, vertices, edges }.build(p)
 }
 
 /// Tag names are compared without their namespace: many writers leave it out.
@@ -98,10 +106,10 @@ impl<'a, 'input: 'a> Reader<'a, 'input> {
             let Some(value) = default.and_then(|d| d.text()) else { continue };
             let domain = key.attribute("for").unwrap_or("all");
             if matches!(domain, "node" | "all") {
-                self.node_defaults.insert(name, value.trim());
+                self.node_defaults.insert(name.into(), value.trim().into());
             }
             if matches!(domain, "edge" | "all") {
-                self.edge_defaults.insert(name, value.trim());
+                self.edge_defaults.insert(name.into(), value.trim().into());
             }
         }
     }
@@ -109,39 +117,17 @@ impl<'a, 'input: 'a> Reader<'a, 'input> {
     fn data(&self, of: Node<'a, 'input>, defaults: &Data<'a>) -> Data<'a> {
         let mut data = defaults.clone();
         for entry in of.children().filter(|n| n.has_tag_name_of("data")) {
-            let name = entry.attribute("key").and_then(|k| self.keys.get(k));
+            let name = entry.attribute("key").and_then(|k| self.keys.get(k)).copied();
             if let (Some(name), Some(text)) = (name, entry.text()) {
                 let whole = entry.attribute((XML, "space")) == Some("preserve");
-                data.insert(name, if whole { text } else { text.trim() });
+                data.insert(name.into(), if whole { text } else { text.trim() }.into());
             }
         }
         data
     }
 
-    /// An integer attribute; `4.0` is taken for 4.
-    fn integer<T: TryFrom<u64>>(
-        &self,
-        at: Node,
-        data: &Data,
-        key: &str,
-    ) -> Result<Option<T>, Refusal> {
-        let Some(text) = data.get(key).filter(|t| !t.is_empty()) else { return Ok(None) };
-        let digits = text.strip_suffix(".0").unwrap_or(text);
-        let value = digits.parse::<u64>().ok().and_then(|v| T::try_from(v).ok());
-        let bad = || self.refuse(at, format!("{key} is '{text}'"), "expected a whole number");
-        value.map(Some).ok_or_else(bad)
-    }
-
-    fn switches(
-        &self,
-        graph: Node<'a, 'input>,
-        p: Option<u32>,
-    ) -> Result<(Builder, HashMap<&'a str, SwitchId>), Refusal> {
-        let mut b = Builder::new();
-        let mut by_id = HashMap::new();
-        let mut names = HashMap::new();
-        let mut counts = Vec::new();
-        let mut has_own = false;
+    fn vertices(&self, graph: Node<'a, 'input>) -> Result<Vec<Vertex<'a>>, Refusal> {
+        let mut found = Vec::new();
         for node in graph.children().filter(|n| n.has_tag_name_of("node")) {
             let id = node
                 .attribute("id")
@@ -150,145 +136,35 @@ impl<'a, 'input: 'a> Reader<'a, 'input> {
                 return Err(self.refuse(node, "a graph inside a node", "networks are flat"));
             }
             let data = self.data(node, &self.node_defaults);
-            let endpoints = self.integer(node, &data, "endpoints")?;
-            has_own |= endpoints.is_some();
-            counts.push(endpoints.unwrap_or(0));
-            let name = data.get("name").copied().filter(|n| !n.is_empty()).unwrap_or(id);
-            if let Some(why) = name_fault(name) {
-                return Err(self.refuse(node, why, NAMES));
-            }
-            let plane = self.integer(node, &data, "plane")?.unwrap_or(0);
-            if plane > MAX_PLANE {
-                let help = format!("at most {MAX_PLANE}");
-                return Err(self.refuse(node, format!("plane is {plane}"), help));
-            }
-            let switch = b.switch(Switch {
-                group: self.integer(node, &data, "group")?.unwrap_or(0),
-                level: self.integer(node, &data, "level")?.unwrap_or(0),
-                plane,
-                ..Switch::new(name)
-            });
-            if by_id.insert(id, switch).is_some() {
-                return Err(self.refuse(node, format!("id '{id}' comes twice"), "ids must differ"));
-            }
-            if names.insert(name, switch).is_some() {
-                let why = format!("name '{name}' comes twice");
-                return Err(self.refuse(node, why, "names must differ"));
-            }
+            found.push(Vertex { at: node.range().start, id: Cow::Borrowed(id), data });
         }
-        if counts.is_empty() {
-            return Err(self.refuse(graph, "the graph has no nodes", "expected <node> elements"));
-        }
-        add_endpoints(&mut b, counts, has_own, p, self.name)?;
-        Ok((b, by_id))
+        Ok(found)
     }
 
-    fn cable(&self, edge: Node<'a, 'input>) -> Result<Cable, Refusal> {
-        let data = self.data(edge, &self.edge_defaults);
-        let mut cable = Cable::default();
-        if let Some(speed) = data.get("speed") {
-            cable.speed = Speed::from_name(speed)
-                .ok_or_else(|| self.refuse(edge, format!("speed is '{speed}'"), "as in HDR"))?;
-        }
-        if let Some(width) = self.integer(edge, &data, "width")? {
-            if ![1, 2, 4, 8, 12].contains(&width) {
-                let help = "a cable has 1, 2, 4, 8 or 12 lanes";
-                return Err(self.refuse(edge, format!("width is {width}"), help));
-            }
-            cable.width = width;
-        }
-        if let Some(text) = data.get("length_m") {
-            let length = text.parse().ok().filter(|l: &f32| l.is_finite() && *l >= 0.0);
-            let bad = || self.refuse(edge, format!("length_m is '{text}'"), "expected metres");
-            cable.length_m = Some(length.ok_or_else(bad)?);
-        }
-        if let Some(up) = data.get("up") {
-            cable.up = match *up {
-                "true" | "True" | "1" => true,
-                "false" | "False" | "0" => false,
-                other => {
-                    let why = format!("up is '{other}'");
-                    return Err(self.refuse(edge, why, "expected true or false"));
-                }
-            };
-        }
-        Ok(cable)
-    }
-
-    fn links(
-        &self,
-        graph: Node<'a, 'input>,
-        b: &mut Builder,
-        by_id: &HashMap<&str, SwitchId>,
-    ) -> Result<(), Refusal> {
+    fn edges(&self, graph: Node<'a, 'input>) -> Result<Vec<Edge<'a>>, Refusal> {
         let directed_by_default = graph.attribute("edgedefault") == Some("directed");
-        let mut arcs = Vec::new();
+        let mut found = Vec::new();
         for edge in graph.children().filter(Node::is_element) {
             match edge.tag_name().name() {
                 "edge" => {}
                 "hyperedge" => return Err(self.refuse(edge, "a hyperedge", "links have two ends")),
                 _ => continue,
             }
-            let end = |which: &str| {
-                let id = edge.attribute(which).unwrap_or_default();
-                by_id.get(id).copied().ok_or_else(|| {
-                    let why = format!("the {which} '{id}' of an edge is not a node");
-                    self.refuse(edge, why, "expected the id of a <node>")
-                })
-            };
-            let (x, y) = (end("source")?, end("target")?);
-            if x == y {
-                let why = "an edge joins a node to itself";
-                return Err(self.refuse(edge, why, "the ends must be two switches"));
-            }
+            let end = |which: &str| Cow::Borrowed(edge.attribute(which).unwrap_or_default());
             let directed = match edge.attribute("directed") {
                 Some(told) => told == "true",
                 None => directed_by_default,
             };
-            let cable = self.cable(edge)?;
-            if directed {
-                arcs.push((x, y, cable, edge));
-            } else {
-                link(b, x, y, cable);
-            }
+            found.push(Edge {
+                at: edge.range().start,
+                source: end("source"),
+                target: end("target"),
+                directed,
+                data: self.data(edge, &self.edge_defaults),
+            });
         }
-        self.pair_up(b, &arcs)
+        Ok(found)
     }
-
-    /// Makes one link of each directed edge and its opposite, in order of the first of the two.
-    fn pair_up(
-        &self,
-        b: &mut Builder,
-        arcs: &[(SwitchId, SwitchId, Cable, Node)],
-    ) -> Result<(), Refusal> {
-        let mut waiting: HashMap<(SwitchId, SwitchId), Vec<usize>> = HashMap::new();
-        let mut opposite = vec![None; arcs.len()];
-        for (i, (x, y, ..)) in arcs.iter().enumerate().rev() {
-            waiting.entry((*x, *y)).or_default().push(i);
-        }
-        for (i, (x, y, cable, edge)) in arcs.iter().enumerate() {
-            if opposite[i].is_some() {
-                continue;
-            }
-            let ours = waiting.get_mut(&(*x, *y)).and_then(Vec::pop);
-            debug_assert_eq!(ours, Some(i));
-            let Some(j) = waiting.get_mut(&(*y, *x)).and_then(Vec::pop) else {
-                let why = "a directed edge without its opposite";
-                return Err(self.refuse(*edge, why, "links carry both directions; add the other"));
-            };
-            opposite[j] = Some(i);
-            if arcs[j].2 != *cable {
-                let why = "the two directions of a link have different attributes";
-                return Err(self.refuse(arcs[j].3, why, "they must agree"));
-            }
-            link(b, *x, *y, *cable);
-        }
-        Ok(())
-    }
-}
-
-fn link(b: &mut Builder, x: SwitchId, y: SwitchId, cable: Cable) {
-    b.link_at(Plug { switch: x, port: 0 }, Plug { switch: y, port: 0 }, cable);
 }
 
 const KEYS: [(&str, &str, &str); 9] = [

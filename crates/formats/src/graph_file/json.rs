@@ -26,6 +26,10 @@ use std::fmt::Write;
 
 /// The version of the format that is written, and the only one that is read.
 pub const VERSION: u64 = 1;
+/// Ports that switches may have without cables: so many each, and these, and as many again as have
+/// one. Every port takes room, and a few digits say any number of them.
+const PORTS: usize = 256;
+const MANY_PORTS: usize = 1 << 20;
 /// Most rails of an endpoint.
 const MAX_RAILS: usize = 254;
 
@@ -174,7 +178,7 @@ pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
 }
 
 /// A refusal from `serde_json`, whose text ends in the line and the column.
-fn syntax(name: &str, e: &serde_json::Error) -> Refusal {
+pub(super) fn syntax(name: &str, e: &serde_json::Error) -> Refusal {
     let text = e.to_string();
     let why = text.rsplit_once(" at line ").map_or(text.as_str(), |(why, _)| why);
     let place = format!("{name}: line {}", e.line());
@@ -184,6 +188,14 @@ fn syntax(name: &str, e: &serde_json::Error) -> Refusal {
 fn build(document: Document) -> Result<Topology, Refusal> {
     let mut b = Builder::new();
     let known = document.switches.len();
+    let ports: u64 = document.switches.iter().map(|s| u64::from(s.ports)).sum();
+    let ends =
+        2 * document.links.len() + document.endpoints.iter().map(|e| e.rails.len()).sum::<usize>();
+    let most = (PORTS * known + 2 * ends + MANY_PORTS) as u64;
+    if ports > most {
+        let why = format!("{ports} ports of {known} switches with {ends} ends of cables");
+        return Err(Refusal::new("switches", why, format!("at most {most}")));
+    }
     for (i, s) in document.switches.into_iter().enumerate() {
         if s.plane > MAX_PLANE {
             let (why, help) = (format!("plane {}", s.plane), format!("at most {MAX_PLANE}"));

@@ -1,11 +1,18 @@
-//! Networks as files that are not a fabric's: edge lists, `GraphML`, DOT, digraphs of ORCS, and
-//! flyloom's own JSON.
+//! Networks as files that are not a fabric's: edge lists, `GraphML`, GML, node-link JSON, DOT,
+//! digraphs of ORCS, trees of Slurm and htsim, dragonflies of CODES, and flyloom's own JSON.
 
+mod attributed;
+pub mod codes;
 pub mod dot;
 pub mod edge_list;
+mod given;
+pub mod gml;
 pub mod graphml;
+pub mod htsim;
 pub mod json;
+pub mod node_link;
 pub mod orcs;
+pub mod slurm_tree;
 
 use crate::ib::fabric_file::{self, Choice, is_link_info, is_message, is_talk};
 use base::{Refusal, SwitchId};
@@ -20,11 +27,12 @@ const MAX_ENDPOINTS: u64 = 1 << 22;
 const MAX_PLANE: u16 = 1023;
 
 /// Reads a network in whatever format `text` is: `ibnetdiscover` output (also of `-p`), that of
-/// `iblinkinfo`, an `ibsim` netlist,
-/// `GraphML`, JSON, a digraph of ORCS, or an edge list. The content decides, not the name.
+/// `iblinkinfo`, an `ibsim` netlist, `GraphML`, GML, JSON (flyloom's, or node-link), a digraph of
+/// ORCS, Slurm's topology.conf, a `.topo` of htsim, or an edge list. The content decides, not the
+/// name.
 ///
 /// `name` stands for the file in the recipe and in refusals. `p` puts that many endpoints on every
-/// switch of an edge list or `GraphML` file that has none. O(file log ports).
+/// switch of a file that has none. O(file log ports).
 ///
 /// # Errors
 /// When the text is empty or not well formed in its format, and when `p` is given for a file that
@@ -63,23 +71,33 @@ pub fn read_any_chosen(
         return edge_list::read(text, name, p);
     }
     if body.starts_with('{') {
-        own_endpoints(name, p)?;
-        return json::read(text, name);
+        if node_link::looks(text) {
+            return node_link::read(text, name, p);
+        }
+        return given::with_endpoints(json::read(text, name)?, name, p);
     }
     if body.starts_with('<') && !body.starts_with("< ") {
         return graphml::read(text, name, p);
     }
     if orcs::is_orcs(body) {
-        own_endpoints(name, p)?;
-        return orcs::read(text, name);
+        return given::with_endpoints(orcs::read(text, name)?, name, p);
+    }
+    if gml::looks(body) {
+        return gml::read(text, name, p);
+    }
+    if slurm_tree::looks(first) {
+        return given::with_endpoints(slurm_tree::read(text, name)?, name, p);
+    }
+    if htsim::looks(first, body) {
+        return given::with_endpoints(htsim::read(text, name)?, name, p);
     }
     if first.starts_with("Unicast lids") || first.contains(crate::ib::lft::FDB_SWITCH) {
         let why = "a forwarding table says how a network is routed, not how it is cabled";
         return Err(Refusal::new(name, why, FORMATS));
     }
     if is_fabric {
-        own_endpoints(name, p)?;
-        return fabric_file::read_chosen(text, name, choice).map(with_hosts_apart);
+        let found = fabric_file::read_chosen(text, name, choice).map(with_hosts_apart)?;
+        return given::with_endpoints(found, name, p);
     }
     edge_list::read(text, name, p)
 }
@@ -111,8 +129,8 @@ fn is_node(line: &str) -> bool {
     ids.iter().any(|id| line.starts_with(id))
 }
 
-const FORMATS: &str =
-    "networks are read from ibnetdiscover, ibsim, edge lists, GraphML, JSON and digraphs of ORCS";
+const FORMATS: &str = "networks are read from ibnetdiscover, iblinkinfo, ibsim, edge lists, GraphML, \
+     GML, JSON, topology.conf of Slurm, .topo of htsim, CODES and digraphs of ORCS";
 
 fn own_endpoints(name: &str, p: Option<u32>) -> Result<(), Refusal> {
     match p {

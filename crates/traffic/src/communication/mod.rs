@@ -10,6 +10,9 @@ use base::Refusal;
 /// The most processes of a communication graph.
 pub const MOST_PROCESSES: u32 = 1 << 24;
 
+/// All bytes of a graph are fewer than these: what is reckoned of them is finite.
+pub const MOST_BYTES: f64 = 9_223_372_036_854_775_808.0;
+
 /// What one process sends to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sent {
@@ -39,7 +42,7 @@ impl Communication {
     ///
     /// # Errors
     /// When there are no processes or more than [`MOST_PROCESSES`], or a process is not below their
-    /// number, or an amount is negative or not finite.
+    /// number, an amount is negative or not finite, or all bytes are [`MOST_BYTES`] or more.
     pub fn new(processes: u32, mut sent: Vec<Sent>) -> Result<Self, Refusal> {
         check_processes(u64::from(processes))?;
         for one in &sent {
@@ -48,6 +51,8 @@ impl Communication {
             check_amount("bytes", one.bytes)?;
             check_amount("messages", one.messages)?;
         }
+        check_total(sent.iter().map(|one| one.bytes).sum())?;
+        check_total(sent.iter().map(|one| one.messages).sum())?;
         sent.retain(|one| one.from != one.to);
         sent.sort_by_key(|one| (one.from, one.to));
         let mut rows = Self {
@@ -59,7 +64,6 @@ impl Communication {
         for pair in sent.chunk_by(|a, b| (a.from, a.to) == (b.from, b.to)) {
             let bytes: f64 = pair.iter().map(|one| one.bytes).sum();
             let messages: f64 = pair.iter().map(|one| one.messages).sum();
-            check_amount("bytes", bytes)?;
             if bytes > 0.0 || messages > 0.0 {
                 rows.offsets[pair[0].from as usize + 1] += 1;
                 rows.to.push(pair[0].to);
@@ -154,6 +158,17 @@ pub fn check_amount(what: &str, amount: f64) -> Result<f64, Refusal> {
         return Ok(amount);
     }
     Err(Refusal::new(what, format!("{amount} is no amount"), "0 or more, finite"))
+}
+
+/// A sum of bytes or messages of a whole graph.
+///
+/// # Errors
+/// When it is [`MOST_BYTES`] or more.
+pub fn check_total(sum: f64) -> Result<f64, Refusal> {
+    if sum < MOST_BYTES {
+        return Ok(sum);
+    }
+    Err(Refusal::new("bytes", format!("{sum} in all"), "below 2^63 in all"))
 }
 
 #[cfg(test)]

@@ -1,0 +1,184 @@
+//! Slurm's `topology.conf` of topology/tree: switches with the nodes, or the switches, below them.
+//!
+//! Source: Slurm, topology.conf(5): a line has words `KEY=VALUE`, keys in any case; `#` begins a
+//! remark, `\` at its end goes on in the next line. Names are host lists, `n[0-3,7]`. A node is an
+//! endpoint, with a rail for each switch that names it; a switch has a link to each below it. How
+//! many cables there are, and of what rate, the file does not say: `LinkSpeed` has no unit.
+
+use super::attributed::line_of;
+use super::recipe;
+use base::{EndpointId, Refusal, SwitchId};
+use fabric::network::{Builder, Cable, NAMES, Switch, Topology, name_fault};
+use std::collections::HashMap;
+
+/// Most names that all lists of a file may stand for: Slurm has no more nodes.
+const MOST_NAMES: usize = 1 << 17;
+
+/// Whether a line is one of a topology.conf.
+pub(super) fn looks(line: &str) -> bool {
+    let key = line.split('=').next().unwrap_or_default();
+    ["switchname", "blockname"].iter().any(|known| key.trim().eq_ignore_ascii_case(known))
+        && line.contains('=')
+}
+
+/// Lines that are put together where one goes on in the next, each with the byte of its beginning.
+fn lines(text: &str) -> Vec<(usize, String)> {
+    let (mut found, mut at, mut open) = (Vec::new(), 0, false);
+    for line in text.split_inclusive('\n') {
+        let said = line.split('#').next().unwrap_or_default().trim_end();
+        let (said, goes_on) = match said.strip_suffix('\\') {
+            Some(said) => (said, true),
+            None => (said, false),
+        };
+        match found.last_mut() {
+            Some((_, before)) if open => *before = format!("{before} {said}"),
+            _ => found.push((at, said.to_owned())),
+        }
+        open = goes_on;
+        at += line.len();
+    }
+    found.retain(|(_, line)| !line.trim().is_empty());
+    found
+}
+
+/// The names of a host list, added to `names`; none where it is no list or there are too many.
+fn expand(list: &str, names: &mut Vec<String>) -> Option<()> {
+    let mut depth = 0;
+    let ends = |c: char| {
+        depth += i32::from(c == '[') - i32::from(c == ']');
+        c == ',' && depth == 0
+    };
+    for word in list.split(ends).filter(|word| !word.is_empty()) {
+        let mut heads = vec![String::new()];
+        let mut rest = word;
+        while let Some((head, tail)) = rest.split_once('[') {
+            let (ranges, tail) = tail.split_once(']')?;
+            let mut numbers = Vec::new();
+            for range in ranges.split(',') {
+                let (first, last) = range.split_once('-').unwrap_or((range, range));
+                let width = first.len();
+                let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
+                if last < first || last - first >= MOST_NAMES as u64 {
+                    return None;
+                }
+                numbers.extend((first..=last).map(|n| format!("{n:0width$}")));
+            }
+            if (names.len() + heads.len().checked_mul(numbers.len())?) > MOST_NAMES {
+                return None;
+            }
+            let each = |before: &String| {
+                numbers.iter().map(|n| format!("{before}{head}{n}")).collect::<Vec<_>>()
+            };
+            heads = heads.iter().flat_map(each).collect();
+            rest = tail;
+        }
+        names.extend(heads.into_iter().map(|before| before + rest));
+        if names.len() > MOST_NAMES {
+            return None;
+        }
+    }
+    Some(())
+}
+
+/// A line: the switch, its nodes, the switches below it.
+#[derive(Default)]
+struct Line {
+    at: usize,
+    name: String,
+    nodes: Vec<String>,
+    below: Vec<String>,
+}
+
+struct Reader<'a> {
+    name: &'a str,
+    text: &'a str,
+    total: usize,
+}
+
+impl Reader<'_> {
+    fn refuse(&self, at: usize, why: impl Into<String>, help: &str) -> Refusal {
+        Refusal::new(format!("{}: line {}", self.name, line_of(self.text, at)), why, help)
+    }
+
+    fn line(&mut self, at: usize, said: &str) -> Result<Line, Refusal> {
+        let mut line = Line { at, ..Line::default() };
+        for word in said.split_whitespace() {
+            let Some((key, value)) = word.split_once('=') else {
+                let why =
+                    format!("'{}' is no KEY=VALUE", word.chars().take(40).collect::<String>());
+                return Err(self.refuse(at, why, "SwitchName=s0 Nodes=n[0-3], or Switches=s[1-2]"));
+            };
+            let value = value.trim_matches('"');
+            let into = match key.to_ascii_lowercase().as_str() {
+                "switchname" => {
+                    value.clone_into(&mut line.name);
+                    continue;
+                }
+                "nodes" => &mut line.nodes,
+                "switches" => &mut line.below,
+                "linkspeed" => continue,
+                "blockname" | "blocksizes" => {
+                    let why = "blocks say which nodes are near each other, not how they are cabled";
+                    return Err(self.refuse(at, why, "a topology.conf of topology/tree"));
+                }
+                _ => {
+                    let known = "SwitchName, Nodes, Switches, LinkSpeed";
+                    return Err(self.refuse(at, format!("there is no key {key}"), known));
+                }
+            };
+            if expand(value, into).is_none() || self.total + into.len() > MOST_NAMES {
+                let why =
+                    format!("'{}' is no host list", value.chars().take(40).collect::<String>());
+                let help = "names as n[0-3,7], fewer than 2^17 in the file";
+                return Err(self.refuse(at, why, help));
+            }
+            self.total += into.len();
+        }
+        let fault = [&line.name].into_iter().chain(&line.nodes).find_map(|name| name_fault(name));
+        match fault {
+            Some(why) => Err(self.refuse(at, why, NAMES)),
+            None if line.name.is_empty() => {
+                Err(self.refuse(at, "a line without SwitchName", "SwitchName=s0 Nodes=n[0-3]"))
+            }
+            None => Ok(line),
+        }
+    }
+}
+
+/// Reads a topology.conf; `name` stands for the file in the recipe and in refusals. O(names).
+///
+/// # Errors
+/// With the line, when it is none of topology/tree, a switch comes twice, or one that is below
+/// another has no line.
+pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut reader = Reader { name, text, total: 0 };
+    let mut found = Vec::new();
+    for (at, said) in lines(text) {
+        found.push(reader.line(at, &said)?);
+    }
+    let mut b = Builder::new();
+    let mut switches: HashMap<&str, SwitchId> = HashMap::new();
+    for line in &found {
+        let id = b.switch(Switch::new(&line.name));
+        if switches.insert(&line.name, id).is_some() {
+            let why = format!("switch {} comes twice", line.name);
+            return Err(reader.refuse(line.at, why, "a line for each switch"));
+        }
+    }
+    let mut nodes: HashMap<&str, EndpointId> = HashMap::new();
+    for (line, at) in found.iter().zip((0..).map(SwitchId)) {
+        for node in &line.nodes {
+            let endpoint = *nodes.entry(node).or_insert_with(|| b.endpoint(node.clone(), None));
+            b.attach(endpoint, at, 0, Cable::default());
+        }
+        for child in &line.below {
+            let Some(&child) = switches.get(child.as_str()).filter(|child| **child != at) else {
+                let why = format!("there is no switch '{child}' to be below {}", line.name);
+                return Err(reader.refuse(line.at, why, "a line SwitchName=... for each switch"));
+            };
+            b.link(at, child);
+        }
+    }
+    b.finish(recipe(name, "slurm_tree")).map_err(|refused| refused.within(name))
+}
