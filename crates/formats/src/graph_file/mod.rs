@@ -49,29 +49,29 @@ pub fn read_any(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refu
         if node_link::looks(text) {
             return node_link::read(text, name, p);
         }
-        return given::with_endpoints(json::read(text, name)?, name, p);
+        return given::with_endpoints(json::read(text, name)?, name, p, false);
     }
     if body.starts_with('<') && !body.starts_with("< ") {
         return graphml::read(text, name, p);
     }
     if orcs::is_orcs(body) {
-        return given::with_endpoints(orcs::read(text, name)?, name, p);
+        return given::with_endpoints(orcs::read(text, name)?, name, p, false);
     }
     if gml::looks(body) {
         return gml::read(text, name, p);
     }
     if slurm_tree::looks(first) {
-        return given::with_endpoints(slurm_tree::read(text, name)?, name, p);
+        return given::with_endpoints(slurm_tree::read(text, name)?, name, p, false);
     }
     if htsim::looks(first, body) {
-        return given::with_endpoints(htsim::read(text, name)?, name, p);
+        return given::with_endpoints(htsim::read(text, name)?, name, p, false);
     }
     if first.starts_with("Unicast lids") {
         let why = "a forwarding table says how a network is routed, not how it is cabled";
         return Err(Refusal::new(name, why, FORMATS));
     }
     if is_fabric(first) {
-        return given::with_endpoints(fabric_file::read(text, name)?, name, p);
+        return given::with_endpoints(fabric_file::read(text, name)?, name, p, true);
     }
     edge_list::read(text, name, p)
 }
