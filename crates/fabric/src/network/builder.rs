@@ -79,6 +79,11 @@ impl Builder {
         TerminalId::from(self.terminals.len() - 1)
     }
 
+    /// A switch, to be changed.
+    pub fn switch_mut(&mut self, switch: SwitchId) -> &mut Switch {
+        &mut self.switches[switch.ix()]
+    }
+
     /// A terminal added before, to set its addresses and rail number.
     pub fn terminal_mut(&mut self, terminal: TerminalId) -> &mut Terminal {
         &mut self.terminals[terminal.ix()]

@@ -149,7 +149,9 @@ impl<'a> Attributed<'a> {
     /// The names of all switches: `name`, else the label, else the id.
     fn names(&'a self, remarks: &mut Vec<String>) -> Vec<&'a str> {
         let said = |v: &'a Vertex<'a>, key: &str| {
-            v.data.get(key).map(|text| &**text).filter(|text| !text.trim().is_empty())
+            // a name is taken as it is, of a label the blanks alone are none
+            let is_none = |text: &str| text.is_empty() || key == "label" && text.trim().is_empty();
+            v.data.get(key).map(|text| &**text).filter(|text| !is_none(text))
         };
         let is_labelled = |v: &&Vertex| said_any(v, "label") && !said_any(v, "name");
         if self.vertices.iter().any(|v| is_labelled(&v)) {

@@ -1,14 +1,20 @@
 //! Endpoints that a user gives a network whose file has none.
 
 use super::{add_endpoints, own_endpoints};
-use base::Refusal;
-use fabric::network::{Builder, Topology};
+use base::{Refusal, SwitchId};
+use fabric::network::{Builder, Peer, Topology};
 
-/// `t` with `p` endpoints on every switch, where it has none. O(network).
+/// `t` with `p` endpoints on every switch, where it has none; `fixed`: the file says how many ports
+/// its switches have, else one whose ports are all in use gets more. O(network).
 ///
 /// # Errors
 /// When `p` is given for a network with endpoints, or a switch has no ports for them.
-pub(super) fn with_endpoints(t: Topology, name: &str, p: Option<u32>) -> Result<Topology, Refusal> {
+pub(super) fn with_endpoints(
+    t: Topology,
+    name: &str,
+    p: Option<u32>,
+    fixed: bool,
+) -> Result<Topology, Refusal> {
     if p.is_none() {
         return Ok(t);
     }
@@ -16,6 +22,12 @@ pub(super) fn with_endpoints(t: Topology, name: &str, p: Option<u32>) -> Result<
         own_endpoints(name, p)?;
     }
     let mut b = Builder::from(&t);
+    for s in (0..t.switches().len()).map(SwitchId::from).filter(|_| !fixed) {
+        let ports = t.switches()[s.ix()].ports;
+        if (1..=ports).all(|port| t.peer(s, port) != Peer::Empty) {
+            b.switch_mut(s).ports = 0;
+        }
+    }
     add_endpoints(&mut b, vec![0; t.switches().len()], false, p, name)?;
     b.finish(t.recipe().clone()).map_err(|refused| refused.within(name))
 }

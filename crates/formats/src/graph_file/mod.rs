@@ -74,22 +74,22 @@ pub fn read_any_chosen(
         if node_link::looks(text) {
             return node_link::read(text, name, p);
         }
-        return given::with_endpoints(json::read(text, name)?, name, p);
+        return given::with_endpoints(json::read(text, name)?, name, p, false);
     }
     if body.starts_with('<') && !body.starts_with("< ") {
         return graphml::read(text, name, p);
     }
     if orcs::is_orcs(body) {
-        return given::with_endpoints(orcs::read(text, name)?, name, p);
+        return given::with_endpoints(orcs::read(text, name)?, name, p, false);
     }
     if gml::looks(body) {
         return gml::read(text, name, p);
     }
     if slurm_tree::looks(first) {
-        return given::with_endpoints(slurm_tree::read(text, name)?, name, p);
+        return given::with_endpoints(slurm_tree::read(text, name)?, name, p, false);
     }
     if htsim::looks(first, body) {
-        return given::with_endpoints(htsim::read(text, name)?, name, p);
+        return given::with_endpoints(htsim::read(text, name)?, name, p, false);
     }
     if first.starts_with("Unicast lids") || first.contains(crate::ib::lft::FDB_SWITCH) {
         let why = "a forwarding table says how a network is routed, not how it is cabled";
@@ -97,7 +97,7 @@ pub fn read_any_chosen(
     }
     if is_fabric {
         let found = fabric_file::read_chosen(text, name, choice).map(with_hosts_apart)?;
-        return given::with_endpoints(found, name, p);
+        return given::with_endpoints(found, name, p, true);
     }
     edge_list::read(text, name, p)
 }
