@@ -129,8 +129,8 @@ fn is_node(line: &str) -> bool {
     ids.iter().any(|id| line.starts_with(id))
 }
 
-const FORMATS: &str = "networks are read from ibnetdiscover, iblinkinfo, ibsim, edge lists, GraphML, \
-     GML, JSON, topology.conf of Slurm, .topo of htsim, CODES and digraphs of ORCS";
+const FORMATS: &str = "networks are read from ibnetdiscover, iblinkinfo, ibsim, edge lists, \
+     GraphML, GML, JSON, topology.conf of Slurm, .topo of htsim, CODES and digraphs of ORCS";
 
 fn own_endpoints(name: &str, p: Option<u32>) -> Result<(), Refusal> {
     match p {
