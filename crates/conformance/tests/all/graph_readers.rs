@@ -31,10 +31,10 @@ fn triangle(of_nodes: (&str, [&str; 3]), of_edges: (&str, [&str; 3])) -> String 
         of_nodes.0, of_edges.0
     );
     for (id, value) in ["a", "b", "c"].iter().zip(of_nodes.1) {
-        let _ = write!(text, "<node id=\"{id}\">{}</node>\n", data("n", value));
+        let _ = writeln!(text, "<node id=\"{id}\">{}</node>", data("n", value));
     }
     for ((x, y), value) in [("a", "b"), ("b", "c"), ("c", "a")].iter().zip(of_edges.1) {
-        let _ = write!(text, "<edge source=\"{x}\" target=\"{y}\">{}</edge>\n", data("e", value));
+        let _ = writeln!(text, "<edge source=\"{x}\" target=\"{y}\">{}</edge>", data("e", value));
     }
     text + "</graph>\n</graphml>\n"
 }
@@ -90,7 +90,7 @@ fn entities_are_never_expanded() {
     assert!(refused(entity).starts_with("f: line 1: it declares entities"));
     let mut bomb = "<!DOCTYPE g [\n<!ENTITY l0 \"ha\">\n".to_owned();
     for i in 1..40 {
-        let _ = write!(bomb, "<!ENTITY l{i} \"{}\">\n", format!("&l{};", i - 1).repeat(10));
+        let _ = writeln!(bomb, "<!ENTITY l{i} \"{}\">", format!("&l{};", i - 1).repeat(10));
     }
     bomb += "]>\n<graphml><graph><node id=\"&l39;\"/></graph></graphml>";
     assert!(refused(&bomb).starts_with("f: line 2: it declares entities"));
