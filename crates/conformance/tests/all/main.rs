@@ -16,6 +16,7 @@ mod minimal;
 mod orcs_files;
 mod patterns;
 mod promises;
+mod reader_fuzz;
 mod repair;
 mod repair_traffic;
 mod routing;

@@ -56,7 +56,9 @@ impl Matrix {
     /// When there cannot be so many processes, or one is not below their number.
     pub fn of(processes: u32, sent: Vec<Sent>) -> Result<Self, Refusal> {
         let mut found = Found::new(processes);
-        sent.into_iter().for_each(|one| found.add(0, one));
+        for one in sent {
+            found.add(0, one);
+        }
         found.matrix()
     }
 }
@@ -85,7 +87,7 @@ impl Found {
             let why = if one.bytes.is_nan() || one.bytes < 0.0 {
                 format!("{} is no amount", one.bytes)
             } else {
-                format!("{} in all", self.sum)
+                format!("{:e} in all", self.sum)
             };
             let fits = check_amount("bytes", one.bytes).and_then(|_| check_total(self.sum));
             let refused = fits.err().map(|_| at(Refusal::new("bytes", why, BYTES)));

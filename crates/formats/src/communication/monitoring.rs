@@ -37,7 +37,9 @@ pub(super) fn read(files: &[(String, &str)]) -> Result<Found, Refusal> {
     let name = files.first().map_or("", |(name, _)| name.as_str());
     let processes = most.map_or(files.len() as u32, |most| (most + 1).max(files.len() as u32));
     let mut found = Found::new(processes);
-    all.into_iter().for_each(|(line, one)| found.add(line, one));
+    for (line, one) in all {
+        found.add(line, one);
+    }
     found.unfit = found.unfit.map(|refused| refused.within(name));
     Ok(found)
 }

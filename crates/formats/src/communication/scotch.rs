@@ -42,7 +42,7 @@ pub(super) fn read(text: &str) -> Result<Found, Refusal> {
     if digits > 111 {
         return Err(refuse(at, &format!("{digits} are no flags"), "000 to 111"));
     }
-    let flag = |place: u32| digits / 10_u64.pow(place) % 10 != 0;
+    let flag = |place: u32| !(digits / 10_u64.pow(place)).is_multiple_of(10);
     let (labels, by_edge, by_vertex) = (flag(2), flag(1), flag(0));
     let mut found = Found::new(count);
     for from in 0..count {

@@ -102,7 +102,7 @@ fn tops(lines: &[Line], names: &[String]) -> Vec<String> {
     all.find(free).unwrap_or_default()
 }
 
-/// The switches with nodes, and for each piece of the network where they are several one above them.
+/// The switches with nodes, and for each piece of the network with several one above them.
 fn leaves<'a>(w: &Working<'a>, nodes: Vec<Vec<&'a str>>) -> Vec<Line<'a>> {
     let piece = w.pieces();
     let all = nodes.into_iter().enumerate().filter(|(_, nodes)| !nodes.is_empty());

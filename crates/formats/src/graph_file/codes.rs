@@ -58,7 +58,7 @@ fn within(bytes: &[u8], name: &str) -> Result<(u32, Counts), Refusal> {
     }
     let counts = records(bytes, numbers, name)?;
     let most = counts.keys().map(|(from, to)| *from.max(to)).max().unwrap_or(0);
-    if most as usize >= 2 * counts.len() + 1 {
+    if most as usize > 2 * counts.len() {
         let why = format!("router {most} of a group with {} links", counts.len());
         return Err(Refusal::new(name, why, "routers from 0 on, each with links"));
     }
@@ -106,9 +106,9 @@ pub fn read(
         (0..times).for_each(|_| _ = b.link(SwitchId(x), SwitchId(y)));
     };
     for group in 0..groups {
-        links(&inside)
-            .into_iter()
-            .for_each(|(x, y, n)| join(group * size + x, group * size + y, n));
+        for (x, y, times) in links(&inside) {
+            join(group * size + x, group * size + y, times);
+        }
     }
     for (x, y, times) in links(&between) {
         if x / size == y / size {

@@ -213,6 +213,8 @@ pub fn read(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refusal>
     if vertices.is_empty() {
         return Err(scan.refuse(scan.at, "the graph has no nodes", "node [ id 0 label \"a\" ]"));
     }
-    edges.iter_mut().for_each(|edge| edge.directed = directed);
+    for edge in &mut edges {
+        edge.directed = directed;
+    }
     Attributed { name, format: "gml", text, lists: None, vertices, edges }.build(p)
 }

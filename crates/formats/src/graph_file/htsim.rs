@@ -79,7 +79,7 @@ impl Reader<'_> {
                 return Err(self.refuse(here, why, "a number from 0"));
             };
             if key == "tier" {
-                tier = [0.0, 1.0, 2.0].iter().position(|known| *known == number);
+                tier = ["0", "1", "2"].iter().position(|known| *known == words[1]);
                 if tier.is_none() {
                     return Err(self.refuse(here, format!("tier {number}"), "0 to 2"));
                 }
@@ -240,9 +240,12 @@ pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
             }
         }
     }
-    let has =
-        |key: &str| reader.numbers.iter().any(|((_, k), (_, n))| k.starts_with(key) && *n > 0.0);
-    let left = ["switch_latency", "queue"].iter().any(|key| has(key));
+    let has = |key: &&str| {
+        let of = |tier: usize| reader.number(Some(tier), key).is_some_and(|(_, n)| n > 0.0);
+        (0..3).any(of)
+    };
+    let of_switches = |key: &&&str| key.starts_with("switch") || key.starts_with("queue");
+    let left = OF_TIER.iter().filter(of_switches).any(has);
     let remark = "latencies and queues of switches are no part of a network: left out".to_owned();
     let made = b.finish(recipe(name, "htsim")).map_err(|refused| refused.within(name))?;
     Ok(if left { made.with_remarks([remark]) } else { made })

@@ -185,8 +185,8 @@ pub(super) fn syntax(name: &str, e: &serde_json::Error) -> Refusal {
     Refusal::new(place, format!("column {}: {why}", e.column()), "")
 }
 
-fn build(document: Document) -> Result<Topology, Refusal> {
-    let mut b = Builder::new();
+/// Refuses switches with far more ports than cables.
+fn check_ports(document: &Document) -> Result<(), Refusal> {
     let known = document.switches.len();
     let ports: u64 = document.switches.iter().map(|s| u64::from(s.ports)).sum();
     let ends =
@@ -196,6 +196,13 @@ fn build(document: Document) -> Result<Topology, Refusal> {
         let why = format!("{ports} ports of {known} switches with {ends} ends of cables");
         return Err(Refusal::new("switches", why, format!("at most {most}")));
     }
+    Ok(())
+}
+
+fn build(document: Document) -> Result<Topology, Refusal> {
+    let mut b = Builder::new();
+    let known = document.switches.len();
+    check_ports(&document)?;
     for (i, s) in document.switches.into_iter().enumerate() {
         if s.plane > MAX_PLANE {
             let (why, help) = (format!("plane {}", s.plane), format!("at most {MAX_PLANE}"));

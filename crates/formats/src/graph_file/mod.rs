@@ -76,8 +76,8 @@ pub fn read_any(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refu
     edge_list::read(text, name, p)
 }
 
-const FORMATS: &str = "networks are read from ibnetdiscover, ibsim, edge lists, GraphML, GML, JSON, \
-     topology.conf of Slurm, .topo of htsim, CODES and digraphs of ORCS";
+const FORMATS: &str = "networks are read from ibnetdiscover, ibsim, edge lists, GraphML, GML, \
+     JSON, topology.conf of Slurm, .topo of htsim, CODES and digraphs of ORCS";
 
 fn own_endpoints(name: &str, p: Option<u32>) -> Result<(), Refusal> {
     match p {

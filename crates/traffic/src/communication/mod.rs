@@ -168,7 +168,7 @@ pub fn check_total(sum: f64) -> Result<f64, Refusal> {
     if sum < MOST_BYTES {
         return Ok(sum);
     }
-    Err(Refusal::new("bytes", format!("{sum} in all"), "below 2^63 in all"))
+    Err(Refusal::new("bytes", format!("{sum:e} in all"), "below 2^63 in all"))
 }
 
 #[cfg(test)]
