@@ -160,3 +160,16 @@ def test_files_that_are_missing_or_of_several_runs_are_said(tmp_path):
     (folder / "other.0.et").write_bytes(b"\x80")
     with pytest.raises(RefusalError, match=r"other\.0\.et: byte 0: the trace is cut off"):
         fl.traced_workload(folder / "other.0.et")
+
+
+def test_calls_on_the_host_take_their_time_and_send_nothing(tmp_path):
+    """COMM_SEND, COMM_RECV and COMM_COLL of the host launch what is a node of its own."""
+    calls = [node(kind, at, [at - 1] if at else [], 50, is_cpu_op=1)
+             for at, kind in enumerate((5, 6, 7))]
+    folder = files(tmp_path / "host", [calls, calls])
+    lines = fl.workload(folder).text().splitlines()
+    assert sum("calc 50000" in line for line in lines) == 2 * 3
+    assert not any("send" in line or "recv" in line for line in lines)
+    of_device = node(7, 0, is_cpu_op=0)
+    with pytest.raises(RefusalError, match="comm_type"):
+        fl.workload(files(tmp_path / "device", [[of_device], [of_device]]))

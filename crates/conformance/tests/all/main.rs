@@ -17,6 +17,7 @@ mod minimal;
 mod orcs_files;
 mod patterns;
 mod promises;
+mod reader_fuzz;
 mod repair;
 mod repair_sequences;
 mod repair_traffic;

@@ -1,0 +1,264 @@
+//! Mutated files over all readers: a result or a refusal, in little memory; mutations are so gentle
+//! that readers take at least half of them, for those that fail at the first byte show nothing.
+//!
+//! 100,000 in a campaign, to be run under a limit on memory (`ulimit -v 2097152`).
+
+use base::Quiet;
+use formats::booksim::Source;
+use formats::{booksim, chakra, communication, dumpi, goal, graph_file, ib, liballprof};
+use serde_json::{Map, json};
+use traffic::workload::{Schedule, make};
+
+/// What reads bytes, or says why not.
+type Read = Box<dyn Fn(&[u8]) -> Result<(), String>>;
+
+/// A reader: its name, a good file, and what reads such bytes.
+struct Reader {
+    name: String,
+    good: Vec<u8>,
+    read: Read,
+}
+
+fn told<T>(found: Result<T, impl ToString>) -> Result<(), String> {
+    found.map(drop).map_err(|refused| refused.to_string())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn schedule() -> Schedule {
+    let given = json!({ "ranks": 4, "bytes": 4096 });
+    make("allreduce_ring", given.as_object().expect("a map"), &Quiet).expect("a schedule")
+}
+
+fn of(
+    name: &str,
+    good: impl Into<Vec<u8>>,
+    read: impl Fn(&[u8]) -> Result<(), String> + 'static,
+) -> Reader {
+    Reader { name: name.to_owned(), good: good.into(), read: Box::new(read) }
+}
+
+const ALLPROF: &str = "# run on 4096 nodes of 17 racks, 2026-01-01 10:11:12\n\
+    # liballprof 0.9 on 123456789 with 8 of 16 and 32 of 64\n\
+    MPI_Init:139912345:1:140736123456:1000\n\
+    MPI_Isend:5000:94309876:2:11,8,8:1:4:0,0,2:800:6000\n\
+    MPI_Irecv:6500:94301234:2:11,8,8:1:5:0,0,2:808:6600\nMPI_Waitall:13000:2:800:94507777:14000\n\
+    MPI_Barrier:15000:0,0,2:16000\n\
+    MPI_Allreduce:17000:94301111:94302222:3:11,8,8:94303333:0,0,2:18000\nMPI_Finalize:20000:-\n";
+const ALLPROF_OTHER: &str = "MPI_Init:-:1:2:1000\n\
+    MPI_Recv:5000:9:2:11,8,8:-1:-1:0,1,2:3:6000\nMPI_Send:6100:9:2:11,8,8:0:5:0,1,2:6200\n\
+    MPI_Barrier:15000:0,1,2:16000\nMPI_Allreduce:17000:9:9:3:11,8,8:3:0,1,2:18000\n\
+    MPI_Finalize:20000:-\n";
+/// Rank 1 of four, as the library of Protocol Buffers writes it.
+const CHAKRA: &str = "\
+    150a05302e302e34120c0a06736368656d61ea01017819120366776418043864520e0a0969735f\
+    6370755f6f70d801003c08011202617218072201002a0100520d0a09636f6d6d5f747970654800520f0a09636f6d6d\
+    5f73697a6568c0843d520c0a01781900000000000004400e0802120362776418042a0100383236080312017318052a\
+    0102520c0a08636f6d6d5f6473743802520e0a09636f6d6d5f73697a65488827520c0a08636f6d6d5f746167380136\
+    080412017218062a0102520c0a08636f6d6d5f7372633800520e0a09636f6d6d5f73697a65488827520c0a08636f6d\
+    6d5f7461673800";
+const BOOKSIM: &str = "// a run of 2026-01-01 with 8 x 8 routers, 123 of 456\ntopology = mesh; k = \
+    8;\nn = 2; routing_function = dor; num_vcs = 4; vc_buf_size = 16;\nuse_noc_latency = 0; \
+    alloc_iters = 4; packet_size = {1,4};\ntraffic = {uniform,transpose}; classes = 2; \
+    injection_rate = {0.05,0.10};\nlatency_thres = 5123.25; sample_period = 1234; \
+    warmup_periods = 2; seed = 12345;\nmax_samples = 25; credit_delay = 2; routing_delay = 1; \
+    warmup_thres = 0.0525;\nstopping_thres = 0.0575; acc_stopping_thres = 0.0515;\n";
+const MARKET: &str = "\
+    %%MatrixMarket matrix coordinate real general\n% made 2026-01-01 by 12 of 34\n\
+    9 9 5\n1 2 512.125\n2 3 71234.5\n9 1 -3.25\n4 4 1e12\n5 6 0.001234\n";
+const METIS: &str = "% made 2026-01-01 by 12 of 34\n4 3 001\n2 5123\n1 5123 3 7123\n2 7123 4 8123\n\
+    3 8123\n";
+const SCOTCH: &str = "0\n4 6\n0 010\n1 5123 1\n2 5123 0 7123 2\n2 7123 1 8123 3\n1 8123 2\n";
+const DENSE: &str = "# made 2026-01-01\n0 5123.5 0\n0.25 0 7123\n81234 0 0\n";
+const PROF: &str = "# POINT TO POINT 2026\nE\t0\t1\t4123 bytes\t2123 msgs sent\t0,1\n\
+    I\t0\t1\t1123 bytes\t1123 msgs sent\nE\t1\t2\t7123 bytes\t1123 msgs sent\n# COLLECTIVES\n\
+    C\t0\t1\t99123 bytes\t1123 msgs sent\nD\tX procs: 0,1\n";
+const GML: &str = "Creator \"a 2026-01-01\"\ngraph [\n  directed 0\n  date 20260101\n  node [ id \
+    0 label \"a1234\" x 12.5 y 31.25 ]\n  node [ id 1 label \"b5678\" x 17.125 y 8.5 ] node [ id 2 \
+    label \"c9012\" x 1.5 y 2.25 ]\n  edge [ source 0 target 1 weight 12.125 ]\n  edge [ source 1 \
+    target 2 weight 3.25 ]\n]\n";
+const NODE_LINK: &str = "{\"directed\": false, \"graph\": {\"at\": 20260101}, \"nodes\": [{\"id\": \
+    \"a1\", \"x\": 12.5, \"w\": 31.25}, {\"id\": \"b2\", \"x\": 71.5, \"w\": 1234}], \"links\": \
+    [{\"source\": \"a1\", \"target\": \"b2\", \"weight\": 1234.5, \"key\": 17}]}";
+const SLURM: &str = "# made 2026-01-01 10:11:12 by 1234\nSwitchName=s1 Nodes=n[01-12],m[100-117] \
+    LinkSpeed=100000\nSwitchName=s2 Nodes=k[0200-0217] LinkSpeed=25000\nSwitchName=s3 \
+    Switches=s[1-2] LinkSpeed=400000\n";
+const TOPO: &str = "Nodes 16\nTiers 2\nPodsize 16\n# 2026-01-01 10:11:12 by 123456789\nTier 0\n\
+    Radix_Down 4\nRadix_Up 4\nDownlink_Latency_ns 1234.5\nSwitch_Latency_ns 0123.25\nQueue_Up \
+    123456\nQueue_Down 7890123\nTier 1\nRadix_Down 4\nDownlink_Latency_ns 7123.125\n";
+
+fn hex(digits: &str) -> Vec<u8> {
+    let digit = |d: u8| (d as char).to_digit(16).expect("a digit") as u8;
+    digits.as_bytes().chunks_exact(2).map(|two| digit(two[0]) << 4 | digit(two[1])).collect()
+}
+
+/// Two groups' links of CODES in one: the first half within, the second between.
+fn codes() -> Vec<u8> {
+    let numbers = |all: &[i32]| all.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
+    [numbers(&[0, 1, 0, 1, 0, 0]), numbers(&[1, 2, 2, 1, 3, 0, 0, 3])].concat()
+}
+
+fn graphs() -> Vec<Reader> {
+    let given = fabric::network::parse_inline("slim_fly:q=3,p=1").expect("well formed");
+    let family = families::family(&given.family).expect("a family");
+    let t = family.build(&given.params).expect("a member");
+    let a = fabric::addresses::Addresses::assign(&t, 1).expect("few enough");
+    let netlist = ib::fabric_file::write_netlist(&t, &a, None).expect("can be written");
+    let all = [
+        ("netlist", netlist),
+        ("edge list", graph_file::edge_list::write(&t)),
+        ("GraphML", graph_file::graphml::write(&t)),
+        ("JSON", graph_file::json::write(&t)),
+        ("GML", GML.to_owned()),
+        ("node-link", NODE_LINK.to_owned()),
+        ("topology.conf", SLURM.to_owned()),
+        (".topo", TOPO.to_owned()),
+    ];
+    all.into_iter()
+        .map(|(name, good)| {
+            of(name, good, |bytes| told(graph_file::read_any(&text(bytes), "f.edges", None)))
+        })
+        .collect()
+}
+
+fn traces() -> Vec<Reader> {
+    let made = schedule();
+    let mut said = String::new();
+    goal::text::write(&made, &mut said).expect("strings take all");
+    let bin = goal::binary::write(&made);
+    let files = dumpi::files(&made, &Quiet).expect("files").contents;
+    let dumpi_of = move |bytes: &[u8]| {
+        let mut all = files.clone();
+        bytes.clone_into(&mut all[0]);
+        let named: Vec<(String, &[u8])> =
+            all.iter().map(|one| ("d".to_owned(), one.as_slice())).collect();
+        // the counts of calls need not agree with those of the other ranks
+        let _ = dumpi::schedule(&named, &Map::new(), &Quiet);
+        told(dumpi::parse(bytes, &Quiet))
+    };
+    let first = dumpi::files(&made, &Quiet).expect("files").contents.swap_remove(0);
+    vec![
+        of("GOAL", said, |bytes| told(goal::text::parse(&text(bytes), &Quiet))),
+        of("GOAL in binary", bin, |bytes| {
+            let read = goal::binary::parse(bytes, &Quiet);
+            if let Ok(found) = &read {
+                let mut said = String::new();
+                goal::text::write(found, &mut said).expect("strings take all");
+                assert_eq!(goal::text::parse(&said, &Quiet).as_ref(), Ok(found));
+            }
+            told(read)
+        }),
+        of("liballprof", ALLPROF, |bytes| {
+            let said = text(bytes);
+            let files = [("a-0".to_owned(), said.as_str()), ("a-1".to_owned(), ALLPROF_OTHER)];
+            told(liballprof::schedule(&files, &Map::new(), &Quiet))
+        }),
+        of("Chakra", hex(CHAKRA), |bytes| {
+            let trace = chakra::parse(bytes, &Quiet).map_err(|stop| stop.to_string())?;
+            let all = vec![("r".to_owned(), trace); 4];
+            let _ = chakra::schedule(&all, &Map::new(), &Quiet);
+            Ok(())
+        }),
+        of("DUMPI", first, dumpi_of),
+    ]
+}
+
+fn readers() -> Vec<Reader> {
+    let mut all = graphs();
+    all.extend(traces());
+    for (name, good) in [
+        ("a.mtx", MARKET),
+        ("a.graph", METIS),
+        ("a.grf", SCOTCH),
+        ("a.mat", DENSE),
+        ("a.0.prof", PROF),
+    ] {
+        all.push(of(name, good, move |bytes| {
+            let said = text(bytes);
+            told(communication::matrix(&[(name.to_owned(), said.as_str())]))
+        }));
+    }
+    all.push(of("BookSim", BOOKSIM, |bytes| {
+        let said = text(bytes);
+        told(booksim::read(&[Source::File { name: "a.cfg", text: &said }]))
+    }));
+    all.push(of("CODES", codes(), |bytes| {
+        let (intra, inter) = bytes.split_at(bytes.len().min(24));
+        told(graph_file::codes::read(("intra", intra), ("inter", inter), None))
+    }));
+    all
+}
+
+/// Numbers by a seed: splitmix64.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % most.max(1) as u64) as usize
+    }
+}
+
+/// Mostly a digit for a digit, which a reader mostly takes; else bytes changed, cut, doubled.
+fn mutated(good: &[u8], draw: &mut Draw) -> Vec<u8> {
+    let mut bytes = good.to_vec();
+    let at = draw.below(bytes.len());
+    let is_text = std::str::from_utf8(good).is_ok();
+    match draw.below(8) {
+        // the largest numbers there are
+        0 => {
+            let huge: &[u8] =
+                if is_text { b"18446744073709551615" } else { &[0xff, 0xff, 0xff, 0x7f] };
+            let end = (at + huge.len()).min(bytes.len());
+            bytes.splice(at..if is_text { at + 1 } else { end }, huge.iter().copied());
+        }
+        1 => {
+            let end = (at + 1 + draw.below(20)).min(bytes.len());
+            let part = bytes[at..end].to_vec();
+            let drops = draw.below(2) == 0;
+            bytes.splice(at..end, if drops { Vec::new() } else { [part.clone(), part].concat() });
+        }
+        // nothing is changed in one of eight: the good file
+        2 => {}
+        _ if is_text => {
+            let places: Vec<usize> =
+                (0..bytes.len()).filter(|i| bytes[*i].is_ascii_digit()).collect();
+            if !places.is_empty() {
+                let place = places[draw.below(places.len())];
+                bytes[place] = b'0' + draw.below(10) as u8;
+            }
+        }
+        _ => bytes[at] ^= 1 << draw.below(8),
+    }
+    bytes
+}
+
+#[test]
+fn campaign_mutated_files_are_read_or_refused() {
+    let campaign = std::env::var_os("FLYLOOM_CAMPAIGN").is_some();
+    let readers = readers();
+    let each = if campaign { 100_000_usize.div_ceil(readers.len()) } else { 60 };
+    let mut accepted = 0;
+    for (number, reader) in readers.iter().enumerate() {
+        (reader.read)(&reader.good).unwrap_or_else(|why| panic!("{}: {why}", reader.name));
+        let mut taken = 0;
+        for k in 0..each {
+            let mut draw = Draw((number * 1_000_000 + k) as u64);
+            match (reader.read)(&mutated(&reader.good, &mut draw)) {
+                Ok(()) => taken += 1,
+                Err(why) => assert!(!why.is_empty() && why.len() < 2000, "{}: {why}", reader.name),
+            }
+        }
+        if campaign {
+            println!("{}: {taken} of {each} read", reader.name);
+        }
+        accepted += taken;
+    }
+    let all = each * readers.len();
+    assert!(2 * accepted >= all, "{accepted} of {all} were read");
+}
