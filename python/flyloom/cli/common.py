@@ -140,7 +140,8 @@ class _Command(TyperCommand):
                 param_decls=["--names"], metavar="FILE", help=NAMES_HELP, expose_value=False,
                 is_eager=True, callback=name_devices,
             ))
-            self.params += [_device_option(key) for key in DEVICES]
+            own = {word for param in self.params for word in param.opts}  # `measure --keep FILE`
+            self.params += [_device_option(key) for key in DEVICES if f"--{key}" not in own]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Reads the words of the command."""
