@@ -248,7 +248,7 @@ static int read_there(const struct fly_coll *coll, const struct fly_receiving *r
 }
 
 /* Reads a message in the sender's memory: at one go to where it belongs, or in pieces that are
-   folded. Where the sender has died the end of all its collectives is near: engine's check_dead. */
+   folded. Where the sender has died nothing more is done here: check_dead ends the schedule. */
 static bool step_reading(struct fly_sched *s, struct fly_receiving *r, bool may) {
     bool folds = r->take != FLY_TAKE_COPY;
     if (r->arrived == 0) look_in_lane(s->coll, r->peer);

@@ -56,8 +56,6 @@ static double carry(const struct fly_loggp *net, double bytes) {
     return bytes * net->byte_ns;
 }
 
-static double exchange(const struct fly_loggp *net, int size, size_t bytes, size_t none);
-
 static double message(const struct fly_loggp *net, double bytes) {
     return net->send_ns + net->latency_ns + net->receive_ns + carry(net, bytes);
 }
@@ -198,12 +196,6 @@ static double up_and_down(const struct fly_loggp *net, int size, size_t bytes, s
     return 2 * binomial(net, size, bytes, none) + folds;
 }
 
-/* All to all, folded by each. */
-static double fold_all(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
-    double folds = (size - 1) * (double)bytes * net->move_byte_ns;
-    return exchange(net, size, bytes, none) + folds;
-}
-
 static double ring(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
     (void)none;
     return (size - 1) * message(net, (double)bytes);
@@ -242,6 +234,12 @@ static double exchange(const struct fly_loggp *net, int size, size_t bytes, size
     double step = gap(net, (double)bytes), both = net->send_ns + net->receive_ns;
     if (both > net->gap_ns) step = both + carry(net, (double)bytes);
     return size < 2 ? 0 : message(net, (double)bytes) + (size - 2) * step;
+}
+
+/* All to all, folded by each. */
+static double fold_all(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
+    double folds = (size - 1) * (double)bytes * net->move_byte_ns;
+    return exchange(net, size, bytes, none) + folds;
 }
 
 /* Ranks that read from one another in no order read from the same one at once: a tenth more, as
