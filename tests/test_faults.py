@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from campaign import count
 from cli_helpers import command, environment, flyloom
-from fault_server import Server
+from cli_server import Server
 from flyloom import RefusalError
 from flyloom.cli import GROUPS
 from flyloom.inputs import tables
@@ -58,7 +58,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    with Server(tmp_path_factory.mktemp("server")) as started:
+    with Server(environment(), tmp_path_factory.mktemp("server")) as started:
         yield started
 
 
