@@ -35,15 +35,16 @@ def server() -> Server:
     return started
 
 
-def flyloom(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def flyloom(*words: object, cwd: Path | None = None, env: dict[str, str] | None = None,
+            limit_s: float = LIMIT_S) -> subprocess.CompletedProcess[str]:
     """Run ``flyloom words...`` to its end, in a fork of a process that has everything loaded.
 
     What is seen of a command from outside alone (signals, limits, what it loads) takes a process
     of its own: `command`.
     """
-    done = server().run(*words, cwd=cwd or Path.cwd(), env=environment(), limit_s=LIMIT_S)
+    done = server().run(*words, cwd=cwd or Path.cwd(), env=env or environment(), limit_s=limit_s)
     if done["code"] is None:
-        raise subprocess.TimeoutExpired(command(*words), LIMIT_S, done["out"], done["err"])
+        raise subprocess.TimeoutExpired(command(*words), limit_s, done["out"], done["err"])
     return subprocess.CompletedProcess(command(*words), done["code"], done["out"], done["err"])
 
 

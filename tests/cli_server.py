@@ -18,7 +18,7 @@ import select
 import signal
 import subprocess
 import sys
-import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,9 @@ HERE = Path(__file__).resolve().parent
 
 class Server:
     """The program, started; use as a context manager, or close it."""
+
+    processor_s = 0.0
+    """Seconds of processors that the commands of all servers of this process took."""
 
     def __init__(self, environment: dict[str, str], faults: Path | None = None) -> None:
         """In `faults`, a folder, the library of failing disks is built and preloaded."""
@@ -60,7 +63,9 @@ class Server:
         question = {"words": [*map(str, words)], **how}
         self.child.stdin.write(json.dumps(question, default=str) + "\n")
         self.child.stdin.flush()
-        return json.loads(self.child.stdout.readline())
+        answer = json.loads(self.child.stdout.readline())
+        Server.processor_s += answer.pop("processor_s")
+        return answer
 
 
 def serve() -> None:
@@ -76,32 +81,40 @@ def serve() -> None:
     cli.load([])
     for line in sys.stdin:
         question = json.loads(line)
-        texts = [tempfile.TemporaryFile() for _ in range(3)]
+        ends = [os.pipe() for _ in range(3)]
         child = os.fork()
         if child == 0:
-            answer(question, *(text.fileno() for text in texts))
-        code = ended(child, question.get("limit_s"))
-        out, err, count = (read(text) for text in texts)
-        print(json.dumps({"code": code, "out": out, "err": err, "count": int(count or 0)}),
-              flush=True)
+            answer(question, *(into for _, into in ends))
+        for _, into in ends:
+            os.close(into)
+        texts, in_time = read([end for end, _ in ends], question.get("limit_s"))
+        if not in_time:
+            os.kill(child, signal.SIGKILL)
+        _, status, used = os.wait4(child, 0)
+        print(json.dumps({
+            "code": os.waitstatus_to_exitcode(status) if in_time else None, "out": texts[0],
+            "err": texts[1], "count": int(texts[2] or 0),
+            "processor_s": used.ru_utime + used.ru_stime,
+        }), flush=True)
 
 
-def ended(child: int, limit_s: float | None) -> int | None:
-    """How the child ended; None where it had to be killed because it ran longer than allowed."""
-    end = os.pidfd_open(child)
-    in_time = bool(select.select([end], [], [], limit_s)[0])
-    os.close(end)
-    if not in_time:
-        os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status) if in_time else None
-
-
-def read(text: Any) -> str:
-    """What was written to a file."""
-    with text:
-        text.seek(0)
-        return text.read().decode(errors="replace")
+def read(ends: list[int], limit_s: float | None) -> tuple[list[str], bool]:
+    """All that comes out of pipes, and whether they ended within the limit; closes them."""
+    last = time.monotonic() + limit_s if limit_s else None
+    texts = dict.fromkeys(ends, b"")
+    left = set(ends)
+    while left:
+        ready, _, _ = select.select(left, [], [], max(0, last - time.monotonic()) if last else None)
+        if not ready:
+            break
+        for end in ready:
+            texts[end] += (more := os.read(end, 1 << 16))
+            if not more:
+                left.remove(end)
+    for end in ends:
+        os.close(end)
+    decoded = [texts[end].decode(errors="replace") for end in ends]
+    return [text.replace("\r\n", "\n").replace("\r", "\n") for text in decoded], not left
 
 
 def answer(question: dict[str, Any], out: int, err: int, changes: int) -> None:
@@ -110,6 +123,7 @@ def answer(question: dict[str, Any], out: int, err: int, changes: int) -> None:
     for number, (name, file) in enumerate((("stdout", out), ("stderr", err)), start=1):
         kind = question.get(name, "pipe")
         os.dup2(os.open("/dev/full", os.O_WRONLY) if kind == "full" else file, number)
+        os.close(file)
         if kind == "closed":
             os.close(number)
         if kind != "closed":  # what Python knows of the server's own is not true of these

@@ -1,21 +1,99 @@
-"""The order of the files: those that take longest first.
+"""The order of the files, and the record of what every test takes.
 
-Files are dealt out to the processes of pytest-xdist one at a time; a long one that comes last
-keeps one process at work while the others have ended. In one process the order does not matter.
+Files are given to the processes of pytest-xdist one at a time, those that take longest first: a
+long one that comes last keeps one process at work while the others have ended. What they take is
+read from the record of the last run in target/, or else from tests/times.json, which a run with
+FLYLOOM_TIMES=keep writes.
 """
 
 from __future__ import annotations
 
-#: Files that take more than twenty seconds, the longest first.
-LONGEST = (
-    "test_adding_a_part", "test_docs", "test_against_opensm",
-    "test_fabric_deploy", "test_fabric_interrupts", "test_deploy_oracle", "test_experiment",
-    "test_fabric_cables", "test_cables", "test_search", "test_deploy_engines", "test_certificate",
-    "test_cost", "test_families_algebraic", "test_cli", "test_deploy_fabric",
-)
+import json
+import os
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from cli_server import Server
+
+ROOT = Path(__file__).resolve().parent.parent
+KEPT = ROOT / "tests" / "times.json"
+"""The record in the repository: seconds by file."""
+LAST = ROOT / "target" / "test-times.json"
+"""That of the last run, test by test: seconds on the clock, and of processors."""
 
 
 def pytest_collection_modifyitems(items: list) -> None:
     """The longest files first; the others, and the tests of a file, in their order."""
-    rank = {name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))
+    took = recorded()
+    items.sort(key=lambda item: -took.get(item.path.name, 0))
+
+
+def recorded() -> dict[str, float]:
+    """Seconds by file, of the last record that can be read."""
+    for path in (LAST, KEPT):
+        try:
+            record = json.loads(path.read_text())["files"]
+        except (OSError, ValueError, KeyError):
+            continue
+        return {name: float(seconds) for name, seconds in record.items()}
+    return {}
+
+
+class Times:
+    """What the tests of this run took; in the process that tells the others what to do."""
+
+    def __init__(self) -> None:
+        self.tests: dict[str, list[float]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Takes what a phase of a test took."""
+        seconds = self.tests.setdefault(report.nodeid, [0.0, 0.0])
+        seconds[0] += report.duration
+        seconds[1] += sum(value for name, value in report.user_properties if name == "processor_s")
+
+    def pytest_sessionfinish(self) -> None:
+        """Writes the record where this was no run of a few tests."""
+        files: dict[str, float] = defaultdict(float)
+        for name, seconds in self.tests.items():
+            files[Path(name.partition("::")[0]).name] += seconds[0]
+        if len(files) < 50:
+            return
+        LAST.parent.mkdir(exist_ok=True)
+        by_file = {name: round(files[name], 1) for name in sorted(files)}
+        tests = {name: [round(s, 3) for s in self.tests[name]] for name in sorted(self.tests)}
+        LAST.write_text(json.dumps({"files": by_file, "tests": tests}, indent=0) + "\n")
+        if os.environ.get("FLYLOOM_TIMES") == "keep":
+            KEPT.write_text(json.dumps({"files": by_file}, indent=0) + "\n")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Records only where the reports of all tests arrive."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Times())
+
+
+def processor_s() -> float:
+    """Seconds of processors that this process, its ended children and its commands took."""
+    spent = os.times()
+    own = spent.user + spent.system + spent.children_user + spent.children_system
+    return own + Server.processor_s
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item):
+    """Remembers what was spent before a test."""
+    item.stash[BEGAN] = processor_s()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
+    """What the processors spent on a test goes with the report of its last phase."""
+    report = yield
+    if call.when == "teardown":
+        report.user_properties.append(("processor_s", processor_s() - item.stash[BEGAN]))
+    return report
+
+
+BEGAN = pytest.StashKey[float]()

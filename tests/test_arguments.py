@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import subprocess
-import sys
 
 import flyloom as fl
 import pytest
 import typer
-from cli_helpers import environment
+from cli_helpers import flyloom
 from flyloom.cli import GROUPS
 from flyloom.cli.common import app
 
@@ -28,8 +26,7 @@ def forms(tmp_path_factory) -> dict[str, object]:
     (place / "net.json").write_text(topology.to_text("json"))
     (place / "net.toml").write_text('family = "torus"\nshape = [3, 3]\np = 2\n')
     folder = place / "tables"
-    subprocess.run([sys.executable, "-m", "flyloom.cli", "route", NET, "-o", folder],
-                   env=environment(), check=True, timeout=60, capture_output=True)
+    flyloom("route", NET, "-o", folder).check_returncode()
     return {
         "topology": topology, "inline": NET, "text path": str(place / "net.json"),
         "path": place / "net.json", "spec": place / "net.toml", "routing": fl.route(topology),

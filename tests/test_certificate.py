@@ -10,6 +10,7 @@ from pathlib import Path
 
 import flyloom as fl
 import pytest
+from cli_helpers import flyloom
 from flyloom import certificate_check
 
 CASES = [
@@ -21,12 +22,6 @@ CASES = [
     ("jellyfish:n=20,k=4,p=2,seed=3", "up_down", {}, 2),
     ("fat_tree:leaves=4,spines=2,parallel=2,p=2", "ftree", {}, 1),
 ]
-
-
-def flyloom(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "flyloom.cli", *words], capture_output=True, text=True
-    )
 
 
 def written(folder: Path, net: str, engine: str, options: dict, layers: int) -> Path:

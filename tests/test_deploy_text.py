@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 
 import flyloom as fl
 import pytest
+from cli_helpers import flyloom
 from deploy_helpers import needs_fabric
 from flyloom import certificate_check
 from flyloom.deploy.live import Live
 from flyloom.inputs.tables import read_folder
 
 pytestmark = [pytest.mark.ib, needs_fabric]
-
-
-def flyloom(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "flyloom.cli", *words], capture_output=True, text=True, timeout=300
-    )
 
 
 def differing(found):

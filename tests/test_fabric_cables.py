@@ -8,6 +8,7 @@ import sys
 
 import flyloom as fl
 import pytest
+from cli_helpers import flyloom
 from deploy_helpers import needs_fabric
 from flyloom.deploy.fabric import opensm_engine
 from flyloom.deploy.live import Live
@@ -28,11 +29,8 @@ def plan():
 
 def verify_cables(live, *more):
     """The command on a machine of the fabric: exit code and the JSON document."""
-    done = subprocess.run(
-        [sys.executable, "-m", "flyloom.cli", "verify-cables", PLAN, *more, "--json"],
-        capture_output=True, text=True, timeout=120, check=False, env=live.ibsim.env(),
-        cwd=live.ibsim.workdir,
-    )
+    done = flyloom("verify-cables", PLAN, *more, "--json", env=live.ibsim.env(),
+                   cwd=live.ibsim.workdir)
     assert done.stderr == ""
     return done.returncode, json.loads(done.stdout)
 

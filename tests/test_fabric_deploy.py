@@ -6,12 +6,11 @@ verdicts from the literature and from ibdmchk, the tables by an independent read
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import flyloom as fl
 import pytest
+from cli_helpers import flyloom
 from deploy_helpers import needs_fabric
 from flyloom.deploy import oracle, readback
 from flyloom.deploy.fabric import judge, opensm_engine
@@ -24,14 +23,6 @@ SLIM_FLY = "slim_fly:q=5,p=4"
 FAT_TREE = "fat_tree:leaves=12,spines=6,parallel=3,p=18"
 SIZES = {SLIM_FLY: (50, 200, 7 + 4), FAT_TREE: (18, 216, 36)}  # switches, endpoints, ports in use
 PARTS = ("entries", "sl_entries", "sl2vl_entries")
-
-
-def flyloom(*words):
-    """The command line in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "flyloom.cli", *words],
-        capture_output=True, text=True, timeout=300, check=False,
-    )
 
 
 def differing(found):

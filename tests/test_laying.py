@@ -8,23 +8,19 @@ import gzip
 import io
 import json
 import random
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from collections import Counter
 
 import flyloom as fl
 import pytest
+from cli_helpers import flyloom
 
 PLAN = "slim_fly:q=5,p=4"
 COUNTS = ("correct", "degraded", "misplaced", "lost", "unlaid")
 
 
 def command(*words, cwd, code=0):
-    done = subprocess.run(
-        [sys.executable, "-m", "flyloom.cli", *map(str, words)],
-        capture_output=True, text=True, timeout=60, check=False, cwd=cwd,
-    )
+    done = flyloom(*words, cwd=cwd)
     assert done.returncode == code, done.stderr + done.stdout
     return done
 

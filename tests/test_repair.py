@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 
 import flyloom as fl
 import networkx as nx
 import numpy as np
 import pytest
+from cli_helpers import flyloom
 from deploy_helpers import needs_fabric
 from patience import QUIET_S
 
@@ -205,12 +204,6 @@ def test_tables_that_could_deadlock_are_mended_all_the_same():
     assert done.changed_entries == done.least_changed_entries
 
 
-def flyloom(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "flyloom.cli", *words], capture_output=True, text=True
-    )
-
-
 def test_the_command_reads_and_writes_folders(tmp_path):
     assert flyloom("route", "slim_fly:q=5,p=1", "-o", str(tmp_path / "a")).returncode == 0
     words = ("repair", str(tmp_path / "a"), "--link", "sf-0-0-0:sf-0-0-1", "--json")
@@ -321,11 +314,7 @@ def test_lengths_before_and_after(net, engine, failed):
 
 def test_the_command_tells_the_lengths():
     named = fl.network("ring:n=4,p=1").switch_names
-    done = subprocess.run(
-        [sys.executable, "-m", "flyloom.cli", "repair", "ring:n=4,p=1", "-e", "up_down",
-         "--link", f"{named[0]}:{named[1]}"],
-        capture_output=True, text=True, check=False,
-    )
+    done = flyloom("repair", "ring:n=4,p=1", "-e", "up_down", "--link", f"{named[0]}:{named[1]}")
     assert done.returncode == 0, done.stderr
     # by hand: a ring of 4 without a cable is a row: mean (3 * 1 + 2 * 2 + 1 * 3) / 6, from 4 / 3
     assert "mean route [hops]       1.33333, now 1.66667" in done.stdout

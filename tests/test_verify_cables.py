@@ -15,6 +15,7 @@ from pathlib import Path
 
 import flyloom as fl
 import pytest
+from cli_helpers import flyloom
 from patience import HANG_S
 
 PLAN = "slim_fly:q=5,p=4"
@@ -26,10 +27,7 @@ def plan():
 
 
 def command(*words, cwd, code=0):
-    done = subprocess.run(
-        [sys.executable, "-m", "flyloom.cli", "verify-cables", *map(str, words)],
-        capture_output=True, text=True, timeout=60, check=False, cwd=cwd,
-    )
+    done = flyloom("verify-cables", *words, cwd=cwd)
     assert done.returncode == code, done.stderr + done.stdout
     return done
 
