@@ -124,7 +124,7 @@ TABLE = [
     (["deploy", "slim_fly:q=3", "--lmc", "9"], "lmc"),
     (["report", "folder"], "results.json: cannot be read"),
     (["report", "."], "not the results of a run"),
-    (["list", "cats"], "topologies, engines or measures"),
+    (["list", "cats"], "topologies, engines, "),
     (["run", "gone.txt"], "gone.txt: cannot be read"), (["run", "bad.toml"], "bad.toml: line 1"),
     (["run", "binary.txt"], "not a text file"), (["run", "empty.txt"], "schema"),
     (["run", "six.toml"], "six.toml: .*nearest: 5, 7"), (["run", "engine.toml"], "engines: "),

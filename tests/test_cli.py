@@ -114,6 +114,31 @@ def test_the_other_commands_print_one_document(tmp_path):
     assert json.loads(schema.stdout)["properties"]["topology"] and schema.stderr == ""
 
 
+def test_every_kind_of_part_is_listed_and_what_is_listed_is_taken():
+    kinds = {line.split()[0]: int(line.split()[1]) for line in flyloom("list").stdout.splitlines()
+             if len(line.split()) > 1 and line.split()[1].isdigit()}
+    listed = {kind: document("list", kind) for kind in kinds}
+    assert {kind: len(rows) for kind, rows in listed.items()} == kinds
+    assert document("list") == [row for rows in listed.values() for row in rows]
+    assert all(row["name"] and row["doc"] for rows in listed.values() for row in rows)
+    net = "torus:shape=4x4,p=1"
+    for row in listed["traffic"]:
+        takes = row["name"] + (":2" if row["takes"].startswith(":") else "")
+        assert fl.congestion(fl.route(net, "dor"), takes, runs=1).pattern == takes
+    for row in listed["placements"]:
+        document("sim", "message", "--workload", "allreduce_ring ranks=4 bytes=8", "--net", net,
+                 "--placement", row["name"])
+    graphs = {"stencil": "stencil:shape=4x4,bytes=8",
+              "training": "training:tensor=2,pipeline=2,data=2,tensor_bytes=8,pipeline_bytes=8,"
+                          "data_bytes=8"}
+    for row in listed["graphs"]:
+        assert document("map", net, "--graph", graphs[row["name"]])
+    for row in listed["exports"]:
+        assert row["name"] in flyloom("export", net, "--to", "no-such").stderr
+    assert {"minimal", "valiant", "ugal_l"} <= {row["name"] for row in listed["selections"]}
+
+
+
 def test_a_network_is_an_inline_form_a_spec_or_a_file(tmp_path):
     spec, nested = tmp_path / "net.toml", tmp_path / "nested.toml"
     spec.write_text('family = "torus"\nshape = [3, 4]\np = 2\n')

@@ -2,6 +2,7 @@
 
 pub mod best;
 pub mod booksim;
+pub mod choices;
 pub mod expand;
 pub mod joint;
 mod place;

@@ -100,6 +100,12 @@ pub fn simulators(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     to_python(py, &lab::registry::simulators())
 }
 
+/// What can be chosen by name besides those: rows of `{kind, name, takes, doc}`.
+#[pyfunction]
+pub fn choices(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    to_python(py, &lab::choices::choices())
+}
+
 /// The JSON schema of the experiment file.
 #[pyfunction]
 pub fn experiment_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {

@@ -31,6 +31,17 @@ impl Policy {
         ("stripe", Self::Stripe),
     ];
 
+    /// Which endpoints one after the other get a process.
+    pub fn doc(self) -> &'static str {
+        match self {
+            Self::Linear => "endpoints in the network's order",
+            Self::Random => "endpoints at random",
+            Self::RandomSwitches => "switch after switch, these at random",
+            Self::RandomGroups => "group after group, these at random",
+            Self::Stripe => "the first endpoint of every switch, then the second, and so on",
+        }
+    }
+
     /// The one of this name.
     ///
     /// # Errors

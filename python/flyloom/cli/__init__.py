@@ -44,7 +44,8 @@ GROUPS = {
     "workloads": ("workload",),
     "fabric": ("deploy", "opensm-plugin"),
     "verify_cables": ("verify-cables",),
-    "experiments": ("run", "report", "list", "schema"),
+    "experiments": ("run", "report", "schema"),
+    "parts": ("list",),
     "about": ("doctor", "example", "help"),
 }
 """The files and their commands, in the order in which `flyloom --help` lists them.

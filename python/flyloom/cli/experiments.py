@@ -1,4 +1,4 @@
-"""Commands of experiments and of what there is: run, report, list, schema."""
+"""Commands of experiments: run, report, schema."""
 
 from __future__ import annotations
 
@@ -87,40 +87,6 @@ def report(
 
     path = rebuild(directory)
     print(json.dumps({"report": str(path)}) if as_json else path)
-
-
-@app.command("list", epilog=epilog("flyloom list topologies", "flyloom list measures"))
-def list_parts(
-    what: Annotated[
-        str,
-        typer.Argument(metavar="topologies|engines|measures",
-                       autocompletion=completion.choice("topologies", "engines", "measures")),
-    ] = "",
-    as_json: Json = False,
-) -> None:
-    """List the topology families, routing engines and measures with their parameters."""
-    from flyloom._core import RefusalError
-    from flyloom.plugins.found import rows
-
-    kinds = {"topologies": "topology", "engines": "engine", "measures": "measure"}
-    if what and what not in kinds:
-        from flyloom.support.refused import hint
-
-        near = hint(what, kinds)
-        raise RefusalError(f"list: there is no '{what}'; {near}topologies, engines or measures")
-    parts = [part for part in rows() if not what or part["kind"] == kinds[what]]
-    if as_json:
-        print(json.dumps(parts))
-        return
-    for part in parts:
-        whose = f" (plug-in, {part['plugin']})" if "plugin" in part else ""
-        print(f"{part['kind']} {part['name']}{whose}: {part['doc']}")
-        for param in part["params"]:
-            need = "required" if param["required"] else "optional"
-            print(f"    {param['name']} ({param['type']}, {need}): {param['doc']}")
-        for column in part.get("columns", []):
-            unit = f" [{column['unit']}]" if column["unit"] else ""
-            print(f"    column {column['name']}{unit}: {column['meaning']}")
 
 
 @app.command(epilog=epilog("flyloom schema > experiment.schema.json"))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from flyloom._core import Topology
 
 sims = typer.Typer(
-    help="Simulate a network under load: flit, booksim.",
+    help="Simulate a network under load: flits, packets or messages.",
     no_args_is_help=True,
     rich_markup_mode=None,
     epilog=epilog("flyloom sim flit slim_fly:q=5,p=4 --load 0.1:0.9:0.2"),

@@ -7,8 +7,14 @@ use base::seed::Stream;
 use base::{Refusal, Stop};
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry =
-    Entry { name: "all_to_all", orcs: "all_to_all", wanted: "", make, placed: false };
+pub(super) const ENTRY: Entry = Entry {
+    name: "all_to_all",
+    doc: "everybody to everybody else at once",
+    orcs: "all_to_all",
+    wanted: "",
+    make,
+    placed: false,
+};
 
 fn make(asked: &Asked<'_>) -> Result<Box<dyn Form>, Stop> {
     let ranks = asked.ranks;

@@ -6,6 +6,7 @@ use super::tree::Tree;
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "binomial",
+    doc: "the tree with A = 2",
     orcs: "bintree",
     wanted: "",
     make: |_| Ok(Box::new(Tree(2))),

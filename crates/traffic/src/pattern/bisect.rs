@@ -6,6 +6,7 @@ use base::seed::Stream;
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "bisect",
+    doc: "i of the first half to i of the second, each pair once; an odd rank is left out",
     orcs: "bisect",
     wanted: "",
     make: |_| Ok(Box::new(Bisect)),

@@ -7,6 +7,7 @@ use base::seed::Stream;
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "bisect_symmetric",
+    doc: "i of the first half to i of the second, and back",
     orcs: "bisect_fb_sym",
     wanted: "",
     make: |_| Ok(Box::new(Symmetric)),

@@ -9,6 +9,7 @@ use super::bits::{WANTED, complement, on_bits};
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "bit_complement",
+    doc: "to the rank that differs in all bits",
     orcs: "",
     wanted: WANTED,
     make: |a| on_bits(a, false, complement),

@@ -9,6 +9,7 @@ use super::bits::{WANTED, on_bits, reversed};
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "bit_reverse",
+    doc: "to the rank with the bits of its number in reverse order",
     orcs: "",
     wanted: WANTED,
     make: |a| on_bits(a, false, reversed),

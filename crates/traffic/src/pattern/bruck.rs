@@ -7,6 +7,7 @@ use base::seed::Stream;
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "bruck",
+    doc: "level l: i to i + 2^l, around the end",
     orcs: "dissemination",
     wanted: "",
     make: |_| Ok(Box::new(Bruck)),

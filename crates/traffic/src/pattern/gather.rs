@@ -6,6 +6,7 @@ use base::seed::Stream;
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "gather",
+    doc: "all to rank 0",
     orcs: "gather",
     wanted: "",
     make: |_| Ok(Box::new(Gather)),

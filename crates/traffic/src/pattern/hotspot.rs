@@ -10,8 +10,14 @@ use base::seed::Stream;
 use base::{Refusal, Stop};
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry =
-    Entry { name: "hotspot", orcs: "", wanted: "RANK[=WEIGHT],...", make, placed: false };
+pub(super) const ENTRY: Entry = Entry {
+    name: "hotspot",
+    doc: "everybody to one of the ranks named (0), in proportion to the weights (1)",
+    orcs: "",
+    wanted: "RANK[=WEIGHT],...",
+    make,
+    placed: false,
+};
 
 /// Most ranks that are hot.
 const MOST_HOT: usize = 1 << 12;

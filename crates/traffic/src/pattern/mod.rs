@@ -94,6 +94,8 @@ trait Form: fmt::Debug + Send + Sync {
 /// How a pattern is asked for.
 struct Entry {
     name: &'static str,
+    /// Who sends to whom, in a line.
+    doc: &'static str,
     /// The name that ORCS has for it; empty where it has none.
     orcs: &'static str,
     /// What may follow the colon; empty where nothing may.
@@ -158,6 +160,12 @@ impl Pattern {
     /// The names of all patterns, ours.
     pub fn names() -> Vec<&'static str> {
         ENTRIES.iter().map(|entry| entry.name).collect()
+    }
+
+    /// All patterns, ours: name, what may follow its colon (empty where nothing may), and who sends
+    /// to whom.
+    pub fn all() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+        ENTRIES.iter().map(|entry| (entry.name, entry.wanted, entry.doc))
     }
 
     /// The pattern `NAME` or `NAME:ARGUMENT` for `ranks` ranks. One that goes by places, such as

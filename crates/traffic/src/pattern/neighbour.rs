@@ -7,5 +7,11 @@ use super::Entry;
 use super::places::moved;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry =
-    Entry { name: "neighbour", orcs: "", wanted: "", make: |a| moved(a, |_| 1), placed: true };
+pub(super) const ENTRY: Entry = Entry {
+    name: "neighbour",
+    doc: "to the next switch in every dimension of the grid",
+    orcs: "",
+    wanted: "",
+    make: |a| moved(a, |_| 1),
+    placed: true,
+};

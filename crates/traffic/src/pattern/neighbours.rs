@@ -6,6 +6,7 @@ use base::seed::Stream;
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "neighbours",
+    doc: "each exchanges with K others",
     orcs: "neighbor",
     wanted: "K",
     make: |a| {

@@ -6,6 +6,7 @@ use base::seed::Stream;
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "permutation",
+    doc: "everybody to one other, everybody receives from one; drawn, no rank to itself",
     orcs: "rand",
     wanted: "",
     make: |_| Ok(Box::new(Permutation)),

@@ -11,6 +11,7 @@ pub(super) const WANTED: &str = "N[,CHANCE[,IDLE]][,linear]";
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "receivers",
+    doc: "ranks from N on to ranks 0 to N - 1 in turn, with chance C; the others in a ring",
     orcs: "recvs_all_src",
     wanted: WANTED,
     make: |a| Ok(Box::new(Receivers::parse(a, false)?)),

@@ -7,6 +7,7 @@ use base::seed::Stream;
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "recursive_doubling",
+    doc: "level l: i and i xor 2^l exchange",
     orcs: "recdbl",
     wanted: "",
     make: |_| Ok(Box::new(Doubling)),

@@ -6,6 +6,7 @@ use super::shift::Shift;
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "ring",
+    doc: "i to i + 1, around the end, all at once",
     orcs: "ring",
     wanted: "",
     make: |_| Ok(Box::new(Shift(1))),

@@ -6,6 +6,7 @@ use base::seed::Stream;
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "scatter",
+    doc: "rank 0 to all",
     orcs: "scatter",
     wanted: "",
     make: |_| Ok(Box::new(Scatter)),

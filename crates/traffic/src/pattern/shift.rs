@@ -6,6 +6,7 @@ use base::seed::Stream;
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "shift",
+    doc: "i to i + K, around the end; K is 1, in a simulator half of the ranks",
     orcs: "shift",
     wanted: "K",
     make: |a| Ok(Box::new(Shift(a.whole(1, a.ranks - 1, Some(1))?))),

@@ -9,6 +9,7 @@ use super::bits::{WANTED, on_bits, rotated};
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "shuffle",
+    doc: "to the rank with the bits of its number rotated left by one",
     orcs: "",
     wanted: WANTED,
     make: |a| on_bits(a, false, rotated),

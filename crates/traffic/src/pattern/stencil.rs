@@ -12,6 +12,7 @@ const MAX_DIMENSIONS: u32 = 16;
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "stencil",
+    doc: "to the neighbours in a torus of D dimensions (2), or of these sides",
     orcs: "neighbor2d",
     wanted: "DIMENSIONS or SIDES, such as 4x4x2",
     make: |a| Ok(Box::new(Sides::parse(a)?)),

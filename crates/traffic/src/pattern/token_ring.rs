@@ -6,6 +6,7 @@ use base::seed::Stream;
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "token_ring",
+    doc: "level i: i to i + 1, one after the other",
     orcs: "token_ring",
     wanted: "",
     make: |_| Ok(Box::new(TokenRing)),

@@ -9,6 +9,7 @@ use super::places::moved;
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "tornado",
+    doc: "to the switch nearly half of the side further in every dimension of the grid",
     orcs: "",
     wanted: "",
     make: |a| moved(a, |side| side.div_ceil(2) - 1),

@@ -9,6 +9,7 @@ use super::bits::{WANTED, on_bits, transposed};
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "transpose",
+    doc: "to the rank with the upper and the lower half of the bits exchanged",
     orcs: "",
     wanted: WANTED,
     make: |a| on_bits(a, true, transposed),

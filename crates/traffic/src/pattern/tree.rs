@@ -6,6 +6,7 @@ use base::seed::Stream;
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
     name: "tree",
+    doc: "level l: each of the first A^l ranks i to i + j A^l, j = 1 to A - 1; A is 2",
     orcs: "ntree",
     wanted: "ARITY",
     make: |a| Ok(Box::new(Tree(a.whole(2, a.ranks, Some(2))?))),

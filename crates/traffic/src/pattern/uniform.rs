@@ -9,8 +9,14 @@ use base::Refusal;
 use base::seed::Stream;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry =
-    Entry { name: "uniform", orcs: "", wanted: "", make: |_| Ok(Box::new(Uniform)), placed: false };
+pub(super) const ENTRY: Entry = Entry {
+    name: "uniform",
+    doc: "everybody to any endpoint, all equally likely",
+    orcs: "",
+    wanted: "",
+    make: |_| Ok(Box::new(Uniform)),
+    placed: false,
+};
 
 /// As messages, one of each rank to a rank drawn for it; those to itself are left out.
 #[derive(Debug)]

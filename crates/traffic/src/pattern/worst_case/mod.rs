@@ -21,8 +21,14 @@ use fabric::network::{Topology, parse_inline};
 use std::collections::BTreeMap;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry =
-    Entry { name: "worst_case", orcs: "", wanted: "tables", make, placed: true };
+pub(super) const ENTRY: Entry = Entry {
+    name: "worst_case",
+    doc: "the permutation that loads one channel most",
+    orcs: "",
+    wanted: "tables",
+    make,
+    placed: true,
+};
 
 /// Everybody's receiver, and the load of the busiest channel where that was sought.
 #[derive(Debug)]

@@ -1,0 +1,49 @@
+//! What can be chosen by name besides families, engines and measures: patterns of traffic,
+//! selections of paths, steps of mappings, placements, communication graphs. `flyloom list` reads
+//! it.
+
+use mapping::chain;
+use schemars::JsonSchema;
+use serde_json::{Value, json};
+use sim::select::Selection;
+use traffic::communication::KINDS;
+use traffic::pattern::Pattern;
+use traffic::placement::Policy;
+
+/// Every choice: a list of `{kind, name, takes, doc}`. `kind` is `traffic`, `selection`, `method`
+/// (of mappings, joined by `+`), `graph` or `placement`; `takes` says what may follow the name,
+/// empty where nothing may.
+pub fn choices() -> Value {
+    let traffic = Pattern::all().map(|(name, takes, doc)| {
+        let needed = !Pattern::goes_by_places(name) && Pattern::parse(name, 16).is_err();
+        let takes = match takes {
+            "" => String::new(),
+            takes if needed => format!(":{takes}"),
+            takes => format!("[:{takes}]"),
+        };
+        row("traffic", name, &takes, doc)
+    });
+    let methods = chain::STEPS.iter().map(|(name, _, doc)| row("method", name, "", doc));
+    let graphs = KINDS.iter().map(|(name, doc, keys)| row("graph", name, keys, doc));
+    let placements = Policy::NAMES.iter().map(|(name, p)| row("placement", name, "", p.doc()));
+    traffic
+        .chain(documented::<Selection>("selection"))
+        .chain(methods)
+        .chain(graphs)
+        .chain(placements)
+        .collect()
+}
+
+fn row(kind: &str, name: &str, takes: &str, doc: &str) -> Value {
+    json!({ "kind": kind, "name": name, "takes": takes, "doc": doc })
+}
+
+/// The variants of an enumeration by the names that users type, with their documentation.
+fn documented<T: JsonSchema>(kind: &str) -> impl Iterator<Item = Value> {
+    let schema = schemars::schema_for!(T).to_value();
+    let variants = schema["oneOf"].as_array().cloned().unwrap_or_default();
+    variants.into_iter().filter_map(move |variant| {
+        let doc = variant["description"].as_str()?.replace('\n', " ");
+        Some(row(kind, variant["const"].as_str()?, "", &doc))
+    })
+}

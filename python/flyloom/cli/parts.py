@@ -1,0 +1,64 @@
+"""`flyloom list`: everything that is asked for by its name."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from flyloom.cli.common import Json, app, epilog, print_table
+
+
+def complete(incomplete: str) -> list[str]:
+    """The kinds that a word can become."""
+    from flyloom.cli import completion
+    from flyloom.plugins.lists import KINDS
+
+    return completion.fitting(incomplete, KINDS)
+
+
+@app.command("list", epilog=epilog("flyloom list topologies", "flyloom list traffic"))
+def list_parts(
+    what: Annotated[
+        str,
+        typer.Argument(metavar="KIND", autocompletion=complete,
+                       help="topologies, engines, measures, traffic, ...; left out, the kinds"),
+    ] = "",
+    as_json: Json = False,
+) -> None:
+    """List topologies, engines, measures, traffic and all else that is asked for by its name."""
+    from flyloom._core import RefusalError
+    from flyloom.plugins.lists import KINDS
+
+    if what and what not in KINDS:
+        from flyloom.support.refused import hint
+
+        near = hint(what, KINDS)
+        raise RefusalError(f"list: there is no '{what}'; {near}{', '.join(KINDS)}")
+    asked = {kind: rows() for kind, (_, rows) in KINDS.items() if what in ("", kind)}
+    if as_json:
+        print(json.dumps([row for rows in asked.values() for row in rows]))
+        return
+    if not what:
+        table = [[kind, str(len(rows)), KINDS[kind][0]] for kind, rows in asked.items()]
+        print_table(["kind", "how many", "what"], table, left={0, 2})
+        print("flyloom list KIND lists them, with their parameters.")
+        return
+    for row in asked[what]:
+        print_row(row)
+
+
+def print_row(row: dict[str, Any]) -> None:
+    """A part, its parameters and its columns."""
+    whose = f" (plug-in, {row['plugin']})" if "plugin" in row else ""
+    takes = row.get("takes", "")
+    takes = f" {takes}" if takes[:1].isalpha() else takes
+    print(f"{row['name']}{takes}{whose}: {row['doc']}")
+    for param in row.get("params", []):
+        need = "required" if param["required"] else "optional"
+        kind = f"{param['type']}, " if "type" in param else ""
+        print(f"    {param['name']} ({kind}{need}): {param['doc']}")
+    for column in row.get("columns", []):
+        unit = f" [{column['unit']}]" if column["unit"] else ""
+        print(f"    column {column['name']}{unit}: {column['meaning']}")
