@@ -11,7 +11,7 @@ setup: ## make .venv with everything in it; quick when nothing changed
 demo: setup ## the main job: the deployed Slim Fly, from design to report
 	@.venv/bin/flyloom run examples/deployed_slim_fly.toml
 
-test: setup ## everything that is checked, as in continuous integration
+test: setup ## all that is checked and not known to be unchanged; ALL=1: everything
 	@scripts/test
 
 check: setup ## lint and the tests of what changed since the last commit: under a minute
