@@ -14,7 +14,7 @@ demo: setup ## the main job: the deployed Slim Fly, from design to report
 test: setup ## all that is checked and not known to be unchanged; ALL=1: everything
 	@scripts/test
 
-check: setup ## lint and the tests of what changed since the last commit: under a minute
+check: setup ## lint, and within 90 s the tests that reach what changed since the last commit
 	@scripts/test changed
 
 campaign: setup ## the tests that repeat seeded trials, with larger counts: hours
