@@ -53,8 +53,8 @@ impl Left {
 /// An operation, and whether it waits for the next one as the other end of its message.
 type Wait = (u32, bool);
 
-/// A cycle of operations, each of which waits for the next; empty where there is none. Of those of one
-/// rank that wait for one another by its dependencies, the first and the last are named.
+/// A cycle of operations, each of which waits for the next; empty where there is none. Of those of
+/// one rank that wait for one another by its dependencies, the first and the last are named.
 fn in_words(cycle: &[Wait], schedule: &Schedule) -> String {
     let by_message = cycle.iter().any(|wait| wait.1);
     let before = cycle.iter().cycle().skip(cycle.len().saturating_sub(1));
