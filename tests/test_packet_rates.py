@@ -9,8 +9,8 @@ from cli_helpers import document, flyloom
 from flyloom._core import RefusalError
 from flyloom.support import progress
 
-RATES = {"SDR": 2.5, "FDR": 14.0, "EDR": 25.0, "HDR": 50.0, "NDR": 100.0}
-"""Gbit/s of a lane, by the IBTA's names."""
+RATES = {"SDR": 2.0, "QDR": 8.0, "FDR": 14.0625 * 64 / 66, "EDR": 25.0, "HDR": 50.0, "NDR": 100.0}
+"""Gbit/s of data on a lane, by the IBTA's names: 8 of 10 bits up to QDR, then 64 of 66."""
 TRACE = "alltoall_linear:ranks=2,bytes=64"
 
 
@@ -36,7 +36,7 @@ def time_ns(speed, lanes):
 @pytest.mark.parametrize("cables", [
     [("SDR", 1), ("SDR", 1), ("SDR", 1)], [("NDR", 4), ("NDR", 4), ("NDR", 4)],
     [("HDR", 4), ("SDR", 1), ("EDR", 4)], [("EDR", 1), ("NDR", 4), ("FDR", 4)],
-    [("NDR", 4), ("HDR", 2), ("SDR", 4)],
+    [("NDR", 4), ("HDR", 2), ("SDR", 4)], [("QDR", 4), ("HDR", 2), ("QDR", 1)],
 ])
 def test_a_packet_takes_the_time_of_the_slowest_cable(tmp_path, cables):
     """Cut-through: the packet once, as long as on the slowest link, two routers of 90 ns and three

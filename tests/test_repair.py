@@ -320,3 +320,37 @@ def test_the_command_tells_the_lengths():
     assert "mean route [hops]       1.33333, now 1.66667" in done.stdout
     assert "longest route [hops]    2, now 3" in done.stdout
     assert "2 routes went from 1 to 3 hops" in done.stdout
+
+
+def test_the_steps_say_what_must_have_left_before_each():
+    """Three links cut one after the other, as where a change of the third deadlocked when packets
+    with the levels of before were not waited for."""
+    network = fl.network("torus:shape=4x4,p=1")
+    tables = fl.route(network, "fatpaths", max_lanes=2)
+    waits = "every packet has left whose service level was set before "
+    seen = set()
+    for link in (29, 12, 10):
+        tables, done = fl.repair(tables, links=[link])
+        seen.add((done.safe, done.stopped_entries > 0, done.changed_service_levels > 0))
+        steps, due = list(done.steps), []
+        if done.safe == "in steps":
+            before = "the failures"
+            for what, count in (("(`stops`)", done.stopped_entries),
+                                ("(`level_changes`)", done.changed_service_levels)):
+                if count:
+                    due.append(what)
+                    before = f"step {len(due)} was done"
+                if count or what == "(`stops`)":
+                    due.append(waits + before)
+        due.append("(`changes`)")
+        # the repair is over, and the next may begin
+        due.append(f"before the next repair, wait until {waits}step {len(due)} was done")
+        assert len(steps) == len(due)
+        assert all(words in step for words, step in zip(due, steps, strict=True)), steps
+        assert all("wait at their senders" in step for step in steps if waits in step)
+        assert "nobody sends to what has failed, now or earlier" in steps[-1]
+        for count, words in ((done.stopped_entries, "(`stops`)"),
+                             (done.changed_entries, "(`changes`)")):
+            said = [step for step in steps if step.endswith(words)]
+            assert not count or said[0].split()[0] == str(count)
+    assert ("in steps", True, True) in seen

@@ -171,7 +171,7 @@ class RepairNewPort(Record):
 
 
 class Repair(Record):
-    """What it took to mend the tables.
+    """What it took to repair the tables.
 
     Attributes
     ----------
@@ -210,6 +210,10 @@ class Repair(Record):
         deadlock.
     why : str | None
         Why it takes draining; none where it does not.
+    steps : list[str]
+        What is to be done, one thing after the other, and what each must wait for; the last
+        says when the next repair may begin. Empty where nothing changes or no order is known to
+        be safe.
     stops : list[RepairEntry]
         In steps: the entries that drop packets until they change.
     level_changes : list[RepairNewLevel]
@@ -241,6 +245,7 @@ class Repair(Record):
     stopped_entries: int
     safe: str
     why: str | None
+    steps: list[str]
     stops: list[RepairEntry]
     level_changes: list[RepairNewLevel]
     changes: list[RepairNewPort]
@@ -1354,9 +1359,8 @@ def repair(
 ) -> Repair:
     """Tables repaired after links or switches failed, with as few entries changed as can be.
 
-    In steps: first the entries of ``stops`` drop packets; when those sent before have left,
-    paths change their levels; when those sent before have left, entries change in the order
-    of ``changes``.
+    ``steps`` says in which order, and what must have left in between: packets whose service
+    level was set before, also those that still wait at their senders.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ use traffic::workload::Schedule;
 #[rustfmt::skip]
 pub static STAGES: &[Entry] = &[
     Entry::of::<engines::lanes::needed::Params>(),
-    Entry::of::<engines::repair::told::Params>(),
+    Entry::of::<engines::repair::record::Params>(),
     Entry::of::<measure::load::diversity::Params>(),
     Entry::of::<measure::load::ebb::Params>(),
     Entry::of::<measure::load::edge_load::Params>(),

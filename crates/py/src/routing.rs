@@ -184,7 +184,7 @@ impl Routing {
         self.afford(py, "repairing routes on", RouteWork::Repair)?;
         let work = |watch: &dyn base::Watch| repair::repair(&self.inner, &on.inner, watch);
         let done = enter(py, progress, work)?.map_err(stopped)?;
-        let found = to_python(py, &json!(repair::told::Record::of(&self.inner, &done)))?;
+        let found = to_python(py, &json!(repair::record::Record::of(&self.inner, &done)))?;
         Ok((Self { inner: done.routing, addresses: self.addresses.clone() }, found))
     }
 

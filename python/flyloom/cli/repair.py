@@ -121,17 +121,8 @@ def became(before: float | None, after: float | None) -> str | None:
 
 
 def print_order(done: Result) -> None:
-    """Says in words why routes must be drained, or what the steps are."""
+    """Says in words why routes must be drained, and what to do in which order."""
     if done["why"]:
         print(done["why"])
-    if done["safe"] == "in steps":
-        steps = [
-            (done["stopped_entries"], "entries drop packets (`stops` of --json)"),
-            (done["changed_service_levels"], "paths change their service level (`level_changes`)"),
-            (done["changed_entries"], "entries change in order (`changes`)"),
-        ]
-        done_by = [f"{count:,} {what}" for count, what in steps if count]
-        for number, step in enumerate(done_by, start=1):
-            print(f"step {number}: {step}")
-        print("before each step the packets sent before must have left; only routes that the"
-              " failures cut off stand still")
+    for number, step in enumerate(done["steps"], start=1):
+        print(f"step {number}: {step}")

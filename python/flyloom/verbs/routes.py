@@ -131,9 +131,9 @@ def repair(
         So many working links fail, too, drawn by the seed.
 
     Returns the new tables, which a measure does not, and the record of the measure ``repair``.
-    In steps: first the entries of ``stops`` drop packets; when those sent before have left, paths
-    change their levels (``level_changes``); when those sent before have left, entries change in
-    the order of ``changes``.
+    ``steps`` says in which order ``stops``, ``level_changes`` and ``changes`` are carried out, and
+    what must have left in between: packets whose service level was set before, also those that
+    still wait at their senders.
     Raises ``RefusalError`` where the rest is disconnected or no way fits the lanes in use.
     """
     before = tables(routing, progress=progress)

@@ -1,6 +1,6 @@
 //! Repairs of repaired tables under traffic, one after the other on one fabric.
 
-use crate::repair_traffic::{Fabric, carry_out};
+use crate::repair_traffic::{Fabric, LeftOut, carry_out};
 use base::seed::Stream;
 use base::{LinkId, Quiet, SwitchId};
 use engines::ENGINES;
@@ -62,44 +62,90 @@ fn case(index: u64) -> Option<(String, Routing, Vec<Repaired>)> {
 }
 
 /// The repair in which packets get stuck, if they do, where repairs are carried out one after the
-/// other on buffers of `depth` packets; `waits`: packets that were sent before the last change of
-/// one leave before the next begins.
+/// other on buffers of `depth` packets, but for what is left out; `waits`: the packets written
+/// before the last change of one leave before the next begins.
 fn stuck_in(
-    (index, depth): (u64, usize),
+    (seed, depth): (u64, usize),
     first: &Routing,
     repairs: &[Repaired],
-    waits: bool,
+    (waits, left_out): (bool, LeftOut),
 ) -> Option<usize> {
-    let traffic = Stream::new(18, "traffic", index * 8 + depth as u64);
+    let traffic = Stream::new(18, "traffic", seed * 8 + depth as u64);
     let mut fabric = Fabric::new(first, depth, traffic);
-    let pace = 1 + index % 30;
+    let pace = 1 + seed % 30;
     repairs
         .iter()
-        .position(|one| !carry_out(&mut fabric, one, pace, false) || waits && !fabric.wait())
+        .position(|one| !carry_out(&mut fabric, one, pace, left_out) || waits && !fabric.wait())
 }
+
+/// As it is said.
+const WHOLE: (bool, LeftOut) = (true, LeftOut::Nothing);
 
 #[test]
 fn campaign_repairs_of_repaired_tables_are_as_safe_as_reported() {
     let count = if std::env::var_os("FLYLOOM_CAMPAIGN").is_some() { 10_000 } else { 60 };
-    let (mut done, mut index, mut steps) = (0, 0, 0);
+    let (mut done, mut index, mut steps, mut careless) = (0, 0, 0, 0);
     while done < count {
         index += 1;
         let Some((name, first, repairs)) = case(index) else { continue };
         steps += repairs.iter().filter(|one| one.safety == Safety::InSteps).count();
         for depth in 1..=4 {
-            let stuck = stuck_in((index, depth), &first, &repairs, true);
+            let stuck = stuck_in((index, depth), &first, &repairs, WHOLE);
             assert_eq!(stuck, None, "case {index}, buffers of {depth}: {name}");
             done += 1;
         }
+        let nobody_waits = (false, LeftOut::All);
+        careless += usize::from(stuck_in((index, 1), &first, &repairs, nobody_waits).is_some());
     }
-    println!("{done} sequences; {steps} of their repairs go in steps");
-    assert!(steps > 0);
+    println!("{done} sequences; {steps} of their repairs go in steps; where nobody waits,");
+    println!("{careless} of {} get stuck", done / 4);
+    assert!(steps > 0 && careless > 0);
 }
 
 #[test]
 fn packets_of_the_repair_before_can_get_stuck_in_the_next() {
     // what docs/routing.md says must have left before the next repair begins
     let (_, first, repairs) = case(150).expect("a case");
-    assert!(stuck_in((150, 2), &first, &repairs, false).is_some());
-    assert_eq!(stuck_in((150, 2), &first, &repairs, true), None);
+    assert!(stuck_in((0, 2), &first, &repairs, (false, LeftOut::Nothing)).is_some());
+    assert_eq!(stuck_in((0, 2), &first, &repairs, WHOLE), None);
+}
+
+/// Three links of a torus that fail one after the other, each repaired before the next.
+fn three_cuts(max_lanes: u8, (layers, seed): (u32, u64)) -> Option<(Routing, Vec<Repaired>)> {
+    let recipe = parse_inline("torus:shape=4x4,p=1").expect("an inline form");
+    let on = family(&recipe.family).expect("a family").build(&recipe.params).expect("a member");
+    let mut on = Arc::new(on);
+    let entry = ENGINES.iter().find(|entry| entry.name == "fatpaths").expect("an engine");
+    let mut options = entry.examples()[0].clone();
+    options.insert("max_lanes".to_owned(), json!(max_lanes));
+    options.insert("seed".to_owned(), json!(seed));
+    let first = entry.route(&options, &on, layers, &Quiet).ok()?;
+    let (mut old, mut all) = (first.clone(), Vec::new());
+    for link in [29_usize, 12, 10] {
+        on = Arc::new(on.with_failures(&[LinkId::from(link)], &[]).expect("known ids"));
+        let done = repair(&old, &on, &Quiet).ok()?;
+        old = done.routing.clone();
+        all.push(done);
+    }
+    all.iter().all(|done| done.safety != Safety::Unknown).then_some((first, all))
+}
+
+#[test]
+fn each_part_of_the_steps_is_needed_and_all_together_are_enough() {
+    let leave_out = [LeftOut::All, LeftOut::Stops, LeftOut::WaitForLevels, LeftOut::Order];
+    let mut third = leave_out.map(|left_out| (left_out, 0));
+    let tables = [(1, 0), (1, 1), (2, 0), (2, 1)];
+    for (lanes, of) in [2, 4, 15].into_iter().flat_map(|lanes| tables.map(|of| (lanes, of))) {
+        let Some((first, repairs)) = three_cuts(lanes, of) else { continue };
+        for traffic in (1..=4).map(|depth| (100 * of.1, depth)) {
+            let stuck = stuck_in(traffic, &first, &repairs, WHOLE);
+            assert_eq!(stuck, None, "{lanes} lanes, layers and seed {of:?}, traffic {traffic:?}");
+            for (left_out, count) in &mut third {
+                let stuck = stuck_in(traffic, &first, &repairs, (true, *left_out));
+                *count += u32::from(stuck == Some(2));
+            }
+        }
+    }
+    println!("stuck in the third repair, by what is left out: {third:?}");
+    assert!(third.iter().all(|(_, count)| *count > 0), "{third:?}");
 }

@@ -7,12 +7,12 @@
 use base::seed::Stream;
 use base::{LinkId, Quiet, SwitchId, TerminalId};
 use engines::ENGINES;
-use engines::repair::{Repaired, Safety, repair};
+use engines::repair::{LevelChange, Repaired, Safety, repair};
 use fabric::network::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::{NO_ROUTE, Routing};
 use families::family;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 const NETWORKS: [&str; 10] = [
@@ -30,6 +30,9 @@ const NETWORKS: [&str; 10] = [
 
 /// A destination, and which of its layers.
 type To = (u32, TerminalId);
+
+/// Packets that a terminal writes before it has sent them.
+const WRITTEN: usize = 4;
 
 #[derive(Clone)]
 struct Packet {
@@ -57,9 +60,29 @@ pub(crate) struct Fabric<'a> {
     speed: Vec<u64>,
     /// Destinations to which most packets are sent.
     changing: Vec<To>,
+    /// By terminal: packets that it has written, with their service levels, and not sent yet.
+    senders: Vec<VecDeque<Packet>>,
+    /// Service levels that have changed, of packets from a switch to a destination.
+    new_levels: BTreeMap<(To, SwitchId), u8>,
+    /// Destinations to which nobody sends meanwhile.
+    drained: BTreeSet<To>,
     draw: Stream,
     sent: u64,
     arrived: u64,
+}
+
+/// What of the steps of a repair is left out, to see that it matters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LeftOut {
+    Nothing,
+    /// All steps and waits: levels change at once, then entries in their order.
+    All,
+    /// Entries drop no packets before.
+    Stops,
+    /// Packets with the levels of before are not waited for.
+    WaitForLevels,
+    /// Entries change in any order.
+    Order,
 }
 
 /// Where a packet goes next.
@@ -84,6 +107,9 @@ impl<'a> Fabric<'a> {
             depth,
             speed: vec![64; channels],
             changing: Vec::new(),
+            senders: vec![VecDeque::new(); on.terminals().len()],
+            new_levels: BTreeMap::new(),
+            drained: BTreeSet::new(),
             draw,
             sent: 0,
             arrived: 0,
@@ -134,7 +160,7 @@ impl<'a> Fabric<'a> {
     }
 
     /// Every buffer may pass its packet on, in another order each time; then endpoints send.
-    fn round(&mut self, sends: bool) {
+    fn round(&mut self) {
         let count = self.buffers.len();
         let first = self.draw.below(count as u64) as usize;
         // a stride that shares no divisor with the count comes to every buffer
@@ -162,12 +188,28 @@ impl<'a> Fabric<'a> {
                 Next::Buffer(_) => {}
             }
         }
-        if sends {
-            (0..self.on.terminals().len()).for_each(|t| self.send(TerminalId::from(t)));
-        }
+        (0..self.on.terminals().len()).for_each(|t| self.send(TerminalId::from(t)));
     }
 
+    /// A terminal writes packets, with the service levels that it knows, and sends them one by one
+    /// when there is room.
     fn send(&mut self, from: TerminalId) {
+        if self.senders[from.ix()].len() < WRITTEN
+            && let Some(packet) = self.write(from)
+        {
+            self.senders[from.ix()].push_back(packet);
+        }
+        let Some(packet) = self.senders[from.ix()].front().cloned() else { return };
+        let plug = self.on.terminals()[from.ix()].plug;
+        match self.next(&packet, plug.switch, plug.port) {
+            Next::Buffer(first) if !self.has_room(first) => return,
+            Next::Buffer(first) => self.put(first, packet),
+            Next::Home | Next::Nowhere => {}
+        }
+        self.senders[from.ix()].pop_front();
+    }
+
+    fn write(&mut self, from: TerminalId) -> Option<Packet> {
         let mut layer = self.draw.below(u64::from(self.levels.layers())) as u32;
         let mut t = TerminalId::from(self.draw.below(self.on.terminals().len() as u64) as usize);
         if self.draw.below(4) > 0 && !self.changing.is_empty() {
@@ -175,24 +217,23 @@ impl<'a> Fabric<'a> {
         }
         let up = |t: TerminalId| self.known.terminal_is_up(t);
         if t == from || self.on.plane_of(t) != self.on.plane_of(from) || !up(t) || !up(from) {
-            return;
+            return None;
         }
-        let level = self.levels.service_level(from, layer, t);
-        let packet = Packet { to: (layer, t), level, serial: self.sent, wants: None };
-        let plug = self.on.terminals()[from.ix()].plug;
-        if let Next::Buffer(first) = self.next(&packet, plug.switch, plug.port)
-            && self.has_room(first)
-        {
-            self.sent += 1;
-            self.put(first, packet);
+        let (to, source) = ((layer, t), self.on.terminals()[from.ix()].plug.switch);
+        if self.drained.contains(&to) {
+            return None;
         }
+        let usual = || self.levels.service_level(from, layer, t);
+        let level = self.new_levels.get(&(to, source)).copied().unwrap_or_else(usual);
+        self.sent += 1;
+        Some(Packet { to, level, serial: self.sent, wants: None })
     }
 
     fn has_room(&self, buffer: usize) -> bool {
         self.buffers[buffer].len() < self.depth
     }
 
-    /// Whether packets wait for one another in a circle.
+    /// Whether packets wait for one another in a cycle.
     fn is_stuck(&mut self) -> bool {
         let waits: Vec<Option<usize>> = (0..self.buffers.len())
             .map(|b| {
@@ -221,19 +262,25 @@ impl<'a> Fabric<'a> {
     /// So many rounds; false where packets get stuck.
     fn rounds(&mut self, count: u64) -> bool {
         (0..count).all(|i| {
-            self.round(true);
+            self.round();
             i % 8 != 0 || !self.is_stuck()
         })
     }
 
-    /// Rounds until all packets sent before have left; false where packets get stuck.
+    /// Rounds until all packets written before have left; false where packets get stuck.
     pub(crate) fn wait(&mut self) -> bool {
+        self.wait_for(|_| true)
+    }
+
+    /// Rounds until those of all packets written before have left whose destinations are `of`
+    /// interest, also those that stand at their senders.
+    fn wait_for(&mut self, of: impl Fn(To) -> bool) -> bool {
         let before = self.sent;
-        // or it would take for ever where slow channels meet
+        let stays = |p: &Packet| p.serial <= before && of(p.to);
+        // or it would take too long where slow channels meet
         let speed = std::mem::replace(&mut self.speed, vec![64; self.works.len() * 2]);
-        let old = |b: &VecDeque<Packet>| b.iter().any(|p| p.serial < before);
-        while self.buffers.iter().any(old) {
-            if !self.rounds(16) {
+        while self.buffers.iter().chain(&self.senders).flatten().any(stays) {
+            if !self.rounds(4) {
                 return false;
             }
         }
@@ -252,6 +299,20 @@ impl<'a> Fabric<'a> {
                 self.buffers[buffer].clear();
             }
         }
+        for t in 0..self.senders.len() {
+            if !damaged.terminal_is_up(TerminalId::from(t)) {
+                self.senders[t].clear();
+            }
+        }
+    }
+
+    /// Sets the service levels of paths one by one under traffic; false where packets get stuck.
+    fn change_levels(&mut self, levels: &[LevelChange], pace: u64) -> bool {
+        levels.iter().all(|one| {
+            self.new_levels.insert((one.to, one.source), one.level.1);
+            let rounds = self.draw.below(pace);
+            self.rounds(rounds)
+        })
     }
 
     /// Sets entries one by one under traffic; false where packets get stuck.
@@ -264,51 +325,62 @@ impl<'a> Fabric<'a> {
     }
 }
 
-/// Carries a repair out as it says, or without regard to that; false where packets get stuck.
+/// Carries a repair out as it says, but for what is left out; false where packets get stuck.
 pub(crate) fn carry_out<'a>(
     fabric: &mut Fabric<'a>,
     done: &'a Repaired,
     pace: u64,
-    careless: bool,
+    left_out: LeftOut,
 ) -> bool {
     let damaged = done.routing.topology();
-    fabric.changing = done.changes.iter().map(|c| c.to).collect();
+    let of_levels = done.levels.iter().map(|c| c.to);
+    fabric.changing = done.changes.iter().map(|c| c.to).chain(of_levels).collect();
     if !fabric.rounds(100) {
         return false;
     }
     fabric.fail(damaged);
     let mut changes: Vec<_> = done.changes.iter().map(|c| (c.to, c.switch, c.port.1)).collect();
-    if careless {
-        fabric.levels = &done.routing;
-        return fabric.change(changes.into_iter(), pace) && fabric.rounds(300);
+    let drains = matches!(done.safety, Safety::Draining(_));
+    if done.safety == Safety::AnyOrder || drains || left_out == LeftOut::Order {
+        fabric.draw.shuffle(&mut changes);
     }
-    let steps = match done.safety {
-        Safety::AnyOrder => {
-            fabric.draw.shuffle(&mut changes);
-            true
-        }
-        Safety::InOrder => true,
+    let carried = ready(fabric, done, pace, left_out)
+        && fabric.change_levels(&done.levels, pace)
+        && levels_are_old(fabric, done, left_out)
+        && fabric.change(changes.into_iter(), pace);
+    fabric.levels = &done.routing;
+    fabric.new_levels.clear();
+    fabric.drained.clear();
+    let carried = carried && fabric.rounds(300);
+    fabric.known = damaged;
+    carried
+}
+
+/// What comes before levels and entries change.
+fn ready(fabric: &mut Fabric<'_>, done: &Repaired, pace: u64, left_out: LeftOut) -> bool {
+    match done.safety {
+        _ if left_out == LeftOut::All => true,
+        Safety::AnyOrder | Safety::InOrder => true,
         Safety::InSteps => {
             let stops = done.stops.iter().map(|&(to, s)| (to, s, NO_ROUTE));
-            let stopped = fabric.change(stops, pace) && fabric.wait();
-            fabric.levels = &done.routing;
-            stopped && fabric.wait()
+            (left_out == LeftOut::Stops || fabric.change(stops, pace)) && fabric.wait()
         }
         Safety::Draining(_) => {
-            (0..100_000).any(|_| {
-                fabric.round(false);
-                fabric.buffers.iter().all(VecDeque::is_empty)
-            });
-            fabric.levels = &done.routing;
-            fabric.tables.copy_from_slice(&done.routing.next());
-            changes.clear();
-            true
+            fabric.drained = fabric.changing.iter().copied().collect();
+            let drained = fabric.drained.clone();
+            fabric.wait_for(|to| drained.contains(&to))
         }
         Safety::Unknown => unreachable!("not asked for"),
-    };
-    let done_so = steps && fabric.change(changes.into_iter(), pace) && fabric.rounds(300);
-    fabric.known = damaged;
-    done_so
+    }
+}
+
+/// Packets with the levels of before have left.
+fn levels_are_old(fabric: &mut Fabric<'_>, done: &Repaired, left_out: LeftOut) -> bool {
+    match left_out {
+        _ if done.levels.is_empty() || done.safety != Safety::InSteps => true,
+        LeftOut::All | LeftOut::WaitForLevels => true,
+        LeftOut::Nothing | LeftOut::Stops | LeftOut::Order => fabric.wait(),
+    }
 }
 
 /// A network, tables of some engine, and repaired ones: the `index`-th of all cases.
@@ -347,7 +419,7 @@ fn campaign_packets_never_get_stuck_where_repair_is_safe() {
         let pace = 1 + draw.below(30);
         let traffic = Stream::new(14, "traffic", index);
         let mut fabric = Fabric::new(&old, 1, traffic);
-        let safe = carry_out(&mut fabric, &done, pace, false);
+        let safe = carry_out(&mut fabric, &done, pace, LeftOut::Nothing);
         assert!(safe, "case {index}, {name}: stuck, {:?}", done.safety);
         arrived += fabric.arrived;
         outcomes[match done.safety {
@@ -358,7 +430,7 @@ fn campaign_packets_never_get_stuck_where_repair_is_safe() {
         }] += 1;
         if matches!(done.safety, Safety::InSteps | Safety::Draining(_)) {
             let mut careless = Fabric::new(&old, 1, Stream::new(14, "traffic", index));
-            stuck += u32::from(!carry_out(&mut careless, &done, pace, true));
+            stuck += u32::from(!carry_out(&mut careless, &done, pace, LeftOut::All));
         }
         index += 1;
     }

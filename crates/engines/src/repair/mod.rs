@@ -44,7 +44,7 @@ mod behind;
 mod cut_off;
 mod growth;
 pub mod lengths;
-pub mod told;
+pub mod record;
 
 /// One entry to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,8 +71,10 @@ pub struct LevelChange {
 /// Whether traffic can go on while the entries change.
 ///
 /// All of it holds for packets that go by the tables that are repaired: where these come from a
-/// repair, the packets that were sent before its last change must have left, also those that wait
-/// at their senders, and nobody sends any more to what had died before.
+/// repair, the packets whose service level was set before its last change must have left, also
+/// those that wait at their senders, and nobody sends any more to what had died before. "Left"
+/// means the same below: a packet that has its level from before a step and meets entries from
+/// after it takes turns that nothing was proved of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Safety {
     /// Entries may change in any order.

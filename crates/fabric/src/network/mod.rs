@@ -38,7 +38,7 @@ pub fn name_fault(name: &str) -> Option<String> {
 /// What names may be, for refusals.
 pub const NAMES: &str = "names are of letters, digits, signs and blanks";
 
-/// Signalling rate of one InfiniBand lane.
+/// Speed of one InfiniBand lane, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Speed {
@@ -67,18 +67,33 @@ impl Speed {
         Self::XDR,
     ];
 
-    /// Nominal data rate of one lane, Gbit/s (IBTA volume 1, and the names vendors sell).
-    pub fn lane_gbps(self) -> f64 {
+    /// What a lane carries on the wire, Gbit/s, and which part of that is data: 8b/10b up to QDR,
+    /// then 64b/66b, then 256b/257b within RS(544,514).
+    ///
+    /// Source: InfiniBand Architecture Specification, volume 2: speeds, widths and encodings.
+    fn lane(self) -> (f64, [f64; 2]) {
         match self {
-            Self::SDR => 2.5,
-            Self::DDR => 5.0,
-            Self::QDR | Self::FDR10 => 10.0,
-            Self::FDR => 14.0,
-            Self::EDR => 25.0,
-            Self::HDR => 50.0,
-            Self::NDR => 100.0,
-            Self::XDR => 200.0,
+            Self::SDR => (2.5, [8.0, 10.0]),
+            Self::DDR => (5.0, [8.0, 10.0]),
+            Self::QDR => (10.0, [8.0, 10.0]),
+            Self::FDR10 => (10.3125, [64.0, 66.0]),
+            Self::FDR => (14.0625, [64.0, 66.0]),
+            Self::EDR => (25.78125, [64.0, 66.0]),
+            Self::HDR => (53.125, [16.0, 17.0]),
+            Self::NDR => (106.25, [16.0, 17.0]),
+            Self::XDR => (212.5, [16.0, 17.0]),
         }
+    }
+
+    /// Data rate of one lane, Gbit/s.
+    pub fn lane_gbps(self) -> f64 {
+        let (wire, [data, coded]) = self.lane();
+        wire * data / coded
+    }
+
+    /// The speed of which a lane carries this on the wire, Gbit/s.
+    pub fn from_wire_gbps(wire: f64) -> Option<Self> {
+        Self::ALL.into_iter().find(|s| s.lane().0.to_bits() == wire.to_bits())
     }
 
     /// The speed of this name (`HDR`), `None` when there is none.
@@ -96,7 +111,7 @@ impl fmt::Display for Speed {
 /// What a cable is: lane speed, lanes, length, and whether it works.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cable {
-    /// Signalling rate of a lane.
+    /// Speed of a lane.
     pub speed: Speed,
     /// Lanes: 1, 2, 4, 8 or 12.
     pub width: u8,

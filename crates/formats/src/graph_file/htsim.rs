@@ -128,7 +128,9 @@ impl Reader<'_> {
             });
             (cable.speed, cable.width) = fits.next().ok_or_else(|| {
                 let why = format!("no cable has {rate} Gbit/s");
-                self.refuse(at, why, "lanes of 2.5, 5, 10, 14, 25, 50 or 100, 1 to 12 of them")
+                let lanes = Speed::ALL.map(|s| format!("{:.5} ({s})", s.lane_gbps()));
+                let help = format!("1, 2, 4, 8 or 12 lanes of {}", lanes.join(", "));
+                self.refuse(at, why, help)
             })?;
         }
         let latency = self.number(Some(tier), "downlink_latency_ns");

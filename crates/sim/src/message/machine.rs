@@ -1,12 +1,13 @@
 //! What schedules are run on: processors and interfaces of all ranks, and who waits for them.
 
+use super::left::Left;
 use super::matching::Matching;
 use super::net::Used;
 use super::queue::{Event, Queue};
 use super::ranks::Ranks;
 use super::trace::Trace;
 use base::quick::QuickHash;
-use base::{Interrupted, Refusal, Watch};
+use base::{Interrupted, Watch};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use traffic::workload::{Kind, Op, Schedule};
@@ -122,49 +123,6 @@ pub struct Found {
     pub used: Option<Used>,
     /// When everything happened, where that was asked for.
     pub trace: Option<Trace>,
-}
-
-/// What was left over: operations by number.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Left {
-    /// Operations that never began: what they wait for did not come.
-    pub stuck: Vec<u32>,
-    /// Sends that began and are not done: nobody received them.
-    pub sends: Vec<u32>,
-    /// Receives without a message.
-    pub receives: Vec<u32>,
-    /// Messages without a receive, by the operation that sent them.
-    pub messages: Vec<u32>,
-}
-
-/// Of each kind of what is left over no more are told than this.
-const TOLD: usize = 5;
-
-impl Left {
-    /// Whether nothing is.
-    pub fn is_empty(&self) -> bool {
-        [&self.stuck, &self.sends, &self.receives, &self.messages].iter().all(|all| all.is_empty())
-    }
-
-    /// What is left over of `schedule`, in words.
-    pub fn refusal(&self, schedule: &Schedule) -> Refusal {
-        let mut parts = Vec::new();
-        for (all, what) in [
-            (&self.receives, "receives without a message"),
-            (&self.messages, "messages without a receive"),
-            (&self.sends, "sends that are not done"),
-            (&self.stuck, "operations that never began"),
-        ] {
-            if !all.is_empty() {
-                let some: Vec<String> =
-                    all.iter().take(TOLD).map(|&op| schedule.told(op)).collect();
-                let more = if all.len() > TOLD { "; ..." } else { "" };
-                parts.push(format!("{} {what} ({}{more})", all.len(), some.join("; ")));
-            }
-        }
-        let why = format!("it cannot come to its end: {}", parts.join(", "));
-        Refusal::new("schedule", why, "")
-    }
 }
 
 /// In place of how many dependencies an operation still has: it is done.

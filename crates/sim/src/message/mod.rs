@@ -2,6 +2,7 @@
 
 mod ahead;
 mod causal;
+mod left;
 mod loggops;
 mod machine;
 mod matching;
@@ -13,7 +14,8 @@ mod ranks;
 pub mod stage;
 mod trace;
 
-pub use machine::{Found, Left};
+pub use left::Left;
+pub use machine::Found;
 pub use net::{Network, On, Paths, Rails, Under, Used};
 pub use parameters::LogGops;
 pub use path::{Amounts, Busy, Doing, Span};

@@ -181,18 +181,8 @@ fn ports_line<'a>(reader: &mut Reader<'a>, number: usize, line: &'a str) -> Resu
 }
 
 /// Speed of a lane by what `iblinkinfo` prints of it, Gbit/s on the wire.
-fn speed_of(word: &str) -> Option<Speed> {
-    match word {
-        "2.5" => Some(Speed::SDR),
-        "5.0" => Some(Speed::DDR),
-        "10.0" => Some(Speed::QDR),
-        "14.0625" => Some(Speed::FDR),
-        "25.78125" => Some(Speed::EDR),
-        "53.125" => Some(Speed::HDR),
-        "106.25" => Some(Speed::NDR),
-        "212.5" => Some(Speed::XDR),
-        other => Speed::from_name(other.trim_matches(['(', ')'])),
-    }
+fn on_wire(word: &str) -> Option<Speed> {
+    word.parse().ok().and_then(Speed::from_wire_gbps)
 }
 
 /// `LID PORT[EXT]`, and what follows.
@@ -258,7 +248,8 @@ fn link_line<'a>(reader: &mut Reader<'a>, number: usize, line: &'a str) -> Resul
     for word in link.split(['(', ')', ' ']).filter(|word| !word.is_empty()) {
         match word.strip_suffix('X').and_then(|width| width.parse().ok()) {
             Some(width) => rate.width = Some(width),
-            None => rate.speed = rate.speed.or_else(|| speed_of(word)),
+            // a name behind a number says more: "10.0 Gbps (FDR10)"
+            None => rate.speed = Speed::from_name(word).or(rate.speed).or_else(|| on_wire(word)),
         }
     }
     let far = far.trim();

@@ -1,4 +1,4 @@
-//! A repair as a measure: what fails, and what it takes to mend the tables.
+//! A repair as a measure: what fails, and what it takes to repair the tables.
 
 use super::{Repaired, Safety, repair};
 use base::stage::{Better, Kind};
@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 /// Tables repaired after links or switches failed, with as few entries changed as can be.
 ///
-/// In steps: first the entries of `stops` drop packets; when those sent before have left, paths
-/// change their levels; when those sent before have left, entries change in the order of `changes`.
+/// `steps` says in which order, and what must have left in between: packets whose service level
+/// was set before, also those that still wait at their senders.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
@@ -28,7 +28,7 @@ pub struct Params {
     pub seed: u64,
 }
 
-/// What it took to mend the tables.
+/// What it took to repair the tables.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Record {
     /// Table entries towards endpoints that change.
@@ -65,6 +65,9 @@ pub struct Record {
     pub safe: &'static str,
     /// Why it takes draining; none where it does not.
     pub why: Option<String>,
+    /// What is to be done, one thing after the other, and what each must wait for; the last says
+    /// when the next repair may begin. Empty where nothing changes or no order is known to be safe.
+    pub steps: Vec<String>,
     /// In steps: the entries that drop packets until they change.
     pub stops: Vec<Entry>,
     /// The paths that change their service level, in a safe order.
@@ -241,9 +244,84 @@ impl Record {
             stopped_entries: done.stops.len() as u64,
             safe,
             why: why.map(ToString::to_string),
+            steps: steps(done),
             stops: done.stops.iter().map(|&(to, s)| entry(s, to)).collect(),
             level_changes: level_changes.collect(),
             changes: changes.collect(),
         }
     }
+}
+
+/// What is to be done, one thing after the other, and what each must wait for.
+fn steps(done: &Repaired) -> Vec<String> {
+    let (stops, levels, changes) = (done.stops.len(), done.levels.len(), done.changes.len());
+    let mut all = Vec::new();
+    if levels + changes == 0 || done.safety == Safety::Unknown {
+        return all;
+    }
+    let before = |all: &[String]| match all.len() {
+        0 => "the failures".to_owned(),
+        n => format!("step {n} was done"),
+    };
+    let new_levels =
+        format!("the senders of {} take new service levels (`level_changes`)", of(levels, "path"));
+    let in_order = format!("{} one after the other, in order (`changes`)", change(changes));
+    match done.safety {
+        Safety::Unknown => {}
+        Safety::AnyOrder => all.push(format!("{} in any order (`changes`)", change(changes))),
+        Safety::InOrder => all.push(in_order),
+        Safety::InSteps => {
+            if stops > 0 {
+                let drop = if stops == 1 { "drops" } else { "drop" };
+                all.push(format!("{} {drop} packets (`stops`)", of(stops, "entry")));
+            }
+            all.push(format!("wait until {}", left(&before(&all))));
+            if levels > 0 {
+                all.push(new_levels);
+                all.push(format!("wait until {}", left(&before(&all))));
+            }
+            if changes > 0 {
+                all.push(in_order);
+            }
+        }
+        Safety::Draining(_) => {
+            all.push("nobody sends to the endpoints of `changes` and `level_changes`".to_owned());
+            let to_them = "every packet to them has left, also those that wait at their senders";
+            all.push(format!("wait until {to_them}"));
+            if levels > 0 {
+                all.push(new_levels);
+            }
+            if changes > 0 {
+                all.push(format!("{} in any order (`changes`)", change(changes)));
+            }
+            all.push("endpoints send to them again".to_owned());
+        }
+    }
+    all.push(format!(
+        "before the next repair, wait until {}, and nobody sends to what has failed, now or \
+         earlier",
+        left(&before(&all))
+    ));
+    all
+}
+
+/// What must have left, where levels and entries changed before something.
+fn left(before: &str) -> String {
+    format!(
+        "every packet has left whose service level was set before {before}: those in the network, \
+         which takes the lifetime of a packet at most, and those that wait at their senders"
+    )
+}
+
+/// How many, and of what: in the plural where they are several.
+fn of(count: usize, what: &str) -> String {
+    match (count, what) {
+        (1, _) => format!("1 {what}"),
+        (_, "entry") => format!("{count} entries"),
+        _ => format!("{count} {what}s"),
+    }
+}
+
+fn change(entries: usize) -> String {
+    format!("{} change{}", of(entries, "entry"), if entries == 1 { "s" } else { "" })
 }

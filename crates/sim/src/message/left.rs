@@ -1,0 +1,218 @@
+//! What is left over of a schedule that cannot come to its end, and which operations wait for one
+//! another.
+
+use base::Refusal;
+use base::quick::QuickHash;
+use std::collections::{HashMap, VecDeque};
+use traffic::workload::{ANY, Kind, Schedule};
+
+/// What was left over: operations by number.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Left {
+    /// Operations that never began: what they wait for did not come.
+    pub stuck: Vec<u32>,
+    /// Sends that began and are not done: nobody received them.
+    pub sends: Vec<u32>,
+    /// Receives without a message.
+    pub receives: Vec<u32>,
+    /// Messages without a receive, by the operation that sent them.
+    pub messages: Vec<u32>,
+}
+
+/// Of each kind of what is left over at most this many are named.
+const NAMED: usize = 5;
+
+impl Left {
+    /// Whether nothing is.
+    pub fn is_empty(&self) -> bool {
+        [&self.stuck, &self.sends, &self.receives, &self.messages].iter().all(|all| all.is_empty())
+    }
+
+    /// What is left over of `schedule`, in words.
+    pub fn refusal(&self, schedule: &Schedule) -> Refusal {
+        let mut parts = Vec::new();
+        for (all, what) in [
+            (&self.receives, "receives without a message"),
+            (&self.messages, "messages without a receive"),
+            (&self.sends, "sends that are not done"),
+            (&self.stuck, "operations that never began"),
+        ] {
+            if !all.is_empty() {
+                let some: Vec<String> =
+                    all.iter().take(NAMED).map(|&op| schedule.told(op)).collect();
+                let more = if all.len() > NAMED { "; ..." } else { "" };
+                parts.push(format!("{} {what} ({}{more})", all.len(), some.join("; ")));
+            }
+        }
+        let why = format!("it cannot come to its end: {}", parts.join(", "));
+        let cycle = Waits::of(self, schedule).cycle();
+        Refusal::new("schedule", why + &in_words(&cycle, schedule), "")
+    }
+}
+
+/// An operation, and whether it waits for the next one as the other end of its message.
+type Wait = (u32, bool);
+
+/// A cycle of operations, each of which waits for the next; empty where there is none. Of those of
+/// one rank that wait for one another by its dependencies, the first and the last are named.
+fn in_words(cycle: &[Wait], schedule: &Schedule) -> String {
+    let by_message = cycle.iter().any(|wait| wait.1);
+    let before = cycle.iter().cycle().skip(cycle.len().saturating_sub(1));
+    let ends = cycle.iter().zip(before).filter(|(at, before)| !by_message || at.1 || before.1);
+    let ops: Vec<String> = ends.map(|(at, _)| schedule.told(at.0)).collect();
+    match &ops[..] {
+        [] => String::new(),
+        [alone] => format!("; {alone} waits for itself"),
+        [first, others @ ..] => {
+            let mut named = others[..others.len().min(2 * NAMED - 1)].to_vec();
+            let last = if named.len() == others.len() {
+                named.push("the first".to_owned());
+                String::new()
+            } else {
+                format!(", and so on: {} in all", ops.len())
+            };
+            let then = named.join(", which waits for ");
+            format!("; these wait for one another: {first} waits for {then}{last}")
+        }
+    }
+}
+
+/// Who waits for whom: each operation that is left over, and those of them without which it cannot
+/// be done.
+struct Waits {
+    /// The operations that began and are not done, and those that never began, ascending.
+    ops: Vec<u32>,
+    /// By place in `ops`: the places of those that it waits for, ascending.
+    needs: Vec<Vec<usize>>,
+    /// By place: the other end of its message, of those.
+    partner: Vec<Option<usize>>,
+}
+
+/// The oldest of the operations that never began, by rank of the receiver, source and tag.
+type Oldest = HashMap<[u32; 3], u32, QuickHash>;
+
+impl Waits {
+    /// O(operations that are left over and their dependencies), and a sort.
+    fn of(left: &Left, schedule: &Schedule) -> Self {
+        let mut ops = [&left.stuck[..], &left.sends, &left.receives].concat();
+        ops.sort_unstable();
+        ops.dedup();
+        let place = |op: u32| ops.binary_search(&op).ok();
+        let mut needs = vec![Vec::new(); ops.len()];
+        for (at, &op) in ops.iter().enumerate() {
+            let began = left.stuck.binary_search(&op).is_err();
+            let starts = if began { &[][..] } else { schedule.require_start(op) };
+            for waiting in schedule.require(op).iter().chain(starts) {
+                if let Some(waiting) = place(*waiting) {
+                    needs[waiting].push(at);
+                }
+            }
+        }
+        let (sends, receives) = others(left, schedule);
+        let mut partner = vec![None; ops.len()];
+        let began = left.sends.iter().chain(&left.receives);
+        for &op in began {
+            let (it, rank) = (schedule.ops()[op as usize], schedule.rank_of(op));
+            let other = match it.kind {
+                Kind::Recv => sends.get(&[rank, it.peer, it.tag]).copied(),
+                Kind::Send => takers(it.peer, rank, it.tag)
+                    .filter_map(|key| receives.get(&key).copied())
+                    .min(),
+                Kind::Calc => None,
+            };
+            let (Some(at), Some(other)) = (place(op), other.and_then(place)) else { continue };
+            partner[at] = Some(other);
+            needs[at].push(other);
+        }
+        for all in &mut needs {
+            all.sort_unstable();
+        }
+        Self { ops, needs, partner }
+    }
+
+    /// A cycle of them; of those through one operation of it, one of the fewest.
+    fn cycle(&self) -> Vec<Wait> {
+        let Some(on) = self.on_cycle() else { return Vec::new() };
+        let mut before = vec![None; self.ops.len()];
+        let mut reached = VecDeque::from([on]);
+        while let Some(at) = reached.pop_front().filter(|_| before[on].is_none()) {
+            for &next in &self.needs[at] {
+                if before[next].is_none() {
+                    before[next] = Some(at);
+                    reached.push_back(next);
+                }
+            }
+        }
+        let (mut found, mut at) = (Vec::new(), on);
+        while let Some(from) = before[at] {
+            found.push((self.ops[from], self.partner[from] == Some(at)));
+            at = from;
+            if at == on {
+                break;
+            }
+        }
+        found.reverse();
+        found
+    }
+
+    /// Some operation that waits for itself over others.
+    fn on_cycle(&self) -> Option<usize> {
+        #[derive(Clone, Copy, PartialEq)]
+        enum Seen {
+            Not,
+            Open,
+            Closed,
+        }
+        let mut seen = vec![Seen::Not; self.ops.len()];
+        for start in 0..self.ops.len() {
+            if seen[start] != Seen::Not {
+                continue;
+            }
+            seen[start] = Seen::Open;
+            let mut path = vec![(start, 0)];
+            while let Some((at, done)) = path.last_mut() {
+                let Some(&next) = self.needs[*at].get(*done) else {
+                    seen[*at] = Seen::Closed;
+                    path.pop();
+                    continue;
+                };
+                *done += 1;
+                match seen[next] {
+                    Seen::Open => return Some(next),
+                    Seen::Not => {
+                        seen[next] = Seen::Open;
+                        path.push((next, 0));
+                    }
+                    Seen::Closed => {}
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The sends that never began, by what receives may ask for, and the receives that never began.
+fn others(left: &Left, schedule: &Schedule) -> (Oldest, Oldest) {
+    let (mut sends, mut receives) = (Oldest::default(), Oldest::default());
+    for &op in &left.stuck {
+        let (it, rank) = (schedule.ops()[op as usize], schedule.rank_of(op));
+        match it.kind {
+            Kind::Send => {
+                for key in takers(it.peer, rank, it.tag) {
+                    sends.entry(key).or_insert(op);
+                }
+            }
+            Kind::Recv => {
+                receives.entry([rank, it.peer, it.tag]).or_insert(op);
+            }
+            Kind::Calc => {}
+        }
+    }
+    (sends, receives)
+}
+
+/// What a receive at `to` may ask for that takes a message of this source and tag.
+fn takers(to: u32, source: u32, tag: u32) -> impl Iterator<Item = [u32; 3]> {
+    let tags = [tag, ANY];
+    [source, ANY].into_iter().flat_map(move |source| tags.map(|tag| [to, source, tag]))
+}
