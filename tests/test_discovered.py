@@ -139,6 +139,26 @@ def tree(rate: str = "4xHDR", hosts: tuple[str, ...] = HOSTS, suffix: str = " HC
     return f
 
 
+def pods(*visitors: str) -> Fabric:
+    """Two pods of two leaves and two spines below four cores, a host on each leaf; and a host on
+    each of these switches."""
+    f = Fabric()
+    cores = [f.node("S", f"core-{i}", 41, 0xD2F0) for i in (1, 2, 3, 4)]
+    for pod in (0, 1):
+        leaves, spines = ([f.node("S", f"{kind}-{i + 2 * pod}", 41, 0xD2F0) for i in (1, 2)]
+                          for kind in ("leaf", "spine"))
+        for i, leaf in enumerate(leaves):
+            f.cable(leaf, 1, f.node("H", f"n{i + 1 + 2 * pod} HCA-1"), 1)
+            for j, spine in enumerate(spines):
+                f.cable(leaf, 31 + j, spine, 1 + i)
+        for j, spine in enumerate(spines):
+            for i in (0, 1):
+                f.cable(spine, 31 + i, cores[2 * j + i], 1 + pod)
+    for name in visitors:
+        f.cable(switch(f, name), 30, f.node("H", f"on-{name} HCA-1"), 1)
+    return f
+
+
 def switch(f: Fabric, name: str) -> str:
     return next(own for own, node in f.nodes.items() if node[0] == name)
 
@@ -230,6 +250,7 @@ FABRICS = {
     "unequal ends": (unequal().text(), {}, "ends of different width or speed"),
     "host on a spine": (with_devices(("H", "visitor HCA-1", 0x101B, "spine-1")).text(), {},
                         "1 of 5 endpoints on spine-1"),
+    "host on a core": (pods("core-2").text(), {}, "1 of 5 endpoints on core-2, no leaf"),
     "two ports": (two_ports().text(), {}, None),
     "second port": (second_port().text(), {}, None),
     "twice": (twice(tree().text()), {}, "8 nodes were given again"),
@@ -240,7 +261,8 @@ FABRICS = {
     "link info of switches": (tree().link_info(by_line=False, only_switches=True), {}, None),
 }
 FINDINGS = {"loops": {"extra": 2}, "unequal ends": {"degraded": 1}, "two ports": {"extra": 1},
-            "host on a spine": {"unknown": 1, "extra": 1}, "second port": {"wrong": 1}}
+            "host on a spine": {"unknown": 1, "extra": 1}, "second port": {"wrong": 1},
+            "host on a core": {"unknown": 1, "extra": 1}}
 """Of each fabric beside the plain tree as its plan; the others have none."""
 
 
@@ -264,23 +286,24 @@ def test_a_fabric_goes_the_whole_way(kind, tmp_path):
     net = fl.network(path, **how)
     said = "; ".join(net.remarks)
     assert (remark in said) if remark else not said, said
-    assert net.switches == 4 and net.links == 4
+    cored = kind == "host on a core"
+    assert (net.switches, net.links) == ((12, 16) if cored else (4, 4))
 
-    visitor = kind == "host on a spine"
+    visitor = {"host on a spine": "visitor", "host on a core": "on-core-2"}.get(kind)
     hosts = {name.split()[0] for name in net.endpoint_names}
-    assert hosts == {*HOSTS} | ({"visitor"} if visitor else set())
+    assert hosts == {*HOSTS, *([visitor] if visitor else [])}
     assert net.endpoints == len(hosts), "an endpoint a host"
 
     assert fl.verify(fl.route(net, "ftree"))["holds"]
 
-    if kind == "host on a spine":
-        written = fl.export(net, "slurm-tree", names="first-word", switches="leaves")["text"]
-    else:
-        written = fl.export(net, "slurm-tree", names="first-word")["text"]
+    written = fl.export(net, "slurm-tree", names="first-word")["text"]
     assert nodes_of(written) == hosts
     roots = fl.export(net, "opensm-roots")["text"]
-    spines = {switch(tree(), f"spine-{i}")[2:] for i in (1, 2)}
-    assert set(re.findall(r"^0x(\w+)", roots, re.MULTILINE)) == spines
+    if cored:
+        tops = {switch(pods(), f"core-{i}")[2:] for i in (1, 2, 3, 4)}
+    else:
+        tops = {switch(tree(), f"spine-{i}")[2:] for i in (1, 2)}
+    assert set(re.findall(r"^0x(\w+)", roots, re.MULTILINE)) == tops
 
     graph = f"stencil:shape={net.endpoints},bytes=100"
     mapped = fl.map_processes(net, graph, path=tmp_path / "ranks", format="rankfile")
@@ -289,14 +312,16 @@ def test_a_fabric_goes_the_whole_way(kind, tmp_path):
     assert sorted(named) == sorted(hosts)
 
     if "adapters" not in how:
-        plan = fl.network(_written(tmp_path / "plan.txt", tree(_rate(kind)).text()))
+        plan = fl.network(_written(tmp_path / "plan.txt", _plan(kind).text()))
         check = fl.verify_cables(plan, net)
         faults = Counter(finding["fault"] for finding in check["findings"])
         assert faults == FINDINGS.get(kind, {}), check["findings"]
 
 
-def _rate(kind):
-    return {"ndr": "4xNDR", "xdr": "4xXDR"}.get(kind, "4xHDR")
+def _plan(kind):
+    if kind == "host on a core":
+        return pods()
+    return tree({"ndr": "4xNDR", "xdr": "4xXDR"}.get(kind, "4xHDR"))
 
 
 def _written(path, text):
