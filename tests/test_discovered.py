@@ -329,6 +329,54 @@ def _written(path, text):
     return path
 
 
+def spread_adapters() -> Fabric:
+    """The second adapters of hosts are on the other leaf, and come first in the file."""
+    f = Fabric()
+    switches = [f.node("S", name, 41, 0xD2F0)
+                for name in ("leaf-1", "leaf-2", "spine-1", "spine-2")]
+    for i, leaf in enumerate(switches[:2]):
+        for j, spine in enumerate(switches[2:]):
+            f.cable(leaf, 31 + j, spine, 1 + i)
+    for adapter in (1, 0):
+        for i, name in enumerate(HOSTS):
+            device = f.node("H", f"{name} mlx5_{adapter}")
+            f.cable(switches[(i // 2 + adapter) % 2], 1 + i + 5 * adapter, device, 1)
+    return f
+
+
+@pytest.mark.parametrize("how", [{}, {"adapters": "joined"}, {"adapters": "first"}])
+@pytest.mark.parametrize("spread", [False, True])
+def test_hosts_of_several_adapters_are_one_host_each_to_others(spread, how, tmp_path):
+    """As launchers and Slurm have them; on the switch of the first adapter, said where there are
+    others."""
+    found = spread_adapters() if spread else several_adapters()
+    path = _written(tmp_path / "f.txt", found.text())
+    net = fl.network(path, **how)
+    assert net.endpoints == (4 if how else 8)
+    for to, options in (("slurm-tree", {}), ("slurm-tree", {"switches": "leaves"}),
+                        ("slurm-block", {"blocks": "switches"})):
+        text = fl.export(net, to, **options)["text"]
+        assert nodes_of(text) == {*HOSTS}
+        said = "# n1 and 3 more have cables to several switches: the switch of the first\n"
+        assert (said in text) == (spread and how != {"adapters": "first"}), text
+        assert "Name=leaf-1 Nodes=n[1-2]" in text and "Name=leaf-2 Nodes=n[3-4]" in text
+    graph = f"stencil:shape={net.endpoints},bytes=100"
+    for form in ("rankfile", "hydra", "slurm", "pbs"):
+        ranks = tmp_path / form
+        mapped = fl.map_processes(net, graph, path=ranks, format=form, method="random", seed=3)
+        again = fl.evaluate_mapping(net, graph, ranks, format=form)
+        assert again["mapping"] == mapped["mapping"]
+        for key in ("hop_bytes", "maximum_congestion"):
+            assert again[key] == mapped[key]
+        named = re.findall(r"^(?:rank \d+=)?(\S+)", ranks.read_text(), re.MULTILINE)
+        hosts = [net.endpoint_names[e].split()[0] for e in mapped["mapping"]]
+        assert named == hosts and Counter(named) == dict.fromkeys(HOSTS, len(named) // 4)
+    job = fl.map_processes(net, "stencil:shape=2,bytes=8", hosts=["n3", "n2"])
+    names = [net.endpoint_names[e] for e in job["mapping"]]
+    rest = "" if how == {"adapters": "joined"} else " mlx5_0"
+    assert sorted(names) == [f"n2{rest}", f"n3{rest}"]
+
+
 def test_what_is_left_out_can_be_kept(tmp_path):
     f = with_devices(("R", "border-rt", 0x101B, "leaf-1"), ("H", "oss01 HCA-1", 0x101B, "leaf-2"),
                      ("H", "oss02 HCA-1", 0x101B, "leaf-2"), ("H", "ufm HCA-1", 0x101B, "leaf-2"))

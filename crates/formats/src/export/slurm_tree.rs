@@ -65,15 +65,15 @@ struct Line<'a> {
 ///
 /// # Errors
 /// When the network is no tree (but for `switches=leaves`), no switch is above all nodes that it is
-/// connected to, a name is none for Slurm, or the rails of an endpoint lead to several switches.
+/// connected to, or a name is none for Slurm.
 pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
     let options: Options = asked(options)?;
-    let w = Working::of(source.network, options.plane, Rails::OneSwitch)?;
+    let w = Working::of(source.network, options.plane, Rails::Any)?;
     w.check_hosts()?;
-    let hosts = options.names.of_hosts(&w)?;
+    let hosts = options.names.nodes(&w)?;
     let mut nodes: Vec<Vec<&str>> = vec![Vec::new(); w.switches.len()];
-    for (host, name) in w.hosts.iter().zip(hosts) {
-        nodes[host.at].push(name);
+    for node in &hosts.all {
+        nodes[node.host.at].push(node.name);
     }
     let lines = match options.switches {
         Which::Leaves => leaves(&w, nodes),
@@ -86,7 +86,7 @@ pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<Str
         }
     }
     let names = names(&lines, &options.switch_names.of(&w, &used)?, &used);
-    let mut text = w.remarks("# ");
+    let mut text = w.remarks("# ") + &hosts.remark();
     for line in lines.iter().filter(|line| matches!(line.of, Of::NodesOn(_))) {
         let own = &names[&line.of];
         let _ = writeln!(
