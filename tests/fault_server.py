@@ -87,7 +87,8 @@ def answer(question: dict[str, Any], out: int, err: int, told: int) -> None:
         if kind == "closed":
             os.close(number)
         if kind != "closed":  # what Python knows of the server's own is not true of these
-            setattr(sys, name, os.fdopen(number, "w", closefd=False))
+            lines = 1 if name == "stderr" else -1
+            setattr(sys, name, os.fdopen(number, "w", lines, closefd=False))
     os.chdir(question.get("cwd", "."))
     sys.argv = ["flyloom", *question["words"]]
     from flyloom.cli import main

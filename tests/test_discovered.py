@@ -3,6 +3,7 @@ compute node, no cable or no line of a fabric left out and said."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -10,6 +11,8 @@ from dataclasses import dataclass, field
 import flyloom as fl
 import pytest
 from cli_helpers import document, flyloom
+from deploy_helpers import needs_fabric
+from fault_server import Server
 
 HOSTS = ("n1", "n2", "n3", "n4")
 FORMS = {"S": ("switchguid", "Switch"), "H": ("caguid", "Ca"), "R": ("rtguid", "Rt")}
@@ -316,6 +319,69 @@ def test_a_fabric_goes_the_whole_way(kind, tmp_path):
         check = fl.verify_cables(plan, net)
         faults = Counter(finding["fault"] for finding in check["findings"])
         assert faults == FINDINGS.get(kind, {}), check["findings"]
+
+
+COMMANDS = ("aggregation", "ndr", "xdr", "adapters joined", "adapters each", "routers", "warnings",
+            "loops", "two ports", "full names", "host on a core")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with Server(tmp_path_factory.mktemp("server"), preload=False) as server:
+        yield server
+
+
+@needs_fabric
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_every_command_takes_fabrics_as_they_are(kind, server, tmp_path):
+    """From the same file, with the same options. What the simulated fabric has read back is counted
+    by the network: at each switch a LID of every terminal and switch, a path of every pair."""
+    full = tree(hosts=tuple(f"{name}.cluster.example" for name in HOSTS)).text()
+    more = {"full names": (full, {}, None), "adapters each": (several_adapters().text(), {}, None)}
+    text, how, remark = {**FABRICS, **more}[kind]
+    path = _written(tmp_path / "found.txt", text)
+    words = [path, *(f"--{key}={value}" for key, value in how.items())]
+
+    def run(*words, code=0):
+        done = server.run(*words, "--json", cwd=tmp_path)
+        assert done["code"] == code, done["err"]
+        return json.loads(done["out"]), done["err"]
+
+    design, said = run("design", *words)
+    assert not remark or remark in said
+    switches, endpoints = design["switches"], design["endpoints"]
+    net = fl.network(path, **how)
+    assert (switches, endpoints) == (net.switches, net.endpoints)
+
+    routed, said = run("route", *words, "-o", "tables")
+    stands = f"HDR stands for cables of speeds that ibsim 0.10 does not know: 8 {kind.upper()}"
+    assert routed["verified"] and (stands in said) == (kind in ("ndr", "xdr")), said
+    assert run("verify", "tables")[0]["verified"]
+    live, _ = run("deploy", "tables")
+    terminals = net.terminals
+    assert live["verified"] and live["deadlock_free"], live
+    assert live["entries"] == switches * (terminals + switches)
+    assert live["sl_entries"] == terminals * (terminals - 1)
+    assert live["differing_entries"] + live["differing_sl_entries"] == 0
+
+    plan = path  # of the plain tree where the hosts are called alike and have one adapter each
+    if not kind.startswith(("adapters", "full")):
+        plan = _written(tmp_path / "plan.txt", _plan(kind).text())
+    found, _ = run("verify-cables", plan, *words, code=1 if kind in FINDINGS else 0)
+    assert Counter(of["fault"] for of in found["findings"]) == FINDINGS.get(kind, {})
+    graph = ("--graph", f"stencil:shape={endpoints},bytes=100")
+    mapped, _ = run("map", *words, *graph, "--format", "rankfile", "-o", "ranks")
+    again, _ = run("map-eval", *words, *graph, "--mapping", "ranks")
+    assert again["mapping"] == mapped["mapping"]
+    hosts = {name.split()[0] for name in net.endpoint_names}
+    ranks = re.findall(r"^rank \d+=(\S+)", (tmp_path / "ranks").read_text(), re.MULTILINE)
+    assert set(ranks) == hosts
+    written, _ = run("export", *words, "--to", "slurm-tree")
+    listed = re.findall(r"Nodes=(\S+)", written["text"])
+    if kind == "full names":  # with no number at the end, so no ranges
+        assert {name for names in listed for name in names.split(",")} == hosts
+    else:
+        assert nodes_of(written["text"]) == hosts
 
 
 def _plan(kind):
