@@ -127,7 +127,8 @@ def answer(question: dict[str, Any], out: int, err: int, changes: int) -> None:
         if kind == "closed":
             os.close(number)
         if kind != "closed":  # what Python knows of the server's own is not true of these
-            setattr(sys, name, os.fdopen(number, "w", closefd=False))
+            lines = 1 if name == "stderr" else -1
+            setattr(sys, name, os.fdopen(number, "w", lines, closefd=False))
     if question.get("env") is not None:
         os.environ.clear()
         os.environ.update(question["env"])

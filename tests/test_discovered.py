@@ -3,6 +3,7 @@ compute node, no cable or no line of a fabric left out and said."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 import flyloom as fl
 import pytest
 from cli_helpers import document, flyloom
+from deploy_helpers import needs_fabric
 
 HOSTS = ("n1", "n2", "n3", "n4")
 FORMS = {"S": ("switchguid", "Switch"), "H": ("caguid", "Ca"), "R": ("rtguid", "Rt")}
@@ -139,6 +141,26 @@ def tree(rate: str = "4xHDR", hosts: tuple[str, ...] = HOSTS, suffix: str = " HC
     return f
 
 
+def pods(*visitors: str) -> Fabric:
+    """Two pods of two leaves and two spines below four cores, a host on each leaf; and a host on
+    each of these switches."""
+    f = Fabric()
+    cores = [f.node("S", f"core-{i}", 41, 0xD2F0) for i in (1, 2, 3, 4)]
+    for pod in (0, 1):
+        leaves, spines = ([f.node("S", f"{kind}-{i + 2 * pod}", 41, 0xD2F0) for i in (1, 2)]
+                          for kind in ("leaf", "spine"))
+        for i, leaf in enumerate(leaves):
+            f.cable(leaf, 1, f.node("H", f"n{i + 1 + 2 * pod} HCA-1"), 1)
+            for j, spine in enumerate(spines):
+                f.cable(leaf, 31 + j, spine, 1 + i)
+        for j, spine in enumerate(spines):
+            for i in (0, 1):
+                f.cable(spine, 31 + i, cores[2 * j + i], 1 + pod)
+    for name in visitors:
+        f.cable(switch(f, name), 30, f.node("H", f"on-{name} HCA-1"), 1)
+    return f
+
+
 def switch(f: Fabric, name: str) -> str:
     return next(own for own, node in f.nodes.items() if node[0] == name)
 
@@ -230,6 +252,7 @@ FABRICS = {
     "unequal ends": (unequal().text(), {}, "ends of different width or speed"),
     "host on a spine": (with_devices(("H", "visitor HCA-1", 0x101B, "spine-1")).text(), {},
                         "1 of 5 endpoints on spine-1"),
+    "host on a core": (pods("core-2").text(), {}, "1 of 5 endpoints on core-2, no leaf"),
     "two ports": (two_ports().text(), {}, None),
     "second port": (second_port().text(), {}, None),
     "twice": (twice(tree().text()), {}, "8 nodes were given again"),
@@ -240,7 +263,8 @@ FABRICS = {
     "link info of switches": (tree().link_info(by_line=False, only_switches=True), {}, None),
 }
 FINDINGS = {"loops": {"extra": 2}, "unequal ends": {"degraded": 1}, "two ports": {"extra": 1},
-            "host on a spine": {"unknown": 1, "extra": 1}, "second port": {"wrong": 1}}
+            "host on a spine": {"unknown": 1, "extra": 1}, "second port": {"wrong": 1},
+            "host on a core": {"unknown": 1, "extra": 1}}
 """Of each fabric beside the plain tree as its plan; the others have none."""
 
 
@@ -264,23 +288,24 @@ def test_a_fabric_goes_the_whole_way(kind, tmp_path):
     net = fl.network(path, **how)
     said = "; ".join(net.remarks)
     assert (remark in said) if remark else not said, said
-    assert net.switches == 4 and net.links == 4
+    cored = kind == "host on a core"
+    assert (net.switches, net.links) == ((12, 16) if cored else (4, 4))
 
-    visitor = kind == "host on a spine"
+    visitor = {"host on a spine": "visitor", "host on a core": "on-core-2"}.get(kind)
     hosts = {name.split()[0] for name in net.endpoint_names}
-    assert hosts == {*HOSTS} | ({"visitor"} if visitor else set())
+    assert hosts == {*HOSTS, *([visitor] if visitor else [])}
     assert net.endpoints == len(hosts), "an endpoint a host"
 
     assert fl.verify(fl.route(net, "ftree"))["holds"]
 
-    if kind == "host on a spine":
-        written = fl.export(net, "slurm-tree", names="first-word", switches="leaves")["text"]
-    else:
-        written = fl.export(net, "slurm-tree", names="first-word")["text"]
+    written = fl.export(net, "slurm-tree", names="first-word")["text"]
     assert nodes_of(written) == hosts
     roots = fl.export(net, "opensm-roots")["text"]
-    spines = {switch(tree(), f"spine-{i}")[2:] for i in (1, 2)}
-    assert set(re.findall(r"^0x(\w+)", roots, re.MULTILINE)) == spines
+    if cored:
+        tops = {switch(pods(), f"core-{i}")[2:] for i in (1, 2, 3, 4)}
+    else:
+        tops = {switch(tree(), f"spine-{i}")[2:] for i in (1, 2)}
+    assert set(re.findall(r"^0x(\w+)", roots, re.MULTILINE)) == tops
 
     graph = f"stencil:shape={net.endpoints},bytes=100"
     mapped = fl.map_processes(net, graph, path=tmp_path / "ranks", format="rankfile")
@@ -289,19 +314,126 @@ def test_a_fabric_goes_the_whole_way(kind, tmp_path):
     assert sorted(named) == sorted(hosts)
 
     if "adapters" not in how:
-        plan = fl.network(_written(tmp_path / "plan.txt", tree(_rate(kind)).text()))
+        plan = fl.network(_written(tmp_path / "plan.txt", _plan(kind).text()))
         check = fl.verify_cables(plan, net)
         faults = Counter(finding["fault"] for finding in check["findings"])
         assert faults == FINDINGS.get(kind, {}), check["findings"]
 
 
-def _rate(kind):
-    return {"ndr": "4xNDR", "xdr": "4xXDR"}.get(kind, "4xHDR")
+COMMANDS = ("aggregation", "ndr", "xdr", "adapters joined", "adapters each", "routers", "warnings",
+            "loops", "two ports", "full names", "host on a core")
+
+
+@needs_fabric
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_every_command_takes_fabrics_as_they_are(kind, tmp_path):
+    """From the same file, with the same options. What the simulated fabric has read back is counted
+    by the network: at each switch a LID of every terminal and switch, a path of every pair."""
+    full = tree(hosts=tuple(f"{name}.cluster.example" for name in HOSTS)).text()
+    more = {"full names": (full, {}, None), "adapters each": (several_adapters().text(), {}, None)}
+    text, how, remark = {**FABRICS, **more}[kind]
+    path = _written(tmp_path / "found.txt", text)
+    words = [path, *(f"--{key}={value}" for key, value in how.items())]
+
+    def run(*words, code=0):
+        done = flyloom(*words, "--json", cwd=tmp_path)
+        assert done.returncode == code, done.stderr
+        return json.loads(done.stdout), done.stderr
+
+    design, said = run("design", *words)
+    assert not remark or remark in said
+    switches, endpoints = design["switches"], design["endpoints"]
+    net = fl.network(path, **how)
+    assert (switches, endpoints) == (net.switches, net.endpoints)
+
+    routed, said = run("route", *words, "-o", "tables")
+    stands = f"HDR stands for cables of speeds that ibsim 0.10 does not know: 8 {kind.upper()}"
+    assert routed["verified"] and (stands in said) == (kind in ("ndr", "xdr")), said
+    assert run("verify", "tables")[0]["verified"]
+    live, _ = run("deploy", "tables")
+    terminals = net.terminals
+    assert live["verified"] and live["deadlock_free"], live
+    assert live["entries"] == switches * (terminals + switches)
+    assert live["sl_entries"] == terminals * (terminals - 1)
+    assert live["differing_entries"] + live["differing_sl_entries"] == 0
+
+    plan = path  # of the plain tree where the hosts are called alike and have one adapter each
+    if not kind.startswith(("adapters", "full")):
+        plan = _written(tmp_path / "plan.txt", _plan(kind).text())
+    found, _ = run("verify-cables", plan, *words, code=1 if kind in FINDINGS else 0)
+    assert Counter(of["fault"] for of in found["findings"]) == FINDINGS.get(kind, {})
+    graph = ("--graph", f"stencil:shape={endpoints},bytes=100")
+    mapped, _ = run("map", *words, *graph, "--format", "rankfile", "-o", "ranks")
+    again, _ = run("map-eval", *words, *graph, "--mapping", "ranks")
+    assert again["mapping"] == mapped["mapping"]
+    hosts = {name.split()[0] for name in net.endpoint_names}
+    ranks = re.findall(r"^rank \d+=(\S+)", (tmp_path / "ranks").read_text(), re.MULTILINE)
+    assert set(ranks) == hosts
+    written, _ = run("export", *words, "--to", "slurm-tree")
+    listed = re.findall(r"Nodes=(\S+)", written["text"])
+    if kind == "full names":  # with no number at the end, so no ranges
+        assert {name for names in listed for name in names.split(",")} == hosts
+    else:
+        assert nodes_of(written["text"]) == hosts
+
+
+def _plan(kind):
+    if kind == "host on a core":
+        return pods()
+    return tree({"ndr": "4xNDR", "xdr": "4xXDR"}.get(kind, "4xHDR"))
 
 
 def _written(path, text):
     path.write_text(text)
     return path
+
+
+def spread_adapters() -> Fabric:
+    """The second adapters of hosts are on the other leaf, and come first in the file."""
+    f = Fabric()
+    switches = [f.node("S", name, 41, 0xD2F0)
+                for name in ("leaf-1", "leaf-2", "spine-1", "spine-2")]
+    for i, leaf in enumerate(switches[:2]):
+        for j, spine in enumerate(switches[2:]):
+            f.cable(leaf, 31 + j, spine, 1 + i)
+    for adapter in (1, 0):
+        for i, name in enumerate(HOSTS):
+            device = f.node("H", f"{name} mlx5_{adapter}")
+            f.cable(switches[(i // 2 + adapter) % 2], 1 + i + 5 * adapter, device, 1)
+    return f
+
+
+@pytest.mark.parametrize("how", [{}, {"adapters": "joined"}, {"adapters": "first"}])
+@pytest.mark.parametrize("spread", [False, True])
+def test_hosts_of_several_adapters_are_one_host_each_to_others(spread, how, tmp_path):
+    """As launchers and Slurm have them; on the switch of the first adapter, said where there are
+    others."""
+    found = spread_adapters() if spread else several_adapters()
+    path = _written(tmp_path / "f.txt", found.text())
+    net = fl.network(path, **how)
+    assert net.endpoints == (4 if how else 8)
+    for to, options in (("slurm-tree", {}), ("slurm-tree", {"switches": "leaves"}),
+                        ("slurm-block", {"blocks": "switches"})):
+        text = fl.export(net, to, **options)["text"]
+        assert nodes_of(text) == {*HOSTS}
+        said = "# n1 and 3 more have cables to several switches: the switch of the first\n"
+        assert (said in text) == (spread and how != {"adapters": "first"}), text
+        assert "Name=leaf-1 Nodes=n[1-2]" in text and "Name=leaf-2 Nodes=n[3-4]" in text
+    graph = f"stencil:shape={net.endpoints},bytes=100"
+    for form in ("rankfile", "hydra", "slurm", "pbs"):
+        ranks = tmp_path / form
+        mapped = fl.map_processes(net, graph, path=ranks, format=form, method="random", seed=3)
+        again = fl.evaluate_mapping(net, graph, ranks, format=form)
+        assert again["mapping"] == mapped["mapping"]
+        for key in ("hop_bytes", "maximum_congestion"):
+            assert again[key] == mapped[key]
+        named = re.findall(r"^(?:rank \d+=)?(\S+)", ranks.read_text(), re.MULTILINE)
+        hosts = [net.endpoint_names[e].split()[0] for e in mapped["mapping"]]
+        assert named == hosts and Counter(named) == dict.fromkeys(HOSTS, len(named) // 4)
+    job = fl.map_processes(net, "stencil:shape=2,bytes=8", hosts=["n3", "n2"])
+    names = [net.endpoint_names[e] for e in job["mapping"]]
+    rest = "" if how == {"adapters": "joined"} else " mlx5_0"
+    assert sorted(names) == [f"n2{rest}", f"n3{rest}"]
 
 
 def test_what_is_left_out_can_be_kept(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import json
 import os
 import re
 import shutil
@@ -111,6 +112,32 @@ def test_slurm_reads_the_tree_of_the_network(inline, switches, tmp_path):
         assert int(line["Level"]) == level[name]
         if switches == "all" and level[name]:
             assert set(readers.expanded(line["Switches"])) == children[name]
+
+
+@needs_slurm
+def test_slurm_has_nodes_of_upper_switches_below_all_tops(tmp_path):
+    """A node on a spine and one on a core: a switch has nodes or switches, and every node that is
+    connected to others must be below one switch with them."""
+    path = tmp_path / "tree.json"
+    tree = json.loads(fl.network("fat_tree:levels=3,k=4").to_text("json"))
+    spine, core = (next(n for n, s in enumerate(tree["switches"]) if s.get("level") == level)
+                   for level in (1, 2))
+    for switch in tree["switches"]:
+        switch["ports"] = 5
+    more = [("more1", spine), ("more2", core)]
+    tree["endpoints"] += [{"name": name, "rails": [[s, 0]]} for name, s in more]
+    path.write_text(json.dumps(tree))
+    text = fl.export(path, "slurm-tree").text
+    (tmp_path / "slurm").mkdir()
+    lines = as_slurm_has_it(text, "host-[0000-0015],more[1-2]", tmp_path / "slurm")
+    found = {line["SwitchName"]: line for line in lines}
+    own = [f"{tree['switches'][s]['name']}-nodes" for s in (spine, core)]
+    assert [found[name]["Nodes"] for name in own] == ["more1", "more2"]
+    everything = {f"host-{n:04d}" for n in range(16)} | {"more1", "more2"}
+    tops = [s["name"] for s in tree["switches"] if s.get("level") == 2]
+    for top in tops:
+        assert set(readers.expanded(found[top]["Nodes"])) == everything
+        assert int(found[top]["Level"]) == 2
 
 
 @pytest.fixture(scope="module")

@@ -164,7 +164,7 @@ fn network(source: Source<'_>, memory: u64) -> Result<Topology, Refusal> {
 }
 
 /// The endpoint of each process, by the name of its host: what the table says, else an endpoint of
-/// that name, or of what stands before its first dot.
+/// that name, or of what stands before its first dot; of several adapters the first.
 fn places(on: &Topology, asked: &Asked<'_>) -> Result<Vec<u32>, Refusal> {
     let names = Names::new(on);
     let told = asked.table.map(|(file, text)| table(&names, file, text)).transpose()?;
@@ -179,7 +179,7 @@ fn places(on: &Topology, asked: &Asked<'_>) -> Result<Vec<u32>, Refusal> {
         let of = |name: &str| told.as_ref().and_then(|told| told.get(name)).copied();
         let e = match of(host).or_else(|| of(&short(host))) {
             Some(e) => e,
-            None => names.find(0, host).map_err(|refused| Refusal {
+            None => names.find_at(0, host, 0).map_err(|refused| Refusal {
                 param: format!("host {host} of rank {rank}"),
                 ..refused
             })?,
@@ -198,7 +198,7 @@ fn table(names: &Names<'_>, file: &str, text: &str) -> Result<HashMap<String, u3
             let why = format!("{:?} names no endpoint", said.chars().take(60).collect::<String>());
             return Err(Refusal::new(format!("{file}: line {line}"), why, "lines 'HOST ENDPOINT'"));
         };
-        let e = names.find(line, endpoint.trim()).map_err(|refused| refused.within(file))?;
+        let e = names.find_at(line, endpoint.trim(), 0).map_err(|refused| refused.within(file))?;
         if found.insert(host.to_owned(), e).is_some_and(|before| before != e) {
             let why = format!("host {host} has two endpoints");
             return Err(Refusal::new(format!("{file}: line {line}"), why, "one each"));

@@ -2,6 +2,7 @@
 
 use crate::network::Topology;
 use base::{Graph, SwitchId};
+use std::collections::BTreeMap;
 
 /// How often it is tried to find the switches that are no leaves.
 const ROUNDS: u32 = 8;
@@ -20,46 +21,66 @@ pub type SameLevel = (usize, usize, u32);
 
 /// The levels of switches with these numbers of hosts: links to the nearest leaf. Leaves are the
 /// switches with hosts; where a link would then join two switches of one level, as where a server
-/// that manages the fabric is on a spine, the leaves are those by which most hosts fit a tree: the
-/// others are on fewer switches, with less than half of the hosts. O(links log links).
+/// that manages the fabric is on a spine, or one of them would join parts that have no other leaf
+/// in common, as where it is on a core, the leaves are those by which most hosts fit a tree: the
+/// others are on fewer switches, with less than half of the hosts. O(links log links + pairs of
+/// leaves two links apart, those of the same neighbours counted once).
 ///
 /// # Errors
 /// When there is no such tree: the first link whose ends are on one level.
 pub fn levels(hosts: &[u32], links: &[(usize, usize)]) -> Result<Levels, SameLevel> {
     let ends = links.iter().map(|(a, b)| Some((SwitchId::from(*a), SwitchId::from(*b))));
     let graph = Graph::new(hosts.len(), ends);
-    let total: u64 = hosts.iter().map(|n| u64::from(*n)).sum();
     let mut leaf: Vec<bool> = hosts.iter().map(|n| *n > 0).collect();
-    let mut refused = None;
+    let (mut refused, mut found) = (None, None);
     for _ in 0..ROUNDS {
         let leaves: Vec<u32> = (0..).zip(&leaf).filter(|(_, l)| **l).map(|(s, _)| s).collect();
         let of = graph.distances_from_any(&leaves);
         let same = |(a, b): &&(usize, usize)| of[*a] == of[*b] && of[*a] != u32::MAX;
         let flat: Vec<(usize, usize)> = links.iter().filter(same).copied().collect();
-        let Some(&(a, b)) = flat.first() else {
-            let apart: Vec<usize> =
-                (0..hosts.len()).filter(|&s| hosts[s] > 0 && !leaf[s]).collect();
-            // one that is above the leaves joins several
-            let joins = |s: usize| {
-                let mut below: Vec<u32> = graph.neighbours(s).to_vec();
-                below.retain(|to| of[*to as usize] < of[s]);
-                below.sort_unstable();
-                below.dedup();
-                below.len() > 1
-            };
-            if apart.iter().any(|&s| of[s] == u32::MAX || !joins(s)) {
+        if let Some(&(a, b)) = flat.first() {
+            refused.get_or_insert((a, b, of[a]));
+            demote(&flat, &of, hosts, &mut leaf, &graph);
+            if !have_most_hosts(&leaf, hosts) {
                 break;
             }
-            return Ok(Levels { of, apart });
-        };
-        let first = *refused.get_or_insert((a, b, of[a]));
-        demote(&flat, &of, hosts, &mut leaf, &graph);
-        let rest: u64 = (0..hosts.len()).filter(|&s| !leaf[s]).map(|s| u64::from(hosts[s])).sum();
-        if 2 * rest >= total {
-            return Err(first);
+            continue;
+        }
+        let apart: Vec<usize> = (0..hosts.len()).filter(|&s| hosts[s] > 0 && !leaf[s]).collect();
+        if apart.iter().any(|&s| of[s] == u32::MAX || !is_above_several(s, &of, &graph)) {
+            break;
+        }
+        let above = above_parts(hosts, &leaf, &of, &graph);
+        for &s in &above {
+            leaf[s] = false;
+        }
+        found = Some(Levels { of, apart });
+        if above.is_empty() || !are_most_switches(&leaf, hosts) || !have_most_hosts(&leaf, hosts) {
+            break;
         }
     }
-    Err(refused.unwrap_or((0, 0, 0)))
+    found.ok_or(refused.unwrap_or((0, 0, 0)))
+}
+
+/// Whether a switch joins several of the level below it.
+fn is_above_several(s: usize, of: &[u32], graph: &Graph) -> bool {
+    let mut below: Vec<u32> = graph.neighbours(s).to_vec();
+    below.retain(|to| of[*to as usize] < of[s]);
+    below.sort_unstable();
+    below.dedup();
+    below.len() > 1
+}
+
+fn have_most_hosts(leaf: &[bool], hosts: &[u32]) -> bool {
+    let sum = |is: bool| -> u64 {
+        hosts.iter().zip(leaf).filter(|(_, leaf)| **leaf == is).map(|(n, _)| u64::from(*n)).sum()
+    };
+    sum(true) > sum(false)
+}
+
+fn are_most_switches(leaf: &[bool], hosts: &[u32]) -> bool {
+    let count = |is: bool| hosts.iter().zip(leaf).filter(|(n, l)| **n > 0 && **l == is).count();
+    count(true) > count(false)
 }
 
 /// The levels of a network as cabled, failed cables included: see [`levels`].
@@ -106,6 +127,90 @@ fn demote(flat: &[(usize, usize)], of: &[u32], hosts: &[u32], leaf: &mut [bool],
     }
 }
 
+/// The leaves that are above others: without them their neighbours are in several parts, each with
+/// leaves of its own. A core reaches more hosts over its neighbours than the leaves of these parts
+/// do, so only such leaves are tried, all at once.
+fn above_parts(hosts: &[u32], leaf: &[bool], of: &[u32], graph: &Graph) -> Vec<usize> {
+    let sorts = Sorts::new(hosts, leaf, graph);
+    let reach: Vec<u64> = (0..sorts.all.len())
+        .map(|i| sorts.near(i).into_iter().map(|j| sorts.all[j].hosts).sum())
+        .collect();
+    let is_tried = |i: usize| {
+        let (mut fewer, mut others) = (0, 0);
+        for j in sorts.near(i).into_iter().filter(|j| *j != i) {
+            others += sorts.all[j].hosts;
+            fewer += if reach[j] < reach[i] { sorts.all[j].hosts } else { 0 };
+        }
+        2 * fewer > others
+    };
+    let (tried, others): (Vec<usize>, Vec<usize>) =
+        (0..sorts.all.len()).partition(|i| is_tried(*i));
+    // the parts of the other leaves and of the switches beside them
+    let links = others.iter().map(|i| &sorts.all[*i]).flat_map(|sort| {
+        let beside = sort.row.iter().filter(|to| of[**to as usize] == 1);
+        beside.map(|to| Some((SwitchId::from(sort.leaves[0]), SwitchId(*to))))
+    });
+    let joined = Graph::new(leaf.len(), links);
+    let (part, _) = joined.components();
+    let joins = |row: &[u32]| {
+        let inside = row.iter().filter(|to| joined.degree(**to as usize) > 0);
+        let mut parts = inside.map(|to| part[*to as usize]);
+        let first = parts.next();
+        parts.any(|other| Some(other) != first)
+    };
+    let above = tried.into_iter().map(|i| &sorts.all[i]).filter(|sort| joins(&sort.row));
+    above.flat_map(|sort| sort.leaves.iter().copied()).collect()
+}
+
+/// Leaves of the same neighbours.
+struct Sort {
+    row: Vec<u32>,
+    leaves: Vec<usize>,
+    hosts: u64,
+}
+
+/// All leaves, by their neighbours.
+struct Sorts {
+    all: Vec<Sort>,
+    /// Those beside each switch.
+    beside: Vec<Vec<usize>>,
+}
+
+impl Sorts {
+    fn new(hosts: &[u32], leaf: &[bool], graph: &Graph) -> Self {
+        let mut alike: BTreeMap<Vec<u32>, Vec<usize>> = BTreeMap::new();
+        for s in (0..leaf.len()).filter(|&s| leaf[s]) {
+            let mut row = graph.neighbours(s).to_vec();
+            row.sort_unstable();
+            row.dedup();
+            alike.entry(row).or_default().push(s);
+        }
+        let hosts_on = |leaves: &[usize]| leaves.iter().map(|s| u64::from(hosts[*s])).sum();
+        let sort = |(row, leaves): (Vec<u32>, Vec<usize>)| {
+            let hosts = hosts_on(&leaves);
+            Sort { row, leaves, hosts }
+        };
+        let all: Vec<Sort> = alike.into_iter().map(sort).collect();
+        let mut beside = vec![Vec::new(); leaf.len()];
+        for (i, sort) in all.iter().enumerate() {
+            for &to in &sort.row {
+                beside[to as usize].push(i);
+            }
+        }
+        Self { all, beside }
+    }
+
+    /// Those with a neighbour in common with a sort, itself among them.
+    fn near(&self, i: usize) -> Vec<usize> {
+        let row = &self.all[i].row;
+        let mut found: Vec<usize> =
+            row.iter().flat_map(|to| &self.beside[*to as usize]).copied().collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
 /// A leaf nearest to a switch: down by the first link that leads a level down.
 fn leaf_below(mut s: usize, of: &[u32], graph: &Graph) -> usize {
     while of[s] > 0 {
@@ -137,6 +242,72 @@ mod tests {
         ] {
             let found = levels(&hosts, &links).expect("a tree by the others");
             assert_eq!(found, Levels { of: vec![0, 0, 0, 1, 1], apart }, "{hosts:?}");
+        }
+    }
+
+    /// `pods` of two leaves and two spines each, below two cores for each place of a spine.
+    /// Numbers: leaves, spines, cores.
+    fn three_levels(pods: usize) -> Vec<(usize, usize)> {
+        let mut links = Vec::new();
+        for pod in 0..pods {
+            for place in 0..2 {
+                let spine = 2 * pods + 2 * pod + place;
+                links.extend((0..2).map(|leaf| (2 * pod + leaf, spine)));
+                links.extend((0..2).map(|core| (spine, 4 * pods + 2 * place + core)));
+            }
+        }
+        links
+    }
+
+    #[test]
+    fn hosts_on_cores_do_not_hide_the_tree() {
+        for pods in 2..5 {
+            let links = three_levels(pods);
+            let sizes = [(0, 2 * pods), (1, 2 * pods), (2, 4)];
+            let of: Vec<u32> = sizes.iter().flat_map(|(l, n)| vec![*l; *n]).collect();
+            for (each, apart) in [
+                (1, vec![]),
+                (1, vec![4 * pods]),
+                (2, vec![4 * pods + 3]),
+                (2, vec![4 * pods, 4 * pods + 1]),
+                (2, vec![4 * pods, 4 * pods + 2]),
+                (3, vec![2 * pods, 4 * pods]),
+                (4, vec![2 * pods + 1, 4 * pods + 1, 4 * pods + 2]),
+            ] {
+                let mut hosts = vec![0; of.len()];
+                hosts[..2 * pods].fill(each);
+                for &s in &apart {
+                    hosts[s] = 1;
+                }
+                let found = levels(&hosts, &links).expect("a tree by the others");
+                assert_eq!(found, Levels { of: of.clone(), apart: apart.clone() }, "{apart:?}");
+            }
+            // pods of different sizes, and one that has lost cables
+            let mut hosts = vec![0; of.len()];
+            hosts[..2 * pods].fill(1);
+            (hosts[0], hosts[1], hosts[4 * pods + 2]) = (20, 7, 2);
+            let cut: Vec<(usize, usize)> =
+                links.iter().copied().filter(|l| *l != (0, 2 * pods)).collect();
+            for links in [links, cut] {
+                let found = levels(&hosts, &links).expect("a tree by the others");
+                assert_eq!(found, Levels { of: of.clone(), apart: vec![4 * pods + 2] });
+            }
+        }
+    }
+
+    #[test]
+    fn leaves_that_see_more_than_others_stay_leaves() {
+        // lines and points of the plane of order 2: any two leaves share one spine
+        let lines = [[0, 1, 2], [0, 3, 4], [0, 5, 6], [1, 3, 5], [1, 4, 6], [2, 3, 6], [2, 4, 5]];
+        let links: Vec<(usize, usize)> =
+            (7..).zip(lines).flat_map(|(line, of)| of.map(|p| (p, line))).collect();
+        for lost in 0..links.len() {
+            let mut links = links.clone();
+            links.remove(lost);
+            let mut hosts = vec![2; 14];
+            hosts[7..].fill(0);
+            hosts[lost % 7] = 1;
+            assert_eq!(levels(&hosts, &links).expect("a tree").apart, Vec::<usize>::new());
         }
     }
 

@@ -7,6 +7,7 @@ pub mod dumpi;
 pub mod export;
 pub mod goal;
 pub mod graph_file;
+mod hosts;
 pub mod ib;
 pub mod liballprof;
 pub mod mapping;

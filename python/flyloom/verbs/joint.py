@@ -23,7 +23,7 @@ from flyloom.verbs.mapping import (
     read_mapping,
     slots_each,
     until_told,
-    write_mapping,
+    written,
 )
 from flyloom.verbs.routes import write_table_folder
 
@@ -111,6 +111,6 @@ def map_with_routing(
     if tables is not None:
         write_table_folder(topology, routing, Path(tables))
     if path is not None:
-        write_mapping(topology, told["mapping"], path, format=format, hosts=used,
-                      per_endpoint=per_endpoint)
+        told |= written(routing, traffic, told["mapping"], path, format=format, hosts=used,
+                        per_endpoint=per_endpoint, progress=progress)
     return Result(told), routing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from flyloom import _core
 from flyloom._core import Communication, RefusalError, Routing, Topology
 from flyloom.inputs.communication import Graph, communication
 from flyloom.inputs.tables import Tables, topology_of
-from flyloom.support import ending
+from flyloom.support import ending, machine
 from flyloom.support.checks import whole
 from flyloom.support.files import write_whole
 from flyloom.support.progress import Progress
@@ -102,8 +103,8 @@ def map_processes(
     )
     found |= {"method": method, "cpu_seconds": time.process_time() - began}
     if path is not None:
-        write_mapping(on, found["mapping"], path, format=format, hosts=used,
-                      per_endpoint=per_endpoint)
+        found |= written(on, traffic, found["mapping"], path, format=format, hosts=used,
+                         per_endpoint=per_endpoint, progress=progress)
     return Result(found)
 
 
@@ -207,6 +208,24 @@ def write_mapping(
         topology_of(on), list(places), format or "list", _hosts(on, hosts), per_endpoint
     )
     write_whole(Path(path), text)
+
+
+def written(
+    on: Topology | Routing, traffic: Communication, places: list[int],
+    path: str | os.PathLike[str], *, format: str | None, hosts: list[int] | None,
+    per_endpoint: int | None, progress: Progress | None,
+) -> dict[str, Any]:
+    """Writes a mapping. Hosts with several adapters have one name in the files of launchers, and
+    where such a file has the adapters in another order than the mapping: the figures by the file.
+    """
+    write_mapping(on, places, path, format=format, hosts=hosts, per_endpoint=per_endpoint)
+    again = read_mapping(on, path, format=format or "list", hosts=hosts, per_endpoint=per_endpoint)
+    if again == places:
+        return {}
+    if machine.tell:
+        print(f"note: {os.fspath(path)}: the ranks of a host take its adapters in turn, as"
+              f" {format} cannot say which; figures are of that", file=sys.stderr)
+    return _core.evaluate_mapping(on, traffic, again, hosts, per_endpoint, progress)
 
 
 def _on(

@@ -1,6 +1,7 @@
 //! Names as Slurm takes them: which ones it can, and many in one word, `host-[0000-0199]`.
 
-use super::working::Working;
+use super::working::{Host, Working};
+use crate::hosts::{self, host, of_several_adapters};
 use base::Refusal;
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
@@ -16,51 +17,90 @@ const MAX_DIGITS: usize = 7;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Names {
-    /// All of it.
-    #[default]
-    Whole,
     /// What stands before the first blank: `node-7` of `node-7 HCA-1`.
+    #[default]
     FirstWord,
+    /// All of it.
+    Whole,
+}
+
+/// A node of Slurm.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Node<'a> {
+    pub(super) name: &'a str,
+    /// Its endpoint, of several adapters the first that works.
+    pub(super) host: Host,
 }
 
 impl Names {
-    /// The node names of the endpoints of `w`, in their order.
+    /// The nodes of `w`, in the order of its endpoints.
     ///
     /// # Errors
-    /// When Slurm cannot take one, or two endpoints have the same.
-    pub(super) fn of_hosts<'a>(self, w: &Working<'a>) -> Result<Vec<&'a str>, Refusal> {
-        let name = |host| match self {
-            Self::Whole => w.host_name(host),
-            Self::FirstWord => w.host_name(host).split_whitespace().next().unwrap_or_default(),
+    /// When Slurm cannot take a name, or two hosts have the same.
+    pub(super) fn nodes<'a>(self, w: &Working<'a>) -> Result<Nodes<'a>, Refusal> {
+        let several = match self {
+            Self::FirstWord => of_several_adapters(w.t),
+            Self::Whole => HashMap::new(),
         };
-        let names: Vec<&str> = w.hosts.iter().map(name).collect();
+        let working: HashMap<u32, &Host> = w.hosts.iter().map(|h| (h.endpoint.0, h)).collect();
+        let (mut all, mut spread) = (Vec::with_capacity(w.hosts.len()), Vec::new());
+        let mut seen = HashSet::new();
+        for own in &w.hosts {
+            let whole = w.host_name(own);
+            let name = if self == Self::Whole { whole } else { host(whole) };
+            let mut first = own;
+            let mut is_spread = own.is_spread;
+            if let Some(adapters) = several.get(name) {
+                if !seen.insert(name) {
+                    continue;
+                }
+                let mut adapters = adapters.iter().filter_map(|e| working.get(e));
+                first = adapters.next().unwrap_or(&own);
+                is_spread = first.is_spread || adapters.any(|a| a.at != first.at || a.is_spread);
+            }
+            if is_spread {
+                spread.push(name);
+            }
+            all.push(Node { name, host: *first });
+        }
+        let names: Vec<&str> = all.iter().map(|node| node.name).collect();
         let way_out = if self == Self::Whole { "; or names=first-word" } else { "" };
-        let way_out = if self == Self::FirstWord && has_twice(&names) {
-            "; --adapters joined or first reads a fabric with one endpoint a host"
-        } else {
-            way_out
-        };
         check(&names, "endpoint", way_out)?;
-        Ok(names)
+        Ok(Nodes { all, spread })
     }
 }
 
-fn has_twice(names: &[&str]) -> bool {
-    let mut seen = HashSet::new();
-    names.iter().any(|name| !seen.insert(name))
+/// The nodes of a network.
+pub(super) struct Nodes<'a> {
+    pub(super) all: Vec<Node<'a>>,
+    /// Names of those with cables to several switches.
+    spread: Vec<&'a str>,
+}
+
+impl Nodes<'_> {
+    /// A line where nodes have cables to several switches: in Slurm each is on one.
+    pub(super) fn remark(&self) -> String {
+        match self.spread.first() {
+            None => String::new(),
+            Some(first) => {
+                let more = match self.spread.len() - 1 {
+                    0 => "has".to_owned(),
+                    more => format!("and {more} more have"),
+                };
+                format!("# {first} {more} cables to several switches: the switch of the first\n")
+            }
+        }
+    }
 }
 
 /// Refuses names that Slurm cannot take, or takes for something else, and those that come twice.
 pub(super) fn check(names: &[&str], what: &str, way_out: &str) -> Result<(), Refusal> {
     let mut seen = HashSet::new();
-    let good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     for &name in names {
-        let why = if name.is_empty() {
-            "an empty name".to_owned()
+        let why = if let Some(why) = hosts::fault(name) {
+            why
         } else if name.len() > MAX_NAME {
             format!("'{name}' has {} bytes", name.len())
-        } else if let Some(c) = name.chars().find(|c| !good(*c)) {
-            format!("'{name}' has the character '{c}'")
         } else if name.eq_ignore_ascii_case("all") || name.eq_ignore_ascii_case("default") {
             format!("'{name}' means something else to Slurm")
         } else if !seen.insert(name) {
@@ -69,8 +109,8 @@ pub(super) fn check(names: &[&str], what: &str, way_out: &str) -> Result<(), Ref
             continue;
         };
         let help = format!(
-            "Slurm takes different names of up to {MAX_NAME} letters, digits, '-', '_' and '.'\
-             {way_out}"
+            "Slurm takes different names of up to {MAX_NAME} bytes: {}{way_out}",
+            hosts::NAMES
         );
         return Err(Refusal::new(what, why, help));
     }
@@ -148,7 +188,8 @@ mod tests {
     #[test]
     fn names_that_slurm_cannot_take_are_named() {
         let why = |name: &str| check(&[name], "endpoint", "").map_err(|r| r.to_string());
-        for bad in ["a b", "a[0]", "a,b", "", "ALL", "Default", "a#", "ä", &"x".repeat(65)] {
+        let long = "x".repeat(65);
+        for bad in ["a b", "a[0]", "a,b", "", "ALL", "Default", "a#", "ä", "-a", ".", &long] {
             assert!(why(bad).is_err(), "{bad}");
         }
         assert!(why("node-7.rack_3").is_ok());

@@ -100,7 +100,7 @@ pub const FORMATS: [Format; 10] = [
                 "all (default), distinct (one of those that reach the same nodes) or leaves (those \
                  with nodes, and one above those that are connected)",
             ),
-            ("names", "whole (default) or first-word: what of an endpoint's name is the node's"),
+            ("names", "first-word (default) or whole: what of an endpoint's name is the node's"),
             SWITCH_NAMES,
             PLANE,
         ],
@@ -114,7 +114,7 @@ pub const FORMATS: [Format; 10] = [
         options: &[
             ("blocks", "groups (default), switches or racks (of the floor plan): what a block is"),
             ("sizes", "BlockSizes, a list; default: the size of the smallest block"),
-            ("names", "whole (default) or first-word: what of an endpoint's name is the node's"),
+            ("names", "first-word (default) or whole: what of an endpoint's name is the node's"),
             SWITCH_NAMES,
             PLANE,
         ],

@@ -56,22 +56,22 @@ fn sizes_of(given: &Value) -> Result<Vec<u64>, Refusal> {
 /// racks, the sizes break a rule of Slurm, or a name is none for Slurm.
 pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
     let options: Options = asked(options)?;
-    let w = Working::of(source.network, options.plane, Rails::OneSwitch)?;
+    let w = Working::of(source.network, options.plane, Rails::Any)?;
     w.check_hosts()?;
-    let hosts = options.names.of_hosts(&w)?;
+    let hosts = options.names.nodes(&w)?;
     let mut blocks: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
     let places = source.places.filter(|_| options.blocks == Blocks::Racks);
     if options.blocks == Blocks::Racks && places.is_none() {
         return Err(Refusal::new("blocks", "no racks are known", "give a floor plan: --floor"));
     }
-    for (host, node) in w.hosts.iter().zip(hosts) {
+    for hostlist::Node { name, host } in &hosts.all {
         let switch = w.switches[host.at];
         let block = match (options.blocks, places) {
             (Blocks::Racks, Some(places)) => places.endpoints[host.endpoint.ix()].rack,
             (Blocks::Switches, _) => switch.ix(),
             _ => w.t.switches()[switch.ix()].group as usize,
         };
-        blocks.entry(block).or_default().push(node);
+        blocks.entry(block).or_default().push(*name);
     }
     if options.blocks == Blocks::Groups && blocks.len() == 1 && w.switches.len() > 1 {
         let why = "all nodes are in one group of switches";
@@ -97,7 +97,7 @@ pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<Str
     let smallest = blocks.values().map(Vec::len).min().unwrap_or(1) as u64;
     let sizes = options.sizes.as_ref().map_or(Ok(vec![smallest]), sizes_of)?;
     check_sizes(&sizes, smallest)?;
-    let mut text = w.remarks("# ");
+    let mut text = w.remarks("# ") + &hosts.remark();
     for (name, nodes) in names.iter().zip(blocks.values()) {
         let _ = writeln!(text, "BlockName={name} Nodes={}", compressed(nodes));
     }

@@ -3,6 +3,8 @@
 //! Source: Slurm, topology.conf(5), and its Topology Guide: a line names a switch and either its
 //! nodes or the switches below it; a switch may be below several, as in fat trees. The guide says
 //! that leaf switches and one switch above them suffice where more would only slow Slurm down.
+//! Tried with slurmctld 22.05: it does not start where a line has both, nor without a warning where
+//! a node is on no switch. So nodes on a switch above others have a leaf of their own below it.
 
 use super::hostlist::{Names, compressed};
 use super::levels::levels;
@@ -12,7 +14,7 @@ use super::{Source, asked};
 use base::Refusal;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
 /// Which switches have a line.
@@ -39,87 +41,164 @@ struct Options {
     plane: Option<u16>,
 }
 
-/// A line of the file: a switch, or the number of a top that stands for the rest of a piece.
+/// Names of a top, of which the first that no switch has is taken.
+const TOP: [&str; 3] = ["top", "top-of-all", "switch-above-all"];
+
+/// What a line of the file is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Of {
+    Switch(usize),
+    /// The nodes on a switch that is above others.
+    NodesOn(usize),
+    /// A top that stands for the rest of a piece, by its number.
+    Top(usize),
+}
+
+/// A line of the file.
 struct Line<'a> {
-    switch: Result<usize, usize>,
+    of: Of,
     nodes: Vec<&'a str>,
-    below: Vec<usize>,
+    below: Vec<Of>,
 }
 
 /// The file. O(network + upper switches * leaves / 64).
 ///
 /// # Errors
 /// When the network is no tree (but for `switches=leaves`), no switch is above all nodes that it is
-/// connected to, a name is none for Slurm, or the rails of an endpoint lead to several switches.
+/// connected to, or a name is none for Slurm.
 pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
     let options: Options = asked(options)?;
-    let w = Working::of(source.network, options.plane, Rails::OneSwitch)?;
+    let w = Working::of(source.network, options.plane, Rails::Any)?;
     w.check_hosts()?;
-    let hosts = options.names.of_hosts(&w)?;
+    let hosts = options.names.nodes(&w)?;
     let mut nodes: Vec<Vec<&str>> = vec![Vec::new(); w.switches.len()];
-    for (host, name) in w.hosts.iter().zip(hosts) {
-        nodes[host.at].push(name);
+    for node in &hosts.all {
+        nodes[node.host.at].push(node.name);
     }
     let lines = match options.switches {
         Which::Leaves => leaves(&w, nodes),
         which => tree(&w, nodes, which == Which::Distinct)?,
     };
     let mut used = vec![false; w.switches.len()];
-    lines.iter().filter_map(|line| line.switch.ok()).for_each(|s| used[s] = true);
-    let names = options.switch_names.of(&w, &used)?;
-    let tops = tops(&lines, &names);
-    let name = |switch: &Result<usize, usize>| match *switch {
-        Ok(s) => &names[s],
-        Err(top) => &tops[top],
-    };
-    let mut text = w.remarks("# ");
     for line in &lines {
-        let below: Vec<&str> = line.below.iter().map(|s| names[*s].as_str()).collect();
+        if let Of::Switch(s) = line.of {
+            used[s] = true;
+        }
+    }
+    let names = names(&lines, &options.switch_names.of(&w, &used)?, &used);
+    let mut text = w.remarks("# ") + &hosts.remark();
+    for line in lines.iter().filter(|line| matches!(line.of, Of::NodesOn(_))) {
+        let own = &names[&line.of];
+        let _ = writeln!(
+            text,
+            "# {own}: nodes on a switch above others; in Slurm a switch has nodes or switches"
+        );
+    }
+    for line in &lines {
+        let below: Vec<&str> = line.below.iter().map(|of| names[of].as_str()).collect();
+        let name = &names[&line.of];
         let _ = match &line.nodes[..] {
-            [] => {
-                writeln!(text, "SwitchName={} Switches={}", name(&line.switch), compressed(&below))
-            }
-            nodes => {
-                writeln!(text, "SwitchName={} Nodes={}", name(&line.switch), compressed(nodes))
-            }
+            [] => writeln!(text, "SwitchName={name} Switches={}", compressed(&below)),
+            nodes => writeln!(text, "SwitchName={name} Nodes={}", compressed(nodes)),
         };
     }
     Ok(text)
 }
 
-/// Names of the tops that are no switches, which no switch has.
-fn tops(lines: &[Line], names: &[String]) -> Vec<String> {
-    const TOP: [&str; 3] = ["top", "top-of-all", "switch-above-all"];
-    let count = lines.iter().filter(|line| line.switch.is_err()).count();
-    let taken: HashSet<&str> = names.iter().map(String::as_str).collect();
-    let of = |top: &str| -> Vec<String> {
-        let number = |i: usize| if count > 1 { format!("{top}-{i}") } else { top.to_owned() };
-        (0..count).map(number).collect()
-    };
+/// The names of all lines: those of switches, and others that no switch has.
+fn names(lines: &[Line], switches: &[String], used: &[bool]) -> BTreeMap<Of, String> {
+    let taken = |name: &String| switches.iter().zip(used).any(|(own, used)| *used && own == name);
+    let tops = lines.iter().filter(|line| matches!(line.of, Of::Top(_))).count();
+    let all_free = |of: &dyn Fn(usize) -> String| (0..tops.max(1)).map(of).all(|t| !taken(&t));
+    let top = |stem: &str, i: usize| if tops > 1 { format!("{stem}-{i}") } else { stem.to_owned() };
     let longer = (1..).map(|n| format!("{}{}", TOP[2], "_".repeat(n)));
-    let mut all = TOP.into_iter().map(str::to_owned).chain(longer).map(|top| of(&top));
-    let free = |tops: &Vec<String>| tops.iter().all(|top| !taken.contains(top.as_str()));
-    all.find(free).unwrap_or_default()
+    let mut stems = TOP.into_iter().map(str::to_owned).chain(longer);
+    let stem = stems.find(|stem| all_free(&|i| top(stem, i))).unwrap_or_default();
+    let mut given = BTreeMap::new();
+    for line in lines {
+        let name = match line.of {
+            Of::Switch(s) => switches[s].clone(),
+            Of::Top(i) => top(&stem, i),
+            Of::NodesOn(s) => {
+                let mut name = format!("{}-nodes", switches[s]);
+                while taken(&name) {
+                    name.push('_');
+                }
+                name
+            }
+        };
+        given.insert(line.of, name);
+    }
+    given
 }
 
 /// The switches with nodes, and for each piece of the network with several one above them.
 fn leaves<'a>(w: &Working<'a>, nodes: Vec<Vec<&'a str>>) -> Vec<Line<'a>> {
     let piece = w.pieces();
-    let all = nodes.into_iter().enumerate().filter(|(_, nodes)| !nodes.is_empty());
-    let mut lines: Vec<Line> =
-        all.map(|(s, nodes)| Line { switch: Ok(s), nodes, below: Vec::new() }).collect();
-    let mut below: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for line in &lines {
-        let s = line.switch.unwrap_or_default();
-        below.entry(piece[s]).or_default().push(s);
+    let mut lines = Vec::new();
+    let mut below: BTreeMap<usize, Vec<Of>> = BTreeMap::new();
+    for (s, nodes) in nodes.into_iter().enumerate().filter(|(_, nodes)| !nodes.is_empty()) {
+        below.entry(piece[s]).or_default().push(Of::Switch(s));
+        lines.push(Line { of: Of::Switch(s), nodes, below: Vec::new() });
     }
     let several = below.into_values().filter(|below| below.len() > 1);
-    lines.extend(several.enumerate().map(|(top, below)| Line {
-        switch: Err(top),
-        nodes: Vec::new(),
-        below,
-    }));
+    let tops = several.enumerate();
+    lines.extend(tops.map(|(top, below)| Line { of: Of::Top(top), nodes: Vec::new(), below }));
     lines
+}
+
+/// A tree by levels, with the leaves that each switch reaches downwards, a bit for each.
+struct Tree {
+    level: Vec<u32>,
+    /// The switches, by level and number, and those one level below each.
+    order: Vec<usize>,
+    below: Vec<Vec<usize>>,
+    reach: Vec<Vec<u64>>,
+}
+
+impl Tree {
+    fn new(w: &Working, nodes: &[Vec<&str>], help: &str) -> Result<Self, Refusal> {
+        let level = levels(w, help)?;
+        let rows = w.neighbours();
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by_key(|s| (level[*s], *s));
+        let count = nodes.iter().filter(|nodes| !nodes.is_empty()).count();
+        let mut reach: Vec<Vec<u64>> = vec![vec![0; count.div_ceil(64)]; rows.len()];
+        let mut below = vec![Vec::new(); rows.len()];
+        let mut leaf = 0;
+        for &s in &order {
+            below[s] = rows[s].iter().map(|(to, _)| *to).collect();
+            below[s].retain(|to| level[*to] < level[s] && reach[*to].iter().any(|bits| *bits > 0));
+            below[s].dedup();
+            if !nodes[s].is_empty() && below[s].is_empty() {
+                reach[s][leaf / 64] |= 1 << (leaf % 64);
+                leaf += 1;
+            }
+            for &to in &below[s] {
+                let (mine, theirs) = pair(&mut reach, s, to);
+                for (bits, more) in mine.iter_mut().zip(theirs) {
+                    *bits |= more;
+                }
+            }
+        }
+        Ok(Self { level, order, below, reach })
+    }
+
+    fn reaches_all_of(&self, s: usize, other: usize) -> bool {
+        self.reach[s].iter().zip(&self.reach[other]).all(|(mine, theirs)| theirs & !mine == 0)
+    }
+
+    fn count(&self, s: usize) -> u32 {
+        self.reach[s].iter().map(|bits| bits.count_ones()).sum()
+    }
+
+    /// The switches above the nodes on `own`, itself among them: those that reach all leaves that
+    /// it does, but for those that have such a switch below them.
+    fn above_nodes_on(&self, own: usize) -> impl Iterator<Item = usize> + '_ {
+        let does = move |s: usize| self.count(s) > 0 && self.reaches_all_of(s, own);
+        let all = self.order.iter().copied();
+        all.filter(move |&s| does(s) && !self.below[s].iter().any(|&to| does(to)))
+    }
 }
 
 /// The switches of a tree that have nodes below them, level by level.
@@ -129,66 +208,55 @@ fn tree<'a>(
     distinct: bool,
 ) -> Result<Vec<Line<'a>>, Refusal> {
     let way_out = "switches=leaves writes any network, in two levels";
-    let level = levels(w, way_out)?;
-    let rows = w.neighbours();
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_by_key(|s| (level[*s], *s));
-    let count = nodes.iter().filter(|nodes| !nodes.is_empty()).count();
-    // the leaves that each switch reaches downwards, a bit for each
-    let mut reach: Vec<Vec<u64>> = vec![vec![0; count.div_ceil(64)]; rows.len()];
-    let mut first: HashMap<(u32, Vec<u64>), usize> = HashMap::new();
-    let mut stands_for: Vec<usize> = (0..rows.len()).collect();
-    let piece = w.pieces();
-    // of each piece how many leaves it has, and whether a switch is above all of them
-    let mut due = vec![0; piece.iter().max().map_or(0, |last| last + 1)];
-    for s in (0..rows.len()).filter(|s| !nodes[*s].is_empty()) {
-        due[piece[s]] += 1;
-    }
-    let mut above_all: Vec<bool> = due.iter().map(|due| *due == 0).collect();
-    let mut leaf = 0;
+    let tree = Tree::new(w, &nodes, way_out)?;
+    check_above_all(w, &tree, way_out)?;
+    let mut first: HashMap<(u32, &[u64]), usize> = HashMap::new();
+    let mut stands_for: Vec<usize> = (0..nodes.len()).collect();
     let mut lines = Vec::new();
-    for s in order {
-        let mut below: Vec<usize> =
-            rows[s].iter().map(|(to, _)| *to).filter(|to| level[*to] < level[s]).collect();
-        below.retain(|to| reach[*to].iter().any(|bits| *bits != 0));
-        if !nodes[s].is_empty() {
-            if let Some(child) = below.first() {
-                let (name, child) = (w.switch_name(s), w.switch_name(*child));
-                let why = format!("switch {name} has nodes, and the switch {child} below it");
-                return Err(Refusal::new("network", why, way_out));
-            }
-            reach[s][leaf / 64] |= 1 << (leaf % 64);
-            leaf += 1;
+    let mut more: Vec<Vec<Of>> = vec![Vec::new(); nodes.len()];
+    for s in 0..nodes.len() {
+        if nodes[s].is_empty() || tree.below[s].is_empty() {
+            continue;
         }
-        for to in &below {
-            let (mine, theirs) = pair(&mut reach, s, *to);
-            for (bits, more) in mine.iter_mut().zip(theirs) {
-                *bits |= more;
-            }
-        }
-        let reached: usize = reach[s].iter().map(|bits| bits.count_ones() as usize).sum();
-        above_all[piece[s]] |= reached == due[piece[s]];
-        if reached == 0 {
-            continue; // Slurm has no use for it
-        }
+        let nodes = std::mem::take(&mut nodes[s]);
+        tree.above_nodes_on(s).for_each(|above| more[above].push(Of::NodesOn(s)));
+        lines.push(Line { of: Of::NodesOn(s), nodes, below: Vec::new() });
+    }
+    for &s in tree.order.iter().filter(|s| tree.count(**s) > 0) {
         if distinct {
-            stands_for[s] = *first.entry((level[s], reach[s].clone())).or_insert(s);
-            for to in &mut below {
-                *to = stands_for[*to];
-            }
+            let alike = first.entry((tree.level[s], &tree.reach[s][..]));
+            stands_for[s] = *alike.or_insert(s);
         }
         if stands_for[s] == s {
+            let below = tree.below[s].iter().map(|to| Of::Switch(stands_for[*to]));
+            let mut below: Vec<Of> = below.chain(std::mem::take(&mut more[s])).collect();
             below.sort_unstable();
             below.dedup();
             let nodes = std::mem::take(&mut nodes[s]);
-            lines.push(Line { switch: Ok(s), nodes, below });
+            lines.push(Line { of: Of::Switch(s), nodes, below });
         }
     }
-    if above_all.iter().all(|above| *above) {
-        return Ok(lines);
+    Ok(lines)
+}
+
+/// Refuses a tree in which nodes are connected that no switch is above.
+fn check_above_all(w: &Working, tree: &Tree, help: &str) -> Result<(), Refusal> {
+    let piece = w.pieces();
+    let pieces = piece.iter().max().map_or(0, |last| last + 1);
+    let mut due: Vec<Vec<u64>> = vec![Vec::new(); pieces];
+    for (s, reach) in tree.reach.iter().enumerate() {
+        due[piece[s]].resize(reach.len(), 0);
+        due[piece[s]].iter_mut().zip(reach).for_each(|(all, bits)| *all |= bits);
+    }
+    let mut is_above = vec![false; pieces];
+    for (s, reach) in tree.reach.iter().enumerate() {
+        is_above[piece[s]] |= *reach == due[piece[s]];
+    }
+    if is_above.iter().all(|above| *above) {
+        return Ok(());
     }
     let why = "no switch is above all nodes that it is connected to: Slurm would part them";
-    Err(Refusal::new("network", why, way_out))
+    Err(Refusal::new("network", why, help))
 }
 
 /// Two different rows at once.

@@ -11,8 +11,6 @@ use std::fmt::Write;
 pub(super) enum Rails {
     /// One.
     One,
-    /// Several, to one switch.
-    OneSwitch,
     /// Any.
     Any,
 }
@@ -24,6 +22,8 @@ pub(super) struct Host {
     pub(super) terminal: TerminalId,
     /// Number of its switch, in [`Working::switches`].
     pub(super) at: usize,
+    /// Whether its other rails lead to others.
+    pub(super) is_spread: bool,
 }
 
 /// What works of one plane.
@@ -81,21 +81,16 @@ impl<'a> Working<'a> {
             if !self.t.terminal_is_up(terminal) {
                 continue;
             }
-            let Some(first) = host_of[x.endpoint.ix()] else {
-                host_of[x.endpoint.ix()] = Some(Host { endpoint: x.endpoint, terminal, at });
+            let Some(first) = &mut host_of[x.endpoint.ix()] else {
+                let host = Host { endpoint: x.endpoint, terminal, at, is_spread: false };
+                host_of[x.endpoint.ix()] = Some(host);
                 continue;
             };
-            if rails == Rails::One || (rails == Rails::OneSwitch && first.at != at) {
-                let why =
-                    format!("endpoint {} has several", self.t.endpoints()[x.endpoint.ix()].name);
-                let help = match rails {
-                    Rails::OneSwitch => {
-                        "those of an endpoint must lead to one switch; --adapters first reads a \
-                         fabric with one port a host"
-                    }
-                    _ => "an endpoint has one in this format",
-                };
-                return Err(Refusal::new("rails", why, help));
+            first.is_spread |= first.at != at;
+            if rails == Rails::One {
+                let name = &self.t.endpoints()[x.endpoint.ix()].name;
+                let why = format!("endpoint {name} has several");
+                return Err(Refusal::new("rails", why, "an endpoint has one in this format"));
             }
         }
         self.hosts = host_of.into_iter().flatten().collect();

@@ -30,6 +30,9 @@ pub enum Format {
     Json,
 }
 
+/// Begins a list whose numbers are none of the names that they also are.
+const NUMBERS: &str = "# numbers of endpoints";
+
 /// All: name, format, how it is used.
 pub const FORMATS: [(&str, Format, &str); 7] = [
     ("list", Format::List, "an endpoint's number a line; `flyloom sim message --placement FILE`"),

@@ -1,5 +1,6 @@
 //! Hosts by their names: an endpoint's whole name, its first word, or its number.
 
+use crate::hosts::{self, host, of_several_adapters};
 use base::Refusal;
 use base::words::did_you_mean;
 use fabric::Topology;
@@ -13,15 +14,22 @@ const MOST_ALL: usize = 1 << 24;
 
 /// The names of a network's endpoints. `host1 HCA-1`, as fabrics call an adapter, is `host1` too,
 /// where no other endpoint begins with that word; `host1.site.example` is `host1`, whichever of
-/// both the network and the file say, where no other host is.
+/// both the network and the file say, where no other host is. Where all that begin with the word
+/// are adapters of one host, it is each of them in turn, as often as it is asked for.
 pub struct Names<'a> {
     on: &'a Topology,
-    known: HashMap<&'a str, Option<u32>>,
+    known: HashMap<&'a str, Known>,
+    /// How often the adapters of a host were asked for, by the first of them.
+    turns: HashMap<u32, usize>,
 }
 
-/// The host that an endpoint is: the first word of its name.
-pub(super) fn host(name: &str) -> &str {
-    name.split_whitespace().next().unwrap_or(name)
+/// What a name is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Known {
+    One(u32),
+    /// The adapters of one host, in their order.
+    Adapters(Vec<u32>),
+    Several,
 }
 
 /// A host's name without its domain; addresses of four numbers stay.
@@ -33,40 +41,80 @@ fn short(host: &str) -> &str {
 impl<'a> Names<'a> {
     /// Those of a network.
     pub fn new(on: &'a Topology) -> Self {
-        let mut known: HashMap<&str, Option<u32>> = HashMap::new();
+        let adapters = of_several_adapters(on);
+        let mut known: HashMap<&str, Known> = HashMap::new();
         // each sort of name anew over those before: the whole name is the surest
         for name in [|name: &'a str| short(host(name)), host, |name: &'a str| name] {
-            let mut own: HashMap<&str, Option<u32>> = HashMap::new();
+            let mut own: HashMap<&str, (u32, Known)> = HashMap::new();
             for (e, endpoint) in (0..).zip(on.endpoints()) {
-                own.entry(name(&endpoint.name)).and_modify(|e| *e = None).or_insert(Some(e));
+                let same = |first: u32| host(&on.endpoints()[first as usize].name);
+                let entry = own.entry(name(&endpoint.name));
+                let (first, known) = entry.or_insert((e, Known::One(e)));
+                if *first != e {
+                    let of_host = adapters.get(same(*first)).filter(|all| all.contains(&e));
+                    *known = match of_host {
+                        Some(all) if *known != Known::Several => Known::Adapters(all.clone()),
+                        _ => Known::Several,
+                    };
+                }
             }
-            known.extend(own);
+            known.extend(own.into_iter().map(|(name, (_, is))| (name, is)));
         }
-        Self { on, known }
+        Self { on, known, turns: HashMap::new() }
     }
 
     /// What is known of this name, or of its part before the first dot.
-    fn known(&self, word: &str) -> Option<&Option<u32>> {
+    fn known(&self, word: &str) -> Option<&Known> {
         self.known.get(word).or_else(|| self.known.get(short(word)))
     }
 
-    /// The endpoint of this name or number.
+    /// Of a host with several adapters how many it has, and which of them this endpoint is; `None`
+    /// where its host's name does not lead back to it.
+    pub(super) fn place(&self, e: u32) -> Option<(usize, usize)> {
+        match self.known(host(&self.on.endpoints()[e as usize].name))? {
+            Known::One(known) => (*known == e).then_some((0, 1)),
+            Known::Adapters(all) => Some((all.iter().position(|a| *a == e)?, all.len())),
+            Known::Several => None,
+        }
+    }
+
+    /// The endpoint of this name or number: of a host with several adapters the next in turn.
     ///
     /// # Errors
     /// When there is none, or it could be several.
-    pub fn find(&self, line: usize, word: &str) -> Result<u32, Refusal> {
-        let count = self.on.endpoints().len();
-        let refuse = |why: String, help: String| Refusal::new(format!("line {line}"), why, help);
+    pub fn find(&mut self, line: usize, word: &str) -> Result<u32, Refusal> {
+        let first = match self.known(word) {
+            Some(Known::Adapters(all)) => all[0],
+            _ => return self.find_at(line, word, 0),
+        };
+        let turn = self.turns.entry(first).or_default();
+        *turn += 1;
+        let slot = *turn - 1;
+        self.find_at(line, word, slot)
+    }
+
+    /// The endpoint of this name or number, of a host with several adapters that of this slot: as
+    /// many slots as there are adapters are one for each, in their order, and again from the first.
+    ///
+    /// # Errors
+    /// When there is none, or it could be several.
+    pub fn find_at(&self, line: usize, word: &str, slot: usize) -> Result<u32, Refusal> {
         match self.known(word) {
-            Some(Some(e)) => return Ok(*e),
-            Some(None) => {
+            Some(Known::Adapters(all)) => Ok(all[slot % all.len()]),
+            Some(Known::One(e)) => Ok(*e),
+            Some(Known::Several) => {
                 let why = format!("several endpoints are called {word:?}");
                 let help = "whole names or numbers; --adapters joined or first has one endpoint a \
                             host";
-                return Err(refuse(why, help.into()));
+                Err(Refusal::new(format!("line {line}"), why, help))
             }
-            None => {}
+            None => self.find_number(line, word),
         }
+    }
+
+    /// The endpoint of this number.
+    pub(super) fn find_number(&self, line: usize, word: &str) -> Result<u32, Refusal> {
+        let count = self.on.endpoints().len();
         if let Ok(e) = word.parse::<u32>()
             && (e as usize) < count
         {
@@ -80,7 +128,31 @@ impl<'a> Names<'a> {
         };
         let help =
             format!("{near}a name in the network, or a number from 0 to {}", count.max(1) - 1);
-        Err(refuse(format!("there is no endpoint {short:?}"), help))
+        let why = format!("there is no endpoint {short:?}");
+        Err(Refusal::new(format!("line {line}"), why, help))
+    }
+
+    /// Whether the number of an endpoint is the name of no other.
+    pub(super) fn is_number(&self, e: u32) -> bool {
+        self.known(&e.to_string()).is_none_or(|known| *known == Known::One(e))
+    }
+
+    /// Whether a line is a whole name of an endpoint.
+    ///
+    /// # Errors
+    /// When it is, and launchers would read something else from it: see [`hosts::fault`].
+    pub(super) fn is_whole(&self, line: usize, said: &str) -> Result<bool, Refusal> {
+        if !matches!(self.known.get(said), Some(Known::One(_))) {
+            return Ok(false);
+        }
+        match hosts::fault(host(said)) {
+            None => Ok(true),
+            Some(why) => {
+                let why = format!("an endpoint is called {said:?}, and {why}");
+                let help = "its number, as a launcher reads something else from such a name";
+                Err(Refusal::new(format!("line {line}"), why, help))
+            }
+        }
     }
 }
 
@@ -99,12 +171,12 @@ pub fn said_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// When a host is not in the network, a bracket is none, or there are too many slots: with the
 /// line.
 pub fn hosts(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
-    let names = Names::new(on);
+    let mut names = Names::new(on);
     let mut found = Vec::new();
     for (line, said) in said_lines(text) {
         let (said, slots) = slots_said(line, said)?;
-        if let Some(Some(e)) = names.known.get(said.as_str()) {
-            add(&mut found, line, *e, slots.unwrap_or(1))?;
+        if names.is_whole(line, &said)? {
+            add(&mut found, line, slots.unwrap_or(1), || names.find(line, &said))?;
             continue;
         }
         for word in split(&said) {
@@ -115,7 +187,7 @@ pub fn hosts(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
                     }
                     _ => (name.as_str(), None),
                 };
-                add(&mut found, line, names.find(line, host)?, own.or(slots).unwrap_or(1))?;
+                add(&mut found, line, own.or(slots).unwrap_or(1), || names.find(line, host))?;
             }
         }
     }
@@ -154,12 +226,20 @@ fn slot_count(line: usize, text: &str) -> Result<u32, Refusal> {
     })
 }
 
-fn add(found: &mut Vec<u32>, line: usize, e: u32, slots: u32) -> Result<(), Refusal> {
+/// As many slots, each on the endpoint that is next.
+fn add(
+    found: &mut Vec<u32>,
+    line: usize,
+    slots: u32,
+    mut next: impl FnMut() -> Result<u32, Refusal>,
+) -> Result<(), Refusal> {
     if found.len() + slots as usize > MOST_ALL {
         let why = format!("more than {MOST_ALL} slots by here");
         return Err(Refusal::new(format!("line {line}"), why, "fewer slots"));
     }
-    found.extend(std::iter::repeat_n(e, slots as usize));
+    for _ in 0..slots {
+        found.push(next()?);
+    }
     Ok(())
 }
 
@@ -213,7 +293,7 @@ fn expanded(line: usize, word: &str) -> Result<Vec<String>, Refusal> {
 /// # Errors
 /// When a line is none, or an endpoint is not in the network: with the line.
 pub fn pins(on: &Topology, text: &str) -> Result<Vec<(u32, u32)>, Refusal> {
-    let names = Names::new(on);
+    let mut names = Names::new(on);
     let mut found = Vec::new();
     for (line, said) in said_lines(text) {
         let (rank, endpoint) = said.split_once(char::is_whitespace).unwrap_or((said, ""));

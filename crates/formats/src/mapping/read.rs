@@ -1,7 +1,7 @@
 //! Mappings read.
 
-use super::Format;
 use super::names::{Names, said_lines};
+use super::{Format, NUMBERS};
 use base::Refusal;
 use fabric::Topology;
 use serde_json::Value;
@@ -61,11 +61,16 @@ fn refuse(line: usize, why: impl Into<String>, help: &str) -> Refusal {
 
 /// Names and numbers in the order of the ranks; `host:2` is two ranks.
 fn list(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
-    let names = Names::new(on);
+    let mut names = Names::new(on);
     let mut found = Vec::new();
+    let are_numbers = text.trim_start().starts_with(NUMBERS);
     for (line, said) in said_lines(text) {
-        if let Ok(e) = names.find(line, said) {
-            found.push(e);
+        if are_numbers {
+            found.push(names.find_number(line, said)?);
+            continue;
+        }
+        if names.is_whole(line, said)? {
+            found.push(names.find(line, said)?);
             continue;
         }
         for word in said.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty()) {
@@ -75,8 +80,9 @@ fn list(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
             if !(1..=1 << 20).contains(&count) {
                 return Err(refuse(line, format!("{count} ranks on one host"), "1 to 1048576"));
             }
-            let e = names.find(line, word)?;
-            found.extend(std::iter::repeat_n(e, count as usize));
+            for _ in 0..count {
+                found.push(names.find(line, word)?);
+            }
         }
     }
     Ok(found)
@@ -85,15 +91,22 @@ fn list(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
 /// Lines `rank N=HOST slot=...`.
 fn rankfile(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
     const FORM: &str = "lines 'rank N=HOST slot=CORES'";
-    let names = Names::new(on);
+    let mut names = Names::new(on);
     let mut found: Vec<(u32, u32, usize)> = Vec::new();
     for (line, said) in said_lines(text) {
         let rest = said.strip_prefix("rank ").ok_or_else(|| refuse(line, "no rank", FORM))?;
         let (rank, host) = rest.split_once('=').ok_or_else(|| refuse(line, "no host", FORM))?;
         let rank: u32 =
             rank.trim().parse().map_err(|_| refuse(line, format!("{rank:?} is no rank"), FORM))?;
-        let host = host.split(" slot").next().unwrap_or_default().trim();
-        found.push((rank, names.find(line, host)?, line));
+        let (host, slot) = host.split_once(" slot").unwrap_or((host, ""));
+        let host = host.trim();
+        names.is_whole(line, host)?;
+        let slot = slot.trim_start_matches(|c: char| c != '=').trim_start_matches('=').trim();
+        let e = match slot.parse::<usize>() {
+            Ok(slot) => names.find_at(line, host, slot)?,
+            Err(_) => names.find(line, host)?,
+        };
+        found.push((rank, e, line));
     }
     found.sort_unstable();
     for (expected, (rank, _, line)) in (0..).zip(&found) {

@@ -68,8 +68,34 @@ fn hosts_are_found_by_name_word_range_and_number() {
     let twins = fabric_names(["a x", "a y", "b", "c"]);
     assert!(hosts(&twins, "a").expect_err("two").to_string().contains("several"));
     assert!(write(&twins, &[0, 1], &[], Format::Slurm).is_err());
-    assert_eq!(write(&twins, &[0, 2], &[], Format::Slurm).expect("one each"), "a\nb\n");
+    let said = write(&twins, &[0, 2], &[], Format::Slurm).expect_err("read as no one").to_string();
+    assert!(said.contains("the name of another"), "{said}");
     assert!(pins(&on, "x n01").expect_err("no rank").to_string().contains("line 1"));
+}
+
+#[test]
+fn the_adapters_of_a_host_are_one_host_to_launchers() {
+    let on = fabric_names(["b mlx5_0", "a mlx5_1", "b mlx5_1", "a mlx5_0"]);
+    let slots = [0, 1, 2, 3];
+    // of a endpoints 3 and 1 in this order, of b 0 and 2
+    assert_eq!(hosts(&on, "a\nb\na\nb:3").expect("in turn"), [3, 0, 1, 2, 0, 2]);
+    assert_eq!(hosts(&on, "a mlx5_1, b slots=2").expect_err("no name").param, "line 1");
+    assert_eq!(hosts(&on, "a mlx5_1\na").expect("whole names"), [1, 3]);
+    assert_eq!(pins(&on, "0 a\n1 a").expect("in turn"), [(0, 3), (1, 1)]);
+    for places in [[0, 1, 2, 3], [2, 2, 1, 3], [1, 1, 2, 0]] {
+        let text = write(&on, &places, &slots, Format::Rankfile).expect("a file");
+        assert_eq!(read(&on, &text, &slots, None).expect("read"), places, "{text}");
+        let mut lines: Vec<&str> =
+            text.lines().filter_map(|l| l.split_once('=')).map(|l| l.1).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        assert_eq!(lines.len(), 4, "a slot of a host is of one rank: {text}");
+    }
+    for format in [Format::Hydra, Format::Slurm, Format::Pbs] {
+        let text = write(&on, &[2, 1, 0, 3], &slots, format).expect("a file");
+        assert_eq!(text, "b\na\nb\na\n");
+        assert_eq!(read(&on, &text, &slots, Some(format)).expect("in turn"), [0, 3, 2, 1]);
+    }
 }
 
 #[test]
@@ -87,6 +113,14 @@ fn names_that_a_launcher_reads_otherwise_are_refused() {
             let text = write(&on, &[1, 0], &[0, 1], format).expect(bad);
             assert_eq!(read(&on, &text, &[0, 1], None).expect(bad), [1, 0]);
         }
+    }
+    let on = fabric_names(["a:4", "a", "n[1-3]", "x"]);
+    for format in launchers {
+        for bad in ["a:4\nx", "x\nn[1-3]", "rank 0=a:4 slot=0"] {
+            let said = read(&on, bad, &[0, 1, 2, 3], None).expect_err(bad).to_string();
+            assert!(said.contains("its number"), "{said}");
+        }
+        assert!(hosts(&on, "n[1-3]").is_err() && hosts(&on, "a:4").is_err(), "{format:?}");
     }
     let on = fabric_names(["node-1.cluster_a", "7", "_x", "A9 HCA-1"]);
     for format in launchers {
@@ -120,7 +154,43 @@ fn what_is_wrong_in_a_mapping_is_named() {
     assert!(format("rankfiles").expect_err("none").to_string().contains("did you mean rankfile"));
 }
 
+/// Names of hosts as they are, and as launchers read them otherwise; some with adapters.
+fn any_name() -> impl Strategy<Value = String> {
+    let word = "[a-c]{1,2}[0-3]?|[a-c]1?[-._:#,=*\\[\\]+@\"'/][0-2a]|[-#:.\\[+][a-c1]|[0-9]";
+    (word, prop_oneof!["", " mlx5_[01]", " HCA-1", " x"]).prop_map(|(host, rest)| host + &rest)
+}
+
 proptest! {
+    #[test]
+    fn what_is_written_is_read_alike_by_the_rules_of_launchers(
+        names in proptest::collection::vec(any_name(), 4),
+        places in proptest::collection::vec(0_u32..4, 1..9),
+        which in 0_usize..FORMATS.len(),
+    ) {
+        let names: [String; 4] = names.try_into().expect("four");
+        let on = fabric_names([&names[0], &names[1], &names[2], &names[3]]);
+        let (_, format, _) = FORMATS[which];
+        let slots: Vec<u32> = (0..4).flat_map(|e| [e; 8]).collect();
+        let Ok(text) = write(&on, &places, &slots, format) else { return Ok(()) };
+        let back = read(&on, &text, &slots, Some(format)).expect("what was written");
+        let host = |e: &u32| names[*e as usize].split(' ').next().expect("a word");
+        if [Format::Hydra, Format::Slurm, Format::Pbs].contains(&format) {
+            // `host:slots` and `#` of Hydra and PBS; brackets and commas of Slurm's lists
+            let marks = [':', '#', ',', '[', ']', ' ', '=', '"', '*'];
+            let plain = |line: &str| !line.contains(marks);
+            let begins = |line: &str| !line.starts_with(['-', '+', '.']);
+            prop_assert!(text.lines().all(|line| plain(line) && begins(line)));
+            let said: Vec<&str> = places.iter().map(host).collect();
+            prop_assert_eq!(text.lines().collect::<Vec<_>>(), said.clone());
+            prop_assert_eq!(back.iter().map(host).collect::<Vec<_>>(), said);
+            if names.iter().all(|name| !name.contains(" mlx5_")) {
+                prop_assert_eq!(back, places);
+            }
+        } else {
+            prop_assert_eq!(back, places);
+        }
+    }
+
     #[test]
     fn no_text_breaks_a_reader(text in "[0-9a-z\\[\\]{}:,=#\" \n-]{0,60}", which in 0_usize..8) {
         let on = fabric_names(["n01 HCA-1", "n02 HCA-1", "n03 HCA-1", "n10 HCA-1"]);

@@ -1,10 +1,12 @@
 //! Mappings written.
 
-use super::Format;
-use super::names::host;
+use super::names::Names;
+use super::{Format, NUMBERS};
+use crate::hosts::{self, host};
 use base::Refusal;
 use fabric::Topology;
 use serde_json::json;
+use std::collections::HashMap;
 use std::fmt::Write;
 
 /// The text of a mapping. `slots` has the endpoint of each slot in the order in which they are
@@ -19,7 +21,11 @@ pub fn write(
     format: Format,
 ) -> Result<String, Refusal> {
     let mut text = String::new();
+    let names = Names::new(on);
     if format == Format::List {
+        if places.iter().any(|e| !names.is_number(*e)) {
+            let _ = writeln!(text, "{NUMBERS}");
+        }
         for e in places {
             let _ = writeln!(text, "{e}");
         }
@@ -29,17 +35,16 @@ pub fn write(
         return cray(places, slots);
     }
     let name = |e: u32| host(&on.endpoints()[e as usize].name);
-    check_names(on, places)?;
-    if format != Format::Json {
-        places.iter().try_for_each(|&e| check_host(name(e)))?;
-    }
+    let known = places_of(on, &names, places, format)?;
     match format {
         Format::Rankfile => {
-            let mut taken = vec![0_u32; on.endpoints().len()];
+            let mut taken = vec![0; on.endpoints().len()];
             for (rank, &e) in places.iter().enumerate() {
-                let slot = &mut taken[e as usize];
+                // of a host's adapters each has slots of its own, by which they are told apart
+                let (own, all) = known[&e];
+                let slot = own + all * taken[e as usize];
                 let _ = writeln!(text, "rank {rank}={} slot={slot}", name(e));
-                *slot += 1;
+                taken[e as usize] += 1;
             }
         }
         Format::Json => {
@@ -78,35 +83,42 @@ fn no_order() -> Refusal {
     Refusal::new("format", "cray: slots that stay empty cannot be said as an order of ranks", help)
 }
 
-/// One rule for all files of launchers: letters, digits, `_`, `.` and `-`, and neither `.` nor `-`
-/// first. All else means something to one of them: slots, comments, ranges, options.
-fn check_host(name: &str) -> Result<(), Refusal> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let first = name.chars().next().is_some_and(plain);
-    if first && name.chars().all(|c| plain(c) || c == '.' || c == '-') {
-        return Ok(());
-    }
-    let why = format!("a launcher would not take {name:?} for the name of a host");
-    let help = "letters, digits, _ . and -, a letter, digit or _ first; or list or json, which \
-                have numbers";
-    Err(Refusal::new("format", why, help))
-}
-
-fn check_names(on: &Topology, places: &[u32]) -> Result<(), Refusal> {
-    let mut named: Vec<(&str, u32)> =
-        places.iter().map(|&e| (host(&on.endpoints()[e as usize].name), e)).collect();
-    named.sort_unstable();
-    named.dedup();
-    match named.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        None => Ok(()),
-        Some(pair) => {
-            let why =
-                format!("endpoints {} and {} are both host {}", pair[0].1, pair[1].1, pair[0].0);
-            Err(Refusal::new(
-                "format",
-                why,
-                "list, or a fabric read with --adapters joined or first: one endpoint a host",
-            ))
+/// Of every endpoint in use which of its host's adapters it is, and of how many.
+///
+/// # Errors
+/// When a launcher would not take a host's name, or it is the name of several endpoints that are no
+/// adapters of one host: numbers say either.
+fn places_of(
+    on: &Topology,
+    names: &Names,
+    places: &[u32],
+    format: Format,
+) -> Result<HashMap<u32, (usize, usize)>, Refusal> {
+    let mut known = HashMap::new();
+    let mut by_host: HashMap<&str, u32> = HashMap::new();
+    for &e in places {
+        if known.contains_key(&e) {
+            continue;
         }
+        let name = host(&on.endpoints()[e as usize].name);
+        if let Some(why) = hosts::fault(name).filter(|_| format != Format::Json) {
+            let why = format!("a launcher would not take {name:?} for the name of a host: {why}");
+            let help = format!("{}; or list or json, which have numbers", hosts::NAMES);
+            return Err(Refusal::new("format", why, help));
+        }
+        let place = names.place(e);
+        let other = *by_host.entry(name).or_insert(e);
+        if let (None, true) = (place, other != e || format != Format::Json) {
+            let why = if other == e {
+                format!("the name {name} of endpoint {e} is the name of another, too")
+            } else {
+                format!("endpoints {other} and {e} are both host {name}")
+            };
+            let help = "list, or a fabric read with --adapters joined or first: one endpoint a \
+                        host";
+            return Err(Refusal::new("format", why, help));
+        }
+        known.insert(e, place.unwrap_or((0, 1)));
     }
+    Ok(known)
 }

@@ -1,8 +1,9 @@
 //! A network of the nodes that a file tells of: what is one, what is left out, what is joined.
 
 use super::Wrong;
-use super::device::{Choice, Kind, host, names_no_host, natural};
+use super::device::{Choice, Kind, names_no_host};
 use super::line::{NodeLine, PortLine, Rate};
+use crate::hosts::{host, natural};
 use base::{EndpointId, Refusal, SwitchId};
 use fabric::network::{Aside, Builder, Cable, Plug, Recipe, Switch, Topology};
 use serde_json::Map;

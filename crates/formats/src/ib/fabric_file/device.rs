@@ -4,6 +4,7 @@
 //! device id and its description say: the switches' units for aggregation (SHARP) are all called
 //! `Mellanox Technologies Aggregation Node`, and operators name servers by what they do.
 
+use crate::hosts::{adapter, host, natural};
 use base::Refusal;
 use base::words::did_you_mean;
 use serde::Deserialize;
@@ -147,16 +148,6 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// A word without the number at its end.
 fn stem(word: &str) -> &str {
     word.trim_end_matches(|c: char| c.is_ascii_digit())
-}
-
-/// The host that a description begins with.
-pub(super) fn host(description: &str) -> &str {
-    description.split_whitespace().next().unwrap_or(description)
-}
-
-/// The name of the adapter in its host, what follows the first blank; empty where nothing does.
-pub(super) fn adapter(description: &str) -> &str {
-    description.trim().split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim())
 }
 
 /// Whether a description is the firmware's own, the same for all adapters of one model.
@@ -371,21 +362,6 @@ impl Choice {
     }
 }
 
-/// A key that sorts names by their numbers: `mlx5_2` before `mlx5_10`.
-pub(super) fn natural(name: &str) -> Vec<(String, u64)> {
-    let mut parts = Vec::new();
-    let mut rest = name;
-    while !rest.is_empty() {
-        let text = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
-        let (before, after) = rest.split_at(text);
-        let digits = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
-        let (number, after) = after.split_at(digits);
-        parts.push((before.to_owned(), number.parse().unwrap_or(0)));
-        rest = after;
-    }
-    parts
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -429,12 +405,5 @@ mod tests {
         ] {
             assert_eq!(fits(glob, text), is, "{glob} {text}");
         }
-    }
-
-    #[test]
-    fn names_sort_by_their_numbers() {
-        let mut names = ["mlx5_10", "mlx5_2", "HCA-1", "mlx5_0"];
-        names.sort_by_key(|name| natural(name));
-        assert_eq!(names, ["HCA-1", "mlx5_0", "mlx5_2", "mlx5_10"]);
     }
 }
