@@ -353,6 +353,30 @@ def test_a_file_that_cannot_be_written(mpi, place, env, tmp_path):
     assert lines == [f"flyloom: record: {file}: cannot be written: No such file or directory"]
 
 
+def test_no_link_is_written_through(record, tmp_path):
+    """A part has a name that nobody foresees; the file's own, where it is a link, is replaced."""
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    for name in ("bytes.mtx.part", "messages.mtx"):
+        (tmp_path / name).symlink_to("victim")
+    record(2, "ring")
+    assert victim.read_text() == "precious" and not (tmp_path / "messages.mtx").is_symlink()
+    assert not [path.name for path in tmp_path.glob(".*")]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+def test_a_library_that_another_user_may_have_built_is_not_run(tmp_path):
+    cache = tmp_path / "cache"
+    (cache / "flyloom").mkdir(parents=True)
+    os.chown(cache / "flyloom", 12345, 12345)
+    needs(MPIS[0])
+    words = command("record", "-o", tmp_path / "a.mtx", "--", f"mpiexec.{MPIS[0]}", "true")
+    done = subprocess.run(words, env=mpi_environment(cache), text=True, capture_output=True,
+                          timeout=LIMIT_S)
+    assert done.returncode == 2
+    assert f"{cache / 'flyloom'}: belongs to another user (number 12345)" in done.stderr
+
+
 @pytest.mark.parametrize(("words", "why"), [
     (["-o", "absent/a.mtx", "--", "true"], "-o absent/a.mtx: there is no folder"),
     (["-o", ".", "--", "true"], "-o .: is a folder"),

@@ -1,4 +1,5 @@
 /* The end of the recorder: rank 0 collects what every process has counted, and writes files. */
+#include "part_file.h"
 #include "record.h"
 
 #include <errno.h>
@@ -60,46 +61,31 @@ static struct entry *own(int rank, uint64_t *count) {
     return entries;
 }
 
-static void cannot(const char *path) {
-    fprintf(stderr, "flyloom: record: %s: cannot be written: %s\n", path, strerror(errno));
+static void cannot(const char *path, int why) {
+    fprintf(stderr, "flyloom: record: %s: cannot be written: %s\n", path, strerror(why));
 }
 
 static void write_file(const char *path, int size, const struct entry *entries, uint64_t count,
                        int is_messages) {
-    size_t room = strlen(path) + sizeof ".part";
-    char *part = malloc(room);
-    if (part == NULL) {
-        cannot(path);
-        return;
-    }
-    snprintf(part, room, "%s.part", path);
-    FILE *file = fopen(part, "w");
+    struct part_file made;
+    int failed = part_file_open(&made, path);
     uint64_t rows = 0;
     for (uint64_t i = 0; i < count; i++)
         rows += (is_messages ? entries[i].messages : entries[i].bytes) != 0;
-    if (file != NULL) {
-        fprintf(file, "%%%%MatrixMarket matrix coordinate real general\n");
-        fprintf(file, "%% %s sent by process row-1 to process column-1%s\n",
+    if (failed == 0) {
+        fprintf(made.file, "%%%%MatrixMarket matrix coordinate real general\n");
+        fprintf(made.file, "%% %s sent by process row-1 to process column-1%s\n",
                 is_messages ? "messages" : "bytes", rec_collectives ? "" : ", no collectives");
-        fprintf(file, "%d %d %llu\n", size, size, (unsigned long long)rows);
+        fprintf(made.file, "%d %d %llu\n", size, size, (unsigned long long)rows);
         for (uint64_t i = 0; i < count; i++) {
             uint64_t value = is_messages ? entries[i].messages : entries[i].bytes;
             if (value != 0)
-                fprintf(file, "%u %u %llu\n", entries[i].from + 1, entries[i].to + 1,
+                fprintf(made.file, "%u %u %llu\n", entries[i].from + 1, entries[i].to + 1,
                         (unsigned long long)value);
         }
-        errno = 0;
-        int is_bad = ferror(file);
-        is_bad = fclose(file) != 0 || is_bad;
-        if (is_bad && errno == 0) errno = EIO;
-        if (is_bad || rename(part, path) != 0) {
-            cannot(path);
-            remove(part);
-        }
-    } else {
-        cannot(path);
+        failed = part_file_end(&made, 0);
     }
-    free(part);
+    if (failed != 0) cannot(path, failed);
 }
 
 /* Room at rank 0 for the entries of all, its own first; NULL where memory is short. */
@@ -153,8 +139,7 @@ void rec_write(const char *path, const char *messages_path) {
         write_file(path, size, entries, count, 0);
         if (messages_path != NULL) write_file(messages_path, size, entries, count, 1);
     } else if (rank == 0) {
-        errno = ENOMEM;
-        cannot(path);
+        cannot(path, ENOMEM);
     }
     if (rank == 0 && found[0])
         fprintf(stderr, "flyloom: record: memory was short: %s has too little\n", path);

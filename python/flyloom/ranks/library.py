@@ -64,8 +64,10 @@ RANKS = Library("libflyloom_ranks.so", "ranks", ("ranks.c",))
 """What the ranks of a run send each other by."""
 RECORDER = Library(
     "libflyloom_record.so", "mpi",
-    ("record.c", "record_peers.c", "record_send.c", "record_collective.c", "record_write.c"),
-    ("record.h", "wrap.h", "record_send.inc", "record_collective.inc"), ("-pthread", "-ldl"),
+    ("record.c", "record_peers.c", "record_send.c", "record_collective.c", "record_write.c",
+     "part_file.c"),
+    ("record.h", "part_file.h", "wrap.h", "record_send.inc", "record_collective.inc"),
+    ("-pthread", "-ldl"),
 )
 """Records who sends how much to whom of a program."""
 REORDERER = Library(
@@ -166,9 +168,25 @@ def _core_for_c() -> bytes:
 
 
 def path(mpicc: str, which: Library = RANKS) -> Path:
-    """A library of an mpicc, built where it is not kept yet."""
+    """A library of an mpicc, built where it is not kept yet.
+
+    What is kept is loaded into the user's programs, under a name that anybody can work out:
+    RefusalError where another user could have put it there.
+    """
     place = kept(mpicc, which)
+    _check_owner(place.parent)
     return place if place.is_file() else build(mpicc, which)
+
+
+def _check_owner(folder: Path) -> None:
+    """The folder must be of this user, of root, or of whom the folder of all caches belongs to."""
+    base = cache().parent
+    trusted = {os.geteuid(), 0, *([base.stat().st_uid] if base.is_dir() else [])}
+    for place in (cache(), folder):
+        if os.path.lexists(place) and place.lstat().st_uid not in trusted:
+            raise RefusalError(f"{place}: belongs to another user (number {place.lstat().st_uid}),"
+                               " whose library would be run; XDG_CACHE_HOME=FOLDER names another"
+                               " place for what is built")
 
 
 def family(mpicc: str) -> str | None:

@@ -2,16 +2,18 @@
  *
  * Round n of rank r is the file n.r, written aside and renamed, so that it is whole when it is
  * there. A rank removes its file of round n after round n + 1: then all have read it. The file
- * alive.r is locked as long as its rank lives; a lock that can be had means that it has died.
+ * alive.r is locked as long as its rank lives: made and locked under another name, it is never seen
+ * without its lock. One that could be locked is of a rank that has died; who looks asks the kernel
+ * and locks nothing, so that no look is in the way of a rank that comes.
  * What ranks tell each other here are also the secrets by which they know each other: files can be
  * read by their user alone, are never opened through a link, and those of another user are none.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -76,13 +78,23 @@ static int open_own(const struct files *files, const char *path) {
     return -1;
 }
 
+/* A lock of the whole file that belongs to the opened file, not to the process. */
+static struct flock whole_file(void) {
+    return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
+}
+
+static bool is_locked(int file) {
+    struct flock lock = whole_file();
+    return fcntl(file, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
 static bool has_died(const struct files *files, int rank) {
     char path[PATH];
     name_of(files, "alive", 0, rank, path);
     int file = open_own(files, path);
     /* All have made theirs before round 1; who left early has taken it away. */
     if (file < 0) return files->round > 0 && errno == ENOENT;
-    bool died = flock(file, LOCK_SH | LOCK_NB) == 0;
+    bool died = !is_locked(file);
     close(file);
     return died;
 }
@@ -111,7 +123,7 @@ static int read_round(const struct files *files, int rank, void *to, size_t byte
 
 /* Whether a rank has died while this one waits for `awaited`, which may itself have left because
    of that: some of the others are looked at, too, in turn. Only who looks dead twice in a row is:
-   between making the file and locking it a rank looks so. */
+   what a program that was killed left here looks so, until its rank of this program comes. */
 static bool some_died(const struct files *files, int awaited, struct looks *looks) {
     if (looks->suspect >= 0 && has_died(files, looks->suspect)) return true;
     looks->suspect = has_died(files, awaited) ? awaited : -1;
@@ -153,25 +165,81 @@ static int gather(void *ctx, const void *mine, void *all, size_t bytes) {
     return code;
 }
 
-static int hold_alive(struct files *files) {
+static int refuse_folder(const struct files *files) {
+    return fly_fail(FLY_ERR_ARG, "fly_boot_files: folder: %s: %s; it must be a folder that "
+                    "can be written to", files->folder, strerror(errno));
+}
+
+static int refuse_rank(const struct files *files) {
+    return fly_fail(FLY_ERR_ARG, "fly_boot_files: rank: %d is taken in %s", files->rank,
+                    files->folder);
+}
+
+/* The file of this rank under the name of those that come, locked: 1; 0: another process of the
+   same rank has just renamed it, or removed it; -1, and errno: EAGAIN where that has the lock. */
+static int lock_coming(struct files *files, const char *path) {
+    struct stat opened, named;
+    struct flock lock = whole_file();
+    files->alive = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (files->alive < 0) return -1;
+    if (fcntl(files->alive, F_OFD_SETLK, &lock) == 0 && fstat(files->alive, &opened) == 0) {
+        files->owner = opened.st_uid;
+        if (lstat(path, &named) == 0 && named.st_ino == opened.st_ino &&
+            named.st_dev == opened.st_dev)
+            return 1;
+        errno = 0;
+    } else if (errno == EACCES) {
+        errno = EAGAIN; /* POSIX has both for a lock that another has */
+    }
+    int why = errno;
+    close(files->alive);
+    errno = why;
+    return why == 0 ? 0 : -1;
+}
+
+/* What this rank of a program that was killed has left: others would take it for what is said now.
+ */
+static void remove_rounds(const struct files *files) {
+    DIR *folder = opendir(files->folder);
+    if (folder == NULL) return;
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        unsigned round;
+        int rank, end = 0;
+        if (sscanf(entry->d_name, "flyloom.%u.%d%n", &round, &rank, &end) == 2 &&
+            entry->d_name[end] == 0 && rank == files->rank)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    closedir(folder);
+}
+
+/* With the lock: the file takes its place, unless a process of this rank lives. */
+static int take_place(const struct files *files, const char *coming) {
     char path[PATH];
     name_of(files, "alive", 0, files->rank, path);
-    struct stat made;
-    files->alive = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (files->alive >= 0 && fstat(files->alive, &made) != 0) {
-        close(files->alive);
-        files->alive = -1;
+    int earlier = open_own(files, path);
+    if (earlier >= 0) {
+        bool lives = is_locked(earlier);
+        close(earlier);
+        if (lives) return refuse_rank(files);
+        remove_rounds(files);
+    } else if (errno != ENOENT) {
+        return refuse_folder(files);
     }
-    if (files->alive < 0)
-        return fly_fail(FLY_ERR_ARG, "fly_boot_files: folder: %s: %s; it must be a folder that "
-                        "can be written to", files->folder, strerror(errno));
-    files->owner = made.st_uid;
-    if (flock(files->alive, LOCK_EX | LOCK_NB) != 0) {
+    return rename(coming, path) == 0 ? FLY_OK : refuse_folder(files);
+}
+
+static int hold_alive(struct files *files) {
+    char coming[PATH];
+    int locked;
+    name_of(files, "coming", 0, files->rank, coming);
+    while ((locked = lock_coming(files, coming)) == 0) continue;
+    if (locked < 0) return errno == EAGAIN ? refuse_rank(files) : refuse_folder(files);
+    int code = take_place(files, coming);
+    if (code != FLY_OK) {
+        unlink(coming);
         close(files->alive);
-        return fly_fail(FLY_ERR_ARG, "fly_boot_files: rank: %d is taken in %s", files->rank,
-                        files->folder);
     }
-    return FLY_OK;
+    return code;
 }
 
 static int make(const char *folder, int rank, int size, uint32_t timeout_ms, fly_boot *boot) {

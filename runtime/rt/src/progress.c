@@ -17,6 +17,8 @@ static const uint64_t ASK_FIRST_NS = 100000000, ASK_MOST_NS = 2000000000, LEAVE_
 /* Nothing leaves for so long: it is not waited for. */
 static const uint64_t STILL_NS = 1000000000;
 enum { REST_FIRST_US = 100, REST_MOST_US = 5000 };
+/* A sleep that something may come in without ending it. */
+enum { NAP_US = 50 };
 
 uint64_t fly_now_ns(void) {
     struct timespec now;
@@ -48,24 +50,32 @@ FLY_APART void fly_watch(struct fly_rt *rt) {
         if (rt->carriers[i]->ops->watch != NULL) rt->carriers[i]->ops->watch(rt->carriers[i]);
 }
 
-int fly_turn(struct fly_rt *rt) {
+/* All transports once, those of memory so many looks long. */
+static int turn(struct fly_rt *rt, int looks, const struct fly_want *until) {
     int taken = 0;
-    for (int i = 0; i < rt->carrier_count; i++)
-        taken += rt->carriers[i]->ops->poll(rt->carriers[i]);
+    for (int i = 0; i < rt->carrier_count; i++) {
+        struct fly_carrier *c = rt->carriers[i];
+        taken += c->ops->spin != NULL ? c->ops->spin(c, looks, until) : c->ops->poll(c);
+    }
     fly_look_after(rt);
     if (++rt->tended % TURNS_TEND == 0) fly_tend(rt);
     return taken;
 }
 
-/* Sleeping is the transport's where there is one alone; several, and multicast, are polled in turn,
-   with naps. */
+int fly_turn(struct fly_rt *rt) { return turn(rt, 1, NULL); }
+
+/* A transport that can be slept in ends the sleep itself when something comes. The others, and
+   multicast, cannot: with one of them the sleep is a nap, in which that transport still wakes. */
 static void rest(struct fly_rt *rt, uint32_t microseconds) {
-    bool sleeps = rt->carrier_count == 1 && rt->carriers[0]->ops->rest != NULL && rt->casts == 0;
+    struct fly_carrier *wakes = NULL;
+    for (int i = 0; i < rt->carrier_count && wakes == NULL; i++)
+        if (rt->carriers[i]->ops->rest != NULL) wakes = rt->carriers[i];
+    if (rt->carrier_count != 1 || wakes == NULL || rt->casts != 0) microseconds = NAP_US;
     let_go(rt);
-    if (sleeps) {
-        rt->carriers[0]->ops->rest(rt->carriers[0], microseconds);
+    if (wakes != NULL) {
+        wakes->ops->rest(wakes, microseconds);
     } else {
-        struct timespec nap = {0, 50000};
+        struct timespec nap = {0, (long)microseconds * 1000};
         nanosleep(&nap, NULL);
     }
     take(rt);
@@ -116,12 +126,12 @@ void fly_wait_more(struct fly_pause *pause) {
     pause->checks++;
     if (pause->turns > spins || (rt->locked && pause->turns % 16 == 0)) be_patient(pause);
     struct fly_carrier *only = rt->only;
-    int taken;
+    int taken, looks = pause->turns <= spins ? FLY_LOOKS : 1;
     if (only != NULL) {
-        taken = only->ops->spin(only, pause->turns <= spins ? FLY_LOOKS : 1, pause->until);
+        taken = only->ops->spin(only, looks, pause->until);
         fly_look_after(rt);
     } else {
-        taken = fly_turn(rt);
+        taken = turn(rt, looks, pause->until); /* as many looks as one at a network takes */
     }
     if (taken > 0) pause->turns = 0; /* more may come soon */
     if (pause->awaited != 0 && (pause->checks % 64 == 0 || rests(pause))) wonder(pause);

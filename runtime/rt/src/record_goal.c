@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../mpi/part_file.h"
 #include "record.h"
 
 static const uint64_t NONE = UINT64_MAX;
@@ -374,15 +375,7 @@ static int write_all(FILE *file, int size, struct fly_event *const events[],
 /* Beside the file first, so that one that is there is never half of this one. */
 int fly_record_write(const char *path, int size, struct fly_event *const events[],
                      const uint64_t counts[]) {
-    size_t bytes = strlen(path) + sizeof ".part";
-    char *part = malloc(bytes);
-    if (part == NULL) return ENOMEM;
-    snprintf(part, bytes, "%s.part", path);
-    FILE *file = fopen(part, "w");
-    int failed = file == NULL ? errno : write_all(file, size, events, counts);
-    if (file != NULL && fclose(file) != 0 && failed == 0) failed = errno;
-    if (failed == 0 && rename(part, path) != 0) failed = errno;
-    if (file != NULL && failed != 0) remove(part);
-    free(part);
-    return failed;
+    struct part_file made;
+    int failed = part_file_open(&made, path);
+    return failed != 0 ? failed : part_file_end(&made, write_all(made.file, size, events, counts));
 }

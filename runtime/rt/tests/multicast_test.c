@@ -5,6 +5,8 @@
  *   multicast_test TRANSPORTS refused|unlike RANKS [COUNT]   prints why it is not open; broadcasts
  *       go another way. Unlike: the last rank's FLYLOOM_MULTICAST is 0
  *   multicast_test TRANSPORTS kill RANKS COUNT [SEED]
+ *   multicast_test TRANSPORTS forged RANKS COUNT [SEED [MOST]]   root 0, sizes MOST; before each
+ *       one who has the token sends all of it to the group, with other bytes, as if from rank 0
  *
  * Sizes to MOST bytes, any root, several at once and on two teams, in every form, with ranks that
  * come late. FLYLOOM_MULTICAST, "1%lo" unless it is set, says where; FLYLOOM_MULTICAST_FAULTS what
@@ -16,12 +18,13 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "coll/datagram.h"
+#include "coll/mark.h"
+#include "coll/multicast.h"
 #include "flyloom_coll.h"
 #include "ranks.h"
 
 enum { AT_ONCE = 4, GUARD = 16, LATE_US = 3000, LIMIT_MS = 2000 };
-enum what { RANDOM, REPAIR, REFUSED, UNLIKE, MORTAL };
+enum what { RANDOM, REPAIR, REFUSED, UNLIKE, MORTAL, FORGED };
 
 struct options {
     const char *transports;
@@ -120,6 +123,27 @@ static void count_repairs(fly_team *team, int rank, uint64_t count) {
           (unsigned long)all[0]);
 }
 
+/* What a stranger can do who is in the group and has seen what goes there: the fragments of the
+   next broadcast but one, before they are sent. */
+static void forge(const fly_team *team, size_t bytes) {
+    const struct fly_coll *coll = team->coll;
+    uint64_t token = coll->cast->token;
+    size_t piece = coll->cast->fragment_bytes;
+    char why[200] = "";
+    unsigned char *data = malloc(piece);
+    struct fly_datagrams *link = fly_datagrams_open(getenv("FLYLOOM_MULTICAST"), &token, why,
+                                                    sizeof why);
+    CHECK(link != NULL && data != NULL && token == coll->cast->token, "%s", why);
+    memset(data, 0x5A, piece);
+    for (size_t at = 0; at < bytes; at += piece) {
+        struct fly_cast_head head = {token, coll->next + 1, (uint32_t)(at / piece), 0};
+        CHECK(link->ops->send(link, &head, sizeof head, data,
+                              bytes - at < piece ? bytes - at : piece), "send");
+    }
+    link->ops->close(link);
+    free(data);
+}
+
 static int body(const fly_boot *boot, void *context) {
     const struct options *options = context;
     fly_config config = {.transports = options->transports};
@@ -138,7 +162,7 @@ static int body(const fly_boot *boot, void *context) {
         CHECK(fly_team_create(rt, boot, &teams[1]) == FLY_OK, "%s", fly_last_error(NULL));
     for (uint64_t n = 0; code == FLY_OK && (n < options->count || options->what == MORTAL);) {
         struct cast casts[AT_ONCE];
-        bool plain = options->what == REPAIR;
+        bool plain = options->what == REPAIR || options->what == FORGED;
         int form = plain ? 0 : (int)below(&random, 3);
         int count = form == 0 ? 1 : 1 + (int)below(&random, AT_ONCE);
         for (int i = 0; i < count; i++) {
@@ -149,6 +173,11 @@ static int body(const fly_boot *boot, void *context) {
             c->seed = draw(&random);
             c->data = malloc(c->bytes + 2 * GUARD);
             fill(c, rank);
+        }
+        if (options->what == FORGED) {
+            CHECK(fly_barrier(teams[0]) == FLY_OK, "%s", fly_last_error(NULL));
+            if (rank == boot->size - 1) forge(teams[0], options->most);
+            CHECK(fly_barrier(teams[0]) == FLY_OK, "%s", fly_last_error(NULL));
         }
         code = together(casts, count, form, rank, &own);
         for (int i = 0; i < count; i++) free(casts[i].data);
@@ -174,20 +203,27 @@ static int body(const fly_boot *boot, void *context) {
 
 /* Whether a datagram that is sent comes back: what the machine gives, without the library. */
 static bool there(const char *where) {
-    uint64_t token = 0, got = 0;
+    uint64_t token = 0, got = 0, source;
     char why[200] = "";
     struct fly_datagrams *link = fly_datagrams_open(where, &token, why, sizeof why);
     if (link != NULL) {
         link->ops->send(link, &token, sizeof token, NULL, 0);
         for (int i = 0; i < 1000 && got != token; i++) {
             usleep(1000);
-            link->ops->receive(link, &got, sizeof got);
+            link->ops->receive(link, &got, sizeof got, &source);
         }
         link->ops->close(link);
         if (got == token) return true;
     }
     printf("multicast_test: skipped: no multicast at %s: %s\n", where, why);
     return false;
+}
+
+/* The paper's test vectors, of no byte and of eight. */
+static void check_marks(void) {
+    static const uint64_t KEY[] = {UINT64_C(0x0706050403020100), UINT64_C(0x0F0E0D0C0B0A0908)};
+    CHECK(fly_mark(KEY, NULL, 0) == UINT64_C(0x726FDB47DD0E0E31), "of nothing");
+    CHECK(fly_mark(KEY, KEY, 1) == UINT64_C(0x93F5F5799A932462), "of a word");
 }
 
 /* Several times, each with another victim at another time. */
@@ -222,7 +258,9 @@ int main(int count, char **words) {
     else if (getenv("FLYLOOM_TEST_NODES") == NULL && getenv("FLYLOOM_TEST_PLACES") == NULL &&
              !there(getenv("FLYLOOM_MULTICAST")))
         return 77;
+    check_marks();
     if (strcmp(mode, "repair") == 0) options.what = REPAIR;
+    if (strcmp(mode, "forged") == 0) options.what = FORGED;
     if (strcmp(mode, "kill") == 0) options.what = MORTAL;
     if (options.what == MORTAL)
         result = kill_some(&options, ranks);

@@ -17,6 +17,8 @@ struct fly_datagrams { /* joined to a group; the first member of what a carrier 
     size_t most_bytes;    /* of a datagram */
     size_t waiting_bytes; /* about so many wait at a receiver until it looks */
     uint64_t dropped;     /* on purpose: faults.c */
+    uint64_t source;      /* what others see its datagrams come from: not 0, and no process that may
+                             not send as it likes can take it */
     char place[64];       /* which group, for people */
 };
 
@@ -29,8 +31,8 @@ struct fly_datagram_ops {
     /* To all members, perhaps also to this one; false: not now. What fails otherwise is lost. */
     bool (*send)(struct fly_datagrams *link, const void *head, size_t head_bytes, const void *data,
                  size_t bytes);
-    /* The bytes of the next one that has come; 0: none. */
-    size_t (*receive)(struct fly_datagrams *link, void *into, size_t room);
+    /* The bytes of the next one that has come, and whence; 0: none. */
+    size_t (*receive)(struct fly_datagrams *link, void *into, size_t room, uint64_t *source);
     void (*close)(struct fly_datagrams *link);
 };
 

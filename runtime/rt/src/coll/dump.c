@@ -7,8 +7,10 @@
  * "take PEER TAG TO BYTES left|right"; then "done". Memory is told by its address. A broadcast by
  * multicast is told as a message from its root to each.
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "coll.h"
 
@@ -73,8 +75,12 @@ void fly_dump(const struct fly_sched *s) {
     char path[sizeof coll->settings.dump + 16];
     if (table->name == NULL) return;
     snprintf(path, sizeof path, "%s.%d", coll->settings.dump, coll->team->rank);
-    FILE *file = fopen(path, "a");
-    if (file == NULL) return;
+    int opened = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+    FILE *file = opened < 0 ? NULL : fdopen(opened, "a");
+    if (file == NULL) {
+        if (opened >= 0) close(opened);
+        return;
+    }
     fprintf(file, "run %s %s %" PRIu64 " %d %d %d %zu %p %p\n", table->name,
             table->algorithms[s->key.algorithm].name, s->number, coll->team->rank,
             coll->team->size, s->key.root, s->key.bytes, s->key.send, s->key.receive);

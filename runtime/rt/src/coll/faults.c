@@ -14,6 +14,7 @@ struct faulty {
     uint64_t random;
     unsigned char *held;
     size_t held_bytes; /* 0: none */
+    uint64_t held_source;
     unsigned wait;
 };
 
@@ -44,31 +45,36 @@ static bool faulty_send(struct fly_datagrams *link, const void *head, size_t hea
     return faulty->inner->ops->send(faulty->inner, head, head_bytes, data, bytes);
 }
 
-static void hold(struct faulty *faulty, const void *from, size_t bytes, unsigned wait) {
+static void hold(struct faulty *faulty, const void *from, size_t bytes, uint64_t source,
+                 unsigned wait) {
     memcpy(faulty->held, from, bytes);
+    faulty->held_source = source;
     faulty->held_bytes = bytes;
     faulty->wait = wait;
 }
 
-static size_t faulty_receive(struct fly_datagrams *link, void *into, size_t room) {
+static size_t faulty_receive(struct fly_datagrams *link, void *into, size_t room,
+                             uint64_t *source) {
     struct faulty *faulty = (struct faulty *)link;
     for (;;) {
         size_t bytes = faulty->held_bytes;
         if (bytes != 0 && faulty->wait-- == 0) {
             memcpy(into, faulty->held, bytes);
             faulty->held_bytes = 0;
+            *source = faulty->held_source;
             return bytes;
         }
-        bytes = faulty->inner->ops->receive(faulty->inner, into, room);
+        bytes = faulty->inner->ops->receive(faulty->inner, into, room, source);
         if (bytes == 0) return 0;
         if (happens(faulty, faulty->faults.lost)) {
             faulty->base.dropped++;
             continue;
         }
         if (faulty->held_bytes == 0 && happens(faulty, faulty->faults.twice)) {
-            hold(faulty, into, bytes, (unsigned)bytes % LATE_MOST);
+            hold(faulty, into, bytes, *source, (unsigned)bytes % LATE_MOST);
         } else if (faulty->held_bytes == 0 && happens(faulty, faulty->faults.late)) {
-            hold(faulty, into, bytes, 1 + (unsigned)(faulty->random >> 40) % LATE_MOST);
+            hold(faulty, into, bytes, *source,
+                 1 + (unsigned)(faulty->random >> 40) % LATE_MOST);
             continue;
         }
         return bytes;

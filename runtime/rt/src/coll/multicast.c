@@ -154,11 +154,15 @@ static void take_arrived(struct fly_coll *coll) {
     struct fly_cast *cast = coll->cast;
     for (int i = 0; i < TAKEN_MOST; i++) {
         struct fly_cast_head head;
-        size_t got = cast->link->ops->receive(cast->link, cast->room, cast->link->most_bytes);
+        uint64_t source;
+        size_t got = cast->link->ops->receive(cast->link, cast->room, cast->link->most_bytes,
+                                              &source);
         if (got == 0) return;
         if (got <= sizeof head) continue;
         memcpy(&head, cast->room, sizeof head);
-        if (head.token != cast->token || head.source == coll->team->rank) continue;
+        if (head.token != cast->token || head.source < 0 || head.source >= coll->team->size ||
+            head.source == coll->team->rank || source != cast->sources[head.source])
+            continue;
         const unsigned char *data = cast->room + sizeof head;
         struct fly_sched *s = fly_sched_find(coll, head.number);
         if (s != NULL)

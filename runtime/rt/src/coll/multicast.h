@@ -37,6 +37,8 @@ struct fly_cast_early;
 struct fly_cast { /* of a team */
     struct fly_datagrams *link; /* NULL: not open; `text` says why */
     uint64_t token;
+    uint64_t key[2];   /* of marks; goes over the transports alone */
+    uint64_t *sources; /* by rank: whence its datagrams come; 0: not heard of yet */
     size_t fragment_bytes;
     uint32_t step, window;  /* fragments */
     uint32_t in_flight;     /* of long broadcasts of this rank */

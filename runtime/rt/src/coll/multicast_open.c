@@ -2,7 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
+#include "mark.h"
 #include "multicast.h"
 
 /* Each round of trying a rank sends so many datagrams, and waits twice as long as before. */
@@ -64,45 +66,71 @@ static bool join_all(struct fly_coll *coll) {
     return true;
 }
 
-/* Takes the probes that have come; how many ranks have been heard by now. */
-static int hear(struct fly_coll *coll, bool *heard, int count) {
+/* The key of marks is rank 0's, and comes by the transports: who listens to the group has none. */
+static bool agree_on_key(struct fly_coll *coll) {
+    uint64_t *key = coll->cast->key;
+    ssize_t bytes = sizeof coll->cast->key;
+    if (coll->team->rank == 0 && getrandom(key, (size_t)bytes, 0) != bytes) key[0] = key[1] = 0;
+    for (int i = 0; i < 2; i++) {
+        key[i] >>= 2; /* what ranks agree on has fewer bits */
+        if (!agree(coll, &key[i])) return false;
+    }
+    if ((key[0] | key[1]) != 0) return true;
+    snprintf(coll->cast->text, sizeof coll->cast->text, "rank 0 has no random numbers");
+    return false;
+}
+
+/* Of a rank's probe that comes from there: sent on by others, it comes from elsewhere. */
+static uint64_t mark_of(const struct fly_cast *cast, int rank, uint64_t source) {
+    uint64_t words[] = {cast->token, (uint64_t)rank, source};
+    return fly_mark(cast->key, words, sizeof words / sizeof *words);
+}
+
+/* Takes the probes that have come, and whence each rank's datagrams do; how many ranks are still to
+   be heard. */
+static int hear(struct fly_coll *coll) {
     struct fly_cast *cast = coll->cast;
     struct fly_cast_head head;
-    size_t bytes;
-    size_t room = cast->link->most_bytes;
-    while ((bytes = cast->link->ops->receive(cast->link, cast->room, room)) != 0) {
-        memcpy(&head, cast->room, bytes < sizeof head ? bytes : sizeof head);
-        if (bytes < sizeof head || head.token != cast->token || head.number != FLY_CAST_PROBE ||
-            head.source < 0 || head.source >= coll->team->size || heard[head.source])
-            continue;
-        heard[head.source] = true;
-        count++;
+    uint64_t mark, source;
+    size_t bytes, room = cast->link->most_bytes;
+    int missing = 0;
+    while ((bytes = cast->link->ops->receive(cast->link, cast->room, room, &source)) != 0) {
+        if (bytes != sizeof head + sizeof mark) continue;
+        memcpy(&head, cast->room, sizeof head);
+        memcpy(&mark, cast->room + sizeof head, sizeof mark);
+        if (head.token == cast->token && head.number == FLY_CAST_PROBE && head.source >= 0 &&
+            head.source < coll->team->size && mark == mark_of(cast, head.source, source))
+            cast->sources[head.source] = source;
     }
-    return count;
+    for (int r = 0; r < coll->team->size; r++) missing += cast->sources[r] == 0;
+    return missing;
 }
 
 /* Whether datagrams of every rank come to every other. Those of the first round may come before a
    switch knows who has joined. */
 static bool try_all(struct fly_coll *coll) {
     struct fly_cast *cast = coll->cast;
-    int size = coll->team->size, count = 1;
-    bool *heard = calloc((size_t)size, sizeof *heard);
     struct fly_cast_head head = {cast->token, FLY_CAST_PROBE, 0, coll->team->rank};
+    uint64_t mark = mark_of(cast, coll->team->rank, cast->link->source);
     uint64_t missing = 1, wait_ns = FIRST_NS;
-    if (heard != NULL) heard[coll->team->rank] = true;
+    cast->sources = calloc((size_t)coll->team->size, sizeof *cast->sources);
+    if (cast->sources != NULL) cast->sources[coll->team->rank] = cast->link->source;
     coll->rt->casts++;
     for (int round = 0; round < ROUNDS && missing != 0; round++, wait_ns *= 2) {
         struct fly_pause pause = {.rt = coll->rt};
         uint64_t until = fly_now_ns() + wait_ns;
+        bool heard = false;
         for (int i = 0; i < PROBES; i++)
-            cast->link->ops->send(cast->link, &head, sizeof head, NULL, 0);
-        while (heard != NULL && (count = hear(coll, heard, count)) < size && fly_now_ns() < until)
-            fly_wait_more(&pause);
-        missing = heard != NULL && count == size ? 0 : 1 + (uint64_t)coll->team->rank;
+            cast->link->ops->send(cast->link, &head, sizeof head, &mark, sizeof mark);
+        while (cast->sources != NULL && !heard) {
+            heard = hear(coll) == 0;
+            if (fly_now_ns() >= until) break;
+            if (!heard) fly_wait_more(&pause);
+        }
+        missing = heard ? 0 : 1 + (uint64_t)coll->team->rank;
         if (!agree(coll, &missing)) break;
     }
     coll->rt->casts--;
-    free(heard);
     if (missing != 0)
         snprintf(cast->text, sizeof cast->text, "%s: datagrams do not come to rank %d from all",
                  cast->link->place, (int)missing - 1);
@@ -112,15 +140,17 @@ static bool try_all(struct fly_coll *coll) {
 static void leave(struct fly_cast *cast) {
     if (cast->link != NULL) cast->link->ops->close(cast->link);
     free(cast->room);
+    free(cast->sources);
     cast->link = NULL;
     cast->room = NULL;
+    cast->sources = NULL;
 }
 
 void fly_cast_open(struct fly_coll *coll) {
     struct fly_cast *cast = calloc(1, sizeof *cast), none = {0};
     if (cast == NULL) coll->settings.multicast = false; /* told to the others, who do not wait */
     coll->cast = cast != NULL ? cast : &none;
-    if (!join_all(coll) || !try_all(coll)) {
+    if (!join_all(coll) || !agree_on_key(coll) || !try_all(coll)) {
         leave(coll->cast);
         coll->cast = cast;
         return;

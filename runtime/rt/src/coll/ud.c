@@ -168,6 +168,7 @@ static struct fly_datagrams *ud_open(const char *where, uint64_t *token, char *w
         ud_close(&ud->base);
         return NULL;
     }
+    ud->base.source = ud->id->qp->qp_num; /* put into each datagram by the adapter */
     *token = lot;
     snprintf(ud->base.place, sizeof ud->base.place, "ud %s by %s", name,
              ibv_get_device_name(ud->id->verbs->device));
@@ -196,7 +197,7 @@ static bool ud_send(struct fly_datagrams *link, const void *head, size_t head_by
     return true;
 }
 
-static size_t ud_receive(struct fly_datagrams *link, void *into, size_t room) {
+static size_t ud_receive(struct fly_datagrams *link, void *into, size_t room, uint64_t *source) {
     struct ud *ud = (struct ud *)link;
     struct ibv_wc one;
     size_t bytes = 0;
@@ -204,6 +205,7 @@ static size_t ud_receive(struct fly_datagrams *link, void *into, size_t room) {
         if (one.status == IBV_WC_SUCCESS && one.byte_len > GRH && one.byte_len - GRH <= room) {
             bytes = one.byte_len - GRH;
             memcpy(into, buffer(ud, one.wr_id) + GRH, bytes);
+            *source = one.src_qp;
         }
         post(ud, one.wr_id);
     }

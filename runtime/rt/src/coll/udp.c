@@ -78,7 +78,13 @@ static const char *join(struct udp *udp, const struct ip_mreqn *group, struct so
     return NULL;
 }
 
-/* The socket that sends: connected, as the kernel then tells how long a datagram may be. */
+/* An address and a port: while this socket has it the kernel gives it to no other. */
+static uint64_t source_of(const struct sockaddr_in *at) {
+    return (uint64_t)ntohl(at->sin_addr.s_addr) << 16 | ntohs(at->sin_port);
+}
+
+/* The socket that sends: connected, as the kernel then tells how long a datagram may be, and whence
+   it comes. */
 static const char *aim(struct udp *udp, const struct ip_mreqn *group,
                        const struct sockaddr_in *at) {
     int mtu = 0;
@@ -89,6 +95,10 @@ static const char *aim(struct udp *udp, const struct ip_mreqn *group,
         return "the interface";
     if (connect(udp->out, (const struct sockaddr *)at, sizeof *at) != 0) return "the route";
     if (getsockopt(udp->out, IPPROTO_IP, IP_MTU, &mtu, &length) != 0) return "IP_MTU";
+    struct sockaddr_in own;
+    length = sizeof own;
+    if (getsockname(udp->out, (struct sockaddr *)&own, &length) != 0) return "getsockname";
+    udp->base.source = source_of(&own);
     size_t most = mtu > 2 * HEADS ? (size_t)mtu - HEADS : HEADS;
     udp->base.most_bytes = most < DATAGRAM_MOST ? most : DATAGRAM_MOST;
     return NULL;
@@ -140,8 +150,12 @@ static bool udp_send(struct fly_datagrams *link, const void *head, size_t head_b
            (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
-static size_t udp_receive(struct fly_datagrams *link, void *into, size_t room) {
-    ssize_t got = recv(((struct udp *)link)->in, into, room, 0);
+static size_t udp_receive(struct fly_datagrams *link, void *into, size_t room, uint64_t *source) {
+    struct sockaddr_in from = {0};
+    socklen_t length = sizeof from;
+    ssize_t got = recvfrom(((struct udp *)link)->in, into, room, 0, (struct sockaddr *)&from,
+                           &length);
+    *source = source_of(&from);
     return got > 0 ? (size_t)got : 0;
 }
 

@@ -1,0 +1,150 @@
+/* The bootstrap by files where ranks come late, twice, or after a program that was killed.
+ *
+ *   boot_test late|twice|left
+ */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "ranks.h"
+
+enum { LIMIT_S = 60, RANKS = 9, CLAIMS = 12 };
+
+enum { LATE_MS = 300 };
+/* Locks that were asked for, in memory of all ranks; all but the first are put off. NULL: none. */
+static atomic_int *asked;
+
+static void delay(int ms) {
+    struct timespec nap = {ms / 1000, ms % 1000 * 1000000L};
+    nanosleep(&nap, NULL);
+}
+
+static void put_off(void) {
+    if (asked != NULL && atomic_fetch_add(asked, 1) > 0) delay(LATE_MS);
+}
+
+/* In place of the C library's: who takes a lock waits before it does, and whoever looks at the file
+   meanwhile finds it without one. */
+int fcntl(int file, int command, ...) {
+    va_list more;
+    va_start(more, command);
+    long word = va_arg(more, long);
+    va_end(more);
+    if (command == F_OFD_SETLK) put_off();
+    return (int)syscall(SYS_fcntl, file, command, word);
+}
+
+int flock(int file, int operation) {
+    if ((operation & LOCK_EX) != 0) put_off();
+    return (int)syscall(SYS_flock, file, operation);
+}
+
+static int gather(const fly_boot *boot, int rounds) {
+    for (int round = 0; round < rounds; round++) {
+        int mine = 100 * round + boot->rank, all[RANKS];
+        CHECK(boot->allgather(boot->ctx, &mine, all, sizeof mine) == 0, "rank %d: round %d",
+              boot->rank, round);
+        for (int r = 0; r < boot->size; r++)
+            CHECK(all[r] == 100 * round + r, "rank %d: of rank %d in round %d: %d", boot->rank, r,
+                  round, all[r]);
+    }
+    return 0;
+}
+
+static int gather_body(const fly_boot *boot, void *context) {
+    (void)context;
+    return gather(boot, 3);
+}
+
+/* Ranks stand between the making of their file and its lock while the first looks for deaths. */
+static void come_late(void) {
+    asked = mmap(NULL, sizeof *asked, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(asked != MAP_FAILED, "no memory");
+    CHECK(run_processes(RANKS, gather_body, NULL, LIMIT_S) == 0, "ranks that came late");
+}
+
+/* Of many that want to be one rank exactly one is, and stays so until it leaves. */
+static void come_twice(void) {
+    char folder[FOLDER_BYTES];
+    int told[2], go[2], got = 0, left = 0;
+    char one;
+    fly_boot boot;
+    CHECK(new_folder(folder) && pipe(told) == 0 && pipe(go) == 0, "folder and pipes");
+    for (int i = 0; i < CLAIMS; i++) {
+        if (fork() != 0) continue;
+        close(go[1]);
+        int code = fly_boot_files(folder, 0, 1, &boot);
+        one = code == FLY_OK ? 'y' : 'n';
+        if (code != FLY_OK && strstr(fly_last_error(NULL), "is taken") == NULL) one = '?';
+        if (write(told[1], &one, 1) != 1 || read(go[0], &one, 1) != 0) _exit(1);
+        if (code == FLY_OK) fly_boot_files_free(&boot);
+        _exit(0);
+    }
+    for (int i = 0; i < CLAIMS; i++) {
+        CHECK(read(told[0], &one, 1) == 1 && one != '?', "another error");
+        got += one == 'y';
+    }
+    CHECK(got == 1, "%d processes are rank 0", got);
+    close(go[1]);
+    for (int status; wait(&status) > 0;) left += status != 0;
+    CHECK(left == 0, "%d failed", left);
+    CHECK(fly_boot_files(folder, 0, 1, &boot) == FLY_OK, "%s", fly_last_error(NULL));
+    fly_boot_files_free(&boot);
+    CHECK(rmdir(folder) == 0, "%s is not empty", folder);
+}
+
+static void leave(const char *folder, const char *name, int word) {
+    char path[FOLDER_BYTES + 32];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL && fwrite(&word, sizeof word, 1, file) == 1 && fclose(file) == 0, "%s",
+          path);
+}
+
+/* Rank 1 of a program that was killed has left files of two rounds: nobody takes them for those of
+   rank 1 that has come now, and says nothing yet. */
+static void find_what_is_left(void) {
+    char folder[FOLDER_BYTES];
+    int here[2], status;
+    char one = 0;
+    fly_boot boot;
+    CHECK(new_folder(folder) && pipe(here) == 0, "folder and pipe");
+    leave(folder, "flyloom.alive0.1", 0);
+    leave(folder, "flyloom.0.1", 77);
+    leave(folder, "flyloom.1.1", 78);
+    pid_t child = fork();
+    if (child == 0) {
+        CHECK(read(here[0], &one, 1) == 1, "pipe");
+        CHECK(fly_boot_files(folder, 0, 2, &boot) == FLY_OK, "%s", fly_last_error(NULL));
+        int code = gather(&boot, 2);
+        fly_boot_files_free(&boot);
+        exit(code);
+    }
+    CHECK(fly_boot_files(folder, 1, 2, &boot) == FLY_OK, "%s", fly_last_error(NULL));
+    CHECK(write(here[1], &one, 1) == 1, "pipe");
+    delay(300);
+    gather(&boot, 1);
+    delay(300);
+    int mine = 101, all[2];
+    CHECK(boot.allgather(boot.ctx, &mine, all, sizeof mine) == 0 && all[0] == 100 && all[1] == 101,
+          "round 1");
+    fly_boot_files_free(&boot);
+    CHECK(waitpid(child, &status, 0) == child && status == 0, "rank 0");
+    CHECK(rmdir(folder) == 0, "%s is not empty", folder);
+}
+
+int main(int count, char **words) {
+    CHECK(count == 2, "boot_test late|twice|left");
+    if (strcmp(words[1], "late") == 0) come_late();
+    if (strcmp(words[1], "twice") == 0) come_twice();
+    if (strcmp(words[1], "left") == 0) find_what_is_left();
+    return 0;
+}
