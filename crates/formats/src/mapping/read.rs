@@ -1,7 +1,7 @@
 //! Mappings read.
 
 use super::Format;
-use super::names::{Names, said_lines};
+use super::names::{Names, add, said_lines};
 use base::Refusal;
 use fabric::Topology;
 use serde_json::Value;
@@ -76,7 +76,7 @@ fn list(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
                 return Err(refuse(line, format!("{count} ranks on one host"), "1 to 1048576"));
             }
             let e = names.find(line, word)?;
-            found.extend(std::iter::repeat_n(e, count as usize));
+            add(&mut found, line, e, count)?;
         }
     }
     Ok(found)
