@@ -209,3 +209,63 @@ def test_times_beyond_the_clock_are_refused(tmp_path):
                      "rank 1 {\nc: recv 1b from 0\n}\n")
     done = flyloom("sim", "packet", "complete:n=2,p=1", "--trace", trace, "--compute", "on")
     assert done.returncode == 2 and "rank 0 computes for more than" in done.stderr
+
+
+RANGE_NS = 2**63 // 1000  # times are whole picoseconds below 2^63
+
+
+def chained(file, calculations):
+    """One calculation a rank, each after a message from the rank before."""
+    lines = [f"num_ranks {len(calculations)}"]
+    for rank, ns in enumerate(calculations):
+        lines += [f"rank {rank} {{", f"c: calc {ns}"]
+        if rank > 0:
+            lines += [f"r: recv 8b from {rank - 1} tag 1", "c requires r"]
+        if rank + 1 < len(calculations):
+            lines += [f"s: send 8b to {rank + 1} tag 1", "s requires c"]
+        lines.append("}")
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+@pytest.mark.parametrize("sync", ["sequential", "threads", "optimistic"])
+def test_times_of_chains_over_ranks_are_exact_or_refused(tmp_path, sync):
+    """No rank computes for longer than times can say, but all of them one after another do."""
+    words = ["complete:n=4,p=1", "--sync", sync, "--threads", "2", "--set", "ranks=true"]
+    each = (RANGE_NS - 1_000_000) // 4
+    trace = str(chained(tmp_path / "chain.goal", [each] * 4))
+    free, = found(*words, "--trace", trace)["points"]
+    full, = found(*words, "--trace", trace, "--compute", "on")["points"]
+    # everything of a chain comes after everything before it
+    ends = zip(full["ranks"]["end_us"], free["ranks"]["end_us"], strict=True)
+    for rank, (end_us, free_us) in enumerate(ends):
+        # the last sends of ranks are beside what comes after them
+        assert end_us == pytest.approx((rank + 1) * each / 1000 + free_us, rel=4e-16)
+    past = str(chained(tmp_path / "past.goal", [each, each, each, each + 1_000_000]))
+    for more in ([], ["--background", "ranks=2,bytes=8,interval_us=1000000000"]):
+        network = ["complete:n=4,p=2", *words[1:]]
+        done = flyloom("sim", "packet", *network, "--trace", past, "--compute", "on", *more)
+        assert done.returncode == 2 and done.stdout == ""
+        assert "107 days" in done.stderr and "out of range" in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+def test_times_of_dumpi_are_exact_or_refused(tmp_path):
+    """Traces of DUMPI are of 65,535 s at most: longer ones are scaled."""
+    each_ns = 60_000 * 10**9
+    first = chained(tmp_path / "chain.goal", [each_ns] + 2 * [0])
+    fl.convert_workload(first, tmp_path / "chain.dumpi")
+    for scale, code in ((150, 0), (154, 2)):
+        file = tmp_path / f"{scale}.goal"
+        done = flyloom("workload", "convert", tmp_path / "chain.dumpi", file,
+                       f"scale_compute={scale}")
+        assert done.returncode == 0, done.stderr
+        done = flyloom("sim", "packet", "complete:n=3,p=1", "--trace", file, "--compute", "on",
+                       "--set", "ranks=true", "--json")
+        assert done.returncode == code == (2 if scale * each_ns > RANGE_NS else 0), done.stderr
+        if code == 0:
+            ranks = json.loads(done.stdout)["points"][0]["ranks"]
+            assert ranks["compute_us"][0] == pytest.approx(scale * each_ns / 1000, rel=1e-15)
+            assert max(ranks["end_us"]) == pytest.approx(scale * each_ns / 1000, abs=1000)
+        else:
+            assert "out of range" in done.stderr

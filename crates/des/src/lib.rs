@@ -28,7 +28,7 @@ mod windows;
 #[cfg(test)]
 mod wired;
 
-pub use model::{Context, Event, Key, Lp, Model, Outcome};
+pub use model::{Context, Event, Key, Lp, Model, Outcome, RANGE_PS};
 pub use optimistic::{Ahead, optimistic};
 pub use peers::{Carried, Peers, Wire};
 pub use queue::Queue;

@@ -12,6 +12,10 @@ pub(crate) const MOST_LPS: u32 = 1 << 24;
 /// Generations of events at one time that the key can tell apart.
 const MOST_DEPTH: u64 = 0xff;
 
+/// All events happen before this, ps: some 107 days. Half of what a time can be, so that models may
+/// add two such spans.
+pub const RANGE_PS: u64 = 1 << 63;
+
 /// When an event happens, and which of several at one time comes first: time in ps (64 bits), depth
 /// (8), sender (24), number among the sender's events (32, which may begin anew).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -154,9 +158,17 @@ pub(crate) struct Turn {
     pub(crate) serial: u32,
     /// More events caused one another at one time than the key can tell apart.
     pub(crate) too_deep: bool,
+    /// Something was sent for a time past [`RANGE_PS`].
+    pub(crate) too_late: bool,
 }
 
 impl Turn {
+    /// The turn of a process at an event, whose next one has this number.
+    #[inline]
+    pub(crate) fn new(me: Lp, key: Key, serial: u32) -> Self {
+        Self { me, key, serial, too_deep: false, too_late: false }
+    }
+
     /// The key of what is sent now.
     #[inline]
     pub(crate) fn sent(&mut self, delay_ps: u64) -> Key {
@@ -168,10 +180,31 @@ impl Turn {
                 depth = MOST_DEPTH;
             }
         }
-        let key = Key::new(self.key.time_ps() + delay_ps, depth, self.me, self.serial);
+        let mut time_ps = self.key.time_ps().saturating_add(delay_ps);
+        if time_ps >= RANGE_PS {
+            // no engine comes to that time
+            time_ps = u64::MAX;
+            self.too_late = true;
+        }
+        let key = Key::new(time_ps, depth, self.me, self.serial);
         self.serial = self.serial.wrapping_add(1);
         key
     }
+
+    /// Why a run until `end_ps` ends here, where it does.
+    #[inline]
+    pub(crate) fn check(&self, end_ps: u64) -> Result<(), Stop> {
+        if self.too_deep {
+            return Err(endless(self.me, self.key.time_ps()));
+        }
+        if self.too_late && end_ps > RANGE_PS { Err(out_of_range()) } else { Ok(()) }
+    }
+}
+
+/// That something would happen later than times can say: the same words whatever part says them.
+pub(crate) fn out_of_range() -> Stop {
+    let why = format!("the run comes to times of {RANGE_PS} ps (107 days) or more: out of range");
+    Refusal::new("", why, "shorter calculations, fewer bytes, or higher rates").into()
 }
 
 /// That events cause one another at one time without end.

@@ -7,7 +7,9 @@
 //! Source: Jefferson, "Virtual time", TOPLAS 7(3), 1985; rounds as in Steinman, "Breathing time
 //! warp", PADS 1993.
 
-use crate::model::{Context, Event, Key, Lp, Model, Outcome, Turn, check, endless};
+use crate::model::{
+    Context, Event, Key, Lp, Model, Outcome, RANGE_PS, Turn, check, endless, out_of_range,
+};
 use crate::queue::Queue;
 use crate::windows::{Part, Placed, joined, lock};
 use base::seed::Fast;
@@ -96,6 +98,8 @@ struct Done<M: Model> {
     /// The one before of the same logical process, by its number.
     before: Option<u64>,
     undone: bool,
+    /// It sent something for a time out of range.
+    too_late: bool,
 }
 
 /// A row that grows at its end and is forgotten from its beginning; numbers stay.
@@ -186,16 +190,19 @@ struct Worker<'a, M: Model> {
     failed: Option<Stop>,
     /// When and where events seemed to cause one another without end: they may yet be undone.
     deep: Option<(u64, Lp)>,
+    /// What stays comes to times out of range.
+    too_late: bool,
 }
 
 impl<M: Model> Worker<'_, M> {
     fn start(&mut self) {
         for me in self.placed.of(self.me) {
-            let turn = Turn { me, key: Key::FIRST, serial: 0, too_deep: false };
+            let turn = Turn::new(me, Key::FIRST, 0);
             let (changes, sent, records) = (&mut self.changes, &mut self.sent, &mut self.records);
             let mut to = Kept::<M> { changes, sent, records, turn };
             self.states.push(self.model.start(&mut to));
             self.serials.push(to.turn.serial);
+            self.too_late |= to.turn.too_late;
             self.last.push(None);
         }
         // nothing of this is ever undone
@@ -303,18 +310,20 @@ impl<M: Model> Worker<'_, M> {
             serial,
             before: self.last[at],
             undone: false,
+            too_late: false,
         };
-        let turn = Turn { me: event.to, key: event.key, serial, too_deep: false };
+        let turn = Turn::new(event.to, event.key, serial);
         let (changes, sent, records) = (&mut self.changes, &mut self.sent, &mut self.records);
         let mut to = Kept::<M> { changes, sent, records, turn };
         self.model.handle(&mut self.states[at], event.what, &mut to);
-        if to.turn.too_deep {
+        let turn = to.turn;
+        if turn.too_deep {
             self.deep = Some((event.key.time_ps(), event.to));
         }
-        self.serials[at] = to.turn.serial;
+        self.serials[at] = turn.serial;
         let (number, from) = (self.done.end(), done.sent);
         self.last[at] = Some(number);
-        self.done.items.push_back(done);
+        self.done.items.push_back(Done { too_late: turn.too_late, ..done });
         self.handled += 1;
         self.deliver(from);
     }
@@ -373,6 +382,7 @@ impl<M: Model> Worker<'_, M> {
             let sent = next.map_or(self.sent.end(), |next| next.sent);
             if !done.undone {
                 self.last_ps = self.last_ps.max(done.event.key.time_ps());
+                self.too_late |= done.too_late;
                 for number in done.records..records {
                     self.model.count(&mut self.tally, *self.records.get(number));
                 }
@@ -459,6 +469,7 @@ fn rounds<M: Model>(
         last_ps: 0,
         failed: None,
         deep: None,
+        too_late: false,
     };
     let mut dice = ahead.hostile.map(|seed| Fast::new(seed, "hostile", me as u64));
     let (mut windows, mut reach) = (0, Reach::new(ahead));
@@ -491,6 +502,9 @@ fn rounds<M: Model>(
         {
             worker.failed = Some(endless(lp, time_ps));
         }
+        if worker.too_late && end_ps > RANGE_PS {
+            worker.failed = Some(out_of_range());
+        }
         if sure_ps >= end_ps {
             break;
         }
@@ -498,7 +512,10 @@ fn rounds<M: Model>(
         let limit_ps = sure_ps.saturating_add(span_ps).min(end_ps);
         worker.go(limit_ps, ahead, dice.as_mut());
     }
-    let Worker { states, tally, handled, undone, last_ps, .. } = worker;
+    let Worker { states, tally, handled, undone, last_ps, failed, .. } = worker;
+    if let Some(stop) = failed {
+        return Err(stop);
+    }
     let events = handled - undone;
     Ok(Some((Part { states, tally, events, last_ps, windows }, undone)))
 }

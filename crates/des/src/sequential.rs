@@ -1,6 +1,6 @@
 //! One thread, one queue: what all other engines must equal.
 
-use crate::model::{Context, Event, Key, Lp, Model, Outcome, Turn, check, endless};
+use crate::model::{Context, Event, Key, Lp, Model, Outcome, Turn, check};
 use crate::queue::Queue;
 use base::{Stop, Watch};
 
@@ -45,17 +45,18 @@ impl<M: Model> Context<M> for Direct<'_, M> {
 ///
 /// # Errors
 /// When there are more than 2^24 logical processes, events cause one another without end at one
-/// time, or `watch` says stop.
+/// time or come to times out of range, or `watch` says stop.
 pub fn sequential<M: Model>(model: &M, end_ps: u64, watch: &dyn Watch) -> Result<Outcome<M>, Stop> {
     check(model)?;
     let (mut queue, mut tally) = (Queue::new(), model.tally());
     let mut serials = vec![0; model.lps() as usize];
     let mut states = Vec::with_capacity(model.lps() as usize);
     for me in 0..model.lps() {
-        let turn = Turn { me, key: Key::FIRST, serial: 0, too_deep: false };
+        let turn = Turn::new(me, Key::FIRST, 0);
         let (queue, tally) = (&mut queue, &mut tally);
         let mut to = Direct { model, queue, tally, turn };
         states.push(model.start(&mut to));
+        to.turn.check(end_ps)?;
         serials[me as usize] = to.turn.serial;
     }
     let (mut events, mut last_ps) = (0_u64, 0);
@@ -66,13 +67,11 @@ pub fn sequential<M: Model>(model: &M, end_ps: u64, watch: &dyn Watch) -> Result
         }
         queue.fetch_next(|lp| &states[lp as usize]);
         let serial = serials[me as usize];
-        let turn = Turn { me, key, serial, too_deep: false };
+        let turn = Turn::new(me, key, serial);
         let (queue, tally) = (&mut queue, &mut tally);
         let mut to = Direct { model, queue, tally, turn };
         model.handle(&mut states[me as usize], what, &mut to);
-        if to.turn.too_deep {
-            return Err(endless(me, key.time_ps()));
-        }
+        to.turn.check(end_ps)?;
         serials[me as usize] = to.turn.serial;
         events += 1;
         last_ps = key.time_ps();

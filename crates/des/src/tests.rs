@@ -337,6 +337,80 @@ impl Model for Endless<'_> {
     }
 }
 
+/// A chain over all processes in turn, every step as long, whose last one is a little longer.
+struct Chain {
+    step_ps: u64,
+    steps: u32,
+    more_ps: u64,
+}
+
+impl Model for Chain {
+    type State = ();
+    type Event = u32;
+    type Change = ();
+    type Record = ();
+    type Tally = ();
+    fn lps(&self) -> u32 {
+        3
+    }
+    fn start(&self, to: &mut impl Context<Self>) {
+        if to.me() == 0 {
+            to.send(0, 0, 0);
+        }
+    }
+    fn handle(&self, (): &mut (), step: u32, to: &mut impl Context<Self>) {
+        if step < self.steps {
+            let more_ps = if step + 1 == self.steps { self.more_ps } else { 0 };
+            to.send((to.me() + 1) % 3, self.step_ps + more_ps, step + 1);
+        }
+    }
+    fn undo(&self, (): &mut (), (): ()) {}
+    fn tally(&self) {}
+    fn count(&self, (): &mut (), (): ()) {}
+    fn merge(&self, (): &mut (), (): ()) {}
+    fn lookahead_ps(&self, _: &[u16]) -> u64 {
+        self.step_ps
+    }
+}
+
+#[test]
+fn times_are_exact_up_to_their_range_and_refused_beyond_it() {
+    let each = |model: &Chain, end_ps: u64| {
+        let parts = [0, 1, 1];
+        let ahead = Ahead::new(1 << 50);
+        [
+            sequential(model, end_ps, &Quiet),
+            windows(model, &parts, end_ps, &Quiet),
+            optimistic(model, &parts, end_ps, ahead, &Quiet),
+            optimistic(model, &parts, end_ps, Ahead { forced: true, ..ahead }, &Quiet),
+        ]
+        .map(|run| run.map(|found| found.last_ps).map_err(|stop| stop.to_string()))
+    };
+    // 7 is no divisor of 2^63: what is left is in the last step
+    let (step_ps, steps) = (crate::RANGE_PS / 7, 7);
+    let last_ps = 7 * step_ps;
+    let rest_ps = crate::RANGE_PS - last_ps;
+    for run in each(&Chain { step_ps, steps, more_ps: rest_ps - 1 }, u64::MAX) {
+        assert_eq!(run, Ok(crate::RANGE_PS - 1));
+    }
+    // at the range, and where a sum of 64 bits would begin anew
+    for more_ps in [rest_ps, u64::MAX - step_ps, u64::MAX - last_ps + 2] {
+        let found = each(&Chain { step_ps, steps, more_ps }, u64::MAX);
+        for run in &found {
+            let why = run.as_ref().expect_err("it is out of range");
+            assert!(why.contains("out of range"), "{why}");
+            assert_eq!(run, &found[0]);
+        }
+        // what a run would not come to does not matter
+        for run in each(&Chain { step_ps, steps, more_ps }, last_ps) {
+            assert_eq!(run, Ok(6 * step_ps));
+        }
+    }
+    // the very first step
+    let start = Chain { step_ps: u64::MAX, steps: 1, more_ps: 0 };
+    assert!(each(&start, u64::MAX).iter().all(Result::is_err));
+}
+
 #[test]
 fn parts_without_lookahead_are_refused() {
     let model = Phold { lps: 4, seed: 1, events: 1, least_ps: 0, zeros: 0 };

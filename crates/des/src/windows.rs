@@ -4,7 +4,7 @@
 //! A window begins with the earliest event of all parts, and lasts as long as the least delay
 //! between two parts. One exchange a window carries the events and what the next begins with.
 
-use crate::model::{Context, Event, Key, Lp, Model, Outcome, Turn, check, endless};
+use crate::model::{Context, Event, Key, Lp, Model, Outcome, Turn, check};
 use crate::queue::Queue;
 use base::team::{Meeting, together};
 use base::{Interrupted, Quiet, Refusal, Stop, Watch};
@@ -232,16 +232,16 @@ fn run<M: Model>(
     let mut out: Vec<Vec<Event<M::Event>>> = (0..placed.parts()).map(|_| Vec::new()).collect();
     let mut found =
         Part { states: Vec::new(), tally: model.tally(), events: 0, last_ps: 0, windows: 0 };
-    let (mut serials, mut sent_ps) = (Vec::new(), u64::MAX);
+    let (mut serials, mut sent_ps, mut failed) = (Vec::new(), u64::MAX, None);
     for me in placed.of(part) {
-        let turn = Turn { me, key: Key::FIRST, serial: 0, too_deep: false };
+        let turn = Turn::new(me, Key::FIRST, 0);
         let (queue, out, tally) = (&mut queue, &mut out[..], &mut found.tally);
         let sent_ps = &mut sent_ps;
         let mut to = Split { model, placed, part, queue, out, sent_ps, tally, turn };
         found.states.push(model.start(&mut to));
         serials.push(to.turn.serial);
+        failed = failed.or(to.turn.check(end_ps).err());
     }
-    let mut failed = None;
     loop {
         if failed.is_none() && found.windows.is_multiple_of(STRIDE) {
             let (what, done, all) = model.progress(&found.tally, placed.parts() as u64);
@@ -262,13 +262,13 @@ fn run<M: Model>(
         while let Some(Event { key, to: me, what }) = queue.pop_before(limit_ps) {
             queue.fetch_next(|lp| &found.states[placed.local[lp as usize] as usize]);
             let at = placed.local[me as usize] as usize;
-            let turn = Turn { me, key, serial: serials[at], too_deep: false };
+            let turn = Turn::new(me, key, serials[at]);
             let (queue, out, tally) = (&mut queue, &mut out[..], &mut found.tally);
             let sent_ps = &mut sent_ps;
             let mut to = Split { model, placed, part, queue, out, sent_ps, tally, turn };
             model.handle(&mut found.states[at], what, &mut to);
-            if to.turn.too_deep {
-                failed = Some(endless(me, key.time_ps()));
+            if let Err(stop) = to.turn.check(end_ps) {
+                failed = Some(stop);
                 break;
             }
             serials[at] = to.turn.serial;

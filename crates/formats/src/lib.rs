@@ -1,5 +1,6 @@
 //! Files of others: graphs, InfiniBand's networks and tables, exports; schedules and traces.
 
+pub mod backed;
 pub mod booksim;
 pub mod chakra;
 pub mod communication;

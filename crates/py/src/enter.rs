@@ -173,6 +173,12 @@ pub fn afford(py: Python<'_>, what: &str, need: impl FnOnce(usize) -> Need) -> P
     machine(py)?.call_method1("afford", (what, need.bytes, need.seconds)).map(drop)
 }
 
+/// Memory that may be taken yet, bytes: see `flyloom.support.machine.free`.
+pub fn room_bytes(py: Python<'_>) -> PyResult<f64> {
+    let (bytes, _): (f64, String) = machine(py)?.call_method0("free")?.extract()?;
+    Ok(bytes)
+}
+
 /// Runs `work` on a thread of its own without the interpreter. Meanwhile signals are handled here,
 /// so that Ctrl-C stops the work, and `progress(what, done, total)` is called ten times a second.
 pub fn enter<T: Send>(

@@ -1,10 +1,10 @@
 //! Mappings for Python: communication graphs, where processes can be, what is found.
 
-use crate::enter::{enter, enter_to_last, from_python, refuse, stopped, to_python};
+use crate::enter::{afford, enter, enter_to_last, from_python, refuse, stopped, to_python};
 use crate::routing::Routing;
 use crate::topology::{Topology, object};
 use crate::workload::Workload;
-use base::{Quiet, Refusal, Stop, Watch};
+use base::{Need, Quiet, Refusal, Stop, Watch};
 use formats::communication::Matrix;
 use formats::mapping::{self as files, FORMATS};
 use lab::joint::{Asked, joint};
@@ -406,6 +406,9 @@ pub fn mapping_loads<'py>(
     Ok(found)
 }
 
+/// What a slot takes here and in Python, bytes.
+const SLOT_BYTES: f64 = 128.0;
+
 /// The endpoint of each slot.
 fn order(slots: &Slots) -> Vec<u32> {
     (0..slots.count() as u32).map(|s| slots.endpoint(s)).collect()
@@ -415,7 +418,10 @@ fn order(slots: &Slots) -> Vec<u32> {
 #[pyfunction]
 pub fn hosts_of(py: Python<'_>, on: Py<Topology>, text: String) -> PyResult<Vec<u32>> {
     let topology = on.get().inner.clone();
-    enter(py, None, |_| files::hosts(&topology, &text))?.map_err(refuse)
+    let found = enter(py, None, |_| files::hosts(&topology, &text))?.map_err(refuse)?;
+    let slots = found.len();
+    afford(py, &format!("a list of {slots} slots"), |_| Need::new(SLOT_BYTES * slots as f64, 0.0))?;
+    Ok(found)
 }
 
 /// The pinned processes of a text: rank and endpoint of each.

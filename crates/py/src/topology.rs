@@ -2,7 +2,9 @@
 
 use crate::cables;
 use crate::cost::{self, Shop};
-use crate::enter::{afford, enter, enter_alone, from_python, html, interrupted, refuse, to_python};
+use crate::enter::{
+    afford, enter, enter_alone, from_python, html, interrupted, refuse, room_bytes, to_python,
+};
 use crate::pickling::{Reduced, reduce_topology};
 use crate::routing::Routing;
 use crate::stage::{Files, measured};
@@ -14,6 +16,7 @@ use base::{LinkId, Refusal, SwitchId, TerminalId, fields};
 use fabric::addresses::Addresses;
 use fabric::network::{Failures, Recipe, Topology as Network, lost_in};
 use fabric::size::Size;
+use formats::backed::Beside;
 use formats::graph_file;
 use formats::ib::fabric_file::{Choice, rehearsal, slower_here, write_netlist};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
@@ -116,6 +119,7 @@ impl Topology {
         };
         afford(py, &format!("reading {name}"), |_| Size::read(text.len(), text.lines().count()))?;
         let (text, name) = (text.to_owned(), name.to_owned());
+        let p = Beside { p, room_bytes: room_bytes(py)? };
         let work =
             move || graph_file::read_any_chosen(&text, &name, p, &choice).map(families::recognised);
         let inner = enter_alone(py, work)?.map_err(refuse)?;
@@ -286,6 +290,7 @@ impl Topology {
         inter: (String, Vec<u8>),
         p: Option<u32>,
     ) -> PyResult<Self> {
+        let p = Beside { p, room_bytes: room_bytes(py)? };
         let work = move |_: &dyn base::Watch| {
             graph_file::codes::read((&intra.0, &intra.1), (&inter.0, &inter.1), p)
                 .map(families::recognised)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import math
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from flyloom._core import RefusalError
 from flyloom.inputs.graphs import MatrixLike
 from flyloom.support.machine import afford
-from flyloom.support.reading import parsed_rows, read_text, shown
+from flyloom.support.reading import parsed_rows, read_bytes, read_text, shown
 
 HEADERS = (
     ("src", "dst", "demand"), ("src_switch", "dst_switch", "demand"), ("src", "dst"),
@@ -21,6 +23,8 @@ HEADERS = (
 )
 """First lines of a file of pairs; under those of switches, numbers are those of switches."""
 
+MOST_LINES = 1 << 24
+"""The most lines of a matrix: it is summed line by line."""
 MATRICES = (".npy", ".npz", ".mtx", ".mtx.gz")
 """How the names of files of matrices end."""
 
@@ -177,6 +181,8 @@ def _whole(where: str, array: Any, lines: tuple[int, ...] = ()) -> Read:
 def _sparse(where: str, coo: Any) -> Read:
     if len(coo.shape) != 2 or coo.data.dtype.kind not in "biuf":
         raise RefusalError(f"{where}: {coo.shape} of {coo.data.dtype}; a matrix of numbers")
+    if max(coo.shape) > MOST_LINES:
+        raise RefusalError(f"{where}: a matrix of {coo.shape}; {MOST_LINES:,} lines at most")
     csr = coo.tocsr()  # entries that are there twice are summed
     coo = csr.tocoo()
     return Read(where, shape=coo.shape, entries=(coo.row, coo.col, coo.data.astype(np.float64)))
@@ -190,6 +196,8 @@ def _matrix_of(path: Path) -> Read:
     afford(f"reading {path}", 4 * path.stat().st_size, 0)
     try:
         if name.endswith(".npy"):
+            with path.open("rb") as file:
+                _check_shape(name, file, path.stat().st_size)
             array = np.load(path, allow_pickle=False)
             if array.ndim != 2:
                 raise RefusalError(f"{path}: an array of shape {array.shape}; a matrix")
@@ -198,7 +206,9 @@ def _matrix_of(path: Path) -> Read:
         import scipy.sparse
 
         if name.endswith(".npz"):
+            _check_npz(path)
             return _sparse(name, scipy.sparse.load_npz(path))
+        _check_market(path)
         found = scipy.io.mmread(path)
     except RefusalError:
         raise
@@ -207,6 +217,42 @@ def _matrix_of(path: Path) -> Read:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise RefusalError(f"{path}: no matrix of {kind}: {shown(why)}") from None
     return _sparse(name, found) if isinstance(found, MatrixLike) else _whole(name, found)
+
+
+def _check_npz(path: Path) -> None:
+    """Refuses arrays that have fewer numbers than they say, and more than there is memory for."""
+    with zipfile.ZipFile(path) as packed:
+        afford(f"reading {path}", 4 * sum(about.file_size for about in packed.infolist()), 0)
+        for about in packed.infolist():
+            with packed.open(about) as file:
+                _check_shape(f"{path}: {about.filename}", file, about.file_size)
+
+
+def _check_shape(name: str, file: IO[bytes], size: int) -> None:
+    """Refuses an array of numpy that has fewer numbers than its head says."""
+    major, _ = np.lib.format.read_magic(file)
+    read = getattr(np.lib.format, f"read_array_header_{min(major, 2)}_0")
+    shape, _, kind = read(file)
+    if math.prod(shape) * kind.itemsize > size:
+        raise RefusalError(f"{name}: fewer numbers than a shape of {shown(shape)}")
+
+
+def _check_market(path: Path) -> None:
+    """Refuses a matrix of more entries than its bytes can be."""
+    content = read_bytes(path)
+    lines = io.BytesIO(content)
+    head = lines.readline().lower().split()
+    size = next((line.split() for line in lines if line.strip() and not line.startswith(b"%")), [])
+    if not all(word.isdigit() and len(word) < 20 for word in size):
+        return  # the reader says what is wrong
+    sizes = [int(word) for word in size]
+    if b"array" in head:
+        least = math.prod(sizes)  # a digit and a blank each; half of it may be left out
+    else:
+        least = sizes[2] * len(b"1 1\n") if len(sizes) > 2 else 0
+    if least > len(content):
+        said = " ".join(map(str, sizes))
+        raise RefusalError(f"{path}: sizes {said} in a file of {len(content)} bytes; fewer entries")
 
 
 def digest_of(found: Read | Timed) -> list[Any]:

@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from flyloom._core import RefusalError
+from flyloom.support.machine import afford
 
 MOST_BYTES = 1 << 30
 """The most bytes that a file may have."""
@@ -33,6 +34,10 @@ SHOWN = 60
 """Of what a file says no more letters than these are shown in a refusal."""
 
 _CHUNK = 1 << 18
+_STEP = 1 << 24
+"""Of larger files it is asked whether there is memory for them."""
+_TEXTS = 3
+"""So many times the bytes of a file are in memory while it becomes text."""
 _Read = TypeVar("_Read")
 
 
@@ -130,16 +135,21 @@ def _unpacked(path: str | os.PathLike[str], packed: bytes) -> bytes:
     if packed[:2] != b"\x1f\x8b":
         why = "its name ends in .gz, but it is no gzip file; rename it"
         raise RefusalError(f"{path}: cannot be read: {why}")
+    parts: list[bytes] = []
+    size = 0
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
-            content = file.read(MOST_BYTES + 1)
+            while size <= MOST_BYTES and (part := file.read(_STEP)):
+                parts.append(part)
+                size += len(part)
+                afford(f"unpacking {path}", _TEXTS * size, 0)
     except EOFError:
         raise RefusalError(f"{path}: cannot be unpacked: it is cut off; copy it again") from None
     except (OSError, zlib.error) as error:
         raise RefusalError(f"{path}: cannot be unpacked: {error}; copy it again") from None
-    if len(content) > MOST_BYTES:
+    if size > MOST_BYTES:
         raise _too_long(path)
-    return content
+    return b"".join(parts)
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -174,6 +184,8 @@ def _bytes_of(path: str | os.PathLike[str], *, text: bool = True) -> bytes:
             raise RefusalError(f"{path}: cannot be read: it is a device; name a file or a pipe")
         if about.st_size > MOST_BYTES:
             raise _too_long(path)
+        if about.st_size > _STEP:
+            afford(f"reading {path}", _TEXTS * about.st_size, 0)
         content = _read(handle, path, stat.S_ISREG(about.st_mode), text)
     except OSError as error:
         raise RefusalError(f"{path}: cannot be read: {error.strerror}") from None

@@ -7,6 +7,7 @@
 //! `plane` or `width` and a number in `speed` are left out for the whole graph, with a remark.
 
 use super::{MAX_PLANE, add_endpoints, recipe};
+use crate::backed::Beside;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Cable, NAMES, Plug, Speed, Switch, Topology, name_fault};
 use std::borrow::Cow;
@@ -117,7 +118,7 @@ impl<'a> Attributed<'a> {
     /// With the place, when there are no nodes, an id or a name comes twice, an edge leads to an
     /// unknown node or to its own, an attribute has no such value, a directed edge has no opposite,
     /// or `p` is given for a file with endpoints.
-    pub(super) fn build(&self, p: Option<u32>) -> Result<Topology, Refusal> {
+    pub(super) fn build(&self, p: Beside) -> Result<Topology, Refusal> {
         let left = LeftOut::of(self);
         let mut remarks = left.remarks();
         let mut b = Builder::new();
@@ -169,7 +170,7 @@ impl<'a> Attributed<'a> {
     fn switches(
         &'a self,
         b: &mut Builder,
-        p: Option<u32>,
+        p: Beside,
         left: &LeftOut,
         remarks: &mut Vec<String>,
     ) -> Result<HashMap<&'a str, SwitchId>, Refusal> {

@@ -7,9 +7,13 @@
 //! Source: CODES, `dragonfly-custom.C`, `dragonfly-dally.C`, `dragonfly-plus.C`.
 
 use super::{add_endpoints, recipe};
+use crate::backed::Beside;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch, Topology};
 use std::collections::BTreeMap;
+
+/// Routers for each link between groups, at most.
+const MOST_APART: u64 = 16;
 
 /// How many records there are from one router to another.
 type Counts = BTreeMap<(u32, u32), u32>;
@@ -81,8 +85,9 @@ fn is_plain(bytes: &[u8]) -> bool {
 pub fn read(
     (intra_name, intra): (&str, &[u8]),
     (inter_name, inter): (&str, &[u8]),
-    p: Option<u32>,
+    p: impl Into<Beside>,
 ) -> Result<Topology, Refusal> {
+    let p = p.into();
     let (size, inside) = within(intra, intra_name)?;
     if inter.is_empty() || !inter.len().is_multiple_of(8) {
         let why = format!("{} bytes are no links between groups", inter.len());
@@ -91,11 +96,15 @@ pub fn read(
     let between = records(inter, 2, inter_name)?;
     let most = between.keys().map(|(from, to)| *from.max(to)).max().unwrap_or(0);
     let groups = most / size + 1;
-    if groups as usize > 2 * between.len() {
+    let routers = u64::from(groups) * u64::from(size);
+    // groups may have routers that lead to no other, but not nearly all of them
+    if groups as usize > 2 * between.len() || routers > MOST_APART * between.len() as u64 {
         let why = format!("router {most} in a group with number {}", groups - 1);
         let help = format!("groups of {size} routers, each with links to others");
         return Err(Refusal::new(inter_name, why, help));
     }
+    let cables = inside.values().map(|times| u64::from(*times)).sum::<u64>() * u64::from(groups);
+    p.fits(intra_name, (routers, cables, 0))?;
     let mut b = Builder::new();
     for group in 0..groups {
         for router in 0..size {

@@ -16,6 +16,7 @@
 //! machine none but edge lists did.
 
 use super::{add_endpoints, recipe, terminals_up};
+use crate::backed::Beside;
 use crate::names::unique_names;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, NAMES, Switch, Topology, name_fault};
@@ -47,7 +48,8 @@ const ENDS: [&str; 3] = [".edges", ".edgelist", ".el"];
 /// When a line is not understood, a link joins a switch to itself, endpoints are told twice for a
 /// switch, every link comes in both directions, `p` is given for a list with endpoints, or the text
 /// neither says that it is an edge list nor looks like one.
-pub fn read(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refusal> {
+pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Refusal> {
+    let p = p.into();
     let mut list = List::default();
     for (i, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();
@@ -75,7 +77,7 @@ pub fn read(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refusal>
     }
     let t = b.finish(recipe(name, "edge_list")).map_err(|r| r.within(name))?;
     let file = name.strip_suffix(".gz").unwrap_or(name);
-    let said = p.is_some() || list.networkx || !list.counts.is_empty() || has_remark(text);
+    let said = p.p.is_some() || list.networkx || !list.counts.is_empty() || has_remark(text);
     if !said && !ENDS.iter().any(|end| file.ends_with(end)) {
         check_looks(&t, name)?;
     }

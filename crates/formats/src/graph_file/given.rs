@@ -1,6 +1,7 @@
 //! Endpoints that a user gives a network whose file has none.
 
 use super::{add_endpoints, own_endpoints};
+use crate::backed::Beside;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Peer, Topology};
 
@@ -12,14 +13,14 @@ use fabric::network::{Builder, Peer, Topology};
 pub(super) fn with_endpoints(
     t: Topology,
     name: &str,
-    p: Option<u32>,
+    p: Beside,
     fixed: bool,
 ) -> Result<Topology, Refusal> {
-    if p.is_none() {
+    if p.p.is_none() {
         return Ok(t);
     }
     if !t.endpoints().is_empty() {
-        own_endpoints(name, p)?;
+        own_endpoints(name, p.p)?;
     }
     let mut b = Builder::from(&t);
     for s in (0..t.switches().len()).map(SwitchId::from).filter(|_| !fixed) {

@@ -6,6 +6,7 @@
 //! [`super::attributed`]; lists inside of them, such as `graphics`, are ignored.
 
 use super::attributed::{Attributed, Data, Edge, Vertex, line_of};
+use crate::backed::Beside;
 use base::Refusal;
 use fabric::network::Topology;
 use std::borrow::Cow;
@@ -177,7 +178,8 @@ pub(super) fn looks(text: &str) -> bool {
 ///
 /// # Errors
 /// With the line, where it is none, and as for all graphs with attributes.
-pub fn read(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refusal> {
+pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Refusal> {
+    let p = p.into();
     let text = text.trim_start_matches('\u{feff}');
     let mut scan = Scan { name, text, at: 0 };
     let (mut vertices, mut edges) = (Vec::new(), Vec::new());

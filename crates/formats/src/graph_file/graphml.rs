@@ -9,6 +9,7 @@
 
 use super::attributed::{Attributed, Data, Edge, Vertex, line_of};
 use super::terminals_up;
+use crate::backed::Beside;
 use crate::names::unique_names;
 use base::{LinkId, Refusal, SwitchId};
 use fabric::network::Topology;
@@ -38,7 +39,8 @@ struct Reader<'a, 'input> {
 /// When it is not well-formed XML or `GraphML`, an id or a name comes twice, an edge leads to an
 /// unknown node or to its own, an attribute has no such value, a directed edge has no opposite, the
 /// graph is nested or has hyperedges, or `p` is given for a file with endpoints.
-pub fn read(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refusal> {
+pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Refusal> {
+    let p = p.into();
     if let Some(at) = text.find("<!ENTITY") {
         let line = line_of(text, at);
         let why = "it declares entities, which would have to be expanded";

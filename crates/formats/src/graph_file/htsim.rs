@@ -15,6 +15,7 @@
 
 use super::attributed::line_of;
 use super::{MAX_ENDPOINTS, recipe};
+use crate::backed::Beside;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Cable, Speed, Switch, Topology};
 use std::collections::HashMap;
@@ -199,7 +200,7 @@ fn sizes(reader: &Reader) -> Result<Sizes, Refusal> {
 ///
 /// # Errors
 /// When a line is none, a number is missing, or the numbers make no tree.
-pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
+pub(super) fn read(text: &str, name: &str, beside: Beside) -> Result<Topology, Refusal> {
     let text = text.trim_start_matches('\u{feff}');
     let mut reader = Reader { name, text, numbers: HashMap::new() };
     reader.parse()?;
@@ -207,9 +208,11 @@ pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
     let cables = (of.leaves * of.middle * of.bundles[0] * of.pods)
         .checked_add(of.pods * of.middle * of.top * of.bundles[1])
         .filter(|cables| *cables <= MAX_ENDPOINTS);
-    if cables.is_none() {
+    let Some(cables) = cables else {
         return Err(Refusal::new(name, "more cables than 2^22", "a smaller tree"));
-    }
+    };
+    let switches = of.pods * (of.leaves + of.middle) + of.middle * of.top;
+    beside.fits(name, (switches, cables, of.hosts))?;
     let mut b = Builder::new();
     let mut tier = |level: u8, count: u64, word: &str| -> Vec<SwitchId> {
         let one = |i| b.switch(Switch { level, ..Switch::new(format!("{word}-{i}")) });

@@ -14,6 +14,7 @@ pub mod node_link;
 pub mod orcs;
 pub mod slurm_tree;
 
+use crate::backed::Beside;
 use crate::ib::fabric_file::{self, Choice, is_link_info, is_message, is_talk};
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Recipe, Topology};
@@ -37,7 +38,7 @@ const MAX_PLANE: u16 = 1023;
 /// # Errors
 /// When the text is empty or not well formed in its format, and when `p` is given for a file that
 /// has its own endpoints; refusals name the file, and the line where there is one.
-pub fn read_any(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refusal> {
+pub fn read_any(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Refusal> {
     read_any_chosen(text, name, p, &Choice::default())
 }
 
@@ -48,9 +49,10 @@ pub fn read_any(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refu
 pub fn read_any_chosen(
     text: &str,
     name: &str,
-    p: Option<u32>,
+    p: impl Into<Beside>,
     choice: &Choice,
 ) -> Result<Topology, Refusal> {
+    let p = p.into();
     let body = text.trim_start_matches('\u{feff}').trim_start();
     let Some(first) =
         body.lines().map(str::trim_start).find(|l| !l.is_empty() && !l.starts_with('#'))
@@ -89,7 +91,7 @@ pub fn read_any_chosen(
         return given::with_endpoints(slurm_tree::read(text, name)?, name, p, false);
     }
     if htsim::looks(first, body) {
-        return given::with_endpoints(htsim::read(text, name)?, name, p, false);
+        return given::with_endpoints(htsim::read(text, name, p)?, name, p, false);
     }
     if first.starts_with("Unicast lids") || first.contains(crate::ib::lft::FDB_SWITCH) {
         let why = "a forwarding table says how a network is routed, not how it is cabled";
@@ -168,13 +170,13 @@ fn add_endpoints(
     b: &mut Builder,
     mut counts: Vec<u32>,
     has_own: bool,
-    p: Option<u32>,
+    beside: Beside,
     name: &str,
 ) -> Result<(), Refusal> {
     if has_own {
-        own_endpoints(name, p)?;
+        own_endpoints(name, beside.p)?;
     } else {
-        counts.fill(p.unwrap_or(0));
+        counts.fill(beside.p.unwrap_or(0));
     }
     let total: u64 = counts.iter().map(|c| u64::from(*c)).sum();
     if let Some(most) = counts.iter().find(|c| **c > MAX_ON_SWITCH) {
@@ -185,6 +187,7 @@ fn add_endpoints(
         let why = format!("{total} endpoints");
         return Err(Refusal::new(name, why, format!("at most {MAX_ENDPOINTS} from a file")));
     }
+    beside.fits(name, (counts.len() as u64, 0, total))?;
     for (s, count) in counts.iter().enumerate() {
         b.endpoints_on(std::iter::once(SwitchId::from(s)), *count);
     }

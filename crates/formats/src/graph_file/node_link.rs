@@ -11,6 +11,7 @@
 //! in the list. What nodes and edges mean: [`super::attributed`].
 
 use super::attributed::{Attributed, Data, Edge, Vertex};
+use crate::backed::Beside;
 use base::Refusal;
 use fabric::network::Topology;
 use serde::Deserialize;
@@ -69,7 +70,8 @@ fn data_of(entry: &Map<String, Value>) -> Data<'static> {
 ///
 /// # Errors
 /// When it is none, with the entry, and as for all graphs with attributes.
-pub fn read(text: &str, name: &str, p: Option<u32>) -> Result<Topology, Refusal> {
+pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Refusal> {
+    let p = p.into();
     let text = text.trim_start_matches('\u{feff}');
     let document: Document =
         serde_json::from_str(text).map_err(|e| super::json::syntax(name, &e))?;

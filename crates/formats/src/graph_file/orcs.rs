@@ -80,7 +80,11 @@ pub fn read_tables(text: &str, name: &str) -> Result<Routing, Refusal> {
         let mut to = Vec::new();
         for word in comment.split([',', ' ', '\t', '\r', '\n']).filter(|w| !w.is_empty()) {
             match file.host(word) {
-                _ if word == "*" => to.extend(0..hosts),
+                _ if word == "*" => {
+                    // nothing can be added to all
+                    to = (0..hosts).collect();
+                    break;
+                }
                 Some(host) => to.push(host),
                 None => return Err(here(format!("'{word}' is no host of the file"))),
             }

@@ -7,6 +7,7 @@
 
 use super::attributed::line_of;
 use super::recipe;
+use crate::backed::Backed;
 use base::{EndpointId, Refusal, SwitchId};
 use fabric::network::{Builder, Cable, NAMES, Switch, Topology, name_fault};
 use std::collections::HashMap;
@@ -41,38 +42,16 @@ fn lines(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The names of a host list, added to `names`; none where it is no list or there are too many.
-fn expand(list: &str, names: &mut Vec<String>) -> Option<()> {
+/// Adds the names that a host list stands for, commas between them. None where it is none, or its
+/// names are too many, or too long for the file.
+fn expand(list: &str, backed: &mut Backed, names: &mut Vec<String>) -> Option<()> {
     let mut depth = 0;
     let ends = |c: char| {
         depth += i32::from(c == '[') - i32::from(c == ']');
         c == ',' && depth == 0
     };
     for word in list.split(ends).filter(|word| !word.is_empty()) {
-        let mut heads = vec![String::new()];
-        let mut rest = word;
-        while let Some((head, tail)) = rest.split_once('[') {
-            let (ranges, tail) = tail.split_once(']')?;
-            let mut numbers = Vec::new();
-            for range in ranges.split(',') {
-                let (first, last) = range.split_once('-').unwrap_or((range, range));
-                let width = first.len();
-                let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
-                if last < first || last - first >= MOST_NAMES as u64 {
-                    return None;
-                }
-                numbers.extend((first..=last).map(|n| format!("{n:0width$}")));
-            }
-            if (names.len() + heads.len().checked_mul(numbers.len())?) > MOST_NAMES {
-                return None;
-            }
-            let each = |before: &String| {
-                numbers.iter().map(|n| format!("{before}{head}{n}")).collect::<Vec<_>>()
-            };
-            heads = heads.iter().flat_map(each).collect();
-            rest = tail;
-        }
-        names.extend(heads.into_iter().map(|before| before + rest));
+        names.extend(backed.names(word).ok()?);
         if names.len() > MOST_NAMES {
             return None;
         }
@@ -93,6 +72,7 @@ struct Reader<'a> {
     name: &'a str,
     text: &'a str,
     total: usize,
+    backed: Backed,
 }
 
 impl Reader<'_> {
@@ -126,7 +106,9 @@ impl Reader<'_> {
                     return Err(self.refuse(at, format!("there is no key {key}"), known));
                 }
             };
-            if expand(value, into).is_none() || self.total + into.len() > MOST_NAMES {
+            if expand(value, &mut self.backed, into).is_none()
+                || self.total + into.len() > MOST_NAMES
+            {
                 let why =
                     format!("'{}' is no host list", value.chars().take(40).collect::<String>());
                 let help = "names as n[0-3,7], fewer than 2^17 in the file";
@@ -152,7 +134,7 @@ impl Reader<'_> {
 /// another has no line.
 pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
     let text = text.trim_start_matches('\u{feff}');
-    let mut reader = Reader { name, text, total: 0 };
+    let mut reader = Reader { name, text, total: 0, backed: Backed::of(text.len()) };
     let mut found = Vec::new();
     for (at, said) in lines(text) {
         found.push(reader.line(at, &said)?);

@@ -1,13 +1,12 @@
 //! Hosts by their names: an endpoint's whole name, its first word, or its number.
 
+use crate::backed::Backed;
 use crate::hosts::{self, host, of_several_adapters};
 use base::Refusal;
 use base::words::did_you_mean;
 use fabric::Topology;
 use std::collections::HashMap;
 
-/// The most hosts that one bracket stands for.
-const MOST_RANGE: u64 = 1 << 20;
 /// The most slots of a host, and of all.
 const MOST_SLOTS: u32 = 1 << 16;
 const MOST_ALL: usize = 1 << 24;
@@ -172,7 +171,7 @@ pub fn said_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// line.
 pub fn hosts(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
     let mut names = Names::new(on);
-    let mut found = Vec::new();
+    let (mut found, mut backed) = (Vec::new(), Backed::of(text.len()));
     for (line, said) in said_lines(text) {
         let (said, slots) = slots_said(line, said)?;
         if names.is_whole(line, &said)? {
@@ -180,7 +179,7 @@ pub fn hosts(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
             continue;
         }
         for word in split(&said) {
-            for name in expanded(line, word)? {
+            for name in expanded(line, word, &mut backed)? {
                 let (host, own) = match name.split_once(':') {
                     Some((host, n)) if n.bytes().all(|c| c.is_ascii_digit()) && !n.is_empty() => {
                         (host, Some(slot_count(line, n)?))
@@ -226,8 +225,11 @@ fn slot_count(line: usize, text: &str) -> Result<u32, Refusal> {
     })
 }
 
-/// As many slots, each on the endpoint that is next.
-fn add(
+/// Adds as many slots, each on the endpoint that is next.
+///
+/// # Errors
+/// When there are too many by here, or no such endpoint: with the line.
+pub(super) fn add(
     found: &mut Vec<u32>,
     line: usize,
     slots: u32,
@@ -263,29 +265,13 @@ fn split(said: &str) -> Vec<&str> {
 }
 
 /// `n[01-03,7]x` as n01x, n02x, n03x, n7x; other words as they are.
-fn expanded(line: usize, word: &str) -> Result<Vec<String>, Refusal> {
-    let Some((before, rest)) = word.split_once('[') else { return Ok(vec![word.to_owned()]) };
-    let refuse = |why: String| {
-        Refusal::new(format!("line {line}"), why, "ranges of numbers, as n[01-16,20]")
-    };
-    let Some((ranges, behind)) = rest.split_once(']') else {
-        return Err(refuse(format!("{word:?} has no ]")));
-    };
-    let mut found = Vec::new();
-    for range in ranges.split(',') {
-        let (from, to) = range.split_once('-').unwrap_or((range, range));
-        let number = |text: &str| text.parse::<u64>().ok();
-        let (Some(first), Some(last)) = (number(from), number(to)) else {
-            return Err(refuse(format!("{range:?} is no range")));
-        };
-        if first > last || last - first >= MOST_RANGE || found.len() as u64 > MOST_RANGE {
-            return Err(refuse(format!("{range:?} has no end, or too many")));
-        }
-        for n in first..=last {
-            found.push(format!("{before}{n:0width$}{behind}", width = from.len()));
-        }
+fn expanded(line: usize, word: &str, backed: &mut Backed) -> Result<Vec<String>, Refusal> {
+    if !word.contains('[') {
+        return Ok(vec![word.to_owned()]);
     }
-    Ok(found)
+    backed.names(word).map_err(|why| {
+        Refusal::new(format!("line {line}"), why, "ranges of numbers, as n[01-16,20]")
+    })
 }
 
 /// Pinned processes: lines of a rank and an endpoint; `#` begins a comment.

@@ -1,6 +1,6 @@
 //! Mappings read.
 
-use super::names::{Names, said_lines};
+use super::names::{Names, add, said_lines};
 use super::{Format, NUMBERS};
 use base::Refusal;
 use fabric::Topology;
@@ -80,9 +80,7 @@ fn list(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
             if !(1..=1 << 20).contains(&count) {
                 return Err(refuse(line, format!("{count} ranks on one host"), "1 to 1048576"));
             }
-            for _ in 0..count {
-                found.push(names.find(line, word)?);
-            }
+            add(&mut found, line, count, || names.find(line, word))?;
         }
     }
     Ok(found)

@@ -114,13 +114,19 @@ impl Costs {
     /// When the sum of all that a schedule asks for is.
     pub(super) fn check_sum(&self, schedule: &Schedule) -> Result<(), Refusal> {
         let fixed = u128::from(3 * self.latency + 4 * self.overhead + 4 * self.gap);
-        let byte = u128::from(2 * self.byte.max(self.cpu_byte));
+        let byte = u128::from(self.byte.max(self.cpu_byte));
+        let divisor = u128::from(self.divisor);
+        // the costs of bytes are products of 64 bits before they are divided
+        let bytes = |op: &Op| match op.kind {
+            Kind::Calc => 0,
+            _ => byte * u128::from(op.size),
+        };
         let cost = |op: &Op| match op.kind {
-            Kind::Calc => u128::from(op.size) * u128::from(self.divisor),
-            _ => fixed + byte * u128::from(op.size),
+            Kind::Calc => u128::from(op.size) * divisor,
+            _ => fixed + 2 * (bytes(op) / divisor + 1),
         };
         let sum: u128 = schedule.ops().iter().map(cost).sum();
-        if sum >> 63 == 0 {
+        if sum >> 63 == 0 && schedule.ops().iter().all(|op| bytes(op) >> 63 == 0) {
             return Ok(());
         }
         let largest = schedule.ops().iter().max_by_key(|op| cost(op)).map_or(0, |op| op.size);

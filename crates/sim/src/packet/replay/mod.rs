@@ -46,9 +46,12 @@ const OF_BACKGROUND: u32 = 1 << 31;
 /// Most operations of all jobs: their messages have numbers below [`OF_BACKGROUND`].
 const MOST_OPERATIONS: usize = 1 << 29;
 
-/// Most nanoseconds that a process may compute: times are counted in picoseconds, below 2^64.
-const MOST_NS: u64 = u64::MAX / 4 / 1000;
+/// Most nanoseconds that a process may compute.
+const MOST_NS: u64 = (des::RANGE_PS - 1) / 1000;
 
+/// Whether calculations of each process are times that can be. What processes do one after another
+/// may come to later times all the same: then the run ends there, with a reason.
+///
 /// # Errors
 /// When a process computes for longer than times can say.
 fn check_times(schedule: &Schedule, computes: bool) -> Result<(), Refusal> {

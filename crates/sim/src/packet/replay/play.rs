@@ -126,9 +126,10 @@ impl Model {
             Kind::Calc => {
                 let takes = replay.computes && what.size > replay.mpi.least_compute_ns.unwrap_or(0);
                 let (true, Some(plays)) = (takes, &mut it.plays) else { return true };
-                let (now, takes_ps) = (to.now_ps(), what.size.saturating_mul(1000));
+                // all of a process are in range: neither overflows
+                let (now, takes_ps) = (to.now_ps(), what.size * 1000);
                 let free = plays.free(at, what.cpu, to);
-                *free = now.max(*free).saturating_add(takes_ps);
+                *free = now.max(*free) + takes_ps;
                 let ends_ps = *free;
                 plays.clock(at, to).calculated_ps += takes_ps;
                 to.send(to.me(), ends_ps - now, Happens::Ends(op));

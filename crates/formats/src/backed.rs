@@ -1,0 +1,139 @@
+//! What a file may ask for: a number in it stands for memory that its own bytes pay for.
+//!
+//! A reader makes at most [`FACTOR`] bytes of each byte of a file, and [`FREE`] beside. Networks
+//! alone may be larger: endpoints, ports and cables are numbers by nature, so that what they take
+//! is estimated, and refused where there is no room for it.
+
+use base::Refusal;
+use fabric::size::Size;
+
+/// Bytes of memory that a byte of a file pays for.
+pub const FACTOR: usize = 1024;
+/// Bytes that any file may take.
+pub const FREE: usize = 1 << 24;
+
+/// The most digits of a number in a range of names.
+const MOST_DIGITS: usize = 20;
+
+/// What a file still may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Backed {
+    left: usize,
+}
+
+impl Backed {
+    /// All that a file of so many bytes may take.
+    pub(crate) fn of(bytes: usize) -> Self {
+        Self { left: FREE.saturating_add(bytes.saturating_mul(FACTOR)) }
+    }
+
+    /// Takes memory for so many things of so many bytes each; none where there is no more.
+    pub(crate) fn take(&mut self, count: usize, each: usize) -> Option<()> {
+        self.left = count.checked_mul(each).and_then(|bytes| self.left.checked_sub(bytes))?;
+        Some(())
+    }
+
+    /// The names that ranges in brackets stand for, `n[1-3,7]` and `r[0-1]n[01-16]` among them, in
+    /// their order: with the zeros of their first number.
+    ///
+    /// # Errors
+    /// Where a bracket or a range is none, has no end, or they take more than there is: why.
+    pub(crate) fn names(&mut self, word: &str) -> Result<Vec<String>, String> {
+        let mut heads = vec![String::new()];
+        let mut rest = word;
+        while let Some((head, tail)) = rest.split_once('[') {
+            let end = tail.split_once(']');
+            let (ranges, tail) = end.ok_or_else(|| format!("{:?} has no ]", short(word)))?;
+            let mut numbers = Vec::new();
+            for range in ranges.split(',') {
+                numbers.extend(self.numbers(range)?);
+            }
+            let each = size_of::<String>() + heads[0].len() + head.len() + MOST_DIGITS;
+            let count = heads.len().saturating_mul(numbers.len());
+            self.take(count, each).ok_or_else(|| too_many(word))?;
+            let with = |before: &String| {
+                numbers.iter().map(|n| format!("{before}{head}{n}")).collect::<Vec<_>>()
+            };
+            heads = heads.iter().flat_map(with).collect();
+            rest = tail;
+        }
+        self.take(heads.len(), rest.len()).ok_or_else(|| too_many(word))?;
+        Ok(heads.into_iter().map(|before| before + rest).collect())
+    }
+
+    /// The numbers of a range, as wide as its first.
+    fn numbers(&mut self, range: &str) -> Result<impl Iterator<Item = String> + use<>, String> {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let width = first.len();
+        let number = |text: &str| {
+            let plain = text.len() <= MOST_DIGITS && text.bytes().all(|b| b.is_ascii_digit());
+            text.parse::<u64>().ok().filter(|_| plain)
+        };
+        let (Some(first), Some(last)) = (number(first), number(last)) else {
+            return Err(format!("{:?} is no range", short(range)));
+        };
+        let count = last.checked_sub(first).and_then(|more| usize::try_from(more).ok());
+        let each = size_of::<String>() + MOST_DIGITS;
+        let taken = count.and_then(|more| self.take(more.checked_add(1)?, each));
+        taken.ok_or_else(|| too_many(range))?;
+        Ok((first..=last).map(move |n| format!("{n:0width$}")))
+    }
+}
+
+fn short(word: &str) -> String {
+    word.chars().take(60).collect()
+}
+
+fn too_many(word: &str) -> String {
+    format!("{:?} has no end, or too many", short(word))
+}
+
+/// What users say beside a file of a network.
+#[derive(Debug, Clone, Copy)]
+pub struct Beside {
+    /// Endpoints on every switch, where the file has none.
+    pub p: Option<u32>,
+    /// Memory that the network may take, bytes.
+    pub room_bytes: f64,
+}
+
+impl From<Option<u32>> for Beside {
+    fn from(p: Option<u32>) -> Self {
+        Self { p, room_bytes: f64::INFINITY }
+    }
+}
+
+impl Beside {
+    /// Refuses a network of so many switches, links and endpoints that there is no room for.
+    ///
+    /// # Errors
+    /// With what it needs and what there is.
+    pub(crate) fn fits(
+        self,
+        name: &str,
+        (switches, links, endpoints): (u64, u64, u64),
+    ) -> Result<(), Refusal> {
+        let size = Size {
+            switches: switches as f64,
+            edge: switches as f64,
+            links: links as f64,
+            terminals: endpoints as f64,
+            radix: 0.0,
+            depth: 0.0,
+            sources: 0.0,
+            threads: 1.0,
+        };
+        let need = size.build().bytes;
+        if need <= self.room_bytes {
+            return Ok(());
+        }
+        let mebibytes = |bytes: f64| (bytes / f64::from(1 << 20)).round();
+        let why = format!(
+            "{switches} switches, {links} links and {endpoints} endpoints need about {} MiB of \
+             memory, {} MiB are free",
+            mebibytes(need),
+            mebibytes(self.room_bytes)
+        );
+        Err(Refusal::new(name, why, "a smaller network, or more memory"))
+    }
+}
