@@ -88,13 +88,15 @@ impl<'a> Working<'a> {
             if rails == Rails::One || (rails == Rails::OneSwitch && first.at != at) {
                 let why =
                     format!("endpoint {} has several", self.t.endpoints()[x.endpoint.ix()].name);
-                let help = match rails {
-                    Rails::OneSwitch => {
-                        "those of an endpoint must lead to one switch; --adapters first reads a \
-                         fabric with one port a host"
-                    }
+                let mut help = match rails {
+                    Rails::OneSwitch => "those of an endpoint must lead to one switch",
                     _ => "an endpoint has one in this format",
-                };
+                }
+                .to_owned();
+                let recipe = self.t.recipe();
+                if recipe.is_of_fabric() && recipe.asked("adapters") != Some("first") {
+                    help += "; --adapters first reads a fabric with one port a host";
+                }
                 return Err(Refusal::new("rails", why, help));
             }
         }
@@ -141,7 +143,11 @@ impl<'a> Working<'a> {
     /// Refuses a network that has no endpoints: there is nothing to run on it.
     pub(super) fn check_hosts(&self) -> Result<(), Refusal> {
         if self.hosts.is_empty() {
-            let help = "give the network some: `p` of a family, -p of a file";
+            let help = if self.t.endpoints().is_empty() {
+                "give the network some: `p` of a family, -p of a file"
+            } else {
+                "a network, or a plane, with endpoints that work"
+            };
             return Err(Refusal::new("endpoints", "there is none that works", help));
         }
         Ok(())

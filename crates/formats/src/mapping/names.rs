@@ -61,9 +61,13 @@ impl<'a> Names<'a> {
             Some(Some(e)) => return Ok(*e),
             Some(None) => {
                 let why = format!("several endpoints are called {word:?}");
-                let help = "whole names or numbers; --adapters joined or first has one endpoint a \
-                            host";
-                return Err(refuse(why, help.into()));
+                let mut help = "whole names or numbers".to_owned();
+                let recipe = self.on.recipe();
+                let is_one = matches!(recipe.asked("adapters"), Some("joined" | "first"));
+                if recipe.is_of_fabric() && !is_one {
+                    help += "; --adapters joined or first has one endpoint a host";
+                }
+                return Err(refuse(why, help));
             }
             None => {}
         }
