@@ -507,6 +507,28 @@ def test_rails_are_counted_whichever_ports_are_in_use(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+def test_no_refusal_advises_what_is_given_or_cannot_be(tmp_path):
+    """Adapters are chosen of discovered fabrics alone, and what is chosen is not advised again."""
+    text = fl.network("ring:n=4,p=1").to_text("json")
+    uneven = json.loads(text)
+    uneven["switches"][2]["ports"] = 9
+    uneven["endpoints"][1]["rails"].append([2, 9])
+    done = flyloom("sim", "flit", _written(tmp_path / "n.json", json.dumps(uneven)),
+                   "--load", "0.1")
+    assert done.returncode == 2 and "rails" in done.stderr and "--" not in done.stderr
+    down = fl.network("ring:n=4,p=1").with_failures([], [0, 1, 2, 3])
+    with pytest.raises(fl.RefusalError, match="endpoints that work"):
+        fl.export(down, "slurm-block")
+    with pytest.raises(fl.RefusalError, match="-p of a file"):
+        fl.export("ring:n=4,p=0", "slurm-block")
+    long = ("route", "ring:n=44,p=1", "--engine", "min_hop", "--lanes")
+    done = flyloom(*long, "hops:max_lanes=15", "-o", tmp_path / "t")
+    assert done.returncode == 2 and "allow 22" not in done.stderr and "online" in done.stderr
+    done = flyloom("route", "ring:n=8,p=1", "--engine", "min_hop", "--lanes", "hops:max_lanes=3",
+                   "-o", tmp_path / "t")
+    assert done.returncode == 2 and "allow 4 lanes" in done.stderr
+
+
 def test_hosts_are_found_by_full_and_short_names(tmp_path):
     path = _written(tmp_path / "f.txt", tree().text())
     hosts = _written(tmp_path / "hosts", "n4.cluster.example\nn2.cluster.example slots=1\n")

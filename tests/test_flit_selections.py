@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import flyloom as fl
+import networkx
 import pytest
 
 NET = "slim_fly:q=5,p=4"
@@ -166,6 +169,46 @@ def test_lanes_that_are_too_few_are_refused(net, given, told):
     with pytest.raises(fl.RefusalError) as refused:
         run(net, **given)
     assert told in str(refused.value)
+
+
+def grids(groups: int, side: int) -> networkx.Graph:
+    """Groups that are grids, each pair of them with one link: within one, ways have two hops and
+    more, of one class where these are told by groups."""
+    graph = networkx.Graph()
+    for group in range(groups):
+        grid = networkx.grid_2d_graph(side, side)
+        graph.add_nodes_from(((group, *at) for at in grid), endpoints=1, group=group)
+        graph.add_edges_from(((group, *a), (group, *b)) for a, b in grid.edges)
+    for a in range(groups):
+        for b in range(a):
+            graph.add_edge((a, b % side, b // side), (b, a % side, a // side))
+    return networkx.convert_node_labels_to_integers(graph)
+
+
+@pytest.mark.parametrize(("net", "given"), [
+    ("grids", {"lane_use": "groups", "router.virtual_channels": 8}),
+    ("grids", {"lane_use": "groups", "router.virtual_channels": 4}),
+    ("grids", {"lane_use": "hops"}), ("grids", {"lane_use": "any"}),
+    ("dragonfly:h=2", {"router.virtual_channels": 3}),
+    ("dragonfly:h=2", {"lane_use": "hops", "router.virtual_channels": 3}),
+    ("dragonfly:h=2", {"lane_use": "any"}), ("megafly:leaves=3", {"lane_use": "any"}),
+    (NET, {"router.virtual_channels": 3}),
+])
+def test_all_that_a_refusal_advises_is_proved_and_new(net, given, tmp_path):
+    if net == "grids":
+        net = tmp_path / "grids.graphml"
+        networkx.write_graphml(grids(3, 3), net)
+    with pytest.raises(fl.RefusalError) as refused:
+        run(net, selection="ugal_l", load=0.1, settings=given)
+    advised = [(int(n), use) for n, use in
+               re.findall(r"(\d+) with lane_use (\w+)", str(refused.value))]
+    assert advised and advised[0][1] == "hops"
+    for channels, use in advised:
+        had = given.get("lane_use"), given.get("router.virtual_channels", 4)
+        assert had[0] != use or had[1] < channels
+        found = run(net, selection="ugal_l", load=0.1, settings={
+            "lane_use": use, "router.virtual_channels": channels})
+        assert found.verified
 
 
 def test_d_mod_k_carries_shifts_without_contention():

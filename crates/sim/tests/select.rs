@@ -13,7 +13,8 @@ use fabric::tables::candidates::{
 use sim::flit::guide::{Guide, Here, Sight};
 use sim::flit::wiring::{End, Port, Wiring};
 use sim::flit::word::{HOP, Layout, Packet};
-use sim::select::{Choosing, Detours, NearestAncestor, Selection};
+use sim::select::{Choices, Choosing, Detours, NearestAncestor, Selection};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use verify::Verified;
 
@@ -225,9 +226,32 @@ fn chosen(
     }
 }
 
+/// Its switches have more different lists of ports than have room in 16 bits.
+const IRREGULAR: &str = "jellyfish:n=400,k=16,p=1,seed=1";
+
+#[test]
+fn any_number_of_choices_is_that_of_shortest_paths() {
+    let on = built(IRREGULAR);
+    let wiring = Wiring::of(&on, |_| 1).expect("one rail each");
+    let minimal = Minimal::new(on, LaneClasses::any(1), &Quiet).expect("it is small");
+    let choices = Choices::of(&minimal, 0, &wiring, &Quiet).expect("nobody stops");
+    let (hops, mut different) = (hops_between(&wiring), BTreeSet::new());
+    for (at, goal) in (0..400).flat_map(|at| (0..400).map(move |goal| (at, goal))) {
+        let far = |s: u32| hops[s as usize][goal as usize];
+        let nearer = |p: &Port| p.leads_to().is_some_and(|to| far(to) < far(at));
+        let ports = (0..).zip(wiring.ports(at)).filter(|(_, p)| nearer(p)).map(|(n, _)| n);
+        let expected: Vec<u16> = ports.collect();
+        let mut found = choices.ports(at, goal).to_vec();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{at} to {goal}");
+        different.insert(expected);
+    }
+    assert!(different.len() > 1 << 15, "{} lists", different.len());
+}
+
 #[test]
 fn ugal_l_chooses_by_hops_and_the_first_queue() {
-    for net in NETS {
+    for net in NETS.into_iter().chain([IRREGULAR]) {
         let on = built(net);
         let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
         let classes = LaneClasses { classes: 12, width: 2 };

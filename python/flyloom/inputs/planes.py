@@ -36,10 +36,11 @@ def as_planes(parts: Sequence[tuple[Path, Topology]]) -> Topology:
         times = Counter(hosts)
         for host, endpoint in zip(hosts, of["endpoints"], strict=True):
             if times[host] > 1:
-                raise RefusalError(
-                    f"planes: {path} has several endpoints of host {host}; --adapters joined or"
-                    " first, or a name as in mlx5_0"
+                asked = of["recipe"]["params"].get("adapters")
+                help_ = "hosts of different names" if asked in ("joined", "first") else (
+                    "--adapters joined or first, or a name as in mlx5_0"
                 )
+                raise RefusalError(f"planes: {path} has several endpoints of host {host}; {help_}")
             known = rails.setdefault(
                 host, {"name": host, "guid": endpoint.get("guid"), "rails": []}
             )

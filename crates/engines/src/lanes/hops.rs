@@ -11,6 +11,7 @@
 //! Longer paths, and those for which 15 colours are not enough, get the first service level whose
 //! tables do not yet say otherwise at any of their hops.
 
+use super::MOST_LANES;
 use super::colouring::{colours, count};
 use super::paths::each_path;
 use base::{ChannelId, Interrupted, Refusal, Stop, SwitchId, Watch};
@@ -34,7 +35,9 @@ pub(super) fn lanes(
     let (longest, thirds) = lengths(&routing, watch)?;
     if longest > usize::from(max_lanes) {
         let why = format!("paths of {longest} hops need a lane each hop, {max_lanes} are allowed");
-        let help = "allow more lanes (up to 15), or try `online`";
+        let enough = longest <= usize::from(MOST_LANES);
+        let more = if enough { format!("allow {longest} lanes, or ") } else { String::new() };
+        let help = format!("{more}use the method online");
         return Err(Refusal::new("max_lanes", why, help).into());
     }
     let lanes = if balance { usize::from(max_lanes) } else { longest };

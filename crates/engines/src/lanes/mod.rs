@@ -98,7 +98,7 @@ impl Spread {
 /// `watch` says stop.
 pub fn spread(routing: Routing, how: &Spread, watch: &dyn Watch) -> Result<Routing, Stop> {
     let max_lanes = how.max_lanes;
-    if !(1..=15).contains(&max_lanes) {
+    if !(1..=MOST_LANES).contains(&max_lanes) {
         let why = format!("{max_lanes} lanes");
         return Err(Refusal::new("max_lanes", why, "1 to 15 data lanes").into());
     }
@@ -168,7 +168,11 @@ struct Found {
     lanes: u8,
 }
 
+/// Most data lanes.
+const MOST_LANES: u8 = 15;
+
 fn too_few(max_lanes: u8) -> Refusal {
     let why = format!("{max_lanes} lanes do not make these routes deadlock-free");
-    Refusal::new("max_lanes", why, "allow more lanes (up to 15), or use another engine")
+    let more = if max_lanes < MOST_LANES { "allow more lanes (up to 15), or " } else { "" };
+    Refusal::new("max_lanes", why, format!("{more}use another engine"))
 }

@@ -16,6 +16,19 @@ pub struct Recipe {
     pub params: Map<String, Value>,
 }
 
+impl Recipe {
+    /// Whether it is a fabric's file, of whose devices a user may choose: `keep`, `only`,
+    /// `adapters`.
+    pub fn is_of_fabric(&self) -> bool {
+        self.family == "file" && self.asked("format") == Some("ibnetdiscover")
+    }
+
+    /// The word that was given for a parameter.
+    pub fn asked(&self, key: &str) -> Option<&str> {
+        self.params.get(key).and_then(Value::as_str)
+    }
+}
+
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.family)?;

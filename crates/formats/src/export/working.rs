@@ -90,7 +90,12 @@ impl<'a> Working<'a> {
             if rails == Rails::One {
                 let name = &self.t.endpoints()[x.endpoint.ix()].name;
                 let why = format!("endpoint {name} has several");
-                return Err(Refusal::new("rails", why, "an endpoint has one in this format"));
+                let mut help = "an endpoint has one in this format".to_owned();
+                let recipe = self.t.recipe();
+                if recipe.is_of_fabric() && recipe.asked("adapters") != Some("first") {
+                    help += "; --adapters first reads a fabric with one port a host";
+                }
+                return Err(Refusal::new("rails", why, help));
             }
         }
         self.hosts = host_of.into_iter().flatten().collect();
@@ -136,7 +141,11 @@ impl<'a> Working<'a> {
     /// Refuses a network that has no endpoints: there is nothing to run on it.
     pub(super) fn check_hosts(&self) -> Result<(), Refusal> {
         if self.hosts.is_empty() {
-            let help = "give the network some: `p` of a family, -p of a file";
+            let help = if self.t.endpoints().is_empty() {
+                "give the network some: `p` of a family, -p of a file"
+            } else {
+                "a network, or a plane, with endpoints that work"
+            };
             return Err(Refusal::new("endpoints", "there is none that works", help));
         }
         Ok(())

@@ -103,8 +103,12 @@ impl<'a> Names<'a> {
             Some(Known::One(e)) => Ok(*e),
             Some(Known::Several) => {
                 let why = format!("several endpoints are called {word:?}");
-                let help = "whole names or numbers; --adapters joined or first has one endpoint a \
-                            host";
+                let mut help = "whole names or numbers".to_owned();
+                let recipe = self.on.recipe();
+                let is_one = matches!(recipe.asked("adapters"), Some("joined" | "first"));
+                if recipe.is_of_fabric() && !is_one {
+                    help += "; --adapters joined or first has one endpoint a host";
+                }
                 Err(Refusal::new(format!("line {line}"), why, help))
             }
             None => self.find_number(line, word),

@@ -21,6 +21,9 @@ pub(crate) struct Made {
     pub(crate) lane_use: LaneUse,
 }
 
+/// Most virtual channels of a router.
+const MOST_LANES: u32 = 32;
+
 /// What a guide is made for.
 #[derive(Clone, Copy)]
 struct Case<'a> {
@@ -28,6 +31,13 @@ struct Case<'a> {
     choosing: Choosing,
     wiring: &'a Arc<Wiring>,
     watch: &'a dyn Watch,
+}
+
+/// Legs by groups, how far packets go and turn on them, and how many classes that takes.
+struct ByGroups {
+    via: Via<Grouped>,
+    reach: (u32, u8),
+    needed: u32,
 }
 
 /// The guide of a case.
@@ -56,10 +66,9 @@ pub(crate) fn guide(
         LaneUse::Auto => LaneUse::Hops,
         given => given,
     };
-    let help = format!("router.virtual_channels of at least {by_hops} with lane_use hops");
+    let help = || case.advice(&t, by_hops, lane_use);
     let (guide, verified) = match lane_use {
         LaneUse::Auto | LaneUse::Hops => {
-            let help = if has_groups { help + ", lane_use groups" } else { help };
             let (classes, turns) = case.turning(by_hops, reach);
             let leg = shortest.with_lanes(case.lanes_of(classes));
             case.over(Via::by_hop(leg), (reach, turns), help)?
@@ -69,14 +78,8 @@ pub(crate) fn guide(
             case.over(Via::by_hop(shortest), (reach, turns), help)?
         }
         LaneUse::Groups => {
-            let leg = Grouped::new(t, LaneClasses::any(lanes as u8), watch)
-                .map_err(|stop| named(stop, "lane_use"))?;
-            let by_groups = case.classes(longest(&leg, |a, b| leg.crossings(a, b)) + 1);
-            let reach = longest(&leg, |a, b| leg.hops(a, b));
-            let help = format!("{help}, {by_groups} with lane_use groups");
-            let (classes, turns) = case.turning(by_groups, reach);
-            let leg = leg.with_lanes(case.lanes_of(classes.min(MOST_CLASSES.into())));
-            case.over(Via::by_group(leg), (reach, turns), help)?
+            let legs = case.by_groups(t.clone()).map_err(|stop| named(stop, "lane_use"))?;
+            case.over(legs.via, legs.reach, help)?
         }
     };
     Ok(Made { guide, verified, lane_use })
@@ -122,12 +125,67 @@ impl Case<'_> {
         LaneClasses { classes: classes as u8, width: (lanes / classes) as u8 }
     }
 
+    /// Legs that cross the fewest links between groups, on lanes by these.
+    fn by_groups(&self, t: Arc<Topology>) -> Result<ByGroups, Stop> {
+        let leg = Grouped::new(t, LaneClasses::any(self.spec.router.virtual_channels), self.watch)?;
+        let needed = self.classes(longest(&leg, |a, b| leg.crossings(a, b)) + 1);
+        let reach = longest(&leg, |a, b| leg.hops(a, b));
+        let (classes, turns) = self.turning(needed, reach);
+        let leg = leg.with_lanes(self.lanes_of(classes.min(MOST_CLASSES.into())));
+        Ok(ByGroups { via: Via::by_group(leg), reach: (reach, turns), needed })
+    }
+
+    /// What would be proved where this is not: more virtual channels, or lanes told otherwise.
+    /// Lanes by hops are free of deadlock whatever the network; those by groups are tried, since
+    /// within a group of a larger diameter packets of one lane may still wait for one another.
+    fn advice(&self, t: &Arc<Topology>, by_hops: u32, used: LaneUse) -> Result<String, Stop> {
+        let mut advised = Vec::new();
+        if by_hops <= MOST_LANES {
+            advised
+                .push(format!("router.virtual_channels of at least {by_hops} with lane_use hops"));
+        }
+        let given = u32::from(self.spec.router.virtual_channels);
+        let needed = match groups(t) {
+            Some(_) => Some(self.by_groups(t.clone())?.needed),
+            None => None,
+        };
+        let is_other = |needed: &u32| used != LaneUse::Groups || *needed > given;
+        if let Some(needed) = needed.filter(|n| *n <= MOST_LANES).filter(is_other) {
+            let mut spec = self.spec.clone();
+            spec.router.virtual_channels = needed.max(given) as u8;
+            let legs = Case { spec: &spec, ..*self }.by_groups(t.clone())?;
+            if self.proves(legs.via, legs.reach)? {
+                advised.push(format!("{needed} with lane_use groups"));
+            }
+        }
+        if advised.is_empty() {
+            advised.push("a network of fewer hops".to_owned());
+        }
+        Ok(advised.join(", "))
+    }
+
+    /// Whether the selection's scheme over such legs is proved.
+    fn proves<B: Leg + Clone>(
+        &self,
+        via: Via<B>,
+        (longest, turns): (u32, u8),
+    ) -> Result<bool, Stop> {
+        let watch = self.watch;
+        Ok(match self.spec.selection {
+            Selection::Minimal => Verified::scheme(via.beneath().clone(), watch)?.is_ok(),
+            Selection::Par => {
+                Verified::scheme(Progressive::new(via, longest as u8, turns), watch)?.is_ok()
+            }
+            _ => Verified::scheme(via, watch)?.is_ok(),
+        })
+    }
+
     /// The selection's guide over such legs, and whether it is proved.
     fn over<B: Leg + Clone>(
         &self,
         via: Via<B>,
         (longest, turns): (u32, u8),
-        help: String,
+        help: impl FnOnce() -> Result<String, Stop>,
     ) -> Result<(Box<dyn Guide + Send>, bool), Stop> {
         let Case { spec, choosing, wiring, watch } = *self;
         let scheme = Progressive::new(via, longest as u8, turns);
@@ -144,7 +202,7 @@ impl Case<'_> {
             Err(_) if spec.unverified => {
                 (Detours::unproved(&scheme, spec.selection, choosing, wiring, watch)?, false)
             }
-            Err(flaw) => return Err(unproved(flaw, help + ", or --unverified")),
+            Err(flaw) => return Err(unproved(flaw, help()? + ", or --unverified")),
         };
         Ok((Box::new(guide), verified))
     }

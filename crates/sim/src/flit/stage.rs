@@ -96,7 +96,8 @@ impl Spec {
         let runs = f64::from(self.seeds) * if self.load == Loads::Auto { 1.0 } else { count };
         let at_once = size.threads.min(runs);
         let engine = ports * (lanes * lane + 256.0) + 400.0 * size.terminals;
-        let tables = 4.0 * size.switches * size.switches;
+        let a_pair = self.selection.bytes_a_pair(size.sources <= 1.0);
+        let tables = a_pair * size.switches * size.switches;
         let warmup = match self.run.warmup() {
             Warmup::Cycles(cycles) => cycles,
             Warmup::Auto => USUAL_WARMUP,

@@ -189,6 +189,19 @@ pub fn rails(on: &Topology) -> Result<u32, Refusal> {
     Ok(numbered(on)?.0)
 }
 
+/// How endpoints get the same number of rails, by what has not been asked for already.
+fn alike(on: &Topology) -> String {
+    let recipe = on.recipe();
+    let mut help = "as many rails for each endpoint".to_owned();
+    if recipe.is_of_fabric() && recipe.asked("adapters") != Some("first") {
+        help += "; --adapters first reads a fabric with one port of each host";
+    }
+    if recipe.is_of_fabric() && recipe.asked("only").is_none() {
+        help += "; --only with those that have as many";
+    }
+    help
+}
+
 /// Rails of an endpoint, and the number of each terminal: rail r of endpoint e is `e * rails + r`.
 /// An endpoint's rails count from 0 in the order of its ports, whichever of them are in use.
 ///
@@ -208,9 +221,7 @@ pub fn numbered(on: &Topology) -> Result<(u32, Vec<u32>), Refusal> {
         if of.len() != rails {
             let first = &on.endpoints()[0].name;
             let why = format!("{name} has {} rails, {first} {rails}", of.len());
-            let help = "as many rails for each endpoint; --adapters first reads a fabric with one \
-                        port of each host, --only with those that have as many";
-            return Err(Refusal::new("network", why, help));
+            return Err(Refusal::new("network", why, alike(on)));
         }
         for (r, ((_, t), plane)) in of.iter().zip(&mut planes).enumerate() {
             number[t.ix()] = (e * rails + r) as u32;

@@ -163,7 +163,8 @@ impl Spec {
         let state = (size.arcs() + size.terminals) * (40.0 + 36.0 * lanes)
             + 600.0 * size.terminals
             + 150.0 * size.terminals * each.min(8.0);
-        let tables = 4.0 * size.switches * size.switches;
+        let a_pair = self.selection.bytes_a_pair(size.sources <= 1.0);
+        let tables = a_pair * size.switches * size.switches;
         let hops = each * points * size.terminals * (size.depth + 1.0);
         Need::new(tables + at_once * state, hops / (HOPS_A_SECOND * size.threads))
     }

@@ -4,17 +4,18 @@
 //! choice, by what can be seen of queues. One file for the ways in the form that hot loops read,
 //! one for each kind of choice.
 
+mod choices;
+mod lists;
 mod rail;
 mod tables;
 mod updown;
 mod via;
-mod ways;
 
+pub use choices::Choices;
 pub use rail::Rail;
 pub use tables::Layers;
 pub use updown::NearestAncestor;
 pub use via::{Detours, MOST_CLASSES};
-pub use ways::Ways;
 
 use base::Refusal;
 use schemars::JsonSchema;
@@ -52,6 +53,12 @@ impl Selection {
             Self::Par => "par",
             Self::Anca => "anca",
         }
+    }
+
+    /// Memory that its tables take at most for each pair of switches, bytes: hops, a port or the
+    /// number of a list, and the lists, few where all switches are alike.
+    pub(crate) fn bytes_a_pair(self, are_alike: bool) -> f64 {
+        if are_alike && self != Self::UgalL { 4.0 } else { 8.0 }
     }
 }
 

@@ -1,6 +1,6 @@
 //! On trees: up to a nearest common ancestor by what is queued, then down.
 
-use super::{Choosing, Ways};
+use super::{Choices, Choosing};
 use crate::flit::guide::{Guide, Here, Want};
 use crate::flit::wiring::{Attached, Wiring};
 use crate::flit::word::Packet;
@@ -20,7 +20,7 @@ const DOWN: u32 = 1;
 pub struct NearestAncestor {
     choosing: Choosing,
     /// Ways of packets that may still go up, and of those that go down.
-    ways: [Ways; 2],
+    next: [Choices; 2],
     /// Whether a switch is above another, by rank.
     rank: Vec<u32>,
     wiring: Arc<Wiring>,
@@ -31,7 +31,7 @@ impl NearestAncestor {
     /// The ways of a proved scheme; `rank` is lower farther up.
     ///
     /// # Errors
-    /// See [`Ways::of`].
+    /// See [`Choices::of`].
     pub fn new(
         scheme: &Verified<UpDown>,
         rank: Vec<u32>,
@@ -42,9 +42,9 @@ impl NearestAncestor {
         choosing.check()?;
         Ok(Self {
             choosing,
-            ways: [
-                Ways::of(&**scheme, 0, wiring, watch)?,
-                Ways::of(&**scheme, DOWN, wiring, watch)?,
+            next: [
+                Choices::of(&**scheme, 0, wiring, watch)?,
+                Choices::of(&**scheme, DOWN, wiring, watch)?,
             ],
             rank,
             wiring: wiring.clone(),
@@ -60,11 +60,11 @@ impl Guide for NearestAncestor {
 
     fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
         let Attached { router: home, port } = self.wiring.endpoints()[packet.target() as usize];
-        let (at, lanes) = (here.router, super::ways::all(self.lanes));
+        let (at, lanes) = (here.router, super::choices::all(self.lanes));
         if at == home {
             return Want { port, lanes, rank: 0 };
         }
-        let ports = self.ways[packet.note() as usize].ports(at, home);
+        let ports = self.next[packet.note() as usize].ports(at, home);
         let port = match ports {
             [one] => *one,
             [] => 0,

@@ -1,7 +1,7 @@
 //! Directly or over a switch in between: minimal, Valiant, UGAL-L, UGAL-G and PAR.
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
-use super::{Choosing, Selection, Ways};
+use super::{Choices, Choosing, Selection};
 use crate::flit::engine::{Engine, Setup, engine_of};
 use crate::flit::guide::{Guide, Here, Want, lanes};
 use crate::flit::wiring::{Attached, Port, Wiring};
@@ -34,9 +34,9 @@ pub const MOST_CLASSES: u8 = 16;
 pub struct Detours {
     selection: Selection,
     choosing: Choosing,
-    ways: Ways,
+    next: Choices,
     hops: Vec<u8>,
-    /// Of UGAL-L the short way, in place of the entries of `ways` and of `hops`: by switch, then
+    /// Of UGAL-L the short way, in place of the entries of `next` and of `hops`: by switch, then
     /// goal, the hops above 16 bits of the entry.
     legs: Vec<u32>,
     switches: u32,
@@ -73,7 +73,7 @@ impl Detours {
     /// Minimal routing of a proved scheme.
     ///
     /// # Errors
-    /// See [`Ways::of`].
+    /// See [`Choices::of`].
     pub fn minimal<B: Leg>(
         scheme: &Verified<B>,
         wiring: &Arc<Wiring>,
@@ -85,7 +85,7 @@ impl Detours {
     /// Routing over a switch in between, chosen at the source, of a proved scheme.
     ///
     /// # Errors
-    /// See [`Ways::of`].
+    /// See [`Choices::of`].
     pub fn via<B: Leg>(
         scheme: &Verified<Via<B>>,
         selection: Selection,
@@ -99,7 +99,7 @@ impl Detours {
     /// Progressive adaptive routing of a proved scheme.
     ///
     /// # Errors
-    /// See [`Ways::of`].
+    /// See [`Choices::of`].
     pub fn progressive<B: Leg>(
         scheme: &Verified<Progressive<B>>,
         choosing: Choosing,
@@ -112,7 +112,7 @@ impl Detours {
     /// Any of these of a scheme that need not be proved: packets may wait for one another for ever.
     ///
     /// # Errors
-    /// See [`Ways::of`].
+    /// See [`Choices::of`].
     pub fn unproved<B: Leg>(
         scheme: &Progressive<B>,
         selection: Selection,
@@ -165,19 +165,22 @@ impl Detours {
             Selection::UgalL => switches <= MOST_SHORT,
             _ => false,
         };
-        let is_short = is_short && leg.class_groups().is_none();
-        let mut ways = Ways::of(leg, 0, wiring, watch)?;
+        let mut is_short = is_short && leg.class_groups().is_none();
+        let mut next = Choices::of(leg, 0, wiring, watch)?;
         let (mut legs, mut hops) = (Vec::new(), hops);
         if is_short && selection == Selection::UgalL {
-            // links go both ways, and so do hops
-            let (entries, hops) = (ways.take_entries(), std::mem::take(&mut hops));
-            let both = hops.into_iter().zip(entries);
-            legs.extend(both.map(|(hops, entry)| u32::from(hops) << 16 | u32::from(entry)));
+            if let Some(entries) = next.take_entries() {
+                // links go both ways, and so do hops
+                let both = std::mem::take(&mut hops).into_iter().zip(entries);
+                legs.extend(both.map(|(hops, entry)| u32::from(hops) << 16 | u32::from(entry)));
+            } else {
+                is_short = false;
+            }
         }
         Ok(Self {
             selection,
             choosing,
-            ways,
+            next,
             hops,
             legs,
             switches,
@@ -189,7 +192,7 @@ impl Detours {
             by_hops: Box::new(std::array::from_fn(|hops| class((hops as u8).min(classes - 1)))),
             is_short,
             is_whole,
-            every: super::ways::all(leg.lanes()),
+            every: super::choices::all(leg.lanes()),
             count: leg.lanes(),
             rises: leg.class_groups().map(<[u32]>::to_vec),
             choices: u32::from(selection != Selection::Minimal),
@@ -247,7 +250,7 @@ impl Detours {
                 Some(next) if next != goal => at = next,
                 _ => return sum,
             }
-            port = self.ways.port(at, goal, here.random);
+            port = self.next.port(at, goal, here.random);
         }
     }
 
@@ -261,11 +264,11 @@ impl Detours {
             packet.set_note(packet.note() | DETOUR);
             packet.set_via(via);
         };
-        let direct = self.ways.port(at, home, here.random);
+        let direct = self.next.port(at, home, here.random);
         if self.selection == Selection::Valiant {
             let Some(via) = self.draw(at, home, here.random) else { return direct };
             detour(packet, via);
-            return self.ways.port(at, via, here.random);
+            return self.next.port(at, via, here.random);
         }
         let mut best: Option<(i64, u32, u16)> = None;
         for _ in 0..self.choosing.candidates {
@@ -278,9 +281,9 @@ impl Detours {
             if turns && (first > self.reach || via == home || Some(via) == before) {
                 continue;
             }
-            let port = self.ways.port(at, via, here.random);
+            let port = self.next.port(at, via, here.random);
             let cost = if self.selection == Selection::UgalG {
-                let on = self.ways.port(via, home, here.random);
+                let on = self.next.port(via, home, here.random);
                 let mut there = Here { router: via, random: here.random, ..*here };
                 let rest = self.queued(&mut there, on, home);
                 (self.queued(here, port, via) + rest) as i64
@@ -321,7 +324,7 @@ impl Detours {
         let switches = self.switches as usize;
         let [before, after] = [at, home].map(|s| &self.legs[s as usize * switches..][..switches]);
         let straight = before[home as usize];
-        let direct = self.ways.draw(straight as u16, here.random);
+        let direct = self.next.draw(straight as u16, here.random);
         // where it is whole, switches are numbers below their count; else, numbers of a list
         let among = &self.between[usize::from(if WHOLE { 0 } else { self.plane[at as usize] })][..];
         let count = if WHOLE { self.switches } else { among.len() as u32 };
@@ -342,7 +345,7 @@ impl Detours {
             let drawn = drawn + u32::from(drawn >= high);
             let via = if WHOLE { drawn } else { among[drawn as usize] };
             let [to, on] = [before, after].map(|legs| legs[via as usize]);
-            let port = self.ways.draw(to as u16, &mut random);
+            let port = self.next.draw(to as u16, &mut random);
             let [to, on] = [to, on].map(|leg| leg >> 16);
             let cost = u64::from((to + on) * here.sight.used(port));
             let own = cost << 37 | number << 31 | u64::from(via) << 15 | u64::from(port);
@@ -371,7 +374,7 @@ impl Detours {
         let (at, hops, note) = (here.router, packet.hops(), packet.note());
         let is_direct = note & DETOUR == 0;
         if at == home && is_direct {
-            return Want { port, lanes: super::ways::all(self.count), rank: 0 };
+            return Want { port, lanes: super::choices::all(self.count), rank: 0 };
         }
         let mut class = if self.rises.is_some() { note / CLASS } else { hops };
         let mut steps_up = false;
@@ -389,7 +392,7 @@ impl Detours {
                     goal = packet.via();
                 }
             }
-            self.ways.port(at, goal, here.random)
+            self.next.port(at, goal, here.random)
         };
         if let Some(group) = &self.rises {
             class = (class + u32::from(steps_up)).min(self.lanes.len() as u32 - 1);
@@ -456,9 +459,9 @@ impl Guide for Detours {
         }
         let port = if self.selection == Selection::UgalL {
             let leg = self.legs[at as usize * self.switches as usize + goal as usize];
-            self.ways.draw(leg as u16, here.random)
+            self.next.draw(leg as u16, here.random)
         } else {
-            self.ways.port(at, goal, here.random)
+            self.next.port(at, goal, here.random)
         };
         Want { port, lanes, rank: 0 }
     }
