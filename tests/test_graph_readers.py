@@ -99,6 +99,9 @@ def test_switches_have_names_that_slurm_takes(tmp_path, given, options, expect):
     words = {"names": "first-word", "switches": "leaves", **options}
     lines = fl.export(file, "slurm-tree", **words).text.splitlines()[1:]
     assert [line.split()[0].partition("=")[2] for line in lines] == [*expect, "top"]
+    lines = fl.export(file, "slurm-block", blocks="switches", **options).text.splitlines()[1:]
+    assert [line.split()[0].partition("=") for line in lines[:-1]] == [
+        ("BlockName", "=", name) for name in expect]
 
 
 def test_names_that_slurm_cannot_take_are_refused_with_the_way_out(tmp_path):
