@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from collectives import collectives
 from executors import points
 from flit import flit
 from mapping import mapping
@@ -34,7 +35,8 @@ from simulated import simulated
 
 BENCHMARKS = {**OTHERS, "routing": routing, "growth": growth, "points": points,
               "messages": messages, "packets": packets, "flit": flit, "mapping": mapping,
-              "record": record, "runtime": notified, "simulated": simulated}
+              "record": record, "runtime": notified, "collectives": collectives,
+              "simulated": simulated}
 NAMED = {"million": million}
 """Those that run only when they are named."""
 

@@ -677,7 +677,7 @@ def test_perf_explains(release, tmp_path):
                      re.MULTILINE)
     told = call(release / "flyloom-perf", "explain", "allreduce", "--ranks", 8, "--crowd", 4)
     message_ns, byte_ns, move_ns = 240 + 8000 + 240 + 8 * 0.4, 8 * 0.4, 8 * 0.12
-    assert re.search(rf"^linear +{message_ns + 6 * (480 + byte_ns) + 7 * move_ns:.1f} ns  chosen$",
+    assert re.search(rf"^linear +{message_ns + 6 * (480 + byte_ns) + 10 * move_ns:.1f} ns  chosen$",
                      told, re.MULTILINE)
     assert re.search(rf"^doubling +{3 * message_ns + 4 * move_ns:.1f} ns$", told, re.MULTILINE)
     # A long message is read where it is: 800 ns more, and 0.035 ns a byte in place of 0.1.

@@ -236,9 +236,10 @@ static double exchange(const struct fly_loggp *net, int size, size_t bytes, size
     return size < 2 ? 0 : message(net, (double)bytes) + (size - 2) * step;
 }
 
-/* All to all, folded by each. */
+/* All to all, folded by each, which copies its own part to the others' first, and the result from
+   there: three copies beside the folds. */
 static double fold_all(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
-    double folds = (size - 1) * (double)bytes * net->move_byte_ns;
+    double folds = (size + 2) * (double)bytes * net->move_byte_ns;
     return exchange(net, size, bytes, none) + folds;
 }
 
