@@ -283,10 +283,6 @@ impl Node {
             if best.is_some_and(|(_, other)| other >= rank) {
                 continue;
             }
-            if head && self.vc[class].is_some_and(|vc| self.ahead.used[vc]) {
-                // a packet of another class went first, with the channel that this one had found
-                (self.vc[class], self.stops) = (None, self.stops + 1);
-            }
             if head && self.vc[class].is_none() {
                 self.vc[class] = self.free_vc(class, keys);
             }
@@ -294,7 +290,15 @@ impl Node {
                 best = Some((class, rank));
             }
         }
-        best.map(|(class, _)| class)
+        let (class, _) = best?;
+        let is_taken = self.vc[class].is_some_and(|vc| self.ahead.used[vc]);
+        if self.made[class].front().is_some_and(|flit| flit.head) && is_taken {
+            // a packet of another class went first, into the channel that this one had found, and
+            // is still in it: BookSim stops
+            (self.vc[class], self.stops) = (None, self.stops + 1);
+            return self.choose(keys);
+        }
+        Some(class)
     }
 
     /// The next virtual channel after the last one of a class that is free and has credit.
