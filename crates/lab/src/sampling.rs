@@ -11,7 +11,7 @@ use formats::booksim::{Class, Config, Simulation};
 use serde::Serialize;
 use sim::booksim::freedom;
 use sim::booksim::routing::Explored;
-use sim::flit::engine::Setup;
+use sim::flit::engine::{OfClass, Setup};
 use sim::flit::row::Row;
 use sim::flit::run::{Drain, Point, Run};
 use sim::flit::seen::{Names, Traces};
@@ -48,6 +48,9 @@ pub enum Ended {
     LatencyThres,
     /// Packets wait for one another in a circle.
     Deadlock,
+    /// Packets of the measured periods never came to their turn: for long none of them moved, as
+    /// others go first, where BookSim goes on.
+    NotDrained,
 }
 
 impl BookSim {
@@ -117,6 +120,8 @@ const CONVERGED: u32 = 3;
 const LOOK: u32 = 1000;
 /// The most cycles that are waited for the last packets.
 const DRAIN_CYCLES: u32 = 1 << 28;
+/// The most cycles in which none of them is made or arrives, besides the longest path.
+const PATIENCE: u32 = 100_000;
 
 /// Periods as they come, until latency and accepted load change no more.
 struct Sampling<'a> {
@@ -218,7 +223,7 @@ impl Sampling<'_> {
         let tally = self.run.engine.tally();
         let cycles = f64::from((periods - self.since) * self.of.config.run.sample_period);
         let change = |now: f64, before: f64| ((now - before) / now).abs();
-        let of = |(of, last): (&sim::flit::engine::OfClass, &mut (f64, f64))| {
+        let of = |(of, last): (&OfClass, &mut (f64, f64))| {
             let (latency, accepted) =
                 (of.latency as f64 / of.arrived as f64, of.accepted as f64 / cycles);
             let found =
@@ -252,15 +257,20 @@ impl Sampling<'_> {
         if config.run.simulation == Simulation::Throughput {
             engine.count_in(start..end, false);
             engine.count_until(u32::MAX);
-            self.run.drain(Drain::Empty, end + DRAIN_CYCLES, watch)?;
-            return Ok(ended);
+            let is_empty = self.run.drain(Drain::Empty, end + DRAIN_CYCLES, watch)?;
+            return Ok(match self.run.circle {
+                Some(_) => Ended::Deadlock,
+                None if is_empty => ended,
+                None => Ended::NotDrained,
+            });
         }
         engine.count_in(start..end, true);
         let is_limited = config.classes.iter().any(|c| c.latency_limit.is_some());
-        let step = if is_limited { LOOK } else { DRAIN_CYCLES };
-        let mut look = end;
-        while look < end + DRAIN_CYCLES {
-            look += step;
+        let (patience, mut look) = (self.patience(), end);
+        let mut last = (self.waited_for(), end);
+        let mut ended = ended;
+        loop {
+            look += LOOK;
             self.run.engine.count_until(if is_limited { look } else { u32::MAX });
             if self.run.drain(Drain::Measured, look, watch)? {
                 break;
@@ -271,8 +281,34 @@ impl Sampling<'_> {
             if self.is_above_limit(&config.classes, |_| true) {
                 return Ok(Ended::LatencyThres);
             }
+            let now = self.waited_for();
+            if now != last.0 {
+                last = (now, look);
+            }
+            if look - last.1 > patience || look - end >= DRAIN_CYCLES {
+                ended = Ended::NotDrained;
+                break;
+            }
         }
         self.run.engine.count_until(u32::MAX);
         Ok(ended)
+    }
+
+    /// Packets that count which were made and which arrived, in all.
+    fn waited_for(&self) -> (u64, u64) {
+        let classes = self.run.engine.tally().classes;
+        let sum = |of: fn(&OfClass) -> u64| classes.iter().map(of).sum();
+        (sum(|c| c.staged), sum(|c| c.arrived))
+    }
+
+    /// The most cycles without any of them.
+    fn patience(&self) -> u32 {
+        let case = &self.of.case;
+        let routers = case.wiring.routers();
+        let ports = (0..routers).flat_map(|r| case.wiring.ports(r));
+        let longest = ports.map(|port| u64::from(port.out_latency)).max().unwrap_or(1);
+        let delays = u64::from(case.router.routing_delay) + u64::from(case.router.crossbar_delay);
+        let path = (u64::from(routers) + 1) * (longest + delays);
+        PATIENCE + path.min(u64::from(DRAIN_CYCLES)) as u32
     }
 }

@@ -230,5 +230,7 @@ def show(found: dict[str, Any], as_json: bool) -> None:
             print(f"at load {point['offered_load']:g} packets wait for one another in a circle:")
             for packet in point["circle"]:
                 print(f"  {packet}")
+    if found.get("ended") == "not_drained":
+        print("not all measured packets have arrived: none of them did for 100,000 cycles")
     if "saturation_throughput" in found:
         print(f"saturation throughput  {found['saturation_throughput']:.3f}")

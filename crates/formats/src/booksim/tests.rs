@@ -2,6 +2,7 @@
 
 #![expect(clippy::float_cmp, reason = "the decimals are those of the text")]
 
+use super::keys::{KEYS, Kind};
 use super::*;
 use proptest::prelude::*;
 
@@ -251,6 +252,39 @@ fn refusals_name_place_key_and_the_way_out() {
     assert!(plain.starts_with("routing_function: none is not supported on torus (the default)"));
     let few = "topology=dragonflynew;n=1;k=2;routing_function=ugal;num_vcs=4";
     assert!(read(&[Source::Argument(few)]).unwrap_err().to_string().contains("exactly 3"));
+}
+
+#[test]
+fn no_key_of_the_router_is_taken_in_silence() {
+    let at = |name: &str| KEYS.iter().position(|key| key.name == name).unwrap();
+    let keys = KEYS[at("router")..=at("alloc_iters")].iter().chain([&KEYS[at("priority")]]);
+    for key in keys {
+        // another value than the default is refused, noted, or in the configuration
+        let values = match key.kind {
+            Kind::Int(usual) | Kind::Ints(usual) => vec![usual + 1, usual - 1],
+            _ => vec![1],
+        };
+        for value in values {
+            let value = match key.kind {
+                Kind::Decimal(_) | Kind::Decimals(_) => "1.5".to_owned(),
+                Kind::Word(_) => "other".to_owned(),
+                _ => value.to_string(),
+            };
+            let base = format!("{} = {value};", key.name);
+            let text = format!("topology = mesh; routing_function = dor; {base}");
+            match read(&[Source::Argument(&text)]) {
+                Err(refusal) => assert!(refusal.to_string().contains(key.name), "{refusal}"),
+                Ok(found) => {
+                    let usual = "topology = mesh; routing_function = dor;";
+                    let usual = read(&[Source::Argument(usual)]).unwrap();
+                    let is_noted = found.notes.iter().any(|note| note.key == key.name);
+                    // any negative buf_size is vc_buf_size in BookSim, too
+                    let is_same = found.router == usual.router && base != "buf_size = -2;";
+                    assert!(is_noted || !is_same, "{base}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

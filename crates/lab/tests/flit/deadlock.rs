@@ -5,9 +5,12 @@
 
 use crate::files::{config, simulation};
 use base::Quiet;
-use sim::flit::engine::Waiting;
+use formats::booksim::{Source, read};
+use lab::sampling::{BookSim, Ended};
+use sim::flit::engine::{Waiting, engine};
+use std::fmt::Write;
 
-fn ugal(policy: &str, load: f64, seed: u32) -> lab::sampling::BookSim {
+fn ugal(policy: &str, load: f64, seed: u32) -> BookSim {
     let arguments = [
         "routing_function=ugallnew".to_owned(),
         "traffic=tornado(200,1,1)".to_owned(),
@@ -46,4 +49,67 @@ fn channels_that_rise_do_not() {
     }
     let mean = accepted.iter().sum::<f64>() / 3.0;
     assert!((mean / 0.42 - 1.0).abs() < 0.015, "{accepted:?}");
+}
+
+/// A ring of routers that send round it in one direction, with these keys besides.
+fn ring(keys: &str) -> BookSim {
+    let routers = 5;
+    let mut file = String::new();
+    for r in 0..routers {
+        writeln!(file, "router {r} node {r} router {}", (r + 1) % routers).unwrap();
+    }
+    let text = format!(
+        "topology = anynet; routing_function = min; network_file = net; injection_rate = 1.0;
+         vc_buf_size = 2; traffic = tornado({{5,1,1}}); latency_thres = -1.0; {keys}"
+    );
+    let config = read(&[Source::File { name: "ring.cfg", text: &text }]).unwrap();
+    BookSim::new(config, Some(("net", &file)), &Quiet).unwrap()
+}
+
+#[test]
+fn every_kind_of_router_that_locks_up_is_seen_to() {
+    // what a packet waits for: a channel that another has, one that is full, one whose last packet
+    // has not left the next buffer
+    for keys in [
+        "num_vcs = 1;",
+        "num_vcs = 1; vc_busy_when_full = 1;",
+        "num_vcs = 2; vc_busy_when_full = 1; packet_size = 1;",
+        "num_vcs = 1; wait_for_tail_credit = 1; packet_size = 3;",
+        "num_vcs = 1; wait_for_tail_credit = 1; vc_busy_when_full = 1; packet_size = 2;",
+        "num_vcs = 1; hold_switch_for_packet = 1; packet_size = 3; output_buffer_size = 1;",
+        "num_vcs = 1; vc_busy_when_full = 1; speculative = 1; st_final_delay = 3;",
+        "num_vcs = 1; vc_busy_when_full = 1; routing_delay = 0; internal_speedup = 2.0;",
+    ] {
+        let of = ring(keys);
+        let mut engine = engine(of.setup(1)).unwrap();
+        let mut cycles = 0;
+        let circle = loop {
+            engine.advance(500);
+            cycles += 500;
+            assert!(cycles < 100_000, "{keys}: still {}", engine.is_still());
+            let Some(circle) = engine.circle() else { continue };
+            break circle;
+        };
+        assert!(circle.len() > 1, "{keys}: {circle:?}");
+        // all five routers are in it: once the rest has come to a stop, nothing moves any more
+        engine.advance(500);
+        let (sent, left) = (engine.sent(), engine.tally().ejected);
+        engine.advance(5000);
+        assert_eq!((engine.sent(), engine.tally().ejected), (sent, left), "{keys}");
+        assert!(engine.is_still(), "{keys}");
+        assert_eq!(of.run(1, &Quiet).unwrap().ended, Ended::Deadlock, "{keys}");
+    }
+}
+
+#[test]
+fn a_class_that_never_comes_to_its_turn_ends_the_run() {
+    let text = "topology = mesh; k = 2; n = 1; routing_function = dor; use_noc_latency = 0;
+        num_vcs = 4; priority = class; classes = 2; class_priority = {1,0};
+        injection_rate = {1.0,0.1}; latency_thres = -1.0; stopping_thres = -1.0;
+        acc_stopping_thres = -1.0;";
+    let config = read(&[Source::File { name: "mesh.cfg", text }]).unwrap();
+    let found = BookSim::new(config, None, &Quiet).unwrap().run(1, &Quiet).unwrap();
+    assert_eq!((found.ended, found.point.circle), (Ended::NotDrained, None));
+    assert!(found.point.classes[0].packets.1 > 0);
+    assert_eq!(found.point.classes[1].packets.1, 0, "BookSim's sources send the other class first");
 }

@@ -38,6 +38,9 @@ fn rows() -> Vec<Row> {
     lines.map(row).collect()
 }
 
+/// Above so many cycles a latency is that of a few sources whose class hardly comes to its turn.
+const STARVING: f64 = 1000.0;
+
 /// Latencies from birth and from entering, and accepted loads, of every class by seed.
 type Ours = Vec<Vec<[f64; 3]>>;
 
@@ -63,18 +66,23 @@ fn ours(row: &Row, seeds: u32) -> Ours {
 #[test]
 fn random_configurations_are_those_of_booksim() {
     let rows = rows();
-    assert_eq!(rows.len(), 12);
+    assert_eq!(rows.len(), 14);
     let same = |a: &Row, b: &Row| (&a.case, &a.rates) == (&b.case, &b.rates);
     let mut wrong = Vec::new();
     for load in rows.chunk_by(same) {
-        let found = ours(&load[0], 6);
+        let starves = load.iter().any(|row| row.latency.0 > STARVING);
+        // its runs are long: until the last source has come to its turn
+        let seeds = if starves { 3 } else { 6 };
+        let found = ours(&load[0], seeds);
         for row in load {
             let booksim = [row.latency, row.network_latency, row.accepted];
             for (at, (expected, spread)) in booksim.into_iter().enumerate() {
                 let mine: Vec<f64> = found.iter().map(|seed| seed[row.class][at]).collect();
                 // the difference of two means, of three runs and of ours
-                let deviation = (spread.powi(2) / 3.0 + sd(&mine).powi(2) / 6.0).sqrt();
-                let (gap, most) = (mean(&mine) - expected, (0.01 * expected).max(3.0 * deviation));
+                let runs = f64::from(seeds);
+                let deviation = (spread.powi(2) / 3.0 + sd(&mine).powi(2) / runs).sqrt();
+                let equal = if expected > STARVING { 0.25 } else { 0.01 };
+                let (gap, most) = (mean(&mine) - expected, (equal * expected).max(3.0 * deviation));
                 let line = format!(
                     "{} {} class {}: {} of {expected}, {:+.2} % of {:.2} %\n",
                     row.case,

@@ -6,7 +6,7 @@
 //! compared.
 
 use crate::slow::allocator::Kind;
-use crate::slow::{self, End, Found, Keys, Packet, Port, Priority};
+use crate::slow::{self, End, Flit, Found, Keys, Packet, Port, Priority, Want};
 use base::seed::Fast;
 use fabric::network::parse_inline;
 use families::family;
@@ -28,10 +28,78 @@ struct Network {
     file: Option<String>,
     ports: Vec<Vec<Port>>,
     next: Vec<Vec<usize>>,
+    rule: Rule,
+}
+
+/// What its routing function says of virtual channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    /// Any of them.
+    Any,
+    /// `min_adapt`: 0 at a low rank, and always behind a link on which the packet had it; else also
+    /// the others. Outputs of the same rank are one in BookSim, that of the lowest dimension.
+    Escape,
+    /// `dim_order` on a torus: the lower half, or the upper one where the packet comes into a
+    /// dimension at a larger coordinate than it goes to. Coordinates to this base.
+    Halves(usize),
+}
+
+impl Network {
+    fn wants(&self, vcs: usize, router: usize, input: usize, flit: &mut Flit) -> Vec<Want> {
+        let port = self.next[router][flit.to as usize];
+        let End::Router(..) = self.ports[router][port].end else { return vec![(port, 0..vcs, 0)] };
+        match self.rule {
+            Rule::Any => vec![(port, 0..vcs, 0)],
+            Rule::Escape => {
+                let is_injected = matches!(self.ports[router][input].end, End::Endpoint(_));
+                let mut all = vec![(port, 0..1, 0)];
+                if is_injected || flit.vc != 0 {
+                    all.push((port, 1..vcs, 1));
+                }
+                all
+            }
+            Rule::Halves(k) => {
+                let at = |r: usize| if port < 2 { r % k } else { r / k };
+                if input / 2 != port / 2 {
+                    flit.note = u32::from(at(router) > at(flit.to as usize));
+                }
+                let half = vcs / 2;
+                vec![(port, if flit.note == 0 { 0..vcs - half } else { half..vcs }, 0)]
+            }
+        }
+    }
+}
+
+/// A torus of k x k routers, dimension by dimension; k is odd, so that no direction is drawn.
+fn torus(k: usize, wires: bool) -> Network {
+    let latency = if wires { 2 } else { 1 };
+    let (mut ports, mut next) = (Vec::new(), Vec::new());
+    for r in 0..k * k {
+        let round = [((r % k + 1) % k) + r / k * k, ((r % k + k - 1) % k) + r / k * k];
+        let across = [(r + k) % (k * k), (r + k * k - k) % (k * k)];
+        let ends = [(round[0], 1), (round[1], 0), (across[0], 3), (across[1], 2)];
+        let mut own: Vec<Port> = ends
+            .into_iter()
+            .map(|(to, port)| Port { end: End::Router(to, port), out: latency, into: 1 })
+            .collect();
+        own.push(Port { end: End::Endpoint(r), out: 1, into: 1 });
+        ports.push(own);
+        let towards = |to: usize| {
+            let far = [(to % k + k - r % k) % k, (to / k + k - r / k) % k];
+            let dimension = far.iter().position(|&steps| steps > 0);
+            dimension.map_or(4, |d| 2 * d + usize::from(2 * far[d] > k))
+        };
+        next.push((0..k * k).map(towards).collect());
+    }
+    let keys = format!(
+        "topology = torus; k = {k}; n = 2; routing_function = dim_order; use_noc_latency = {};",
+        u8::from(wires)
+    );
+    Network { keys, file: None, ports, next, rule: Rule::Halves(k) }
 }
 
 /// A mesh of k x k routers, dimension by dimension.
-fn mesh(k: usize) -> Network {
+fn mesh(k: usize, rule: Rule) -> Network {
     let port = |end| Port { end, out: 1, into: 1 };
     let (mut ports, mut next) = (Vec::new(), Vec::new());
     for r in 0..k * k {
@@ -52,9 +120,11 @@ fn mesh(k: usize) -> Network {
         };
         next.push((0..k * k).map(towards).collect());
     }
-    let keys =
-        format!("topology = mesh; k = {k}; n = 2; routing_function = dor; use_noc_latency = 0;");
-    Network { keys, file: None, ports, next }
+    let function = if rule == Rule::Escape { "min_adapt" } else { "dor" };
+    let keys = format!(
+        "topology = mesh; k = {k}; n = 2; routing_function = {function}; use_noc_latency = 0;"
+    );
+    Network { keys, file: None, ports, next, rule }
 }
 
 /// A tree of routers with two endpoints each, latencies of both directions drawn.
@@ -94,13 +164,13 @@ fn tree(routers: usize, random: &mut Fast) -> Network {
     };
     let next = (0..routers).map(|r| (0..2 * routers).map(|e| towards(r, e)).collect()).collect();
     let keys = "topology = anynet; routing_function = min; network_file = net;".to_owned();
-    Network { keys, file: Some(file), ports, next }
+    Network { keys, file: Some(file), ports, next, rule: Rule::Any }
 }
 
 /// A router of any kind.
-fn any_keys(random: &mut Fast) -> Keys {
+fn any_keys(rule: Rule, random: &mut Fast) -> Keys {
     let mut below = |n: usize| random.below(n as u32) as usize;
-    let vcs = 1 + below(6);
+    let vcs = if rule == Rule::Any { 1 + below(6) } else { 2 + below(5) };
     let kinds = [Kind::Separable, Kind::Separable, Kind::Islip(1), Kind::Islip(2), Kind::Islip(3)];
     let hold_switch_for_packet = below(3) == 0;
     let output_speedup = [1, 1, 1, 1, 2, 3][below(6)];
@@ -110,6 +180,7 @@ fn any_keys(random: &mut Fast) -> Keys {
     Keys {
         vcs,
         buffer: 1 + below(8) as u32,
+        shared_rest: if below(3) == 0 { Some(below(vcs) as u32) } else { None },
         vc_allocator: kinds[below(5)],
         sw_allocator: kinds[below(5)],
         internal_speedup: [1.0, 1.0, 1.25, 1.5, 2.0, 3.0][below(6)],
@@ -148,8 +219,12 @@ fn text(keys: &Keys, network: &Network) -> String {
         Priority::NetworkAge => "network_age",
     };
     let of_classes: Vec<String> = keys.class_priority.iter().map(ToString::to_string).collect();
+    // flits of all channels of a port, where these are set: what is left over is nobody's
+    let shared = keys.shared_rest.map_or(String::new(), |rest| {
+        format!("vc_buf_size = 77; buf_size = {};", keys.buffer * keys.vcs as u32 + rest)
+    });
     format!(
-        "{} num_vcs = {}; vc_buf_size = {}; vc_allocator = {}; sw_allocator = {};
+        "{} num_vcs = {}; vc_buf_size = {}; {shared} vc_allocator = {}; sw_allocator = {};
 internal_speedup = {:?}; input_speedup = {}; output_speedup = {}; routing_delay = {};
 st_prepare_delay = {}; st_final_delay = {}; credit_delay = {}; speculative = {};
 spec_check_elig = {}; spec_check_cred = {}; hold_switch_for_packet = {};
@@ -259,15 +334,18 @@ enum Outcome {
 /// The `index`-th configuration in both.
 fn compare(index: u64) -> Outcome {
     let mut random = Fast::new(7, "configurations", index);
-    let network = match random.below(3) {
-        0 => mesh(3),
-        1 => mesh(4),
+    let network = match random.below(6) {
+        0 => mesh(3, Rule::Any),
+        1 => mesh(4, Rule::Any),
+        2 => mesh(3 + random.below(2) as usize, Rule::Escape),
+        3 => torus([3, 5][random.below(2) as usize], random.below(2) == 0),
         _ => tree(3 + random.below(5) as usize, &mut random),
     };
-    let keys = any_keys(&mut random);
+    let keys = any_keys(network.rule, &mut random);
     let endpoints = network.next[0].len() as u32;
     let packets = any_packets(endpoints, keys.class_priority.len() as u32, &mut random);
-    let route = |router: usize, to: u32| network.next[router][to as usize];
+    let route =
+        |router: usize, input: usize, flit: &mut Flit| network.wants(keys.vcs, router, input, flit);
     let slow = |keys: &Keys| slow::run(&network.ports, &route, keys, &packets, CYCLES.into());
     let Some((mut expected, stops)) = slow(&keys) else { return Outcome::Late };
     let text = text(&keys, &network);
@@ -281,8 +359,11 @@ fn compare(index: u64) -> Outcome {
         let gap = 100.0 * (latency(&fast) / latency(&expected) - 1.0);
         return Outcome::Differs(format!("case {index}, {gap:+.2} %: {text}\n"));
     }
-    let exact =
-        if keys.together_by_lane { slow(&Keys { together_by_lane: false, ..keys }) } else { None };
+    let exact = if keys.together_by_lane {
+        slow(&Keys { together_by_lane: false, ..keys.clone() })
+    } else {
+        None
+    };
     Outcome::Same(stops, exact.map(|(exact, _)| latency(&fast) / latency(&exact) - 1.0))
 }
 

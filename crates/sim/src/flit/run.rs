@@ -201,6 +201,10 @@ pub struct Run<'a> {
     stride: u32,
     /// When it was last looked for packets that wait for ever.
     looked: u32,
+    /// Flits that had moved, and when it was first seen that they were as many.
+    moved: (u64, u32),
+    /// The most cycles that a packet takes within a router, with nobody in its path.
+    longest: u32,
 }
 
 impl<'a> Run<'a> {
@@ -211,8 +215,10 @@ impl<'a> Run<'a> {
     pub fn new(setup: Setup<'a>) -> Result<Self, Refusal> {
         let stride = stride(setup.wiring);
         let (classes, lanes) = (setup.classes, setup.router.virtual_channels);
-        let engine = engine(setup)?;
-        Ok(Self { engine, classes, lanes, circle: None, stride, looked: 0 })
+        // what is routed in batches waits for one before its own
+        let delays = setup.router.routing_delay.saturating_add(setup.router.vc_alloc_delay);
+        let (engine, longest) = (engine(setup)?, delays.saturating_mul(2));
+        Ok(Self { engine, classes, lanes, circle: None, stride, looked: 0, moved: (0, 0), longest })
     }
 
     /// On to this cycle, or to where packets wait in a circle; `total` cycles are expected.
@@ -254,6 +260,9 @@ impl<'a> Run<'a> {
     }
 
     /// Looks for packets that wait in a circle, once some have not moved for long.
+    ///
+    /// # Panics
+    /// When nothing moves and no packet waits for another: a fault of the engine.
     fn look(&mut self) {
         if self.engine.now() - self.looked < LOOK {
             return;
@@ -262,6 +271,16 @@ impl<'a> Run<'a> {
         if self.engine.is_slow() {
             self.circle = self.engine.circle();
         }
+        let moved = self.engine.sent().iter().map(|&n| u64::from(n)).sum();
+        if moved != self.moved.0 {
+            self.moved = (moved, self.looked);
+        }
+        let rests = self.looked - self.moved.1 > self.longest.saturating_add(LOOK);
+        assert!(
+            self.circle.is_some() || !rests || !self.engine.is_still(),
+            "no flit moves since cycle {}, and no packets wait for one another",
+            self.moved.1
+        );
     }
 
     /// On until all has arrived that is waited for, or to the cycle `last`: whether it has.

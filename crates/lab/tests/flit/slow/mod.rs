@@ -10,6 +10,7 @@ mod router;
 use allocator::Kind;
 use router::{Ahead, Router};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
 
 /// Which packet goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub(crate) struct Keys {
     pub(crate) vcs: usize,
     /// Flits of a virtual channel's buffer.
     pub(crate) buffer: u32,
+    /// What `buf_size` has besides those of all channels, where it is set.
+    pub(crate) shared_rest: Option<u32>,
     pub(crate) vc_allocator: Kind,
     pub(crate) sw_allocator: Kind,
     pub(crate) internal_speedup: f64,
@@ -68,16 +71,24 @@ impl Keys {
 }
 
 #[derive(Debug, Clone)]
-struct Flit {
+pub(crate) struct Flit {
     class: usize,
-    to: u32,
+    pub(crate) to: u32,
     born: u64,
     head: bool,
     tail: bool,
-    vc: usize,
+    pub(crate) vc: usize,
     hops: u64,
     rank: i64,
+    /// What the routing function has noted down.
+    pub(crate) note: u32,
 }
+
+/// What a packet wants: an output port, these virtual channels of it, and its rank among these.
+pub(crate) type Want = (usize, Range<usize>, i64);
+
+/// The routing function: router, input port, head.
+pub(crate) type Route<'a> = &'a dyn Fn(usize, usize, &mut Flit) -> Vec<Want>;
 
 /// What a port is cabled to.
 #[derive(Debug, Clone, Copy)]
@@ -138,7 +149,7 @@ enum Event {
 /// packets took one virtual channel; none where they have not by `cycles`.
 pub(crate) fn run(
     ports: &[Vec<Port>],
-    route: &dyn Fn(usize, u32) -> usize,
+    route: Route<'_>,
     keys: &Keys,
     packets: &[Vec<Packet>],
     cycles: u64,
@@ -183,7 +194,7 @@ pub(crate) fn run(
             }
         }
         for (r, router) in routers.iter_mut().enumerate() {
-            router.cycle(now, keys, &|to| route(r, to));
+            router.cycle(now, keys, &|input, flit| route(r, input, flit));
             leave(ports, (r, router), now, &mut events);
         }
         if found.iter().map(|class| class.arrived).sum::<u64>() == all {
@@ -260,7 +271,7 @@ impl Node {
             self.vc[class] = None;
             made.extend((0..size).map(|i| {
                 let (head, tail) = (i == 0, i + 1 == size);
-                Flit { class, to, born, head, tail, vc: 0, hops: 0, rank }
+                Flit { class, to, born, head, tail, vc: 0, hops: 0, rank, note: 0 }
             }));
         }
     }
@@ -283,10 +294,6 @@ impl Node {
             if best.is_some_and(|(_, other)| other >= rank) {
                 continue;
             }
-            if head && self.vc[class].is_some_and(|vc| self.ahead.used[vc]) {
-                // a packet of another class went first, with the channel that this one had found
-                (self.vc[class], self.stops) = (None, self.stops + 1);
-            }
             if head && self.vc[class].is_none() {
                 self.vc[class] = self.free_vc(class, keys);
             }
@@ -294,7 +301,15 @@ impl Node {
                 best = Some((class, rank));
             }
         }
-        best.map(|(class, _)| class)
+        let (class, _) = best?;
+        let is_taken = self.vc[class].is_some_and(|vc| self.ahead.used[vc]);
+        if self.made[class].front().is_some_and(|flit| flit.head) && is_taken {
+            // a packet of another class went first, into the channel that this one had found, and
+            // is still in it: BookSim stops
+            (self.vc[class], self.stops) = (None, self.stops + 1);
+            return self.choose(keys);
+        }
+        Some(class)
     }
 
     /// The next virtual channel after the last one of a class that is free and has credit.

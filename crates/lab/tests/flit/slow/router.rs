@@ -2,7 +2,7 @@
 //! in which they came, and looks at no more of it than BookSim's does.
 
 use super::allocator::{Allocator, Request};
-use super::{Flit, Keys};
+use super::{Flit, Keys, Want};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What is added to ranks of requests that yield to all others.
@@ -61,8 +61,8 @@ enum State {
 struct Channel {
     state: State,
     flits: VecDeque<Flit>,
-    /// The output port that its packet wants, any virtual channel there.
-    wants: usize,
+    /// What its packet wants.
+    wants: Vec<Want>,
     /// The output port and virtual channel that it has.
     out: (usize, usize),
     rank: i64,
@@ -75,6 +75,9 @@ impl Channel {
         }
     }
 }
+
+/// The routing function of a router: input port, head.
+type Route<'a> = &'a dyn Fn(usize, &mut Flit) -> Vec<Want>;
 
 /// An input and a virtual channel of it.
 type Lane = (usize, usize);
@@ -155,8 +158,13 @@ pub(super) struct Router {
 
 impl Router {
     pub(super) fn new(ports: usize, keys: &Keys) -> Self {
-        let idle =
-            Channel { state: State::Idle, flits: VecDeque::new(), wants: 0, out: (0, 0), rank: 0 };
+        let idle = Channel {
+            state: State::Idle,
+            flits: VecDeque::new(),
+            wants: vec![],
+            out: (0, 0),
+            rank: 0,
+        };
         let (all, ins, outs) =
             (ports * keys.vcs, ports * keys.input_speedup, ports * keys.output_speedup);
         Self {
@@ -183,7 +191,7 @@ impl Router {
     }
 
     /// One cycle; `route` gives the port towards an endpoint.
-    pub(super) fn cycle(&mut self, now: u64, keys: &Keys, route: &dyn Fn(u32) -> usize) {
+    pub(super) fn cycle(&mut self, now: u64, keys: &Keys, route: Route<'_>) {
         self.steps += keys.internal_speedup;
         while self.steps >= 1.0 {
             self.step(now, keys, route);
@@ -199,7 +207,7 @@ impl Router {
         (flits, credits.filter_map(|(port, queue)| Some((port, queue.pop_front()?))).collect())
     }
 
-    fn step(&mut self, now: u64, keys: &Keys, route: &dyn Fn(u32) -> usize) {
+    fn step(&mut self, now: u64, keys: &Keys, route: Route<'_>) {
         self.take_in(now, keys, route);
         let until = (now + keys.routing_delay).saturating_sub(1);
         self.routing.fresh().for_each(|entry| entry.until = Some(until));
@@ -237,7 +245,7 @@ impl Router {
         }
     }
 
-    fn take_in(&mut self, now: u64, keys: &Keys, route: &dyn Fn(u32) -> usize) {
+    fn take_in(&mut self, now: u64, keys: &Keys, route: Route<'_>) {
         for (input, flit) in std::mem::take(&mut self.comes) {
             let lane = (input, flit.vc);
             let channel = &mut self.channels[input][flit.vc];
@@ -256,7 +264,7 @@ impl Router {
     }
 
     /// A head is at the front of a virtual channel.
-    fn begins(&mut self, lane: Lane, keys: &Keys, route: &dyn Fn(u32) -> usize) {
+    fn begins(&mut self, lane: Lane, keys: &Keys, route: Route<'_>) {
         if keys.routing_delay > 0 {
             self.channels[lane.0][lane.1].state = State::Routing;
             self.routing.push(lane);
@@ -265,9 +273,9 @@ impl Router {
         }
     }
 
-    fn routed(&mut self, lane: Lane, keys: &Keys, route: &dyn Fn(u32) -> usize) {
+    fn routed(&mut self, lane: Lane, keys: &Keys, route: Route<'_>) {
         let channel = &mut self.channels[lane.0][lane.1];
-        channel.wants = route(channel.flits[0].to);
+        channel.wants = route(lane.0, &mut channel.flits[0]);
         channel.state = State::Asking;
         if keys.speculative {
             self.moving.push(lane);
@@ -283,15 +291,17 @@ impl Router {
         };
         for Entry { lane, .. } in self.asking.fresh() {
             let channel = &self.channels[lane.0][lane.1];
-            let ahead = &self.ahead[channel.wants];
-            for vc in (0..vcs).filter(|&vc| !ahead.used[vc]) {
-                if keys.vc_busy_when_full && ahead.is_full(vc, keys) {
-                    continue;
+            for (port, range, rank) in &channel.wants {
+                let ahead = &self.ahead[*port];
+                for vc in range.clone().filter(|&vc| !ahead.used[vc]) {
+                    if keys.vc_busy_when_full && ahead.is_full(vc, keys) {
+                        continue;
+                    }
+                    let later = keys.vc_prioritize_empty && ahead.flits[vc] > 0;
+                    let at_input = rank + if later { BELOW } else { 0 };
+                    let request = Request { label: 0, at_input, at_output: channel.rank };
+                    self.lanes.set(row(*lane), port * vcs + vc, request);
                 }
-                let later = keys.vc_prioritize_empty && ahead.flits[vc] > 0;
-                let at_input = if later { BELOW } else { 0 };
-                let request = Request { label: 0, at_input, at_output: channel.rank };
-                self.lanes.set(row(*lane), channel.wants * vcs + vc, request);
             }
         }
         self.lanes.allocate();
@@ -326,7 +336,7 @@ impl Router {
         }
     }
 
-    fn give_held(&mut self, now: u64, keys: &Keys, route: &dyn Fn(u32) -> usize) {
+    fn give_held(&mut self, now: u64, keys: &Keys, route: Route<'_>) {
         while let Some(Entry { lane, found, .. }) = self.held.done(now) {
             let input = keys.crossbar_input(lane);
             let (output, _) = self.hold_in[input].take().unwrap();
@@ -350,7 +360,6 @@ impl Router {
         let asks: Vec<Lane> = self.moving.fresh().map(|entry| entry.lane).collect();
         for lane in asks {
             let channel = &self.channels[lane.0][lane.1];
-            let port = channel.wants;
             if channel.state == State::Active {
                 let (port, vc) = channel.out;
                 if !self.ahead[port].is_full(vc, keys) && self.has_room(port, keys) {
@@ -358,16 +367,18 @@ impl Router {
                 }
                 continue;
             }
-            let (mut free, mut credit) = (false, false);
-            if keys.spec_check_elig && self.has_room(port, keys) {
-                for vc in (0..keys.vcs).filter(|&vc| !self.ahead[port].used[vc]) {
-                    free = true;
-                    credit |= !keys.spec_check_cred || !self.ahead[port].is_full(vc, keys);
+            for (port, range, _) in channel.wants.clone() {
+                let (mut free, mut credit) = (false, false);
+                if keys.spec_check_elig && self.has_room(port, keys) {
+                    for vc in range.filter(|&vc| !self.ahead[port].used[vc]) {
+                        free = true;
+                        credit |= !keys.spec_check_cred || !self.ahead[port].is_full(vc, keys);
+                    }
                 }
-            }
-            let hopeless = keys.spec_check_elig && !free || keys.spec_check_cred && !credit;
-            if !hopeless {
-                self.request(lane, port, keys);
+                let hopeless = keys.spec_check_elig && !free || keys.spec_check_cred && !credit;
+                if !hopeless {
+                    self.request(lane, port, keys);
+                }
             }
         }
         self.switch.allocate();
@@ -417,14 +428,7 @@ impl Router {
     }
 
     /// The front flit goes into the crossbar.
-    fn send(
-        &mut self,
-        lane: Lane,
-        output: usize,
-        held: bool,
-        keys: &Keys,
-        route: &dyn Fn(u32) -> usize,
-    ) {
+    fn send(&mut self, lane: Lane, output: usize, held: bool, keys: &Keys, route: Route<'_>) {
         let channel = &mut self.channels[lane.0][lane.1];
         let mut flit = channel.flits.pop_front().unwrap();
         channel.update(keys);

@@ -180,7 +180,8 @@ impl Guide for Mesh {
 
     fn wants(&self, here: &mut Here<'_>, packet: &mut Packet<'_>, found: &mut Vec<Want>) {
         let all = self.want(here, packet);
-        if !self.has_choices() {
+        // to its endpoint a packet takes any channel, all of the same rank
+        if !self.has_choices() || here.router == packet.target() {
             return found.push(all);
         }
         found.push(Want { lanes: all.lanes & 1, ..all });

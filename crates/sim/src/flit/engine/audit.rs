@@ -3,6 +3,7 @@
 use super::board::Board;
 use super::next_place;
 use super::unit::Unit;
+use crate::flit::router::Router;
 use crate::flit::wiring::{End, Wiring};
 
 /// A packet that waits, and the channel whose buffer it is in.
@@ -23,6 +24,7 @@ pub(super) struct Audit<'a, const N: usize, const W: usize, const M: usize> {
     pub(super) units: Vec<&'a Unit<N, W, M>>,
     pub(super) board: &'a Board,
     pub(super) wiring: &'a Wiring,
+    pub(super) router: &'a Router,
     pub(super) stride: u32,
     /// Virtual channels.
     pub(super) lanes: u8,
@@ -97,6 +99,11 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
                 }
             }
         }
+    }
+
+    /// Whether nothing is on its way between routers, or between routers and endpoints.
+    pub(super) fn is_still(&self) -> bool {
+        self.on_way().iter().all(|&marks| marks == 0)
     }
 
     /// The marks of every bit of a slot's words, over all slots of all calendars.
@@ -177,6 +184,27 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
         self.units.iter().map(of).collect()
     }
 
+    /// The input lane of the next router that an output lane leads to; none towards an endpoint.
+    fn next_lane(&self, r: usize, x: usize) -> Option<(usize, usize)> {
+        let (port, v) = self.port_of(x);
+        match self.wiring.ports(self.units[r].router)[port].end {
+            End::Router { router, port } => {
+                Some((router as usize, (usize::from(port) << self.stride) + v))
+            }
+            _ => None,
+        }
+    }
+
+    /// The same where its buffer is full.
+    fn full_lane(&self, r: usize, x: usize) -> Option<(usize, usize)> {
+        self.next_lane(r, x).filter(|far| self.flits_in(*far) == self.full)
+    }
+
+    /// Flits in the buffer of an input lane.
+    fn flits_in(&self, (r, i): (usize, usize)) -> u32 {
+        u32::from(self.units[r].count[i])
+    }
+
     /// What an input lane waits for: one of these lanes must go on, `None` being nothing.
     fn waits_for(
         &self,
@@ -196,11 +224,7 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
         }
         if unit.has_lane(i) {
             let x = usize::from(unit.out[i]);
-            let (port, v) = self.port_of(x);
-            let End::Router { router, port } = ports[port].end else { return vec![None] };
-            let far = (usize::from(port) << self.stride) + v;
-            let full = u32::from(self.units[router as usize].count[far]) == self.full;
-            return vec![(unit.credits[x] == 0 && full).then_some((router as usize, far))];
+            return vec![self.full_lane(r, x).filter(|_| unit.credits[x] == 0)];
         }
         if unit.asking[i / 64] >> (i & 63) & 1 == 0 {
             return vec![None];
@@ -211,9 +235,15 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
             let lanes = (0..self.lanes).filter(|v| want.lanes >> v & 1 == 1);
             found.extend(lanes.map(|v| {
                 let x = first + usize::from(v);
-                let free = unit.free[x / 64] >> (x & 63) & 1 == 1;
-                let holder = holders[r][x].filter(|_| !free);
-                holder.map(|j| (r, j))
+                let is_free = unit.free[x / 64] >> (x & 63) & 1 == 1;
+                let kind = self.router;
+                match holders[r][x] {
+                    Some(j) if !is_free => Some((r, j)),
+                    // its last packet keeps it until it has left the next buffer
+                    None if !is_free => self.next_lane(r, x).filter(|far| self.flits_in(*far) > 0),
+                    _ if kind.vc_busy_when_full && unit.credits[x] == 0 => self.full_lane(r, x),
+                    _ => None,
+                }
             }));
         }
         found

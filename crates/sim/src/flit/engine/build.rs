@@ -91,6 +91,9 @@ pub trait Engine {
     /// Packets that wait for one another in a circle, if there are any. O(lanes).
     fn circle(&self) -> Option<Vec<Waiting>>;
 
+    /// Whether there are flits and none of them, and no credit, is on its way. O(calendars).
+    fn is_still(&self) -> bool;
+
     /// Whether some packet has not moved since this was asked last.
     fn is_slow(&mut self) -> bool;
 
@@ -254,6 +257,7 @@ impl<G: ?Sized, const N: usize, const W: usize, const M: usize, const S: u32>
             units: self.parts.iter().flat_map(|p| &p.units).collect(),
             board: &self.board,
             wiring: self.setup.wiring,
+            router,
             stride: router.stride_bits(),
             lanes: router.virtual_channels,
             full: router.buffer_flits,
@@ -385,6 +389,10 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
 
     fn circle(&self) -> Option<Vec<Waiting>> {
         self.audit_of().circle()
+    }
+
+    fn is_still(&self) -> bool {
+        self.flits_inside() > 0 && self.audit_of().is_still()
     }
 
     fn is_slow(&mut self) -> bool {

@@ -230,7 +230,15 @@ impl Source {
                 found = Some((class, urgency));
             }
         }
-        found.map(|(class, _)| class)
+        let (class, _) = found?;
+        let stream = &mut self.streams[class];
+        if stream.flit & HEAD != 0 && self.free >> (stream.lane & 31) & 1 == 0 {
+            // a packet of another class went first, into the lane that this one had chosen, and is
+            // still in it: BookSim stops here
+            stream.lane = NONE;
+            return self.choose(now, open, on);
+        }
+        Some(class)
     }
 
     /// Whether the next flit of a class can go into one of these `open` lanes.
@@ -242,11 +250,6 @@ impl Source {
         on: &Context<'_, G>,
     ) -> bool {
         let stream = &mut self.streams[class];
-        let is_head = stream.flit & HEAD != 0;
-        if is_head && stream.lane != NONE && self.free >> (stream.lane & 31) & 1 == 0 {
-            // a packet of another class went first, into the lane that this one had chosen
-            stream.lane = NONE;
-        }
         if stream.lane == NONE && stream.left > 0 {
             let allowed = on.guide.inject(self.endpoint, &mut stream.packet(on), &mut self.random);
             stream.lane = turn(stream.last_lane, allowed, open & allowed & self.free);
