@@ -2,7 +2,9 @@
 
 use crate::cables;
 use crate::cost::{self, Shop};
-use crate::enter::{afford, enter, enter_alone, from_python, html, interrupted, refuse, to_python};
+use crate::enter::{
+    afford, afford_later, enter, enter_alone, from_python, html, interrupted, refuse, to_python,
+};
 use crate::pickling::{Reduced, reduce_topology};
 use crate::routing::Routing;
 use crate::stage::{Files, measured};
@@ -78,6 +80,7 @@ pub fn affordable(
 pub fn built(py: Python<'_>, recipe: &Recipe) -> PyResult<Topology> {
     let entry = families::family(&recipe.family).map_err(refuse)?;
     let promise = entry.promise(&recipe.params).map_err(refuse)?;
+    afford_later(py, recipe)?;
     afford(py, &format!("building {recipe}"), |n| promise.size(n).build())?;
     let params = recipe.params.clone();
     let inner = enter_alone(py, move || entry.build(&params))?.map_err(refuse)?;
